@@ -164,7 +164,8 @@ func newGenerator(owner string, part, cards, open int, now time.Time) generator 
 // times, which are about now. The owner, a user's id, is one of those who are assigned.
 func writeDocument(w io.Writer, owner string, part, boards int, now time.Time) error {
 	g := newGenerator(owner, part, reportCards, reportCards, now)
-	if _, err := fmt.Fprintf(w, `{"format":"cardwall-workspace-export/1","exportedAt":%q,"workspace":{},"boards":[`, now.Format(instantLayout)); err != nil {
+	if _, err := fmt.Fprintf(w, `{"format":"cardwall-workspace-export/1","exportedAt":%q,"workspace":{},"boards":[`,
+		now.Format(instantLayout)); err != nil {
 		return err
 	}
 	total := docCounts{Boards: boards}

@@ -336,7 +336,8 @@ func (s *suite) measureBareHooks(ctx context.Context, dir string) (err error) {
 	cpu0, err0 := processCPU(proc.pid())
 	sleepUntil(ctx, begun.Add(s.window))
 	cpu1, err1 := processCPU(proc.pid())
-	res := &result{name: nameHookBare, clients: hookPoints, units: 1, elapsed: time.Since(begun), serverCPU: cpu1 - cpu0, loadCPU: ownCPU() - own}
+	res := &result{name: nameHookBare, clients: hookPoints, units: 1, elapsed: time.Since(begun), serverCPU: cpu1 - cpu0,
+		loadCPU: ownCPU() - own}
 	res.counted = int(to.got.Load() - came)
 	if res.counted == 0 {
 		res.fault([]string{"the bare client delivered nothing"})

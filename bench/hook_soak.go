@@ -86,7 +86,8 @@ func (w *hookWorld) watch(ctx context.Context, begin, end time.Time, collect fun
 		collect()
 		if now.Sub(said) >= soakSays {
 			said = now
-			w.suite.progress("  after %v: RSS %s (anonymous %s), %d handles", now.Sub(begin).Round(time.Second), megabytes(r.resident), megabytes(r.anonymous), r.handles)
+			w.suite.progress("  after %v: RSS %s (anonymous %s), %d handles", now.Sub(begin).Round(time.Second), megabytes(r.resident),
+				megabytes(r.anonymous), r.handles)
 		}
 		sleepUntil(ctx, now.Add(soakReads))
 	}
@@ -146,7 +147,8 @@ func (w *hookWorld) soak(ctx context.Context, name string) (row, error) {
 	}
 	r := row{name: name, result: res}
 	for i, q := range quarters {
-		r.ratios = append(r.ratios, fmt.Sprintf("quarter %d: RSS %s (anonymous %s), %d handles", i+1, megabytes(q.resident), megabytes(q.anonymous), q.handles))
+		r.ratios = append(r.ratios, fmt.Sprintf("quarter %d: RSS %s (anonymous %s), %d handles", i+1, megabytes(q.resident),
+			megabytes(q.anonymous), q.handles))
 	}
 	for i, m := range []manner{fails, hangs, drags} {
 		var asked int64
@@ -164,10 +166,12 @@ func (w *hookWorld) soak(ctx context.Context, name string) (row, error) {
 	}
 	second, last := quarters[1], quarters[3]
 	if grown := last.anonymous - second.anonymous; grown > soakMemory {
-		res.fault([]string{fmt.Sprintf("the memory grew by %s from the second quarter to the last, more than %s", megabytes(grown), megabytes(soakMemory))})
+		res.fault([]string{fmt.Sprintf("the memory grew by %s from the second quarter to the last, more than %s", megabytes(grown),
+			megabytes(soakMemory))})
 	}
 	if grown := float64(last.handles)/float64(second.handles) - 1; grown > soakHandles {
-		res.fault([]string{fmt.Sprintf("the open file handles grew by %.0f %% from the second quarter to the last, more than %.0f %%", 100*grown, 100*soakHandles)})
+		res.fault([]string{fmt.Sprintf("the open file handles grew by %.0f %% from the second quarter to the last, more than %.0f %%",
+			100*grown, 100*soakHandles)})
 	}
 	return r, nil
 }

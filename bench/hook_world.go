@@ -186,7 +186,8 @@ func (w *hookWorld) fillOutbox(ctx context.Context, events int) (err error) {
 			body := strings.NewReplacer(oldID, id, oldBoard, b.id,
 				`"boardVersion":`+strconv.FormatInt(oldVersion, 10)+`,`, `"boardVersion":`+strconv.FormatInt(version, 10)+`,`).Replace(oldBody)
 			fresh := map[string]any{ // what the server writes of a new one
-				"id": id, "webhook_id": hooks[b.id][e.number], "board_id": b.id, "version": version, "status": "pending", "retry": int64(0), "due_at": at,
+				"id": id, "webhook_id": hooks[b.id][e.number], "board_id": b.id, "version": version, "status": "pending",
+				"retry": int64(0), "due_at": at,
 				"attempts": int64(0), "reason": "", "http_status": nil, "created_at": at, "ended_at": nil, "log": "[]", "body": body,
 			}
 			values := make([]any, len(columns))

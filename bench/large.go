@@ -40,7 +40,8 @@ func (s *suite) measureLarge(ctx context.Context) error {
 func (s *suite) measureLargeFile(ctx context.Context) error {
 	dir := filepath.Join(s.dir, "large")
 	large, err := s.fillBase(ctx, dir, "", func(path string) (*sql.DB, error) {
-		return sql.Open("sqlite", "file:"+filepath.Join(path, "cardwall.db")+"?_pragma=foreign_keys(0)&_pragma=synchronous(OFF)&_pragma=cache_size(-500000)")
+		return sql.Open("sqlite", "file:"+filepath.Join(path, "cardwall.db")+
+			"?_pragma=foreign_keys(0)&_pragma=synchronous(OFF)&_pragma=cache_size(-500000)")
 	})
 	if err != nil {
 		return err
@@ -50,7 +51,8 @@ func (s *suite) measureLargeFile(ctx context.Context) error {
 	if err := copyFolder(small.data, large.data); err != nil {
 		return fmt.Errorf("copy the small installation: %w", err)
 	}
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(large.data, "cardwall.db")+"?_pragma=foreign_keys(0)&_pragma=synchronous(OFF)&_pragma=journal_mode(OFF)&_pragma=cache_size(-500000)")
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(large.data, "cardwall.db")+
+		"?_pragma=foreign_keys(0)&_pragma=synchronous(OFF)&_pragma=journal_mode(OFF)&_pragma=cache_size(-500000)")
 	if err != nil {
 		return fmt.Errorf("open the large installation: %w", err)
 	}
@@ -93,7 +95,8 @@ func (s *suite) measureLargePostgres(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	large, err := s.fillBase(ctx, filepath.Join(s.dir, "large-postgres"), database, func(string) (*sql.DB, error) { return sql.Open("pgx", database) })
+	large, err := s.fillBase(ctx, filepath.Join(s.dir, "large-postgres"), database,
+		func(string) (*sql.DB, error) { return sql.Open("pgx", database) })
 	if err != nil {
 		return err
 	}
@@ -106,16 +109,19 @@ func (s *suite) measureLargePostgres(ctx context.Context) (err error) {
 		return fmt.Errorf("open the large installation: %w", err)
 	}
 	db.SetMaxOpenConns(1)
-	for _, text := range []string{"SET session_replication_role = replica", "SET maintenance_work_mem = '512MB'", "SET synchronous_commit = off"} {
+	for _, text := range []string{"SET session_replication_role = replica", "SET maintenance_work_mem = '512MB'",
+		"SET synchronous_commit = off"} {
 		if _, err = db.ExecContext(ctx, text); err != nil {
 			return errors.Join(fmt.Errorf("%s: %w", text, err), db.Close())
 		}
 	}
-	err = s.multiply(ctx, db, "", "SELECT i.indexname, i.indexdef FROM pg_indexes i WHERE i.tablename = $1 AND NOT EXISTS (SELECT 1 FROM pg_constraint c WHERE c.conname = i.indexname)")
+	err = s.multiply(ctx, db, "", "SELECT i.indexname, i.indexdef FROM pg_indexes i WHERE i.tablename = $1 AND NOT EXISTS (SELECT 1 "+
+		"FROM pg_constraint c WHERE c.conname = i.indexname)")
 	if err := errors.Join(err, db.Close()); err != nil {
 		return fmt.Errorf("fill the large installation: %w", err)
 	}
-	if err := errors.Join(cluster.exec(ctx, large.database, "VACUUM ANALYZE"), cluster.exec(ctx, small.database, "VACUUM ANALYZE"), cluster.exec(ctx, cluster.url, "CHECKPOINT")); err != nil {
+	if err := errors.Join(cluster.exec(ctx, large.database, "VACUUM ANALYZE"), cluster.exec(ctx, small.database, "VACUUM ANALYZE"),
+		cluster.exec(ctx, cluster.url, "CHECKPOINT")); err != nil {
 		return err
 	}
 	return s.compareLarge(ctx, nameLarge+namePostgres+", ", large, small, cluster.cpu)
@@ -156,7 +162,8 @@ func (s *suite) fillBase(ctx context.Context, dir, database string, open func(da
 			}
 		}
 		for _, text := range []string{
-			"INSERT INTO activity (" + strings.Join(columns, ", ") + ") SELECT " + strings.Join(values, ", ") + " FROM activity a JOIN boards b ON b.id = a.board_id CROSS JOIN (" + numbers(1, largeChanges-1) + ") k",
+			"INSERT INTO activity (" + strings.Join(columns, ", ") + ") SELECT " + strings.Join(values, ", ") + " FROM activity a " +
+				"JOIN boards b ON b.id = a.board_id CROSS JOIN (" + numbers(1, largeChanges-1) + ") k",
 			"UPDATE boards SET version = version * " + strconv.Itoa(largeChanges),
 		} {
 			if _, err = db.ExecContext(ctx, text); err != nil {
@@ -189,7 +196,8 @@ func (s *suite) multiply(ctx context.Context, db *sql.DB, from, indexes string) 
 		into = "main."
 	}
 	for _, table := range []string{
-		"organizations", "users", "workspaces", "workspace_members", "boards", "lists", "labels", "cards", "card_labels", "former_members", "card_assignees", "texts", "activity",
+		"organizations", "users", "workspaces", "workspace_members", "boards", "lists", "labels", "cards", "card_labels",
+		"former_members", "card_assignees", "texts", "activity",
 	} {
 		s.progress("filling %s", table)
 		columns, err := columnsOf(ctx, db, table)
@@ -305,7 +313,8 @@ func (s *suite) compareLarge(ctx context.Context, prefix string, large, small *s
 		s.progress("measuring %s", prefix+name)
 		var loads []*load
 		for _, side := range sides {
-			loads = append(loads, &load{name: prefix + name, clients: 1, pid: side.srv.proc.pid(), others: others, client: side.f.client, source: side.sources[name]})
+			loads = append(loads, &load{name: prefix + name, clients: 1, pid: side.srv.proc.pid(), others: others, client: side.f.client,
+				source: side.sources[name]})
 		}
 		found, err := s.byTurns(ctx, loads, rounds)
 		if err != nil {

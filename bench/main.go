@@ -7,7 +7,8 @@
 //
 // The table says for each measure the good operations a second, the quantiles of their latency, the errors, and the
 // processor time of the server and of the load for one operation. "bare" is a server of net/http that does the least that
-// the same answer needs; "raw" is SQLite alone, which writes a card and its event, durable. A missed goal is printed and fails nothing unless
+// the same answer needs; "raw" is SQLite alone, which writes a card and its event, durable. A missed goal is printed and fails
+// nothing unless
 // -strict is given, because a benchmark is no timed test; an error does fail.
 //
 // The reports are measured with one client, on a second server whose 100,000 cards are imported from documents made up

@@ -55,7 +55,13 @@ func (s *suite) toolMeasures() []measure {
 	}
 	return []measure{
 		{name: nameToolRest, clients: s.clients, sources: cards(func(g getSource) source { return &g }), turns: true},
-		{name: nameTool, clients: s.clients, sources: cards(func(g getSource) source { return &toolSource{getSource: g, revision: statelessRevision} }), turns: true},
-		{name: nameToolOld, clients: s.clients, sources: cards(func(g getSource) source { return &toolSource{getSource: g, revision: sessionRevision} }), turns: true},
+		{name: nameTool, clients: s.clients, sources: cards(func(g getSource) source {
+			return &toolSource{getSource: g,
+				revision: statelessRevision}
+		}), turns: true},
+		{name: nameToolOld, clients: s.clients, sources: cards(func(g getSource) source {
+			return &toolSource{getSource: g,
+				revision: sessionRevision}
+		}), turns: true},
 	}
 }

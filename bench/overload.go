@@ -117,7 +117,8 @@ func (s *suite) measureOverload(ctx context.Context, srv *server, f *fixture) er
 		goals: []goal{{fmt.Sprintf("≥ %.0f %%", 100*overloadShare), share >= overloadShare}, {"no error", res.errors == 0}},
 	}, row{
 		name: nameOverloadRefused, value: fmt.Sprintf("%s, %s, %s", reports.share("reports"), reads.share("reads"), writes.share("writes")),
-		goals: []goal{{"reports first", reports.part() >= reads.part() && reports.part() >= writes.part() && reports.refused > 0}, {"reads before writes", reads.part() >= writes.part()}},
+		goals: []goal{{"reports first", reports.part() >= reads.part() && reports.part() >= writes.part() && reports.refused > 0},
+			{"reads before writes", reads.part() >= writes.part()}},
 	})
 	return s.measureCalm(ctx, f)
 }

@@ -254,7 +254,8 @@ func rawPostgres(ctx context.Context, cluster *postgres, name string, clients in
 		return nil, fmt.Errorf("measure %s: %w", name, err)
 	}
 	cpu1, err := cluster.cpu()
-	res := &result{name: name, clients: clients, units: 1, serverCPU: time.Duration(float64(cpu1-cpu0) * window.Seconds() / (window + warm).Seconds())}
+	res := &result{name: name, clients: clients, units: 1,
+		serverCPU: time.Duration(float64(cpu1-cpu0) * window.Seconds() / (window + warm).Seconds())}
 	for _, part := range parts {
 		res.elapsed = max(res.elapsed, part.elapsed)
 		res.loadCPU = max(res.loadCPU, part.loadCPU) // each saw that of the whole process

@@ -32,7 +32,8 @@ type suite struct {
 // last the webhooks.
 func (s *suite) run(ctx context.Context) error {
 	measures := s.serverMeasures()
-	if s.wants(nameFirst, nameFirstFilled, nameIdle, nameLoaded, nameFolder, nameRuleWithout, nameRuleFifth, nameRuleFifthRuns, nameRuleWith, nameRuleRuns, nameOverload) ||
+	if s.wants(nameFirst, nameFirstFilled, nameIdle, nameLoaded, nameFolder, nameRuleWithout, nameRuleFifth, nameRuleFifthRuns,
+		nameRuleWith, nameRuleRuns, nameOverload) ||
 		slices.ContainsFunc(measures, func(m measure) bool { return s.wants(m.name) }) {
 		srv, err := newServer(ctx, s.binary, s.dir)
 		if err != nil {

@@ -46,37 +46,56 @@ var layers = []layer{
 	{"internal/seal", nothing, nothing, "encryption code is short enough to review at once, and trusts only the standard library"},
 	{"internal/password", nothing, []string{"golang.org/x/text"}, "it checks a password and knows nothing of accounts"},
 	{"internal/backoff", nothing, nothing, "any repeated task may use it"},
-	{"internal/trace", nothing, []string{"google.golang.org/protobuf/encoding/protowire"}, "tracing knows nothing of the work that it records"},
+	{"internal/trace", nothing, []string{"google.golang.org/protobuf/encoding/protowire"}, "tracing knows nothing of the " +
+		"work that it records"},
 	{"internal/sqldb", []string{"internal/backoff", "internal/trace"}, nil, "it runs transactions and knows no table of the product"},
-	{"internal/store/search", []string{"internal/board", "internal/query", "internal/sqldb"}, nothing, "it translates queries to SQL and runs none"},
-	{"internal/store", []string{"internal/board", "internal/query", "internal/seal", "internal/sqldb", "internal/store/search", "internal/trace"}, nil, "it keeps records and authorizes; it does not know the operations that use it"},
-	{"internal/dbtool", []string{"internal/board", "internal/seal", "internal/sqldb", "internal/store", "internal/store/search"}, nil, "it works on whole databases, whatever is in them"},
+	{"internal/store/search", []string{"internal/board", "internal/query", "internal/sqldb"}, nothing, "it translates queries to " +
+		"SQL and runs none"},
+	{"internal/store", []string{"internal/board", "internal/query", "internal/seal", "internal/sqldb", "internal/store/search",
+		"internal/trace"}, nil, "it keeps records and authorizes; it does not know the operations that use it"},
+	{"internal/dbtool", []string{"internal/board", "internal/seal", "internal/sqldb", "internal/store", "internal/store/search"},
+		nil, "it works on whole databases, whatever is in them"},
 	{"internal/filename", nothing, nothing, "every package names downloaded files by the same rule"},
-	{"internal/op", []string{"internal/board", "internal/filename", "internal/store", "internal/trace"}, nil, "the engine runs any operation and knows none"},
-	{"internal/app", []string{"internal/board", "internal/query", "internal/store", "internal/op"}, nil, "an operation does not know which interface called it"},
-	{"internal/account", []string{"internal/board", "internal/store", "internal/op", "internal/app", "internal/session", "internal/password"}, nil, "it signs people in and out, and knows no interface but the session cookie"},
-	{"internal/rest", []string{"internal/board", "internal/filename", "internal/store", "internal/op", "internal/session", "internal/rest/docs", "internal/trace"}, nil, "an interface takes operations from the registry and names none of them"},
+	{"internal/op", []string{"internal/board", "internal/filename", "internal/store", "internal/trace"}, nil,
+		"the engine runs any operation and knows none"},
+	{"internal/app", []string{"internal/board", "internal/query", "internal/store", "internal/op"}, nil,
+		"an operation does not know which interface called it"},
+	{"internal/account", []string{"internal/board", "internal/store", "internal/op", "internal/app", "internal/session",
+		"internal/password"}, nil, "it signs people in and out, and knows no interface but the session cookie"},
+	{"internal/rest", []string{"internal/board", "internal/filename", "internal/store", "internal/op", "internal/session",
+		"internal/rest/docs", "internal/trace"}, nil, "an interface takes operations from the registry and names none of them"},
 	{"internal/asset", nothing, nothing, "it serves bytes, wherever they come from"},
 	{"internal/rest/docs", []string{"internal/asset"}, nil, "it renders an OpenAPI document and knows nothing else of the program"},
-	{"internal/mcp", []string{"internal/board", "internal/store", "internal/op", "internal/session", "internal/trace"}, nil, "an interface takes operations from the registry and names none of them"},
+	{"internal/mcp", []string{"internal/board", "internal/store", "internal/op", "internal/session", "internal/trace"}, nil,
+		"an interface takes operations from the registry and names none of them"},
 	{"internal/conformance", nothing, nil, "its fixtures exercise the handler and nothing of the program"},
-	{"internal/automate", []string{"internal/backoff", "internal/board", "internal/query", "internal/store", "internal/op", "internal/trace"}, nil, "it changes data only through the engine"},
-	{"internal/transfer", []string{"internal/board", "internal/query", "internal/store", "internal/op"}, nil, "it changes data only through the engine"},
-	{"internal/hook", []string{"internal/backoff", "internal/board", "internal/store", "internal/trace"}, nil, "it reads the outbox and calls no operation"},
-	{"internal/notify", []string{"internal/backoff", "internal/board", "internal/store", "internal/session"}, nil, "it sends what is due and calls no operation"},
-	{"internal/ical", []string{"internal/board", "internal/filename", "internal/store", "internal/session"}, nil, "it shows what the store lets the owner of a feed see"},
+	{"internal/automate", []string{"internal/backoff", "internal/board", "internal/query", "internal/store", "internal/op",
+		"internal/trace"}, nil, "it changes data only through the engine"},
+	{"internal/transfer", []string{"internal/board", "internal/query", "internal/store", "internal/op"}, nil,
+		"it changes data only through the engine"},
+	{"internal/hook", []string{"internal/backoff", "internal/board", "internal/store", "internal/trace"}, nil,
+		"it reads the outbox and calls no operation"},
+	{"internal/notify", []string{"internal/backoff", "internal/board", "internal/store", "internal/session"}, nil,
+		"it sends what is due and calls no operation"},
+	{"internal/ical", []string{"internal/board", "internal/filename", "internal/store", "internal/session"}, nil,
+		"it shows what the store lets the owner of a feed see"},
 	{"internal/live", []string{"internal/backoff", "internal/board", "internal/store"}, nil, "it reads the outbox and calls no operation"},
 	{"internal/session", []string{"internal/board", "internal/store"}, nil, "the caller is known before the operation"},
-	{"internal/connect", []string{"internal/board", "internal/store", "internal/op", "internal/app", "internal/session"}, nil, "it authorizes programs as account authorizes people, and knows no other interface"},
-	{"internal/guest", []string{"internal/board", "internal/store", "internal/op", "internal/app", "internal/session"}, nil, "it identifies guests of public pages, and knows no interface"},
-	{"internal/catalog", []string{"internal/account", "internal/app", "internal/automate", "internal/connect", "internal/guest", "internal/op", "internal/transfer"}, nothing, "it lists operations and does nothing else"},
+	{"internal/connect", []string{"internal/board", "internal/store", "internal/op", "internal/app", "internal/session"}, nil,
+		"it authorizes programs as account authorizes people, and knows no other interface"},
+	{"internal/guest", []string{"internal/board", "internal/store", "internal/op", "internal/app", "internal/session"}, nil,
+		"it identifies guests of public pages, and knows no interface"},
+	{"internal/catalog", []string{"internal/account", "internal/app", "internal/automate", "internal/connect", "internal/guest",
+		"internal/op", "internal/transfer"}, nothing, "it lists operations and does nothing else"},
 	{"internal/mail", []string{"internal/backoff", "internal/board", "internal/trace"}, nil, "an email contains only what its sender passes"},
 	{"internal/apptest", everything, nil, "it runs the whole program for tests"},
 	{"cmd/*", everything, nil, "a command wires the packages together"},
-	{"internal/pages", []string{"internal/asset"}, []string{"github.com/go-json-experiment/json"}, "it serves files and knows nothing of their content"},
+	{"internal/pages", []string{"internal/asset"}, []string{"github.com/go-json-experiment/json"}, "it serves files and knows " +
+		"nothing of their content"},
 	{"web", nothing, nothing, "it only embeds the built pages"},
 	{"bench", []string{"tools/proc", "tools/table"}, nil, "it measures the binary from outside, as a client would"},
-	{"torture", []string{"tools/proc", "tools/table"}, nothing, "it breaks the binary from outside, and must build even if the program does not"},
+	{"torture", []string{"tools/proc", "tools/table"}, nothing, "it breaks the binary from outside, and must build even if " +
+		"the program does not"},
 	{"tools/*", nothing, nothing, "a tool must build even if the program does not"},
 }
 
@@ -94,17 +113,23 @@ var bans = []ban{
 	{"C", nil, true, "the binary is built without cgo: it is static, and Go's resolver accepts no unusual spelling of an address"},
 	{"github.com/mattn/go-sqlite3", nil, true, "it needs cgo; the driver is modernc.org/sqlite"},
 	{"log", nil, false, "it has no levels and no attributes; use log/slog"},
-	{"math/rand/*", []string{"bench", "torture"}, false, "its output can be guessed; use crypto/rand for ids and secrets, and pass other randomness as an argument so that a test can fix it"},
+	{"math/rand/*", []string{"bench", "torture"}, false, "its output can be guessed; use crypto/rand for ids and secrets, and pass " +
+		"other randomness as an argument so that a test can fix it"},
 	// board has the standard library alone; rest/docs reads no input but our own document.
-	{"encoding/json", []string{"internal/board", "internal/rest/docs", "tools", "bench", "torture"}, false, "it accepts duplicate names, other cases and bad UTF-8; use github.com/go-json-experiment/json"},
-	{"database/sql/*", []string{"internal/sqldb", "internal/store", "internal/dbtool", "internal/apptest", "bench"}, false, "loading is authorizing: only the store and what is below it use a database"},
-	{"modernc.org/sqlite/*", []string{"internal/sqldb", "internal/apptest", "bench"}, false, "only sqldb depends on the driver, so that it can be changed"},
-	{"github.com/jackc/pgx/v5/*", []string{"internal/sqldb", "internal/store", "internal/dbtool", "internal/apptest", "bench"}, false, "only sqldb depends on the driver, so that it can be changed"},
+	{"encoding/json", []string{"internal/board", "internal/rest/docs", "tools", "bench", "torture"}, false,
+		"it accepts duplicate names, other cases and bad UTF-8; use github.com/go-json-experiment/json"},
+	{"database/sql/*", []string{"internal/sqldb", "internal/store", "internal/dbtool", "internal/apptest", "bench"}, false,
+		"loading is authorizing: only the store and what is below it use a database"},
+	{"modernc.org/sqlite/*", []string{"internal/sqldb", "internal/apptest", "bench"}, false, "only sqldb depends on the driver, so " +
+		"that it can be changed"},
+	{"github.com/jackc/pgx/v5/*", []string{"internal/sqldb", "internal/store", "internal/dbtool", "internal/apptest", "bench"},
+		false, "only sqldb depends on the driver, so that it can be changed"},
 	{"github.com/pressly/goose/v3/*", []string{"internal/sqldb"}, false, "only sqldb runs migrations"},
 	{"os/exec", []string{"internal/apptest", "tools", "bench", "torture"}, false, "the server starts no other program"},
 	{"testing/*", []string{"internal/apptest"}, false, "it adds the flags of tests to the program"},
 	{module + "/internal/apptest", nil, false, "it is only for tests"},
-	{module + "/internal/conformance", nil, false, "its tools are only for the conformance suite; the file that registers them has the build tag conformance"},
+	{module + "/internal/conformance", nil, false, "its tools are only for the conformance suite; the file that registers them has " +
+		"the build tag conformance"},
 	{"net/http/pprof", nil, false, "it registers itself on the default mux by being imported; name the handlers of runtime/pprof instead"},
 	{"expvar", nil, false, "it registers itself on the default mux by being imported; metrics are served on their own address"},
 	{"io/ioutil", nil, true, "it is deprecated; use io and os"},
@@ -271,13 +296,15 @@ func formBreaches(p goPackage) []string {
 			found = append(found, fmt.Sprintf("%s/%s lists imports in the package comment: the table of layers does that.", path, s.name))
 		}
 		if s.hasInit {
-			found = append(found, fmt.Sprintf("%s/%s has an init function, which cannot be ordered, tested or left out: call it from cmd instead.", path, s.name))
+			found = append(found, fmt.Sprintf("%s/%s has an init function, which cannot be ordered, tested or left out: call it from cmd "+
+				"instead.", path, s.name))
 		}
 		if s.lines > maxLines {
 			found = append(found, fmt.Sprintf("%s/%s has %d lines, more than %d: split it.", path, s.name, s.lines, maxLines))
 		}
 		if s.hasRaw && !slices.Contains(unauthorized, path) {
-			found = append(found, fmt.Sprintf("%s/%s calls Raw or Engine of package store, which authorize nothing: load records by a loader.", path, s.name))
+			found = append(found, fmt.Sprintf("%s/%s calls Raw or Engine of package store, which authorize nothing: load records by a "+
+				"loader.", path, s.name))
 		}
 	}
 	return found
@@ -393,25 +420,35 @@ func TestRulesCanFail(t *testing.T) {
 		give goPackage
 		want string // part of the one violation; none when empty
 	}{
-		"board on the standard library":   {made("internal/board", "time", "encoding/json"), ""},
-		"query on x/text":                 {made("internal/query", "cardwall/internal/board", "golang.org/x/text/unicode/norm"), ""},
-		"store on a driver":               {made("internal/store", "database/sql", pgx), ""},
-		"apptest on everything":           {made("internal/apptest", "testing", "cardwall/internal/rest", "cardwall/cmd/cardwall", pgx), ""},
-		"cmd on everything":               {made("cmd/cardwall", "cardwall/internal/rest", "cardwall/web"), ""},
-		"bench on its own":                {made("bench", "math/rand/v2", "database/sql"), ""},
-		"a tool below tools":              {made("tools/gotest", "os/exec", "encoding/json"), ""},
-		"a list of imports":               {spoiled(made("internal/app"), func(p *goPackage) { p.sources[0].doc = "It imports op, store and board." }), "lists imports"},
-		"raw access in the doctor":        {spoiled(made("internal/dbtool"), func(p *goPackage) { p.sources[0].hasRaw = true }), ""},
-		"raw access in an operation":      {spoiled(made("internal/app"), func(p *goPackage) { p.sources[0].hasRaw = true }), "authorize nothing"},
-		"a package of tests alone":        {goPackage{ImportPath: module + "/internal", XTestImports: []string{"os/exec"}}, ""},
-		"a test has more freedom":         {spoiled(made("internal/app"), func(p *goPackage) { p.XTestImports = []string{"math/rand", "cardwall/internal/apptest"} }), ""},
+		"board on the standard library": {made("internal/board", "time", "encoding/json"), ""},
+		"query on x/text":               {made("internal/query", "cardwall/internal/board", "golang.org/x/text/unicode/norm"), ""},
+		"store on a driver":             {made("internal/store", "database/sql", pgx), ""},
+		"apptest on everything":         {made("internal/apptest", "testing", "cardwall/internal/rest", "cardwall/cmd/cardwall", pgx), ""},
+		"cmd on everything":             {made("cmd/cardwall", "cardwall/internal/rest", "cardwall/web"), ""},
+		"bench on its own":              {made("bench", "math/rand/v2", "database/sql"), ""},
+		"a tool below tools":            {made("tools/gotest", "os/exec", "encoding/json"), ""},
+		"a list of imports": {spoiled(made("internal/app"), func(p *goPackage) {
+			p.sources[0].doc = "It imports op, " +
+				"store and board."
+		}), "lists imports"},
+		"raw access in the doctor": {spoiled(made("internal/dbtool"), func(p *goPackage) { p.sources[0].hasRaw = true }), ""},
+		"raw access in an operation": {spoiled(made("internal/app"), func(p *goPackage) { p.sources[0].hasRaw = true }),
+			"authorize nothing"},
+		"a package of tests alone": {goPackage{ImportPath: module + "/internal", XTestImports: []string{"os/exec"}}, ""},
+		"a test has more freedom": {spoiled(made("internal/app"), func(p *goPackage) {
+			p.XTestImports = []string{"math/rand",
+				"cardwall/internal/apptest"}
+		}), ""},
 		"a name that begins like another": {made("internal/rest", "logger.example/log"), ""},
 
-		"board on another package":     {made("internal/board", "cardwall/internal/query"), "internal/board imports internal/query but may import nothing of this module"},
-		"board on a foreign module":    {made("internal/board", "golang.org/x/text/cases"), "may import nothing from outside the standard library"},
-		"query on another module":      {made("internal/query", "golang.org/x/textile"), "may import only golang.org/x/text from outside"},
-		"store on the engine":          {made("internal/store", "cardwall/internal/op"), "it does not know the operations that use it"},
-		"the engine on an operation":   {made("internal/op", "cardwall/internal/app"), "may import only internal/board, internal/filename, internal/store, internal/trace of this module: the engine runs any operation"},
+		"board on another package": {made("internal/board", "cardwall/internal/query"), "internal/board imports internal/query but " +
+			"may import nothing of this module"},
+		"board on a foreign module": {made("internal/board", "golang.org/x/text/cases"), "may import nothing from outside " +
+			"the standard library"},
+		"query on another module": {made("internal/query", "golang.org/x/textile"), "may import only golang.org/x/text from outside"},
+		"store on the engine":     {made("internal/store", "cardwall/internal/op"), "it does not know the operations that use it"},
+		"the engine on an operation": {made("internal/op", "cardwall/internal/app"), "may import only internal/board, " +
+			"internal/filename, internal/store, internal/trace of this module: the engine runs any operation"},
 		"an operation on an interface": {made("internal/app", "cardwall/internal/rest"), "an operation does not know which interface"},
 		"one interface on another":     {made("internal/rest", "cardwall/internal/mcp"), "an interface takes operations from the registry"},
 		"hook on the engine":           {made("internal/hook", "cardwall/internal/op"), "it reads the outbox"},
@@ -419,21 +456,25 @@ func TestRulesCanFail(t *testing.T) {
 		"bench on the inside":          {made("bench", "cardwall/internal/store"), "it measures the binary from outside"},
 		"a package without a row":      {made("internal/novelty"), "internal/novelty has no row"},
 
-		"a banned import":                  {made("internal/app", "log"), "internal/app imports log: it has no levels"},
-		"a banned folder":                  {made("internal/app", "math/rand/v2"), "imports math/rand/v2"},
-		"json with its loose rules":        {made("internal/rest", "encoding/json"), "use github.com/go-json-experiment/json"},
-		"a driver outside the store":       {made("internal/app", pgx), "only sqldb depends on the driver"},
-		"the test kit in the program":      {made("cmd/cardwall", "cardwall/internal/apptest"), "it is only for tests"},
-		"unsafe":                           {made("internal/store", "unsafe"), "memory safety matters"},
-		"cgo":                              {made("internal/store", "C"), "built without cgo"},
-		"an import banned in tests":        {spoiled(made("internal/app"), func(p *goPackage) { p.TestImports = []string{"unsafe"} }), "A test of internal/app imports unsafe"},
-		"a mock in a package of its tests": {spoiled(made("internal/app"), func(p *goPackage) { p.XTestImports = []string{"go.uber.org/mock/gomock"} }), "no mocks"},
+		"a banned import":             {made("internal/app", "log"), "internal/app imports log: it has no levels"},
+		"a banned folder":             {made("internal/app", "math/rand/v2"), "imports math/rand/v2"},
+		"json with its loose rules":   {made("internal/rest", "encoding/json"), "use github.com/go-json-experiment/json"},
+		"a driver outside the store":  {made("internal/app", pgx), "only sqldb depends on the driver"},
+		"the test kit in the program": {made("cmd/cardwall", "cardwall/internal/apptest"), "it is only for tests"},
+		"unsafe":                      {made("internal/store", "unsafe"), "memory safety matters"},
+		"cgo":                         {made("internal/store", "C"), "built without cgo"},
+		"an import banned in tests": {spoiled(made("internal/app"), func(p *goPackage) { p.TestImports = []string{"unsafe"} }),
+			"A test of internal/app imports unsafe"},
+		"a mock in a package of its tests": {spoiled(made("internal/app"),
+			func(p *goPackage) { p.XTestImports = []string{"go.uber.org/mock/gomock"} }), "no mocks"},
 
-		"a vague name":           {spoiled(made("internal/app"), func(p *goPackage) { p.Name = "util" }), "name it after the one thing"},
-		"a vague folder":         {spoiled(made("cmd/helpers"), func(p *goPackage) { p.Name = "main" }), "name it after the one thing"},
-		"no package comment":     {spoiled(made("internal/app"), func(p *goPackage) { p.Doc = "\n" }), "internal/app has no package comment"},
-		"an init function":       {spoiled(made("internal/app"), func(p *goPackage) { p.sources[0].hasInit = true }), "internal/app/card.go has an init function"},
-		"a file past the length": {spoiled(made("internal/app"), func(p *goPackage) { p.sources[0].lines++ }), "internal/app/card.go has 501 lines, more than 500: split it"},
+		"a vague name":       {spoiled(made("internal/app"), func(p *goPackage) { p.Name = "util" }), "name it after the one thing"},
+		"a vague folder":     {spoiled(made("cmd/helpers"), func(p *goPackage) { p.Name = "main" }), "name it after the one thing"},
+		"no package comment": {spoiled(made("internal/app"), func(p *goPackage) { p.Doc = "\n" }), "internal/app has no package comment"},
+		"an init function": {spoiled(made("internal/app"), func(p *goPackage) { p.sources[0].hasInit = true }),
+			"internal/app/card.go has an init function"},
+		"a file past the length": {spoiled(made("internal/app"), func(p *goPackage) { p.sources[0].lines++ }),
+			"internal/app/card.go has 501 lines, more than 500: split it"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -29,9 +29,13 @@ var phrases = []phrase{
 	{"take away", regexp.MustCompile(`(?i)\b(takes?|taken|taking) away\b`), `"remove" or "clear"`},
 	{"stands in", regexp.MustCompile(`(?i)\bstands? (in|behind)\b`), `"is in", "is stored in" or "comes after"`},
 	{"so many", regexp.MustCompile(`(?i)\bso many\b`), `"many", "this many" or the number's name`},
-	{"slice with %v", regexp.MustCompile(`(board\.(Invalid|Refuse|Forbidden)|Errorf)\(.*(one of|allowed|missing) %v`), "the values joined by commas"},
+	{"slice with %v", regexp.MustCompile(`(board\.(Invalid|Refuse|Forbidden)|Errorf)\(.*(one of|allowed|missing) %v`),
+		"the values joined by commas"},
 	{"long line", regexp.MustCompile(`.{141,}`), "a line of at most 140 characters"},
 }
+
+// structTag matches a line with a struct tag, which cannot be wrapped.
+var structTag = regexp.MustCompile("`[a-z]+:\"")
 
 // debtFile holds how often each phrase may occur. The numbers may only fall:
 // UPDATE_GOLDEN=1 lowers them to what is left.
@@ -48,8 +52,8 @@ func prose(path string) bool {
 }
 
 // longLines reports whether the limit of line lengths holds for a file: Markdown
-// tables and links may be longer.
-func longLines(path string) bool { return filepath.Ext(path) != ".md" }
+// tables and links and the paths of drawn icons may be longer.
+func longLines(path string) bool { return filepath.Ext(path) != ".md" && path != "web/src/ui/icons.ts" }
 
 func TestGoldenLanguage(t *testing.T) {
 	found := map[string][]string{}
@@ -68,7 +72,7 @@ func TestGoldenLanguage(t *testing.T) {
 			}
 			for i, line := range strings.Split(string(text), "\n") {
 				for _, p := range phrases {
-					if p.pattern.MatchString(line) && (p.name != "long line" || longLines(path)) {
+					if p.pattern.MatchString(line) && (p.name != "long line" || longLines(path) && !structTag.MatchString(line)) {
 						found[p.name] = append(found[p.name], fmt.Sprintf("%s:%d", path, i+1))
 					}
 				}

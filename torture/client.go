@@ -19,7 +19,8 @@ type client struct {
 
 // newClient gives a request so long. It holds as many connections as there are writers.
 func newClient(token string, patience time.Duration) *client {
-	return &client{token: token, http: &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 128, IdleConnTimeout: 20 * time.Second}}}
+	return &client{token: token, http: &http.Client{Timeout: patience, Transport: &http.Transport{MaxIdleConnsPerHost: 128,
+		IdleConnTimeout: 20 * time.Second}}}
 }
 
 // statusError is an answer that is no success.

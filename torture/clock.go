@@ -10,7 +10,8 @@ import (
 
 // steps are where the clock is set, from where it was at first. All of them are within the day that keys live.
 func steps() []time.Duration {
-	return []time.Duration{3 * time.Hour, 0, -2 * time.Hour, 5 * time.Hour, 4 * time.Hour, -3 * time.Hour, 8 * time.Hour, 30 * time.Minute, 0, 90 * time.Second, -time.Hour, 0}
+	return []time.Duration{3 * time.Hour, 0, -2 * time.Hour, 5 * time.Hour, 4 * time.Hour, -3 * time.Hour, 8 * time.Hour,
+		30 * time.Minute, 0, 90 * time.Second, -time.Hour, 0}
 }
 
 const (
@@ -69,6 +70,7 @@ func stepClock(t *torment) error {
 	if worst := s.receiver.mostAttempts(); worst > attemptsMost {
 		t.fault("a delivery was attempted %d times", worst)
 	}
-	t.note = fmt.Sprintf("%d deliveries, %d came again, %d attempts of one at most", len(s.receiver.taken), s.receiver.repeated(), s.receiver.mostAttempts())
+	t.note = fmt.Sprintf("%d deliveries, %d came again, %d attempts of one at most", len(s.receiver.taken), s.receiver.repeated(),
+		s.receiver.mostAttempts())
 	return nil
 }

@@ -41,7 +41,8 @@ func (t *torment) newCluster() (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{torment: t, network: net, home: filepath.Join(t.dir, "cluster"), etcd: make([]*process, clusterSize), patroni: make([]*process, clusterSize)}
+	c := &cluster{torment: t, network: net, home: filepath.Join(t.dir, "cluster"), etcd: make([]*process, clusterSize),
+		patroni: make([]*process, clusterSize)}
 	for i, path := range append([]string{c.home}, c.folder(0), c.folder(1), c.folder(2)) {
 		if err := os.Mkdir(path, 0o700); err != nil {
 			return nil, err
@@ -96,7 +97,8 @@ func (c *cluster) startEtcd(i int) (err error) {
 		"--listen-client-urls", own+":2379", "--advertise-client-urls", own+":2379",
 		// Who comes back asks before it has everybody vote again, as releases of etcd since 3.5 do by themselves.
 		"--initial-cluster", strings.Join(peers, ","), "--initial-cluster-state", "new", "--initial-cluster-token", "cardwall",
-		"--heartbeat-interval", "250", "--election-timeout", "2500", "--pre-vote=true", "--enable-v2=true", "--logger", "zap", "--log-level", "error")
+		"--heartbeat-interval", "250", "--election-timeout", "2500", "--pre-vote=true", "--enable-v2=true", "--logger", "zap",
+		"--log-level", "error")
 	cmd := command(args[0], args[1:]...)
 	cmd.Dir = "/"
 	c.etcd[i], err = startProcess(cmd, c.folder(i)+".etcd.log")
@@ -148,7 +150,17 @@ bootstrap:
     postgresql:
       use_pg_rewind: true
       use_slots: true
-      parameters: {wal_level: replica, wal_log_hints: 'on', max_connections: 100, synchronous_commit: 'on', wal_keep_size: 256MB, wal_sender_timeout: 5s, wal_receiver_timeout: 5s, wal_receiver_status_interval: 1s, tcp_user_timeout: 5s, shared_buffers: 64MB}
+      parameters:
+        wal_level: replica
+        wal_log_hints: 'on'
+        max_connections: 100
+        synchronous_commit: 'on'
+        wal_keep_size: 256MB
+        wal_sender_timeout: 5s
+        wal_receiver_timeout: 5s
+        wal_receiver_status_interval: 1s
+        tcp_user_timeout: 5s
+        shared_buffers: 64MB
   initdb: [{encoding: UTF8}, {locale: C.UTF-8}, {auth: trust}]
 postgresql:
   listen: '%s:5432'
@@ -164,7 +176,8 @@ postgresql:
   remove_data_directory_on_diverged_timelines: true
   parameters: {unix_socket_directories: %s}
   pg_hba: ['local all all trust', 'host all all %s0.0/16 trust', 'host replication all %s0.0/16 trust', 'host all all 127.0.0.1/32 trust']
-`, i, addr, addr, strings.Join(etcd, ","), ttl, loopWait, retryTimeout, addr, addr, folder, programs, folder, folder, hostNetwork, hostNetwork), nil
+`, i, addr, addr, strings.Join(etcd, ","), ttl, loopWait, retryTimeout, addr, addr, folder, programs, folder, folder,
+		hostNetwork, hostNetwork), nil
 }
 
 // member is what Patroni says of a host.

@@ -98,7 +98,8 @@ type strace struct{ proc *process }
 
 // failSyncs has every sync of the process and its threads fail with EIO, until stop is called.
 func (t *torment) failSyncs(pid int) (*strace, error) {
-	cmd := command("strace", "-f", "-qq", "-p", strconv.Itoa(pid), "-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:error=EIO", "-e", "signal=none")
+	cmd := command("strace", "-f", "-qq", "-p", strconv.Itoa(pid), "-e", "trace=fsync,fdatasync", "-e",
+		"inject=fsync,fdatasync:error=EIO", "-e", "signal=none")
 	p, err := startProcess(cmd, filepath.Join(t.dir, "strace.log"))
 	if err != nil {
 		return nil, err

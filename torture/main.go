@@ -124,7 +124,8 @@ func torture(ctx context.Context, args []string, stdout, stderr io.Writer) (fail
 	if len(rows) == 0 {
 		return false, fmt.Errorf("-only %q matches no trial", o.only)
 	}
-	fmt.Fprintf(stdout, "%s; %d processors, %s/%s, %s.\n\n", time.Now().UTC().Format("2006-01-02 15:04 UTC"), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	fmt.Fprintf(stdout, "%s; %d processors, %s/%s, %s.\n\n", time.Now().UTC().Format("2006-01-02 15:04 UTC"), runtime.NumCPU(),
+		runtime.GOOS, runtime.GOARCH, runtime.Version())
 	if err := printTable(stdout, rows, o.markdown); err != nil {
 		return false, fmt.Errorf("print table: %w", err)
 	}

@@ -37,7 +37,8 @@ func (t *torment) newNetwork(size int) (*network, error) {
 	})
 	steps := [][]string{{"addr", "add", third + "254/24", "dev", w.bridge}, {"link", "set", w.bridge, "up"}}
 	for i := range size {
-		h := &host{space: fmt.Sprintf("%s%d-%d", namespacePrefix, pid, i+1), link: fmt.Sprintf("cwt%d%c", pid, 'a'+i), addr: third + strconv.Itoa(i+1)}
+		h := &host{space: fmt.Sprintf("%s%d-%d", namespacePrefix, pid, i+1), link: fmt.Sprintf("cwt%d%c", pid, 'a'+i),
+			addr: third + strconv.Itoa(i+1)}
 		w.hosts = append(w.hosts, h)
 		in := []string{"-n", h.space}
 		steps = append(steps,
@@ -77,7 +78,8 @@ func (h *host) heal() error {
 
 // inside puts a command into the host, as PostgreSQL's account; it ends with this program.
 func (h *host) inside(args ...string) []string {
-	return append([]string{"ip", "netns", "exec", h.space, "setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--pdeathsig=KILL"}, args...)
+	return append([]string{"ip", "netns", "exec", h.space, "setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups",
+		"--pdeathsig=KILL"}, args...)
 }
 
 // processes are those that run in a network namespace, all of which this program started.

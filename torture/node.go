@@ -43,8 +43,10 @@ func (t *torment) newNode(name, database string) (*node, error) {
 // environment is what every node runs with: no limit that would measure itself, and webhooks that go to this machine at
 // once.
 func (n *node) environment() []string {
-	env := append(os.Environ(), "CARDWALL_DATA="+n.data, "CARDWALL_RATE_LIMITS=off", "CARDWALL_MAX_OPEN_CARDS=200000", "CARDWALL_MAX_CARDS=1000000",
-		"CARDWALL_WEBHOOK_ALLOW=127.0.0.0/8,10.77.0.0/16", "CARDWALL_WEBHOOK_PACE=0", "CARDWALL_WEBHOOK_RETRY_PAUSES=200ms,500ms,1s,2s,5s,10s,20s,30s")
+	env := append(os.Environ(), "CARDWALL_DATA="+n.data, "CARDWALL_RATE_LIMITS=off", "CARDWALL_MAX_OPEN_CARDS=200000",
+		"CARDWALL_MAX_CARDS=1000000",
+		"CARDWALL_WEBHOOK_ALLOW=127.0.0.0/8,10.77.0.0/16", "CARDWALL_WEBHOOK_PACE=0",
+		"CARDWALL_WEBHOOK_RETRY_PAUSES=200ms,500ms,1s,2s,5s,10s,20s,30s")
 	if n.database != "" {
 		env = append(env, "CARDWALL_DATABASE="+n.database)
 	}

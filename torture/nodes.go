@@ -64,7 +64,8 @@ func (s *site) fenced(database string) error {
 	wrong := ""
 	err := s.until("deliveries are recorded by two servers", 30*time.Second, func() bool {
 		var err error
-		wrong, err = s.query(database, `SELECT count(*) FROM deliveries WHERE status <> 'delivered' OR due_at IS NOT NULL OR attempts <> json_array_length(log::json)`)
+		wrong, err = s.query(database, `SELECT count(*) FROM deliveries WHERE status <> 'delivered' OR due_at IS NOT NULL
+			OR attempts <> json_array_length(log::json)`)
 		return err == nil && wrong == "0"
 	})
 	if err != nil {

@@ -53,7 +53,8 @@ func overload(t *torment) error {
 		return err
 	}
 	t.outcome.rounds = 1
-	t.note = fmt.Sprintf("capacity %.0f/s; of %.0f/s served %.0f/s (%.0f %%), refused %.0f/s, late or broken %.0f/s, not sent %.0f/s; next answer after %d ms",
+	t.note = fmt.Sprintf("capacity %.0f/s; of %.0f/s served %.0f/s (%.0f %%), refused %.0f/s, late or broken %.0f/s, not sent "+
+		"%.0f/s; next answer after %d ms",
 		capacity, limit, good, 100*good/capacity, refused, late, dropped, time.Since(begun).Milliseconds())
 	return nil
 }
@@ -162,7 +163,8 @@ func (c *lean) create(list string) (status int, err error) {
 	}
 	c.asked++
 	body := `{"listId":"` + list + `","title":"A card"}`
-	c.out = fmt.Appendf(c.out[:0], "POST /api/public/v1/cards HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nIdempotency-Key: %p-%d-%d\r\n"+
+	c.out = fmt.Appendf(c.out[:0], "POST /api/public/v1/cards HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer "+
+		"%s\r\nIdempotency-Key: %p-%d-%d\r\n"+
 		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", c.addr, c.token, c, c.born.UnixNano(), c.asked, len(body), body)
 	if _, err := c.conn.Write(c.out); err != nil {
 		return 0, err

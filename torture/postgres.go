@@ -67,7 +67,8 @@ func (t *torment) newPostgres() (addr string, err error) {
 		return "", err
 	}
 	data := filepath.Join(home, "data")
-	if err := asPostgres(filepath.Join(programs, "initdb"), "-D", data, "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8"); err != nil {
+	if err := asPostgres(filepath.Join(programs, "initdb"), "-D", data, "--username=postgres", "--auth=trust", "--encoding=UTF8",
+		"--locale=C.UTF-8"); err != nil {
 		return "", err
 	}
 	if addr, err = freeAddress(); err != nil {
@@ -77,7 +78,8 @@ func (t *torment) newPostgres() (addr string, err error) {
 	if err != nil {
 		return "", err
 	}
-	cmd := command(filepath.Join(programs, "postgres"), "-D", data, "-c", "listen_addresses="+host, "-c", "port="+port, "-c", "unix_socket_directories="+home, "-c", "max_connections=200")
+	cmd := command(filepath.Join(programs, "postgres"), "-D", data, "-c", "listen_addresses="+host, "-c", "port="+port, "-c",
+		"unix_socket_directories="+home, "-c", "max_connections=200")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who}
 	cmd.Dir = "/"
 	p, err := startProcess(cmd, filepath.Join(t.dir, "postgres.log"))

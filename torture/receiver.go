@@ -39,7 +39,8 @@ func newReceiver(host string) (*receiver, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for deliveries: %w", err)
 	}
-	r := &receiver{addr: l.Addr().String(), ids: map[arrival]string{}, kinds: map[arrival]string{}, taken: map[arrival]int{}, tries: map[arrival]int{}}
+	r := &receiver{addr: l.Addr().String(), ids: map[arrival]string{}, kinds: map[arrival]string{}, taken: map[arrival]int{},
+		tries: map[arrival]int{}}
 	r.server = &http.Server{Handler: r, ReadHeaderTimeout: time.Minute}
 	go func() { _ = r.server.Serve(l) }() // ends with close
 	return r, nil

@@ -94,7 +94,8 @@ func revokeTokens(t *torment) error {
 		if err != nil {
 			return fmt.Errorf("when %s was revoked: %w", id, err)
 		}
-		t.say("the last request that was let in began %v after the revocation, of %d", latest.Sub(time.UnixMilli(ms)).Round(time.Millisecond), let)
+		t.say("the last request that was let in began %v after the revocation, of %d",
+			latest.Sub(time.UnixMilli(ms)).Round(time.Millisecond), let)
 		slowest = max(slowest, latest.Sub(time.UnixMilli(ms)))
 		return nil
 	})
@@ -104,7 +105,8 @@ func revokeTokens(t *torment) error {
 	if slowest > revokedWithin {
 		t.fault("a revoked token was let in %v later", slowest.Round(time.Millisecond))
 	}
-	t.note = "refused everywhere after " + strconv.FormatFloat(slowest.Seconds(), 'f', 2, 64) + " s at the latest, from the stamp of the revocation"
+	t.note = "refused everywhere after " + strconv.FormatFloat(slowest.Seconds(), 'f', 2, 64) + " s at the latest, from the " +
+		"stamp of the revocation"
 	return nil
 }
 

@@ -75,7 +75,8 @@ func (s *site) fill() error {
 			return err
 		}
 		p.webhook = fmt.Sprintf("board-%d", i)
-		if _, err := s.must("POST", "/webhooks", map[string]any{"boardId": p.board, "url": s.receiver.url(p.webhook), "events": wantedKinds()}); err != nil {
+		if _, err := s.must("POST", "/webhooks", map[string]any{"boardId": p.board, "url": s.receiver.url(p.webhook),
+			"events": wantedKinds()}); err != nil {
 			return err
 		}
 		s.boards = append(s.boards, p)

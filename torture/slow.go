@@ -70,7 +70,8 @@ func crowd(t *torment) error {
 		cancel()
 		all.Wait()
 	}()
-	if err := t.until("the crowd does not come together", time.Minute, func() bool { return c.standing.Load() >= crowdSize*9/10 }); err != nil {
+	if err := t.until("the crowd does not come together", time.Minute,
+		func() bool { return c.standing.Load() >= crowdSize*9/10 }); err != nil {
 		return fmt.Errorf("%w; %d stand", err, c.standing.Load())
 	}
 	most := atomic.Int64{}
@@ -110,7 +111,8 @@ func crowd(t *torment) error {
 		t.fault("%v: %d instead of %d", err, left, handles)
 	}
 	t.outcome.rounds = 1
-	t.note = fmt.Sprintf("good client p99 %d ms (alone %d), peak %d MB, %d handles at most, %d after", beside.Milliseconds(), alone.Milliseconds(), memory>>20, most.Load(), left)
+	t.note = fmt.Sprintf("good client p99 %d ms (alone %d), peak %d MB, %d handles at most, %d after", beside.Milliseconds(),
+		alone.Milliseconds(), memory>>20, most.Load(), left)
 	return nil
 }
 

@@ -11,7 +11,8 @@ import (
 
 // columns are the titles; the first and the last two are text, the rest numbers.
 func columns() []string {
-	return []string{"trial", "rounds", "acknowledged", "lost", "duplicated", "events missing", "unavailable s, worst", "took s", "verdict", "note"}
+	return []string{"trial", "rounds", "acknowledged", "lost", "duplicated", "events missing", "unavailable s, worst",
+		"took s", "verdict", "note"}
 }
 
 func isText(column int) bool { return column == 0 || column >= 8 }
@@ -21,7 +22,8 @@ func (o *outcome) cells() []string {
 	cells := make([]string, len(columns()))
 	cells[0], cells[1] = o.name, strconv.Itoa(o.rounds)
 	if o.counted {
-		cells[2], cells[3], cells[4], cells[5] = strconv.Itoa(o.acknowledged), strconv.Itoa(o.lost), strconv.Itoa(o.duplicated), strconv.Itoa(o.missing)
+		cells[2], cells[3], cells[4], cells[5] = strconv.Itoa(o.acknowledged), strconv.Itoa(o.lost), strconv.Itoa(o.duplicated),
+			strconv.Itoa(o.missing)
 	}
 	if o.unavailable > 0 {
 		cells[6] = seconds(o.unavailable)

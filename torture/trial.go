@@ -63,7 +63,8 @@ type torment struct {
 
 // attempt runs a trial, and takes away what it made whatever becomes of it.
 func (tr trial) attempt(ctx context.Context, o options, dir string, log io.Writer) outcome {
-	t := &torment{outcome: outcome{name: tr.name}, options: o, ctx: ctx, log: log, dir: filepath.Join(dir, strings.Map(plain, strings.ToLower(tr.name)))}
+	t := &torment{outcome: outcome{name: tr.name}, options: o, ctx: ctx, log: log,
+		dir: filepath.Join(dir, strings.Map(plain, strings.ToLower(tr.name)))}
 	rounds := tr.rounds
 	if o.quick {
 		rounds = tr.quick

@@ -236,7 +236,8 @@ func TestUnitFile(t *testing.T) {
 	}
 	out, err := exec.CommandContext(t.Context(), analyze, append([]string{"verify"}, files...)...).CombinedOutput()
 	// systemd before 254 does not know these two, and says so.
-	said := regexp.MustCompile(`(?m)^.*Unknown key( name)? 'Restart(Steps|MaxDelaySec)' in section .?Service.?, ignoring\.\n`).ReplaceAllString(string(out), "")
+	said := regexp.MustCompile(`(?m)^.*Unknown key( name)? 'Restart(Steps|MaxDelaySec)' in section .?Service.?, `+
+		`ignoring\.\n`).ReplaceAllString(string(out), "")
 	if err != nil || strings.Contains(said, folder+"/cardwall") || strings.Contains(said, "cardwall.service:") ||
 		strings.Contains(said, "cardwall-backup") {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, out)

@@ -103,7 +103,10 @@ func writeLargeBoard(path string, cards int) error {
 	}
 	defer f.Close()
 	w := bufio.NewWriter(f)
-	fmt.Fprintf(w, `{"format":"cardwall-export/1","exportedAt":"2026-01-05T09:00:00.000Z","boardVersion":0,"board":{"id":"brd_x","name":"Large","description":"","visibility":"workspace","features":{},"nextNumber":%d,"cards":%d,"archivedAt":null,"createdBy":null,%s},"users":[],"labels":[],"lists":[{"id":"lst_x","name":"To do","wipLimit":null,"wipMode":"soft","archivedAt":null,%s}],"cards":[`, cards+1, cards, at, at)
+	fmt.Fprintf(w, `{"format":"cardwall-export/1","exportedAt":"2026-01-05T09:00:00.000Z","boardVersion":0,"board":{"id":"brd_x",`+
+		`"name":"Large","description":"","visibility":"workspace","features":{},"nextNumber":%d,"cards":%d,"archivedAt":null,`+
+		`"createdBy":null,%s},"users":[],"labels":[],"lists":[{"id":"lst_x","name":"To do","wipLimit":null,"wipMode":"soft",`+
+		`"archivedAt":null,%s}],"cards":[`, cards+1, cards, at, at)
 	description := strings.Repeat(strings.Repeat("x", 200)+" ", 75) // long words, since each is indexed
 	for i := range cards {
 		if i > 0 {
@@ -112,6 +115,7 @@ func writeLargeBoard(path string, cards int) error {
 		fmt.Fprintf(w, `{"id":"crd_%d","listId":"lst_x","number":%d,"title":"Card %d","description":%q,%s,"comments":[]}`, i,
 			i+1, i, description, at)
 	}
-	fmt.Fprintf(w, `],"activity":[],"counts":{"users":0,"labels":0,"lists":1,"cards":%d,"checklists":0,"items":0,"comments":0,"activity":0},"complete":true}`, cards)
+	fmt.Fprintf(w, `],"activity":[],"counts":{"users":0,"labels":0,"lists":1,"cards":%d,"checklists":0,"items":0,"comments":0,`+
+		`"activity":0},"complete":true}`, cards)
 	return w.Flush()
 }

@@ -42,7 +42,8 @@ func TestEmailsGoToTheOutbox(t *testing.T) {
 		if err := tx.SetMember(ctx, "wsp_1", u.ID, board.WorkspaceOwner); err != nil {
 			return err
 		}
-		_, err = app.CreateInvitation(ctx, tx, app.CreateInvitationInput{WorkspaceInput: app.WorkspaceInput{WorkspaceID: "wsp_1"}, Email: "grace@example.com", Role: board.WorkspaceMember})
+		_, err = app.CreateInvitation(ctx, tx, app.CreateInvitationInput{WorkspaceInput: app.WorkspaceInput{WorkspaceID: "wsp_1"},
+			Email: "grace@example.com", Role: board.WorkspaceMember})
 		return err
 	})
 	if err != nil {

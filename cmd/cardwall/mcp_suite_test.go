@@ -367,11 +367,14 @@ func compareProof(t *testing.T, modules string, listed unsupportedChecks, result
 	fmt.Fprintf(&b, "## Proof\n\n`make test` runs the official conformance suite (`@modelcontextprotocol/conformance`\n"+
 		"%s). The suite calls tools, resources and prompts of its own, so it runs against a\n"+
 		"build that contains them (`go build -tags conformance`, `internal/conformance`). Released programs\n"+
-		"don't. The handler, the tokens and the limits are the same in both builds:\n\n| part of the suite | checks passed | not supported |\n|---|---|---|\n", packageVersion(t, modules, "@modelcontextprotocol/conformance"))
+		"don't. The handler, the tokens and the limits are the same in both builds:\n\n| part of the suite | checks passed | not "+
+		"supported |\n|---|---|---|\n", packageVersion(t, modules, "@modelcontextprotocol/conformance"))
 	for _, revision := range slices.Sorted(maps.Keys(results)) {
 		fmt.Fprintf(&b, "| %s | %d | %d |\n", revision, results[revision].passed, len(listed[revision]))
 	}
-	b.WriteString("\nCardwall does not support these scenarios of the suite. They are listed in\n`cmd/cardwall/testdata/mcp-unsupported.txt`. The tests fail if another check fails, or if a listed\none passes.\n\n| scenario | why not |\n|---|---|\n")
+	b.WriteString("\nCardwall does not support these scenarios of the suite. They are listed " +
+		"in\n`cmd/cardwall/testdata/mcp-unsupported.txt`. The tests fail if another check fails, or if a listed\none passes.\n\n| " +
+		"scenario | why not |\n|---|---|\n")
 	var all []reason
 	reasons(t, func(why, _, _, scenario, _ string) {
 		if len(all) == 0 || all[len(all)-1].text != why {
@@ -385,7 +388,8 @@ func compareProof(t *testing.T, modules string, listed unsupportedChecks, result
 	for _, r := range all {
 		fmt.Fprintf(&b, "| %s | %s |\n", strings.Join(r.scenarios, ", "), r.text)
 	}
-	b.WriteString("\nThe same tests connect these clients with a token and with a person's consent, and use them as an\nagent would:\n\n| client | version |\n|---|---|\n")
+	b.WriteString("\nThe same tests connect these clients with a token and with a person's consent, and use them as an\nagent " +
+		"would:\n\n| client | version |\n|---|---|\n")
 	for _, name := range []string{"@modelcontextprotocol/inspector", "@modelcontextprotocol/sdk",
 		"@modelcontextprotocol/client", "mcp-remote"} {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", name, packageVersion(t, modules, name))

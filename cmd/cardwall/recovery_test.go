@@ -40,7 +40,8 @@ func TestRecoveryToAPointInTime(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	p.append("base", fmt.Sprintf("restore_command = 'cp %s/%%f %%p'\nrecovery_target_time = '%s'\nrecovery_target_action = 'promote'\narchive_mode = off\nunix_socket_directories = '%s'\n",
+	p.append("base", fmt.Sprintf("restore_command = 'cp %s/%%f %%p'\nrecovery_target_time = '%s'\nrecovery_target_action = "+
+		"'promote'\narchive_mode = off\nunix_socket_directories = '%s'\n",
 		p.folder("archive"), moment, p.socket("base")))
 	p.write(filepath.Join(p.folder("base"), "recovery.signal"), "")
 	stop = p.start("base")
@@ -158,7 +159,8 @@ func (p *archived) initialize() {
 			p.t.Fatalf("mkdir: %v\n%s", err, out)
 		}
 	}
-	p.append("live", fmt.Sprintf("listen_addresses = ''\nunix_socket_directories = '%s'\nwal_level = replica\narchive_mode = on\narchive_command = 'test ! -f %s/%%f && cp %%p %[2]s/%%f'\n",
+	p.append("live", fmt.Sprintf("listen_addresses = ''\nunix_socket_directories = '%s'\nwal_level = replica\narchive_mode = "+
+		"on\narchive_command = 'test ! -f %s/%%f && cp %%p %[2]s/%%f'\n",
 		p.socket("live"), p.folder("archive")))
 }
 

@@ -43,7 +43,8 @@ func TestSettingsAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := map[string][2]string{}
-	for _, r := range regexp.MustCompile("(?m)^\\| `(CARDWALL_\\w+)` \\| `([^`]+)` \\| (`[^`]+`|none) \\| \\S.* \\|$").FindAllStringSubmatch(string(text), -1) {
+	for _, r := range regexp.MustCompile("(?m)^\\| `(CARDWALL_\\w+)` \\| `([^`]+)` \\| (`[^`]+`|none) \\| "+
+		"\\S.* \\|$").FindAllStringSubmatch(string(text), -1) {
 		rows[r[1]] = [2]string{r[2], strings.Trim(r[3], "`")}
 	}
 	all := map[string]bool{}

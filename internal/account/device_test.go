@@ -144,7 +144,8 @@ func TestWrongPasswordsAreRecorded(t *testing.T) {
 		tryPassword(from(s, "198.51.100.1"), "eve@example.com", wrong, header)
 		var got []string
 		for range 500 { // the entry is written in the background
-			if got = s.Column("SELECT subject || ' ' || COALESCE(request_id, '') || ' ' || details FROM audit WHERE operation = 'reject_password' ORDER BY id"); len(got) >= 3 {
+			if got = s.Column("SELECT subject || ' ' || COALESCE(request_id, '') || ' ' || details FROM audit " +
+				"WHERE operation = 'reject_password' ORDER BY id"); len(got) >= 3 {
 				break
 			}
 			time.Sleep(20 * time.Millisecond)

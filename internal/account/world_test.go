@@ -307,7 +307,8 @@ func TestCrossSiteRequestsChangeNothing(t *testing.T) {
 		b := member(s, "grace@example.com")
 		workspace := b.Must("create_workspace", fields{"name": "Compilers"}).ID()
 		state := func() string {
-			return strings.Join(s.Column("SELECT name FROM boards UNION ALL SELECT name FROM users UNION ALL SELECT id FROM sessions ORDER BY 1"), " ")
+			return strings.Join(s.Column("SELECT name FROM boards UNION ALL SELECT name FROM users UNION ALL SELECT id "+
+				"FROM sessions ORDER BY 1"), " ")
 		}
 		before := state()
 		for what, header := range map[string]http.Header{

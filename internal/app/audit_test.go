@@ -47,7 +47,8 @@ func TestAuditTellsDifferences(t *testing.T) {
 				apptest.Receivers + `","to":""},"lastFour":{"from":"hook","to":""},"name":{"from":"Other bot","to":""},"on":{"from":true,"to":false}}`,
 			`rotate_webhook_secret | Ada | <nil> | <nil> | {"oldSecretUntil":{"from":null,"to":"` + until + `"}}`,
 			`update_webhook | Ada | <nil> | <nil> | {"name":{"from":"Bot","to":"Other bot"}}`,
-			`create_webhook | Ada | <nil> | <nil> | {"events":{"from":[],"to":["card.created","card.moved"]},"host":{"from":"","to":"` + apptest.Receivers + `"},"lastFour":{"from":"","to":"hook"},"name":{"from":"","to":"Bot"},"on":{"from":false,"to":true}}`,
+			`create_webhook | Ada | <nil> | <nil> | {"events":{"from":[],"to":["card.created","card.moved"]},"host":{"from":"","to":"` +
+				apptest.Receivers + `"},"lastFour":{"from":"","to":"hook"},"name":{"from":"","to":"Bot"},"on":{"from":false,"to":true}}`,
 			`update_workspace | Ada | <nil> | <nil> | {"name":{"from":"Engines","to":"Mills"}}`,
 			`change_member | Ada | <nil> | ` + name + ` | {"role":{"from":"member","to":"admin"}}`,
 			`update_card | Ada | Launch | Release | {}`,

@@ -275,7 +275,8 @@ func SetCardDue(ctx context.Context, tx *store.Tx, in SetCardDueInput) (board.Ca
 		return card, err
 	}
 	due, err := board.DueChange{
-		DueInput: board.DueInput(to), ClearDue: in.DueDate.Set && in.DueDate.Value == nil, ClearStart: in.StartDate.Set && in.StartDate.Value == nil,
+		DueInput: board.DueInput(to), ClearDue: in.DueDate.Set && in.DueDate.Value == nil, ClearStart: in.StartDate.Set &&
+			in.StartDate.Value == nil,
 	}.Resolve(card.Due)
 	if err != nil {
 		return card, err

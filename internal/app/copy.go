@@ -222,7 +222,8 @@ func CopyBoard(ctx context.Context, tx *store.Tx, in CopyBoardInput) (board.Boar
 		return board.BoardDetail{}, err
 	}
 	tx.Quiet()
-	b := board.Board{Name: name, Description: source.Description, Color: source.Color, Visibility: source.Visibility, Features: source.Features}
+	b := board.Board{Name: name, Description: source.Description, Color: source.Color, Visibility: source.Visibility,
+		Features: source.Features}
 	if err := addBoard(ctx, tx, &b, w); err != nil {
 		return board.BoardDetail{}, err
 	}

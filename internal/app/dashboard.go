@@ -53,7 +53,8 @@ func GetWorkspaceDashboard(ctx context.Context, v *store.View, in GetWorkspaceDa
 
 // readDashboard reads the records of a dashboard and passes functions that
 // count them to then.
-func readDashboard(ctx context.Context, v *store.View, workspaceID string, cut store.ReportCut, count *dashboardCount, then func(func() error)) error {
+func readDashboard(ctx context.Context, v *store.View, workspaceID string, cut store.ReportCut, count *dashboardCount,
+	then func(func() error)) error {
 	oldest, newest := "", ""
 	err := v.ReportLists(ctx, workspaceID, cut, func(l store.ReportList) {
 		if first, last := l.Between(); first != "" {
@@ -135,9 +136,11 @@ func (n *dashboardCount) list(l store.ReportList) error {
 		}
 	}
 	n.byBoard[l.BoardID].Add(*t)
-	n.byList = append(n.byList, part[board.ListTally]{board.ListTally{ListID: l.ID, BoardID: l.BoardID, Name: l.Name, Tally: *t}, t, l.Name, l.ID})
+	n.byList = append(n.byList, part[board.ListTally]{board.ListTally{ListID: l.ID, BoardID: l.BoardID, Name: l.Name,
+		Tally: *t}, t, l.Name, l.ID})
 	if n.features[l.BoardID].WIPLimits && l.WIPLimit != nil && len(cards) > *l.WIPLimit {
-		n.breaches = append(n.breaches, board.Breach{ListID: l.ID, BoardID: l.BoardID, Name: l.Name, OpenCards: len(cards), WIPLimit: *l.WIPLimit, WIPMode: l.WIPMode})
+		n.breaches = append(n.breaches, board.Breach{ListID: l.ID, BoardID: l.BoardID, Name: l.Name, OpenCards: len(cards),
+			WIPLimit: *l.WIPLimit, WIPMode: l.WIPMode})
 	}
 	return nil
 }
@@ -233,7 +236,8 @@ type part[T any] struct {
 // rest.
 func topOf[T any](parts []part[T]) ([]T, board.Rest) {
 	slices.SortFunc(parts, func(a, b part[T]) int {
-		return cmp.Or(cmp.Compare(b.tally.Open, a.tally.Open), cmp.Compare(b.tally.Overdue, a.tally.Overdue), cmp.Compare(a.name, b.name), cmp.Compare(a.id, b.id))
+		return cmp.Or(cmp.Compare(b.tally.Open, a.tally.Open), cmp.Compare(b.tally.Overdue, a.tally.Overdue),
+			cmp.Compare(a.name, b.name), cmp.Compare(a.id, b.id))
 	})
 	top, rest := []T{}, board.Rest{}
 	for i, p := range parts {

@@ -61,7 +61,8 @@ func plainMedian(all []time.Duration) board.Duration {
 func (w *reportWorld) dashboard(userID string, now time.Time, zone *time.Location) (d board.Dashboard, stale []string) {
 	d = board.Dashboard{WorkspaceID: w.id, AsOf: board.InstantOf(now), TimeZone: zone.String()}
 	var staleCards []*reportCard
-	boards, lists, members, labels := map[string]*board.BoardTally{}, map[string]*board.ListTally{}, map[string]*board.MemberTally{}, map[string]*board.LabelTally{}
+	boards, lists, members, labels := map[string]*board.BoardTally{}, map[string]*board.ListTally{},
+		map[string]*board.MemberTally{}, map[string]*board.LabelTally{}
 	d.Breaches.Lists = []board.Breach{}
 	for _, b := range w.boards {
 		if !b.seenBy[userID] || b.ArchivedAt != nil || b.TrashedAt != nil {

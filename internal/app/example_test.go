@@ -187,7 +187,8 @@ var (
 	anyEnd      = regexp.MustCompile(`"token":"[0-9A-Za-z_-]{60,70}"`)
 	anyUserCode = regexp.MustCompile(`"userCode":"[A-Z]{4}-[A-Z]{4}"`)
 	// What a passkey or a browser says in base64, and the ids of both.
-	anyAnswer = regexp.MustCompile(`"(attestationObject|authenticatorData|challenge|clientDataJSON|id|rawId|signature|userHandle)":"[0-9A-Za-z_-]{35,}"`)
+	anyAnswer = regexp.MustCompile(`"(attestationObject|authenticatorData|challenge|clientDataJSON|id|rawId|signature|userHandle)":` +
+		`"[0-9A-Za-z_-]{35,}"`)
 	anyCursor = regexp.MustCompile(`"nextCursor":"[^"]*"`)
 )
 

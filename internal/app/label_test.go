@@ -39,10 +39,12 @@ func TestDeletingLabelChangesItsCards(t *testing.T) {
 			t.Errorf("it sent\n%s\nwant\n%s", got, want)
 		}
 		changes := p.ada.Must("list_board_changes", fields{"boardId": p.from, "since": v})
-		if got := fmt.Sprint(changes.Each("type"), changes.Each("cardId")); got != fmt.Sprintf("[card.labels_changed card.labels_changed label.deleted] [%s %s <nil>]", p.card, second) {
+		if got := fmt.Sprint(changes.Each("type"), changes.Each("cardId")); got != fmt.Sprintf("[card.labels_changed "+
+			"card.labels_changed label.deleted] [%s %s <nil>]", p.card, second) {
 			t.Errorf("the changes are %s", got)
 		}
-		if from, to := fmt.Sprint(changes.Get("0.changes.labels.from")), fmt.Sprint(changes.Get("0.changes.labels.to")); from != fmt.Sprint([]string{p.bug, p.idea}) || to != fmt.Sprint([]string{p.idea}) {
+		if from, to := fmt.Sprint(changes.Get("0.changes.labels.from")),
+			fmt.Sprint(changes.Get("0.changes.labels.to")); from != fmt.Sprint([]string{p.bug, p.idea}) || to != fmt.Sprint([]string{p.idea}) {
 			t.Errorf("the labels were %s and are %s", from, to)
 		}
 		if c := p.ada.Must("get_card", fields{"cardId": p.card}); fmt.Sprint(c.Get("labels.0.id"),

@@ -92,7 +92,8 @@ func SetNotificationSettings(ctx context.Context, tx *store.Tx, in SetNotificati
 	if err != nil {
 		return have, err
 	}
-	s := board.NotificationSettings{Ways: in.Ways, Mail: in.Mail, DigestHour: in.DigestHour, Reminders: in.Reminders, RemindHour: in.RemindHour, TimeZone: have.TimeZone}
+	s := board.NotificationSettings{Ways: in.Ways, Mail: in.Mail, DigestHour: in.DigestHour, Reminders: in.Reminders,
+		RemindHour: in.RemindHour, TimeZone: have.TimeZone}
 	if in.QuietFrom != "" {
 		s.QuietFrom = &in.QuietFrom
 	}

@@ -47,7 +47,8 @@ func GetOrganization(ctx context.Context, v *store.View, in OrganizationInput) (
 		return OrganizationOverview{}, err
 	}
 	out := OrganizationOverview{
-		Organization: o, Owned: owned, Webhooks: board.UsageOf(webhooks, limits.Webhooks), Deliveries: board.UsageOf(deliveries, limits.DeliveriesPerDay),
+		Organization: o, Owned: owned, Webhooks: board.UsageOf(webhooks, limits.Webhooks), Deliveries: board.UsageOf(deliveries,
+			limits.DeliveriesPerDay),
 		RenewsAt: board.InstantOf(v.Time().Truncate(24 * time.Hour).Add(24 * time.Hour)),
 	}
 	for _, p := range board.Plans() {
@@ -66,7 +67,8 @@ type ListOrganizationMembersInput struct {
 
 // ListOrganizationMembers returns the people in all workspaces of an
 // organization, to owners of any of them.
-func ListOrganizationMembers(ctx context.Context, v *store.View, in ListOrganizationMembersInput) (op.Page[board.OrganizationMember], error) {
+func ListOrganizationMembers(ctx context.Context, v *store.View,
+	in ListOrganizationMembersInput) (op.Page[board.OrganizationMember], error) {
 	var behind string
 	if err := in.After(&behind); err != nil {
 		return op.Page[board.OrganizationMember]{}, err

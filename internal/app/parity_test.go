@@ -129,9 +129,12 @@ func (w *told) plain(v any) string {
 // rows are the audit, the activity and the outbox.
 func (w *told) rows() [3][]string {
 	return [3][]string{
-		w.Column(`SELECT operation || ' ' || actor_type || ' ' || COALESCE(actor_id, '') || ' ' || COALESCE(subject, '') || ' ' || COALESCE(workspace_id, '') || ' ' ||
-			COALESCE(board_id, '') || CASE WHEN token_id IS NULL THEN '' ELSE ' by token' END || CASE WHEN request_id IS NULL THEN '' ELSE ' on request ' END || details FROM audit ORDER BY id`),
-		w.Column(`SELECT type || ' ' || board_id || ' ' || actor_type || ' ' || COALESCE(actor_id, '') || ' ' || COALESCE(list_id, '') || ' ' || COALESCE(card_id, '') || ' ' || changes FROM activity ORDER BY id`),
+		w.Column(`SELECT operation || ' ' || actor_type || ' ' || COALESCE(actor_id, '') || ' ' || COALESCE(subject,
+			'') || ' ' || COALESCE(workspace_id, '') || ' ' ||
+			COALESCE(board_id, '') || CASE WHEN token_id IS NULL THEN '' ELSE ' by token' END || CASE WHEN request_id IS NULL THEN ''
+			ELSE ' on request ' END || details FROM audit ORDER BY id`),
+		w.Column(`SELECT type || ' ' || board_id || ' ' || actor_type || ' ' || COALESCE(actor_id, '') || ' ' || COALESCE(list_id,
+			'') || ' ' || COALESCE(card_id, '') || ' ' || changes FROM activity ORDER BY id`),
 		w.Column(`SELECT kind || ' ' || body FROM deliveries ORDER BY board_id, version, webhook_id`),
 	}
 }

@@ -27,7 +27,8 @@ func TestRefusalsSayWhatIsAllowed(t *testing.T) {
 			{"create_card", fields{"listId": w.list, "title": "x", "due": fields{"date": "2026-03-01"}},
 				"due.date is not a field of due. Allowed fields are dueDate, dueTime, startDate, startTime, timeZone."},
 			{"create_card", fields{"listId": w.list, "titel": "x"},
-				"titel is not a field of create_card. Allowed fields are listId, title, description, labels, assignees, due, position. title is required."},
+				"titel is not a field of create_card. Allowed fields are listId, title, description, labels, assignees, due, position. " +
+					"title is required."},
 			{"move_card", fields{"cardId": w.card, "listId": w.list, "position": "middle"},
 				`position must be "top", "bottom", {"before": string} or {"after": string}.`},
 			{"update_list", fields{"listId": w.list, "wipLimit": 1.5},

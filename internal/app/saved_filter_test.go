@@ -186,7 +186,8 @@ func TestBrokenFilter(t *testing.T) {
 		absent := func(prefix string) string { return store.NewID(prefix) }
 		several := h.save(h.ada, "list:"+absent("lst_")+" label:"+absent("lbl_")+","+absent("lbl_")+" creator:"+
 			absent("usr_")+" commenter:"+absent("usr_"), true)
-		if several.Get("broken") != true || several.Text("problem") != "The query refers to a list, a label and a person that do not exist or that you cannot see." {
+		if several.Get("broken") != true || several.Text("problem") != "The query refers to a list, a label and a person that do not "+
+			"exist or that you cannot see." {
 			t.Errorf("the filter is %s", several.Raw)
 		}
 		names := h.save(h.ada, "label:nosuch board:nosuch", true)

@@ -54,7 +54,8 @@ func SaveBoardAsTemplate(ctx context.Context, tx *store.Tx, in SaveBoardAsTempla
 // templateContent returns the contents of a board without people and dates.
 func templateContent(f board.Features, labels []board.Label, lists []listWithCards) board.TemplateContent {
 	f.PublicPage = false
-	c := board.TemplateContent{Version: board.TemplateVersion, Features: f, Labels: make([]board.TemplateLabel, len(labels)), Lists: make([]board.TemplateColumn, len(lists))}
+	c := board.TemplateContent{Version: board.TemplateVersion, Features: f, Labels: make([]board.TemplateLabel, len(labels)),
+		Lists: make([]board.TemplateColumn, len(lists))}
 	at := map[string]int{}
 	for i, l := range labels {
 		c.Labels[i], at[l.ID] = board.TemplateLabel{Name: l.Name, Color: l.Color}, i

@@ -194,7 +194,8 @@ func TestDeliveriesOverTheDayAreSkipped(t *testing.T) {
 			hooks = append(hooks, ada.Must("create_webhook",
 				fields{"url": receiver, "events": []string{"card.created"}, "boardId": b}).ID())
 		}
-		s.Column("INSERT INTO delivery_days (organization_id, day, used) SELECT organization_id, $2, 497 FROM workspaces WHERE id = $1 RETURNING day",
+		s.Column("INSERT INTO delivery_days (organization_id, day, used) SELECT organization_id, $2, 497 FROM workspaces "+
+			"WHERE id = $1 RETURNING day",
 			workspace, s.Clock.Now().UTC().Format(board.DateLayout))
 		for range 3 {
 			ada.Must("create_card", fields{"listId": list, "title": "x"})
@@ -244,13 +245,15 @@ func TestSkippedDeliveriesArePruned(t *testing.T) {
 		b := ada.Must("create_board", fields{"workspaceId": workspace, "name": "B"}).ID()
 		list := ada.Must("create_list", fields{"boardId": b, "name": "L"}).ID()
 		hook := ada.Must("create_webhook", fields{"url": receiver, "events": []string{"card.created"}, "boardId": b}).ID()
-		s.Column("INSERT INTO delivery_days (organization_id, day, used) SELECT organization_id, $2, 498 FROM workspaces WHERE id = $1 RETURNING day",
+		s.Column("INSERT INTO delivery_days (organization_id, day, used) SELECT organization_id, $2, 498 FROM workspaces "+
+			"WHERE id = $1 RETURNING day",
 			workspace, s.Clock.Now().UTC().Format(board.DateLayout))
 		for range 120 {
 			ada.Must("create_card", fields{"listId": list, "title": "x"})
 		}
 		// Two are on their way, and stay until they have ended.
-		if got := s.Column("SELECT status || ' ' || count(*) FROM deliveries WHERE webhook_id = $1 GROUP BY status ORDER BY status", hook); !slices.Equal(got, []string{"pending 2", "skipped 100"}) {
+		if got := s.Column("SELECT status || ' ' || count(*) FROM deliveries WHERE webhook_id = $1 GROUP BY status ORDER BY status",
+			hook); !slices.Equal(got, []string{"pending 2", "skipped 100"}) {
 			t.Errorf("the log holds %v, want the two that are pending and a hundred", got)
 		}
 	})

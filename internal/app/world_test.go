@@ -572,7 +572,8 @@ func (w *world) sample(t *testing.T, o *op.Operation) fields {
 	t.Helper()
 	make := samples[o.Name]
 	if make == nil {
-		t.Fatalf("the operation %s (%s %s) has no sample input: add one to samples in internal/app/world_test.go, with which it works for the owner of the world, and a row to testdata/access.txt", o.Name, o.Method, o.Path)
+		t.Fatalf("the operation %s (%s %s) has no sample input: add one to samples in internal/app/world_test.go, with which it works "+
+			"for the owner of the world, and a row to testdata/access.txt", o.Name, o.Method, o.Path)
 	}
 	return make(w)
 }

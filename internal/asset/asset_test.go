@@ -51,7 +51,8 @@ func TestEncodingIsWhatTheReaderTakes(t *testing.T) {
 				t.Errorf("%q: %v", accept, err)
 			}
 		}
-		if w.Code != 200 || string(body) != text || (w.Header().Get("Content-Encoding") == "gzip") != packed || w.Header().Get("Vary") != "Accept-Encoding" {
+		if w.Code != 200 || string(body) != text || (w.Header().Get("Content-Encoding") == "gzip") != packed ||
+			w.Header().Get("Vary") != "Accept-Encoding" {
 			t.Errorf("%q: %d %v", accept, w.Code, w.Header())
 		}
 	}

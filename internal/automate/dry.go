@@ -52,7 +52,8 @@ func (s *service) dryRun(ctx context.Context, v *store.View, in DryRunInput) (Dr
 	if err != nil {
 		return out, err
 	}
-	r := board.Rule{BoardID: b.ID, When: in.When, If: strings.TrimSpace(in.If), Then: in.Then, Owner: board.UserRef{ID: me.ID, Name: me.Name}, TimeZone: me.TimeZone}
+	r := board.Rule{BoardID: b.ID, When: in.When, If: strings.TrimSpace(in.If), Then: in.Then, Owner: board.UserRef{ID: me.ID,
+		Name: me.Name}, TimeZone: me.TimeZone}
 	if err := s.check(ctx, v, &r); err != nil || !r.When.Event.AboutCard() {
 		return out, err
 	}
@@ -115,7 +116,8 @@ func (s *service) dryRun(ctx context.Context, v *store.View, in DryRunInput) (Dr
 // board's most recent changes.
 func lately(ctx context.Context, v *store.View, b board.Board, r *board.Rule) (map[string]board.Instant, error) {
 	wanted := r.When.Event.Kinds()
-	changes, err := v.Occurrences(ctx, b.ID, b.Version-board.RuleEventHistory, board.RuleEventHistory, func(k board.Kind) bool { return slices.Contains(wanted, k) })
+	changes, err := v.Occurrences(ctx, b.ID, b.Version-board.RuleEventHistory, board.RuleEventHistory,
+		func(k board.Kind) bool { return slices.Contains(wanted, k) })
 	at := map[string]board.Instant{}
 	for i := range changes {
 		if o := &changes[i]; o.CardID != nil && setsOff(r.When, o) {

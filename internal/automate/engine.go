@@ -69,7 +69,8 @@ func New(o Options) *Engine {
 	}
 	return &Engine{
 		o: o, wake: make(chan struct{}, 1), runs: make(chan struct{}, runsAtOnce),
-		failures: backoff.NewLog(o.Log), dirty: map[string]bool{}, busy: map[string]bool{}, handled: map[string]int64{}, known: map[string]int64{},
+		failures: backoff.NewLog(o.Log), dirty: map[string]bool{}, busy: map[string]bool{}, handled: map[string]int64{},
+		known: map[string]int64{},
 	}
 }
 

@@ -95,7 +95,8 @@ func TestRuleRunsFromChangeToReceiver(t *testing.T) {
 			t.Errorf("the audit says %s", audit.Raw)
 		}
 		run := w.ada.Must("list_rule_runs", fields{"boardId": w.board})
-		if run.Text("0.status") != "done" || run.Text("0.cardId") != card || run.Text("0.type") != "card.moved" || run.Get("0.actions") != 1.0 || run.Get("1") != nil {
+		if run.Text("0.status") != "done" || run.Text("0.cardId") != card || run.Text("0.type") != "card.moved" ||
+			run.Get("0.actions") != 1.0 || run.Get("1") != nil {
 			t.Errorf("the log says %s", run.Raw)
 		}
 	})
@@ -127,15 +128,21 @@ func TestEveryTrigger(t *testing.T) {
 			not, act func()
 		}{
 			{fields{"event": "card_created", "listId": w.done}, func() { w.card(nil) }, func() { w.card(fields{"listId": w.done}) }},
-			{fields{"event": "card_entered", "listId": w.done}, on("update_card", fields{"title": "Older"}), on("move_card", fields{"listId": w.done})},
-			{fields{"event": "card_left", "listId": w.done}, on("move_card", fields{"listId": w.done, "position": "top"}), on("move_card", fields{"listId": w.todo})},
+			{fields{"event": "card_entered", "listId": w.done}, on("update_card", fields{"title": "Older"}),
+				on("move_card", fields{"listId": w.done})},
+			{fields{"event": "card_left", "listId": w.done}, on("move_card", fields{"listId": w.done, "position": "top"}),
+				on("move_card", fields{"listId": w.todo})},
 			{fields{"event": "card_updated"}, on("move_card", fields{"listId": w.done}), on("update_card", fields{"description": "More."})},
 			{fields{"event": "card_completed"}, on("update_card", fields{"done": false}), on("update_card", fields{"done": true})},
 			{fields{"event": "card_reopened"}, on("update_card", fields{"title": "Oldest"}), on("update_card", fields{"done": false})},
-			{fields{"event": "label_added", "labelId": w.bug}, on("set_card_labels", fields{"add": []string{w.idea}}), on("set_card_labels", fields{"add": []string{w.bug}})},
-			{fields{"event": "label_removed", "labelId": w.bug}, on("set_card_labels", fields{"remove": []string{w.idea}}), on("set_card_labels", fields{"remove": []string{w.bug}})},
-			{fields{"event": "person_assigned", "userId": w.bob.ID}, on("set_card_assignees", fields{"add": []string{w.ada.ID}}), on("set_card_assignees", fields{"add": []string{w.bob.ID}})},
-			{fields{"event": "person_unassigned"}, on("set_card_assignees", fields{"add": []string{w.bob.ID}}), on("set_card_assignees", fields{"remove": []string{w.bob.ID}})},
+			{fields{"event": "label_added", "labelId": w.bug}, on("set_card_labels", fields{"add": []string{w.idea}}),
+				on("set_card_labels", fields{"add": []string{w.bug}})},
+			{fields{"event": "label_removed", "labelId": w.bug}, on("set_card_labels", fields{"remove": []string{w.idea}}),
+				on("set_card_labels", fields{"remove": []string{w.bug}})},
+			{fields{"event": "person_assigned", "userId": w.bob.ID}, on("set_card_assignees", fields{"add": []string{w.ada.ID}}),
+				on("set_card_assignees", fields{"add": []string{w.bob.ID}})},
+			{fields{"event": "person_unassigned"}, on("set_card_assignees", fields{"add": []string{w.bob.ID}}),
+				on("set_card_assignees", fields{"remove": []string{w.bob.ID}})},
 			{fields{"event": "due_set"}, on("set_card_due", fields{"startDate": "2026-01-01"}), on("set_card_due", fields{"dueDate": "2026-12-24"})},
 			{fields{"event": "due_cleared"}, on("set_card_due", fields{"dueDate": "2026-12-23"}), on("clear_card_due", nil)},
 			{fields{"event": "comment_added"}, on("update_card", fields{"title": "Said"}), on("add_comment", fields{"text": "Hear."})},
@@ -146,7 +153,8 @@ func TestEveryTrigger(t *testing.T) {
 			}, func() { w.ada.Must("update_checklist_item", item(1)) }},
 			{fields{"event": "card_archived"}, on("update_card", fields{"title": "Kept"}), on("archive_card", nil)},
 			{fields{"event": "card_restored"}, func() { w.card(nil) }, on("restore_card", nil)},
-			{fields{"event": "list_created"}, func() { w.card(nil) }, func() { w.ada.Must("create_list", fields{"boardId": w.board, "name": "More"}) }},
+			{fields{"event": "list_created"}, func() { w.card(nil) },
+				func() { w.ada.Must("create_list", fields{"boardId": w.board, "name": "More"}) }},
 			{fields{"event": "list_archived"}, func() { w.card(nil) }, func() {
 				id := w.ada.Must("create_list", fields{"boardId": w.board, "name": "Less"}).ID()
 				w.ada.Must("archive_list", fields{"listId": id})
@@ -233,7 +241,8 @@ func TestActions(t *testing.T) {
 		w.quiet()
 		c := w.ada.Must("get_card", fields{"cardId": card})
 		today := w.Clock.Now().UTC().AddDate(0, 0, 3).Format(board.DateLayout)
-		if c.Text("title") != "Press, done in Done" || c.Text("dueDate") != today || c.Text("assignees.0.id") != w.bob.ID || c.Text("labels.0.id") != w.idea ||
+		if c.Text("title") != "Press, done in Done" || c.Text("dueDate") != today || c.Text("assignees.0.id") != w.bob.ID ||
+			c.Text("labels.0.id") != w.idea ||
 			c.Text("checklists.0.items.0.title") != "Tell Bob" || c.Get("done") != true || c.Get("labels.1") != nil {
 			t.Errorf("the card is %s", c.Raw)
 		}
@@ -256,7 +265,8 @@ func TestARefusedActionLeavesNothing(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		engine(w.Service, 0)
 		gone := w.ada.Must("create_list", fields{"boardId": w.board, "name": "Gone"}).ID()
-		id := w.rule(fields{"event": "card_completed"}, "", action("add_comment", fields{"text": "Done."}), action("move_card", fields{"listId": gone}))
+		id := w.rule(fields{"event": "card_completed"}, "", action("add_comment", fields{"text": "Done."}),
+			action("move_card", fields{"listId": gone}))
 		w.ada.Must("archive_list", fields{"listId": gone})
 		card := w.card(nil)
 		before := w.ada.Must("get_board", fields{"boardId": w.board}).Get("version").(float64)

@@ -48,7 +48,8 @@ func TestOneCauseHasAnEnd(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		engine(w.Service, 0)
 		for range 8 {
-			w.rule(fields{"event": "card_created"}, "", action("create_card", fields{"listId": w.todo, "title": "One"}), action("create_card", fields{"listId": w.todo, "title": "Another"}))
+			w.rule(fields{"event": "card_created"}, "", action("create_card", fields{"listId": w.todo, "title": "One"}),
+				action("create_card", fields{"listId": w.todo, "title": "Another"}))
 		}
 		w.card(nil)
 		w.until("it is braked", func() bool {
@@ -57,7 +58,8 @@ func TestOneCauseHasAnEnd(t *testing.T) {
 		w.quiet()
 		time.Sleep(100 * time.Millisecond)
 		w.quiet()
-		if done := len(w.ada.All("list_rule_runs", "id", fields{"boardId": w.board, "status": "done", "limit": 200})); done < 8 || done > board.RuleCauseRuns {
+		if done := len(w.ada.All("list_rule_runs", "id", fields{"boardId": w.board, "status": "done", "limit": 200})); done < 8 ||
+			done > board.RuleCauseRuns {
 			t.Errorf("one card set off %d runs", done)
 		}
 	})
@@ -104,7 +106,8 @@ func TestARuleHasNoMoreRightThanItsOwner(t *testing.T) {
 		w.ada.Must("share_board", fields{"boardId": w.board, "userId": w.bob.ID, "role": "viewer"})
 		second := w.card(nil)
 		w.quiet()
-		if r := w.ada.Must("get_rule", fields{"ruleId": id}); r.Get("on") != false || r.Text("offReason") != "owner" || len(w.comments(second)) > 0 {
+		if r := w.ada.Must("get_rule", fields{"ruleId": id}); r.Get("on") != false || r.Text("offReason") != "owner" ||
+			len(w.comments(second)) > 0 {
 			t.Errorf("the rule is %s, the comments %v", r.Raw, w.comments(second))
 		}
 		// A rule that was overlooked is switched off when it is to run.

@@ -290,7 +290,8 @@ func onBoard(ctx context.Context, v *store.View, boardID, field, listID string) 
 }
 
 // known returns an error for ids that load does not find on the board.
-func known[T any](ctx context.Context, load func(context.Context, string, []string) (map[string]T, error), boardID, message string, ids ...string) error {
+func known[T any](ctx context.Context, load func(context.Context, string, []string) (map[string]T, error), boardID,
+	message string, ids ...string) error {
 	ids = slices.DeleteFunc(ids, func(id string) bool { return id == "" })
 	if len(ids) == 0 {
 		return nil

@@ -291,7 +291,8 @@ func (t *turn) stop(ctx context.Context, why error, key string) (board.RunStatus
 		return "", why
 	}
 	switch f.Code {
-	case board.CodeArchived, board.CodeBoardArchived, board.CodePlanReadOnly, board.CodePlanLimit, board.CodeLimitReached, board.CodeCapacityFull, board.CodePowerupDisabled:
+	case board.CodeArchived, board.CodeBoardArchived, board.CodePlanReadOnly, board.CodePlanLimit, board.CodeLimitReached,
+		board.CodeCapacityFull, board.CodePowerupDisabled:
 		return t.refuse(ctx, f.Message, key)
 	}
 	return t.write(ctx, board.RunFailed, f.Message, key, 0)
@@ -303,7 +304,8 @@ func (t *turn) refuse(ctx context.Context, reason, key string) (board.RunStatus,
 
 func (t *turn) write(ctx context.Context, status board.RunStatus, reason, key string, actions int) (board.RunStatus, error) {
 	run := store.Run{Key: key, Root: t.root, RuleRun: board.RuleRun{
-		RuleID: t.rule.ID, BoardID: t.rule.BoardID, Type: t.occurrence.Type, CardID: t.occurrence.CardID, Status: status, Reason: reason, Actions: actions,
+		RuleID: t.rule.ID, BoardID: t.rule.BoardID, Type: t.occurrence.Type, CardID: t.occurrence.CardID, Status: status,
+		Reason: reason, Actions: actions,
 	}}
 	if v := t.occurrence.BoardVersion; v > 0 {
 		run.Version = &v

@@ -32,7 +32,8 @@ func TestLogHasOneLineForEachChange(t *testing.T) {
 	l.Succeeded("the list cannot be read")
 	l.Succeeded("the list cannot be read")
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	if len(lines) != 4 || !strings.Contains(lines[1], "failures=9 for=5m0s") || !strings.Contains(lines[3], `msg="recovered: the list cannot be read" failures=9 for=5m0s`) {
+	if len(lines) != 4 || !strings.Contains(lines[1], "failures=9 for=5m0s") ||
+		!strings.Contains(lines[3], `msg="recovered: the list cannot be read" failures=9 for=5m0s`) {
 		t.Errorf("the log is:\n%s", &out)
 	}
 	if pause := l.Failed("the list cannot be read", refused); pause != shortest {

@@ -104,7 +104,8 @@ func Person(userID string, scopes ...Scope) Caller {
 // permissions of the rule's owner, but no more than write access to content.
 // The cause names the first cause and the rules triggered since.
 func ByRule(ruleID, ownerID, workspaceID, cause string) Caller {
-	return Caller{Actor: Actor{Type: ActorAutomation, ID: &ruleID}, UserID: ownerID, WorkspaceID: workspaceID, Scopes: []Scope{ScopeRead, ScopeWrite}, Cause: cause}
+	return Caller{Actor: Actor{Type: ActorAutomation, ID: &ruleID}, UserID: ownerID, WorkspaceID: workspaceID,
+		Scopes: []Scope{ScopeRead, ScopeWrite}, Cause: cause}
 }
 
 // Person returns the caller's user id as the author of new objects, or nil if

@@ -52,7 +52,8 @@ func TestDueInstants(t *testing.T) {
 func TestDueInstantsAgreeWithTheClock(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ zone, date string }{
-		{"Europe/Berlin", "2026-03-29"}, {"Europe/Berlin", "2026-10-25"}, {"America/New_York", "2026-03-08"}, {"Australia/Lord_Howe", "2026-10-04"},
+		{"Europe/Berlin", "2026-03-29"}, {"Europe/Berlin", "2026-10-25"}, {"America/New_York",
+			"2026-03-08"}, {"Australia/Lord_Howe", "2026-10-04"},
 		{"Africa/Casablanca", "2026-02-15"}, {"America/Sao_Paulo", "2018-11-04"}, {"Pacific/Apia", "2011-12-30"}, {"Asia/Tehran", "2022-03-22"},
 	} {
 		zone, err := time.LoadLocation(c.zone)
@@ -102,12 +103,17 @@ func TestDueRefusals(t *testing.T) {
 		{board.DueInput{DueTime: "10:00", StartDate: "2026-01-01", TimeZone: "UTC"}, "dueDate is required"},
 		{board.DueInput{DueDate: "2026-01-01", StartTime: "10:00", TimeZone: "UTC"}, "startDate is required"},
 		{board.DueInput{DueDate: "2026-01-01", DueTime: "10:00"}, "timeZone is required"},
-		{board.DueInput{DueDate: "2026-02-30"}, "dueDate"}, {board.DueInput{DueDate: "2026-1-1"}, "dueDate"}, {board.DueInput{DueDate: "1899-12-31"}, "dueDate"},
-		{board.DueInput{DueDate: "3000-01-01"}, "dueDate"}, {board.DueInput{DueDate: "2026-01-01T00:00"}, "dueDate"}, {board.DueInput{StartDate: "x"}, "startDate"},
-		{board.DueInput{DueDate: "2026-01-01", DueTime: "24:00", TimeZone: "UTC"}, "dueTime"}, {board.DueInput{DueDate: "2026-01-01", DueTime: "9:30", TimeZone: "UTC"}, "dueTime"},
-		{board.DueInput{DueDate: "2026-01-01", DueTime: "10:60", TimeZone: "UTC"}, "dueTime"}, {board.DueInput{StartDate: "2026-01-01", StartTime: "noon!", TimeZone: "UTC"}, "startTime"},
+		{board.DueInput{DueDate: "2026-02-30"}, "dueDate"}, {board.DueInput{DueDate: "2026-1-1"},
+			"dueDate"}, {board.DueInput{DueDate: "1899-12-31"}, "dueDate"},
+		{board.DueInput{DueDate: "3000-01-01"}, "dueDate"}, {board.DueInput{DueDate: "2026-01-01T00:00"},
+			"dueDate"}, {board.DueInput{StartDate: "x"}, "startDate"},
+		{board.DueInput{DueDate: "2026-01-01", DueTime: "24:00", TimeZone: "UTC"}, "dueTime"}, {board.DueInput{DueDate: "2026-01-01",
+			DueTime: "9:30", TimeZone: "UTC"}, "dueTime"},
+		{board.DueInput{DueDate: "2026-01-01", DueTime: "10:60", TimeZone: "UTC"},
+			"dueTime"}, {board.DueInput{StartDate: "2026-01-01", StartTime: "noon!", TimeZone: "UTC"}, "startTime"},
 		{board.DueInput{DueDate: "2026-01-01", StartDate: "2026-01-02"}, "startDate must not be after"},
-		{board.DueInput{DueDate: "2026-01-01", DueTime: "10:00", StartDate: "2026-01-01", StartTime: "10:01", TimeZone: "UTC"}, "startDate must not be after"},
+		{board.DueInput{DueDate: "2026-01-01", DueTime: "10:00", StartDate: "2026-01-01", StartTime: "10:01", TimeZone: "UTC"},
+			"startDate must not be after"},
 	} {
 		_, err := c.in.Resolve()
 		if !board.IsCode(err, board.CodeInvalidRequest) || !strings.Contains(err.Error(), c.says) {
@@ -128,15 +134,19 @@ func TestDueRefusals(t *testing.T) {
 func TestZones(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{
-		"", "Local", "local", "localtime", "posixrules", "Factory", "+02:00", "-05:00", "GMT+2", "UTC+2", "02:00", "Etc/Unknown", "europe/berlin", "EUROPE/BERLIN", "Europe/berlin",
-		"utc", "Z", "CEST", "posix/Europe/Berlin", "right/Europe/Berlin", "../../etc/passwd", "/etc/localtime", "Europe/../Europe/Berlin", "Europe", "Europe/", "Europe//Berlin", "Europe/./Berlin", "Europe/Berlin/", "Europe/Berlin/.",
+		"", "Local", "local", "localtime", "posixrules", "Factory", "+02:00", "-05:00", "GMT+2", "UTC+2", "02:00", "Etc/Unknown",
+		"europe/berlin", "EUROPE/BERLIN", "Europe/berlin",
+		"utc", "Z", "CEST", "posix/Europe/Berlin", "right/Europe/Berlin", "../../etc/passwd", "/etc/localtime",
+		"Europe/../Europe/Berlin", "Europe", "Europe/", "Europe//Berlin", "Europe/./Berlin", "Europe/Berlin/", "Europe/Berlin/.",
 		" UTC", "UTC ", "UTC\x00", "Mars/Olympus", "tzdata.zi", "zone.tab", strings.Repeat("E", 65), "Ärger",
 	} {
-		if zone, err := board.LoadZone("timeZone", bad); !board.IsCode(err, board.CodeInvalidRequest) || !strings.HasPrefix(err.(*board.Fault).Message, "timeZone") {
+		if zone, err := board.LoadZone("timeZone", bad); !board.IsCode(err, board.CodeInvalidRequest) ||
+			!strings.HasPrefix(err.(*board.Fault).Message, "timeZone") {
 			t.Errorf("%q: %v, %v", bad, zone, err)
 		}
 	}
-	for _, good := range []string{"UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires", "Etc/GMT+5", "Asia/Calcutta", "America/Port-au-Prince"} {
+	for _, good := range []string{"UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires", "Etc/GMT+5", "Asia/Calcutta",
+		"America/Port-au-Prince"} {
 		if zone, err := board.LoadZone("timeZone", good); err != nil || zone.String() != good {
 			t.Errorf("%q: %v, %v", good, zone, err)
 		}

@@ -135,12 +135,14 @@ func CardRestored(c Card, archivedAt *Instant, after string) Event {
 // CardAssigneesChanged is the event of people assigned to or unassigned from a
 // card.
 func CardAssigneesChanged(c Card, before []UserRef, added, removed []string) Event {
-	return cardEvent(KindCardAssigneesChanged, c, Changes{"assignees": {userIDs(before), userIDs(c.Assignees)}}, addedRemoved{CardRef{c.ID, c.ListID}, added, removed})
+	return cardEvent(KindCardAssigneesChanged, c, Changes{"assignees": {userIDs(before), userIDs(c.Assignees)}},
+		addedRemoved{CardRef{c.ID, c.ListID}, added, removed})
 }
 
 // CardLabelsChanged is the event of labels added to or removed from a card.
 func CardLabelsChanged(c Card, before []LabelRef, added, removed []string) Event {
-	return cardEvent(KindCardLabelsChanged, c, Changes{"labels": {labelIDs(before), labelIDs(c.Labels)}}, addedRemoved{CardRef{c.ID, c.ListID}, added, removed})
+	return cardEvent(KindCardLabelsChanged, c, Changes{"labels": {labelIDs(before), labelIDs(c.Labels)}},
+		addedRemoved{CardRef{c.ID, c.ListID}, added, removed})
 }
 
 type addedRemoved struct {
@@ -226,7 +228,8 @@ func ChecklistDeleted(c Card, l Checklist) Event {
 
 // ItemAdded is the event of a new checklist item, placed after a sibling.
 func ItemAdded(c Card, it ChecklistItem, after string) Event {
-	return cardEvent(KindItemAdded, c, Changes{"checklistId": {nil, it.ChecklistID}, "itemId": {nil, it.ID}, "title": {nil, it.Title}, "position": {nil, Place(after)}}, nil)
+	return cardEvent(KindItemAdded, c, Changes{"checklistId": {nil, it.ChecklistID}, "itemId": {nil, it.ID},
+		"title": {nil, it.Title}, "position": {nil, Place(after)}}, nil)
 }
 
 // ItemUpdated is the event of an item whose title or position changed, or that
@@ -239,7 +242,8 @@ func ItemUpdated(c Card, it ChecklistItem, kind Kind, changes Changes) Event {
 
 // ItemCompleted is the event of an item that was marked as done.
 func ItemCompleted(c Card, it ChecklistItem) Event {
-	return cardEvent(KindItemCompleted, c, Changes{"checklistId": {it.ChecklistID, it.ChecklistID}, "itemId": {it.ID, it.ID}, "done": {false, true}}, struct {
+	return cardEvent(KindItemCompleted, c, Changes{"checklistId": {it.ChecklistID, it.ChecklistID}, "itemId": {it.ID, it.ID},
+		"done": {false, true}}, struct {
 		CardID      string `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 		ChecklistID string `json:"checklistId" doc:"The checklist." example:"chk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 		ItemID      string `json:"itemId" doc:"Its item." example:"chi_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -248,7 +252,8 @@ func ItemCompleted(c Card, it ChecklistItem) Event {
 
 // ItemDeleted is the event of a deleted item.
 func ItemDeleted(c Card, it ChecklistItem) Event {
-	return cardEvent(KindItemDeleted, c, Changes{"checklistId": {it.ChecklistID, it.ChecklistID}, "itemId": {it.ID, nil}, "title": {it.Title, nil}}, nil)
+	return cardEvent(KindItemDeleted, c, Changes{"checklistId": {it.ChecklistID, it.ChecklistID}, "itemId": {it.ID, nil},
+		"title": {it.Title, nil}}, nil)
 }
 
 // ListRef identifies a list in events.
@@ -302,7 +307,8 @@ func LabelDeleted(l Label) Event {
 
 // StatusPosted is the event of a new status update.
 func StatusPosted(u StatusUpdate) Event {
-	return Event{Kind: KindStatusPosted, Changes: Changes{"statusUpdateId": {nil, u.ID}, "status": {nil, u.Status}, "title": {nil, u.Title}}, Data: struct {
+	return Event{Kind: KindStatusPosted, Changes: Changes{"statusUpdateId": {nil, u.ID}, "status": {nil, u.Status},
+		"title": {nil, u.Title}}, Data: struct {
 		StatusUpdateID string `json:"statusUpdateId" doc:"The status update." example:"sts_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	}{u.ID}}
 }

@@ -26,7 +26,8 @@ func CardMovedAway(cardID, fromList, other string) Event {
 	if other != "" {
 		ch["boardId"] = FromTo{nil, other}
 	}
-	return Event{Kind: KindCardMoved, ListID: fromList, CardID: cardID, Changes: ch, Data: cardBetween{CardID: cardID, PreviousListID: &fromList, BoardID: other}}
+	return Event{Kind: KindCardMoved, ListID: fromList, CardID: cardID, Changes: ch, Data: cardBetween{CardID: cardID,
+		PreviousListID: &fromList, BoardID: other}}
 }
 
 // CardMovedIn is the event on the board that a card moved to, with all its

@@ -9,7 +9,8 @@ import (
 )
 
 func TestMentioned(t *testing.T) {
-	people := []board.UserRef{{ID: "ada", Name: "Ada Lovelace"}, {ID: "adam", Name: "Adam"}, {ID: "al", Name: "Ada Lovelace King"}, {ID: "jo", Name: "José Ñandú"}, {ID: "z", Name: "山田 太郎"}}
+	people := []board.UserRef{{ID: "ada", Name: "Ada Lovelace"}, {ID: "adam", Name: "Adam"}, {ID: "al", Name: "Ada Lovelace King"},
+		{ID: "jo", Name: "José Ñandú"}, {ID: "z", Name: "山田 太郎"}}
 	for text, want := range map[string]string{
 		"@Ada Lovelace look":           "ada",
 		"@ada lovelace, look":          "ada",
@@ -35,7 +36,8 @@ func TestMentioned(t *testing.T) {
 			t.Errorf("%q mentions %q, want %q", text, got, want)
 		}
 	}
-	if got := board.Mentioned("@Ada", []board.UserRef{{ID: "1", Name: "Ada"}, {ID: "2", Name: "Ada"}}); !slices.Equal(got, []string{"1", "2"}) {
+	if got := board.Mentioned("@Ada", []board.UserRef{{ID: "1", Name: "Ada"}, {ID: "2", Name: "Ada"}}); !slices.Equal(got,
+		[]string{"1", "2"}) {
 		t.Errorf("two of one name: %v", got)
 	}
 }

@@ -157,7 +157,8 @@ type NotificationWays struct {
 func DefaultNotificationSettings() NotificationSettings {
 	hour := 8
 	return NotificationSettings{
-		Ways: NotificationWays{Mention: WayMail, Assignment: WayMail, Invitation: WayMail, Due: WayMail, Comment: WayDigest, Watched: WayApplication},
+		Ways: NotificationWays{Mention: WayMail, Assignment: WayMail, Invitation: WayMail, Due: WayMail, Comment: WayDigest,
+			Watched: WayApplication},
 		Mail: true, DigestHour: &hour, Reminders: []Reminder{RemindDay, RemindDue}, RemindHour: 9,
 	}
 }

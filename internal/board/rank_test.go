@@ -44,8 +44,10 @@ func TestRankKnownValues(t *testing.T) {
 	// Greenspan's own examples; of two digits in the middle ours is the lower.
 	for _, c := range [][3]string{
 		{"", "", "a0"}, {"", "a0", "Zz"}, {"", "Zz", "Zy"}, {"a0", "", "a1"}, {"a1", "", "a2"}, {"a0", "a1", "a0V"}, {"a1", "a2", "a1V"},
-		{"a0V", "a1", "a0k"}, {"Zz", "a0", "ZzV"}, {"Zz", "a1", "a0"}, {"", "Y00", "Xzzz"}, {"bzz", "", "c000"}, {"a0", "a0V", "a0F"}, {"a0", "a0G", "a08"},
-		{"b125", "b129", "b127"}, {"a0", "a1V", "a1"}, {"Zz", "a01", "a0"}, {"", "a0V", "a0"}, {"", "b999", "b99"}, {"az", "", "b00"}, {"a0", "a01V", "a01"},
+		{"a0V", "a1", "a0k"}, {"Zz", "a0", "ZzV"}, {"Zz", "a1", "a0"}, {"", "Y00", "Xzzz"}, {"bzz", "", "c000"}, {"a0", "a0V",
+			"a0F"}, {"a0", "a0G", "a08"},
+		{"b125", "b129", "b127"}, {"a0", "a1V", "a1"}, {"Zz", "a01", "a0"}, {"", "a0V", "a0"}, {"", "b999", "b99"}, {"az", "",
+			"b00"}, {"a0", "a01V", "a01"},
 	} {
 		if got, err := board.RankBetween(c[0], c[1]); err != nil || got != c[2] {
 			t.Errorf("between %q and %q: %q, %v; want %q", c[0], c[1], got, err, c[2])
@@ -56,7 +58,8 @@ func TestRankKnownValues(t *testing.T) {
 func TestRankRefusals(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][2]string{
-		{"a1", "a0"}, {"a0", "a0"}, {"a", ""}, {"", "a"}, {"0", ""}, {"a0V0", ""}, {"", "a00"}, {"a-", ""}, {"aä", ""}, {"!a0", ""}, {"b1", ""}, {"", "Y0"}, {"a0 ", "a1"},
+		{"a1", "a0"}, {"a0", "a0"}, {"a", ""}, {"", "a"}, {"0", ""}, {"a0V0", ""}, {"", "a00"}, {"a-", ""}, {"aä", ""}, {"!a0",
+			""}, {"b1", ""}, {"", "Y0"}, {"a0 ", "a1"},
 	} {
 		if got, err := board.RankBetween(c[0], c[1]); err == nil {
 			t.Errorf("between %q and %q: %q, want an error", c[0], c[1], got)
@@ -165,7 +168,8 @@ func TestRankBetweenAnyTwo(t *testing.T) {
 
 // Whatever two texts are given, there is a rank between them or an error.
 func FuzzRankBetween(f *testing.F) {
-	for _, c := range [][2]string{{"", ""}, {"a0", "a1"}, {"Zz", "a0"}, {"a0V", "a0W"}, {"zzzzzzzzzzzzzzzzzzzzzzzzzzz", ""}, {"", "A00000000000000000000000000"}, {"a0", "a00001"}} {
+	for _, c := range [][2]string{{"", ""}, {"a0", "a1"}, {"Zz", "a0"}, {"a0V", "a0W"}, {"zzzzzzzzzzzzzzzzzzzzzzzzzzz", ""},
+		{"", "A00000000000000000000000000"}, {"a0", "a00001"}} {
 		f.Add(c[0], c[1])
 	}
 	f.Fuzz(func(t *testing.T, a, b string) {

@@ -13,7 +13,8 @@ func TestRoleOn(t *testing.T) {
 	t.Parallel()
 	given := []board.Role{board.RoleNone, board.RoleViewer, board.RoleCommenter, board.RoleEditor, board.RoleAdmin}
 	asGiven := "-vcea"
-	letters := map[board.Role]byte{board.RoleNone: '-', board.RoleViewer: 'v', board.RoleCommenter: 'c', board.RoleEditor: 'e', board.RoleAdmin: 'a'}
+	letters := map[board.Role]byte{board.RoleNone: '-', board.RoleViewer: 'v', board.RoleCommenter: 'c', board.RoleEditor: 'e',
+		board.RoleAdmin: 'a'}
 	for in, row := range map[board.WorkspaceRole]map[board.Visibility]string{
 		board.WorkspaceOwner:  {board.VisibleToWorkspace: "aaaaa", board.Private: asGiven, board.Confidential: asGiven},
 		board.WorkspaceAdmin:  {board.VisibleToWorkspace: "aaaaa", board.Private: asGiven, board.Confidential: asGiven},
@@ -66,16 +67,24 @@ func TestAllow(t *testing.T) {
 		want   board.Code
 	}{
 		{"a stranger", board.Access{ReadOnly: true, Archived: true}, ada, board.View, board.CodeNotFound},
-		{"a token of another workspace", board.Access{WorkspaceID: "wsp_x", WorkspaceRole: "owner", BoardRole: "admin"}, limited, board.View, board.CodeNotFound},
-		{"a viewer who edits", board.Access{WorkspaceRole: "guest", BoardRole: "viewer", ReadOnly: true, Archived: true}, ada, board.Edit, board.CodeForbidden},
-		{"an editor on a read-only plan", board.Access{WorkspaceRole: "guest", BoardRole: "editor", ReadOnly: true, Archived: true}, ada, board.Edit, board.CodePlanReadOnly},
-		{"a reader on a read-only plan", board.Access{WorkspaceRole: "guest", BoardRole: "viewer", ReadOnly: true, Archived: true}, ada, board.View, ""},
-		{"an editor of an archived board", board.Access{WorkspaceRole: "guest", BoardRole: "editor", Archived: true}, ada, board.Edit, board.CodeBoardArchived},
-		{"an admin of an archived board", board.Access{WorkspaceRole: "guest", BoardRole: "admin", Archived: true}, ada, board.Administer, board.CodeBoardArchived},
+		{"a token of another workspace", board.Access{WorkspaceID: "wsp_x", WorkspaceRole: "owner", BoardRole: "admin"}, limited,
+			board.View, board.CodeNotFound},
+		{"a viewer who edits", board.Access{WorkspaceRole: "guest", BoardRole: "viewer", ReadOnly: true, Archived: true}, ada,
+			board.Edit, board.CodeForbidden},
+		{"an editor on a read-only plan", board.Access{WorkspaceRole: "guest", BoardRole: "editor", ReadOnly: true, Archived: true},
+			ada, board.Edit, board.CodePlanReadOnly},
+		{"a reader on a read-only plan", board.Access{WorkspaceRole: "guest", BoardRole: "viewer", ReadOnly: true, Archived: true},
+			ada, board.View, ""},
+		{"an editor of an archived board", board.Access{WorkspaceRole: "guest", BoardRole: "editor", Archived: true}, ada, board.Edit,
+			board.CodeBoardArchived},
+		{"an admin of an archived board", board.Access{WorkspaceRole: "guest", BoardRole: "admin", Archived: true}, ada,
+			board.Administer, board.CodeBoardArchived},
 		{"an editor who restores", board.Access{WorkspaceRole: "guest", BoardRole: "editor", Archived: true}, ada, board.Reopen, ""},
-		{"an editor at the trash", board.Access{WorkspaceRole: "guest", BoardRole: "editor", Trashed: true}, ada, board.Reopen, board.CodeNotFound},
+		{"an editor at the trash", board.Access{WorkspaceRole: "guest", BoardRole: "editor", Trashed: true}, ada, board.Reopen,
+			board.CodeNotFound},
 		{"an admin at the trash", board.Access{WorkspaceRole: "guest", BoardRole: "admin", Trashed: true}, ada, board.Reopen, ""},
-		{"an admin who looks into the trash", board.Access{WorkspaceRole: "guest", BoardRole: "admin", Trashed: true}, ada, board.View, board.CodeNotFound},
+		{"an admin who looks into the trash", board.Access{WorkspaceRole: "guest", BoardRole: "admin", Trashed: true}, ada,
+			board.View, board.CodeNotFound},
 		{"the service on a read-only plan", board.Access{ReadOnly: true}, board.System(), board.Administer, ""},
 	} {
 		err := c.access.Allow(c.caller, c.need)

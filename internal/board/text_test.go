@@ -9,7 +9,8 @@ func TestLineRefusesCharactersThatMislead(t *testing.T) {
 	t.Parallel()
 	for _, r := range "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff" {
 		for _, s := range []string{string(r) + "Launch", "Lau" + string(r) + "nch", "Launch" + string(r), string(r)} {
-			if got, err := Line("name", s); err == nil || !strings.Contains(err.Error(), "name must not contain the character U+") || !strings.Contains(err.Error(), "(") {
+			if got, err := Line("name", s); err == nil || !strings.Contains(err.Error(), "name must not contain the character U+") ||
+				!strings.Contains(err.Error(), "(") {
 				t.Errorf("%+q is %+q, %v", s, got, err)
 			}
 		}
@@ -25,7 +26,8 @@ func TestLineRefusesCharactersThatMislead(t *testing.T) {
 			t.Errorf("%+q: cleaned to %+q", s, got)
 		}
 	}
-	for _, s := range []string{"", " ", "\u3164", "\u200b", "\u2800\u2800", "\u00ad \u2060", "\u115f\uffa0", "\ufe0f", "\U000e0061", "\u200d\u200c"} {
+	for _, s := range []string{"", " ", "\u3164", "\u200b", "\u2800\u2800", "\u00ad \u2060", "\u115f\uffa0", "\ufe0f",
+		"\U000e0061", "\u200d\u200c"} {
 		if got, err := Line("title", s); err == nil || !strings.Contains(err.Error(), "title must not be empty") {
 			t.Errorf("%+q is %+q, %v", s, got, err)
 		}
@@ -38,7 +40,8 @@ func TestLineRefusesCharactersThatMislead(t *testing.T) {
 func TestLineKeepsWritingOfAllScripts(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{
-		"Launch", "שלום עולם", "مرحبا بالعالم", "می\u200cخواهم", "👩\u200d🚀 ✈\ufe0f", "क्\u200dष", "ไทย\u200bภาษา", "한국어\u3164", "co\u00adoperate", "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
+		"Launch", "שלום עולם", "مرحبا بالعالم", "می\u200cخواهم", "👩\u200d🚀 " +
+			"✈\ufe0f", "क्\u200dष", "ไทย\u200bภาษา", "한국어\u3164", "co\u00adoperate", "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
 	} {
 		if got, err := Line("name", " "+s+"\u00a0\n"); err != nil || got != s {
 			t.Errorf("%+q became %+q, %v", s, got, err)

@@ -14,7 +14,8 @@ func TestNewTokens(t *testing.T) {
 	for range 1000 {
 		token := board.NewToken()
 		hash, ok := board.TokenHash(token)
-		if !ok || len(hash) != 32 || len(token) != 40 || !strings.HasPrefix(token, "cwl_") || strings.Trim(token[4:], digits) != "" || seen[token] {
+		if !ok || len(hash) != 32 || len(token) != 40 || !strings.HasPrefix(token, "cwl_") || strings.Trim(token[4:], digits) != "" ||
+			seen[token] {
 			t.Fatalf("%q: %v", token, ok)
 		}
 		seen[token] = true
@@ -50,7 +51,8 @@ func TestTokenChecksumFindsEveryTypingError(t *testing.T) {
 func FuzzTokenHash(f *testing.F) {
 	good := board.NewToken()
 	hash, _ := board.TokenHash(good)
-	for _, s := range []string{good, "", "cwl_", good[:39], good + "0", "CWL_" + good[4:], strings.Repeat("ä", 20), "cwl_" + strings.Repeat("0", 36)} {
+	for _, s := range []string{good, "", "cwl_", good[:39], good + "0", "CWL_" + good[4:], strings.Repeat("ä", 20),
+		"cwl_" + strings.Repeat("0", 36)} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -64,7 +64,8 @@ func PlatformOf(userAgent, host string) Platform {
 		{PlatformMake, []string{"make/", "integromat"}, []string{"make.com", "integromat.com"}},
 		{PlatformN8N, []string{"n8n"}, []string{"n8n.cloud"}},
 		{PlatformPipedream, []string{"pipedream"}, []string{"pipedream.net"}},
-		{PlatformPowerAutomate, []string{"microsoft-flow", "azure-logic-apps", "powerautomate"}, []string{"logic.azure.com", "powerplatform.com", "powerautomate.com"}},
+		{PlatformPowerAutomate, []string{"microsoft-flow", "azure-logic-apps", "powerautomate"},
+			[]string{"logic.azure.com", "powerplatform.com", "powerautomate.com"}},
 	} {
 		named := func(product string) bool {
 			return slices.ContainsFunc(p.agents, func(s string) bool { return strings.HasPrefix(product, s) })

@@ -16,7 +16,8 @@ func LoadZone(field, name string) (*time.Location, error) {
 	case "", "Local", "localtime", "posixrules", "Factory":
 		return nil, refusal
 	}
-	if len(name) > 64 || path.Clean(name) != name || strings.HasPrefix(name, "posix/") || strings.HasPrefix(name, "right/") || !strings.ContainsAny(name[:1], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") {
+	if len(name) > 64 || path.Clean(name) != name || strings.HasPrefix(name, "posix/") || strings.HasPrefix(name, "right/") ||
+		!strings.ContainsAny(name[:1], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") {
 		return nil, refusal
 	}
 	zone, err := time.LoadLocation(name)

@@ -20,7 +20,8 @@ import (
 func TestRegister(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		r := register(s, `{"client_name":" Claude\u202e\u200b\n Code ","redirect_uris":["http://localhost/callback"],"token_endpoint_auth_method":"client_secret_post","logo_uri":"https://x.example/l.png","client_uri":"javascript:alert(1)"}`)
+		r := register(s, `{"client_name":" Claude\u202e\u200b\n Code ","redirect_uris":["http://localhost/callback"],`+
+			`"token_endpoint_auth_method":"client_secret_post","logo_uri":"https://x.example/l.png","client_uri":"javascript:alert(1)"}`)
 		if r.status != http.StatusCreated || r.text("client_name") != "Claude Code" ||
 			r.text("token_endpoint_auth_method") != "none" || r.body["client_secret"] != nil || r.body["client_uri"] != nil ||
 			fmt.Sprint(r.body["grant_types"]) != "[authorization_code refresh_token]" ||

@@ -52,7 +52,8 @@ func Backup(ctx context.Context, opts BackupOptions) (m Manifest, err error) {
 	case m.Schema == 0:
 		return m, errors.New("the database is empty")
 	case m.Schema > newest:
-		return m, fmt.Errorf("the database has schema %d, this program knows %d at most: make the backup with the cardwall that wrote it", m.Schema, newest)
+		return m, fmt.Errorf("the database has schema %d, this program knows %d at most: make the backup with the cardwall that "+
+			"wrote it", m.Schema, newest)
 	}
 	if err := sqldb.CheckHere(ctx, from); err != nil {
 		return m, err
@@ -147,7 +148,8 @@ func backupPostgres(ctx context.Context, from *bulk, file string, m Manifest, sa
 	if err := sqldb.MigrateFile(ctx, file, store.Migrations(), m.Schema); err != nil {
 		return m, err
 	}
-	to, err := openBulkFile(ctx, file, "mode=rw&_pragma=synchronous(OFF)&_pragma=journal_mode(OFF)&_pragma=foreign_keys(0)&_pragma=cache_size(-65536)")
+	to, err := openBulkFile(ctx, file,
+		"mode=rw&_pragma=synchronous(OFF)&_pragma=journal_mode(OFF)&_pragma=foreign_keys(0)&_pragma=cache_size(-65536)")
 	if err != nil {
 		return m, err
 	}

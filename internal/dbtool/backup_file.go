@@ -60,7 +60,8 @@ func (m Manifest) Rows() (n int64) {
 // note writes the manifest into a future backup.
 func (b *bulk) note(ctx context.Context, m Manifest) error {
 	if err := b.do(ctx, "DROP TABLE IF EXISTS backup", "DROP TABLE IF EXISTS backup_tables",
-		"CREATE TABLE backup (format INTEGER NOT NULL, schema INTEGER NOT NULL, made_at INTEGER NOT NULL, source TEXT NOT NULL, program TEXT NOT NULL, keys TEXT NOT NULL) STRICT",
+		"CREATE TABLE backup (format INTEGER NOT NULL, schema INTEGER NOT NULL, made_at INTEGER NOT NULL, source TEXT NOT NULL, "+
+			"program TEXT NOT NULL, keys TEXT NOT NULL) STRICT",
 		"CREATE TABLE backup_tables (name TEXT NOT NULL PRIMARY KEY, rows INTEGER NOT NULL, checksum TEXT NOT NULL) STRICT"); err != nil {
 		return err
 	}
@@ -93,7 +94,8 @@ func (b *bulk) manifest(ctx context.Context, newest int64) (m Manifest, err erro
 	if format > backupFormat {
 		return m, fmt.Errorf("%w: its format is %d, this program knows %d", ErrNewerBackup, format, backupFormat)
 	}
-	if _, err := b.one(ctx, "SELECT schema, made_at, source, program, keys FROM backup", nil, &m.Schema, &made, &m.Source, &m.Program, &keys); err != nil {
+	if _, err := b.one(ctx, "SELECT schema, made_at, source, program, keys FROM backup", nil, &m.Schema, &made, &m.Source,
+		&m.Program, &keys); err != nil {
 		return m, errors.Join(ErrDamaged, err)
 	}
 	if m.Schema > newest {

@@ -42,7 +42,8 @@ func openBulk(ctx context.Context, database string) (*bulk, error) {
 	if err != nil {
 		return nil, sqldb.ErrAddress
 	}
-	for _, name := range []string{"pool_max_conns", "pool_min_conns", "pool_max_conn_lifetime", "pool_max_conn_idle_time", "pool_health_check_period"} {
+	for _, name := range []string{"pool_max_conns", "pool_min_conns", "pool_max_conn_lifetime", "pool_max_conn_idle_time",
+		"pool_health_check_period"} {
 		delete(cfg.RuntimeParams, name) // settings of the server's pool, which PostgreSQL does not know
 	}
 	cfg.RuntimeParams["application_name"] = "cardwall-bulk"

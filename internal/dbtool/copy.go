@@ -41,7 +41,8 @@ func (b *bulk) emptyPostgres(ctx context.Context, database string, version int64
 		}
 	}
 	if have > version {
-		tables, err := b.texts(ctx, "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = current_schema()::regnamespace")
+		tables, err := b.texts(ctx, "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition "+
+			"AND relnamespace = current_schema()::regnamespace")
 		if err != nil {
 			return err
 		}
@@ -77,11 +78,13 @@ func (b *bulk) unused(ctx context.Context, now time.Time) error {
 	}
 	var servers []string
 	if has("leases") {
-		if servers, err = b.texts(ctx, "SELECT name FROM leases WHERE name LIKE $1 AND until >= $2", store.ServerLease+"%", int64(board.InstantOf(now))); err != nil {
+		if servers, err = b.texts(ctx, "SELECT name FROM leases WHERE name LIKE $1 AND until >= $2", store.ServerLease+"%",
+			int64(board.InstantOf(now))); err != nil {
 			return err
 		}
 	}
-	connected, err := b.count(ctx, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'cardwall' AND pid <> pg_backend_pid()")
+	connected, err := b.count(ctx, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = "+
+		"'cardwall' AND pid <> pg_backend_pid()")
 	if err != nil {
 		return err
 	}
@@ -106,7 +109,8 @@ func (b *bulk) load(ctx context.Context, from *bulk, tables []table, limit int, 
 	for i, t := range tables {
 		names[i] = t.name
 	}
-	if err := b.do(ctx, "SET LOCAL lock_timeout = '5s'", "SET LOCAL maintenance_work_mem = '256MB'", "TRUNCATE "+quoted(names...)+" RESTART IDENTITY"); err != nil {
+	if err := b.do(ctx, "SET LOCAL lock_timeout = '5s'", "SET LOCAL maintenance_work_mem = '256MB'", "TRUNCATE "+quoted(names...)+
+		" RESTART IDENTITY"); err != nil {
 		return l, err
 	}
 	indexes, keys, err := b.dropIndexes(ctx)
@@ -180,13 +184,15 @@ func (b *bulk) dropIndexes(ctx context.Context) (indexes, keys []string, err err
 	if err := b.each(ctx, `SELECT 'DROP INDEX ' || quote_ident(x.relname), replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ')
 		FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid
 		WHERE x.relnamespace = current_schema()::regnamespace AND NOT x.relispartition
-		AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = i.indexrelid AND k.contype IN ('p', 'u', 'x')) ORDER BY x.relname`, nil, collect(&indexes)); err != nil {
+		AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = i.indexrelid AND k.contype IN ('p', 'u', 'x'))
+		ORDER BY x.relname`, nil, collect(&indexes)); err != nil {
 		return nil, nil, fmt.Errorf("read the indexes: %w", err)
 	}
 	if err := b.each(ctx, `SELECT 'ALTER TABLE ' || quote_ident(t.relname) || ' DROP CONSTRAINT ' || quote_ident(k.conname),
 			'ALTER TABLE ' || quote_ident(t.relname) || ' ADD CONSTRAINT ' || quote_ident(k.conname) || ' ' || pg_get_constraintdef(k.oid)
 		FROM pg_constraint k JOIN pg_class t ON t.oid = k.conrelid
-		WHERE k.contype = 'f' AND k.conparentid = 0 AND t.relnamespace = current_schema()::regnamespace ORDER BY k.conname`, nil, collect(&keys)); err != nil {
+		WHERE k.contype = 'f' AND k.conparentid = 0 AND t.relnamespace = current_schema()::regnamespace ORDER BY k.conname`, nil,
+		collect(&keys)); err != nil {
 		return nil, nil, fmt.Errorf("read the foreign keys: %w", err)
 	}
 	return indexes, keys, b.do(ctx, strings.Join(drop, "; "))

@@ -206,7 +206,10 @@ func fileChecks(db *store.DB) []check {
 	return []check{
 		{what: "database file: %s", how: lostHow + "; stop the server first, and keep the file",
 			find: lines(func(line string) bool { return !ofIndex(line) && !ofSearch(line) })},
-		{what: "database file: %s", find: lines(ofIndex), repair: func(ctx context.Context, tx *store.RawTx, _ string) error { return tx.Exec(ctx, "REINDEX") }},
+		{what: "database file: %s", find: lines(ofIndex), repair: func(ctx context.Context, tx *store.RawTx,
+			_ string) error {
+			return tx.Exec(ctx, "REINDEX")
+		}},
 		{what: "database file: %s", find: lines(ofSearch), repair: rebuildWords},
 	}
 }

@@ -18,7 +18,8 @@ func boardChecks() []check {
 		last    = "COALESCE((SELECT max(a.version) FROM activity a WHERE a.board_id = b.id), 0)"
 	)
 	count := func(what, table, condition string) check {
-		return check{what: strings.TrimSuffix(table, "s") + " %s: " + what, text: "SELECT b.id FROM " + table + " b WHERE " + condition, repair: recount}
+		return check{what: strings.TrimSuffix(table, "s") + " %s: " + what, text: "SELECT b.id FROM " + table + " b WHERE " +
+			condition, repair: recount}
 	}
 	return []check{
 		{what: "board %s: its changes have gaps", how: lostHow, text: "SELECT b.id FROM boards b WHERE " + changes + " <> " + last},
@@ -28,44 +29,59 @@ func boardChecks() []check {
 				if err := tx.LockBoard(ctx, id); err != nil {
 					return err
 				}
-				return tx.Exec(ctx, "UPDATE boards SET version = (SELECT max(a.version) FROM activity a WHERE a.board_id = boards.id) WHERE id = $1", id)
+				return tx.Exec(ctx, "UPDATE boards SET version = (SELECT max(a.version) FROM activity a "+
+					"WHERE a.board_id = boards.id) WHERE id = $1", id)
 			}},
 		{what: "delivery %s: it tells of a version that its board does not have yet", how: lostHow,
 			text: "SELECT d.id FROM deliveries d JOIN boards b ON b.id = d.board_id WHERE d.version > b.version AND d.version > " + last},
-		count("the count of open cards is wrong", "boards", "b.open_cards <> (SELECT count(*) FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.board_id = b.id AND "+search.OpenCard+")"),
+		count("the count of open cards is wrong", "boards", "b.open_cards <> (SELECT count(*) FROM cards c JOIN lists l ON l.id = "+
+			"c.list_id WHERE c.board_id = b.id AND "+search.OpenCard+")"),
 		count("the count of cards is wrong", "boards", "b.all_cards <> (SELECT count(*) FROM cards c WHERE c.board_id = b.id)"),
-		count("the count of open lists is wrong", "boards", "b.open_lists <> (SELECT count(*) FROM lists l WHERE l.board_id = b.id AND l.archived_at IS NULL)"),
-		count("a card has a number that is still to be given", "boards", "EXISTS (SELECT 1 FROM cards c WHERE c.board_id = b.id AND c.number >= b.next_number)"),
+		count("the count of open lists is wrong", "boards", "b.open_lists <> (SELECT count(*) FROM lists l WHERE l.board_id = b.id "+
+			"AND l.archived_at IS NULL)"),
+		count("a card has a number that is still to be given", "boards", "EXISTS (SELECT 1 FROM cards c WHERE c.board_id = b.id "+
+			"AND c.number >= b.next_number)"),
 		count("the count of comments is wrong", "cards", "b.comments <> (SELECT count(*) FROM comments m WHERE m.card_id = b.id)"),
-		count("the count of checklist items is wrong", "cards", "b.items_total <> (SELECT count(*) FROM checklist_items i JOIN checklists k ON k.id = i.checklist_id WHERE k.card_id = b.id)"),
-		count("the count of done checklist items is wrong", "cards", "b.items_done <> (SELECT count(i.done_at) FROM checklist_items i JOIN checklists k ON k.id = i.checklist_id WHERE k.card_id = b.id)"),
-		{what: "card %s: it is on another board than its list", how: lostHow, text: "SELECT c.id FROM cards c JOIN lists l ON l.id = c.list_id WHERE l.board_id <> c.board_id"},
+		count("the count of checklist items is wrong", "cards", "b.items_total <> (SELECT count(*) FROM checklist_items i "+
+			"JOIN checklists k ON k.id = i.checklist_id WHERE k.card_id = b.id)"),
+		count("the count of done checklist items is wrong", "cards", "b.items_done <> (SELECT count(i.done_at) FROM checklist_items i "+
+			"JOIN checklists k ON k.id = i.checklist_id WHERE k.card_id = b.id)"),
+		{what: "card %s: it is on another board than its list", how: lostHow, text: "SELECT c.id FROM cards c JOIN lists l ON l.id = " +
+			"c.list_id WHERE l.board_id <> c.board_id"},
 		{what: "card %s: it carries a label of another board", how: "take that label off the card",
-			text: "SELECT DISTINCT k.card_id FROM card_labels k JOIN cards c ON c.id = k.card_id JOIN labels a ON a.id = k.label_id WHERE a.board_id <> c.board_id"},
-		{what: "workspace %s: its dashboard overlooks somebody without an address who has cards", text: "SELECT DISTINCT n.workspace_id FROM (" + overlooked + ") AS n",
+			text: "SELECT DISTINCT k.card_id FROM card_labels k JOIN cards c ON c.id = k.card_id JOIN labels a ON a.id = k.label_id " +
+				"WHERE a.board_id <> c.board_id"},
+		{what: "workspace %s: its dashboard overlooks somebody without an address who has cards",
+			text: "SELECT DISTINCT n.workspace_id FROM (" + overlooked + ") AS n",
 			repair: func(ctx context.Context, tx *store.RawTx, id string) error {
-				return tx.Exec(ctx, "INSERT INTO former_members (workspace_id, user_id) SELECT DISTINCT n.workspace_id, n.user_id FROM ("+overlooked+") AS n WHERE n.workspace_id = $1 ON CONFLICT DO NOTHING", id)
+				return tx.Exec(ctx, "INSERT INTO former_members (workspace_id, user_id) SELECT DISTINCT n.workspace_id, n.user_id FROM ("+
+					overlooked+") AS n WHERE n.workspace_id = $1 ON CONFLICT DO NOTHING", id)
 			}},
 		{what: "workspace %s: it has no owner", how: lostHow,
-			text: "SELECT w.id FROM workspaces w WHERE w.trashed_at IS NULL AND NOT EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = w.id AND m.role = 'owner')"},
+			text: "SELECT w.id FROM workspaces w WHERE w.trashed_at IS NULL AND NOT EXISTS (SELECT 1 FROM workspace_members m " +
+				"WHERE m.workspace_id = w.id AND m.role = 'owner')"},
 	}
 }
 
 // overlooked selects people without an address who are assigned to cards of a
 // workspace but are not among its former members.
-const overlooked = `SELECT b.workspace_id, u.id AS user_id FROM users u JOIN card_assignees k ON k.user_id = u.id JOIN cards c ON c.id = k.card_id JOIN boards b ON b.id = c.board_id
+const overlooked = `SELECT b.workspace_id, u.id AS user_id FROM users u JOIN card_assignees k ON k.user_id = u.id
+	JOIN cards c ON c.id = k.card_id JOIN boards b ON b.id = c.board_id
 	WHERE u.email IS NULL AND NOT EXISTS (SELECT 1 FROM former_members f WHERE f.workspace_id = b.workspace_id AND f.user_id = u.id)`
 
 // recount repairs the counters of a board or card.
 func recount(ctx context.Context, tx *store.RawTx, id string) error {
 	lock, text := tx.LockBoardOfCard, `UPDATE cards SET comments = (SELECT count(*) FROM comments m WHERE m.card_id = cards.id),
 		items_total = (SELECT count(*) FROM checklist_items i JOIN checklists k ON k.id = i.checklist_id WHERE k.card_id = cards.id),
-		items_done = (SELECT count(i.done_at) FROM checklist_items i JOIN checklists k ON k.id = i.checklist_id WHERE k.card_id = cards.id) WHERE id = $1`
+		items_done = (SELECT count(i.done_at) FROM checklist_items i JOIN checklists k ON k.id = i.checklist_id
+		WHERE k.card_id = cards.id) WHERE id = $1`
 	if strings.HasPrefix(id, "brd_") {
-		lock, text = tx.LockBoard, `UPDATE boards SET open_cards = (SELECT count(*) FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.board_id = boards.id AND `+search.OpenCard+`),
+		lock, text = tx.LockBoard, `UPDATE boards SET open_cards = (SELECT count(*) FROM cards c JOIN lists l ON l.id = c.list_id
+			WHERE c.board_id = boards.id AND `+search.OpenCard+`),
 			all_cards = (SELECT count(*) FROM cards c WHERE c.board_id = boards.id),
 			open_lists = (SELECT count(*) FROM lists l WHERE l.board_id = boards.id AND l.archived_at IS NULL),
-			next_number = (SELECT max(n) FROM (SELECT boards.next_number AS n UNION ALL SELECT c.number + 1 FROM cards c WHERE c.board_id = boards.id) AS numbers) WHERE id = $1`
+			next_number = (SELECT max(n) FROM (SELECT boards.next_number AS n UNION ALL SELECT c.number + 1 FROM cards c
+			WHERE c.board_id = boards.id) AS numbers) WHERE id = $1`
 	}
 	if err := lock(ctx, id); err != nil {
 		return err
@@ -78,20 +94,26 @@ func deliveryChecks() []check {
 	waiting := words(board.DeliveryPending, board.DeliveryDelivering, board.DeliveryRetry)
 	ended := words(board.DeliveryDelivered, board.DeliveryFailed, board.DeliveryGaveUp, board.DeliverySkipped)
 	return []check{
-		{what: "delivery %s: its status is none", how: lostHow, text: "SELECT id FROM deliveries WHERE status NOT IN (" + waiting + ", " + ended + ")"},
+		{what: "delivery %s: its status is none", how: lostHow, text: "SELECT id FROM deliveries WHERE status NOT IN (" + waiting +
+			", " + ended + ")"},
 		{what: "delivery %s: it waits, but for nothing", text: "SELECT id FROM deliveries WHERE due_at IS NULL AND status IN (" + waiting + ")",
 			repair: func(ctx context.Context, tx *store.RawTx, id string) error {
-				return tx.Exec(ctx, "UPDATE deliveries SET status = $1, retry = 0, due_at = $2, ended_at = NULL WHERE id = $3 AND due_at IS NULL AND status IN ("+waiting+")",
+				return tx.Exec(ctx, "UPDATE deliveries SET status = $1, retry = 0, due_at = $2, ended_at = NULL WHERE id = $3 "+
+					"AND due_at IS NULL AND status IN ("+waiting+")",
 					string(board.DeliveryPending), int64(tx.Now()), id)
 			}},
-		{what: "delivery %s: it has ended, but is to be attempted", text: "SELECT id FROM deliveries WHERE due_at IS NOT NULL AND status IN (" + ended + ")",
+		{what: "delivery %s: it has ended, but is to be attempted", text: "SELECT id FROM deliveries WHERE due_at IS NOT NULL " +
+			"AND status IN (" + ended + ")",
 			repair: func(ctx context.Context, tx *store.RawTx, id string) error {
-				return tx.Exec(ctx, "UPDATE deliveries SET retry = 0, due_at = NULL, ended_at = COALESCE(ended_at, $1) WHERE id = $2 AND status IN ("+ended+")", int64(tx.Now()), id)
+				return tx.Exec(ctx, "UPDATE deliveries SET retry = 0, due_at = NULL, ended_at = COALESCE(ended_at, $1) WHERE id = $2 "+
+					"AND status IN ("+ended+")", int64(tx.Now()), id)
 			}},
 		{what: "delivery %s: when it ended does not fit its status",
-			text: "SELECT id FROM deliveries WHERE (due_at IS NULL AND ended_at IS NULL AND status IN (" + ended + ")) OR (due_at IS NOT NULL AND ended_at IS NOT NULL AND status IN (" + waiting + "))",
+			text: "SELECT id FROM deliveries WHERE (due_at IS NULL AND ended_at IS NULL AND status IN (" + ended + ")) OR (due_at IS NOT " +
+				"NULL AND ended_at IS NOT NULL AND status IN (" + waiting + "))",
 			repair: func(ctx context.Context, tx *store.RawTx, id string) error {
-				return tx.Exec(ctx, "UPDATE deliveries SET ended_at = CASE WHEN due_at IS NULL THEN COALESCE(ended_at, $1) END WHERE id = $2", int64(tx.Now()), id)
+				return tx.Exec(ctx, "UPDATE deliveries SET ended_at = CASE WHEN due_at IS NULL THEN COALESCE(ended_at, $1) END "+
+					"WHERE id = $2", int64(tx.Now()), id)
 			}},
 	}
 }
@@ -118,8 +140,10 @@ func leaseChecks(now time.Time) []check {
 	}
 	return []check{
 		{what: "lease %s: its holder is long gone", text: fmt.Sprintf("SELECT name FROM leases WHERE until < %d", past), repair: forget},
-		{what: "lease %s: it reaches days into the future", text: fmt.Sprintf("SELECT name FROM leases WHERE until > %d", future), repair: forget},
-		{what: "board %s: a server holds its rules for days", text: fmt.Sprintf("SELECT board_id FROM automation_boards WHERE until > %d", future),
+		{what: "lease %s: it reaches days into the future", text: fmt.Sprintf("SELECT name FROM leases WHERE until > %d",
+			future), repair: forget},
+		{what: "board %s: a server holds its rules for days", text: fmt.Sprintf("SELECT board_id FROM automation_boards "+
+			"WHERE until > %d", future),
 			repair: func(ctx context.Context, tx *store.RawTx, id string) error {
 				return tx.Exec(ctx, "UPDATE automation_boards SET holder = '', until = 0 WHERE board_id = $1 AND until > $2", id, future)
 			}},
@@ -130,7 +154,8 @@ func leaseChecks(now time.Time) []check {
 func sealChecks() []check {
 	return []check{{
 		what: "secret of %s: no key of this server opens it",
-		how:  "give the key of its time beside the other (CARDWALL_SECRET_KEY=NEW,OLD); without it make the webhook or public page anew, or let a stored answer pass (24 hours)",
+		how: "give the key of its time beside the other (CARDWALL_SECRET_KEY=NEW,OLD); without it make the webhook or public page " +
+			"anew, or let a stored answer pass (24 hours)",
 		find: func(ctx context.Context, v *store.RawView, wrong func(string) bool) error {
 			if v.Keys() == nil {
 				return nil

@@ -36,8 +36,9 @@ func rankChecks() []check {
 			},
 			repair: func(ctx context.Context, tx *store.RawTx, parent string) error { return tx.RepairRanks(ctx, s, parent) },
 		}, check{
-			what:   "below %s: two of the kind " + s.Noun + " have one rank",
-			text:   "SELECT DISTINCT " + s.Parent + " FROM (SELECT " + s.Parent + " FROM " + s.Table + " GROUP BY " + s.Parent + ", rank HAVING count(*) > 1) AS twice",
+			what: "below %s: two of the kind " + s.Noun + " have one rank",
+			text: "SELECT DISTINCT " + s.Parent + " FROM (SELECT " + s.Parent + " FROM " + s.Table + " GROUP BY " + s.Parent +
+				", rank HAVING count(*) > 1) AS twice",
 			repair: func(ctx context.Context, tx *store.RawTx, parent string) error { return tx.RepairRanks(ctx, s, parent) },
 		})
 	}

@@ -30,7 +30,8 @@ func (r relation) orphaned() string {
 		present = append(present, "o."+quoted(column)+" IS NOT NULL")
 		same = append(same, "p."+quoted(r.keys[i])+" = o."+quoted(column))
 	}
-	return strings.Join(present, " AND ") + " AND NOT EXISTS (SELECT 1 FROM " + quoted(r.parent) + " p WHERE " + strings.Join(same, " AND ") + ")"
+	return strings.Join(present, " AND ") + " AND NOT EXISTS (SELECT 1 FROM " + quoted(r.parent) + " p WHERE " +
+		strings.Join(same, " AND ") + ")"
 }
 
 // check finds the orphans of a relation by what is missing, and takes them away

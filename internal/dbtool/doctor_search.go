@@ -29,7 +29,8 @@ func searchChecks(db *store.DB) []check {
 				if err := tx.LockBoardOfCard(ctx, id); err != nil {
 					return err
 				}
-				return tx.Exec(ctx, "UPDATE texts SET workspace_id = (SELECT b.workspace_id FROM cards c JOIN boards b ON b.id = c.board_id WHERE c.id = $1) WHERE card_id = $1", id)
+				return tx.Exec(ctx, "UPDATE texts SET workspace_id = (SELECT b.workspace_id FROM cards c JOIN boards b ON b.id = c.board_id "+
+					"WHERE c.id = $1) WHERE card_id = $1", id)
 			},
 		})
 	} else {
@@ -61,7 +62,8 @@ func strayWords(ctx context.Context, v *store.RawView, wrong func(string) bool) 
 			continue
 		}
 		n, err := v.Count(ctx, `SELECT count(*) FROM boards b JOIN cards c ON c.board_id = b.id JOIN texts t ON t.card_id = c.id
-			JOIN texts_words_docsize d ON d.id = t.id WHERE b.workspace_id = $1 AND t.id NOT IN (SELECT rowid FROM texts_words WHERE texts_words MATCH $2)`, id, `"`+key+`"*`)
+			JOIN texts_words_docsize d ON d.id = t.id WHERE b.workspace_id = $1 AND t.id NOT IN (SELECT rowid FROM texts_words
+			WHERE texts_words MATCH $2)`, id, `"`+key+`"*`)
 		if err != nil {
 			return err
 		}
@@ -128,15 +130,16 @@ func staleTexts(ctx context.Context, v *store.RawView, wrong func(string) bool) 
 		}
 		page := []any{behind, ids[len(ids)-1]}
 		known := map[text]string{}
-		if err := v.Each(ctx, "SELECT card_id, place, ref, words FROM texts WHERE card_id > $1 AND card_id <= $2", page, func(rows *sql.Rows) error {
-			var (
-				t     text
-				words string
-			)
-			err := rows.Scan(&t.card, &t.place, &t.ref, &words)
-			known[t] = words
-			return err
-		}); err != nil {
+		if err := v.Each(ctx, "SELECT card_id, place, ref, words FROM texts WHERE card_id > $1 AND card_id <= $2", page,
+			func(rows *sql.Rows) error {
+				var (
+					t     text
+					words string
+				)
+				err := rows.Scan(&t.card, &t.place, &t.ref, &words)
+				known[t] = words
+				return err
+			}); err != nil {
 			return err
 		}
 		var stale []string

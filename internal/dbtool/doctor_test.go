@@ -38,7 +38,8 @@ func newClinic(t *testing.T, database string) *clinic {
 	c.other = ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": "Other"}).ID()
 	c.list = ada.Must("create_list", apptest.Fields{"boardId": c.board, "name": "To do"}).ID()
 	for i := range 90 { // more texts than SQLite's index of words lags behind
-		c.card = ada.Must("create_card", apptest.Fields{"listId": c.list, "title": fmt.Sprintf("Card %d paint", i), "description": "The hull."}).ID()
+		c.card = ada.Must("create_card", apptest.Fields{"listId": c.list, "title": fmt.Sprintf("Card %d paint", i),
+			"description": "The hull."}).ID()
 	}
 	checklist := ada.Must("add_checklist", apptest.Fields{"cardId": c.card, "title": "Before"}).ID()
 	for _, title := range []string{"sand", "prime"} {
@@ -86,37 +87,56 @@ func TestDoctorFindsAndMends(t *testing.T) {
 			{how: "UPDATE cards SET items_total = 0 WHERE id = 'CARD'", want: "card CARD: the count of checklist items is wrong"},
 			{how: "UPDATE cards SET items_done = 2 WHERE id = 'CARD'", want: "card CARD: the count of done checklist items is wrong"},
 			{how: "UPDATE boards SET version = version - 1 WHERE id = 'BOARD'", want: "board BOARD: its version is older than its last change"},
-			{how: "UPDATE boards SET version = version + 1 WHERE id = 'BOARD'", want: "board BOARD: changes are missing behind the last", undo: "UPDATE boards SET version = version - 1 WHERE id = 'BOARD'"},
+			{how: "UPDATE boards SET version = version + 1 WHERE id = 'BOARD'", want: "board BOARD: changes are missing behind the last",
+				undo: "UPDATE boards SET version = version - 1 WHERE id = 'BOARD'"},
 			{how: "UPDATE activity SET version = 1000 WHERE board_id = 'BOARD' AND version = 2", want: "board BOARD: its changes have gaps",
-				undo: "UPDATE activity SET version = 2 WHERE board_id = 'BOARD' AND version = 1000; UPDATE boards SET version = (SELECT max(version) FROM activity WHERE board_id = 'BOARD') WHERE id = 'BOARD'"},
-			{how: "UPDATE deliveries SET version = 900 WHERE id = " + someDelivery, want: "it tells of a version that its board does not have yet", undo: "UPDATE deliveries SET version = 1 WHERE version = 900"},
+				undo: "UPDATE activity SET version = 2 WHERE board_id = 'BOARD' AND version = 1000; UPDATE boards SET version = (SELECT " +
+					"max(version) FROM activity WHERE board_id = 'BOARD') WHERE id = 'BOARD'"},
+			{how: "UPDATE deliveries SET version = 900 WHERE id = " + someDelivery, want: "it tells of a version that its board does not " +
+				"have yet", undo: "UPDATE deliveries SET version = 1 WHERE version = 900"},
 			{how: "UPDATE cards SET rank = '!' || rank WHERE id = 'CARD'", want: "below LIST: the rank of a card is no rank"},
 			{how: "UPDATE cards SET rank = '!a0' WHERE id = 'CARD'", want: "below LIST: the rank of a card is no rank"},
-			{how: "UPDATE cards SET rank = 'a0' || substr('" + strings.Repeat("V", 60) + "', 1) WHERE id = 'CARD'", want: "below LIST: the rank of a card is no rank, or longer"},
+			{how: "UPDATE cards SET rank = 'a0' || substr('" + strings.Repeat("V", 60) + "', 1) WHERE id = 'CARD'",
+				want: "below LIST: the rank of a card is no rank, or longer"},
 			{how: "UPDATE lists SET rank = 'a 0' WHERE id = 'LIST'", want: "below BOARD: the rank of a list is no rank"},
 			{how: "UPDATE checklist_items SET rank = '' WHERE id = 'ITEM'", want: "the rank of a item is no rank"},
-			{how: "DROP INDEX cards_rank; UPDATE cards SET rank = (SELECT max(rank) FROM cards) WHERE id = 'CARD'", want: "below LIST: two of the kind card have one rank"},
+			{how: "DROP INDEX cards_rank; UPDATE cards SET rank = (SELECT max(rank) FROM cards) WHERE id = 'CARD'",
+				want: "below LIST: two of the kind card have one rank"},
 			{how: "CREATE UNIQUE INDEX cards_rank ON cards (list_id, rank)"}, // it can be made again
-			{how: "UPDATE cards SET board_id = 'OTHER', number = 1 WHERE id = 'CARD'", want: "card CARD: it is on another board than its list", undo: "UPDATE cards SET board_id = 'BOARD', number = 90 WHERE id = 'CARD'; UPDATE boards SET all_cards = 90, open_cards = 90 WHERE id = 'BOARD'; UPDATE boards SET all_cards = 0, open_cards = 0, next_number = 1 WHERE id = 'OTHER'"},
-			{how: "INSERT INTO labels (id, board_id, name, color, created_at, updated_at) VALUES ('lbl_x', 'OTHER', 'x', 'red', 1, 1); INSERT INTO card_labels (card_id, label_id) VALUES ('CARD', 'lbl_x')", want: "card CARD: it carries a label of another board", undo: "DELETE FROM card_labels"},
+			{how: "UPDATE cards SET board_id = 'OTHER', number = 1 WHERE id = 'CARD'", want: "card CARD: it is on another board than " +
+				"its list", undo: "UPDATE cards SET board_id = 'BOARD', number = 90 WHERE id = 'CARD'; UPDATE boards " +
+				"SET all_cards = 90, open_cards = 90 WHERE id = 'BOARD'; UPDATE boards SET all_cards = 0, open_cards = 0, next_number = 1 " +
+				"WHERE id = 'OTHER'"},
+			{how: "INSERT INTO labels (id, board_id, name, color, created_at, updated_at) VALUES ('lbl_x', 'OTHER', 'x', 'red', 1, 1); " +
+				"INSERT INTO card_labels (card_id, label_id) VALUES ('CARD', 'lbl_x')", want: "card CARD: it carries a label of " +
+				"another board", undo: "DELETE FROM card_labels"},
 			{how: "UPDATE workspace_members SET role = 'admin'", want: "it has no owner", undo: "UPDATE workspace_members SET role = 'owner'"},
 			{how: "UPDATE deliveries SET due_at = NULL WHERE id = " + someDelivery, want: "it waits, but for nothing"},
 			{how: "UPDATE deliveries SET status = 'delivered' WHERE id = " + someDelivery, want: "it has ended, but is to be attempted"},
-			{how: "UPDATE deliveries SET ended_at = 5 WHERE due_at IS NOT NULL AND id = (SELECT max(id) FROM deliveries)", want: "when it ended does not fit its status"},
-			{how: "UPDATE deliveries SET status = 'lost' WHERE id = " + someDelivery, want: "its status is none", undo: "UPDATE deliveries SET status = 'delivered' WHERE status = 'lost'"},
+			{how: "UPDATE deliveries SET ended_at = 5 WHERE due_at IS NOT NULL AND id = (SELECT max(id) FROM deliveries)",
+				want: "when it ended does not fit its status"},
+			{how: "UPDATE deliveries SET status = 'lost' WHERE id = " + someDelivery, want: "its status is none",
+				undo: "UPDATE deliveries SET status = 'delivered' WHERE status = 'lost'"},
 			{how: "INSERT INTO leases (name, holder, until) VALUES ('x', 'srv_x', 5)", want: "lease x: its holder is long gone"},
 			{how: "INSERT INTO leases (name, holder, until) VALUES ('y', 'srv_x', 9999999999999)", want: "lease y: it reaches days into the future"},
-			{how: "INSERT INTO automation_boards (board_id, handled, holder, until) VALUES ('BOARD', 1, 'srv_x', 9999999999999)", want: "board BOARD: a server holds its rules for days"},
+			{how: "INSERT INTO automation_boards (board_id, handled, holder, until) VALUES ('BOARD', 1, 'srv_x', 9999999999999)",
+				want: "board BOARD: a server holds its rules for days"},
 			{how: "UPDATE cards SET title = 'Varnish' WHERE id = 'CARD'", want: "card CARD: search knows other texts than it has"},
 			{how: "DELETE FROM texts WHERE card_id = 'CARD' AND place = 'comment'", want: "card CARD: search knows other texts than it has"},
-			{how: "INSERT INTO texts (card_id, place, ref, words) VALUES ('CARD', 'comment', 'cmt_x', ' more ')", want: "card CARD: search knows other texts than it has"},
-			{how: "UPDATE texts SET workspace_id = 'wsp_x' WHERE card_id = 'CARD'", want: "card CARD: search looks for its texts in another workspace", post: true},
-			{how: "INSERT INTO users (id, name, time_zone, created_at) VALUES ('usr_x', 'X', 'UTC', 1); INSERT INTO card_assignees (card_id, user_id, assigned_at) VALUES ('CARD', 'usr_x', 1); DELETE FROM former_members",
+			{how: "INSERT INTO texts (card_id, place, ref, words) VALUES ('CARD', 'comment', 'cmt_x', ' more ')",
+				want: "card CARD: search knows other texts than it has"},
+			{how: "UPDATE texts SET workspace_id = 'wsp_x' WHERE card_id = 'CARD'", want: "card CARD: search looks for its texts in " +
+				"another workspace", post: true},
+			{how: "INSERT INTO users (id, name, time_zone, created_at) VALUES ('usr_x', 'X', 'UTC', 1); INSERT INTO card_assignees " +
+				"(card_id, user_id, assigned_at) VALUES ('CARD', 'usr_x', 1); DELETE FROM former_members",
 				want: "its dashboard overlooks somebody without an address who has cards"},
-			{how: "DELETE FROM texts_words WHERE rowid = 5; INSERT INTO texts_words (rowid, words) VALUES (5, 'elsewhere7paint')", want: "search: 1 texts stand in the index of words under another workspace", lite: true},
+			{how: "DELETE FROM texts_words WHERE rowid = 5; INSERT INTO texts_words (rowid, words) VALUES (5, 'elsewhere7paint')",
+				want: "search: 1 texts stand in the index of words under another workspace", lite: true},
 			{how: "DELETE FROM texts_words WHERE rowid IN (5, 6)", want: "search: 2 texts are not in the index of words", lite: true},
-			{how: "UPDATE texts_words_data SET block = substr(block, 1, length(block) - 9) || zeroblob(9) WHERE id = (SELECT max(id) FROM texts_words_data)", want: "database file: ", lite: true},
-			{how: "PRAGMA writable_schema = ON; CREATE INDEX broken ON labels (name); UPDATE sqlite_schema SET sql = 'CREATE INDEX broken ON labels (color)' WHERE name = 'broken'; PRAGMA writable_schema = RESET", want: "missing from index broken", lite: true},
+			{how: "UPDATE texts_words_data SET block = substr(block, 1, length(block) - 9) || zeroblob(9) WHERE id = (SELECT max(id) " +
+				"FROM texts_words_data)", want: "database file: ", lite: true},
+			{how: "PRAGMA writable_schema = ON; CREATE INDEX broken ON labels (name); UPDATE sqlite_schema SET sql = 'CREATE INDEX broken " +
+				"ON labels (color)' WHERE name = 'broken'; PRAGMA writable_schema = RESET", want: "missing from index broken", lite: true},
 		} {
 			if broken.lite && sqldb.IsPostgres(database) || broken.post && !sqldb.IsPostgres(database) {
 				continue
@@ -184,7 +204,8 @@ func TestDoctorFindsSecretsWithoutKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
-			return affect(ctx, tx, "UPDATE webhooks SET secret = $1 WHERE id = $2", other.Seal("webhook:"+c.webhook+":secret", []byte("x")), c.webhook)
+			return affect(ctx, tx, "UPDATE webhooks SET secret = $1 WHERE id = $2", other.Seal("webhook:"+c.webhook+":secret",
+				[]byte("x")), c.webhook)
 		})
 		lines := c.lines()
 		if len(lines) != 1 || !strings.Contains(lines[0], c.webhook) || !strings.Contains(lines[0], "no key of this server opens it") {

@@ -59,12 +59,13 @@ func FillEveryTable(ctx context.Context, database string) (err error) {
 
 func (b *bulk) fillRow(ctx context.Context, t table, n int, refers map[string]string, values map[string]any) error {
 	kinds := map[string]string{}
-	if err := b.each(ctx, `SELECT name, type || CASE WHEN "notnull" OR pk THEN '' ELSE ' NULL' END FROM pragma_table_info($1)`, []any{t.name}, func(rows *sql.Rows) error {
-		var name, kind string
-		err := rows.Scan(&name, &kind)
-		kinds[name] = kind
-		return err
-	}); err != nil {
+	if err := b.each(ctx, `SELECT name, type || CASE WHEN "notnull" OR pk THEN '' ELSE ' NULL' END FROM pragma_table_info($1)`,
+		[]any{t.name}, func(rows *sql.Rows) error {
+			var name, kind string
+			err := rows.Scan(&name, &kind)
+			kinds[name] = kind
+			return err
+		}); err != nil {
 		return err
 	}
 	args := make([]any, len(t.columns))
@@ -139,7 +140,8 @@ func LoseEveryParent(ctx context.Context, database string) (found map[string]boo
 	for i, r := range relations {
 		gone := fmt.Sprintf("gone_%d", i)
 		column := quoted(r.columns[0])
-		if err := Damage(ctx, database, "UPDATE "+quoted(r.table)+" SET "+column+" = '"+gone+"' WHERE "+column+" = (SELECT max("+column+") FROM "+quoted(r.table)+")"); err != nil {
+		if err := Damage(ctx, database, "UPDATE "+quoted(r.table)+" SET "+column+" = '"+gone+"' WHERE "+column+" = (SELECT max("+
+			column+") FROM "+quoted(r.table)+")"); err != nil {
 			return nil, err
 		}
 		found[fmt.Sprintf("%s.%s: %s is not in %s", r.table, r.columns[0], gone, r.parent)] = r.cascade || r.optional

@@ -75,7 +75,8 @@ func Relocate(ctx context.Context, opts RelocateOptions) (done Moved, err error)
 		return done, err
 	}
 	if have != newest {
-		return done, fmt.Errorf("%s has schema %d and this program %d: move with the cardwall that serves it, or run cardwall migrate without --to first", opts.From, have, newest)
+		return done, fmt.Errorf("%s has schema %d and this program %d: move with the cardwall that serves it, or run cardwall migrate "+
+			"without --to first", opts.From, have, newest)
 	}
 	to, err := openBulk(ctx, opts.To)
 	if err != nil {
@@ -185,7 +186,8 @@ func (b *bulk) relocate(ctx context.Context, from *bulk, opts RelocateOptions, t
 	}
 	defer func() { _ = from.do(context.WithoutCancel(ctx), "ROLLBACK") }() // no effect after a commit
 	opts.Progress("moving: the SQLite file is read-only from now on")
-	if l, err = b.load(ctx, from, tables, 0, newMeter(opts.Progress, "copying", p.Rows), newMeter(opts.Progress, "comparing", p.Rows)); err != nil {
+	if l, err = b.load(ctx, from, tables, 0, newMeter(opts.Progress, "copying", p.Rows), newMeter(opts.Progress, "comparing",
+		p.Rows)); err != nil {
 		return l, err
 	}
 	id := rand.Text()

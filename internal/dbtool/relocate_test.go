@@ -58,7 +58,8 @@ func TestInterruptedMoves(t *testing.T) {
 	if err := tryRelocate(t, from, to); err == nil || !strings.Contains(err.Error(), "has moved") {
 		t.Errorf("moved twice: %v", err)
 	}
-	if _, err := dbtool.Backup(t.Context(), dbtool.BackupOptions{Database: from, File: filepath.Join(t.TempDir(), "x"), Clock: time.Now}); err == nil || !strings.Contains(err.Error(), "has moved") {
+	if _, err := dbtool.Backup(t.Context(), dbtool.BackupOptions{Database: from, File: filepath.Join(t.TempDir(), "x"),
+		Clock: time.Now}); err == nil || !strings.Contains(err.Error(), "has moved") {
 		t.Errorf("a backup of the file that was left: %v", err)
 	}
 
@@ -155,7 +156,8 @@ func TestRunningServerStopsWriting(t *testing.T) {
 	if got := apptest.Select(t, db, "SELECT id FROM organizations ORDER BY id"); !slices.Equal(got, []string{"org_1", "org_2"}) {
 		t.Errorf("the file has %q", got)
 	}
-	if got := apptest.Select(t, apptest.OpenStore(t, to), "SELECT id FROM organizations ORDER BY id"); !slices.Equal(got, []string{"org_1", "org_2"}) {
+	if got := apptest.Select(t, apptest.OpenStore(t, to), "SELECT id FROM organizations ORDER BY id"); !slices.Equal(got,
+		[]string{"org_1", "org_2"}) {
 		t.Errorf("PostgreSQL has %q", got)
 	}
 }

@@ -56,7 +56,8 @@ func Reseal(ctx context.Context, db *store.DB, next func() error) (done int, err
 		case n > 0:
 			continue // another pass, until one finds nothing
 		case len(stuck) > 0:
-			return done, fmt.Errorf("%d secrets cannot be opened, so the other keys stay in use: %w", len(stuck), errors.Join(stuck[:min(len(stuck), 5)]...))
+			return done, fmt.Errorf("%d secrets cannot be opened, so the other keys stay in use: %w", len(stuck),
+				errors.Join(stuck[:min(len(stuck), 5)]...))
 		}
 		return done, r.sealedUnder(ctx, first)
 	}
@@ -167,24 +168,26 @@ func (r *resealer) reseal(ctx context.Context, first string, values []sealedValu
 // sealedWebhooks returns a page of the sealed values of webhooks.
 func sealedWebhooks(ctx context.Context, v *store.RawView, mark []any) (out []sealedValue, next []any, err error) {
 	n := 0
-	err = v.Each(ctx, "SELECT id, address, secret, old_secret FROM webhooks WHERE id > $1 ORDER BY id LIMIT $2", []any{mark[0], resealBatch}, func(rows *sql.Rows) error {
-		var (
-			id                   string
-			address, secret, old []byte
-		)
-		if err := rows.Scan(&id, &address, &secret, &old); err != nil {
-			return err
-		}
-		n++
-		next = []any{id}
-		out = append(out,
-			sealedValue{store.WebhookSealContext(id, "address"), address, "UPDATE webhooks SET address = $1 WHERE address = $2 AND id = $3", next},
-			sealedValue{store.WebhookSealContext(id, "secret"), secret, "UPDATE webhooks SET secret = $1 WHERE secret = $2 AND id = $3", next})
-		if old != nil {
-			out = append(out, sealedValue{store.WebhookSealContext(id, "old-secret"), old, "UPDATE webhooks SET old_secret = $1 WHERE old_secret = $2 AND id = $3", next})
-		}
-		return nil
-	})
+	err = v.Each(ctx, "SELECT id, address, secret, old_secret FROM webhooks WHERE id > $1 ORDER BY id LIMIT $2",
+		[]any{mark[0], resealBatch}, func(rows *sql.Rows) error {
+			var (
+				id                   string
+				address, secret, old []byte
+			)
+			if err := rows.Scan(&id, &address, &secret, &old); err != nil {
+				return err
+			}
+			n++
+			next = []any{id}
+			out = append(out,
+				sealedValue{store.WebhookSealContext(id, "address"), address, "UPDATE webhooks SET address = $1 WHERE address = $2 AND id = $3", next},
+				sealedValue{store.WebhookSealContext(id, "secret"), secret, "UPDATE webhooks SET secret = $1 WHERE secret = $2 AND id = $3", next})
+			if old != nil {
+				out = append(out, sealedValue{store.WebhookSealContext(id, "old-secret"), old, "UPDATE webhooks SET old_secret = $1 " +
+					"WHERE old_secret = $2 AND id = $3", next})
+			}
+			return nil
+		})
 	if n < resealBatch {
 		next = nil
 	}
@@ -193,7 +196,8 @@ func sealedWebhooks(ctx context.Context, v *store.RawView, mark []any) (out []se
 
 // sealedAnswers returns a page of the stored responses that hold a secret.
 func sealedAnswers(ctx context.Context, v *store.RawView, mark []any) (out []sealedValue, next []any, err error) {
-	err = v.Each(ctx, "SELECT user_id, key, answer FROM idempotency WHERE sealed = 1 AND (user_id, key) > ($1, $2) ORDER BY user_id, key LIMIT $3",
+	err = v.Each(ctx, "SELECT user_id, key, answer FROM idempotency WHERE sealed = 1 AND (user_id, key) > ($1, $2) "+
+		"ORDER BY user_id, key LIMIT $3",
 		append(slices.Clone(mark), resealBatch), func(rows *sql.Rows) error {
 			var (
 				user, key string
@@ -203,7 +207,8 @@ func sealedAnswers(ctx context.Context, v *store.RawView, mark []any) (out []sea
 				return err
 			}
 			next = []any{user, key}
-			out = append(out, sealedValue{store.AnswerSealContext(user, key), answer, "UPDATE idempotency SET answer = $1 WHERE answer = $2 AND user_id = $3 AND key = $4", next})
+			out = append(out, sealedValue{store.AnswerSealContext(user, key), answer, "UPDATE idempotency SET answer = $1 " +
+				"WHERE answer = $2 AND user_id = $3 AND key = $4", next})
 			return nil
 		})
 	if len(out) < resealBatch {
@@ -214,18 +219,20 @@ func sealedAnswers(ctx context.Context, v *store.RawView, mark []any) (out []sea
 
 // sealedPages returns a page of the sealed values of public pages.
 func sealedPages(ctx context.Context, v *store.RawView, mark []any) (out []sealedValue, next []any, err error) {
-	err = v.Each(ctx, "SELECT board_id, secret FROM public_pages WHERE board_id > $1 ORDER BY board_id LIMIT $2", []any{mark[0], resealBatch}, func(rows *sql.Rows) error {
-		var (
-			id     string
-			secret []byte
-		)
-		if err := rows.Scan(&id, &secret); err != nil {
-			return fmt.Errorf("read a sealed page: %w", err)
-		}
-		next = []any{id}
-		out = append(out, sealedValue{store.PageSealContext(id), secret, "UPDATE public_pages SET secret = $1 WHERE secret = $2 AND board_id = $3", next})
-		return nil
-	})
+	err = v.Each(ctx, "SELECT board_id, secret FROM public_pages WHERE board_id > $1 ORDER BY board_id LIMIT $2",
+		[]any{mark[0], resealBatch}, func(rows *sql.Rows) error {
+			var (
+				id     string
+				secret []byte
+			)
+			if err := rows.Scan(&id, &secret); err != nil {
+				return fmt.Errorf("read a sealed page: %w", err)
+			}
+			next = []any{id}
+			out = append(out, sealedValue{store.PageSealContext(id), secret, "UPDATE public_pages SET secret = $1 WHERE secret = $2 " +
+				"AND board_id = $3", next})
+			return nil
+		})
 	if len(out) < resealBatch {
 		next = nil
 	}

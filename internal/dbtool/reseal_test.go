@@ -98,8 +98,10 @@ func (v *vault) webhook(ctx context.Context, tx *store.Tx, keys *seal.Keyring, i
 		old = sealed("old-secret")
 	}
 	// Not by InsertWebhook, which seals under the key of the day whatever ring its server has.
-	return affect(ctx, tx, `INSERT INTO webhooks (id, organization_id, workspace_id, owner_id, name, events, platform, host, last_four, address, secret, old_secret, off, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, '', '', '', '', '', $5, $6, $7, '', 0, 0)`, id, v.organization, v.workspace, v.user, sealed("address"), sealed("secret"), old)
+	return affect(ctx, tx, `INSERT INTO webhooks (id, organization_id, workspace_id, owner_id, name, events, platform, host,
+		last_four, address, secret, old_secret, off, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, '', '', '', '', '', $5, $6, $7, '', 0, 0)`, id, v.organization, v.workspace, v.user,
+		sealed("address"), sealed("secret"), old)
 }
 
 // page writes a board with a public page, whose key is sealed like a webhook's secret.
@@ -201,7 +203,8 @@ func (v *vault) refused(t *testing.T, keys *seal.Keyring, missing string) {
 		_ = db.Close()
 		t.Fatalf("a server with %v started", keys)
 	}
-	if !strings.Contains(err.Error(), missing) || !strings.Contains(err.Error(), "CARDWALL_SECRET_KEY") || strings.Contains(err.Error(), "\n") {
+	if !strings.Contains(err.Error(), missing) || !strings.Contains(err.Error(), "CARDWALL_SECRET_KEY") ||
+		strings.Contains(err.Error(), "\n") {
 		t.Errorf("it says %q", err)
 	}
 }
@@ -497,7 +500,8 @@ func TestStoreWithoutKeys(t *testing.T) {
 func TestSealedAnswerIsBoundToItsRow(t *testing.T) {
 	vaults(t, 0, 2, func(t *testing.T, v *vault, _, _ string) {
 		v.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
-			return affect(ctx, tx, "UPDATE idempotency SET answer = (SELECT i.answer FROM idempotency i WHERE i.key = 'key 0000') WHERE key = 'key 0001'")
+			return affect(ctx, tx, "UPDATE idempotency SET answer = (SELECT i.answer FROM idempotency i WHERE i.key = 'key 0000') "+
+				"WHERE key = 'key 0001'")
 		})
 		if err := v.DB.Write(t.Context(), board.Person(v.user), func(tx *store.Tx) error {
 			_, err := tx.Claim(t.Context(), "key 0001", "op", []byte{1})

@@ -59,7 +59,8 @@ func Restore(ctx context.Context, opts RestoreOptions) (m Manifest, kept string,
 func (m Manifest) openableBy(keys *seal.Keyring) error {
 	missing := slices.DeleteFunc(slices.Clone(m.Keys), func(id string) bool { return keys != nil && keys.Has(id) })
 	if len(missing) > 0 {
-		return fmt.Errorf("%w: its secrets are sealed under %v; put the secret.key of its time into the data folder first, or set CARDWALL_SECRET_KEY to it", ErrKeyMissing, missing)
+		return fmt.Errorf("%w: its secrets are sealed under %v; put the secret.key of its time into the data folder first, or set "+
+			"CARDWALL_SECRET_KEY to it", ErrKeyMissing, missing)
 	}
 	return nil
 }
@@ -86,7 +87,8 @@ func restorePostgres(ctx context.Context, opts RestoreOptions, m Manifest, newes
 		return err
 	}
 	defer func() { _ = to.do(context.WithoutCancel(ctx), "ROLLBACK") }() // no effect after a commit
-	if _, err := to.load(ctx, from, tables, 0, newMeter(opts.Progress, "copying", m.Rows()), newMeter(opts.Progress, "comparing", m.Rows())); err != nil {
+	if _, err := to.load(ctx, from, tables, 0, newMeter(opts.Progress, "copying", m.Rows()), newMeter(opts.Progress, "comparing",
+		m.Rows())); err != nil {
 		return err
 	}
 	if err := to.do(ctx, forgetLeases, "COMMIT"); err != nil {
@@ -190,7 +192,8 @@ func installFile(ctx context.Context, opts RestoreOptions, fresh string) (kept s
 	if _, err := os.Stat(opts.Database); errors.Is(err, fs.ErrNotExist) {
 		for _, end := range []string{"-wal", "-journal"} {
 			if _, err := os.Stat(opts.Database + end); err == nil {
-				return "", fmt.Errorf("%s%s lies there without its database, and would spoil the one that is restored; put it elsewhere", opts.Database, end)
+				return "", fmt.Errorf("%s%s lies there without its database, and would spoil the one that is restored; put it elsewhere",
+					opts.Database, end)
 			}
 		}
 		if err := os.Link(fresh, opts.Database); err != nil { // a rename would overwrite a file created in the meantime

@@ -35,7 +35,8 @@ func derived() []string { return []string{"texts.workspace_id"} }
 
 // tables returns the tables of the application, sorted by name.
 func tables(ctx context.Context, q sqldb.Querier, d sqldb.Dialect) ([]table, error) {
-	text := `SELECT t.name, c.name FROM pragma_table_list t JOIN pragma_table_info(t.name) c JOIN sqlite_schema s ON s.name = t.name AND s.type = 'table'
+	text := `SELECT t.name, c.name FROM pragma_table_list t JOIN pragma_table_info(t.name) c
+		JOIN sqlite_schema s ON s.name = t.name AND s.type = 'table'
 		WHERE t.type = 'table' AND t.schema = 'main' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\'
 		AND t.name NOT LIKE '\_litestream\_%' ESCAPE '\' AND NOT (c.pk = 1 AND s.sql LIKE '%AUTOINCREMENT%')`
 	if d.RowLocks {
@@ -84,7 +85,8 @@ func sameTables(ours, theirs []table) error {
 	lacks := func(in, from []string) string {
 		return strings.Join(slices.DeleteFunc(slices.Clone(in), func(s string) bool { return slices.Contains(from, s) }), ", ")
 	}
-	return fmt.Errorf("the two databases do not have the same tables: only one has [%s], only the other [%s]", lacks(one, other), lacks(other, one))
+	return fmt.Errorf("the two databases do not have the same tables: only one has [%s], only the other [%s]",
+		lacks(one, other), lacks(other, one))
 }
 
 // relation is a foreign key.
@@ -104,7 +106,8 @@ func relations(ctx context.Context, q sqldb.Querier, d sqldb.Dialect) ([]relatio
 		text = `SELECT CAST(k.oid AS TEXT), t.relname, p.relname, a.attname, b.attname, k.confdeltype = 'c', NOT a.attnotnull
 			FROM pg_constraint k JOIN pg_class t ON t.oid = k.conrelid JOIN pg_class p ON p.oid = k.confrelid
 			CROSS JOIN generate_subscripts(k.conkey, 1) AS n
-			JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.conkey[n] JOIN pg_attribute b ON b.attrelid = p.oid AND b.attnum = k.confkey[n]
+			JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.conkey[n] JOIN pg_attribute b ON b.attrelid = p.oid
+			AND b.attnum = k.confkey[n]
 			WHERE k.contype = 'f' AND k.conparentid = 0 AND t.relnamespace = current_schema()::regnamespace ORDER BY t.relname, k.conname, n`
 	}
 	var (

@@ -93,7 +93,8 @@ func TestEveryTableMoves(t *testing.T) {
 
 	moved := apptest.EmptyPostgresURL(t)
 	var plan dbtool.Plan
-	done, err := dbtool.Relocate(t.Context(), dbtool.RelocateOptions{From: first, To: moved, Clock: time.Now, Plan: func(p dbtool.Plan) { plan = p }})
+	done, err := dbtool.Relocate(t.Context(), dbtool.RelocateOptions{From: first, To: moved, Clock: time.Now,
+		Plan: func(p dbtool.Plan) { plan = p }})
 	if err != nil {
 		t.Fatalf("move: %v", err)
 	}
@@ -120,8 +121,10 @@ func TestEveryTableMoves(t *testing.T) {
 	// The schemas are whole too: indexes, keys and what searches.
 	fresh := apptest.OpenStore(t, apptest.EmptyPostgresURL(t))
 	// Those of a table's parts get their names from PostgreSQL.
-	indexes := `SELECT regexp_replace(indexdef, 'INDEX \S+ ON', 'INDEX ON') FROM pg_indexes WHERE schemaname = 'public' AND tablename <> 'migration_lease' ORDER BY 1`
-	keys := "SELECT conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint WHERE contype IN ('f', 'p') AND conrelid <> COALESCE(to_regclass('migration_lease'), 0) ORDER BY 1"
+	indexes := `SELECT regexp_replace(indexdef, 'INDEX \S+ ON', 'INDEX ON') FROM pg_indexes WHERE schemaname = 'public'
+		AND tablename <> 'migration_lease' ORDER BY 1`
+	keys := "SELECT conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint " +
+		"WHERE contype IN ('f', 'p') AND conrelid <> COALESCE(to_regclass('migration_lease'), 0) ORDER BY 1"
 	empty := apptest.OpenStore(t, filepath.Join(t.TempDir(), "empty.db"))
 	for _, text := range []string{indexes, keys} {
 		if got, want := apptest.Select(t, apptest.OpenStore(t, again), text), apptest.Select(t, fresh, text); !slices.Equal(got, want) {
@@ -156,7 +159,8 @@ func TestSpoiledBackupsAreRefused(t *testing.T) {
 		if err := os.WriteFile(bad, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := dbtool.Restore(t.Context(), dbtool.RestoreOptions{Backup: bad, Database: target, Clock: time.Now}); !errors.Is(err, want) {
+		if _, _, err := dbtool.Restore(t.Context(), dbtool.RestoreOptions{Backup: bad, Database: target,
+			Clock: time.Now}); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", what, err, want)
 		}
 		if left, _ := filepath.Glob(filepath.Join(folder, "*target*")); left != nil {
@@ -240,7 +244,8 @@ func TestRestoreRefusesToDoHarm(t *testing.T) {
 			t.Errorf("the backup names the keys %v, want %s", m.Keys, mine.Current())
 		}
 		restoreWith := func(keys *seal.Keyring, replace bool) (kept string, err error) {
-			_, kept, err = dbtool.Restore(t.Context(), dbtool.RestoreOptions{Backup: file, Database: database, Keys: keys, Replace: replace, Clock: time.Now})
+			_, kept, err = dbtool.Restore(t.Context(), dbtool.RestoreOptions{Backup: file, Database: database, Keys: keys,
+				Replace: replace, Clock: time.Now})
 			return kept, err
 		}
 		for _, keys := range []*seal.Keyring{nil, other} {
@@ -344,7 +349,8 @@ func TestBackupLeavesOtherFilesAlone(t *testing.T) {
 	apptest.Change(t, apptest.OpenStore(t, database), "UPDATE organizations SET name = 'Later'")
 	backup(t, database, file)
 	restore(t, file, filepath.Join(folder, "later.db"))
-	if got := apptest.Select(t, apptest.OpenStore(t, filepath.Join(folder, "later.db")), "SELECT DISTINCT name FROM organizations"); !slices.Equal(got, []string{"Later"}) {
+	if got := apptest.Select(t, apptest.OpenStore(t, filepath.Join(folder, "later.db")), "SELECT DISTINCT name "+
+		"FROM organizations"); !slices.Equal(got, []string{"Later"}) {
 		t.Errorf("the second backup holds %q", got)
 	}
 	if left, _ := filepath.Glob(filepath.Join(folder, ".*")); left != nil {

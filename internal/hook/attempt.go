@@ -71,7 +71,8 @@ const (
 
 // String returns the name of the verdict.
 func (v verdict) String() string {
-	return [...]string{"accepted", "throttled", "unreachable", "refused", "gone", "forbidden", "skipped", "lost", "deleted", "waiting", "interrupted"}[v]
+	return [...]string{"accepted", "throttled", "unreachable", "refused", "gone", "forbidden", "skipped", "lost", "deleted",
+		"waiting", "interrupted"}[v]
 }
 
 // newTransport returns the HTTP client of all deliveries. It uses HTTP/1.1 and

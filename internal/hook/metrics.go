@@ -36,10 +36,12 @@ func NewMetrics() *Metrics {
 			Name: "cardwall_webhook_first_delivery_seconds", Help: "Time from an event to its delivery at the first " +
 				"attempt.", Buckets: buckets,
 		}),
-		underWay:  prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_attempts_in_flight", Help: "Delivery attempts in progress."}),
-		endpoints: prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_endpoints", Help: "Endpoints handled by this server that had deliveries."}),
-		due:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_queues_due", Help: "Endpoints with due deliveries."}),
-		age:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_outbox_age_seconds", Help: "How long the oldest due delivery has been due."}),
+		underWay: prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_attempts_in_flight", Help: "Delivery attempts in progress."}),
+		endpoints: prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_endpoints", Help: "Endpoints handled by this " +
+			"server that had deliveries."}),
+		due: prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_queues_due", Help: "Endpoints with due deliveries."}),
+		age: prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_outbox_age_seconds", Help: "How long the oldest due " +
+			"delivery has been due."}),
 	}
 }
 

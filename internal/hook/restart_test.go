@@ -199,7 +199,8 @@ func TestALongLogIsPrunedToTheLastHundred(t *testing.T) {
 func (w *world) commitLate(id string) {
 	w.t.Helper()
 	w.sql(`INSERT INTO deliveries (id, webhook_id, board_id, version, kind, status, due_at, reason, created_at, log, body)
-		SELECT $1, webhook_id, board_id, version, kind, status, due_at - 1, reason, created_at, log, replace(body, id, $1) FROM deliveries WHERE due_at IS NOT NULL LIMIT 1`, id)
+		SELECT $1, webhook_id, board_id, version, kind, status, due_at - 1, reason, created_at, log, replace(body, id, $1)
+		FROM deliveries WHERE due_at IS NOT NULL LIMIT 1`, id)
 }
 
 // A backlog is read piece by piece, each behind the one before. What somebody

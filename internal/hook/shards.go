@@ -79,7 +79,8 @@ func (e *Engine) serve(ctx context.Context, shards []int) {
 // server, and none is released while there are free ones. A server that
 // released a shard skips it once more. Otherwise servers that check at the same
 // moment would take back what the other has not yet seen, again and again.
-func (e *Engine) share(ctx context.Context, drop []int, passed map[int]bool, settled bool) (keep, later, free []int, raced bool, err error) {
+func (e *Engine) share(ctx context.Context, drop []int, passed map[int]bool, settled bool) (keep, later, free []int,
+	raced bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, leaseEvery)
 	defer cancel()
 	var idle []int

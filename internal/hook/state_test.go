@@ -391,7 +391,8 @@ func (w *world) see(v board.Visibility) {
 func (w *world) spendQuota(used int) {
 	w.t.Helper()
 	q := ask(w, app.GetDeliveryQuota, w.inWorkspace())
-	w.sql("INSERT INTO delivery_days (organization_id, day, used) VALUES ($1, $2, $3) ON CONFLICT DO UPDATE SET used = excluded.used", q.ID, q.Day, used)
+	w.sql("INSERT INTO delivery_days (organization_id, day, used) VALUES ($1, $2, $3) ON CONFLICT DO UPDATE "+
+		"SET used = excluded.used", q.ID, q.Day, used)
 }
 
 func TestStatesOfADelivery(t *testing.T) {

@@ -129,7 +129,8 @@ func TestCalendarFeed(t *testing.T) {
 			for i := 0; i < len(more); i += 2 {
 				in[more[i]] = more[i+1]
 			}
-			return ada.Must("create_card", fields{"listId": on, "title": title, "due": in, "assignees": []string{bob.ID}, "description": "Line one\nline; two, with a \\ and more"}).ID()
+			return ada.Must("create_card", fields{"listId": on, "title": title, "due": in, "assignees": []string{bob.ID},
+				"description": "Line one\nline; two, with a \\ and more"}).ID()
 		}
 		mine := card("Whole day; with, care", list, fields{"dueDate": day(3)})
 		card("At five", list, fields{"dueDate": day(3), "dueTime": "17:00", "timeZone": "America/New_York"})
@@ -155,7 +156,8 @@ func TestCalendarFeed(t *testing.T) {
 
 		made := bob.Must("create_calendar_feed", nil)
 		address := made.Text("address")
-		if strings.Contains(fmt.Sprint(bob.Must("get_calendar_feed", nil).Data), "/ical/") || len(s.Column("SELECT user_id FROM calendar_feeds WHERE boards LIKE '%ical%'")) > 0 {
+		if strings.Contains(fmt.Sprint(bob.Must("get_calendar_feed", nil).Data), "/ical/") ||
+			len(s.Column("SELECT user_id FROM calendar_feeds WHERE boards LIKE '%ical%'")) > 0 {
 			t.Error("the address is kept")
 		}
 		want := []string{"At five", "Whole day; with, care"}
@@ -177,7 +179,8 @@ func TestCalendarFeed(t *testing.T) {
 			case title == "At five" && (start.Location() != time.UTC || e.GetProperty(ics.ComponentPropertyDtEnd) != nil):
 				t.Errorf("a timed event: %v", start)
 			case title != "At five":
-				if e.Id() != mine+"@cardwall.example.com" || start.Format(board.DateLayout) != day(3) || !strings.Contains(whole, "DTSTART;VALUE=DATE:") {
+				if e.Id() != mine+"@cardwall.example.com" || start.Format(board.DateLayout) != day(3) ||
+					!strings.Contains(whole, "DTSTART;VALUE=DATE:") {
 					t.Errorf("a whole day: %s at %v", e.Id(), start)
 				}
 				if d := e.GetProperty(ics.ComponentPropertyDescription).Value; !strings.Contains(d, "Line one\nline; two, with a \\ and more") {
@@ -185,14 +188,16 @@ func TestCalendarFeed(t *testing.T) {
 				}
 			}
 		}
-		if first.Header.Get("Content-Type") != "text/calendar; charset=utf-8" || !strings.HasPrefix(first.Header.Get("Cache-Control"), "private") {
+		if first.Header.Get("Content-Type") != "text/calendar; charset=utf-8" ||
+			!strings.HasPrefix(first.Header.Get("Cache-Control"), "private") {
 			t.Errorf("the header: %v", first.Header)
 		}
 		if got, want := first.Header.Get("Content-Disposition"), `inline; filename="Cardwall due dates `+day(0)+`.ics"`; got != want {
 			t.Errorf("Content-Disposition is %s, want %s", got, want)
 		}
 		tag := first.Header.Get("ETag")
-		if again := get(s, address, "If-None-Match", `"other", W/`+tag); again.StatusCode != http.StatusNotModified || body(s, again) != "" || again.Header.Get("ETag") != tag {
+		if again := get(s, address, "If-None-Match", `"other", W/`+tag); again.StatusCode != http.StatusNotModified ||
+			body(s, again) != "" || again.Header.Get("ETag") != tag {
 			t.Errorf("asked again: %s", again.Status)
 		}
 		events, _ := read(whole)
@@ -208,7 +213,8 @@ func TestCalendarFeed(t *testing.T) {
 			}
 			return nil
 		}
-		if old, now := byID(events), byID(after); changed.StatusCode != http.StatusOK || old["UID"] != now["UID"] || old["SEQUENCE"] >= now["SEQUENCE"] && len(old["SEQUENCE"]) >= len(now["SEQUENCE"]) || old["DTSTAMP"] == now["DTSTAMP"] {
+		if old, now := byID(events), byID(after); changed.StatusCode != http.StatusOK || old["UID"] != now["UID"] ||
+			old["SEQUENCE"] >= now["SEQUENCE"] && len(old["SEQUENCE"]) >= len(now["SEQUENCE"]) || old["DTSTAMP"] == now["DTSTAMP"] {
 			t.Errorf("another date: %v, then %v", old, now)
 		}
 
@@ -235,7 +241,8 @@ func TestCalendarFeed(t *testing.T) {
 		bob.Must("delete_calendar_feed", nil)
 		bob.Must("delete_calendar_feed", nil)
 		unknown, never := get(s, renewed), get(s, apptest.BaseURL+"/ical/"+board.NewSecret()+".ics")
-		if a, b := body(s, unknown), body(s, never); unknown.StatusCode != http.StatusNotFound || never.StatusCode != http.StatusNotFound || a != b {
+		if a, b := body(s, unknown), body(s, never); unknown.StatusCode != http.StatusNotFound ||
+			never.StatusCode != http.StatusNotFound || a != b {
 			t.Errorf("withdrawn: %s %q, never there: %s %q", unknown.Status, a, never.Status, b)
 		}
 		bob.Refused(board.CodeNotFound, "update_calendar_feed", fields{"boardIds": []string{b}})
@@ -268,7 +275,8 @@ func TestCalendarOfAnything(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		day := "2031-03-09"
 		title := "x" + rapid.String().Draw(r, "title") // one that can be seen
-		c := board.FeedCard{ID: "crd_x", Title: title, Description: rapid.String().Draw(r, "description"), Board: rapid.String().Draw(r, "board"), List: "List", Due: board.Due{DueDate: &day}, CreatedAt: 1000, UpdatedAt: 61_000}
+		c := board.FeedCard{ID: "crd_x", Title: title, Description: rapid.String().Draw(r, "description"),
+			Board: rapid.String().Draw(r, "board"), List: "List", Due: board.Due{DueDate: &day}, CreatedAt: 1000, UpdatedAt: 61_000}
 		written := ical.Write([]board.FeedCard{c}, "example.com", "https://example.com/cards/")
 		events, wrong := read(written)
 		if len(wrong) > 0 || len(events) != 1 {

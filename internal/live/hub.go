@@ -30,7 +30,8 @@ type Hub struct {
 
 // NewHub returns the hub of a server and starts to watch for changes.
 func NewHub(db *store.DB, log *slog.Logger) *Hub {
-	h := &Hub{db: db, log: log, failures: backoff.NewLog(log), boards: map[string]map[*stream]struct{}{}, persons: map[string]map[*stream]struct{}{}, stop: make(chan struct{})}
+	h := &Hub{db: db, log: log, failures: backoff.NewLog(log), boards: map[string]map[*stream]struct{}{},
+		persons: map[string]map[*stream]struct{}{}, stop: make(chan struct{})}
 	h.unwatch = db.OnChange(h.changed)
 	db.OnNotify(h.notified)
 	h.open.Go(h.checkCallers)
@@ -83,7 +84,8 @@ func (h *Hub) join(s *stream) error {
 	defer h.mu.Unlock()
 	switch {
 	case h.closed:
-		return &board.Fault{Code: board.CodeUnavailable, Cause: board.CauseOverload, Message: "The server is shutting down. Connect again.", RetryAfter: time.Second}
+		return &board.Fault{Code: board.CodeUnavailable, Cause: board.CauseOverload, Message: "The server is shutting down. " +
+			"Connect again.", RetryAfter: time.Second}
 	case len(h.persons[s.caller.UserID]) >= streamsMax:
 		return &board.Fault{Code: board.CodeRateLimited, Message: fmt.Sprintf("At most %d streams per person can "+
 			"be open.", streamsMax), RetryAfter: 5 * time.Second}

@@ -12,12 +12,14 @@ func (h *Hub) Collectors() []prometheus.Collector {
 		}
 	}
 	return []prometheus.Collector{
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "cardwall_live_streams", Help: "Open live streams of browsers."}, count(func() (n int) {
-			for _, streams := range h.persons {
-				n += len(streams)
-			}
-			return n
-		})),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "cardwall_live_boards", Help: "Boards shown by an open live stream."}, count(func() int { return len(h.boards) })),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "cardwall_live_streams", Help: "Open live streams of browsers."},
+			count(func() (n int) {
+				for _, streams := range h.persons {
+					n += len(streams)
+				}
+				return n
+			})),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "cardwall_live_boards", Help: "Boards shown by an open live stream."},
+			count(func() int { return len(h.boards) })),
 	}
 }

@@ -172,10 +172,16 @@ const page = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{{.Button}}</title></head>
 <body style="margin:0;padding:24px;font:16px/1.5 sans-serif;color:#1f2328;background:#ffffff">
 {{range .Paragraphs}}<p>{{.}}</p>
-{{end}}{{range .Entries}}<p><a href="{{.Link}}" style="color:#1f5fbf;text-decoration:none"><strong>{{.Headline}}</strong></a>{{if .Text}}<br>{{.Text}}{{end}}{{if .Place}}<br><span style="font-size:14px;color:#57606a">{{.Place}}</span>{{end}}</p>
-{{end}}<p><a href="{{.Link}}" style="display:inline-block;padding:10px 16px;border-radius:6px;background:#1f5fbf;color:#ffffff;text-decoration:none">{{.Button}}</a></p>
+{{end}}{{range .Entries}}<p><a href="{{.Link}}" style="color:#1f5fbf;text-decoration:none"><strong>{{.Headline}}</strong></a>
+{{- if .Text}}<br>{{.Text}}{{end}}
+{{- if .Place}}<br><span style="font-size:14px;color:#57606a">{{.Place}}</span>{{end}}</p>
+{{end}}<p>
+{{- ""}}<a href="{{.Link}}" style="display:inline-block;padding:10px 16px;border-radius:6px;background:#1f5fbf;color:#ffffff;text-decoration:none">
+{{- .Button}}</a></p>
 <p style="font-size:14px;color:#57606a">Or copy this link into your browser: {{.Link}}</p>
-<p style="font-size:14px;color:#57606a">{{.Small}}{{if .Unsubscribe}} <a href="{{.Settings}}" style="color:#57606a">Change your settings</a> or <a href="{{.Unsubscribe}}" style="color:#57606a">unsubscribe</a>.{{end}}</p>
+<p style="font-size:14px;color:#57606a">{{.Small}}
+{{- if .Unsubscribe}} <a href="{{.Settings}}" style="color:#57606a">Change your settings</a>
+{{- " or "}}<a href="{{.Unsubscribe}}" style="color:#57606a">unsubscribe</a>.{{end}}</p>
 </body></html>
 `
 

@@ -38,7 +38,8 @@ func TestAgentSetsUpABoardAndIsUndone(t *testing.T) {
 		}
 
 		token := agent.p.Must("get_me", nil).Text("token.id")
-		trail := w.Column("SELECT operation || ' ' || COALESCE(board_id, '') || ' ' || COALESCE(subject, '') || ' ' || details FROM audit WHERE token_id = $1 ORDER BY id DESC", token)
+		trail := w.Column("SELECT operation || ' ' || COALESCE(board_id, '') || ' ' || COALESCE(subject, '') || ' ' || details "+
+			"FROM audit WHERE token_id = $1 ORDER BY id DESC", token)
 		if len(trail) != agent.writes {
 			t.Fatalf("the audit has %d entries of %d changes: %q", len(trail), agent.writes, trail)
 		}

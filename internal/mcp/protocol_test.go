@@ -140,7 +140,8 @@ func rewrite(r *http.Request, from, to string) {
 
 func TestOddRequests(t *testing.T) {
 	w := one(t, apptest.Options{})
-	message := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_board","arguments":{"workspaceId":"` + w.workspace + `","name":"New"}}}`
+	message := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_board","arguments":{"workspaceId":"` +
+		w.workspace + `","name":"New"}}}`
 	post := func(body string, headers ...string) *http.Request {
 		r := httptest.NewRequest(http.MethodPost, apptest.BaseURL+board.MCPPath, strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")

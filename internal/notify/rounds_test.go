@@ -222,7 +222,8 @@ func TestOneClickUnsubscribes(t *testing.T) {
 		if ada.Must("get_notification_settings", nil).Get("mail") != true {
 			t.Error("refused, and unsubscribed all the same")
 		}
-		if a := s.Browser().Do(request("GET", "/unsubscribe?token="+token, "")); a.Status == 405 || ada.Must("get_notification_settings", nil).Get("mail") != true {
+		if a := s.Browser().Do(request("GET", "/unsubscribe?token="+token, "")); a.Status == 405 ||
+			ada.Must("get_notification_settings", nil).Get("mail") != true {
 			t.Errorf("to look is to unsubscribe: %d", a.Status)
 		}
 		for range 2 {

@@ -93,7 +93,8 @@ func newAdmission(readSlots, writeSlots int) *admission {
 func (l *lane) target() time.Duration { return min(max(waitTarget, l.average), waitLongest) }
 
 func overloadError(k class) error {
-	f := &board.Fault{Code: board.CodeUnavailable, Cause: board.CauseOverload, RetryAfter: retryAfter, Message: "The server is overloaded. Try again in a moment."}
+	f := &board.Fault{Code: board.CodeUnavailable, Cause: board.CauseOverload, RetryAfter: retryAfter, Message: "The server is " +
+		"overloaded. Try again in a moment."}
 	if k == reports {
 		f.RetryAfter = retryReportAfter
 	}

@@ -14,7 +14,8 @@ import (
 // a refusal in one plain sentence.
 func FuzzStrictObject(f *testing.F) {
 	for _, s := range []string{
-		`{}`, `{"a":1}`, `{"a":1,"a":2}`, `[]`, `null`, "", `{"a":"\u0000"}`, `{"a":"\\u0000"}`, "{\"a\":\"\xff\"}", `{"a":"\ud800"}`, `{"a":1} x`, `{"a":"]]]]"}`,
+		`{}`, `{"a":1}`, `{"a":1,"a":2}`, `[]`, `null`, "", `{"a":"\u0000"}`, `{"a":"\\u0000"}`, "{\"a\":\"\xff\"}", `{"a":"\ud800"}`,
+		`{"a":1} x`, `{"a":"]]]]"}`,
 		strings.Repeat(`{"a":`, 32) + "1" + strings.Repeat("}", 32), strings.Repeat("[", 33), `{"a":"\"{{{"}`, "\ufeff{}",
 	} {
 		f.Add(s)
@@ -37,7 +38,8 @@ func FuzzStrictObject(f *testing.F) {
 
 func TestDepth(t *testing.T) {
 	t.Parallel()
-	for s, want := range map[string]int{`{}`: 1, `[[]]`: 2, `{"[[[":"{{{"}`: 1, `{"\"[":[]}`: 2, `{"\\":[[]]}`: 3, ``: 0, `[][]`: 1, `]][`: 0} {
+	for s, want := range map[string]int{`{}`: 1, `[[]]`: 2, `{"[[[":"{{{"}`: 1, `{"\"[":[]}`: 2, `{"\\":[[]]}`: 3, ``: 0,
+		`[][]`: 1, `]][`: 0} {
 		if got := depth([]byte(s)); got != want {
 			t.Errorf("%s is %d deep, want %d", s, got, want)
 		}

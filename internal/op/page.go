@@ -88,7 +88,8 @@ func openCursor(secret []byte, bound [32]byte, cursor string) ([]byte, error) {
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
 	// The decoder skips line breaks and accepts any padding bits in the last
 	// character.
-	if err != nil || base64.RawURLEncoding.EncodeToString(b) != cursor || len(b) < macSize || !hmac.Equal(b[:macSize], cursorMAC(secret, bound, b[macSize:])) {
+	if err != nil || base64.RawURLEncoding.EncodeToString(b) != cursor || len(b) < macSize ||
+		!hmac.Equal(b[:macSize], cursorMAC(secret, bound, b[macSize:])) {
 		return nil, cursorFault()
 	}
 	return b[macSize:], nil

@@ -33,7 +33,8 @@ func built(t *testing.T) *pages.Pages {
 		".routes.json":            {Data: []byte(`["/", "/boards/:boardId", "/boards/:boardId/archive", "/p/:key"]`)},
 		".gitkeep":                {},
 		".vite/manifest.json":     {Data: []byte("{}")},
-		".preload.json": {Data: []byte(`[{"path": "/boards/{id}", "links": ["</api/boards/{id}/open>; rel=preload; as=fetch; crossorigin", "</assets/board-1a2b.js>; rel=modulepreload"]},
+		".preload.json": {Data: []byte(`[{"path": "/boards/{id}",
+			"links": ["</api/boards/{id}/open>; rel=preload; as=fetch; crossorigin", "</assets/board-1a2b.js>; rel=modulepreload"]},
 			{"path": "/", "links": ["</api/session>; rel=preload; as=fetch; crossorigin"]}]`)},
 	})
 	if err != nil {
@@ -66,7 +67,8 @@ func TestAddressesOfPages(t *testing.T) {
 	p := built(t)
 	for _, at := range []string{"/", "/boards/brd_1", "/boards/brd_1/", "/boards/brd_1/archive", "/index.html"} {
 		r := get(p, at)
-		if r.StatusCode != 200 || !strings.Contains(text(t, r), "<title>Cardwall") || r.Header.Get("Content-Type") != "text/html; charset=utf-8" || r.Header.Get("Cache-Control") != "no-cache" {
+		if r.StatusCode != 200 || !strings.Contains(text(t, r), "<title>Cardwall") ||
+			r.Header.Get("Content-Type") != "text/html; charset=utf-8" || r.Header.Get("Cache-Control") != "no-cache" {
 			t.Errorf("%s: %d %v", at, r.StatusCode, r.Header)
 		}
 		if again := get(p, at, "If-None-Match", r.Header.Get("ETag")); again.StatusCode != 304 || text(t, again) != "" {
@@ -80,7 +82,8 @@ func TestAddressesOfPages(t *testing.T) {
 func TestOtherAddressesAreNotFound(t *testing.T) {
 	t.Parallel()
 	p := built(t)
-	for _, at := range []string{"/metrics", "/.git/config", "/wp-login.php", "/boards", "/boards//archive", "/boards/brd_1/x", "/boards/brd_1/archive/x", "/.env"} {
+	for _, at := range []string{"/metrics", "/.git/config", "/wp-login.php", "/boards", "/boards//archive", "/boards/brd_1/x",
+		"/boards/brd_1/archive/x", "/.env"} {
 		if r := get(p, at); r.StatusCode != 404 || strings.Contains(text(t, r), "<title>") || r.Header.Get("ETag") != "" {
 			t.Errorf("%s: %d %v", at, r.StatusCode, r.Header)
 		}
@@ -97,7 +100,8 @@ func TestFilesAreCompressedAndKeptForGood(t *testing.T) {
 	t.Parallel()
 	p := built(t)
 	r := get(p, "/assets/board-1a2b.js", "Accept-Encoding", "br, gzip;q=0.8")
-	if r.Header.Get("Content-Encoding") != "gzip" || r.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" || r.Header.Get("Vary") != "Accept-Encoding" {
+	if r.Header.Get("Content-Encoding") != "gzip" || r.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" ||
+		r.Header.Get("Vary") != "Accept-Encoding" {
 		t.Errorf("the script: %v", r.Header)
 	}
 	if r.Header.Get("ETag") == get(p, "/assets/board-1a2b.js").Header.Get("ETag") {
@@ -111,11 +115,13 @@ func TestFilesAreCompressedAndKeptForGood(t *testing.T) {
 		t.Errorf("the script is %.40q: %v", got, err)
 	}
 	for _, encoding := range []string{"", "br", "gzip;q=0"} {
-		if r := get(p, "/assets/board-1a2b.js", "Accept-Encoding", encoding); r.Header.Get("Content-Encoding") != "" || text(t, r) != strings.Repeat(script, 100) {
+		if r := get(p, "/assets/board-1a2b.js", "Accept-Encoding", encoding); r.Header.Get("Content-Encoding") != "" ||
+			text(t, r) != strings.Repeat(script, 100) {
 			t.Errorf("to who takes %q: %v", encoding, r.Header)
 		}
 	}
-	for _, absent := range []string{"/assets/board-9.js", "/assets/board-1a2b.js.gz", "/robots.txt", "/.gitkeep", "/.vite/manifest.json", "/.preload.json", "/assets/"} {
+	for _, absent := range []string{"/assets/board-9.js", "/assets/board-1a2b.js.gz", "/robots.txt", "/.gitkeep",
+		"/.vite/manifest.json", "/.preload.json", "/assets/"} {
 		if r := get(p, absent); r.StatusCode != 404 {
 			t.Errorf("%s: %d", absent, r.StatusCode)
 		}
@@ -128,21 +134,24 @@ func TestDocumentSaysWhatToLoad(t *testing.T) {
 	board := []string{"</api/boards/brd_1/open>; rel=preload; as=fetch; crossorigin", "</assets/board-1a2b.js>; rel=modulepreload"}
 	for at, want := range map[string][]string{
 		"/boards/brd_1": board, "/": {"</api/session>; rel=preload; as=fetch; crossorigin"},
-		"/boards/": nil, "/boards/brd_1/archive": nil, "/boards/a%3E%0D%0AX-A:b": nil, "/boards/%C3%A9": nil, "/boards/brd_1/x": nil, "/assets/board-1a2b.js": nil,
+		"/boards/": nil, "/boards/brd_1/archive": nil, "/boards/a%3E%0D%0AX-A:b": nil, "/boards/%C3%A9": nil, "/boards/brd_1/x": nil,
+		"/assets/board-1a2b.js": nil,
 	} {
 		if got := get(p, at, "Cookie", "__Host-cardwall=a").Header["Link"]; !slices.Equal(got, want) {
 			t.Errorf("%s is sent with %q, want %q", at, got, want)
 		}
 	}
 	tag := get(p, "/boards/brd_1").Header.Get("ETag")
-	if again := get(p, "/boards/brd_1", "Cookie", "cardwall=a", "If-None-Match", tag); again.StatusCode != 304 || !slices.Equal(again.Header["Link"], board) {
+	if again := get(p, "/boards/brd_1", "Cookie", "cardwall=a", "If-None-Match", tag); again.StatusCode != 304 ||
+		!slices.Equal(again.Header["Link"], board) {
 		t.Errorf("again: %d with %q", again.StatusCode, again.Header["Link"])
 	}
 	// The data would be refused to a browser without a session, with an error on its console.
 	if got := get(p, "/boards/brd_1").Header["Link"]; !slices.Equal(got, board[1:]) {
 		t.Errorf("without a session a board is sent with %q, want %q", got, board[1:])
 	}
-	if _, err := pages.New(fstest.MapFS{"index.html": {}, ".routes.json": {Data: []byte("[]")}, ".preload.json": {Data: []byte("{")}}); err == nil {
+	if _, err := pages.New(fstest.MapFS{"index.html": {}, ".routes.json": {Data: []byte("[]")},
+		".preload.json": {Data: []byte("{")}}); err == nil {
 		t.Error("a broken .preload.json is taken")
 	}
 }

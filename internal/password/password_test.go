@@ -15,10 +15,12 @@ func TestCommonPasswordsAreRefused(t *testing.T) {
 		Short: {"", "a1B2c3D4e"},
 		Long:  {strings.Repeat("staple ", 143)},
 		Own: {
-			"grace hopper", "Grace.Hopper", "grace.hopper@example.com", "GraceHopper2026!", "reppohecarg", "hopper!hopper!", "Cardwall2026!", "cardwallcardwall",
+			"grace hopper", "Grace.Hopper", "grace.hopper@example.com", "GraceHopper2026!", "reppohecarg", "hopper!hopper!",
+			"Cardwall2026!", "cardwallcardwall",
 		},
 		Common: {
-			"Password123!", "Summer2026!", "January2026!", "P@ssw0rd2026", "iloveyou2026!", "!Liverpool99", "1234567890", "qwertyuiop", "1qaz2wsx3edc", "PASSWORDPASSWORD",
+			"Password123!", "Summer2026!", "January2026!", "P@ssw0rd2026", "iloveyou2026!", "!Liverpool99", "1234567890", "qwertyuiop",
+			"1qaz2wsx3edc", "PASSWORDPASSWORD",
 			"correct horse battery staple", "drowssap123", "azertyuiop1984", "йцукенгшщз", "ｐａｓｓｗｏｒｄ１２３",
 		},
 		Predictable: {
@@ -26,7 +28,8 @@ func TestCommonPasswordsAreRefused(t *testing.T) {
 			"x1x1x1x1x1", "aaaaaaaaaabbbbbbbbbb", "p@ssw0rd!p@ssw0rd!", "!QAZ2wsx#EDC", "3141592653", "7294018365", "1984198519861987",
 		},
 		Good: {
-			"correct horse battery", "tulip harbor 47", "kX9#mQ2$vL", "e8f1c0d94b", "пароль из слов", "grace hopper likes boats", "Winterreise1828", "ten chars!", "密码是我自己想出来的一句话",
+			"correct horse battery", "tulip harbor 47", "kX9#mQ2$vL", "e8f1c0d94b", "пароль из слов", "grace hopper likes boats",
+			"Winterreise1828", "ten chars!", "密码是我自己想出来的一句话",
 		},
 	} {
 		for _, word := range words {
@@ -68,7 +71,8 @@ func TestListIsWhole(t *testing.T) {
 func TestJudgingIsQuick(t *testing.T) {
 	t.Parallel()
 	for _, word := range []string{
-		strings.Repeat("4@8({[<369&#!1/|71|0$5+7%2", 4), strings.Repeat("a", 999) + "b", strings.Repeat("password1", 100), strings.Repeat("qwertyuiop", 90), strings.Repeat("\u0301", 500),
+		strings.Repeat("4@8({[<369&#!1/|71|0$5+7%2", 4), strings.Repeat("a", 999) + "b", strings.Repeat("password1",
+			100), strings.Repeat("qwertyuiop", 90), strings.Repeat("\u0301", 500),
 	} {
 		best := time.Hour
 		for range 5 {

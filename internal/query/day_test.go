@@ -65,7 +65,8 @@ func TestDayInZone(t *testing.T) {
 // A day's edge is the first instant whose local date is that day or later.
 func TestDayBegins(t *testing.T) {
 	names := []string{"Europe/Zurich", "America/Havana", "America/Sao_Paulo", "Asia/Beirut", "Africa/Cairo", "Asia/Tehran",
-		"Pacific/Apia", "Pacific/Kwajalein", "America/St_Johns", "Asia/Gaza", "Australia/Lord_Howe", "Asia/Kathmandu", "America/Asuncion", "Asia/Amman", "America/Toronto", "Pacific/Kiritimati"}
+		"Pacific/Apia", "Pacific/Kwajalein", "America/St_Johns", "Asia/Gaza", "Australia/Lord_Howe", "Asia/Kathmandu",
+		"America/Asuncion", "Asia/Amman", "America/Toronto", "Pacific/Kiritimati"}
 	rapid.Check(t, func(r *rapid.T) {
 		z := zone(t, rapid.SampledFrom(names).Draw(r, "zone"))
 		day := time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, rapid.IntRange(0, 60000).Draw(r, "days"))

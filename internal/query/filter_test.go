@@ -44,7 +44,8 @@ func TestFilter(t *testing.T) {
 		{filter{Due: "overdue"}, late},
 		{filter{Due: "overdue,none"}, "and(or(" + late + ", not(has due)))"},
 		{filter{Due: "any"}, "and(has due)"},
-		{filter{Due: "today,tomorrow"}, "and(or(due[2026-03-11=0310T2300Z,2026-03-12=0311T2300Z), due[2026-03-12=0311T2300Z,2026-03-13=0312T2300Z)))"},
+		{filter{Due: "today,tomorrow"}, "and(or(due[2026-03-11=0310T2300Z,2026-03-12=0311T2300Z), " +
+			"due[2026-03-12=0311T2300Z,2026-03-13=0312T2300Z)))"},
 		{filter{Due: "calendarweek"}, "and(due[2026-03-09=0308T2300Z,2026-03-16=0315T2300Z))"},
 		{filter{Due: "week"}, "and(due[2026-03-11=0310T2300Z,2026-03-18=0317T2300Z))"},
 		{filter{Due: "next7"}, "and(due[2026-03-11=0310T2300Z,2026-03-18=0317T2300Z))"},
@@ -142,7 +143,8 @@ func TestFilterRefuses(t *testing.T) {
 	e := env(t)
 	e.Me = ""
 	_, err := filter{Assignee: bob + ",me"}.Parse(e)
-	if got, want := refusal(t, err), "assignee: member cannot be me here, because the query is not run by a person; give an id (at offset 31)."; got != want {
+	if got, want := refusal(t, err), "assignee: member cannot be me here, because the query is not run by a person; give an id (at "+
+		"offset 31)."; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -26,7 +26,8 @@ func (r resolver) person(t *term, i int) ([]string, error) {
 		return nil, err
 	}
 	if id := strings.ToLower(text); isID(id, idPrefixes(ref)) {
-		known := lenient || t.param == SavedParam || !strings.HasPrefix(id, "usr_") || slices.ContainsFunc(people, func(p Person) bool { return p.ID == id })
+		known := lenient || t.param == SavedParam || !strings.HasPrefix(id, "usr_") ||
+			slices.ContainsFunc(people, func(p Person) bool { return p.ID == id })
 		if !known {
 			known, err = r.env.Named(ref, id)
 		}

@@ -21,7 +21,8 @@ func among(t testing.TB) query.Env {
 	e := env(t)
 	e.People = func() ([]query.Person, error) {
 		return []query.Person{
-			{ID: ada, Name: "Ada Lovelace", Email: "ada@example.com"}, {ID: bob, Name: "Bob"}, {ID: annaBell, Name: "Anna Bell"}, {ID: annaCole, Name: "Anna Cole"},
+			{ID: ada, Name: "Ada Lovelace", Email: "ada@example.com"}, {ID: bob, Name: "Bob"}, {ID: annaBell, Name: "Anna Bell"},
+			{ID: annaCole, Name: "Anna Cole"},
 		}, nil
 	}
 	e.Named = func(_ query.Ref, id string) (bool, error) { return id == left, nil }
@@ -41,7 +42,8 @@ func idsOf(q query.Query) (ids []string) {
 func TestPersonIsFoundByUniquePrefix(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"ada": ada, "ADA": ada, "Ada Lovelace": ada, "ada@example.com": ada, "b": bob, "anna b": annaBell, "Anna Cole": annaCole, left: left, ada: ada,
+		"ada": ada, "ADA": ada, "Ada Lovelace": ada, "ada@example.com": ada, "b": bob, "anna b": annaBell, "Anna Cole": annaCole,
+		left: left, ada: ada,
 	} {
 		for param, in := range map[string]query.Filter{
 			"assignee": {Assignee: text}, "assigneeAll": {AssigneeAll: text}, "creatorNot": {CreatorNot: text},

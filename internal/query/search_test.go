@@ -250,14 +250,16 @@ func TestSearchRefuses(t *testing.T) {
 	e := env(t)
 	e.Me, e.Name = "", "query"
 	_, err := query.ParseSearch("@bob,me", e)
-	if got, want := refusal(t, err), "query: member cannot be me here, because the query is not run by a person; give an id (at offset 5)."; got != want {
+	if got, want := refusal(t, err), "query: member cannot be me here, because the query is not run by a person; give an id (at "+
+		"offset 5)."; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	_, err = query.ParseSearch(strings.Repeat(" ", query.MaxTextBytes+1), env(t))
 	if got, want := refusal(t, err), "q must not be longer than 16384 bytes."; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	for _, full := range []string{strings.Repeat("a ", 100), strings.Repeat("a-", 200), "@" + strings.Repeat("a,", 49) + "a", strings.Repeat(" ", query.MaxTextBytes)} {
+	for _, full := range []string{strings.Repeat("a ", 100), strings.Repeat("a-", 200), "@" + strings.Repeat("a,", 49) + "a",
+		strings.Repeat(" ", query.MaxTextBytes)} {
 		if _, err := query.ParseSearch(full, env(t)); err != nil {
 			t.Errorf("a text at its cap is refused: %v", err)
 		}

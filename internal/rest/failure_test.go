@@ -126,7 +126,8 @@ func TestUnreachableDatabaseIsUnavailable(t *testing.T) {
 			}
 			defer admin.Close(t.Context())
 			for range 5 {
-				if _, err := admin.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"); err != nil {
+				if _, err := admin.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "+
+					"WHERE datname = current_database() AND pid <> pg_backend_pid()"); err != nil {
 					t.Fatal(err)
 				}
 				for _, call := range []func() apptest.Answer{

@@ -21,7 +21,8 @@ func TestStartingSaysWhatTheServerDoes(t *testing.T) {
 		want, not    string
 	}{
 		{"/healthz", "", 200, `{"status":"ok"}`, "migrating"},
-		{"/readyz", "", 503, `"message":"The server is migrating the database: 019_partitions, 3 of 10. It has been in this state for 0s."`, "<html"},
+		{"/readyz", "", 503, `"message":"The server is migrating the database: 019_partitions, 3 of 10. It has been in this state ` +
+			`for 0s."`, "<html"},
 		{"/", "text/html", 503, `<meta http-equiv="refresh" content="3">`, "019"},
 		{"/api/public/v1/boards", "text/html", 503, `"code":"unavailable"`, "019"},
 		{"/mcp", "application/json", 503, `"code":"unavailable"`, "019"},

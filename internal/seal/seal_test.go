@@ -80,7 +80,8 @@ func TestFirstKeySealsAndAllOpen(t *testing.T) {
 		t.Errorf("the ring with both keys opened %q (%v)", got, err)
 	}
 	if !both.Stale(sealed) || before.Stale(sealed) || seal.KeyOf(sealed) != before.Current() {
-		t.Errorf("sealed under %s: stale for %s is %t, for %s %t", seal.KeyOf(sealed), both.Current(), both.Stale(sealed), before.Current(), before.Stale(sealed))
+		t.Errorf("sealed under %s: stale for %s is %t, for %s %t", seal.KeyOf(sealed), both.Current(), both.Stale(sealed),
+			before.Current(), before.Stale(sealed))
 	}
 	if _, err := after.Open(place, sealed); !errors.Is(err, seal.ErrUnknownKey) || !strings.Contains(err.Error(), before.Current()) {
 		t.Errorf("without the old key: %v", err)
@@ -109,14 +110,16 @@ func TestParse(t *testing.T) {
 	want := ring(t, hex.EncodeToString(raw)).Current()
 	for _, text := range []string{
 		base64.StdEncoding.EncodeToString(raw), base64.RawStdEncoding.EncodeToString(raw), base64.URLEncoding.EncodeToString(raw),
-		strings.ToUpper(hex.EncodeToString(raw)), "\n " + hex.EncodeToString(raw) + " ,\r\n", hex.EncodeToString(raw) + "," + base64.StdEncoding.EncodeToString(raw),
+		strings.ToUpper(hex.EncodeToString(raw)), "\n " + hex.EncodeToString(raw) + " ,\r\n", hex.EncodeToString(raw) + "," +
+			base64.StdEncoding.EncodeToString(raw),
 	} {
 		if k, err := seal.Parse(text); err != nil || k.Current() != want || k.Len() != 1 {
 			t.Errorf("%q: %v (%v), want one key %s", text, k, err, want)
 		}
 	}
 	secret := "correct-horse-battery-staple"
-	for _, text := range []string{"", " , \n", secret, hex.EncodeToString(raw[:31]), base64.StdEncoding.EncodeToString(append(raw, 1)), seal.NewKey() + "," + secret, seal.NewKey() + " " + seal.NewKey()} {
+	for _, text := range []string{"", " , \n", secret, hex.EncodeToString(raw[:31]),
+		base64.StdEncoding.EncodeToString(append(raw, 1)), seal.NewKey() + "," + secret, seal.NewKey() + " " + seal.NewKey()} {
 		k, err := seal.Parse(text)
 		if err == nil {
 			t.Errorf("%q made %v", text, k)

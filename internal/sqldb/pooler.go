@@ -65,7 +65,8 @@ func connectPooler(ctx context.Context, address string) (*postgresPool, error) {
 			continue
 		}
 		if !strings.HasPrefix(name, "tcp_") { // the connection to PostgreSQL is the pooler's own
-			fmt.Fprintf(&preamble, "SET LOCAL %s = '%s';", pgx.Identifier{name}.Sanitize(), strings.ReplaceAll(cfg.ConnConfig.RuntimeParams[name], "'", "''"))
+			fmt.Fprintf(&preamble, "SET LOCAL %s = '%s';", pgx.Identifier{name}.Sanitize(),
+				strings.ReplaceAll(cfg.ConnConfig.RuntimeParams[name], "'", "''"))
 		}
 		delete(cfg.ConnConfig.RuntimeParams, name)
 	}

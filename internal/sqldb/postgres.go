@@ -310,7 +310,8 @@ func postgresFault(err error) error {
 		switch {
 		case p.Code == "55P03":
 			return fmt.Errorf("%w: %w", ErrLocked, err)
-		case strings.HasPrefix(p.Code, "08"), strings.HasPrefix(p.Code, "53"), strings.HasPrefix(p.Code, "57P"), p.Code == "25P03", p.Code == "57014", p.Code == "25006":
+		case strings.HasPrefix(p.Code, "08"), strings.HasPrefix(p.Code, "53"), strings.HasPrefix(p.Code, "57P"), p.Code == "25P03",
+			p.Code == "57014", p.Code == "25006":
 			return fmt.Errorf("%w: %w", ErrUnavailable, err)
 		}
 		return err
@@ -319,8 +320,10 @@ func postgresFault(err error) error {
 		connect *pgconn.ConnectError
 		network net.Error
 	)
-	if errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, context.DeadlineExceeded) {
+	if errors.As(err, &connect) || errors.As(err, &network) || pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) ||
+		errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, pgconn.ErrConnClosed) ||
+		errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return err

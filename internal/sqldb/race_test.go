@@ -125,7 +125,8 @@ func TestConflictingTransactionsAllCommit(t *testing.T) {
 		if tries.Load() == 4*each {
 			t.Errorf("%s: no transactions conflicted, so the test shows nothing", way.name)
 		}
-		if sum := apptest.Select(t, db, "SELECT sum(value::int)::text FROM settings WHERE key IN ('a', 'b')")[0]; sum != fmt.Sprint(done.Load()*way.adds) || done.Load() < 3*each {
+		if sum := apptest.Select(t, db, "SELECT sum(value::int)::text FROM settings "+
+			"WHERE key IN ('a', 'b')")[0]; sum != fmt.Sprint(done.Load()*way.adds) || done.Load() < 3*each {
 			t.Errorf("%s: %d transactions were committed, and the sum is %s", way.name, done.Load(), sum)
 		}
 	}

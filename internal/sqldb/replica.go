@@ -119,7 +119,8 @@ func (r *replica) upToDate(ctx context.Context, primary *postgresPool) (*postgre
 			lag           float64 // seconds since the last transaction that it has was committed
 		)
 		err = conn.QueryRowContext(dial, `SELECT pg_is_in_recovery(), COALESCE(pg_last_wal_replay_lsn() >= CAST($1 AS pg_lsn), FALSE),
-			COALESCE(CAST(EXTRACT(EPOCH FROM clock_timestamp() - pg_last_xact_replay_timestamp()) AS DOUBLE PRECISION), 0)`, position).Scan(&copies, &there, &lag)
+			COALESCE(CAST(EXTRACT(EPOCH FROM clock_timestamp() - pg_last_xact_replay_timestamp()) AS DOUBLE PRECISION), 0)`,
+			position).Scan(&copies, &there, &lag)
 		switch {
 		case err != nil:
 			err = fmt.Errorf("ask the replica for its position: %w", postgresFault(err))

@@ -35,7 +35,8 @@ func isIOError(err error) bool {
 // where it extends a file that it maps into memory.
 func isFull(err error) bool {
 	var e *sqlite.Error
-	return errors.Is(err, syscall.ENOSPC) || errors.As(err, &e) && (e.Code()&0xff == sqlite3.SQLITE_FULL || e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE)
+	return errors.Is(err, syscall.ENOSPC) || errors.As(err, &e) &&
+		(e.Code()&0xff == sqlite3.SQLITE_FULL || e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE)
 }
 
 // CheckWritable returns an error while writes are refused, but not for a disk

@@ -36,7 +36,8 @@ func (v *View) ProfileOf(ctx context.Context, userID string) (board.Profile, err
 		p        board.Profile
 		operator int
 	)
-	found, err := v.one(ctx, `SELECT id, name, email, time_zone, theme, language, verified_at IS NOT NULL, COALESCE(password_hash, '') <> '', operator
+	found, err := v.one(ctx, `SELECT id, name, email, time_zone, theme, language, verified_at IS NOT NULL, COALESCE(password_hash,
+		'') <> '', operator
 		FROM users WHERE id = $1 AND deleted_at IS NULL`,
 		[]any{userID}, &p.ID, &p.Name, &p.Email, &p.TimeZone, &p.Theme, &p.Language, &p.Verified, &p.HasPassword, &operator)
 	if err == nil && !found {
@@ -48,20 +49,23 @@ func (v *View) ProfileOf(ctx context.Context, userID string) (board.Profile, err
 
 // UpdateProfile writes the caller's own account, without the address.
 func (tx *Tx) UpdateProfile(ctx context.Context, p board.Profile) error {
-	return tx.exec(ctx, "UPDATE users SET name = $1, time_zone = $2, theme = $3, language = $4 WHERE id = $5", p.Name, p.TimeZone, string(p.Theme), p.Language, tx.caller.UserID)
+	return tx.exec(ctx, "UPDATE users SET name = $1, time_zone = $2, theme = $3, language = $4 WHERE id = $5", p.Name, p.TimeZone,
+		string(p.Theme), p.Language, tx.caller.UserID)
 }
 
 // PasswordOf is the account of an address, with the hash of its password; both
 // are empty where there is none.
 func (v *View) PasswordOf(ctx context.Context, email string) (userID, hash string, err error) {
-	_, err = v.one(ctx, "SELECT id, COALESCE(password_hash, '') FROM users WHERE email = $1 AND deleted_at IS NULL", []any{email}, &userID, &hash)
+	_, err = v.one(ctx, "SELECT id, COALESCE(password_hash, '') FROM users WHERE email = $1 AND deleted_at IS NULL",
+		[]any{email}, &userID, &hash)
 	return userID, hash, err
 }
 
 // LockPassword refuses when a person's password is not the one whose hash was
 // checked before this transaction, and keeps it as it is until its end.
 func (tx *Tx) LockPassword(ctx context.Context, userID, hash string) (same bool, err error) {
-	n, err := tx.affected(ctx, "UPDATE users SET password_hash = password_hash WHERE id = $1 AND password_hash = $2 AND deleted_at IS NULL", userID, hash)
+	n, err := tx.affected(ctx, "UPDATE users SET password_hash = password_hash WHERE id = $1 AND password_hash = $2 "+
+		"AND deleted_at IS NULL", userID, hash)
 	return n == 1, err
 }
 
@@ -94,7 +98,8 @@ func (v *View) SignUp(ctx context.Context, id string) (board.SignUp, error) {
 
 // SignUpOf is the sign-up that a secret was sent for, while that works.
 func (v *View) SignUpOf(ctx context.Context, secret string) (board.SignUp, error) {
-	return v.signUp(ctx, "JOIN account_secrets k ON k.sign_up_id = s.id WHERE k.hash = $1 AND k.kind = 'verify' AND k.expires_at > $2", board.SecretHash(secret), int64(v.now))
+	return v.signUp(ctx, "JOIN account_secrets k ON k.sign_up_id = s.id WHERE k.hash = $1 AND k.kind = 'verify' "+
+		"AND k.expires_at > $2", board.SecretHash(secret), int64(v.now))
 }
 
 // DeleteSignUp forgets a sign-up: it cannot be verified any more.
@@ -127,7 +132,8 @@ func (v *View) CountResets(ctx context.Context, userID string, since board.Insta
 // UserOfReset is whose account a secret leads back into, while it works; empty
 // for nobody's.
 func (v *View) UserOfReset(ctx context.Context, secret string) (userID string, err error) {
-	_, err = v.one(ctx, "SELECT k.user_id FROM account_secrets k JOIN users u ON u.id = k.user_id WHERE k.hash = $1 AND k.kind = 'reset' AND k.expires_at > $2 AND u.deleted_at IS NULL",
+	_, err = v.one(ctx, "SELECT k.user_id FROM account_secrets k JOIN users u ON u.id = k.user_id WHERE k.hash = $1 "+
+		"AND k.kind = 'reset' AND k.expires_at > $2 AND u.deleted_at IS NULL",
 		[]any{board.SecretHash(secret), int64(v.now)}, &userID)
 	return userID, err
 }
@@ -142,13 +148,15 @@ func (tx *Tx) EndResets(ctx context.Context, userID string) (bool, error) {
 // UserOfIdentity is who a person of an identity provider is here; empty for
 // nobody.
 func (v *View) UserOfIdentity(ctx context.Context, issuer, subject string) (userID string, err error) {
-	_, err = v.one(ctx, "SELECT i.user_id FROM identities i JOIN users u ON u.id = i.user_id WHERE i.issuer = $1 AND i.subject = $2 AND u.deleted_at IS NULL", []any{issuer, subject}, &userID)
+	_, err = v.one(ctx, "SELECT i.user_id FROM identities i JOIN users u ON u.id = i.user_id WHERE i.issuer = $1 AND i.subject = $2 "+
+		"AND u.deleted_at IS NULL", []any{issuer, subject}, &userID)
 	return userID, err
 }
 
 // InsertIdentity notes who the caller is to an identity provider.
 func (tx *Tx) InsertIdentity(ctx context.Context, issuer, subject string) error {
-	return tx.exec(ctx, "INSERT INTO identities (issuer, subject, user_id, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING", issuer, subject, tx.caller.UserID, int64(tx.now))
+	return tx.exec(ctx, "INSERT INTO identities (issuer, subject, user_id, created_at) VALUES ($1, $2, $3, $4) "+
+		"ON CONFLICT DO NOTHING", issuer, subject, tx.caller.UserID, int64(tx.now))
 }
 
 // CountOwnedWorkspaces counts the workspaces that the caller owns.

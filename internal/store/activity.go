@@ -26,7 +26,8 @@ func (v *View) Activity(ctx context.Context, boardID string, before int64, limit
 
 // CardActivity is Activity for the changes of one card.
 func (v *View) CardActivity(ctx context.Context, boardID, cardID string, before int64, limit int) ([]board.Entry, error) {
-	return v.entries(ctx, "WHERE card_id = $1 AND board_id = $2 AND version < $3 ORDER BY version DESC LIMIT $4", cardID, boardID, before, limit)
+	return v.entries(ctx, "WHERE card_id = $1 AND board_id = $2 AND version < $3 ORDER BY version DESC LIMIT $4", cardID,
+		boardID, before, limit)
 }
 
 func (v *View) entries(ctx context.Context, where string, args ...any) ([]board.Entry, error) {
@@ -36,7 +37,8 @@ func (v *View) entries(ctx context.Context, where string, args ...any) ([]board.
 			e       board.Entry
 			changes []byte
 		)
-		if err := rows.Scan(&e.ID, &e.Type, &e.At, &e.Actor.Type, &e.Actor.ID, &e.BoardID, &e.ListID, &e.CardID, &changes, &e.BoardVersion, &e.Client); err != nil {
+		if err := rows.Scan(&e.ID, &e.Type, &e.At, &e.Actor.Type, &e.Actor.ID, &e.BoardID, &e.ListID, &e.CardID, &changes,
+			&e.BoardVersion, &e.Client); err != nil {
 			return err
 		}
 		if err := json.Unmarshal(changes, &e.Changes); err != nil {

@@ -69,7 +69,8 @@ func (tx *Tx) Audit(ctx context.Context, operation, subject string) error {
 // auditIn writes an entry to the audit of a workspace, or of none if it is "".
 func (tx *Tx) auditIn(ctx context.Context, workspaceID, boardID, operation, subject, details string) error {
 	c := tx.caller
-	return tx.exec(ctx, `INSERT INTO audit (id, at, workspace_id, board_id, operation, actor_type, actor_id, token_id, subject, request_id, details)
+	return tx.exec(ctx, `INSERT INTO audit (id, at, workspace_id, board_id, operation, actor_type, actor_id, token_id, subject,
+		request_id, details)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
 		tx.NewID("aud_"), int64(tx.now), optional(workspaceID), optional(boardID), operation, string(c.Actor.Type), c.Actor.ID,
 		optional(c.TokenID), optional(subject), optional(c.RequestID), details)
@@ -85,13 +86,16 @@ type AuditFilter struct {
 	Until     board.Instant // exclusive
 }
 
-const auditSelect = `SELECT a.id, a.at, a.operation, a.actor_type, a.actor_id, u.name, a.token_id, t.name, a.board_id, b.name, b.visibility, bm.role,
+const auditSelect = `SELECT a.id, a.at, a.operation, a.actor_type, a.actor_id, u.name, a.token_id, t.name, a.board_id, b.name,
+	b.visibility, bm.role,
 	a.subject, COALESCE(su.name, sc.title, sl.name, CASE WHEN sh.name = '' THEN sh.host ELSE sh.name END), a.request_id, a.details
 	FROM audit a LEFT JOIN users u ON u.id = a.actor_id LEFT JOIN tokens t ON t.id = a.token_id
 	LEFT JOIN boards b ON b.id = a.board_id LEFT JOIN board_members bm ON bm.board_id = a.board_id AND bm.user_id = $2
-	LEFT JOIN users su ON su.id = a.subject LEFT JOIN cards sc ON sc.id = a.subject LEFT JOIN lists sl ON sl.id = a.subject LEFT JOIN webhooks sh ON sh.id = a.subject
+	LEFT JOIN users su ON su.id = a.subject LEFT JOIN cards sc ON sc.id = a.subject LEFT JOIN lists sl ON sl.id = a.subject LEFT
+	JOIN webhooks sh ON sh.id = a.subject
 	WHERE a.workspace_id = $1 AND ($3 = '' OR a.id < $3) AND a.at >= $4 AND a.at < $5 AND a.id >= $11
-	AND ($6 = '' OR a.actor_id = $6 OR a.actor_type = $6) AND ($7 = '' OR a.operation = $7) AND ($8 = '' OR a.board_id = $8) AND ($9 = '' OR a.token_id = $9)
+	AND ($6 = '' OR a.actor_id = $6 OR a.actor_type = $6) AND ($7 = '' OR a.operation = $7) AND ($8 = '' OR a.board_id = $8)
+	AND ($9 = '' OR a.token_id = $9)
 	ORDER BY a.id DESC LIMIT $10`
 
 // AuditEntries returns a page of the audit of a workspace that a loader has loaded,
@@ -99,14 +103,16 @@ const auditSelect = `SELECT a.id, a.at, a.operation, a.actor_type, a.actor_id, u
 func (v *View) AuditEntries(ctx context.Context, w board.Workspace, f AuditFilter, before string, limit int) ([]board.AuditEntry, error) {
 	out := []board.AuditEntry{}
 	var spans []auditSpan
-	args := []any{w.ID, v.caller.UserID, before, int64(f.From), int64(f.Until), f.Actor, f.Operation, f.BoardID, f.TokenID, limit, minID("aud_", f.From.Time())}
+	args := []any{w.ID, v.caller.UserID, before, int64(f.From), int64(f.Until), f.Actor, f.Operation, f.BoardID, f.TokenID, limit,
+		minID("aud_", f.From.Time())}
 	err := v.each(ctx, auditSelect, args, func(rows *sql.Rows) error {
 		e, details, visible, err := v.scanAudit(rows, w.Role)
 		if err != nil {
 			return err
 		}
 		if visible && details.Events > 0 {
-			spans = append(spans, auditSpan{entry: len(out), boardID: *e.BoardID, behind: details.BoardVersion - details.Events, to: details.BoardVersion})
+			spans = append(spans, auditSpan{entry: len(out), boardID: *e.BoardID, behind: details.BoardVersion - details.Events,
+				to: details.BoardVersion})
 		}
 		out = append(out, e)
 		return nil
@@ -128,7 +134,8 @@ func (v *View) scanAudit(rows *sql.Rows, role board.WorkspaceRole) (e board.Audi
 		visibility, onBoard sql.NullString
 		text                []byte
 	)
-	if err = rows.Scan(&e.ID, &e.At, &e.Operation, &e.Actor.Type, &e.Actor.ID, &e.ActorName, &e.TokenID, &e.TokenName, &e.BoardID, &e.BoardName, &visibility, &onBoard,
+	if err = rows.Scan(&e.ID, &e.At, &e.Operation, &e.Actor.Type, &e.Actor.ID, &e.ActorName, &e.TokenID, &e.TokenName, &e.BoardID,
+		&e.BoardName, &visibility, &onBoard,
 		&e.Subject, &e.SubjectName, &e.RequestID, &text); err != nil {
 		return e, d, false, err
 	}
@@ -138,7 +145,8 @@ func (v *View) scanAudit(rows *sql.Rows, role board.WorkspaceRole) (e board.Audi
 	if d.Events > 0 {
 		e.BoardVersion = &d.BoardVersion
 	}
-	visible = e.BoardID == nil || visibility.Valid && board.RoleOn(role, board.Role(onBoard.String), board.Visibility(visibility.String)).Can(board.View)
+	visible = e.BoardID == nil || visibility.Valid && board.RoleOn(role, board.Role(onBoard.String),
+		board.Visibility(visibility.String)).Can(board.View)
 	e.Changes = board.Changes{}
 	if visible {
 		e.Changes.Join(d.Changes)

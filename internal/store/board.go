@@ -10,8 +10,9 @@ import (
 
 const (
 	boardColumns = "b.name, b.description, b.color, b.created_by, b.created_at, b.updated_at"
-	boardLoad    = "SELECT " + accessColumns + ", " + boardColumns + ", b.archived_at, b.trashed_at FROM boards b" + accessJoins + "WHERE b.id = $1"
-	boardLock    = "SELECT b.id FROM boards b WHERE b.id = $1 FOR UPDATE OF b"
+	boardLoad    = "SELECT " + accessColumns + ", " + boardColumns + ", b.archived_at, b.trashed_at FROM boards b" +
+		accessJoins + "WHERE b.id = $1"
+	boardLock = "SELECT b.id FROM boards b WHERE b.id = $1 FOR UPDATE OF b"
 )
 
 func boardDest(b *board.Board) []any {
@@ -57,13 +58,15 @@ func (v *View) Boards(ctx context.Context, workspaceID string, archived bool, af
 // TrashedBoards returns a page of the boards in a workspace's trash that the caller
 // may restore, in the order of their ids after the given one.
 func (v *View) TrashedBoards(ctx context.Context, workspaceID, after string, limit int) ([]board.Board, error) {
-	return v.boards(ctx, "b.trashed_at IS NOT NULL AND wm.role IS NOT NULL AND (bm.role = 'admin' OR (b.visibility = 'workspace' AND wm.role IN ('owner', 'admin')))", workspaceID, after, limit)
+	return v.boards(ctx, "b.trashed_at IS NOT NULL AND wm.role IS NOT NULL AND (bm.role = 'admin' OR (b.visibility = 'workspace' "+
+		"AND wm.role IN ('owner', 'admin')))", workspaceID, after, limit)
 }
 
 func (v *View) boards(ctx context.Context, where, workspaceID, after string, limit int) ([]board.Board, error) {
 	out := []board.Board{}
 	err := v.each(ctx, "SELECT "+accessColumns+", "+boardColumns+", b.archived_at, b.trashed_at FROM boards b"+accessJoins+
-		`WHERE b.workspace_id IN (SELECT me.workspace_id FROM workspace_members me WHERE me.user_id = $2 AND ($3 = '' OR me.workspace_id = $3) AND ($4 = '' OR me.workspace_id = $4))
+		`WHERE b.workspace_id IN (SELECT me.workspace_id FROM workspace_members me WHERE me.user_id = $2
+			AND ($3 = '' OR me.workspace_id = $3) AND ($4 = '' OR me.workspace_id = $4))
 		AND b.id > $1 AND `+where+" ORDER BY b.id LIMIT $5",
 		[]any{after, v.caller.UserID, workspaceID, v.caller.WorkspaceID, limit}, func(rows *sql.Rows) error {
 			var (
@@ -95,9 +98,11 @@ func (tx *Tx) InsertBoard(ctx context.Context, b *board.Board, in board.Workspac
 	})
 	b.Role = board.RoleAdmin
 	b.URL = tx.db.opts.BaseURL + "/boards/" + b.ID
-	err := tx.exec(ctx, `INSERT INTO boards (id, workspace_id, name, description, color, visibility, features, version, created_by, created_at, updated_at)
+	err := tx.exec(ctx, `INSERT INTO boards (id, workspace_id, name, description, color, visibility, features, version, created_by,
+		created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10)`,
-		b.ID, in.ID, b.Name, b.Description, word(b.Color), string(b.Visibility), b.Features.Bits(), b.CreatedBy, int64(b.CreatedAt), int64(b.UpdatedAt))
+		b.ID, in.ID, b.Name, b.Description, word(b.Color), string(b.Visibility), b.Features.Bits(), b.CreatedBy, int64(b.CreatedAt),
+		int64(b.UpdatedAt))
 	if err != nil {
 		return fmt.Errorf("insert board: %w", err)
 	}
@@ -115,7 +120,8 @@ func (tx *Tx) UpdateBoard(ctx context.Context, b *board.Board) error {
 	}
 	a.Visibility, a.Features, a.Archived, a.Trashed = b.Visibility, b.Features, b.ArchivedAt != nil, b.TrashedAt != nil
 	b.UpdatedAt = tx.now
-	return tx.exec(ctx, "UPDATE boards SET name = $1, description = $2, color = $3, visibility = $4, features = $5, archived_at = $6, trashed_at = $7 WHERE id = $8",
+	return tx.exec(ctx, "UPDATE boards SET name = $1, description = $2, color = $3, visibility = $4, features = $5, archived_at = "+
+		"$6, trashed_at = $7 WHERE id = $8",
 		b.Name, b.Description, word(b.Color), string(b.Visibility), b.Features.Bits(), instant(b.ArchivedAt), instant(b.TrashedAt), b.ID)
 }
 
@@ -152,7 +158,8 @@ func (v *View) BoardMember(ctx context.Context, boardID, userID string) (board.B
 	a := v.On(boardID)
 	m := board.BoardMember{ID: userID}
 	var inWorkspace board.WorkspaceRole
-	found, err := v.one(ctx, `SELECT u.name, wm.role, bm.role FROM users u JOIN workspace_members wm ON wm.user_id = u.id AND wm.workspace_id = $1
+	found, err := v.one(ctx, `SELECT u.name, wm.role, bm.role FROM users u JOIN workspace_members wm ON wm.user_id = u.id
+		AND wm.workspace_id = $1
 		LEFT JOIN board_members bm ON bm.user_id = u.id AND bm.board_id = $2 WHERE u.id = $3 AND u.deleted_at IS NULL`,
 		[]any{a.WorkspaceID, boardID, userID}, &m.Name, &inWorkspace, &m.Given)
 	if err != nil {
@@ -179,7 +186,8 @@ func (v *View) CountBoardMembers(ctx context.Context, boardID string) (int, erro
 func (v *View) CountBoardAdmins(ctx context.Context, boardID, other string) (int, error) {
 	return v.count(ctx, `SELECT count(*) FROM boards b JOIN workspace_members wm ON wm.workspace_id = b.workspace_id
 		LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = wm.user_id
-		WHERE b.id = $1 AND wm.user_id <> $2 AND (bm.role = 'admin' OR (b.visibility = 'workspace' AND wm.role IN ('owner', 'admin')))`, boardID, other)
+		WHERE b.id = $1 AND wm.user_id <> $2 AND (bm.role = 'admin' OR (b.visibility = 'workspace'
+		AND wm.role IN ('owner', 'admin')))`, boardID, other)
 }
 
 // SetBoardMember gives a person a role on a board.
@@ -199,7 +207,8 @@ func (tx *Tx) RemoveBoardMember(ctx context.Context, boardID, userID string) err
 // and returns these cards, open and archived.
 func (tx *Tx) UnassignFromBoard(ctx context.Context, boardID, userID string) ([]string, error) {
 	var cards []string
-	err := tx.each(ctx, "SELECT k.card_id FROM card_assignees k JOIN cards c ON c.id = k.card_id WHERE k.user_id = $1 AND c.board_id = $2 ORDER BY k.card_id",
+	err := tx.each(ctx, "SELECT k.card_id FROM card_assignees k JOIN cards c ON c.id = k.card_id WHERE k.user_id = $1 "+
+		"AND c.board_id = $2 ORDER BY k.card_id",
 		[]any{userID, boardID}, func(rows *sql.Rows) error {
 			var id string
 			err := rows.Scan(&id)
@@ -209,5 +218,6 @@ func (tx *Tx) UnassignFromBoard(ctx context.Context, boardID, userID string) ([]
 	if err != nil {
 		return nil, err
 	}
-	return cards, tx.exec(ctx, "DELETE FROM card_assignees WHERE user_id = $1 AND card_id IN (SELECT id FROM cards WHERE board_id = $2)", userID, boardID)
+	return cards, tx.exec(ctx, "DELETE FROM card_assignees WHERE user_id = $1 AND card_id IN (SELECT id FROM cards "+
+		"WHERE board_id = $2)", userID, boardID)
 }

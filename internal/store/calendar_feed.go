@@ -16,7 +16,8 @@ import (
 func (v *View) CalendarFeed(ctx context.Context) (board.CalendarFeed, error) {
 	feed := board.CalendarFeed{BoardIDs: []string{}}
 	var boards string
-	found, err := v.one(ctx, "SELECT boards, created_at FROM calendar_feeds WHERE user_id = $1", []any{v.caller.UserID}, &boards, &feed.CreatedAt)
+	found, err := v.one(ctx, "SELECT boards, created_at FROM calendar_feeds WHERE user_id = $1", []any{v.caller.UserID},
+		&boards, &feed.CreatedAt)
 	if err != nil || !found || boards == "" {
 		feed.Active = found
 		return feed, err
@@ -63,7 +64,8 @@ func (tx *Tx) DeleteCalendarFeed(ctx context.Context) error {
 // empty for nobody's.
 func (v *View) FeedOwner(ctx context.Context, hash []byte) (userID string, boards []string, err error) {
 	var text string
-	_, err = v.one(ctx, "SELECT f.user_id, f.boards FROM calendar_feeds f JOIN users u ON u.id = f.user_id WHERE f.hash = $1 AND u.deleted_at IS NULL", []any{hash}, &userID, &text)
+	_, err = v.one(ctx, "SELECT f.user_id, f.boards FROM calendar_feeds f JOIN users u ON u.id = f.user_id WHERE f.hash = $1 "+
+		"AND u.deleted_at IS NULL", []any{hash}, &userID, &text)
 	return userID, strings.Fields(text), err
 }
 
@@ -77,8 +79,10 @@ func (v *View) FeedCards(ctx context.Context, boards []string, from, to string, 
 	)
 	calendar := board.Features{Calendar: true}.Bits()
 	user := a.Add(v.caller.UserID)
-	text := `SELECT c.id, c.title, c.description, b.name, l.name, c.due_date, c.due_at, c.start_date, c.start_at, c.time_zone, c.created_at, c.updated_at
-		FROM workspace_members wm JOIN boards b ON b.workspace_id = wm.workspace_id LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = wm.user_id
+	text := `SELECT c.id, c.title, c.description, b.name, l.name, c.due_date, c.due_at, c.start_date, c.start_at, c.time_zone,
+		c.created_at, c.updated_at
+		FROM workspace_members wm JOIN boards b ON b.workspace_id = wm.workspace_id LEFT JOIN board_members bm ON bm.board_id = b.id
+		AND bm.user_id = wm.user_id
 		JOIN cards c ON c.board_id = b.id JOIN lists l ON l.id = c.list_id
 		WHERE wm.user_id = ` + user + " AND " + visible + " AND b.visibility <> 'confidential' AND b.features & " + a.Add(calendar) + ` <> 0
 		AND b.archived_at IS NULL AND b.trashed_at IS NULL AND ` + search.OpenCard + ` AND c.done_at IS NULL
@@ -90,7 +94,8 @@ func (v *View) FeedCards(ctx context.Context, boards []string, from, to string, 
 	}
 	err := v.each(ctx, text+" ORDER BY c.due_date, c.id LIMIT "+a.Add(limit), a, func(rows *sql.Rows) error {
 		var c board.FeedCard
-		err := rows.Scan(&c.ID, &c.Title, &c.Description, &c.Board, &c.List, &c.DueDate, &c.DueAt, &c.StartDate, &c.StartAt, &c.TimeZone, &c.CreatedAt, &c.UpdatedAt)
+		err := rows.Scan(&c.ID, &c.Title, &c.Description, &c.Board, &c.List, &c.DueDate, &c.DueAt, &c.StartDate, &c.StartAt,
+			&c.TimeZone, &c.CreatedAt, &c.UpdatedAt)
 		out = append(out, c)
 		return err
 	})

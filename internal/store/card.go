@@ -16,7 +16,8 @@ const (
 	// The columns of the card c and of its list l.
 	cardColumns = `c.id, c.board_id, c.list_id, c.rank, c.number, c.title, c.done_at, c.archived_at, l.archived_at, c.due_date, c.due_at,
 		c.start_date, c.start_at, c.time_zone, c.items_done, c.items_total, c.comments, c.created_by, c.created_at, c.updated_at`
-	cardLoad = "SELECT " + accessColumns + ", " + cardColumns + ", c.description FROM cards c JOIN lists l ON l.id = c.list_id JOIN boards b ON b.id = c.board_id" + accessJoins + "WHERE c.id = $1"
+	cardLoad = "SELECT " + accessColumns + ", " + cardColumns + ", c.description FROM cards c JOIN lists l ON l.id = c.list_id " +
+		"JOIN boards b ON b.id = c.board_id" + accessJoins + "WHERE c.id = $1"
 	cardLock = "SELECT b.id FROM boards b JOIN cards c ON c.board_id = b.id WHERE c.id = $1 FOR UPDATE OF b"
 )
 
@@ -91,8 +92,10 @@ func (v *View) hydrateChunk(ctx context.Context, cards []board.Card) error {
 	}
 	var a sqldb.Args
 	labelled, assigned := a.In(ids), a.In(ids) // separate parameters, because SQLite is slower with shared ones
-	err := v.each(ctx, `SELECT 1, k.card_id, a.id, a.name, a.color, 0 FROM card_labels k JOIN labels a ON a.id = k.label_id WHERE k.card_id IN (`+labelled+`)
-		UNION ALL SELECT 2, k.card_id, u.id, u.name, '', k.assigned_at FROM card_assignees k JOIN users u ON u.id = k.user_id WHERE k.card_id IN (`+assigned+`)`, a, func(rows *sql.Rows) error {
+	err := v.each(ctx, `SELECT 1, k.card_id, a.id, a.name, a.color, 0 FROM card_labels k JOIN labels a ON a.id = k.label_id
+		WHERE k.card_id IN (`+labelled+`)
+		UNION ALL SELECT 2, k.card_id, u.id, u.name, '', k.assigned_at FROM card_assignees k JOIN users u ON u.id = k.user_id
+		WHERE k.card_id IN (`+assigned+`)`, a, func(rows *sql.Rows) error {
 		var (
 			which, at               int64
 			cardID, id, name, color string
@@ -140,7 +143,8 @@ func (tx *Tx) InsertCard(ctx context.Context, c *board.Card, at board.Position) 
 	c.CreatedAt, c.UpdatedAt = tx.now, tx.now
 	c.URL = tx.db.opts.BaseURL + "/cards/" + c.ID
 	if err := tx.exec(ctx, `INSERT INTO cards (id, board_id, list_id, rank, number, title, done_at, due_date, due_at, start_date, start_at,
-		time_zone, created_by, created_at, updated_at, description) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+		time_zone, created_by, created_at, updated_at, description) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
+		$13, $14, $15, $16)`,
 		c.ID, c.BoardID, c.ListID, c.Rank, c.Number, c.Title, instant(c.DoneAt), c.DueDate, instant(c.DueAt), c.StartDate, instant(c.StartAt),
 		c.TimeZone, c.CreatedBy, int64(c.CreatedAt), int64(c.UpdatedAt), *c.Description); err != nil {
 		return "", fmt.Errorf("insert card: %w", err)
@@ -218,7 +222,8 @@ func (tx *Tx) UpdateCard(ctx context.Context, c *board.Card) error {
 		due_at = $6, start_date = $7, start_at = $8, time_zone = $9, items_done = $10, items_total = $11, comments = $12, updated_at = $13,
 		moved_at = CASE WHEN list_id = $1 THEN moved_at ELSE COALESCE(moved_at, $13) END WHERE id = $14`,
 		c.ListID, c.Rank, instant(c.DoneAt), instant(c.OwnArchivedAt()), c.DueDate,
-		instant(c.DueAt), c.StartDate, instant(c.StartAt), c.TimeZone, c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments, int64(c.UpdatedAt), c.ID)
+		instant(c.DueAt), c.StartDate, instant(c.StartAt), c.TimeZone, c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments,
+		int64(c.UpdatedAt), c.ID)
 }
 
 // CardBefore returns the open card before a card in its list, "" for the first.
@@ -256,12 +261,13 @@ func (tx *Tx) RemoveAssignee(ctx context.Context, cardID, userID string) error {
 func (v *View) LabelsOf(ctx context.Context, boardID string, ids []string) (map[string]board.LabelRef, error) {
 	out := map[string]board.LabelRef{}
 	err := sqldb.InChunks(ids, func(in string, args []any) error {
-		return v.each(ctx, fmt.Sprintf("SELECT id, name, color FROM labels WHERE id IN (%s) AND board_id = $%d", in, len(args)+1), append(args, boardID), func(rows *sql.Rows) error {
-			var l board.LabelRef
-			err := rows.Scan(&l.ID, &l.Name, &l.Color)
-			out[l.ID] = l
-			return err
-		})
+		return v.each(ctx, fmt.Sprintf("SELECT id, name, color FROM labels WHERE id IN (%s) AND board_id = $%d", in, len(args)+1),
+			append(args, boardID), func(rows *sql.Rows) error {
+				var l board.LabelRef
+				err := rows.Scan(&l.ID, &l.Name, &l.Color)
+				out[l.ID] = l
+				return err
+			})
 	})
 	return out, err
 }
@@ -272,7 +278,8 @@ func (v *View) PeopleOf(ctx context.Context, boardID string, ids []string) (map[
 	out := map[string]board.UserRef{}
 	err := sqldb.InChunks(ids, func(in string, args []any) error {
 		n := len(args)
-		text := fmt.Sprintf(`SELECT u.id, u.name, wm.role, bm.role FROM users u JOIN workspace_members wm ON wm.user_id = u.id AND wm.workspace_id = $%d
+		text := fmt.Sprintf(`SELECT u.id, u.name, wm.role, bm.role FROM users u JOIN workspace_members wm ON wm.user_id = u.id
+			AND wm.workspace_id = $%d
 			LEFT JOIN board_members bm ON bm.user_id = u.id AND bm.board_id = $%d WHERE u.id IN (%s) AND u.deleted_at IS NULL`, n+1, n+2, in)
 		return v.each(ctx, text, append(args, a.WorkspaceID, boardID), func(rows *sql.Rows) error {
 			var (

@@ -93,7 +93,8 @@ func (v *View) cardsByPosition(ctx context.Context, p CardPage) ([]board.Card, [
 			return nil, nil, err
 		}
 		var a sqldb.Args
-		text := "SELECT " + p.columns() + " FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.list_id = " + a.Add(p.Cursor.ListID) + " AND c.board_id = " + a.Add(p.BoardID) +
+		text := "SELECT " + p.columns() + " FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.list_id = " +
+			a.Add(p.Cursor.ListID) + " AND c.board_id = " + a.Add(p.BoardID) +
 			" AND c.rank " + dir.beyond + a.Add(at.Rank) + " AND " + plan.condition(&a) +
 			" ORDER BY c.rank" + dir.order + ", c.id" + dir.order + " LIMIT " + a.Add(p.Limit)
 		err = v.each(ctx, text, a, func(rows *sql.Rows) error {
@@ -110,7 +111,8 @@ func (v *View) cardsByPosition(ctx context.Context, p CardPage) ([]board.Card, [
 	condition, limit := plan.condition(&a), a.Add(p.Limit-len(cards))
 	text := "SELECT " + p.columns() + ", l.rank FROM lists l JOIN cards c ON c.list_id = l.id AND " + condition
 	if plan.dialect.RowLocks { // PostgreSQL would sort all cards of the board for their first ones
-		text = "SELECT " + p.columns() + ", l.rank FROM lists l CROSS JOIN LATERAL (SELECT * FROM cards c WHERE c.list_id = l.id AND " + condition +
+		text = "SELECT " + p.columns() + ", l.rank FROM lists l CROSS JOIN LATERAL (SELECT * FROM cards c " +
+			"WHERE c.list_id = l.id AND " + condition +
 			" ORDER BY c.rank" + dir.order + " LIMIT " + limit + ") AS c"
 	}
 	text += " WHERE l.board_id = " + a.Add(p.BoardID) + " AND l.id <> " + a.Add(p.Cursor.ListID)
@@ -215,7 +217,8 @@ func (v *View) readSorted(ctx context.Context, p plan) ([]board.Card, []CardCurs
 	var a sqldb.Args
 	dir := direction(p.Query.Sort.Desc)
 	keys := sortKeys(p.Query.Sort)
-	text := "SELECT " + p.columns() + ", " + strings.Join(keys, ", ") + " FROM cards c JOIN lists l ON l.id = c.list_id WHERE " + p.scope(v, &a)
+	text := "SELECT " + p.columns() + ", " + strings.Join(keys, ", ") + " FROM cards c JOIN lists l ON l.id = " +
+		"c.list_id WHERE " + p.scope(v, &a)
 	if len(p.Cursor.Values) > 0 {
 		cursors := make([]string, len(keys))
 		for i, value := range p.Cursor.Values {

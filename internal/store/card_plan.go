@@ -114,7 +114,8 @@ type newestScan struct {
 // cards. There is none if the page does not ask for the newest cards of many, or
 // if the candidates of the lead are too few to fill the page from a scan.
 func (v *View) newestScans(ctx context.Context, p plan) (scans []newestScan, err error) {
-	if p.BoardID != "" || p.Assigned || p.bySpan || p.lead >= 0 && p.found < manyFound || p.Query.Sort != (query.Sort{By: query.SortUpdated, Desc: true}) {
+	if p.BoardID != "" || p.Assigned || p.bySpan || p.lead >= 0 && p.found < manyFound ||
+		p.Query.Sort != (query.Sort{By: query.SortUpdated, Desc: true}) {
 		return nil, nil
 	}
 	var a sqldb.Args
@@ -162,7 +163,8 @@ func (p plan) upTo() (at int64, first bool) {
 func (v *View) fewChanged(ctx context.Context, p plan, most int) (bool, error) {
 	var a sqldb.Args
 	upTo, _ := p.upTo()
-	text := "SELECT 1 FROM cards c WHERE c.board_id IN (" + v.boardsOf(p.CardPage, &a) + ") AND c.updated_at BETWEEN " + a.Add(int64(p.since)) + " AND " + a.Add(upTo)
+	text := "SELECT 1 FROM cards c WHERE c.board_id IN (" + v.boardsOf(p.CardPage, &a) + ") AND c.updated_at BETWEEN " +
+		a.Add(int64(p.since)) + " AND " + a.Add(upTo)
 	n, err := v.count(ctx, fmt.Sprintf("SELECT count(*) FROM (%s LIMIT %d) AS n", text, most+1), a...)
 	return n <= most, err
 }
@@ -177,7 +179,8 @@ func (v *View) changedSince(ctx context.Context, p plan, newest int) (since boar
 			return since, nil
 		}
 	}
-	_, err = v.one(ctx, "SELECT updated_at FROM cards WHERE updated_at <= $1 ORDER BY updated_at DESC, id DESC LIMIT 1 OFFSET $2", []any{upTo, newest}, &since)
+	_, err = v.one(ctx, "SELECT updated_at FROM cards WHERE updated_at <= $1 ORDER BY updated_at DESC, id DESC LIMIT 1 OFFSET $2",
+		[]any{upTo, newest}, &since)
 	if first && err == nil {
 		v.db.horizons.put(newest, since, v.now)
 	}

@@ -11,11 +11,14 @@ import (
 
 const (
 	checklistColumns = "k.id, k.card_id, k.title, k.created_at, k.updated_at"
-	checklistLoad    = "SELECT " + accessColumns + ", " + checklistColumns + " FROM checklists k JOIN cards c ON c.id = k.card_id JOIN boards b ON b.id = c.board_id" + accessJoins + "WHERE k.id = $1"
-	checklistLock    = "SELECT b.id FROM boards b JOIN cards c ON c.board_id = b.id JOIN checklists k ON k.card_id = c.id WHERE k.id = $1 FOR UPDATE OF b"
+	checklistLoad    = "SELECT " + accessColumns + ", " + checklistColumns + " FROM checklists k JOIN cards c ON c.id = k.card_id " +
+		"JOIN boards b ON b.id = c.board_id" + accessJoins + "WHERE k.id = $1"
+	checklistLock = "SELECT b.id FROM boards b JOIN cards c ON c.board_id = b.id JOIN checklists k ON k.card_id = c.id " +
+		"WHERE k.id = $1 FOR UPDATE OF b"
 
 	itemColumns = "i.id, i.checklist_id, i.title, i.rank, i.done_at, i.created_at, i.updated_at"
-	itemLoad    = "SELECT " + accessColumns + ", " + itemColumns + `, k.card_id FROM checklist_items i JOIN checklists k ON k.id = i.checklist_id
+	itemLoad    = "SELECT " + accessColumns + ", " + itemColumns + `, k.card_id FROM checklist_items i
+		JOIN checklists k ON k.id = i.checklist_id
 		JOIN cards c ON c.id = k.card_id JOIN boards b ON b.id = c.board_id` + accessJoins + "WHERE i.id = $1"
 	itemLock = `SELECT b.id FROM boards b JOIN cards c ON c.board_id = b.id JOIN checklists k ON k.card_id = c.id
 		JOIN checklist_items i ON i.checklist_id = k.id WHERE i.id = $1 FOR UPDATE OF b`
@@ -85,17 +88,19 @@ func (v *View) items(ctx context.Context, text, id string) ([]board.ChecklistIte
 func (v *View) Checklists(ctx context.Context, cardID string) ([]board.Checklist, error) {
 	out := []board.Checklist{}
 	at := map[string]int{}
-	err := v.each(ctx, "SELECT "+checklistColumns+" FROM checklists k WHERE k.card_id = $1 ORDER BY k.id", []any{cardID}, func(rows *sql.Rows) error {
-		k := board.Checklist{Items: []board.ChecklistItem{}}
-		err := rows.Scan(checklistDest(&k)...)
-		at[k.ID] = len(out)
-		out = append(out, k)
-		return err
-	})
+	err := v.each(ctx, "SELECT "+checklistColumns+" FROM checklists k WHERE k.card_id = $1 ORDER BY k.id", []any{cardID},
+		func(rows *sql.Rows) error {
+			k := board.Checklist{Items: []board.ChecklistItem{}}
+			err := rows.Scan(checklistDest(&k)...)
+			at[k.ID] = len(out)
+			out = append(out, k)
+			return err
+		})
 	if err != nil || len(out) == 0 {
 		return out, err
 	}
-	items, err := v.items(ctx, "SELECT "+itemColumns+" FROM checklist_items i JOIN checklists k ON k.id = i.checklist_id WHERE k.card_id = $1 ORDER BY i.checklist_id, i.rank, i.id", cardID)
+	items, err := v.items(ctx, "SELECT "+itemColumns+" FROM checklist_items i JOIN checklists k ON k.id = i.checklist_id "+
+		"WHERE k.card_id = $1 ORDER BY i.checklist_id, i.rank, i.id", cardID)
 	for _, i := range items {
 		k := &out[at[i.ChecklistID]]
 		k.Items = append(k.Items, i)
@@ -162,7 +167,8 @@ func (tx *Tx) InsertItem(ctx context.Context, i *board.ChecklistItem, at board.P
 }
 
 func (tx *Tx) insertItem(ctx context.Context, i *board.ChecklistItem) error {
-	if err := tx.exec(ctx, "INSERT INTO checklist_items (id, checklist_id, title, rank, done_at, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+	if err := tx.exec(ctx, "INSERT INTO checklist_items (id, checklist_id, title, rank, done_at, created_at, updated_at) "+
+		"VALUES ($1, $2, $3, $4, $5, $6, $7)",
 		i.ID, i.ChecklistID, i.Title, i.Rank, instant(i.DoneAt), int64(i.CreatedAt), int64(i.UpdatedAt)); err != nil {
 		return err
 	}
@@ -204,7 +210,8 @@ func (tx *Tx) UpdateItem(ctx context.Context, i *board.ChecklistItem) error {
 
 // DeleteItem deletes an item.
 func (tx *Tx) DeleteItem(ctx context.Context, id string) error {
-	if err := tx.exec(ctx, `DELETE FROM texts WHERE card_id = (SELECT k.card_id FROM checklists k JOIN checklist_items i ON i.checklist_id = k.id WHERE i.id = $1)
+	if err := tx.exec(ctx, `DELETE FROM texts WHERE card_id = (SELECT k.card_id FROM checklists k
+		JOIN checklist_items i ON i.checklist_id = k.id WHERE i.id = $1)
 		AND place = 'checklist' AND ref = $1`, id); err != nil {
 		return err
 	}

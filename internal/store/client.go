@@ -23,7 +23,8 @@ func (tx *Tx) InsertClient(ctx context.Context, c board.Client) error {
 		c.ID, c.Name, c.URI, string(addresses), strings.Join(c.GrantTypes, " "), int64(tx.now)); err != nil {
 		return err
 	}
-	return tx.exec(ctx, "DELETE FROM oauth_clients WHERE used_at IS NULL AND id IN (SELECT id FROM oauth_clients WHERE used_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 100 OFFSET $1)", clientsUnused)
+	return tx.exec(ctx, "DELETE FROM oauth_clients WHERE used_at IS NULL AND id IN (SELECT id FROM oauth_clients "+
+		"WHERE used_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 100 OFFSET $1)", clientsUnused)
 }
 
 // Client is a program that registered itself; one that did not, or is forgotten,
@@ -33,7 +34,8 @@ func (v *View) Client(ctx context.Context, id string) (board.Client, error) {
 		c                 = board.Client{ID: id}
 		addresses, grants string
 	)
-	found, err := v.one(ctx, "SELECT name, uri, redirect_uris, grant_types FROM oauth_clients WHERE id = $1", []any{id}, &c.Name, &c.URI, &addresses, &grants)
+	found, err := v.one(ctx, "SELECT name, uri, redirect_uris, grant_types FROM oauth_clients WHERE id = $1", []any{id}, &c.Name,
+		&c.URI, &addresses, &grants)
 	if err == nil && !found {
 		err = board.NotFound()
 	}
@@ -62,7 +64,8 @@ func (tx *Tx) PurgeConnections(ctx context.Context) (n int64, err error) {
 		{"DELETE FROM oauth_devices WHERE expires_at < $1", []any{now - board.CodeKept.Milliseconds()}},
 		{"DELETE FROM oauth_grants WHERE expires_at < $1 OR token_id IN (SELECT id FROM tokens WHERE revoked_at IS NOT NULL)", []any{now}},
 		{"DELETE FROM oauth_clients WHERE used_at IS NULL AND created_at < $1", []any{now - board.ClientUnused.Milliseconds()}},
-		{"DELETE FROM oauth_clients WHERE used_at < $1 AND NOT EXISTS (SELECT 1 FROM oauth_grants g WHERE g.client_id = oauth_clients.id)", []any{now - board.ClientKept.Milliseconds()}},
+		{"DELETE FROM oauth_clients WHERE used_at < $1 AND NOT EXISTS (SELECT 1 FROM oauth_grants g " +
+			"WHERE g.client_id = oauth_clients.id)", []any{now - board.ClientKept.Milliseconds()}},
 	} {
 		gone, err := tx.affected(ctx, old.text, old.args...)
 		if err != nil {

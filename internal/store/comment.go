@@ -10,9 +10,11 @@ import (
 
 const (
 	commentColumns = "m.id, m.card_id, c.board_id, m.author_id, u.name, m.guest_name, m.text, m.created_at, m.edited_at"
-	commentLoad    = "SELECT " + accessColumns + ", " + commentColumns + ` FROM comments m JOIN cards c ON c.id = m.card_id JOIN boards b ON b.id = c.board_id
+	commentLoad    = "SELECT " + accessColumns + ", " + commentColumns + ` FROM comments m JOIN cards c ON c.id = m.card_id
+		JOIN boards b ON b.id = c.board_id
 		LEFT JOIN users u ON u.id = m.author_id` + accessJoins + "WHERE m.id = $1"
-	commentLock = "SELECT b.id FROM boards b JOIN cards c ON c.board_id = b.id JOIN comments m ON m.card_id = c.id WHERE m.id = $1 FOR UPDATE OF b"
+	commentLock = "SELECT b.id FROM boards b JOIN cards c ON c.board_id = b.id JOIN comments m ON m.card_id = c.id " +
+		"WHERE m.id = $1 FOR UPDATE OF b"
 )
 
 // commentScan collects the columns of a comment, which may have no author.
@@ -93,7 +95,8 @@ func (tx *Tx) DeleteComment(ctx context.Context, id string) error {
 	if err := tx.rewriteResponses(ctx, id, ""); err != nil {
 		return err
 	}
-	if err := tx.exec(ctx, "DELETE FROM texts WHERE card_id = (SELECT card_id FROM comments WHERE id = $1) AND place = 'comment' AND ref = $1", id); err != nil {
+	if err := tx.exec(ctx, "DELETE FROM texts WHERE card_id = (SELECT card_id FROM comments WHERE id = $1) AND place = 'comment' "+
+		"AND ref = $1", id); err != nil {
 		return err
 	}
 	return tx.exec(ctx, "DELETE FROM comments WHERE id = $1", id)

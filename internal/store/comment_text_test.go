@@ -32,11 +32,13 @@ func TestOpenRedactsCommentsOfBefore(t *testing.T) {
 				ada.Must("edit_comment", apptest.Fields{"commentId": m, "text": fmt.Sprint("Number ", n, " again")})
 			}
 		}
-		apptest.Change(t, s.DB, `UPDATE activity SET changes = json_patch(changes, '{"text":{"from":"quagga","to":"zebra \u0000 \ud83d\ude00"},"guestName":{"to":"\"text\":"}}')
+		apptest.Change(t, s.DB, `UPDATE activity SET changes = json_patch(changes,
+			'{"text":{"from":"quagga","to":"zebra \u0000 \ud83d\ude00"},"guestName":{"to":"\"text\":"}}')
 			WHERE type IN ('comment.added', 'comment.edited')`)
 		// One board has more comments than are redacted at once.
 		apptest.Change(t, s.DB, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
-			INSERT INTO activity (board_id, version, id, type, at, actor_type, changes) SELECT a.board_id, a.version + 1000 + i, a.id || i, a.type, a.at, a.actor_type, a.changes
+			INSERT INTO activity (board_id, version, id, type, at, actor_type, changes) SELECT a.board_id, a.version + 1000 + i,
+			a.id || i, a.type, a.at, a.actor_type, a.changes
 			FROM n, (SELECT * FROM activity WHERE type = 'comment.added' ORDER BY board_id, version LIMIT 1) a`)
 		older := filepath.Join(t.TempDir(), "older.db")
 		apptest.CopyAsOf(t, file, older, database, 25)
@@ -45,7 +47,8 @@ func TestOpenRedactsCommentsOfBefore(t *testing.T) {
 		}
 		var said []string
 		for range 2 { // the second start finds nothing to do
-			db, err := store.Open(t.Context(), store.Options{Database: database, Migrate: true, Clock: s.Clock.Now, Progress: func(text string) { said = append(said, text) }})
+			db, err := store.Open(t.Context(), store.Options{Database: database, Migrate: true, Clock: s.Clock.Now,
+				Progress: func(text string) { said = append(said, text) }})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -56,7 +59,8 @@ func TestOpenRedactsCommentsOfBefore(t *testing.T) {
 			okapis := 0
 			for _, line := range all {
 				comment := strings.HasPrefix(line, "comment.")
-				if strings.Contains(line, "zebra") || strings.Contains(line, "quagga") || comment && !(strings.Contains(line, "cmt_") && strings.Contains(line, "guestName")) {
+				if strings.Contains(line, "zebra") || strings.Contains(line, "quagga") || comment &&
+					!(strings.Contains(line, "cmt_") && strings.Contains(line, "guestName")) {
 					t.Errorf("the activity holds %s", line)
 				}
 				okapis += strings.Count(line, "okapi")
@@ -69,7 +73,8 @@ func TestOpenRedactsCommentsOfBefore(t *testing.T) {
 			}
 			if sqldb.IsPostgres(database) { // a server of the version before still writes texts
 				apptest.Change(t, db, `INSERT INTO activity (board_id, version, id, type, at, actor_type, changes)
-					SELECT id, version + 100000, 'act_' || id, 'comment.added', 1, 'person', '{"commentId":{"from":null,"to":"cmt_x"},"guestName":0,"text":{"from":null,"to":"zebra"}}' FROM boards ON CONFLICT DO NOTHING`)
+					SELECT id, version + 100000, 'act_' || id, 'comment.added', 1, 'person',
+					'{"commentId":{"from":null,"to":"cmt_x"},"guestName":0,"text":{"from":null,"to":"zebra"}}' FROM boards ON CONFLICT DO NOTHING`)
 				if late := apptest.Select(t, db, "SELECT changes FROM activity WHERE version > 100000 AND changes LIKE '%zebra%'"); len(late) > 0 {
 					t.Errorf("an older server left %q", late)
 				}

@@ -76,20 +76,22 @@ func (v *View) addChecklists(ctx context.Context, cards []WholeCard) error {
 	type index struct{ card, checklist int }
 	indexes := map[string]index{} // by checklist
 	return sqldb.InChunks(ids, func(in string, args []any) error {
-		err := v.each(ctx, "SELECT "+checklistColumns+" FROM checklists k WHERE k.card_id IN ("+in+") ORDER BY k.card_id, k.id", args, func(rows *sql.Rows) error {
-			k := board.Checklist{Items: []board.ChecklistItem{}}
-			if err := rows.Scan(checklistDest(&k)...); err != nil {
-				return err
-			}
-			c := &cards[at[k.CardID]]
-			indexes[k.ID] = index{at[k.CardID], len(c.Checklists)}
-			c.Checklists = append(c.Checklists, k)
-			return nil
-		})
+		err := v.each(ctx, "SELECT "+checklistColumns+" FROM checklists k WHERE k.card_id IN ("+in+") ORDER BY k.card_id, k.id", args,
+			func(rows *sql.Rows) error {
+				k := board.Checklist{Items: []board.ChecklistItem{}}
+				if err := rows.Scan(checklistDest(&k)...); err != nil {
+					return err
+				}
+				c := &cards[at[k.CardID]]
+				indexes[k.ID] = index{at[k.CardID], len(c.Checklists)}
+				c.Checklists = append(c.Checklists, k)
+				return nil
+			})
 		if err != nil {
 			return fmt.Errorf("read checklists: %w", err)
 		}
-		return v.each(ctx, "SELECT "+itemColumns+" FROM checklist_items i JOIN checklists k ON k.id = i.checklist_id WHERE k.card_id IN ("+in+") ORDER BY i.checklist_id, i.rank, i.id",
+		return v.each(ctx, "SELECT "+itemColumns+" FROM checklist_items i JOIN checklists k ON k.id = i.checklist_id "+
+			"WHERE k.card_id IN ("+in+") ORDER BY i.checklist_id, i.rank, i.id",
 			args, func(rows *sql.Rows) error {
 				var i board.ChecklistItem
 				if err := rows.Scan(itemDest(&i)...); err != nil {
@@ -183,8 +185,10 @@ func (r *newRows) add(c *WholeCard, now int64) error {
 		r.comments = append(r.comments, []any{m.ID, c.ID, author, m.GuestName, m.Text, int64(m.CreatedAt), instant(m.EditedAt)})
 		r.text(c.ID, query.InComment, m.ID, m.Text)
 	}
-	r.cards = append(r.cards, []any{c.ID, c.BoardID, c.ListID, c.Rank, c.Number, c.Title, instant(c.DoneAt), c.DueDate, instant(c.DueAt), c.StartDate, instant(c.StartAt),
-		c.TimeZone, c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments, c.CreatedBy, int64(c.CreatedAt), int64(c.UpdatedAt), *c.Description})
+	r.cards = append(r.cards, []any{c.ID, c.BoardID, c.ListID, c.Rank, c.Number, c.Title, instant(c.DoneAt), c.DueDate,
+		instant(c.DueAt), c.StartDate, instant(c.StartAt),
+		c.TimeZone, c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments, c.CreatedBy, int64(c.CreatedAt),
+		int64(c.UpdatedAt), *c.Description})
 	return nil
 }
 
@@ -199,7 +203,8 @@ func (r *newRows) write(ctx context.Context, tx *Tx) error {
 		into string
 		rows [][]any
 	}{
-		{"cards (id, board_id, list_id, rank, number, title, done_at, due_date, due_at, start_date, start_at, time_zone, items_done, items_total, comments, created_by, created_at, updated_at, description)", r.cards},
+		{"cards (id, board_id, list_id, rank, number, title, done_at, due_date, due_at, start_date, start_at, time_zone, items_done, " +
+			"items_total, comments, created_by, created_at, updated_at, description)", r.cards},
 		{"card_labels (card_id, label_id)", r.labels},
 		{"card_assignees (card_id, user_id, assigned_at)", r.assignees},
 		{"checklists (id, card_id, title, created_at, updated_at)", r.checklists},

@@ -12,7 +12,8 @@ import (
 
 // The delivery log as people see it. Package hook reads deliveries with dispatch.go.
 
-const deliverySelect = `SELECT d.id, d.webhook_id, d.kind, d.board_id, d.version, d.status, d.reason, d.http_status, d.attempts, d.due_at, d.created_at, d.ended_at,
+const deliverySelect = `SELECT d.id, d.webhook_id, d.kind, d.board_id, d.version, d.status, d.reason, d.http_status, d.attempts,
+	d.due_at, d.created_at, d.ended_at,
 	d.log, d.body, h.held_since, h.held_until FROM deliveries d JOIN webhooks h ON h.id = d.webhook_id `
 
 func (v *View) scanDelivery(rows *sql.Rows) (d board.DeliveryDetail, err error) {
@@ -20,7 +21,8 @@ func (v *View) scanDelivery(rows *sql.Rows) (d board.DeliveryDetail, err error) 
 		log         []byte
 		held, until sql.NullInt64
 	)
-	if err = rows.Scan(&d.ID, &d.WebhookID, &d.Type, &d.BoardID, &d.BoardVersion, &d.Status, &d.Reason, &d.HTTPStatus, &d.Attempts, &d.NextAttemptAt, &d.CreatedAt, &d.EndedAt,
+	if err = rows.Scan(&d.ID, &d.WebhookID, &d.Type, &d.BoardID, &d.BoardVersion, &d.Status, &d.Reason, &d.HTTPStatus, &d.Attempts,
+		&d.NextAttemptAt, &d.CreatedAt, &d.EndedAt,
 		&log, &d.Body, &held, &until); err != nil {
 		return d, err
 	}
@@ -33,11 +35,14 @@ func (v *View) scanDelivery(rows *sql.Rows) (d board.DeliveryDetail, err error) 
 
 // Deliveries returns a page of the log of a webhook that a loader has loaded,
 // newest first, before the given delivery: of one status, or of all if it is "".
-func (v *View) Deliveries(ctx context.Context, webhookID string, status board.DeliveryStatus, before string, limit int) ([]board.Delivery, error) {
+func (v *View) Deliveries(ctx context.Context, webhookID string, status board.DeliveryStatus, before string,
+	limit int) ([]board.Delivery, error) {
 	out := []board.Delivery{}
-	err := v.each(ctx, deliverySelect+`WHERE d.id IN (SELECT k.id FROM deliveries k WHERE k.webhook_id = $1 AND k.created_at > $2 AND k.id >= $7 ORDER BY k.id DESC LIMIT $3)
+	err := v.each(ctx, deliverySelect+`WHERE d.id IN (SELECT k.id FROM deliveries k WHERE k.webhook_id = $1 AND k.created_at > $2
+		AND k.id >= $7 ORDER BY k.id DESC LIMIT $3)
 		AND ($4 = '' OR d.status = $4) AND ($5 = '' OR d.id < $5) AND d.id >= $7 ORDER BY d.id DESC LIMIT $6`,
-		[]any{webhookID, v.logBegins(), board.DeliveriesKept, string(status), before, limit, minID("itg_", board.Instant(v.logBegins()).Time())}, func(rows *sql.Rows) error {
+		[]any{webhookID, v.logBegins(), board.DeliveriesKept, string(status), before, limit,
+			minID("itg_", board.Instant(v.logBegins()).Time())}, func(rows *sql.Rows) error {
 			d, err := v.scanDelivery(rows)
 			out = append(out, d.Delivery)
 			return err
@@ -70,7 +75,8 @@ func (v *View) Delivery(ctx context.Context, id string) (d board.DeliveryDetail,
 // LastFailure returns the delivery that failed or gave up last, of a webhook that a
 // loader has loaded; "" for none.
 func (v *View) LastFailure(ctx context.Context, webhookID string) (id string, err error) {
-	_, err = v.one(ctx, "SELECT id FROM deliveries WHERE webhook_id = $1 AND status IN ($2, $3) AND created_at > $4 ORDER BY ended_at DESC, id DESC LIMIT 1",
+	_, err = v.one(ctx, "SELECT id FROM deliveries WHERE webhook_id = $1 AND status IN ($2, $3) AND created_at > $4 "+
+		"ORDER BY ended_at DESC, id DESC LIMIT 1",
 		[]any{webhookID, string(board.DeliveryFailed), string(board.DeliveryGaveUp), v.logBegins()}, &id)
 	return id, err
 }
@@ -90,7 +96,8 @@ func (tx *Tx) Redeliver(ctx context.Context, id string) error {
 		organization string
 		plan         board.Plan
 	)
-	if _, err := tx.one(ctx, "SELECT o.id, o.plan FROM webhooks h JOIN organizations o ON o.id = h.organization_id WHERE h.id = $1", []any{d.WebhookID}, &organization, &plan); err != nil {
+	if _, err := tx.one(ctx, "SELECT o.id, o.plan FROM webhooks h JOIN organizations o ON o.id = h.organization_id "+
+		"WHERE h.id = $1", []any{d.WebhookID}, &organization, &plan); err != nil {
 		return err
 	}
 	granted, err := tx.takeQuota(ctx, organization, plan, 1)
@@ -98,10 +105,12 @@ func (tx *Tx) Redeliver(ctx context.Context, id string) error {
 		return err
 	}
 	if granted == 0 {
-		return board.Refuse(board.CodePlanLimit, "The organization's limit of %d deliveries a day is reached. Try again tomorrow (UTC), or move to a larger plan.", plan.Limits().DeliveriesPerDay)
+		return board.Refuse(board.CodePlanLimit, "The organization's limit of %d deliveries a day is reached. Try again tomorrow "+
+			"(UTC), or move to a larger plan.", plan.Limits().DeliveriesPerDay)
 	}
 	d.Attempts, d.DueAt, d.SwitchesOn = 0, tx.now, ""
-	if err := tx.exec(ctx, "UPDATE deliveries SET status = $1, retry = 0, due_at = $2, attempts = 0, reason = $3, switches_on = NULL, ended_at = NULL WHERE id = $4",
+	if err := tx.exec(ctx, "UPDATE deliveries SET status = $1, retry = 0, due_at = $2, attempts = 0, reason = $3, switches_on = "+
+		"NULL, ended_at = NULL WHERE id = $4",
 		string(board.DeliveryPending), int64(tx.now), "sent again by a person", id); err != nil {
 		return err
 	}
@@ -124,7 +133,8 @@ func (tx *Tx) InsertTest(ctx context.Context, w board.Webhook, switchesOn string
 		if _, err := tx.one(ctx, "SELECT version FROM boards WHERE id = $1", []any{boardID}, &version); err != nil {
 			return "", err
 		}
-	} else if found, err := tx.one(ctx, `SELECT id, version FROM boards WHERE workspace_id = $1 AND visibility = 'workspace' AND trashed_at IS NULL AND archived_at IS NULL
+	} else if found, err := tx.one(ctx, `SELECT id, version FROM boards WHERE workspace_id = $1 AND visibility = 'workspace'
+		AND trashed_at IS NULL AND archived_at IS NULL
 		ORDER BY updated_at DESC, id DESC LIMIT 1`, []any{w.WorkspaceID}, &boardID, &version); err != nil {
 		return "", err
 	} else if !found {
@@ -146,7 +156,8 @@ func (tx *Tx) InsertTest(ctx context.Context, w board.Webhook, switchesOn string
 // Quota returns the daily limit of deliveries and today's use, for the organization
 // of a workspace that a loader has loaded.
 func (v *View) Quota(ctx context.Context, w board.Workspace) (board.DeliveryQuota, error) {
-	q := board.DeliveryQuota{ID: w.OrganizationID, Plan: w.Plan, Day: v.Time().Format(board.DateLayout), Limit: w.Plan.Limits().DeliveriesPerDay}
+	q := board.DeliveryQuota{ID: w.OrganizationID, Plan: w.Plan, Day: v.Time().Format(board.DateLayout),
+		Limit: w.Plan.Limits().DeliveriesPerDay}
 	_, err := v.one(ctx, "SELECT used FROM delivery_days WHERE organization_id = $1 AND day = $2", []any{q.ID, q.Day}, &q.Used)
 	return q, err
 }
@@ -154,10 +165,12 @@ func (v *View) Quota(ctx context.Context, w board.Workspace) (board.DeliveryQuot
 // PurgeDeliveries deletes some deliveries that are too old for any log and old
 // daily counts. On PostgreSQL MaintainPartitions deletes most deliveries.
 func (tx *Tx) PurgeDeliveries(ctx context.Context) (int64, error) {
-	if err := tx.exec(ctx, "DELETE FROM delivery_days WHERE day < $1", board.Instant(tx.logBegins()).Time().Format(board.DateLayout)); err != nil {
+	if err := tx.exec(ctx, "DELETE FROM delivery_days WHERE day < $1",
+		board.Instant(tx.logBegins()).Time().Format(board.DateLayout)); err != nil {
 		return 0, err
 	}
 	from := tx.db.defaultPartition("deliveries")
-	return tx.affected(ctx, `DELETE FROM `+from+` WHERE id IN (SELECT k.id FROM (SELECT id, created_at, due_at FROM `+from+` ORDER BY id LIMIT 5000) AS k
+	return tx.affected(ctx, `DELETE FROM `+from+` WHERE id IN (SELECT k.id FROM (SELECT id, created_at, due_at FROM `+from+`
+		ORDER BY id LIMIT 5000) AS k
 		WHERE k.created_at < $1 AND k.due_at IS NULL)`, tx.logBegins())
 }

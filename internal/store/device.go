@@ -10,14 +10,16 @@ import (
 // InsertDevice writes the question of a device by the hashes of its code and of
 // what a person types. It is false when another one has that already.
 func (tx *Tx) InsertDevice(ctx context.Context, d board.Device, hash, userCode []byte) (fresh bool, err error) {
-	n, err := tx.affected(ctx, `INSERT INTO oauth_devices (id, hash, user_code, client_id, client_name, host, resource, scopes, refreshes, state, pause, polled_at, expires_at)
+	n, err := tx.affected(ctx, `INSERT INTO oauth_devices (id, hash, user_code, client_id, client_name, host, resource, scopes,
+		refreshes, state, pause, polled_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT DO NOTHING`,
 		d.ID, hash, userCode, d.ClientID, d.ClientName, d.Host, d.Resource, joined(d.Scopes), flag(d.Refreshes), string(board.DeviceAsked),
 		board.DevicePause.Milliseconds(), 0, int64(tx.now)+board.DeviceLifetime.Milliseconds())
 	return n == 1, err
 }
 
-const deviceColumns = `SELECT id, client_id, client_name, host, resource, scopes, refreshes <> 0, state, COALESCE(user_id, ''), COALESCE(workspace_id, ''), pause, polled_at, expires_at, COALESCE(token_id, ''),
+const deviceColumns = `SELECT id, client_id, client_name, host, resource, scopes, refreshes <> 0, state, COALESCE(user_id, ''),
+	COALESCE(workspace_id, ''), pause, polled_at, expires_at, COALESCE(token_id, ''),
 	user_id IS NULL OR ` + ownerThere + ` FROM oauth_devices WHERE `
 
 func (v *View) device(ctx context.Context, text string, hash []byte) (board.Device, error) {
@@ -56,7 +58,8 @@ func (v *View) AskedDevice(ctx context.Context, userCode []byte) (board.Device, 
 // AnswerDevice writes the caller's answer to a question. It is false when there
 // is one already.
 func (tx *Tx) AnswerDevice(ctx context.Context, d board.Device) (answered bool, err error) {
-	n, err := tx.affected(ctx, "UPDATE oauth_devices SET state = $1, scopes = $2, workspace_id = $3, user_id = $4 WHERE id = $5 AND state = $6",
+	n, err := tx.affected(ctx, "UPDATE oauth_devices SET state = $1, scopes = $2, workspace_id = $3, user_id = $4 "+
+		"WHERE id = $5 AND state = $6",
 		string(d.State), joined(d.Scopes), optional(d.WorkspaceID), tx.caller.UserID, d.ID, string(board.DeviceAsked))
 	return n == 1, err
 }

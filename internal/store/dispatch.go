@@ -15,7 +15,8 @@ import (
 
 // Reads and writes of the sender of deliveries, which acts for the service.
 
-const dispatchSelect = "SELECT id, webhook_id, COALESCE(board_id, ''), kind, attempts, due_at, created_at, COALESCE(switches_on, ''), log, body FROM deliveries "
+const dispatchSelect = "SELECT id, webhook_id, COALESCE(board_id, ''), kind, attempts, due_at, created_at, COALESCE(switches_on, " +
+	"''), log, body FROM deliveries "
 
 func (v *View) dispatches(ctx context.Context, where string, args ...any) ([]Dispatch, error) {
 	var out []Dispatch
@@ -52,9 +53,11 @@ func (db *DB) Queues(ctx context.Context) (out []Queue, err error) {
 	err = db.Read(ctx, board.System(), func(v *View) error {
 		out = nil
 		return v.each(ctx, `WITH RECURSIVE q (id) AS (SELECT min(webhook_id) FROM deliveries WHERE due_at IS NOT NULL
-			UNION ALL SELECT (SELECT min(d.webhook_id) FROM deliveries d WHERE d.due_at IS NOT NULL AND d.webhook_id > q.id) FROM q WHERE q.id IS NOT NULL)
+			UNION ALL SELECT (SELECT min(d.webhook_id) FROM deliveries d WHERE d.due_at IS NOT NULL AND d.webhook_id > q.id) FROM q
+			WHERE q.id IS NOT NULL)
 			SELECT q.id, (SELECT min(d.due_at) FROM deliveries d WHERE d.webhook_id = q.id AND d.retry = 0 AND d.due_at IS NOT NULL),
-			(SELECT min(d.due_at) FROM deliveries d WHERE d.webhook_id = q.id AND d.retry = 1 AND d.due_at IS NOT NULL) FROM q WHERE q.id IS NOT NULL`,
+			(SELECT min(d.due_at) FROM deliveries d WHERE d.webhook_id = q.id AND d.retry = 1 AND d.due_at IS NOT NULL) FROM q
+			WHERE q.id IS NOT NULL`,
 			nil, func(rows *sql.Rows) error {
 				var (
 					q            Queue
@@ -130,30 +133,32 @@ func (db *DB) Reschedule(ctx context.Context) error {
 	}
 	var all []moved
 	if err := db.Stream(ctx, board.System(), func(v *View) error {
-		return v.each(ctx, "SELECT id, due_at, log FROM deliveries WHERE retry = 1 AND due_at IS NOT NULL AND due_at > $1", []any{int64(v.now)}, func(rows *sql.Rows) error {
-			var (
-				id       string
-				due      board.Instant
-				text     []byte
-				attempts []board.DeliveryAttempt
-			)
-			if err := rows.Scan(&id, &due, &text); err != nil {
-				return err
-			}
-			if err := json.Unmarshal(text, &attempts); err != nil {
-				return fmt.Errorf("decode log of %s: %w", id, err)
-			}
-			if n := len(attempts); n > 0 && attempts[n-1].At > v.now {
-				all = append(all, moved{id, int64(due), int64(max(0, due-attempts[n-1].At))})
-			}
-			return nil
-		})
+		return v.each(ctx, "SELECT id, due_at, log FROM deliveries WHERE retry = 1 AND due_at IS NOT NULL AND due_at > $1",
+			[]any{int64(v.now)}, func(rows *sql.Rows) error {
+				var (
+					id       string
+					due      board.Instant
+					text     []byte
+					attempts []board.DeliveryAttempt
+				)
+				if err := rows.Scan(&id, &due, &text); err != nil {
+					return err
+				}
+				if err := json.Unmarshal(text, &attempts); err != nil {
+					return fmt.Errorf("decode log of %s: %w", id, err)
+				}
+				if n := len(attempts); n > 0 && attempts[n-1].At > v.now {
+					all = append(all, moved{id, int64(due), int64(max(0, due-attempts[n-1].At))})
+				}
+				return nil
+			})
 	}); err != nil || len(all) == 0 {
 		return err
 	}
 	return db.Write(ctx, board.System(), func(tx *Tx) error {
 		for _, m := range all {
-			if err := tx.exec(ctx, "UPDATE deliveries SET due_at = $1 WHERE id = $2 AND due_at = $3", int64(tx.now)+m.pause, m.id, m.was); err != nil {
+			if err := tx.exec(ctx, "UPDATE deliveries SET due_at = $1 WHERE id = $2 AND due_at = $3", int64(tx.now)+m.pause, m.id,
+				m.was); err != nil {
 				return err
 			}
 		}
@@ -219,9 +224,11 @@ type webhookState struct {
 // its id, a board, and the person who enables it or NULL.
 func (v *View) webhookStates(ctx context.Context, n int, args []any, found []webhookState) error {
 	return v.each(ctx, `WITH q (row_index, webhook_id, board_id, person_id) AS (`+typedValues(n, "BIGINT", "TEXT", "TEXT", "TEXT")+`)
-		SELECT q.row_index, h.board_id, h.off, h.failures, h.held_since, h.held_until, h.address, h.secret, h.old_secret, h.old_secret_until, COALESCE(w.trashed_at, t.trashed_at),
+		SELECT q.row_index, h.board_id, h.off, h.failures, h.held_since, h.held_until, h.address, h.secret, h.old_secret,
+		h.old_secret_until, COALESCE(w.trashed_at, t.trashed_at),
 		b.visibility, wm.role, bm.role
-		FROM q JOIN webhooks h ON h.id = q.webhook_id JOIN workspaces w ON w.id = h.workspace_id LEFT JOIN boards t ON t.id = h.board_id LEFT JOIN boards b ON b.id = q.board_id
+		FROM q JOIN webhooks h ON h.id = q.webhook_id JOIN workspaces w ON w.id = h.workspace_id LEFT
+		JOIN boards t ON t.id = h.board_id LEFT JOIN boards b ON b.id = q.board_id
 		LEFT JOIN users u ON u.id = COALESCE(q.person_id, h.owner_id) AND u.deleted_at IS NULL
 		LEFT JOIN workspace_members wm ON wm.workspace_id = h.workspace_id AND wm.user_id = u.id
 		LEFT JOIN board_members bm ON bm.board_id = h.board_id AND bm.user_id = u.id`, args, func(rows *sql.Rows) error {
@@ -229,7 +236,8 @@ func (v *View) webhookStates(ctx context.Context, n int, args []any, found []web
 			index int
 			w     = webhookState{found: true}
 		)
-		if err := rows.Scan(&index, &w.hookBoard, &w.off, &w.failures, &w.held, &w.heldUntil, &w.address, &w.secret, &w.old, &w.until, &w.trashed, &w.visibility, &w.member, &w.own); err != nil {
+		if err := rows.Scan(&index, &w.hookBoard, &w.off, &w.failures, &w.held, &w.heldUntil, &w.address, &w.secret, &w.old, &w.until,
+			&w.trashed, &w.visibility, &w.member, &w.own); err != nil {
 			return err
 		}
 		found[index] = w
@@ -330,7 +338,8 @@ func (db *DB) Record(ctx context.Context, outcomes []Outcome, holds []Hold) erro
 			return fmt.Errorf("record failures: %w", err)
 		}
 		for _, h := range holds {
-			if err := tx.exec(ctx, "UPDATE webhooks SET held_since = $1, held_until = $2 WHERE id = $3", nullable(h.Since), nullable(h.Until), h.WebhookID); err != nil {
+			if err := tx.exec(ctx, "UPDATE webhooks SET held_since = $1, held_until = $2 WHERE id = $3", nullable(h.Since),
+				nullable(h.Until), h.WebhookID); err != nil {
 				return err
 			}
 		}
@@ -396,7 +405,8 @@ func (tx *Tx) recordOutcomes(ctx context.Context, outcomes []Outcome) (map[strin
 	}
 	return recorded, sqldb.Batches(rows, func(n int, args []any) error {
 		first, last := fmt.Sprintf("$%d", len(args)+1), fmt.Sprintf("$%d", len(args)+2)
-		text := `WITH v (id, was, status, retry, due_at, attempts, reason, http_status, ended_at, log) AS (` + typedValues(n, "TEXT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "TEXT") + `)
+		text := `WITH v (id, was, status, retry, due_at, attempts, reason, http_status, ended_at, log) AS (` + typedValues(n, "TEXT",
+			"BIGINT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "TEXT", "BIGINT", "BIGINT", "TEXT") + `)
 			UPDATE deliveries SET status = v.status, retry = v.retry, due_at = v.due_at, attempts = v.attempts, reason = v.reason,
 			http_status = v.http_status, ended_at = v.ended_at, log = v.log
 			FROM v WHERE deliveries.id = v.id AND deliveries.attempts = v.was AND deliveries.due_at IS NOT NULL
@@ -469,7 +479,8 @@ func (tx *Tx) recordFailures(ctx context.Context, outcomes []Outcome, recorded m
 func (db *DB) MarkDelivering(ctx context.Context, ids []string) error {
 	return db.Write(ctx, board.System(), func(tx *Tx) error {
 		for _, id := range ids {
-			if err := tx.exec(ctx, "UPDATE deliveries SET status = $1 WHERE id = $2 AND due_at IS NOT NULL", string(board.DeliveryDelivering), id); err != nil {
+			if err := tx.exec(ctx, "UPDATE deliveries SET status = $1 WHERE id = $2 AND due_at IS NOT NULL",
+				string(board.DeliveryDelivering), id); err != nil {
 				return err
 			}
 		}

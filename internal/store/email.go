@@ -49,7 +49,8 @@ func (tx *Tx) ClaimEmail(ctx context.Context, lease time.Duration) (l board.Emai
 	for _, id := range due {
 		// If two servers chose the same email, the second finds here that it is
 		// no longer due.
-		err := tx.each(ctx, "UPDATE emails SET due_at = $1, attempts = attempts + 1 WHERE id = $2 AND due_at <= $3 RETURNING id, kind, about, attempts",
+		err := tx.each(ctx, "UPDATE emails SET due_at = $1, attempts = attempts + 1 WHERE id = $2 AND due_at <= $3 "+
+			"RETURNING id, kind, about, attempts",
 			[]any{int64(tx.now) + lease.Milliseconds(), id, int64(tx.now)}, func(rows *sql.Rows) error {
 				found = true
 				return rows.Scan(&l.ID, &l.Kind, &about, &l.Attempt)

@@ -79,7 +79,8 @@ func TestOlderServersQueueAndSendEmails(t *testing.T) {
 		t.Errorf("the queue is %q, want one email without attempts", got)
 	}
 	apptest.Change(t, db, "UPDATE letters SET due_at = 5, attempts = attempts + 1 WHERE id = 'ltr_1' AND due_at <= 1 RETURNING id, attempts")
-	if got := apptest.Select(t, db, "SELECT id FROM letters WHERE due_at <= 5 AND attempts = 1 ORDER BY due_at, id LIMIT 8"); !slices.Equal(got, []string{"ltr_1"}) {
+	if got := apptest.Select(t, db, "SELECT id FROM letters WHERE due_at <= 5 AND attempts = 1 ORDER BY due_at, id "+
+		"LIMIT 8"); !slices.Equal(got, []string{"ltr_1"}) {
 		t.Errorf("the claimed emails are %q, want ltr_1", got)
 	}
 	apptest.Change(t, db, "DELETE FROM letters WHERE id = 'ltr_1'")

@@ -130,7 +130,8 @@ func (w *world) in(n query.In, c *record) bool {
 
 func (w *world) within(n query.Range, c *record) bool {
 	at, day := map[query.Field]*board.Instant{
-		query.FieldDue: c.due.DueAt, query.FieldStart: c.due.StartAt, query.FieldCreated: &c.created, query.FieldUpdated: &c.updated, query.FieldCompleted: c.done,
+		query.FieldDue: c.due.DueAt, query.FieldStart: c.due.StartAt, query.FieldCreated: &c.created, query.FieldUpdated: &c.updated,
+		query.FieldCompleted: c.done,
 	}[n.Field], map[query.Field]*string{query.FieldDue: c.due.DueDate, query.FieldStart: c.due.StartDate}[n.Field]
 	switch {
 	case at != nil:
@@ -160,8 +161,9 @@ func says(words []string, n query.Text) bool {
 
 var (
 	vocabulary = []string{"alpha", "alps", "al", "beta", "Straße", "日本", "x1", "İstanbul", "ﬁsh", "not", "or", "near"}
-	folded     = []string{"alpha", "pha", "ta", "alps", "al", "alp", "beta", "be", "strasse", "日", "本", "x1", "x", "istanbul", "fish", "not", "or", "near", "nowhere"}
-	days       = []string{"2026-03-27", "2026-03-28", "2026-03-29", "2026-03-30", "2026-03-31"}
+	folded     = []string{"alpha", "pha", "ta", "alps", "al", "alp", "beta", "be", "strasse", "日", "本", "x1", "x", "istanbul",
+		"fish", "not", "or", "near", "nowhere"}
+	days = []string{"2026-03-27", "2026-03-28", "2026-03-29", "2026-03-30", "2026-03-31"}
 )
 
 func newWorld(t *testing.T, s *apptest.Service) *world {
@@ -230,7 +232,8 @@ func newWorld(t *testing.T, s *apptest.Service) *world {
 			if r.IntN(2) == 0 {
 				description = phrase()
 			}
-			c := board.Card{ID: tx.NewID("crd_"), BoardID: list.BoardID, ListID: list.ID, Title: phrase(), Description: &description, CreatedBy: creator}
+			c := board.Card{ID: tx.NewID("crd_"), BoardID: list.BoardID, ListID: list.ID, Title: phrase(), Description: &description,
+				CreatedBy: creator}
 			in := board.DueInput{TimeZone: pick([]string{"Europe/Berlin", "Pacific/Auckland"})}
 			if r.IntN(3) > 0 {
 				in.DueDate = pick(days)
@@ -252,7 +255,8 @@ func newWorld(t *testing.T, s *apptest.Service) *world {
 					return err
 				}
 			}
-			rec := record{boardID: at.board, listID: at.list, boardName: at.boardName, listName: at.name, due: c.Due, texts: map[query.Place][]string{}}
+			rec := record{boardID: at.board, listID: at.list, boardName: at.boardName, listName: at.name, due: c.Due,
+				texts: map[query.Place][]string{}}
 			if creator != nil {
 				rec.creator = *creator
 			}
@@ -315,7 +319,8 @@ func newWorld(t *testing.T, s *apptest.Service) *world {
 				return &now
 			}
 			rec.done, rec.archived = at(3), at(4)
-			c.DoneAt, c.ArchivedAt, c.Comments, c.ChecklistItems = rec.done, rec.archived, rec.comments, board.ItemCount{Done: rec.itemsDone, Total: rec.items}
+			c.DoneAt, c.ArchivedAt, c.Comments, c.ChecklistItems = rec.done, rec.archived, rec.comments,
+				board.ItemCount{Done: rec.itemsDone, Total: rec.items}
 			if err := tx.UpdateCard(ctx, &c); err != nil {
 				return err
 			}
@@ -362,7 +367,8 @@ func (w *world) draw(t *rapid.T, depth int) query.Node {
 	}
 	switch rapid.IntRange(0, kinds-1).Draw(t, "kind") {
 	case 0:
-		in := query.In{Ref: rapid.SampledFrom([]query.Ref{query.RefList, query.RefBoard, query.RefLabel, query.RefMember, query.RefCreator, query.RefCommenter}).Draw(t, "ref")}
+		in := query.In{Ref: rapid.SampledFrom([]query.Ref{query.RefList, query.RefBoard, query.RefLabel, query.RefMember,
+			query.RefCreator, query.RefCommenter}).Draw(t, "ref")}
 		switch in.Ref {
 		case query.RefList:
 			in.IDs, in.Names = some(w.lists), some([]string{"to do", "dóing", "gone"})
@@ -380,14 +386,17 @@ func (w *world) draw(t *rapid.T, depth int) query.Node {
 			query.ThingStart, query.ThingAssignee, query.ThingLabel, query.ThingCreator}).Draw(t, "thing")}
 	case 2:
 		return rapid.SampledFrom([]query.Node{query.IsDone{}, query.IsArchived{}, query.StatusIs{
-			Any: rapid.SliceOfN(rapid.SampledFrom([]string{"on_track", "at_risk", "off_track", "complete"}), 1, 3).Draw(t, "statuses")}}).Draw(t, "state")
+			Any: rapid.SliceOfN(rapid.SampledFrom([]string{"on_track", "at_risk", "off_track", "complete"}), 1, 3).Draw(t,
+				"statuses")}}).Draw(t, "state")
 	case 3:
 		return query.ChecklistIs{Complete: rapid.Bool().Draw(t, "complete")}
 	case 4:
-		n := query.Range{Field: rapid.SampledFrom([]query.Field{query.FieldDue, query.FieldStart, query.FieldCreated, query.FieldUpdated, query.FieldCompleted}).Draw(t, "field")}
+		n := query.Range{Field: rapid.SampledFrom([]query.Field{query.FieldDue, query.FieldStart, query.FieldCreated,
+			query.FieldUpdated, query.FieldCompleted}).Draw(t, "field")}
 		edge := func() query.Edge {
 			if n.Field == query.FieldCreated || n.Field == query.FieldUpdated || n.Field == query.FieldCompleted {
-				return query.Edge{Day: "x", At: rapid.SampledFrom(w.cards).Draw(t, "card").updated + board.Instant(rapid.IntRange(-1, 1).Draw(t, "off"))}
+				return query.Edge{Day: "x", At: rapid.SampledFrom(w.cards).Draw(t, "card").updated +
+					board.Instant(rapid.IntRange(-1, 1).Draw(t, "off"))}
 			}
 			c := rapid.SampledFrom(w.cards).Draw(t, "card")
 			e := query.Edge{Day: rapid.SampledFrom(days).Draw(t, "day"), At: c.created}
@@ -406,7 +415,8 @@ func (w *world) draw(t *rapid.T, depth int) query.Node {
 		return n
 	case 5, 6, 7:
 		return query.Text{
-			Place:  rapid.SampledFrom([]query.Place{query.Anywhere, query.Anywhere, query.InTitle, query.InDescription, query.InComment, query.InChecklist}).Draw(t, "place"),
+			Place: rapid.SampledFrom([]query.Place{query.Anywhere, query.Anywhere, query.InTitle, query.InDescription, query.InComment,
+				query.InChecklist}).Draw(t, "place"),
 			Words:  rapid.SliceOfN(rapid.SampledFrom(folded), 1, 2).Draw(t, "words"),
 			Prefix: rapid.Bool().Draw(t, "prefix"),
 		}
@@ -430,7 +440,8 @@ func TestConditionsMeanWhatTheySay(t *testing.T) {
 			for i := range where {
 				where[i] = w.draw(t, 2)
 			}
-			q := query.Query{Where: where, Archived: rapid.SampledFrom([]query.Archived{query.ArchivedNo, query.ArchivedAll, query.ArchivedOnly}).Draw(t, "archived")}
+			q := query.Query{Where: where, Archived: rapid.SampledFrom([]query.Archived{query.ArchivedNo, query.ArchivedAll,
+				query.ArchivedOnly}).Draw(t, "archived")}
 			var want []string
 			for i := range w.cards {
 				c := &w.cards[i]

@@ -22,7 +22,8 @@ const ownerThere = "EXISTS (SELECT 1 FROM users u WHERE u.id = user_id AND u.del
 
 // InsertCode writes an authorization code by the hash of its text.
 func (tx *Tx) InsertCode(ctx context.Context, hash []byte, c board.AuthorizationCode) error {
-	return tx.exec(ctx, `INSERT INTO oauth_codes (hash, client_id, client_name, host, resource, scopes, user_id, workspace_id, refreshes, redirect_uri, challenge, expires_at)
+	return tx.exec(ctx, `INSERT INTO oauth_codes (hash, client_id, client_name, host, resource, scopes, user_id, workspace_id,
+		refreshes, redirect_uri, challenge, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 		hash, c.ClientID, c.ClientName, c.Host, c.Resource, joined(c.Scopes), c.UserID, optional(c.WorkspaceID), flag(c.Refreshes),
 		c.RedirectURI, c.Challenge, int64(tx.now)+board.CodeLifetime.Milliseconds())
@@ -39,9 +40,11 @@ func (tx *Tx) Code(ctx context.Context, hash []byte) (board.AuthorizationCode, e
 		there            bool
 		until            board.Instant
 	)
-	found, err := tx.one(ctx, tx.forUpdate(`SELECT client_id, client_name, host, resource, scopes, user_id, workspace_id, refreshes <> 0, redirect_uri, challenge, expires_at, token_id, `+ownerThere+`
+	found, err := tx.one(ctx, tx.forUpdate(`SELECT client_id, client_name, host, resource, scopes, user_id, workspace_id,
+		refreshes <> 0, redirect_uri, challenge, expires_at, token_id, `+ownerThere+`
 		FROM oauth_codes WHERE hash = $1`), []any{hash},
-		&c.ClientID, &c.ClientName, &c.Host, &c.Resource, &scopes, &c.UserID, &workspace, &c.Refreshes, &c.RedirectURI, &c.Challenge, &until, &token, &there)
+		&c.ClientID, &c.ClientName, &c.Host, &c.Resource, &scopes, &c.UserID, &workspace, &c.Refreshes, &c.RedirectURI, &c.Challenge,
+		&until, &token, &there)
 	if err == nil && !found {
 		err = board.NotFound()
 	}
@@ -61,20 +64,24 @@ func (tx *Tx) InsertGrant(ctx context.Context, t board.Token, c board.Consent, f
 	if family == nil {
 		until = int64(*t.ExpiresAt)
 	}
-	return tx.exec(ctx, "INSERT INTO oauth_grants (token_id, client_id, host, resource, scopes, family, refresh, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+	return tx.exec(ctx, "INSERT INTO oauth_grants (token_id, client_id, host, resource, scopes, family, refresh, expires_at) "+
+		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
 		t.ID, c.ClientID, c.Host, c.Resource, joined(c.Scopes), family, refresh, until)
 }
 
 // grantColumns tell of a grant; $1 is the hash that is looked for and $2 the
 // time. A token that is limited to a workspace which its owner has left has
 // ended as a caller (CallerOfToken), and so has its renewal.
-const grantColumns = `SELECT g.token_id, g.client_id, t.user_id, g.resource, g.scopes, t.scopes, t.expires_at, t.revoked_at IS NOT NULL OR g.expires_at <= $2 OR u.deleted_at IS NOT NULL
-		OR t.workspace_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = t.workspace_id AND m.user_id = t.user_id)
+const grantColumns = `SELECT g.token_id, g.client_id, t.user_id, g.resource, g.scopes, t.scopes, t.expires_at,
+	t.revoked_at IS NOT NULL OR g.expires_at <= $2 OR u.deleted_at IS NOT NULL
+		OR t.workspace_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = t.workspace_id
+		AND m.user_id = t.user_id)
 	FROM oauth_grants g JOIN tokens t ON t.id = g.token_id JOIN users u ON u.id = t.user_id `
 
 func (tx *Tx) grant(ctx context.Context, where string, hash []byte) (g board.Grant, err error) {
 	var scopes, tokenScopes string
-	found, err := tx.one(ctx, grantColumns+where, []any{hash, int64(tx.now)}, &g.TokenID, &g.ClientID, &g.UserID, &g.Resource, &scopes, &tokenScopes, &g.TokenUntil, &g.Ended)
+	found, err := tx.one(ctx, grantColumns+where, []any{hash, int64(tx.now)}, &g.TokenID, &g.ClientID, &g.UserID, &g.Resource,
+		&scopes, &tokenScopes, &g.TokenUntil, &g.Ended)
 	if err == nil && !found {
 		err = board.NotFound()
 	}
@@ -111,12 +118,14 @@ func (tx *Tx) GrantOfToken(ctx context.Context, hash []byte) (board.Grant, error
 // RenewGrant gives a grant another access token and another refresh token; those
 // before it work no more. It is false when the token was revoked meanwhile.
 func (tx *Tx) RenewGrant(ctx context.Context, t board.Token, hash, refresh []byte) (renewed bool, err error) {
-	n, err := tx.affected(ctx, "UPDATE tokens SET hash = $1, last_four = $2, scopes = $3, expires_at = $4 WHERE id = $5 AND revoked_at IS NULL",
+	n, err := tx.affected(ctx, "UPDATE tokens SET hash = $1, last_four = $2, scopes = $3, expires_at = $4 WHERE id = $5 "+
+		"AND revoked_at IS NULL",
 		hash, t.LastFour, joined(t.Scopes), instant(t.ExpiresAt), t.ID)
 	if err != nil || n == 0 {
 		return false, err
 	}
-	return true, tx.exec(ctx, "UPDATE oauth_grants SET refresh = $1, expires_at = $2 WHERE token_id = $3", refresh, int64(tx.now)+board.RefreshLifetime.Milliseconds(), t.ID)
+	return true, tx.exec(ctx, "UPDATE oauth_grants SET refresh = $1, expires_at = $2 WHERE token_id = $3", refresh, int64(tx.now)+
+		board.RefreshLifetime.Milliseconds(), t.ID)
 }
 
 // EndGrant revokes what a program has. To end what has ended changes nothing.
@@ -147,11 +156,13 @@ func (v *View) ConnectedApps(ctx context.Context, before string, limit int) ([]b
 
 // CountConnectedApps counts them.
 func (v *View) CountConnectedApps(ctx context.Context) (int, error) {
-	return v.count(ctx, "SELECT count(*) FROM oauth_grants g JOIN tokens t ON t.id = g.token_id WHERE "+appLives, v.caller.UserID, int64(v.now))
+	return v.count(ctx, "SELECT count(*) FROM oauth_grants g JOIN tokens t ON t.id = g.token_id WHERE "+appLives,
+		v.caller.UserID, int64(v.now))
 }
 
 // IsConnectedApp tells whether a token of the caller's is that of a program.
 func (v *View) IsConnectedApp(ctx context.Context, tokenID string) (bool, error) {
-	n, err := v.count(ctx, "SELECT count(*) FROM oauth_grants g JOIN tokens t ON t.id = g.token_id WHERE "+appLives+" AND t.id = $3", v.caller.UserID, int64(v.now), tokenID)
+	n, err := v.count(ctx, "SELECT count(*) FROM oauth_grants g JOIN tokens t ON t.id = g.token_id WHERE "+appLives+
+		" AND t.id = $3", v.caller.UserID, int64(v.now), tokenID)
 	return n == 1, err
 }

@@ -43,8 +43,10 @@ func (tx *Tx) lease(ctx context.Context, holder string, length time.Duration, na
 	}
 	now := fmt.Sprintf("excluded.until - %d", length.Milliseconds())
 	err = sqldb.Batches(rows, func(n int, args []any) error {
-		return tx.each(ctx, "INSERT INTO leases (name, holder, until) VALUES "+sqldb.Values(n, 3)+` ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
-			WHERE leases.holder = excluded.holder OR leases.until < `+now+` OR leases.until > `+now+fmt.Sprintf(" + %d", leaseMost.Milliseconds())+" RETURNING name", args, func(rows *sql.Rows) error {
+		return tx.each(ctx, "INSERT INTO leases (name, holder, until) VALUES "+sqldb.Values(n, 3)+` ON CONFLICT (name) DO UPDATE
+			SET holder = excluded.holder, until = excluded.until
+			WHERE leases.holder = excluded.holder OR leases.until < `+now+` OR leases.until > `+now+fmt.Sprintf(" + %d",
+			leaseMost.Milliseconds())+" RETURNING name", args, func(rows *sql.Rows) error {
 			var name string
 			err := rows.Scan(&name)
 			held = append(held, name)
@@ -68,7 +70,8 @@ func (v *View) ExpiredBoard(ctx context.Context) (id string, err error) {
 	until := int64(v.now) - TrashLifetime.Milliseconds()
 	for _, text := range []string{
 		"SELECT id FROM boards WHERE trashed_at IS NOT NULL AND trashed_at < $1 ORDER BY trashed_at, id LIMIT 1",
-		"SELECT b.id FROM workspaces w JOIN boards b ON b.workspace_id = w.id WHERE w.trashed_at IS NOT NULL AND w.trashed_at < $1 ORDER BY b.id LIMIT 1",
+		"SELECT b.id FROM workspaces w JOIN boards b ON b.workspace_id = w.id WHERE w.trashed_at IS NOT NULL AND w.trashed_at < $1 " +
+			"ORDER BY b.id LIMIT 1",
 	} {
 		if _, err = v.one(ctx, text, []any{until}, &id); err != nil || id != "" {
 			return id, err
@@ -100,7 +103,8 @@ func (tx *Tx) PurgeBoard(ctx context.Context, boardID string) error {
 // longer than TrashLifetime and have no boards left, and returns how many. Their
 // organizations stay.
 func (tx *Tx) PurgeWorkspaces(ctx context.Context) (int, error) {
-	n, err := tx.affected(ctx, "DELETE FROM workspaces WHERE trashed_at IS NOT NULL AND trashed_at < $1 AND NOT EXISTS (SELECT 1 FROM boards b WHERE b.workspace_id = workspaces.id)",
+	n, err := tx.affected(ctx, "DELETE FROM workspaces WHERE trashed_at IS NOT NULL AND trashed_at < $1 AND NOT EXISTS (SELECT 1 "+
+		"FROM boards b WHERE b.workspace_id = workspaces.id)",
 		int64(tx.now)-TrashLifetime.Milliseconds())
 	return int(n), err
 }

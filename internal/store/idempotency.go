@@ -45,7 +45,8 @@ func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []by
 		s      Stored
 		sealed int64
 	)
-	text := "SELECT operation, fingerprint, COALESCE(workspace_id, ''), COALESCE(board_id, ''), fault, answer, sealed FROM idempotency WHERE user_id = $1 AND key = $2"
+	text := "SELECT operation, fingerprint, COALESCE(workspace_id, ''), COALESCE(board_id, ''), fault, answer, sealed " +
+		"FROM idempotency WHERE user_id = $1 AND key = $2"
 	if tx.db.dialect().RowLocks {
 		// A lock is written, so the commit waits for a synchronous standby: the
 		// first call may have ended before that had what it did.
@@ -76,7 +77,8 @@ func (tx *Tx) Keep(ctx context.Context, key string, s Stored) (err error) {
 			return err
 		}
 	}
-	return tx.exec(ctx, "UPDATE idempotency SET workspace_id = $1, board_id = $2, fault = $3, answer = $4, sealed = $5, comment_id = $6 WHERE user_id = $7 AND key = $8",
+	return tx.exec(ctx, "UPDATE idempotency SET workspace_id = $1, board_id = $2, fault = $3, answer = $4, sealed = $5, comment_id "+
+		"= $6 WHERE user_id = $7 AND key = $8",
 		optional(s.WorkspaceID), optional(s.BoardID), string(s.Fault), s.Answer, flag(s.Sealed), optional(tx.comment), tx.caller.KeyOwner(), key)
 }
 
@@ -125,7 +127,8 @@ func (tx *Tx) StillVisible(ctx context.Context, workspaceID, boardID string) err
 		return err
 	}
 	var s accessScan
-	found, err := tx.one(ctx, "SELECT "+accessColumns+" FROM boards b"+accessJoins+"WHERE b.id = $1", []any{boardID, tx.caller.UserID}, s.dest()...)
+	found, err := tx.one(ctx, "SELECT "+accessColumns+" FROM boards b"+accessJoins+"WHERE b.id = $1",
+		[]any{boardID, tx.caller.UserID}, s.dest()...)
 	if err == nil && (!found || !s.result().Sees(tx.caller)) {
 		err = board.NotFound()
 	}

@@ -49,7 +49,8 @@ func first(found []board.Invitation, err error) (board.Invitation, error) {
 // loaded, by id, from behind one on: those that are pending, and those whose
 // time is over.
 func (v *View) Invitations(ctx context.Context, workspaceID, behind string, limit int) ([]board.Invitation, error) {
-	return v.invitations(ctx, "WHERE i.workspace_id = $1 AND i.id > $2 AND "+invitationOpen+" ORDER BY i.id LIMIT $3", workspaceID, behind, limit)
+	return v.invitations(ctx, "WHERE i.workspace_id = $1 AND i.id > $2 AND "+invitationOpen+" ORDER BY i.id LIMIT $3",
+		workspaceID, behind, limit)
 }
 
 // Invitation is an open invitation of a workspace that a loader has loaded.
@@ -82,19 +83,22 @@ func (v *View) InvitationsTo(ctx context.Context, email string) ([]board.Invitat
 
 // CountInvitations counts the pending invitations of a workspace, but for one.
 func (v *View) CountInvitations(ctx context.Context, workspaceID, except string) (int, error) {
-	return v.count(ctx, "SELECT count(*) FROM invitations i WHERE i.workspace_id = $1 AND i.id <> $2 AND i.expires_at > $3 AND "+invitationOpen, workspaceID, except, int64(v.now))
+	return v.count(ctx, "SELECT count(*) FROM invitations i WHERE i.workspace_id = $1 AND i.id <> $2 AND i.expires_at > $3 AND "+
+		invitationOpen, workspaceID, except, int64(v.now))
 }
 
 // InsertInvitation writes a new invitation.
 func (tx *Tx) InsertInvitation(ctx context.Context, i *board.Invitation) error {
 	i.CreatedAt = tx.now
-	return tx.exec(ctx, "INSERT INTO invitations (id, workspace_id, email, role, invited_by, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+	return tx.exec(ctx, "INSERT INTO invitations (id, workspace_id, email, role, invited_by, created_at, expires_at) "+
+		"VALUES ($1, $2, $3, $4, $5, $6, $7)",
 		i.ID, i.WorkspaceID, i.Email, string(i.Role), inviter(i), int64(i.CreatedAt), int64(i.ExpiresAt))
 }
 
 // RenewInvitation writes another role, inviter and end of an open invitation.
 func (tx *Tx) RenewInvitation(ctx context.Context, i *board.Invitation) error {
-	return tx.exec(ctx, "UPDATE invitations SET role = $1, invited_by = $2, expires_at = $3 WHERE id = $4", string(i.Role), inviter(i), int64(i.ExpiresAt), i.ID)
+	return tx.exec(ctx, "UPDATE invitations SET role = $1, invited_by = $2, expires_at = $3 WHERE id = $4", string(i.Role),
+		inviter(i), int64(i.ExpiresAt), i.ID)
 }
 
 func inviter(i *board.Invitation) any {
@@ -114,7 +118,8 @@ func (tx *Tx) LastInvitationEmail(ctx context.Context, email string) (at board.I
 // AddInvitationSecret makes an invitation be found by a secret, which goes out
 // in an email now.
 func (tx *Tx) AddInvitationSecret(ctx context.Context, invitationID, secret string) error {
-	if err := tx.exec(ctx, "INSERT INTO invitation_tokens (hash, invitation_id) VALUES ($1, $2)", board.SecretHash(secret), invitationID); err != nil {
+	if err := tx.exec(ctx, "INSERT INTO invitation_tokens (hash, invitation_id) VALUES ($1, $2)", board.SecretHash(secret),
+		invitationID); err != nil {
 		return fmt.Errorf("add secret: %w", err)
 	}
 	return tx.exec(ctx, "UPDATE invitations SET lettered_at = $1 WHERE id = $2", int64(tx.now), invitationID)
@@ -128,7 +133,8 @@ func (tx *Tx) WithdrawInvitation(ctx context.Context, id string) error {
 // WithdrawInvitationsBy ends the open invitations that a person has sent for a
 // workspace: all, or those that would make owners.
 func (tx *Tx) WithdrawInvitationsBy(ctx context.Context, workspaceID, userID string, ownersOnly bool) error {
-	text := "UPDATE invitations SET withdrawn_at = $1 WHERE workspace_id = $2 AND invited_by = $3 AND accepted_at IS NULL AND withdrawn_at IS NULL"
+	text := "UPDATE invitations SET withdrawn_at = $1 WHERE workspace_id = $2 AND invited_by = $3 AND accepted_at IS NULL " +
+		"AND withdrawn_at IS NULL"
 	if ownersOnly {
 		text += " AND role = 'owner'"
 	}
@@ -137,7 +143,8 @@ func (tx *Tx) WithdrawInvitationsBy(ctx context.Context, workspaceID, userID str
 
 // AcceptInvitation makes the caller a member by an invitation, and ends it.
 func (tx *Tx) AcceptInvitation(ctx context.Context, i board.Invitation) error {
-	if err := tx.exec(ctx, "UPDATE invitations SET accepted_at = $1, accepted_by = $2 WHERE id = $3", int64(tx.now), tx.caller.UserID, i.ID); err != nil {
+	if err := tx.exec(ctx, "UPDATE invitations SET accepted_at = $1, accepted_by = $2 WHERE id = $3", int64(tx.now),
+		tx.caller.UserID, i.ID); err != nil {
 		return fmt.Errorf("accept invitation: %w", err)
 	}
 	return tx.SetMember(ctx, i.WorkspaceID, tx.caller.UserID, i.Role)
@@ -150,5 +157,6 @@ const InvitationKept = 90 * 24 * time.Hour
 // PurgeInvitations forgets invitations that ended long ago, with the addresses
 // in them.
 func (tx *Tx) PurgeInvitations(ctx context.Context) (int64, error) {
-	return tx.affected(ctx, "DELETE FROM invitations WHERE COALESCE(accepted_at, withdrawn_at, expires_at) < $1", int64(tx.now)-InvitationKept.Milliseconds())
+	return tx.affected(ctx, "DELETE FROM invitations WHERE COALESCE(accepted_at, withdrawn_at, expires_at) < $1",
+		int64(tx.now)-InvitationKept.Milliseconds())
 }

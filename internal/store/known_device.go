@@ -15,7 +15,8 @@ const (
 // Knows reports whether a person has signed in with the caller's browser before,
 // and whether with any browser from the caller's network.
 func (v *View) Knows(ctx context.Context, userID, network string) (device, place bool, err error) {
-	_, err = v.one(ctx, `SELECT COALESCE(MAX(CASE WHEN hash = $2 THEN 1 ELSE 0 END), 0) > 0, COALESCE(MAX(CASE WHEN network = $3 THEN 1 ELSE 0 END), 0) > 0
+	_, err = v.one(ctx, `SELECT COALESCE(MAX(CASE WHEN hash = $2 THEN 1 ELSE 0 END), 0) > 0, COALESCE(MAX(CASE WHEN network = $3
+		THEN 1 ELSE 0 END), 0) > 0
 		FROM known_devices WHERE user_id = $1 AND last_used_at > $4`,
 		[]any{userID, deviceHash(v.caller), network, int64(v.now) - deviceLifetime.Milliseconds()}, &device, &place)
 	return device, place, err
@@ -28,11 +29,13 @@ func deviceHash(c board.Caller) []byte { return append([]byte{}, c.Device...) }
 // knows. The id is empty when it does not. A browser is announced once its owner
 // was told about it.
 func (tx *Tx) UseKnownDevice(ctx context.Context, network string) (id string, announced bool, err error) {
-	found, err := tx.one(ctx, "SELECT id, announced <> 0 FROM known_devices WHERE user_id = $1 AND hash = $2", []any{tx.caller.UserID, deviceHash(tx.caller)}, &id, &announced)
+	found, err := tx.one(ctx, "SELECT id, announced <> 0 FROM known_devices WHERE user_id = $1 AND hash = $2",
+		[]any{tx.caller.UserID, deviceHash(tx.caller)}, &id, &announced)
 	if err != nil || !found {
 		return "", false, err
 	}
-	return id, announced, tx.exec(ctx, "UPDATE known_devices SET network = $1, address = $2, user_agent = $3, last_used_at = $4, announced = 1 WHERE id = $5",
+	return id, announced, tx.exec(ctx, "UPDATE known_devices SET network = $1, address = $2, user_agent = $3, last_used_at = $4, "+
+		"announced = 1 WHERE id = $5",
 		network, tx.caller.Address, agent(tx.caller.UserAgent), int64(tx.now), id)
 }
 
@@ -46,11 +49,13 @@ func (tx *Tx) InsertKnownDevice(ctx context.Context, id string, hash []byte, net
 		}
 	}
 	now := int64(tx.now)
-	if err := tx.exec(ctx, "INSERT INTO known_devices (id, user_id, hash, network, address, user_agent, announced, created_at, last_used_at) VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $7)",
+	if err := tx.exec(ctx, "INSERT INTO known_devices (id, user_id, hash, network, address, user_agent, announced, created_at, "+
+		"last_used_at) VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $7)",
 		id, tx.caller.UserID, hash, network, tx.caller.Address, agent(tx.caller.UserAgent), now); err != nil {
 		return err
 	}
-	return tx.exec(ctx, "DELETE FROM known_devices WHERE user_id = $1 AND id NOT IN (SELECT id FROM known_devices WHERE user_id = $1 ORDER BY last_used_at DESC, id DESC LIMIT $2)",
+	return tx.exec(ctx, "DELETE FROM known_devices WHERE user_id = $1 AND id NOT IN (SELECT id FROM known_devices "+
+		"WHERE user_id = $1 ORDER BY last_used_at DESC, id DESC LIMIT $2)",
 		tx.caller.UserID, devicesKept)
 }
 

@@ -11,8 +11,9 @@ import (
 
 const (
 	labelColumns = "a.id, a.board_id, a.name, a.color, a.created_at, a.updated_at"
-	labelLoad    = "SELECT " + accessColumns + ", " + labelColumns + " FROM labels a JOIN boards b ON b.id = a.board_id" + accessJoins + "WHERE a.id = $1"
-	labelLock    = "SELECT b.id FROM boards b JOIN labels a ON a.board_id = b.id WHERE a.id = $1 FOR UPDATE OF b"
+	labelLoad    = "SELECT " + accessColumns + ", " + labelColumns + " FROM labels a JOIN boards b ON b.id = a.board_id" +
+		accessJoins + "WHERE a.id = $1"
+	labelLock = "SELECT b.id FROM boards b JOIN labels a ON a.board_id = b.id WHERE a.id = $1 FOR UPDATE OF b"
 )
 
 func labelDest(l *board.Label) []any {
@@ -32,7 +33,8 @@ func (tx *Tx) Label(ctx context.Context, id string, need board.Capability) (boar
 // Labels are the labels of a board by name, from behind one on.
 func (v *View) Labels(ctx context.Context, boardID string, behindName, behindID string, limit int) ([]board.Label, error) {
 	out := []board.Label{}
-	err := v.each(ctx, "SELECT "+labelColumns+" FROM labels a WHERE a.board_id = $1 AND (a.name, a.id) > ($2, $3) ORDER BY a.name, a.id LIMIT $4",
+	err := v.each(ctx, "SELECT "+labelColumns+" FROM labels a WHERE a.board_id = $1 AND (a.name, a.id) > ($2, $3) "+
+		"ORDER BY a.name, a.id LIMIT $4",
 		[]any{boardID, behindName, behindID, limit}, func(rows *sql.Rows) error {
 			var l board.Label
 			err := rows.Scan(labelDest(&l)...)
@@ -57,7 +59,8 @@ func (tx *Tx) InsertLabel(ctx context.Context, l *board.Label) error {
 // UpdateLabel writes the label as it is.
 func (tx *Tx) UpdateLabel(ctx context.Context, l *board.Label) error {
 	l.UpdatedAt = tx.now
-	return tx.exec(ctx, "UPDATE labels SET name = $1, color = $2, updated_at = $3 WHERE id = $4", l.Name, string(l.Color), int64(l.UpdatedAt), l.ID)
+	return tx.exec(ctx, "UPDATE labels SET name = $1, color = $2, updated_at = $3 WHERE id = $4", l.Name, string(l.Color),
+		int64(l.UpdatedAt), l.ID)
 }
 
 // LabelledCards are open cards that carry a label, by id: of each the list and

@@ -11,7 +11,8 @@ import (
 
 const (
 	listFields = "l.id, l.board_id, l.name, l.rank, l.wip_limit, l.wip_mode, l.archived_at, l.created_at, l.updated_at, "
-	listCount  = "CASE WHEN l.archived_at IS NULL THEN (SELECT count(*) FROM cards n WHERE n.list_id = l.id AND n.archived_at IS NULL) ELSE 0 END"
+	listCount  = "CASE WHEN l.archived_at IS NULL THEN (SELECT count(*) FROM cards n WHERE n.list_id = l.id " +
+		"AND n.archived_at IS NULL) ELSE 0 END"
 	// Counting the cards of a long list costs more than inserting one.
 	listTargetCount = "CASE WHEN l.wip_limit IS NULL THEN 0 ELSE " + listCount + " END"
 
@@ -105,14 +106,16 @@ func (tx *Tx) PlaceList(ctx context.Context, l *board.List, at board.Position) (
 // UpdateList writes all fields of a list.
 func (tx *Tx) UpdateList(ctx context.Context, l *board.List) error {
 	l.UpdatedAt = tx.now
-	return tx.exec(ctx, "UPDATE lists SET name = $1, rank = $2, wip_limit = $3, wip_mode = $4, archived_at = $5, updated_at = $6 WHERE id = $7",
+	return tx.exec(ctx, "UPDATE lists SET name = $1, rank = $2, wip_limit = $3, wip_mode = $4, archived_at = $5, updated_at "+
+		"= $6 WHERE id = $7",
 		l.Name, l.Rank, l.WIPLimit, string(l.WIPMode), instant(l.ArchivedAt), int64(l.UpdatedAt), l.ID)
 }
 
 // RecountOpenCards counts the open cards of a board that a loader has loaded again,
 // after one of its lists was archived or restored.
 func (tx *Tx) RecountOpenCards(ctx context.Context, boardID string) (err error) {
-	tx.On(boardID).OpenCards, err = tx.count(ctx, "SELECT count(*) FROM lists l JOIN cards c ON c.list_id = l.id WHERE l.board_id = $1 AND "+search.OpenCard, boardID)
+	tx.On(boardID).OpenCards, err = tx.count(ctx, "SELECT count(*) FROM lists l JOIN cards c ON c.list_id = l.id "+
+		"WHERE l.board_id = $1 AND "+search.OpenCard, boardID)
 	return err
 }
 
@@ -123,7 +126,8 @@ func (tx *Tx) ListBefore(ctx context.Context, l board.List) (string, error) {
 
 // before returns the open row below a parent with the highest rank before a rank.
 func (tx *Tx) before(ctx context.Context, s Siblings, parentID, rank string) (id string, err error) {
-	_, err = tx.one(ctx, "SELECT id FROM "+s.Table+" WHERE "+s.Parent+" = $1 AND rank < $2"+s.open+" ORDER BY rank DESC LIMIT 1", []any{parentID, rank}, &id)
+	_, err = tx.one(ctx, "SELECT id FROM "+s.Table+" WHERE "+s.Parent+" = $1 AND rank < $2"+s.open+" ORDER BY rank DESC LIMIT 1",
+		[]any{parentID, rank}, &id)
 	return id, err
 }
 

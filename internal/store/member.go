@@ -46,7 +46,8 @@ func (v *View) MemberByEmail(ctx context.Context, workspaceID, email string) (bo
 func (v *View) member(ctx context.Context, column, workspaceID, value string) (board.Member, error) {
 	var m board.Member
 	found, err := v.one(ctx, `SELECT u.id, u.name, u.email, wm.role, wm.created_at FROM workspace_members wm JOIN users u ON u.id = wm.user_id
-		WHERE wm.workspace_id = $1 AND `+column+` = $2 AND u.deleted_at IS NULL`, []any{workspaceID, value}, &m.ID, &m.Name, &m.Email, &m.Role, &m.JoinedAt)
+		WHERE wm.workspace_id = $1 AND `+column+` = $2 AND u.deleted_at IS NULL`, []any{workspaceID, value}, &m.ID, &m.Name, &m.Email,
+		&m.Role, &m.JoinedAt)
 	if err == nil && !found {
 		err = board.NotFound()
 	}
@@ -57,7 +58,8 @@ func (v *View) member(ctx context.Context, column, workspaceID, value string) (b
 // person; empty when there is none.
 func (v *View) OtherOwner(ctx context.Context, workspaceID, userID string) (id string, err error) {
 	_, err = v.one(ctx, `SELECT wm.user_id FROM workspace_members wm JOIN users u ON u.id = wm.user_id
-		WHERE wm.workspace_id = $1 AND wm.user_id <> $2 AND wm.role = 'owner' AND u.deleted_at IS NULL ORDER BY wm.created_at, wm.user_id LIMIT 1`,
+		WHERE wm.workspace_id = $1 AND wm.user_id <> $2 AND wm.role = 'owner' AND u.deleted_at IS NULL
+		ORDER BY wm.created_at, wm.user_id LIMIT 1`,
 		[]any{workspaceID, userID}, &id)
 	return id, err
 }
@@ -65,12 +67,15 @@ func (v *View) OtherOwner(ctx context.Context, workspaceID, userID string) (id s
 // MemberBoards are the boards of a workspace, by id, on which a person has a role
 // of its own or cards, in whatever state they are.
 func (v *View) MemberBoards(ctx context.Context, workspaceID, userID string) ([]string, error) {
-	return v.texts(ctx, `SELECT b.id FROM boards b WHERE b.workspace_id = $1 AND (b.id IN (SELECT m.board_id FROM board_members m WHERE m.user_id = $2)
-		OR b.id IN (SELECT c.board_id FROM card_assignees k JOIN cards c ON c.id = k.card_id WHERE k.user_id = $2)) ORDER BY b.id`, workspaceID, userID)
+	return v.texts(ctx, `SELECT b.id FROM boards b WHERE b.workspace_id = $1 AND (b.id IN (SELECT m.board_id FROM board_members m
+		WHERE m.user_id = $2)
+		OR b.id IN (SELECT c.board_id FROM card_assignees k JOIN cards c ON c.id = k.card_id WHERE k.user_id = $2))
+		ORDER BY b.id`, workspaceID, userID)
 }
 
 // RevokeWorkspaceTokens ends a person's tokens that are limited to a workspace,
 // for good: they don't work again when the person comes back.
 func (tx *Tx) RevokeWorkspaceTokens(ctx context.Context, userID, workspaceID string) error {
-	return tx.exec(ctx, "UPDATE tokens SET revoked_at = $1 WHERE user_id = $2 AND workspace_id = $3 AND revoked_at IS NULL", int64(tx.now), userID, workspaceID)
+	return tx.exec(ctx, "UPDATE tokens SET revoked_at = $1 WHERE user_id = $2 AND workspace_id = $3 AND revoked_at IS NULL",
+		int64(tx.now), userID, workspaceID)
 }

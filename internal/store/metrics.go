@@ -25,7 +25,8 @@ func NewMetrics() *Metrics {
 	m := &Metrics{
 		engine: sqldb.NewMetrics(),
 		transactions: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cardwall_transactions_total", Help: "Transactions, by kind (read, write, report, stream) and by what became of them (ok, refused, unavailable, failed).",
+			Name: "cardwall_transactions_total", Help: "Transactions, by kind (read, write, report, stream) and by what became of them " +
+				"(ok, refused, unavailable, failed).",
 		}, []string{"kind", "outcome"}),
 		changes: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "cardwall_changes_total", Help: "Changes of boards that were committed.",
@@ -86,7 +87,8 @@ func newBacklog(db *DB) *backlog {
 		db:     db,
 		emails: prometheus.NewDesc("cardwall_letters_waiting", "Emails that have not left; 10,000 at most.", nil, nil),
 		late:   prometheus.NewDesc("cardwall_letters_late_seconds", "How long the email has been due that waits longest.", nil, nil),
-		backup: prometheus.NewDesc("cardwall_backup_last_success_timestamp_seconds", "When cardwall backup last succeeded; 0 if it never did.", nil, nil),
+		backup: prometheus.NewDesc("cardwall_backup_last_success_timestamp_seconds", "When cardwall backup last succeeded; 0 if it "+
+			"never did.", nil, nil),
 	}
 }
 

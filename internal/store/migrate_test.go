@@ -133,7 +133,8 @@ func TestFourServersStartAtOnce(t *testing.T) {
 func TestCheckpointsAreLeftToLitestream(t *testing.T) {
 	t.Parallel()
 	for litestream, want := range map[bool]string{true: "0", false: "4000"} {
-		db, err := store.Open(t.Context(), store.Options{Database: filepath.Join(t.TempDir(), "cardwall.db"), Migrate: true, Litestream: litestream})
+		db, err := store.Open(t.Context(), store.Options{Database: filepath.Join(t.TempDir(), "cardwall.db"), Migrate: true,
+			Litestream: litestream})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,10 +197,14 @@ func TestMigrationsOnlyAdd(t *testing.T) {
 		t.Error("no migration was looked at")
 	}
 	for statement, bad := range map[string]bool{
-		"DROP TABLE cards": true, "ALTER TABLE cards DROP COLUMN title": true, "ALTER TABLE cards RENAME TO tasks": true, "ALTER TABLE cards RENAME COLUMN title TO name": true,
-		"ALTER TABLE cards ADD COLUMN size BIGINT NOT NULL": true, "ALTER TABLE cards ALTER COLUMN size SET NOT NULL": true, "ALTER TABLE cards ALTER COLUMN size TYPE TEXT": true,
-		"ALTER TABLE cards ADD CONSTRAINT one UNIQUE (title)": true, "CREATE UNIQUE INDEX one ON cards (title)": true, "DROP INDEX cards_long": false,
-		"ALTER TABLE cards ADD COLUMN size BIGINT NOT NULL DEFAULT 0": false, "ALTER TABLE cards ADD COLUMN size BIGINT": false, "CREATE TABLE sizes (id TEXT NOT NULL)": false,
+		"DROP TABLE cards": true, "ALTER TABLE cards DROP COLUMN title": true, "ALTER TABLE cards RENAME TO tasks": true,
+		"ALTER TABLE cards RENAME COLUMN title TO name":     true,
+		"ALTER TABLE cards ADD COLUMN size BIGINT NOT NULL": true, "ALTER TABLE cards ALTER COLUMN size SET NOT NULL": true,
+		"ALTER TABLE cards ALTER COLUMN size TYPE TEXT":       true,
+		"ALTER TABLE cards ADD CONSTRAINT one UNIQUE (title)": true, "CREATE UNIQUE INDEX one ON cards (title)": true,
+		"DROP INDEX cards_long": false,
+		"ALTER TABLE cards ADD COLUMN size BIGINT NOT NULL DEFAULT 0": false, "ALTER TABLE cards ADD COLUMN size BIGINT": false,
+		"CREATE TABLE sizes (id TEXT NOT NULL)":   false,
 		"CREATE INDEX cards_size ON cards (size)": false, "DELETE FROM cards": true, "ALTER TABLE cards ALTER COLUMN size SET DEFAULT 1": false,
 	} {
 		if (takesAway(statement) != "") != bad {
@@ -251,7 +256,8 @@ func TestKilledCopyBeforeMigrationIsRemoved(t *testing.T) {
 	file := filepath.Join(folder, "cardwall.db")
 	apptest.MigrateBeforeLast(t, file)
 	half := filepath.Join(folder, ".cardwall.db.partial-before-migration-9-20260101T000000")
-	old := []string{file + ".before-migration-7-20240101T000000", file + ".before-migration-8-20250101T000000", file + ".before-migration-10-20240601T000000"}
+	old := []string{file + ".before-migration-7-20240101T000000", file + ".before-migration-8-20250101T000000",
+		file + ".before-migration-10-20240601T000000"}
 	for _, name := range append(old, half) {
 		if err := os.WriteFile(name, []byte("x"), 0o600); err != nil {
 			t.Fatal(err)

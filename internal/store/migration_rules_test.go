@@ -13,9 +13,10 @@ import (
 const lastFree = 18
 
 var (
-	goUp       = regexp.MustCompile(`(?m)^-- \+goose Up$`)
-	remark     = regexp.MustCompile(`(?m)--.*$`)
-	indexMade  = regexp.MustCompile(`(?i)\bCREATE\s+(?:UNIQUE\s+)?INDEX\s+(CONCURRENTLY\s+)?(?:IF\s+NOT\s+EXISTS\s+)?(\w+)\s+ON\s+(?:ONLY\s+)?(\w+)`)
+	goUp      = regexp.MustCompile(`(?m)^-- \+goose Up$`)
+	remark    = regexp.MustCompile(`(?m)--.*$`)
+	indexMade = regexp.MustCompile(`(?i)\bCREATE\s+(?:UNIQUE\s+)?INDEX\s+(CONCURRENTLY\s+)?` +
+		`(?:IF\s+NOT\s+EXISTS\s+)?(\w+)\s+ON\s+(?:ONLY\s+)?(\w+)`)
 	tableMade  = regexp.MustCompile(`(?i)\bCREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?(\w+)`)
 	uniqueMade = regexp.MustCompile(`(?i)\bALTER\s+TABLE\s+(\w+)\s+ADD\s+(?:CONSTRAINT\s+\w+\s+)?(?:UNIQUE|PRIMARY\s+KEY)\s*\(`)
 )
@@ -40,7 +41,8 @@ func refusal(text string) string {
 		switch {
 		case own[table] && !beside:
 		case !beside:
-			return "index " + name + " locks " + table + ", which is there already: CREATE INDEX CONCURRENTLY, in a file with -- +goose NO TRANSACTION"
+			return "index " + name + " locks " + table + ", which is there already: CREATE INDEX CONCURRENTLY, in a file with -- " +
+				"+goose NO TRANSACTION"
 		case !apart:
 			return "index " + name + " is made CONCURRENTLY inside a transaction: -- +goose NO TRANSACTION"
 		case !strings.Contains(text[:strings.Index(text, m[0])], "DROP INDEX CONCURRENTLY IF EXISTS "+name+";"):
@@ -98,19 +100,32 @@ func TestMigrationRules(t *testing.T) {
 	t.Parallel()
 	const up, apart = "-- +goose Up\n", "-- +goose NO TRANSACTION\n-- +goose Up\n"
 	for text, want := range map[string]string{
-		up + "CREATE INDEX cards_x ON cards (x);":                                                                                                                                "locks cards",
-		up + "SET LOCAL lock_timeout = '1s'; CREATE UNIQUE INDEX cards_x ON cards (x);":                                                                                          "locks cards",
-		up + "CREATE INDEX CONCURRENTLY cards_x ON cards (x);":                                                                                                                   "inside a transaction",
-		up + "CREATE TABLE fresh (x BIGINT);\nCREATE INDEX fresh_x ON fresh (x);":                                                                                                "",
-		up + "ALTER TABLE cards ADD COLUMN x BIGINT;":                                                                                                                            "lock_timeout",
-		up + "SET LOCAL lock_timeout = '10s';\nALTER TABLE cards ADD COLUMN x BIGINT;":                                                                                           "",
-		up + "SET LOCAL lock_timeout = '10s';\nALTER TABLE cards ADD CONSTRAINT u UNIQUE (x);":                                                                                   "under a lock",
-		apart + "CREATE INDEX CONCURRENTLY cards_x ON cards (x);":                                                                                                                "interrupted",
-		apart + "DROP INDEX CONCURRENTLY IF EXISTS cards_x;\nCREATE INDEX CONCURRENTLY cards_x ON cards (x);":                                                                    "lock_timeout = 0",
-		apart + "SET lock_timeout = 0;\nDROP INDEX CONCURRENTLY IF EXISTS cards_x;\nCREATE INDEX CONCURRENTLY cards_x ON cards (x);\nRESET lock_timeout;":                        "",
-		apart + "SET lock_timeout = 0;\nUPDATE cards SET x = 1;\nRESET lock_timeout;":                                                                                            "nothing but indexes",
-		apart + "SET lock_timeout = 0;\n-- DROP INDEX CONCURRENTLY IF EXISTS cards_x;\nCREATE INDEX CONCURRENTLY cards_x ON cards (x);\nRESET lock_timeout;":                     "interrupted",
-		apart + "SET lock_timeout = 0;\nDROP INDEX CONCURRENTLY IF EXISTS cards_x;\nCREATE UNIQUE INDEX CONCURRENTLY cards_x ON cards (x) WHERE y > 1;\nRESET lock_timeout;\n\n": "",
+		up + "CREATE INDEX cards_x ON " +
+			"cards (x);": "locks cards",
+		up + "SET LOCAL lock_timeout = '1s'; CREATE UNIQUE INDEX cards_x ON " +
+			"cards (x);": "locks cards",
+		up + "CREATE INDEX CONCURRENTLY cards_x ON " +
+			"cards (x);": "inside a transaction",
+		up + "CREATE TABLE fresh (x BIGINT);\nCREATE INDEX fresh_x ON " +
+			"fresh (x);": "",
+		up + "ALTER TABLE cards ADD COLUMN x " +
+			"BIGINT;": "lock_timeout",
+		up + "SET LOCAL lock_timeout = '10s';\nALTER TABLE cards ADD COLUMN x " +
+			"BIGINT;": "",
+		up + "SET LOCAL lock_timeout = '10s';\nALTER TABLE cards ADD CONSTRAINT u " +
+			"UNIQUE (x);": "under a lock",
+		apart + "CREATE INDEX CONCURRENTLY cards_x ON " +
+			"cards (x);": "interrupted",
+		apart + "DROP INDEX CONCURRENTLY IF EXISTS cards_x;\nCREATE INDEX CONCURRENTLY cards_x ON " +
+			"cards (x);": "lock_timeout = 0",
+		apart + "SET lock_timeout = 0;\nDROP INDEX CONCURRENTLY IF EXISTS cards_x;\nCREATE INDEX CONCURRENTLY cards_x ON cards " +
+			"(x);\nRESET lock_timeout;": "",
+		apart + "SET lock_timeout = 0;\nUPDATE cards SET x = 1;\nRESET " +
+			"lock_timeout;": "nothing but indexes",
+		apart + "SET lock_timeout = 0;\n-- DROP INDEX CONCURRENTLY IF EXISTS cards_x;\nCREATE INDEX CONCURRENTLY cards_x ON cards " +
+			"(x);\nRESET lock_timeout;": "interrupted",
+		apart + "SET lock_timeout = 0;\nDROP INDEX CONCURRENTLY IF EXISTS cards_x;\nCREATE UNIQUE INDEX CONCURRENTLY cards_x ON cards " +
+			"(x) WHERE y > 1;\nRESET lock_timeout;\n\n": "",
 	} {
 		if got := refusal(text); (want == "") != (got == "") || !strings.Contains(got, want) {
 			t.Errorf("%q: %q, want %q", text, got, want)

@@ -23,7 +23,8 @@ func (tx *Tx) MoveCardToBoard(ctx context.Context, c *board.Card, to board.List,
 	target.OpenCards++
 	c.BoardID, c.ListID, c.Rank, c.Number = to.BoardID, to.ID, p.rank, target.NextNumber
 	target.NextNumber++
-	if err := tx.exec(ctx, "UPDATE cards SET board_id = $1, number = $2, list_id = $3, rank = $4, moved_at = COALESCE(moved_at, $5) WHERE id = $6",
+	if err := tx.exec(ctx, "UPDATE cards SET board_id = $1, number = $2, list_id = $3, rank = $4, moved_at = COALESCE(moved_at, $5) "+
+		"WHERE id = $6",
 		c.BoardID, c.Number, c.ListID, c.Rank, int64(tx.now), c.ID); err != nil {
 		return "", fmt.Errorf("move card: %w", err)
 	}
@@ -39,7 +40,8 @@ func (tx *Tx) MoveCardToBoard(ctx context.Context, c *board.Card, to board.List,
 // MoveListToBoard moves a list with all its cards to a position on another board
 // and returns the open list before it. Cards must be all cards of the list in
 // their order, prepared as for MoveCardToBoard.
-func (tx *Tx) MoveListToBoard(ctx context.Context, l *board.List, cards []WholeCard, boardID string, at board.Position) (after string, err error) {
+func (tx *Tx) MoveListToBoard(ctx context.Context, l *board.List, cards []WholeCard, boardID string,
+	at board.Position) (after string, err error) {
 	p, err := tx.findPosition(ctx, listSiblings(), boardID, "", "", at)
 	if err != nil {
 		return "", err
@@ -48,11 +50,13 @@ func (tx *Tx) MoveListToBoard(ctx context.Context, l *board.List, cards []WholeC
 	l.BoardID, l.Rank, l.UpdatedAt = boardID, p.rank, tx.now
 	from.OpenLists--
 	target.OpenLists++
-	if err := tx.exec(ctx, "UPDATE lists SET board_id = $1, rank = $2, updated_at = $3 WHERE id = $4", l.BoardID, l.Rank, int64(tx.now), l.ID); err != nil {
+	if err := tx.exec(ctx, "UPDATE lists SET board_id = $1, rank = $2, updated_at = $3 WHERE id = $4", l.BoardID, l.Rank,
+		int64(tx.now), l.ID); err != nil {
 		return "", fmt.Errorf("move list: %w", err)
 	}
 	if err := tx.exec(ctx, `UPDATE cards SET board_id = $1, updated_at = $2, number = n.number
-		FROM (SELECT id, CAST($3 AS BIGINT) - 1 + row_number() OVER (ORDER BY rank, id) AS number FROM cards WHERE list_id = $4) AS n WHERE n.id = cards.id`,
+		FROM (SELECT id, CAST($3 AS BIGINT) - 1 + row_number() OVER (ORDER BY rank, id) AS number FROM cards WHERE list_id = $4) AS n
+		WHERE n.id = cards.id`,
 		boardID, int64(tx.now), target.NextNumber, l.ID); err != nil {
 		return "", fmt.Errorf("move cards: %w", err)
 	}
@@ -88,5 +92,6 @@ func labelRows(cards []WholeCard) (rows [][]any) {
 // Unassign removes a person from the assignees of a card, or of all cards of a
 // list.
 func (tx *Tx) Unassign(ctx context.Context, cardOrListID, userID string) error {
-	return tx.exec(ctx, "DELETE FROM card_assignees WHERE user_id = $1 AND (card_id = $2 OR card_id IN (SELECT id FROM cards WHERE list_id = $2))", userID, cardOrListID)
+	return tx.exec(ctx, "DELETE FROM card_assignees WHERE user_id = $1 AND (card_id = $2 OR card_id IN (SELECT id FROM cards "+
+		"WHERE list_id = $2))", userID, cardOrListID)
 }

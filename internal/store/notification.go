@@ -107,7 +107,8 @@ func (v *View) Notification(ctx context.Context, id string) (board.Notification,
 // Unread returns the number of the caller's unread notifications, at most 100, and
 // the id of the newest, "" for none.
 func (v *View) Unread(ctx context.Context) (n int, newest string, err error) {
-	_, err = v.one(ctx, fmt.Sprintf("SELECT count(*), COALESCE(max(id), '') FROM (SELECT n.id AS id"+notificationSeen+" AND n.read_at IS NULL ORDER BY n.id DESC LIMIT %d) AS u", countedMost),
+	_, err = v.one(ctx, fmt.Sprintf("SELECT count(*), COALESCE(max(id), '') FROM (SELECT n.id AS id"+notificationSeen+
+		" AND n.read_at IS NULL ORDER BY n.id DESC LIMIT %d) AS u", countedMost),
 		[]any{v.caller.UserID}, &n, &newest)
 	return n, newest, err
 }
@@ -120,14 +121,16 @@ func (tx *Tx) MarkNotification(ctx context.Context, id string, read bool) error 
 	}
 	tx.notified = append(tx.notified, tx.caller.UserID)
 	// A notification that was read is not emailed, even if it is unread again.
-	return tx.exec(ctx, "UPDATE notifications SET read_at = $1, mail_at = NULL WHERE id = $2 AND user_id = $3 AND (read_at IS NULL) = ($4 = 1)", at, id, tx.caller.UserID, flag(read))
+	return tx.exec(ctx, "UPDATE notifications SET read_at = $1, mail_at = NULL WHERE id = $2 AND user_id = $3 AND (read_at IS NULL) "+
+		"= ($4 = 1)", at, id, tx.caller.UserID, flag(read))
 }
 
 // MarkNotifications marks all of the caller's notifications as read, up to the given
 // one, or all if it is "".
 func (tx *Tx) MarkNotifications(ctx context.Context, upTo string) error {
 	tx.notified = append(tx.notified, tx.caller.UserID)
-	return tx.exec(ctx, "UPDATE notifications SET read_at = $1, mail_at = NULL WHERE user_id = $2 AND read_at IS NULL AND ($3 = '' OR id <= $3)", int64(tx.now), tx.caller.UserID, upTo)
+	return tx.exec(ctx, "UPDATE notifications SET read_at = $1, mail_at = NULL WHERE user_id = $2 AND read_at IS NULL AND ($3 = '' "+
+		"OR id <= $3)", int64(tx.now), tx.caller.UserID, upTo)
 }
 
 // OnNotify sets the function that is called after each commit of this process with
@@ -147,7 +150,8 @@ func (db *DB) NotificationVersions(ctx context.Context, userIDs []string) (map[s
 	out := map[string]string{}
 	err := db.Read(ctx, board.System(), func(v *View) error {
 		return sqldb.InChunks(userIDs, func(in string, args []any) error {
-			return v.each(ctx, "SELECT user_id, count(*), max(id) FROM notifications WHERE read_at IS NULL AND user_id IN ("+in+") GROUP BY user_id", args, func(rows *sql.Rows) error {
+			return v.each(ctx, "SELECT user_id, count(*), max(id) FROM notifications WHERE read_at IS NULL AND user_id IN ("+in+
+				") GROUP BY user_id", args, func(rows *sql.Rows) error {
 				var (
 					user, newest string
 					n            int

@@ -32,7 +32,8 @@ func (tx *Tx) QueueNotificationEmails(ctx context.Context, limit int) (int, erro
 	}
 	var all []post
 	if err := tx.each(ctx, `SELECT DISTINCT n.user_id, n.way FROM notifications n WHERE n.mail_at IS NOT NULL AND n.mail_at <= $1
-		AND NOT EXISTS (SELECT 1 FROM emails e WHERE e.about = n.user_id AND e.kind = CASE WHEN n.way = 'digest' THEN 'digest' ELSE 'notify' END) ORDER BY n.user_id, n.way LIMIT $2`,
+		AND NOT EXISTS (SELECT 1 FROM emails e WHERE e.about = n.user_id AND e.kind = CASE WHEN n.way = 'digest' THEN 'digest'
+		ELSE 'notify' END) ORDER BY n.user_id, n.way LIMIT $2`,
 		[]any{int64(tx.now), limit}, func(rows *sql.Rows) error {
 			var p post
 			err := rows.Scan(&p.user, &p.way)
@@ -51,7 +52,8 @@ func (tx *Tx) QueueNotificationEmails(ctx context.Context, limit int) (int, erro
 
 // HasNotificationEmails reports whether a notification is due to be emailed.
 func (v *View) HasNotificationEmails(ctx context.Context) (bool, error) {
-	n, err := v.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM notifications WHERE mail_at IS NOT NULL AND mail_at <= $1 LIMIT 1) AS n", int64(v.now))
+	n, err := v.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM notifications WHERE mail_at IS NOT NULL AND mail_at <= $1 "+
+		"LIMIT 1) AS n", int64(v.now))
 	return n > 0, err
 }
 
@@ -59,12 +61,15 @@ func (v *View) HasNotificationEmails(ctx context.Context) (bool, error) {
 // this way to an email and returns the newest of them. Another attempt returns
 // the same ones. Notifications that were read, or that the person may no longer
 // see, are left out and are not emailed. More is how many are not returned.
-func (tx *Tx) EmailNotifications(ctx context.Context, emailID, userID string, way board.Way) (items []board.Notification, more int, err error) {
-	if err := tx.exec(ctx, "UPDATE notifications SET letter_id = $1, mail_at = NULL WHERE user_id = $2 AND way = $3 AND mail_at IS NOT NULL AND read_at IS NULL",
+func (tx *Tx) EmailNotifications(ctx context.Context, emailID, userID string, way board.Way) (items []board.Notification,
+	more int, err error) {
+	if err := tx.exec(ctx, "UPDATE notifications SET letter_id = $1, mail_at = NULL WHERE user_id = $2 AND way = $3 "+
+		"AND mail_at IS NOT NULL AND read_at IS NULL",
 		emailID, userID, string(way)); err != nil {
 		return nil, 0, err
 	}
-	if items, err = tx.notifications(ctx, userID, "AND n.letter_id = $2 AND n.read_at IS NULL ORDER BY n.id DESC LIMIT $3", emailID, maxEmailItems); err != nil || len(items) < maxEmailItems {
+	if items, err = tx.notifications(ctx, userID, "AND n.letter_id = $2 AND n.read_at IS NULL ORDER BY n.id DESC LIMIT $3",
+		emailID, maxEmailItems); err != nil || len(items) < maxEmailItems {
 		return items, 0, err
 	}
 	all, err := tx.count(ctx, "SELECT count(*)"+notificationSeen+" AND n.letter_id = $2 AND n.read_at IS NULL", userID, emailID)

@@ -56,7 +56,8 @@ func (v *View) NotificationSettings(ctx context.Context) (board.NotificationSett
 // person's emails.
 func (v *View) NotificationSettingsOf(ctx context.Context, userID string) (board.NotificationSettings, error) {
 	var s settingsScan
-	found, err := v.one(ctx, "SELECT u.time_zone, "+settingsColumns+" FROM users u LEFT JOIN notification_settings s ON s.user_id = u.id WHERE u.id = $1 AND u.deleted_at IS NULL",
+	found, err := v.one(ctx, "SELECT u.time_zone, "+settingsColumns+" FROM users u LEFT JOIN notification_settings s ON s.user_id = "+
+		"u.id WHERE u.id = $1 AND u.deleted_at IS NULL",
 		[]any{userID}, append([]any{&s.zone}, s.dest()...)...)
 	if err == nil && !found {
 		err = board.NotFound()
@@ -82,8 +83,10 @@ func (tx *Tx) setNotificationSettings(ctx context.Context, userID string, s boar
 	for i, r := range s.Reminders {
 		words[i] = string(r)
 	}
-	if err := tx.exec(ctx, `INSERT INTO notification_settings (user_id, ways, mail, quiet_from, quiet_until, digest_hour, reminders, remind_hour) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-		ON CONFLICT (user_id) DO UPDATE SET ways = excluded.ways, mail = excluded.mail, quiet_from = excluded.quiet_from, quiet_until = excluded.quiet_until,
+	if err := tx.exec(ctx, `INSERT INTO notification_settings (user_id, ways, mail, quiet_from, quiet_until, digest_hour,
+		reminders, remind_hour) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+		ON CONFLICT (user_id) DO UPDATE SET ways = excluded.ways, mail = excluded.mail, quiet_from = excluded.quiet_from,
+		quiet_until = excluded.quiet_until,
 		digest_hour = excluded.digest_hour, reminders = excluded.reminders, remind_hour = excluded.remind_hour`,
 		userID, string(ways), flag(s.Mail), s.QuietFrom, s.QuietUntil, s.DigestHour, strings.Join(words, " "), s.RemindHour); err != nil {
 		return err
@@ -94,7 +97,8 @@ func (tx *Tx) setNotificationSettings(ctx context.Context, userID string, s boar
 	}
 	for _, kind := range board.NotificationKinds() {
 		way := s.Ways.Of(kind)
-		if err := tx.exec(ctx, "UPDATE notifications SET way = $1, mail_at = $2 WHERE user_id = $3 AND kind = $4 AND read_at IS NULL AND mail_at IS NOT NULL",
+		if err := tx.exec(ctx, "UPDATE notifications SET way = $1, mail_at = $2 WHERE user_id = $3 AND kind = $4 AND read_at IS NULL "+
+			"AND mail_at IS NOT NULL",
 			string(way), nullable(s.Leaves(way, tx.now, zone)), userID, string(kind)); err != nil {
 			return err
 		}

@@ -162,7 +162,8 @@ func (tx *Tx) mentioned(ctx context.Context, t trigger) ([]string, error) {
 	return t.Mentioned(people), nil
 }
 
-const notificationColumns = "notifications (id, user_id, kind, event, board_id, card_id, comment_id, actor_type, actor_id, reminder, once, created_at, way, mail_at)"
+const notificationColumns = "notifications (id, user_id, kind, event, board_id, card_id, comment_id, actor_type, actor_id, " +
+	"reminder, once, created_at, way, mail_at)"
 
 // notificationRows returns the rows of the people who see the board, as this
 // transaction leaves it, and want to be notified.
@@ -214,8 +215,10 @@ type recipient struct {
 func (v *View) recipients(ctx context.Context, boardID string, ids []string) (out []recipient, err error) {
 	err = sqldb.InChunks(ids, func(in string, args []any) error {
 		return v.each(ctx, fmt.Sprintf(`SELECT u.id, u.time_zone, `+settingsColumns+` FROM users u JOIN boards b ON b.id = $%d
-			JOIN workspace_members wm ON wm.workspace_id = b.workspace_id AND wm.user_id = u.id LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = u.id
-			LEFT JOIN notification_settings s ON s.user_id = u.id WHERE u.id IN (%s) AND u.deleted_at IS NULL AND b.trashed_at IS NULL AND `+visible+" ORDER BY u.id", len(args)+1, in),
+			JOIN workspace_members wm ON wm.workspace_id = b.workspace_id AND wm.user_id = u.id LEFT
+			JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = u.id
+			LEFT JOIN notification_settings s ON s.user_id = u.id WHERE u.id IN (%s) AND u.deleted_at IS NULL AND b.trashed_at IS NULL
+			AND `+visible+" ORDER BY u.id", len(args)+1, in),
 			append(args, boardID), func(rows *sql.Rows) error {
 				var (
 					r recipient

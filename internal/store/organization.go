@@ -67,13 +67,15 @@ func (v *View) OrganizationWorkspaces(ctx context.Context, id string, all bool) 
 // who is in none that the caller manages is left out.
 func (v *View) OrganizationMembers(ctx context.Context, id, behind string, limit int) ([]board.OrganizationMember, error) {
 	out := []board.OrganizationMember{}
-	if err := v.each(ctx, `SELECT DISTINCT u.id, u.name, u.email FROM workspaces w JOIN workspace_members m ON m.workspace_id = w.id JOIN users u ON u.id = m.user_id
-		WHERE w.organization_id = $1 AND u.id > $2 AND u.deleted_at IS NULL ORDER BY u.id LIMIT $3`, []any{id, behind, limit}, func(rows *sql.Rows) error {
-		m := board.OrganizationMember{Workspaces: []board.Membership{}}
-		err := rows.Scan(&m.ID, &m.Name, &m.Email)
-		out = append(out, m)
-		return err
-	}); err != nil || len(out) == 0 {
+	if err := v.each(ctx, `SELECT DISTINCT u.id, u.name, u.email FROM workspaces w
+		JOIN workspace_members m ON m.workspace_id = w.id JOIN users u ON u.id = m.user_id
+		WHERE w.organization_id = $1 AND u.id > $2 AND u.deleted_at IS NULL ORDER BY u.id LIMIT $3`, []any{id, behind, limit},
+		func(rows *sql.Rows) error {
+			m := board.OrganizationMember{Workspaces: []board.Membership{}}
+			err := rows.Scan(&m.ID, &m.Name, &m.Email)
+			out = append(out, m)
+			return err
+		}); err != nil || len(out) == 0 {
 		return out, err
 	}
 	managed := map[string]bool{}
@@ -109,7 +111,8 @@ func (v *View) OrganizationUsage(ctx context.Context, id string) (webhooks, deli
 	if webhooks, err = v.count(ctx, "SELECT count(*) FROM webhooks WHERE organization_id = $1", id); err != nil {
 		return 0, 0, err
 	}
-	deliveries, err = v.count(ctx, "SELECT used FROM delivery_days WHERE organization_id = $1 AND day = $2", id, v.Time().Format(board.DateLayout))
+	deliveries, err = v.count(ctx, "SELECT used FROM delivery_days WHERE organization_id = $1 AND day = $2", id,
+		v.Time().Format(board.DateLayout))
 	return webhooks, deliveries, err
 }
 
@@ -194,11 +197,13 @@ func (v *View) organizations(ctx context.Context, f OrganizationFilter, before s
 	var out []foundOrganization
 	at := map[string]int{}
 	if err := v.each(ctx, "SELECT "+organizationColumns+` FROM organizations o
-		WHERE ($1 = '' OR o.id < $1) AND ($2 = '' OR o.plan = $2) AND ($3 = -1 OR o.read_only = $3) AND ($4 = '' OR o.id = $4) ORDER BY o.id DESC LIMIT $5`,
+		WHERE ($1 = '' OR o.id < $1) AND ($2 = '' OR o.plan = $2) AND ($3 = -1 OR o.read_only = $3) AND ($4 = '' OR o.id = $4)
+		ORDER BY o.id DESC LIMIT $5`,
 		[]any{before, string(f.Plan), readOnly, f.id, limit}, func(rows *sql.Rows) error {
 			o, err := scanOrganization(rows)
 			at[o.ID] = len(out)
-			out = append(out, foundOrganization{board.OperatedOrganization{Organization: o, Owners: []board.OrganizationOwner{}}, []string{o.ID, o.Name}})
+			out = append(out, foundOrganization{board.OperatedOrganization{Organization: o, Owners: []board.OrganizationOwner{}},
+				[]string{o.ID, o.Name}})
 			return err
 		}); err != nil || len(out) == 0 {
 		return out, err
@@ -300,7 +305,8 @@ func (tx *Tx) UpdateOrganization(ctx context.Context, id string, plan *board.Pla
 	if readOnly != nil {
 		only = flag(*readOnly)
 	}
-	n, err := tx.affected(ctx, "UPDATE organizations SET plan = COALESCE($1, plan), read_only = COALESCE($2, read_only) WHERE id = $3", word(plan), only, id)
+	n, err := tx.affected(ctx, "UPDATE organizations SET plan = COALESCE($1, plan), read_only = COALESCE($2, read_only) "+
+		"WHERE id = $3", word(plan), only, id)
 	if err == nil && n == 0 {
 		err = board.NotFound()
 	}

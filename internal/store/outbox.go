@@ -114,14 +114,16 @@ func (tx *Tx) takeQuota(ctx context.Context, organizationID string, plan board.P
 	used, day := 0, tx.Time().Format(board.DateLayout)
 	// This locks the row, so that concurrent transactions count each other's deliveries.
 	if _, err := tx.one(ctx, `INSERT INTO delivery_days (organization_id, day, used) VALUES ($1, $2, 0)
-		ON CONFLICT (organization_id, day) DO UPDATE SET used = delivery_days.used RETURNING used`, []any{organizationID, day}, &used); err != nil {
+		ON CONFLICT (organization_id, day) DO UPDATE SET used = delivery_days.used RETURNING used`, []any{organizationID, day},
+		&used); err != nil {
 		return 0, err
 	}
 	granted = max(0, min(n, plan.Limits().DeliveriesPerDay-used))
 	if granted == 0 {
 		return 0, nil
 	}
-	return granted, tx.exec(ctx, "UPDATE delivery_days SET used = $1 WHERE organization_id = $2 AND day = $3", used+granted, organizationID, day)
+	return granted, tx.exec(ctx, "UPDATE delivery_days SET used = $1 WHERE organization_id = $2 AND day = $3", used+granted,
+		organizationID, day)
 }
 
 // deliver writes an event's deliveries. Those after the first granted ones get the
@@ -135,7 +137,8 @@ func (tx *Tx) deliver(ctx context.Context, e *pendingEvent, to []subscriber, gra
 	rows := make([][]any, len(to))
 	for i, s := range to {
 		d := Dispatch{
-			ID: board.DeliveryID(tx.NewID("itg_"), a.Version), WebhookID: s.id, BoardID: a.BoardID, Kind: e.event.Kind, DueAt: tx.now, CreatedAt: tx.now, Because: tx.span.Link(),
+			ID: board.DeliveryID(tx.NewID("itg_"), a.Version), WebhookID: s.id, BoardID: a.BoardID, Kind: e.event.Kind, DueAt: tx.now,
+			CreatedAt: tx.now, Because: tx.span.Link(),
 		}
 		d.Body = withDeliveryID(body, d.ID)
 		reason := ""
@@ -149,7 +152,8 @@ func (tx *Tx) deliver(ctx context.Context, e *pendingEvent, to []subscriber, gra
 	return tx.insert(ctx, deliveryColumns, rows)
 }
 
-const deliveryColumns = "deliveries (id, webhook_id, board_id, version, kind, status, due_at, switches_on, reason, created_at, ended_at, log, body)"
+const deliveryColumns = "deliveries (id, webhook_id, board_id, version, kind, status, due_at, switches_on, reason, created_at, " +
+	"ended_at, log, body)"
 
 // deliveryRow returns the row of a new delivery. If skipped is not empty, it is the
 // reason why the delivery is not sent.
@@ -158,7 +162,8 @@ func (tx *Tx) deliveryRow(d *Dispatch, version int64, skipped string) []any {
 	if skipped != "" {
 		status, due, ended = board.DeliverySkipped, nil, int64(tx.now)
 	}
-	return []any{d.ID, d.WebhookID, optional(d.BoardID), version, string(d.Kind), string(status), due, optional(d.SwitchesOn), skipped, int64(tx.now), ended, "[]", string(d.Body)}
+	return []any{d.ID, d.WebhookID, optional(d.BoardID), version, string(d.Kind), string(status), due, optional(d.SwitchesOn),
+		skipped, int64(tx.now), ended, "[]", string(d.Body)}
 }
 
 // body returns the request body for an event, with an empty delivery id.

@@ -51,7 +51,8 @@ func makeDelivery(t *testing.T, db *store.DB, open bool) (id string) {
 func makeAudit(t *testing.T, db *store.DB) {
 	t.Helper()
 	if err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
-		return tx.Change(t.Context(), "INSERT INTO audit (id, at, workspace_id, operation, actor_type, details) VALUES ($1, $2, 'wsp_x', 'create_card', 'system', '{}')",
+		return tx.Change(t.Context(), "INSERT INTO audit (id, at, workspace_id, operation, actor_type, details) "+
+			"VALUES ($1, $2, 'wsp_x', 'create_card', 'system', '{}')",
 			tx.NewID("aud_"), int64(tx.Now()))
 	}); err != nil {
 		t.Fatal(err)
@@ -62,7 +63,8 @@ func makeAudit(t *testing.T, db *store.DB) {
 func partsOf(t *testing.T, db *store.DB, table string) map[string]int {
 	t.Helper()
 	out := map[string]int{}
-	for _, name := range apptest.Select(t, db, "SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = to_regclass($1)", table) {
+	for _, name := range apptest.Select(t, db, "SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid "+
+		"WHERE i.inhparent = to_regclass($1)", table) {
 		out[name] = 0
 		for range apptest.Select(t, db, "SELECT id FROM "+name) {
 			out[name]++
@@ -183,7 +185,8 @@ func few(t *testing.T, db *store.DB, clock *apptest.Clock) {
 			return err
 		}},
 		"the audit of the last week": {"audit", 3, func(v *store.View) error {
-			_, err := v.AuditEntries(t.Context(), board.Workspace{ID: "wsp_x"}, store.AuditFilter{From: board.InstantOf(clock.Now().Add(-7 * day)), Until: board.InstantOf(clock.Now())}, "", 50)
+			_, err := v.AuditEntries(t.Context(), board.Workspace{ID: "wsp_x"},
+				store.AuditFilter{From: board.InstantOf(clock.Now().Add(-7 * day)), Until: board.InstantOf(clock.Now())}, "", 50)
 			return err
 		}},
 	} {
@@ -271,7 +274,8 @@ func TestOldRowsBecomeTheFirstPart(t *testing.T) {
 	}
 	exec("INSERT INTO audit (id, at, operation, actor_type, details) VALUES ('" + store.NewID("aud_") + "', 1, 'create_card', 'system', '{}')")
 	exec("CREATE TABLE audit_rest (taken INTEGER)")
-	if db, err := store.Open(t.Context(), store.Options{Database: address, Migrate: true}); err == nil || !strings.Contains(err.Error(), "audit_rest") {
+	if db, err := store.Open(t.Context(), store.Options{Database: address, Migrate: true}); err == nil ||
+		!strings.Contains(err.Error(), "audit_rest") {
 		_ = db.Close()
 		t.Fatalf("it migrated, or not for that reason: %v", err)
 	}
@@ -280,7 +284,8 @@ func TestOldRowsBecomeTheFirstPart(t *testing.T) {
 		t.Fatal("half of the migration was done")
 	}
 	db := apptest.OpenStore(t, address)
-	if bodies := apptest.Select(t, db, "SELECT body FROM deliveries ORDER BY version"); !slices.Equal(bodies, []string{"body 0", "body 1", "body 2", "body 3"}) {
+	if bodies := apptest.Select(t, db, "SELECT body FROM deliveries ORDER BY version"); !slices.Equal(bodies,
+		[]string{"body 0", "body 1", "body 2", "body 3"}) {
 		t.Errorf("the deliveries are %q", bodies)
 	}
 	if parts := partsOf(t, db, "deliveries"); parts["deliveries_first"] != 3 || parts["deliveries_rest"] != 1 {

@@ -11,7 +11,8 @@ import (
 // Passkeys are the caller's passkeys, newest first, from before one on.
 func (v *View) Passkeys(ctx context.Context, before string, limit int) ([]board.Passkey, error) {
 	out := []board.Passkey{}
-	err := v.each(ctx, "SELECT id, name, created_at, last_used_at FROM passkeys WHERE user_id = $1 AND ($2 = '' OR id < $2) ORDER BY id DESC LIMIT $3",
+	err := v.each(ctx, "SELECT id, name, created_at, last_used_at FROM passkeys WHERE user_id = $1 AND ($2 = '' OR id < $2) "+
+		"ORDER BY id DESC LIMIT $3",
 		[]any{v.caller.UserID, before, limit}, func(rows *sql.Rows) error {
 			var p board.Passkey
 			err := rows.Scan(&p.ID, &p.Name, &p.CreatedAt, &p.LastUsedAt)
@@ -36,7 +37,8 @@ func (v *View) HasUser(ctx context.Context, userID string) (bool, error) {
 // of whomever, is refused.
 func (tx *Tx) InsertPasskey(ctx context.Context, p *board.Passkey, credentialID []byte, credential string) error {
 	p.CreatedAt = tx.now
-	n, err := tx.affected(ctx, "INSERT INTO passkeys (id, user_id, name, credential_id, credential, created_at) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
+	n, err := tx.affected(ctx, "INSERT INTO passkeys (id, user_id, name, credential_id, credential, created_at) "+
+		"VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
 		p.ID, tx.caller.UserID, p.Name, credentialID, credential, int64(tx.now))
 	if err == nil && n == 0 {
 		err = board.Invalid("credential: this passkey is known already.").In("credential", board.RuleValue)
@@ -46,7 +48,8 @@ func (tx *Tx) InsertPasskey(ctx context.Context, p *board.Passkey, credentialID 
 
 // UsePasskey notes that somebody signed in with a passkey, and its new counter.
 func (tx *Tx) UsePasskey(ctx context.Context, userID string, credentialID []byte, credential string) error {
-	return tx.exec(ctx, "UPDATE passkeys SET credential = $1, last_used_at = $2 WHERE credential_id = $3 AND user_id = $4", credential, int64(tx.now), credentialID, userID)
+	return tx.exec(ctx, "UPDATE passkeys SET credential = $1, last_used_at = $2 WHERE credential_id = $3 AND user_id = $4",
+		credential, int64(tx.now), credentialID, userID)
 }
 
 // DeletePasskey takes a passkey of the caller's away.

@@ -35,13 +35,15 @@ func (v *View) People(ctx context.Context, p CardPage) func() ([]query.Person, e
 		}
 		seen := `SELECT m.user_id FROM workspace_members m JOIN workspace_members me ON me.workspace_id = m.workspace_id
 				WHERE me.user_id = ` + me + " AND me.role <> 'guest' AND " + within + `
-			UNION SELECT s.user_id FROM boards g JOIN workspace_members me ON me.workspace_id = g.workspace_id AND me.user_id = ` + me + ` AND me.role = 'guest'
+			UNION SELECT s.user_id FROM boards g JOIN workspace_members me ON me.workspace_id = g.workspace_id AND me.user_id = ` + me +
+			` AND me.role = 'guest'
 				JOIN workspace_members s ON s.workspace_id = g.workspace_id LEFT JOIN board_members x ON x.board_id = g.id AND x.user_id = s.user_id
 				WHERE g.id IN (` + boards + ") AND (x.role IS NOT NULL OR g.visibility = 'workspace' AND s.role <> 'guest')"
 		if v.caller.System {
 			seen = "SELECT m.user_id FROM workspace_members m JOIN boards g ON g.workspace_id = m.workspace_id WHERE g.id IN (" + boards + ")"
 		}
-		text := `SELECT u.id, u.name, CASE WHEN u.id = ` + me + ` OR EXISTS (SELECT 1 FROM workspace_members t JOIN workspace_members me ON me.workspace_id = t.workspace_id
+		text := `SELECT u.id, u.name, CASE WHEN u.id = ` + me + ` OR EXISTS (SELECT 1 FROM workspace_members t
+			JOIN workspace_members me ON me.workspace_id = t.workspace_id
 				WHERE t.user_id = u.id AND me.user_id = ` + me + " AND me.role IN ('owner', 'admin') AND " + within + `) THEN u.email END
 			FROM users u WHERE u.deleted_at IS NULL AND u.id IN (` + seen + ")"
 		err := v.each(ctx, text, a, func(rows *sql.Rows) error {

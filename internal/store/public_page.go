@@ -7,7 +7,8 @@ import (
 	"cardwall/internal/board"
 )
 
-const publicPageSelect = "SELECT p.board_id, p.secret, p.mode, p.list_id, p.all_lists, p.lists, p.comments, p.names, p.welcome, p.updated_at FROM public_pages p "
+const publicPageSelect = "SELECT p.board_id, p.secret, p.mode, p.list_id, p.all_lists, p.lists, p.comments, p.names, p.welcome, " +
+	"p.updated_at FROM public_pages p "
 
 // publicPageScan collects a row of public_pages.
 type publicPageScan struct {
@@ -57,7 +58,8 @@ func (v *View) GuestPage(ctx context.Context) (board.Board, board.PublicPageSett
 	if guest == nil {
 		return board.Board{}, board.PublicPageSettings{}, board.NotFound()
 	}
-	found, err := v.one(ctx, publicPageSelect+"JOIN boards b ON b.id = p.board_id JOIN workspaces w ON w.id = b.workspace_id WHERE p.hash = $1 AND w.trashed_at IS NULL",
+	found, err := v.one(ctx, publicPageSelect+"JOIN boards b ON b.id = p.board_id JOIN workspaces w ON w.id = b.workspace_id "+
+		"WHERE p.hash = $1 AND w.trashed_at IS NULL",
 		[]any{guest.Key}, s.dest()...)
 	if err == nil && !found {
 		err = board.NotFound()
@@ -77,7 +79,8 @@ func (v *View) GuestPage(ctx context.Context) (board.Board, board.PublicPageSett
 func (tx *Tx) GuestPage(ctx context.Context, name string) (board.Board, board.PublicPageSettings, error) {
 	if guest := tx.caller.Guest; guest != nil {
 		tx.caller.Guest = &board.Guest{Key: guest.Key, Name: name}
-		if err := tx.lock(ctx, "SELECT b.id FROM boards b JOIN public_pages p ON p.board_id = b.id WHERE p.hash = $1 FOR UPDATE OF b", guest.Key); err != nil {
+		if err := tx.lock(ctx, "SELECT b.id FROM boards b JOIN public_pages p ON p.board_id = b.id WHERE p.hash = $1 FOR UPDATE OF b",
+			guest.Key); err != nil {
 			return board.Board{}, board.PublicPageSettings{}, err
 		}
 	}
@@ -103,9 +106,11 @@ func (v *View) CardNumbered(ctx context.Context, boardID string, number int) (bo
 func (tx *Tx) SetPublicPage(ctx context.Context, p *board.PublicPageSettings, renew bool) error {
 	now := tx.now
 	p.UpdatedAt = &now
-	settings := []any{p.BoardID, string(p.Mode), p.ListID, flag(p.AllLists), strings.Join(p.Lists, ","), flag(p.Comments), flag(p.Names), p.Welcome, int64(now)}
+	settings := []any{p.BoardID, string(p.Mode), p.ListID, flag(p.AllLists), strings.Join(p.Lists, ","), flag(p.Comments),
+		flag(p.Names), p.Welcome, int64(now)}
 	if p.URL != nil && !renew {
-		return tx.exec(ctx, "UPDATE public_pages SET mode = $2, list_id = $3, all_lists = $4, lists = $5, comments = $6, names = $7, welcome = $8, updated_at = $9 WHERE board_id = $1", settings...)
+		return tx.exec(ctx, "UPDATE public_pages SET mode = $2, list_id = $3, all_lists = $4, lists = $5, comments = $6, names = $7, "+
+			"welcome = $8, updated_at = $9 WHERE board_id = $1", settings...)
 	}
 	key := board.NewSecret()
 	sealed, err := tx.sealed(ctx, PageSealContext(p.BoardID), []byte(key))
@@ -114,8 +119,10 @@ func (tx *Tx) SetPublicPage(ctx context.Context, p *board.PublicPageSettings, re
 	}
 	url := tx.publicAddress(key)
 	p.URL = &url
-	return tx.exec(ctx, `INSERT INTO public_pages (board_id, mode, list_id, all_lists, lists, comments, names, welcome, updated_at, hash, secret)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (board_id) DO UPDATE SET mode = excluded.mode, list_id = excluded.list_id,
+	return tx.exec(ctx, `INSERT INTO public_pages (board_id, mode, list_id, all_lists, lists, comments, names, welcome,
+		updated_at, hash, secret)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (board_id) DO UPDATE
+		SET mode = excluded.mode, list_id = excluded.list_id,
 		all_lists = excluded.all_lists, lists = excluded.lists, comments = excluded.comments, names = excluded.names, welcome = excluded.welcome,
 		updated_at = excluded.updated_at, hash = excluded.hash, secret = excluded.secret`, append(settings, board.SecretHash(key), sealed)...)
 }

@@ -29,7 +29,10 @@ type RateCount struct {
 func (db *DB) CountRates(ctx context.Context, at board.Instant, counted []RateCount) (sums []RateCount, err error) {
 	ctx, cancel := context.WithTimeout(ctx, db.opts.CountTime)
 	defer cancel()
-	slices.SortFunc(counted, func(a, b RateCount) int { return strings.Compare(a.Key, b.Key) }) // so that servers wait for each other in one order
+	slices.SortFunc(counted, func(a, b RateCount) int {
+		return strings.Compare(a.Key,
+			b.Key)
+	}) // so that servers wait for each other in one order
 	rows := make([][]any, len(counted))
 	for i, c := range counted {
 		rows[i] = []any{c.Key, c.Used, int64(c.Ends), int64(at)}

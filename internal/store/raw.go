@@ -94,7 +94,8 @@ func (r *RawTx) RepairRanks(ctx context.Context, s Siblings, parent string) erro
 		// Ranks that an interrupted rerank left must not collide with new ones.
 		`UPDATE ` + s.Table + ` SET rank = '"' || rank WHERE ` + s.Parent + ` = $1 AND substr(rank, 1, 1) = '!'`,
 		// Of two rows with the same rank the later one comes second.
-		"UPDATE " + s.Table + " SET rank = rank || ' ' || id WHERE " + s.Parent + " = $1 AND EXISTS (SELECT 1 FROM " + s.Table + " AS o WHERE o." +
+		"UPDATE " + s.Table + " SET rank = rank || ' ' || id WHERE " + s.Parent + " = $1 AND EXISTS (SELECT 1 FROM " +
+			s.Table + " AS o WHERE o." +
 			s.Parent + " = $1 AND o.rank = " + s.Table + ".rank AND o.id < " + s.Table + ".id)",
 	} {
 		if err := r.tx.exec(ctx, text, parent); err != nil {

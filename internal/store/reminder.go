@@ -24,7 +24,8 @@ func (v *View) RemindedUntil(ctx context.Context) (at board.Instant, err error) 
 
 // SetRemindedUntil records the time up to which reminders were written.
 func (tx *Tx) SetRemindedUntil(ctx context.Context, at board.Instant) error {
-	return tx.exec(ctx, "INSERT INTO settings (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value", remindedSetting, strconv.FormatInt(int64(at), 10))
+	return tx.exec(ctx, "INSERT INTO settings (key, value) VALUES ($1, $2) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+		remindedSetting, strconv.FormatInt(int64(at), 10))
 }
 
 const remindedSetting = "reminded_until"
@@ -76,7 +77,8 @@ func (v *View) remindersDue(ctx context.Context, after, until board.Instant) ([]
 	var due []reminder
 	for _, which := range board.Reminders() {
 		ahead := board.Instant(which.Ahead().Milliseconds())
-		found, err := v.reminders(ctx, which, "c.due_at", " AND c.due_at > $1 AND c.due_at <= $2 ORDER BY c.id, u.id", int64(after+ahead), int64(until+ahead))
+		found, err := v.reminders(ctx, which, "c.due_at", " AND c.due_at > $1 AND c.due_at <= $2 ORDER BY c.id, u.id",
+			int64(after+ahead), int64(until+ahead))
 		if err != nil {
 			return nil, fmt.Errorf("find due cards: %w", err)
 		}
@@ -95,7 +97,8 @@ func (v *View) dayReminders(ctx context.Context, after, until board.Instant) ([]
 		hour int
 	}
 	var clocks []clock
-	if err := v.each(ctx, "SELECT DISTINCT u.time_zone, COALESCE(s.remind_hour, $1) FROM users u LEFT JOIN notification_settings s ON s.user_id = u.id WHERE u.deleted_at IS NULL ORDER BY 1, 2",
+	if err := v.each(ctx, "SELECT DISTINCT u.time_zone, COALESCE(s.remind_hour, $1) FROM users u LEFT JOIN notification_settings s "+
+		"ON s.user_id = u.id WHERE u.deleted_at IS NULL ORDER BY 1, 2",
 		[]any{board.DefaultNotificationSettings().RemindHour}, func(rows *sql.Rows) error {
 			var c clock
 			err := rows.Scan(&c.zone, &c.hour)
@@ -116,7 +119,8 @@ func (v *View) dayReminders(ctx context.Context, after, until board.Instant) ([]
 				continue
 			}
 			for _, day := range daysReached(after, until, ahead, c.hour, zone) {
-				found, err := v.reminders(ctx, which, "c.due_date", " AND c.due_at IS NULL AND c.due_date = $1 AND u.time_zone = $2 AND COALESCE(s.remind_hour, $3) = $4 ORDER BY c.id, u.id",
+				found, err := v.reminders(ctx, which, "c.due_date", " AND c.due_at IS NULL AND c.due_date = $1 AND u.time_zone = $2 "+
+					"AND COALESCE(s.remind_hour, $3) = $4 ORDER BY c.id, u.id",
 					day, c.zone, board.DefaultNotificationSettings().RemindHour, c.hour)
 				if err != nil {
 					return nil, fmt.Errorf("find cards due on %s: %w", day, err)
@@ -146,31 +150,34 @@ func daysReached(after, until board.Instant, ahead, hour int, zone *time.Locatio
 // reminders returns the reminders that a query selects, with the due date as the
 // database stores it.
 func (v *View) reminders(ctx context.Context, which board.Reminder, column, rest string, args ...any) (out []reminder, err error) {
-	err = v.each(ctx, "SELECT c.id, CAST("+column+" AS TEXT), u.id, u.time_zone, "+settingsColumns+remindersFrom+rest, args, func(rows *sql.Rows) error {
-		r := reminder{which: which}
-		var s settingsScan
-		if err := rows.Scan(append([]any{&r.card, &r.due, &r.id, &s.zone}, s.dest()...)...); err != nil {
-			return err
-		}
-		if r.settings, err = s.result(); err != nil {
-			return err
-		}
-		for _, wanted := range r.settings.Reminders {
-			if wanted == which && r.settings.Ways.Due != board.WayOff {
-				r.zone, err = zoneOf(r.settings)
-				out = append(out, r)
+	err = v.each(ctx, "SELECT c.id, CAST("+column+" AS TEXT), u.id, u.time_zone, "+settingsColumns+remindersFrom+rest, args,
+		func(rows *sql.Rows) error {
+			r := reminder{which: which}
+			var s settingsScan
+			if err := rows.Scan(append([]any{&r.card, &r.due, &r.id, &s.zone}, s.dest()...)...); err != nil {
 				return err
 			}
-		}
-		return nil
-	})
+			if r.settings, err = s.result(); err != nil {
+				return err
+			}
+			for _, wanted := range r.settings.Reminders {
+				if wanted == which && r.settings.Ways.Due != board.WayOff {
+					r.zone, err = zoneOf(r.settings)
+					out = append(out, r)
+					return err
+				}
+			}
+			return nil
+		})
 	return out, err
 }
 
 func (tx *Tx) insertReminder(ctx context.Context, r reminder) (int64, error) {
 	way := r.settings.Ways.Due
-	n, err := tx.affected(ctx, "INSERT INTO "+notificationColumns+" VALUES ($1, $2, $3, $4, NULL, $5, NULL, $6, NULL, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING",
-		tx.NewID("ntf_"), r.id, string(board.NotifyDue), board.KindCardDue, r.card, string(board.ActorSystem), string(r.which), r.card+" "+r.due+" "+string(r.which),
+	n, err := tx.affected(ctx, "INSERT INTO "+notificationColumns+" VALUES ($1, $2, $3, $4, NULL, $5, NULL, $6, NULL, $7, $8, $9, "+
+		"$10, $11) ON CONFLICT DO NOTHING",
+		tx.NewID("ntf_"), r.id, string(board.NotifyDue), board.KindCardDue, r.card, string(board.ActorSystem), string(r.which),
+		r.card+" "+r.due+" "+string(r.which),
 		int64(tx.now), string(way), nullable(r.settings.Leaves(way, tx.now, r.zone)))
 	if n > 0 {
 		tx.notified = append(tx.notified, r.id)

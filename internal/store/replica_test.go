@@ -37,7 +37,8 @@ func (s *said) contains(text string) bool { return strings.Contains(s.String(), 
 func replicated(t *testing.T, primary, replica string) (*store.DB, *said) {
 	t.Helper()
 	log := &said{}
-	db, err := store.Open(t.Context(), store.Options{Database: primary, Replica: replica, Migrate: true, Log: slog.New(slog.NewTextHandler(log, nil))})
+	db, err := store.Open(t.Context(), store.Options{Database: primary, Replica: replica, Migrate: true,
+		Log: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +148,8 @@ func TestReplicaOfSomethingElseIsNotRead(t *testing.T) {
 			}
 		}
 	}
-	if _, err := store.Open(t.Context(), store.Options{Database: t.TempDir() + "/cardwall.db", Migrate: true, Replica: both.Replica}); err == nil {
+	if _, err := store.Open(t.Context(), store.Options{Database: t.TempDir() + "/cardwall.db", Migrate: true,
+		Replica: both.Replica}); err == nil {
 		t.Error("a file with a replica was opened")
 	}
 }

@@ -28,7 +28,8 @@ func TestACommitThatDidNotWaitForItsStandbyIsNotAcknowledged(t *testing.T) {
 	}
 	if err := change(`CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
 			RAISE WARNING USING ERRCODE = '01000', MESSAGE = 'canceling wait for synchronous replication due to user request'; RETURN NULL; END $f$`,
-		"CREATE CONSTRAINT TRIGGER warns AFTER INSERT ON settings DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.key = 'alone') EXECUTE FUNCTION warn()"); err != nil {
+		"CREATE CONSTRAINT TRIGGER warns AFTER INSERT ON settings DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (NEW.key = 'alone') "+
+			"EXECUTE FUNCTION warn()"); err != nil {
 		t.Fatal(err)
 	}
 	var f *board.Fault
@@ -57,7 +58,8 @@ func TestARepeatedAnswerWaitsForTheStandbyLikeAWrite(t *testing.T) {
 			if stored == nil {
 				return tx.Keep(t.Context(), "key", store.Stored{Answer: []byte("{}")})
 			}
-			wrote, err = tx.Raw().Strings(context.WithoutCancel(t.Context()), "SELECT pg_current_xact_id_if_assigned()::text WHERE pg_current_xact_id_if_assigned() IS NOT NULL")
+			wrote, err = tx.Raw().Strings(context.WithoutCancel(t.Context()), "SELECT pg_current_xact_id_if_assigned()::text "+
+				"WHERE pg_current_xact_id_if_assigned() IS NOT NULL")
 			return err
 		}); err != nil {
 			t.Fatal(err)

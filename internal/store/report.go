@@ -126,7 +126,8 @@ func (l *ReportList) Between() (oldest, newest string) {
 // ReportLists calls fn for every open list of the report's boards.
 func (v *View) ReportLists(ctx context.Context, workspaceID string, cut ReportCut, fn func(ReportList)) error {
 	var a sqldb.Args
-	text := "SELECT l.id, l.board_id, l.name, l.wip_limit, l.wip_mode, (SELECT string_agg(concat(" + cut.state(&a) + ", c.updated_at, ':', c.id), ' ') FROM cards c" +
+	text := "SELECT l.id, l.board_id, l.name, l.wip_limit, l.wip_mode, (SELECT string_agg(concat(" + cut.state(&a) +
+		", c.updated_at, ':', c.id), ' ') FROM cards c" +
 		" WHERE c.list_id = l.id AND " + search.OpenCard + ") FROM lists l WHERE l.archived_at IS NULL" +
 		" AND l.board_id IN (" + v.boardsOf(CardPage{WorkspaceID: workspaceID}, &a) + ")"
 	return v.each(ctx, text, a, func(rows *sql.Rows) error {
@@ -147,7 +148,8 @@ func (v *View) ReportLists(ctx context.Context, workspaceID string, cut ReportCu
 // contains the ids of the person's cards between the oldest and the newest card,
 // including cards of other workspaces.
 func (v *View) ReportPeople(ctx context.Context, workspaceID, oldest, newest string, fn func(u board.UserRef, cards string)) error {
-	return v.each(ctx, `SELECT u.id, u.name, (SELECT string_agg(k.card_id, ' ') FROM card_assignees k WHERE k.user_id = u.id AND k.card_id >= $2 AND k.card_id <= $3)
+	return v.each(ctx, `SELECT u.id, u.name, (SELECT string_agg(k.card_id, ' ') FROM card_assignees k WHERE k.user_id = u.id
+		AND k.card_id >= $2 AND k.card_id <= $3)
 		FROM users u WHERE u.id IN (SELECT m.user_id FROM workspace_members m WHERE m.workspace_id = $1 UNION
 			SELECT p.id FROM former_members f JOIN users p ON p.id = f.user_id WHERE f.workspace_id = $1 AND (p.email IS NULL) IS TRUE)`,
 		[]any{workspaceID, oldest, newest}, func(rows *sql.Rows) error {
@@ -213,7 +215,8 @@ func (f ReportFlow) Each(fn func(created, done, moved board.Instant)) error {
 func (v *View) ReportFlows(ctx context.Context, workspaceID string, since board.Instant, fn func(ReportFlow)) error {
 	var a sqldb.Args
 	from := a.Add(int64(since))
-	text := "SELECT (SELECT string_agg(CASE WHEN c.done_at >= " + from + ` THEN concat_ws(':', c.created_at, c.done_at, c.moved_at) ELSE CAST(c.created_at AS TEXT) END, ' ')
+	text := "SELECT (SELECT string_agg(CASE WHEN c.done_at >= " + from + ` THEN concat_ws(':', c.created_at, c.done_at, c.moved_at)
+		ELSE CAST(c.created_at AS TEXT) END, ' ')
 		FROM cards c WHERE c.list_id = l.id AND (c.created_at >= ` + from + " OR c.done_at >= " + from + `))
 		FROM lists l WHERE l.board_id IN (` + v.boardsOf(CardPage{WorkspaceID: workspaceID}, &a) + ")"
 	return v.each(ctx, text, a, func(rows *sql.Rows) error {
@@ -246,7 +249,8 @@ func (v *View) CardsByID(ctx context.Context, ids []string) ([]board.Card, error
 	}
 	found := map[string]board.Card{}
 	var a sqldb.Args
-	err := v.each(ctx, "SELECT "+(CardPage{}).columns()+" FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.id IN ("+a.In(ids)+")", a, func(rows *sql.Rows) error {
+	err := v.each(ctx, "SELECT "+(CardPage{}).columns()+" FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.id IN ("+a.In(ids)+
+		")", a, func(rows *sql.Rows) error {
 		c, err := CardPage{}.scan(rows)
 		found[c.ID] = c
 		return err
@@ -303,7 +307,8 @@ func (b CalendarBoard) Each(fn func(board.CalendarCard) error) error {
 // because only it may contain spaces. It cannot contain a line break.
 const (
 	calendarLine = `concat_ws(' ', c.id, c.list_id, c.number, CASE WHEN c.done_at IS NULL THEN '' ELSE 'd' END, COALESCE(c.due_date, ''),
-		COALESCE(CAST(c.due_at AS TEXT), ''), COALESCE(c.start_date, ''), COALESCE(CAST(c.start_at AS TEXT), ''), COALESCE(c.time_zone, ''), c.title)`
+		COALESCE(CAST(c.due_at AS TEXT), ''), COALESCE(c.start_date, ''), COALESCE(CAST(c.start_at AS TEXT), ''),
+		COALESCE(c.time_zone, ''), c.title)`
 	calendarParts = 10
 )
 
@@ -356,11 +361,13 @@ func (v *View) Calendar(ctx context.Context, w CalendarWindow, fn func(CalendarB
 	var a sqldb.Args
 	touches := func(comparison string, e query.Edge) string {
 		at, day := a.Add(int64(e.At)), a.Add(e.Day)
-		return fmt.Sprintf("(c.due_at %[1]s %[2]s OR c.due_at IS NULL AND c.due_date %[1]s %[3]s OR c.start_at %[1]s %[2]s OR c.start_at IS NULL AND c.start_date %[1]s %[3]s)",
+		return fmt.Sprintf("(c.due_at %[1]s %[2]s OR c.due_at IS NULL AND c.due_date %[1]s %[3]s OR c.start_at %[1]s %[2]s "+
+			"OR c.start_at IS NULL AND c.start_date %[1]s %[3]s)",
 			comparison, at, day)
 	}
 	earliest, after, monthBefore := a.Add(w.Earliest), a.Add(w.After), a.Add(w.MonthBefore)
-	touch := " AND c.archived_at IS NULL AND c.list_id NOT IN (SELECT g.id FROM away g) AND " + touches(">=", w.From) + " AND " + touches("<", w.To)
+	touch := " AND c.archived_at IS NULL AND c.list_id NOT IN (SELECT g.id FROM away g) AND " + touches(">=", w.From) +
+		" AND " + touches("<", w.To)
 	lines := func(which string) string {
 		return "(SELECT string_agg(" + calendarLine + ", " + a.Add("\n") + ") FROM cards c WHERE c.board_id = t.id AND " + which + touch + ")"
 	}
@@ -369,7 +376,8 @@ func (v *View) Calendar(ctx context.Context, w CalendarWindow, fn func(CalendarB
 	// before (cards_started), and those that began earlier (cards_long).
 	ends := "COALESCE(c.due_date, c.start_date) >= " + earliest + " AND COALESCE(c.due_date, c.start_date) < " + after
 	outlasts := "c.start_date < " + after + " AND c.due_date >= " + after
-	text := v.onCalendar(w.WorkspaceID, &a) + "SELECT t.id, " + lines(ends) + ", " + lines(outlasts+" AND c.start_date >= "+monthBefore) + ", " +
+	text := v.onCalendar(w.WorkspaceID, &a) + "SELECT t.id, " + lines(ends) + ", " + lines(outlasts+" AND c.start_date >= "+
+		monthBefore) + ", " +
 		lines(outlasts+" AND c.start_date < "+monthBefore+" AND "+monthsOver+" > 1") + " FROM taking t"
 	return v.each(ctx, text, a, func(rows *sql.Rows) error {
 		var (
@@ -392,8 +400,10 @@ func (v *View) Calendar(ctx context.Context, w CalendarWindow, fn func(CalendarB
 // and have neither a due date nor a start date.
 func (v *View) CountUndated(ctx context.Context, workspaceID string) (int, error) {
 	var a sqldb.Args
-	undated := "c.archived_at IS NULL AND COALESCE(c.due_date, c.start_date) IS NULL AND COALESCE(c.start_date, c.due_date) IS NULL AND c.done_at IS NULL"
-	text := v.onCalendar(workspaceID, &a) + "SELECT (SELECT count(*) FROM cards c WHERE c.board_id " + v.db.dialect().Among("SELECT t.id FROM taking t") + " AND " + undated +
+	undated := "c.archived_at IS NULL AND COALESCE(c.due_date, c.start_date) IS NULL AND COALESCE(c.start_date, c.due_date) IS NULL " +
+		"AND c.done_at IS NULL"
+	text := v.onCalendar(workspaceID, &a) + "SELECT (SELECT count(*) FROM cards c WHERE c.board_id " +
+		v.db.dialect().Among("SELECT t.id FROM taking t") + " AND " + undated +
 		") - (SELECT count(*) FROM away g JOIN cards c ON c.list_id = g.id WHERE " + undated + ")"
 	return v.count(ctx, text, a...)
 }
@@ -401,7 +411,8 @@ func (v *View) CountUndated(ctx context.Context, workspaceID string) (int, error
 // onCalendar returns the beginning of a query, which defines taking (the boards of a
 // calendar) and away (their archived lists).
 func (v *View) onCalendar(workspaceID string, a *sqldb.Args) string {
-	return "WITH taking AS MATERIALIZED (" + v.boardsOf(CardPage{WorkspaceID: workspaceID}, a) + " AND (b.features & " + a.Add(board.Features{Calendar: true}.Bits()) + `) <> 0),
+	return "WITH taking AS MATERIALIZED (" + v.boardsOf(CardPage{WorkspaceID: workspaceID}, a) + " AND (b.features & " +
+		a.Add(board.Features{Calendar: true}.Bits()) + `) <> 0),
 		away AS MATERIALIZED (SELECT l.id FROM lists l WHERE l.archived_at IS NOT NULL AND l.board_id IN (SELECT t.id FROM taking t)) `
 }
 
@@ -449,7 +460,8 @@ func (v *View) BoardStates(ctx context.Context, limit int) (int, []board.BoardSt
 	}
 	out := []board.BoardState{}
 	text := `SELECT r.id, r.workspace_id, r.name, r.open_cards, r.updated_at, s.id, s.status, s.title, s.created_at FROM boards r
-		LEFT JOIN status_updates s ON s.id = (SELECT x.id FROM status_updates x WHERE x.board_id = r.id ORDER BY x.created_at DESC, x.id DESC LIMIT 1)
+		LEFT JOIN status_updates s ON s.id = (SELECT x.id FROM status_updates x WHERE x.board_id = r.id
+		ORDER BY x.created_at DESC, x.id DESC LIMIT 1)
 		WHERE r.id IN (` + boards + ") ORDER BY r.updated_at DESC, r.id DESC LIMIT " + a.Add(limit)
 	err = v.each(ctx, text, a, func(rows *sql.Rows) error {
 		var (

@@ -14,10 +14,12 @@ import (
 )
 
 const (
-	ruleColumns = `r.id, r.board_id, r.name, r.definition, r.off, r.off_at, r.since, r.watched_at, r.last_run, r.created_at, r.updated_at, u.id, u.name, u.time_zone`
-	ruleFrom    = " FROM rules r JOIN users u ON u.id = r.owner_id "
-	ruleLoad    = "SELECT " + accessColumns + ", " + ruleColumns + ruleFrom + "JOIN boards b ON b.id = r.board_id" + accessJoins + "WHERE r.id = $1"
-	ruleLock    = "SELECT b.id FROM boards b JOIN rules r ON r.board_id = b.id WHERE r.id = $1 FOR UPDATE OF b"
+	ruleColumns = `r.id, r.board_id, r.name, r.definition, r.off, r.off_at, r.since, r.watched_at, r.last_run, r.created_at, ` +
+		`r.updated_at, u.id, u.name, u.time_zone`
+	ruleFrom = " FROM rules r JOIN users u ON u.id = r.owner_id "
+	ruleLoad = "SELECT " + accessColumns + ", " + ruleColumns + ruleFrom + "JOIN boards b ON b.id = r.board_id" +
+		accessJoins + "WHERE r.id = $1"
+	ruleLock = "SELECT b.id FROM boards b JOIN rules r ON r.board_id = b.id WHERE r.id = $1 FOR UPDATE OF b"
 )
 
 // definition is the JSON of the column rules.definition.
@@ -36,7 +38,8 @@ type ruleScan struct {
 
 func (s *ruleScan) dest() []any {
 	r := &s.rule
-	return []any{&r.ID, &r.BoardID, &r.Name, &s.text, &s.off, &r.OffAt, &r.Since, &r.WatchedAt, &r.LastRunAt, &r.CreatedAt, &r.UpdatedAt, &r.Owner.ID, &r.Owner.Name, &r.TimeZone}
+	return []any{&r.ID, &r.BoardID, &r.Name, &s.text, &s.off, &r.OffAt, &r.Since, &r.WatchedAt, &r.LastRunAt, &r.CreatedAt,
+		&r.UpdatedAt, &r.Owner.ID, &r.Owner.Name, &r.TimeZone}
 }
 
 func (s *ruleScan) result() (board.Rule, error) {
@@ -108,9 +111,11 @@ func (tx *Tx) InsertRule(ctx context.Context, r *board.Rule) error {
 	if err != nil {
 		return err
 	}
-	if err := tx.exec(ctx, `INSERT INTO rules (id, board_id, owner_id, name, timed, definition, off, off_at, since, watched_at, created_at, updated_at)
+	if err := tx.exec(ctx, `INSERT INTO rules (id, board_id, owner_id, name, timed, definition, off, off_at, since, watched_at,
+		created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-		r.ID, r.BoardID, r.Owner.ID, r.Name, flag(r.When.Event.Timed()), text, offOf(r), instant(r.OffAt), r.Since, int64(r.WatchedAt), int64(r.CreatedAt), int64(r.UpdatedAt)); err != nil {
+		r.ID, r.BoardID, r.Owner.ID, r.Name, flag(r.When.Event.Timed()), text, offOf(r), instant(r.OffAt), r.Since,
+		int64(r.WatchedAt), int64(r.CreatedAt), int64(r.UpdatedAt)); err != nil {
 		return fmt.Errorf("insert rule: %w", err)
 	}
 	return tx.watchBoard(ctx, r.BoardID)
@@ -123,8 +128,10 @@ func (tx *Tx) UpdateRule(ctx context.Context, r *board.Rule) error {
 	if err != nil {
 		return err
 	}
-	if err := tx.exec(ctx, `UPDATE rules SET owner_id = $1, name = $2, timed = $3, definition = $4, off = $5, off_at = $6, since = $7, watched_at = $8, failures = 0, updated_at = $9 WHERE id = $10`,
-		r.Owner.ID, r.Name, flag(r.When.Event.Timed()), text, offOf(r), instant(r.OffAt), r.Since, int64(r.WatchedAt), int64(r.UpdatedAt), r.ID); err != nil {
+	if err := tx.exec(ctx, `UPDATE rules SET owner_id = $1, name = $2, timed = $3, definition = $4, off = $5, off_at = $6,
+		since = $7, watched_at = $8, failures = 0, updated_at = $9 WHERE id = $10`,
+		r.Owner.ID, r.Name, flag(r.When.Event.Timed()), text, offOf(r), instant(r.OffAt), r.Since, int64(r.WatchedAt),
+		int64(r.UpdatedAt), r.ID); err != nil {
 		return fmt.Errorf("update rule: %w", err)
 	}
 	return tx.watchBoard(ctx, r.BoardID)
@@ -158,7 +165,8 @@ func (tx *Tx) DeleteRule(ctx context.Context, r board.Rule) error {
 // watchBoard adds a board with an enabled rule to those whose changes automation
 // handles, from its current version on, and removes a board without one.
 func (tx *Tx) watchBoard(ctx context.Context, boardID string) error {
-	if err := tx.exec(ctx, "DELETE FROM automation_boards WHERE board_id = $1 AND NOT EXISTS (SELECT 1 FROM rules r WHERE r.board_id = $1 AND r.off = '')", boardID); err != nil {
+	if err := tx.exec(ctx, "DELETE FROM automation_boards WHERE board_id = $1 AND NOT EXISTS (SELECT 1 FROM rules r "+
+		"WHERE r.board_id = $1 AND r.off = '')", boardID); err != nil {
 		return err
 	}
 	var version int64
@@ -167,13 +175,16 @@ func (tx *Tx) watchBoard(ctx context.Context, boardID string) error {
 			version = a.Version
 		}
 	}
-	return tx.exec(ctx, `INSERT INTO automation_boards (board_id, handled) SELECT b.id, CASE WHEN b.version < $2 THEN $2 ELSE b.version END FROM boards b
-		WHERE b.id = $1 AND EXISTS (SELECT 1 FROM rules r WHERE r.board_id = $1 AND r.off = '') ON CONFLICT (board_id) DO NOTHING`, boardID, version)
+	return tx.exec(ctx, `INSERT INTO automation_boards (board_id, handled) SELECT b.id, CASE WHEN b.version < $2 THEN $2
+		ELSE b.version END FROM boards b
+		WHERE b.id = $1 AND EXISTS (SELECT 1 FROM rules r WHERE r.board_id = $1 AND r.off = '')
+		ON CONFLICT (board_id) DO NOTHING`, boardID, version)
 }
 
 // DisableRule switches a rule off because of a reason other than a person's request.
 func (tx *Tx) DisableRule(ctx context.Context, ruleID, boardID string, why board.RuleOff) error {
-	if err := tx.exec(ctx, "UPDATE rules SET off = $1, off_at = $2 WHERE id = $3 AND off = ''", string(why), int64(tx.now), ruleID); err != nil {
+	if err := tx.exec(ctx, "UPDATE rules SET off = $1, off_at = $2 WHERE id = $3 AND off = ''", string(why), int64(tx.now),
+		ruleID); err != nil {
 		return err
 	}
 	return tx.watchBoard(ctx, boardID)
@@ -220,6 +231,7 @@ func (v *View) Matches(ctx context.Context, boardID, cardID string, q query.Quer
 	}
 	var a sqldb.Args
 	c := search.Compiler{Args: &a, Caller: v.caller}
-	n, err := v.count(ctx, "SELECT count(*) FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.id = "+a.Add(cardID)+" AND c.board_id = "+a.Add(boardID)+" AND "+c.Archived(q.Archived)+" AND "+c.Condition(where), a...)
+	n, err := v.count(ctx, "SELECT count(*) FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.id = "+a.Add(cardID)+
+		" AND c.board_id = "+a.Add(boardID)+" AND "+c.Archived(q.Archived)+" AND "+c.Condition(where), a...)
 	return n == 1, err
 }

@@ -31,14 +31,17 @@ type Occurrence struct {
 
 // Occurrences returns a page of the changes of a board in their order, after a
 // version. It decodes the changes only of kinds that are wanted.
-func (v *View) Occurrences(ctx context.Context, boardID string, after int64, limit int, wanted func(board.Kind) bool) ([]Occurrence, error) {
+func (v *View) Occurrences(ctx context.Context, boardID string, after int64, limit int,
+	wanted func(board.Kind) bool) ([]Occurrence, error) {
 	var out []Occurrence
-	err := v.each(ctx, "SELECT "+entryColumns+", COALESCE(cause, '') FROM activity WHERE board_id = $1 AND version > $2 ORDER BY version LIMIT $3", []any{boardID, after, limit}, func(rows *sql.Rows) error {
+	err := v.each(ctx, "SELECT "+entryColumns+", COALESCE(cause, '') FROM activity WHERE board_id = $1 AND version > $2 "+
+		"ORDER BY version LIMIT $3", []any{boardID, after, limit}, func(rows *sql.Rows) error {
 		var (
 			o       Occurrence
 			changes []byte
 		)
-		if err := rows.Scan(&o.ID, &o.Type, &o.At, &o.Actor.Type, &o.Actor.ID, &o.BoardID, &o.ListID, &o.CardID, &changes, &o.BoardVersion, &o.Client, &o.Cause); err != nil {
+		if err := rows.Scan(&o.ID, &o.Type, &o.At, &o.Actor.Type, &o.Actor.ID, &o.BoardID, &o.ListID, &o.CardID, &changes,
+			&o.BoardVersion, &o.Client, &o.Cause); err != nil {
 			return err
 		}
 		if o.Quiet = o.Cause == quietCause || o.Actor.Type == board.ActorSystem; o.Quiet {
@@ -89,7 +92,8 @@ func (db *DB) Backlogs(ctx context.Context, ids []string) (out []Backlog, err er
 // server has the lease, or if the board no longer has an enabled rule.
 func (db *DB) ClaimBoard(ctx context.Context, boardID, holder string, length time.Duration) (handled int64, held bool, err error) {
 	err = db.Write(ctx, board.System(), func(tx *Tx) (err error) {
-		held, err = tx.one(ctx, "UPDATE automation_boards SET holder = $1, until = $2 WHERE board_id = $3 AND (holder = $1 OR until < $4 OR until > $5) RETURNING handled",
+		held, err = tx.one(ctx, "UPDATE automation_boards SET holder = $1, until = $2 WHERE board_id = $3 AND (holder = $1 "+
+			"OR until < $4 OR until > $5) RETURNING handled",
 			[]any{holder, int64(tx.now) + length.Milliseconds(), boardID, int64(tx.now), int64(tx.now) + leaseMost.Milliseconds()}, &handled)
 		return err
 	})
@@ -105,7 +109,8 @@ func (db *DB) Progress(ctx context.Context, holder string, handled map[string]in
 	return db.Write(ctx, board.System(), func(tx *Tx) error {
 		for _, id := range slices.Sorted(maps.Keys(handled)) {
 			if err := tx.exec(ctx, `UPDATE automation_boards SET handled = CASE WHEN handled < $1 THEN $1 ELSE handled END,
-				until = CASE WHEN $2 = 1 THEN 0 ELSE until END WHERE board_id = $3 AND (holder = $4 OR holder = '')`, handled[id], flag(release), id, holder); err != nil {
+				until = CASE WHEN $2 = 1 THEN 0 ELSE until END WHERE board_id = $3 AND (holder = $4 OR holder = '')`, handled[id],
+				flag(release), id, holder); err != nil {
 				return err
 			}
 		}
@@ -130,7 +135,8 @@ func (tx *Tx) RuleNow(ctx context.Context, ruleID, key, cardID string, since boa
 	found, err := tx.one(ctx, `SELECT r.off, r.since, EXISTS (SELECT 1 FROM rule_runs x WHERE x.rule_id = r.id AND x.event = $2),
 		EXISTS (SELECT 1 FROM cards c WHERE c.id = $3 AND c.board_id = r.board_id),
 		(SELECT count(*) FROM rule_runs y WHERE y.card_id = $3 AND y.at > $4), o.plan
-		FROM rules r JOIN boards b ON b.id = r.board_id JOIN workspaces w ON w.id = b.workspace_id JOIN organizations o ON o.id = w.organization_id WHERE r.id = $1`,
+		FROM rules r JOIN boards b ON b.id = r.board_id JOIN workspaces w ON w.id = b.workspace_id
+		JOIN organizations o ON o.id = w.organization_id WHERE r.id = $1`,
 		[]any{ruleID, key, cardID, int64(since)}, &off, &n.Since, &n.Ran, &n.Here, &n.OnCard, &n.Plan)
 	n.On = found && off == ""
 	return n, err
@@ -174,10 +180,12 @@ func (tx *Tx) InsertRun(ctx context.Context, r *Run) error {
 	}
 	switch r.Status {
 	case board.RunDone: // last_run is exact to a second, which saves most writes
-		return tx.exec(ctx, "UPDATE rules SET last_run = $1, failures = 0 WHERE id = $2 AND (failures > 0 OR last_run IS NULL OR last_run < $3)", int64(tx.now), r.RuleID, int64(tx.now)-1000)
+		return tx.exec(ctx, "UPDATE rules SET last_run = $1, failures = 0 WHERE id = $2 AND (failures > 0 OR last_run IS NULL "+
+			"OR last_run < $3)", int64(tx.now), r.RuleID, int64(tx.now)-1000)
 	case board.RunFailed:
 		var failures int
-		if _, err := tx.one(ctx, "UPDATE rules SET failures = failures + 1 WHERE id = $1 RETURNING failures", []any{r.RuleID}, &failures); err != nil {
+		if _, err := tx.one(ctx, "UPDATE rules SET failures = failures + 1 WHERE id = $1 RETURNING failures", []any{r.RuleID},
+			&failures); err != nil {
 			return err
 		}
 		if failures >= board.RuleFailures {
@@ -190,14 +198,17 @@ func (tx *Tx) InsertRun(ctx context.Context, r *Run) error {
 
 // Runs returns a page of the runs on a board that a loader has loaded, newest first,
 // before the given run: of one rule and of one status, or of all if these are "".
-func (v *View) Runs(ctx context.Context, boardID, ruleID string, status board.RunStatus, before string, limit int) ([]board.RuleRun, error) {
+func (v *View) Runs(ctx context.Context, boardID, ruleID string, status board.RunStatus, before string,
+	limit int) ([]board.RuleRun, error) {
 	out := []board.RuleRun{}
 	err := v.each(ctx, `SELECT x.id, x.rule_id, r.name, x.board_id, x.kind, x.card_id, c.title, x.at, x.status, x.reason, x.actions, x.version
 		FROM rule_runs x JOIN rules r ON r.id = x.rule_id LEFT JOIN cards c ON c.id = x.card_id AND c.board_id = x.board_id
-		WHERE x.board_id = $1 AND ($2 = '' OR x.rule_id = $2) AND ($3 = '' OR x.status = $3) AND ($4 = '' OR x.id < $4) AND x.at > $5 ORDER BY x.id DESC LIMIT $6`,
+		WHERE x.board_id = $1 AND ($2 = '' OR x.rule_id = $2) AND ($3 = '' OR x.status = $3) AND ($4 = '' OR x.id < $4) AND x.at > $5
+		ORDER BY x.id DESC LIMIT $6`,
 		[]any{boardID, ruleID, string(status), before, int64(v.now) - board.RuleRunLifetime.Milliseconds(), limit}, func(rows *sql.Rows) error {
 			var r board.RuleRun
-			err := rows.Scan(&r.ID, &r.RuleID, &r.RuleName, &r.BoardID, &r.Type, &r.CardID, &r.CardTitle, &r.At, &r.Status, &r.Reason, &r.Actions, &r.Version)
+			err := rows.Scan(&r.ID, &r.RuleID, &r.RuleName, &r.BoardID, &r.Type, &r.CardID, &r.CardTitle, &r.At, &r.Status, &r.Reason,
+				&r.Actions, &r.Version)
 			out = append(out, r)
 			return err
 		})
@@ -210,7 +221,8 @@ func (tx *Tx) PurgeRuns(ctx context.Context) (int64, error) {
 	if err := tx.exec(ctx, "DELETE FROM automation_days WHERE day < $1", board.Instant(begins).Time().Format(board.DateLayout)); err != nil {
 		return 0, err
 	}
-	return tx.affected(ctx, "DELETE FROM rule_runs WHERE id IN (SELECT k.id FROM (SELECT id, at FROM rule_runs ORDER BY id LIMIT 5000) AS k WHERE k.at < $1)", begins)
+	return tx.affected(ctx, "DELETE FROM rule_runs WHERE id IN (SELECT k.id FROM (SELECT id, at FROM rule_runs ORDER BY id "+
+		"LIMIT 5000) AS k WHERE k.at < $1)", begins)
 }
 
 // TimedBoards returns the boards with an enabled rule that a time triggers, except

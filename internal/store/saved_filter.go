@@ -16,7 +16,8 @@ import (
 const (
 	filterSelect = `SELECT f.id, f.workspace_id, f.name, f.query, f.shared, f.created_at, f.updated_at, u.id, u.name, wm.role
 		FROM saved_filters f JOIN users u ON u.id = f.owner_id
-		JOIN workspace_members wm ON wm.workspace_id = f.workspace_id AND wm.user_id = $2 WHERE (f.owner_id = $2 OR (f.shared = 1 AND wm.role <> 'guest')) `
+		JOIN workspace_members wm ON wm.workspace_id = f.workspace_id AND wm.user_id = $2
+		WHERE (f.owner_id = $2 OR (f.shared = 1 AND wm.role <> 'guest')) `
 	filterLock = "SELECT f.id FROM saved_filters f WHERE f.id = $1 FOR UPDATE OF f"
 )
 
@@ -31,11 +32,12 @@ func scanFilter(rows *sql.Rows) (f board.SavedFilter, role board.WorkspaceRole, 
 // behind one on. A loader has loaded the workspace.
 func (v *View) SavedFilters(ctx context.Context, workspaceID, behind string, limit int) ([]board.SavedFilter, error) {
 	out := []board.SavedFilter{}
-	err := v.each(ctx, filterSelect+"AND f.workspace_id = $1 AND f.id > $3 ORDER BY f.id LIMIT $4", []any{workspaceID, v.caller.UserID, behind, limit}, func(rows *sql.Rows) error {
-		f, _, err := scanFilter(rows)
-		out = append(out, f)
-		return err
-	})
+	err := v.each(ctx, filterSelect+"AND f.workspace_id = $1 AND f.id > $3 ORDER BY f.id LIMIT $4",
+		[]any{workspaceID, v.caller.UserID, behind, limit}, func(rows *sql.Rows) error {
+			f, _, err := scanFilter(rows)
+			out = append(out, f)
+			return err
+		})
 	return out, err
 }
 
@@ -86,14 +88,16 @@ func (v *View) CountSavedFilters(ctx context.Context, workspaceID string) (int, 
 // InsertSavedFilter writes a new filter of the caller.
 func (tx *Tx) InsertSavedFilter(ctx context.Context, f *board.SavedFilter) error {
 	f.CreatedAt, f.UpdatedAt = tx.now, tx.now
-	return tx.exec(ctx, "INSERT INTO saved_filters (id, workspace_id, owner_id, name, query, shared, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+	return tx.exec(ctx, "INSERT INTO saved_filters (id, workspace_id, owner_id, name, query, shared, created_at, updated_at) "+
+		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
 		f.ID, f.WorkspaceID, f.Owner.ID, f.Name, f.Query, flag(f.Shared), int64(f.CreatedAt), int64(f.UpdatedAt))
 }
 
 // UpdateSavedFilter writes a filter as it is.
 func (tx *Tx) UpdateSavedFilter(ctx context.Context, f *board.SavedFilter) error {
 	f.UpdatedAt = tx.now
-	return tx.exec(ctx, "UPDATE saved_filters SET name = $1, query = $2, shared = $3, updated_at = $4 WHERE id = $5", f.Name, f.Query, flag(f.Shared), int64(f.UpdatedAt), f.ID)
+	return tx.exec(ctx, "UPDATE saved_filters SET name = $1, query = $2, shared = $3, updated_at = $4 WHERE id = $5", f.Name,
+		f.Query, flag(f.Shared), int64(f.UpdatedAt), f.ID)
 }
 
 // DeleteSavedFilter forgets a filter.

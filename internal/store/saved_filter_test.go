@@ -29,14 +29,16 @@ func BenchmarkFilterCards(b *testing.B) {
 			today := s.DB.Now().UTC()
 			for day := range 40 { // of seventy cards six are overdue, and four due within a week
 				write(b, s.DB, func(ctx context.Context, tx *store.Tx) error {
-					return tx.Change(ctx, "UPDATE cards SET due_date = $1 WHERE number % 70 = $2", today.AddDate(0, 0, (day-6)*2).Format(time.DateOnly), day)
+					return tx.Change(ctx, "UPDATE cards SET due_date = $1 WHERE number % 70 = $2",
+						today.AddDate(0, 0, (day-6)*2).Format(time.DateOnly), day)
 				})
 			}
 			if s.DB.Dialect() == "postgres" {
 				write(b, s.DB, func(ctx context.Context, tx *store.Tx) error { return tx.Change(ctx, "ANALYZE") })
 			}
 			for _, q := range []string{
-				"", "is:open", "is:open label:bug", "member:me", "member:me due:week", "is:overdue", "due:week", "is:overdue sort:due", "due:week sort:due", "due:none is:unassigned",
+				"", "is:open", "is:open label:bug", "member:me", "member:me due:week", "is:overdue", "due:week", "is:overdue sort:due",
+				"due:week sort:due", "due:none is:unassigned",
 				"is:open has:label sort:-due", "created:7 sort:title", "every member:me sort:due", "is:archived", "label:nothere", "has:comment",
 			} {
 				tree, err := query.Filter{}.Within(q, query.Env{Now: s.DB.Now(), Me: ada.ID})

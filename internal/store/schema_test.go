@@ -19,7 +19,8 @@ var sameType = map[string]string{"TEXT": "text", "INTEGER": "bigint", "BLOB": "b
 
 // ownTables are the tables of goose, of SQLite itself and of its search index,
 // and the view that older servers use on PostgreSQL.
-const ownTables = "'letters', 'texts_indexed', 'texts_gone', 'goose_db_version', 'migration_lease', 'sqlite_sequence', 'sqlite_schema', 'sqlite_temp_schema'"
+const ownTables = "'letters', 'texts_indexed', 'texts_gone', 'goose_db_version', 'migration_lease', 'sqlite_sequence', " +
+	"'sqlite_schema', 'sqlite_temp_schema'"
 
 // The two migrations of one number make the same tables: names, columns in
 // their order, types, nullability, keys and indexes. What only one database
@@ -46,10 +47,12 @@ func TestBothSchemasAreTheSame(t *testing.T) {
 		}
 	}
 	tables := "SELECT name FROM pragma_table_list WHERE type = 'table' AND schema = 'main' AND name NOT IN (" + ownTables + ")"
-	compare("tables", apptest.Select(t, lite, tables), apptest.Select(t, post, "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_name NOT IN ("+ownTables+")"))
+	compare("tables", apptest.Select(t, lite, tables), apptest.Select(t, post, "SELECT table_name FROM information_schema.tables "+
+		"WHERE table_schema = 'public' AND table_name NOT IN ("+ownTables+")"))
 
 	var columns []string
-	for _, c := range apptest.Select(t, lite, `SELECT t.name || '.' || c.name || ' ' || c.cid || ' ' || c.type || CASE WHEN c."notnull" OR c.pk THEN ' not null' ELSE '' END || ' ' || COALESCE(c.dflt_value, '')
+	for _, c := range apptest.Select(t, lite, `SELECT t.name || '.' || c.name || ' ' || c.cid || ' ' || c.type || CASE
+		WHEN c."notnull" OR c.pk THEN ' not null' ELSE '' END || ' ' || COALESCE(c.dflt_value, '')
 		FROM (`+tables+`) t JOIN pragma_table_info(t.name) c`) {
 		f := strings.Fields(c)
 		if f[2] = sameType[f[2]]; f[2] == "" {
@@ -58,7 +61,9 @@ func TestBothSchemasAreTheSame(t *testing.T) {
 		columns = append(columns, strings.Join(f, " "))
 	}
 	var theirs []string
-	for _, c := range apptest.Select(t, post, `SELECT table_name || '.' || column_name || ' ' || (ordinal_position - 1) || ' ' || data_type || CASE WHEN is_nullable = 'NO' THEN ' not null' ELSE '' END || ' ' || COALESCE(column_default, '')
+	for _, c := range apptest.Select(t, post,
+		`SELECT table_name || '.' || column_name || ' ' || (ordinal_position - 1) || ' ' || data_type || CASE WHEN is_nullable = 'NO'
+			THEN ' not null' ELSE '' END || ' ' || COALESCE(column_default, '')
 		FROM information_schema.columns WHERE table_schema = 'public' AND table_name NOT IN (`+ownTables+`)`) {
 		if strings.HasPrefix(c, "texts.workspace_id ") {
 			continue // it is for the index of words
@@ -68,29 +73,42 @@ func TestBothSchemasAreTheSame(t *testing.T) {
 	compare("columns", columns, theirs)
 
 	compare("primary keys",
-		apptest.Select(t, lite, `SELECT t.name || ' ' || COALESCE((SELECT group_concat(name, ',') FROM (SELECT name FROM pragma_table_info(t.name) WHERE pk > 0 ORDER BY pk)), 'none') FROM (`+tables+`) t`),
-		apptest.Select(t, post, `SELECT c.relname || ' ' || (SELECT string_agg(a.attname, ',' ORDER BY k.at) FROM unnest(i.indkey) WITH ORDINALITY AS k (num, at) JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.num)
-			FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE i.indisprimary AND n.nspname = 'public' AND c.relname NOT IN (`+ownTables+`)`))
+		apptest.Select(t, lite, `SELECT t.name || ' ' || COALESCE((SELECT group_concat(name, ',') FROM (SELECT name
+			FROM pragma_table_info(t.name) WHERE pk > 0 ORDER BY pk)), 'none') FROM (`+tables+`) t`),
+		apptest.Select(t, post, `SELECT c.relname || ' ' || (SELECT string_agg(a.attname, ',' ORDER BY k.at)
+			FROM unnest(i.indkey) WITH ORDINALITY AS k (num, at) JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.num)
+			FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE i.indisprimary
+			AND n.nspname = 'public' AND c.relname NOT IN (`+ownTables+`)`))
 
 	compare("indexes",
-		apptest.Select(t, lite, `SELECT t.name || ' ' || i.name || CASE WHEN i."unique" THEN ' unique ' ELSE ' ' END || CASE WHEN i.partial THEN 'partial ' ELSE '' END ||
-			(SELECT group_concat(name, ',') FROM (SELECT name FROM pragma_index_info(i.name) ORDER BY seqno)) FROM (`+tables+`) t JOIN pragma_index_list(t.name) i WHERE i.origin = 'c'`),
-		apptest.Select(t, post, `SELECT c.relname || ' ' || x.relname || CASE WHEN i.indisunique THEN ' unique ' ELSE ' ' END || CASE WHEN i.indpred IS NOT NULL THEN 'partial ' ELSE '' END ||
-			(SELECT string_agg(a.attname, ',' ORDER BY k.at) FROM unnest(i.indkey) WITH ORDINALITY AS k (num, at) JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.num)
-			FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_am m ON m.oid = x.relam JOIN pg_namespace n ON n.oid = c.relnamespace
+		apptest.Select(t, lite, `SELECT t.name || ' ' || i.name || CASE WHEN i."unique" THEN ' unique ' ELSE ' ' END || CASE
+			WHEN i.partial THEN 'partial ' ELSE '' END ||
+			(SELECT group_concat(name, ',') FROM (SELECT name FROM pragma_index_info(i.name) ORDER BY seqno)) FROM (`+tables+`) t
+				JOIN pragma_index_list(t.name) i WHERE i.origin = 'c'`),
+		apptest.Select(t, post, `SELECT c.relname || ' ' || x.relname || CASE WHEN i.indisunique THEN ' unique ' ELSE ' ' END || CASE
+			WHEN i.indpred IS NOT NULL THEN 'partial ' ELSE '' END ||
+			(SELECT string_agg(a.attname, ',' ORDER BY k.at) FROM unnest(i.indkey) WITH ORDINALITY AS k (num, at)
+			JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.num)
+			FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_class x ON x.oid = i.indexrelid JOIN pg_am m ON m.oid = x.relam
+			JOIN pg_namespace n ON n.oid = c.relnamespace
 			WHERE NOT i.indisprimary AND m.amname = 'btree' AND n.nspname = 'public' AND c.relname NOT IN (`+ownTables+`)`))
 
 	compare("foreign keys",
-		apptest.Select(t, lite, `SELECT t.name || '.' || f."from" || ' ' || f."table" || '.' || f."to" || ' ' || lower(f.on_delete) FROM (`+tables+`) t JOIN pragma_foreign_key_list(t.name) f`),
-		apptest.Select(t, post, `SELECT c.relname || '.' || a.attname || ' ' || r.relname || '.' || b.attname || CASE k.confdeltype WHEN 'c' THEN ' cascade' WHEN 'a' THEN ' no action' ELSE ' another' END
+		apptest.Select(t, lite, `SELECT t.name || '.' || f."from" || ' ' || f."table" || '.' || f."to" || ' ' || lower(f.on_delete)
+			FROM (`+tables+`) t JOIN pragma_foreign_key_list(t.name) f`),
+		apptest.Select(t, post, `SELECT c.relname || '.' || a.attname || ' ' || r.relname || '.' || b.attname || CASE k.confdeltype
+			WHEN 'c' THEN ' cascade' WHEN 'a' THEN ' no action' ELSE ' another' END
 			FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_class r ON r.oid = k.confrelid
-			JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.conkey[1] JOIN pg_attribute b ON b.attrelid = r.oid AND b.attnum = k.confkey[1] WHERE k.contype = 'f'`))
+			JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.conkey[1] JOIN pg_attribute b ON b.attrelid = r.oid
+			AND b.attnum = k.confkey[1] WHERE k.contype = 'f'`))
 
-	if others := apptest.Select(t, post, `SELECT table_name || '.' || column_name FROM information_schema.columns WHERE table_schema = 'public' AND data_type = 'text'
+	if others := apptest.Select(t, post, `SELECT table_name || '.' || column_name FROM information_schema.columns
+		WHERE table_schema = 'public' AND data_type = 'text'
 		AND COALESCE(collation_name, '') <> 'C' AND table_name NOT IN (`+ownTables+`)`); len(others) > 0 {
 		t.Errorf(`PostgreSQL does not compare these by bytes, COLLATE "C" is missing: %v`, others)
 	}
-	if loose := apptest.Select(t, lite, "SELECT name FROM pragma_table_list WHERE type = 'table' AND schema = 'main' AND NOT strict AND name NOT IN ("+ownTables+")"); len(loose) > 0 {
+	if loose := apptest.Select(t, lite, "SELECT name FROM pragma_table_list WHERE type = 'table' AND schema = 'main' AND NOT strict "+
+		"AND name NOT IN ("+ownTables+")"); len(loose) > 0 {
 		t.Errorf("these tables of SQLite are not STRICT: %v", loose)
 	}
 }
@@ -141,7 +159,8 @@ func TestSQLAgreesWithRoleOn(t *testing.T) {
 		apptest.Change(t, db, "INSERT INTO workspaces (id, organization_id, name, created_at) VALUES ('wsp_x', 'org_x', 'x', 1)")
 		visibilities := []board.Visibility{board.VisibleToWorkspace, board.Private, board.Confidential}
 		for _, v := range visibilities {
-			apptest.Change(t, db, "INSERT INTO boards (id, workspace_id, name, visibility, features, version, created_at, updated_at, description) VALUES ($1, 'wsp_x', 'x', $2, 0, 1, 1, 1, '')", "brd_"+string(v), string(v))
+			apptest.Change(t, db, "INSERT INTO boards (id, workspace_id, name, visibility, features, version, created_at, updated_at, "+
+				"description) VALUES ($1, 'wsp_x', 'x', $2, 0, 1, 1, 1, '')", "brd_"+string(v), string(v))
 		}
 		type person struct {
 			inWorkspace board.WorkspaceRole
@@ -154,11 +173,13 @@ func TestSQLAgreesWithRoleOn(t *testing.T) {
 				people[id] = person{in, on}
 				apptest.Change(t, db, "INSERT INTO users (id, email, name, time_zone, created_at) VALUES ($1, $2, 'x', 'UTC', 1)", id, id)
 				if in != "" {
-					apptest.Change(t, db, "INSERT INTO workspace_members (workspace_id, user_id, role, created_at) VALUES ('wsp_x', $1, $2, 1)", id, string(in))
+					apptest.Change(t, db, "INSERT INTO workspace_members (workspace_id, user_id, role, created_at) "+
+						"VALUES ('wsp_x', $1, $2, 1)", id, string(in))
 				}
 				for _, v := range visibilities {
 					if on != "" {
-						apptest.Change(t, db, "INSERT INTO board_members (board_id, user_id, role, created_at) VALUES ($1, $2, $3, 1)", "brd_"+string(v), id, string(on))
+						apptest.Change(t, db, "INSERT INTO board_members (board_id, user_id, role, created_at) VALUES ($1, $2, $3, 1)",
+							"brd_"+string(v), id, string(on))
 					}
 				}
 			}
@@ -175,7 +196,8 @@ func TestSQLAgreesWithRoleOn(t *testing.T) {
 				if role != board.RoleNone {
 					want[who] = role
 				}
-				seen := apptest.Select(t, db, `SELECT b.id FROM boards b LEFT JOIN workspace_members wm ON wm.workspace_id = b.workspace_id AND wm.user_id = $1
+				seen := apptest.Select(t, db, `SELECT b.id FROM boards b LEFT JOIN workspace_members wm ON wm.workspace_id = b.workspace_id
+					AND wm.user_id = $1
 					LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = $1 WHERE b.id = $2 AND `+store.VisibleCondition, who, id)
 				if (len(seen) == 1) != (role != board.RoleNone) {
 					t.Errorf("%+v on a %s board: the condition says %v, RoleOn %q", p, v, len(seen) == 1, role)

@@ -25,10 +25,12 @@ func (tx *Tx) indexText(ctx context.Context, cardID string, place query.Place, r
 	if words == "" {
 		return tx.dropText(ctx, cardID, place, ref)
 	}
-	if err := tx.exec(ctx, "DELETE FROM texts WHERE card_id = $1 AND place = $2 AND ref = $3 AND words <> $4", cardID, string(place), ref, words); err != nil {
+	if err := tx.exec(ctx, "DELETE FROM texts WHERE card_id = $1 AND place = $2 AND ref = $3 AND words <> $4", cardID,
+		string(place), ref, words); err != nil {
 		return err
 	}
-	return tx.exec(ctx, "INSERT INTO texts (card_id, place, ref, words) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING", cardID, string(place), ref, words)
+	return tx.exec(ctx, "INSERT INTO texts (card_id, place, ref, words) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING", cardID,
+		string(place), ref, words)
 }
 
 // addText stores the words of a new text of a card.
@@ -59,7 +61,8 @@ func (tx *Tx) addCardTexts(ctx context.Context, c *board.Card) error {
 // fillTexts stores the words of all cards, once after the migration that created
 // the table.
 func (db *DB) fillTexts(ctx context.Context) error {
-	return db.fillBoards(ctx, "texts", allBoards, "indexing all cards for search", func(ctx context.Context, tx *Tx, boardID, after string) (string, bool, error) {
+	return db.fillBoards(ctx, "texts", allBoards, "indexing all cards for search", func(ctx context.Context, tx *Tx, boardID,
+		after string) (string, bool, error) {
 		return tx.indexBoard(ctx, boardID, after, fillBatch)
 	})
 }
@@ -71,13 +74,15 @@ func (db *DB) fillWorkspaces(ctx context.Context) error {
 	if !db.dialect().RowLocks {
 		return nil
 	}
-	return db.fillBoards(ctx, "texts_workspace", allBoards, "indexing all cards by workspace", func(ctx context.Context, tx *Tx, boardID, after string) (string, bool, error) {
+	return db.fillBoards(ctx, "texts_workspace", allBoards, "indexing all cards by workspace", func(ctx context.Context, tx *Tx,
+		boardID, after string) (string, bool, error) {
 		cards, err := tx.cardsAfter(ctx, boardID, after, fillBatch)
 		if err != nil || len(cards) == 0 {
 			return after, false, err
 		}
 		last := cards[len(cards)-1]
-		return last, len(cards) == fillBatch, tx.exec(ctx, `UPDATE texts SET workspace_id = (SELECT workspace_id FROM boards WHERE id = $1) WHERE workspace_id IS NULL
+		return last, len(cards) == fillBatch, tx.exec(ctx, `UPDATE texts SET workspace_id = (SELECT workspace_id FROM boards
+			WHERE id = $1) WHERE workspace_id IS NULL
 			AND card_id IN (SELECT id FROM cards WHERE board_id = $1 AND id > $2 AND id <= $3)`, boardID, after, last)
 	})
 }
@@ -246,7 +251,8 @@ func (v *View) named(ctx context.Context, p CardPage, n query.In) ([]string, err
 		} else {
 			workspaces = "SELECT me.workspace_id FROM workspace_members me WHERE me.user_id = " + a.Add(v.caller.UserID)
 		}
-		text = "SELECT u.id, u.name FROM users u WHERE u.deleted_at IS NULL AND u.id IN (SELECT m.user_id FROM workspace_members m WHERE m.workspace_id IN (" + workspaces + "))"
+		text = "SELECT u.id, u.name FROM users u WHERE u.deleted_at IS NULL AND u.id IN (SELECT m.user_id FROM workspace_members m " +
+			"WHERE m.workspace_id IN (" + workspaces + "))"
 	}
 	wanted := make(map[string]bool, len(n.Names))
 	for _, name := range n.Names {
@@ -345,5 +351,6 @@ func (v *View) spans(p CardPage, n query.Node, a *sqldb.Args) (text string, ok b
 	if !ok || due.Field != query.FieldDue || p.BoardID != "" || p.Assigned || p.Query.Archived != query.ArchivedNo {
 		return "", false
 	}
-	return "SELECT 1 FROM cards c WHERE c.board_id " + v.db.dialect().Among(v.boardsOf(p, a)) + " AND c.archived_at IS NULL" + search.Compiler{Args: a}.Near(due), true
+	return "SELECT 1 FROM cards c WHERE c.board_id " + v.db.dialect().Among(v.boardsOf(p, a)) + " AND c.archived_at IS NULL" +
+		search.Compiler{Args: a}.Near(due), true
 }

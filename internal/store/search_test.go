@@ -247,7 +247,8 @@ func BenchmarkSearch(b *testing.B) {
 			fill(b, s, ada, 50, 2000)
 			for _, q := range []string{
 				"needle", "word7", "half", "every", "every half third", "rare1 every", "\"every card\"", "\"card every\"", "wor*", "needl*", "ev*",
-				"-every", "-needle", "title:every,half", "nothere", "label:bug", "member:me", "label:bug every", "is:done", "has:comment", "due:2030-01-01", "sparse every", "sort:title every", "sort:due",
+				"-every", "-needle", "title:every,half", "nothere", "label:bug", "member:me", "label:bug every", "is:done", "has:comment",
+				"due:2030-01-01", "sparse every", "sort:title every", "sort:due",
 			} {
 				err := s.DB.Read(b.Context(), board.Person(ada.ID), func(v *store.View) error {
 					tree, err := query.ParseSearch(q, query.Env{Now: s.DB.Now(), Me: ada.ID})
@@ -329,10 +330,12 @@ func fill(tb testing.TB, s *apptest.Service, ada *apptest.Person, boards, cards 
 					}
 					id := tx.NewID("crd_")
 					if err := tx.Change(ctx, `INSERT INTO cards (id, board_id, list_id, rank, number, title, created_at, updated_at, description)
-						VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, id, p.board, p.list, ranks[i*20+j], i*20+j+1, title, n*1000, n*1000, "a description of some length"); err != nil {
+						VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, id, p.board, p.list, ranks[i*20+j], i*20+j+1, title, n*1000, n*1000,
+						"a description of some length"); err != nil {
 						return err
 					}
-					if err := tx.Change(ctx, "INSERT INTO texts (card_id, place, ref, words) VALUES ($1, 'title', '', $2)", id, " "+title+" "); err != nil {
+					if err := tx.Change(ctx, "INSERT INTO texts (card_id, place, ref, words) VALUES ($1, 'title', '', $2)", id,
+						" "+title+" "); err != nil {
 						return err
 					}
 					if n%500 == 0 {

@@ -30,7 +30,8 @@ func (tx *Tx) ActAs(userID string) {
 func (tx *Tx) InsertSession(ctx context.Context, id string, hash []byte) error {
 	tx.caller.SessionID = id
 	now := int64(tx.now)
-	return tx.exec(ctx, "INSERT INTO sessions (id, user_id, hash, created_at, last_used_at, recent_at, user_agent, address) VALUES ($1, $2, $3, $4, $4, $4, $5, $6)",
+	return tx.exec(ctx, "INSERT INTO sessions (id, user_id, hash, created_at, last_used_at, recent_at, user_agent, address) "+
+		"VALUES ($1, $2, $3, $4, $4, $4, $5, $6)",
 		id, tx.caller.UserID, hash, now, agent(tx.caller.UserAgent), tx.caller.Address)
 }
 
@@ -44,7 +45,8 @@ func agent(s string) string { return validText(s, maxAgent) }
 // stands for nobody.
 func (v *View) CallerOfSession(ctx context.Context, hash []byte) (c board.Caller, found bool, err error) {
 	lastUsed, created := v.oldest()
-	found, err = v.one(ctx, "SELECT s.id, s.user_id FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.hash = $1 AND "+sessionLives+" AND u.deleted_at IS NULL",
+	found, err = v.one(ctx, "SELECT s.id, s.user_id FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.hash = $1 AND "+
+		sessionLives+" AND u.deleted_at IS NULL",
 		[]any{hash, lastUsed, created}, &c.SessionID, &c.UserID)
 	if err != nil || !found {
 		return board.Caller{}, false, err
@@ -69,11 +71,13 @@ func (db *DB) ValidCredentials(ctx context.Context, ids []string) (map[string]bo
 		return sqldb.InChunks(ids, func(in string, args []any) error {
 			n := len(args)
 			session := fmt.Sprintf("s.last_used_at > $%d AND s.created_at > $%d", n+1, n+2)
-			if err := v.each(ctx, "SELECT s.id FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.id IN ("+in+") AND "+session+" AND u.deleted_at IS NULL",
+			if err := v.each(ctx, "SELECT s.id FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.id IN ("+in+") AND "+session+
+				" AND u.deleted_at IS NULL",
 				append(slices.Clone(args), lastUsed, created), note); err != nil {
 				return err
 			}
-			return v.each(ctx, fmt.Sprintf("SELECT t.id FROM tokens t JOIN users u ON u.id = t.user_id WHERE t.id IN (%s) AND %s", in, tokenLives(n+1)),
+			return v.each(ctx, fmt.Sprintf("SELECT t.id FROM tokens t JOIN users u ON u.id = t.user_id WHERE t.id IN (%s) AND %s",
+				in, tokenLives(n+1)),
 				append(args, int64(v.now)), note)
 		})
 	})
@@ -82,10 +86,12 @@ func (db *DB) ValidCredentials(ctx context.Context, ids []string) (map[string]bo
 
 // TouchSession records when and from where a session was last used.
 func (tx *Tx) TouchSession(ctx context.Context, id, address, userAgent string) error {
-	return tx.exec(ctx, "UPDATE sessions SET last_used_at = $1, address = $2, user_agent = $3 WHERE id = $4", int64(tx.now), address, agent(userAgent), id)
+	return tx.exec(ctx, "UPDATE sessions SET last_used_at = $1, address = $2, user_agent = $3 WHERE id = $4", int64(tx.now),
+		address, agent(userAgent), id)
 }
 
-const sessionColumns = "SELECT s.id, s.created_at, s.last_used_at, s.user_agent, s.address FROM sessions s WHERE s.user_id = $1 AND " + sessionLives
+const sessionColumns = "SELECT s.id, s.created_at, s.last_used_at, s.user_agent, s.address FROM sessions s " +
+	"WHERE s.user_id = $1 AND " + sessionLives
 
 func (v *View) sessions(ctx context.Context, where string, args ...any) ([]board.Session, error) {
 	lastUsed, created := v.oldest()
@@ -131,7 +137,8 @@ func (v *View) RecentUntil(ctx context.Context) (board.Instant, error) {
 // ConfirmSession makes the caller's sign-in recent again and replaces the hash of
 // the session's secret, so that a stolen older secret is worth nothing.
 func (tx *Tx) ConfirmSession(ctx context.Context, hash []byte) error {
-	n, err := tx.affected(ctx, "UPDATE sessions SET recent_at = $1, hash = $2 WHERE id = $3 AND user_id = $4", int64(tx.now), hash, tx.caller.SessionID, tx.caller.UserID)
+	n, err := tx.affected(ctx, "UPDATE sessions SET recent_at = $1, hash = $2 WHERE id = $3 AND user_id = $4", int64(tx.now), hash,
+		tx.caller.SessionID, tx.caller.UserID)
 	if err == nil && n == 0 {
 		err = board.Unauthenticated()
 	}

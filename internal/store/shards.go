@@ -33,26 +33,27 @@ func (db *DB) ShardLeases(ctx context.Context, holder string) (Shards, error) {
 	s := Shards{Servers: 1}
 	err := db.Read(ctx, board.System(), func(v *View) error {
 		taken := map[int]bool{}
-		if err := v.each(ctx, "SELECT name, holder FROM leases WHERE name LIKE 'webhooks:%' AND until >= $1 AND until <= $2", []any{int64(v.now), int64(v.now) + leaseMost.Milliseconds()}, func(rows *sql.Rows) error {
-			var name, by string
-			if err := rows.Scan(&name, &by); err != nil {
-				return err
-			}
-			if strings.HasPrefix(name, ServerLease) && by != holder {
-				s.Servers++
-			}
-			if number, ok := strings.CutPrefix(name, shardLease); ok {
-				shard, err := strconv.Atoi(number)
-				if err != nil {
-					return fmt.Errorf("lease %s: %w", name, err)
+		if err := v.each(ctx, "SELECT name, holder FROM leases WHERE name LIKE 'webhooks:%' AND until >= $1 AND until <= $2",
+			[]any{int64(v.now), int64(v.now) + leaseMost.Milliseconds()}, func(rows *sql.Rows) error {
+				var name, by string
+				if err := rows.Scan(&name, &by); err != nil {
+					return err
 				}
-				taken[shard] = true
-				if by == holder {
-					s.Mine = append(s.Mine, shard)
+				if strings.HasPrefix(name, ServerLease) && by != holder {
+					s.Servers++
 				}
-			}
-			return nil
-		}); err != nil {
+				if number, ok := strings.CutPrefix(name, shardLease); ok {
+					shard, err := strconv.Atoi(number)
+					if err != nil {
+						return fmt.Errorf("lease %s: %w", name, err)
+					}
+					taken[shard] = true
+					if by == holder {
+						s.Mine = append(s.Mine, shard)
+					}
+				}
+				return nil
+			}); err != nil {
 			return err
 		}
 		for shard := range board.WebhookShards {

@@ -75,7 +75,8 @@ func (tx *Tx) findPosition(ctx context.Context, s Siblings, parentID, self, curr
 func (tx *Tx) gap(ctx context.Context, s Siblings, parentID, self string, at board.Position) (lo, hi string, err error) {
 	edge := func(dest *string, aggregate, condition string, args ...any) error {
 		var rank sql.NullString
-		_, err := tx.one(ctx, "SELECT "+aggregate+"(rank) FROM "+s.Table+" WHERE "+s.Parent+" = $1 AND id <> $2"+condition, append([]any{parentID, self}, args...), &rank)
+		_, err := tx.one(ctx, "SELECT "+aggregate+"(rank) FROM "+s.Table+" WHERE "+s.Parent+" = $1 AND id <> $2"+condition,
+			append([]any{parentID, self}, args...), &rank)
 		*dest = rank.String
 		return err
 	}
@@ -159,7 +160,8 @@ func (v *View) carryRank(ctx context.Context, parentID string, m RankCursor) (Ra
 	}
 	for m.Epoch < now {
 		m.Epoch++
-		known, err := v.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM reranks WHERE parent_id = $1 AND epoch = $2 LIMIT 1) AS e", parentID, m.Epoch)
+		known, err := v.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM reranks WHERE parent_id = $1 AND epoch = $2 "+
+			"LIMIT 1) AS e", parentID, m.Epoch)
 		if err != nil {
 			return m, err
 		}
@@ -168,7 +170,8 @@ func (v *View) carryRank(ctx context.Context, parentID string, m RankCursor) (Ra
 		}
 		old := m.Rank
 		m.Rank = "" // before all that were there
-		if _, err := v.one(ctx, "SELECT new_rank FROM reranks WHERE parent_id = $1 AND epoch = $2 AND old_rank <= $3 ORDER BY old_rank DESC LIMIT 1",
+		if _, err := v.one(ctx, "SELECT new_rank FROM reranks WHERE parent_id = $1 AND epoch = $2 AND old_rank <= $3 "+
+			"ORDER BY old_rank DESC LIMIT 1",
 			[]any{parentID, m.Epoch, old}, &m.Rank); err != nil {
 			return m, err
 		}

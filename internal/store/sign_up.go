@@ -24,7 +24,8 @@ func (tx *Tx) AddFirstSecret(ctx context.Context, secret string) error {
 
 // IsFirstSecret reports whether the first account can be made with a secret.
 func (v *View) IsFirstSecret(ctx context.Context, secret string) (bool, error) {
-	n, err := v.count(ctx, "SELECT count(*) FROM account_secrets WHERE hash = $1 AND kind = 'first' AND expires_at > $2 AND NOT EXISTS (SELECT 1 FROM users)",
+	n, err := v.count(ctx, "SELECT count(*) FROM account_secrets WHERE hash = $1 AND kind = 'first' AND expires_at > $2 AND NOT "+
+		"EXISTS (SELECT 1 FROM users)",
 		board.SecretHash(secret), int64(v.now))
 	return n > 0, err
 }
@@ -38,7 +39,8 @@ func (tx *Tx) TakeFirstSecret(ctx context.Context, secret string) (bool, error) 
 		return false, err
 	}
 	const forever = int64(1) << 52
-	n, err := tx.affected(ctx, "INSERT INTO account_secrets (hash, kind, created_at, expires_at) VALUES ($1, 'taken', $2, $3) ON CONFLICT DO NOTHING",
+	n, err := tx.affected(ctx, "INSERT INTO account_secrets (hash, kind, created_at, expires_at) VALUES ($1, 'taken', $2, $3) "+
+		"ON CONFLICT DO NOTHING",
 		board.SecretHash("first account"), int64(tx.now), forever)
 	if err != nil || n == 0 {
 		return false, err

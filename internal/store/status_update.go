@@ -50,7 +50,8 @@ func (v *View) MovedCards(ctx context.Context, boardID string, since board.Insta
 // first from behind the mark on.
 func (v *View) StatusUpdates(ctx context.Context, boardID string, mark StatusUpdateCursor, limit int) ([]board.StatusUpdate, error) {
 	out := []board.StatusUpdate{}
-	err := v.each(ctx, `SELECT s.id, s.board_id, s.status, s.title, s.text, s.start_date, s.target_date, s.author_id, u.name, s.created_at, s.figures
+	err := v.each(ctx, `SELECT s.id, s.board_id, s.status, s.title, s.text, s.start_date, s.target_date, s.author_id, u.name,
+		s.created_at, s.figures
 		FROM status_updates s LEFT JOIN users u ON u.id = s.author_id
 		WHERE s.board_id = $1 AND (s.created_at, s.id) < ($2, $3) ORDER BY s.created_at DESC, s.id DESC LIMIT $4`,
 		[]any{boardID, int64(mark.At), mark.ID, limit}, func(rows *sql.Rows) error {
@@ -59,7 +60,8 @@ func (v *View) StatusUpdates(ctx context.Context, boardID string, mark StatusUpd
 				author, name sql.NullString
 				figures      []byte
 			)
-			if err := rows.Scan(&s.ID, &s.BoardID, &s.Status, &s.Title, &s.Text, &s.StartDate, &s.TargetDate, &author, &name, &s.CreatedAt, &figures); err != nil {
+			if err := rows.Scan(&s.ID, &s.BoardID, &s.Status, &s.Title, &s.Text, &s.StartDate, &s.TargetDate, &author, &name,
+				&s.CreatedAt, &figures); err != nil {
 				return err
 			}
 			if author.Valid {

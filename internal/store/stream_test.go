@@ -24,7 +24,8 @@ func TestAStreamEndsWithItsCaller(t *testing.T) {
 					return err
 				}
 				time.AfterFunc(50*time.Millisecond, leave)
-				_, err := v.Raw().Strings(ctx, "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000000) SELECT CAST(count(*) AS TEXT) FROM n")
+				_, err := v.Raw().Strings(ctx, "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000000) "+
+					"SELECT CAST(count(*) AS TEXT) FROM n")
 				return err
 			})
 		}()

@@ -43,7 +43,8 @@ func (v *View) templates(ctx context.Context, where string, args ...any) ([]boar
 // workspace, which a loader has loaded, keeps. Another workspace's is not found.
 func (v *View) TemplateContent(ctx context.Context, workspaceID, id string) (name, description string, c board.TemplateContent, err error) {
 	var content []byte
-	found, err := v.one(ctx, "SELECT name, description, content FROM board_templates WHERE id = $1 AND workspace_id = $2", []any{id, workspaceID}, &name, &description, &content)
+	found, err := v.one(ctx, "SELECT name, description, content FROM board_templates WHERE id = $1 AND workspace_id = $2",
+		[]any{id, workspaceID}, &name, &description, &content)
 	switch {
 	case err != nil:
 		return "", "", c, err
@@ -59,7 +60,8 @@ func (v *View) TemplateContent(ctx context.Context, workspaceID, id string) (nam
 	return name, description, c, nil
 }
 
-const templateWorkspace = "SELECT t.workspace_id, m.role FROM board_templates t JOIN workspace_members m ON m.workspace_id = t.workspace_id AND m.user_id = $2 WHERE t.id = $1"
+const templateWorkspace = "SELECT t.workspace_id, m.role FROM board_templates t JOIN workspace_members m ON m.workspace_id = " +
+	"t.workspace_id AND m.user_id = $2 WHERE t.id = $1"
 
 // TemplateWorkspace is which workspace keeps a template. To who does not see
 // the templates of that workspace it is not found.
@@ -108,7 +110,8 @@ func (tx *Tx) InsertTemplate(ctx context.Context, t *board.BoardTemplate, c boar
 	}
 	now := tx.now
 	t.CreatedAt = &now
-	if err := tx.exec(ctx, "INSERT INTO board_templates (id, workspace_id, name, description, created_at, outline, content) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+	if err := tx.exec(ctx, "INSERT INTO board_templates (id, workspace_id, name, description, created_at, outline, content) "+
+		"VALUES ($1, $2, $3, $4, $5, $6, $7)",
 		t.ID, *t.WorkspaceID, t.Name, t.Description, int64(now), string(outline), string(content)); err != nil {
 		return fmt.Errorf("insert template: %w", err)
 	}

@@ -22,7 +22,8 @@ import (
 // archived ones too, in their order from behind a rank on.
 func (v *View) TransferCards(ctx context.Context, listID, behind string, limit int) ([]board.Card, error) {
 	var cards []board.Card
-	err := v.each(ctx, "SELECT "+cardColumns+", c.description FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.list_id = $1 AND c.rank > $2 ORDER BY c.rank, c.id LIMIT $3",
+	err := v.each(ctx, "SELECT "+cardColumns+", c.description FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.list_id = $1 "+
+		"AND c.rank > $2 ORDER BY c.rank, c.id LIMIT $3",
 		[]any{listID, behind, limit}, func(rows *sql.Rows) error {
 			var c board.Card
 			err := rows.Scan(cardDest(&c)...)
@@ -39,7 +40,8 @@ func (v *View) TransferCards(ctx context.Context, listID, behind string, limit i
 func (v *View) CardsWith(ctx context.Context, ids []string) (checklists, comments map[string]bool, err error) {
 	checklists, comments = map[string]bool{}, map[string]bool{}
 	err = sqldb.InChunks(ids, func(in string, args []any) error {
-		text := "SELECT DISTINCT 1, card_id FROM checklists WHERE card_id IN (" + in + ") UNION ALL SELECT DISTINCT 2, card_id FROM comments WHERE card_id IN (" + in + ")"
+		text := "SELECT DISTINCT 1, card_id FROM checklists WHERE card_id IN (" + in + ") UNION ALL SELECT DISTINCT 2, card_id " +
+			"FROM comments WHERE card_id IN (" + in + ")"
 		return v.each(ctx, text, args, func(rows *sql.Rows) error {
 			var (
 				which int
@@ -79,7 +81,8 @@ func (v *View) UsersOn(ctx context.Context, boardID string) ([]string, error) {
 
 // TransferStatusUpdates are what was said of a board, which a loader has
 // loaded, oldest first from behind the mark on. Of authors they hold the id.
-func (v *View) TransferStatusUpdates(ctx context.Context, boardID string, mark StatusUpdateCursor, limit int) ([]board.StatusUpdate, error) {
+func (v *View) TransferStatusUpdates(ctx context.Context, boardID string, mark StatusUpdateCursor,
+	limit int) ([]board.StatusUpdate, error) {
 	var out []board.StatusUpdate
 	err := v.each(ctx, `SELECT id, board_id, status, title, text, start_date, target_date, author_id, created_at, figures FROM status_updates
 		WHERE board_id = $1 AND (created_at, id) > ($2, $3) ORDER BY created_at, id LIMIT $4`,
@@ -89,7 +92,8 @@ func (v *View) TransferStatusUpdates(ctx context.Context, boardID string, mark S
 				author  sql.NullString
 				figures []byte
 			)
-			if err := rows.Scan(&s.ID, &s.BoardID, &s.Status, &s.Title, &s.Text, &s.StartDate, &s.TargetDate, &author, &s.CreatedAt, &figures); err != nil {
+			if err := rows.Scan(&s.ID, &s.BoardID, &s.Status, &s.Title, &s.Text, &s.StartDate, &s.TargetDate, &author, &s.CreatedAt,
+				&figures); err != nil {
 				return err
 			}
 			if author.Valid {
@@ -105,10 +109,12 @@ func (v *View) TransferStatusUpdates(ctx context.Context, boardID string, mark S
 // board of it, that their owners share with the caller, by id from behind one on.
 func (v *View) SharedFilters(ctx context.Context, workspaceID, behind string, limit int) ([]board.SavedFilter, error) {
 	var a sqldb.Args
-	text := `SELECT f.id, f.workspace_id, f.name, f.query, f.created_at, f.updated_at, u.id, u.name FROM saved_filters f JOIN users u ON u.id = f.owner_id
+	text := `SELECT f.id, f.workspace_id, f.name, f.query, f.created_at, f.updated_at, u.id, u.name FROM saved_filters f
+		JOIN users u ON u.id = f.owner_id
 		WHERE f.shared = 1 AND f.workspace_id = ` + a.Add(workspaceID) + " AND f.id > " + a.Add(behind)
 	if !v.caller.System {
-		text += " AND EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = f.workspace_id AND m.role <> 'guest' AND m.user_id = " + a.Add(v.caller.UserID) + ")"
+		text += " AND EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = f.workspace_id AND m.role <> 'guest' " +
+			"AND m.user_id = " + a.Add(v.caller.UserID) + ")"
 	}
 	var out []board.SavedFilter
 	err := v.each(ctx, text+" ORDER BY f.id LIMIT "+a.Add(limit), a, func(rows *sql.Rows) error {
@@ -130,28 +136,30 @@ func (v *View) Homes(ctx context.Context, ids []string) (map[string]Home, error)
 	err := sqldb.InChunks(ids, func(in string, args []any) error {
 		return v.each(ctx, "SELECT id, workspace_id, id FROM boards WHERE id IN ("+in+`)
 			UNION ALL SELECT x.id, b.workspace_id, b.id FROM lists x JOIN boards b ON b.id = x.board_id WHERE x.id IN (`+in+`)
-			UNION ALL SELECT x.id, b.workspace_id, b.id FROM labels x JOIN boards b ON b.id = x.board_id WHERE x.id IN (`+in+")", args, func(rows *sql.Rows) error {
-			var (
-				id string
-				h  Home
-			)
-			err := rows.Scan(&id, &h.WorkspaceID, &h.BoardID)
-			homes[id] = h
-			return err
-		})
+			UNION ALL SELECT x.id, b.workspace_id, b.id FROM labels x JOIN boards b ON b.id = x.board_id WHERE x.id IN (`+in+")", args,
+			func(rows *sql.Rows) error {
+				var (
+					id string
+					h  Home
+				)
+				err := rows.Scan(&id, &h.WorkspaceID, &h.BoardID)
+				homes[id] = h
+				return err
+			})
 	})
 	return homes, err
 }
 
 // ChangesNaming hands over the changes of a board, as JSON, that hold a text.
 func (v *View) ChangesNaming(ctx context.Context, boardID, text string, fn func(changes []byte) error) error {
-	return v.each(ctx, "SELECT changes FROM activity WHERE board_id = $1 AND changes LIKE $2 ORDER BY version", []any{boardID, "%" + text + "%"}, func(rows *sql.Rows) error {
-		var changes []byte
-		if err := rows.Scan(&changes); err != nil {
-			return err
-		}
-		return fn(changes)
-	})
+	return v.each(ctx, "SELECT changes FROM activity WHERE board_id = $1 AND changes LIKE $2 ORDER BY version",
+		[]any{boardID, "%" + text + "%"}, func(rows *sql.Rows) error {
+			var changes []byte
+			if err := rows.Scan(&changes); err != nil {
+				return err
+			}
+			return fn(changes)
+		})
 }
 
 // UserNames are the users with these ids by name, then by id; those who have
@@ -174,7 +182,8 @@ func (v *View) UserNames(ctx context.Context, ids []string) ([]board.UserRef, er
 // confidential ones. Whether the caller sees each is for Board to say.
 func (v *View) WorkspaceBoards(ctx context.Context, workspaceID, behind string, limit int) ([]string, error) {
 	var ids []string
-	err := v.each(ctx, "SELECT id FROM boards WHERE workspace_id = $1 AND id > $2 AND trashed_at IS NULL AND visibility <> $3 ORDER BY id LIMIT $4",
+	err := v.each(ctx, "SELECT id FROM boards WHERE workspace_id = $1 AND id > $2 AND trashed_at IS NULL AND visibility <> $3 "+
+		"ORDER BY id LIMIT $4",
 		[]any{workspaceID, behind, string(board.Confidential), limit}, func(rows *sql.Rows) error {
 			var id string
 			err := rows.Scan(&id)
@@ -190,10 +199,12 @@ func (v *View) WorkspaceBoards(ctx context.Context, workspaceID, behind string, 
 // workspace alone does not open the board, the owners of the workspace do.
 func (tx *Tx) TransferBoard(ctx context.Context, b *board.Board, in board.Workspace) error {
 	tx.remember(&board.Access{
-		BoardID: b.ID, WorkspaceID: in.ID, OrganizationID: in.OrganizationID, Visibility: b.Visibility, Features: b.Features, WorkspaceRole: in.Role,
-		BoardRole: board.RoleAdmin, ReadOnly: in.ReadOnly, Archived: b.ArchivedAt != nil, Version: b.Version, NextNumber: 1,
+		BoardID: b.ID, WorkspaceID: in.ID, OrganizationID: in.OrganizationID, Visibility: b.Visibility, Features: b.Features,
+		WorkspaceRole: in.Role,
+		BoardRole:     board.RoleAdmin, ReadOnly: in.ReadOnly, Archived: b.ArchivedAt != nil, Version: b.Version, NextNumber: 1,
 	})
-	if err := tx.exec(ctx, `INSERT INTO boards (id, workspace_id, name, description, color, visibility, features, version, archived_at, created_by, created_at, updated_at)
+	if err := tx.exec(ctx, `INSERT INTO boards (id, workspace_id, name, description, color, visibility, features, version,
+		archived_at, created_by, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 		b.ID, in.ID, b.Name, b.Description, word(b.Color), string(b.Visibility), b.Features.Bits(), b.Version, instant(b.ArchivedAt), b.CreatedBy,
 		int64(b.CreatedAt), int64(b.UpdatedAt)); err != nil {
@@ -225,7 +236,8 @@ func (tx *Tx) TransferList(ctx context.Context, l *board.List) error {
 	}
 	if err := tx.exec(ctx, `INSERT INTO lists (id, board_id, name, rank, wip_limit, wip_mode, archived_at, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-		l.ID, l.BoardID, l.Name, l.Rank, l.WIPLimit, string(l.WIPMode), instant(l.ArchivedAt), int64(l.CreatedAt), int64(l.UpdatedAt)); err != nil {
+		l.ID, l.BoardID, l.Name, l.Rank, l.WIPLimit, string(l.WIPMode), instant(l.ArchivedAt), int64(l.CreatedAt),
+		int64(l.UpdatedAt)); err != nil {
 		return fmt.Errorf("transfer list: %w", err)
 	}
 	return nil
@@ -250,11 +262,14 @@ func (tx *Tx) TransferCard(ctx context.Context, c *board.Card) error {
 	if c.ArchivedAt == nil && c.ListArchivedAt == nil {
 		a.OpenCards++
 	}
-	if err := tx.exec(ctx, `INSERT INTO cards (id, board_id, list_id, rank, number, title, done_at, archived_at, due_date, due_at, start_date, start_at,
+	if err := tx.exec(ctx, `INSERT INTO cards (id, board_id, list_id, rank, number, title, done_at, archived_at, due_date, due_at,
+		start_date, start_at,
 		time_zone, items_done, items_total, comments, created_by, created_at, updated_at, description)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
-		c.ID, c.BoardID, c.ListID, c.Rank, c.Number, c.Title, instant(c.DoneAt), instant(c.ArchivedAt), c.DueDate, instant(c.DueAt), c.StartDate, instant(c.StartAt),
-		c.TimeZone, c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments, c.CreatedBy, int64(c.CreatedAt), int64(c.UpdatedAt), *c.Description); err != nil {
+		c.ID, c.BoardID, c.ListID, c.Rank, c.Number, c.Title, instant(c.DoneAt), instant(c.ArchivedAt), c.DueDate, instant(c.DueAt),
+		c.StartDate, instant(c.StartAt),
+		c.TimeZone, c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments, c.CreatedBy, int64(c.CreatedAt), int64(c.UpdatedAt),
+		*c.Description); err != nil {
 		return fmt.Errorf("transfer card: %w", err)
 	}
 	if err := tx.addCardTexts(ctx, c); err != nil {
@@ -266,7 +281,8 @@ func (tx *Tx) TransferCard(ctx context.Context, c *board.Card) error {
 		}
 	}
 	for i, u := range c.Assignees { // their order is that of being assigned
-		if err := tx.exec(ctx, "INSERT INTO card_assignees (card_id, user_id, assigned_at) VALUES ($1, $2, $3)", c.ID, u.ID, int64(c.CreatedAt)+int64(i)); err != nil {
+		if err := tx.exec(ctx, "INSERT INTO card_assignees (card_id, user_id, assigned_at) VALUES ($1, $2, $3)", c.ID, u.ID,
+			int64(c.CreatedAt)+int64(i)); err != nil {
 			return fmt.Errorf("transfer assignee: %w", err)
 		}
 	}
@@ -299,7 +315,8 @@ func (tx *Tx) TransferComment(ctx context.Context, m *board.Comment) error {
 	if m.Author != nil {
 		author = m.Author.ID
 	}
-	if err := tx.exec(ctx, "INSERT INTO comments (id, card_id, author_id, guest_name, text, created_at, edited_at) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+	if err := tx.exec(ctx, "INSERT INTO comments (id, card_id, author_id, guest_name, text, created_at, edited_at) "+
+		"VALUES ($1, $2, $3, $4, $5, $6, $7)",
 		m.ID, m.CardID, author, m.GuestName, m.Text, int64(m.CreatedAt), instant(m.EditedAt)); err != nil {
 		return fmt.Errorf("transfer comment: %w", err)
 	}
@@ -316,7 +333,8 @@ func (tx *Tx) TransferStatusUpdate(ctx context.Context, s *board.StatusUpdate) e
 	if s.Author != nil {
 		author = s.Author.ID
 	}
-	if err := tx.exec(ctx, `INSERT INTO status_updates (id, board_id, status, title, text, start_date, target_date, author_id, created_at, figures)
+	if err := tx.exec(ctx, `INSERT INTO status_updates (id, board_id, status, title, text, start_date, target_date, author_id,
+		created_at, figures)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 		s.ID, s.BoardID, string(s.Status), s.Title, s.Text, s.StartDate, s.TargetDate, author, int64(s.CreatedAt), string(figures)); err != nil {
 		return fmt.Errorf("insert status update: %w", err)
@@ -331,7 +349,8 @@ func (v *View) CountFiltersOf(ctx context.Context, workspaceID, ownerID string) 
 
 // TransferSavedFilter writes a filter as it was elsewhere, of anybody.
 func (tx *Tx) TransferSavedFilter(ctx context.Context, f *board.SavedFilter) error {
-	if err := tx.exec(ctx, "INSERT INTO saved_filters (id, workspace_id, owner_id, name, query, shared, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+	if err := tx.exec(ctx, "INSERT INTO saved_filters (id, workspace_id, owner_id, name, query, shared, created_at, updated_at) "+
+		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
 		f.ID, f.WorkspaceID, f.Owner.ID, f.Name, f.Query, flag(f.Shared), int64(f.CreatedAt), int64(f.UpdatedAt)); err != nil {
 		return fmt.Errorf("transfer saved filter: %w", err)
 	}
@@ -347,13 +366,15 @@ func (tx *Tx) TransferEntry(ctx context.Context, e *board.Entry) error {
 	}
 	if err := tx.exec(ctx, `INSERT INTO activity (board_id, version, id, type, at, actor_type, actor_id, list_id, card_id, changes)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-		e.BoardID, e.BoardVersion, e.ID, string(e.Type), int64(e.At), string(e.Actor.Type), e.Actor.ID, e.ListID, e.CardID, string(changes)); err != nil {
+		e.BoardID, e.BoardVersion, e.ID, string(e.Type), int64(e.At), string(e.Actor.Type), e.Actor.ID, e.ListID, e.CardID,
+		string(changes)); err != nil {
 		return fmt.Errorf("transfer activity: %w", err)
 	}
 	if e.Type != board.KindCardMoved || e.CardID == nil {
 		return nil
 	}
-	if err := tx.exec(ctx, "UPDATE cards SET moved_at = $1 WHERE id = $2 AND (moved_at IS NULL OR moved_at > $1)", int64(e.At), *e.CardID); err != nil {
+	if err := tx.exec(ctx, "UPDATE cards SET moved_at = $1 WHERE id = $2 AND (moved_at IS NULL OR moved_at > $1)", int64(e.At),
+		*e.CardID); err != nil {
 		return fmt.Errorf("transfer move: %w", err)
 	}
 	return nil
@@ -382,7 +403,8 @@ func (tx *Tx) Placeholder(ctx context.Context, workspaceID, sourceID, name strin
 		}
 	}
 	for _, id := range []string{derived, tx.NewID("usr_")} { // the second when the first has become somebody's account
-		n, err := tx.affected(ctx, "INSERT INTO users (id, name, time_zone, created_at) VALUES ($1, $2, 'UTC', $3) ON CONFLICT DO NOTHING", id, name, int64(tx.now))
+		n, err := tx.affected(ctx, "INSERT INTO users (id, name, time_zone, created_at) VALUES ($1, $2, 'UTC', $3) "+
+			"ON CONFLICT DO NOTHING", id, name, int64(tx.now))
 		if err != nil || n > 0 {
 			return id, err
 		}

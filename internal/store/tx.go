@@ -241,7 +241,8 @@ func (tx *Tx) writeActivity(ctx context.Context) error {
 		rows[i] = []any{p.access.BoardID, p.access.Version, p.id, string(p.event.Kind), int64(tx.now), string(actor.Type), actor.ID,
 			optional(p.event.ListID), optional(p.event.CardID), string(changes), optional(tx.caller.Client), optional(cause)}
 	}
-	if err := tx.insert(ctx, "activity (board_id, version, id, type, at, actor_type, actor_id, list_id, card_id, changes, client, cause)", rows); err != nil {
+	if err := tx.insert(ctx, "activity (board_id, version, id, type, at, actor_type, actor_id, list_id, card_id, changes, "+
+		"client, cause)", rows); err != nil {
 		return fmt.Errorf("write activity: %w", err)
 	}
 	return nil

@@ -41,7 +41,8 @@ func (v *View) UserByEmail(ctx context.Context, email string) (board.User, error
 // by the operator's word. An address that is taken is refused.
 func (tx *Tx) InsertUser(ctx context.Context, u *board.User, passwordHash string) error {
 	u.CreatedAt = tx.now
-	n, err := tx.affected(ctx, "INSERT INTO users (id, email, name, password_hash, time_zone, created_at, verified_at) VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT DO NOTHING",
+	n, err := tx.affected(ctx, "INSERT INTO users (id, email, name, password_hash, time_zone, created_at, verified_at) "+
+		"VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT DO NOTHING",
 		u.ID, u.Email, u.Name, optional(passwordHash), u.TimeZone, int64(tx.now))
 	if err == nil && n == 0 {
 		err = board.Invalid("email is taken: there is an account with the address %s.", u.Email).
@@ -54,12 +55,14 @@ func (tx *Tx) InsertUser(ctx context.Context, u *board.User, passwordHash string
 // What the person wrote stays, without the name.
 func (tx *Tx) DeleteUser(ctx context.Context, userID string) error {
 	tx.regrant(userID)
-	for _, table := range []string{"sessions", "passkeys", "identities", "account_secrets", "notifications", "notification_settings", "card_watches", "calendar_feeds", "known_devices"} {
+	for _, table := range []string{"sessions", "passkeys", "identities", "account_secrets", "notifications",
+		"notification_settings", "card_watches", "calendar_feeds", "known_devices"} {
 		if err := tx.exec(ctx, "DELETE FROM "+table+" WHERE user_id = $1", userID); err != nil {
 			return err
 		}
 	}
-	n, err := tx.affected(ctx, "UPDATE users SET deleted_at = $1, email = NULL, password_hash = NULL, name = 'Deleted user' WHERE id = $2 AND deleted_at IS NULL", int64(tx.now), userID)
+	n, err := tx.affected(ctx, "UPDATE users SET deleted_at = $1, email = NULL, password_hash = NULL, name = 'Deleted user' "+
+		"WHERE id = $2 AND deleted_at IS NULL", int64(tx.now), userID)
 	if err == nil && n == 0 {
 		err = board.NotFound()
 	}
@@ -69,13 +72,15 @@ func (tx *Tx) DeleteUser(ctx context.Context, userID string) error {
 // InsertToken writes a new token by the fingerprint of its text.
 func (tx *Tx) InsertToken(ctx context.Context, userID string, t *board.Token, hash []byte) error {
 	t.CreatedAt = tx.now
-	return tx.exec(ctx, "INSERT INTO tokens (id, user_id, name, hash, last_four, scopes, workspace_id, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+	return tx.exec(ctx, "INSERT INTO tokens (id, user_id, name, hash, last_four, scopes, workspace_id, created_at, expires_at) "+
+		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
 		t.ID, userID, t.Name, hash, t.LastFour, joined(t.Scopes), t.WorkspaceID, int64(tx.now), instant(t.ExpiresAt))
 }
 
 // RevokeTokens ends the tokens of a user that have a name, and tells how many.
 func (tx *Tx) RevokeTokens(ctx context.Context, userID, name string) (int64, error) {
-	return tx.affected(ctx, "UPDATE tokens SET revoked_at = $1 WHERE user_id = $2 AND name = $3 AND revoked_at IS NULL", int64(tx.now), userID, name)
+	return tx.affected(ctx, "UPDATE tokens SET revoked_at = $1 WHERE user_id = $2 AND name = $3 AND revoked_at IS NULL",
+		int64(tx.now), userID, name)
 }
 
 // RevokeToken ends a token. One that is not there or has ended is not found.
@@ -90,7 +95,8 @@ func (tx *Tx) RevokeToken(ctx context.Context, id string) error {
 // RevokeOwnToken ends a token of the caller; any other, and one that has ended,
 // is not found.
 func (tx *Tx) RevokeOwnToken(ctx context.Context, id string) error {
-	n, err := tx.affected(ctx, "UPDATE tokens SET revoked_at = $1 WHERE id = $2 AND user_id = $3 AND revoked_at IS NULL", int64(tx.now), id, tx.caller.UserID)
+	n, err := tx.affected(ctx, "UPDATE tokens SET revoked_at = $1 WHERE id = $2 AND user_id = $3 AND revoked_at IS NULL",
+		int64(tx.now), id, tx.caller.UserID)
 	if err == nil && n == 0 {
 		err = board.NotFound()
 	}
@@ -110,7 +116,8 @@ func (v *View) Tokens(ctx context.Context, userID string) ([]board.Token, error)
 // UsedTokens are the caller's tokens that work, newest first, from before one on;
 // without those of programs, which are ConnectedApps.
 func (v *View) UsedTokens(ctx context.Context, before string, limit int) ([]board.UsedToken, error) {
-	return v.tokens(ctx, v.caller.UserID, "AND ($3 = '' OR id < $3) AND NOT EXISTS (SELECT 1 FROM oauth_grants g WHERE g.token_id = tokens.id) ORDER BY id DESC LIMIT $4", before, limit)
+	return v.tokens(ctx, v.caller.UserID, "AND ($3 = '' OR id < $3) AND NOT EXISTS (SELECT 1 FROM oauth_grants g "+
+		"WHERE g.token_id = tokens.id) ORDER BY id DESC LIMIT $4", before, limit)
 }
 
 func (v *View) tokens(ctx context.Context, userID, which string, args ...any) ([]board.UsedToken, error) {
@@ -148,7 +155,8 @@ func (v *View) Token(ctx context.Context) (board.Token, error) {
 // a number.
 func tokenLives(now int) string {
 	return "t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > $" + strconv.Itoa(now) + `) AND u.deleted_at IS NULL
-		AND (t.workspace_id IS NULL OR EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = t.workspace_id AND m.user_id = t.user_id))`
+		AND (t.workspace_id IS NULL OR EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = t.workspace_id
+		AND m.user_id = t.user_id))`
 }
 
 // CallerOfToken finds who a token stands for, by its fingerprint: the person,
@@ -171,7 +179,8 @@ func (v *View) CallerOfToken(ctx context.Context, hash []byte) (board.Caller, bo
 	c.Scopes = scopesOf(scopes)
 	userID := c.UserID
 	c.Actor = board.Actor{Type: board.ActorPerson, ID: &userID}
-	err = v.each(ctx, `SELECT DISTINCT o.plan FROM workspace_members m JOIN workspaces w ON w.id = m.workspace_id JOIN organizations o ON o.id = w.organization_id
+	err = v.each(ctx, `SELECT DISTINCT o.plan FROM workspace_members m JOIN workspaces w ON w.id = m.workspace_id
+		JOIN organizations o ON o.id = w.organization_id
 		WHERE m.user_id = $1 AND ($2 = '' OR w.id = $2)`, []any{c.UserID, c.WorkspaceID}, func(rows *sql.Rows) error {
 		var p board.Plan
 		err := rows.Scan(&p)

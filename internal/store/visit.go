@@ -48,17 +48,18 @@ func (v *View) Visit(ctx context.Context, boardID string) (visit board.Visit, er
 // Visits returns the caller's favorites and last visits by board.
 func (v *View) Visits(ctx context.Context) (map[string]board.Visit, error) {
 	out := map[string]board.Visit{}
-	err := v.each(ctx, "SELECT board_id, starred, seen_at FROM board_visits WHERE user_id = $1", []any{v.caller.UserID}, func(rows *sql.Rows) error {
-		var (
-			id      string
-			starred int64
-			visit   board.Visit
-		)
-		err := rows.Scan(&id, &starred, &visit.SeenAt)
-		visit.Starred = starred != 0
-		out[id] = visit
-		return err
-	})
+	err := v.each(ctx, "SELECT board_id, starred, seen_at FROM board_visits WHERE user_id = $1", []any{v.caller.UserID},
+		func(rows *sql.Rows) error {
+			var (
+				id      string
+				starred int64
+				visit   board.Visit
+			)
+			err := rows.Scan(&id, &starred, &visit.SeenAt)
+			visit.Starred = starred != 0
+			out[id] = visit
+			return err
+		})
 	return out, err
 }
 
@@ -88,7 +89,8 @@ func (db *DB) seen(ctx context.Context, userID string, boardIDs []string, ago ti
 // Present returns at most 50 people who have a board, which a loader has loaded, open.
 func (v *View) Present(ctx context.Context, boardID string) ([]board.UserRef, error) {
 	out := []board.UserRef{}
-	err := v.each(ctx, `SELECT u.id, u.name FROM board_visits s JOIN users u ON u.id = s.user_id WHERE s.board_id = $1 AND s.seen_at > $2 ORDER BY u.name, u.id LIMIT 50`,
+	err := v.each(ctx, `SELECT u.id, u.name FROM board_visits s JOIN users u ON u.id = s.user_id WHERE s.board_id = $1
+		AND s.seen_at > $2 ORDER BY u.name, u.id LIMIT 50`,
 		[]any{boardID, int64(v.now) - PresenceLifetime.Milliseconds()}, func(rows *sql.Rows) error {
 			var u board.UserRef
 			err := rows.Scan(&u.ID, &u.Name)
@@ -125,7 +127,8 @@ func (db *DB) PresentOn(ctx context.Context, boardIDs []string) (map[string][]st
 	err := db.Read(ctx, board.System(), func(v *View) error {
 		return sqldb.InChunks(boardIDs, func(in string, args []any) error {
 			args = append(args, int64(v.now)-PresenceLifetime.Milliseconds())
-			return v.each(ctx, "SELECT board_id, user_id FROM board_visits WHERE board_id IN ("+in+") AND seen_at > $"+strconv.Itoa(len(args))+" ORDER BY board_id, user_id", args, func(rows *sql.Rows) error {
+			return v.each(ctx, "SELECT board_id, user_id FROM board_visits WHERE board_id IN ("+in+") AND seen_at > $"+
+				strconv.Itoa(len(args))+" ORDER BY board_id, user_id", args, func(rows *sql.Rows) error {
 				var boardID, userID string
 				err := rows.Scan(&boardID, &userID)
 				out[boardID] = append(out[boardID], userID)

@@ -30,7 +30,8 @@ func (tx *Tx) SetCardWatched(ctx context.Context, c board.Card, watching bool) e
 func (v *View) CardWatched(ctx context.Context, c board.Card) (watching, asked bool, err error) {
 	var set, follows int64
 	_, err = v.one(ctx, `SELECT COALESCE((SELECT watching FROM card_watches WHERE card_id = $1 AND user_id = $2), -1),
-		CASE WHEN EXISTS (SELECT 1 FROM card_assignees WHERE card_id = $1 AND user_id = $2) OR EXISTS (SELECT 1 FROM comments WHERE card_id = $1 AND author_id = $2)
+		CASE WHEN EXISTS (SELECT 1 FROM card_assignees WHERE card_id = $1 AND user_id = $2) OR EXISTS (SELECT 1 FROM comments
+		WHERE card_id = $1 AND author_id = $2)
 			OR EXISTS (SELECT 1 FROM board_visits WHERE board_id = $3 AND user_id = $2 AND watching = 1) THEN 1 ELSE 0 END`,
 		[]any{c.ID, v.caller.UserID, c.BoardID}, &set, &follows)
 	return set == 1 || set == -1 && follows == 1, set == 1, err

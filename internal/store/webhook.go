@@ -9,7 +9,8 @@ import (
 )
 
 const (
-	webhookSelect = `SELECT h.id, h.name, h.workspace_id, h.board_id, h.events, h.off, h.off_at, h.failures, h.held_since, h.held_until, h.host, h.last_four, h.platform,
+	webhookSelect = `SELECT h.id, h.name, h.workspace_id, h.board_id, h.events, h.off, h.off_at, h.failures, h.held_since,
+		h.held_until, h.host, h.last_four, h.platform,
 		h.owner_id, h.old_secret_until, h.created_at, h.updated_at, h.organization_id, b.visibility, b.trashed_at, o.read_only, wm.role, bm.role
 		FROM webhooks h JOIN organizations o ON o.id = h.organization_id LEFT JOIN boards b ON b.id = h.board_id
 		LEFT JOIN workspace_members wm ON wm.workspace_id = h.workspace_id AND wm.user_id = $2
@@ -36,7 +37,8 @@ func (v *View) scanWebhook(rows *sql.Rows) (w webhookRow, err error) {
 		trashed, until, held    sql.NullInt64
 		readOnly                int64
 	)
-	err = rows.Scan(&w.ID, &w.Name, &w.WorkspaceID, &w.BoardID, &events, &off, &w.OffAt, &w.Failures, &w.HeldSince, &held, &w.Host, &w.LastFour, &platform,
+	err = rows.Scan(&w.ID, &w.Name, &w.WorkspaceID, &w.BoardID, &events, &off, &w.OffAt, &w.Failures, &w.HeldSince, &held, &w.Host,
+		&w.LastFour, &platform,
 		&w.OwnerID, &until, &w.CreatedAt, &w.UpdatedAt, &w.organization, &visibility, &trashed, &readOnly, &member, &own)
 	w.Events = kindsOf(events)
 	if off == "" && trashed.Valid { // the webhook works again after a restore
@@ -92,7 +94,8 @@ func (v *View) allowManage(w *webhookRow) error {
 	case w.BoardID == nil:
 		return board.Forbidden("Your role in this workspace is %s. Managing its webhooks requires the role owner or admin.", w.inWorkspace)
 	}
-	return board.Forbidden("Your role on this board is %s. Managing its webhooks requires the role admin.", board.RoleOn(w.inWorkspace, w.onBoard, w.visibility))
+	return board.Forbidden("Your role on this board is %s. Managing its webhooks requires the role admin.",
+		board.RoleOn(w.inWorkspace, w.onBoard, w.visibility))
 }
 
 func (v *View) webhook(ctx context.Context, id string) (w webhookRow, err error) {
@@ -128,7 +131,8 @@ func (tx *Tx) Webhook(ctx context.Context, id string, removes bool) (board.Webho
 		return board.Webhook{}, err
 	}
 	if w.readOnly && !removes && !tx.caller.System {
-		return board.Webhook{}, board.Refuse(board.CodePlanReadOnly, "The organization's plan is read-only: webhooks can only be paused and deleted until an operator changes the plan.")
+		return board.Webhook{}, board.Refuse(board.CodePlanReadOnly, "The organization's plan is read-only: webhooks can only be "+
+			"paused and deleted until an operator changes the plan.")
 	}
 	if w.trashed && !removes && !tx.caller.System {
 		return board.Webhook{}, board.Invalid("webhookId: the webhook's board is in the trash. Restore the board first, "+
@@ -143,7 +147,8 @@ func (tx *Tx) Webhook(ctx context.Context, id string, removes bool) (board.Webho
 // the order of their ids after the given one. The workspace must be loaded.
 func (v *View) Webhooks(ctx context.Context, workspaceID, after string, limit int) ([]board.Webhook, error) {
 	out := []board.Webhook{}
-	err := v.each(ctx, webhookSelect+"WHERE h.workspace_id = $1 AND h.id > $3 ORDER BY h.id", []any{workspaceID, v.caller.UserID, after}, func(rows *sql.Rows) error {
+	err := v.each(ctx, webhookSelect+"WHERE h.workspace_id = $1 AND h.id > $3 ORDER BY h.id", []any{workspaceID, v.caller.UserID,
+		after}, func(rows *sql.Rows) error {
 		w, err := v.scanWebhook(rows)
 		if err == nil && len(out) < limit && v.allowManage(&w) == nil {
 			out = append(out, w.Webhook)
@@ -184,7 +189,8 @@ func (tx *Tx) WebhooksRestored(ctx context.Context, id string) error {
 	if err != nil || len(on) == 0 {
 		return err
 	}
-	if _, err := tx.one(ctx, "SELECT o.id, o.plan FROM webhooks h JOIN organizations o ON o.id = h.organization_id WHERE h.id = $1", []any{on[0]}, &organizationID, &plan); err != nil {
+	if _, err := tx.one(ctx, "SELECT o.id, o.plan FROM webhooks h JOIN organizations o ON o.id = h.organization_id "+
+		"WHERE h.id = $1", []any{on[0]}, &organizationID, &plan); err != nil {
 		return err
 	}
 	count, err := tx.CountWebhooks(ctx, organizationID)
@@ -206,12 +212,14 @@ func (tx *Tx) WebhookRoom(ctx context.Context, id string) error {
 		organizationID string
 		plan           board.Plan
 	)
-	if _, err := tx.one(ctx, "SELECT o.id, o.plan FROM webhooks h JOIN organizations o ON o.id = h.organization_id WHERE h.id = $1", []any{id}, &organizationID, &plan); err != nil {
+	if _, err := tx.one(ctx, "SELECT o.id, o.plan FROM webhooks h JOIN organizations o ON o.id = h.organization_id "+
+		"WHERE h.id = $1", []any{id}, &organizationID, &plan); err != nil {
 		return err
 	}
 	count, err := tx.CountWebhooks(ctx, organizationID)
 	if most := plan.Limits().Webhooks; err == nil && count > most {
-		err = board.Refuse(board.CodePlanLimit, "The organization's plan (%s) allows %d webhooks, but there are %d. Delete one first.", plan, most, count)
+		err = board.Refuse(board.CodePlanLimit, "The organization's plan (%s) allows %d webhooks, but there are %d. Delete "+
+			"one first.", plan, most, count)
 	}
 	return err
 }
@@ -238,7 +246,8 @@ func (tx *Tx) InsertWebhook(ctx context.Context, w *board.Webhook, organizationI
 	}
 	w.CreatedAt, w.UpdatedAt = tx.now, tx.now
 	tx.workspace = w.WorkspaceID
-	return tx.exec(ctx, `INSERT INTO webhooks (id, organization_id, workspace_id, board_id, owner_id, name, events, platform, host, last_four, address, secret, off, created_at, updated_at)
+	return tx.exec(ctx, `INSERT INTO webhooks (id, organization_id, workspace_id, board_id, owner_id, name, events, platform, host,
+		last_four, address, secret, off, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, '', $13, $14)`,
 		w.ID, organizationID, w.WorkspaceID, w.BoardID, w.OwnerID, w.Name, joined(w.Events), platformOf(w), w.Host, w.LastFour,
 		sealedAddress, sealedSecret, int64(tx.now), int64(tx.now))
@@ -259,8 +268,10 @@ func (tx *Tx) UpdateWebhook(ctx context.Context, w *board.Webhook, address strin
 	if !w.On && w.OffReason != nil && *w.OffReason != board.OffTrash {
 		off = *w.OffReason
 	}
-	if err := tx.exec(ctx, "UPDATE webhooks SET name = $1, events = $2, platform = $3, host = $4, last_four = $5, off = $6, off_at = $7, updated_at = $8 WHERE id = $9",
-		w.Name, joined(w.Events), platformOf(w), w.Host, w.LastFour, string(off), instant(w.OffAt), int64(tx.now), w.ID); err != nil || address == "" {
+	if err := tx.exec(ctx, "UPDATE webhooks SET name = $1, events = $2, platform = $3, host = $4, last_four = $5, off = $6, off_at "+
+		"= $7, updated_at = $8 WHERE id = $9",
+		w.Name, joined(w.Events), platformOf(w), w.Host, w.LastFour, string(off), instant(w.OffAt), int64(tx.now),
+		w.ID); err != nil || address == "" {
 		return err
 	}
 	sealed, err := tx.seal(ctx, w.ID, "address", address)
@@ -320,7 +331,8 @@ func (tx *Tx) disableUncovered(ctx context.Context, id string) error {
 				boardID, visibility, member, own sql.NullString
 			)
 			err := rows.Scan(&id, &boardID, &visibility, &member, &own)
-			if err == nil && !board.Covers(!boardID.Valid, board.WorkspaceRole(member.String), board.Role(own.String), board.Visibility(visibility.String)) {
+			if err == nil && !board.Covers(!boardID.Valid, board.WorkspaceRole(member.String), board.Role(own.String),
+				board.Visibility(visibility.String)) {
 				off = append(off, id)
 			}
 			return err
@@ -338,7 +350,8 @@ func (tx *Tx) disableUncovered(ctx context.Context, id string) error {
 // switchOff switches a webhook off until a person enables it again, and queues an
 // email to its owner.
 func (tx *Tx) switchOff(ctx context.Context, id string, why board.Off) error {
-	n, err := tx.affected(ctx, "UPDATE webhooks SET off = $1, off_at = $2, held_since = NULL, held_until = NULL WHERE id = $3 AND off = ''", string(why), int64(tx.now), id)
+	n, err := tx.affected(ctx, "UPDATE webhooks SET off = $1, off_at = $2, held_since = NULL, held_until = NULL WHERE id = $3 "+
+		"AND off = ''", string(why), int64(tx.now), id)
 	if err == nil && n > 0 {
 		tx.switchedOff = append(tx.switchedOff, why)
 		err = tx.InsertEmail(ctx, board.EmailWebhookDisabled, id, tx.now)

@@ -167,7 +167,8 @@ func TestWordsOfVeryManyWorkspaces(t *testing.T) {
 		if got, led := finds(t, s.DB, ada, store.CardPage{}, "thrustplate"); !slices.Equal(got, both) || led != 0 {
 			t.Errorf("in one more it found %d cards by %d texts, want %d by none", len(got), led, len(both))
 		}
-		if got, led := finds(t, s.DB, ada, store.CardPage{WorkspaceID: w.workspaces[0]}, "thrustplate"); !slices.Equal(got, titled(0)) || led != 7 {
+		if got, led := finds(t, s.DB, ada, store.CardPage{WorkspaceID: w.workspaces[0]}, "thrustplate"); !slices.Equal(got,
+			titled(0)) || led != 7 {
 			t.Errorf("in one of them it found %q by %d texts", got, led)
 		}
 	})
@@ -289,9 +290,11 @@ func TestReportPeopleAreOfTheWorkspace(t *testing.T) {
 		}
 		// As a move to another board does that takes people along.
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
-			return tx.Change(ctx, "UPDATE cards SET board_id = $1, list_id = $2, rank = 'zz', number = 900 WHERE id = $3", w.boards[1], w.lists[1], w.cards[0])
+			return tx.Change(ctx, "UPDATE cards SET board_id = $1, list_id = $2, rank = 'zz', number = 900 WHERE id = $3", w.boards[1],
+				w.lists[1], w.cards[0])
 		})
-		if got, want := people(w.workspaces[1]), []string{"Ada 0", "Bob 0", "Deleted user 2", "Elsewhere 0 1", "Elsewhere 1 1"}; !slices.Equal(got, want) {
+		if got, want := people(w.workspaces[1]), []string{"Ada 0", "Bob 0", "Deleted user 2", "Elsewhere 0 1",
+			"Elsewhere 1 1"}; !slices.Equal(got, want) {
 			t.Errorf("after a move the people of the second are %q, want %q", got, want)
 		}
 		// Somebody with an address is asked for as a member alone.

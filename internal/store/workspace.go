@@ -53,7 +53,8 @@ func (v *View) Workspace(ctx context.Context, id string, need board.WorkspaceCap
 func (tx *Tx) Workspace(ctx context.Context, id string, need board.WorkspaceCapability) (board.Workspace, error) {
 	w, err := tx.View.Workspace(ctx, id, need)
 	if err == nil && w.ReadOnly && !tx.caller.System {
-		err = board.Refuse(board.CodePlanReadOnly, "The organization's plan is read-only; nothing in its workspaces can be changed until its operator lifts that.")
+		err = board.Refuse(board.CodePlanReadOnly, "The organization's plan is read-only; nothing in its workspaces can be changed "+
+			"until its operator lifts that.")
 	}
 	return w, err
 }
@@ -76,19 +77,21 @@ func (v *View) Workspaces(ctx context.Context, behind string, limit int) ([]boar
 func (v *View) Members(ctx context.Context, workspaceID, behind string, limit int) ([]board.Member, error) {
 	out := []board.Member{}
 	err := v.each(ctx, `SELECT u.id, u.name, u.email, wm.role, wm.created_at FROM workspace_members wm JOIN users u ON u.id = wm.user_id
-		WHERE wm.workspace_id = $1 AND u.id > $2 AND u.deleted_at IS NULL ORDER BY u.id LIMIT $3`, []any{workspaceID, behind, limit}, func(rows *sql.Rows) error {
-		var m board.Member
-		err := rows.Scan(&m.ID, &m.Name, &m.Email, &m.Role, &m.JoinedAt)
-		out = append(out, m)
-		return err
-	})
+		WHERE wm.workspace_id = $1 AND u.id > $2 AND u.deleted_at IS NULL ORDER BY u.id LIMIT $3`, []any{workspaceID, behind, limit},
+		func(rows *sql.Rows) error {
+			var m board.Member
+			err := rows.Scan(&m.ID, &m.Name, &m.Email, &m.Role, &m.JoinedAt)
+			out = append(out, m)
+			return err
+		})
 	return out, err
 }
 
 // InsertWorkspace writes a new workspace.
 func (tx *Tx) InsertWorkspace(ctx context.Context, w *board.Workspace) error {
 	w.CreatedAt = tx.now
-	return tx.exec(ctx, "INSERT INTO workspaces (id, organization_id, name, created_at) VALUES ($1, $2, $3, $4)", w.ID, w.OrganizationID, w.Name, int64(tx.now))
+	return tx.exec(ctx, "INSERT INTO workspaces (id, organization_id, name, created_at) VALUES ($1, $2, $3, $4)", w.ID,
+		w.OrganizationID, w.Name, int64(tx.now))
 }
 
 // SetMember gives a person a role in a workspace.
@@ -104,7 +107,8 @@ func (tx *Tx) RemoveMember(ctx context.Context, workspaceID, userID string) erro
 	tx.regrant(workspaceID)
 	for _, text := range []string{
 		"DELETE FROM board_members WHERE user_id = $2 AND board_id IN (SELECT id FROM boards WHERE workspace_id = $1)",
-		"DELETE FROM card_assignees WHERE user_id = $2 AND card_id IN (SELECT c.id FROM cards c JOIN boards b ON b.id = c.board_id WHERE b.workspace_id = $1)",
+		"DELETE FROM card_assignees WHERE user_id = $2 AND card_id IN (SELECT c.id FROM cards c JOIN boards b ON b.id = c.board_id " +
+			"WHERE b.workspace_id = $1)",
 		"DELETE FROM workspace_members WHERE workspace_id = $1 AND user_id = $2",
 	} {
 		if err := tx.exec(ctx, text, workspaceID, userID); err != nil {
@@ -116,7 +120,8 @@ func (tx *Tx) RemoveMember(ctx context.Context, workspaceID, userID string) erro
 
 // WorkspaceOwner is the id of the owner who has been in a workspace longest.
 func (v *View) WorkspaceOwner(ctx context.Context, workspaceID string) (id string, err error) {
-	found, err := v.one(ctx, "SELECT user_id FROM workspace_members WHERE workspace_id = $1 AND role = 'owner' ORDER BY created_at, user_id LIMIT 1", []any{workspaceID}, &id)
+	found, err := v.one(ctx, "SELECT user_id FROM workspace_members WHERE workspace_id = $1 AND role = 'owner' ORDER BY created_at, "+
+		"user_id LIMIT 1", []any{workspaceID}, &id)
 	if err == nil && !found {
 		err = board.NotFound()
 	}

@@ -16,13 +16,14 @@ import (
 func (v *View) TrashedWorkspaces(ctx context.Context) ([]board.TrashedWorkspace, error) {
 	out := []board.TrashedWorkspace{}
 	err := v.each(ctx, `SELECT w.id, w.name, w.trashed_at FROM trashed_members m JOIN workspaces w ON w.id = m.workspace_id
-		WHERE m.user_id = $1 AND m.role = 'owner' AND ($2 = '' OR w.id = $2) ORDER BY w.id`, []any{v.caller.UserID, v.caller.WorkspaceID}, func(rows *sql.Rows) error {
-		var w board.TrashedWorkspace
-		err := rows.Scan(&w.ID, &w.Name, &w.TrashedAt)
-		w.PurgedAt = w.TrashedAt + board.Instant(TrashLifetime.Milliseconds())
-		out = append(out, w)
-		return err
-	})
+		WHERE m.user_id = $1 AND m.role = 'owner' AND ($2 = '' OR w.id = $2) ORDER BY w.id`,
+		[]any{v.caller.UserID, v.caller.WorkspaceID}, func(rows *sql.Rows) error {
+			var w board.TrashedWorkspace
+			err := rows.Scan(&w.ID, &w.Name, &w.TrashedAt)
+			w.PurgedAt = w.TrashedAt + board.Instant(TrashLifetime.Milliseconds())
+			out = append(out, w)
+			return err
+		})
 	return out, err
 }
 
@@ -35,8 +36,10 @@ func (tx *Tx) TrashWorkspace(ctx context.Context, id string) error {
 		args []any
 	}{
 		{"UPDATE workspaces SET trashed_at = $1 WHERE id = $2", []any{int64(tx.now), id}},
-		{"UPDATE invitations SET withdrawn_at = $1 WHERE workspace_id = $2 AND accepted_at IS NULL AND withdrawn_at IS NULL", []any{int64(tx.now), id}},
-		{"INSERT INTO trashed_members (workspace_id, user_id, role, created_at) SELECT workspace_id, user_id, role, created_at FROM workspace_members WHERE workspace_id = $1", []any{id}},
+		{"UPDATE invitations SET withdrawn_at = $1 WHERE workspace_id = $2 AND accepted_at IS NULL AND withdrawn_at IS NULL",
+			[]any{int64(tx.now), id}},
+		{"INSERT INTO trashed_members (workspace_id, user_id, role, created_at) SELECT workspace_id, user_id, role, created_at " +
+			"FROM workspace_members WHERE workspace_id = $1", []any{id}},
 		{"DELETE FROM workspace_members WHERE workspace_id = $1", []any{id}},
 	} {
 		if err := tx.exec(ctx, step.text, step.args...); err != nil {
@@ -52,7 +55,8 @@ func (tx *Tx) TrashedWorkspace(ctx context.Context, id string) error {
 	if err := tx.lock(ctx, workspaceLock, id); err != nil {
 		return err
 	}
-	n, err := tx.count(ctx, `SELECT count(*) FROM trashed_members WHERE workspace_id = $1 AND user_id = $2 AND role = 'owner'`, id, tx.caller.UserID)
+	n, err := tx.count(ctx, `SELECT count(*) FROM trashed_members WHERE workspace_id = $1 AND user_id = $2 AND role = 'owner'`,
+		id, tx.caller.UserID)
 	if err == nil && n == 0 {
 		err = board.NotFound()
 	}
@@ -67,7 +71,8 @@ func (tx *Tx) TrashedWorkspace(ctx context.Context, id string) error {
 // it, but still on its boards.
 func (tx *Tx) RestoreWorkspace(ctx context.Context, id string) (gone []string, err error) {
 	tx.regrant(id)
-	gone, err = tx.texts(ctx, "SELECT m.user_id FROM trashed_members m JOIN users u ON u.id = m.user_id WHERE m.workspace_id = $1 AND u.deleted_at IS NOT NULL ORDER BY m.user_id", id)
+	gone, err = tx.texts(ctx, "SELECT m.user_id FROM trashed_members m JOIN users u ON u.id = m.user_id WHERE m.workspace_id = $1 "+
+		"AND u.deleted_at IS NOT NULL ORDER BY m.user_id", id)
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,8 @@ func FromEnvironment(get func(name string) string) (o Options, on bool, err erro
 		return o, false, errors.New("OTEL_EXPORTER_OTLP_COMPRESSION must be gzip or none")
 	}
 	if o.Headers, err = pairs(of("HEADERS")); err != nil {
-		return o, false, errors.New("OTEL_EXPORTER_OTLP_HEADERS must be name=value pairs separated by commas") // the error's text may hold secrets
+		return o, false, errors.New("OTEL_EXPORTER_OTLP_HEADERS must be name=value pairs separated " +
+			"by commas") // the error's text may hold secrets
 	}
 	if o.Attributes, err = pairs(get("OTEL_RESOURCE_ATTRIBUTES")); err != nil {
 		return o, false, errors.New("OTEL_RESOURCE_ATTRIBUTES must be name=value pairs separated by commas")
@@ -146,7 +147,8 @@ func client(authorities, certificate, key string) (*http.Client, error) {
 		secure.Certificates = []tls.Certificate{own}
 	}
 	return &http.Client{
-		Transport:     &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: secure, MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute},
+		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: secure, MaxIdleConnsPerHost: 1,
+			IdleConnTimeout: time.Minute},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, nil
 }

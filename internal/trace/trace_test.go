@@ -70,7 +70,8 @@ func TestSpansReachACollector(t *testing.T) {
 			to.Close(t.Context())
 
 			q := r.requests[0]
-			if q.Method != http.MethodPost || q.URL.Path != "/v1/traces" || q.Header.Get("Content-Type") != "application/x-protobuf" || q.Header.Get("Api-Key") != "a b" || q.Header.Get("X") != "y" {
+			if q.Method != http.MethodPost || q.URL.Path != "/v1/traces" || q.Header.Get("Content-Type") != "application/x-protobuf" ||
+				q.Header.Get("Api-Key") != "a b" || q.Header.Get("X") != "y" {
 				t.Errorf("the collector got %s %s with %v", q.Method, q.URL, q.Header)
 			}
 			about := map[string]string{}
@@ -85,28 +86,34 @@ func TestSpansReachACollector(t *testing.T) {
 			if whole == nil || part == nil || past == nil || other == nil || got["cause"] == nil {
 				t.Fatalf("of five spans came %v", got)
 			}
-			if hex.EncodeToString(whole.TraceId) != parent[3:35] || hex.EncodeToString(whole.ParentSpanId) != parent[36:52] || whole.TraceState != "a=1,b=2" || whole.Kind != spans.Span_SPAN_KIND_SERVER || whole.Flags != 0x301 {
+			if hex.EncodeToString(whole.TraceId) != parent[3:35] || hex.EncodeToString(whole.ParentSpanId) != parent[36:52] ||
+				whole.TraceState != "a=1,b=2" || whole.Kind != spans.Span_SPAN_KIND_SERVER || whole.Flags != 0x301 {
 				t.Errorf("the trace of the caller is not gone on with: %v", whole)
 			}
 			if want := "00-" + parent[3:35] + "-" + hex.EncodeToString(whole.SpanId) + "-01"; header.Get("Traceresponse") != want {
 				t.Errorf("the caller is told %q, want %q", header.Get("Traceresponse"), want)
 			}
-			if !bytes.Equal(part.ParentSpanId, whole.SpanId) || !bytes.Equal(part.TraceId, whole.TraceId) || part.Kind != spans.Span_SPAN_KIND_CLIENT || part.Flags != 0x101 {
+			if !bytes.Equal(part.ParentSpanId, whole.SpanId) || !bytes.Equal(part.TraceId, whole.TraceId) ||
+				part.Kind != spans.Span_SPAN_KIND_CLIENT || part.Flags != 0x101 {
 				t.Errorf("the span below is not below: %v", part)
 			}
 			if part.Status.GetCode() != spans.Status_STATUS_CODE_ERROR || whole.Status.GetCode() != spans.Status_STATUS_CODE_UNSET {
 				t.Errorf("the states are %v and %v", part.Status, whole.Status)
 			}
-			if a := part.Attributes; len(a) != 3 || len(a[0].Value.GetStringValue()) != 2048 || a[1].Value.GetIntValue() != -7 || a[2].Key != "error.type" || a[2].Value.GetStringValue() != "unavailable" {
+			if a := part.Attributes; len(a) != 3 || len(a[0].Value.GetStringValue()) != 2048 || a[1].Value.GetIntValue() != -7 ||
+				a[2].Key != "error.type" || a[2].Value.GetStringValue() != "unavailable" {
 				t.Errorf("the attributes are %v", part.Attributes)
 			}
 			if took := past.EndTimeUnixNano - past.StartTimeUnixNano; took != uint64(time.Second) {
 				t.Errorf("what is past took %d ns", took)
 			}
-			if part.EndTimeUnixNano < part.StartTimeUnixNano || part.StartTimeUnixNano < whole.StartTimeUnixNano || part.EndTimeUnixNano > whole.EndTimeUnixNano {
-				t.Errorf("the span below lasts from %d to %d, the one above from %d to %d", part.StartTimeUnixNano, part.EndTimeUnixNano, whole.StartTimeUnixNano, whole.EndTimeUnixNano)
+			if part.EndTimeUnixNano < part.StartTimeUnixNano || part.StartTimeUnixNano < whole.StartTimeUnixNano ||
+				part.EndTimeUnixNano > whole.EndTimeUnixNano {
+				t.Errorf("the span below lasts from %d to %d, the one above from %d to %d", part.StartTimeUnixNano, part.EndTimeUnixNano,
+					whole.StartTimeUnixNano, whole.EndTimeUnixNano)
 			}
-			if l := other.Links; len(l) != 1 || !bytes.Equal(l[0].TraceId, got["cause"].TraceId) || !bytes.Equal(l[0].SpanId, got["cause"].SpanId) || bytes.Equal(other.TraceId, l[0].TraceId) {
+			if l := other.Links; len(l) != 1 || !bytes.Equal(l[0].TraceId, got["cause"].TraceId) ||
+				!bytes.Equal(l[0].SpanId, got["cause"].SpanId) || bytes.Equal(other.TraceId, l[0].TraceId) {
 				t.Errorf("the links are %v", l)
 			}
 			if to.Sent() != 5 || to.Lost() != 0 {
@@ -278,7 +285,8 @@ func TestLogsNameTheTrace(t *testing.T) {
 	log.InfoContext(ctx, "one")
 	log.Info("two")
 	one, two, _ := strings.Cut(out.String(), "\n")
-	if want := "trace_id=" + parent[3:35] + " span_id=" + s.ID(); !strings.Contains(one, want) || !strings.Contains(one, "a=b") || strings.Contains(two, "trace_id") {
+	if want := "trace_id=" + parent[3:35] + " span_id=" + s.ID(); !strings.Contains(one, want) || !strings.Contains(one, "a=b") ||
+		strings.Contains(two, "trace_id") {
 		t.Errorf("the lines are %q and %q, want %q in the first alone", one, two, want)
 	}
 }
@@ -293,27 +301,32 @@ func TestEnvironment(t *testing.T) {
 		return trace.FromEnvironment(func(name string) string { return set[name] })
 	}
 	const endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT"
-	for _, off := range [][]string{nil, {endpoint, "http://c:4318", "OTEL_SDK_DISABLED", "true"}, {endpoint, "http://c:4318", "OTEL_TRACES_EXPORTER", "none"}} {
+	for _, off := range [][]string{nil, {endpoint, "http://c:4318", "OTEL_SDK_DISABLED", "true"},
+		{endpoint, "http://c:4318", "OTEL_TRACES_EXPORTER", "none"}} {
 		if _, on, err := read(off...); on || err != nil {
 			t.Errorf("%v: on %v %v", off, on, err)
 		}
 	}
 	o, on, err := read(endpoint, "https://c/otlp", "OTEL_EXPORTER_OTLP_TIMEOUT", "250", "OTEL_BSP_SCHEDULE_DELAY", "10")
-	if !on || err != nil || o.Endpoint != "https://c/otlp/v1/traces" || o.Timeout != 250*time.Millisecond || o.Delay != 10*time.Millisecond || o.Service != "cardwall" {
+	if !on || err != nil || o.Endpoint != "https://c/otlp/v1/traces" || o.Timeout != 250*time.Millisecond ||
+		o.Delay != 10*time.Millisecond || o.Service != "cardwall" {
 		t.Errorf("read %+v (%v, %v)", o, on, err)
 	}
-	if o, _, err := read(endpoint, "http://c", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://t:1/x"); err != nil || o.Endpoint != "http://t:1/x" {
+	if o, _, err := read(endpoint, "http://c", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://t:1/x"); err != nil ||
+		o.Endpoint != "http://t:1/x" {
 		t.Errorf("the endpoint of traces is %s (%v)", o.Endpoint, err)
 	}
 	for _, bad := range [][]string{
 		{endpoint, "c:4317"}, {endpoint, "ftp://c"}, {endpoint, "http://c", "OTEL_TRACES_EXPORTER", "zipkin"},
 		{endpoint, "http://c", "OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"}, {endpoint, "http://c", "OTEL_EXPORTER_OTLP_COMPRESSION", "zstd"},
 		{endpoint, "http://c", "OTEL_EXPORTER_OTLP_HEADERS", "secret-without-a-name"}, {endpoint, "http://c", "OTEL_RESOURCE_ATTRIBUTES", "=x"},
-		{endpoint, "http://c", "OTEL_TRACES_SAMPLER", "sometimes"}, {endpoint, "http://c", "OTEL_TRACES_SAMPLER", "traceidratio", "OTEL_TRACES_SAMPLER_ARG", "NaN"},
+		{endpoint, "http://c", "OTEL_TRACES_SAMPLER", "sometimes"}, {endpoint, "http://c", "OTEL_TRACES_SAMPLER", "traceidratio",
+			"OTEL_TRACES_SAMPLER_ARG", "NaN"},
 		{endpoint, "http://c", "OTEL_BSP_MAX_QUEUE_SIZE", "0"}, {endpoint, "http://c", "OTEL_EXPORTER_OTLP_CERTIFICATE", "/nowhere"},
 		{endpoint, "http://c", "OTEL_EXPORTER_OTLP_CLIENT_KEY", "/nowhere"},
 	} {
-		if _, on, err := read(bad...); err == nil || on || !strings.Contains(err.Error(), "OTEL_") || strings.Contains(err.Error(), "secret-without") {
+		if _, on, err := read(bad...); err == nil || on || !strings.Contains(err.Error(), "OTEL_") ||
+			strings.Contains(err.Error(), "secret-without") {
 			t.Errorf("%v: on %v, error %v; want one that names the variable", bad, on, err)
 		}
 	}

@@ -167,8 +167,9 @@ func (out *writer) board(b board.Board, filters bool) (n countsRecord, err error
 	}
 	n.Users = len(users)
 	if err := out.members("format", Format, "exportedAt", out.v.Now(), "boardVersion", b.Version, "board", boardRecord{
-		ID: b.ID, Name: b.Name, Description: b.Description, Color: b.Color, Visibility: b.Visibility, Features: b.Features, NextNumber: a.NextNumber,
-		Cards: a.AllCards, ArchivedAt: b.ArchivedAt, CreatedBy: b.CreatedBy, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt,
+		ID: b.ID, Name: b.Name, Description: b.Description, Color: b.Color, Visibility: b.Visibility, Features: b.Features,
+		NextNumber: a.NextNumber,
+		Cards:      a.AllCards, ArchivedAt: b.ArchivedAt, CreatedBy: b.CreatedBy, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt,
 	}, "users", users); err != nil {
 		return n, err
 	}

@@ -26,8 +26,10 @@ func FuzzImportTrello(f *testing.F) {
 		}
 		f.Add(string(text))
 	}
-	f.Add(`{"id":"5fcbec03c670ab79e1f625b2","lists":[{"id":"l","name":"a"}],"labels":[{"id":"b","color":"red"}],"members":[{"id":"m","fullName":"Ada"}],
-		"cards":[{"id":"c","idList":"l","pos":1e308,"idShort":1e18,"due":"2999-12-31T23:59:59Z","start":"2000-01-01T00:00:00Z","idMembers":["m"],"idLabels":["b"],"closed":true,"dueComplete":true}],
+	f.Add(`{"id":"5fcbec03c670ab79e1f625b2","lists":[{"id":"l","name":"a"}],"labels":[{"id":"b","color":"red"}],
+		"members":[{"id":"m","fullName":"Ada"}],
+		"cards":[{"id":"c","idList":"l","pos":1e308,"idShort":1e18,"due":"2999-12-31T23:59:59Z","start":"2000-01-01T00:00:00Z",
+		"idMembers":["m"],"idLabels":["b"],"closed":true,"dueComplete":true}],
 		"checklists":[{"idCard":"c","name":"k","checkItems":[{"name":"1","state":"complete"},{"name":"2"}]}],
 		"actions":[{"type":"commentCard","idMemberCreator":"m","date":"x","data":{"text":"\ud83d","card":{"id":"c"}}}]}`)
 	limits := board.DefaultLimits()
@@ -52,7 +54,8 @@ func checkPlan(t *testing.T, p *plan) {
 	t.Helper()
 	texts := func(titled bool, limit int, all ...string) {
 		for _, s := range all {
-			if !utf8.ValidString(s) || strings.ContainsRune(s, 0) || utf8.RuneCountInString(s) > limit || titled && (s == "" || board.CleanLine(s) != s) {
+			if !utf8.ValidString(s) || strings.ContainsRune(s, 0) || utf8.RuneCountInString(s) > limit ||
+				titled && (s == "" || board.CleanLine(s) != s) {
 				t.Errorf("%q is no text that can be stored", s)
 			}
 		}

@@ -26,7 +26,8 @@ type boardReader struct {
 	lastChange int64
 }
 
-var boardMembers = []string{"exportedAt", "boardVersion", "board", "users", "labels", "lists", "cards", "statusUpdates", "savedFilters", "activity", "counts", "complete"}
+var boardMembers = []string{"exportedAt", "boardVersion", "board", "users", "labels", "lists", "cards", "statusUpdates",
+	"savedFilters", "activity", "counts", "complete"}
 
 // board reads the rest of a board's document and creates the board.
 func (in *reader) board() (countsRecord, error) {
@@ -167,7 +168,8 @@ func (r *boardReader) begin() error {
 	if r.made.Version < 0 || b.NextNumber < 0 || b.NextNumber > maxNumber+1 {
 		return board.Invalid("boardVersion and board.nextNumber must be valid numbers for a board.")
 	}
-	if err := first(r.title("board.name", &b.Name), r.text("board.description", b.Description), r.times("board", b.CreatedAt, b.UpdatedAt)); err != nil {
+	if err := first(r.title("board.name", &b.Name), r.text("board.description", b.Description), r.times("board", b.CreatedAt,
+		b.UpdatedAt)); err != nil {
 		return err
 	}
 	if b.Color != nil {
@@ -176,7 +178,8 @@ func (r *boardReader) begin() error {
 		}
 	}
 	b.Features.PublicPage = false // the imported board was not published by anyone
-	r.made = board.Board{ID: id, Name: b.Name, Description: b.Description, Color: b.Color, Visibility: b.Visibility, Features: b.Features, Version: r.made.Version,
+	r.made = board.Board{ID: id, Name: b.Name, Description: b.Description, Color: b.Color, Visibility: b.Visibility,
+		Features: b.Features, Version: r.made.Version,
 		ArchivedAt: b.ArchivedAt, CreatedBy: by, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt}
 	r.imported = Imported{ID: id, Name: b.Name}
 	return r.tx.TransferBoard(r.ctx, &r.made, r.workspace)
@@ -197,7 +200,8 @@ func (r *boardReader) label(at string, l *labelRecord) error {
 	r.counts.Labels++
 	r.imported.Labels++
 	r.labels[id] = true
-	return r.tx.TransferLabel(r.ctx, &board.Label{ID: id, BoardID: r.made.ID, Name: l.Name, Color: l.Color, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt})
+	return r.tx.TransferLabel(r.ctx, &board.Label{ID: id, BoardID: r.made.ID, Name: l.Name, Color: l.Color, CreatedAt: l.CreatedAt,
+		UpdatedAt: l.UpdatedAt})
 }
 
 func (r *boardReader) list(at string, l *listRecord) error {
@@ -244,7 +248,8 @@ func (r *boardReader) entry(at string, e *entryRecord) error {
 	if strings.HasPrefix(string(e.Type), "comment.") {
 		delete(e.Changes, "text") // older documents contain the text of comments, which may have been deleted since
 	}
-	out := board.Entry{ID: r.tx.NewID("act_"), Type: e.Type, At: e.At, Actor: e.Actor, BoardID: r.made.ID, Changes: e.Changes, BoardVersion: e.BoardVersion}
+	out := board.Entry{ID: r.tx.NewID("act_"), Type: e.Type, At: e.At, Actor: e.Actor, BoardID: r.made.ID, Changes: e.Changes,
+		BoardVersion: e.BoardVersion}
 	var err error
 	switch e.Actor.Type {
 	case board.ActorPerson:

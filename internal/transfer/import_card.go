@@ -68,7 +68,8 @@ func (r *boardReader) cardOf(at string, in *importedCard) (board.Card, error) {
 	}
 	if err := first(err, room("cards on a board, including archived ones", a.AllCards+1, limits.AllCards),
 		room("assignees on a card", len(in.Assignees), limits.Assignees),
-		r.title(at+".title", &in.Title), r.text(at+".description", in.Description), r.times(at, in.CreatedAt, in.UpdatedAt), due(at, in.Due)); err != nil {
+		r.title(at+".title", &in.Title), r.text(at+".description", in.Description), r.times(at, in.CreatedAt, in.UpdatedAt),
+		due(at, in.Due)); err != nil {
 		return board.Card{}, err
 	}
 	if in.Number < 1 || in.Number > maxNumber || r.numbers[in.Number] {
@@ -86,7 +87,8 @@ func (r *boardReader) cardOf(at string, in *importedCard) (board.Card, error) {
 	}
 	r.ranks[list] = rank
 	c := board.Card{ID: id, BoardID: r.made.ID, ListID: list, Rank: rank, Number: in.Number, Title: in.Title, Description: &in.Description,
-		DoneAt: in.DoneAt, ArchivedAt: in.ArchivedAt, ListArchivedAt: r.archived[list], Due: in.Due, CreatedAt: in.CreatedAt, UpdatedAt: in.UpdatedAt}
+		DoneAt: in.DoneAt, ArchivedAt: in.ArchivedAt, ListArchivedAt: r.archived[list], Due: in.Due, CreatedAt: in.CreatedAt,
+		UpdatedAt: in.UpdatedAt}
 	if c.CreatedBy, err = r.personOrNone(at+".createdBy", in.CreatedBy); err != nil {
 		return c, err
 	}
@@ -132,7 +134,8 @@ func (r *boardReader) checklists(at, cardID string, in []checklistRecord) ([]boa
 			if err := first(err, r.title(at+".title", &i.Title), r.times(at, i.CreatedAt, i.UpdatedAt)); err != nil {
 				return nil, err
 			}
-			out[n].Items = append(out[n].Items, board.ChecklistItem{ID: id, Title: i.Title, DoneAt: i.DoneAt, CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt})
+			out[n].Items = append(out[n].Items, board.ChecklistItem{ID: id, Title: i.Title, DoneAt: i.DoneAt, CreatedAt: i.CreatedAt,
+				UpdatedAt: i.UpdatedAt})
 			r.counts.Items++
 			r.imported.Items++
 		}
@@ -149,7 +152,8 @@ func (r *boardReader) comment(at, cardID string, in commentRecord) error {
 	}
 	m := board.Comment{ID: id, CardID: cardID, GuestName: in.GuestName, Text: in.Text, CreatedAt: in.CreatedAt, EditedAt: in.EditedAt}
 	if in.GuestName != nil {
-		if _, err := board.GuestName(at+".guestName", *in.GuestName); err != nil || utf8.RuneCountInString(*in.GuestName) > board.GuestNameLength {
+		if _, err := board.GuestName(at+".guestName", *in.GuestName); err != nil ||
+			utf8.RuneCountInString(*in.GuestName) > board.GuestNameLength {
 			return board.Invalid("%s.guestName is not the name of a guest.", at)
 		}
 	}

@@ -33,11 +33,14 @@ func sample(t *testing.T, s *apptest.Service) (ada *apptest.Person, workspace st
 	id := r.Boards[0].ID
 	list := ada.Must("list_lists", apptest.Fields{"boardId": id}).Text("0.id")
 	for i := range 15 {
-		card := ada.Must("create_card", apptest.Fields{"listId": list, "title": fmt.Sprint("Card ", i), "description": strings.Repeat("ä", 200), "assignees": []string{ada.ID}})
+		card := ada.Must("create_card", apptest.Fields{"listId": list, "title": fmt.Sprint("Card ", i),
+			"description": strings.Repeat("ä", 200), "assignees": []string{ada.ID}})
 		ada.Must("add_comment", apptest.Fields{"cardId": card.ID(), "text": "Said."})
 	}
-	ada.Must("post_status_update", apptest.Fields{"boardId": id, "status": "at_risk", "title": "Late", "text": strings.Repeat("ü", 600), "startDate": "2026-03-01", "targetDate": "2026-03-02"})
-	ada.Must("create_saved_filter", apptest.Fields{"workspaceId": workspace, "name": "Shared", "query": "board:" + id + " " + strings.Repeat("ü", 600), "shared": true})
+	ada.Must("post_status_update", apptest.Fields{"boardId": id, "status": "at_risk", "title": "Late",
+		"text": strings.Repeat("ü", 600), "startDate": "2026-03-01", "targetDate": "2026-03-02"})
+	ada.Must("create_saved_filter", apptest.Fields{"workspaceId": workspace, "name": "Shared", "query": "board:" + id + " " +
+		strings.Repeat("ü", 600), "shared": true})
 	ada.Must("create_saved_filter", apptest.Fields{"workspaceId": workspace, "name": "Private", "query": "board:" + id})
 	return ada, workspace, export(t, s, board.Person(ada.ID), id)
 }
@@ -88,34 +91,39 @@ func TestDocumentThatIsNotOurs(t *testing.T) {
 			return text[:strings.Index(text, `"`+from+`":[`)] + text[strings.Index(text, `"`+to+`":[`):]
 		}
 		for name, c := range map[string]struct{ text, want string }{
-			"another version":         {change("cardwall-export/1", "cardwall-export/2"), "format"},
-			"Trello's":                {rich, "not an export of Cardwall"},
-			"not complete":            {change(`"complete":true`, `"complete":false`), "cut off"},
-			"without complete":        {change(`,"complete":true`, ``), "complete is missing"},
-			"other counts":            {change(`"counts":{"users":`, `"counts":{"users":9`), "counts"},
-			"a card less":             {text[:strings.Index(text, `"cards":[`)] + `"cards":[]` + text[strings.Index(text, `,"statusUpdates":`):], "counts"},
-			"no status updates":       {without("statusUpdates", "savedFilters"), "counts"},
-			"no filters":              {without("savedFilters", "activity"), "counts"},
-			"filters first":           {strings.Replace(without("savedFilters", "activity"), `"statusUpdates":[`, `"savedFilters":[`+filters(text)+`],"statusUpdates":[`, 1), "in the wrong place"},
+			"another version":  {change("cardwall-export/1", "cardwall-export/2"), "format"},
+			"Trello's":         {rich, "not an export of Cardwall"},
+			"not complete":     {change(`"complete":true`, `"complete":false`), "cut off"},
+			"without complete": {change(`,"complete":true`, ``), "complete is missing"},
+			"other counts":     {change(`"counts":{"users":`, `"counts":{"users":9`), "counts"},
+			"a card less": {text[:strings.Index(text, `"cards":[`)] + `"cards":[]` +
+				text[strings.Index(text, `,"statusUpdates":`):], "counts"},
+			"no status updates": {without("statusUpdates", "savedFilters"), "counts"},
+			"no filters":        {without("savedFilters", "activity"), "counts"},
+			"filters first": {strings.Replace(without("savedFilters", "activity"), `"statusUpdates":[`, `"savedFilters":[`+
+				filters(text)+`],"statusUpdates":[`, 1), "in the wrong place"},
 			"a status of its own":     {change(`"status":"at_risk"`, `"status":"fine"`), "status"},
 			"an end before its start": {change(`"targetDate":"2026-03-02"`, `"targetDate":"2026-02-02"`), "targetDate"},
 			"no date":                 {change(`"startDate":"2026-03-01","targetDate"`, `"startDate":"soon","targetDate"`), "startDate"},
 			"figures below zero":      {change(`"overdue":`, `"overdue":-1`), "snapshot"},
 			"figures in words":        {change(`"overdue":`, `"overdue":"1","x":`), "overdue"},
 			"said by a stranger":      {change(`2026-03-02","author":"`, `2026-03-02","author":"x`), "among the users"},
-			"said never":              {regexp.MustCompile(`("author":"[a-z0-9_]*","createdAt":)"[^"]*"(,"snapshot")`).ReplaceAllString(text, `${1}"1969-01-01T00:00:00.000Z"$2`), "1970"},
-			"NUL in a query":          {change(`"query":"`, `"query":"\u0000`), "U+0000"},
-			"a query too long":        {change(`"query":"`, `"query":"`+strings.Repeat("x ", 8000)), "query"},
-			"an unnamed filter":       {change(`"name":"Shared"`, `"name":""`), "name"},
-			"NUL in an owner":         {change(`"owner":{"id":"`, `"owner":{"id":"\u0000`), "owner"},
-			"NUL in a user":           {change(`"users":[{"id":"`, `"users":[{"id":"\u0000`), "id"},
-			"a filter twice":          {text[:strings.Index(text, `"savedFilters":[`)] + `"savedFilters":[` + filters(text) + "," + filters(text) + text[strings.Index(text, `],"activity":`):], "is a duplicate"},
-			"an unknown list":         {change(`"listId":"`, `"listId":"x`), "listId"},
-			"an unknown user":         {change(`"author":"usr_`, `"author":"usr_x`), "among the users"},
-			"an empty title":          {change(`"title":"first"`, `"title":" "`), "title"},
-			"NUL in a text":           {change(`"text":"`, `"text":"\u0000`), "U+0000"},
-			"NUL in a change":         {change(`"source":{"from":null,"to":"Trello"}`, `"source":{"from":null,"to":"\u0000"}`), "U+0000"},
-			"depth in a change":       {change(`"source":{"from":null,"to":"Trello"}`, `"source":{"from":null,"to":`+strings.Repeat("[", 40)+strings.Repeat("]", 40)+`}`), "levels deep"},
+			"said never": {regexp.MustCompile(`("author":"[a-z0-9_]*","createdAt":)"[^"]*"(,`+
+				`"snapshot")`).ReplaceAllString(text, `${1}"1969-01-01T00:00:00.000Z"$2`), "1970"},
+			"NUL in a query":    {change(`"query":"`, `"query":"\u0000`), "U+0000"},
+			"a query too long":  {change(`"query":"`, `"query":"`+strings.Repeat("x ", 8000)), "query"},
+			"an unnamed filter": {change(`"name":"Shared"`, `"name":""`), "name"},
+			"NUL in an owner":   {change(`"owner":{"id":"`, `"owner":{"id":"\u0000`), "owner"},
+			"NUL in a user":     {change(`"users":[{"id":"`, `"users":[{"id":"\u0000`), "id"},
+			"a filter twice": {text[:strings.Index(text, `"savedFilters":[`)] + `"savedFilters":[` + filters(text) + "," +
+				filters(text) + text[strings.Index(text, `],"activity":`):], "is a duplicate"},
+			"an unknown list": {change(`"listId":"`, `"listId":"x`), "listId"},
+			"an unknown user": {change(`"author":"usr_`, `"author":"usr_x`), "among the users"},
+			"an empty title":  {change(`"title":"first"`, `"title":" "`), "title"},
+			"NUL in a text":   {change(`"text":"`, `"text":"\u0000`), "U+0000"},
+			"NUL in a change": {change(`"source":{"from":null,"to":"Trello"}`, `"source":{"from":null,"to":"\u0000"}`), "U+0000"},
+			"depth in a change": {change(`"source":{"from":null,"to":"Trello"}`, `"source":{"from":null,"to":`+strings.Repeat("[",
+				40)+strings.Repeat("]", 40)+`}`), "levels deep"},
 			"a gap in the versions":   {change(`"boardVersion":2}`, `"boardVersion":3}`), "must not have gaps"},
 			"another last version":    {change(`"boardVersion":32`, `"boardVersion":33`), "boardVersion is 33"},
 			"a number twice":          {change(`"number":9,`, `"number":4,`), "number"},
@@ -141,7 +149,8 @@ func TestDocumentThatIsNotOurs(t *testing.T) {
 		}
 		older := without("statusUpdates", "activity")
 		older = strings.Replace(older, `"statusUpdates":1,"savedFilters":1,`, "", 1)
-		if r, err := importDocument(s, board.Person(ada.ID), workspace, []byte(older)); err != nil || r.Total().StatusUpdates+r.SavedFilters != 0 {
+		if r, err := importDocument(s, board.Person(ada.ID), workspace, []byte(older)); err != nil || r.Total().StatusUpdates+
+			r.SavedFilters != 0 {
 			t.Errorf("a document of an older version: %v, %+v", err, r)
 		}
 	})
@@ -304,16 +313,21 @@ func largeDocument(cards int) io.Reader {
 	r, w := io.Pipe()
 	go func() {
 		var b bytes.Buffer
-		fmt.Fprintf(&b, `{"format":"cardwall-export/1","exportedAt":"2026-01-05T09:00:00.000Z","boardVersion":0,"board":{"id":"brd_x","name":"Large","description":"","visibility":"workspace","features":{},"nextNumber":%d,"cards":%d,"archivedAt":null,"createdBy":null,%s},"users":[],"labels":[],"lists":[{"id":"lst_x","name":"To do","wipLimit":null,"wipMode":"soft","archivedAt":null,%s}],"cards":[`, cards+1, cards, at, at)
+		fmt.Fprintf(&b, `{"format":"cardwall-export/1","exportedAt":"2026-01-05T09:00:00.000Z","boardVersion":0,"board":{"id":"brd_x",`+
+			`"name":"Large","description":"","visibility":"workspace","features":{},"nextNumber":%d,"cards":%d,"archivedAt":null,`+
+			`"createdBy":null,%s},"users":[],"labels":[],"lists":[{"id":"lst_x","name":"To do","wipLimit":null,"wipMode":"soft",`+
+			`"archivedAt":null,%s}],"cards":[`, cards+1, cards, at, at)
 		description := strings.Repeat("All work and no play. ", 100)
 		for i := range cards {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			fmt.Fprintf(&b, `{"id":"crd_%d","listId":"lst_x","number":%d,"title":"Card %d","description":%q,%s,"comments":[]}`, i, i+1, i, description, at)
+			fmt.Fprintf(&b, `{"id":"crd_%d","listId":"lst_x","number":%d,"title":"Card %d","description":%q,%s,"comments":[]}`, i, i+1,
+				i, description, at)
 			_, _ = b.WriteTo(w)
 		}
-		fmt.Fprintf(&b, `],"activity":[],"counts":{"users":0,"labels":0,"lists":1,"cards":%d,"checklists":0,"items":0,"comments":0,"activity":0},"complete":true}`, cards)
+		fmt.Fprintf(&b, `],"activity":[],"counts":{"users":0,"labels":0,"lists":1,"cards":%d,"checklists":0,"items":0,"comments":0,`+
+			`"activity":0},"complete":true}`, cards)
 		_, err := b.WriteTo(w)
 		w.CloseWithError(err)
 	}()

@@ -85,10 +85,13 @@ func odd(rt *rapid.T, v any) any {
 	if rapid.IntRange(0, 5).Draw(rt, "type") > 0 {
 		switch v.(type) {
 		case string:
-			return rapid.SampledFrom([]string{"", " ", "\x00", "a\x00\r\n\x1b[31mb", "l1", "c1", "m1", "\u202e", strings.Repeat("🏗", 600), strings.Repeat("x", 20_000),
-				"2026-02-30T00:00:00Z", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z", "2026-01-01T00:00:00+14:00", "complete", "ffffffffffffffffffffffff", "crd_01jb2m3n4p5q6r7s8t9v0w1x2y"}).Draw(rt, "text")
+			return rapid.SampledFrom([]string{"", " ", "\x00", "a\x00\r\n\x1b[31mb", "l1", "c1", "m1", "\u202e",
+				strings.Repeat("🏗", 600), strings.Repeat("x", 20_000),
+				"2026-02-30T00:00:00Z", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z", "2026-01-01T00:00:00+14:00", "complete",
+				"ffffffffffffffffffffffff", "crd_01jb2m3n4p5q6r7s8t9v0w1x2y"}).Draw(rt, "text")
 		case float64:
-			return rapid.SampledFrom([]any{0.0, -1.0, 1.5, 4.0, 1e18, -1e308, 1e308, 999_999_999.0, 1_000_000_001.0, 500_000_001.0}).Draw(rt, "number")
+			return rapid.SampledFrom([]any{0.0, -1.0, 1.5, 4.0, 1e18, -1e308, 1e308, 999_999_999.0, 1_000_000_001.0,
+				500_000_001.0}).Draw(rt, "number")
 		case bool:
 			return rapid.Bool().Draw(rt, "bool")
 		}

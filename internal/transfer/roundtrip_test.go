@@ -40,8 +40,10 @@ func TestExportImportExport(t *testing.T) {
 			id := randomBoard(rt, from.people, from.workspace)
 			for other, to := range sides {
 				made := roundTrip(rt, from.Service, to.Service, board.Person(to.people[0].ID), to.workspace, id)
-				in, copied := from.people[0].Must("get_board", apptest.Fields{"boardId": id}), to.people[0].Must("get_board", apptest.Fields{"boardId": made})
-				for _, field := range []string{"version", "openCards", "limits.openCards.count", "limits.allCards.count", "limits.openLists.count", "limits.labels.count", "archivedAt"} {
+				in, copied := from.people[0].Must("get_board", apptest.Fields{"boardId": id}), to.people[0].Must("get_board",
+					apptest.Fields{"boardId": made})
+				for _, field := range []string{"version", "openCards", "limits.openCards.count", "limits.allCards.count",
+					"limits.openLists.count", "limits.labels.count", "archivedAt"} {
 					if in.Get(field) != copied.Get(field) {
 						rt.Fatalf("from %s to %s: %s is %v, was %v", name, other, field, copied.Get(field), in.Get(field))
 					}
@@ -88,10 +90,12 @@ func (s shelf) pick(rt *rapid.T, kind string) string {
 
 func randomBoard(rt *rapid.T, people []*apptest.Person, workspace string) string {
 	ada := people[0]
-	texts := rapid.SampledFrom([]string{"plain", "ümläut ✓", "a \"quote\" \\ </script>", "  spaced  ", "crd_01jb2m3n4p5q6r7s8t9v0w1x2y", ada.ID, "🏗️ emoji", "null"})
+	texts := rapid.SampledFrom([]string{"plain", "ümläut ✓", "a \"quote\" \\ </script>", "  spaced  ",
+		"crd_01jb2m3n4p5q6r7s8t9v0w1x2y", ada.ID, "🏗️ emoji", "null"})
 	text := func() string { return texts.Draw(rt, "text") }
 	visibility := rapid.SampledFrom([]string{"workspace", "private", "confidential"}).Draw(rt, "visibility")
-	id := ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": text(), "description": text(), "visibility": visibility}).ID()
+	id := ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": text(), "description": text(),
+		"visibility": visibility}).ID()
 	s := shelf{"user": {}}
 	for _, p := range people {
 		s["user"] = append(s["user"], p.ID)
@@ -108,7 +112,8 @@ func randomBoard(rt *rapid.T, people []*apptest.Person, workspace string) string
 	due := func() apptest.Fields {
 		f := apptest.Fields{"dueDate": rapid.SampledFrom([]string{"2026-03-29", "2026-10-25"}).Draw(rt, "day")}
 		if rapid.Bool().Draw(rt, "timed") {
-			f["dueTime"], f["timeZone"] = rapid.SampledFrom([]string{"02:30", "23:59"}).Draw(rt, "time"), rapid.SampledFrom([]string{"Europe/Berlin", "America/Lima"}).Draw(rt, "zone")
+			f["dueTime"], f["timeZone"] = rapid.SampledFrom([]string{"02:30", "23:59"}).Draw(rt, "time"),
+				rapid.SampledFrom([]string{"Europe/Berlin", "America/Lima"}).Draw(rt, "zone")
 		}
 		if rapid.Bool().Draw(rt, "start") {
 			f["startDate"] = "2026-03-01"
@@ -125,7 +130,8 @@ func randomBoard(rt *rapid.T, people []*apptest.Person, workspace string) string
 		made("list", ada.Call("create_list", apptest.Fields{"boardId": id, "name": text(), "position": place("list")}))
 	}
 	card := func() {
-		made("card", ada.Call("create_card", apptest.Fields{"listId": s.pick(rt, "list"), "title": text(), "description": text(), "due": due(), "position": "top", "assignees": []string{ada.ID}}))
+		made("card", ada.Call("create_card", apptest.Fields{"listId": s.pick(rt, "list"), "title": text(), "description": text(),
+			"due": due(), "position": "top", "assignees": []string{ada.ID}}))
 	}
 	made("label", ada.Call("create_label", apptest.Fields{"boardId": id, "name": "", "color": "red"}))
 	made("label", ada.Call("create_label", apptest.Fields{"boardId": id, "name": "", "color": "red"}))
@@ -145,15 +151,18 @@ func randomBoard(rt *rapid.T, people []*apptest.Person, workspace string) string
 		s["item"] = append(s["item"], k.Text("items.0.id"), k.Text("items.2.id"))
 	}
 	queries := func() string {
-		texts := []string{"board:" + id, "is:open BOARD:" + strings.ToUpper(id) + ",one sort:-due", `-list:"` + s.pick(rt, "list") + `",none x ümläut`,
+		texts := []string{"board:" + id, "is:open BOARD:" + strings.ToUpper(id) + ",one sort:-due",
+			`-list:"` + s.pick(rt, "list") + `",none x ümläut`,
 			"#" + s.pick(rt, "label") + ",#bug -@ME", "label:any title:" + id, "member:" + s.pick(rt, "user") + ",me board:" + id, `board:"see brd_01jb2m3n4p5q6r7s8t9v0w1x2y",` + id}
 		return rapid.SampledFrom(texts).Draw(rt, "query")
 	}
 	filter := func() {
-		made("filter", who().Call("create_saved_filter", apptest.Fields{"workspaceId": workspace, "name": text(), "query": queries(), "shared": rapid.IntRange(0, 3).Draw(rt, "private") > 0}))
+		made("filter", who().Call("create_saved_filter", apptest.Fields{"workspaceId": workspace, "name": text(), "query": queries(),
+			"shared": rapid.IntRange(0, 3).Draw(rt, "private") > 0}))
 	}
 	say := func() {
-		in := apptest.Fields{"boardId": id, "status": rapid.SampledFrom([]string{"on_track", "off_track", "complete"}).Draw(rt, "status"), "title": text(), "text": text()}
+		in := apptest.Fields{"boardId": id, "status": rapid.SampledFrom([]string{"on_track", "off_track", "complete"}).Draw(rt,
+			"status"), "title": text(), "text": text()}
 		if rapid.Bool().Draw(rt, "dated") {
 			in["startDate"], in["targetDate"] = "2026-03-01", "2026-03-29"
 		}
@@ -195,7 +204,8 @@ func randomBoard(rt *rapid.T, people []*apptest.Person, workspace string) string
 			made("item", ada.Call("add_checklist_item", apptest.Fields{"checklistId": s.pick(rt, "checklist"), "title": text(), "position": "top"}))
 		},
 		func() {
-			ada.Call("update_checklist_item", apptest.Fields{"itemId": s.pick(rt, "item"), "done": rapid.Bool().Draw(rt, "done"), "position": "bottom"})
+			ada.Call("update_checklist_item", apptest.Fields{"itemId": s.pick(rt, "item"), "done": rapid.Bool().Draw(rt, "done"),
+				"position": "bottom"})
 		},
 		func() { ada.Call("delete_checklist", apptest.Fields{"checklistId": s.pick(rt, "checklist")}) },
 		func() { made("comment", who().Call("add_comment", with(cardField(), "text", text()))) },
@@ -229,11 +239,13 @@ func TestExportWorkspace(t *testing.T) {
 		bob := s.Person("Bob").Joins(workspace, board.WorkspaceMember)
 		var trashed string
 		for i, visibility := range []string{"workspace", "private", "confidential", "workspace"} {
-			trashed = ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": fmt.Sprint("Board ", i), "visibility": visibility}).ID()
+			trashed = ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": fmt.Sprint("Board ", i),
+				"visibility": visibility}).ID()
 			list := ada.Must("create_list", apptest.Fields{"boardId": trashed, "name": "To do"}).ID()
 			ada.Must("create_card", apptest.Fields{"listId": list, "title": "Card"})
 			ada.Must("post_status_update", apptest.Fields{"boardId": trashed, "status": "on_hold", "title": "Waits"})
-			ada.Must("create_saved_filter", apptest.Fields{"workspaceId": workspace, "name": visibility, "query": "list:" + list + " board:other", "shared": visibility == "workspace"})
+			ada.Must("create_saved_filter", apptest.Fields{"workspaceId": workspace, "name": visibility, "query": "list:" + list +
+				" board:other", "shared": visibility == "workspace"})
 		}
 		ada.Must("trash_board", apptest.Fields{"boardId": trashed})
 		for _, c := range []struct {

@@ -29,7 +29,8 @@ func (out *writer) savedFilters(workspaceID, boardID string, n *countsRecord) er
 				}
 			}
 			n.SavedFilters++
-			return f.ID, out.value(savedFilterRecord{ID: f.ID, Name: f.Name, Query: f.Query, Owner: userRecord(f.Owner), CreatedAt: f.CreatedAt, UpdatedAt: f.UpdatedAt})
+			return f.ID, out.value(savedFilterRecord{ID: f.ID, Name: f.Name, Query: f.Query, Owner: userRecord(f.Owner),
+				CreatedAt: f.CreatedAt, UpdatedAt: f.UpdatedAt})
 		})
 	})
 }
@@ -106,7 +107,8 @@ func (in *reader) savedFilter(at string, f *savedFilterRecord) error {
 	}
 	in.owned[owner]++
 	in.report.SavedFilters++
-	return in.tx.TransferSavedFilter(in.ctx, &board.SavedFilter{ID: in.tx.NewID("flt_"), WorkspaceID: in.workspace.ID, Name: f.Name, Query: text, Shared: true,
+	return in.tx.TransferSavedFilter(in.ctx, &board.SavedFilter{ID: in.tx.NewID("flt_"), WorkspaceID: in.workspace.ID,
+		Name: f.Name, Query: text, Shared: true,
 		Owner: board.UserRef{ID: owner}, CreatedAt: f.CreatedAt, UpdatedAt: f.UpdatedAt})
 }
 

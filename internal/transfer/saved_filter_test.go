@@ -59,10 +59,12 @@ func TestFiltersOfABoard(t *testing.T) {
 			return got[len(got)-3:]
 		}
 		owners := func(workspace string) []string {
-			got := s.Column("SELECT u.name FROM saved_filters f JOIN users u ON u.id = f.owner_id WHERE f.workspace_id = $1 ORDER BY f.id", workspace)
+			got := s.Column("SELECT u.name FROM saved_filters f JOIN users u ON u.id = f.owner_id WHERE f.workspace_id = $1 "+
+				"ORDER BY f.id", workspace)
 			return got[len(got)-3:]
 		}
-		want := []string{"BOARD:" + made + `,"` + stays + `" title:` + id, `-list:"see ` + list + `",` + newList + ",none @" + bob.ID, "is:open #bug,#" + newLabel + " -@ME"}
+		want := []string{"BOARD:" + made + `,"` + stays + `" title:` + id, `-list:"see ` + list + `",` + newList + ",none @" + bob.ID,
+			"is:open #bug,#" + newLabel + " -@ME"}
 		if got := read(workspace, "query"); !slices.Equal(got, want) {
 			t.Errorf("the queries are\n%q, want\n%q", got, want)
 		}

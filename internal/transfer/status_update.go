@@ -33,8 +33,9 @@ func (r *boardReader) statusUpdate(at string, in *statusUpdateRecord) error {
 		status(at, in.Status), span(at, in.StartDate, in.TargetDate), figures(at, in.Snapshot)); err != nil {
 		return err
 	}
-	s := board.StatusUpdate{ID: id, BoardID: r.made.ID, Status: in.Status, Title: in.Title, Text: in.Text, StartDate: in.StartDate, TargetDate: in.TargetDate,
-		CreatedAt: in.CreatedAt, Snapshot: in.Snapshot}
+	s := board.StatusUpdate{ID: id, BoardID: r.made.ID, Status: in.Status, Title: in.Title, Text: in.Text, StartDate: in.StartDate,
+		TargetDate: in.TargetDate,
+		CreatedAt:  in.CreatedAt, Snapshot: in.Snapshot}
 	if s.CreatedAt < 0 { // pages of them start at 1970
 		return board.Invalid("%s.createdAt must not be before 1970.", at)
 	}

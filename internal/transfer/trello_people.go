@@ -145,7 +145,8 @@ type birth struct{ date, member string }
 
 // readHistory reads the actions, which may be in any order.
 func readHistory(actions []trelloAction) history {
-	h := history{born: map[string]birth{}, done: map[string]string{}, closed: map[string]string{}, itemDone: map[string]string{}, others: map[string]int{}}
+	h := history{born: map[string]birth{}, done: map[string]string{}, closed: map[string]string{}, itemDone: map[string]string{},
+		others: map[string]int{}}
 	for i := range actions {
 		a := &actions[i]
 		d := &a.Data

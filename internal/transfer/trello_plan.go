@@ -49,7 +49,8 @@ type plannedCard struct {
 
 func newPlan(file *trelloBoard, members []board.Member, c planContext) *plan {
 	return &plan{
-		planContext: c, file: file, members: members, people: newPeople(members), history: readHistory(file.Actions), roles: map[string]board.Role{},
+		planContext: c, file: file, members: members, people: newPeople(members), history: readHistory(file.Actions),
+		roles:  map[string]board.Role{},
 		byList: map[string]*board.List{}, byLabel: map[string]*board.Label{}, byCard: map[string]*plannedCard{},
 		ranks: map[string]string{},
 	}
@@ -171,7 +172,8 @@ func instantOfID(id string, now board.Instant) board.Instant {
 
 func (p *plan) planLists() error {
 	for _, l := range byPlace(p.file.Lists, func(l *trelloList) float64 { return l.Pos }) {
-		planned := board.List{Name: p.title("list", l.Name), WIPMode: board.WIPSoft, CreatedAt: cmp.Or(instantOfID(l.ID, p.now), p.board.CreatedAt)}
+		planned := board.List{Name: p.title("list", l.Name), WIPMode: board.WIPSoft, CreatedAt: cmp.Or(instantOfID(l.ID, p.now),
+			p.board.CreatedAt)}
 		if l.Closed {
 			planned.ArchivedAt = p.since(p.history.closed[l.ID], l.DateClosed, p.file.DateLastActivity)
 		}

@@ -51,8 +51,9 @@ func TestGoldenTrelloReport(t *testing.T) {
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		for file, want := range map[string]struct{ lists, cards []string }{
-			"trello-export-deck.json":       {[]string{"TODO"}, []string{"7 Name Card 7"}},
-			"trello-export-project100.json": {[]string{"Todo", "In Progress", "Done"}, []string{"2 Write code", "1 Review code", "3 Visualize code"}},
+			"trello-export-deck.json": {[]string{"TODO"}, []string{"7 Name Card 7"}},
+			"trello-export-project100.json": {[]string{"Todo", "In Progress", "Done"}, []string{"2 Write code", "1 Review code",
+				"3 Visualize code"}},
 		} {
 			r, err := importTrello(s, board.Person(ada.ID), workspace, read(t, file))
 			if err != nil {
@@ -72,7 +73,8 @@ func TestGoldenTrelloReport(t *testing.T) {
 				t.Errorf("%s: the cards are %q, want %q", file, titles, want.cards)
 			}
 			b := ada.Must("get_board", in)
-			if b.Get("version") != 1.0 || b.Get("openCards") != float64(len(want.cards)) || b.Get("limits.openLists.count") != float64(len(want.lists)) {
+			if b.Get("version") != 1.0 || b.Get("openCards") != float64(len(want.cards)) ||
+				b.Get("limits.openLists.count") != float64(len(want.lists)) {
 				t.Errorf("%s: the board is %s", file, b.Raw)
 			}
 			if kinds := ada.All("list_board_activity", "type", in); !slices.Equal(kinds, []string{"board.imported"}) {
@@ -90,17 +92,22 @@ func TestGoldenTrelloReport(t *testing.T) {
 // rich is a board with one of everything.
 const rich = `{
  "id": "5fcbec03c670ab79e1f625b2", "name": " Launch\u0007 ", "desc": "All of it", "closed": false, "prefs": {"permissionLevel": "private"},
- "members": [{"id": "m1", "fullName": "GRACE", "username": "g"}, {"id": "m2", "fullName": "Somebody Else", "username": "x", "email": "EDITH@example.com"},
+ "members": [{"id": "m1", "fullName": "GRACE", "username": "g"}, {"id": "m2", "fullName": "Somebody Else", "username": "x",
+ "email": "EDITH@example.com"},
   {"id": "m3", "fullName": "John Doe", "username": "johndoe"}, {"id": "m4", "fullName": "Twin", "username": "twin"}],
  "memberships": [{"idMember": "m1", "memberType": "normal"}, {"idMember": "m2", "memberType": "observer"}],
  "lists": [
   {"id": "l2", "name": "Second", "pos": 20, "softLimit": 3}, {"id": "l1", "name": "First", "pos": 10.5},
   {"id": "l3", "name": "Old", "pos": 5, "closed": true}],
- "labels": [{"id": "b1", "name": "Urgent", "color": "red_dark"}, {"id": "b2", "name": "", "color": "black"}, {"id": "b3", "name": "None", "color": null}],
+ "labels": [{"id": "b1", "name": "Urgent", "color": "red_dark"}, {"id": "b2", "name": "", "color": "black"},
+ {"id": "b3", "name": "None", "color": null}],
  "cards": [
-  {"id": "5fcbec2e6621ca4f0a547896", "idShort": 4, "idList": "l1", "name": "second", "pos": 2, "desc": "a\u0000b", "due": "2026-03-14T08:30:00.000Z", "start": "2026-03-10T00:00:00.000Z",
-   "dueComplete": true, "dateLastActivity": "2026-03-15T00:00:00.000Z", "idLabels": ["b1", "b1", "nope"], "idMembers": ["m1", "m2", "m3", "m4"],
-   "attachments": [{}, {}], "stickers": [{}], "badges": {"comments": 4, "votes": 2}, "cover": {"color": "red"}, "isTemplate": true, "subscribed": true, "coordinates": {"latitude": 1}},
+  {"id": "5fcbec2e6621ca4f0a547896", "idShort": 4, "idList": "l1", "name": "second", "pos": 2, "desc": "a\u0000b",
+  "due": "2026-03-14T08:30:00.000Z", "start": "2026-03-10T00:00:00.000Z",
+   "dueComplete": true, "dateLastActivity": "2026-03-15T00:00:00.000Z", "idLabels": ["b1", "b1", "nope"],
+   "idMembers": ["m1", "m2", "m3", "m4"],
+   "attachments": [{}, {}], "stickers": [{}], "badges": {"comments": 4, "votes": 2}, "cover": {"color": "red"},
+   "isTemplate": true, "subscribed": true, "coordinates": {"latitude": 1}},
   {"id": "c1", "idShort": 9, "idList": "l1", "name": "first", "pos": 1, "closed": true},
   {"id": "c2", "idShort": 4, "idList": "l2", "name": "", "pos": 1, "due": "yesterday"},
   {"id": "c3", "idShort": -1e300, "idList": "gone", "name": "stray \ud83d", "pos": 1},
@@ -108,13 +115,18 @@ const rich = `{
  "checklists": [
   {"id": "k2", "idCard": "5fcbec2e6621ca4f0a547896", "name": "After", "pos": 2, "checkItems": []},
   {"id": "k1", "idCard": "5fcbec2e6621ca4f0a547896", "name": "Before", "pos": 1, "checkItems": [
-   {"id": "i2", "name": "two", "state": "complete", "pos": 2, "due": "2026-01-01T00:00:00Z"}, {"id": "i1", "name": "one", "state": "incomplete", "pos": 1}]},
+   {"id": "i2", "name": "two", "state": "complete", "pos": 2, "due": "2026-01-01T00:00:00Z"},
+   {"id": "i1", "name": "one", "state": "incomplete", "pos": 1}]},
   {"id": "k3", "idCard": "gone", "name": "Lost", "pos": 1, "checkItems": []}],
  "actions": [
-  {"id": "a4", "type": "updateCard", "date": "2026-03-13T00:00:00.000Z", "data": {"card": {"id": "5fcbec2e6621ca4f0a547896", "dueComplete": true}, "old": {"dueComplete": false}}},
-  {"id": "a3", "type": "commentCard", "date": "2026-03-12T00:00:00.000Z", "idMemberCreator": "m3", "data": {"text": "later", "card": {"id": "5fcbec2e6621ca4f0a547896"}}},
-  {"id": "a2", "type": "commentCard", "date": "2026-03-11T00:00:00.000Z", "idMemberCreator": "m1", "data": {"text": "earlier", "card": {"id": "5fcbec2e6621ca4f0a547896"}}},
-  {"id": "a1", "type": "createCard", "date": "2026-03-01T00:00:00.000Z", "idMemberCreator": "m1", "data": {"card": {"id": "5fcbec2e6621ca4f0a547896"}}},
+  {"id": "a4", "type": "updateCard", "date": "2026-03-13T00:00:00.000Z",
+  "data": {"card": {"id": "5fcbec2e6621ca4f0a547896", "dueComplete": true}, "old": {"dueComplete": false}}},
+  {"id": "a3", "type": "commentCard", "date": "2026-03-12T00:00:00.000Z", "idMemberCreator": "m3",
+  "data": {"text": "later", "card": {"id": "5fcbec2e6621ca4f0a547896"}}},
+  {"id": "a2", "type": "commentCard", "date": "2026-03-11T00:00:00.000Z", "idMemberCreator": "m1",
+  "data": {"text": "earlier", "card": {"id": "5fcbec2e6621ca4f0a547896"}}},
+  {"id": "a1", "type": "createCard", "date": "2026-03-01T00:00:00.000Z", "idMemberCreator": "m1",
+  "data": {"card": {"id": "5fcbec2e6621ca4f0a547896"}}},
   {"id": "a0", "type": "updateBoard", "date": "2026-03-01T00:00:00.000Z", "data": {"card": 7, "old": "x", "text": []}}],
  "pluginData": [{}], "customFields": [], "unknown": {"deep": [[[[]]]]}
 }`
@@ -142,7 +154,8 @@ func TestTrelloBoardWithEverything(t *testing.T) {
 		golden(t, "rich.report", strings.ReplaceAll(r.String(), id, "brd_…"))
 		in := apptest.Fields{"boardId": id}
 		b := ada.Must("get_board", in)
-		if b.Text("name") != "Launch" || b.Text("visibility") != "private" || b.Text("role") != "admin" || b.Text("createdAt") != "2020-12-05T20:22:27.000Z" {
+		if b.Text("name") != "Launch" || b.Text("visibility") != "private" || b.Text("role") != "admin" ||
+			b.Text("createdAt") != "2020-12-05T20:22:27.000Z" {
 			t.Errorf("the board is %s", b.Raw)
 		}
 		if got := ada.All("list_lists", "name", in); !slices.Equal(got, []string{"First", "Second", "Imported"}) {
@@ -157,9 +170,12 @@ func TestTrelloBoardWithEverything(t *testing.T) {
 		}
 		c := ada.Must("get_card", apptest.Fields{"cardId": cards.Text("2.id")})
 		for path, want := range map[string]any{
-			"description": "ab", "dueDate": "2026-03-14", "dueAt": "2026-03-14T08:30:00.000Z", "startDate": "2026-03-10", "startAt": "2026-03-10T00:00:00.000Z",
-			"timeZone": "UTC", "done": true, "doneAt": "2026-03-13T00:00:00.000Z", "createdAt": "2026-03-01T00:00:00.000Z", "updatedAt": "2026-03-15T00:00:00.000Z",
-			"createdBy": grace.ID, "labels.0.name": "Urgent", "labels.0.color": "red", "labels.1": nil, "assignees.0.id": grace.ID, "assignees.1.id": edith.ID,
+			"description": "ab", "dueDate": "2026-03-14", "dueAt": "2026-03-14T08:30:00.000Z", "startDate": "2026-03-10",
+			"startAt":  "2026-03-10T00:00:00.000Z",
+			"timeZone": "UTC", "done": true, "doneAt": "2026-03-13T00:00:00.000Z", "createdAt": "2026-03-01T00:00:00.000Z",
+			"updatedAt": "2026-03-15T00:00:00.000Z",
+			"createdBy": grace.ID, "labels.0.name": "Urgent", "labels.0.color": "red", "labels.1": nil, "assignees.0.id": grace.ID,
+			"assignees.1.id":      edith.ID,
 			"checklistItems.done": 1.0, "checklistItems.total": 2.0, "comments": 2.0, "checklists.0.title": "Before", "checklists.1.title": "After",
 			"checklists.0.items.0.title": "one", "checklists.0.items.1.title": "two", "checklists.0.items.1.done": true, "archivedAt": nil,
 		} {
@@ -168,7 +184,8 @@ func TestTrelloBoardWithEverything(t *testing.T) {
 			}
 		}
 		comments := ada.Must("list_comments", apptest.Fields{"cardId": c.ID()})
-		if comments.Text("0.text") != "earlier" || comments.Text("0.author.name") != "Grace" || comments.Text("0.createdAt") != "2026-03-11T00:00:00.000Z" ||
+		if comments.Text("0.text") != "earlier" || comments.Text("0.author.name") != "Grace" ||
+			comments.Text("0.createdAt") != "2026-03-11T00:00:00.000Z" ||
 			comments.Text("1.text") != "John Doe (Trello):\n\nlater" || comments.Get("1.author") != nil {
 			t.Errorf("the comments are %s", comments.Raw)
 		}

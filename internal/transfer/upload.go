@@ -40,7 +40,8 @@ const linesMedia = "application/x-ndjson"
 // and lines of JSON: {"progress":{"done":…,"total":…}} a few times a second,
 // counted in records of the file, and finally {"data":…} with the report or
 // {"error":…} with the refusal.
-func Upload(db *store.DB, log *slog.Logger, metrics *Metrics) func(w http.ResponseWriter, r *http.Request, caller board.Caller, still func() error) error {
+func Upload(db *store.DB, log *slog.Logger, metrics *Metrics) func(w http.ResponseWriter, r *http.Request, caller board.Caller,
+	still func() error) error {
 	return func(w http.ResponseWriter, r *http.Request, caller board.Caller, still func() error) (err error) {
 		read, format := ImportTrello, r.URL.Query().Get("format")
 		switch format {

@@ -53,12 +53,14 @@ func upload(p *apptest.Person, workspaceID, format, accept, file string, keys ..
 // trelloOf is an export of a board with so many cards.
 func trelloOf(cards int) string {
 	var b strings.Builder
-	b.WriteString(`{"id":"b00000000000000000000000","name":"Large","lists":[{"id":"a00000000000000000000000","name":"All","closed":false,"pos":1}],"cards":[`)
+	b.WriteString(`{"id":"b00000000000000000000000","name":"Large","lists":[{"id":"a00000000000000000000000","name":"All",` +
+		`"closed":false,"pos":1}],"cards":[`)
 	for i := range cards {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		fmt.Fprintf(&b, `{"id":"c%023d","idShort":%d,"idList":"a00000000000000000000000","name":"Card %d","desc":"","closed":false,"pos":%d}`, i, i+1, i, i+1)
+		fmt.Fprintf(&b, `{"id":"c%023d","idShort":%d,"idList":"a00000000000000000000000","name":"Card %d","desc":"","closed":false,`+
+			`"pos":%d}`, i, i+1, i, i+1)
 	}
 	return b.String() + "]}"
 }
@@ -133,7 +135,8 @@ func TestUploadUnderAKeyIsOne(t *testing.T) {
 		bob.Joins(workspace, board.WorkspaceMember)
 		refused := func(what string, code board.Code, p *apptest.Person, format, file string, keys ...string) {
 			t.Helper()
-			if status, lines := upload(p, workspace, format, "application/json", file, keys...); lines[0].Error == nil || lines[0].Error.Code != string(code) {
+			if status, lines := upload(p, workspace, format, "application/json", file, keys...); lines[0].Error == nil ||
+				lines[0].Error.Code != string(code) {
 				t.Errorf("%s: %d %+v", what, status, lines)
 			}
 		}
@@ -142,7 +145,8 @@ func TestUploadUnderAKeyIsOne(t *testing.T) {
 		refused("a file that is none", board.CodeInvalidRequest, ada, "trello", "{}", "k1")
 		for range 3 {
 			status, lines := upload(ada, workspace, "trello", "application/json", trelloOf(3), "k1")
-			if status != http.StatusCreated || lines[0].Data == nil || lines[0].Data.Boards[0].Name != "Large" || lines[0].Data.Boards[0].Cards != 3 {
+			if status != http.StatusCreated || lines[0].Data == nil || lines[0].Data.Boards[0].Name != "Large" ||
+				lines[0].Data.Boards[0].Cards != 3 {
 				t.Fatalf("an upload answered %d %+v", status, lines)
 			}
 		}
@@ -156,7 +160,8 @@ func TestUploadUnderAKeyIsOne(t *testing.T) {
 		if n := boards(); n != 1 {
 			t.Errorf("what was refused left %d boards", n)
 		}
-		if status, lines := upload(bob, workspace, "trello", "application/json", trelloOf(3), "k1"); status != http.StatusCreated || boards() != 2 {
+		if status, lines := upload(bob, workspace, "trello", "application/json", trelloOf(3), "k1"); status != http.StatusCreated ||
+			boards() != 2 {
 			t.Errorf("another person's key is another: %d %+v", status, lines)
 		}
 	})

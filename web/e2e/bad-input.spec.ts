@@ -18,12 +18,14 @@ const hostileText = `
 
 ![picture](http://127.0.0.1:9/pixel.png) ![script](javascript:globalThis.ran=true)
 
-<img src="http://127.0.0.1:9/raw.png" onerror="globalThis.ran=true"><svg onload="globalThis.ran=true"><script>globalThis.ran=true</script></svg>
+<img src="http://127.0.0.1:9/raw.png" onerror="globalThis.ran=true">
+<svg onload="globalThis.ran=true"><script>globalThis.ran=true</script></svg>
 <iframe srcdoc="<script>parent.ran=true</script>"></iframe><object data="http://127.0.0.1:9/x"></object>
 <style>body { display: none }</style><link rel="stylesheet" href="http://127.0.0.1:9/x.css"><base href="http://127.0.0.1:9/">
 <form action="http://127.0.0.1:9/"><input name="password"><button>Send</button></form>
 <a href="https://example.com/" style="position:fixed;inset:0" onclick="globalThis.ran=true">over all</a>
-<details open ontoggle="globalThis.ran=true"><summary>more</summary></details><math><mtext><script>globalThis.ran=true</script></mtext></math>
+<details open ontoggle="globalThis.ran=true"><summary>more</summary></details>
+<math><mtext><script>globalThis.ran=true</script></mtext></math>
 `
 
 /** Whatever the page asks anybody else for. */

@@ -32,7 +32,8 @@ const CardTexts = `SELECT c.id, 'title', '', c.title FROM cards c WHERE c.id > $
 	UNION ALL SELECT c.id, 'description', '', c.description FROM cards c WHERE c.id > $1 AND c.id <= $2
 	UNION ALL SELECT m.card_id, 'comment', m.id, m.text FROM comments m WHERE m.card_id > $1 AND m.card_id <= $2
 	UNION ALL SELECT k.card_id, 'checklist', k.id, k.title FROM checklists k WHERE k.card_id > $1 AND k.card_id <= $2
-	UNION ALL SELECT k.card_id, 'checklist', i.id, i.title FROM checklists k JOIN checklist_items i ON i.checklist_id = k.id WHERE k.card_id > $1 AND k.card_id <= $2`
+	UNION ALL SELECT k.card_id, 'checklist', i.id, i.title FROM checklists k JOIN checklist_items i ON i.checklist_id = k.id
+	WHERE k.card_id > $1 AND k.card_id <= $2`
 
 // IndexedText returns a text as the table texts stores it: its words with a space
 // around each, or "" if it has none.
@@ -93,7 +94,8 @@ func match(d sqldb.Dialect, n query.Text, workspaces []string) (lookup string, o
 // holds for the newest texts, which are not indexed yet.
 func matches(d sqldb.Dialect, lookup string) string {
 	if d.RowLocks {
-		return "array_to_tsvector(string_to_array(btrim(replace(rtrim(t.words), ' ', ' ' || right(t.workspace_id, 8))), ' ')) @@ " + lookup + "::tsquery"
+		return "array_to_tsvector(string_to_array(btrim(replace(rtrim(t.words), ' ', ' ' || right(t.workspace_id, 8))), ' ')) @@ " +
+			lookup + "::tsquery"
 	}
 	return "t.id IN (" + found(d, lookup) + ")"
 }
@@ -103,7 +105,8 @@ func found(d sqldb.Dialect, lookup string) string {
 	if d.RowLocks {
 		return "SELECT '' FROM texts t WHERE " + matches(d, lookup) // a text, as the other candidates in a UNION
 	}
-	return "SELECT rowid FROM texts_words WHERE texts_words MATCH " + lookup + " UNION ALL SELECT f.id FROM texts f WHERE f.id > (SELECT upto FROM texts_indexed)"
+	return "SELECT rowid FROM texts_words WHERE texts_words MATCH " + lookup + " UNION ALL SELECT f.id FROM texts f " +
+		"WHERE f.id > (SELECT upto FROM texts_indexed)"
 }
 
 // rarest returns the longest different words, at most matchWords.

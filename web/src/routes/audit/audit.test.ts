@@ -88,9 +88,11 @@ describe('a sentence', () => {
 })
 
 describe('words', () => {
-  // What people do with their own account stands in no workspace's log; what only looks changes nothing.
-  const elsewhere =
-    /_(passkey|passkey_sign_in|calendar_feed|notifications?|notification_settings|token|authorization|device|app|session|account|profile|password|email)$|^(on_|sign_|look_at_|dry_run_|unsubscribe$|request_password_reset$|confirm_sign_in$)/
+  // No workspace's audit log contains what people do with their own account. Reads change nothing.
+  const ownAccount =
+    /_(passkey|passkey_sign_in|calendar_feed|notifications?|notification_settings|token|authorization|device|app|session|account|profile)$/
+  const others =
+    /_(password|email)$|^(on_|sign_|look_at_|dry_run_|unsubscribe$|request_password_reset$|confirm_sign_in$)/
   const changing = ['schema', 'schema-app'].flatMap((name) =>
     [
       ...readFileSync(`src/api/${name}.d.ts`, 'utf8').matchAll(
@@ -100,7 +102,9 @@ describe('words', () => {
   )
   it('are there for each operation that a workspace audits', () => {
     expect(changing.length).toBeGreaterThan(90)
-    expect(changing.filter((name) => !elsewhere.test(name) && !knownOperations.has(name))).toEqual([])
+    expect(
+      changing.filter((name) => !ownAccount.test(name) && !others.test(name) && !knownOperations.has(name)),
+    ).toEqual([])
   })
   it('are there for nothing else', () => {
     const unwritten = ['import_board'] // an upload, which no document of the interface has
