@@ -176,7 +176,8 @@ const page = `<!doctype html>
 {{- if .Text}}<br>{{.Text}}{{end}}
 {{- if .Place}}<br><span style="font-size:14px;color:#57606a">{{.Place}}</span>{{end}}</p>
 {{end}}<p>
-{{- ""}}<a href="{{.Link}}" style="display:inline-block;padding:10px 16px;border-radius:6px;background:#1f5fbf;color:#ffffff;text-decoration:none">
+{{- ""}}<a href="{{.Link}}"
+ style="display:inline-block;padding:10px 16px;border-radius:6px;background:#1f5fbf;color:#ffffff;text-decoration:none">
 {{- .Button}}</a></p>
 <p style="font-size:14px;color:#57606a">Or copy this link into your browser: {{.Link}}</p>
 <p style="font-size:14px;color:#57606a">{{.Small}}
