@@ -75,6 +75,7 @@ type Options struct {
 	Tools          func(*sdk.Server) // more for the MCP endpoint; nil for nothing
 	Impatient      bool              // who waits for a lock on PostgreSQL waits as long as in the program, not patience
 	Log            *slog.Logger      // nil for the test's own, from warnings on
+	ReportLimit    time.Duration     // of one statement of a report; 0 for the default
 	clock          *Clock
 	document       *document
 }
@@ -174,7 +175,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 	db, err := store.Open(t.Context(), store.Options{
 		Database: database, Replica: opts.Replica, BaseURL: BaseURL, Limits: opts.Limits, Plan: opts.Plan, Clock: s.Clock.Now,
 		Log: log, Keys: s.opts.Keys, Migrate: true, Operators: s.opts.Operators,
-		CountTime: patience,
+		CountTime: patience, ReportLimit: opts.ReportLimit,
 	})
 	if err != nil {
 		t.Fatalf("open the store: %v", err)

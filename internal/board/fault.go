@@ -50,12 +50,20 @@ const CauseOverload Cause = "overload"
 // differently.
 type Reason string
 
-// ReasonRecentSignIn is the reason of a forbidden error that a new sign-in
-// resolves.
-const ReasonRecentSignIn Reason = "recent_sign_in_required"
+// The reasons.
+const (
+	// ReasonRecentSignIn is the reason of a forbidden error that a new sign-in resolves.
+	ReasonRecentSignIn Reason = "recent_sign_in_required"
+	// ReasonTimeLimit is the reason of an unavailable error of a request that read for
+	// too long. A narrower request resolves it.
+	ReasonTimeLimit Reason = "time_limit"
+	// ReasonTooManyAtOnce is the reason of a rate_limited error that ends when one of
+	// the caller's running reports, exports or uploads ends.
+	ReasonTooManyAtOnce Reason = "too_many_at_once"
+)
 
 // Reasons returns all reasons.
-func Reasons() []Reason { return []Reason{ReasonRecentSignIn} }
+func Reasons() []Reason { return []Reason{ReasonRecentSignIn, ReasonTimeLimit, ReasonTooManyAtOnce} }
 
 // FieldRule is the rule that an invalid field breaks.
 type FieldRule string

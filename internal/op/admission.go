@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cardwall/internal/board"
+	"cardwall/internal/store"
 )
 
 // class is a class of work. Under overload, lower classes are refused first.
@@ -82,9 +83,9 @@ type waiter struct {
 	admitted  chan error // receives one value: nil, or the refusal
 }
 
-func newAdmission(readSlots, writeSlots int) *admission {
+func newAdmission(n store.Concurrency) *admission {
 	a := &admission{log: slog.Default, shed: func(class) {}}
-	a.lanes[reports].slots, a.lanes[reads].slots, a.lanes[writes].slots = max(2, readSlots/8), readSlots, writeSlots
+	a.lanes[reports].slots, a.lanes[reads].slots, a.lanes[writes].slots = n.Reports, n.Reads, n.Writes
 	return a
 }
 

@@ -13,10 +13,11 @@ import (
 	"time"
 
 	"cardwall/internal/board"
+	"cardwall/internal/store"
 )
 
 func quietAdmission(readSlots, writeSlots int) *admission {
-	a := newAdmission(readSlots, writeSlots)
+	a := newAdmission(store.Concurrency{Reads: readSlots, Reports: 2, Writes: writeSlots})
 	a.log = func() *slog.Logger { return slog.New(slog.DiscardHandler) }
 	return a
 }
@@ -274,7 +275,7 @@ func TestSlowWorkIsNotShedForBeingSlow(t *testing.T) {
 }
 
 func BenchmarkAdmission(b *testing.B) {
-	a := newAdmission(32, 128)
+	a := quietAdmission(32, 128)
 	ctx := context.Background()
 	for _, clients := range []int{1, 16} {
 		b.Run(fmt.Sprint(clients), func(b *testing.B) {

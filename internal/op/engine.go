@@ -33,12 +33,17 @@ type Engine struct {
 	db        *store.DB
 	inFlight  *inFlight
 	streams   *streams
+	reports   *shares
 	admission *admission
 }
 
 // NewEngine returns the engine of a server.
 func NewEngine(db *store.DB) *Engine {
-	e := &Engine{Metrics: NewMetrics(), db: db, inFlight: newInFlight(), streams: newStreams(), admission: newAdmission(db.Concurrency())}
+	n := db.Concurrency()
+	e := &Engine{
+		Metrics: NewMetrics(), db: db, inFlight: newInFlight(), streams: newStreams(),
+		reports: newShares("searches and reports", max(1, n.Reports-1)), admission: newAdmission(n),
+	}
 	e.admission.log = func() *slog.Logger { return cmp.Or(e.Log, slog.Default()) }
 	e.admission.shed = func(k class) { e.Metrics.Shed(k.String()) }
 	return e
@@ -137,6 +142,13 @@ func (e *Engine) do(ctx context.Context, c Call) (Answer, error) {
 
 func (e *Engine) read(ctx context.Context, c Call, in any) (Answer, error) {
 	k := classOf(c.Operation)
+	if k == reports {
+		leave, err := e.reports.enter(ctx, c.Caller.UserID)
+		if err != nil {
+			return Answer{}, err
+		}
+		defer leave()
+	}
 	began, err := e.admission.enter(ctx, k)
 	if err != nil {
 		return Answer{}, err

@@ -53,7 +53,7 @@ func (e *sqliteEngine) Collectors() []prometheus.Collector {
 			return float64(info.Size())
 		}
 	}
-	readers := float64(cap(e.readers))
+	readers, reports := float64(cap(e.readers)), float64(cap(e.reports))
 	return []prometheus.Collector{
 		e.metrics.commit,
 		e.metrics.queued,
@@ -63,6 +63,9 @@ func (e *sqliteEngine) Collectors() []prometheus.Collector {
 		gauge("cardwall_sqlite_readers", "Connections that read (SQLite).", func() float64 { return readers }),
 		gauge("cardwall_sqlite_readers_busy", "Connections that are reading (SQLite).",
 			func() float64 { return readers - float64(len(e.readers)) }),
+		gauge("cardwall_sqlite_report_readers", "Connections that only reports use (SQLite).", func() float64 { return reports }),
+		gauge("cardwall_sqlite_report_readers_busy", "Connections that are running a report (SQLite).",
+			func() float64 { return reports - float64(len(e.reports)) }),
 		gauge("cardwall_sqlite_database_bytes", "Size of the database file.", size(e.path)),
 		gauge("cardwall_sqlite_wal_bytes", "Size of the write-ahead log.", size(e.path+"-wal")),
 	}

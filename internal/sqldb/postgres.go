@@ -71,10 +71,12 @@ func (e *postgresEngine) Dialect() Dialect {
 // CheckWritable returns nil: PostgreSQL itself refuses writes that it cannot do.
 func (e *postgresEngine) CheckWritable() error { return nil }
 
-// Concurrency is the number of connections, which reads and writes share.
-func (e *postgresEngine) Concurrency() (reads, writes int) {
+// Concurrency is the number of connections, which all share. Reports and streams
+// never get all of them.
+func (e *postgresEngine) Concurrency() Concurrency {
 	n := int(e.pool.Config().MaxConns)
-	return n, n
+	few := max(1, min(max(2, n/8), n-1))
+	return Concurrency{Reads: n, Reports: few, Streams: few, Writes: n}
 }
 
 func (e *postgresEngine) Close() error {
@@ -85,30 +87,23 @@ func (e *postgresEngine) Close() error {
 	return err
 }
 
-func (e *postgresEngine) Read(ctx context.Context, fn func(Runner) error) error {
-	return e.transact(ctx, snapshotOptions(), fn)
+func (e *postgresEngine) Read(ctx context.Context, limit time.Duration, fn func(Runner) error) error {
+	return e.snapshot(ctx, e.acquire, statementTimeout(limit), fn)
 }
 
 // Report reads on the replica if it has replayed all that the primary had when the
 // report was asked for, and otherwise on the primary.
-func (e *postgresEngine) Report(ctx context.Context, fn func(Runner) error) error {
-	return e.onReplica(ctx, fn, func() bool { return true })
+func (e *postgresEngine) Report(ctx context.Context, limit time.Duration, fn func(Runner) error) error {
+	return e.onReplica(ctx, statementTimeout(limit), fn, func() bool { return true })
 }
 
 // Stream is Report whose function runs once, because its output is already sent.
 func (e *postgresEngine) Stream(ctx context.Context, fn func(Runner) error) error {
 	begun := false
-	return e.onReplica(ctx, func(r Runner) error {
-		if _, err := r.Exec(ctx, NoIdleTimeout); err != nil {
-			return err
-		}
+	return e.onReplica(ctx, NoIdleTimeout+";SET LOCAL statement_timeout = 0", func(r Runner) error {
 		begun = true
 		return fn(r)
 	}, func() bool { return !begun })
-}
-
-func snapshotOptions() *sql.TxOptions {
-	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 }
 
 func (e *postgresEngine) Write(ctx context.Context, fn func(Runner) error) error {
@@ -116,7 +111,7 @@ func (e *postgresEngine) Write(ctx context.Context, fn func(Runner) error) error
 		if try > 1 {
 			e.metrics.retries.Inc()
 		}
-		err := e.transact(ctx, nil, fn)
+		err := e.transact(ctx, fn)
 		switch {
 		case !lostRace(err):
 			return err
@@ -153,42 +148,49 @@ func backOff(ctx context.Context, try int) error {
 	}
 }
 
-// begin begins a transaction. It replaces a connection that broke while it was
-// idle, because nothing was done on it yet.
-func (p *postgresPool) begin(ctx context.Context, opts *sql.TxOptions) (conn *sql.Conn, tx *sql.Tx, err error) {
+// begin begins a transaction that writes. It replaces a connection that broke while
+// it was idle, because nothing was done on it yet.
+func (p *postgresPool) begin(ctx context.Context) (conn *sql.Conn, tx *sql.Tx, err error) {
+	err = p.onConn(ctx, func(c *sql.Conn) (err error) {
+		_ = unreplicated(c) // clears the mark of an earlier transaction
+		conn = c
+		tx, err = c.BeginTx(ctx, nil)
+		return err
+	})
+	return conn, tx, err
+}
+
+// onConn runs begin on a connection. It tries another one if the connection broke
+// while it was idle. The caller must close the connection if there is no error.
+func (p *postgresPool) onConn(ctx context.Context, begin func(*sql.Conn) error) (err error) {
 	const attempts = 3
 	for range attempts {
+		var conn *sql.Conn
 		if conn, err = p.db.Conn(ctx); err != nil {
-			return nil, nil, err
+			return err
 		}
-		_ = unreplicated(conn) // clears the mark of an earlier transaction
-		if tx, err = conn.BeginTx(ctx, opts); err == nil {
-			return conn, tx, nil
+		if err = begin(conn); err == nil {
+			return nil
 		}
 		_ = conn.Close() // its error is known
 		if !errors.Is(err, driver.ErrBadConn) && !pgconn.SafeToRetry(err) {
 			break
 		}
 	}
-	return nil, nil, err
+	return err
 }
 
-func (p *postgresPool) transact(ctx context.Context, opts *sql.TxOptions, fn func(Runner) error) error {
+func (p *postgresPool) transact(ctx context.Context, fn func(Runner) error) error {
 	begin := trace.Of(ctx).Begin("begin", trace.Internal) // includes the wait for a connection
-	conn, tx, err := p.begin(ctx, opts)
+	conn, tx, err := p.begin(ctx)
 	begin.End()
 	if err != nil {
 		return beginFault(ctx, fmt.Errorf("begin: %w", err))
 	}
-	defer func() { _ = conn.Close() }() // returns it to the pool
-	return p.finish(ctx, conn, tx, opts, fn)
-}
-
-// finish runs fn in a transaction that has begun, and commits it.
-func (p *postgresPool) finish(ctx context.Context, conn *sql.Conn, tx *sql.Tx, opts *sql.TxOptions, fn func(Runner) error) error {
+	defer func() { _ = conn.Close() }()  // returns it to the pool
+	defer func() { _ = tx.Rollback() }() // does nothing after a commit
 	run := &postgresTx{conn: conn, tx: tx, queues: p.queues}
 	defer run.leaveQueue()
-	defer func() { _ = tx.Rollback() }() // does nothing after a commit
 	if p.preamble != "" {
 		if _, err := tx.ExecContext(ctx, p.preamble); err != nil {
 			return postgresFault(fmt.Errorf("begin: %w", err))
@@ -201,11 +203,9 @@ func (p *postgresPool) finish(ctx context.Context, conn *sql.Conn, tx *sql.Tx, o
 		return err
 	}
 	commit, begun := trace.Of(ctx).Begin("commit", trace.Internal), time.Now()
-	err := tx.Commit()
+	err = tx.Commit()
 	commit.End()
-	if opts == nil || !opts.ReadOnly {
-		p.metrics.commit.Observe(time.Since(begun).Seconds())
-	}
+	p.metrics.commit.Observe(time.Since(begun).Seconds())
 	if err != nil {
 		return postgresFault(fmt.Errorf("commit: %w", err))
 	}
@@ -220,10 +220,17 @@ func (p *postgresPool) finish(ctx context.Context, conn *sql.Conn, tx *sql.Tx, o
 // that a board is locked.
 type postgresTx struct {
 	conn     *sql.Conn
-	tx       *sql.Tx
+	tx       statements
 	deferred pgx.Batch
 	queues   *writeQueues
 	leave    func() // ends the turn in a queue; nil without one
+}
+
+// statements runs statements in a transaction. For a snapshot it is the connection
+// itself.
+type statements interface {
+	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
+	ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
 }
 
 // AwaitTurn does nothing in a transaction that has a turn and so may hold a lock.

@@ -58,11 +58,11 @@ func (r *replica) close() error {
 
 // onReplica runs fn on the replica if that is up to date. It runs fn on the primary
 // otherwise, or after a failure of the replica if fn may run again.
-func (e *postgresEngine) onReplica(ctx context.Context, fn func(Runner) error, again func() bool) error {
+func (e *postgresEngine) onReplica(ctx context.Context, settings string, fn func(Runner) error, again func() bool) error {
 	if e.replica == nil || time.Now().UnixNano() < e.replica.skip.Load() {
-		return e.Read(ctx, fn)
+		return e.snapshot(ctx, e.acquire, settings, fn)
 	}
-	err := e.replica.read(ctx, e.postgresPool, fn)
+	err := e.replica.read(ctx, e.postgresPool, settings, fn)
 	if !failed(err) {
 		e.replica.report(nil)
 		return err
@@ -71,28 +71,30 @@ func (e *postgresEngine) onReplica(ctx context.Context, fn func(Runner) error, a
 	if ctx.Err() != nil || !again() {
 		return err
 	}
-	return e.Read(ctx, fn)
+	return e.snapshot(ctx, e.acquire, settings, fn)
 }
 
 // read runs fn on the replica once it is up to date.
-func (r *replica) read(ctx context.Context, primary *postgresPool, fn func(Runner) error) error {
+func (r *replica) read(ctx context.Context, primary *postgresPool, settings string, fn func(Runner) error) error {
 	pool, conn, err := r.upToDate(ctx, primary)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close() }() // gives it back to the pool
-	tx, err := conn.BeginTx(ctx, snapshotOptions())
-	if err != nil {
-		return fmt.Errorf("%w: begin: %w", errReplica, err)
-	}
-	return pool.finish(ctx, conn, tx, snapshotOptions(), fn)
+	err = pool.snapshot(ctx, func(ctx context.Context, begin func(*sql.Conn) error) error {
+		if err := begin(conn); err != nil {
+			return fmt.Errorf("%w: %w", errReplica, errors.Join(err, conn.Close()))
+		}
+		return nil
+	}, settings, fn)
+	return err
 }
 
 // failed reports whether the database failed, rather than fn. A replica also
 // cancels queries that block its replay.
 func failed(err error) bool {
 	var p *pgconn.PgError
-	return errors.Is(err, ErrUnavailable) || errors.Is(err, errReplica) || errors.As(err, &p)
+	return !errors.Is(err, ErrTooLong) &&
+		(errors.Is(err, ErrUnavailable) || errors.Is(err, errReplica) || errors.As(err, &p))
 }
 
 // upToDate returns a connection to the replica once that has replayed all that the

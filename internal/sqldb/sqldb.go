@@ -45,11 +45,14 @@ type Options struct {
 
 // Engine runs transactions. It is safe for concurrent use.
 type Engine interface {
-	// Read runs fn on one consistent state of the data.
-	Read(ctx context.Context, fn func(Runner) error) error
-	// Report is Read for queries that take longer. It may use the replica, and fn may run twice.
-	Report(ctx context.Context, fn func(Runner) error) error
-	// Stream is Report for long readers: it uses a connection of its own, and fn runs once.
+	// Read runs fn on one consistent state of the data. The database stops a statement
+	// that runs longer than limit, with ErrTooLong. A limit of 0 means none.
+	Read(ctx context.Context, limit time.Duration, fn func(Runner) error) error
+	// Report is Read for queries that take longer. It has connections of its own, may
+	// use the replica, and fn may run twice.
+	Report(ctx context.Context, limit time.Duration, fn func(Runner) error) error
+	// Stream is Report for long readers: it uses a connection of its own, statements have
+	// no limit, and fn runs once.
 	Stream(ctx context.Context, fn func(Runner) error) error
 	// Write runs fn in one transaction and returns nil only when it is on disk. Fn may run again.
 	Write(ctx context.Context, fn func(Runner) error) error
@@ -58,11 +61,15 @@ type Engine interface {
 	// Close closes all connections after the writes in progress.
 	Close() error
 	Dialect() Dialect
-	// Concurrency returns how many reads and writes the engine runs at once; more make all of them slower.
-	Concurrency() (reads, writes int)
+	// Concurrency returns how many calls of each kind the engine runs at once; more make
+	// all of them slower.
+	Concurrency() Concurrency
 	// Collectors returns the metrics that are read when they are scraped.
 	Collectors() []prometheus.Collector
 }
+
+// Concurrency is how many calls of each kind an engine runs at once.
+type Concurrency struct{ Reads, Reports, Streams, Writes int }
 
 // Runner executes statements inside one transaction.
 type Runner interface {
@@ -104,6 +111,10 @@ var (
 
 	// ErrLocked is the ErrUnavailable of a lock that another transaction held too long.
 	ErrLocked = fmt.Errorf("%w: waited too long for a lock", ErrUnavailable)
+
+	// ErrTooLong means that the database stopped a statement that ran longer than its
+	// limit.
+	ErrTooLong = errors.New("the statement ran longer than its limit")
 
 	// ErrRetry makes a write run again from its beginning. A transaction returns
 	// it when a record was moved to another board before its lock was taken.

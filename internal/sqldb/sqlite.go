@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -32,11 +33,13 @@ const (
 	busyTimeout    = 10000 // milliseconds to wait for the lock of another process
 )
 
-// sqliteEngine has one connection that writes and a few that read. Writes that
-// arrive while the disk syncs share the next commit.
+// sqliteEngine has one connection that writes, a few that read, and a few that only
+// reports use, so that reports never keep short reads waiting. Writes that arrive
+// while the disk syncs share the next commit.
 type sqliteEngine struct {
 	pool    *sql.DB
 	readers chan *sqliteConn
+	reports chan *sqliteConn
 	writer  *sqliteConn
 	jobs    chan *writeJob
 	closing sync.RWMutex // held for reading while a job is handed over
@@ -105,6 +108,7 @@ func openSQLite(ctx context.Context, opts Options) (_ Engine, err error) {
 	e := &sqliteEngine{
 		pool:     pool,
 		readers:  make(chan *sqliteConn, readers),
+		reports:  make(chan *sqliteConn, sqliteReports()),
 		jobs:     make(chan *writeJob, writeQueueLimit),
 		done:     make(chan struct{}),
 		log:      opts.Log,
@@ -130,15 +134,14 @@ func openSQLite(ctx context.Context, opts Options) (_ Engine, err error) {
 	} else if err != nil {
 		return nil, fmt.Errorf("adopt the log that was left: %w", err)
 	}
-	for range readers {
-		c, err := newSQLiteReader(ctx, pool)
-		if err != nil {
-			return nil, err
+	for _, pool := range []chan *sqliteConn{e.readers, e.reports} {
+		for range cap(pool) {
+			c, err := e.newReader(ctx)
+			if err != nil {
+				return nil, err
+			}
+			pool <- c
 		}
-		if _, err := c.Exec(ctx, mapped); err != nil {
-			return nil, errors.Join(fmt.Errorf("map the file: %w", err), c.close())
-		}
-		e.readers <- c
 	}
 	e.litestream = opts.Litestream
 	go e.loop()
@@ -147,10 +150,30 @@ func openSQLite(ctx context.Context, opts Options) (_ Engine, err error) {
 
 func (e *sqliteEngine) Dialect() Dialect { return Dialect{Name: "sqlite", System: "sqlite"} }
 
-// Concurrency returns enough readers to keep the cores busy while responses are
-// encoded, and two batches of writes, so that the next one is ready.
-func (e *sqliteEngine) Concurrency() (reads, writes int) {
-	return max(32, 16*cap(e.readers)), 2 * writeBatch
+// sqliteReports returns the number of connections for reports: half of the cores,
+// but two at least, so that one long report does not stop all others.
+func sqliteReports() int { return max(2, runtime.GOMAXPROCS(0)/2) }
+
+// newReader returns a connection of one of the two pools of readers.
+func (e *sqliteEngine) newReader(ctx context.Context) (*sqliteConn, error) {
+	c, err := newSQLiteReader(ctx, e.pool)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.Exec(ctx, mapped); err != nil {
+		return nil, errors.Join(fmt.Errorf("map the file: %w", err), c.close())
+	}
+	return c, nil
+}
+
+// Concurrency returns enough reads to keep the cores busy while responses are
+// encoded, the connections of reports, half of the cores for streams, and two
+// batches of writes, so that the next one is ready.
+func (e *sqliteEngine) Concurrency() Concurrency {
+	return Concurrency{
+		Reads: max(32, 16*cap(e.readers)), Reports: cap(e.reports),
+		Streams: max(1, runtime.GOMAXPROCS(0)/2), Writes: 2 * writeBatch,
+	}
 }
 
 func (e *sqliteEngine) Close() error {
@@ -164,8 +187,10 @@ func (e *sqliteEngine) Close() error {
 	e.closing.Unlock()
 	<-e.done
 	conns := []*sqliteConn{e.writer}
-	for range cap(e.readers) {
-		conns = append(conns, <-e.readers)
+	for _, pool := range []chan *sqliteConn{e.readers, e.reports} {
+		for range cap(pool) {
+			conns = append(conns, <-pool)
+		}
 	}
 	e.keepFiles(conns)
 	var errs []error
@@ -195,20 +220,25 @@ func (e *sqliteEngine) keepFiles(conns []*sqliteConn) {
 	}
 }
 
-func (e *sqliteEngine) Read(ctx context.Context, fn func(Runner) error) error {
+func (e *sqliteEngine) Read(ctx context.Context, limit time.Duration, fn func(Runner) error) error {
+	return e.readOn(ctx, e.readers, limit, fn)
+}
+
+// Report reads with a connection for reports. A file has no replica. A statement
+// also ends with its caller.
+func (e *sqliteEngine) Report(ctx context.Context, limit time.Duration, fn func(Runner) error) error {
+	return e.readOn(ctx, e.reports, limit, fn)
+}
+
+func (e *sqliteEngine) readOn(ctx context.Context, pool chan *sqliteConn, limit time.Duration, fn func(Runner) error) error {
 	var c *sqliteConn
 	select {
-	case c = <-e.readers:
+	case c = <-pool:
 	case <-ctx.Done():
 		return fmt.Errorf("%w: no reader was free in time: %w", ErrUnavailable, ctx.Err())
 	}
-	defer func() { e.readers <- c }()
-	return c.snapshot(ctx, fn)
-}
-
-// Report is Read: a file has no replica.
-func (e *sqliteEngine) Report(ctx context.Context, fn func(Runner) error) error {
-	return e.Read(ctx, fn)
+	defer func() { pool <- c }()
+	return c.snapshot(ctx, limit, pool == e.reports, fn)
 }
 
 func (e *sqliteEngine) Stream(ctx context.Context, fn func(Runner) error) (err error) {
@@ -217,27 +247,29 @@ func (e *sqliteEngine) Stream(ctx context.Context, fn func(Runner) error) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, c.close()) }() // also when fn panics
-	c.cancellable = true
-	return c.snapshot(ctx, fn)
+	return c.snapshot(ctx, 0, true, fn)
 }
 
-// snapshot runs fn in a read transaction.
-func (c *sqliteConn) snapshot(ctx context.Context, fn func(Runner) error) error {
+// snapshot runs fn in a read transaction. It interrupts statements that run longer
+// than limit, unless that is zero, and if withCaller also when ctx ends.
+func (c *sqliteConn) snapshot(ctx context.Context, limit time.Duration, withCaller bool, fn func(Runner) error) error {
 	if _, err := c.Exec(ctx, "BEGIN"); err != nil {
 		_, _ = c.Exec(ctx, "ROLLBACK") // the last ROLLBACK may have failed with the disk
 		return fmt.Errorf("%w: begin: %w", ErrUnavailable, err)
 	}
 	defer func() { _, _ = c.Exec(ctx, "ROLLBACK") }() // nothing was written
-	return fn(c)
+	stop := c.watch.start(ctx, limit, withCaller)
+	defer stop()
+	return interrupted(ctx, fn(c))
 }
 
-// sqliteConn is one connection with its prepared statements. It ignores the end of
-// contexts, which would interrupt SQLite and with it a whole batch, unless it is
-// cancellable: a long reader that serves one caller.
+// sqliteConn is one connection with its prepared statements. The driver never sees
+// the end of a context, because an interrupted write would end a whole batch. A
+// stopwatch interrupts the statements of readers.
 type sqliteConn struct {
-	conn        *sql.Conn
-	stmts       map[string]*sql.Stmt
-	cancellable bool
+	conn  *sql.Conn
+	stmts map[string]*sql.Stmt
+	watch *stopwatch // nil for the writer
 }
 
 func newSQLiteConn(ctx context.Context, pool *sql.DB) (*sqliteConn, error) {
@@ -255,6 +287,9 @@ func newSQLiteReader(ctx context.Context, pool *sql.DB) (*sqliteConn, error) {
 		return nil, err
 	}
 	if _, err := c.Exec(ctx, "PRAGMA query_only = 1"); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	if c.watch, err = newStopwatch(c.conn); err != nil {
 		return nil, errors.Join(err, c.close())
 	}
 	return c, nil
@@ -308,8 +343,9 @@ func signed(text string) string {
 }
 
 func (c *sqliteConn) Query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	if !c.cancellable {
-		ctx = context.WithoutCancel(ctx)
+	ctx = context.WithoutCancel(ctx)
+	if c.watch != nil {
+		c.watch.begin()
 	}
 	s, err := c.prepared(ctx, text)
 	if err != nil {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"embed"
@@ -37,6 +38,10 @@ type Options struct {
 
 	CountTime time.Duration // time limit of CountRates; 0 means half a second
 
+	// ReadLimit and ReportLimit are how long one statement of a read or a report may
+	// run; 0 means 2 and 10 seconds.
+	ReadLimit, ReportLimit time.Duration
+
 	Litestream bool // SQLite: Litestream replicates the file and runs its checkpoints
 
 	Operators []string // email addresses of the server's operators, normalized by board.NormalEmail
@@ -44,6 +49,13 @@ type Options struct {
 	Migrate  bool                 // bring the schema up to date: after a copy (SQLite), under a lease (PostgreSQL)
 	Progress func(message string) // called with each step of a migration; may be nil
 }
+
+// How long one statement of a caller may run. Within the first, a read is not
+// noticed by others; a report may read a whole workspace.
+const (
+	readLimit   = 2 * time.Second
+	reportLimit = 10 * time.Second
+)
 
 // DB is the store of one server process.
 type DB struct {
@@ -95,9 +107,8 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 	if opts.Progress == nil {
 		opts.Progress = func(string) {}
 	}
-	if opts.CountTime == 0 {
-		opts.CountTime = countTime
-	}
+	opts.CountTime = cmp.Or(opts.CountTime, countTime)
+	opts.ReadLimit, opts.ReportLimit = cmp.Or(opts.ReadLimit, readLimit), cmp.Or(opts.ReportLimit, reportLimit)
 	opts.BaseURL = strings.TrimSuffix(opts.BaseURL, "/")
 	e, err := sqldb.Open(ctx, sqldb.Options{
 		Database: opts.Database, Replica: opts.Replica, Readers: opts.Readers, Litestream: opts.Litestream,
@@ -143,7 +154,7 @@ func (db *DB) Close() error { return db.engine.Close() }
 
 // checkHere returns an error if the data has moved to another database.
 func (db *DB) checkHere(ctx context.Context) error {
-	return db.engine.Read(ctx, func(r sqldb.Runner) error { return sqldb.CheckHere(ctx, r) })
+	return db.engine.Read(ctx, 0, func(r sqldb.Runner) error { return sqldb.CheckHere(ctx, r) })
 }
 
 func (db *DB) dialect() sqldb.Dialect { return db.engine.Dialect() }
@@ -161,29 +172,41 @@ func (db *DB) CursorKey() []byte { return db.cursors }
 // Now returns the time of the server's clock.
 func (db *DB) Now() time.Time { return db.opts.Clock() }
 
-// Read runs fn on one consistent state of the data.
+// Read runs fn on one consistent state of the data. The database stops a statement
+// that runs longer than Options.ReadLimit.
 func (db *DB) Read(ctx context.Context, caller board.Caller, fn func(*View) error) error {
 	ctx, span := trace.Begin(ctx, "read transaction", trace.Internal)
-	err := fault(db.engine.Read(ctx, func(r sqldb.Runner) error {
+	err := fault(db.engine.Read(ctx, limitOf(caller, db.opts.ReadLimit), func(r sqldb.Runner) error {
 		return fn(db.view(r, caller, span))
 	}))
 	db.ended(span, "read", err)
 	return err
 }
 
-// Report is Read for queries across boards. It uses the replica if that is up
-// to date, so it also sees every earlier commit. Fn may run twice; its caller
-// must use the results of the last run.
+// Report is Read for queries across boards. It has connections of its own, so that
+// short reads never wait for it, and its statements may run for
+// Options.ReportLimit. It uses the replica if that is up to date, so it also sees
+// every earlier commit. Fn may run twice; its caller must use the results of the
+// last run.
 func (db *DB) Report(ctx context.Context, caller board.Caller, fn func(*View) error) error {
 	ctx, span := trace.Begin(ctx, "report transaction", trace.Internal)
-	err := fault(db.engine.Report(ctx, func(r sqldb.Runner) error {
+	err := fault(db.engine.Report(ctx, limitOf(caller, db.opts.ReportLimit), func(r sqldb.Runner) error {
 		return fn(db.view(r, caller, span))
 	}))
 	db.ended(span, "report", err)
 	return err
 }
 
-// Stream is Report for long readers such as exports. It uses a connection of its
+// limitOf returns how long a statement of a caller may run. The server's own work,
+// such as a migration or the doctor, has no limit.
+func limitOf(caller board.Caller, limit time.Duration) time.Duration {
+	if caller.System {
+		return 0
+	}
+	return limit
+}
+
+// Stream is Report for long readers such as exports, without a limit of time. It uses a connection of its
 // own, so that short reads never wait for it. Fn runs once.
 func (db *DB) Stream(ctx context.Context, caller board.Caller, fn func(*View) error) error {
 	ctx, span := trace.Begin(ctx, "long read transaction", trace.Internal)
@@ -280,9 +303,12 @@ func (db *DB) OnDispatch(s Sender) {
 // Shared reports whether several servers can use this database at once.
 func (db *DB) Shared() bool { return db.dialect().RowLocks }
 
-// Concurrency returns how many reads and writes the database runs at once; more
+// Concurrency is how many calls of each kind a database runs at once.
+type Concurrency = sqldb.Concurrency
+
+// Concurrency returns how many calls of each kind the database runs at once; more
 // make all of them slower.
-func (db *DB) Concurrency() (reads, writes int) { return db.engine.Concurrency() }
+func (db *DB) Concurrency() Concurrency { return db.engine.Concurrency() }
 
 func (db *DB) view(r sqldb.Runner, caller board.Caller, span *trace.Span) *View {
 	return &View{db: db, run: r, caller: caller, now: board.InstantOf(db.opts.Clock()), span: span}
@@ -303,6 +329,13 @@ func (db *DB) Ping(ctx context.Context) error {
 
 // fault turns an error that may be gone on a retry into board.CodeUnavailable.
 func fault(err error) error {
+	if err != nil && errors.Is(err, sqldb.ErrTooLong) {
+		return fmt.Errorf("%w: %w", &board.Fault{
+			Code: board.CodeUnavailable, Reason: board.ReasonTimeLimit, RetryAfter: tooLongRetry,
+			Message: "This request reads too much and was stopped. Narrow the search: choose one board, " +
+				"or add a word, a person or a date.",
+		}, err)
+	}
 	if err == nil || !errors.Is(err, sqldb.ErrUnavailable) {
 		return err
 	}
@@ -312,6 +345,10 @@ func fault(err error) error {
 		RetryAfter: time.Second,
 	}, err)
 }
+
+// tooLongRetry is the Retry-After of a request that took too long. The same request
+// sent again at once would only take as long again.
+const tooLongRetry = 10 * time.Second
 
 // loadCursorKey reads the signing key that all servers share. The first start
 // of all creates it.

@@ -1,0 +1,169 @@
+package sqldb_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+	"time"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/sqldb"
+	"cardwall/internal/store"
+)
+
+// countTo is a statement that takes minutes. The second one has a row at once, and
+// takes its time for the next.
+const (
+	countTo = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000000) SELECT count(*) FROM n"
+	thenTo  = "SELECT 1 UNION ALL SELECT * FROM (" + countTo + ") AS late"
+)
+
+func openEngine(t *testing.T, database string) sqldb.Engine {
+	t.Helper()
+	e, err := sqldb.Open(t.Context(), sqldb.Options{
+		Database: database, Readers: 1, Migrations: store.Migrations(), Migrate: true, Progress: func(string) {}, Clock: time.Now,
+		Metrics: sqldb.NewMetrics(), Refused: func(error) bool { return false },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+func count(ctx context.Context, r sqldb.Runner, text string) (n int, err error) {
+	err = sqldb.Each(ctx, r, text, nil, func(rows *sql.Rows) error { return rows.Scan(&n) })
+	return n, err
+}
+
+// The database stops a statement at its limit, in any of its steps, and the
+// connection can be used again.
+func TestStatementsEndAtTheirLimit(t *testing.T) {
+	t.Parallel()
+	apptest.Databases(t, func(t *testing.T, database string) {
+		e := openEngine(t, database)
+		const limit = 200 * time.Millisecond
+		for kind, read := range map[string]func(context.Context, time.Duration, func(sqldb.Runner) error) error{
+			"read": e.Read, "report": e.Report,
+		} {
+			for _, text := range []string{countTo, thenTo} {
+				for range 3 {
+					begun := time.Now()
+					err := read(t.Context(), limit, func(r sqldb.Runner) error {
+						if _, err := count(t.Context(), r, "SELECT 1"); err != nil {
+							return err
+						}
+						_, err := count(t.Context(), r, text)
+						return err
+					})
+					if took := time.Since(begun); !errors.Is(err, sqldb.ErrTooLong) || took < limit || took > 20*time.Second {
+						t.Fatalf("a %s of %.20s ended after %s with %v", kind, text, took, err)
+					}
+					if err := read(t.Context(), time.Minute, func(r sqldb.Runner) error {
+						n, err := count(t.Context(), r, "SELECT 7")
+						if n != 7 {
+							t.Errorf("after a stopped %s: %d", kind, n)
+						}
+						return err
+					}); err != nil {
+						t.Fatalf("after a stopped %s: %v", kind, err)
+					}
+				}
+			}
+		}
+	})
+}
+
+// The limit is that of one statement. Several may take longer, and so may the work
+// between them.
+func TestTheLimitIsOfOneStatement(t *testing.T) {
+	t.Parallel()
+	apptest.Databases(t, func(t *testing.T, database string) {
+		e := openEngine(t, database)
+		const limit = 500 * time.Millisecond
+		begun := time.Now()
+		if err := e.Read(t.Context(), limit, func(r sqldb.Runner) error {
+			for time.Since(begun) < 3*limit {
+				if _, err := count(t.Context(), r, "SELECT 1"); err != nil {
+					return err
+				}
+			}
+			time.Sleep(2 * limit)
+			_, err := count(t.Context(), r, "SELECT 1")
+			return err
+		}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Long work of the server itself has no limit.
+func TestZeroIsNoLimit(t *testing.T) {
+	t.Parallel()
+	apptest.Databases(t, func(t *testing.T, database string) {
+		e := openEngine(t, database)
+		const short = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT count(*) FROM n"
+		work := func(r sqldb.Runner) error {
+			_, err := count(t.Context(), r, short)
+			return err
+		}
+		if err := e.Report(t.Context(), time.Millisecond, work); !errors.Is(err, sqldb.ErrTooLong) {
+			t.Errorf("with a limit: %v", err)
+		}
+		if err := e.Read(t.Context(), 0, work); err != nil {
+			t.Errorf("a read without a limit: %v", err)
+		}
+		if err := e.Stream(t.Context(), work); err != nil {
+			t.Errorf("a stream: %v", err)
+		}
+	})
+}
+
+// A report ends with its caller, and reports leave the connections of short reads
+// alone.
+func TestReportsKeepNobodyWaiting(t *testing.T) {
+	t.Parallel()
+	apptest.Databases(t, func(t *testing.T, database string) {
+		e := openEngine(t, database)
+		ctx, leave := context.WithCancel(t.Context())
+		defer leave()
+		ended := make(chan error)
+		n := e.Concurrency().Reports
+		for range n {
+			go func() {
+				ended <- e.Report(ctx, time.Hour, func(r sqldb.Runner) error {
+					_, err := count(ctx, r, countTo)
+					return err
+				})
+			}()
+		}
+		time.Sleep(100 * time.Millisecond)
+		for range 20 {
+			soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			err := e.Read(soon, time.Minute, func(r sqldb.Runner) error {
+				_, err := count(soon, r, "SELECT 1")
+				return err
+			})
+			cancel()
+			if err != nil {
+				t.Fatalf("a read beside %d reports: %v", n, err)
+			}
+		}
+		leave()
+		for range n {
+			select {
+			case err := <-ended:
+				if err == nil {
+					t.Error("a report counted to two billion")
+				}
+			case <-time.After(20 * time.Second):
+				t.Fatal("a report goes on without its caller")
+			}
+		}
+	})
+}

@@ -1,0 +1,118 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"reflect"
+	"sync"
+	"time"
+
+	"modernc.org/libc"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// interruptAgain is the interval between interrupts of the same statement. SQLite
+// forgets an interrupt that arrives just before a statement begins.
+const interruptAgain = 20 * time.Millisecond
+
+// stopwatch interrupts the statements of one reader that run longer than the limit
+// of its snapshot, or longer than their caller waits.
+//
+// The driver interrupts only the first step of a query when a context ends. A
+// statement can spend its time in any step, so the stopwatch calls
+// sqlite3_interrupt itself.
+type stopwatch struct {
+	db uintptr // the sqlite3 handle
+
+	mu    sync.Mutex
+	timer *time.Timer
+	limit time.Duration   // zero between snapshots, and for a snapshot without a limit
+	ctx   context.Context // of the snapshot; nil if its end does not interrupt
+	began time.Time       // when the latest statement began
+}
+
+func newStopwatch(conn *sql.Conn) (*stopwatch, error) {
+	w := &stopwatch{}
+	if err := conn.Raw(func(driver any) error {
+		field := reflect.Indirect(reflect.ValueOf(driver)).FieldByName("db") // the driver does not export it
+		if field.Kind() != reflect.Uintptr {
+			return errors.New("the driver does not show the handle of its connection")
+		}
+		w.db = uintptr(field.Uint())
+		return nil
+	}); err != nil {
+		return nil, fmt.Errorf("prepare the interruption of statements: %w", err)
+	}
+	w.timer = time.AfterFunc(time.Hour, w.check)
+	w.timer.Stop()
+	return w, nil
+}
+
+// start begins to watch a snapshot. The caller must call the returned function when
+// it ends.
+func (w *stopwatch) start(ctx context.Context, limit time.Duration, withCaller bool) (stop func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.limit, w.began = limit, time.Now()
+	if limit > 0 {
+		w.timer.Reset(limit)
+	}
+	if !withCaller {
+		return w.stop
+	}
+	w.ctx = ctx
+	forget := context.AfterFunc(ctx, w.check)
+	return func() {
+		forget()
+		w.stop()
+	}
+}
+
+func (w *stopwatch) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.limit, w.ctx = 0, nil
+	w.timer.Stop()
+}
+
+// begin notes that a statement begins.
+func (w *stopwatch) begin() {
+	w.mu.Lock()
+	w.began = time.Now()
+	w.mu.Unlock()
+}
+
+// check interrupts the current statement if its time is over. An interrupt between
+// two statements has no effect. The lock keeps it from reaching the next one.
+func (w *stopwatch) check() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	gone := w.ctx != nil && w.ctx.Err() != nil
+	if w.limit == 0 && !gone {
+		return
+	}
+	if left := w.limit - time.Since(w.began); left > 0 && !gone {
+		w.timer.Reset(left)
+		return
+	}
+	tls := libc.NewTLS()
+	sqlite3.Xsqlite3_interrupt(tls, w.db)
+	tls.Close()
+	w.timer.Reset(interruptAgain)
+}
+
+// interrupted turns the error of an interrupted statement into ErrTooLong, or into
+// the error of a context that has ended.
+func interrupted(ctx context.Context, err error) error {
+	var e *sqlite.Error
+	if err == nil || !errors.As(err, &e) || e.Code()&0xff != sqlite3.SQLITE_INTERRUPT {
+		return err
+	}
+	if gone := ctx.Err(); gone != nil {
+		return fmt.Errorf("%w: %w", gone, err)
+	}
+	return fmt.Errorf("%w: %w", ErrTooLong, err)
+}
