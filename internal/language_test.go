@@ -37,6 +37,9 @@ var phrases = []phrase{
 // structTag matches a line with a struct tag, which cannot be wrapped.
 var structTag = regexp.MustCompile("`[a-z]+:\"")
 
+// flagAlias matches the earlier names of a flag, which still work.
+var flagAlias = regexp.MustCompile(`aliases:"[^"]*"`)
+
 // debtFile holds how often each phrase may occur. The numbers may only fall:
 // UPDATE_GOLDEN=1 lowers them to what is left.
 const debtFile = "testdata/language.json"
@@ -71,6 +74,7 @@ func TestGoldenLanguage(t *testing.T) {
 				return err
 			}
 			for i, line := range strings.Split(string(text), "\n") {
+				line = flagAlias.ReplaceAllString(line, "")
 				for _, p := range phrases {
 					if p.pattern.MatchString(line) && (p.name != "long line" || longLines(path) && !structTag.MatchString(line)) {
 						found[p.name] = append(found[p.name], fmt.Sprintf("%s:%d", path, i+1))

@@ -197,8 +197,8 @@ func TestMigrateInLoad(t *testing.T) {
 	t.Logf("%d kills: %v; a move takes %s", moveRounds, ended, takes)
 }
 
-// oneIsWritten fails when both databases could be written, or none for a reason
-// that migrate would not mend, and says how far the move is.
+// oneIsWritten fails if both databases are writable, or if neither is and running
+// migrate again would not fix it. It returns how far the move got.
 func (c *crash) oneIsWritten(target string) string {
 	c.t.Helper()
 	_, old := c.create(fmt.Sprintf("after-%d", time.Now().UnixNano()))

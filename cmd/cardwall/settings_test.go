@@ -34,8 +34,8 @@ func eachFlag(n *kong.Node, path string, visit func(path string, f *kong.Flag)) 
 	}
 }
 
-// Every setting of a server stands in the table of docs/operating.md, with its flag
-// and its default, and nothing else does.
+// The table in docs/operating.md lists every setting of a server with its flag and
+// default, and nothing else.
 func TestSettingsAreListed(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/operating.md")

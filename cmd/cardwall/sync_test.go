@@ -75,7 +75,7 @@ func (c *crash) failSyncs() (release func()) {
 	}
 }
 
-// traced says whether all threads of a process are held by a tracer.
+// traced reports whether a tracer is attached to every thread of a process.
 func traced(pid int) bool {
 	threads, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/status")
 	for _, path := range threads {

@@ -25,11 +25,11 @@ import (
 	"cardwall/internal/hook"
 )
 
-// webhooksPage is what receivers read; its commands, answers and programs are
-// run here. UPDATE_GOLDEN=1 writes the answers anew.
+// webhooksPage is the documentation for receivers. These tests run its commands
+// and programs. UPDATE_GOLDEN=1 updates the responses that it shows.
 const webhooksPage = "../../docs/webhooks.md"
 
-// What the library for Go thinks of our signatures.
+// The Standard Webhooks library for Go verifies our signatures.
 func TestSignaturesForTheLibrary(t *testing.T) {
 	t.Parallel()
 	secret, now := testSecret("a"), time.Now()
@@ -72,8 +72,9 @@ func missing(t *testing.T, what string) {
 	t.Skipf("%s is missing", what)
 }
 
-// freeAddress is one at which nobody listens. Its port is none of those that Linux
-// gives to connections, so that none has it before the server that is to start.
+// freeAddress returns a local address that is not in use. Its port is below the
+// range of ephemeral ports on Linux, so no outgoing connection takes it before the
+// server starts.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	for range 1000 {

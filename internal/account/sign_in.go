@@ -37,11 +37,12 @@ type SessionState struct {
 // SessionCookie returns the cookie of a new session, or nil.
 func (s SignedIn) SessionCookie() *op.SessionCookie { return s.cookie }
 
-// entry says whether a sign-in needs an email about a new device.
+// entry is how a person signed in. It decides if a sign-in from a new device is
+// reported by email.
 type entry bool
 
 const (
-	byKey  entry = false // with something that can be stolen: a password, a passkey or an identity provider
+	byKey  entry = false // with a credential that can be stolen: a password, a passkey or an identity provider
 	proven entry = true  // with a link from an email, or with a new account
 )
 

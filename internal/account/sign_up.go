@@ -15,7 +15,7 @@ const signUpsPerHour = 5
 // Sent is the response of an operation that may send an email. It is always the
 // same.
 type Sent struct {
-	Sent bool `json:"sent" doc:"Always true. Only the email says whether there is an account." example:"true"`
+	Sent bool `json:"sent" doc:"Always true. Only the recipient of the email learns if there is an account." example:"true"`
 }
 
 // SignUpInput is the account that a person requests.

@@ -91,7 +91,7 @@ func TestTheBrakeOfACard(t *testing.T) {
 	})
 }
 
-// Whoever is no admin any more has no rules that run, whatever they are.
+// Rules of a person who is no longer an admin do not run.
 func TestARuleHasNoMoreRightThanItsOwner(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		engine(w.Service, 0)

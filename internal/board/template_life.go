@@ -42,7 +42,7 @@ func hiringTemplate() BuiltIn {
 			start("Fair and legal", "Notes on candidates may be read by them. Write what they said and did, not what you feel. Delete "+
 				"applications when the law says so.").
 				with("For the position", "The same questions for everybody, in the same order", "Everybody notes their verdict before "+
-					"we talk", "The pay range stands in the advertisement", "A date on which we delete what we keep")),
+					"we talk", "The pay range is in the job ad", "A date on which we delete the notes")),
 		column("Applied"),
 		limited("First call", 8,
 			start("First call, thirty minutes", "Copy the checklist to the candidate's card.").
@@ -55,7 +55,7 @@ func hiringTemplate() BuiltIn {
 		limited("Work sample", 4),
 		column("Offer",
 			start("Making an offer", "By telephone first. Within two days of the last conversation.").
-				with("Offer", "Two references", "Pay agreed with whoever signs", "Contract sent", "Everybody else has heard from us")),
+				with("Offer", "Two references", "Pay approved", "Contract sent", "All other candidates have heard from us")),
 		column("Hired"),
 		column("Not this time"))
 }

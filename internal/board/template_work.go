@@ -13,7 +13,7 @@ func kanbanTemplate() BuiltIn {
 			start("Write an idea down in one sentence", "Who wants what, and why? Details can wait until the card moves to *Ready*.", 0)),
 		limited("Ready", 8,
 			start("Agree on when a card is ready", "A card that is ready can be started by anybody on the team without asking.", 2).
-				with("Ready means", "The goal is clear to whoever takes it", "It can be finished within a few days",
+				with("Ready means", "The goal is clear to anyone who takes it", "It can be finished within a few days",
 					"Nothing outside the team blocks it", "We know how to tell that it is done")),
 		limited("In progress", 4,
 			start("Put your first real task here", "Assign yourself, and add a due date only if missing it would hurt somebody.", 0)),
@@ -53,7 +53,7 @@ func sprintTemplate() BuiltIn {
 
 func bugTemplate() BuiltIn {
 	return builtIn("tpl_00000000000000000000000003", "Bug tracker",
-		"Reports come in on the left, are weighed, mended and verified. How bad a bug is, is one question; how soon it is mended, another.",
+		"Reports come in on the left, then are triaged, fixed and verified. Labels show the severity; the order shows the priority.",
 		[]TemplateLabel{{"Critical", "red"}, {"Major", "orange"}, {"Minor", "yellow"}, {"Cosmetic", "gray"}, {"Regression", "pink"},
 			{"Security", "purple"}, {"Cannot reproduce", "brown"}},
 		column("Reported",
@@ -66,8 +66,8 @@ func bugTemplate() BuiltIn {
 				with("For each report", "Can we reproduce it?", "Is it known already? Then link it and archive this one",
 					"How bad: Critical, Major, Minor or Cosmetic", "Who is hit, and is there a way around it?", "Confirm it, or say kindly why not")),
 		column("Confirmed",
-			start("How we order this list", "The top card is mended next. Order by harm (how bad, times how many people), not by the "+
-				"loudness of the report. Critical ones skip the queue.", 1)),
+			start("How we order this list", "The top card is fixed next. Order by harm (how bad, times how many people), not by how "+
+				"loudly it was reported. Critical bugs skip the queue.", 1)),
 		limited("Fixing", 5),
 		limited("Verifying", 5,
 			start("What verifying means here", "Somebody other than the author follows the steps of the report on the released version, "+
@@ -98,7 +98,8 @@ func roadmapTemplate() BuiltIn {
 			start("Ask five customers how they plan their week", "Thirty minutes each. Ask what they did last week, not what they would like.", 5).
 				with("Interviews", "First", "Second", "Third", "Fourth", "Fifth")),
 		column("Shipped",
-			start("Look back four weeks after each launch", "Did the measure move? Keep, mend or take it back, and write down what we learned.")),
+			start("Look back four weeks after each launch", "Did the measure move? Keep it, fix it or take it back, and write down "+
+				"what we learned.")),
 		column("Not planned",
 			start("Say no in public", "For each thing that we will not do: one honest sentence on why. It saves asking twice.")))
 }
@@ -110,11 +111,11 @@ func incidentTemplate() BuiltIn {
 			{"Security", "purple"}, {"Data loss", "pink"}, {"Third party", "gray"}},
 		column("Runbooks",
 			start("First fifteen minutes", "Keep this card. Copy it for each incident, and move the copy to *Investigating*.").
-				with("Whoever sees it first", "Say in the channel that you have it", "Set a severity; it can be corrected later",
+				with("If you see it first", "Say in the channel that you have it", "Set a severity; it can be corrected later",
 					"Name an incident lead; the lead does not type commands", "Name somebody who tells customers and colleagues",
 					"Write the time and the symptom as the first comment", "What changed in the last hour? Roll it back first, ask afterwards"),
 			start("What to tell customers", "First message within thirty minutes, then every hour, also when nothing is new.\n\n> Since "+
-				"10:20 UTC some customers cannot sign in. We know the cause and are mending it. The next message comes at 11:30 UTC.\n\nNo "+
+				"10:20 UTC some customers cannot sign in. We know the cause and are fixing it. The next update comes at 11:30 UTC.\n\nNo "+
 				"promises, no blame, no jargon."),
 			start("Who to call, and when", "Keep names and numbers where you keep secrets, and write here only where that is.")),
 		limited("Investigating", 2),

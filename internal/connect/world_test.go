@@ -198,9 +198,9 @@ func refused(t *testing.T, what string, r reply, code string) {
 	}
 }
 
-// works tells whether an access token opens the interface.
+// works reports whether the API accepts an access token.
 func works(s *apptest.Service, token string) bool {
 	s.T.Helper()
-	s.Clock.Advance(1e9) // a second: what was known of it is asked again
+	s.Clock.Advance(1e9) // a second, after which the cached state of the token has expired
 	return (&apptest.Person{Service: s, Token: token}).Call("get_me", nil).Status == http.StatusOK
 }

@@ -27,20 +27,20 @@ type check struct {
 	what string // with %s for the id of the defective record
 	how  string // how to repair it; empty if repair is not nil
 	text string // selects the ids of defective records
-	// find is used instead of text. It calls wrong with each id until that returns false.
-	find   func(ctx context.Context, v *store.RawView, wrong func(id string) (more bool)) error
+	// find is used instead of text. It calls report with each id until that returns false.
+	find   func(ctx context.Context, v *store.RawView, report func(id string) (more bool)) error
 	repair func(ctx context.Context, tx *store.RawTx, id string) error
 }
 
 const (
-	findingsShown = 20  // of one kind
-	repairBatch   = 100 // of one kind between two looks
+	findingsShown = 20  // findings of one kind in a report
+	repairBatch   = 100 // defects of one kind that are repaired before the check runs again
 	repairHow     = "cardwall doctor --repair fixes it"
 	lostHow       = "restore the latest backup"
 )
 
-// checks returns all checks in the order of their repairs: removing orphans changes
-// counts.
+// checks returns all checks in the order of their repairs. Orphans come first, because
+// removing them changes counts.
 func checks(ctx context.Context, db *store.DB) ([]check, error) {
 	var orphans []check
 	if err := db.Read(ctx, board.System(), func(v *store.View) (err error) {
@@ -61,19 +61,19 @@ func Examine(ctx context.Context, db *store.DB) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	var findings, unread []Finding
+	var findings, unreadable []Finding
 	for len(all) > 0 {
 		err := db.Stream(ctx, board.System(), func(view *store.View) error {
 			for v := view.Raw(); len(all) > 0; all = all[1:] {
-				ids, err := all[0].wrong(ctx, v, findingsShown)
+				ids, err := all[0].defects(ctx, v, findingsShown)
 				if err != nil && !sqldb.IsDamage(err) {
 					return err
 				}
 				findings = append(findings, all[0].findings(ids)...)
 				if err != nil {
-					unread = append(unread, Finding{What: "data cannot be read: " + err.Error(), How: lostHow})
+					unreadable = append(unreadable, Finding{What: "data cannot be read: " + err.Error(), How: lostHow})
 					all = all[1:]
-					return err // a transaction of PostgreSQL ends with its first error
+					return err // an error ends a transaction of PostgreSQL
 				}
 			}
 			return nil
@@ -82,7 +82,7 @@ func Examine(ctx context.Context, db *store.DB) ([]Finding, error) {
 			return nil, err
 		}
 	}
-	return append(findings, unread[:min(len(unread), findingsShown)]...), nil
+	return append(findings, unreadable[:min(len(unreadable), findingsShown)]...), nil
 }
 
 // findings describes the defective records.
@@ -97,12 +97,12 @@ func (c *check) findings(ids []string) (out []Finding) {
 	return out
 }
 
-// wrong returns the ids of defective records, at most limit; after an error, those
-// that it found before.
-func (c *check) wrong(ctx context.Context, v *store.RawView, limit int) (ids []string, err error) {
+// defects returns the ids of defective records, at most limit. After an error it
+// returns those found before the error.
+func (c *check) defects(ctx context.Context, v *store.RawView, limit int) (ids []string, err error) {
 	if c.find == nil {
 		if ids, err = v.Strings(ctx, fmt.Sprintf("%s LIMIT %d", c.text, limit)); err != nil {
-			return nil, c.stopped(err)
+			return nil, c.failed(err)
 		}
 		return ids, nil
 	}
@@ -112,13 +112,13 @@ func (c *check) wrong(ctx context.Context, v *store.RawView, limit int) (ids []s
 		}
 		return len(ids) < limit
 	}); err != nil {
-		return ids, c.stopped(err)
+		return ids, c.failed(err)
 	}
 	return ids, nil
 }
 
-func (c *check) stopped(err error) error {
-	return fmt.Errorf("look for %q: %w", strings.ReplaceAll(c.what, "%s", "…"), err)
+func (c *check) failed(err error) error {
+	return fmt.Errorf("check %q: %w", strings.ReplaceAll(c.what, "%s", "…"), err)
 }
 
 // Repair repairs the defects that Examine calls repairable, and returns how many it
@@ -147,15 +147,15 @@ func repairAll(ctx context.Context, db *store.DB, c check) (repaired int, err er
 	for {
 		var ids []string
 		if err := db.Stream(ctx, board.System(), func(v *store.View) (err error) {
-			ids, err = c.wrong(ctx, v.Raw(), repairBatch)
+			ids, err = c.defects(ctx, v.Raw(), repairBatch)
 			return err
 		}); err != nil || len(ids) == 0 {
 			return repaired, err
 		}
 		if i := slices.IndexFunc(ids, func(id string) bool { return slices.Contains(before, id) }); i >= 0 {
-			return repaired, errors.New(ids[i] + " is still wrong")
+			return repaired, errors.New(ids[i] + " is still defective after its repair")
 		}
-		for _, id := range ids { // one transaction each, because each locks a board
+		for _, id := range ids { // each in its own transaction, because most repairs lock a board
 			if err := db.Write(ctx, board.System(), func(tx *store.Tx) error { return c.repair(ctx, tx.Raw(), id) }); err != nil {
 				return repaired, err
 			}
@@ -165,37 +165,38 @@ func repairAll(ctx context.Context, db *store.DB, c check) (repaired int, err er
 	}
 }
 
-// fileChecks report what SQLite finds in its file. PostgreSQL has no such check.
+// fileChecks report the results of SQLite's integrity check. PostgreSQL has no such
+// check.
 func fileChecks(db *store.DB) []check {
 	if db.Engine().Dialect().RowLocks {
 		return nil
 	}
-	// The checks share one read of the file, which takes most of the time of the
-	// examination of a large installation.
+	// The checks share one pass over the file, because that takes most of the time with
+	// a large database.
 	var (
-		of   *store.RawView
-		said []string
+		checked  *store.RawView // the view that messages are of
+		messages []string
 	)
 	integrity := func(ctx context.Context, v *store.RawView) (err error) {
-		if of == v {
+		if checked == v {
 			return nil
 		}
-		if said, err = v.Strings(ctx, "PRAGMA integrity_check(100)"); sqldb.IsDamage(err) {
-			said, err = integrityOfTables(ctx, v)
+		if messages, err = v.Strings(ctx, "PRAGMA integrity_check(100)"); sqldb.IsDamage(err) {
+			messages, err = integrityOfTables(ctx, v)
 		}
 		if err == nil {
-			of = v
+			checked = v
 		}
 		return err
 	}
-	lines := func(mendable func(line string) bool) func(context.Context, *store.RawView, func(string) bool) error {
-		return func(ctx context.Context, v *store.RawView, wrong func(string) bool) error {
+	matching := func(match func(line string) bool) func(context.Context, *store.RawView, func(string) bool) error {
+		return func(ctx context.Context, v *store.RawView, report func(string) bool) error {
 			if err := integrity(ctx, v); err != nil {
 				return err
 			}
-			for _, line := range said {
-				if line != "ok" && mendable(line) {
-					wrong(line)
+			for _, line := range messages {
+				if line != "ok" && match(line) {
+					report(line)
 				}
 			}
 			return nil
@@ -205,18 +206,18 @@ func fileChecks(db *store.DB) []check {
 	ofIndex := func(line string) bool { return !ofSearch(line) && strings.Contains(line, " index ") }
 	return []check{
 		{what: "database file: %s", how: lostHow + "; stop the server first, and keep the file",
-			find: lines(func(line string) bool { return !ofIndex(line) && !ofSearch(line) })},
-		{what: "database file: %s", find: lines(ofIndex), repair: func(ctx context.Context, tx *store.RawTx,
+			find: matching(func(line string) bool { return !ofIndex(line) && !ofSearch(line) })},
+		{what: "database file: %s", find: matching(ofIndex), repair: func(ctx context.Context, tx *store.RawTx,
 			_ string) error {
 			return tx.Exec(ctx, "REINDEX")
 		}},
-		{what: "database file: %s", find: lines(ofSearch), repair: rebuildWords},
+		{what: "database file: %s", find: matching(ofSearch), repair: rebuildSearchIndex},
 	}
 }
 
-// integrityOfTables checks table by table, because SQLite ends the check of the whole
-// file at some kinds of damage.
-func integrityOfTables(ctx context.Context, v *store.RawView) (said []string, err error) {
+// integrityOfTables checks each table separately, because some kinds of damage abort
+// SQLite's check of the whole file.
+func integrityOfTables(ctx context.Context, v *store.RawView) (messages []string, err error) {
 	tables, err := v.Strings(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
 	if err != nil {
 		return nil, err
@@ -230,10 +231,10 @@ func integrityOfTables(ctx context.Context, v *store.RawView) (said []string, er
 			return nil, err
 		}
 		for _, line := range lines {
-			if line != "ok" && !slices.Contains(said, line) {
-				said = append(said, line)
+			if line != "ok" && !slices.Contains(messages, line) {
+				messages = append(messages, line)
 			}
 		}
 	}
-	return said, nil
+	return messages, nil
 }

@@ -22,9 +22,10 @@ func boardChecks() []check {
 			condition, repair: recount}
 	}
 	return []check{
-		{what: "board %s: its changes have gaps", how: lostHow, text: "SELECT b.id FROM boards b WHERE " + changes + " <> " + last},
-		{what: "board %s: changes are missing behind the last", how: lostHow, text: "SELECT b.id FROM boards b WHERE b.version > " + last},
-		{what: "board %s: its version is older than its last change", text: "SELECT b.id FROM boards b WHERE b.version < " + last,
+		{what: "board %s: the sequence of its changes has gaps", how: lostHow,
+			text: "SELECT b.id FROM boards b WHERE " + changes + " <> " + last},
+		{what: "board %s: its most recent changes are missing", how: lostHow, text: "SELECT b.id FROM boards b WHERE b.version > " + last},
+		{what: "board %s: its version is lower than that of its last change", text: "SELECT b.id FROM boards b WHERE b.version < " + last,
 			repair: func(ctx context.Context, tx *store.RawTx, id string) error {
 				if err := tx.LockBoard(ctx, id); err != nil {
 					return err
@@ -32,30 +33,30 @@ func boardChecks() []check {
 				return tx.Exec(ctx, "UPDATE boards SET version = (SELECT max(a.version) FROM activity a "+
 					"WHERE a.board_id = boards.id) WHERE id = $1", id)
 			}},
-		{what: "delivery %s: it tells of a version that its board does not have yet", how: lostHow,
+		{what: "delivery %s: its version is higher than the version of its board", how: lostHow,
 			text: "SELECT d.id FROM deliveries d JOIN boards b ON b.id = d.board_id WHERE d.version > b.version AND d.version > " + last},
-		count("the count of open cards is wrong", "boards", "b.open_cards <> (SELECT count(*) FROM cards c JOIN lists l ON l.id = "+
+		count("the number of open cards is wrong", "boards", "b.open_cards <> (SELECT count(*) FROM cards c JOIN lists l ON l.id = "+
 			"c.list_id WHERE c.board_id = b.id AND "+search.OpenCard+")"),
-		count("the count of cards is wrong", "boards", "b.all_cards <> (SELECT count(*) FROM cards c WHERE c.board_id = b.id)"),
-		count("the count of open lists is wrong", "boards", "b.open_lists <> (SELECT count(*) FROM lists l WHERE l.board_id = b.id "+
+		count("the number of cards is wrong", "boards", "b.all_cards <> (SELECT count(*) FROM cards c WHERE c.board_id = b.id)"),
+		count("the number of open lists is wrong", "boards", "b.open_lists <> (SELECT count(*) FROM lists l WHERE l.board_id = b.id "+
 			"AND l.archived_at IS NULL)"),
-		count("a card has a number that is still to be given", "boards", "EXISTS (SELECT 1 FROM cards c WHERE c.board_id = b.id "+
+		count("the next card number is already in use", "boards", "EXISTS (SELECT 1 FROM cards c WHERE c.board_id = b.id "+
 			"AND c.number >= b.next_number)"),
-		count("the count of comments is wrong", "cards", "b.comments <> (SELECT count(*) FROM comments m WHERE m.card_id = b.id)"),
-		count("the count of checklist items is wrong", "cards", "b.items_total <> (SELECT count(*) FROM checklist_items i "+
+		count("the number of comments is wrong", "cards", "b.comments <> (SELECT count(*) FROM comments m WHERE m.card_id = b.id)"),
+		count("the number of checklist items is wrong", "cards", "b.items_total <> (SELECT count(*) FROM checklist_items i "+
 			"JOIN checklists k ON k.id = i.checklist_id WHERE k.card_id = b.id)"),
-		count("the count of done checklist items is wrong", "cards", "b.items_done <> (SELECT count(i.done_at) FROM checklist_items i "+
+		count("the number of completed checklist items is wrong", "cards", "b.items_done <> (SELECT count(i.done_at) FROM checklist_items i "+
 			"JOIN checklists k ON k.id = i.checklist_id WHERE k.card_id = b.id)"),
-		{what: "card %s: it is on another board than its list", how: lostHow, text: "SELECT c.id FROM cards c JOIN lists l ON l.id = " +
+		{what: "card %s: its list is on another board", how: lostHow, text: "SELECT c.id FROM cards c JOIN lists l ON l.id = " +
 			"c.list_id WHERE l.board_id <> c.board_id"},
-		{what: "card %s: it carries a label of another board", how: "take that label off the card",
+		{what: "card %s: it has a label of another board", how: "remove the label from the card",
 			text: "SELECT DISTINCT k.card_id FROM card_labels k JOIN cards c ON c.id = k.card_id JOIN labels a ON a.id = k.label_id " +
 				"WHERE a.board_id <> c.board_id"},
-		{what: "workspace %s: its dashboard overlooks somebody without an address who has cards",
-			text: "SELECT DISTINCT n.workspace_id FROM (" + overlooked + ") AS n",
+		{what: "workspace %s: its dashboard does not show the cards of a deleted account",
+			text: "SELECT DISTINCT n.workspace_id FROM (" + missingFormerMembers + ") AS n",
 			repair: func(ctx context.Context, tx *store.RawTx, id string) error {
 				return tx.Exec(ctx, "INSERT INTO former_members (workspace_id, user_id) SELECT DISTINCT n.workspace_id, n.user_id FROM ("+
-					overlooked+") AS n WHERE n.workspace_id = $1 ON CONFLICT DO NOTHING", id)
+					missingFormerMembers+") AS n WHERE n.workspace_id = $1 ON CONFLICT DO NOTHING", id)
 			}},
 		{what: "workspace %s: it has no owner", how: lostHow,
 			text: "SELECT w.id FROM workspaces w WHERE w.trashed_at IS NULL AND NOT EXISTS (SELECT 1 FROM workspace_members m " +
@@ -63,9 +64,9 @@ func boardChecks() []check {
 	}
 }
 
-// overlooked selects people without an address who are assigned to cards of a
-// workspace but are not among its former members.
-const overlooked = `SELECT b.workspace_id, u.id AS user_id FROM users u JOIN card_assignees k ON k.user_id = u.id
+// missingFormerMembers selects people without an email address who are assigned to
+// cards of a workspace but are not among its former members.
+const missingFormerMembers = `SELECT b.workspace_id, u.id AS user_id FROM users u JOIN card_assignees k ON k.user_id = u.id
 	JOIN cards c ON c.id = k.card_id JOIN boards b ON b.id = c.board_id
 	WHERE u.email IS NULL AND NOT EXISTS (SELECT 1 FROM former_members f WHERE f.workspace_id = b.workspace_id AND f.user_id = u.id)`
 
@@ -91,24 +92,25 @@ func recount(ctx context.Context, tx *store.RawTx, id string) error {
 
 // deliveryChecks find deliveries that would never be sent, or be sent forever.
 func deliveryChecks() []check {
-	waiting := words(board.DeliveryPending, board.DeliveryDelivering, board.DeliveryRetry)
-	ended := words(board.DeliveryDelivered, board.DeliveryFailed, board.DeliveryGaveUp, board.DeliverySkipped)
+	waiting := quotedValues(board.DeliveryPending, board.DeliveryDelivering, board.DeliveryRetry)
+	ended := quotedValues(board.DeliveryDelivered, board.DeliveryFailed, board.DeliveryGaveUp, board.DeliverySkipped)
 	return []check{
-		{what: "delivery %s: its status is none", how: lostHow, text: "SELECT id FROM deliveries WHERE status NOT IN (" + waiting +
+		{what: "delivery %s: its status is unknown", how: lostHow, text: "SELECT id FROM deliveries WHERE status NOT IN (" + waiting +
 			", " + ended + ")"},
-		{what: "delivery %s: it waits, but for nothing", text: "SELECT id FROM deliveries WHERE due_at IS NULL AND status IN (" + waiting + ")",
+		{what: "delivery %s: it is waiting, but no attempt is scheduled",
+			text: "SELECT id FROM deliveries WHERE due_at IS NULL AND status IN (" + waiting + ")",
 			repair: func(ctx context.Context, tx *store.RawTx, id string) error {
 				return tx.Exec(ctx, "UPDATE deliveries SET status = $1, retry = 0, due_at = $2, ended_at = NULL WHERE id = $3 "+
 					"AND due_at IS NULL AND status IN ("+waiting+")",
 					string(board.DeliveryPending), int64(tx.Now()), id)
 			}},
-		{what: "delivery %s: it has ended, but is to be attempted", text: "SELECT id FROM deliveries WHERE due_at IS NOT NULL " +
+		{what: "delivery %s: it has ended, but another attempt is scheduled", text: "SELECT id FROM deliveries WHERE due_at IS NOT NULL " +
 			"AND status IN (" + ended + ")",
 			repair: func(ctx context.Context, tx *store.RawTx, id string) error {
 				return tx.Exec(ctx, "UPDATE deliveries SET retry = 0, due_at = NULL, ended_at = COALESCE(ended_at, $1) WHERE id = $2 "+
 					"AND status IN ("+ended+")", int64(tx.Now()), id)
 			}},
-		{what: "delivery %s: when it ended does not fit its status",
+		{what: "delivery %s: its end time contradicts its status",
 			text: "SELECT id FROM deliveries WHERE (due_at IS NULL AND ended_at IS NULL AND status IN (" + ended + ")) OR (due_at IS NOT " +
 				"NULL AND ended_at IS NOT NULL AND status IN (" + waiting + "))",
 			repair: func(ctx context.Context, tx *store.RawTx, id string) error {
@@ -118,8 +120,8 @@ func deliveryChecks() []check {
 	}
 }
 
-// words returns values of a fixed set for the inside of an IN list.
-func words[T ~string](all ...T) string {
+// quotedValues returns constants as an SQL list for IN.
+func quotedValues[T ~string](all ...T) string {
 	quoted := make([]string, len(all))
 	for i, w := range all {
 		quoted[i] = "'" + string(w) + "'"
@@ -127,22 +129,22 @@ func words[T ~string](all ...T) string {
 	return strings.Join(quoted, ", ")
 }
 
-// leaseAge is the age after which housekeeping has removed a lease, and the longest
-// time that a lease reaches into the future.
+// leaseAge is the age after which housekeeping has removed an expired lease, and the
+// longest duration of a lease.
 const leaseAge = 25 * time.Hour
 
-// leaseChecks find leases whose holders are gone, and leases that block all servers
-// because a clock was wrong.
+// leaseChecks find leases whose holders no longer exist, and leases that block all
+// servers because a clock was wrong.
 func leaseChecks(now time.Time) []check {
 	past, future := int64(board.InstantOf(now.Add(-leaseAge))), int64(board.InstantOf(now.Add(leaseAge)))
 	forget := func(ctx context.Context, tx *store.RawTx, name string) error {
 		return tx.Exec(ctx, "DELETE FROM leases WHERE name = $1 AND (until < $2 OR until > $3)", name, past, future)
 	}
 	return []check{
-		{what: "lease %s: its holder is long gone", text: fmt.Sprintf("SELECT name FROM leases WHERE until < %d", past), repair: forget},
-		{what: "lease %s: it reaches days into the future", text: fmt.Sprintf("SELECT name FROM leases WHERE until > %d",
+		{what: "lease %s: it expired more than a day ago", text: fmt.Sprintf("SELECT name FROM leases WHERE until < %d", past), repair: forget},
+		{what: "lease %s: it expires more than a day from now", text: fmt.Sprintf("SELECT name FROM leases WHERE until > %d",
 			future), repair: forget},
-		{what: "board %s: a server holds its rules for days", text: fmt.Sprintf("SELECT board_id FROM automation_boards "+
+		{what: "board %s: the lease on its rules expires more than a day from now", text: fmt.Sprintf("SELECT board_id FROM automation_boards "+
 			"WHERE until > %d", future),
 			repair: func(ctx context.Context, tx *store.RawTx, id string) error {
 				return tx.Exec(ctx, "UPDATE automation_boards SET holder = '', until = 0 WHERE board_id = $1 AND until > $2", id, future)
@@ -150,28 +152,28 @@ func leaseChecks(now time.Time) []check {
 	}
 }
 
-// sealChecks find secrets that no key of this server opens.
+// sealChecks find secrets that no key of this server can decrypt.
 func sealChecks() []check {
 	return []check{{
-		what: "secret of %s: no key of this server opens it",
-		how: "give the key of its time beside the other (CARDWALL_SECRET_KEY=NEW,OLD); without it make the webhook or public page " +
-			"anew, or let a stored answer pass (24 hours)",
-		find: func(ctx context.Context, v *store.RawView, wrong func(string) bool) error {
+		what: "secret of %s: no key of this server can decrypt it",
+		how: "add the earlier key to CARDWALL_SECRET_KEY (NEW,OLD); if that key is lost, create the webhook or public page again; " +
+			"stored responses expire after 24 hours",
+		find: func(ctx context.Context, v *store.RawView, report func(string) bool) error {
 			if v.Keys() == nil {
 				return nil
 			}
 			for _, page := range sealedPageReaders() {
-				mark := []any{"", ""}
-				for mark != nil {
+				cursor := []any{"", ""}
+				for cursor != nil {
 					var (
 						values []sealedValue
 						err    error
 					)
-					if values, mark, err = page(ctx, v, mark); err != nil {
+					if values, cursor, err = page(ctx, v, cursor); err != nil {
 						return err
 					}
 					for _, s := range values {
-						if _, err := v.Keys().Open(s.place, s.sealed); err != nil && !wrong(s.place) {
+						if _, err := v.Keys().Open(s.place, s.sealed); err != nil && !report(s.place) {
 							return nil
 						}
 					}

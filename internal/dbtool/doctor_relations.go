@@ -9,8 +9,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// orphanChecks look for rows whose foreign key leads to nothing, for every
-// foreign key of the schema.
+// orphanChecks returns a check for each foreign key of the schema. It finds rows whose
+// parent does not exist.
 func orphanChecks(ctx context.Context, v *store.RawView, d sqldb.Dialect) ([]check, error) {
 	relations, err := relations(ctx, v, d)
 	if err != nil {
@@ -23,7 +23,7 @@ func orphanChecks(ctx context.Context, v *store.RawView, d sqldb.Dialect) ([]che
 	return out, nil
 }
 
-// orphaned is that a row o of the table leads to nothing.
+// orphaned returns the SQL condition that the parent of row o does not exist.
 func (r relation) orphaned() string {
 	var present, same []string
 	for i, column := range r.columns {
@@ -34,8 +34,9 @@ func (r relation) orphaned() string {
 		strings.Join(same, " AND ") + ")"
 }
 
-// check finds the orphans of a relation by what is missing, and takes them away
-// where the schema says that they go with it, or else leaves them without it.
+// check returns a check that finds the orphans of a relation by the key of the missing
+// parent. The repair deletes them or clears their reference, as the schema says for a
+// deleted parent.
 func (r relation) check() check {
 	first := quoted(r.columns[0])
 	c := check{

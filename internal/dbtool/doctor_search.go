@@ -14,7 +14,7 @@ import (
 // searchChecks compare the search index with the texts of the cards.
 func searchChecks(db *store.DB) []check {
 	out := []check{{
-		what: "card %s: search knows other texts than it has",
+		what: "card %s: its texts in the search index are out of date",
 		find: staleTexts,
 		repair: func(ctx context.Context, tx *store.RawTx, id string) error {
 			return tx.ReindexCard(ctx, id)
@@ -22,7 +22,7 @@ func searchChecks(db *store.DB) []check {
 	}}
 	if db.Engine().Dialect().RowLocks {
 		out = append(out, check{
-			what: "card %s: search looks for its texts in another workspace",
+			what: "card %s: its texts are indexed under another workspace",
 			text: `SELECT DISTINCT c.id FROM texts t JOIN cards c ON c.id = t.card_id JOIN boards b ON b.id = c.board_id
 				WHERE t.workspace_id IS DISTINCT FROM b.workspace_id AND NOT EXISTS (SELECT 1 FROM settings s WHERE s.key = 'texts_workspace')`,
 			repair: func(ctx context.Context, tx *store.RawTx, id string) error {
@@ -35,27 +35,27 @@ func searchChecks(db *store.DB) []check {
 		})
 	} else {
 		out = append(out, check{
-			what: "search: %s texts are not in the index of words",
+			what: "search: %s texts are missing from the full-text index",
 			text: `SELECT CAST(n AS TEXT) FROM (SELECT count(*) AS n FROM texts t WHERE t.id <= (SELECT upto FROM texts_indexed)
 				AND NOT EXISTS (SELECT 1 FROM texts_words_docsize d WHERE d.id = t.id)) WHERE n > 0`,
-			repair: rebuildWords,
+			repair: rebuildSearchIndex,
 		}, check{
-			what:   "search: %s texts stand in the index of words under another workspace",
-			find:   strayWords,
-			repair: rebuildWords,
+			what:   "search: %s texts are in the full-text index under another workspace",
+			find:   misplacedTexts,
+			repair: rebuildSearchIndex,
 		})
 	}
 	return out
 }
 
-// strayWords counts the texts in SQLite's search index that are not under the prefix
-// of their workspace.
-func strayWords(ctx context.Context, v *store.RawView, wrong func(string) bool) error {
+// misplacedTexts reports the number of texts in SQLite's full-text index that are not
+// under the prefix of their workspace.
+func misplacedTexts(ctx context.Context, v *store.RawView, report func(string) bool) error {
 	ids, err := v.Strings(ctx, "SELECT id FROM workspaces ORDER BY id")
 	if err != nil {
 		return err
 	}
-	strayed := 0
+	misplaced := 0
 	for _, id := range ids {
 		key, ok := search.WorkspaceKey(id)
 		if !ok {
@@ -67,19 +67,19 @@ func strayWords(ctx context.Context, v *store.RawView, wrong func(string) bool) 
 		if err != nil {
 			return err
 		}
-		strayed += n
+		misplaced += n
 	}
-	if strayed > 0 {
-		wrong(strconv.Itoa(strayed))
+	if misplaced > 0 {
+		report(strconv.Itoa(misplaced))
 	}
 	return nil
 }
 
-// rebuildWords recreates SQLite's search index, even a damaged one.
-func rebuildWords(ctx context.Context, tx *store.RawTx, _ string) error {
-	var made string
-	if found, err := tx.One(ctx, "SELECT sql FROM sqlite_schema WHERE name = 'texts_words'", nil, &made); err != nil || !found {
-		return errors.Join(errors.New("the index of words is not in the schema"), err)
+// rebuildSearchIndex recreates SQLite's full-text index, even a damaged one.
+func rebuildSearchIndex(ctx context.Context, tx *store.RawTx, _ string) error {
+	var definition string
+	if found, err := tx.One(ctx, "SELECT sql FROM sqlite_schema WHERE name = 'texts_words'", nil, &definition); err != nil || !found {
+		return errors.Join(errors.New("the schema has no full-text index"), err)
 	}
 	type setting struct {
 		name  string
@@ -92,17 +92,17 @@ func rebuildWords(ctx context.Context, tx *store.RawTx, _ string) error {
 		settings = append(settings, s)
 		return err
 	}); err != nil {
-		return fmt.Errorf("read the settings of the index: %w", err)
+		return fmt.Errorf("read settings of full-text index: %w", err)
 	}
 	if err := tx.Exec(ctx, "DROP TABLE texts_words"); err != nil {
-		return fmt.Errorf("drop the index: %w", err)
+		return fmt.Errorf("drop full-text index: %w", err)
 	}
-	if err := tx.Exec(ctx, made); err != nil {
-		return fmt.Errorf("make the index: %w", err)
+	if err := tx.Exec(ctx, definition); err != nil {
+		return fmt.Errorf("create full-text index: %w", err)
 	}
 	for _, s := range settings {
 		if err := tx.Exec(ctx, "INSERT INTO texts_words (texts_words, rank) VALUES ($1, $2)", s.name, s.value); err != nil {
-			return fmt.Errorf("set %s of the index: %w", s.name, err)
+			return fmt.Errorf("set %s of full-text index: %w", s.name, err)
 		}
 	}
 	for _, text := range []string{
@@ -111,25 +111,26 @@ func rebuildWords(ctx context.Context, tx *store.RawTx, _ string) error {
 		"DELETE FROM texts_gone",
 	} {
 		if err := tx.Exec(ctx, text); err != nil {
-			return fmt.Errorf("index words: %w", err)
+			return fmt.Errorf("fill full-text index: %w", err)
 		}
 	}
 	return nil
 }
 
-// textBatch is how many cards staleTexts compares at a time.
+// textBatch is the number of cards that staleTexts compares at a time.
 const textBatch = 500
 
-// staleTexts finds the cards whose rows in the table texts differ from their texts.
-func staleTexts(ctx context.Context, v *store.RawView, wrong func(string) bool) error {
+// staleTexts finds the cards whose rows in the table texts differ from their current
+// texts.
+func staleTexts(ctx context.Context, v *store.RawView, report func(string) bool) error {
 	type text struct{ card, place, ref string }
-	for behind := ""; ; {
-		ids, err := v.Strings(ctx, "SELECT id FROM cards WHERE id > $1 ORDER BY id LIMIT $2", behind, textBatch)
+	for after := ""; ; {
+		ids, err := v.Strings(ctx, "SELECT id FROM cards WHERE id > $1 ORDER BY id LIMIT $2", after, textBatch)
 		if err != nil || len(ids) == 0 {
 			return err
 		}
-		page := []any{behind, ids[len(ids)-1]}
-		known := map[text]string{}
+		page := []any{after, ids[len(ids)-1]}
+		indexed := map[text]string{}
 		if err := v.Each(ctx, "SELECT card_id, place, ref, words FROM texts WHERE card_id > $1 AND card_id <= $2", page,
 			func(rows *sql.Rows) error {
 				var (
@@ -137,7 +138,7 @@ func staleTexts(ctx context.Context, v *store.RawView, wrong func(string) bool) 
 					words string
 				)
 				err := rows.Scan(&t.card, &t.place, &t.ref, &words)
-				known[t] = words
+				indexed[t] = words
 				return err
 			}); err != nil {
 			return err
@@ -145,28 +146,28 @@ func staleTexts(ctx context.Context, v *store.RawView, wrong func(string) bool) 
 		var stale []string
 		if err := v.Each(ctx, search.CardTexts, page, func(rows *sql.Rows) error {
 			var (
-				t    text
-				says string
+				t       text
+				current string
 			)
-			if err := rows.Scan(&t.card, &t.place, &t.ref, &says); err != nil {
+			if err := rows.Scan(&t.card, &t.place, &t.ref, &current); err != nil {
 				return err
 			}
-			if known[t] != search.IndexedText(says) {
+			if indexed[t] != search.IndexedText(current) {
 				stale = append(stale, t.card)
 			}
-			delete(known, t)
+			delete(indexed, t)
 			return nil
 		}); err != nil {
 			return err
 		}
-		for t := range known { // of what is no longer said
+		for t := range indexed { // texts that no longer exist
 			stale = append(stale, t.card)
 		}
 		for _, id := range stale {
-			if !wrong(id) {
+			if !report(id) {
 				return nil
 			}
 		}
-		behind = ids[len(ids)-1]
+		after = ids[len(ids)-1]
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// clinic is a board with some of everything that the doctor looks at.
+// clinic is a board with some of everything that Examine checks.
 type clinic struct {
 	*apptest.Service
 	board, other, list, card, item, webhook string
@@ -37,7 +37,7 @@ func newClinic(t *testing.T, database string) *clinic {
 	c.board = ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": "Launch"}).ID()
 	c.other = ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": "Other"}).ID()
 	c.list = ada.Must("create_list", apptest.Fields{"boardId": c.board, "name": "To do"}).ID()
-	for i := range 90 { // more texts than SQLite's index of words lags behind
+	for i := range 90 { // more texts than the backlog of SQLite's full-text index
 		c.card = ada.Must("create_card", apptest.Fields{"listId": c.list, "title": fmt.Sprintf("Card %d paint", i),
 			"description": "The hull."}).ID()
 	}
@@ -65,9 +65,9 @@ func (c *clinic) lines() (lines []string) {
 	return lines
 }
 
-// Every kind of finding: the data is broken so, the doctor sees that and nothing
-// else, and mends it so that it sees nothing more, or says what else to do.
-func TestDoctorFindsAndMends(t *testing.T) {
+// For each kind of defect, Examine reports that defect and nothing else. Repair fixes
+// it, or the finding says what to do instead.
+func TestDoctorFindsAndRepairs(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
 		c := newClinic(t, database)
@@ -75,64 +75,68 @@ func TestDoctorFindsAndMends(t *testing.T) {
 		someDelivery := "(SELECT min(id) FROM deliveries)"
 		for _, broken := range []struct {
 			how, want string
-			undo      string // for what Mend must leave alone
-			lite      bool   // SQLite alone
-			post      bool   // PostgreSQL alone
+			undo      string // restores what Repair must not change
+			lite      bool   // only SQLite
+			post      bool   // only PostgreSQL
 		}{
-			{how: "UPDATE boards SET open_cards = open_cards + 1 WHERE id = 'BOARD'", want: "board BOARD: the count of open cards is wrong"},
-			{how: "UPDATE boards SET all_cards = 0 WHERE id = 'BOARD'", want: "board BOARD: the count of cards is wrong"},
-			{how: "UPDATE boards SET open_lists = 7 WHERE id = 'BOARD'", want: "board BOARD: the count of open lists is wrong"},
-			{how: "UPDATE boards SET next_number = 3 WHERE id = 'BOARD'", want: "board BOARD: a card has a number that is still to be given"},
-			{how: "UPDATE cards SET comments = 5 WHERE id = 'CARD'", want: "card CARD: the count of comments is wrong"},
-			{how: "UPDATE cards SET items_total = 0 WHERE id = 'CARD'", want: "card CARD: the count of checklist items is wrong"},
-			{how: "UPDATE cards SET items_done = 2 WHERE id = 'CARD'", want: "card CARD: the count of done checklist items is wrong"},
-			{how: "UPDATE boards SET version = version - 1 WHERE id = 'BOARD'", want: "board BOARD: its version is older than its last change"},
-			{how: "UPDATE boards SET version = version + 1 WHERE id = 'BOARD'", want: "board BOARD: changes are missing behind the last",
+			{how: "UPDATE boards SET open_cards = open_cards + 1 WHERE id = 'BOARD'", want: "board BOARD: the number of open cards is wrong"},
+			{how: "UPDATE boards SET all_cards = 0 WHERE id = 'BOARD'", want: "board BOARD: the number of cards is wrong"},
+			{how: "UPDATE boards SET open_lists = 7 WHERE id = 'BOARD'", want: "board BOARD: the number of open lists is wrong"},
+			{how: "UPDATE boards SET next_number = 3 WHERE id = 'BOARD'", want: "board BOARD: the next card number is already in use"},
+			{how: "UPDATE cards SET comments = 5 WHERE id = 'CARD'", want: "card CARD: the number of comments is wrong"},
+			{how: "UPDATE cards SET items_total = 0 WHERE id = 'CARD'", want: "card CARD: the number of checklist items is wrong"},
+			{how: "UPDATE cards SET items_done = 2 WHERE id = 'CARD'", want: "card CARD: the number of completed checklist items is wrong"},
+			{how: "UPDATE boards SET version = version - 1 WHERE id = 'BOARD'",
+				want: "board BOARD: its version is lower than that of its last change"},
+			{how: "UPDATE boards SET version = version + 1 WHERE id = 'BOARD'", want: "board BOARD: its most recent changes are missing",
 				undo: "UPDATE boards SET version = version - 1 WHERE id = 'BOARD'"},
-			{how: "UPDATE activity SET version = 1000 WHERE board_id = 'BOARD' AND version = 2", want: "board BOARD: its changes have gaps",
+			{how: "UPDATE activity SET version = 1000 WHERE board_id = 'BOARD' AND version = 2",
+				want: "board BOARD: the sequence of its changes has gaps",
 				undo: "UPDATE activity SET version = 2 WHERE board_id = 'BOARD' AND version = 1000; UPDATE boards SET version = (SELECT " +
 					"max(version) FROM activity WHERE board_id = 'BOARD') WHERE id = 'BOARD'"},
-			{how: "UPDATE deliveries SET version = 900 WHERE id = " + someDelivery, want: "it tells of a version that its board does not " +
-				"have yet", undo: "UPDATE deliveries SET version = 1 WHERE version = 900"},
-			{how: "UPDATE cards SET rank = '!' || rank WHERE id = 'CARD'", want: "below LIST: the rank of a card is no rank"},
-			{how: "UPDATE cards SET rank = '!a0' WHERE id = 'CARD'", want: "below LIST: the rank of a card is no rank"},
+			{how: "UPDATE deliveries SET version = 900 WHERE id = " + someDelivery, want: "its version is higher than the " +
+				"version of its board", undo: "UPDATE deliveries SET version = 1 WHERE version = 900"},
+			{how: "UPDATE cards SET rank = '!' || rank WHERE id = 'CARD'", want: "in LIST: the rank of a card is invalid"},
+			{how: "UPDATE cards SET rank = '!a0' WHERE id = 'CARD'", want: "in LIST: the rank of a card is invalid"},
 			{how: "UPDATE cards SET rank = 'a0' || substr('" + strings.Repeat("V", 60) + "', 1) WHERE id = 'CARD'",
-				want: "below LIST: the rank of a card is no rank, or longer"},
-			{how: "UPDATE lists SET rank = 'a 0' WHERE id = 'LIST'", want: "below BOARD: the rank of a list is no rank"},
-			{how: "UPDATE checklist_items SET rank = '' WHERE id = 'ITEM'", want: "the rank of a item is no rank"},
+				want: "in LIST: the rank of a card is invalid or too long"},
+			{how: "UPDATE lists SET rank = 'a 0' WHERE id = 'LIST'", want: "in BOARD: the rank of a list is invalid"},
+			{how: "UPDATE checklist_items SET rank = '' WHERE id = 'ITEM'", want: "the rank of a item is invalid"},
 			{how: "DROP INDEX cards_rank; UPDATE cards SET rank = (SELECT max(rank) FROM cards) WHERE id = 'CARD'",
-				want: "below LIST: two of the kind card have one rank"},
-			{how: "CREATE UNIQUE INDEX cards_rank ON cards (list_id, rank)"}, // it can be made again
-			{how: "UPDATE cards SET board_id = 'OTHER', number = 1 WHERE id = 'CARD'", want: "card CARD: it is on another board than " +
-				"its list", undo: "UPDATE cards SET board_id = 'BOARD', number = 90 WHERE id = 'CARD'; UPDATE boards " +
+				want: "in LIST: two cards have the same rank"},
+			{how: "CREATE UNIQUE INDEX cards_rank ON cards (list_id, rank)"}, // succeeds, so Repair has removed the duplicate
+			{how: "UPDATE cards SET board_id = 'OTHER', number = 1 WHERE id = 'CARD'", want: "card CARD: its list is on " +
+				"another board", undo: "UPDATE cards SET board_id = 'BOARD', number = 90 WHERE id = 'CARD'; UPDATE boards " +
 				"SET all_cards = 90, open_cards = 90 WHERE id = 'BOARD'; UPDATE boards SET all_cards = 0, open_cards = 0, next_number = 1 " +
 				"WHERE id = 'OTHER'"},
 			{how: "INSERT INTO labels (id, board_id, name, color, created_at, updated_at) VALUES ('lbl_x', 'OTHER', 'x', 'red', 1, 1); " +
-				"INSERT INTO card_labels (card_id, label_id) VALUES ('CARD', 'lbl_x')", want: "card CARD: it carries a label of " +
+				"INSERT INTO card_labels (card_id, label_id) VALUES ('CARD', 'lbl_x')", want: "card CARD: it has a label of " +
 				"another board", undo: "DELETE FROM card_labels"},
 			{how: "UPDATE workspace_members SET role = 'admin'", want: "it has no owner", undo: "UPDATE workspace_members SET role = 'owner'"},
-			{how: "UPDATE deliveries SET due_at = NULL WHERE id = " + someDelivery, want: "it waits, but for nothing"},
-			{how: "UPDATE deliveries SET status = 'delivered' WHERE id = " + someDelivery, want: "it has ended, but is to be attempted"},
+			{how: "UPDATE deliveries SET due_at = NULL WHERE id = " + someDelivery, want: "it is waiting, but no attempt is scheduled"},
+			{how: "UPDATE deliveries SET status = 'delivered' WHERE id = " + someDelivery, want: "it has ended, but another attempt is scheduled"},
 			{how: "UPDATE deliveries SET ended_at = 5 WHERE due_at IS NOT NULL AND id = (SELECT max(id) FROM deliveries)",
-				want: "when it ended does not fit its status"},
-			{how: "UPDATE deliveries SET status = 'lost' WHERE id = " + someDelivery, want: "its status is none",
+				want: "its end time contradicts its status"},
+			{how: "UPDATE deliveries SET status = 'lost' WHERE id = " + someDelivery, want: "its status is unknown",
 				undo: "UPDATE deliveries SET status = 'delivered' WHERE status = 'lost'"},
-			{how: "INSERT INTO leases (name, holder, until) VALUES ('x', 'srv_x', 5)", want: "lease x: its holder is long gone"},
-			{how: "INSERT INTO leases (name, holder, until) VALUES ('y', 'srv_x', 9999999999999)", want: "lease y: it reaches days into the future"},
+			{how: "INSERT INTO leases (name, holder, until) VALUES ('x', 'srv_x', 5)", want: "lease x: it expired more than a day ago"},
+			{how: "INSERT INTO leases (name, holder, until) VALUES ('y', 'srv_x', 9999999999999)",
+				want: "lease y: it expires more than a day from now"},
 			{how: "INSERT INTO automation_boards (board_id, handled, holder, until) VALUES ('BOARD', 1, 'srv_x', 9999999999999)",
-				want: "board BOARD: a server holds its rules for days"},
-			{how: "UPDATE cards SET title = 'Varnish' WHERE id = 'CARD'", want: "card CARD: search knows other texts than it has"},
-			{how: "DELETE FROM texts WHERE card_id = 'CARD' AND place = 'comment'", want: "card CARD: search knows other texts than it has"},
+				want: "board BOARD: the lease on its rules expires more than a day from now"},
+			{how: "UPDATE cards SET title = 'Varnish' WHERE id = 'CARD'", want: "card CARD: its texts in the search index are out of date"},
+			{how: "DELETE FROM texts WHERE card_id = 'CARD' AND place = 'comment'",
+				want: "card CARD: its texts in the search index are out of date"},
 			{how: "INSERT INTO texts (card_id, place, ref, words) VALUES ('CARD', 'comment', 'cmt_x', ' more ')",
-				want: "card CARD: search knows other texts than it has"},
-			{how: "UPDATE texts SET workspace_id = 'wsp_x' WHERE card_id = 'CARD'", want: "card CARD: search looks for its texts in " +
+				want: "card CARD: its texts in the search index are out of date"},
+			{how: "UPDATE texts SET workspace_id = 'wsp_x' WHERE card_id = 'CARD'", want: "card CARD: its texts are indexed under " +
 				"another workspace", post: true},
 			{how: "INSERT INTO users (id, name, time_zone, created_at) VALUES ('usr_x', 'X', 'UTC', 1); INSERT INTO card_assignees " +
 				"(card_id, user_id, assigned_at) VALUES ('CARD', 'usr_x', 1); DELETE FROM former_members",
-				want: "its dashboard overlooks somebody without an address who has cards"},
+				want: "its dashboard does not show the cards of a deleted account"},
 			{how: "DELETE FROM texts_words WHERE rowid = 5; INSERT INTO texts_words (rowid, words) VALUES (5, 'elsewhere7paint')",
-				want: "search: 1 texts stand in the index of words under another workspace", lite: true},
-			{how: "DELETE FROM texts_words WHERE rowid IN (5, 6)", want: "search: 2 texts are not in the index of words", lite: true},
+				want: "search: 1 texts are in the full-text index under another workspace", lite: true},
+			{how: "DELETE FROM texts_words WHERE rowid IN (5, 6)", want: "search: 2 texts are missing from the full-text index", lite: true},
 			{how: "UPDATE texts_words_data SET block = substr(block, 1, length(block) - 9) || zeroblob(9) WHERE id = (SELECT max(id) " +
 				"FROM texts_words_data)", want: "database file: ", lite: true},
 			{how: "PRAGMA writable_schema = ON; CREATE INDEX broken ON labels (name); UPDATE sqlite_schema SET sql = 'CREATE INDEX broken " +
@@ -149,16 +153,16 @@ func TestDoctorFindsAndMends(t *testing.T) {
 			if want != "" && (len(lines) == 0 || !strings.Contains(strings.Join(lines, "\n"), want)) {
 				t.Errorf("%s: the doctor says %q, want %q", broken.how, lines, want)
 			}
-			mends := slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, want) && strings.Contains(l, "doctor --repair") })
-			if want != "" && mends != (broken.undo == "") {
-				t.Errorf("%s: mending is offered: %v (%q)", broken.how, mends, lines)
+			offered := slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, want) && strings.Contains(l, "doctor --repair") })
+			if want != "" && offered != (broken.undo == "") {
+				t.Errorf("%s: repair is offered: %v (%q)", broken.how, offered, lines)
 			}
 			if _, err := dbtool.Repair(t.Context(), c.DB); err != nil {
-				t.Errorf("%s: mend: %v", broken.how, err)
+				t.Errorf("%s: repair: %v", broken.how, err)
 			}
 			if broken.undo != "" {
 				if lines := c.lines(); !strings.Contains(strings.Join(lines, "\n"), want) {
-					t.Errorf("%s: after mending the doctor says %q, want %q still", broken.how, lines, want)
+					t.Errorf("%s: after the repair the doctor says %q, want still %q", broken.how, lines, want)
 				}
 				if err := dbtool.Damage(t.Context(), database, strings.Split(fill.Replace(broken.undo), "; ")...); err != nil {
 					t.Fatalf("%s: %v", broken.undo, err)
@@ -174,8 +178,8 @@ func TestDoctorFindsAndMends(t *testing.T) {
 	})
 }
 
-// Mending ranks keeps the order, and what search finds is there again.
-func TestMendingKeepsTheOrder(t *testing.T) {
+// Repairing ranks keeps the order of the cards.
+func TestRepairKeepsTheOrder(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
 		c := newClinic(t, database)
@@ -185,7 +189,7 @@ func TestMendingKeepsTheOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n, err := dbtool.Repair(t.Context(), c.DB); err != nil || n != 1 {
-			t.Errorf("mended %d: %v", n, err)
+			t.Errorf("repaired %d: %v", n, err)
 		}
 		if after := c.Column(order); !slices.Equal(after, before) {
 			t.Errorf("the order was %v and is %v", before, after)
@@ -194,7 +198,7 @@ func TestMendingKeepsTheOrder(t *testing.T) {
 	})
 }
 
-// A secret under a key that is gone, and one that was changed.
+// A secret that was encrypted with a key that this server does not have.
 func TestDoctorFindsSecretsWithoutKey(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
@@ -208,17 +212,17 @@ func TestDoctorFindsSecretsWithoutKey(t *testing.T) {
 				[]byte("x")), c.webhook)
 		})
 		lines := c.lines()
-		if len(lines) != 1 || !strings.Contains(lines[0], c.webhook) || !strings.Contains(lines[0], "no key of this server opens it") {
+		if len(lines) != 1 || !strings.Contains(lines[0], c.webhook) || !strings.Contains(lines[0], "no key of this server can decrypt it") {
 			t.Errorf("the doctor says %q", lines)
 		}
 		if n, err := dbtool.Repair(t.Context(), c.DB); n != 0 || err != nil {
-			t.Errorf("mended %d: %v", n, err)
+			t.Errorf("repaired %d: %v", n, err)
 		}
 	})
 }
 
-// The parent of a row of every foreign key is gone: each is found, and those go,
-// or stand without it, of which the schema allows that.
+// For every foreign key, one row loses its parent. Examine finds each of them. Repair
+// deletes the row or clears its reference, where the schema allows that.
 func TestOrphansOfEveryRelation(t *testing.T) {
 	t.Parallel()
 	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
@@ -243,9 +247,9 @@ func TestOrphansOfEveryRelation(t *testing.T) {
 		}
 		found, err := dbtool.Orphans(t.Context(), db)
 		if err != nil || !maps.Equal(found, want) {
-			for what, mendable := range want {
-				if got, there := found[what]; !there || got != mendable {
-					t.Errorf("%s (mendable: %v) is not found", what, mendable)
+			for what, repairable := range want {
+				if got, there := found[what]; !there || got != repairable {
+					t.Errorf("%s (repairable: %v) is not found", what, repairable)
 				}
 			}
 			t.Errorf("found %d, want %d (%v)", len(found), len(want), err)
@@ -254,9 +258,9 @@ func TestOrphansOfEveryRelation(t *testing.T) {
 			t.Fatal(err)
 		}
 		found, err = dbtool.Orphans(t.Context(), db)
-		for what, mendable := range found {
-			if mendable {
-				t.Errorf("%s is found after mending", what)
+		for what, repairable := range found {
+			if repairable {
+				t.Errorf("%s is found after the repair", what)
 			}
 		}
 		if err != nil {
@@ -283,7 +287,7 @@ func (c *clinic) damaged(file string, change func(content []byte)) string {
 	return file
 }
 
-// The advice about a damaged file is to restore a backup.
+// For a damaged file, the doctor advises to restore a backup.
 func TestDoctorOfADamagedFile(t *testing.T) {
 	t.Parallel()
 	file := t.TempDir() + "/cardwall.db"
@@ -293,7 +297,7 @@ func TestDoctorOfADamagedFile(t *testing.T) {
 			t.Fatal("the card is not in the file")
 		}
 		page := at / 4096 * 4096
-		copy(content[page+8:page+64], strings.Repeat("\xff", 56)) // the places of its cells
+		copy(content[page+8:page+64], strings.Repeat("\xff", 56)) // its array of cell pointers
 	}))
 	findings, err := dbtool.Examine(t.Context(), db)
 	if err != nil || len(findings) == 0 || !strings.Contains(findings[0].String(), "restore the latest backup") {
@@ -301,8 +305,8 @@ func TestDoctorOfADamagedFile(t *testing.T) {
 	}
 }
 
-// Wherever a page is damaged, the doctor reports that and what the other checks find,
-// instead of an error.
+// Whichever page is damaged, Examine reports it together with the findings of the
+// other checks, instead of returning an error.
 func TestDoctorGoesOnAfterEachDamagedPage(t *testing.T) {
 	t.Parallel()
 	file := t.TempDir() + "/cardwall.db"
@@ -347,11 +351,11 @@ func TestDoctorGoesOnAfterEachDamagedPage(t *testing.T) {
 		}
 	}
 	if len(roots) < 15 || stopped == 0 {
-		t.Errorf("of %d pages %d stopped a check", len(roots), stopped)
+		t.Errorf("%d of %d damaged pages stopped a check", stopped, len(roots))
 	}
 }
 
-// Two damaged tables are two findings, and a wrong count beside them is a third.
+// Two damaged tables and a wrong counter give three findings.
 func TestDoctorFindsAllDamageAtOnce(t *testing.T) {
 	t.Parallel()
 	file := t.TempDir() + "/cardwall.db"
@@ -374,15 +378,15 @@ func TestDoctorFindsAllDamageAtOnce(t *testing.T) {
 		}
 	}))
 	all := strings.Join(c.lines(), "\n")
-	for _, want := range []string{"table comments: ", "table checklist_items: ", "board " + c.board + ": the count of open lists is wrong"} {
+	for _, want := range []string{"table comments: ", "table checklist_items: ", "board " + c.board + ": the number of open lists is wrong"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("the doctor does not say %q:\n%s", want, all)
 		}
 	}
 }
 
-// SQLite has no checksums: a changed letter in a text is found by the search index,
-// which has the text too.
+// SQLite has no checksums. A changed character in a text is found by comparing the
+// text with the search index.
 func TestDoctorFindsDamageInsideTexts(t *testing.T) {
 	t.Parallel()
 	file := t.TempDir() + "/cardwall.db"
@@ -408,7 +412,7 @@ func TestDoctorFindsDamageInsideTexts(t *testing.T) {
 		}
 		content[at-1] = 0xff
 	}))
-	want := "card " + card + ": search knows other texts than it has"
+	want := "card " + card + ": its texts in the search index are out of date"
 	if lines := c.lines(); len(lines) != 1 || !strings.Contains(lines[0], want) {
 		t.Errorf("the doctor says %q, want %q", lines, want)
 	}

@@ -12,8 +12,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// FillEveryTable puts two rows into every table, one with all that may be null
-// and one without. It reads the schema, so a new table is filled too.
+// FillEveryTable inserts two rows into every table: one in which all nullable columns
+// are null, and one in which none is. It reads the schema, so new tables are included.
 func FillEveryTable(ctx context.Context, database string) (err error) {
 	b, err := openBulk(ctx, database)
 	if err != nil {
@@ -28,7 +28,7 @@ func FillEveryTable(ctx context.Context, database string) (err error) {
 	if err != nil {
 		return err
 	}
-	values := map[string]any{} // by number of the row, table and column
+	values := map[string]any{} // by row number, table and column
 	at := func(n int, table, column string) string { return fmt.Sprint(n, table, ".", column) }
 	for len(left) > 0 {
 		begin := len(left)
@@ -51,7 +51,7 @@ func FillEveryTable(ctx context.Context, database string) (err error) {
 			return true
 		})
 		if err != nil || len(left) == begin {
-			return errors.Join(err, fmt.Errorf("no order in which %v can be filled", left))
+			return errors.Join(err, fmt.Errorf("the foreign keys of %d tables form a cycle, %s among them", len(left), left[0].name))
 		}
 	}
 	return nil
@@ -90,7 +90,7 @@ func (b *bulk) fillRow(ctx context.Context, t table, n int, refers map[string]st
 	return nil
 }
 
-// SumEveryTable reads a database to its end.
+// SumEveryTable returns the checksums of all tables.
 func SumEveryTable(ctx context.Context, database string) (out []TableSum, err error) {
 	b, err := openBulk(ctx, database)
 	if err != nil {
@@ -104,7 +104,7 @@ func SumEveryTable(ctx context.Context, database string) (out []TableSum, err er
 	return b.sumTables(ctx, tables, newMeter(nil, "", 0))
 }
 
-// ChangeFile runs SQL on a SQLite file that is no database of a server.
+// ChangeFile runs SQL on a SQLite file that no server uses.
 func ChangeFile(ctx context.Context, file, text string) (err error) {
 	b, err := openBulkFile(ctx, file, "mode=rw")
 	if err != nil {
@@ -113,7 +113,7 @@ func ChangeFile(ctx context.Context, file, text string) (err error) {
 	return errors.Join(b.do(ctx, text), b.close())
 }
 
-// Damage runs SQL while nobody looks at foreign keys.
+// Damage runs SQL without enforcing foreign keys.
 func Damage(ctx context.Context, database string, texts ...string) (err error) {
 	b, err := openBulk(ctx, database)
 	if err != nil {
@@ -125,8 +125,9 @@ func Damage(ctx context.Context, database string, texts ...string) (err error) {
 	return errors.Join(b.do(ctx, texts...), b.close())
 }
 
-// LoseEveryParent points a row of every foreign key at nothing, and answers what
-// the doctor should find, and whether that can be mended.
+// LoseEveryParent makes one row of every foreign key refer to a parent that does not
+// exist. It returns the findings that Examine should report; the value is whether a
+// finding is repairable.
 func LoseEveryParent(ctx context.Context, database string) (found map[string]bool, err error) {
 	b, err := openBulk(ctx, database)
 	if err != nil {
@@ -149,7 +150,7 @@ func LoseEveryParent(ctx context.Context, database string) (found map[string]boo
 	return found, nil
 }
 
-// Orphans returns the doctor's findings about foreign keys; RepairOrphans repairs them.
+// Orphans returns the findings about foreign keys. RepairOrphans repairs them.
 func Orphans(ctx context.Context, db *store.DB) (found map[string]bool, err error) {
 	all, err := Examine(ctx, db)
 	found = map[string]bool{}
@@ -180,7 +181,7 @@ func RepairOrphans(ctx context.Context, db *store.DB) error {
 	return nil
 }
 
-// HoldFile takes the lock of a SQLite file's writer until release is called.
+// HoldFile holds the write lock of a SQLite file until release is called.
 func HoldFile(ctx context.Context, file string) (release func() error, err error) {
 	b, err := openBulk(ctx, file)
 	if err != nil {
@@ -189,13 +190,13 @@ func HoldFile(ctx context.Context, file string) (release func() error, err error
 	return func() error { return errors.Join(b.do(ctx, "ROLLBACK"), b.close()) }, b.lockFile(ctx)
 }
 
-// SealUnder is the first step of Reseal.
+// SealUnder runs the first step of Reseal.
 func SealUnder(ctx context.Context, db *store.DB, id string) error {
 	return (&resealer{db: db, keys: db.Keys()}).sealUnder(ctx, id)
 }
 
-// ResealAfter reads a page of sealed answers, calls change, and then seals what it
-// read again.
+// ResealAfter reads a page of sealed responses, calls change, and then seals again
+// what it read.
 func ResealAfter(ctx context.Context, db *store.DB, first string, change func()) (done int, err error) {
 	var values []sealedValue
 	if err := db.Read(ctx, board.System(), func(v *store.View) (err error) {

@@ -30,7 +30,7 @@ func tryRelocate(t *testing.T, from, to string) error {
 	return err
 }
 
-// opens tells whether a server could work on a database, or else why not.
+// opens returns nil if a server can use a database, and otherwise the reason.
 func opens(t *testing.T, database string) error {
 	t.Helper()
 	db, err := store.Open(t.Context(), store.Options{Database: database})
@@ -40,8 +40,8 @@ func opens(t *testing.T, database string) error {
 	return err
 }
 
-// Whatever moment a move is interrupted at, not both databases can be written,
-// and the same command again ends it.
+// At whatever point a move is interrupted, at most one database is writable, and
+// running the same command again completes the move.
 func TestInterruptedMoves(t *testing.T) {
 	t.Parallel()
 	from, to := filepath.Join(t.TempDir(), "cardwall.db"), apptest.EmptyPostgresURL(t)
@@ -50,67 +50,67 @@ func TestInterruptedMoves(t *testing.T) {
 	relocate(t, from, to)
 	compareSums(t, "moved", sums(t, to), want)
 	if err := opens(t, from); err == nil || !strings.Contains(err.Error(), "has moved to postgres://") {
-		t.Errorf("the file that was left: %v", err)
+		t.Errorf("open the moved file: %v", err)
 	}
 	if err := opens(t, to); err != nil {
-		t.Errorf("where the data is: %v", err)
+		t.Errorf("open the target: %v", err)
 	}
 	if err := tryRelocate(t, from, to); err == nil || !strings.Contains(err.Error(), "has moved") {
-		t.Errorf("moved twice: %v", err)
+		t.Errorf("second move: %v", err)
 	}
 	if _, err := dbtool.Backup(t.Context(), dbtool.BackupOptions{Database: from, File: filepath.Join(t.TempDir(), "x"),
 		Clock: time.Now}); err == nil || !strings.Contains(err.Error(), "has moved") {
-		t.Errorf("a backup of the file that was left: %v", err)
+		t.Errorf("back up the moved file: %v", err)
 	}
 
-	// Cut between the mark of the one and the release of the other.
+	// Interrupted after the file is marked and before PostgreSQL is ready.
 	from, to = filepath.Join(t.TempDir(), "cardwall.db"), apptest.PostgresURL(t)
 	full(t, from)
 	want = sums(t, from)
 	damage(t, to, `CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'cut'; END $$`,
 		"CREATE TRIGGER cut BEFORE DELETE ON settings FOR EACH ROW WHEN (old.key = 'arriving') EXECUTE FUNCTION cut()")
 	if err := tryRelocate(t, from, to); err == nil || !strings.Contains(err.Error(), "run the same command again") {
-		t.Errorf("cut before the release: %v", err)
+		t.Errorf("interrupted before PostgreSQL is ready: %v", err)
 	}
 	for _, database := range []string{from, to} {
 		if opens(t, database) == nil {
-			t.Errorf("%s can be written though the move has not ended", database)
+			t.Errorf("%s is writable although the move is not complete", database)
 		}
 	}
 	damage(t, to, "DROP TRIGGER cut ON settings")
 	if done := relocate(t, from, to); !done.Finished {
-		t.Errorf("the last step was not made: %+v", done)
+		t.Errorf("the second call did not finish the first move: %+v", done)
 	}
 	if err := opens(t, to); err != nil {
 		t.Error(err)
 	}
-	compareSums(t, "released", sums(t, to), want)
+	compareSums(t, "finished", sums(t, to), want)
 
-	// Cut between the commit of PostgreSQL and the mark.
+	// Interrupted after the commit in PostgreSQL and before the file is marked.
 	from, to = filepath.Join(t.TempDir(), "cardwall.db"), apptest.PostgresURL(t)
 	full(t, from)
 	damage(t, from, "CREATE TRIGGER cut BEFORE INSERT ON settings WHEN new.key = 'moved_to' BEGIN SELECT RAISE(ABORT, 'cut'); END")
 	if err := tryRelocate(t, from, to); err == nil || !strings.Contains(err.Error(), "nothing has moved") {
-		t.Errorf("cut before the mark: %v", err)
+		t.Errorf("interrupted before the mark: %v", err)
 	}
 	if err := opens(t, from); err != nil {
-		t.Errorf("the file goes on: %v", err)
+		t.Errorf("open the unmarked file: %v", err)
 	}
 	if err := opens(t, to); err == nil || !strings.Contains(err.Error(), "has not finished") {
-		t.Errorf("where the data was on its way to: %v", err)
+		t.Errorf("open the incomplete target: %v", err)
 	}
 	damage(t, from, "DROP TRIGGER cut", "UPDATE organizations SET name = 'Later'")
 	want = sums(t, from)
 	if done := relocate(t, from, to); done.Finished {
-		t.Errorf("it did not begin anew: %+v", done)
+		t.Errorf("the second call did not start again: %+v", done)
 	}
-	compareSums(t, "moved anew", sums(t, to), want)
+	compareSums(t, "moved again", sums(t, to), want)
 
-	// Another move's data is left alone.
+	// The data of another move is not overwritten.
 	other := filepath.Join(t.TempDir(), "other.db")
 	full(t, other)
 	if err := tryRelocate(t, other, to); !errors.Is(err, dbtool.ErrNotEmpty) {
-		t.Errorf("over the data of another: %v", err)
+		t.Errorf("move to a database with other data: %v", err)
 	}
 }
 
@@ -121,8 +121,8 @@ func damage(t *testing.T, database string, texts ...string) {
 	}
 }
 
-// A server that runs on the file while its data moves: it reads before, during
-// and after, and writes nothing from the moment on that the move begins.
+// A server that uses the file during a move can read all the time, and cannot write
+// from the start of the move on.
 func TestRunningServerStopsWriting(t *testing.T) {
 	t.Parallel()
 	from, to := filepath.Join(t.TempDir(), "cardwall.db"), apptest.EmptyPostgresURL(t)
@@ -137,7 +137,7 @@ func TestRunningServerStopsWriting(t *testing.T) {
 	if err := write("org_1"); err != nil {
 		t.Fatal(err)
 	}
-	// Another program that writes is no reason to stop.
+	// A write by another program does not stop the server.
 	if err := dbtool.ChangeFile(t.Context(), from, "UPDATE organizations SET name = 'y'"); err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestRunningServerStopsWriting(t *testing.T) {
 		}
 	}
 	if err := db.Ping(t.Context()); err == nil {
-		t.Error("the server says that it is ready")
+		t.Error("the server reports that it is ready")
 	}
 	if got := apptest.Select(t, db, "SELECT id FROM organizations ORDER BY id"); !slices.Equal(got, []string{"org_1", "org_2"}) {
 		t.Errorf("the file has %q", got)
@@ -162,8 +162,8 @@ func TestRunningServerStopsWriting(t *testing.T) {
 	}
 }
 
-// Who holds the lock for long makes others wait once, and then refuses shortly;
-// all that wait together are refused together.
+// While another process holds the lock, waiting writes are refused together after
+// one timeout. Later writes are refused after a short wait.
 func TestWritesAreRefusedWhileTheFileIsHeld(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "cardwall.db")
@@ -188,20 +188,20 @@ func TestWritesAreRefusedWhileTheFileIsHeld(t *testing.T) {
 		}
 	}
 	if waited := time.Since(began); waited > 30*time.Second {
-		t.Errorf("twenty waited %s, one after the other", waited)
+		t.Errorf("20 writes waited %s, one after the other", waited)
 	}
 	began = time.Now()
 	if err := write(); !board.IsCode(err, board.CodeUnavailable) {
 		t.Errorf("%v", err)
 	}
 	if waited := time.Since(began); waited > 5*time.Second {
-		t.Errorf("the next still waited %s", waited)
+		t.Errorf("the next write waited %s", waited)
 	}
 	apptest.Select(t, db, "SELECT name FROM organizations")
 	if err := release(); err != nil {
 		t.Fatal(err)
 	}
 	if err := write(); err != nil {
-		t.Errorf("after the lock was let go: %v", err)
+		t.Errorf("write after the release: %v", err)
 	}
 }

@@ -24,13 +24,13 @@ func request(c net.Conn) bool {
 	return err == nil
 }
 
-// say writes a text to a connection, and tells whether it was taken.
+// say writes a text to a connection, and reports whether that succeeded.
 func say(c net.Conn, text string) bool {
 	_, err := io.WriteString(c, text)
 	return err == nil
 }
 
-// until the other side hangs up.
+// until reads from a connection until the other side closes it.
 func until(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
 
 // ending is how an attempt ends: what the log says of it.

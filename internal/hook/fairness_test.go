@@ -121,7 +121,7 @@ func TestFirstAttemptsGoBeforeRetries(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		const old, failing, fresh = 30, 20, 60
 		to := w.receiver("receiver.test", func(nth int, w http.ResponseWriter, _ *http.Request) {
-			if nth < old && nth%3 < 2 { // not so many in a row that the rest is held
+			if nth < old && nth%3 < 2 { // too few failures in a row to hold the webhook
 				w.WriteHeader(500)
 			}
 		})

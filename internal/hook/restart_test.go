@@ -11,10 +11,10 @@ import (
 	"cardwall/internal/hook"
 )
 
-// backlog is what the last hundred deliveries of a log may hold at once.
+// backlog is less than the 100 deliveries that a page of the log holds.
 const backlog = 90
 
-// wantAll checks that each delivery of a webhook came, as it stands in the log.
+// wantAll checks that the receiver got every delivery in the webhook's log.
 func (w *world) wantAll(id string, to *receiver, n int) {
 	w.t.Helper()
 	times := map[string]int{}

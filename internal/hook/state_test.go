@@ -387,7 +387,7 @@ func (w *world) see(v board.Visibility) {
 	do(w, w.ada, app.UpdateBoard, app.UpdateBoardInput{BoardInput: w.onBoard(), Visibility: &v})
 }
 
-// spendQuota has the organization have caused so many deliveries on this day.
+// spendQuota sets the number of deliveries that the organization has used today.
 func (w *world) spendQuota(used int) {
 	w.t.Helper()
 	q := ask(w, app.GetDeliveryQuota, w.inWorkspace())
@@ -578,7 +578,7 @@ func sendAgain(ended board.DeliveryStatus, status int) func(*testing.T, *world) 
 		to.then(func(nth int, w http.ResponseWriter, r *http.Request) { each(500, 200)(nth-sent, w, r) })
 		if d := do(w, w.ada, app.SendDeliveryAgain,
 			app.DeliveryInput{DeliveryID: before.ID}); d.Status != board.DeliveryPending || d.Attempts != 0 {
-			t.Errorf("the delivery is %s after %d attempts, want pending anew", d.Status, d.Attempts)
+			t.Errorf("the delivery is %s after %d attempts, want pending after 0", d.Status, d.Attempts)
 		}
 		pass(time.Hour)
 		after, posts := w.only(h.ID), to.seen()[sent:]

@@ -131,7 +131,7 @@ func TestA429DoesNotEndARowOfFailures(t *testing.T) {
 		w.cards(20)
 		pass(1500 * time.Millisecond)
 		if n := len(to.seen()); n > 6 { // the third failure is the second after the 429: from then on probes go out
-			t.Errorf("%d requests; the row of failures began anew", n)
+			t.Errorf("%d requests; the number of consecutive failures was reset", n)
 		}
 		if w.look(h.ID).HeldSince == nil {
 			t.Error("the receiver does not count as failing")

@@ -15,9 +15,9 @@ import (
 	"cardwall/internal/board"
 )
 
-// An assistant that does what the prompt says gets a board made and works on it
-// by nothing but tools and what they answer. What it did stands in the audit
-// under its token, change by change, and each can be taken back.
+// An assistant that follows the prompt creates a board and works on it, using only
+// tools and their results. The audit log has each of its changes with its token, and
+// each change can be undone.
 func TestAgentSetsUpABoardAndIsUndone(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		bob := w.Person("Bob").Joins(w.workspace, board.WorkspaceMember)

@@ -18,8 +18,8 @@ const (
 	maxListBytes = 100_000
 )
 
-// TestGoldenTools compares the tools of a token with all scopes with those that
-// were reviewed last; `make golden` writes them anew.
+// TestGoldenTools compares the tools of a token with all scopes with the golden
+// file. `make golden` updates it.
 func TestGoldenTools(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})

@@ -32,8 +32,8 @@ func TestHiddenCharacters(t *testing.T) {
 			t.Errorf("%s (%U) is left", what, c)
 		}
 	}
-	// By Unicode's own tables: what formats, what selects variations, private
-	// controls; and nothing of what a person reads.
+	// Unicode's tables list the characters to remove: default ignorable ones,
+	// variation selectors and bidi controls. Visible characters must stay.
 	for c := rune(0); c <= unicode.MaxRune; c++ {
 		ignorable := unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c) || unicode.Is(unicode.Variation_Selector, c) ||
 			unicode.Is(unicode.Bidi_Control, c)
@@ -41,7 +41,7 @@ func TestHiddenCharacters(t *testing.T) {
 			t.Errorf("%U is left", c)
 		}
 		if isHidden(c) && (unicode.IsGraphic(c) && !ignorable || c == '\n' || c == '\t' || c == '\r') {
-			t.Errorf("%U is taken away", c)
+			t.Errorf("%U is removed", c)
 		}
 	}
 }

@@ -98,7 +98,7 @@ func TestRemindersOfAnInstant(t *testing.T) {
 		d.want(d.ada, "Timed day")
 		d.at("2031-03-11T10:00:15Z")
 		d.want(d.ada, "Timed day")
-		// Another date reminds anew; and one that is there again does not.
+		// A new date causes a new reminder; a date that was set before does not.
 		d.ada.Must("set_card_due", fields{"cardId": card, "dueDate": "2031-03-13", "dueTime": "11:00", "timeZone": "Europe/Zurich"})
 		d.at("2031-03-12T10:00:00Z")
 		d.want(d.ada, "Timed day", "Timed day")

@@ -89,8 +89,9 @@ const inFlightWait = 2 * time.Second
 // read. Do may still refuse it later.
 func (e *Engine) CheckLoad(o *Operation) error { return e.admission.check(classOf(o)) }
 
-// Do runs one call. Its error is a *board.Fault, or an unexpected error that
-// must not be shown to callers. The answer says whether a refusal was replayed.
+// Do runs one call. Its error is a *board.Fault, or an unexpected error that must
+// not be shown to callers. Answer.Replayed is set even if the replayed response was
+// a refusal.
 func (e *Engine) Do(ctx context.Context, c Call) (answer Answer, err error) {
 	e.watched(ctx, c, func(ctx context.Context) (bool, error) {
 		answer, err = e.do(ctx, c)

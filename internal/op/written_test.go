@@ -9,7 +9,7 @@ import (
 	"cardwall/internal/op"
 )
 
-// A record that was written ahead stands in an answer as one that was not.
+// A record that was encoded in advance gives the same response as one that was not.
 func TestWritten(t *testing.T) {
 	t.Parallel()
 	type record struct {

@@ -10,8 +10,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// validText is a text from outside without control characters, cut to a length
-// in bytes.
+// validText returns a text from a client without control characters and invalid UTF-8,
+// cut to a length in bytes.
 func validText(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || unicode.IsControl(r) {
@@ -25,12 +25,12 @@ func validText(s string, most int) string {
 	return s
 }
 
-// Profile is the caller's own account.
+// Profile returns the caller's own account.
 func (v *View) Profile(ctx context.Context) (board.Profile, error) {
 	return v.ProfileOf(ctx, v.caller.UserID)
 }
 
-// ProfileOf is the account of a person who has proved to be its owner.
+// ProfileOf returns the account of a person who has proved to own it.
 func (v *View) ProfileOf(ctx context.Context, userID string) (board.Profile, error) {
 	var (
 		p        board.Profile
@@ -47,35 +47,36 @@ func (v *View) ProfileOf(ctx context.Context, userID string) (board.Profile, err
 	return p, err
 }
 
-// UpdateProfile writes the caller's own account, without the address.
+// UpdateProfile writes the caller's own account, except the email address.
 func (tx *Tx) UpdateProfile(ctx context.Context, p board.Profile) error {
 	return tx.exec(ctx, "UPDATE users SET name = $1, time_zone = $2, theme = $3, language = $4 WHERE id = $5", p.Name, p.TimeZone,
 		string(p.Theme), p.Language, tx.caller.UserID)
 }
 
-// PasswordOf is the account of an address, with the hash of its password; both
-// are empty where there is none.
+// PasswordOf returns the account with an email address and the hash of its password.
+// Both are empty if there is no such account.
 func (v *View) PasswordOf(ctx context.Context, email string) (userID, hash string, err error) {
 	_, err = v.one(ctx, "SELECT id, COALESCE(password_hash, '') FROM users WHERE email = $1 AND deleted_at IS NULL",
 		[]any{email}, &userID, &hash)
 	return userID, hash, err
 }
 
-// LockPassword refuses when a person's password is not the one whose hash was
-// checked before this transaction, and keeps it as it is until its end.
+// LockPassword reports whether a person's password hash is still the one that was
+// checked before this transaction. If so, it cannot change until the transaction ends.
 func (tx *Tx) LockPassword(ctx context.Context, userID, hash string) (same bool, err error) {
 	n, err := tx.affected(ctx, "UPDATE users SET password_hash = password_hash WHERE id = $1 AND password_hash = $2 "+
 		"AND deleted_at IS NULL", userID, hash)
 	return n == 1, err
 }
 
-// InsertSignUp writes an account that waits for its address to be verified.
+// InsertSignUp writes a sign-up, which becomes an account when its email address is
+// verified.
 func (tx *Tx) InsertSignUp(ctx context.Context, s board.SignUp) error {
 	return tx.exec(ctx, "INSERT INTO sign_ups (id, email, name, password_hash, time_zone, created_at) VALUES ($1, $2, $3, $4, $5, $6)",
 		s.ID, s.Email, s.Name, s.PasswordHash, s.TimeZone, int64(tx.now))
 }
 
-// CountSignUps counts the sign-ups with an address since a time.
+// CountSignUps returns the number of sign-ups with an email address since an instant.
 func (v *View) CountSignUps(ctx context.Context, email string, since board.Instant) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM sign_ups WHERE email = $1 AND created_at > $2", email, int64(since))
 }
@@ -91,46 +92,49 @@ func (v *View) signUp(ctx context.Context, where string, args ...any) (board.Sig
 	return s, err
 }
 
-// SignUp is a sign-up that an email is about.
+// SignUp returns the sign-up that an email is about.
 func (v *View) SignUp(ctx context.Context, id string) (board.SignUp, error) {
 	return v.signUp(ctx, "WHERE s.id = $1", id)
 }
 
-// SignUpOf is the sign-up that a secret was sent for, while that works.
+// SignUpOf returns the sign-up that a secret verifies. It returns CodeNotFound if the
+// secret is unknown or has expired.
 func (v *View) SignUpOf(ctx context.Context, secret string) (board.SignUp, error) {
 	return v.signUp(ctx, "JOIN account_secrets k ON k.sign_up_id = s.id WHERE k.hash = $1 AND k.kind = 'verify' "+
 		"AND k.expires_at > $2", board.SecretHash(secret), int64(v.now))
 }
 
-// DeleteSignUp forgets a sign-up: it cannot be verified any more.
+// DeleteSignUp deletes a sign-up, which can then no longer be verified.
 func (tx *Tx) DeleteSignUp(ctx context.Context, id string) error {
 	return tx.exec(ctx, "DELETE FROM sign_ups WHERE id = $1", id)
 }
 
-// DeleteSignUps forgets all sign-ups with an address.
+// DeleteSignUps deletes all sign-ups with an email address.
 func (tx *Tx) DeleteSignUps(ctx context.Context, email string) error {
 	return tx.exec(ctx, "DELETE FROM sign_ups WHERE email = $1", email)
 }
 
-// AddVerifySecret makes a sign-up be found by a secret, for as long as it waits.
+// AddVerifySecret adds a secret that verifies a sign-up for board.VerifyLifetime.
 func (tx *Tx) AddVerifySecret(ctx context.Context, s board.SignUp, secret string) error {
 	return tx.exec(ctx, "INSERT INTO account_secrets (hash, kind, sign_up_id, created_at, expires_at) VALUES ($1, 'verify', $2, $3, $4)",
 		board.SecretHash(secret), s.ID, int64(tx.now), int64(tx.now)+board.VerifyLifetime.Milliseconds())
 }
 
-// AddResetSecret makes a person's account be found by a secret.
+// AddResetSecret adds a secret that resets a person's password for
+// board.ResetLifetime.
 func (tx *Tx) AddResetSecret(ctx context.Context, userID, secret string) error {
 	return tx.exec(ctx, "INSERT INTO account_secrets (hash, kind, user_id, created_at, expires_at) VALUES ($1, 'reset', $2, $3, $4)",
 		board.SecretHash(secret), userID, int64(tx.now), int64(tx.now)+board.ResetLifetime.Milliseconds())
 }
 
-// CountResets counts the secrets that a person was sent since a time.
+// CountResets returns the number of reset secrets that were sent to a person since an
+// instant.
 func (v *View) CountResets(ctx context.Context, userID string, since board.Instant) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM account_secrets WHERE user_id = $1 AND kind = 'reset' AND created_at > $2", userID, int64(since))
 }
 
-// UserOfReset is whose account a secret leads back into, while it works; empty
-// for nobody's.
+// UserOfReset returns the person whose password a secret can reset, or "" if it is
+// unknown or has expired.
 func (v *View) UserOfReset(ctx context.Context, secret string) (userID string, err error) {
 	_, err = v.one(ctx, "SELECT k.user_id FROM account_secrets k JOIN users u ON u.id = k.user_id WHERE k.hash = $1 "+
 		"AND k.kind = 'reset' AND k.expires_at > $2 AND u.deleted_at IS NULL",
@@ -138,46 +142,45 @@ func (v *View) UserOfReset(ctx context.Context, secret string) (userID string, e
 	return userID, err
 }
 
-// EndResets ends all ways back into a person's account. It is false when
-// another transaction has just done it.
+// EndResets deletes all reset secrets of a person. It returns false if another
+// transaction has just done so.
 func (tx *Tx) EndResets(ctx context.Context, userID string) (bool, error) {
 	n, err := tx.affected(ctx, "DELETE FROM account_secrets WHERE user_id = $1 AND kind = 'reset'", userID)
 	return n > 0, err
 }
 
-// UserOfIdentity is who a person of an identity provider is here; empty for
-// nobody.
+// UserOfIdentity returns the account that is linked to a subject of an identity
+// provider, or "" if there is none.
 func (v *View) UserOfIdentity(ctx context.Context, issuer, subject string) (userID string, err error) {
 	_, err = v.one(ctx, "SELECT i.user_id FROM identities i JOIN users u ON u.id = i.user_id WHERE i.issuer = $1 AND i.subject = $2 "+
 		"AND u.deleted_at IS NULL", []any{issuer, subject}, &userID)
 	return userID, err
 }
 
-// InsertIdentity notes who the caller is to an identity provider.
+// InsertIdentity links the caller's account to a subject of an identity provider.
 func (tx *Tx) InsertIdentity(ctx context.Context, issuer, subject string) error {
 	return tx.exec(ctx, "INSERT INTO identities (issuer, subject, user_id, created_at) VALUES ($1, $2, $3, $4) "+
 		"ON CONFLICT DO NOTHING", issuer, subject, tx.caller.UserID, int64(tx.now))
 }
 
-// CountOwnedWorkspaces counts the workspaces that the caller owns.
+// CountOwnedWorkspaces returns the number of workspaces that the caller owns.
 func (v *View) CountOwnedWorkspaces(ctx context.Context) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM workspace_members WHERE user_id = $1 AND role = 'owner'", v.caller.UserID)
 }
 
-// WorkspaceName is the name of a workspace for who holds the secret of an
-// invitation to it.
+// WorkspaceName returns the name of a workspace. It does not authorize: the caller
+// must hold the secret of an invitation to the workspace.
 func (v *View) WorkspaceName(ctx context.Context, id string) (name string, err error) {
 	_, err = v.one(ctx, "SELECT name FROM workspaces WHERE id = $1", []any{id}, &name)
 	return name, err
 }
 
-// UpdateWorkspace writes another name of a workspace.
+// UpdateWorkspace writes the name of a workspace.
 func (tx *Tx) UpdateWorkspace(ctx context.Context, w board.Workspace) error {
 	return tx.exec(ctx, "UPDATE workspaces SET name = $1 WHERE id = $2", w.Name, w.ID)
 }
 
-// PurgeAccounts forgets sessions, sign-ups, links and challenges whose time is
-// over.
+// PurgeAccounts deletes expired sessions, sign-ups, secrets and challenges.
 func (tx *Tx) PurgeAccounts(ctx context.Context) (n int64, err error) {
 	lastUsed, created := tx.oldest()
 	for _, old := range []struct {
@@ -200,5 +203,5 @@ func (tx *Tx) PurgeAccounts(ctx context.Context) (n int64, err error) {
 	return n, nil
 }
 
-// AnHourAgo is what limits of emails count from.
+// AnHourAgo returns the instant since which emails count against their limits.
 func (v *View) AnHourAgo() board.Instant { return v.now - board.Instant(time.Hour.Milliseconds()) }

@@ -111,7 +111,7 @@ func (v *View) AuditEntries(ctx context.Context, w board.Workspace, f AuditFilte
 			return err
 		}
 		if visible && details.Events > 0 {
-			spans = append(spans, auditSpan{entry: len(out), boardID: *e.BoardID, behind: details.BoardVersion - details.Events,
+			spans = append(spans, auditSpan{entry: len(out), boardID: *e.BoardID, after: details.BoardVersion - details.Events,
 				to: details.BoardVersion})
 		}
 		out = append(out, e)
@@ -158,9 +158,9 @@ func (v *View) scanAudit(rows *sql.Rows, role board.WorkspaceRole) (e board.Audi
 
 // auditSpan is the range of versions of a board that belongs to an entry.
 type auditSpan struct {
-	entry      int
-	boardID    string
-	behind, to int64
+	entry     int
+	boardID   string
+	after, to int64
 }
 
 // spansAtOnce is how many spans one query reads.
@@ -176,7 +176,7 @@ func (v *View) auditChanges(ctx context.Context, spans []auditSpan, entries []bo
 	for _, s := range spans {
 		n := len(args)
 		where = append(where, fmt.Sprintf("board_id = $%d AND version > $%d AND version <= $%d", n+1, n+2, n+3))
-		args = append(args, s.boardID, s.behind, s.to)
+		args = append(args, s.boardID, s.after, s.to)
 	}
 	found, err := v.entries(ctx, "WHERE "+strings.Join(where, " OR ")+" ORDER BY board_id, version", args...)
 	if err != nil {
@@ -185,7 +185,7 @@ func (v *View) auditChanges(ctx context.Context, spans []auditSpan, entries []bo
 	for _, s := range spans {
 		var first *board.Entry
 		for i, change := range found {
-			if change.BoardID != s.boardID || change.BoardVersion <= s.behind || change.BoardVersion > s.to {
+			if change.BoardID != s.boardID || change.BoardVersion <= s.after || change.BoardVersion > s.to {
 				continue
 			}
 			if first == nil {

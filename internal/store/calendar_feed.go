@@ -11,8 +11,8 @@ import (
 	"cardwall/internal/store/search"
 )
 
-// CalendarFeed is the caller's calendar feed, which may be none. Of its boards it
-// names those that the caller still sees.
+// CalendarFeed returns the caller's calendar feed, which may be inactive. Boards that
+// the caller can no longer see are left out.
 func (v *View) CalendarFeed(ctx context.Context) (board.CalendarFeed, error) {
 	feed := board.CalendarFeed{BoardIDs: []string{}}
 	var boards string
@@ -33,11 +33,11 @@ func (v *View) CalendarFeed(ctx context.Context) (board.CalendarFeed, error) {
 	return feed, err
 }
 
-// SetCalendarFeed writes the caller's calendar feed: with a fingerprint it has
-// another address, without one the same as before. A loader has loaded the boards.
+// SetCalendarFeed writes the caller's calendar feed. If hash is not nil, the feed gets
+// a new URL, otherwise it keeps its URL. The boards must be loaded.
 func (tx *Tx) SetCalendarFeed(ctx context.Context, hash []byte, boards []string) (board.CalendarFeed, error) {
 	if len(boards) > 0 {
-		tx.workspace = tx.On(boards[0]).WorkspaceID // it changes none of them
+		tx.workspace = tx.On(boards[0]).WorkspaceID // the boards themselves do not change
 	}
 	text, args := "UPDATE calendar_feeds SET boards = $2 WHERE user_id = $1", []any{tx.caller.UserID, strings.Join(boards, " ")}
 	if hash != nil {
@@ -55,13 +55,13 @@ func (tx *Tx) SetCalendarFeed(ctx context.Context, hash []byte, boards []string)
 	return tx.CalendarFeed(ctx)
 }
 
-// DeleteCalendarFeed ends the caller's calendar feed.
+// DeleteCalendarFeed deletes the caller's calendar feed.
 func (tx *Tx) DeleteCalendarFeed(ctx context.Context) error {
 	return tx.exec(ctx, "DELETE FROM calendar_feeds WHERE user_id = $1", tx.caller.UserID)
 }
 
-// FeedOwner is whose calendar feed has an address, and which boards it names;
-// empty for nobody's.
+// FeedOwner returns the owner of the calendar feed with the hash of a URL, and the
+// feed's boards. The owner is "" if there is no such feed.
 func (v *View) FeedOwner(ctx context.Context, hash []byte) (userID string, boards []string, err error) {
 	var text string
 	_, err = v.one(ctx, "SELECT f.user_id, f.boards FROM calendar_feeds f JOIN users u ON u.id = f.user_id WHERE f.hash = $1 "+
@@ -69,9 +69,10 @@ func (v *View) FeedOwner(ctx context.Context, hash []byte) (userID string, board
 	return userID, strings.Fields(text), err
 }
 
-// FeedCards are the open cards that are due, from one day to another, on boards
-// that the caller sees, that are open, not confidential and show in calendars: of
-// the boards named, or those assigned to the caller. They come by id.
+// FeedCards returns the open cards with a due date in a range, ordered by due date: of
+// the given boards, or those assigned to the caller if there are none. It leaves out
+// boards that the caller cannot see, that are confidential or archived, or whose
+// calendar is off.
 func (v *View) FeedCards(ctx context.Context, boards []string, from, to string, limit int) ([]board.FeedCard, error) {
 	var (
 		a   sqldb.Args

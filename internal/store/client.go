@@ -9,11 +9,11 @@ import (
 	"cardwall/internal/board"
 )
 
-// clientsUnused is how many programs are remembered that nobody has let in.
+// clientsUnused is the highest number of clients that nobody has authorized.
 const clientsUnused = 10_000
 
-// InsertClient writes a program that registered itself. Of those that nobody has
-// let in the oldest make room beyond 10,000.
+// InsertClient writes an OAuth client that registered itself. If there are more than
+// 10,000 clients that nobody has authorized, it deletes the oldest of them.
 func (tx *Tx) InsertClient(ctx context.Context, c board.Client) error {
 	addresses, err := json.Marshal(c.RedirectURIs)
 	if err != nil {
@@ -27,8 +27,8 @@ func (tx *Tx) InsertClient(ctx context.Context, c board.Client) error {
 		"WHERE used_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 100 OFFSET $1)", clientsUnused)
 }
 
-// Client is a program that registered itself; one that did not, or is forgotten,
-// is not found.
+// Client returns an OAuth client that registered itself. It returns CodeNotFound if
+// there is no such client or it was deleted.
 func (v *View) Client(ctx context.Context, id string) (board.Client, error) {
 	var (
 		c                 = board.Client{ID: id}
@@ -46,14 +46,14 @@ func (v *View) Client(ctx context.Context, id string) (board.Client, error) {
 	return c, json.Unmarshal([]byte(addresses), &c.RedirectURIs)
 }
 
-// TouchClient notes that somebody let a program in. One that did not register
-// itself is kept nowhere.
+// TouchClient records that a person has authorized a client. It does nothing for
+// clients that did not register themselves.
 func (tx *Tx) TouchClient(ctx context.Context, id string) error {
 	return tx.exec(ctx, "UPDATE oauth_clients SET used_at = $1 WHERE id = $2", int64(tx.now), id)
 }
 
-// PurgeConnections forgets programs that nobody let in for long and that have
-// nothing any more, codes, devices and rights to renew tokens whose time is over.
+// PurgeConnections deletes expired codes, device authorization requests and refresh
+// tokens, and clients without any that nobody has authorized for a long time.
 func (tx *Tx) PurgeConnections(ctx context.Context) (n int64, err error) {
 	now := int64(tx.now)
 	for _, old := range []struct {

@@ -129,7 +129,7 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 		return nil, errors.Join(err, e.Close())
 	}
 	if err := db.fillTexts(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("index texts: %w", err), e.Close())
+		return nil, errors.Join(fmt.Errorf("index texts of cards: %w", err), e.Close())
 	}
 	if err := db.fillOpenCards(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("count open cards: %w", err), e.Close())

@@ -7,8 +7,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// InsertDevice writes the question of a device by the hashes of its code and of
-// what a person types. It is false when another one has that already.
+// InsertDevice writes a device authorization request with the hashes of its device
+// code and its user code. It returns false if one of the codes is in use.
 func (tx *Tx) InsertDevice(ctx context.Context, d board.Device, hash, userCode []byte) (fresh bool, err error) {
 	n, err := tx.affected(ctx, `INSERT INTO oauth_devices (id, hash, user_code, client_id, client_name, host, resource, scopes,
 		refreshes, state, pause, polled_at, expires_at)
@@ -39,14 +39,14 @@ func (v *View) device(ctx context.Context, text string, hash []byte) (board.Devi
 	return d, err
 }
 
-// Device loads the question of a device by the hash of its code, for this
-// transaction alone.
+// Device loads a device authorization request by the hash of its device code and locks
+// it until the transaction ends.
 func (tx *Tx) Device(ctx context.Context, hash []byte) (board.Device, error) {
 	return tx.device(ctx, tx.forUpdate(deviceColumns+"hash = $1"), hash)
 }
 
-// AskedDevice is the question that waits for an answer, by the hash of what a
-// person typed. One that was answered or has expired is not found.
+// AskedDevice returns the pending device authorization request with the hash of a user
+// code. It returns CodeNotFound if the request was answered or has expired.
 func (v *View) AskedDevice(ctx context.Context, userCode []byte) (board.Device, error) {
 	d, err := v.device(ctx, deviceColumns+"user_code = $1", userCode)
 	if err == nil && (d.Expired || d.State != board.DeviceAsked) {
@@ -55,8 +55,8 @@ func (v *View) AskedDevice(ctx context.Context, userCode []byte) (board.Device, 
 	return d, err
 }
 
-// AnswerDevice writes the caller's answer to a question. It is false when there
-// is one already.
+// AnswerDevice writes the caller's decision on a device authorization request. It
+// returns false if there is a decision already.
 func (tx *Tx) AnswerDevice(ctx context.Context, d board.Device) (answered bool, err error) {
 	n, err := tx.affected(ctx, "UPDATE oauth_devices SET state = $1, scopes = $2, workspace_id = $3, user_id = $4 "+
 		"WHERE id = $5 AND state = $6",
@@ -64,13 +64,13 @@ func (tx *Tx) AnswerDevice(ctx context.Context, d board.Device) (answered bool, 
 	return n == 1, err
 }
 
-// PolledDevice notes that a device asked just now, and the pause that it must
+// PolledDevice records that a device has just polled, and the interval that it must
 // keep.
 func (tx *Tx) PolledDevice(ctx context.Context, id string, pause time.Duration) error {
 	return tx.exec(ctx, "UPDATE oauth_devices SET polled_at = $1, pause = $2 WHERE id = $3", int64(tx.now), pause.Milliseconds(), id)
 }
 
-// UseDevice notes what a device's question was redeemed for.
+// UseDevice records the token that a device authorization request was exchanged for.
 func (tx *Tx) UseDevice(ctx context.Context, id, tokenID string) error {
 	return tx.exec(ctx, "UPDATE oauth_devices SET token_id = $1 WHERE id = $2", tokenID, id)
 }

@@ -8,8 +8,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// forUpdate is a query that keeps the row it finds to this transaction; SQLite
-// has one writer and needs no word for it.
+// forUpdate returns a query that locks the row that it finds until the transaction
+// ends. SQLite has one writer and needs no lock.
 func (tx *Tx) forUpdate(text string) string {
 	if tx.db.dialect().RowLocks {
 		return text + " FOR UPDATE"
@@ -20,7 +20,7 @@ func (tx *Tx) forUpdate(text string) string {
 // ownerThere is the condition that the owner of a row has an account.
 const ownerThere = "EXISTS (SELECT 1 FROM users u WHERE u.id = user_id AND u.deleted_at IS NULL)"
 
-// InsertCode writes an authorization code by the hash of its text.
+// InsertCode writes an authorization code by its hash.
 func (tx *Tx) InsertCode(ctx context.Context, hash []byte, c board.AuthorizationCode) error {
 	return tx.exec(ctx, `INSERT INTO oauth_codes (hash, client_id, client_name, host, resource, scopes, user_id, workspace_id,
 		refreshes, redirect_uri, challenge, expires_at)
@@ -29,9 +29,9 @@ func (tx *Tx) InsertCode(ctx context.Context, hash []byte, c board.Authorization
 		c.RedirectURI, c.Challenge, int64(tx.now)+board.CodeLifetime.Milliseconds())
 }
 
-// Code loads an authorization code by the hash of its text, for this transaction
-// alone: of two that would redeem it the second waits, and then finds the token.
-// Without the account of who gave it, it counts as expired.
+// Code loads an authorization code by its hash and locks it, so that of two
+// transactions that redeem the code the second one finds the token of the first. A
+// code whose owner has no account any more is expired.
 func (tx *Tx) Code(ctx context.Context, hash []byte) (board.AuthorizationCode, error) {
 	var (
 		c                board.AuthorizationCode
@@ -52,13 +52,14 @@ func (tx *Tx) Code(ctx context.Context, hash []byte) (board.AuthorizationCode, e
 	return c, err
 }
 
-// UseCode notes what a code was redeemed for.
+// UseCode records the token that a code was exchanged for.
 func (tx *Tx) UseCode(ctx context.Context, hash []byte, tokenID string) error {
 	return tx.exec(ctx, "UPDATE oauth_codes SET token_id = $1 WHERE hash = $2", tokenID, hash)
 }
 
-// InsertGrant makes a token that of a program. With a family it can be renewed
-// by the refresh token, for 90 days; else it ends with the token.
+// InsertGrant makes a token that of an OAuth client. With a family, the client can
+// renew the token with its refresh token for 90 days; otherwise the grant ends with
+// the token.
 func (tx *Tx) InsertGrant(ctx context.Context, t board.Token, c board.Consent, family, refresh []byte) error {
 	until := int64(tx.now) + board.RefreshLifetime.Milliseconds()
 	if family == nil {
@@ -69,9 +70,9 @@ func (tx *Tx) InsertGrant(ctx context.Context, t board.Token, c board.Consent, f
 		t.ID, c.ClientID, c.Host, c.Resource, joined(c.Scopes), family, refresh, until)
 }
 
-// grantColumns tell of a grant; $1 is the hash that is looked for and $2 the
-// time. A token that is limited to a workspace which its owner has left has
-// ended as a caller (CallerOfToken), and so has its renewal.
+// grantColumns selects a grant, where $1 is a hash and $2 the time. A token that is
+// limited to a workspace which its owner has left is not valid (see CallerOfToken),
+// and cannot be renewed.
 const grantColumns = `SELECT g.token_id, g.client_id, t.user_id, g.resource, g.scopes, t.scopes, t.expires_at,
 	t.revoked_at IS NOT NULL OR g.expires_at <= $2 OR u.deleted_at IS NOT NULL
 		OR t.workspace_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = t.workspace_id
@@ -89,8 +90,8 @@ func (tx *Tx) grant(ctx context.Context, where string, hash []byte) (g board.Gra
 	return g, err
 }
 
-// GrantOfRefresh finds what a refresh token was given for, by the hashes of its
-// family and of the whole, for this transaction alone.
+// GrantOfRefresh loads the grant of a refresh token by the hashes of its family and of
+// the whole token, and locks it until the transaction ends.
 func (tx *Tx) GrantOfRefresh(ctx context.Context, family, refresh []byte) (board.Grant, error) {
 	var (
 		last  []byte
@@ -109,14 +110,14 @@ func (tx *Tx) GrantOfRefresh(ctx context.Context, family, refresh []byte) (board
 	return g, err
 }
 
-// GrantOfToken finds what an access token was given for, by its hash. A token
-// that no program was given is not found.
+// GrantOfToken returns the grant of an access token by its hash. It returns
+// CodeNotFound if the token is not that of an OAuth client.
 func (tx *Tx) GrantOfToken(ctx context.Context, hash []byte) (board.Grant, error) {
 	return tx.grant(ctx, "WHERE t.hash = $1", hash)
 }
 
-// RenewGrant gives a grant another access token and another refresh token; those
-// before it work no more. It is false when the token was revoked meanwhile.
+// RenewGrant replaces the access token and the refresh token of a grant. The former
+// ones are no longer valid. It returns false if the token was revoked in the meantime.
 func (tx *Tx) RenewGrant(ctx context.Context, t board.Token, hash, refresh []byte) (renewed bool, err error) {
 	n, err := tx.affected(ctx, "UPDATE tokens SET hash = $1, last_four = $2, scopes = $3, expires_at = $4 WHERE id = $5 "+
 		"AND revoked_at IS NULL",
@@ -128,15 +129,16 @@ func (tx *Tx) RenewGrant(ctx context.Context, t board.Token, hash, refresh []byt
 		board.RefreshLifetime.Milliseconds(), t.ID)
 }
 
-// EndGrant revokes what a program has. To end what has ended changes nothing.
+// EndGrant revokes the token of a grant. It does nothing if the token is revoked
+// already.
 func (tx *Tx) EndGrant(ctx context.Context, tokenID string) error {
 	return tx.exec(ctx, "UPDATE tokens SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL", int64(tx.now), tokenID)
 }
 
 const appLives = "t.user_id = $1 AND t.revoked_at IS NULL AND g.expires_at > $2"
 
-// ConnectedApps are the programs that the caller let in, newest first, from
-// before one on.
+// ConnectedApps returns a page of the clients that the caller has authorized, newest
+// first, before the given one.
 func (v *View) ConnectedApps(ctx context.Context, before string, limit int) ([]board.ConnectedApp, error) {
 	out := []board.ConnectedApp{}
 	err := v.each(ctx, `SELECT t.id, t.name, g.host, g.scopes, t.workspace_id, t.created_at, t.last_used_at, g.expires_at
@@ -154,13 +156,13 @@ func (v *View) ConnectedApps(ctx context.Context, before string, limit int) ([]b
 	return out, err
 }
 
-// CountConnectedApps counts them.
+// CountConnectedApps returns the number of clients that the caller has authorized.
 func (v *View) CountConnectedApps(ctx context.Context) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM oauth_grants g JOIN tokens t ON t.id = g.token_id WHERE "+appLives,
 		v.caller.UserID, int64(v.now))
 }
 
-// IsConnectedApp tells whether a token of the caller's is that of a program.
+// IsConnectedApp reports whether a token of the caller is that of an OAuth client.
 func (v *View) IsConnectedApp(ctx context.Context, tokenID string) (bool, error) {
 	n, err := v.count(ctx, "SELECT count(*) FROM oauth_grants g JOIN tokens t ON t.id = g.token_id WHERE "+appLives+
 		" AND t.id = $3", v.caller.UserID, int64(v.now), tokenID)

@@ -11,10 +11,10 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// KeyLifetime is how long the answer to an idempotency key is kept.
+// KeyLifetime is how long the response to an idempotency key is stored.
 const KeyLifetime = 24 * time.Hour
 
-// Stored is the first answer to an idempotency key.
+// Stored is the first response to an idempotency key.
 type Stored struct {
 	Operation   string
 	Fingerprint []byte
@@ -22,15 +22,16 @@ type Stored struct {
 	BoardID     string
 	Fault       board.Code // empty for a success
 	Answer      []byte     // the data and boardVersion, or the fault's message
-	Sealed      bool       // Answer holds a secret, and is sealed where it rests
+	Sealed      bool       // Answer contains a secret, so it is stored sealed
 }
 
-// Claim takes a key for the caller. When the key has an answer already it is
-// returned: the caller's own operation must not run. On PostgreSQL a claim
-// waits for another transaction that has just claimed the same key. A key that
-// was claimed with one of the earlier fingerprints is for the same request too.
+// Claim reserves an idempotency key for the caller. If a response to the key is
+// stored, Claim returns it, and the caller must not run the operation. On PostgreSQL,
+// Claim waits for another transaction that has just reserved the key. The request is
+// the same if its fingerprint is equal to that of the key or to one of the earlier
+// fingerprints.
 func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []byte, earlier ...[]byte) (*Stored, error) {
-	// An expired answer makes room for the same key.
+	// The key of an expired response can be reserved again.
 	n, err := tx.affected(ctx, `INSERT INTO idempotency (user_id, key, operation, fingerprint, fault, answer, created_at)
 		VALUES ($1, $2, $3, $4, '', $5, $6) ON CONFLICT (user_id, key) DO UPDATE SET operation = excluded.operation,
 		fingerprint = excluded.fingerprint, created_at = excluded.created_at WHERE idempotency.created_at < $7`,
@@ -48,8 +49,9 @@ func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []by
 	text := "SELECT operation, fingerprint, COALESCE(workspace_id, ''), COALESCE(board_id, ''), fault, answer, sealed " +
 		"FROM idempotency WHERE user_id = $1 AND key = $2"
 	if tx.db.dialect().RowLocks {
-		// A lock is written, so the commit waits for a synchronous standby: the
-		// first call may have ended before that had what it did.
+		// The row lock is a write, so the commit waits for a synchronous standby.
+		// Without it, the caller could see the result of the first call before the
+		// standby has it.
 		text += " FOR UPDATE"
 	}
 	found, err := tx.one(ctx, text,
@@ -58,11 +60,11 @@ func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []by
 		return nil, err
 	}
 	if !found {
-		return nil, board.Refuse(board.CodeUnavailable, "The key was just released; send the request again.")
+		return nil, board.Refuse(board.CodeUnavailable, "The idempotency key has just been released. Send the request again.")
 	}
 	same := func(sum []byte) bool { return bytes.Equal(s.Fingerprint, sum) }
 	if s.Operation != operation || !same(fingerprint) && !slices.ContainsFunc(earlier, same) {
-		return nil, board.Invalid("Idempotency-Key %q was used for another request; a new request needs a new key.", key)
+		return nil, board.Invalid("Idempotency-Key %q was used for another request. Use a new key for a new request.", key)
 	}
 	if s.Sealed = sealed != 0; s.Sealed {
 		s.Answer, err = tx.opened(AnswerSealContext(tx.caller.KeyOwner(), key), s.Answer)
@@ -70,7 +72,7 @@ func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []by
 	return &s, err
 }
 
-// Keep stores the answer to a claimed key.
+// Keep stores the response to a reserved key.
 func (tx *Tx) Keep(ctx context.Context, key string, s Stored) (err error) {
 	if s.Sealed {
 		if s.Answer, err = tx.sealed(ctx, AnswerSealContext(tx.caller.KeyOwner(), key), s.Answer); err != nil {
@@ -82,8 +84,8 @@ func (tx *Tx) Keep(ctx context.Context, key string, s Stored) (err error) {
 		optional(s.WorkspaceID), optional(s.BoardID), string(s.Fault), s.Answer, flag(s.Sealed), optional(tx.comment), tx.caller.KeyOwner(), key)
 }
 
-// Attempt runs fn in a savepoint: when it fails, all that it did is undone and
-// the transaction can go on.
+// Attempt runs fn in a savepoint. If fn fails, its changes are undone and the
+// transaction can continue.
 func (tx *Tx) Attempt(ctx context.Context, fn func() error) error {
 	if _, err := tx.affected(ctx, "SAVEPOINT attempt"); err != nil {
 		return err
@@ -103,13 +105,14 @@ func (tx *Tx) Attempt(ctx context.Context, fn func() error) error {
 	return err
 }
 
-// PurgeKeys forgets answers that are older than KeyLifetime.
+// PurgeKeys deletes responses that are older than KeyLifetime.
 func (tx *Tx) PurgeKeys(ctx context.Context) (int64, error) {
 	return tx.affected(ctx, "DELETE FROM idempotency WHERE created_at < $1", int64(tx.now)-KeyLifetime.Milliseconds())
 }
 
-// StillVisible refuses when the caller no longer sees what a stored answer is
-// about, in whatever state that is by now.
+// StillVisible returns an error if the caller can no longer see the subject of a
+// stored response. It does not matter if the subject is archived or in the trash by
+// now.
 func (tx *Tx) StillVisible(ctx context.Context, workspaceID, boardID string) error {
 	if tx.caller.Guest != nil {
 		if _, _, err := tx.View.GuestPage(ctx); err != nil {
@@ -122,7 +125,7 @@ func (tx *Tx) StillVisible(ctx context.Context, workspaceID, boardID string) err
 		}
 		_, err := tx.View.Workspace(ctx, workspaceID, board.ViewWorkspace)
 		if board.IsCode(err, board.CodeNotFound) {
-			return tx.TrashedWorkspace(ctx, workspaceID) // for who put it there
+			return tx.TrashedWorkspace(ctx, workspaceID) // visible to the owners who moved it there
 		}
 		return err
 	}

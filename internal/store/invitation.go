@@ -15,7 +15,7 @@ const (
 	invitationOpen = "i.accepted_at IS NULL AND i.withdrawn_at IS NULL"
 )
 
-// invitations reads what a condition selects; it authorizes nothing.
+// invitations returns the invitations that a condition selects. It does not authorize.
 func (v *View) invitations(ctx context.Context, where string, args ...any) ([]board.Invitation, error) {
 	out := []board.Invitation{}
 	err := v.each(ctx, invitationSelect+where, args, func(rows *sql.Rows) error {
@@ -45,43 +45,43 @@ func first(found []board.Invitation, err error) (board.Invitation, error) {
 	return found[0], nil
 }
 
-// Invitations are the open invitations of a workspace, which a loader has
-// loaded, by id, from behind one on: those that are pending, and those whose
-// time is over.
-func (v *View) Invitations(ctx context.Context, workspaceID, behind string, limit int) ([]board.Invitation, error) {
+// Invitations returns a page of the open invitations of a workspace that a loader has
+// loaded, both pending and expired, in the order of their ids after the given one.
+func (v *View) Invitations(ctx context.Context, workspaceID, after string, limit int) ([]board.Invitation, error) {
 	return v.invitations(ctx, "WHERE i.workspace_id = $1 AND i.id > $2 AND "+invitationOpen+" ORDER BY i.id LIMIT $3",
-		workspaceID, behind, limit)
+		workspaceID, after, limit)
 }
 
-// Invitation is an open invitation of a workspace that a loader has loaded.
+// Invitation returns an open invitation of a workspace that a loader has loaded.
 func (v *View) Invitation(ctx context.Context, workspaceID, id string) (board.Invitation, error) {
 	return first(v.invitations(ctx, "WHERE i.workspace_id = $1 AND i.id = $2 AND "+invitationOpen, workspaceID, id))
 }
 
-// InvitationTo is the open invitation of an address to a workspace that a
+// InvitationTo returns the open invitation of an email address to a workspace that a
 // loader has loaded.
 func (v *View) InvitationTo(ctx context.Context, workspaceID, email string) (board.Invitation, error) {
 	return first(v.invitations(ctx, "WHERE i.workspace_id = $1 AND i.email = $2 AND "+invitationOpen, workspaceID, email))
 }
 
-// InvitationAbout is the invitation that an email is about, in whatever state.
+// InvitationAbout returns the invitation that an email is about, in any state.
 func (tx *Tx) InvitationAbout(ctx context.Context, id string) (board.Invitation, error) {
 	return first(tx.invitations(ctx, "WHERE i.id = $1", id))
 }
 
-// InvitationOf is the invitation that a secret was sent for, in whatever state:
-// who holds the secret may know of it.
+// InvitationOf returns the invitation of a secret, in any state. The secret authorizes
+// its holder to read it.
 func (v *View) InvitationOf(ctx context.Context, secret string) (board.Invitation, error) {
 	return first(v.invitations(ctx, "JOIN invitation_tokens t ON t.invitation_id = i.id WHERE t.hash = $1", board.SecretHash(secret)))
 }
 
-// InvitationsTo are the pending invitations of an address, which was verified,
+// InvitationsTo returns the pending invitations of a verified email address, ordered
 // by workspace.
 func (v *View) InvitationsTo(ctx context.Context, email string) ([]board.Invitation, error) {
 	return v.invitations(ctx, "WHERE i.email = $1 AND i.expires_at > $2 AND "+invitationOpen+" ORDER BY i.workspace_id", email, int64(v.now))
 }
 
-// CountInvitations counts the pending invitations of a workspace, but for one.
+// CountInvitations returns the number of pending invitations of a workspace, without
+// the given one.
 func (v *View) CountInvitations(ctx context.Context, workspaceID, except string) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM invitations i WHERE i.workspace_id = $1 AND i.id <> $2 AND i.expires_at > $3 AND "+
 		invitationOpen, workspaceID, except, int64(v.now))
@@ -95,7 +95,7 @@ func (tx *Tx) InsertInvitation(ctx context.Context, i *board.Invitation) error {
 		i.ID, i.WorkspaceID, i.Email, string(i.Role), inviter(i), int64(i.CreatedAt), int64(i.ExpiresAt))
 }
 
-// RenewInvitation writes another role, inviter and end of an open invitation.
+// RenewInvitation writes the role, the inviter and the expiry of an open invitation.
 func (tx *Tx) RenewInvitation(ctx context.Context, i *board.Invitation) error {
 	return tx.exec(ctx, "UPDATE invitations SET role = $1, invited_by = $2, expires_at = $3 WHERE id = $4", string(i.Role),
 		inviter(i), int64(i.ExpiresAt), i.ID)
@@ -108,15 +108,15 @@ func inviter(i *board.Invitation) any {
 	return i.InvitedBy.ID
 }
 
-// LastInvitationEmail is when an email with an invitation last went to an address, from
-// whatever workspace; 0 for never.
+// LastInvitationEmail returns when an invitation to any workspace was last sent to an
+// email address, 0 for never.
 func (tx *Tx) LastInvitationEmail(ctx context.Context, email string) (at board.Instant, err error) {
 	_, err = tx.one(ctx, "SELECT COALESCE(max(lettered_at), 0) FROM invitations WHERE email = $1", []any{email}, &at)
 	return at, err
 }
 
-// AddInvitationSecret makes an invitation be found by a secret, which goes out
-// in an email now.
+// AddInvitationSecret adds a secret that accepts an invitation. The secret is sent in
+// an email.
 func (tx *Tx) AddInvitationSecret(ctx context.Context, invitationID, secret string) error {
 	if err := tx.exec(ctx, "INSERT INTO invitation_tokens (hash, invitation_id) VALUES ($1, $2)", board.SecretHash(secret),
 		invitationID); err != nil {
@@ -130,8 +130,8 @@ func (tx *Tx) WithdrawInvitation(ctx context.Context, id string) error {
 	return tx.exec(ctx, "UPDATE invitations SET withdrawn_at = $1 WHERE id = $2", int64(tx.now), id)
 }
 
-// WithdrawInvitationsBy ends the open invitations that a person has sent for a
-// workspace: all, or those that would make owners.
+// WithdrawInvitationsBy ends the open invitations to a workspace that a person has
+// sent: all of them, or only those with the role owner.
 func (tx *Tx) WithdrawInvitationsBy(ctx context.Context, workspaceID, userID string, ownersOnly bool) error {
 	text := "UPDATE invitations SET withdrawn_at = $1 WHERE workspace_id = $2 AND invited_by = $3 AND accepted_at IS NULL " +
 		"AND withdrawn_at IS NULL"
@@ -141,7 +141,8 @@ func (tx *Tx) WithdrawInvitationsBy(ctx context.Context, workspaceID, userID str
 	return tx.exec(ctx, text, int64(tx.now), workspaceID, userID)
 }
 
-// AcceptInvitation makes the caller a member by an invitation, and ends it.
+// AcceptInvitation makes the caller a member of the invitation's workspace, and ends
+// the invitation.
 func (tx *Tx) AcceptInvitation(ctx context.Context, i board.Invitation) error {
 	if err := tx.exec(ctx, "UPDATE invitations SET accepted_at = $1, accepted_by = $2 WHERE id = $3", int64(tx.now),
 		tx.caller.UserID, i.ID); err != nil {
@@ -150,12 +151,12 @@ func (tx *Tx) AcceptInvitation(ctx context.Context, i board.Invitation) error {
 	return tx.SetMember(ctx, i.WorkspaceID, tx.caller.UserID, i.Role)
 }
 
-// InvitationKept is how long an invitation is remembered after its end, so
-// that its link can say what became of it.
+// InvitationKept is how long an ended invitation is kept, so that its link can show
+// why it no longer works.
 const InvitationKept = 90 * 24 * time.Hour
 
-// PurgeInvitations forgets invitations that ended long ago, with the addresses
-// in them.
+// PurgeInvitations deletes invitations that ended more than InvitationKept ago, with
+// their email addresses.
 func (tx *Tx) PurgeInvitations(ctx context.Context) (int64, error) {
 	return tx.affected(ctx, "DELETE FROM invitations WHERE COALESCE(accepted_at, withdrawn_at, expires_at) < $1",
 		int64(tx.now)-InvitationKept.Milliseconds())

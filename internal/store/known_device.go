@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	devicesKept    = 100                  // of one person; those that were not used for longest are forgotten
-	deviceLifetime = 400 * 24 * time.Hour // from its last use; browsers keep no cookie for longer
+	devicesKept    = 100                  // for one person; beyond it, the least recently used ones are deleted
+	deviceLifetime = 400 * 24 * time.Hour // since its last use; browsers limit the lifetime of cookies to this
 )
 
-// Knows reports whether a person has signed in with the caller's browser before,
-// and whether with any browser from the caller's network.
+// Knows reports whether a person has signed in with the caller's browser before, and
+// whether with any browser from the caller's network.
 func (v *View) Knows(ctx context.Context, userID, network string) (device, place bool, err error) {
 	_, err = v.one(ctx, `SELECT COALESCE(MAX(CASE WHEN hash = $2 THEN 1 ELSE 0 END), 0) > 0, COALESCE(MAX(CASE WHEN network = $3
 		THEN 1 ELSE 0 END), 0) > 0
@@ -22,12 +22,13 @@ func (v *View) Knows(ctx context.Context, userID, network string) (device, place
 	return device, place, err
 }
 
-// deviceHash is never nil: NULL equals nothing.
+// deviceHash returns the hash of the caller's device. It is never nil, because a
+// comparison with NULL is never true.
 func deviceHash(c board.Caller) []byte { return append([]byte{}, c.Device...) }
 
-// UseKnownDevice notes that the caller, who signs in, uses a browser that the account
-// knows. The id is empty when it does not. A browser is announced once its owner
-// was told about it.
+// UseKnownDevice records that the caller signs in with a browser that the account
+// knows. The id is empty if the account does not know it. Announced reports whether
+// the owner was notified of this browser.
 func (tx *Tx) UseKnownDevice(ctx context.Context, network string) (id string, announced bool, err error) {
 	found, err := tx.one(ctx, "SELECT id, announced <> 0 FROM known_devices WHERE user_id = $1 AND hash = $2",
 		[]any{tx.caller.UserID, deviceHash(tx.caller)}, &id, &announced)
@@ -39,9 +40,9 @@ func (tx *Tx) UseKnownDevice(ctx context.Context, network string) (id string, an
 		network, tx.caller.Address, agent(tx.caller.UserAgent), int64(tx.now), id)
 }
 
-// InsertKnownDevice makes the caller's browser known to the account. The browser
-// gets a new secret with that, also for the other accounts that know it, so that
-// a secret that somebody planted in it opens nothing.
+// InsertKnownDevice makes the caller's browser known to the account. The browser gets
+// a new secret, which also replaces the former one in the other accounts that know it.
+// So a secret that an attacker planted in the browser is useless.
 func (tx *Tx) InsertKnownDevice(ctx context.Context, id string, hash []byte, network string) error {
 	if len(tx.caller.Device) > 0 {
 		if err := tx.exec(ctx, "UPDATE known_devices SET hash = $1 WHERE hash = $2", hash, tx.caller.Device); err != nil {
@@ -59,8 +60,8 @@ func (tx *Tx) InsertKnownDevice(ctx context.Context, id string, hash []byte, net
 		tx.caller.UserID, devicesKept)
 }
 
-// ReannounceDevices has the caller told again of each browser that signs in next.
-// They stay known where guesses are counted.
+// ReannounceDevices makes the caller be notified again of each browser at its next
+// sign-in. The browsers stay known for the limits on password attempts.
 func (tx *Tx) ReannounceDevices(ctx context.Context) error {
 	return tx.exec(ctx, "UPDATE known_devices SET announced = 0 WHERE user_id = $1", tx.caller.UserID)
 }

@@ -30,12 +30,13 @@ func (tx *Tx) Label(ctx context.Context, id string, need board.Capability) (boar
 	return l, err
 }
 
-// Labels are the labels of a board by name, from behind one on.
-func (v *View) Labels(ctx context.Context, boardID string, behindName, behindID string, limit int) ([]board.Label, error) {
+// Labels returns a page of the labels of a board, ordered by name, after the given
+// one.
+func (v *View) Labels(ctx context.Context, boardID string, afterName, afterID string, limit int) ([]board.Label, error) {
 	out := []board.Label{}
 	err := v.each(ctx, "SELECT "+labelColumns+" FROM labels a WHERE a.board_id = $1 AND (a.name, a.id) > ($2, $3) "+
 		"ORDER BY a.name, a.id LIMIT $4",
-		[]any{boardID, behindName, behindID, limit}, func(rows *sql.Rows) error {
+		[]any{boardID, afterName, afterID, limit}, func(rows *sql.Rows) error {
 			var l board.Label
 			err := rows.Scan(labelDest(&l)...)
 			out = append(out, l)
@@ -44,7 +45,7 @@ func (v *View) Labels(ctx context.Context, boardID string, behindName, behindID 
 	return out, err
 }
 
-// CountLabels counts the labels of a board.
+// CountLabels returns the number of labels of a board.
 func (v *View) CountLabels(ctx context.Context, boardID string) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM labels WHERE board_id = $1", boardID)
 }
@@ -56,15 +57,15 @@ func (tx *Tx) InsertLabel(ctx context.Context, l *board.Label) error {
 		l.ID, l.BoardID, l.Name, string(l.Color), int64(l.CreatedAt), int64(l.UpdatedAt))
 }
 
-// UpdateLabel writes the label as it is.
+// UpdateLabel writes all fields of a label.
 func (tx *Tx) UpdateLabel(ctx context.Context, l *board.Label) error {
 	l.UpdatedAt = tx.now
 	return tx.exec(ctx, "UPDATE labels SET name = $1, color = $2, updated_at = $3 WHERE id = $4", l.Name, string(l.Color),
 		int64(l.UpdatedAt), l.ID)
 }
 
-// LabelledCards are open cards that carry a label, by id: of each the list and
-// all its labels. A card in an archived list is not open.
+// LabelledCards returns open cards that have a label, ordered by id. Only their lists
+// and labels are set. A card in an archived list is not open.
 func (v *View) LabelledCards(ctx context.Context, labelID string, limit int) ([]board.Card, error) {
 	var out []board.Card
 	err := v.each(ctx, `SELECT c.id, c.board_id, c.list_id, a.id, a.name, a.color FROM (
@@ -90,7 +91,7 @@ func (v *View) LabelledCards(ctx context.Context, labelID string, limit int) ([]
 	return out, err
 }
 
-// RemoveLabel takes a label off cards, which changes them.
+// RemoveLabel removes a label from cards and records the changes of the cards.
 func (tx *Tx) RemoveLabel(ctx context.Context, labelID string, cards []board.Card) error {
 	ids := make([]string, len(cards))
 	for i, c := range cards {
@@ -107,7 +108,7 @@ func (tx *Tx) RemoveLabel(ctx context.Context, labelID string, cards []board.Car
 	})
 }
 
-// DeleteLabel takes the label off its board and its cards.
+// DeleteLabel deletes a label from its board and its cards.
 func (tx *Tx) DeleteLabel(ctx context.Context, id string) error {
 	return tx.exec(ctx, "DELETE FROM labels WHERE id = $1", id)
 }

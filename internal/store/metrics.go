@@ -10,8 +10,8 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// Metrics are what an operator watches of the database. Their labels have few
-// values, whatever is stored.
+// Metrics are the metrics of the database. The number of label values does not depend
+// on the data.
 type Metrics struct {
 	engine        *sqldb.Metrics
 	transactions  *prometheus.CounterVec
@@ -20,7 +20,7 @@ type Metrics struct {
 	switchedOff   *prometheus.CounterVec
 }
 
-// NewMetrics makes the metrics of one store.
+// NewMetrics returns the metrics of one store.
 func NewMetrics() *Metrics {
 	m := &Metrics{
 		engine: sqldb.NewMetrics(),
@@ -38,7 +38,8 @@ func NewMetrics() *Metrics {
 			Name: "cardwall_webhooks_switched_off_total", Help: "Webhooks that the service switched off, by the reason.",
 		}, []string{"reason"}),
 	}
-	// The first of its kind must be an increase, not a new series: no alert sees that.
+	// All series exist from the start with 0. An alert on an increase would miss the
+	// first failure of a series that starts with 1.
 	for _, kind := range []string{"read", "write", "report", "stream"} {
 		for _, outcome := range []string{"ok", "refused", "unavailable", "failed"} {
 			m.transactions.WithLabelValues(kind, outcome)
@@ -58,7 +59,7 @@ func (m *Metrics) committed(tx *Tx) {
 	}
 }
 
-// Collectors are the metrics, for a registry.
+// Collectors returns the collectors to register.
 func (db *DB) Collectors() []prometheus.Collector {
 	m := db.opts.Metrics
 	own := []prometheus.Collector{m.transactions, m.changes, m.notifications, m.switchedOff, newBacklog(db)}
@@ -69,7 +70,8 @@ func (db *DB) Collectors() []prometheus.Collector {
 // milliseconds since 1970.
 const BackedUpSetting = "backed_up_at"
 
-// backlog is what waits in the database: the same on every server that shares it.
+// backlog collects the number and the delay of waiting emails, and the time of the
+// last backup. They are the same on every server that shares the database.
 type backlog struct {
 	db     *DB
 	emails *prometheus.Desc
@@ -78,28 +80,28 @@ type backlog struct {
 }
 
 const (
-	backlogTime = time.Second // for asking; without an answer the metrics are left out
-	backlogMost = 10_000      // that are counted
+	backlogTime = time.Second // time limit of the queries; without a result the metrics are left out
+	backlogMost = 10_000      // highest number of emails that is counted
 )
 
 func newBacklog(db *DB) *backlog {
 	return &backlog{
 		db:     db,
-		emails: prometheus.NewDesc("cardwall_letters_waiting", "Emails that have not left; 10,000 at most.", nil, nil),
-		late:   prometheus.NewDesc("cardwall_letters_late_seconds", "How long the email has been due that waits longest.", nil, nil),
-		backup: prometheus.NewDesc("cardwall_backup_last_success_timestamp_seconds", "When cardwall backup last succeeded; 0 if it "+
-			"never did.", nil, nil),
+		emails: prometheus.NewDesc("cardwall_letters_waiting", "Emails that are waiting to be sent, at most 10,000.", nil, nil),
+		late:   prometheus.NewDesc("cardwall_letters_late_seconds", "How long the oldest waiting email has been due.", nil, nil),
+		backup: prometheus.NewDesc("cardwall_backup_last_success_timestamp_seconds", "Time of the last successful cardwall "+
+			"backup; 0 for never.", nil, nil),
 	}
 }
 
-// Describe names the metrics.
+// Describe implements prometheus.Collector.
 func (b *backlog) Describe(to chan<- *prometheus.Desc) {
 	to <- b.emails
 	to <- b.late
 	to <- b.backup
 }
 
-// Collect asks the database.
+// Collect implements prometheus.Collector. It queries the database.
 func (b *backlog) Collect(to chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), backlogTime)
 	defer cancel()
@@ -116,7 +118,7 @@ func (b *backlog) Collect(to chan<- prometheus.Metric) {
 		return err
 	})
 	if err != nil {
-		return // the metrics of transactions tell
+		return // the metrics of transactions count the failure
 	}
 	to <- prometheus.MustNewConstMetric(b.emails, prometheus.GaugeValue, float64(waiting))
 	to <- prometheus.MustNewConstMetric(b.late, prometheus.GaugeValue, late.Seconds())

@@ -147,16 +147,16 @@ func TestCheckpointsAreLeftToLitestream(t *testing.T) {
 	}
 }
 
-// A newer server brings the schema up to date while older ones still work on it,
-// and an older one may have to be brought back. So a migration only adds: what
-// the version before reads and writes stays where it is, and may be written
-// without what is new. What is not needed any more goes a version later, with a
-// line here that says since when nothing uses it.
+// A newer server migrates the schema while older servers still use it, and an
+// operator may have to roll back. So a migration only adds: everything that the
+// previous version reads and writes stays, and new columns are optional. What is no
+// longer needed is removed one version later; the map below says since when nothing
+// uses it.
 func TestMigrationsOnlyAdd(t *testing.T) {
 	t.Parallel()
-	const words = "SQLite's index of words, which one server writes at a time, is made anew in the same transaction"
-	const emails = "the view letters of PostgreSQL takes its place for older servers; no second server uses a SQLite file"
-	gone := map[string]string{ // statements that take something away, and since when nothing uses that
+	const words = "only one server uses a SQLite file, and the same transaction rebuilds its search index"
+	const emails = "older servers use the view letters of PostgreSQL instead; only one server uses a SQLite file"
+	gone := map[string]string{ // statements that remove something, and since when nothing uses it
 		"DELETE FROM texts_gone": words,
 		"DELETE FROM texts_gone WHERE id IN (SELECT id FROM texts_gone ORDER BY id LIMIT 256)":     words,
 		"ALTER TABLE letters RENAME TO emails":                                                     emails,

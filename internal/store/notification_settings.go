@@ -47,13 +47,13 @@ func (s *settingsScan) result() (board.NotificationSettings, error) {
 	return out, nil
 }
 
-// NotificationSettings are how the caller wants to be told.
+// NotificationSettings returns the caller's notification settings.
 func (v *View) NotificationSettings(ctx context.Context) (board.NotificationSettings, error) {
 	return v.NotificationSettingsOf(ctx, v.caller.UserID)
 }
 
-// NotificationSettingsOf are how a person wants to be told, for who writes the
-// person's emails.
+// NotificationSettingsOf returns a person's notification settings. It does not
+// authorize; it is for the service's own emails.
 func (v *View) NotificationSettingsOf(ctx context.Context, userID string) (board.NotificationSettings, error) {
 	var s settingsScan
 	found, err := v.one(ctx, "SELECT u.time_zone, "+settingsColumns+" FROM users u LEFT JOIN notification_settings s ON s.user_id = "+
@@ -68,8 +68,8 @@ func (v *View) NotificationSettingsOf(ctx context.Context, userID string) (board
 	return s.result()
 }
 
-// SetNotificationSettings writes how the caller wants to be told. What waits to
-// leave in an email leaves as these settings say.
+// SetNotificationSettings writes the caller's notification settings. They also apply
+// to notifications that are waiting to be emailed.
 func (tx *Tx) SetNotificationSettings(ctx context.Context, s board.NotificationSettings) error {
 	return tx.setNotificationSettings(ctx, tx.caller.UserID, s)
 }
@@ -106,8 +106,8 @@ func (tx *Tx) setNotificationSettings(ctx context.Context, userID string, s boar
 	return nil
 }
 
-// DisableNotificationEmails has a person get no emails about notifications any more, by who
-// holds the address in one of them. It is false for somebody who is gone.
+// DisableNotificationEmails turns off all emails about notifications for the person
+// whose unsubscribe link was used. It returns false if the account was deleted.
 func (tx *Tx) DisableNotificationEmails(ctx context.Context, userID string) (bool, error) {
 	s, err := tx.NotificationSettingsOf(ctx, userID)
 	if board.IsCode(err, board.CodeNotFound) {
@@ -120,12 +120,12 @@ func (tx *Tx) DisableNotificationEmails(ctx context.Context, userID string) (boo
 	return true, tx.setNotificationSettings(ctx, userID, s)
 }
 
-// PurgeNotifications forgets what is older than it is kept.
+// PurgeNotifications deletes notifications whose retention time has passed.
 func (tx *Tx) PurgeNotifications(ctx context.Context) (int64, error) {
 	return tx.affected(ctx, "DELETE FROM notifications WHERE created_at < $1", int64(tx.now)-board.NotificationKept.Milliseconds())
 }
 
-// zoneOf is the zone of a person's settings.
+// zoneOf returns the time zone of a person's settings.
 func zoneOf(s board.NotificationSettings) (*time.Location, error) {
 	return board.LoadZone("timeZone", s.TimeZone)
 }

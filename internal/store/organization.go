@@ -23,8 +23,8 @@ func scanOrganization(rows *sql.Rows, more ...any) (board.Organization, error) {
 	return o, err
 }
 
-// Organization loads an organization of which the caller has the capability in
-// at least one workspace, and tells whether the caller owns one.
+// Organization loads an organization in which the caller has the capability for at
+// least one workspace, and reports whether the caller owns one.
 func (v *View) Organization(ctx context.Context, id string, need board.WorkspaceCapability) (o board.Organization, owned bool, err error) {
 	var found, may bool
 	err = v.each(ctx, "SELECT "+organizationColumns+`, m.role FROM organizations o JOIN workspaces w ON w.organization_id = o.id
@@ -46,8 +46,8 @@ func (v *View) Organization(ctx context.Context, id string, need board.Workspace
 	return o, owned, nil
 }
 
-// OrganizationWorkspaces are the workspaces of an organization, which a loader
-// has loaded, by id: all of them, or those that the caller is in.
+// OrganizationWorkspaces returns the workspaces of an organization that a loader has
+// loaded, ordered by id: all of them, or those of which the caller is a member.
 func (v *View) OrganizationWorkspaces(ctx context.Context, id string, all bool) ([]board.OrganizationWorkspace, error) {
 	out := []board.OrganizationWorkspace{}
 	err := v.each(ctx, `SELECT w.id, w.name, m.role, (SELECT count(*) FROM workspace_members n WHERE n.workspace_id = w.id)
@@ -62,14 +62,15 @@ func (v *View) OrganizationWorkspaces(ctx context.Context, id string, all bool) 
 	return out, err
 }
 
-// OrganizationMembers are the people in the workspaces of an organization,
-// which a loader has loaded, by user id, from behind one on. The address of
-// who is in none that the caller manages is left out.
-func (v *View) OrganizationMembers(ctx context.Context, id, behind string, limit int) ([]board.OrganizationMember, error) {
+// OrganizationMembers returns a page of the people in the workspaces of an
+// organization that a loader has loaded, in the order of their ids after the given
+// one. It sets the email address only of people in a workspace that the caller
+// manages.
+func (v *View) OrganizationMembers(ctx context.Context, id, after string, limit int) ([]board.OrganizationMember, error) {
 	out := []board.OrganizationMember{}
 	if err := v.each(ctx, `SELECT DISTINCT u.id, u.name, u.email FROM workspaces w
 		JOIN workspace_members m ON m.workspace_id = w.id JOIN users u ON u.id = m.user_id
-		WHERE w.organization_id = $1 AND u.id > $2 AND u.deleted_at IS NULL ORDER BY u.id LIMIT $3`, []any{id, behind, limit},
+		WHERE w.organization_id = $1 AND u.id > $2 AND u.deleted_at IS NULL ORDER BY u.id LIMIT $3`, []any{id, after, limit},
 		func(rows *sql.Rows) error {
 			m := board.OrganizationMember{Workspaces: []board.Membership{}}
 			err := rows.Scan(&m.ID, &m.Name, &m.Email)
@@ -105,8 +106,8 @@ func (v *View) OrganizationMembers(ctx context.Context, id, behind string, limit
 	return out, err
 }
 
-// OrganizationUsage counts the webhooks of an organization, which a loader has
-// loaded, and its deliveries of today, in UTC.
+// OrganizationUsage returns the number of webhooks of an organization that a loader
+// has loaded, and of its deliveries today (UTC).
 func (v *View) OrganizationUsage(ctx context.Context, id string) (webhooks, deliveries int, err error) {
 	if webhooks, err = v.count(ctx, "SELECT count(*) FROM webhooks WHERE organization_id = $1", id); err != nil {
 		return 0, 0, err
@@ -116,14 +117,13 @@ func (v *View) OrganizationUsage(ctx context.Context, id string) (webhooks, deli
 	return webhooks, deliveries, err
 }
 
-// operates tells whether an account is an operator's: its address is verified
-// and stands in the configuration.
+// operates reports whether the configuration makes an account an operator: its email
+// address is verified and one of Options.Operators.
 func (v *View) operates(p board.Profile) bool {
 	return p.Verified && slices.Contains(v.db.opts.Operators, p.Email)
 }
 
-// Operator refuses who is no operator of this server: to everybody else what
-// operators do is not found.
+// Operator returns CodeNotFound unless the caller is an operator of this server.
 func (v *View) Operator(ctx context.Context) error {
 	if v.caller.System {
 		return nil
@@ -135,7 +135,7 @@ func (v *View) Operator(ctx context.Context) error {
 	return err
 }
 
-// OrganizationFilter says which organizations; what is empty leaves out none.
+// OrganizationFilter selects organizations. Empty fields select all.
 type OrganizationFilter struct {
 	Text     string // in the name, the id, or the name or address of an owner; upper and lower case are one
 	Plan     board.Plan
@@ -144,13 +144,12 @@ type OrganizationFilter struct {
 	id string // that one alone
 }
 
-// organizationsAtOnce is how many organizations are looked at in one query when
-// a text is looked for.
+// organizationsAtOnce is how many organizations one query reads for a search by text.
 const organizationsAtOnce = 500
 
-// Organizations are the organizations of the server, newest first, from before
-// one on; for operators. Names are folded in Go, since no database folds as
-// query.Fold does.
+// Organizations returns a page of the server's organizations to an operator, newest
+// first, before the given one. Names are folded in Go, because neither database folds
+// as query.Fold does.
 func (v *View) Organizations(ctx context.Context, f OrganizationFilter, before string, limit int) ([]board.OperatedOrganization, error) {
 	out := []board.OperatedOrganization{}
 	if err := v.Operator(ctx); err != nil {
@@ -183,12 +182,12 @@ type foundOrganization struct {
 	words []string
 }
 
-// has tells whether a folded text is in one of its names.
+// has reports whether one of the organization's names contains a folded text.
 func (o foundOrganization) has(text string) bool {
 	return text == "" || slices.ContainsFunc(o.words, func(w string) bool { return strings.Contains(query.Fold(w), text) })
 }
 
-// organizations reads one part of the list with the owners.
+// organizations reads a part of the list of organizations, with their owners.
 func (v *View) organizations(ctx context.Context, f OrganizationFilter, before string, limit int) ([]foundOrganization, error) {
 	readOnly := int64(-1)
 	if f.ReadOnly != nil {
@@ -232,7 +231,7 @@ func (v *View) organizations(ctx context.Context, f OrganizationFilter, before s
 	return out, err
 }
 
-// countOrganizations fills in what organizations have.
+// countOrganizations sets the counts of organizations.
 func (v *View) countOrganizations(ctx context.Context, all []board.OperatedOrganization) error {
 	if len(all) == 0 {
 		return nil
@@ -259,8 +258,8 @@ func (v *View) countOrganizations(ctx context.Context, all []board.OperatedOrgan
 	})
 }
 
-// OnOrganization locks an organization and loads it for a change by an operator.
-// The audit of each of its workspaces then has the change.
+// OnOrganization locks an organization and loads it for a change by an operator. The
+// change is written to the audit of each of its workspaces.
 func (tx *Tx) OnOrganization(ctx context.Context, id string) (board.OperatedOrganization, error) {
 	var o board.OperatedOrganization
 	if err := tx.Operator(ctx); err != nil {
@@ -278,7 +277,7 @@ func (tx *Tx) OnOrganization(ctx context.Context, id string) (board.OperatedOrga
 	return o, err
 }
 
-// operated is one organization as operators see it.
+// operated returns one organization as operators see it.
 func (v *View) operated(ctx context.Context, id string) (board.OperatedOrganization, error) {
 	found, err := v.organizations(ctx, OrganizationFilter{id: id}, "", 1)
 	if err != nil {
@@ -298,8 +297,8 @@ func (tx *Tx) InsertOrganization(ctx context.Context, o board.Organization) erro
 		o.ID, o.Name, string(o.Plan), flag(o.ReadOnly), int64(tx.now))
 }
 
-// UpdateOrganization changes the plan of an organization, or whether it may
-// write; what is nil stays. An id that names none is not found.
+// UpdateOrganization changes the plan of an organization and whether it is read-only;
+// nil keeps a value. It returns CodeNotFound if there is no such organization.
 func (tx *Tx) UpdateOrganization(ctx context.Context, id string, plan *board.Plan, readOnly *bool) error {
 	var only any
 	if readOnly != nil {

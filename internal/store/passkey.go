@@ -8,7 +8,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// Passkeys are the caller's passkeys, newest first, from before one on.
+// Passkeys returns a page of the caller's passkeys, newest first, before the given
+// one.
 func (v *View) Passkeys(ctx context.Context, before string, limit int) ([]board.Passkey, error) {
 	out := []board.Passkey{}
 	err := v.each(ctx, "SELECT id, name, created_at, last_used_at FROM passkeys WHERE user_id = $1 AND ($2 = '' OR id < $2) "+
@@ -22,37 +23,39 @@ func (v *View) Passkeys(ctx context.Context, before string, limit int) ([]board.
 	return out, err
 }
 
-// Credentials are the keys of a person's passkeys, as package account wrote them.
+// Credentials returns the credentials of a person's passkeys, as package account
+// encoded them.
 func (v *View) Credentials(ctx context.Context, userID string) ([]string, error) {
 	return v.texts(ctx, "SELECT credential FROM passkeys WHERE user_id = $1 ORDER BY id", userID)
 }
 
-// HasUser tells whether there is an account of this id.
+// HasUser reports whether there is an account with an id.
 func (v *View) HasUser(ctx context.Context, userID string) (bool, error) {
 	n, err := v.count(ctx, "SELECT count(*) FROM users WHERE id = $1 AND deleted_at IS NULL", userID)
 	return n > 0, err
 }
 
-// InsertPasskey writes a new passkey of the caller; one that is known already,
-// of whomever, is refused.
+// InsertPasskey writes a new passkey of the caller. It returns an error if the
+// credential is registered already, for any account.
 func (tx *Tx) InsertPasskey(ctx context.Context, p *board.Passkey, credentialID []byte, credential string) error {
 	p.CreatedAt = tx.now
 	n, err := tx.affected(ctx, "INSERT INTO passkeys (id, user_id, name, credential_id, credential, created_at) "+
 		"VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING",
 		p.ID, tx.caller.UserID, p.Name, credentialID, credential, int64(tx.now))
 	if err == nil && n == 0 {
-		err = board.Invalid("credential: this passkey is known already.").In("credential", board.RuleValue)
+		err = board.Invalid("credential: this passkey is registered already.").In("credential", board.RuleValue)
 	}
 	return err
 }
 
-// UsePasskey notes that somebody signed in with a passkey, and its new counter.
+// UsePasskey records a sign-in with a passkey, and the credential with its new
+// counter.
 func (tx *Tx) UsePasskey(ctx context.Context, userID string, credentialID []byte, credential string) error {
 	return tx.exec(ctx, "UPDATE passkeys SET credential = $1, last_used_at = $2 WHERE credential_id = $3 AND user_id = $4",
 		credential, int64(tx.now), credentialID, userID)
 }
 
-// DeletePasskey takes a passkey of the caller's away.
+// DeletePasskey deletes a passkey of the caller.
 func (tx *Tx) DeletePasskey(ctx context.Context, id string) error {
 	n, err := tx.affected(ctx, "DELETE FROM passkeys WHERE id = $1 AND user_id = $2", id, tx.caller.UserID)
 	if err == nil && n == 0 {
@@ -61,15 +64,15 @@ func (tx *Tx) DeletePasskey(ctx context.Context, id string) error {
 	return err
 }
 
-// InsertChallenge keeps what a begun ceremony must answer. Who began it signed
-// in has to end it.
+// InsertChallenge stores the challenge of a WebAuthn ceremony. If the caller is signed
+// in, only the caller can complete it.
 func (tx *Tx) InsertChallenge(ctx context.Context, id, data string, lifetime time.Duration) error {
 	return tx.exec(ctx, "INSERT INTO challenges (id, user_id, data, expires_at) VALUES ($1, $2, $3, $4)",
 		id, optional(tx.caller.UserID), data, int64(tx.now)+lifetime.Milliseconds())
 }
 
-// TakeChallenge ends a challenge and answers its data, once: one that the
-// caller began signed in, or else one of nobody's.
+// TakeChallenge deletes a challenge and returns its data: one that the caller began
+// signed in, or else one that was begun without signing in.
 func (tx *Tx) TakeChallenge(ctx context.Context, id string, signedIn bool) (data string, err error) {
 	owner, args := "user_id IS NULL", []any{id, int64(tx.now)}
 	if signedIn {

@@ -8,10 +8,10 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// People returns a function that loads, once, the people whom the caller sees
-// and whom a query on a page of cards may name: in a workspace its members, and
-// for guests those who see a board that the guest sees. An address is there only
-// for who may see it: of oneself, and for owners and admins of a workspace.
+// People returns a function that loads, once, the people whom a query on a page of
+// cards may name: for a member the members of the workspace, for a guest the people on
+// the boards that the guest can see. Email addresses are only set for the caller, and
+// for people in workspaces where the caller is an owner or admin.
 func (v *View) People(ctx context.Context, p CardPage) func() ([]query.Person, error) {
 	var (
 		out    []query.Person
@@ -61,8 +61,8 @@ func (v *View) People(ctx context.Context, p CardPage) func() ([]query.Person, e
 	}
 }
 
-// Named returns a function that reports whether a card of the page's boards
-// names a person: one who left may still have made it, or have commented.
+// Named returns a function that reports whether a card of the page's boards refers to
+// a person. People who have left may still be the author of a card or a comment.
 func (v *View) Named(ctx context.Context, p CardPage) func(ref query.Ref, id string) (bool, error) {
 	return func(ref query.Ref, id string) (bool, error) {
 		var a sqldb.Args
@@ -81,7 +81,7 @@ func (v *View) Named(ctx context.Context, p CardPage) func(ref query.Ref, id str
 	}
 }
 
-// namedOn selects the boards of a page, archived ones too.
+// namedOn returns a query for the boards of a page, including archived ones.
 func (v *View) namedOn(p CardPage, a *sqldb.Args) string {
 	if p.BoardID != "" {
 		return "SELECT p.id FROM boards p WHERE p.id = " + a.Add(p.BoardID)

@@ -10,7 +10,7 @@ import (
 const publicPageSelect = "SELECT p.board_id, p.secret, p.mode, p.list_id, p.all_lists, p.lists, p.comments, p.names, p.welcome, " +
 	"p.updated_at FROM public_pages p "
 
-// publicPageScan collects a row of public_pages.
+// publicPageScan collects the columns of a row of public_pages.
 type publicPageScan struct {
 	page                    board.PublicPageSettings
 	secret                  []byte
@@ -30,9 +30,9 @@ func (s *publicPageScan) result() board.PublicPageSettings {
 	return p
 }
 
-// PublicPage is the public page of a board that a loader has loaded for one who
-// administers it: its address is what lets guests in. Without one it is a new
-// page, which is off and nowhere.
+// PublicPage returns the settings of the public page of a board, which a loader has
+// loaded for an admin because the URL gives access. If there is none, it returns the
+// settings of a new page, which is off and has no URL.
 func (v *View) PublicPage(ctx context.Context, boardID string) (board.PublicPageSettings, error) {
 	var s publicPageScan
 	found, err := v.one(ctx, publicPageSelect+"WHERE p.board_id = $1", []any{boardID}, s.dest()...)
@@ -49,9 +49,9 @@ func (v *View) PublicPage(ctx context.Context, boardID string) (board.PublicPage
 
 func (v *View) publicAddress(key string) string { return v.db.opts.BaseURL + board.PublicPath + key }
 
-// GuestPage finds the page whose key the caller came by, and lets the caller
-// onto its board as a guest. It refuses with not_found a key that is no longer
-// good, a page that is off, and a board that is confidential or in the trash.
+// GuestPage returns the public page whose key the caller presented, with its board,
+// and gives the caller access to the board as a guest. It returns CodeNotFound if the
+// key is not valid, the page is off, or the board is confidential or in the trash.
 func (v *View) GuestPage(ctx context.Context) (board.Board, board.PublicPageSettings, error) {
 	var s publicPageScan
 	guest := v.caller.Guest
@@ -74,8 +74,8 @@ func (v *View) GuestPage(ctx context.Context) (board.Board, board.PublicPageSett
 	return b, p, err
 }
 
-// GuestPage is that of View for a change by a guest of that name: it locks the
-// board first, so that a page which has just been closed takes no more.
+// GuestPage is View.GuestPage for a change by a guest with a name. It locks the board
+// first, so that no change is accepted after the page was closed.
 func (tx *Tx) GuestPage(ctx context.Context, name string) (board.Board, board.PublicPageSettings, error) {
 	if guest := tx.caller.Guest; guest != nil {
 		tx.caller.Guest = &board.Guest{Key: guest.Key, Name: name}
@@ -87,7 +87,7 @@ func (tx *Tx) GuestPage(ctx context.Context, name string) (board.Board, board.Pu
 	return tx.View.GuestPage(ctx)
 }
 
-// CardNumbered loads the card of a number on a board that a loader has loaded.
+// CardNumbered loads the card with a number of a board that a loader has loaded.
 func (v *View) CardNumbered(ctx context.Context, boardID string, number int) (board.Card, error) {
 	var id string
 	found, err := v.one(ctx, "SELECT id FROM cards WHERE board_id = $1 AND number = $2", []any{boardID, number}, &id)
@@ -100,9 +100,9 @@ func (v *View) CardNumbered(ctx context.Context, boardID string, number int) (bo
 	return v.Card(ctx, id, board.View)
 }
 
-// SetPublicPage writes the public page of a board, which a loader has locked.
-// One without an address gets one, as a renewed one does; the address before
-// stops working.
+// SetPublicPage writes the public page of a board that a loader has locked. With
+// renew, or if the page has no URL yet, it gets a new one, and the former one stops
+// working.
 func (tx *Tx) SetPublicPage(ctx context.Context, p *board.PublicPageSettings, renew bool) error {
 	now := tx.now
 	p.UpdatedAt = &now

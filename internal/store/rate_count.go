@@ -12,20 +12,21 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-const countTime = 500 * time.Millisecond // for which somebody waits
+// countTime is the default of Options.CountTime. It is short, because a request waits
+// for it.
+const countTime = 500 * time.Millisecond
 
-// RateCount is how much of a limit was used in a window, by all servers.
+// RateCount is how much of a limit all servers have used in a window.
 type RateCount struct {
 	Key  string
 	Used int
 	Ends board.Instant // of the window
 }
 
-// CountRates adds what this server counted to what all servers did, and answers
-// the sums in the order of their keys. A window that has ended at that time
-// begins anew, and ends when this server says; of one that goes on the first
-// server has said it. Each key comes once. It fails when it takes longer than
-// Options.CountTime.
+// CountRates adds the counts of this server to those of all servers, and returns the
+// sums ordered by key. If the stored window has ended at the given time, a new one
+// begins with the end that this server sets; otherwise the stored end applies. The
+// keys must be distinct. CountRates fails if it takes longer than Options.CountTime.
 func (db *DB) CountRates(ctx context.Context, at board.Instant, counted []RateCount) (sums []RateCount, err error) {
 	ctx, cancel := context.WithTimeout(ctx, db.opts.CountTime)
 	defer cancel()
@@ -58,7 +59,7 @@ func (db *DB) CountRates(ctx context.Context, at board.Instant, counted []RateCo
 	return sums, nil
 }
 
-// PurgeRateCounts forgets windows that have ended.
+// PurgeRateCounts deletes windows that have ended.
 func (tx *Tx) PurgeRateCounts(ctx context.Context) error {
 	return tx.exec(ctx, "DELETE FROM rate_counts WHERE ends < $1", int64(tx.now))
 }

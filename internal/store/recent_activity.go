@@ -23,19 +23,19 @@ type ActivityCursor struct {
 func (v *View) RecentActivity(ctx context.Context, mark ActivityCursor, limit int) ([]board.Entry, error) {
 	var a sqldb.Args
 	at, id, version, n := a.Add(int64(mark.At)), a.Add(mark.BoardID), a.Add(mark.Version), a.Add(limit)
-	behind := func(alias string) string {
+	after := func(alias string) string {
 		return fmt.Sprintf("%[1]s.at <= %[2]s AND (%[1]s.at < %[2]s OR %[1]s.board_id < %[3]s OR %[1]s.board_id = %[3]s "+
 			"AND %[1]s.version < %[4]s)", alias, at, id, version)
 	}
 	return v.entries(ctx, `JOIN (
 		SELECT e.board_id AS picked_board, e.version AS picked_version FROM (
-			SELECT s.id, (SELECT t.at FROM activity t WHERE t.board_id = s.id AND `+behind("t")+` ORDER BY t.at DESC, t.version DESC `+
+			SELECT s.id, (SELECT t.at FROM activity t WHERE t.board_id = s.id AND `+after("t")+` ORDER BY t.at DESC, t.version DESC `+
 		`LIMIT 1 OFFSET `+n+`) AS enough FROM (
-				SELECT r.id, (SELECT t.at FROM activity t WHERE t.board_id = r.id AND `+behind("t")+`
+				SELECT r.id, (SELECT t.at FROM activity t WHERE t.board_id = r.id AND `+after("t")+`
 					ORDER BY t.at DESC, t.version DESC LIMIT 1) AS newest
 				FROM boards r WHERE r.id IN (`+v.boardsOf(CardPage{IncludeArchived: true}, &a)+`)
 			) s WHERE s.newest IS NOT NULL ORDER BY s.newest DESC, s.id DESC LIMIT `+n+`
-		) f JOIN activity e ON e.board_id = f.id AND e.at >= COALESCE(f.enough, 0) AND `+behind("e")+`
+		) f JOIN activity e ON e.board_id = f.id AND e.at >= COALESCE(f.enough, 0) AND `+after("e")+`
 		ORDER BY e.at DESC, e.board_id DESC, e.version DESC LIMIT `+n+`
 	) p ON picked_board = board_id AND picked_version = version ORDER BY at DESC, board_id DESC, version DESC`, a...)
 }

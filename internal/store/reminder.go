@@ -37,8 +37,8 @@ type reminder struct {
 	which     board.Reminder
 }
 
-// what of a card and its assignees a reminder needs. A card in the archive or on
-// a list or board there, and one that is done, is nobody's to be reminded of.
+// remindersFrom joins cards, assignees and settings for reminders. It excludes cards
+// that are done or archived, and those on archived lists and boards.
 const remindersFrom = ` FROM cards c JOIN lists l ON l.id = c.list_id
 	JOIN boards b ON b.id = c.board_id AND b.archived_at IS NULL AND b.trashed_at IS NULL
 	JOIN card_assignees k ON k.card_id = c.id JOIN users u ON u.id = k.user_id AND u.deleted_at IS NULL

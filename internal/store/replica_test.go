@@ -50,7 +50,7 @@ func replicated(t *testing.T, primary, replica string) (*store.DB, *said) {
 	return db, log
 }
 
-// report reads the organizations, and tells whether a replica did.
+// report reads the organizations, and reports whether it read them from a replica.
 func report(t *testing.T, db *store.DB) (names []string, elsewhere bool) {
 	t.Helper()
 	if err := db.Report(t.Context(), board.System(), func(v *store.View) (err error) {

@@ -10,9 +10,8 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// A filter is seen by its owner and, when it is shared, by the people of the
-// workspace but for guests, to whom its words would tell of boards that they
-// don't see.
+// Owners see their filters. Members of the workspace, except guests, also see shared
+// ones. A filter could reveal the names of boards that a guest cannot see.
 const (
 	filterSelect = `SELECT f.id, f.workspace_id, f.name, f.query, f.shared, f.created_at, f.updated_at, u.id, u.name, wm.role
 		FROM saved_filters f JOIN users u ON u.id = f.owner_id
@@ -28,12 +27,12 @@ func scanFilter(rows *sql.Rows) (f board.SavedFilter, role board.WorkspaceRole, 
 	return f, role, err
 }
 
-// SavedFilters are the filters of a workspace that the caller sees, by id, from
-// behind one on. A loader has loaded the workspace.
-func (v *View) SavedFilters(ctx context.Context, workspaceID, behind string, limit int) ([]board.SavedFilter, error) {
+// SavedFilters returns a page of the filters of a workspace that the caller can see,
+// in the order of their ids after the given one. The workspace must be loaded.
+func (v *View) SavedFilters(ctx context.Context, workspaceID, after string, limit int) ([]board.SavedFilter, error) {
 	out := []board.SavedFilter{}
 	err := v.each(ctx, filterSelect+"AND f.workspace_id = $1 AND f.id > $3 ORDER BY f.id LIMIT $4",
-		[]any{workspaceID, v.caller.UserID, behind, limit}, func(rows *sql.Rows) error {
+		[]any{workspaceID, v.caller.UserID, after, limit}, func(rows *sql.Rows) error {
 			f, _, err := scanFilter(rows)
 			out = append(out, f)
 			return err
@@ -41,7 +40,7 @@ func (v *View) SavedFilters(ctx context.Context, workspaceID, behind string, lim
 	return out, err
 }
 
-// SavedFilter loads a filter that the caller sees.
+// SavedFilter loads a filter that the caller can see.
 func (v *View) SavedFilter(ctx context.Context, id string) (board.SavedFilter, error) {
 	f, _, err := v.savedFilter(ctx, id)
 	return f, err
@@ -60,8 +59,8 @@ func (v *View) savedFilter(ctx context.Context, id string) (f board.SavedFilter,
 	return f, role, err
 }
 
-// SavedFilter loads a filter for a change: by its owner or, when it is shared,
-// by who manages the workspace. On a read-only plan it is refused.
+// SavedFilter loads a filter for a change by its owner or, if it is shared, by an
+// owner or admin of the workspace. It refuses changes on a read-only plan.
 func (tx *Tx) SavedFilter(ctx context.Context, id string) (board.SavedFilter, error) {
 	if err := tx.lock(ctx, filterLock, id); err != nil {
 		return board.SavedFilter{}, err
@@ -80,7 +79,7 @@ func (tx *Tx) SavedFilter(ctx context.Context, id string) (board.SavedFilter, er
 	return f, nil
 }
 
-// CountSavedFilters counts the caller's filters in a workspace.
+// CountSavedFilters returns the number of the caller's filters in a workspace.
 func (v *View) CountSavedFilters(ctx context.Context, workspaceID string) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM saved_filters WHERE owner_id = $1 AND workspace_id = $2", v.caller.UserID, workspaceID)
 }
@@ -93,22 +92,21 @@ func (tx *Tx) InsertSavedFilter(ctx context.Context, f *board.SavedFilter) error
 		f.ID, f.WorkspaceID, f.Owner.ID, f.Name, f.Query, flag(f.Shared), int64(f.CreatedAt), int64(f.UpdatedAt))
 }
 
-// UpdateSavedFilter writes a filter as it is.
+// UpdateSavedFilter writes all fields of a filter.
 func (tx *Tx) UpdateSavedFilter(ctx context.Context, f *board.SavedFilter) error {
 	f.UpdatedAt = tx.now
 	return tx.exec(ctx, "UPDATE saved_filters SET name = $1, query = $2, shared = $3, updated_at = $4 WHERE id = $5", f.Name,
 		f.Query, flag(f.Shared), int64(f.UpdatedAt), f.ID)
 }
 
-// DeleteSavedFilter forgets a filter.
+// DeleteSavedFilter deletes a filter.
 func (tx *Tx) DeleteSavedFilter(ctx context.Context, id string) error {
 	return tx.exec(ctx, "DELETE FROM saved_filters WHERE id = $1", id)
 }
 
-// Known finds those of the ids that name something in a workspace which the
-// caller can see: boards, their lists and labels, and people. Guests see no
-// directory, so for them all people count as known, and so does every id of
-// another kind.
+// Known returns the ids of boards, lists, labels and people in a workspace that the
+// caller can see. Guests have no list of members, so for them all people count as
+// known. Ids of other kinds always count as known.
 func (v *View) Known(ctx context.Context, workspace board.Workspace, ids []string) (map[string]bool, error) {
 	kinds := map[string][]string{}
 	known := make(map[string]bool, len(ids))

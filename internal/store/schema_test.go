@@ -113,8 +113,7 @@ func TestBothSchemasAreTheSame(t *testing.T) {
 	}
 }
 
-// Some drivers bind $1 and $2 in the order in which they stand in the text,
-// wrongly and silently.
+// Some drivers silently bind $1 and $2 in the order of their appearance in the text.
 func TestParametersAreBoundByNumber(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {

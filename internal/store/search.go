@@ -93,7 +93,7 @@ const fillBatch = 500
 // allBoards selects the boards to fill.
 const allBoards = "SELECT id FROM boards ORDER BY id"
 
-// A boardFill does a part of fillBoards: it fills some cards of a locked board,
+// boardFill does a part of fillBoards: it fills some cards of a locked board,
 // after an id. It returns the last id that it filled and whether more may follow.
 type boardFill func(ctx context.Context, tx *Tx, boardID, after string) (last string, more bool, err error)
 

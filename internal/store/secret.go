@@ -11,8 +11,8 @@ import (
 )
 
 // KeySetting is the setting with the ids of the keys that secrets are sealed under,
-// separated by commas. All servers seal under the first one, whatever the order of
-// their own rings; a rotation in progress leaves further ones.
+// separated by commas. All servers seal under the first one, in whatever order their
+// keyrings are configured. During a rotation there are several.
 const (
 	KeySetting      = "secret_key"
 	keySettingQuery = "SELECT value FROM settings WHERE key = $1"
@@ -27,14 +27,14 @@ func WebhookSealContext(webhookID, column string) string {
 	return "webhook:" + webhookID + ":" + column
 }
 
-// PageSealContext is the place of the secret of a board's public page.
+// PageSealContext returns the place of the secret of a board's public page.
 func PageSealContext(boardID string) string { return "public-page:" + boardID + ":secret" }
 
-// AnswerSealContext is the place of a stored response to an idempotent request.
+// AnswerSealContext returns the place of a stored response to an idempotent request.
 func AnswerSealContext(userID, key string) string { return "idempotency:" + userID + ":" + key }
 
-// sealed seals a secret for its place. On PostgreSQL it holds the setting until
-// the transaction ends, so that a rotation waits for it and then finds it.
+// sealed seals a secret for its place. On PostgreSQL it locks the setting until the
+// transaction ends, so that a key rotation waits and then also finds this secret.
 func (tx *Tx) sealed(ctx context.Context, place string, plain []byte) ([]byte, error) {
 	keys := tx.db.opts.Keys
 	if keys == nil {
@@ -78,8 +78,8 @@ func (v *View) keySetting(ctx context.Context, text string) ([]string, error) {
 	return strings.Split(value, ","), nil
 }
 
-// checkKeys refuses to work without the keys that secrets here are sealed
-// under. The first start of all notes the key that it seals under.
+// checkKeys returns an error if the keyring lacks a key that secrets in this database
+// are sealed under. The first start of all records the key that it seals under.
 func (db *DB) checkKeys(ctx context.Context) error {
 	keys := db.opts.Keys
 	if keys == nil {
@@ -106,7 +106,8 @@ func (db *DB) checkKeys(ctx context.Context) error {
 	return keysMissing(keys, ids)
 }
 
-// keysMissing says what to set when the ring has not all of the keys.
+// keysMissing returns an error with the setting to change if the keyring lacks one of
+// the keys.
 func keysMissing(keys *seal.Keyring, ids []string) error {
 	for _, id := range ids {
 		if !keys.Has(id) {

@@ -10,23 +10,23 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// sessionLives is the condition of a session that has not ended: $2 and $3 are
-// the oldest last use and the oldest beginning.
+// sessionLives is the condition that a session has not ended, where $2 is the oldest
+// allowed last use and $3 the oldest allowed creation time.
 const sessionLives = "s.last_used_at > $2 AND s.created_at > $3"
 
 func (v *View) oldest() (lastUsed, created int64) {
 	return int64(v.now) - board.SessionIdle.Milliseconds(), int64(v.now) - board.SessionLifetime.Milliseconds()
 }
 
-// ActAs makes a person the caller of the rest of the transaction: who signs in
-// is who did it.
+// ActAs makes a person the caller of the rest of the transaction, for example after a
+// sign-in.
 func (tx *Tx) ActAs(userID string) {
 	tx.caller.Actor = board.Actor{Type: board.ActorPerson, ID: &userID}
 	tx.caller.UserID = userID
 }
 
-// InsertSession signs the caller in: it writes a new session by the fingerprint
-// of its secret, from where the request came.
+// InsertSession writes a new session of the caller with the hash of its secret, and
+// the address and browser of the request.
 func (tx *Tx) InsertSession(ctx context.Context, id string, hash []byte) error {
 	tx.caller.SessionID = id
 	now := int64(tx.now)
@@ -35,14 +35,13 @@ func (tx *Tx) InsertSession(ctx context.Context, id string, hash []byte) error {
 		id, tx.caller.UserID, hash, now, agent(tx.caller.UserAgent), tx.caller.Address)
 }
 
-// maxAgent is how much of what a browser calls itself is kept, in bytes.
+// maxAgent is the maximum length of a stored User-Agent, in bytes.
 const maxAgent = 256
 
 func agent(s string) string { return validText(s, maxAgent) }
 
-// CallerOfSession finds who is signed in by the fingerprint of a session's
-// secret. A session that was ended or has expired, or whose owner is gone,
-// stands for nobody.
+// CallerOfSession returns the caller of a session by the hash of its secret. Found is
+// false if the session has ended or expired, or its owner's account was deleted.
 func (v *View) CallerOfSession(ctx context.Context, hash []byte) (c board.Caller, found bool, err error) {
 	lastUsed, created := v.oldest()
 	found, err = v.one(ctx, "SELECT s.id, s.user_id FROM sessions s JOIN users u ON u.id = s.user_id WHERE s.hash = $1 AND "+
@@ -56,8 +55,8 @@ func (v *View) CallerOfSession(ctx context.Context, hash []byte) (c board.Caller
 	return person, true, nil
 }
 
-// ValidCredentials are those of some sessions and tokens, by their ids, whose callers would
-// be let in now: what CallerOfSession and CallerOfToken ask, of many at once.
+// ValidCredentials returns the ids of sessions and tokens that are still valid, by the
+// rules of CallerOfSession and CallerOfToken.
 func (db *DB) ValidCredentials(ctx context.Context, ids []string) (map[string]bool, error) {
 	out := map[string]bool{}
 	err := db.Read(ctx, board.System(), func(v *View) error {
@@ -106,12 +105,13 @@ func (v *View) sessions(ctx context.Context, where string, args ...any) ([]board
 	return out, err
 }
 
-// Sessions are the caller's sessions, newest first, from before one on.
+// Sessions returns a page of the caller's sessions, newest first, before the given
+// one.
 func (v *View) Sessions(ctx context.Context, before string, limit int) ([]board.Session, error) {
 	return v.sessions(ctx, " AND ($4 = '' OR s.id < $4) ORDER BY s.id DESC LIMIT $5", before, limit)
 }
 
-// Session is the caller's session that the request came with.
+// Session returns the caller's current session.
 func (v *View) Session(ctx context.Context) (board.Session, error) {
 	found, err := v.sessions(ctx, " AND s.id = $4", v.caller.SessionID)
 	if err == nil && len(found) == 0 {
@@ -123,8 +123,8 @@ func (v *View) Session(ctx context.Context) (board.Session, error) {
 	return found[0], nil
 }
 
-// RecentUntil is until when the caller's sign-in counts as recent; 0 where the
-// caller is not signed in.
+// RecentUntil returns until when the caller's sign-in counts as recent, 0 if the
+// caller has no session.
 func (v *View) RecentUntil(ctx context.Context) (board.Instant, error) {
 	var at board.Instant
 	found, err := v.one(ctx, "SELECT recent_at FROM sessions WHERE id = $1 AND user_id = $2", []any{v.caller.SessionID, v.caller.UserID}, &at)
@@ -155,7 +155,7 @@ func (tx *Tx) EndReplacedSession(ctx context.Context) (userID string, err error)
 	return userID, err
 }
 
-// EndSession ends one of the caller's sessions; any other is not found.
+// EndSession ends one of the caller's sessions. It returns CodeNotFound for any other.
 func (tx *Tx) EndSession(ctx context.Context, id string) error {
 	n, err := tx.affected(ctx, "DELETE FROM sessions WHERE id = $1 AND user_id = $2", id, tx.caller.UserID)
 	if err == nil && n == 0 {

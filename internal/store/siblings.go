@@ -103,7 +103,7 @@ func (tx *Tx) neighbour(ctx context.Context, s Siblings, parentID, self, id stri
 		return "", err
 	}
 	if !found || id == self {
-		return "", board.Invalid("position must name another open %s that stands in the same place; %q does not.", s.Noun, id).
+		return "", board.Invalid("position must name another open %s with the same parent; %q is not one.", s.Noun, id).
 			In("position", board.RuleValue)
 	}
 	return rank, nil
@@ -166,10 +166,10 @@ func (v *View) carryRank(ctx context.Context, parentID string, m RankCursor) (Ra
 			return m, err
 		}
 		if known == 0 {
-			return m, board.Invalid("cursor is too old; begin again without it.").In("cursor", board.RuleValue)
+			return m, board.Invalid("cursor is too old. Start again without a cursor.").In("cursor", board.RuleValue)
 		}
 		old := m.Rank
-		m.Rank = "" // before all that were there
+		m.Rank = "" // before all rows
 		if _, err := v.one(ctx, "SELECT new_rank FROM reranks WHERE parent_id = $1 AND epoch = $2 AND old_rank <= $3 "+
 			"ORDER BY old_rank DESC LIMIT 1",
 			[]any{parentID, m.Epoch, old}, &m.Rank); err != nil {

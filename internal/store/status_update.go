@@ -18,15 +18,14 @@ type StatusUpdateCursor struct {
 	ID string        `json:"id"`
 }
 
-// MovedCard is a card that came to another list.
+// MovedCard is a card that was moved to another list.
 type MovedCard struct {
 	Title, URL, List string
 }
 
-// MovedCards are the open cards of a board, which a loader has loaded, that
-// came to another list since a time and were made before it, with the lists that
-// they are in now; the last moved first. Those that were completed since then
-// are left out.
+// MovedCards returns the open cards of a board that were created before an instant and
+// moved to another list since, with their current lists, the last moved first. The
+// board must be loaded. Cards that were completed since then are left out.
 func (v *View) MovedCards(ctx context.Context, boardID string, since board.Instant, limit int) ([]MovedCard, error) {
 	out := []MovedCard{}
 	err := v.each(ctx, `SELECT c.id, c.title, l.name FROM cards c JOIN lists l ON l.id = c.list_id
@@ -46,8 +45,8 @@ func (v *View) MovedCards(ctx context.Context, boardID string, since board.Insta
 	return out, err
 }
 
-// StatusUpdates are what was said of a board, which a loader has loaded, newest
-// first from behind the mark on.
+// StatusUpdates returns a page of the status updates of a board that a loader has
+// loaded, newest first, after the cursor.
 func (v *View) StatusUpdates(ctx context.Context, boardID string, mark StatusUpdateCursor, limit int) ([]board.StatusUpdate, error) {
 	out := []board.StatusUpdate{}
 	err := v.each(ctx, `SELECT s.id, s.board_id, s.status, s.title, s.text, s.start_date, s.target_date, s.author_id, u.name,
@@ -76,14 +75,13 @@ func (v *View) StatusUpdates(ctx context.Context, boardID string, mark StatusUpd
 	return out, err
 }
 
-// InsertStatusUpdate writes what somebody says of a board, which a loader has
-// loaded.
+// InsertStatusUpdate writes a status update of a board that a loader has loaded.
 func (tx *Tx) InsertStatusUpdate(ctx context.Context, s *board.StatusUpdate) error {
 	s.CreatedAt = tx.now
 	return tx.TransferStatusUpdate(ctx, s)
 }
 
-// Figures sum up one board, which a loader has loaded.
+// Figures returns the numbers of a status update for a board that a loader has loaded.
 func (v *View) Figures(ctx context.Context, boardID string, cut ReportCut) (board.Figures, error) {
 	var (
 		a sqldb.Args

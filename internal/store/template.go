@@ -10,10 +10,10 @@ import (
 	"cardwall/internal/board"
 )
 
-// Templates are the templates that a workspace, which a loader has loaded,
-// keeps, by id, from behind one on. Their contents are not read.
-func (v *View) Templates(ctx context.Context, workspaceID, behind string, limit int) ([]board.BoardTemplate, error) {
-	return v.templates(ctx, "workspace_id = $1 AND id > $2 ORDER BY id LIMIT $3", workspaceID, behind, limit)
+// Templates returns a page of the templates of a workspace that a loader has loaded,
+// in the order of their ids after the given one. It does not read their contents.
+func (v *View) Templates(ctx context.Context, workspaceID, after string, limit int) ([]board.BoardTemplate, error) {
+	return v.templates(ctx, "workspace_id = $1 AND id > $2 ORDER BY id LIMIT $3", workspaceID, after, limit)
 }
 
 func (v *View) templates(ctx context.Context, where string, args ...any) ([]board.BoardTemplate, error) {
@@ -39,8 +39,9 @@ func (v *View) templates(ctx context.Context, where string, args ...any) ([]boar
 	return out, err
 }
 
-// TemplateContent is the name, description and content of a template that a
-// workspace, which a loader has loaded, keeps. Another workspace's is not found.
+// TemplateContent returns the name, description and content of a template of a
+// workspace that a loader has loaded. It returns CodeNotFound for a template of
+// another workspace.
 func (v *View) TemplateContent(ctx context.Context, workspaceID, id string) (name, description string, c board.TemplateContent, err error) {
 	var content []byte
 	found, err := v.one(ctx, "SELECT name, description, content FROM board_templates WHERE id = $1 AND workspace_id = $2",
@@ -63,8 +64,8 @@ func (v *View) TemplateContent(ctx context.Context, workspaceID, id string) (nam
 const templateWorkspace = "SELECT t.workspace_id, m.role FROM board_templates t JOIN workspace_members m ON m.workspace_id = " +
 	"t.workspace_id AND m.user_id = $2 WHERE t.id = $1"
 
-// TemplateWorkspace is which workspace keeps a template. To who does not see
-// the templates of that workspace it is not found.
+// TemplateWorkspace returns the workspace of a template. It returns CodeNotFound if
+// the caller cannot see the templates of that workspace.
 func (v *View) TemplateWorkspace(ctx context.Context, id string) (workspaceID string, err error) {
 	var role board.WorkspaceRole
 	found, err := v.one(ctx, templateWorkspace, []any{id, v.caller.UserID}, &workspaceID, &role)
@@ -74,7 +75,7 @@ func (v *View) TemplateWorkspace(ctx context.Context, id string) (workspaceID st
 	return workspaceID, err
 }
 
-// Template is a template that a workspace, which a loader has loaded, keeps.
+// Template returns a template of a workspace that a loader has loaded.
 func (v *View) Template(ctx context.Context, workspaceID, id string) (board.BoardTemplate, board.TemplateContent, error) {
 	all, err := v.templates(ctx, "workspace_id = $1 AND id = $2", workspaceID, id)
 	if err == nil && len(all) == 0 {
@@ -87,8 +88,8 @@ func (v *View) Template(ctx context.Context, workspaceID, id string) (board.Boar
 	return all[0], content, err
 }
 
-// DeleteTemplate forgets a template of a workspace, which a loader has loaded
-// for a change. One that is gone is not found.
+// DeleteTemplate deletes a template of a workspace that a loader has loaded for a
+// change. It returns CodeNotFound if there is no such template.
 func (tx *Tx) DeleteTemplate(ctx context.Context, workspaceID, id string) error {
 	n, err := tx.affected(ctx, "DELETE FROM board_templates WHERE id = $1 AND workspace_id = $2", id, workspaceID)
 	if err == nil && n == 0 {
@@ -97,8 +98,7 @@ func (tx *Tx) DeleteTemplate(ctx context.Context, workspaceID, id string) error 
 	return err
 }
 
-// InsertTemplate writes a new template with its content into the workspace
-// that it names.
+// InsertTemplate writes a new template with its content.
 func (tx *Tx) InsertTemplate(ctx context.Context, t *board.BoardTemplate, c board.TemplateContent) error {
 	content, err := json.Marshal(c)
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"cardwall/internal/trace"
 )
 
-// statementsMost is how many statements of one transaction are recorded: an import
-// has thousands, of which the first say enough.
+// statementsMost is how many statements of one transaction are recorded. An import has
+// thousands, and the first ones are enough.
 const statementsMost = 256
 
-// statement begins the span of one statement: its text, never what is bound to it
-// (semantic conventions of OpenTelemetry for database client spans). nil when the
-// transaction is not recorded.
+// statement begins the span of one statement. The span has the text of the statement,
+// never its parameters (OpenTelemetry semantic conventions for database client spans).
+// It returns nil if the transaction is not recorded.
 func (v *View) statement(text string) *trace.Span {
 	if v.span == nil || v.statements >= statementsMost {
 		return nil
@@ -29,7 +29,7 @@ func (v *View) statement(text string) *trace.Span {
 	return s
 }
 
-// summary is what a statement does, and the table that it names first.
+// summary returns the verb of a statement and the first table that it names.
 func summary(text string) (verb, table string) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
@@ -47,7 +47,7 @@ func summary(text string) (verb, table string) {
 	return words[0], ""
 }
 
-// ended notes what became of a transaction.
+// ended records the outcome of a transaction.
 func (db *DB) ended(s *trace.Span, kind string, err error) {
 	outcome := outcomeOf(err)
 	db.opts.Metrics.transactions.WithLabelValues(kind, outcome).Inc()
@@ -62,12 +62,12 @@ func (db *DB) ended(s *trace.Span, kind string, err error) {
 	s.End()
 }
 
-// What becomes of a transaction.
+// Outcomes of a transaction.
 const (
 	outcomeDone        = "ok"
-	outcomeRefused     = "refused"     // by a rule of ours; the caller is told which
-	outcomeUnavailable = "unavailable" // the database took it not; a retry may
-	outcomeFailed      = "failed"      // in a way that nobody expected
+	outcomeRefused     = "refused"     // by a rule of the service, which the caller learns
+	outcomeUnavailable = "unavailable" // a retry may succeed
+	outcomeFailed      = "failed"      // unexpected error
 )
 
 func outcomeOf(err error) string {

@@ -14,17 +14,17 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// An export reads a board from end to end, and an import writes records as
-// they were elsewhere: with their own times, numbers, states and versions. No
-// other code may write a record that way.
+// Reads and writes of exports and imports. An export reads whole boards. An import
+// writes records with the times, numbers, states and versions that they had in the
+// exported installation. No other code may set these.
 
-// TransferCards are the cards of a list on a board that a loader has loaded,
-// archived ones too, in their order from behind a rank on.
-func (v *View) TransferCards(ctx context.Context, listID, behind string, limit int) ([]board.Card, error) {
+// TransferCards returns a page of the cards of a list, including archived ones, in
+// their order after a rank. The list's board must be loaded.
+func (v *View) TransferCards(ctx context.Context, listID, after string, limit int) ([]board.Card, error) {
 	var cards []board.Card
 	err := v.each(ctx, "SELECT "+cardColumns+", c.description FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.list_id = $1 "+
 		"AND c.rank > $2 ORDER BY c.rank, c.id LIMIT $3",
-		[]any{listID, behind, limit}, func(rows *sql.Rows) error {
+		[]any{listID, after, limit}, func(rows *sql.Rows) error {
 			var c board.Card
 			err := rows.Scan(cardDest(&c)...)
 			cards = append(cards, c)
@@ -36,7 +36,7 @@ func (v *View) TransferCards(ctx context.Context, listID, behind string, limit i
 	return cards, v.hydrate(ctx, cards)
 }
 
-// CardsWith tells which of the cards have checklists, and which have comments.
+// CardsWith reports which of the cards have checklists, and which have comments.
 func (v *View) CardsWith(ctx context.Context, ids []string) (checklists, comments map[string]bool, err error) {
 	checklists, comments = map[string]bool{}, map[string]bool{}
 	err = sqldb.InChunks(ids, func(in string, args []any) error {
@@ -59,9 +59,9 @@ func (v *View) CardsWith(ctx context.Context, ids []string) (checklists, comment
 	return checklists, comments, err
 }
 
-// UsersOn are the ids of everybody whom a record of a board names: who made
-// it or a card, is assigned, commented, said how it does or changed something. Those whom the
-// text of a change alone names are not among them.
+// UsersOn returns the ids of the people in the records of a board: authors of the
+// board, of cards, comments and status updates, assignees, and actors of changes.
+// People who are only mentioned in the text of a change are left out.
 func (v *View) UsersOn(ctx context.Context, boardID string) ([]string, error) {
 	var ids []string
 	err := v.each(ctx, `SELECT created_by FROM boards WHERE id = $1 AND created_by IS NOT NULL
@@ -79,8 +79,8 @@ func (v *View) UsersOn(ctx context.Context, boardID string) ([]string, error) {
 	return ids, err
 }
 
-// TransferStatusUpdates are what was said of a board, which a loader has
-// loaded, oldest first from behind the mark on. Of authors they hold the id.
+// TransferStatusUpdates returns a page of the status updates of a board that a loader
+// has loaded, oldest first, after the cursor. Their authors have only ids.
 func (v *View) TransferStatusUpdates(ctx context.Context, boardID string, mark StatusUpdateCursor,
 	limit int) ([]board.StatusUpdate, error) {
 	var out []board.StatusUpdate
@@ -105,13 +105,14 @@ func (v *View) TransferStatusUpdates(ctx context.Context, boardID string, mark S
 	return out, err
 }
 
-// SharedFilters are the filters of a workspace, which a loader has loaded or a
-// board of it, that their owners share with the caller, by id from behind one on.
-func (v *View) SharedFilters(ctx context.Context, workspaceID, behind string, limit int) ([]board.SavedFilter, error) {
+// SharedFilters returns a page of the filters of a workspace that their owners share
+// with the caller, in the order of their ids after the given one. The workspace, or a
+// board of it, must be loaded.
+func (v *View) SharedFilters(ctx context.Context, workspaceID, after string, limit int) ([]board.SavedFilter, error) {
 	var a sqldb.Args
 	text := `SELECT f.id, f.workspace_id, f.name, f.query, f.created_at, f.updated_at, u.id, u.name FROM saved_filters f
 		JOIN users u ON u.id = f.owner_id
-		WHERE f.shared = 1 AND f.workspace_id = ` + a.Add(workspaceID) + " AND f.id > " + a.Add(behind)
+		WHERE f.shared = 1 AND f.workspace_id = ` + a.Add(workspaceID) + " AND f.id > " + a.Add(after)
 	if !v.caller.System {
 		text += " AND EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = f.workspace_id AND m.role <> 'guest' " +
 			"AND m.user_id = " + a.Add(v.caller.UserID) + ")"
@@ -126,11 +127,11 @@ func (v *View) SharedFilters(ctx context.Context, workspaceID, behind string, li
 	return out, err
 }
 
-// Home is where a list or a label is; a board is its own.
+// Home is the workspace and the board of a list or a label. A board is its own home.
 type Home struct{ WorkspaceID, BoardID string }
 
-// Homes finds those of the ids that are boards, lists or labels. It tells
-// nobody: whether the caller sees them is not asked.
+// Homes returns the homes of those ids that are boards, lists or labels. It does not
+// authorize: the caller must not reveal the result.
 func (v *View) Homes(ctx context.Context, ids []string) (map[string]Home, error) {
 	homes := map[string]Home{}
 	err := sqldb.InChunks(ids, func(in string, args []any) error {
@@ -150,7 +151,7 @@ func (v *View) Homes(ctx context.Context, ids []string) (map[string]Home, error)
 	return homes, err
 }
 
-// ChangesNaming hands over the changes of a board, as JSON, that hold a text.
+// ChangesNaming calls fn with the JSON of each change of a board that contains a text.
 func (v *View) ChangesNaming(ctx context.Context, boardID, text string, fn func(changes []byte) error) error {
 	return v.each(ctx, "SELECT changes FROM activity WHERE board_id = $1 AND changes LIKE $2 ORDER BY version",
 		[]any{boardID, "%" + text + "%"}, func(rows *sql.Rows) error {
@@ -162,8 +163,7 @@ func (v *View) ChangesNaming(ctx context.Context, boardID, text string, fn func(
 		})
 }
 
-// UserNames are the users with these ids by name, then by id; those who have
-// left too.
+// UserNames returns the users with the given ids, including those who have left.
 func (v *View) UserNames(ctx context.Context, ids []string) ([]board.UserRef, error) {
 	out := []board.UserRef{}
 	err := sqldb.InChunks(ids, func(in string, args []any) error {
@@ -177,14 +177,14 @@ func (v *View) UserNames(ctx context.Context, ids []string) ([]board.UserRef, er
 	return out, err
 }
 
-// WorkspaceBoards are the ids of the boards of a workspace that an export of
-// it may hold, from behind one on: archived ones too, neither trashed nor
-// confidential ones. Whether the caller sees each is for Board to say.
-func (v *View) WorkspaceBoards(ctx context.Context, workspaceID, behind string, limit int) ([]string, error) {
+// WorkspaceBoards returns a page of the ids of the boards of a workspace that an
+// export may contain, after the given one. It leaves out boards that are confidential
+// or in the trash. It does not authorize: the caller must load each board.
+func (v *View) WorkspaceBoards(ctx context.Context, workspaceID, after string, limit int) ([]string, error) {
 	var ids []string
 	err := v.each(ctx, "SELECT id FROM boards WHERE workspace_id = $1 AND id > $2 AND trashed_at IS NULL AND visibility <> $3 "+
 		"ORDER BY id LIMIT $4",
-		[]any{workspaceID, behind, string(board.Confidential), limit}, func(rows *sql.Rows) error {
+		[]any{workspaceID, after, string(board.Confidential), limit}, func(rows *sql.Rows) error {
 			var id string
 			err := rows.Scan(&id)
 			ids = append(ids, id)
@@ -193,10 +193,10 @@ func (v *View) WorkspaceBoards(ctx context.Context, workspaceID, behind string, 
 	return ids, err
 }
 
-// TransferBoard writes a board as it was elsewhere into a workspace that a
-// loader has loaded. Its counts are those of what follows it: TransferBoardEnd
-// writes them. The caller becomes its admin; when that is no person and the
-// workspace alone does not open the board, the owners of the workspace do.
+// TransferBoard writes an imported board to a workspace that a loader has loaded.
+// TransferBoardEnd writes its counts. The caller becomes its admin. If the caller is
+// not a person and the board is not visible to the workspace, the owners of the
+// workspace become its admins.
 func (tx *Tx) TransferBoard(ctx context.Context, b *board.Board, in board.Workspace) error {
 	tx.remember(&board.Access{
 		BoardID: b.ID, WorkspaceID: in.ID, OrganizationID: in.OrganizationID, Visibility: b.Visibility, Features: b.Features,
@@ -220,8 +220,8 @@ func (tx *Tx) TransferBoard(ctx context.Context, b *board.Board, in board.Worksp
 		SELECT $1, user_id, 'admin', $2 FROM workspace_members WHERE workspace_id = $3 AND role = 'owner'`, b.ID, int64(tx.now), in.ID)
 }
 
-// TransferBoardEnd writes what was counted since TransferBoard. Numbers below
-// nextNumber are never given again.
+// TransferBoardEnd writes the counts since TransferBoard. Later cards get numbers from
+// nextNumber on.
 func (tx *Tx) TransferBoardEnd(ctx context.Context, boardID string, nextNumber int) error {
 	a := tx.On(boardID)
 	a.NextNumber = max(a.NextNumber, nextNumber)
@@ -229,7 +229,7 @@ func (tx *Tx) TransferBoardEnd(ctx context.Context, boardID string, nextNumber i
 		a.OpenCards, a.AllCards, a.OpenLists, a.NextNumber, boardID)
 }
 
-// TransferList writes a list as it was elsewhere, at its rank.
+// TransferList writes an imported list with its rank.
 func (tx *Tx) TransferList(ctx context.Context, l *board.List) error {
 	if l.ArchivedAt == nil {
 		tx.On(l.BoardID).OpenLists++
@@ -243,7 +243,7 @@ func (tx *Tx) TransferList(ctx context.Context, l *board.List) error {
 	return nil
 }
 
-// TransferLabel writes a label as it was elsewhere.
+// TransferLabel writes an imported label.
 func (tx *Tx) TransferLabel(ctx context.Context, l *board.Label) error {
 	if err := tx.exec(ctx, "INSERT INTO labels (id, board_id, name, color, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6)",
 		l.ID, l.BoardID, l.Name, string(l.Color), int64(l.CreatedAt), int64(l.UpdatedAt)); err != nil {
@@ -252,9 +252,9 @@ func (tx *Tx) TransferLabel(ctx context.Context, l *board.Label) error {
 	return nil
 }
 
-// TransferCard writes a card as it was elsewhere, at its rank and under its
-// number, with labels, assignees (in their order) and counts. ArchivedAt
-// is when the card was archived itself, ListArchivedAt when its list was.
+// TransferCard writes an imported card with its rank, its number, its labels, its
+// counts and its assignees in their order. ArchivedAt is when the card itself was
+// archived, ListArchivedAt when its list was.
 func (tx *Tx) TransferCard(ctx context.Context, c *board.Card) error {
 	a := tx.On(c.BoardID)
 	a.NextNumber = max(a.NextNumber, c.Number+1)
@@ -289,7 +289,7 @@ func (tx *Tx) TransferCard(ctx context.Context, c *board.Card) error {
 	return nil
 }
 
-// TransferChecklist writes a checklist as it was elsewhere, with its items.
+// TransferChecklist writes an imported checklist with its items.
 func (tx *Tx) TransferChecklist(ctx context.Context, k *board.Checklist) error {
 	if err := tx.exec(ctx, "INSERT INTO checklists (id, card_id, title, created_at, updated_at) VALUES ($1, $2, $3, $4, $5)",
 		k.ID, k.CardID, k.Title, int64(k.CreatedAt), int64(k.UpdatedAt)); err != nil {
@@ -309,7 +309,7 @@ func (tx *Tx) TransferChecklist(ctx context.Context, k *board.Checklist) error {
 	return tx.addText(ctx, k.CardID, query.InChecklist, k.ID, k.Title)
 }
 
-// TransferComment writes a comment as it was elsewhere.
+// TransferComment writes an imported comment.
 func (tx *Tx) TransferComment(ctx context.Context, m *board.Comment) error {
 	var author any
 	if m.Author != nil {
@@ -323,7 +323,7 @@ func (tx *Tx) TransferComment(ctx context.Context, m *board.Comment) error {
 	return tx.addText(ctx, m.CardID, query.InComment, m.ID, m.Text)
 }
 
-// TransferStatusUpdate writes a status update with the time that it has.
+// TransferStatusUpdate writes a status update without changing its time.
 func (tx *Tx) TransferStatusUpdate(ctx context.Context, s *board.StatusUpdate) error {
 	figures, err := json.Marshal(s.Snapshot)
 	if err != nil {
@@ -342,12 +342,12 @@ func (tx *Tx) TransferStatusUpdate(ctx context.Context, s *board.StatusUpdate) e
 	return nil
 }
 
-// CountFiltersOf counts the filters of anybody in a workspace.
+// CountFiltersOf returns the number of a person's filters in a workspace.
 func (v *View) CountFiltersOf(ctx context.Context, workspaceID, ownerID string) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM saved_filters WHERE owner_id = $1 AND workspace_id = $2", ownerID, workspaceID)
 }
 
-// TransferSavedFilter writes a filter as it was elsewhere, of anybody.
+// TransferSavedFilter writes an imported filter of any person.
 func (tx *Tx) TransferSavedFilter(ctx context.Context, f *board.SavedFilter) error {
 	if err := tx.exec(ctx, "INSERT INTO saved_filters (id, workspace_id, owner_id, name, query, shared, created_at, updated_at) "+
 		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
@@ -357,8 +357,8 @@ func (tx *Tx) TransferSavedFilter(ctx context.Context, f *board.SavedFilter) err
 	return nil
 }
 
-// TransferEntry writes an entry of a board's activity as it was elsewhere; the
-// cards are there already.
+// TransferEntry writes an imported entry of a board's activity. The card that it is
+// about must exist.
 func (tx *Tx) TransferEntry(ctx context.Context, e *board.Entry) error {
 	changes, err := json.Marshal(e.Changes, json.Deterministic(true))
 	if err != nil {
@@ -380,17 +380,18 @@ func (tx *Tx) TransferEntry(ctx context.Context, e *board.Entry) error {
 	return nil
 }
 
-// WorkspacePerson tells whether somebody is a person of a workspace.
+// WorkspacePerson reports whether a person is a member of a workspace.
 func (v *View) WorkspacePerson(ctx context.Context, workspaceID, userID string) (bool, error) {
 	n, err := v.count(ctx, `SELECT count(*) FROM users u JOIN workspace_members wm ON wm.user_id = u.id
 		WHERE wm.workspace_id = $1 AND u.id = $2 AND u.deleted_at IS NULL`, workspaceID, userID)
 	return n > 0, err
 }
 
-// Placeholder is the account without address and password that stands for
-// somebody from elsewhere, so that the name stays: nobody signs in with it and
-// it is a member of nothing. The same person from the same place gets the same
-// one in a workspace every time, and a placeholder stands for itself.
+// Placeholder returns an account without email address and password that represents a
+// person from another installation, so that the name is kept. Nobody can sign in with
+// it, and it is not a member of anything. The same person from the same installation
+// gets the same placeholder in a workspace every time. The placeholder of a
+// placeholder is the account itself.
 func (tx *Tx) Placeholder(ctx context.Context, workspaceID, sourceID, name string) (string, error) {
 	sum := sha256.Sum256([]byte(workspaceID + "\x00" + sourceID + "\x00" + name))
 	derived := "usr_" + base32.NewEncoding(crockford).WithPadding(base32.NoPadding).EncodeToString(sum[:16])
@@ -402,7 +403,7 @@ func (tx *Tx) Placeholder(ctx context.Context, workspaceID, sourceID, name strin
 			return id, err
 		}
 	}
-	for _, id := range []string{derived, tx.NewID("usr_")} { // the second when the first has become somebody's account
+	for _, id := range []string{derived, tx.NewID("usr_")} { // the second one if the first has become a real account
 		n, err := tx.affected(ctx, "INSERT INTO users (id, name, time_zone, created_at) VALUES ($1, $2, 'UTC', $3) "+
 			"ON CONFLICT DO NOTHING", id, name, int64(tx.now))
 		if err != nil || n > 0 {

@@ -77,7 +77,7 @@ func (tx *Tx) lock(ctx context.Context, text string, id any) error {
 	if !tx.db.dialect().RowLocks {
 		return nil
 	}
-	if record, ok := id.(string); ok && len(tx.held) == 0 { // a holder of a lock must not wait for a turn
+	if record, ok := id.(string); ok && len(tx.held) == 0 { // a transaction that holds a lock must not wait in the queue
 		tx.run.AwaitTurn(ctx, record)
 		defer func() {
 			if len(tx.held) > 0 {

@@ -9,7 +9,7 @@ import (
 	"cardwall/internal/board"
 )
 
-// User loads the caller's own account.
+// User returns the caller's own account.
 func (v *View) User(ctx context.Context) (board.User, error) {
 	var u board.User
 	found, err := v.one(ctx, "SELECT id, name, COALESCE(email, ''), time_zone, created_at FROM users WHERE id = $1 AND deleted_at IS NULL",
@@ -20,13 +20,14 @@ func (v *View) User(ctx context.Context) (board.User, error) {
 	return u, err
 }
 
-// AddressOf returns the email address of an account; "" when the account is gone.
+// AddressOf returns the email address of an account, "" if the account was deleted.
 func (v *View) AddressOf(ctx context.Context, userID string) (address string, err error) {
 	_, err = v.one(ctx, "SELECT COALESCE(email, '') FROM users WHERE id = $1 AND deleted_at IS NULL", []any{userID}, &address)
 	return address, err
 }
 
-// UserByEmail finds an account by its address, for the operator and for sign-in.
+// UserByEmail returns the account with an email address. It is for operators and for
+// sign-in.
 func (v *View) UserByEmail(ctx context.Context, email string) (board.User, error) {
 	var u board.User
 	found, err := v.one(ctx, "SELECT id, name, email, time_zone, created_at FROM users WHERE email = $1 AND deleted_at IS NULL",
@@ -37,8 +38,8 @@ func (v *View) UserByEmail(ctx context.Context, email string) (board.User, error
 	return u, err
 }
 
-// InsertUser writes a new account, whose address is verified: by its owner, or
-// by the operator's word. An address that is taken is refused.
+// InsertUser writes a new account whose email address is verified, by its owner or by
+// an operator. It returns an error if the address is in use.
 func (tx *Tx) InsertUser(ctx context.Context, u *board.User, passwordHash string) error {
 	u.CreatedAt = tx.now
 	n, err := tx.affected(ctx, "INSERT INTO users (id, email, name, password_hash, time_zone, created_at, verified_at) "+
@@ -51,8 +52,8 @@ func (tx *Tx) InsertUser(ctx context.Context, u *board.User, passwordHash string
 	return err
 }
 
-// DeleteUser ends an account: nobody can sign in with it or use its tokens.
-// What the person wrote stays, without the name.
+// DeleteUser deletes an account. Its tokens and credentials stop working. What the
+// person wrote stays, without the name.
 func (tx *Tx) DeleteUser(ctx context.Context, userID string) error {
 	tx.regrant(userID)
 	for _, table := range []string{"sessions", "passkeys", "identities", "account_secrets", "notifications",
@@ -69,7 +70,7 @@ func (tx *Tx) DeleteUser(ctx context.Context, userID string) error {
 	return err
 }
 
-// InsertToken writes a new token by the fingerprint of its text.
+// InsertToken writes a new token by its hash.
 func (tx *Tx) InsertToken(ctx context.Context, userID string, t *board.Token, hash []byte) error {
 	t.CreatedAt = tx.now
 	return tx.exec(ctx, "INSERT INTO tokens (id, user_id, name, hash, last_four, scopes, workspace_id, created_at, expires_at) "+
@@ -77,13 +78,14 @@ func (tx *Tx) InsertToken(ctx context.Context, userID string, t *board.Token, ha
 		t.ID, userID, t.Name, hash, t.LastFour, joined(t.Scopes), t.WorkspaceID, int64(tx.now), instant(t.ExpiresAt))
 }
 
-// RevokeTokens ends the tokens of a user that have a name, and tells how many.
+// RevokeTokens revokes the tokens of a user with a name, and returns how many.
 func (tx *Tx) RevokeTokens(ctx context.Context, userID, name string) (int64, error) {
 	return tx.affected(ctx, "UPDATE tokens SET revoked_at = $1 WHERE user_id = $2 AND name = $3 AND revoked_at IS NULL",
 		int64(tx.now), userID, name)
 }
 
-// RevokeToken ends a token. One that is not there or has ended is not found.
+// RevokeToken revokes a token. It returns CodeNotFound if there is no such token or it
+// is revoked already.
 func (tx *Tx) RevokeToken(ctx context.Context, id string) error {
 	n, err := tx.affected(ctx, "UPDATE tokens SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL", int64(tx.now), id)
 	if err == nil && n == 0 {
@@ -92,8 +94,7 @@ func (tx *Tx) RevokeToken(ctx context.Context, id string) error {
 	return err
 }
 
-// RevokeOwnToken ends a token of the caller; any other, and one that has ended,
-// is not found.
+// RevokeOwnToken is RevokeToken for a token of the caller.
 func (tx *Tx) RevokeOwnToken(ctx context.Context, id string) error {
 	n, err := tx.affected(ctx, "UPDATE tokens SET revoked_at = $1 WHERE id = $2 AND user_id = $3 AND revoked_at IS NULL",
 		int64(tx.now), id, tx.caller.UserID)
@@ -103,7 +104,7 @@ func (tx *Tx) RevokeOwnToken(ctx context.Context, id string) error {
 	return err
 }
 
-// Tokens are the tokens of a user that work, newest first.
+// Tokens returns the valid tokens of a user, newest first.
 func (v *View) Tokens(ctx context.Context, userID string) ([]board.Token, error) {
 	used, err := v.tokens(ctx, userID, "ORDER BY id DESC")
 	out := make([]board.Token, len(used))
@@ -113,8 +114,8 @@ func (v *View) Tokens(ctx context.Context, userID string) ([]board.Token, error)
 	return out, err
 }
 
-// UsedTokens are the caller's tokens that work, newest first, from before one on;
-// without those of programs, which are ConnectedApps.
+// UsedTokens returns a page of the caller's valid tokens, newest first, before the
+// given one. It leaves out those of OAuth clients, which ConnectedApps returns.
 func (v *View) UsedTokens(ctx context.Context, before string, limit int) ([]board.UsedToken, error) {
 	return v.tokens(ctx, v.caller.UserID, "AND ($3 = '' OR id < $3) AND NOT EXISTS (SELECT 1 FROM oauth_grants g "+
 		"WHERE g.token_id = tokens.id) ORDER BY id DESC LIMIT $4", before, limit)
@@ -137,7 +138,7 @@ func (v *View) tokens(ctx context.Context, userID, which string, args ...any) ([
 	return out, err
 }
 
-// Token loads the token that the caller came with.
+// Token returns the token that the caller authenticated with.
 func (v *View) Token(ctx context.Context) (board.Token, error) {
 	tokens, err := v.Tokens(ctx, v.caller.UserID)
 	for _, t := range tokens {
@@ -151,18 +152,18 @@ func (v *View) Token(ctx context.Context) (board.Token, error) {
 	return board.Token{}, err
 }
 
-// tokenLives is the condition of a token that works; the time is the parameter of
-// a number.
+// tokenLives returns the condition that a token is valid, where now is the number of
+// the parameter with the time.
 func tokenLives(now int) string {
 	return "t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > $" + strconv.Itoa(now) + `) AND u.deleted_at IS NULL
 		AND (t.workspace_id IS NULL OR EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = t.workspace_id
 		AND m.user_id = t.user_id))`
 }
 
-// CallerOfToken finds who a token stands for, by its fingerprint: the person,
-// the scopes, the workspace and the best plan of the organizations that the
-// token reaches. A token that was revoked or has expired, whose owner is gone,
-// or has left the workspace that the token is limited to, stands for nobody.
+// CallerOfToken returns the caller of a token by its hash, with its scopes, its
+// workspace and the best plan of the organizations that it can reach. Found is false
+// if the token is revoked or expired, its owner's account was deleted, or its owner
+// has left the workspace that it is limited to.
 func (v *View) CallerOfToken(ctx context.Context, hash []byte) (board.Caller, bool, error) {
 	var (
 		c         board.Caller
@@ -190,7 +191,7 @@ func (v *View) CallerOfToken(ctx context.Context, hash []byte) (board.Caller, bo
 	return c, true, err
 }
 
-// TouchToken notes that a token was used.
+// TouchToken records that a token was used.
 func (tx *Tx) TouchToken(ctx context.Context, id string) error {
 	return tx.exec(ctx, "UPDATE tokens SET last_used_at = $1 WHERE id = $2", int64(tx.now), id)
 }
@@ -203,7 +204,7 @@ func scopesOf(text string) []board.Scope {
 	return out
 }
 
-// SetPassword gives an account another password, by its hash.
+// SetPassword writes the password hash of an account.
 func (tx *Tx) SetPassword(ctx context.Context, userID, hash string) error {
 	return tx.exec(ctx, "UPDATE users SET password_hash = $1 WHERE id = $2", hash, userID)
 }

@@ -49,22 +49,23 @@ func (v *View) Workspace(ctx context.Context, id string, need board.WorkspaceCap
 	return w, nil
 }
 
-// Workspace loads a workspace for a change; on a read-only plan it is refused.
+// Workspace loads a workspace for a change. It refuses changes on a read-only plan.
 func (tx *Tx) Workspace(ctx context.Context, id string, need board.WorkspaceCapability) (board.Workspace, error) {
 	w, err := tx.View.Workspace(ctx, id, need)
 	if err == nil && w.ReadOnly && !tx.caller.System {
-		err = board.Refuse(board.CodePlanReadOnly, "The organization's plan is read-only; nothing in its workspaces can be changed "+
-			"until its operator lifts that.")
+		err = board.Refuse(board.CodePlanReadOnly, "The organization's plan is read-only. Nothing in its workspaces can be changed "+
+			"until an operator of the server allows changes again.")
 	}
 	return w, err
 }
 
-// Workspaces are the caller's workspaces by id, from behind one on.
-func (v *View) Workspaces(ctx context.Context, behind string, limit int) ([]board.Workspace, error) {
+// Workspaces returns a page of the caller's workspaces, in the order of their ids
+// after the given one.
+func (v *View) Workspaces(ctx context.Context, after string, limit int) ([]board.Workspace, error) {
 	out := []board.Workspace{}
 	err := v.each(ctx, workspaceSelect+`JOIN workspace_members wm ON wm.workspace_id = w.id AND wm.user_id = $1
 		WHERE w.id > $2 AND ($3 = '' OR w.id = $3) ORDER BY w.id LIMIT $4`,
-		[]any{v.caller.UserID, behind, v.caller.WorkspaceID, limit}, func(rows *sql.Rows) error {
+		[]any{v.caller.UserID, after, v.caller.WorkspaceID, limit}, func(rows *sql.Rows) error {
 			w, err := scanWorkspace(rows)
 			out = append(out, w)
 			return err
@@ -72,12 +73,12 @@ func (v *View) Workspaces(ctx context.Context, behind string, limit int) ([]boar
 	return out, err
 }
 
-// Members are the people of a workspace by user id, from behind one on, with
-// their addresses.
-func (v *View) Members(ctx context.Context, workspaceID, behind string, limit int) ([]board.Member, error) {
+// Members returns a page of the members of a workspace with their email addresses, in
+// the order of their ids after the given one.
+func (v *View) Members(ctx context.Context, workspaceID, after string, limit int) ([]board.Member, error) {
 	out := []board.Member{}
 	err := v.each(ctx, `SELECT u.id, u.name, u.email, wm.role, wm.created_at FROM workspace_members wm JOIN users u ON u.id = wm.user_id
-		WHERE wm.workspace_id = $1 AND u.id > $2 AND u.deleted_at IS NULL ORDER BY u.id LIMIT $3`, []any{workspaceID, behind, limit},
+		WHERE wm.workspace_id = $1 AND u.id > $2 AND u.deleted_at IS NULL ORDER BY u.id LIMIT $3`, []any{workspaceID, after, limit},
 		func(rows *sql.Rows) error {
 			var m board.Member
 			err := rows.Scan(&m.ID, &m.Name, &m.Email, &m.Role, &m.JoinedAt)
@@ -101,8 +102,8 @@ func (tx *Tx) SetMember(ctx context.Context, workspaceID, userID string, role bo
 		ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = excluded.role`, workspaceID, userID, string(role), int64(tx.now))
 }
 
-// RemoveMember takes a person out of a workspace, with the roles given on its
-// boards and the tokens that were limited to it.
+// RemoveMember removes a person from a workspace, with the roles on its boards and the
+// tokens that are limited to it.
 func (tx *Tx) RemoveMember(ctx context.Context, workspaceID, userID string) error {
 	tx.regrant(workspaceID)
 	for _, text := range []string{
@@ -118,7 +119,7 @@ func (tx *Tx) RemoveMember(ctx context.Context, workspaceID, userID string) erro
 	return nil
 }
 
-// WorkspaceOwner is the id of the owner who has been in a workspace longest.
+// WorkspaceOwner returns the owner who has been in a workspace longest.
 func (v *View) WorkspaceOwner(ctx context.Context, workspaceID string) (id string, err error) {
 	found, err := v.one(ctx, "SELECT user_id FROM workspace_members WHERE workspace_id = $1 AND role = 'owner' ORDER BY created_at, "+
 		"user_id LIMIT 1", []any{workspaceID}, &id)

@@ -8,11 +8,11 @@ import (
 	"cardwall/internal/board"
 )
 
-// A workspace in the trash has no members: whatever asks who somebody is in it
-// hears that the person is nobody, so that no reader needs to know of the
-// trash. Its people stand in trashed_members meanwhile.
+// A workspace in the trash has no members, so queries that check membership need not
+// check for the trash. The table trashed_members keeps its members for a restore.
 
-// TrashedWorkspaces are the workspaces in the trash that the caller owned, by id.
+// TrashedWorkspaces returns the workspaces in the trash that the caller owned, ordered
+// by id.
 func (v *View) TrashedWorkspaces(ctx context.Context) ([]board.TrashedWorkspace, error) {
 	out := []board.TrashedWorkspace{}
 	err := v.each(ctx, `SELECT w.id, w.name, w.trashed_at FROM trashed_members m JOIN workspaces w ON w.id = m.workspace_id
@@ -27,8 +27,8 @@ func (v *View) TrashedWorkspaces(ctx context.Context) ([]board.TrashedWorkspace,
 	return out, err
 }
 
-// TrashWorkspace puts a workspace, which a loader has loaded for a change, into
-// the trash, and withdraws its open invitations.
+// TrashWorkspace moves a workspace that a loader has loaded for a change to the trash,
+// and withdraws its open invitations.
 func (tx *Tx) TrashWorkspace(ctx context.Context, id string) error {
 	tx.regrant(id)
 	for _, step := range []struct {
@@ -49,8 +49,8 @@ func (tx *Tx) TrashWorkspace(ctx context.Context, id string) error {
 	return nil
 }
 
-// TrashedWorkspace locks a workspace in the trash that the caller owned, for a
-// change; any other is not found.
+// TrashedWorkspace locks a workspace in the trash that the caller owned, for a change.
+// It returns CodeNotFound for any other.
 func (tx *Tx) TrashedWorkspace(ctx context.Context, id string) error {
 	if err := tx.lock(ctx, workspaceLock, id); err != nil {
 		return err
@@ -66,9 +66,9 @@ func (tx *Tx) TrashedWorkspace(ctx context.Context, id string) error {
 	return err
 }
 
-// RestoreWorkspace gives a workspace, which TrashedWorkspace has locked, its
-// people back. It returns those whose account ended meanwhile: they are not in
-// it, but still on its boards.
+// RestoreWorkspace restores a workspace that TrashedWorkspace has locked, with its
+// members. It returns the people whose accounts were deleted in the meantime: they are
+// no longer members, but still have roles on its boards.
 func (tx *Tx) RestoreWorkspace(ctx context.Context, id string) (gone []string, err error) {
 	tx.regrant(id)
 	gone, err = tx.texts(ctx, "SELECT m.user_id FROM trashed_members m JOIN users u ON u.id = m.user_id WHERE m.workspace_id = $1 "+
@@ -89,8 +89,8 @@ func (tx *Tx) RestoreWorkspace(ctx context.Context, id string) (gone []string, e
 	return gone, nil
 }
 
-// GivenRole is the role given to somebody on a board, which a loader has
-// loaded, whether or not the account still is; nil for none.
+// GivenRole returns the role of a person on a board that a loader has loaded, even if
+// the account was deleted; nil if there is none.
 func (v *View) GivenRole(ctx context.Context, boardID, userID string) (*board.Role, error) {
 	var role board.Role
 	found, err := v.one(ctx, "SELECT role FROM board_members WHERE board_id = $1 AND user_id = $2", []any{boardID, userID}, &role)

@@ -34,7 +34,7 @@ func TestExportImportExport(t *testing.T) {
 	}
 	for name, from := range sides {
 		rapid.Check(t, func(rt *rapid.T) {
-			for _, s := range sides { // a person keeps no more than so many filters
+			for _, s := range sides { // the number of filters of a person is limited
 				withoutFilters(s.people, s.workspace)
 			}
 			id := randomBoard(rt, from.people, from.workspace)

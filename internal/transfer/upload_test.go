@@ -50,7 +50,7 @@ func upload(p *apptest.Person, workspaceID, format, accept, file string, keys ..
 	return w.Code, lines
 }
 
-// trelloOf is an export of a board with so many cards.
+// trelloOf returns a Trello export of a board with the given number of cards.
 func trelloOf(cards int) string {
 	var b strings.Builder
 	b.WriteString(`{"id":"b00000000000000000000000","name":"Large","lists":[{"id":"a00000000000000000000000","name":"All",` +

@@ -158,8 +158,8 @@ var formats = map[string]string{
 	"uuid":      "0195a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b",
 }
 
-// sampleParameter is a parameter's value as it stands in an address. A path
-// parameter without an example is its name in capitals, to be replaced.
+// sampleParameter returns a value of a parameter for a URL. For a path parameter
+// without an example it returns the name in capitals, which the reader replaces.
 func (d *document) sampleParameter(p *parameter) string {
 	if raw, ok := given(p.Example, p.Examples); ok {
 		return compact(raw)

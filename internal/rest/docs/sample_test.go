@@ -36,7 +36,7 @@ func schemas() registry {
 	title := str("What is to be done.", "Send the invoices")
 	title.MaxLength = ptr(512)
 	card := object([]string{"id", "boardId", "listId", "title", "done", "labels"}, map[string]*huma.Schema{
-		"id": str("", "crd_01jq"), "boardId": str("", "brd_01jp"), "listId": str("The list that it stands in.", "lst_01jr"),
+		"id": str("", "crd_01jq"), "boardId": str("", "brd_01jp"), "listId": str("The list that contains the card.", "lst_01jr"),
 		"title":       title,
 		"description": {Type: "string", Nullable: true, Description: "Markdown. " + hostile},
 		"done":        {Type: "boolean"}, "dueAt": {Type: "string", Format: "date-time", Nullable: true},
@@ -44,7 +44,7 @@ func schemas() registry {
 		"checklistItems": object([]string{"done", "total"},
 			map[string]*huma.Schema{"done": {Type: "integer"}, "total": {Type: "integer"}}),
 	})
-	card.Description = "A card stands in one list of one board."
+	card.Description = "A card is in one list of one board."
 	return registry{
 		"Card": card,
 		"Label": object([]string{"id", "name"}, map[string]*huma.Schema{"id": str("", "lbl_01js"),

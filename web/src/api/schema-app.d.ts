@@ -3798,7 +3798,7 @@ export interface components {
         };
         Sent: {
             /**
-             * @description Always true. Only the email says whether there is an account.
+             * @description Always true. Only the recipient of the email learns if there is an account.
              * @example true
              */
             sent: boolean;

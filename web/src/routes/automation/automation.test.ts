@@ -74,7 +74,7 @@ describe('an action', () => {
     expect(inputOf(action).timeZone).toBe('Europe/Berlin')
     expect(actionText(action, objects)).toBe('set it due 3 days later')
   })
-  it('stands in a sentence with others', () => {
+  it('joins the actions to one sentence', () => {
     expect(
       thenText([newAction('done', objects), newAction('assign', objects), newAction('archive', objects)], objects),
     ).toBe('mark it done, assign the person who triggered it and archive it')

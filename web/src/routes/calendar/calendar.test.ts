@@ -94,12 +94,12 @@ describe('a card', () => {
     expect(datedCard(card(due), now, 'America/New_York')).toMatchObject({ first: '2026-03-29', time: '03:30' })
     expect(datedCard(card(due), now, 'Pacific/Honolulu')).toMatchObject({ first: '2026-03-28', time: '21:30' })
   })
-  test('without a date has no place, and is overdue by its due date alone', () => {
+  test('a card without dates is not shown, and only its due date makes a card overdue', () => {
     expect(datedCard(card({}), now, 'UTC')).toBeNull()
     expect(datedCard(card({ startDate: '2026-03-01' }), now, 'UTC')).toMatchObject({ how: null, time: '' })
     expect(datedCard(card({ dueDate: '2026-03-01' }), now, 'UTC')).toMatchObject({ how: 'overdue' })
   })
-  test('stands behind spans, and what is all day before what has a time', () => {
+  test('spans come first, then all-day cards, then cards with a time', () => {
     const all = [
       card({ id: 'late', title: 'B', dueDate: '2026-03-04', dueAt: '2026-03-04T15:00:00Z', timeZone: 'UTC' }),
       card({ id: 'early', title: 'C', dueDate: '2026-03-04', dueAt: '2026-03-04T09:00:00Z', timeZone: 'UTC' }),

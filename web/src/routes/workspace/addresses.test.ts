@@ -18,14 +18,14 @@ describe('parseAddresses', () => {
     expect(parseAddresses('Ada Lovelace ada@example.com').valid).toEqual(['ada@example.com'])
     expect(parseAddresses('ada@example.com grace@example.com').valid).toEqual(['ada@example.com', 'grace@example.com'])
   })
-  it('reads mailto: links and what stands in quotes', () => {
+  it('reads mailto: links and addresses in quotes', () => {
     expect(parseAddresses("mailto:ada@example.com\n'grace@example.com'\nalan@example.com.").valid).toEqual([
       'ada@example.com',
       'grace@example.com',
       'alan@example.com',
     ])
   })
-  it('names what is no address, as it was written', () => {
+  it('returns invalid entries as they were written', () => {
     expect(parseAddresses('Ada\nada@localhost\nada@@example.com\nAda <ada@>\nok@example.com')).toEqual({
       valid: ['ok@example.com'],
       invalid: ['Ada', 'ada@localhost', 'ada@@example.com', 'Ada <ada@>'],
