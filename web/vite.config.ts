@@ -19,19 +19,21 @@ export default defineConfig({
     manifest: true,
     rolldownOptions: {
       output: {
-        // What most pages share is one file, else each piece would be one of its own;
-        // what shows Markdown and reads dates is heavy, and comes when it is needed.
+        // Code that most pages share is one file, instead of many small ones. Code for
+        // Markdown and for reading dates is large, and loads when it is needed.
         codeSplitting: {
           groups: [
-            // Loaded late by the board, and by the public page, which is not to load the board for it.
+            // Loaded late by the board and by the public page, which must not load the board for it.
             { name: 'markdown', test: /src\/lib\/markdown/ },
+            // Every page needs the session. Without a group, its files would join those of the board.
+            { name: 'session', test: /src\/state\/session/ },
             {
               name: 'base',
-              test: /src\/(api|lib(?!\/(markdown|naturalDate|zoneNames))|state|ui(?!\/(DateField|UsageBar)))\//,
+              test: /src\/(api|lib(?!\/(markdown|naturalDate|zoneNames))|state(?!\/(board|changes|fold|operation))|ui(?!\/(DateField|UsageBar)))\//,
               minShareCount: 4,
             },
-            // The form of dates takes a button along, which the first page needs too;
-            // what is used of a plan stands on pages that need nothing else of a board.
+            // The date form needs a button that the first page needs too, and
+            // the usage bar is on pages that need nothing else of a board.
             {
               name: 'board',
               test: /src\/(routes\/board|lib(?!\/(markdown|naturalDate|zoneNames))|state|ui)\/(?!DueForm|DateField|UsageBar)/,

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { Activity, Card, List } from '../api/types'
 import { Draft, fromOpened, type BoardData } from './boardData'
 import { applyChange, nothingStale } from './changes'
-import { withoutFailed, fold, replacePendingId, type Pending } from './fold'
+import { fold } from './fold'
+import { withAssignedId, withoutDependents, type Pending } from './operationQueue.svelte'
 import { reconcile, type Inputs, type Kind, type Operation } from './operations'
 
 const at = '2026-03-02T09:00:00.000Z'
@@ -102,7 +103,7 @@ describe('fold', () => {
   test('a failure drops that one and keeps what came after', () => {
     const failing = pend('move_card', { cardId: 'a', listId: 'l2', position: 'top' })
     const pending = [failing, pend('update_card', { cardId: 'b', title: 'Kept' })]
-    const view = fold(server(), withoutFailed(pending, failing.key), context)
+    const view = fold(server(), withoutDependents(pending, failing.key), context)
     expect(order(view, 'l1')).toEqual(['a', 'b', 'c'])
     expect(view.cards.get('b')?.title).toBe('Kept')
   })
@@ -115,7 +116,7 @@ describe('fold', () => {
       pend('move_card', { cardId: 'a', listId: 'l1', position: { after: 'new_1' } }),
       pend('update_card', { cardId: 'b', title: 'Kept' }),
     ]
-    expect(withoutFailed(pending, make.key).map((p) => p.operation.kind)).toEqual(['update_card'])
+    expect(withoutDependents(pending, make.key).map((p) => p.operation.kind)).toEqual(['update_card'])
   })
 
   test('what follows a creation speaks of the id of the server once it is known', () => {
@@ -123,7 +124,7 @@ describe('fold', () => {
     const move = pend('move_card', { cardId: 'new_1', listId: 'l2', position: 'top' })
     const draft = new Draft(server())
     reconcile(draft, make.operation, card('e', 'l1', { title: 'New' }))
-    const view = fold(draft.data, replacePendingId([move], 'new_1', 'e'), context)
+    const view = fold(draft.data, withAssignedId([move], { from: 'new_1', to: 'e' }), context)
     expect(order(view, 'l1')).toEqual(['a', 'b', 'c'])
     expect(order(view, 'l2')).toEqual(['e', 'd'])
   })

@@ -2,9 +2,8 @@
 import type { Card, DueInput, LabelColor, Position } from '../../api/types'
 import { temporaryId } from '../../lib/id'
 import { positionOf } from '../../state/boardData'
-import { operation } from '../../state/board.svelte'
 import { inputOf, redated, type Redate } from '../../state/due'
-import type { CopyChoices, Dropped, Operation } from '../../state/operations'
+import { operation, type CopyChoices, type Dropped, type Operation } from '../../state/operations'
 import { toast } from '../../state/toasts.svelte'
 import type { BoardPage } from './page.svelte'
 import { cardsText, droppedText, isAtPosition } from './toastText'
@@ -201,7 +200,7 @@ export class CardActions {
       { id: copy, cardId: id, position: at, ...(to ? { listId: to.listId } : {}), ...choices },
       undo,
     )
-    if (made) this.page.store.showUndo(undo)
+    if (made) this.page.store.history.showToast(undo)
   }
 
   /** Moves cards to a list of another board, and reports labels and people they lost. */
@@ -233,9 +232,9 @@ export class CardActions {
         ...restoreDropped(back.cardId, dropped),
       ]),
     }
-    store.remember(undo)
+    store.history.add(undo)
     const note = droppedText(moved.map((m) => m.dropped))
-    store.showUndo(undo, note ? `${undo.text}. ${note}` : undo.text)
+    store.history.showToast(undo, note ? `${undo.text}. ${note}` : undo.text)
   }
 
   createLabel(name: string, color: LabelColor, cards: readonly string[]): void {

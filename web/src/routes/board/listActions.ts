@@ -2,8 +2,7 @@
 import type { Card, Position } from '../../api/types'
 import { temporaryId } from '../../lib/id'
 import { positionOf } from '../../state/boardData'
-import { operation } from '../../state/board.svelte'
-import type { Operation } from '../../state/operations'
+import { operation, type Operation } from '../../state/operations'
 import type { BoardPage } from './page.svelte'
 import { droppedText, isAtPosition } from './toastText'
 
@@ -64,7 +63,7 @@ export class ListActions {
     const undo = { text: `List copied as ${text}`, operations: [operation('archive_list', { listId: id })] }
     const made = await store.request('copy_list', { id, listId, name: text, position: { after: listId } }, undo)
     if (!made) return
-    store.showUndo(undo)
+    store.history.showToast(undo)
     await store.reload() // the response has no cards
   }
 
@@ -87,9 +86,9 @@ export class ListActions {
       ],
       onDone: () => void store.reload(), // the store no longer has its cards
     }
-    store.remember(undo)
+    store.history.add(undo)
     const note = droppedText([moved])
-    store.showUndo(undo, note ? `${undo.text}. ${note}` : undo.text)
+    store.history.showToast(undo, note ? `${undo.text}. ${note}` : undo.text)
   }
 }
 

@@ -5,8 +5,8 @@ import { session } from '../../state/session.svelte'
 /** Runs the shortcut of a key, and reports whether the board has one for it. */
 export function boardKey(event: KeyboardEvent, page: BoardPage): boolean {
   if ((event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === 'z') {
-    if (!page.store.canUndo) return false
-    page.store.undo()
+    if (!page.store.history.canUndo) return false
+    page.store.history.undo()
     return true
   }
   if (event.ctrlKey || event.metaKey) return false

@@ -1,25 +1,24 @@
 // The cards of a workspace's calendar: the last server state of a range of days
 // and of undated cards, with pending operations applied on top.
 import { api, ApiError, body, clientId, data, reason } from '../../api/client'
-import { randomId } from '../../lib/id'
 import { resolve, spanOf, type Due } from '../../state/due'
 import { watch } from '../../state/live'
+import { OperationQueue, type Pending } from '../../state/operationQueue.svelte'
 import { operation, send, type Operation } from '../../state/operations'
 import { session } from '../../state/session.svelte'
-import { dismissUndo, toast, undoToast } from '../../state/toasts.svelte'
+import { dismissUndo, toast } from '../../state/toasts.svelte'
+import { UndoHistory } from '../../state/undoHistory.svelte'
 import type { Card, DueInput } from '../../api/types'
 import { loadAll } from '../profile/remote.svelte'
 import { toCalendarCard, type CalendarCard } from './calendarCard'
 
-type Pending = { key: string; cardId: string; at: string; operation: Operation }
-type Undo = { text: string; operation: Operation }
+type UndoStep = { text: string; operation: Operation }
 export type Window = { from: string; to: string }
 
 const trayPage = 50
 const watchedMost = 20
 /** Delays in ms before changes by others reload the calendar and the tray, whose search is more expensive. */
 const reloadDelay = { window: 600, tray: 5000 }
-const retries = [1000, 2000, 4000, 8000, 15_000, 30_000]
 
 const isUndated = (card: CalendarCard | undefined) => !!card && !card.done && !card.dueDate && !card.startDate
 
@@ -37,8 +36,6 @@ export class CalendarStore {
   mine = $state.raw<ReadonlySet<string> | null>(null)
 
   #known = $state.raw<ReadonlyMap<string, CalendarCard>>(new Map())
-  #pending = $state.raw<readonly Pending[]>([])
-  #undos = $state.raw<readonly Undo[]>([])
   #undated = $state(0)
   #window: Window | null = null
   #trayQuery = ''
@@ -48,11 +45,17 @@ export class CalendarStore {
   /** The write count at which each card was changed here. Responses to older requests are ignored for it. */
   #writes = 0
   #written = new Map<string, number>()
-  #sending = false
-  #attempt = 0
-  #retry: ReturnType<typeof setTimeout> | undefined
   #timers = new Map<string, ReturnType<typeof setTimeout>>()
-  #lastUndo: Undo | null = null
+  #lastUndo: UndoStep | null = null
+
+  readonly #queue = new OperationQueue({
+    send: (pending) => this.#send(pending),
+    onSent: (_sent, response) => this.#confirm(toCalendarCard(response as Card)),
+    onRejected: (_rejected, _dropped, thrown) => toast(reason(thrown), { tone: 'bad' }),
+    onReachable: (reachable) => (this.offline = !reachable),
+  })
+
+  readonly history = new UndoHistory<UndoStep>((step) => this.#queue.add([step.operation]))
 
   constructor(
     readonly workspaceId: string,
@@ -60,22 +63,22 @@ export class CalendarStore {
   ) {}
 
   /** All loaded cards with pending operations applied. */
-  readonly cards: ReadonlyMap<string, CalendarCard> = $derived.by(() => fold(this.#known, this.#pending))
+  readonly cards: ReadonlyMap<string, CalendarCard> = $derived.by(() => fold(this.#known, this.#queue.waiting))
 
   /** The number of open cards without a date. */
   get undated(): number {
-    const ids = new Set(this.#pending.map((p) => p.cardId))
+    const ids = new Set(this.#queue.waiting.map((p) => cardIdOf(p.operation)))
     let count = this.#undated
     for (const id of ids) count += +isUndated(this.cards.get(id)) - +isUndated(this.#known.get(id))
     return Math.max(0, count)
   }
 
-  get canUndo(): boolean {
-    return this.#undos.length > 0
+  open(): void {
+    this.#queue.open()
   }
 
   close(): void {
-    clearTimeout(this.#retry)
+    this.#queue.close()
     for (const timer of this.#timers.values()) clearTimeout(timer)
     this.#generation++
     this.#trayGeneration++
@@ -170,13 +173,9 @@ export class CalendarStore {
       if (document.visibilityState === 'visible') this.#changed()
     }
     document.addEventListener('visibilitychange', back)
-    addEventListener('online', this.#online)
-    addEventListener('beforeunload', this.#leaving)
     return () => {
       for (const end of ends) end()
       document.removeEventListener('visibilitychange', back)
-      removeEventListener('online', this.#online)
-      removeEventListener('beforeunload', this.#leaving)
     }
   }
 
@@ -202,85 +201,38 @@ export class CalendarStore {
 
   /** Sets or clears the dates of a card, and shows a toast with Undo. */
   setDue(cardId: string, due: DueInput, before: DueInput, text: string): void {
-    this.#enqueue(dueOperation(cardId, due))
+    this.#queue.add([dueOperation(cardId, due)])
     this.#showUndo({ text, operation: dueOperation(cardId, before) })
   }
 
   setDone(cardId: string, done: boolean, text: string): void {
-    this.#enqueue(operation('update_card', { cardId, done }))
+    this.#queue.add([operation('update_card', { cardId, done })])
     this.#showUndo({ text, operation: operation('update_card', { cardId, done: !done }) })
   }
 
-  /** Undoes the last operation. */
-  undo(): void {
-    const last = this.#undos.at(-1)
-    if (!last) return
-    this.#revert(last)
-    toast(`Undone: ${last.text}`)
-  }
-
-  #revert(undo: Undo): void {
-    if (!this.#undos.includes(undo)) return
-    dismissUndo(undo)
-    this.#undos = this.#undos.filter((u) => u !== undo)
-    this.#enqueue(undo.operation)
-  }
-
   /** Shows one toast at a time, so that moving a card day by day shows only its latest date. */
-  #showUndo(undo: Undo): void {
-    this.#undos = [...this.#undos.slice(-49), undo]
+  #showUndo(step: UndoStep): void {
+    this.history.add(step)
     if (this.#lastUndo) dismissUndo(this.#lastUndo)
-    this.#lastUndo = undo
-    undoToast(undo, undo.text, () => this.#revert(undo))
+    this.#lastUndo = step
+    this.history.showToast(step)
   }
 
-  #enqueue(one: Operation): void {
-    const { cardId } = one.input as { cardId: string }
-    this.#pending = [...this.#pending, { key: randomId(), cardId, at: new Date().toISOString(), operation: one }]
-    void this.#dispatch()
+  #send({ operation: one, key, at }: Pending): Promise<unknown> {
+    const { id, name } = session.me
+    return send(one, key, { boardId: this.cards.get(cardIdOf(one))?.boardId ?? '', me: { id, name }, now: at })
   }
 
-  async #dispatch(): Promise<void> {
-    if (this.#sending) return
-    this.#sending = true
-    while (this.#pending.length > 0) {
-      const next = this.#pending[0]!
-      const { id, name } = session.me
-      const context = { boardId: this.cards.get(next.cardId)?.boardId ?? '', me: { id, name }, now: next.at }
-      try {
-        const response = await send(next.operation, next.key, context)
-        this.#attempt = 0
-        this.offline = false
-        this.#confirm(next, toCalendarCard(response as Card))
-      } catch (thrown) {
-        if (thrown instanceof ApiError && (thrown.unreachable || thrown.code === 'rate_limited')) {
-          this.offline = thrown.unreachable
-          clearTimeout(this.#retry)
-          this.#retry = setTimeout(this.#online, retries[Math.min(this.#attempt++, retries.length - 1)])
-          break // wait, and keep the order of the following operations
-        }
-        this.#pending = this.#pending.filter((p) => p !== next)
-        toast(reason(thrown), { tone: 'bad' })
-      }
-    }
-    this.#sending = false
-  }
-
-  #confirm(done: Pending, card: CalendarCard): void {
+  #confirm(card: CalendarCard): void {
     this.#undated += +isUndated(card) - +isUndated(this.#known.get(card.id))
     this.#known = new Map(this.#known).set(card.id, card)
-    this.#pending = this.#pending.filter((p) => p !== done)
     this.#written.set(card.id, ++this.#writes)
   }
+}
 
-  #online = (): void => {
-    clearTimeout(this.#retry)
-    void this.#dispatch()
-  }
-
-  #leaving = (event: BeforeUnloadEvent): void => {
-    if (this.#pending.length > 0) event.preventDefault()
-  }
+/** Returns the card that an operation of the calendar changes. */
+function cardIdOf(one: Operation): string {
+  return (one.input as { cardId: string }).cardId
 }
 
 function fold(
@@ -289,7 +241,8 @@ function fold(
 ): ReadonlyMap<string, CalendarCard> {
   if (pending.length === 0) return known
   const cards = new Map(known)
-  for (const { cardId, at, operation: one } of pending) {
+  for (const { at, operation: one } of pending) {
+    const cardId = cardIdOf(one)
     const card = cards.get(cardId)
     if (!card) continue
     if (one.kind === 'set_card_due' || one.kind === 'clear_card_due') {

@@ -4,16 +4,15 @@ import { api, body, clientId, data, reason } from '../../api/client'
 import type { BoardDetail, BoardMember, Card, Label } from '../../api/types'
 import { inputOf, resolve } from '../../state/due'
 import { watch } from '../../state/live'
-import { dismissUndo, toast, undoToast } from '../../state/toasts.svelte'
+import { toast } from '../../state/toasts.svelte'
+import { UndoHistory } from '../../state/undoHistory.svelte'
 import { loadAll } from '../profile/remote.svelte'
 
 export type Sort = '' | 'title' | '-title' | 'due' | '-due'
 type Board = { detail: BoardDetail; members: BoardMember[] }
-type Undo = { text: string; run: () => void }
 
 const pageSize = 50
 const watchedMost = 20
-const undoMost = 50
 
 export class FilterTable {
   cards = $state.raw<Card[] | null>(null)
@@ -24,7 +23,11 @@ export class FilterTable {
   busy = $state(false)
   #boards = $state.raw<ReadonlyMap<string, Board>>(new Map())
   #requested = new Set<string>()
-  #undo: Undo[] = []
+  #history = new UndoHistory<{ text: string; run: () => void }>((step) => {
+    this.#undoing = true
+    step.run()
+    this.#undoing = false
+  })
   #undoing = false // the current edit is itself an undo
   #generation = 0
   #sending = 0
@@ -49,7 +52,7 @@ export class FilterTable {
   async load(filterId: string, sort: Sort): Promise<void> {
     if (filterId !== this.#filterId) {
       this.cards = null
-      this.#undo = []
+      this.#history.drop(() => true)
     }
     this.#filterId = filterId
     this.#sort = sort
@@ -157,9 +160,9 @@ export class FilterTable {
           toast(`Undone: ${text}`)
           return
         }
-        const undo = { text, run: back }
-        this.#undo = [...this.#undo.slice(1 - undoMost), undo]
-        undoToast(undo, text, () => this.#revert(undo))
+        const step = { text, run: back }
+        this.#history.add(step)
+        this.#history.showToast(step)
       })
       .catch((thrown: unknown) => {
         this.#patch(card.id, before)
@@ -168,18 +171,9 @@ export class FilterTable {
       .finally(() => this.#sending--)
   }
 
-  #revert(undo: Undo): void {
-    if (!this.#undo.includes(undo)) return
-    dismissUndo(undo)
-    this.#undo = this.#undo.filter((u) => u !== undo)
-    this.#undoing = true
-    undo.run()
-    this.#undoing = false
-  }
-
   undo(): void {
-    const last = this.#undo.at(-1)
-    if (last) this.#revert(last)
+    const { last } = this.#history
+    if (last) this.#history.revert(last)
     else toast('Nothing to undo.')
   }
 

@@ -1,17 +1,15 @@
-// One open board: the server state, the pending operations, and the view folded
-// from both.
+// One open board: the server state, kept up to date by the live stream, and the
+// view folded from it and the operations that are not sent yet.
 import { all, api, ApiError, body, clientId, data, reason } from '../api/client'
 import type { OpenedBoard } from '../api/contract'
 import type { Activity } from '../api/types'
-import { randomId } from '../lib/id'
 import { Draft, fromOpened, type BoardData } from './boardData'
 import { applyChange, nothingStale, type Change, type Stale } from './changes'
 import { drafts } from './drafts.svelte'
-import { fold, replacePendingId, withoutFailed, type Pending } from './fold'
+import { fold } from './fold'
 import { watch, type Message, type Person } from './live'
-import { openBoard, prefetchedBoard } from './prefetchBoard'
+import { OperationQueue, type AssignedId, type Pending } from './operationQueue.svelte'
 import {
-  assignedId,
   operation,
   reconcile,
   replaceId,
@@ -23,51 +21,55 @@ import {
   type Operation,
   type Results,
 } from './operations'
+import { openBoard, prefetchedBoard } from './prefetchBoard'
 import { session } from './session.svelte'
-import { dismissUndo, toast, undoToast } from './toasts.svelte'
+import { toast } from './toasts.svelte'
+import { UndoHistory } from './undoHistory.svelte'
 
-export { operation }
-
-/** A step to undo: by operations, after which onDone is called, or by dropping held operations. */
-export type Undo = {
+/** A step to undo: by operations, after which onDone is called, or by canceling held operations. */
+export type UndoStep = {
   text: string
   operations: Operation[]
-  /** Keys of operations that are not sent yet. */
+  /** Keys of held operations. */
   held?: readonly string[]
   /** Keys of the operations that this step sent. */
   sent?: readonly string[]
   onDone?: () => void
 }
 
-/** How long in ms irreversible operations are held, so that they can be undone. */
-const holdTime = 8000
-
 const pollInterval = 4000
-const retries = [1000, 2000, 4000, 8000, 15_000, 30_000]
 
 export class BoardStore {
   /** The board that the page shows, or null until it has loaded. */
   view = $state.raw<BoardData | null>(null)
   /** Why the board could not be loaded. */
   failure = $state.raw<ApiError | null>(null)
-  pending = $state.raw<readonly Pending[]>([])
   /** Whether the server is unreachable. Operations then wait. */
   offline = $state(false)
   people = $state.raw<Person[]>([])
   /** The key of the draft whose text the server rejected last. */
   rejectedDraft = $state<string | null>(null)
-  #undos = $state.raw<readonly Undo[]>([])
-  /** Operations that are applied to the view but not sent yet. */
-  #held: readonly Pending[] = []
+
+  readonly queue = new OperationQueue({
+    send: ({ operation: one, key, at }) => send(one, key, { ...this.#context(), now: at }),
+    onChange: () => this.#fold(),
+    onSent: (sent, result, assigned) => this.#confirm(sent, result, assigned),
+    onRejected: (rejected, dropped, thrown) => this.#reject(rejected, dropped, thrown),
+    onAbandoned: (dropped) => this.#restoreDrafts(dropped),
+    onReleased: (keys) => this.history.drop((step) => step.held?.some((key) => keys.includes(key)) ?? false),
+    onReachable: (reachable) => (this.offline = !reachable),
+    onResumed: () => void this.#catchUp(),
+  })
+
+  readonly history = new UndoHistory<UndoStep>((step) => {
+    if (step.held) this.queue.cancel(step.held)
+    else this.queue.add(step.operations, step.onDone)
+  })
 
   #server: BoardData | null = null
   #version = 0
-  #sending = false
-  #paused = false
   #closed = false
   #stop: () => void = () => undefined
-  #attempt = 0
-  #retry: ReturnType<typeof setTimeout> | undefined
   #poll: ReturnType<typeof setInterval> | undefined
   #catching: Promise<void> | null = null
   /** The temporary ID of each record created here, by its server ID. */
@@ -81,111 +83,43 @@ export class BoardStore {
   }
 
   async open(): Promise<void> {
-    addEventListener('online', this.#online)
-    addEventListener('beforeunload', this.#onBeforeUnload)
-    addEventListener('pagehide', this.#onPageHide)
+    this.queue.open()
     if (!this.view) await this.#load()
     if (!this.#closed && this.view) this.#stop = watch(this.id, this.#onMessage)
   }
 
   close(): void {
     this.#closed = true
-    this.#release(this.#held.map((p) => p.key))
+    this.queue.close()
     this.#stop()
     clearInterval(this.#poll)
-    clearTimeout(this.#retry)
-    removeEventListener('online', this.#online)
-    removeEventListener('beforeunload', this.#onBeforeUnload)
-    removeEventListener('pagehide', this.#onPageHide)
   }
 
   /** Applies operations immediately and sends them in order. `undo` is the step that Ctrl+Z undoes. */
-  do(operations: Operation | Operation[], undo?: Undo, onDone?: () => void): void {
-    const at = new Date().toISOString()
-    const fresh = [operations].flat().map((one, i, all) => ({
-      key: randomId(),
-      operation: one,
-      at,
-      onDone: i === all.length - 1 ? onDone : undefined,
-    }))
-    this.pending = [...this.pending, ...fresh]
-    if (undo) this.#undos = [...this.#undos.slice(-49), Object.assign(undo, { sent: fresh.map((p) => p.key) })]
-    this.#fold()
-    void this.#dispatch()
+  do(operations: Operation | Operation[], undo?: UndoStep, onDone?: () => void): void {
+    const sent = this.queue.add([operations].flat(), onDone)
+    if (undo) this.history.add(Object.assign(undo, { sent }))
+  }
+
+  /** Applies operations and shows a toast with an Undo button. */
+  doWithToast(operations: Operation[], undo: UndoStep): void {
+    this.do(operations, undo)
+    this.history.showToast(undo)
   }
 
   /** Applies one operation immediately and returns the result of the server, or null if it failed. */
-  request<K extends Kind>(kind: K, input: Inputs[K], undo?: Undo): Promise<Results[K] | null> {
+  request<K extends Kind>(kind: K, input: Inputs[K], undo?: UndoStep): Promise<Results[K] | null> {
     return new Promise((resolve) => {
-      const one = operation(kind, input)
-      const at = new Date().toISOString()
-      this.pending = [...this.pending, { key: randomId(), operation: one, at, onDone: resolve as Pending['onDone'] }]
-      if (undo) this.#undos = [...this.#undos.slice(-49), undo]
-      this.#fold()
-      void this.#dispatch()
+      const sent = this.queue.add([operation(kind, input)], resolve as Pending['onDone'])
+      if (undo) this.history.add(Object.assign(undo, { sent }))
     })
   }
 
   /** Applies irreversible operations immediately, and sends them after the time to undo them has passed. */
   hold(operations: Operation[], text: string): void {
-    const at = new Date().toISOString()
-    const fresh = operations.map((one) => ({ key: randomId(), operation: one, at }))
-    const undo: Undo = { text, operations: [], held: fresh.map((p) => p.key) }
-    this.#held = [...this.#held, ...fresh]
-    this.#undos = [...this.#undos.slice(-49), undo]
-    this.#fold()
-    this.showUndo(undo)
-    setTimeout(() => this.#release(undo.held!), holdTime)
-  }
-
-  #release(keys: readonly string[]): void {
-    const ready = this.#held.filter((p) => keys.includes(p.key))
-    if (ready.length === 0) return
-    this.#held = this.#held.filter((p) => !keys.includes(p.key))
-    const expired = this.#undos.filter((u) => u.held?.some((key) => keys.includes(key)))
-    expired.forEach(dismissUndo)
-    this.#undos = this.#undos.filter((u) => !expired.includes(u))
-    this.pending = [...this.pending, ...ready]
-    void this.#dispatch()
-  }
-
-  get canUndo(): boolean {
-    return this.#undos.length > 0
-  }
-
-  /** Undoes the last step. */
-  undo(): void {
-    const last = this.#undos.at(-1)
-    if (!last) return
-    this.#revert(last)
-    toast(`Undone: ${last.text}`)
-  }
-
-  #revert(undo: Undo): void {
-    dismissUndo(undo)
-    this.#undos = this.#undos.filter((u) => u !== undo)
-    if (undo.held) {
-      this.#held = this.#held.filter((p) => !undo.held!.includes(p.key))
-      this.#fold()
-    } else this.do(undo.operations, undefined, undo.onDone)
-  }
-
-  /** Shows a toast with an Undo button. */
-  showUndo(undo: Undo, text = undo.text): void {
-    undoToast(undo, text, () => {
-      if (this.#undos.includes(undo)) this.#revert(undo)
-    })
-  }
-
-  /** Applies operations and shows a toast with an Undo button. */
-  doWithToast(operations: Operation[], undo: Undo): void {
-    this.do(operations, undo)
-    this.showUndo(undo)
-  }
-
-  /** Adds a step that can be undone, after its result has arrived. */
-  remember(undo: Undo): void {
-    this.#undos = [...this.#undos.slice(-49), undo]
+    const undo: UndoStep = { text, operations: [], held: this.queue.hold(operations) }
+    this.history.add(undo)
+    this.history.showToast(undo)
   }
 
   /** Returns a key that stays the same when a new record gets its server ID. */
@@ -254,109 +188,44 @@ export class BoardStore {
   }
 
   #fold(): void {
-    if (this.#server) this.view = fold(this.#server, [...this.pending, ...this.#held], this.#context())
+    if (this.#server) this.view = fold(this.#server, this.queue.unsent, this.#context())
   }
 
-  // -- pending operations --
+  // -- results of operations --
 
-  async #dispatch(): Promise<void> {
-    if (this.#sending || this.#paused) return
-    this.#sending = true
-    while (this.pending.length > 0 && !this.#paused) {
-      const next = this.pending[0]!
-      try {
-        const result = await send(next.operation, next.key, { ...this.#context(), now: next.at })
-        this.#attempt = 0
-        this.offline = false
-        this.#confirm(next, result)
-      } catch (thrown) {
-        if (thrown instanceof ApiError && (thrown.unreachable || thrown.code === 'rate_limited')) this.#wait(thrown)
-        else if (thrown instanceof ApiError && thrown.status === 401) this.#abandon()
-        else this.#fail(next, thrown)
-      }
-    }
-    this.#sending = false
-  }
-
-  #confirm(done: Pending, result: unknown): void {
-    const assigned = assignedId(done.operation, result)
-    this.pending = this.pending.slice(1)
+  #confirm(sent: Pending, result: unknown, assigned: AssignedId | null): void {
     if (this.#server) {
       const draft = new Draft(this.#server)
-      reconcile(draft, done.operation, result)
+      reconcile(draft, sent.operation, result)
       this.#server = draft.data
     }
     if (assigned) {
       const { from, to } = assigned
       this.#keys.set(to, from)
-      this.pending = replacePendingId(this.pending, from, to)
-      this.#held = replacePendingId(this.#held, from, to)
-      this.#undos = this.#undos.map((u) => Object.assign(u, { operations: replaceId(u.operations, from, to) }))
+      this.history.update((step) => (step.operations = replaceId(step.operations, from, to)))
     }
-    const typed = typedTextOf(done.operation, this.id)
+    const typed = typedTextOf(sent.operation, this.id)
     if (typed) drafts.sent(typed.draftKey, typed.text)
     this.#fold()
     if (assigned) for (const notify of this.#renamed) notify(assigned.from, assigned.to)
-    done.onDone?.(result)
   }
 
-  #fail(failed: Pending, thrown: unknown): void {
-    const before = this.pending
-    this.pending = withoutFailed(before, failed.key)
-    this.#restoreDrafts(before.filter((p) => !this.pending.includes(p)))
+  #reject(rejected: Pending, dropped: readonly Pending[], thrown: unknown): void {
+    this.#restoreDrafts(dropped)
     // There is nothing to undo after a rejected operation.
-    const rejected = this.#undos.filter((u) => u.sent?.length === 1 && u.sent[0] === failed.key)
-    rejected.forEach(dismissUndo)
-    this.#undos = this.#undos.filter((u) => !rejected.includes(u))
+    this.history.drop((step) => step.sent?.length === 1 && step.sent[0] === rejected.key)
     this.#fold()
-    failed.onDone?.(null)
     toast(reason(thrown), { tone: 'bad' })
   }
 
-  /** Restores the typed text of failed operations as drafts. */
-  #restoreDrafts(failed: readonly Pending[]): void {
-    for (const one of failed.toReversed()) {
+  /** Restores the typed text of dropped operations as drafts. */
+  #restoreDrafts(dropped: readonly Pending[]): void {
+    for (const one of dropped.toReversed()) {
       const typed = typedTextOf(one.operation, this.id)
       if (!typed) continue
       drafts.restore(typed.draftKey, typed.text, typed.separator)
       this.rejectedDraft = typed.draftKey
     }
-  }
-
-  /** Drops all pending operations after the person did not sign in again. Typed text is kept as drafts. */
-  #abandon(): void {
-    const abandoned = this.pending
-    this.pending = []
-    this.#restoreDrafts(abandoned)
-    for (const one of abandoned) one.onDone?.(null)
-  }
-
-  #wait(why: ApiError): void {
-    this.#paused = true
-    this.offline = why.unreachable
-    clearTimeout(this.#retry)
-    const pause = retries[Math.min(this.#attempt++, retries.length - 1)]!
-    this.#retry = setTimeout(this.#online, pause)
-  }
-
-  #online = (): void => {
-    if (!this.#paused) return
-    this.#paused = false
-    clearTimeout(this.#retry)
-    void this.#dispatch().then(() => {
-      if (!this.#paused) void this.#catchUp()
-    })
-  }
-
-  #onBeforeUnload = (event: BeforeUnloadEvent): void => {
-    if (this.pending.length > 0) event.preventDefault()
-  }
-
-  /** Sends held operations before the page closes. */
-  #onPageHide = (): void => {
-    const context = this.#context()
-    for (const { operation: one, key, at } of this.#held) send(one, key, { ...context, now: at }).catch(() => undefined)
-    this.#held = []
   }
 
   // -- changes by others --
@@ -386,7 +255,7 @@ export class BoardStore {
         }
         clearInterval(this.#poll)
         this.#poll = undefined
-        if (this.#paused) this.#online()
+        if (this.queue.paused) this.queue.resume()
         else this.offline = false
         return
     }
@@ -394,7 +263,7 @@ export class BoardStore {
 
   #pollOnce(): void {
     // Polled changes have no client ID, so own changes look like those of others: wait until none are pending.
-    if (!document.hidden && this.pending.length === 0) void this.#catchUp()
+    if (!document.hidden && this.queue.waiting.length === 0) void this.#catchUp()
   }
 
   #change(change: Change): void {
@@ -430,7 +299,7 @@ export class BoardStore {
           return
         }
       } while (cursor)
-      if (!this.#paused) this.offline = false
+      if (!this.queue.paused) this.offline = false
       this.#applyChanges(entries)
     } catch (thrown) {
       if (thrown instanceof ApiError && thrown.unreachable) this.offline = true

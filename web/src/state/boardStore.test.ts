@@ -1,0 +1,249 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { clientId } from '../api/client'
+import { drafts } from './drafts.svelte'
+import { operation } from './operations'
+import { BoardStore } from './boardStore.svelte'
+import { startSession } from './session.svelte'
+import { toasts } from './toasts.svelte'
+
+const at = '2026-03-02T09:00:00.000Z'
+
+const list = (id: string) => ({ id, boardId: 'brd_1', name: id, archivedAt: null, createdAt: at, updatedAt: at })
+const card = (id: string, more = {}) => ({
+  id,
+  boardId: 'brd_1',
+  listId: 'l1',
+  title: id,
+  number: 1,
+  labels: [],
+  assignees: [],
+  archivedAt: null,
+  createdAt: at,
+  updatedAt: at,
+  ...more,
+})
+const opened = () => ({
+  id: 'brd_1',
+  name: 'Plans',
+  version: 5,
+  lists: [list('l1')],
+  cards: [card('a'), card('b')],
+  labels: [],
+  members: [],
+  collapsedLists: [],
+})
+const entry = (boardVersion: number, cardId: string, title: string) => ({
+  id: `act_${boardVersion}`,
+  type: 'card.updated',
+  at,
+  actor: { type: 'person', id: 'usr_2' },
+  boardId: 'brd_1',
+  listId: 'l1',
+  cardId,
+  changes: { title: { from: null, to: title } },
+  boardVersion,
+})
+
+/** The live stream of the browser, into which a test writes events. */
+class Stream {
+  static readonly CLOSED = 2
+  static current: Stream
+  readyState = 1
+  onerror: (() => void) | null = null
+  #listeners = new Map<string, (event: { data: string }) => void>()
+  constructor() {
+    Stream.current = this
+  }
+  addEventListener(name: string, listener: (event: { data: string }) => void): void {
+    this.#listeners.set(name, listener)
+  }
+  emit(name: string, data: unknown): void {
+    this.#listeners.get(name)?.({ data: JSON.stringify(data) })
+  }
+  close(): void {
+    this.readyState = Stream.CLOSED
+  }
+}
+
+type Handler = (body: unknown) => { status?: number; body: unknown }
+/** What the server responds, by method and path. */
+let handlers: Record<string, Handler>
+let requests: string[]
+let store: BoardStore
+
+beforeAll(() => {
+  vi.stubGlobal('EventSource', Stream)
+  vi.stubGlobal('BroadcastChannel', undefined)
+  vi.stubGlobal('fetch', async (request: Request) => {
+    const name = `${request.method} ${new URL(request.url).pathname.replace(/^\/api\/\w+\/v1/, '')}`
+    requests.push(name)
+    const text = await request.text()
+    const handler = handlers[name]
+    if (!handler) throw new Error(`unexpected request: ${name}`)
+    const { status = 200, body } = handler(text ? JSON.parse(text) : undefined)
+    return new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json' } })
+  })
+  startSession({
+    user: { id: 'usr_1', name: 'Ada', timeZone: 'UTC', theme: 'system' },
+    workspaces: [],
+    unread: 0,
+    zoneOffsets: [],
+  } as unknown as Parameters<typeof startSession>[0])
+})
+afterAll(() => vi.unstubAllGlobals())
+
+beforeEach(async () => {
+  vi.useFakeTimers()
+  toasts.splice(0)
+  requests = []
+  handlers = {
+    'GET /boards/brd_1/open': () => ({ body: { data: opened() } }),
+    'PATCH /cards/a': (body) => ({ body: { data: card('a', body as object) } }),
+    'POST /cards': (body) => ({ body: { data: card('crd_1', body as object) } }),
+  }
+  store = new BoardStore('brd_1')
+  await store.open()
+  await vi.advanceTimersByTimeAsync(50)
+  Stream.current.emit('hello', { boards: { brd_1: 5 } })
+  requests = []
+})
+afterEach(async () => {
+  store.close()
+  await vi.advanceTimersByTimeAsync(20_000)
+  vi.useRealTimers()
+})
+
+const title = (id: string) => store.view?.cards.get(id)?.title
+const settle = () => vi.advanceTimersByTimeAsync(50)
+
+describe('own operations', () => {
+  test('show at once, and again as the server returned them', async () => {
+    handlers['PATCH /cards/a'] = () => ({ body: { data: card('a', { title: 'As saved' }) } })
+    store.do(operation('update_card', { cardId: 'a', title: 'As typed' }))
+    expect(title('a')).toBe('As typed')
+    await settle()
+    expect(title('a')).toBe('As saved')
+    expect(store.queue.waiting).toEqual([])
+  })
+
+  test('can be undone', async () => {
+    store.do(operation('update_card', { cardId: 'a', title: 'New' }), {
+      text: 'title changed',
+      operations: [operation('update_card', { cardId: 'a', title: 'a' })],
+    })
+    await settle()
+    store.history.undo()
+    expect(title('a')).toBe('a')
+    await settle()
+    expect(requests).toEqual(['PATCH /cards/a', 'PATCH /cards/a'])
+    expect(toasts.map((t) => t.text)).toEqual(['Undone: title changed'])
+  })
+
+  test('disappear if the server rejects them; the typed text becomes a draft and there is nothing to undo', async () => {
+    handlers['PATCH /cards/a'] = () => ({ status: 422, body: { error: { code: 'invalid', message: 'Too long.' } } })
+    store.do(operation('update_card', { cardId: 'a', title: 'Rejected' }), { text: 'title changed', operations: [] })
+    await settle()
+    expect(title('a')).toBe('a')
+    expect(toasts.map((t) => t.text)).toEqual(['Too long.'])
+    expect(drafts.read('title:a')?.text).toBe('Rejected')
+    expect(store.rejectedDraft).toBe('title:a')
+    expect(store.history.canUndo).toBe(false)
+  })
+
+  test('a rejected request returns null and leaves nothing to undo', async () => {
+    handlers['PATCH /cards/a'] = () => ({ status: 422, body: { error: { code: 'invalid', message: 'Too long.' } } })
+    const undo = { text: 'title changed', operations: [] }
+    const result = store.request('update_card', { cardId: 'a', title: 'Rejected' }, undo)
+    await settle()
+    expect(await result).toBeNull()
+    expect(store.history.canUndo).toBe(false)
+  })
+
+  test('a new record keeps its key when it gets its server ID', async () => {
+    const renamed: string[] = []
+    store.onRenamed((from, to) => renamed.push(`${from} ${to}`))
+    store.do(operation('create_card', { id: 'new_1', listId: 'l1', title: 'New', position: 'top' }), {
+      text: 'card added',
+      operations: [operation('archive_card', { cardId: 'new_1' })],
+    })
+    expect(store.view?.order.get('l1')).toEqual(['new_1', 'a', 'b'])
+    await settle()
+    expect(store.view?.order.get('l1')).toEqual(['crd_1', 'a', 'b'])
+    expect(renamed).toEqual(['new_1 crd_1'])
+    expect(store.keyOf('crd_1')).toBe('new_1')
+    handlers['POST /cards/crd_1/archive'] = () => ({ body: { data: card('crd_1', { archivedAt: at }) } })
+    store.history.undo()
+    await settle()
+    expect(requests.at(-1)).toBe('POST /cards/crd_1/archive')
+  })
+
+  test('held operations show at once and can be taken back', async () => {
+    store.hold([operation('archive_card', { cardId: 'a' })], 'Card archived')
+    expect(store.view?.order.get('l1')).toEqual(['b'])
+    toasts[0]!.action!.run()
+    expect(store.view?.order.get('l1')).toEqual(['a', 'b'])
+    await vi.advanceTimersByTimeAsync(20_000)
+    expect(requests).toEqual([])
+  })
+
+  test('held operations can no longer be undone once they are sent', async () => {
+    handlers['POST /cards/a/archive'] = () => ({ body: { data: card('a', { archivedAt: at }) } })
+    store.hold([operation('archive_card', { cardId: 'a' })], 'Card archived')
+    await vi.advanceTimersByTimeAsync(8100)
+    expect(requests).toEqual(['POST /cards/a/archive'])
+    expect(store.history.canUndo).toBe(false)
+  })
+})
+
+describe('changes by others', () => {
+  test('apply below the own pending operations', async () => {
+    store.do(operation('update_card', { cardId: 'a', title: 'Mine' }))
+    Stream.current.emit('change', entry(6, 'a', 'Theirs'))
+    Stream.current.emit('change', entry(7, 'b', 'Theirs'))
+    expect([title('a'), title('b')]).toEqual(['Mine', 'Theirs'])
+    await settle()
+  })
+
+  test('are loaded if the stream skipped some', async () => {
+    handlers['GET /boards/brd_1/changes'] = () => ({
+      body: { data: [entry(6, 'a', 'Six'), entry(7, 'b', 'Seven')], version: 7 },
+    })
+    Stream.current.emit('change', entry(7, 'b', 'Seven'))
+    await settle()
+    expect([title('a'), title('b')]).toEqual(['Six', 'Seven'])
+    Stream.current.emit('change', entry(6, 'a', 'Old news'))
+    expect(title('a')).toBe('Six')
+  })
+
+  test('changes of this tab only advance the version', async () => {
+    Stream.current.emit('change', { ...entry(6, 'a', 'Own'), client: clientId })
+    expect(title('a')).toBe('a')
+    Stream.current.emit('change', entry(7, 'b', 'Theirs'))
+    await settle()
+    expect(title('b')).toBe('Theirs')
+    expect(requests).toEqual([])
+  })
+
+  test('without a stream the board polls', async () => {
+    handlers['GET /boards/brd_1/changes'] = () => ({ body: { data: [entry(6, 'a', 'Polled')], version: 6 } })
+    Stream.current.onerror?.()
+    await vi.advanceTimersByTimeAsync(4100)
+    expect(title('a')).toBe('Polled')
+    Stream.current.emit('hello', { boards: { brd_1: 6 } })
+  })
+
+  test('a board that the person lost disappears', () => {
+    Stream.current.emit('gone', { boardId: 'brd_1' })
+    expect(store.view).toBeNull()
+    expect(store.failure?.status).toBe(404)
+  })
+
+  test('other people who view the board are listed without oneself', () => {
+    const people = [
+      { id: 'usr_1', name: 'Ada' },
+      { id: 'usr_2', name: 'Ben' },
+    ]
+    Stream.current.emit('presence', { boardId: 'brd_1', people })
+    expect(store.people.map((p) => p.name)).toEqual(['Ben'])
+  })
+})

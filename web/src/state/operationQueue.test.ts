@@ -1,0 +1,174 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { ApiError } from '../api/client'
+import { OperationQueue, type Pending, type QueueOwner } from './operationQueue.svelte'
+import { operation, type Operation } from './operations'
+
+const title = (cardId: string, text: string): Operation => operation('update_card', { cardId, title: text })
+const newCard = (id: string): Operation => operation('create_card', { id, listId: 'l1', title: id, position: 'bottom' })
+
+/** Describes an operation by its kind and the records that it names. */
+function describeOperation({ operation: { kind, input } }: Pending): string {
+  const ids = input as { id?: string; cardId?: string; title?: string }
+  return [kind, ids.id ?? ids.cardId, ids.title].filter(Boolean).join(' ')
+}
+
+/** What the server does with each attempt; without an entry it succeeds. */
+let responses: (ApiError | unknown)[]
+let attempts: Pending[]
+let log: string[]
+let queue: OperationQueue
+
+const owner: QueueOwner = {
+  send: async (pending) => {
+    attempts.push(pending)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    const response = responses.shift()
+    if (response instanceof ApiError) throw response
+    return response ?? { id: 'crd_1' }
+  },
+  onSent: (sent) => log.push(`sent ${describeOperation(sent)}`),
+  onRejected: (_, dropped, thrown) =>
+    log.push(`rejected ${dropped.map(describeOperation).join(', ')}: ${(thrown as Error).message}`),
+  onAbandoned: (dropped) => log.push(`abandoned ${dropped.map(describeOperation).join(', ')}`),
+  onReleased: (keys) => log.push(`released ${keys.length}`),
+  onReachable: (reachable) => {
+    if (!reachable) log.push('unreachable')
+  },
+  onResumed: () => log.push('resumed'),
+}
+
+const unreachable = () => new ApiError(0, 'unreachable', 'No response')
+const sentOperations = () => attempts.map(describeOperation)
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  responses = []
+  attempts = []
+  log = []
+  queue = new OperationQueue(owner)
+})
+afterEach(() => vi.useRealTimers())
+
+describe('OperationQueue', () => {
+  test('sends operations one after another, in order', async () => {
+    queue.add([title('a', '1'), title('b', '2')])
+    queue.add([title('a', '3')])
+    expect(sentOperations()).toEqual(['update_card a 1'])
+    expect(queue.waiting).toHaveLength(3)
+    await vi.advanceTimersByTimeAsync(100)
+    expect(log).toEqual(['sent update_card a 1', 'sent update_card b 2', 'sent update_card a 3'])
+    expect(queue.waiting).toEqual([])
+  })
+
+  test('retries with the same key until the server responds, and keeps the order', async () => {
+    responses = [unreachable(), unreachable()]
+    queue.add([title('a', '1')])
+    queue.add([title('a', '2')])
+    await vi.advanceTimersByTimeAsync(500)
+    expect(queue.paused).toBe(true)
+    expect(attempts).toHaveLength(1)
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(attempts).toHaveLength(2)
+    await vi.advanceTimersByTimeAsync(5000)
+    expect(sentOperations()).toEqual(['update_card a 1', 'update_card a 1', 'update_card a 1', 'update_card a 2'])
+    expect(new Set(attempts.slice(0, 3).map((p) => p.key)).size).toBe(1)
+    expect(log).toEqual(['unreachable', 'unreachable', 'sent update_card a 1', 'sent update_card a 2', 'resumed'])
+  })
+
+  test('pauses when the rate limit is reached, although the server is reachable', async () => {
+    responses = [new ApiError(429, 'rate_limited', 'Too many requests')]
+    queue.add([title('a', '1')])
+    await vi.advanceTimersByTimeAsync(500)
+    expect(queue.paused).toBe(true)
+    expect(log).toEqual([])
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(log).toEqual(['sent update_card a 1', 'resumed'])
+  })
+
+  test('resumes at once when the browser is online again', async () => {
+    responses = [unreachable()]
+    queue.open()
+    queue.add([title('a', '1')])
+    await vi.advanceTimersByTimeAsync(20)
+    dispatchEvent(new Event('online'))
+    await vi.advanceTimersByTimeAsync(20)
+    expect(log).toEqual(['unreachable', 'sent update_card a 1', 'resumed'])
+    queue.close()
+  })
+
+  test('a rejected operation is dropped with those that need its record', async () => {
+    const results: unknown[] = []
+    responses = [new ApiError(409, 'limit_exceeded', 'The board is full.')]
+    queue.add([newCard('new_1')], (result) => results.push(result))
+    queue.add([title('new_1', 'Longer'), title('b', 'Kept')])
+    await vi.advanceTimersByTimeAsync(100)
+    expect(log).toEqual([
+      'rejected create_card new_1 new_1, update_card new_1 Longer: The board is full.',
+      'sent update_card b Kept',
+    ])
+    expect(results).toEqual([null])
+  })
+
+  test('later operations use the server ID of a new record', async () => {
+    queue.add([newCard('new_1')])
+    queue.add([title('new_1', 'Longer')])
+    queue.hold([operation('delete_comment', { cardId: 'new_1', commentId: 'cmt_1' })])
+    await vi.advanceTimersByTimeAsync(100)
+    expect(sentOperations()).toEqual(['create_card new_1 new_1', 'update_card crd_1 Longer'])
+    expect(queue.unsent.map(describeOperation)).toEqual(['delete_comment crd_1'])
+  })
+
+  test('reports the result of the last operation added', async () => {
+    const results: unknown[] = []
+    responses = [{ id: '1' }, { id: '2' }]
+    queue.add([title('a', '1'), title('a', '2')], (result) => results.push(result))
+    await vi.advanceTimersByTimeAsync(100)
+    expect(results).toEqual([{ id: '2' }])
+  })
+
+  test('drops everything if the person does not sign in again', async () => {
+    const results: unknown[] = []
+    responses = [new ApiError(401, 'unauthorized', 'Sign in')]
+    queue.add([title('a', '1'), title('b', '2')], (result) => results.push(result))
+    await vi.advanceTimersByTimeAsync(100)
+    expect(log).toEqual(['abandoned update_card a 1, update_card b 2'])
+    expect(results).toEqual([null])
+    expect(queue.waiting).toEqual([])
+  })
+})
+
+describe('held operations', () => {
+  const deletion = operation('delete_label', { labelId: 'lbl_1' })
+
+  test('apply at once and are sent after eight seconds', async () => {
+    queue.hold([deletion])
+    expect(queue.unsent).toHaveLength(1)
+    expect(queue.waiting).toEqual([])
+    await vi.advanceTimersByTimeAsync(7999)
+    expect(attempts).toEqual([])
+    await vi.advanceTimersByTimeAsync(100)
+    expect(log).toEqual(['released 1', 'sent delete_label'])
+  })
+
+  test('are never sent once canceled', async () => {
+    queue.cancel(queue.hold([deletion]))
+    await vi.advanceTimersByTimeAsync(20_000)
+    expect(queue.unsent).toEqual([])
+    expect(log).toEqual([])
+  })
+
+  test('are sent when the board closes', async () => {
+    queue.hold([deletion])
+    queue.close()
+    await vi.advanceTimersByTimeAsync(100)
+    expect(log).toEqual(['released 1', 'sent delete_label'])
+  })
+
+  test('are sent when the page closes', () => {
+    queue.open()
+    queue.hold([deletion])
+    dispatchEvent(new Event('pagehide'))
+    expect(sentOperations()).toEqual(['delete_label'])
+    queue.close()
+  })
+})
