@@ -147,21 +147,22 @@ check-web: web/node_modules/.installed
 	cd web && npm run --silent check
 
 .PHONY: bench
-bench: build ## measure the speeds we promise beside the machine's own limits
-	go run ./bench $(ARGS)
+bench: build ## measure the promised speeds and the limits of the machine
+	go run ./perf/bench $(ARGS)
 
 .PHONY: bench-web
 bench-web: build ## measure how fast the pages are, in Chromium
 	@tools/need chromium
-	node bench/web/main.mjs $(ARGS)
+	node perf/bench/web/main.mjs $(ARGS)
 
-# As root, on Linux: it mounts, makes network namespaces and traces. The second
-# program has a clock that can be set and durability that can be taken away.
+# As root, on Linux: it mounts filesystems, creates network namespaces and traces
+# processes. The second program has a clock that can be set, and its durability
+# can be turned off.
 .PHONY: torture
-torture: build ## break what the server stands on, in load, and count what is lost; ARGS=-quick is short
+torture: build ## break what the server depends on under load, and count what is lost; ARGS=-quick is short
 	@tools/need go xfsprogs strace iproute2 postgresql patroni etcd
 	CGO_ENABLED=0 go build -trimpath -tags torture -o bin/cardwall-torture ./cmd/cardwall
-	go build -o bin/torture ./torture
+	go build -o bin/torture ./perf/torture
 	bin/torture $(ARGS)
 
 # The version is in cmd/cardwall/VERSION, what changed in CHANGELOG.md.

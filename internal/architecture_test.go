@@ -93,9 +93,13 @@ var layers = []layer{
 	{"internal/pages", []string{"internal/asset"}, []string{"github.com/go-json-experiment/json"}, "it serves files and knows " +
 		"nothing of their content"},
 	{"web", nothing, nothing, "it only embeds the built pages"},
-	{"bench", []string{"tools/proc", "tools/table"}, nil, "it measures the binary from outside, as a client would"},
-	{"torture", []string{"tools/proc", "tools/table"}, nothing, "it breaks the binary from outside, and must build even if " +
-		"the program does not"},
+	{"perf/bench", []string{"perf/cli", "perf/client", "perf/histogram", "perf/postgres", "perf/process", "perf/server", "perf/table"},
+		nil, "it measures the binary from outside, as a client would"},
+	{"perf/torture", []string{"perf/cli", "perf/client", "perf/histogram", "perf/postgres", "perf/process", "perf/server", "perf/table"},
+		nothing, "it breaks the binary from outside, as an outage would"},
+	{"perf/server", []string{"perf/client", "perf/process"}, nothing, "it runs the binary, and must build even if the program does not"},
+	{"perf/postgres", []string{"perf/process"}, []string{"github.com/jackc/pgx/v5"}, "it runs PostgreSQL and knows nothing of the program"},
+	{"perf/*", nothing, nothing, "what the measuring programs share knows nothing of the program that they measure"},
 	{"tools/*", nothing, nothing, "a tool must build even if the program does not"},
 }
 
@@ -113,19 +117,19 @@ var bans = []ban{
 	{"C", nil, true, "the binary is built without cgo: it is static, and Go's resolver accepts no unusual spelling of an address"},
 	{"github.com/mattn/go-sqlite3", nil, true, "it needs cgo; the driver is modernc.org/sqlite"},
 	{"log", nil, false, "it has no levels and no attributes; use log/slog"},
-	{"math/rand/*", []string{"bench", "torture"}, false, "its output can be guessed; use crypto/rand for ids and secrets, and pass " +
+	{"math/rand/*", []string{"perf"}, false, "its output can be guessed; use crypto/rand for ids and secrets, and pass " +
 		"other randomness as an argument so that a test can fix it"},
 	// board has the standard library alone; rest/docs reads no input but our own document.
-	{"encoding/json", []string{"internal/board", "internal/rest/docs", "tools", "bench", "torture"}, false,
+	{"encoding/json", []string{"internal/board", "internal/rest/docs", "tools", "perf"}, false,
 		"it accepts duplicate names, other cases and bad UTF-8; use github.com/go-json-experiment/json"},
-	{"database/sql/*", []string{"internal/sqldb", "internal/store", "internal/dbtool", "internal/apptest", "bench"}, false,
+	{"database/sql/*", []string{"internal/sqldb", "internal/store", "internal/dbtool", "internal/apptest", "perf"}, false,
 		"loading is authorizing: only the store and what is below it use a database"},
-	{"modernc.org/sqlite/*", []string{"internal/sqldb", "internal/apptest", "bench"}, false, "only sqldb depends on the driver, so " +
+	{"modernc.org/sqlite/*", []string{"internal/sqldb", "internal/apptest", "perf/bench"}, false, "only sqldb depends on the driver, so " +
 		"that it can be changed"},
-	{"github.com/jackc/pgx/v5/*", []string{"internal/sqldb", "internal/store", "internal/dbtool", "internal/apptest", "bench"},
+	{"github.com/jackc/pgx/v5/*", []string{"internal/sqldb", "internal/store", "internal/dbtool", "internal/apptest", "perf"},
 		false, "only sqldb depends on the driver, so that it can be changed"},
 	{"github.com/pressly/goose/v3/*", []string{"internal/sqldb"}, false, "only sqldb runs migrations"},
-	{"os/exec", []string{"internal/apptest", "tools", "bench", "torture"}, false, "the server starts no other program"},
+	{"os/exec", []string{"internal/apptest", "tools", "perf"}, false, "the server starts no other program"},
 	{"testing/*", []string{"internal/apptest"}, false, "it adds the flags of tests to the program"},
 	{module + "/internal/apptest", nil, false, "it is only for tests"},
 	{module + "/internal/conformance", nil, false, "its tools are only for the conformance suite; the file that registers them has " +
@@ -425,7 +429,7 @@ func TestRulesCanFail(t *testing.T) {
 		"store on a driver":             {made("internal/store", "database/sql", pgx), ""},
 		"apptest on everything":         {made("internal/apptest", "testing", "cardwall/internal/rest", "cardwall/cmd/cardwall", pgx), ""},
 		"cmd on everything":             {made("cmd/cardwall", "cardwall/internal/rest", "cardwall/web"), ""},
-		"bench on its own":              {made("bench", "math/rand/v2", "database/sql"), ""},
+		"bench on its own":              {made("perf/bench", "math/rand/v2", "database/sql"), ""},
 		"a tool below tools":            {made("tools/gotest", "os/exec", "encoding/json"), ""},
 		"a list of imports": {spoiled(made("internal/app"), func(p *goPackage) {
 			p.sources[0].doc = "It imports op, " +
@@ -453,7 +457,7 @@ func TestRulesCanFail(t *testing.T) {
 		"one interface on another":     {made("internal/rest", "cardwall/internal/mcp"), "an interface takes operations from the registry"},
 		"hook on the engine":           {made("internal/hook", "cardwall/internal/op"), "it reads the outbox"},
 		"mail on the store":            {made("internal/mail", "cardwall/internal/store"), "internal/mail imports internal/store"},
-		"bench on the inside":          {made("bench", "cardwall/internal/store"), "it measures the binary from outside"},
+		"bench on the inside":          {made("perf/bench", "cardwall/internal/store"), "it measures the binary from outside"},
 		"a package without a row":      {made("internal/novelty"), "internal/novelty has no row"},
 
 		"a banned import":             {made("internal/app", "log"), "internal/app imports log: it has no levels"},

@@ -60,7 +60,7 @@ func longLines(path string) bool { return filepath.Ext(path) != ".md" && path !=
 
 func TestGoldenLanguage(t *testing.T) {
 	found := map[string][]string{}
-	for _, folder := range []string{"bench", "cmd", "docs", "internal", "tools", "torture", "web/src", "web/e2e", "web/scripts"} {
+	for _, folder := range []string{"cmd", "docs", "internal", "perf", "tools", "web/src", "web/e2e", "web/scripts"} {
 		err := filepath.WalkDir(filepath.Join("..", folder), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err

@@ -11,7 +11,7 @@ import (
 
 // wallClock returns the clock of the machine, shifted by the duration in the
 // file that CARDWALL_TORTURE_CLOCK names, such as -2h. Only programs built with
-// `go build -tags torture` read it; only the tests in torture/ build them.
+// `go build -tags torture` read it. Only perf/torture runs them.
 func wallClock() func() time.Time {
 	path := os.Getenv("CARDWALL_TORTURE_CLOCK")
 	if path == "" {

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"cardwall/perf/client"
+)
+
+// What a rule costs: 1,000 changes a second on a board without rules; the same on one where a rule looks at each change and
+// comments on every fifth card, which is urgent; the same where it comments on each; and what became of those runs.
+
+const (
+	automationRate  = 1000 // changes a second, of all clients
+	automationCards = 2000 // so that no card has more runs in a minute than its brake allows, for windows up to half a minute
+	automationWait  = time.Minute
+)
+
+// pacedSource makes requests at a steady rate, or as fast as they are answered when that is slower.
+type pacedSource struct {
+	source
+	every time.Duration
+	at    time.Time
+}
+
+func (s *pacedSource) next(r *client.Request) error {
+	s.at = s.at.Add(s.every)
+	if late := time.Since(s.at); late > 0 { // what was missed is not made up for
+		s.at = s.at.Add(late)
+	}
+	time.Sleep(time.Until(s.at))
+	return s.source.next(r)
+}
+
+// pacedUpdates rename cards of a board, automationRate a second by all clients together.
+func (s *suite) pacedUpdates(name string) func(context.Context, *fixture, int) (func(int) source, error) {
+	return func(ctx context.Context, f *fixture, clients int) (func(int) source, error) {
+		b, err := f.board(ctx, name, automationCards)
+		if err != nil {
+			return nil, err
+		}
+		every := time.Second * time.Duration(clients) / automationRate
+		return func(i int) source {
+			first := time.Now().Add(every * time.Duration(i) / time.Duration(clients))
+			return &pacedSource{source: &updateSource{random: s.random(), cards: b.cards}, every: every, at: first}
+		}, nil
+	}
+}
+
+// ruled is a measure of changes on a board with a rule.
+type ruled struct {
+	changes, runs string // the measures
+	board         string
+	query         string         // which cards the rule is for; "" for all
+	meant         func(int) bool // the same of the cards of a board, by their place
+}
+
+func ruledMeasures() []ruled {
+	return []ruled{
+		{nameRuleFifth, nameRuleFifthRuns, "With a rule for some", "label:Urgent", urgent},
+		{nameRuleWith, nameRuleRuns, "With a rule", "", func(int) bool { return true }},
+	}
+}
+
+// measureAutomation measures changes without a rule and with one, and the runs behind them.
+func (s *suite) measureAutomation(ctx context.Context, srv *installation, f *fixture) error {
+	run := func(name, board string) error {
+		source, err := s.pacedUpdates(board)(ctx, f, s.clients)
+		if err != nil {
+			return err
+		}
+		return s.measureLoad(ctx, &load{name: name, clients: s.clients, pid: srv.Process.PID(), client: f.client, source: source})
+	}
+	if s.wants(nameRuleWithout, nameRuleFifth, nameRuleWith) {
+		if err := run(nameRuleWithout, "Without rules"); err != nil {
+			return err
+		}
+	}
+	for _, m := range ruledMeasures() {
+		if !s.wants(m.changes, m.runs) {
+			continue
+		}
+		if err := s.measureRuled(ctx, f, m, run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *suite) measureRuled(ctx context.Context, f *fixture, m ruled, run func(name, board string) error) error {
+	b, err := f.board(ctx, m.board, automationCards)
+	if err != nil {
+		return err
+	}
+	c := f.client()
+	defer c.Close()
+	var before struct {
+		Version int64 `json:"version"`
+	}
+	if err := call(c, "PATCH", "/boards/"+b.id, map[string]any{"features": map[string]any{"automation": true}}, 200, &before); err != nil {
+		return err
+	}
+	rule := map[string]any{"name": "Renamed is told", "when": map[string]any{"event": "card_updated"}, "if": m.query,
+		"then": []any{map[string]any{"operation": "add_comment", "input": map[string]any{"text": "{actor} renamed this to {card}."}}}}
+	if err := ask(c, "POST", applicationPath+"/boards/"+b.id+"/rules", rule, 201, nil); err != nil {
+		return err
+	}
+	meant := map[string]bool{}
+	for i, card := range b.cards {
+		meant[card.id] = m.meant(i)
+	}
+	began := time.Now()
+	if err := run(m.changes, m.board); err != nil {
+		return err
+	}
+	return s.measureRuns(ctx, c, b, &runsMeasure{name: m.runs, meant: meant, since: before.Version, began: began})
+}
+
+// boardChange is what the changes of a board say of an event and its run.
+type boardChange struct {
+	Type   string    `json:"type"`
+	At     time.Time `json:"at"`
+	CardID string    `json:"cardId"`
+}
+
+// runsMeasure are the runs behind changes.
+type runsMeasure struct {
+	name  string
+	meant map[string]bool // the cards that the rule is for
+	since int64           // the board's version before
+	began time.Time
+}
+
+// measureRuns waits until each change that the rule is for has its run, and notes how long after the change it was done. A
+// run for another card is a fault.
+func (s *suite) measureRuns(ctx context.Context, c *client.Client, b *board, m *runsMeasure) error {
+	res := &result{name: m.name, clients: s.clients, units: 1}
+	since := m.since
+	waiting := map[string][]time.Time{} // changes without their run, by card
+	var last time.Time
+	changes, open := 0, 0
+	for deadline := time.Now().Add(automationWait); ; {
+		var page []boardChange
+		if err := call(c, "GET", "/boards/"+b.id+"/changes?limit=200&since="+strconv.FormatInt(since, 10), nil, 200, &page); err != nil {
+			return err
+		}
+		since += int64(len(page))
+		for _, e := range page {
+			switch e.Type {
+			case "card.updated":
+				if !m.meant[e.CardID] {
+					continue
+				}
+				waiting[e.CardID] = append(waiting[e.CardID], e.At)
+				changes++
+				open++
+			case "comment.added":
+				if len(waiting[e.CardID]) == 0 {
+					return fmt.Errorf("the card %s has more comments than changes", e.CardID)
+				}
+				res.latency.Add(e.At.Sub(waiting[e.CardID][0]))
+				waiting[e.CardID], last = waiting[e.CardID][1:], e.At
+				open--
+			}
+		}
+		if len(page) > 0 {
+			continue
+		}
+		if open == 0 || time.Now().After(deadline) || ctx.Err() != nil {
+			break
+		}
+		sleepUntil(ctx, time.Now().Add(50*time.Millisecond))
+	}
+	res.elapsed = last.Sub(m.began)
+	if res.errors = open; open > 0 {
+		s.progress("  error: %d of %d changes have no run", open, changes)
+	}
+	s.rows = append(s.rows, row{name: m.name, result: res})
+	return ctx.Err()
+}

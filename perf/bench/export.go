@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/perf/client"
+	"cardwall/perf/process"
+)
+
+// The largest board that the default limits allow.
+const (
+	exportCards = 200_000
+	exportOpen  = 5_000
+)
+
+// exportMemory is what the server may come to while it exports, mapped files counted in.
+const exportMemory = 100 << 20
+
+// measureExport exports the largest board from a server of its own that has done nothing else.
+func (s *suite) measureExport(ctx context.Context) error {
+	if !s.wants(nameExport) {
+		return nil
+	}
+	dir := filepath.Join(s.dir, "export")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return fmt.Errorf("make folder: %w", err)
+	}
+	srv, err := newInstallation(ctx, s.Binary, dir, "")
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(s.exportBoard(ctx, srv, dir), srv.Stop()); err != nil {
+		return srv.WithLog(err)
+	}
+	return nil
+}
+
+func (s *suite) exportBoard(ctx context.Context, srv *installation, dir string) error {
+	s.progress("filling a board of 200,000 cards")
+	path := filepath.Join(dir, "board.json")
+	g := newGenerator(srv.owner, 0, exportCards, exportOpen, time.Now().UTC())
+	large := g.board(0)
+	if err := writeFile(path, func(w io.Writer) error { return json.MarshalWrite(w, large, json.Deterministic(true)) }); err != nil {
+		return err
+	}
+	if _, err := srv.Run(ctx, "import", "cardwall", path, "--workspace", srv.workspace); err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil {
+		return fmt.Errorf("remove document: %w", err)
+	}
+	if _, err := srv.Start(ctx); err != nil {
+		return err
+	}
+	var boards []record
+	c := client.New(srv.Addr, srv.token, s.names())
+	err := call(c, "GET", "/boards", nil, http.StatusOK, &boards)
+	c.Close()
+	if err == nil && len(boards) != 1 {
+		err = fmt.Errorf("the import made %d boards", len(boards))
+	}
+	if err != nil {
+		return err
+	}
+	s.progress("measuring %s", nameExport)
+	begun := time.Now()
+	got, err := download(ctx, srv, "/boards/"+boards[0].ID+"/export")
+	took := time.Since(begun)
+	if err != nil {
+		return err
+	}
+	if !strings.HasSuffix(got.end, `"complete":true}`) || !strings.Contains(got.end, `"cards":`+strconv.Itoa(exportCards)+",") {
+		return fmt.Errorf("the export ends in %q", got.end)
+	}
+	peak, err := process.Memory(srv.Process.PID(), "VmHWM")
+	if err != nil {
+		return err
+	}
+	s.rows = append(s.rows, row{
+		name: nameExport, value: fmt.Sprintf("%.1f MB/s", float64(got.size)/(1<<20)/took.Seconds()),
+		ratios: []string{megabytes(got.size), "peak " + megabytes(peak)},
+		goals:  []goal{{"peak < " + megabytes(exportMemory), peak < exportMemory}},
+	})
+	return nil
+}
+
+// downloaded is the size of a document that was thrown away, and its end.
+type downloaded struct {
+	size int64
+	end  string
+}
+
+func (d *downloaded) Write(p []byte) (int, error) {
+	d.size += int64(len(p))
+	d.end += string(p[max(0, len(p)-512):])
+	d.end = d.end[max(0, len(d.end)-512):]
+	return len(p), nil
+}
+
+func download(ctx context.Context, srv *installation, path string) (d downloaded, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+srv.Addr+"/api/public/v1"+path, nil)
+	if err != nil {
+		return d, err
+	}
+	r.Header.Set("Authorization", "Bearer "+srv.token)
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return d, fmt.Errorf("download %s: %w", path, err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return d, fmt.Errorf("download %s: status %d", path, res.StatusCode)
+	}
+	if _, err := io.Copy(&d, res.Body); err != nil {
+		return d, fmt.Errorf("download %s: %w", path, err)
+	}
+	d.end = strings.TrimSpace(d.end)
+	return d, nil
+}

@@ -1,0 +1,448 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/perf/client"
+)
+
+// What the plan "business" allows one organization.
+const (
+	webhooksOfOne   = 100
+	deliveriesOfOne = 50_000 // a day
+)
+
+// hookWorld is a server whose boards have webhooks, and the receivers of those. Nothing paces its deliveries.
+type hookWorld struct {
+	suite     *suite
+	srv       *installation
+	receivers *receivers
+	boards    []*hookBoard
+	seen      ledger
+}
+
+// hookBoard is a board with one card, whose changes go to its endpoints.
+type hookBoard struct {
+	id, card string
+	points   []*endpoint
+}
+
+// hookPlan says what is made.
+type hookPlan struct {
+	boards, each int     // boards, and webhooks of each
+	oneHost      bool    // all endpoints are behind one port
+	manners      []share // of boards from the first on; the others take at once
+	deliveries   int     // that the organizations together have to allow
+}
+
+// share is so many boards whose endpoints have a manner.
+type share struct {
+	boards int
+	manner manner
+}
+
+// newHookWorld makes the server, the organizations that the plan needs, the boards and their webhooks, and leaves the
+// server running.
+func newHookWorld(ctx context.Context, s *suite, dir string, plan hookPlan) (w *hookWorld, err error) {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make folder: %w", err)
+	}
+	srv, err := newInstallation(ctx, s.Binary, dir, "")
+	if err != nil {
+		return nil, err
+	}
+	srv.Env = append(srv.Env, "CARDWALL_WEBHOOK_ALLOW=127.0.0.1", "CARDWALL_WEBHOOK_PACE=0")
+	w = &hookWorld{suite: s, srv: srv, receivers: newReceivers(), seen: newLedger()}
+	defer func() {
+		if err != nil {
+			err = errors.Join(w.explain(err), w.close())
+		}
+	}()
+	workspaces := []string{srv.workspace}
+	for len(workspaces)*webhooksOfOne < plan.boards*plan.each || len(workspaces)*deliveriesOfOne*9/10 < plan.deliveries {
+		made, err := srv.AddWorkspace(ctx, "More")
+		if err != nil {
+			return w, err
+		}
+		workspaces = append(workspaces, made)
+	}
+	for _, part := range append(plan.manners, share{plan.boards, takes}) {
+		n := min(part.boards, plan.boards-len(w.boards))
+		points, err := w.receivers.open(n*plan.each, part.manner, plan.oneHost)
+		if err != nil {
+			return w, err
+		}
+		for i := range n {
+			w.boards = append(w.boards, &hookBoard{points: points[i*plan.each : (i+1)*plan.each]})
+		}
+	}
+	if _, err := srv.Start(ctx); err != nil {
+		return w, err
+	}
+	s.progress("making %d boards with %d webhooks each, of %d organizations", plan.boards, plan.each, len(workspaces))
+	faults := make([]error, s.clients)
+	var running sync.WaitGroup
+	for first := range s.clients {
+		running.Go(func() {
+			c := w.client()
+			defer c.Close()
+			for i := first; i < len(w.boards) && faults[first] == nil && ctx.Err() == nil; i += s.clients {
+				faults[first] = w.boards[i].fill(c, workspaces[i%len(workspaces)])
+			}
+		})
+	}
+	running.Wait()
+	return w, errors.Join(append(faults, ctx.Err())...)
+}
+
+// fill makes the board, its card and its webhooks.
+func (b *hookBoard) fill(c *client.Client, workspace string) error {
+	var made struct {
+		record
+		Secret string `json:"secret"`
+	}
+	if err := call(c, "POST", "/boards", map[string]any{"workspaceId": workspace, "name": "Sends"}, 201, &made); err != nil {
+		return err
+	}
+	b.id = made.ID
+	if err := call(c, "POST", "/boards/"+b.id+"/lists", map[string]any{"name": "List"}, 201, &made); err != nil {
+		return err
+	}
+	if err := call(c, "POST", "/cards", map[string]any{"listId": made.ID, "title": "Card"}, 201, &made); err != nil {
+		return err
+	}
+	b.card = made.ID
+	for _, e := range b.points {
+		in := map[string]any{"boardId": b.id, "url": e.url, "events": []string{"card.updated"}}
+		if err := call(c, "POST", "/webhooks", in, 201, &made); err != nil {
+			return err
+		}
+		if err := e.knows(made.Secret); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *hookWorld) client() *client.Client {
+	return client.New(w.srv.Addr, w.srv.token, w.suite.names())
+}
+
+// close ends the server and the receivers. The receivers go first, because what hangs there keeps the server.
+func (w *hookWorld) close() error {
+	w.receivers.close()
+	return w.srv.Stop()
+}
+
+// explain adds the server's last lines to an error.
+func (w *hookWorld) explain(err error) error {
+	return w.srv.WithLog(err)
+}
+
+// fillOutbox writes so many events that were committed and not delivered yet into the database of the stopped server:
+// copies of one delivery that the server wrote, with ids of their own, for all boards in turn. They are what a server
+// finds that was killed, or whose receivers were away. It answers what has to come.
+func (w *hookWorld) fillOutbox(ctx context.Context, events int) (err error) {
+	db, err := w.database(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	columns, sample, err := sampleDelivery(ctx, db)
+	if err != nil {
+		return err
+	}
+	hooks, err := w.webhooks(ctx, db)
+	if err != nil {
+		return err
+	}
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("fill outbox: %w", err)
+	}
+	defer tx.Rollback()
+	insert, err := tx.PrepareContext(ctx, "INSERT INTO deliveries ("+strings.Join(columns, ", ")+
+		") VALUES (?"+strings.Repeat(", ?", len(columns)-1)+")")
+	if err != nil {
+		return fmt.Errorf("fill outbox: %w", err)
+	}
+	oldID, oldBoard, oldVersion := sample["id"].(string), sample["board_id"].(string), sample["version"].(int64)
+	oldBody, now := sample["body"].(string), time.Now().UnixMilli()
+	serial := 0
+	for n := range events {
+		b, version := w.boards[n%len(w.boards)], int64(1_000_000+n)
+		at := now - int64(events-n)/10
+		for _, e := range b.points {
+			serial++
+			id := fmt.Sprintf("%s%013d:v%d", oldID[:len("itg_")+13], serial, version)
+			body := strings.NewReplacer(oldID, id, oldBoard, b.id,
+				`"boardVersion":`+strconv.FormatInt(oldVersion, 10)+`,`, `"boardVersion":`+strconv.FormatInt(version, 10)+`,`).Replace(oldBody)
+			fresh := map[string]any{ // what the server writes of a new one
+				"id": id, "webhook_id": hooks[b.id][e.number], "board_id": b.id, "version": version, "status": "pending",
+				"retry": int64(0), "due_at": at,
+				"attempts": int64(0), "reason": "", "http_status": nil, "created_at": at, "ended_at": nil, "log": "[]", "body": body,
+			}
+			values := make([]any, len(columns))
+			for i, column := range columns {
+				value, known := fresh[column]
+				if !known {
+					value = sample[column]
+				}
+				values[i] = value
+			}
+			if _, err := insert.ExecContext(ctx, values...); err != nil {
+				return fmt.Errorf("fill outbox: %w", err)
+			}
+			w.seen.expect(event{e.number, version}, due{id: id})
+		}
+	}
+	return tx.Commit()
+}
+
+func (w *hookWorld) database(ctx context.Context) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(w.srv.Data, "cardwall.db")+"?_pragma=busy_timeout(5000)&_pragma=synchronous(FULL)")
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	return db, db.PingContext(ctx)
+}
+
+// sampleDelivery reads the last delivery that a server made and delivered.
+func sampleDelivery(ctx context.Context, db *sql.DB) (columns []string, sample map[string]any, err error) {
+	rows, err := db.QueryContext(ctx, "SELECT * FROM deliveries WHERE status = 'delivered' ORDER BY id DESC LIMIT 1")
+	if err != nil {
+		return nil, nil, fmt.Errorf("read a delivery: %w", err)
+	}
+	defer rows.Close()
+	if columns, err = rows.Columns(); err != nil {
+		return nil, nil, fmt.Errorf("read a delivery: %w", err)
+	}
+	if !rows.Next() {
+		return nil, nil, errors.Join(errors.New("read a delivery: none was delivered"), rows.Err())
+	}
+	values, into := make([]any, len(columns)), make([]any, len(columns))
+	for i := range values {
+		into[i] = &values[i]
+	}
+	if err := rows.Scan(into...); err != nil {
+		return nil, nil, fmt.Errorf("read a delivery: %w", err)
+	}
+	sample = make(map[string]any)
+	for i, column := range columns {
+		sample[column] = values[i]
+	}
+	return columns, sample, rows.Err()
+}
+
+// webhooks answers the webhook of each endpoint, by board. They are told apart by their last four characters, which
+// are unique on a board.
+func (w *hookWorld) webhooks(ctx context.Context, db *sql.DB) (map[string]map[int]string, error) {
+	found := make(map[string]map[string]string)
+	rows, err := db.QueryContext(ctx, "SELECT id, board_id, host, last_four FROM webhooks")
+	if err != nil {
+		return nil, fmt.Errorf("read webhooks: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, board, host, four string
+		if err := rows.Scan(&id, &board, &host, &four); err != nil {
+			return nil, fmt.Errorf("read webhooks: %w", err)
+		}
+		if found[board] == nil {
+			found[board] = make(map[string]string)
+		}
+		found[board][host+" "+four] = id
+	}
+	out := make(map[string]map[int]string)
+	for _, b := range w.boards {
+		out[b.id] = make(map[int]string)
+		for _, e := range b.points {
+			host, _, _ := strings.Cut(strings.TrimPrefix(e.url, "http://"), "/")
+			id, ok := found[b.id][host+" "+e.url[len(e.url)-4:]]
+			if !ok {
+				return nil, fmt.Errorf("read webhooks: none sends to %s", e.url)
+			}
+			out[b.id][e.number] = id
+		}
+	}
+	return out, rows.Err()
+}
+
+// unfinished counts the deliveries in the database of the stopped server that are not delivered.
+func (w *hookWorld) unfinished(ctx context.Context) (n int, err error) {
+	db, err := w.database(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	err = db.QueryRowContext(ctx, "SELECT count(*) FROM deliveries WHERE status <> 'delivered' OR due_at IS NOT NULL").Scan(&n)
+	return n, err
+}
+
+// due is a delivery that has to come.
+type due struct {
+	id       string    // empty when only the server knows it
+	answered time.Time // when its change was acknowledged
+}
+
+// ledger holds what has to come against what came.
+type ledger struct {
+	due    map[event]due
+	came   map[event]receipt
+	faults []string
+}
+
+func newLedger() ledger {
+	return ledger{due: make(map[event]due), came: make(map[event]receipt)}
+}
+
+func (l *ledger) expect(e event, d due) { l.due[e] = d }
+
+// take notes what came: each event once, by one id. An event that nobody expects may be one whose answer is on its
+// way, so unexpected looks for those at the end.
+func (l *ledger) take(t tally) {
+	l.faults = append(l.faults, t.faults...)
+	for _, r := range t.receipts {
+		switch before, twice := l.came[r.event]; {
+		case twice && before.id == r.id:
+			l.faults = append(l.faults, r.id+" came twice")
+		case twice:
+			l.faults = append(l.faults, fmt.Sprintf("endpoint %d got version %d as %s and as %s", r.endpoint, r.version, before.id, r.id))
+		default:
+			l.came[r.event] = r
+		}
+	}
+}
+
+// missing counts what has not come yet.
+func (l *ledger) missing() (n int) {
+	for e := range l.due {
+		if _, ok := l.came[e]; !ok {
+			n++
+		}
+	}
+	return n
+}
+
+// span is the time from the first to the last of what came by ids that were known before.
+func (l *ledger) span() time.Duration {
+	var first, last time.Time
+	for e, d := range l.due {
+		r, ok := l.came[e]
+		if !ok || d.id == "" {
+			continue
+		}
+		if first.IsZero() || r.at.Before(first) {
+			first = r.at
+		}
+		if r.at.After(last) {
+			last = r.at
+		}
+	}
+	return last.Sub(first)
+}
+
+// close answers all that is wrong at the end.
+func (l *ledger) close() []string {
+	faults := l.faults
+	for e, d := range l.due {
+		r, ok := l.came[e]
+		switch {
+		case !ok:
+			faults = append(faults, fmt.Sprintf("endpoint %d never got version %d %s", e.endpoint, e.version, d.id))
+		case d.id != "" && r.id != d.id:
+			faults = append(faults, fmt.Sprintf("endpoint %d got version %d as %s instead of %s", e.endpoint, e.version, r.id, d.id))
+		}
+	}
+	for e, r := range l.came {
+		if _, ok := l.due[e]; !ok {
+			faults = append(faults, fmt.Sprintf("endpoint %d got %s, of a change that was not acknowledged", e.endpoint, r.id))
+		}
+	}
+	return faults
+}
+
+// collect takes in what came until nothing is missing, for so long at most.
+func (w *hookWorld) collect(ctx context.Context, most time.Duration) {
+	for deadline := time.Now().Add(most); ; {
+		w.seen.take(w.receivers.taken())
+		if w.seen.missing() == 0 || time.Now().After(deadline) || ctx.Err() != nil {
+			break
+		}
+		sleepUntil(ctx, time.Now().Add(50*time.Millisecond))
+	}
+	// What comes too often comes a little later.
+	sleepUntil(ctx, time.Now().Add(200*time.Millisecond))
+	w.seen.take(w.receivers.taken())
+}
+
+// change is a change that was acknowledged.
+type change struct {
+	board           *hookBoard
+	version         int64
+	asked, answered time.Time
+}
+
+// changer changes titles, for one goroutine.
+type changer struct {
+	client  *client.Client
+	r       client.Request
+	serial  int
+	done    []change
+	errors  int
+	samples []string
+}
+
+func (c *changer) change(ctx context.Context, b *hookBoard) {
+	c.serial++
+	c.r.Reset("PATCH", 200)
+	c.r.Path = append(append(c.r.Path, apiPath+"/cards/"...), b.card...)
+	c.r.Body = append(c.r.Body, `{"title":"Changed `+c.client.Keys()...)
+	c.r.Body = append(strconv.AppendInt(c.r.Body, int64(c.serial), 10), `"}`...)
+	asked := time.Now()
+	status, body, err := c.client.Do(&c.r)
+	answered := time.Now()
+	version := int64(0)
+	if err == nil && status != c.r.Want {
+		err = fmt.Errorf("status %d: %s", status, client.Clip(body))
+	}
+	if err == nil {
+		version, err = versionOf(body)
+	}
+	if err != nil {
+		c.errors++
+		if len(c.samples) < maxSamples {
+			c.samples = append(c.samples, "change: "+err.Error())
+		}
+		sleepUntil(ctx, time.Now().Add(10*time.Millisecond))
+		return
+	}
+	c.done = append(c.done, change{b, version, asked, answered})
+}
+
+// versionOf finds the version of the board in an answer. It stands behind the data.
+func versionOf(answer []byte) (int64, error) {
+	i := bytes.LastIndexByte(answer, ',')
+	if i < 0 {
+		return 0, fmt.Errorf("the answer has no boardVersion: %s", client.Clip(answer))
+	}
+	var out struct {
+		Version int64 `json:"boardVersion"`
+	}
+	if err := json.Unmarshal(append([]byte{'{'}, answer[i+1:]...), &out); err != nil || out.Version == 0 {
+		return 0, fmt.Errorf("the answer has no boardVersion: %s", client.Clip(answer))
+	}
+	return out.Version, nil
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"strconv"
+
+	"cardwall/perf/client"
+)
+
+// mcpPath is where assistants find the tools.
+const mcpPath = "/mcp"
+
+// toolSource fetches random cards as an assistant does: by the tool get_card, in a revision of the protocol.
+type toolSource struct {
+	getSource
+	revision string
+	serial   int
+}
+
+func (s *toolSource) next(r *client.Request) error {
+	id := s.cards[s.random.IntN(len(s.cards))].id
+	s.id = id
+	s.serial++
+	r.Reset("POST", 200)
+	r.Path = append(r.Path, mcpPath...)
+	r.Head = append(r.Head, "Accept: application/json, text/event-stream\r\nMcp-Protocol-Version: "...)
+	r.Head = append(append(r.Head, s.revision...), "\r\n"...)
+	r.Body = append(r.Body, `{"jsonrpc":"2.0","id":`...)
+	r.Body = strconv.AppendInt(r.Body, int64(s.serial), 10)
+	r.Body = append(r.Body, `,"method":"tools/call","params":{"name":"get_card","arguments":{"cardId":"`...)
+	r.Body = append(append(r.Body, id...), `"}`...)
+	if s.revision == statelessRevision {
+		r.Head = append(r.Head, "Mcp-Method: tools/call\r\nMcp-Name: get_card\r\n"...)
+		r.Body = append(r.Body, `,"_meta":{"io.modelcontextprotocol/protocolVersion":"`+statelessRevision+
+			`","io.modelcontextprotocol/clientInfo":{"name":"bench","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`...)
+	}
+	r.Body = append(r.Body, `}}`...)
+	return nil
+}
+
+// The revisions of the Model Context Protocol that are measured.
+const (
+	statelessRevision = "2026-07-28"
+	sessionRevision   = "2025-11-25"
+)
+
+// toolMeasures list the cost of a card by tool beside that of the same card over REST.
+func (s *suite) toolMeasures() []measure {
+	cards := func(make func(getSource) source) func(context.Context, *fixture, int) (func(int) source, error) {
+		return func(ctx context.Context, f *fixture, _ int) (func(int) source, error) {
+			b, err := f.board(ctx, "Ten thousand", 10_000)
+			if err != nil {
+				return nil, err
+			}
+			return func(int) source { return make(getSource{random: s.random(), cards: b.cards}) }, nil
+		}
+	}
+	return []measure{
+		{name: nameToolRest, clients: s.clients, sources: cards(func(g getSource) source { return &g }), turns: true},
+		{name: nameTool, clients: s.clients, sources: cards(func(g getSource) source {
+			return &toolSource{getSource: g,
+				revision: statelessRevision}
+		}), turns: true},
+		{name: nameToolOld, clients: s.clients, sources: cards(func(g getSource) source {
+			return &toolSource{getSource: g,
+				revision: sessionRevision}
+		}), turns: true},
+	}
+}

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"cardwall/perf/client"
+	"cardwall/perf/histogram"
+	"cardwall/perf/process"
+)
+
+const (
+	overloadFactor  = 5                // of the best rate
+	overloadClients = 400              // connections over which it comes
+	overloadLate    = time.Second      // an answer that comes later is good for nothing
+	overloadReports = 10               // hundredths of it that are reports
+	overloadReads   = 65               // and reads; the rest are writes
+	overloadWarm    = 2 * time.Second  // of too much work, which does not count
+	overloadShare   = 0.8              // of the best rate that has to be left
+	overloadBoard   = "Ten thousand"   // what is read, and where the dashboard finds most of its cards
+	overloadPause   = 10 * time.Second // at most until the server has calmed down
+)
+
+// overloadClass is a kind of work in the overload.
+type overloadClass int
+
+const (
+	overloadReport overloadClass = iota
+	overloadRead
+	overloadWrite
+	overloadClasses
+)
+
+// overloadCount is what became of the work of one class.
+type overloadCount struct{ sent, good, late, refused, failed int }
+
+// measureOverload measures how much small work the server does at its best, and how much of it is left when five times
+// as much comes, with reports beside it, from clients that do not wait for one another. What is refused must be refused
+// as it should (503 with Retry-After), reports first.
+func (s *suite) measureOverload(ctx context.Context, srv *installation, f *fixture) error {
+	b, err := f.board(ctx, overloadBoard, 10_000)
+	if err != nil {
+		return err
+	}
+	cursors, err := f.pages(ctx, b)
+	if err != nil {
+		return err
+	}
+	boards := newGrowingBoard(f)
+	small := func(i, clients int) []part {
+		return []part{
+			{overloadReads, newPageSource(pagePath(b), cursors, i, clients)},
+			{100 - overloadReports - overloadReads, &createSource{random: s.random(), boards: boards}},
+		}
+	}
+	best := &load{name: nameOverloadBest, clients: 2 * s.clients, pid: srv.Process.PID(), client: f.client, source: func(i int) source {
+		return &mixedSource{random: s.random(), parts: small(i, 2*s.clients)}
+	}}
+	if err := s.measureLoad(ctx, best); err != nil {
+		return err
+	}
+	bestRate := s.rows[len(s.rows)-1].result.rate()
+
+	s.progress("measuring %s: %.0f requests a second", nameOverload, overloadFactor*bestRate)
+	every := time.Duration(float64(overloadClients) / (overloadFactor * bestRate) * float64(time.Second))
+	begin := time.Now().Add(overloadWarm)
+	end := begin.Add(s.window)
+	var (
+		running sync.WaitGroup
+		mu      sync.Mutex
+		counts  [overloadClasses]overloadCount
+		sample  string
+	)
+	res := &result{name: nameOverload, clients: overloadClients, units: 1, elapsed: s.window}
+	for i := range overloadClients {
+		parts := small(i, overloadClients)
+		w := &overloadWorker{
+			client: f.client(), random: s.random(), begin: begin, end: end, every: every,
+			sources: [overloadClasses]source{pathSource{apiPath + "/workspaces/" + f.workspace + "/dashboard"}, parts[0].source, parts[1].source},
+		}
+		running.Go(func() {
+			w.run(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			for k := range counts {
+				counts[k].add(w.counts[k])
+			}
+			res.latency.Merge(&w.latency)
+			if sample == "" {
+				sample = w.sample
+			}
+		})
+	}
+	sleepUntil(ctx, begin)
+	server0, err0 := process.CPU(srv.Process.PID())
+	own0 := process.OwnCPU()
+	sleepUntil(ctx, end)
+	server1, err1 := process.CPU(srv.Process.PID())
+	own1 := process.OwnCPU()
+	running.Wait()
+	for _, err := range []error{ctx.Err(), err0, err1} {
+		if err != nil {
+			return fmt.Errorf("measure %s: %w", nameOverload, err)
+		}
+	}
+	res.serverCPU, res.loadCPU = server1-server0, own1-own0
+	reports, reads, writes := counts[overloadReport], counts[overloadRead], counts[overloadWrite]
+	res.counted = reads.good + writes.good
+	for _, c := range counts {
+		res.errors += c.failed
+	}
+	if sample != "" {
+		s.progress("  error: %s", sample)
+	}
+	share := res.rate() / bestRate
+	s.rows = append(s.rows, row{
+		name: nameOverload, result: res, ratios: []string{fmt.Sprintf("%.0f %% of %s", 100*share, nameOverloadBest)},
+		goals: []goal{{fmt.Sprintf("≥ %.0f %%", 100*overloadShare), share >= overloadShare}, {"no error", res.errors == 0}},
+	}, row{
+		name: nameOverloadRefused, value: fmt.Sprintf("%s, %s, %s", reports.share("reports"), reads.share("reads"), writes.share("writes")),
+		goals: []goal{{"reports first", reports.part() >= reads.part() && reports.part() >= writes.part() && reports.refused > 0},
+			{"reads before writes", reads.part() >= writes.part()}},
+	})
+	return s.measureCalm(ctx, f)
+}
+
+// measureCalm sees that the server takes every kind of work again soon.
+func (s *suite) measureCalm(ctx context.Context, f *fixture) error {
+	c := f.client()
+	defer c.Close()
+	begun := time.Now()
+	for {
+		err := call(c, "GET", "/workspaces/"+f.workspace+"/dashboard", nil, 200, nil)
+		took := time.Since(begun)
+		if err == nil || took > overloadPause {
+			s.rows = append(s.rows, row{name: nameOverloadCalm, value: fmt.Sprintf("%.1f s", took.Seconds()), goals: []goal{{"< 10 s", err == nil}}})
+			return nil
+		}
+		sleepUntil(ctx, time.Now().Add(100*time.Millisecond))
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}
+
+func (c *overloadCount) add(o overloadCount) {
+	c.sent += o.sent
+	c.good += o.good
+	c.late += o.late
+	c.refused += o.refused
+	c.failed += o.failed
+}
+
+// part is how much of the work was refused or late.
+func (c *overloadCount) part() float64 {
+	return float64(c.refused+c.late) / float64(max(1, c.sent))
+}
+
+func (c *overloadCount) share(what string) string {
+	return fmt.Sprintf("%.0f %% of %s %s", 100*c.part(), thousands(float64(c.sent)), what)
+}
+
+// overloadWorker is one client, which sends at its times whatever came of what it sent before; only on its own answer
+// it waits.
+type overloadWorker struct {
+	client     *client.Client
+	random     *rand.Rand
+	sources    [overloadClasses]source
+	begin, end time.Time
+	every      time.Duration
+	counts     [overloadClasses]overloadCount
+	latency    histogram.Histogram // of good small work
+	sample     string              // an error
+}
+
+func (w *overloadWorker) run(ctx context.Context) {
+	defer w.client.Close()
+	var r client.Request
+	next := time.Now().Add(time.Duration(w.random.Float64() * float64(w.every)))
+	for ctx.Err() == nil {
+		sleepUntil(ctx, next)
+		start := time.Now()
+		if !start.Before(w.end) {
+			return
+		}
+		if next = next.Add(w.every); next.Before(start) {
+			next = start // who waited long does not make up for it
+		}
+		k := overloadWrite
+		switch n := w.random.IntN(100); {
+		case n < overloadReports:
+			k = overloadReport
+		case n < overloadReports+overloadReads:
+			k = overloadRead
+		}
+		if err := w.sources[k].next(&r); err != nil {
+			continue // the next board of the writes was refused itself
+		}
+		status, body, err := w.client.Do(&r)
+		took := time.Since(start)
+		if start.Before(w.begin) {
+			continue
+		}
+		c := &w.counts[k]
+		c.sent++
+		if err == nil && status == r.Want {
+			err = w.sources[k].check(body)
+		}
+		switch {
+		case err == nil && status == 503:
+			c.refused++
+		case err != nil || status != r.Want:
+			if c.failed++; w.sample == "" {
+				w.sample = fmt.Sprintf("%s %s: %d %s %v", r.Method, r.Path, status, client.Clip(body), err)
+			}
+		case took > overloadLate:
+			c.late++
+		default:
+			c.good++
+			if k != overloadReport {
+				w.latency.Add(took)
+			}
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"cardwall/perf/postgres"
+	"cardwall/perf/process"
+)
+
+// nodesName is how a measure on so many servers is called.
+func nodesName(name string, nodes int) string {
+	if nodes == 1 {
+		return name + namePostgres
+	}
+	return name + namePostgres + ", " + strconv.Itoa(nodes) + " nodes"
+}
+
+// measurePostgres runs the measures on PostgreSQL, with each number of servers on a database of its own, and what
+// PostgreSQL can do at all.
+func (s *suite) measurePostgres(ctx context.Context, measures []measure) (err error) {
+	var wanted []measure
+	for _, m := range measures {
+		if s.wants(m.name) && m.name != nameToolOld && m.name != nameToolRest && m.name != nameTool {
+			wanted = append(wanted, m)
+		}
+	}
+	if !s.postgres || len(wanted) == 0 && !s.wants(nameRawPostgres, nameRawPostgresAlone) {
+		return nil
+	}
+	s.progress("starting PostgreSQL")
+	cluster, err := postgres.Start(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cluster.Stop()) }()
+	for name, clients := range map[string]int{nameRawPostgresAlone: 1, nameRawPostgres: s.clients} {
+		if !s.wants(name) {
+			continue
+		}
+		s.progress("measuring %s", name)
+		res, err := rawPostgres(ctx, cluster, name, clients, s.warm, s.window)
+		if err != nil {
+			return err
+		}
+		s.rows = append(s.rows, row{name: name, result: res})
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	for _, n := range s.nodes {
+		if err := s.measureNodes(ctx, cluster, n, wanted); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *suite) measureNodes(ctx context.Context, cluster *postgres.Cluster, n int, measures []measure) (err error) {
+	database, err := cluster.CreateDatabase(ctx, "nodes"+strconv.Itoa(n), "template0")
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(s.dir, "nodes"+strconv.Itoa(n))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return fmt.Errorf("make folder: %w", err)
+	}
+	first, err := newInstallation(ctx, s.Binary, dir, database)
+	if err != nil {
+		return err
+	}
+	nodes := []*installation{first}
+	for len(nodes) < n {
+		nodes = append(nodes, first.another())
+	}
+	f := &fixture{
+		token: first.token, workspace: first.workspace, clients: s.clients, progress: s.progress,
+		names: s.names, boards: make(map[string]*board), cursors: make(map[string][]string),
+	}
+	for _, node := range nodes {
+		defer func() { err = errors.Join(err, node.Stop()) }()
+		if _, err := node.Start(ctx); err != nil {
+			return first.WithLog(err)
+		}
+		f.addrs = append(f.addrs, node.Addr)
+	}
+	others := func() (time.Duration, error) {
+		sum, err := cluster.CPU()
+		for _, node := range nodes[1:] {
+			more, nodeErr := process.CPU(node.Process.PID())
+			sum, err = sum+more, errors.Join(err, nodeErr)
+		}
+		return sum, err
+	}
+	for _, m := range measures {
+		sources, err := m.sources(ctx, f, m.clients)
+		if err != nil {
+			return err
+		}
+		if err := s.measureLoad(ctx, &load{
+			name: nodesName(m.name, n), clients: m.clients, pid: first.Process.PID(), others: others, client: f.client, source: sources,
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rawPostgres measures PostgreSQL alone: a row a transaction, durable, from so many clients.
+func rawPostgres(ctx context.Context, cluster *postgres.Cluster, name string, clients int, warm, window time.Duration) (*result, error) {
+	if err := cluster.Exec(ctx, cluster.URL, "DROP TABLE IF EXISTS raw",
+		"CREATE TABLE raw (client BIGINT NOT NULL, number BIGINT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (client, number))"); err != nil {
+		return nil, err
+	}
+	parts, faults := make([]*result, clients), make([]error, clients)
+	cpu0, err := cluster.CPU()
+	if err != nil {
+		return nil, err
+	}
+	var running sync.WaitGroup
+	for i := range clients {
+		running.Go(func() { parts[i], faults[i] = rawClient(ctx, cluster.URL, i, warm, window) })
+	}
+	running.Wait()
+	if err := errors.Join(faults...); err != nil {
+		return nil, fmt.Errorf("measure %s: %w", name, err)
+	}
+	cpu1, err := cluster.CPU()
+	res := &result{name: name, clients: clients, units: 1,
+		serverCPU: time.Duration(float64(cpu1-cpu0) * window.Seconds() / (window + warm).Seconds())}
+	for _, part := range parts {
+		res.elapsed = max(res.elapsed, part.elapsed)
+		res.loadCPU = max(res.loadCPU, part.loadCPU) // each saw that of the whole process
+		res.latency.Merge(&part.latency)
+	}
+	return res, err
+}
+
+func rawClient(ctx context.Context, database string, client int, warm, window time.Duration) (*result, error) {
+	conn, err := pgx.Connect(ctx, database)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	n := 0
+	return repeat(ctx, warm, window, func() error {
+		n++
+		_, err := conn.Exec(ctx, "INSERT INTO raw (client, number, body) VALUES ($1, $2, $3)", client, n, cardDescription)
+		return err
+	})
+}

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/perf/client"
+)
+
+// createSource makes cards at the bottom of random lists of the growing board.
+type createSource struct {
+	random *rand.Rand
+	boards *growingBoard
+}
+
+func (s *createSource) next(r *client.Request) error {
+	b, n, err := s.boards.take()
+	if err != nil {
+		return err
+	}
+	r.Reset("POST", 201)
+	r.Path = append(r.Path, apiPath+"/cards"...)
+	r.Body = append(r.Body, `{"listId":"`...)
+	r.Body = append(r.Body, b.lists[s.random.IntN(len(b.lists))]...)
+	r.Body = append(r.Body, `","title":"New card `...)
+	r.Body = strconv.AppendInt(r.Body, int64(n), 10)
+	r.Body = append(r.Body, `","description":"`+cardDescription+`"}`...)
+	return nil
+}
+
+func (s *createSource) check(answer []byte) error {
+	return mustContain(answer, "New card ")
+}
+
+// growingBoard is the board that new cards go to: one for all clients, because the board's lock is part of what is
+// measured, and a fresh one after so many cards.
+type growingBoard struct {
+	every int
+	make  func() (*board, error)
+
+	mu      sync.Mutex
+	current *board
+	count   int
+}
+
+// take answers the board for one more card, and the card's number.
+func (g *growingBoard) take() (*board, int, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.current == nil || g.count%g.every == 0 {
+		b, err := g.make()
+		if err != nil {
+			return nil, 0, fmt.Errorf("make the next board: %w", err)
+		}
+		g.current = b
+	}
+	g.count++
+	return g.current, g.count, nil
+}
+
+// updateSource gives random cards a new title.
+type updateSource struct {
+	random *rand.Rand
+	cards  []card
+	title  []byte
+}
+
+func (s *updateSource) next(r *client.Request) error {
+	s.title = append(s.title[:0], "Changed "...)
+	s.title = strconv.AppendUint(s.title, s.random.Uint64(), 36)
+	r.Reset("PATCH", 200)
+	r.Path = append(r.Path, apiPath+"/cards/"...)
+	r.Path = append(r.Path, s.cards[s.random.IntN(len(s.cards))].id...)
+	r.Body = append(r.Body, `{"title":"`...)
+	r.Body = append(r.Body, s.title...)
+	r.Body = append(r.Body, `"}`...)
+	return nil
+}
+
+func (s *updateSource) check(answer []byte) error { return mustContain(answer, string(s.title)) }
+
+// moveSource puts cards at the top, the bottom or after a neighbour of a random list. Every tenth card of the board
+// stays where it is, so that there is a neighbour whose list is known; the others are dealt out to the clients.
+type moveSource struct {
+	random  *rand.Rand
+	board   *board
+	movable []card
+	anchors map[string][]card // by list
+	list    string            // the present request's
+}
+
+func newMoveSource(random *rand.Rand, b *board, client, clients int) *moveSource {
+	s := &moveSource{random: random, board: b, anchors: make(map[string][]card)}
+	for i, card := range b.cards {
+		switch {
+		case i%10 == 9-i/10%listsPerBoard: // another list at each turn
+			s.anchors[card.list] = append(s.anchors[card.list], card)
+		case i%clients == client:
+			s.movable = append(s.movable, card)
+		}
+	}
+	return s
+}
+
+func (s *moveSource) next(r *client.Request) error {
+	if len(s.movable) == 0 {
+		return errors.New("the board has fewer cards than there are clients")
+	}
+	s.list = s.board.lists[s.random.IntN(len(s.board.lists))]
+	r.Reset("POST", 200)
+	r.Path = append(r.Path, apiPath+"/cards/"...)
+	r.Path = append(r.Path, s.movable[s.random.IntN(len(s.movable))].id...)
+	r.Path = append(r.Path, "/move"...)
+	r.Body = append(r.Body, `{"listId":"`...)
+	r.Body = append(r.Body, s.list...)
+	r.Body = append(r.Body, `","position":`...)
+	anchors := s.anchors[s.list]
+	switch place := s.random.IntN(3); {
+	case place == 0 && len(anchors) > 0:
+		r.Body = append(r.Body, `{"after":"`...)
+		r.Body = append(r.Body, anchors[s.random.IntN(len(anchors))].id...)
+		r.Body = append(r.Body, `"}}`...)
+	case place == 1:
+		r.Body = append(r.Body, `"top"}`...)
+	default:
+		r.Body = append(r.Body, `"bottom"}`...)
+	}
+	return nil
+}
+
+func (s *moveSource) check(answer []byte) error {
+	return mustContain(answer, s.list)
+}
+
+// getSource fetches random cards.
+type getSource struct {
+	random *rand.Rand
+	cards  []card
+	id     string
+}
+
+func (s *getSource) next(r *client.Request) error {
+	s.id = s.cards[s.random.IntN(len(s.cards))].id
+	r.Reset("GET", 200)
+	r.Path = append(r.Path, apiPath+"/cards/"...)
+	r.Path = append(r.Path, s.id...)
+	return nil
+}
+
+func (s *getSource) check(answer []byte) error { return mustContain(answer, s.id) }
+
+// pageSource walks from page to page and begins anew after the last. The clients begin at pages spread over the whole
+// list, so that at each moment some are near its start and some near its end.
+type pageSource struct {
+	base   string // the path of the first page
+	cursor string // of the next one; empty for the first
+}
+
+func newPageSource(base string, cursors []string, client, clients int) *pageSource {
+	return &pageSource{base: base, cursor: cursors[client*len(cursors)/clients]}
+}
+
+func (s *pageSource) next(r *client.Request) error {
+	r.Reset("GET", 200)
+	r.Path = appendPage(r.Path, s.base, s.cursor)
+	return nil
+}
+
+func (s *pageSource) check(answer []byte) error {
+	s.cursor = ""
+	if err := mustContain(answer, `"id"`); err != nil {
+		return err
+	}
+	var err error
+	s.cursor, err = nextCursor(answer)
+	return err
+}
+
+// nextCursor answers the cursor in a page, or nothing at the last page. It searches instead of decoding, because
+// decoding fifty cards would cost more than the server's work. Inside a JSON text a quotation mark is escaped, so the
+// name cannot be found in a card's text.
+func nextCursor(answer []byte) (string, error) {
+	const name = `"nextCursor":`
+	tail := max(len(answer)-1024, 0)
+	at := bytes.Index(answer[tail:], []byte(name))
+	if at >= 0 {
+		at += tail
+	} else if at = bytes.Index(answer, []byte(name)); at < 0 {
+		return "", nil
+	}
+	rest := bytes.TrimLeft(answer[at+len(name):], " \n\t")
+	if bytes.HasPrefix(rest, []byte("null")) {
+		return "", nil
+	}
+	if len(rest) > 1 && rest[0] == '"' {
+		if end := bytes.IndexByte(rest[1:], '"'); end >= 0 {
+			return unquote(rest[:end+2])
+		}
+	}
+	return "", fmt.Errorf("nextCursor is no string: %s", client.Clip(rest))
+}
+
+func unquote(quoted []byte) (string, error) {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return string(quoted[1 : len(quoted)-1]), nil
+	}
+	var s string
+	if err := json.Unmarshal(quoted, &s); err != nil {
+		return "", fmt.Errorf("decode nextCursor: %w", err)
+	}
+	return s, nil
+}
+
+// mixedSource takes each request from one of several sources, by their shares.
+type mixedSource struct {
+	random  *rand.Rand
+	parts   []part
+	current source
+}
+
+type part struct {
+	percent int
+	source  source
+}
+
+func (s *mixedSource) next(r *client.Request) error {
+	dice := s.random.IntN(100)
+	for _, p := range s.parts {
+		s.current = p.source
+		if dice -= p.percent; dice < 0 {
+			break
+		}
+	}
+	return s.current.next(r)
+}
+
+func (s *mixedSource) check(answer []byte) error { return s.current.check(answer) }
+
+// pathSource fetches one path again and again.
+type pathSource struct{ path string }
+
+func (s pathSource) next(r *client.Request) error {
+	r.Reset("GET", 200)
+	r.Path = append(r.Path, s.path...)
+	return nil
+}
+
+func (s pathSource) check(answer []byte) error {
+	if len(answer) == 0 {
+		return errors.New("the answer is empty")
+	}
+	return nil
+}
+
+func mustContain(answer []byte, text string) error {
+	if !bytes.Contains(answer, []byte(text)) {
+		return fmt.Errorf("the answer does not contain %q: %s", text, client.Clip(answer))
+	}
+	return nil
+}

@@ -1,0 +1,403 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"cardwall/perf/client"
+	"cardwall/perf/process"
+)
+
+// cardsPerBoard is when the create measure takes a new board, below the default limit of open cards.
+const cardsPerBoard = 4000
+
+// suite runs the measures that were asked for, one after the other, and keeps what they found.
+type suite struct {
+	options
+	dir   string    // the temporary folder
+	log   io.Writer // progress
+	names func() string
+	rows  []row
+	seed  uint64
+}
+
+// run measures the server first, the machine after it, when the server has ended, then the reports, the export and at
+// last the webhooks.
+func (s *suite) run(ctx context.Context) error {
+	measures := s.serverMeasures()
+	if s.wants(nameFirst, nameFirstFilled, nameIdle, nameLoaded, nameFolder, nameRuleWithout, nameRuleFifth, nameRuleFifthRuns,
+		nameRuleWith, nameRuleRuns, nameOverload) ||
+		slices.ContainsFunc(measures, func(m measure) bool { return s.wants(m.name) }) {
+		srv, err := newInstallation(ctx, s.Binary, s.dir, "")
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(s.measureServer(ctx, srv, measures), srv.Stop()); err != nil {
+			return srv.WithLog(err)
+		}
+	}
+	if err := s.measurePostgres(ctx, measures); err != nil {
+		return err
+	}
+	if err := s.measureMachine(ctx); err != nil {
+		return err
+	}
+	if err := s.measureLarge(ctx); err != nil {
+		return err
+	}
+	if err := s.measureReports(ctx); err != nil {
+		return err
+	}
+	if err := s.measureExport(ctx); err != nil {
+		return err
+	}
+	return s.measureHooks(ctx)
+}
+
+// wants says whether one of the names was asked for.
+func (s *suite) wants(names ...string) bool {
+	return slices.ContainsFunc(names, s.Only.MatchString)
+}
+
+func (s *suite) progress(format string, args ...any) {
+	fmt.Fprintf(s.log, format+"\n", args...)
+}
+
+// measure is a load on the server whose data is made when its turn comes.
+type measure struct {
+	name    string
+	clients int
+	sources func(ctx context.Context, f *fixture, clients int) (func(i int) source, error)
+	// turns has it take turns with its neighbours that do too, so that a machine whose speed drifts says the same of
+	// all of them.
+	turns bool
+}
+
+// rounds is how often measures that take turns have theirs.
+const rounds = 10
+
+func (s *suite) measureServer(ctx context.Context, srv *installation, measures []measure) error {
+	if err := s.measureStart(ctx, srv, nameFirst); err != nil {
+		return err
+	}
+	if s.wants(nameIdle) {
+		s.progress("measuring %s", nameIdle)
+		sleepUntil(ctx, time.Now().Add(5*time.Second))
+		if err := s.measureMemory(srv, nameIdle, 40); err != nil {
+			return err
+		}
+	}
+	f := &fixture{
+		addrs: []string{srv.Addr}, token: srv.token, workspace: srv.workspace, clients: s.clients, progress: s.progress,
+		names: s.names, boards: make(map[string]*board), cursors: make(map[string][]string),
+	}
+	var together []*load // those that take turns
+	for i, m := range measures {
+		if s.wants(m.name) {
+			sources, err := m.sources(ctx, f, m.clients)
+			if err != nil {
+				return err
+			}
+			together = append(together, &load{name: m.name, clients: m.clients, pid: srv.Process.PID(), client: f.client, source: sources})
+		}
+		if m.turns && i+1 < len(measures) && measures[i+1].turns {
+			continue
+		}
+		if err := s.measureLoads(ctx, together); err != nil {
+			return err
+		}
+		if srv.Process.Ended() {
+			return fmt.Errorf("the server ended during %s: %w", m.name, srv.Process.Err())
+		}
+		together = nil
+	}
+	if s.wants(nameRuleWithout, nameRuleFifth, nameRuleFifthRuns, nameRuleWith, nameRuleRuns) {
+		if err := s.measureAutomation(ctx, srv, f); err != nil {
+			return err
+		}
+	}
+	if s.wants(nameOverload) {
+		if err := s.measureOverload(ctx, srv, f); err != nil {
+			return err
+		}
+	}
+	if s.wants(nameLoaded) {
+		if err := s.measureMemory(srv, nameLoaded, 200); err != nil {
+			return err
+		}
+	}
+	if s.wants(nameFolder) {
+		size, err := folderSize(srv.Data)
+		if err != nil {
+			return err
+		}
+		s.rows = append(s.rows, row{name: nameFolder, value: megabytes(size)})
+	}
+	if err := srv.Stop(); err != nil || !s.wants(nameFirstFilled) {
+		return err
+	}
+	return s.measureStart(ctx, srv, nameFirstFilled)
+}
+
+// measureStart starts the server, three times when the figure is asked for, and leaves it running. The median counts.
+func (s *suite) measureStart(ctx context.Context, srv *installation, name string) error {
+	starts := 1
+	if s.wants(name) {
+		starts = 3
+		s.progress("measuring %s", name)
+	}
+	var times []time.Duration
+	for range starts {
+		if err := srv.Stop(); err != nil {
+			return err
+		}
+		took, err := srv.Start(ctx)
+		if err != nil {
+			return err
+		}
+		times = append(times, took)
+	}
+	if s.wants(name) {
+		slices.Sort(times)
+		median := times[len(times)/2]
+		s.rows = append(s.rows, row{
+			name: name, value: fmt.Sprintf("%.1f ms", milliseconds(median)),
+			goals: []goal{{"< 100 ms", median < 100*time.Millisecond}},
+		})
+	}
+	return nil
+}
+
+// measureMemory notes the server's resident memory, which has to stay below the limit, how much of it is of the database
+// that it maps, and its peak so far.
+func (s *suite) measureMemory(srv *installation, name string, limit int64) error {
+	pid := srv.Process.PID()
+	now, err := process.Memory(pid, "VmRSS")
+	if err != nil {
+		return err
+	}
+	peak, err := process.Memory(pid, "VmHWM")
+	if err != nil {
+		return err
+	}
+	mapped, err := process.Mapped(pid, srv.Data)
+	if err != nil {
+		return err
+	}
+	s.rows = append(s.rows, row{
+		name: name, value: megabytes(now), ratios: []string{megabytes(mapped) + " of the database mapped, peak " + megabytes(peak)},
+		goals: []goal{{"< " + strconv.FormatInt(limit, 10) + " MB", now < limit<<20}},
+	})
+	return nil
+}
+
+// measureLoad runs a load and notes what it found.
+func (s *suite) measureLoad(ctx context.Context, l *load) error {
+	return s.measureLoads(ctx, []*load{l})
+}
+
+// measureLoads runs loads, several by turns, and notes what each found.
+func (s *suite) measureLoads(ctx context.Context, loads []*load) error {
+	times := 1
+	if len(loads) > 1 {
+		times = rounds
+	}
+	for _, l := range loads {
+		s.progress("measuring %s", l.name)
+	}
+	found, err := s.byTurns(ctx, loads, times)
+	if err != nil {
+		return err
+	}
+	for i, l := range loads {
+		s.rows = append(s.rows, row{name: l.name, result: found[i]})
+	}
+	return nil
+}
+
+// byTurns runs loads one after the other, so many times, and answers what each found in all.
+func (s *suite) byTurns(ctx context.Context, loads []*load, times int) ([]*result, error) {
+	found := make([]*result, len(loads))
+	for range times {
+		for i, l := range loads {
+			l.warm, l.window = s.warm/time.Duration(times), s.window/time.Duration(times)
+			res, err := l.run(ctx)
+			if err != nil {
+				return nil, err
+			}
+			for _, sample := range res.samples {
+				s.progress("  error: %s", sample)
+			}
+			if found[i] == nil {
+				found[i] = res
+			} else {
+				found[i].add(res)
+			}
+		}
+	}
+	return found, nil
+}
+
+// random answers a sequence of its own for a client, the same in each run.
+func (s *suite) random() *rand.Rand {
+	s.seed++
+	return rand.New(rand.NewPCG(1, s.seed))
+}
+
+// serverMeasures lists the loads. Those that read come before those that write, and work on boards of their own.
+func (s *suite) serverMeasures() []measure {
+	get := func(ctx context.Context, f *fixture, _ int) (func(int) source, error) {
+		b, err := f.board(ctx, "Ten thousand", 10_000)
+		if err != nil {
+			return nil, err
+		}
+		return func(int) source { return &getSource{random: s.random(), cards: b.cards} }, nil
+	}
+	pages := func(name string, n int) func(context.Context, *fixture, int) (func(int) source, error) {
+		return func(ctx context.Context, f *fixture, clients int) (func(int) source, error) {
+			b, err := f.board(ctx, name, n)
+			if err != nil {
+				return nil, err
+			}
+			cursors, err := f.pages(ctx, b)
+			if err != nil {
+				return nil, err
+			}
+			return func(i int) source { return newPageSource(pagePath(b), cursors, i, clients) }, nil
+		}
+	}
+	create := func(_ context.Context, f *fixture, _ int) (func(int) source, error) {
+		boards := newGrowingBoard(f)
+		return func(int) source { return &createSource{random: s.random(), boards: boards} }, nil
+	}
+	update := func(ctx context.Context, f *fixture, _ int) (func(int) source, error) {
+		b, err := f.board(ctx, "Worked on", 1000)
+		if err != nil {
+			return nil, err
+		}
+		return func(int) source { return &updateSource{random: s.random(), cards: b.cards} }, nil
+	}
+	move := func(ctx context.Context, f *fixture, clients int) (func(int) source, error) {
+		b, err := f.board(ctx, "Worked on", 1000)
+		if err != nil {
+			return nil, err
+		}
+		return func(i int) source { return newMoveSource(s.random(), b, i, clients) }, nil
+	}
+	mixed := func(ctx context.Context, f *fixture, clients int) (func(int) source, error) {
+		shares := []int{50, 30, 8, 8, 4}
+		var makers []func(int) source
+		for _, prepare := range []func(context.Context, *fixture, int) (func(int) source, error){
+			get, pages("One thousand", 1000), update, move, create,
+		} {
+			maker, err := prepare(ctx, f, clients)
+			if err != nil {
+				return nil, err
+			}
+			makers = append(makers, maker)
+		}
+		return func(i int) source {
+			mix := &mixedSource{random: s.random()}
+			for k, maker := range makers {
+				mix.parts = append(mix.parts, part{shares[k], maker(i)})
+			}
+			return mix
+		}, nil
+	}
+	return append(s.toolMeasures(), []measure{
+		{name: nameGet, clients: s.clients, sources: get},
+		{name: nameGetOne, clients: 1, sources: get},
+		{name: nameList1k, clients: s.clients, sources: pages("One thousand", 1000)},
+		{name: nameList10k, clients: s.clients, sources: pages("Ten thousand", 10_000)},
+		{name: nameCreate, clients: s.clients, sources: create},
+		{name: nameCreateOne, clients: 1, sources: create},
+		{name: nameUpdate, clients: s.clients, sources: update},
+		{name: nameMove, clients: s.clients, sources: move},
+		{name: nameMixed, clients: s.clients, sources: mixed},
+	}...)
+}
+
+// newGrowingBoard makes the board of new cards, whose first one is made with the first card.
+func newGrowingBoard(f *fixture) *growingBoard {
+	count := 0
+	return &growingBoard{every: cardsPerBoard, make: func() (*board, error) {
+		c := f.client()
+		defer c.Close()
+		count++
+		return f.emptyBoard(c, "Growing "+strconv.Itoa(count))
+	}}
+}
+
+// measureMachine measures the limits that no server on this machine can pass.
+func (s *suite) measureMachine(ctx context.Context) error {
+	dir := filepath.Join(s.dir, "limits")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return fmt.Errorf("make folder: %w", err)
+	}
+	if s.wants(nameHello, nameMemory, nameRows, nameRow) {
+		if err := s.measureBareServer(ctx, dir); err != nil {
+			return err
+		}
+	}
+	for _, m := range []struct {
+		name string
+		run  func(name string) (*result, error)
+	}{
+		{nameRawSingle, func(name string) (*result, error) { return rawWrites(ctx, name, dir, 1, s.warm, s.window) }},
+		{nameRawGroup, func(name string) (*result, error) { return rawWrites(ctx, name, dir, 16, s.warm, s.window) }},
+		{nameFsync, func(name string) (*result, error) { return fsyncs(ctx, name, dir, s.warm, s.window) }},
+	} {
+		if !s.wants(m.name) {
+			continue
+		}
+		s.progress("measuring %s", m.name)
+		res, err := m.run(m.name)
+		if err != nil {
+			return err
+		}
+		s.rows = append(s.rows, row{name: m.name, result: res})
+	}
+	return nil
+}
+
+func (s *suite) measureBareServer(ctx context.Context, dir string) (err error) {
+	bare, addr, err := startLimitServer(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, bare.Stop(stopTimeout)) }()
+	client := func() *client.Client { return client.New(addr, "", s.names()) }
+	path := func(path string) func(int) source {
+		return func(int) source { return pathSource{path} }
+	}
+	cursors := make([]string, limitRows/pageSize)
+	for i := 1; i < len(cursors); i++ {
+		cursors[i] = newLimitCard(i * pageSize).ID
+	}
+	pages := func(i int) source {
+		return newPageSource("/rows?limit="+strconv.Itoa(pageSize), cursors, i, s.clients)
+	}
+	for _, l := range []load{
+		{name: nameHello, source: path("/hello")},
+		{name: nameMemory, source: path("/memory")},
+		{name: nameRows, source: pages},
+		{name: nameRow, source: func(i int) source { return pathSource{"/rows/" + newLimitCard(1+i*97%limitRows).ID} }},
+	} {
+		if !s.wants(l.name) {
+			continue
+		}
+		l.clients, l.pid, l.client = s.clients, bare.PID(), client
+		if err := s.measureLoad(ctx, &l); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,228 @@
+package client
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// testServer starts a server with the handler and counts its connections.
+func testServer(t *testing.T, handler http.HandlerFunc) (addr string, connections *atomic.Int64) {
+	t.Helper()
+	connections = new(atomic.Int64)
+	srv := httptest.NewUnstartedServer(handler)
+	srv.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
+	srv.Start()
+	t.Cleanup(srv.Close)
+	return srv.Listener.Addr().String(), connections
+}
+
+func testClient(t *testing.T, addr string) *Client {
+	t.Helper()
+	c := New(addr, "secret", "test")
+	c.Timeout = 30 * time.Second
+	t.Cleanup(c.Close)
+	return c
+}
+
+func get(path string) *Request { return &Request{Method: "GET", Path: []byte(path), Want: 200} }
+
+func TestClientReadsBodies(t *testing.T) {
+	long := strings.Repeat("0123456789abcdef", 20_000) // more than the initial buffer holds
+	addr, connections := testServer(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/length":
+			w.Header().Set("Content-Length", fmt.Sprint(len(long)))
+			io.WriteString(w, long)
+		case "/short":
+			io.WriteString(w, "short")
+		case "/empty":
+		case "/none":
+			w.WriteHeader(http.StatusNoContent)
+		case "/chunked":
+			w.Header().Set("Trailer", "X-Sum")
+			for i := 0; i < len(long); i += 50_000 {
+				io.WriteString(w, long[i:min(i+50_000, len(long))])
+				w.(http.Flusher).Flush()
+			}
+			w.Header().Set("X-Sum", "1")
+		case "/hints":
+			w.WriteHeader(http.StatusEarlyHints)
+			io.WriteString(w, "after the hints")
+		default:
+			http.Error(w, `{"error":"nothing here"}`, http.StatusNotFound)
+		}
+	})
+	c := testClient(t, addr)
+	for range 2 { // the second round reuses the buffers
+		for _, want := range []struct {
+			path   string
+			status int
+			body   string
+		}{
+			{"/length", 200, long},
+			{"/short", 200, "short"},
+			{"/chunked", 200, long},
+			{"/empty", 200, ""},
+			{"/none", 204, ""},
+			{"/hints", 200, "after the hints"},
+			{"/lost", 404, "{\"error\":\"nothing here\"}\n"},
+		} {
+			status, body, err := c.Do(get(want.path))
+			if err != nil || status != want.status || string(body) != want.body {
+				t.Errorf("%s: status %d, %d bytes, error %v; want status %d, %d bytes",
+					want.path, status, len(body), err, want.status, len(want.body))
+			}
+		}
+	}
+	if n := connections.Load(); n != 1 {
+		t.Errorf("%d connections were opened, want 1", n)
+	}
+}
+
+func TestClientSendsWrites(t *testing.T) {
+	var keys []string
+	addr, _ := testServer(t, func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || string(body) != `{"title":"x"}` {
+			t.Errorf("body %q, error %v", body, err)
+		}
+		if got := r.Header.Get("Authorization"); got != "Bearer secret" {
+			t.Errorf("Authorization %q", got)
+		}
+		if got := r.Header.Get("Content-Type"); got != "application/json" {
+			t.Errorf("Content-Type %q", got)
+		}
+		keys = append(keys, r.Header.Get("Idempotency-Key"))
+		w.WriteHeader(http.StatusCreated)
+	})
+	c := testClient(t, addr)
+	for range 2 {
+		r := Request{Method: "POST", Path: []byte("/cards"), Body: []byte(`{"title":"x"}`)}
+		if status, _, err := c.Do(&r); err != nil || status != 201 {
+			t.Fatalf("status %d, error %v", status, err)
+		}
+	}
+	if got := strings.Join(keys, " "); got != "test-1 test-2" {
+		t.Errorf("the keys are %q", got)
+	}
+}
+
+func TestClientDialsAgainAfterClose(t *testing.T) {
+	addr, connections := testServer(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Connection", "close")
+		io.WriteString(w, "bye")
+	})
+	c := testClient(t, addr)
+	for range 3 {
+		if _, body, err := c.Do(get("/")); err != nil || string(body) != "bye" {
+			t.Fatalf("body %q, error %v", body, err)
+		}
+	}
+	if n := connections.Load(); n != 3 {
+		t.Errorf("%d connections were opened, want 3", n)
+	}
+}
+
+// rawServer sends one text per connection after the head of the request has arrived, and closes the connection.
+func rawServer(t *testing.T, texts ...string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for _, text := range texts {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			buf, got := make([]byte, 4096), []byte{}
+			for !bytes.Contains(got, []byte("\r\n\r\n")) {
+				n, err := conn.Read(buf)
+				if err != nil {
+					break
+				}
+				got = append(got, buf[:n]...)
+			}
+			io.WriteString(conn, text)
+			conn.Close()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// An idle connection that the server closed is not an error: the request is sent again over a new one.
+func TestClientRetriesIdleConnection(t *testing.T) {
+	const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+	c := testClient(t, rawServer(t, ok, ok))
+	for range 2 {
+		if _, body, err := c.Do(get("/")); err != nil || string(body) != "ok" {
+			t.Fatalf("body %q, error %v", body, err)
+		}
+		time.Sleep(20 * time.Millisecond) // until the close arrives
+	}
+}
+
+func TestClientReadsUntilClose(t *testing.T) {
+	c := testClient(t, rawServer(t, "HTTP/1.0 200 OK\r\n\r\nuntil the end"))
+	if _, body, err := c.Do(get("/")); err != nil || string(body) != "until the end" {
+		t.Fatalf("body %q, error %v", body, err)
+	}
+	if c.conn != nil {
+		t.Error("the connection was kept open")
+	}
+}
+
+func TestClientRejectsMalformedResponses(t *testing.T) {
+	for name, text := range map[string]string{
+		"no HTTP":         "SSH-2.0-server\r\n\r\n",
+		"no status":       "HTTP/1.1 abc OK\r\n\r\n",
+		"short body":      "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort",
+		"bad length":      "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+		"bad chunk":       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+		"long chunk":      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n0\r\n\r\n",
+		"cut chunk":       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
+		"no trailer end":  "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n",
+		"more than asked": "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1",
+		"nothing":         "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := testClient(t, rawServer(t, text))
+			status, body, err := c.Do(get("/"))
+			if err == nil {
+				t.Errorf("the client accepted status %d and body %q", status, body)
+			}
+			if c.conn != nil {
+				t.Error("the connection was kept open")
+			}
+		})
+	}
+}
+
+func TestClientTimesOut(t *testing.T) {
+	release := make(chan struct{})
+	addr, _ := testServer(t, func(http.ResponseWriter, *http.Request) { <-release })
+	defer close(release)
+	c := testClient(t, addr)
+	c.Timeout = 50 * time.Millisecond
+	begun := time.Now()
+	if _, _, err := c.Do(get("/")); err == nil {
+		t.Error("the request did not time out")
+	}
+	if took := time.Since(begun); took > 20*time.Second {
+		t.Errorf("the timeout took %v", took)
+	}
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+
+	"cardwall/perf/postgres"
+	"cardwall/perf/server"
+)
+
+// fleetSize is how many servers share one PostgreSQL.
+const fleetSize = 3
+
+// newFleet starts three servers on one PostgreSQL, each of which reaches it through its own proxy.
+func (t *trialRun) newFleet() (w *workload, links []*proxy, cluster *postgres.Cluster, err error) {
+	if cluster, err = t.newPostgres(); err != nil {
+		return nil, nil, nil, err
+	}
+	socket, err := cluster.Socket()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	key := make([]byte, 32)
+	_, _ = rand.Read(key) // never fails, as its documentation says
+	var nodes []*server.Server
+	for i := range fleetSize {
+		link, err := t.newProxy(socket)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		n, err := t.newServer(fmt.Sprintf("node-%d", i+1), "postgres://postgres@"+link.addr()+"/postgres?sslmode=disable",
+			"CARDWALL_SECRET_KEY="+base64.StdEncoding.EncodeToString(key))
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		nodes, links = append(nodes, n), append(links, link)
+	}
+	for _, n := range nodes { // one after the other: the first creates the schema
+		if err := start(t.ctx, n); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	w, err = t.newWorkload(nodes...)
+	return w, links, cluster, err
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"path/filepath"
+	"time"
+
+	"cardwall/perf/server"
+)
+
+// newCard creates a card for a trial to read.
+func (w *workload) newCard() (id string, err error) {
+	c := &write{key: rand.Text(), to: w.confidential, confidential: true}
+	if !w.submit(w.ctx, c, 100) {
+		return "", errors.New("could not create a card")
+	}
+	return c.id, nil
+}
+
+// newServerOnDisk starts a server whose data is on its own disk of the given size, and creates a card to read.
+func (t *trialRun) newServerOnDisk(megabytes int) (d *disk, n *server.Server, w *workload, card string, err error) {
+	if d, err = t.newDisk("disk", megabytes); err != nil {
+		return nil, nil, nil, "", err
+	}
+	if n, err = t.newServer("data", ""); err != nil {
+		return nil, nil, nil, "", err
+	}
+	n.Data = filepath.Join(d.folder, "data")
+	if w, err = t.newWorkload(n); err != nil {
+		return nil, nil, nil, "", err
+	}
+	card, err = w.newCard()
+	return d, n, w, card, err
+}
+
+// expectRefusals sends writes and reads while nothing can be written. It waits up to timeout for the first refusal, and then
+// goes on for the duration. A write that fails must have the status 503, and every read must succeed. If always is set, no
+// write may succeed after the first refusal; on a full disk, a small one still can.
+func (w *workload) expectRefusals(n *server.Server, card string, always bool, timeout, duration time.Duration) error {
+	deadline, since := time.Now().Add(timeout), time.Time{}
+	for time.Now().Before(deadline) {
+		c := &write{key: rand.Text(), to: w.boards[0]}
+		w.ledger.add(c)
+		r, err := w.send(w.ctx, n, c)
+		var status statusError
+		switch {
+		case err == nil && always && !since.IsZero():
+			w.ledger.acknowledge(c, r)
+			return errors.New("a write was acknowledged while none could be stored")
+		case err == nil:
+			w.ledger.acknowledge(c, r)
+		case !errors.As(err, &status) || status.code != 503:
+			return fmt.Errorf("a write was not refused with 503: %w", err)
+		case since.IsZero():
+			since = time.Now()
+		}
+		if err := w.client.do(w.ctx, "GET", n.Addr, "/cards/"+card, "", nil, nil); err != nil {
+			return fmt.Errorf("a read failed while nothing could be written: %w", err)
+		}
+		if !since.IsZero() && time.Since(since) >= duration {
+			return nil
+		}
+	}
+	return fmt.Errorf("no write was refused within %v", timeout)
+}
+
+// awaitWrites waits until writes are acknowledged again, and returns how long that took.
+func (w *workload) awaitWrites(timeout time.Duration) (time.Duration, error) {
+	begin, before := time.Now(), w.ledger.acknowledgedCount()
+	err := w.waitUntil("writes were not acknowledged again", timeout, func() bool {
+		return w.ledger.acknowledgedCount() > before+writers
+	})
+	return time.Since(begin), err
+}
+
+// fillDisk repeatedly fills the disk under load and frees the space again.
+func fillDisk(t *trialRun) error {
+	d, n, w, card, err := t.newServerOnDisk(400)
+	if err != nil {
+		return err
+	}
+	stop := w.startWriters(5 * time.Millisecond)
+	defer stop()
+	var slowest time.Duration
+	if err := t.eachRound(func(int) error {
+		if err := t.sleep(time.Duration(mathrand.IntN(200)) * time.Millisecond); err != nil {
+			return err
+		}
+		if err := d.fill(); err != nil {
+			return err
+		}
+		err := w.expectRefusals(n, card, false, time.Minute, time.Second)
+		if err := errors.Join(err, d.free()); err != nil {
+			return err
+		}
+		took, err := w.awaitWrites(10 * time.Second)
+		slowest = max(slowest, took)
+		return err
+	}); err != nil {
+		return err
+	}
+	stop()
+	if err := w.audit(); err != nil {
+		return err
+	}
+	t.unavailable = 0 // it is unavailable for as long as the disk is full
+	t.note = "writes succeed " + seconds(slowest) + " s after space is free"
+	return nil
+}

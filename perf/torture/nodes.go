@@ -1,0 +1,78 @@
+package main
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"cardwall/perf/postgres"
+	"cardwall/perf/server"
+)
+
+// shortTimeout is how long a client waits for one node before it asks another.
+const shortTimeout = 5 * time.Second
+
+// breakNodes repeatedly kills one of three servers on one PostgreSQL, or disconnects it from the database for longer than
+// its leases last. The others take over its work. When it comes back, it must not undo what they did.
+func breakNodes(t *trialRun) error {
+	w, links, cluster, err := t.newFleet()
+	if err != nil {
+		return err
+	}
+	w.client = newAPIClient(w.client.token, shortTimeout)
+	if err := w.addRule(); err != nil {
+		return err
+	}
+	stop := w.startWriters(20 * time.Millisecond)
+	defer stop()
+	if err := t.eachRound(func(round int) error {
+		if err := t.sleep(time.Duration(500+rand.IntN(1500)) * time.Millisecond); err != nil {
+			return err
+		}
+		i := rand.IntN(len(w.nodes))
+		if round%2 == 0 {
+			w.nodes[i].Kill()
+			if err := t.sleep(time.Duration(rand.IntN(3000)) * time.Millisecond); err != nil {
+				return err
+			}
+			return start(t.ctx, w.nodes[i])
+		}
+		links[i].pause()
+		err := t.sleep(time.Duration(8000+rand.IntN(8000)) * time.Millisecond)
+		links[i].resume()
+		if err != nil {
+			return err
+		}
+		return w.nodes[i].WithLog(server.Await(t.ctx, w.nodes[i].Process, w.nodes[i].Addr, server.ReadyPath))
+	}); err != nil {
+		return err
+	}
+	stop()
+	if err := w.audit(); err != nil {
+		return err
+	}
+	if runs, err := cluster.Query(t.ctx, "SELECT status, reason, count(*) FROM rule_runs GROUP BY 1, 2"); err == nil {
+		t.logf("runs of the rule: %s", runs)
+	}
+	if err := w.checkDeliveriesRecordedOnce(cluster); err != nil {
+		return err
+	}
+	t.note = w.receiver.summary()
+	return nil
+}
+
+// checkDeliveriesRecordedOnce fails the trial if two servers recorded the same delivery: each must be delivered, and have
+// as many attempts as entries in its log. It reads the database, because the API shows only the latest hundred deliveries
+// of a webhook.
+func (w *workload) checkDeliveriesRecordedOnce(cluster *postgres.Cluster) error {
+	wrong := ""
+	err := w.waitUntil("some deliveries are not recorded as expected", 30*time.Second, func() bool {
+		var err error
+		wrong, err = cluster.Query(w.ctx, `SELECT count(*) FROM deliveries WHERE status <> 'delivered' OR due_at IS NOT NULL
+			OR attempts <> json_array_length(log::json)`)
+		return err == nil && wrong == "0"
+	})
+	if err != nil {
+		w.fail("%s deliveries are not delivered, or their number of attempts differs from their log", wrong)
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// event is a version of a board at a webhook.
+type event struct {
+	webhook string
+	board   string
+	version int64
+}
+
+// receiver accepts deliveries and records under which id each event arrived. It refuses some at first, so that they are
+// attempted more than once.
+type receiver struct {
+	server    *http.Server
+	addr      string
+	mu        sync.Mutex
+	ids       map[event]string
+	kinds     map[event]string
+	accepted  map[event]int
+	attempts  map[event]int
+	anomalies []string
+}
+
+// refuseEvery is the share of events whose first attempt is refused: one in this many.
+const refuseEvery = 25
+
+func newReceiver(host string) (*receiver, error) {
+	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
+	if err != nil {
+		return nil, fmt.Errorf("listen for deliveries: %w", err)
+	}
+	r := &receiver{addr: l.Addr().String(), ids: map[event]string{}, kinds: map[event]string{}, accepted: map[event]int{},
+		attempts: map[event]int{}}
+	r.server = &http.Server{Handler: r, ReadHeaderTimeout: time.Minute}
+	go func() { _ = r.server.Serve(l) }() // ends with close
+	return r, nil
+}
+
+func (r *receiver) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	_ = r.server.Shutdown(ctx) // connections that are still active are closed below
+	_ = r.server.Close()
+	return nil
+}
+
+func (r *receiver) url(webhook string) string { return "http://" + r.addr + "/" + webhook }
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	var in struct {
+		ID, Type, BoardID string
+		BoardVersion      int64
+	}
+	if err := json.NewDecoder(q.Body).Decode(&in); err != nil {
+		return // the sender was killed
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := event{strings.TrimPrefix(q.URL.Path, "/"), in.BoardID, in.BoardVersion}
+	first, known := r.ids[e]
+	switch {
+	case q.Header.Get("webhook-id") != in.ID:
+		r.anomalies = append(r.anomalies, fmt.Sprintf("the webhook-id is %s, but the id in the body is %s", q.Header.Get("webhook-id"), in.ID))
+	case known && first != in.ID:
+		r.anomalies = append(r.anomalies, fmt.Sprintf("%s received version %d of %s under the ids %s and %s", e.webhook, e.version,
+			e.board, first, in.ID))
+	}
+	r.ids[e], r.kinds[e] = in.ID, in.Type
+	r.attempts[e]++
+	if !known && e.version%refuseEvery == 0 {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	r.accepted[e]++
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// missing returns how many of the wanted events were not accepted.
+func (r *receiver) missing(want map[event]string) (n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for e := range want {
+		if r.accepted[e] == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// summary returns how many deliveries were accepted, and how many of them more than once, which is allowed under one id.
+func (r *receiver) summary() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	repeated := 0
+	for _, n := range r.accepted {
+		repeated += n - 1
+	}
+	return fmt.Sprintf("%d deliveries, %d repeated", len(r.accepted), repeated)
+}
+
+// maxAttempts returns the largest number of attempts of one delivery.
+func (r *receiver) maxAttempts() (most int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, n := range r.attempts {
+		most = max(most, n)
+	}
+	return most
+}

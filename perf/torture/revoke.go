@@ -1,0 +1,127 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"cardwall/perf/server"
+)
+
+// revokedWithin is the time within which every server must refuse a revoked token.
+const revokedWithin = time.Second
+
+// revokeTokens revokes a token that is in use on three servers, and measures when each refuses it.
+func revokeTokens(t *trialRun) error {
+	w, _, cluster, err := t.newFleet()
+	if err != nil {
+		return err
+	}
+	w.counted = false
+	var slowest time.Duration
+	err = t.eachRound(func(round int) error {
+		name := fmt.Sprintf("doomed-%d", round)
+		token, err := w.nodes[0].AddToken(t.ctx, name, "read")
+		if err != nil {
+			return err
+		}
+		id, err := w.tokenID(name)
+		if err != nil {
+			return err
+		}
+		users := newAPIClient(token, 5*time.Second)
+		var (
+			all     sync.WaitGroup
+			mu      sync.Mutex
+			latest  time.Time // start of the latest request that was accepted
+			count   int       // accepted requests
+			refused = map[string]bool{}
+		)
+		end := make(chan struct{})
+		for _, n := range w.nodes {
+			all.Go(func() {
+				for {
+					select {
+					case <-end:
+						return
+					default:
+					}
+					begin := time.Now()
+					err := users.do(t.ctx, "GET", n.Addr, "/boards?limit=1", "", nil, nil) // not /me, which does not use the cached token
+					var status statusError
+					mu.Lock()
+					switch {
+					case err == nil:
+						refused[n.Addr] = false
+						count++
+						if begin.After(latest) {
+							latest = begin
+						}
+					case errors.As(err, &status) && status.code == 401:
+						refused[n.Addr] = true
+					}
+					mu.Unlock()
+					time.Sleep(5 * time.Millisecond)
+				}
+			})
+		}
+		// At a random moment of the time for which a server caches the token.
+		err = t.sleep(500*time.Millisecond + time.Duration(rand.Int64N(int64(revokedWithin))))
+		if err == nil {
+			_, err = w.nodes[round%len(w.nodes)].Run(t.ctx, "token", "revoke", id)
+		}
+		if err == nil {
+			err = t.sleep(2 * revokedWithin)
+		}
+		close(end)
+		all.Wait()
+		if err != nil {
+			return err
+		}
+		for _, n := range w.nodes {
+			if !refused[n.Addr] {
+				return fmt.Errorf("%s accepts a revoked token after %v", n.Addr, 2*revokedWithin)
+			}
+		}
+		// The command returns later than it revokes; the database stores when that was.
+		stamp, err := cluster.Query(t.ctx, "SELECT revoked_at FROM tokens WHERE id = '"+id+"'")
+		if err != nil {
+			return err
+		}
+		ms, err := strconv.ParseInt(stamp, 10, 64)
+		if err != nil {
+			return fmt.Errorf("parse revoked_at of %s: %w", id, err)
+		}
+		t.logf("the last of %[2]d accepted requests started %[1]v after the revocation",
+			latest.Sub(time.UnixMilli(ms)).Round(time.Millisecond), count)
+		slowest = max(slowest, latest.Sub(time.UnixMilli(ms)))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if slowest > revokedWithin {
+		t.fail("a revoked token was accepted %v later", slowest.Round(time.Millisecond))
+	}
+	t.note = fmt.Sprintf("refused by all servers within %.2f s of the revocation", slowest.Seconds())
+	return nil
+}
+
+// tokenID finds the id of a token by its name.
+func (w *workload) tokenID(name string) (string, error) {
+	out, err := w.nodes[0].Run(w.ctx, "token", "list", "--user", server.OwnerEmail)
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(out) {
+		if words := strings.Fields(line); slices.Contains(words, name) {
+			return words[0], nil
+		}
+	}
+	return "", fmt.Errorf("token list does not show %s: %s", name, out)
+}

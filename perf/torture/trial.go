@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"cardwall/perf/process"
+	"cardwall/perf/server"
+)
+
+// trial is one way to break things.
+type trial struct {
+	name   string
+	rounds int // of a full run
+	quick  int // of a run with -quick
+	run    func(t *trialRun) error
+}
+
+func trials() []trial {
+	return []trial{
+		{"kill -9 of SQLite", 200, 8, killServer},
+		{"filesystem cut", 50, 4, cutDisk},
+		{"filesystem cut, control that must lose", 50, 12, cutControl},
+		{"full disk", 20, 2, fillDisk},
+		{"failing fsync", 20, 3, failSync},
+		{"fail-over of PostgreSQL", 20, 2, failOver},
+		{"three nodes, killed and cut off", 20, 3, breakNodes},
+		{"clock steps", 12, 4, stepClock},
+		{"10,000 slow connections", 1, 1, holdSlowConnections},
+		{"five-fold load", 1, 1, overload},
+		{"revoked token on three nodes", 20, 5, revokeTokens},
+		{"72 virtual hours", 1, 1, virtualHours},
+	}
+}
+
+// outcome is a line of the table.
+type outcome struct {
+	name         string
+	rounds       int
+	counted      bool // the trial counts acknowledged, lost, duplicated and missing
+	acknowledged int
+	lost         int
+	duplicated   int
+	missing      int           // events
+	unavailable  time.Duration // the longest
+	note         string
+	failures     []string
+	duration     time.Duration
+}
+
+// trialRun is a run of a trial.
+type trialRun struct {
+	outcome
+	options
+	ctx      context.Context
+	dir      string // only of this trial
+	log      io.Writer
+	cleanups []func() error
+}
+
+// execute runs a trial and removes everything that it created, whether or not it succeeds.
+func (tr trial) execute(ctx context.Context, o options, dir string, log io.Writer) outcome {
+	t := &trialRun{outcome: outcome{name: tr.name}, options: o, ctx: ctx, log: log,
+		dir: filepath.Join(dir, strings.Map(toFileName, strings.ToLower(tr.name)))}
+	rounds := tr.rounds
+	if o.quick {
+		rounds = tr.quick
+	}
+	if o.rounds > 0 {
+		rounds = min(o.rounds, rounds)
+	}
+	t.options.rounds = rounds
+	fmt.Fprintf(log, "%s: %d rounds\n", tr.name, rounds)
+	begin := time.Now()
+	err := os.Mkdir(t.dir, 0o755) // PostgreSQL runs as another user and must be able to enter it
+	if err == nil {
+		err = tr.run(t)
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	for i := len(t.cleanups) - 1; i >= 0; i-- {
+		err = errors.Join(err, t.cleanups[i]())
+	}
+	if err != nil {
+		t.fail("%v", err)
+	}
+	t.duration = time.Since(begin)
+	fmt.Fprintf(log, "%s: %s after %v\n", tr.name, t.verdict(), t.duration.Round(time.Second))
+	for _, f := range t.failures {
+		fmt.Fprintln(log, "  ", f)
+	}
+	return t.outcome
+}
+
+// toFileName replaces every character that is not a letter or a digit by a hyphen.
+func toFileName(r rune) rune {
+	if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+		return r
+	}
+	return '-'
+}
+
+// cleanup registers a function to be called when the trial ends. The last one registered is called first.
+func (t *trialRun) cleanup(f func() error) { t.cleanups = append(t.cleanups, f) }
+
+// maxFailures is how many failures of a trial are printed.
+const maxFailures = 8
+
+// fail records a failure and lets the trial continue.
+func (t *trialRun) fail(format string, args ...any) {
+	switch n := len(t.failures); {
+	case n < maxFailures:
+		t.failures = append(t.failures, fmt.Sprintf(format, args...))
+	case n == maxFailures:
+		t.failures = append(t.failures, "… and more")
+	}
+}
+
+// logf prints progress.
+func (t *trialRun) logf(format string, args ...any) {
+	fmt.Fprintf(t.log, "  "+format+"\n", args...)
+}
+
+func (o *outcome) verdict() string {
+	if len(o.failures) > 0 {
+		return "FAIL"
+	}
+	return "pass"
+}
+
+// eachRound runs the rounds until the trial is interrupted.
+func (t *trialRun) eachRound(round func(n int) error) error {
+	for n := range t.options.rounds {
+		if err := t.ctx.Err(); err != nil {
+			return err
+		}
+		if err := round(n); err != nil {
+			return fmt.Errorf("round %d: %w", n+1, err)
+		}
+		t.outcome.rounds++
+	}
+	return nil
+}
+
+// sleep waits. It returns an error if the trial is interrupted.
+func (t *trialRun) sleep(d time.Duration) error { return sleep(t.ctx, d) }
+
+// waitUntil polls a condition. The problem is the error's text if the condition is not met within the timeout.
+func (t *trialRun) waitUntil(problem string, timeout time.Duration, met func() bool) error {
+	for deadline := time.Now().Add(timeout); !met(); {
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%s within %v", problem, timeout)
+		}
+		if err := t.sleep(20 * time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newServer returns a server with its data in a folder of the trial, which does not run yet. Its database is SQLite if the
+// address is empty. Its webhooks may send to this machine, and retry soon.
+func (t *trialRun) newServer(name, database string, env ...string) (*server.Server, error) {
+	addr, err := process.FreeAddress()
+	if err != nil {
+		return nil, err
+	}
+	n := &server.Server{
+		Binary: t.Binary, Data: filepath.Join(t.dir, name), Database: database, Addr: addr, LogPath: filepath.Join(t.dir, name+".log"),
+		Env: append([]string{
+			"CARDWALL_MAX_OPEN_CARDS=200000", "CARDWALL_MAX_CARDS=1000000", "CARDWALL_WEBHOOK_ALLOW=127.0.0.0/8,10.77.0.0/16",
+			"CARDWALL_WEBHOOK_PACE=0", "CARDWALL_WEBHOOK_RETRY_PAUSES=200ms,500ms,1s,2s,5s,10s,20s,30s",
+		}, env...),
+	}
+	t.cleanup(func() error {
+		n.Kill()
+		return nil
+	})
+	return n, nil
+}
+
+// start starts a server and waits until it is ready.
+func start(ctx context.Context, n *server.Server) error {
+	_, err := n.Start(ctx)
+	return err
+}
+
+// sleep waits. It returns an error if the context ends first.
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
