@@ -29,14 +29,14 @@ export default defineConfig({
             { name: 'session', test: /src\/state\/session/ },
             {
               name: 'base',
-              test: /src\/(api|lib(?!\/(markdown|naturalDate|zoneNames))|state(?!\/(board|changes|fold|operation))|ui(?!\/(DateField|UsageBar)))\//,
+              test: /src\/(api|lib(?!\/(markdown|naturalDate|zoneNames))|state(?!\/(board|changes|fold|operation))|ui(?!\/(CardFace|CommentView|DateField|UsageBar)))\//,
               minShareCount: 4,
             },
             // The date form needs a button that the first page needs too, and
             // the usage bar is on pages that need nothing else of a board.
             {
               name: 'board',
-              test: /src\/(routes\/board|lib(?!\/(markdown|naturalDate|zoneNames))|state|ui)\/(?!DueForm|DateField|UsageBar)/,
+              test: /src\/(routes\/board|lib(?!\/(markdown|naturalDate|zoneNames))|state|ui)\/(?!CardFace|CommentView|DueForm|DateField|UsageBar)/,
               minShareCount: 2,
             },
           ],

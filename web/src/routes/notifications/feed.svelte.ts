@@ -5,7 +5,7 @@ import { notifications } from '../../state/notifications.svelte'
 import { toast } from '../../state/toasts.svelte'
 
 /** Loads notifications while the page is open. `unread` reports whether to load only unread ones. */
-export function feed(limit: number, unread: () => boolean) {
+export function notificationFeed(limit: number, unread: () => boolean) {
   let items = $state.raw<Notification[] | null>(null)
   let problem = $state<string | null>(null)
   let next = $state<string | undefined>()
@@ -93,8 +93,10 @@ export function feed(limit: number, unread: () => boolean) {
   }
 }
 
+export type Feed = ReturnType<typeof notificationFeed>
+
 /** Moves the focus between notifications with the arrow keys. */
-export function arrows(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
+export function moveFocus(event: KeyboardEvent & { currentTarget: HTMLElement }): void {
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
   if (!step) return
   const links = [...event.currentTarget.querySelectorAll<HTMLElement>('a[data-notification]')]
