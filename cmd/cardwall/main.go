@@ -31,7 +31,12 @@ type globals struct {
 	SecretKey  string `placeholder:"KEY" help:"${help_secret_key}"`
 	Litestream bool   `help:"${help_litestream}"`
 	Plan       string `default:"business" enum:"free,team,business" help:"Plan of new organizations: free, team or business (default ${default})."`
-	LogLevel   string `default:"info" enum:"debug,info,warn,error" help:"Lowest level to log: debug, info, warn or error (default ${default})."`
+
+	StorageFree     board.Bytes `default:"250MB" placeholder:"SIZE" group:"storage" help:"Storage of an organization on the plan free (default ${default})."`
+	StorageTeam     board.Bytes `default:"25GB" placeholder:"SIZE" group:"storage" help:"Storage of an organization on the plan team (default ${default})."`
+	StorageBusiness board.Bytes `default:"250GB" placeholder:"SIZE" group:"storage" help:"Storage of an organization on the plan business (default ${default})."`
+
+	LogLevel string `default:"info" enum:"debug,info,warn,error" help:"Lowest level to log: debug, info, warn or error (default ${default})."`
 
 	MaxOpenCards    int `default:"5000" placeholder:"N" group:"limits" help:"Open cards per board (default ${default})."`
 	MaxCards        int `default:"200000" placeholder:"N" group:"limits" help:"Open and archived cards per board (default ${default})."`
@@ -105,7 +110,9 @@ func runUntil(
 			"Every flag can also be set as an environment variable: --base-url is CARDWALL_BASE_URL."),
 		flagHelp(),
 		kong.DefaultEnvars("CARDWALL"),
-		kong.ExplicitGroups([]kong.Group{{Key: "limits", Title: "Limits of each board:"}}),
+		kong.ExplicitGroups([]kong.Group{
+			{Key: "limits", Title: "Limits of each board:"}, {Key: "storage", Title: "Limits of each organization:"},
+		}),
 		kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(stdout, stderr),
@@ -179,7 +186,7 @@ func (g *globals) open(ctx context.Context) (*store.DB, error) {
 	}
 	return store.Open(ctx, store.Options{
 		Database: database, Replica: g.replica, Litestream: g.Litestream, Migrate: true,
-		BaseURL: g.BaseURL, Limits: g.limits(), Plan: board.Plan(g.Plan), Operators: g.operators,
+		BaseURL: g.BaseURL, Limits: g.limits(), Plan: board.Plan(g.Plan), Storage: g.storage(), Operators: g.operators,
 		Log: g.log, Keys: g.keys, Metrics: g.metrics, Clock: g.now,
 		Progress: func(message string) {
 			g.log.Info(message)
@@ -211,6 +218,13 @@ func (g *globals) limits() board.Limits {
 	l.Checklists, l.Items, l.Assignees, l.BoardMembers = g.MaxChecklists, g.MaxItems, g.MaxAssignees, g.MaxBoardMembers
 	l.Rules, l.RuleActions = g.MaxRules, g.MaxRuleActions
 	return l
+}
+
+// storage returns the storage quotas of the plans.
+func (g *globals) storage() map[board.Plan]board.Bytes {
+	return map[board.Plan]board.Bytes{
+		board.PlanFree: g.StorageFree, board.PlanTeam: g.StorageTeam, board.PlanBusiness: g.StorageBusiness,
+	}
 }
 
 // with opens the store, calls fn and closes the store.

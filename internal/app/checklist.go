@@ -108,7 +108,7 @@ func DeleteChecklist(ctx context.Context, tx *store.Tx, in ChecklistInput) (Dele
 		}
 	}
 	tx.Emit(card.BoardID, board.ChecklistDeleted(card, list))
-	if err := tx.DeleteChecklist(ctx, list.ID); err != nil {
+	if err := tx.DeleteChecklist(ctx, list); err != nil {
 		return Deleted{}, err
 	}
 	return Deleted{list.ID}, tx.TouchCard(ctx, &card)

@@ -11,12 +11,14 @@ import (
 
 const (
 	housekeepingLease = 5 * time.Minute
-	purgeAtOnce       = 500 // cards of a deleted board per transaction
+	purgeAtOnce       = 500              // cards of a deleted board per transaction
+	countingTime      = 30 * time.Second // counting the storage of boards, each time
 )
 
 // Housekept counts what was deleted.
 type Housekept struct {
 	Boards        int
+	Counted       int // boards whose storage was counted again
 	Workspaces    int
 	Keys          int64
 	Invitations   int64
@@ -98,6 +100,9 @@ func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, err
 		return err
 	}); err != nil {
 		return done, fmt.Errorf("purge workspaces: %w", err)
+	}
+	if done.Counted, err = db.CountStorage(ctx, countingTime); err != nil {
+		return done, fmt.Errorf("count storage: %w", err)
 	}
 	if done.Parts, err = db.MaintainPartitions(ctx); err != nil {
 		return done, fmt.Errorf("maintain partitions of large tables: %w", err)

@@ -21,6 +21,7 @@ type PlanNumbers struct {
 	SearchesPerMinute int        `json:"searchesPerMinute" doc:"Searches per minute and person. They also count as requests." example:"60"`
 	Webhooks          int        `json:"webhooks" doc:"Webhooks of the organization." example:"25"`
 	DeliveriesPerDay  int        `json:"deliveriesPerDay" doc:"Webhook deliveries of the organization per day, in UTC." example:"10000"`
+	StorageBytes      int64      `json:"storageBytes" doc:"Storage of the organization, in bytes." example:"25000000000"`
 }
 
 // OrganizationOverview is an organization with its plan and its usage.
@@ -29,6 +30,7 @@ type OrganizationOverview struct {
 	Owned      bool                          `json:"owned" doc:"Whether the caller owns one of its workspaces." example:"true"`
 	Webhooks   board.Usage                   `json:"webhooks" doc:"Its webhooks. At the limit no more can be created."`
 	Deliveries board.Usage                   `json:"deliveries" doc:"The deliveries of its webhooks today. Deliveries over the limit are skipped."`
+	Storage    board.Usage                   `json:"storage" doc:"Its storage in bytes: text, activity and files, with 256 bytes for each record. Boards in the trash count until they are deleted permanently. At the limit, calls that add something are refused with plan_limit; reading, moving, shortening and deleting still work."`
 	RenewsAt   board.Instant                 `json:"renewsAt" format:"date-time" doc:"When the count of deliveries restarts." example:"2026-03-03T00:00:00.000Z"`
 	Plans      []PlanNumbers                 `json:"plans" doc:"All plans, smallest first."`
 	Workspaces []board.OrganizationWorkspace `json:"workspaces" doc:"Its workspaces. A caller who owns none of them gets only the workspaces that the caller belongs to."`
@@ -46,14 +48,20 @@ func GetOrganization(ctx context.Context, v *store.View, in OrganizationInput) (
 	if err != nil {
 		return OrganizationOverview{}, err
 	}
+	used, err := v.OrganizationStorage(ctx, o.ID)
+	if err != nil {
+		return OrganizationOverview{}, err
+	}
 	out := OrganizationOverview{
 		Organization: o, Owned: owned, Webhooks: board.UsageOf(webhooks, limits.Webhooks), Deliveries: board.UsageOf(deliveries,
 			limits.DeliveriesPerDay),
+		Storage:  board.UsageOf(int(used), int(v.StorageQuota(o.Plan))),
 		RenewsAt: board.InstantOf(v.Time().Truncate(24 * time.Hour).Add(24 * time.Hour)),
 	}
 	for _, p := range board.Plans() {
 		l := p.Limits()
-		out.Plans = append(out.Plans, PlanNumbers{p, l.RequestsPerMinute, l.SearchesPerMinute, l.Webhooks, l.DeliveriesPerDay})
+		out.Plans = append(out.Plans, PlanNumbers{p, l.RequestsPerMinute, l.SearchesPerMinute, l.Webhooks, l.DeliveriesPerDay,
+			int64(v.StorageQuota(p))})
 	}
 	out.Workspaces, err = v.OrganizationWorkspaces(ctx, o.ID, owned)
 	return out, err

@@ -48,7 +48,7 @@ func SaveBoardAsTemplate(ctx context.Context, tx *store.Tx, in SaveBoardAsTempla
 	content := templateContent(b.Features, labels, lists)
 	t := content.Outline()
 	t.ID, t.WorkspaceID, t.Name, t.Description = tx.NewID("tpl_"), &b.WorkspaceID, b.Name, b.Description
-	return t, tx.InsertTemplate(ctx, &t, content)
+	return t, tx.InsertTemplate(ctx, b.ID, &t, content)
 }
 
 // templateContent returns the contents of a board without people and dates.

@@ -61,12 +61,13 @@ type Service struct {
 
 // Options of a service.
 type Options struct {
-	Limits         board.Limits        // zero for the defaults
-	Plan           board.Plan          // of new organizations; "" for the default
-	RateLimits     bool                // count requests; off unless a test is about them
-	Registry       func() *op.Registry // nil for those of the program
-	Keys           *seal.Keyring       // nil for a key that all tests share, so that a database can be opened again
-	OIDC           account.OIDC        // an identity provider; zero for none
+	Limits         board.Limits               // zero for the defaults
+	Plan           board.Plan                 // of new organizations; "" for the default
+	Storage        map[board.Plan]board.Bytes // quotas other than those of the plans
+	RateLimits     bool                       // count requests; off unless a test is about them
+	Registry       func() *op.Registry        // nil for those of the program
+	Keys           *seal.Keyring              // nil for a key that all tests share, so that a database can be opened again
+	OIDC           account.OIDC               // an identity provider; zero for none
 	SignUp         account.SignUpPolicy
 	Roots          *x509.CertPool    // authorities of hosts that documents are fetched from; nil for the system's
 	Operators      []string          // addresses of the server's operators; Ada's when nil
@@ -173,8 +174,8 @@ func New(t testing.TB, database string, opts Options) *Service {
 		beginMigrated(t, database)
 	}
 	db, err := store.Open(t.Context(), store.Options{
-		Database: database, Replica: opts.Replica, BaseURL: BaseURL, Limits: opts.Limits, Plan: opts.Plan, Clock: s.Clock.Now,
-		Log: log, Keys: s.opts.Keys, Migrate: true, Operators: s.opts.Operators,
+		Database: database, Replica: opts.Replica, BaseURL: BaseURL, Limits: opts.Limits, Plan: opts.Plan, Storage: opts.Storage,
+		Clock: s.Clock.Now, Log: log, Keys: s.opts.Keys, Migrate: true, Operators: s.opts.Operators,
 		CountTime: patience, ReportLimit: opts.ReportLimit,
 	})
 	if err != nil {

@@ -15,18 +15,19 @@ const DefaultPlan = PlanBusiness
 
 // PlanLimits holds the limits of a plan.
 type PlanLimits struct {
-	RequestsPerMinute int // REST and MCP, per token owner
-	SearchesPerMinute int // per token owner; searches also count as requests
-	Webhooks          int // per organization
-	DeliveriesPerDay  int // per organization
-	RunsPerDay        int // runs of automation rules, per organization
-	InvitationsPerDay int // invitation emails sent by one person
+	RequestsPerMinute int   // REST and MCP, per token owner
+	SearchesPerMinute int   // per token owner; searches also count as requests
+	Webhooks          int   // per organization
+	DeliveriesPerDay  int   // per organization
+	RunsPerDay        int   // runs of automation rules, per organization
+	InvitationsPerDay int   // invitation emails sent by one person
+	Storage           Bytes // text, activity and files, per organization; a server can have others
 }
 
 var planLimits = map[Plan]PlanLimits{
-	PlanFree:     {60, 12, 2, 500, 1_000, 50},
-	PlanTeam:     {300, 60, 25, 10_000, 20_000, 500},
-	PlanBusiness: {1_200, 240, 100, 50_000, 200_000, 2_000},
+	PlanFree:     {60, 12, 2, 500, 1_000, 50, 250e6},
+	PlanTeam:     {300, 60, 25, 10_000, 20_000, 500, 25e9},
+	PlanBusiness: {1_200, 240, 100, 50_000, 200_000, 2_000, 250e9},
 }
 
 // Limits returns the limits of the plan. An unknown plan has those of free.

@@ -40,6 +40,8 @@ func boardChecks() []check {
 		count("the number of cards is wrong", "boards", "b.all_cards <> (SELECT count(*) FROM cards c WHERE c.board_id = b.id)"),
 		count("the number of open lists is wrong", "boards", "b.open_lists <> (SELECT count(*) FROM lists l WHERE l.board_id = b.id "+
 			"AND l.archived_at IS NULL)"),
+		count("the size of its contents is wrong", "boards", "b.counted_at IS NOT NULL AND (b.text_bytes <> "+store.BoardTextBytes()+
+			" OR b.activity_bytes <> "+store.BoardActivityBytes()+")"),
 		count("the next card number is already in use", "boards", "EXISTS (SELECT 1 FROM cards c WHERE c.board_id = b.id "+
 			"AND c.number >= b.next_number)"),
 		count("the number of comments is wrong", "cards", "b.comments <> (SELECT count(*) FROM comments m WHERE m.card_id = b.id)"),
@@ -77,12 +79,13 @@ func recount(ctx context.Context, tx *store.RawTx, id string) error {
 		items_done = (SELECT count(i.done_at) FROM checklist_items i JOIN checklists k ON k.id = i.checklist_id
 		WHERE k.card_id = cards.id) WHERE id = $1`
 	if strings.HasPrefix(id, "brd_") {
-		lock, text = tx.LockBoard, `UPDATE boards SET open_cards = (SELECT count(*) FROM cards c JOIN lists l ON l.id = c.list_id
-			WHERE c.board_id = boards.id AND `+search.OpenCard+`),
-			all_cards = (SELECT count(*) FROM cards c WHERE c.board_id = boards.id),
-			open_lists = (SELECT count(*) FROM lists l WHERE l.board_id = boards.id AND l.archived_at IS NULL),
-			next_number = (SELECT max(n) FROM (SELECT boards.next_number AS n UNION ALL SELECT c.number + 1 FROM cards c
-			WHERE c.board_id = boards.id) AS numbers) WHERE id = $1`
+		lock, text = tx.LockBoard, `UPDATE boards AS b SET open_cards = (SELECT count(*) FROM cards c JOIN lists l ON l.id = c.list_id
+			WHERE c.board_id = b.id AND `+search.OpenCard+`),
+			all_cards = (SELECT count(*) FROM cards c WHERE c.board_id = b.id),
+			open_lists = (SELECT count(*) FROM lists l WHERE l.board_id = b.id AND l.archived_at IS NULL),
+			text_bytes = `+store.BoardTextBytes()+`, activity_bytes = `+store.BoardActivityBytes()+`,
+			next_number = (SELECT max(n) FROM (SELECT b.next_number AS n UNION ALL SELECT c.number + 1 FROM cards c
+			WHERE c.board_id = b.id) AS numbers) WHERE b.id = $1`
 	}
 	if err := lock(ctx, id); err != nil {
 		return err

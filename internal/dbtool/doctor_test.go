@@ -82,6 +82,8 @@ func TestDoctorFindsAndRepairs(t *testing.T) {
 			{how: "UPDATE boards SET open_cards = open_cards + 1 WHERE id = 'BOARD'", want: "board BOARD: the number of open cards is wrong"},
 			{how: "UPDATE boards SET all_cards = 0 WHERE id = 'BOARD'", want: "board BOARD: the number of cards is wrong"},
 			{how: "UPDATE boards SET open_lists = 7 WHERE id = 'BOARD'", want: "board BOARD: the number of open lists is wrong"},
+			{how: "UPDATE boards SET text_bytes = text_bytes + 1 WHERE id = 'BOARD'", want: "board BOARD: the size of its contents is wrong"},
+			{how: "UPDATE boards SET activity_bytes = 0 WHERE id = 'BOARD'", want: "board BOARD: the size of its contents is wrong"},
 			{how: "UPDATE boards SET next_number = 3 WHERE id = 'BOARD'", want: "board BOARD: the next card number is already in use"},
 			{how: "UPDATE cards SET comments = 5 WHERE id = 'CARD'", want: "card CARD: the number of comments is wrong"},
 			{how: "UPDATE cards SET items_total = 0 WHERE id = 'CARD'", want: "card CARD: the number of checklist items is wrong"},
@@ -108,7 +110,7 @@ func TestDoctorFindsAndRepairs(t *testing.T) {
 			{how: "UPDATE cards SET board_id = 'OTHER', number = 1 WHERE id = 'CARD'", want: "card CARD: its list is on " +
 				"another board", undo: "UPDATE cards SET board_id = 'BOARD', number = 90 WHERE id = 'CARD'; UPDATE boards " +
 				"SET all_cards = 90, open_cards = 90 WHERE id = 'BOARD'; UPDATE boards SET all_cards = 0, open_cards = 0, next_number = 1 " +
-				"WHERE id = 'OTHER'"},
+				"WHERE id = 'OTHER'; UPDATE boards SET counted_at = NULL"},
 			{how: "INSERT INTO labels (id, board_id, name, color, created_at, updated_at) VALUES ('lbl_x', 'OTHER', 'x', 'red', 1, 1); " +
 				"INSERT INTO card_labels (card_id, label_id) VALUES ('CARD', 'lbl_x')", want: "card CARD: it has a label of " +
 				"another board", undo: "DELETE FROM card_labels"},

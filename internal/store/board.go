@@ -41,7 +41,11 @@ func (tx *Tx) Board(ctx context.Context, id string, need board.Capability) (boar
 	if err := tx.lock(ctx, boardLock, id); err != nil {
 		return board.Board{}, err
 	}
-	return tx.View.Board(ctx, id, need)
+	b, err := tx.View.Board(ctx, id, need)
+	if err == nil {
+		tx.loadedRecord(id, id, b.Name, b.Description)
+	}
+	return b, err
 }
 
 // Boards returns a page of the boards that the caller can see, in the order of
@@ -96,11 +100,12 @@ func (tx *Tx) InsertBoard(ctx context.Context, b *board.Board, in board.Workspac
 		BoardID: b.ID, WorkspaceID: in.ID, OrganizationID: in.OrganizationID, Visibility: b.Visibility, Features: b.Features,
 		WorkspaceRole: in.Role, BoardRole: board.RoleAdmin, ReadOnly: in.ReadOnly, NextNumber: 1,
 	})
+	tx.storedRecord(b.ID, b.ID, b.Name, b.Description)
 	b.Role = board.RoleAdmin
 	b.URL = tx.db.opts.BaseURL + "/boards/" + b.ID
 	err := tx.exec(ctx, `INSERT INTO boards (id, workspace_id, name, description, color, visibility, features, version, created_by,
-		created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10)`,
+		created_at, updated_at, counted_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10, $10)`,
 		b.ID, in.ID, b.Name, b.Description, word(b.Color), string(b.Visibility), b.Features.Bits(), b.CreatedBy, int64(b.CreatedAt),
 		int64(b.UpdatedAt))
 	if err != nil {
@@ -120,6 +125,7 @@ func (tx *Tx) UpdateBoard(ctx context.Context, b *board.Board) error {
 	}
 	a.Visibility, a.Features, a.Archived, a.Trashed = b.Visibility, b.Features, b.ArchivedAt != nil, b.TrashedAt != nil
 	b.UpdatedAt = tx.now
+	tx.storedRecord(b.ID, b.ID, b.Name, b.Description)
 	return tx.exec(ctx, "UPDATE boards SET name = $1, description = $2, color = $3, visibility = $4, features = $5, archived_at = "+
 		"$6, trashed_at = $7 WHERE id = $8",
 		b.Name, b.Description, word(b.Color), string(b.Visibility), b.Features.Bits(), instant(b.ArchivedAt), instant(b.TrashedAt), b.ID)

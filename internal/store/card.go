@@ -53,6 +53,9 @@ func (tx *Tx) Card(ctx context.Context, id string, need board.Capability) (board
 	if err == nil && c.ArchivedAt != nil && need != board.Unarchive {
 		err = archivedFault(c)
 	}
+	if err == nil {
+		tx.loadedRecord(c.ID, c.BoardID, c.Title, *c.Description)
+	}
 	return c, err
 }
 
@@ -136,6 +139,7 @@ func (tx *Tx) InsertCard(ctx context.Context, c *board.Card, at board.Position) 
 		return "", err
 	}
 	a := tx.On(c.BoardID)
+	tx.storedRecord(c.ID, c.BoardID, c.Title, *c.Description)
 	c.Rank, c.Number = p.rank, a.NextNumber
 	a.NextNumber++
 	a.AllCards++
@@ -185,6 +189,7 @@ func (tx *Tx) PlaceCard(ctx context.Context, c *board.Card, listID string, at bo
 func (tx *Tx) UpdateCardText(ctx context.Context, c *board.Card, before board.Card) error {
 	c.UpdatedAt = tx.now
 	c.Done = c.DoneAt != nil
+	tx.storedRecord(c.ID, c.BoardID, c.Title, *c.Description)
 	set, args := "title = $1, description = $2, updated_at = $3", []any{c.Title, *c.Description, int64(c.UpdatedAt), c.ID}
 	if c.Done != before.Done { // most indexes contain done_at, so writing it costs more
 		set, args = set+", done_at = $5", append(args, instant(c.DoneAt))

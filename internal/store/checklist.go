@@ -45,7 +45,11 @@ func (tx *Tx) Checklist(ctx context.Context, id string, need board.Capability) (
 	if err != nil {
 		return k, card, err
 	}
+	tx.loadedRecord(k.ID, card.BoardID, k.Title)
 	k.Items, err = tx.Items(ctx, k.ID)
+	for _, i := range k.Items {
+		tx.loadedRecord(i.ID, card.BoardID, i.Title)
+	}
 	return k, card, err
 }
 
@@ -63,6 +67,9 @@ func (tx *Tx) Item(ctx context.Context, id string, need board.Capability) (board
 	}
 	i.Done = i.DoneAt != nil
 	card, err := tx.Card(ctx, cardID, need)
+	if err == nil {
+		tx.loadedRecord(i.ID, card.BoardID, i.Title)
+	}
 	return i, card, err
 }
 
@@ -112,6 +119,7 @@ func (v *View) Checklists(ctx context.Context, cardID string) ([]board.Checklist
 // must update the card's counts.
 func (tx *Tx) InsertChecklist(ctx context.Context, k *board.Checklist) error {
 	k.CreatedAt, k.UpdatedAt = tx.now, tx.now
+	tx.storedRecord(k.ID, tx.boardOf(k.CardID), k.Title)
 	if err := tx.exec(ctx, "INSERT INTO checklists (id, card_id, title, created_at, updated_at) VALUES ($1, $2, $3, $4, $5)",
 		k.ID, k.CardID, k.Title, int64(tx.now), int64(tx.now)); err != nil {
 		return fmt.Errorf("insert checklist: %w", err)
@@ -136,14 +144,20 @@ func (tx *Tx) InsertChecklist(ctx context.Context, k *board.Checklist) error {
 // UpdateChecklist writes the checklist's own fields.
 func (tx *Tx) UpdateChecklist(ctx context.Context, k *board.Checklist) error {
 	k.UpdatedAt = tx.now
+	tx.storedRecord(k.ID, tx.boardOf(k.ID), k.Title)
 	if err := tx.exec(ctx, "UPDATE checklists SET title = $1, updated_at = $2 WHERE id = $3", k.Title, int64(tx.now), k.ID); err != nil {
 		return err
 	}
 	return tx.indexText(ctx, k.CardID, query.InChecklist, k.ID, k.Title)
 }
 
-// DeleteChecklist deletes a checklist and its items.
-func (tx *Tx) DeleteChecklist(ctx context.Context, id string) error {
+// DeleteChecklist deletes a checklist and its items. Checklist must have loaded it.
+func (tx *Tx) DeleteChecklist(ctx context.Context, k board.Checklist) error {
+	id := k.ID
+	tx.deletedRecord(id)
+	for _, i := range k.Items {
+		tx.deletedRecord(i.ID)
+	}
 	if err := tx.exec(ctx, `DELETE FROM texts WHERE card_id = (SELECT card_id FROM checklists WHERE id = $1) AND place = 'checklist'
 		AND (ref = $1 OR ref IN (SELECT id FROM checklist_items WHERE checklist_id = $1))`, id); err != nil {
 		return err
@@ -167,6 +181,7 @@ func (tx *Tx) InsertItem(ctx context.Context, i *board.ChecklistItem, at board.P
 }
 
 func (tx *Tx) insertItem(ctx context.Context, i *board.ChecklistItem) error {
+	tx.storedRecord(i.ID, tx.boardOf(i.ChecklistID), i.Title)
 	if err := tx.exec(ctx, "INSERT INTO checklist_items (id, checklist_id, title, rank, done_at, created_at, updated_at) "+
 		"VALUES ($1, $2, $3, $4, $5, $6, $7)",
 		i.ID, i.ChecklistID, i.Title, i.Rank, instant(i.DoneAt), int64(i.CreatedAt), int64(i.UpdatedAt)); err != nil {
@@ -198,6 +213,7 @@ func (tx *Tx) PlaceItem(ctx context.Context, i *board.ChecklistItem, at board.Po
 func (tx *Tx) UpdateItem(ctx context.Context, i *board.ChecklistItem) error {
 	i.UpdatedAt = tx.now
 	i.Done = i.DoneAt != nil
+	tx.storedRecord(i.ID, tx.boardOf(i.ID), i.Title)
 	if err := tx.exec(ctx, "UPDATE checklist_items SET title = $1, rank = $2, done_at = $3, updated_at = $4 WHERE id = $5",
 		i.Title, i.Rank, instant(i.DoneAt), int64(tx.now), i.ID); err != nil {
 		return err
@@ -210,6 +226,7 @@ func (tx *Tx) UpdateItem(ctx context.Context, i *board.ChecklistItem) error {
 
 // DeleteItem deletes an item.
 func (tx *Tx) DeleteItem(ctx context.Context, id string) error {
+	tx.deletedRecord(id)
 	if err := tx.exec(ctx, `DELETE FROM texts WHERE card_id = (SELECT k.card_id FROM checklists k
 		JOIN checklist_items i ON i.checklist_id = k.id WHERE i.id = $1)
 		AND place = 'checklist' AND ref = $1`, id); err != nil {

@@ -47,6 +47,9 @@ func (tx *Tx) Comment(ctx context.Context, id string, need board.Capability) (bo
 	}
 	m := s.result()
 	card, err := tx.Card(ctx, m.CardID, need)
+	if err == nil {
+		tx.loadedRecord(m.ID, card.BoardID, m.Text)
+	}
 	return m, card, err
 }
 
@@ -67,6 +70,7 @@ func (v *View) Comments(ctx context.Context, cardID, after string, limit int) ([
 // InsertComment writes a new comment. The caller must update the card's count.
 func (tx *Tx) InsertComment(ctx context.Context, m *board.Comment) error {
 	m.CreatedAt, tx.comment = tx.now, m.ID
+	tx.storedRecord(m.ID, tx.boardOf(m.CardID), m.Text)
 	var author any
 	if m.Author != nil {
 		author = m.Author.ID
@@ -81,6 +85,7 @@ func (tx *Tx) InsertComment(ctx context.Context, m *board.Comment) error {
 // UpdateComment writes another text. No copy of the former text remains.
 func (tx *Tx) UpdateComment(ctx context.Context, m *board.Comment) error {
 	m.EditedAt, tx.comment = &tx.now, m.ID
+	tx.storedRecord(m.ID, tx.boardOf(m.ID), m.Text)
 	if err := tx.rewriteResponses(ctx, m.ID, m.Text); err != nil {
 		return err
 	}
@@ -92,6 +97,7 @@ func (tx *Tx) UpdateComment(ctx context.Context, m *board.Comment) error {
 
 // DeleteComment deletes a comment. No copy of its text remains.
 func (tx *Tx) DeleteComment(ctx context.Context, id string) error {
+	tx.deletedRecord(id)
 	if err := tx.rewriteResponses(ctx, id, ""); err != nil {
 		return err
 	}

@@ -128,6 +128,7 @@ func (tx *Tx) InsertCards(ctx context.Context, boardID string, cards []WholeCard
 			a.NextNumber++
 			a.AllCards++
 			a.OpenCards++
+			tx.grow(boardID, c.bytes(), 0)
 			if err := rows.add(c, int64(tx.now)); err != nil {
 				return err
 			}
@@ -137,6 +138,21 @@ func (tx *Tx) InsertCards(ctx context.Context, boardID string, cards []WholeCard
 		}
 	}
 	return nil
+}
+
+// bytes is what a card and everything on it counts.
+func (c *WholeCard) bytes() int64 {
+	n := sizeOf(c.Title, *c.Description)
+	for _, k := range c.Checklists {
+		n += sizeOf(k.Title)
+		for _, i := range k.Items {
+			n += sizeOf(i.Title)
+		}
+	}
+	for _, m := range c.CommentList {
+		n += sizeOf(m.Text)
+	}
+	return n
 }
 
 // newRows collects the rows of new cards by table.

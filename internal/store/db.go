@@ -28,13 +28,14 @@ type Options struct {
 	Replica  string // postgres://… of a streaming replica that serves reports; "" for none
 	BaseURL  string // prefix of every URL in a response, without a trailing slash
 	Limits   board.Limits
-	Plan     board.Plan          // of every new organization; "" means board.DefaultPlan
-	Readers  int                 // SQLite: connections that read; 0 means one per core, at least two
-	Clock    func() time.Time    // nil means time.Now
-	NewID    func(string) string // nil means NewID, with the time of Clock if that is set
-	Log      *slog.Logger        // nil means slog.Default
-	Keys     *seal.Keyring       // seal secrets; with nil, records with a secret cannot be written
-	Metrics  *Metrics            // nil for none
+	Plan     board.Plan                 // of every new organization; "" means board.DefaultPlan
+	Storage  map[board.Plan]board.Bytes // quotas other than those of the plans
+	Readers  int                        // SQLite: connections that read; 0 means one per core, at least two
+	Clock    func() time.Time           // nil means time.Now
+	NewID    func(string) string        // nil means NewID, with the time of Clock if that is set
+	Log      *slog.Logger               // nil means slog.Default
+	Keys     *seal.Keyring              // seal secrets; with nil, records with a secret cannot be written
+	Metrics  *Metrics                   // nil for none
 
 	CountTime time.Duration // time limit of CountRates; 0 means half a second
 
@@ -66,6 +67,7 @@ type DB struct {
 	teller   atomic.Pointer[func(userIDs []string)]
 	cards    atomic.Pointer[cardCount]
 	horizons horizons
+	storage  storageMeter
 
 	watching sync.Mutex
 	watchers atomic.Pointer[[]*func(boardIDs []string)] // replaced whole under watching
@@ -246,6 +248,7 @@ func (db *DB) Write(ctx context.Context, caller board.Caller, fn func(*Tx) error
 		return err
 	}
 	db.opts.Metrics.committed(tx)
+	db.storage.committed(tx.stored)
 	ended(true)
 	ended = func(bool) {}
 	if watchers := db.watchers.Load(); watchers != nil && len(tx.touched) > 0 {

@@ -27,6 +27,9 @@ func (tx *Tx) Label(ctx context.Context, id string, need board.Capability) (boar
 		return l, err
 	}
 	err := tx.authorized(ctx, need, labelLoad, id, labelDest(&l)...)
+	if err == nil {
+		tx.loadedRecord(l.ID, l.BoardID, l.Name)
+	}
 	return l, err
 }
 
@@ -53,6 +56,7 @@ func (v *View) CountLabels(ctx context.Context, boardID string) (int, error) {
 // InsertLabel writes a new label.
 func (tx *Tx) InsertLabel(ctx context.Context, l *board.Label) error {
 	l.CreatedAt, l.UpdatedAt = tx.now, tx.now
+	tx.storedRecord(l.ID, l.BoardID, l.Name)
 	return tx.exec(ctx, "INSERT INTO labels (id, board_id, name, color, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6)",
 		l.ID, l.BoardID, l.Name, string(l.Color), int64(l.CreatedAt), int64(l.UpdatedAt))
 }
@@ -60,6 +64,7 @@ func (tx *Tx) InsertLabel(ctx context.Context, l *board.Label) error {
 // UpdateLabel writes all fields of a label.
 func (tx *Tx) UpdateLabel(ctx context.Context, l *board.Label) error {
 	l.UpdatedAt = tx.now
+	tx.storedRecord(l.ID, l.BoardID, l.Name)
 	return tx.exec(ctx, "UPDATE labels SET name = $1, color = $2, updated_at = $3 WHERE id = $4", l.Name, string(l.Color),
 		int64(l.UpdatedAt), l.ID)
 }
@@ -110,5 +115,6 @@ func (tx *Tx) RemoveLabel(ctx context.Context, labelID string, cards []board.Car
 
 // DeleteLabel deletes a label from its board and its cards.
 func (tx *Tx) DeleteLabel(ctx context.Context, id string) error {
+	tx.deletedRecord(id)
 	return tx.exec(ctx, "DELETE FROM labels WHERE id = $1", id)
 }

@@ -55,6 +55,9 @@ func (tx *Tx) list(ctx context.Context, text, id string, need board.Capability) 
 	if err == nil && l.ArchivedAt != nil && need != board.Unarchive {
 		err = board.Refuse(board.CodeArchived, "The list is archived. Restore it first.")
 	}
+	if err == nil {
+		tx.loadedRecord(l.ID, l.BoardID, l.Name)
+	}
 	return l, err
 }
 
@@ -84,6 +87,7 @@ func (tx *Tx) InsertList(ctx context.Context, l *board.List, at board.Position) 
 	}
 	l.Rank, l.CreatedAt, l.UpdatedAt = p.rank, tx.now, tx.now
 	tx.On(l.BoardID).OpenLists++
+	tx.storedRecord(l.ID, l.BoardID, l.Name)
 	if err := tx.exec(ctx, `INSERT INTO lists (id, board_id, name, rank, wip_limit, wip_mode, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 		l.ID, l.BoardID, l.Name, l.Rank, l.WIPLimit, string(l.WIPMode), int64(l.CreatedAt), int64(l.UpdatedAt)); err != nil {
@@ -106,6 +110,7 @@ func (tx *Tx) PlaceList(ctx context.Context, l *board.List, at board.Position) (
 // UpdateList writes all fields of a list.
 func (tx *Tx) UpdateList(ctx context.Context, l *board.List) error {
 	l.UpdatedAt = tx.now
+	tx.storedRecord(l.ID, l.BoardID, l.Name)
 	return tx.exec(ctx, "UPDATE lists SET name = $1, rank = $2, wip_limit = $3, wip_mode = $4, archived_at = $5, updated_at "+
 		"= $6 WHERE id = $7",
 		l.Name, l.Rank, l.WIPLimit, string(l.WIPMode), instant(l.ArchivedAt), int64(l.UpdatedAt), l.ID)

@@ -21,6 +21,9 @@ func (tx *Tx) MoveCardToBoard(ctx context.Context, c *board.Card, to board.List,
 	from.OpenCards--
 	target.AllCards++
 	target.OpenCards++
+	if err := tx.moveBytes(ctx, c.BoardID, to.BoardID, "c.id = $1", c.ID); err != nil {
+		return "", err
+	}
 	c.BoardID, c.ListID, c.Rank, c.Number = to.BoardID, to.ID, p.rank, target.NextNumber
 	target.NextNumber++
 	if err := tx.exec(ctx, "UPDATE cards SET board_id = $1, number = $2, list_id = $3, rank = $4, moved_at = COALESCE(moved_at, $5) "+
@@ -47,6 +50,11 @@ func (tx *Tx) MoveListToBoard(ctx context.Context, l *board.List, cards []WholeC
 		return "", err
 	}
 	from, target := tx.On(l.BoardID), tx.On(boardID)
+	if err := tx.moveBytes(ctx, l.BoardID, boardID, "c.list_id = $1", l.ID); err != nil {
+		return "", err
+	}
+	tx.grow(l.BoardID, -sizeOf(l.Name), 0)
+	tx.grow(boardID, sizeOf(l.Name), 0)
 	l.BoardID, l.Rank, l.UpdatedAt = boardID, p.rank, tx.now
 	from.OpenLists--
 	target.OpenLists++

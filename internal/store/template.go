@@ -98,8 +98,9 @@ func (tx *Tx) DeleteTemplate(ctx context.Context, workspaceID, id string) error 
 	return err
 }
 
-// InsertTemplate writes a new template with its content.
-func (tx *Tx) InsertTemplate(ctx context.Context, t *board.BoardTemplate, c board.TemplateContent) error {
+// InsertTemplate writes a new template of a board, which a loader has loaded, with
+// its content.
+func (tx *Tx) InsertTemplate(ctx context.Context, boardID string, t *board.BoardTemplate, c board.TemplateContent) error {
 	content, err := json.Marshal(c)
 	if err != nil {
 		return fmt.Errorf("encode template: %w", err)
@@ -109,6 +110,7 @@ func (tx *Tx) InsertTemplate(ctx context.Context, t *board.BoardTemplate, c boar
 		return fmt.Errorf("encode template: %w", err)
 	}
 	now := tx.now
+	tx.templates = map[string]int64{tx.On(boardID).OrganizationID: int64(len(content))}
 	t.CreatedAt = &now
 	if err := tx.exec(ctx, "INSERT INTO board_templates (id, workspace_id, name, description, created_at, outline, content) "+
 		"VALUES ($1, $2, $3, $4, $5, $6, $7)",

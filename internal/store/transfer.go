@@ -203,11 +203,12 @@ func (tx *Tx) TransferBoard(ctx context.Context, b *board.Board, in board.Worksp
 		WorkspaceRole: in.Role,
 		BoardRole:     board.RoleAdmin, ReadOnly: in.ReadOnly, Archived: b.ArchivedAt != nil, Version: b.Version, NextNumber: 1,
 	})
+	tx.storedRecord(b.ID, b.ID, b.Name, b.Description)
 	if err := tx.exec(ctx, `INSERT INTO boards (id, workspace_id, name, description, color, visibility, features, version,
-		archived_at, created_by, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+		archived_at, created_by, created_at, updated_at, counted_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
 		b.ID, in.ID, b.Name, b.Description, word(b.Color), string(b.Visibility), b.Features.Bits(), b.Version, instant(b.ArchivedAt), b.CreatedBy,
-		int64(b.CreatedAt), int64(b.UpdatedAt)); err != nil {
+		int64(b.CreatedAt), int64(b.UpdatedAt), int64(tx.now)); err != nil {
 		return fmt.Errorf("transfer board: %w", err)
 	}
 	switch {
@@ -234,6 +235,7 @@ func (tx *Tx) TransferList(ctx context.Context, l *board.List) error {
 	if l.ArchivedAt == nil {
 		tx.On(l.BoardID).OpenLists++
 	}
+	tx.storedRecord(l.ID, l.BoardID, l.Name)
 	if err := tx.exec(ctx, `INSERT INTO lists (id, board_id, name, rank, wip_limit, wip_mode, archived_at, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 		l.ID, l.BoardID, l.Name, l.Rank, l.WIPLimit, string(l.WIPMode), instant(l.ArchivedAt), int64(l.CreatedAt),
@@ -245,6 +247,7 @@ func (tx *Tx) TransferList(ctx context.Context, l *board.List) error {
 
 // TransferLabel writes an imported label.
 func (tx *Tx) TransferLabel(ctx context.Context, l *board.Label) error {
+	tx.storedRecord(l.ID, l.BoardID, l.Name)
 	if err := tx.exec(ctx, "INSERT INTO labels (id, board_id, name, color, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6)",
 		l.ID, l.BoardID, l.Name, string(l.Color), int64(l.CreatedAt), int64(l.UpdatedAt)); err != nil {
 		return fmt.Errorf("transfer label: %w", err)
@@ -257,6 +260,7 @@ func (tx *Tx) TransferLabel(ctx context.Context, l *board.Label) error {
 // archived, ListArchivedAt when its list was.
 func (tx *Tx) TransferCard(ctx context.Context, c *board.Card) error {
 	a := tx.On(c.BoardID)
+	tx.storedRecord(c.ID, c.BoardID, c.Title, *c.Description)
 	a.NextNumber = max(a.NextNumber, c.Number+1)
 	a.AllCards++
 	if c.ArchivedAt == nil && c.ListArchivedAt == nil {
@@ -291,6 +295,7 @@ func (tx *Tx) TransferCard(ctx context.Context, c *board.Card) error {
 
 // TransferChecklist writes an imported checklist with its items.
 func (tx *Tx) TransferChecklist(ctx context.Context, k *board.Checklist) error {
+	tx.storedRecord(k.ID, tx.boardOf(k.CardID), k.Title)
 	if err := tx.exec(ctx, "INSERT INTO checklists (id, card_id, title, created_at, updated_at) VALUES ($1, $2, $3, $4, $5)",
 		k.ID, k.CardID, k.Title, int64(k.CreatedAt), int64(k.UpdatedAt)); err != nil {
 		return fmt.Errorf("transfer checklist: %w", err)
@@ -315,6 +320,7 @@ func (tx *Tx) TransferComment(ctx context.Context, m *board.Comment) error {
 	if m.Author != nil {
 		author = m.Author.ID
 	}
+	tx.storedRecord(m.ID, tx.boardOf(m.CardID), m.Text)
 	if err := tx.exec(ctx, "INSERT INTO comments (id, card_id, author_id, guest_name, text, created_at, edited_at) "+
 		"VALUES ($1, $2, $3, $4, $5, $6, $7)",
 		m.ID, m.CardID, author, m.GuestName, m.Text, int64(m.CreatedAt), instant(m.EditedAt)); err != nil {
@@ -333,6 +339,7 @@ func (tx *Tx) TransferStatusUpdate(ctx context.Context, s *board.StatusUpdate) e
 	if s.Author != nil {
 		author = s.Author.ID
 	}
+	tx.storedRecord(s.ID, s.BoardID, s.Title, s.Text)
 	if err := tx.exec(ctx, `INSERT INTO status_updates (id, board_id, status, title, text, start_date, target_date, author_id,
 		created_at, figures)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
@@ -364,6 +371,7 @@ func (tx *Tx) TransferEntry(ctx context.Context, e *board.Entry) error {
 	if err != nil {
 		return fmt.Errorf("encode changes: %w", err)
 	}
+	tx.grow(e.BoardID, 0, sizeOf(string(changes)))
 	if err := tx.exec(ctx, `INSERT INTO activity (board_id, version, id, type, at, actor_type, actor_id, list_id, card_id, changes)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 		e.BoardID, e.BoardVersion, e.ID, string(e.Type), int64(e.At), string(e.Actor.Type), e.Actor.ID, e.ListID, e.CardID,

@@ -34,7 +34,13 @@ type Tx struct {
 	audited    int           // events that an audit entry already covers
 	noted      board.Changes // for the audit, in addition to the activity
 	notedBoard string        // the board that noted is about; empty for none
-	comment    string        // the comment whose text is in the stored response; empty for none
+
+	sizes     map[string]recordSize // of the records that were loaded or written, by id
+	grown     map[string]growth     // by board
+	templates map[string]int64      // bytes of new templates, by organization
+	stored    map[string]int64      // bytes that the transaction adds, by organization
+
+	comment string // the comment whose text is in the stored response; empty for none
 }
 
 type pendingEvent struct {
@@ -201,6 +207,9 @@ func (tx *Tx) flush(ctx context.Context) error {
 	if err := tx.writeActivity(ctx); err != nil {
 		return err
 	}
+	if err := tx.checkStorage(ctx); err != nil {
+		return err
+	}
 	for _, id := range tx.regranted {
 		if err := tx.disableUncovered(ctx, id); err != nil {
 			return fmt.Errorf("switch webhooks off: %w", err)
@@ -216,14 +225,14 @@ func (tx *Tx) flush(ctx context.Context) error {
 		return fmt.Errorf("write notifications: %w", err)
 	}
 	for _, id := range tx.touched {
-		a := tx.On(id)
+		a, g := tx.On(id), tx.grown[id]
 		if err := tx.exec(ctx, `UPDATE boards SET version = $1, open_cards = $2, all_cards = $3, open_lists = $4,
-			next_number = $5, updated_at = $6 WHERE id = $7`,
-			a.Version, a.OpenCards, a.AllCards, a.OpenLists, a.NextNumber, int64(tx.now), id); err != nil {
+			next_number = $5, updated_at = $6, text_bytes = text_bytes + $7, activity_bytes = activity_bytes + $8 WHERE id = $9`,
+			a.Version, a.OpenCards, a.AllCards, a.OpenLists, a.NextNumber, int64(tx.now), g.text, g.activity, id); err != nil {
 			return err
 		}
 	}
-	return nil
+	return tx.writeGrowth(ctx)
 }
 
 // writeActivity writes the changes that Emit collected to the boards' activity.
@@ -238,6 +247,7 @@ func (tx *Tx) writeActivity(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("encode changes: %w", err)
 		}
+		tx.grow(p.access.BoardID, 0, sizeOf(string(changes)))
 		rows[i] = []any{p.access.BoardID, p.access.Version, p.id, string(p.event.Kind), int64(tx.now), string(actor.Type), actor.ID,
 			optional(p.event.ListID), optional(p.event.CardID), string(changes), optional(tx.caller.Client), optional(cause)}
 	}

@@ -3409,6 +3409,8 @@ export interface components {
              * @example 2026-03-03T00:00:00.000Z
              */
             renewsAt: string;
+            /** @description Its storage in bytes: text, activity and files, with 256 bytes for each record. Boards in the trash count until they are deleted permanently. At the limit, calls that add something are refused with plan_limit; reading, moving, shortening and deleting still work. */
+            storage: components["schemas"]["Usage"];
             /** @description Its webhooks. At the limit no more can be created. */
             webhooks: components["schemas"]["Usage"];
             /** @description Its workspaces. A caller who owns none of them gets only the workspaces that the caller belongs to. */
@@ -3504,6 +3506,12 @@ export interface components {
              * @example 60
              */
             searchesPerMinute: number;
+            /**
+             * Format: int64
+             * @description Storage of the organization, in bytes.
+             * @example 25000000000
+             */
+            storageBytes: number;
             /**
              * Format: int64
              * @description Webhooks of the organization.
@@ -8430,6 +8438,11 @@ export interface operations {
                      *           "warnAt": 9000,
                      *           "max": 10000
                      *         },
+                     *         "storage": {
+                     *           "count": 11762,
+                     *           "warnAt": 22500000000,
+                     *           "max": 25000000000
+                     *         },
                      *         "renewsAt": "2026-03-03T00:00:00.000Z",
                      *         "plans": [
                      *           {
@@ -8437,14 +8450,16 @@ export interface operations {
                      *             "requestsPerMinute": 60,
                      *             "searchesPerMinute": 12,
                      *             "webhooks": 2,
-                     *             "deliveriesPerDay": 500
+                     *             "deliveriesPerDay": 500,
+                     *             "storageBytes": 250000000
                      *           },
                      *           {
                      *             "plan": "team",
                      *             "requestsPerMinute": 300,
                      *             "searchesPerMinute": 60,
                      *             "webhooks": 25,
-                     *             "deliveriesPerDay": 10000
+                     *             "deliveriesPerDay": 10000,
+                     *             "storageBytes": 25000000000
                      *           }
                      *         ],
                      *         "workspaces": [

@@ -1,0 +1,219 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"cardwall/internal/app"
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// wronglyCounted lists the boards whose counters differ from their rows.
+func wronglyCounted(s *apptest.Service) []string {
+	s.T.Helper()
+	return s.Column("SELECT b.id FROM boards b WHERE b.text_bytes <> " + store.BoardTextBytes() +
+		" OR b.activity_bytes <> " + store.BoardActivityBytes())
+}
+
+// After any operation, every board counts what its rows hold.
+func TestEveryOperationCountsStorage(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		for _, o := range s.Registry.All() {
+			if o.ReadOnly {
+				continue
+			}
+			w.as(o).Must(o.Name, w.sample(t, o))
+			if wrong := wronglyCounted(s); len(wrong) > 0 {
+				t.Errorf("after %s, boards are counted wrong: %v", o.Name, wrong)
+				apptest.Change(t, s.DB, "UPDATE boards AS b SET text_bytes = "+store.BoardTextBytes()+
+					", activity_bytes = "+store.BoardActivityBytes())
+			}
+		}
+	})
+}
+
+// storageOf returns the storage that an organization uses.
+func (w *world) storageOf() float64 {
+	w.T.Helper()
+	return w.owner.Must("get_organization", fields{"organizationId": w.organization()}).Get("storage.count").(float64)
+}
+
+func TestStorageIsTextActivityAndTemplates(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		before := w.storageOf()
+		card := w.make("create_card", fields{"listId": w.list, "title": "Ten bytes!", "description": strings.Repeat("ä", 5000)})
+		added := w.storageOf() - before
+		// The card and its entry of the activity hold the text once each.
+		if added < 2*(10+10_000+board.RecordBytes) || added > 2*(10+10_000+board.RecordBytes)+400 {
+			t.Errorf("a card of 10,010 bytes adds %v bytes", added)
+		}
+		before = w.storageOf()
+		w.owner.Must("delete_comment", fields{"commentId": w.make("add_comment", fields{"cardId": card, "text": strings.Repeat("x", 9000)})})
+		if left := w.storageOf() - before; left <= 0 || left > 1500 {
+			t.Errorf("a comment that was deleted leaves %v bytes, want only its activity", left)
+		}
+		// A move within the organization adds activity alone, also to another workspace.
+		before = w.storageOf()
+		there := beside(w.owner, w.workspace, "Second")
+		board2 := w.make("create_board", fields{"workspaceId": there, "name": "There"})
+		list := w.make("create_list", fields{"boardId": board2, "name": "Far"})
+		w.owner.Must("move_card_to_board", fields{"cardId": card, "listId": list})
+		if more := w.storageOf() - before; more > 15_000 {
+			t.Errorf("a move to another workspace adds %v bytes", more)
+		}
+		before = w.storageOf()
+		template := w.make("save_board_as_template", fields{"boardId": board2, "includeCards": true})
+		if more := w.storageOf() - before; more < 10_000 {
+			t.Errorf("a template with a long card adds %v bytes", more)
+		}
+		w.owner.Must("delete_board_template", fields{"templateId": template})
+		if more := w.storageOf() - before; more != 0 {
+			t.Errorf("a deleted template leaves %v bytes", more)
+		}
+		// Purged boards free what they held.
+		w.owner.Must("trash_board", fields{"boardId": board2})
+		before = w.storageOf()
+		s.Clock.Advance(store.TrashLifetime + time.Hour)
+		if _, err := app.Housekeep(t.Context(), s.DB, "srv_test"); err != nil {
+			t.Fatal(err)
+		}
+		if freed := before - w.storageOf(); freed < 20_000 {
+			t.Errorf("purging a board frees %v bytes", freed)
+		}
+		s.Sound()
+	})
+}
+
+func TestStorageQuota(t *testing.T) {
+	t.Parallel()
+	quotas := map[board.Plan]board.Bytes{board.PlanTeam: 200_000, board.PlanBusiness: 2_000_000}
+	apptest.BothWith(t, apptest.Options{Storage: quotas}, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		long := strings.Repeat("x", 16_000)
+		card := w.make("create_card", fields{"listId": w.list, "title": "Long", "description": long})
+		comment := w.make("add_comment", fields{"cardId": card, "text": "A comment"})
+		template := w.make("save_board_as_template", fields{"boardId": w.board})
+		var refused apptest.Answer
+		for i := 0; refused.Code == ""; i++ {
+			a := w.owner.Call("create_card", fields{"listId": w.list, "title": fmt.Sprint("Card ", i), "description": long})
+			if a.Status >= 300 {
+				refused = a
+			}
+			if i > 6 {
+				t.Fatal("an organization has no quota")
+			}
+		}
+		if refused.Code != board.CodePlanLimit || refused.Status != 402 ||
+			!strings.Contains(refused.Message, "(team) is limited to 200 kB of storage") {
+			t.Errorf("over the quota: status %d, %s", refused.Status, refused.Raw)
+		}
+		usage := w.owner.Must("get_organization", fields{"organizationId": w.organization()})
+		if usage.Get("storage.max") != 200_000.0 || usage.Get("storage.warnAt") != 180_000.0 ||
+			usage.Get("plans.1.storageBytes") != 200_000.0 || usage.Get("storage.count").(float64) > 200_000 {
+			t.Errorf("the organization shows %s", usage.Raw)
+		}
+		for room := 200_000 - int(w.storageOf()); room > 2000; room = 200_000 - int(w.storageOf()) { // fits
+			w.owner.Must("add_comment", fields{"cardId": card, "text": strings.Repeat("y", min(room-1500, 16_000))})
+		}
+		over := strings.Repeat("z", 2500)
+		for name, in := range map[string]fields{
+			"create_card": {"listId": w.list, "title": over[:500], "description": over}, "add_comment": {"cardId": card, "text": over},
+			"edit_comment": {"commentId": comment, "text": over}, "copy_card": {"cardId": card, "listId": w.list},
+			"copy_board": {"boardId": w.board, "name": over[:500]}, "save_board_as_template": {"boardId": w.board, "includeCards": true},
+			"create_board_from_template": {"workspaceId": w.workspace, "templateId": template, "name": over[:500]},
+			"update_board":               {"boardId": w.board, "description": over},
+			"post_status_update":         {"boardId": w.board, "status": "on_track", "title": "Fine", "text": over},
+		} {
+			if name == "post_status_update" {
+				w.owner.Must("update_board", fields{"boardId": w.board, "features": fields{"statusUpdates": true}})
+			}
+			if a := w.owner.Call(name, in); a.Code != board.CodePlanLimit {
+				t.Errorf("%s over the quota: status %d, %s", name, a.Status, a.Raw)
+			}
+		}
+		// What reads, moves, shortens or deletes works.
+		w.owner.Must("get_card", fields{"cardId": card})
+		w.owner.Must("move_card", fields{"cardId": card, "listId": w.doing})
+		w.owner.Must("update_card", fields{"cardId": card, "done": true})
+		w.owner.Must("update_card", fields{"cardId": card, "description": long[:10]})
+		w.owner.Must("delete_comment", fields{"commentId": comment})
+		w.owner.Must("delete_label", fields{"labelId": w.label})
+		w.owner.Must("delete_checklist", fields{"checklistId": w.checklist})
+		w.owner.Must("archive_card", fields{"cardId": card})
+		w.owner.Must("trash_board", fields{"boardId": w.second})
+		w.owner.Must("restore_board", fields{"boardId": w.second})
+		// Other organizations are not affected, and a larger plan has room at once.
+		grace := s.Person("Grace")
+		grace.Must("create_board", fields{"workspaceId": grace.Workspace("Theirs", board.PlanTeam), "name": "Theirs"})
+		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+			return tx.UpdateOrganization(ctx, w.organization(), new(board.PlanBusiness), nil)
+		})
+		w.owner.Must("create_card", fields{"listId": w.list, "title": "More", "description": long})
+		s.Sound()
+	})
+}
+
+// A server relies on a reading of its own only while the organization certainly has
+// room.
+func TestStorageQuotaAcrossServers(t *testing.T) {
+	t.Parallel()
+	apptest.BothWith(t, apptest.Options{Storage: map[board.Plan]board.Bytes{board.PlanTeam: 400_000}},
+		func(t *testing.T, s *apptest.Service) {
+			w := newWorld(s)
+			text := strings.Repeat("x", 16_000)
+			w.make("create_card", fields{"listId": w.list, "title": "Here", "description": text}) // reads what is free
+			// Another server fills the rest.
+			apptest.Change(t, s.DB, "UPDATE boards SET text_bytes = text_bytes + 330000 WHERE id = $1", w.second)
+			refused := 0
+			for i := range 8 {
+				if a := w.owner.Call("create_card", fields{"listId": w.list, "title": fmt.Sprint("Card ", i), "description": text}); a.Code ==
+					board.CodePlanLimit {
+					refused++
+				}
+			}
+			if refused < 5 {
+				t.Errorf("%d of 8 cards were refused", refused)
+			}
+			s.Clock.Advance(2 * time.Minute)
+			if a := w.owner.Call("create_card", fields{"listId": w.list, "title": "Later", "description": text}); a.Code != board.CodePlanLimit {
+				t.Errorf("after two minutes: status %d, %s", a.Status, a.Raw)
+			}
+		})
+}
+
+// Boards of before the migration, and of servers of the previous version, are
+// counted in the background; changes meanwhile are counted too.
+func TestStorageIsCountedInTheBackground(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		want := w.storageOf()
+		apptest.Change(t, s.DB, "UPDATE boards SET text_bytes = 0, activity_bytes = 0, counted_at = NULL")
+		if n, err := s.DB.CountStorage(t.Context(), time.Minute); err != nil || n < 2 {
+			t.Fatalf("%d boards were counted: %v", n, err)
+		}
+		if got := w.storageOf(); got != want {
+			t.Errorf("after counting, %v bytes are used; want %v", got, want)
+		}
+		if n, err := s.DB.CountStorage(t.Context(), time.Minute); err != nil || n != 0 {
+			t.Errorf("%d boards were counted twice: %v", n, err)
+		}
+		// A change that was not counted is found a month later, if the board changed.
+		apptest.Change(t, s.DB, "UPDATE boards SET text_bytes = text_bytes + 7 WHERE id = $1", w.board)
+		s.Clock.Advance(time.Hour)
+		w.make("create_list", fields{"boardId": w.board, "name": "Late"})
+		s.Clock.Advance(31 * 24 * time.Hour)
+		if n, err := s.DB.CountStorage(t.Context(), time.Minute); err != nil || n != 1 || len(wronglyCounted(s)) > 0 {
+			t.Errorf("%d boards were counted after a month: %v", n, err)
+		}
+	})
+}

@@ -1,0 +1,49 @@
+package board
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// RecordBytes is what each record (card, comment, checklist, item, list, label,
+// status update, board or entry of the activity) counts in addition to its text.
+// It stands for identifiers, times and indexes.
+const RecordBytes = 256
+
+// Bytes is an amount of storage. As text it has a unit of powers of 1,000, such
+// as "250 MB".
+type Bytes int64
+
+var byteUnits = []string{"bytes", "kB", "MB", "GB", "TB", "PB"}
+
+// String returns the amount with at most one decimal, rounded down, so that less
+// than a limit never looks like the limit.
+func (b Bytes) String() string {
+	value, unit := float64(b), 0
+	for value >= 1000 && unit < len(byteUnits)-1 {
+		value, unit = value/1000, unit+1
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", math.Floor(value*10)/10), ".0") + " " + byteUnits[unit]
+}
+
+// UnmarshalText parses a number with a unit: "250MB" or "1.5 GB". The number must
+// be positive.
+func (b *Bytes) UnmarshalText(text []byte) error {
+	word := strings.TrimSpace(string(text))
+	at := strings.IndexFunc(word, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
+	if at > 0 {
+		value, err := strconv.ParseFloat(word[:at], 64)
+		for i, unit := range byteUnits {
+			if err != nil || !strings.EqualFold(strings.TrimSpace(word[at:]), unit) {
+				continue
+			}
+			if value *= math.Pow(1000, float64(i)); value >= 1 && value < math.MaxInt64 {
+				*b = Bytes(value)
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("%q is not an amount of storage, such as 250MB or 25GB", word)
+}
