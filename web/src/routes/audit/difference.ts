@@ -1,7 +1,7 @@
 // The field changes of an audit entry as text.
 import type { AuditEntry } from '../../api/contract'
 import { eventsText } from '../webhooks/events'
-import { momentText } from '../webhooks/moment'
+import { momentText } from '../../lib/exactTime'
 
 export type Line = { field: string; from: string | null; to: string | null }
 

@@ -2,7 +2,7 @@
 import { api, data } from '../../api/client'
 import type { BoardDetail, BoardMember } from '../../api/types'
 import { byName } from '../../lib/naturalOrder'
-import { loadAll } from '../profile/remote.svelte'
+import { loadAll } from '../../page/remote.svelte'
 
 export type Named = { id: string; name: string }
 /** A label with its text in a sentence. A label without a name is described by its color. */

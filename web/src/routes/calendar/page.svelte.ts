@@ -8,7 +8,7 @@ import { addDays, inputOf, redated, resolve, shifted, spanOf, wallClock, type Re
 import { session } from '../../state/session.svelte'
 import { toast } from '../../state/toasts.svelte'
 import type { DueInput } from '../../api/types'
-import { colorOf } from '../home/boardColor'
+import { colorOf } from '../../ui/boardColor'
 import { datedCard, inOrder, type DatedCard, type CalendarCard } from './calendarCard'
 import { readParams, writeParams, type CalendarParams, type View } from './params'
 import { CalendarStore } from './store.svelte'

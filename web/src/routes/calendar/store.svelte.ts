@@ -9,7 +9,7 @@ import { session } from '../../state/session.svelte'
 import { dismissUndo, toast } from '../../state/toasts.svelte'
 import { UndoHistory } from '../../state/undoHistory.svelte'
 import type { Card, DueInput } from '../../api/types'
-import { loadAll } from '../profile/remote.svelte'
+import { loadAll } from '../../page/remote.svelte'
 import { toCalendarCard, type CalendarCard } from './calendarCard'
 
 type UndoStep = { text: string; operation: Operation }

@@ -2,9 +2,9 @@ import { describe, expect, it, vi } from 'vitest'
 import { ApiError } from '../../api/client'
 import { browserText } from './userAgent'
 import { passkeyProblem } from './passkey'
-import { confirming, NotConfirmed, withRecentSignIn } from './recentSignIn.svelte'
+import { confirming, NotConfirmed, withRecentSignIn } from '../../page/recentSignIn.svelte'
 import { curlLine, scopesText } from './scopes'
-import { agoText, daysLeft } from './time'
+import { agoText, daysLeft } from '../../lib/relativeTime'
 import { allZones, findZones, zoneOf } from './timeZones'
 
 const now = new Date('2026-11-21T09:00:00Z')

@@ -2,7 +2,7 @@
 import { api } from '../../api/client'
 import type { components } from '../../api/schema'
 import { session } from '../../state/session.svelte'
-import { loadAll } from '../profile/remote.svelte'
+import { loadAll } from '../../page/remote.svelte'
 
 export type SavedFilter = components['schemas']['SavedFilter']
 

@@ -2,7 +2,7 @@
 // people are loaded once, when they are first needed.
 import { api, data } from '../../api/client'
 import { session } from '../../state/session.svelte'
-import { loadAll } from '../profile/remote.svelte'
+import { loadAll } from '../../page/remote.svelte'
 import { counted, countedLabels, type Names } from './query'
 
 const boardLimit = 24

@@ -6,7 +6,7 @@ import { inputOf, resolve } from '../../state/due'
 import { watch } from '../../state/live'
 import { toast } from '../../state/toasts.svelte'
 import { UndoHistory } from '../../state/undoHistory.svelte'
-import { loadAll } from '../profile/remote.svelte'
+import { loadAll } from '../../page/remote.svelte'
 
 export type Sort = '' | 'title' | '-title' | 'due' | '-due'
 type Board = { detail: BoardDetail; members: BoardMember[] }

@@ -1,7 +1,7 @@
 // Pages about deliveries poll for changes. A request costs the server less than a
 // stream and works on every node.
 import { untrack } from 'svelte'
-import type { Remote } from '../profile/remote.svelte'
+import type { Remote } from '../../page/remote.svelte'
 
 /** Reloads periodically while the page is visible. `pause` returns the next delay in ms. */
 export function refresh(from: Pick<Remote<unknown>, 'loading' | 'reload'>, pause: () => number): void {

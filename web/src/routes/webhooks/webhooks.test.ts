@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Delivery, Webhook } from '../../api/contract'
 import { eventGroups, eventKinds, eventsText, eventText } from './events'
 import { pieces } from './json'
-import { durationText, momentText, soonText } from './moment'
+import { durationText, momentText, soonText } from '../../lib/exactTime'
 import { asFilter, canRedeliver, passes, pauseOf, stateOf, webhookName } from './labels'
 
 const hook = (more: Partial<Webhook>) =>

@@ -1,4 +1,4 @@
-import { labelColors, type LabelColor } from '../../api/types'
+import { labelColors, type LabelColor } from '../api/types'
 
 /** Returns the chosen color of a board, or else a color derived from its ID. */
 export function colorOf(board: { id: string; color: LabelColor | null }): LabelColor {

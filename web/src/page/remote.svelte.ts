@@ -1,6 +1,6 @@
 // Server data of a page. It is loaded when the page opens, reloaded when the tab
 // becomes visible again, and updated optimistically by the page itself.
-import { body, reason } from '../../api/client'
+import { body, reason } from '../api/client'
 
 type Page<T> = { data: T[]; nextCursor?: string }
 type Asked<T> = Promise<{ data?: Page<T>; error?: unknown; response: Response }>

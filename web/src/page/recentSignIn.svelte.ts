@@ -1,6 +1,6 @@
 // Some operations need a sign-in within the last ten minutes. Callers run them
 // through withRecentSignIn(); ConfirmSignIn.svelte, mounted on the page, asks for it.
-import { ApiError } from '../../api/client'
+import { ApiError } from '../api/client'
 
 type Question = { answer: (confirmed: boolean) => void }
 
