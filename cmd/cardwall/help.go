@@ -29,6 +29,9 @@ func flagHelp() kong.Vars {
 		"help_database_replica": "Streaming replica of the PostgreSQL database, postgres://…, from which reports are read " +
 			"while it keeps up (default: none).",
 
+		"help_spool_limit": "Room on the disk, in the folder spool of the data folder, for uploads in progress and for " +
+			"exports whose readers are slow, such as 500MB or 4GB (default 4GB).",
+
 		"help_connect_registration": "Let apps register themselves (RFC 7591) before they ask people for access: on or off. " +
 			"With off, only apps with a client metadata document at an https address can connect (default on).",
 		"help_oidc_issuer": "Issuer of the OpenID Connect identity provider for sign-in (default: none). " +

@@ -17,6 +17,7 @@ import (
 	"cardwall/internal/board"
 	"cardwall/internal/catalog"
 	"cardwall/internal/live"
+	"cardwall/internal/spool"
 	"cardwall/internal/sqldb"
 	"cardwall/internal/store"
 )
@@ -163,9 +164,13 @@ func metricNames(t *testing.T) map[string]string {
 		defer func() { _ = db.Close() }()
 		hub := live.NewHub(db, g.log)
 		defer hub.Close()
+		room, err := spool.Open(t.TempDir(), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
 		descriptions := make(chan *prometheus.Desc)
 		go func() {
-			seen.register(db, hub)
+			seen.register(db, hub, room)
 			seen.registry.Describe(descriptions)
 			close(descriptions)
 		}()

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/netip"
+	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"sync/atomic"
@@ -30,6 +31,7 @@ import (
 	"cardwall/internal/pages"
 	"cardwall/internal/rest"
 	"cardwall/internal/session"
+	"cardwall/internal/spool"
 	"cardwall/internal/store"
 	"cardwall/internal/transfer"
 	"cardwall/web"
@@ -46,6 +48,7 @@ type serveCommand struct {
 	MetricsAddr     string         `placeholder:"HOST:PORT" help:"${help_metrics_addr}"`
 	SecurityContact string         `placeholder:"URL" help:"${help_security_contact}"`
 	DatabaseReplica string         `placeholder:"ADDRESS" help:"${help_database_replica}"`
+	SpoolLimit      board.Bytes    `default:"4GB" placeholder:"SIZE" help:"${help_spool_limit}"`
 	oidcFlags
 	mailFlags
 	hookFlags
@@ -100,13 +103,17 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	g.warnOfKeyFile(db)
-	s := &running{serveCommand: c, globals: g, db: db, telemetry: telemetry, parts: with, holder: store.NewID("srv_")}
+	room, err := spool.Open(filepath.Join(g.Data, "spool"), int64(c.SpoolLimit))
+	if err != nil {
+		return err
+	}
+	s := &running{serveCommand: c, globals: g, db: db, telemetry: telemetry, spool: room, parts: with, holder: store.NewID("srv_")}
 	defer s.stop()
 	handler, err := s.handler()
 	if err != nil {
 		return err
 	}
-	telemetry.register(db, s.hub)
+	telemetry.register(db, s.hub, room)
 	s.startWorkers(ctx)
 	if c.Demo {
 		if err := fillDemo(ctx, g, db); err != nil {
@@ -148,6 +155,7 @@ type running struct {
 	parts
 	db        *store.DB
 	telemetry telemetry
+	spool     *spool.Folder
 	holder    string // id of this process as a holder of leases
 	hub       *live.Hub
 	draining  atomic.Bool
@@ -171,6 +179,8 @@ func (s *running) handler() (http.Handler, error) {
 	s.stops = append(s.stops, gate.Close, s.accounts.Close, s.hub.Close)
 	engine := op.NewEngine(db)
 	engine.CheckAddress, engine.Log, engine.Metrics = s.guard.Check, s.log, telemetry.operations
+	engine.Spool = s.spool
+	uploads := transfer.NewUploads(s.spool, 0)
 	telemetry.operations.Announce(s.operations.All())
 	served := s.programs.Pages(db, gate, s.application)
 	maps.Copy(served, s.accounts.Pages(db, gate, rest.ApplicationPrefix))
@@ -191,7 +201,7 @@ func (s *running) handler() (http.Handler, error) {
 		Mounts: map[string]rest.Mount{
 			board.MCPPath: tools.Serve,
 			"GET " + rest.ApplicationPrefix + "/live":                             s.hub.Serve,
-			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db, s.log, telemetry.imports),
+			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db, s.log, telemetry.imports, uploads),
 		},
 		Application: s.application,
 		Pages:       served,

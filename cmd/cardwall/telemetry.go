@@ -15,6 +15,7 @@ import (
 	"cardwall/internal/op"
 	"cardwall/internal/rest"
 	"cardwall/internal/session"
+	"cardwall/internal/spool"
 	"cardwall/internal/sqldb"
 	"cardwall/internal/store"
 	"cardwall/internal/trace"
@@ -74,14 +75,20 @@ func (o telemetry) stop() {
 }
 
 // register registers the metrics that need an open database.
-func (o telemetry) register(db *store.DB, hub *live.Hub) {
+func (o telemetry) register(db *store.DB, hub *live.Hub, room *spool.Folder) {
 	r := o.registry
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "cardwall_build_info", Help: "Always 1; the labels name the version and the database.",
 		ConstLabels: prometheus.Labels{"version": apiVersion(), "goversion": runtime.Version(), "database": db.Dialect()},
 	})
 	build.Set(1)
-	r.MustRegister(build)
+	r.MustRegister(build,
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "cardwall_spool_bytes", Help: "Uploads and exports that wait on the disk for a slow client.",
+		}, func() float64 { return float64(room.Used()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "cardwall_spool_limit_bytes", Help: "Room for them (CARDWALL_SPOOL_LIMIT).",
+		}, func() float64 { return float64(room.Limit()) }))
 	for _, of := range []interface{ Collectors() []prometheus.Collector }{
 		db, hub, o.operations, o.requests, o.gate, o.hooks, o.rules, o.emails, o.imports, o.housekeeping,
 	} {

@@ -94,7 +94,7 @@ func ExportAuditCSV(ctx context.Context, v *store.View, in AuditInput, file io.W
 		"boardId", "boardName", "boardVersion", "subject", "subjectName", "changes", "requestId",
 	}
 	begun := false
-	return eachAuditPage(ctx, v, in, func(w board.Workspace, page []board.AuditEntry) error {
+	return eachAuditPage(ctx, v, in, file, func(w board.Workspace, page []board.AuditEntry) error {
 		if !begun {
 			begun = true
 			nameAudit(file, v, w, "csv")
@@ -138,7 +138,7 @@ func cell(s *string) string {
 
 // ExportAuditNDJSON writes each entry as a line of JSON.
 func ExportAuditNDJSON(ctx context.Context, v *store.View, in AuditInput, file io.Writer) error {
-	return eachAuditPage(ctx, v, in, func(w board.Workspace, page []board.AuditEntry) error {
+	return eachAuditPage(ctx, v, in, file, func(w board.Workspace, page []board.AuditEntry) error {
 		nameAudit(file, v, w, "ndjson")
 		var lines []byte
 		for _, e := range page {
@@ -162,7 +162,9 @@ const auditPage = 200
 
 // eachAuditPage calls write with successive pages of entries, newest first. It
 // calls write once with no entries if there are none.
-func eachAuditPage(ctx context.Context, v *store.View, in AuditInput, write func(board.Workspace, []board.AuditEntry) error) error {
+func eachAuditPage(
+	ctx context.Context, v *store.View, in AuditInput, file io.Writer, write func(board.Workspace, []board.AuditEntry) error,
+) error {
 	w, err := v.Workspace(ctx, in.WorkspaceID, board.ManageMembers)
 	if err != nil {
 		return err
@@ -175,6 +177,13 @@ func eachAuditPage(ctx context.Context, v *store.View, in AuditInput, write func
 		page, err := v.AuditEntries(ctx, w, f, before, auditPage)
 		if err == nil {
 			err = write(w, page)
+		}
+		paused := false
+		if err == nil {
+			paused, err = op.Yield(ctx, v, file)
+		}
+		if err == nil && paused {
+			w, err = v.Workspace(ctx, in.WorkspaceID, board.ManageMembers)
 		}
 		if err != nil || len(page) < auditPage {
 			return err

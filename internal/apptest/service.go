@@ -31,6 +31,7 @@ import (
 	"cardwall/internal/rest"
 	"cardwall/internal/seal"
 	"cardwall/internal/session"
+	"cardwall/internal/spool"
 	"cardwall/internal/sqldb"
 	"cardwall/internal/store"
 	"cardwall/internal/transfer"
@@ -55,6 +56,7 @@ type Service struct {
 	Clock    *Clock
 	Database string // what New was given
 	Draining atomic.Bool
+	Spool    *spool.Folder
 	opts     Options
 	document *document
 }
@@ -77,6 +79,8 @@ type Options struct {
 	Impatient      bool              // who waits for a lock on PostgreSQL waits as long as in the program, not patience
 	Log            *slog.Logger      // nil for the test's own, from warnings on
 	ReportLimit    time.Duration     // of one statement of a report; 0 for the default
+	SlowWindow     time.Duration     // in which slow readers and senders must reach their rate; 0 for the default
+	SpoolLimit     int64             // bytes; 0 for a gigabyte
 	clock          *Clock
 	document       *document
 }
@@ -197,8 +201,15 @@ func New(t testing.TB, database string, opts Options) *Service {
 	maps.Copy(served, notify.Pages(db, gate))
 	maps.Copy(served, ical.Pages(ical.Options{DB: db, Gate: gate, BaseURL: BaseURL, Unlimited: !opts.RateLimits,
 		Log: log}))
+	limit := opts.SpoolLimit
+	if limit == 0 {
+		limit = 1 << 30
+	}
+	if s.Spool, err = spool.Open(t.TempDir(), limit); err != nil {
+		t.Fatalf("open the spool: %v", err)
+	}
 	engine := op.NewEngine(db)
-	engine.CheckAddress = guard.Check
+	engine.CheckAddress, engine.Spool = guard.Check, s.Spool
 	tools, err := mcp.New(mcp.Config{Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test",
 		Log: log, Extra: opts.Tools})
 	if err != nil {
@@ -210,9 +221,9 @@ func New(t testing.TB, database string, opts Options) *Service {
 			board.MCPPath: tools.Serve,
 			"GET " + rest.ApplicationPrefix + "/live": hub.Serve,
 			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db, log,
-				transfer.NewMetrics()),
+				transfer.NewMetrics(), transfer.NewUploads(s.Spool, opts.SlowWindow)),
 		},
-		Pages: served, Draining: &s.Draining,
+		Pages: served, Draining: &s.Draining, StreamWindow: opts.SlowWindow,
 		DB: db, Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test", Log: log,
 	})
 	if err != nil {

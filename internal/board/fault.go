@@ -60,10 +60,18 @@ const (
 	// ReasonTooManyAtOnce is the reason of a rate_limited error that ends when one of
 	// the caller's running reports, exports or uploads ends.
 	ReasonTooManyAtOnce Reason = "too_many_at_once"
+	// ReasonSpoolFull is the reason of an unavailable error of an upload or an export
+	// for which the server has no room on its disk at the moment.
+	ReasonSpoolFull Reason = "spool_full"
+	// ReasonTooSlow is the reason of an invalid_request of an upload that arrived too
+	// slowly.
+	ReasonTooSlow Reason = "too_slow"
 )
 
 // Reasons returns all reasons.
-func Reasons() []Reason { return []Reason{ReasonRecentSignIn, ReasonTimeLimit, ReasonTooManyAtOnce} }
+func Reasons() []Reason {
+	return []Reason{ReasonRecentSignIn, ReasonTimeLimit, ReasonTooManyAtOnce, ReasonSpoolFull, ReasonTooSlow}
+}
 
 // FieldRule is the rule that an invalid field breaks.
 type FieldRule string

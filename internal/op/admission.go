@@ -165,6 +165,18 @@ func (a *admission) check(k class) error {
 	return a.full(k)
 }
 
+// checkStream refuses streams like reports, in favour of more important work. Streams
+// have slots of their own and do not wait behind reports.
+func (a *admission) checkStream() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.deferred(reports) {
+		return nil
+	}
+	a.shed(reports)
+	return overloadError(reports)
+}
+
 // full refuses work if the queue is full. The caller must hold the lock.
 func (a *admission) full(k class) error {
 	l := &a.lanes[k]

@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"cardwall/internal/board"
+	"cardwall/internal/spool"
 	"cardwall/internal/store"
 )
 
@@ -25,6 +26,10 @@ type Engine struct {
 	// transaction.
 	CheckAddress func(ctx context.Context, address string) error
 	Log          *slog.Logger // for overload; nil is slog.Default
+
+	// Spool holds what streams have produced and their readers have not taken yet. It
+	// must be set before the first stream.
+	Spool *spool.Folder
 
 	// Metrics counts the calls. The value set by NewEngine may be replaced
 	// before the first call.
@@ -41,7 +46,7 @@ type Engine struct {
 func NewEngine(db *store.DB) *Engine {
 	n := db.Concurrency()
 	e := &Engine{
-		Metrics: NewMetrics(), db: db, inFlight: newInFlight(), streams: newStreams(),
+		Metrics: NewMetrics(), db: db, inFlight: newInFlight(), streams: newStreams(n.Streams),
 		reports: newShares("searches and reports", max(1, n.Reports-1)), admission: newAdmission(n),
 	}
 	e.admission.log = func() *slog.Logger { return cmp.Or(e.Log, slog.Default()) }
@@ -87,7 +92,12 @@ const inFlightWait = 2 * time.Second
 
 // CheckLoad refuses an operation during an overload, before its request is
 // read. Do may still refuse it later.
-func (e *Engine) CheckLoad(o *Operation) error { return e.admission.check(classOf(o)) }
+func (e *Engine) CheckLoad(o *Operation) error {
+	if o.Streams() {
+		return e.admission.checkStream()
+	}
+	return e.admission.check(classOf(o))
+}
 
 // Do runs one call. Its error is a *board.Fault, or an unexpected error that must
 // not be shown to callers. Answer.Replayed is set even if the replayed response was

@@ -72,6 +72,10 @@ type Config struct {
 	Application http.Handler       // serves all other paths outside /api/; may be nil
 	Draining    *atomic.Bool       // true while the server drains; may be nil
 
+	// StreamWindow is the time in which a client must take 10 kB of a stream per second on
+	// average; 0 means a minute.
+	StreamWindow time.Duration
+
 	// SecurityContact is where to report a vulnerability, as an https: or mailto:
 	// URL. The default is the mailbox security@ of the base URL's host.
 	SecurityContact string

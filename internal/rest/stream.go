@@ -1,22 +1,34 @@
 package rest
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
 	"cardwall/internal/filename"
 	"cardwall/internal/op"
+	"cardwall/internal/spool"
 )
 
-// streamWriteTimeout limits how long a client may take to read one chunk.
-const streamWriteTimeout = 30 * time.Second
+// A client must take a stream at streamRate bytes per second, on average of
+// streamWindow.
+const (
+	streamRate   = 10_000
+	streamWindow = time.Minute
+)
 
 // stream serves an operation that writes its own document. An error before the
 // first byte is sent as the error envelope. A later error aborts the connection,
 // so that the client notices that the document is incomplete.
 func (h *handler) stream(w http.ResponseWriter, r *http.Request, call op.Call) {
-	out := &streamWriter{w: w, kind: contentType(call.Operation.Media), control: http.NewResponseController(w)}
+	out := &streamWriter{
+		w: w, kind: contentType(call.Operation.Media), control: http.NewResponseController(w),
+		pace: spool.NewPace(streamRate, cmp.Or(h.StreamWindow, streamWindow)), idle: time.Now(),
+	}
 	err := h.Engine.DoStream(r.Context(), call, out)
 	switch {
 	case err == nil && out.begun:
@@ -37,12 +49,15 @@ func contentType(media string) string {
 	return media
 }
 
-// streamWriter extends the connection's write deadline at every write.
+// streamWriter ends the connection of a client that is too slow. The time in which
+// there is nothing to send does not count.
 type streamWriter struct {
 	w       http.ResponseWriter
 	kind    string
 	name    string
 	control *http.ResponseController
+	pace    *spool.Pace
+	idle    time.Time // since when there is nothing to send
 	begun   bool
 }
 
@@ -62,6 +77,13 @@ func (s *streamWriter) Write(p []byte) (int, error) {
 		}
 		s.w.WriteHeader(http.StatusOK)
 	}
-	_ = s.control.SetWriteDeadline(time.Now().Add(streamWriteTimeout)) // fails only with a writer in tests
-	return s.w.Write(p)
+	s.pace.Pause(time.Since(s.idle))
+	_ = s.control.SetWriteDeadline(s.pace.Deadline()) // fails only with a writer in tests
+	n, err := s.w.Write(p)
+	s.pace.Count(n)
+	s.idle = time.Now()
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = fmt.Errorf("the client takes less than %d bytes per second: %w", s.pace.Rate, err)
+	}
+	return n, err
 }

@@ -88,7 +88,7 @@ func (e *postgresEngine) Close() error {
 }
 
 func (e *postgresEngine) Read(ctx context.Context, limit time.Duration, fn func(Runner) error) error {
-	return e.snapshot(ctx, e.acquire, statementTimeout(limit), fn)
+	return snapshot(ctx, e.primary, statementTimeout(limit), fn)
 }
 
 // Report reads on the replica if it has replayed all that the primary had when the
@@ -223,7 +223,8 @@ type postgresTx struct {
 	tx       statements
 	deferred pgx.Batch
 	queues   *writeQueues
-	leave    func() // ends the turn in a queue; nil without one
+	leave    func()       // ends the turn in a queue; nil without one
+	begin    func() error // begins a snapshot; nil for a write
 }
 
 // statements runs statements in a transaction. For a snapshot it is the connection

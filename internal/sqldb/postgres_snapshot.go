@@ -25,38 +25,68 @@ func statementTimeout(limit time.Duration) string {
 	return fmt.Sprintf("SET LOCAL statement_timeout = %d", limit.Milliseconds())
 }
 
-// snapshot runs fn in a read transaction on a connection that acquire returns. One
-// round trip begins the transaction and sets its settings, which database/sql
-// cannot do.
-func (p *postgresPool) snapshot(
-	ctx context.Context, acquire func(context.Context, func(*sql.Conn) error) error, settings string, fn func(Runner) error,
-) error {
-	begin := trace.Of(ctx).Begin("begin", trace.Internal) // includes the wait for a connection
+// snapshotOn returns a connection on which begin has run, and its pool.
+type snapshotOn func(ctx context.Context, begin func(*postgresPool, *sql.Conn) error) (*postgresPool, *sql.Conn, error)
+
+// primary is snapshotOn the pool itself.
+func (p *postgresPool) primary(ctx context.Context, begin func(*postgresPool, *sql.Conn) error) (*postgresPool, *sql.Conn, error) {
 	var conn *sql.Conn
-	err := acquire(ctx, func(c *sql.Conn) error {
+	err := p.onConn(ctx, func(c *sql.Conn) error {
 		conn = c
-		return c.Raw(func(driven any) error {
-			_, err := driven.(*stdlib.Conn).Conn().Exec(ctx,
-				"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;"+p.preamble+settings)
-			return err
-		})
+		return begin(p, c)
 	})
-	begin.End()
-	if err != nil {
-		return beginFault(ctx, fmt.Errorf("begin: %w", err))
-	}
-	defer func() { _ = conn.Close() }() // returns it to the pool, which discards it if the rollback failed
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
-		defer cancel()
-		_, _ = conn.ExecContext(ctx, "ROLLBACK") // nothing was written
-	}()
-	return stopped(ctx, fn(&postgresTx{conn: conn, tx: conn, queues: p.queues}))
+	return p, conn, err
 }
 
-// acquire runs begin on a connection of the pool.
-func (p *postgresPool) acquire(ctx context.Context, begin func(*sql.Conn) error) error {
-	return p.onConn(ctx, begin)
+// snapshot runs fn in a read transaction. One round trip begins the transaction and
+// sets its settings, which database/sql cannot do.
+func snapshot(ctx context.Context, on snapshotOn, settings string, fn func(Runner) error) error {
+	run := &postgresTx{}
+	run.begin = func() error {
+		begin := trace.Of(ctx).Begin("begin", trace.Internal) // includes the wait for a connection
+		defer begin.End()
+		pool, conn, err := on(ctx, func(p *postgresPool, c *sql.Conn) error {
+			return c.Raw(func(driven any) error {
+				_, err := driven.(*stdlib.Conn).Conn().Exec(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;"+p.preamble+settings)
+				return err
+			})
+		})
+		if err != nil {
+			return beginFault(ctx, fmt.Errorf("begin: %w", err))
+		}
+		run.conn, run.tx, run.queues = conn, conn, pool.queues
+		return nil
+	}
+	if err := run.begin(); err != nil {
+		return err
+	}
+	defer run.endSnapshot(ctx)
+	return stopped(ctx, fn(run))
+}
+
+// endSnapshot rolls back and returns the connection to the pool, which discards it if
+// the rollback failed.
+func (p *postgresTx) endSnapshot(ctx context.Context) {
+	if p.conn == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
+	defer cancel()
+	_, _ = p.conn.ExecContext(ctx, "ROLLBACK") // nothing was written
+	_ = p.conn.Close()
+	p.conn, p.tx = nil, nil
+}
+
+// Pause implements Pauser for a snapshot.
+func (p *postgresTx) Pause(ctx context.Context, wait func() error) error {
+	if p.begin == nil {
+		return errors.New("only a snapshot can pause")
+	}
+	p.endSnapshot(ctx)
+	if err := wait(); err != nil {
+		return err
+	}
+	return p.begin()
 }
 
 // stopped turns the error of a statement that PostgreSQL cancelled into ErrTooLong,

@@ -60,7 +60,7 @@ func (r *replica) close() error {
 // otherwise, or after a failure of the replica if fn may run again.
 func (e *postgresEngine) onReplica(ctx context.Context, settings string, fn func(Runner) error, again func() bool) error {
 	if e.replica == nil || time.Now().UnixNano() < e.replica.skip.Load() {
-		return e.snapshot(ctx, e.acquire, settings, fn)
+		return snapshot(ctx, e.primary, settings, fn)
 	}
 	err := e.replica.read(ctx, e.postgresPool, settings, fn)
 	if !failed(err) {
@@ -71,22 +71,21 @@ func (e *postgresEngine) onReplica(ctx context.Context, settings string, fn func
 	if ctx.Err() != nil || !again() {
 		return err
 	}
-	return e.snapshot(ctx, e.acquire, settings, fn)
+	return snapshot(ctx, e.primary, settings, fn)
 }
 
 // read runs fn on the replica once it is up to date.
 func (r *replica) read(ctx context.Context, primary *postgresPool, settings string, fn func(Runner) error) error {
-	pool, conn, err := r.upToDate(ctx, primary)
-	if err != nil {
-		return err
-	}
-	err = pool.snapshot(ctx, func(ctx context.Context, begin func(*sql.Conn) error) error {
-		if err := begin(conn); err != nil {
-			return fmt.Errorf("%w: %w", errReplica, errors.Join(err, conn.Close()))
+	return snapshot(ctx, func(ctx context.Context, begin func(*postgresPool, *sql.Conn) error) (*postgresPool, *sql.Conn, error) {
+		pool, conn, err := r.upToDate(ctx, primary)
+		if err != nil {
+			return nil, nil, err
 		}
-		return nil
+		if err := begin(pool, conn); err != nil {
+			return nil, nil, fmt.Errorf("%w: %w", errReplica, errors.Join(err, conn.Close()))
+		}
+		return pool, conn, nil
 	}, settings, fn)
-	return err
 }
 
 // failed reports whether the database failed, rather than fn. A replica also

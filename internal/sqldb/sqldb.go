@@ -88,6 +88,13 @@ type Runner interface {
 	Learn(record, group string)
 }
 
+// Pauser is a Runner of Stream.
+type Pauser interface {
+	// Pause ends the snapshot, calls wait without holding a snapshot, and begins a new
+	// one. No rows may be open.
+	Pause(ctx context.Context, wait func() error) error
+}
+
 // Dialect tells the two databases apart where their SQL differs.
 type Dialect struct {
 	Name     string // "sqlite" or "postgres"

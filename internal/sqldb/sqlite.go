@@ -263,6 +263,23 @@ func (c *sqliteConn) snapshot(ctx context.Context, limit time.Duration, withCall
 	return interrupted(ctx, fn(c))
 }
 
+// Pause implements Pauser.
+func (c *sqliteConn) Pause(ctx context.Context, wait func() error) error {
+	if c.watch == nil {
+		return errors.New("only a snapshot can pause")
+	}
+	if _, err := c.Exec(ctx, "ROLLBACK"); err != nil {
+		return fmt.Errorf("%w: end a snapshot: %w", ErrUnavailable, err)
+	}
+	if err := wait(); err != nil {
+		return err
+	}
+	if _, err := c.Exec(ctx, "BEGIN"); err != nil {
+		return fmt.Errorf("%w: begin: %w", ErrUnavailable, err)
+	}
+	return nil
+}
+
 // sqliteConn is one connection with its prepared statements. The driver never sees
 // the end of a context, because an interrupted write would end a whole batch. A
 // stopwatch interrupts the statements of readers.

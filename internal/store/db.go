@@ -219,6 +219,17 @@ func (db *DB) Stream(ctx context.Context, caller board.Caller, fn func(*View) er
 	return err
 }
 
+// Pause ends the snapshot of a stream, calls wait, and goes on with a new snapshot. A
+// caller that has read rights or records before must load them again.
+func (v *View) Pause(ctx context.Context, wait func() error) error {
+	p, ok := v.run.(sqldb.Pauser)
+	if !ok {
+		return errors.New("pause: not a stream")
+	}
+	v.seen = nil
+	return fault(p.Pause(ctx, wait))
+}
+
 // Write runs fn in one transaction and returns nil only when it is on disk. If
 // fn fails, nothing is written. Fn may run again: on PostgreSQL after a
 // serialization failure, on SQLite after the failure of another write in the

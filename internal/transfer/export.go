@@ -40,7 +40,8 @@ func Export(ctx context.Context, v *store.View, boardID string, w io.Writer) err
 
 // ExportWorkspace writes the boards of a workspace that the caller can see,
 // each in the format of Export, and the workspace's shared filters as one
-// document. Confidential and trashed boards are never included.
+// document. Each board is of one moment, which its boardVersion identifies.
+// Confidential and trashed boards are never included.
 func ExportWorkspace(ctx context.Context, v *store.View, workspaceID string, w io.Writer) error {
 	in, err := v.Workspace(ctx, workspaceID, board.ViewWorkspace)
 	if err != nil {
@@ -57,13 +58,14 @@ func ExportWorkspace(ctx context.Context, v *store.View, workspaceID string, w i
 type writer struct {
 	ctx    context.Context // of the one call that the writer lives for
 	v      *store.View
+	w      io.Writer
 	buffer *bufio.Writer
 	enc    *jsontext.Encoder
 }
 
 func newWriter(ctx context.Context, v *store.View, w io.Writer) *writer {
 	b := bufio.NewWriterSize(w, 64<<10)
-	return &writer{ctx: ctx, v: v, buffer: b, enc: jsontext.NewEncoder(b)}
+	return &writer{ctx: ctx, v: v, w: w, buffer: b, enc: jsontext.NewEncoder(b)}
 }
 
 func (out *writer) value(v any) error {
@@ -113,6 +115,14 @@ func (out *writer) workspace(in board.Workspace) error {
 		return pages(func(behind string) ([]string, error) {
 			return out.v.WorkspaceBoards(out.ctx, in.ID, behind, pageSize)
 		}, func(id string) (string, error) {
+			// Each board is of one moment, but not all boards of a long document.
+			paused, err := op.Yield(out.ctx, out.v, out.w)
+			if err == nil && paused {
+				_, err = out.v.Workspace(out.ctx, in.ID, board.ViewWorkspace)
+			}
+			if err != nil {
+				return "", err
+			}
 			b, err := out.v.Board(out.ctx, id, board.View)
 			if board.IsCode(err, board.CodeNotFound) {
 				return id, nil

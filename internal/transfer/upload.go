@@ -5,10 +5,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
-	"os"
 	"sync/atomic"
 	"time"
 
@@ -20,9 +18,8 @@ import (
 )
 
 const (
-	uploadMost  = 100 << 20 // maximum size of a file in bytes
-	uploadPause = 30 * time.Second
-	uploadTime  = 10 * time.Minute
+	uploadMost = 100 << 20        // maximum size of a file in bytes
+	uploadTime = 10 * time.Minute // of the import
 )
 
 // linesMedia is the media type of progress lines, in requests and responses.
@@ -30,9 +27,8 @@ const linesMedia = "application/x-ndjson"
 
 // Upload handles POST …/workspaces/{workspaceId}/import?format=trello|cardwall.
 // It imports the body, a JSON file of at most 100 MB, and responds with the
-// report. The file is stored on disk until it is complete, so that a slow
-// sender does not keep a transaction open. It is imported completely or not at
-// all. With an Idempotency-Key it is imported once: repeating the request
+// report. The file is spooled until it is complete, so that a slow sender does not
+// keep a transaction open. It is imported completely or not at all. With an Idempotency-Key it is imported once: repeating the request
 // returns the first report, and sending another file with the same key is
 // refused.
 //
@@ -40,8 +36,8 @@ const linesMedia = "application/x-ndjson"
 // and lines of JSON: {"progress":{"done":…,"total":…}} a few times a second,
 // counted in records of the file, and finally {"data":…} with the report or
 // {"error":…} with the refusal.
-func Upload(db *store.DB, log *slog.Logger, metrics *Metrics) func(w http.ResponseWriter, r *http.Request, caller board.Caller,
-	still func() error) error {
+func Upload(db *store.DB, log *slog.Logger, metrics *Metrics, uploads *Uploads) func(w http.ResponseWriter, r *http.Request,
+	caller board.Caller, still func() error) error {
 	return func(w http.ResponseWriter, r *http.Request, caller board.Caller, still func() error) (err error) {
 		read, format := ImportTrello, r.URL.Query().Get("format")
 		switch format {
@@ -69,11 +65,16 @@ func Upload(db *store.DB, log *slog.Logger, metrics *Metrics) func(w http.Respon
 		}
 		sum := sha256.New()
 		_, _ = fmt.Fprintf(sum, "%s\x00%s\x00", format, workspaceID)
-		file, err := receive(w, r, sum)
+		leave, err := uploads.enter(caller.UserID)
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
+		defer leave()
+		file, err := uploads.receive(w, r, sum)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, file.Close()) }()
 		if err := still(); err != nil { // the upload may have taken long
 			return err
 		}
@@ -85,11 +86,8 @@ func Upload(db *store.DB, log *slog.Logger, metrics *Metrics) func(w http.Respon
 		)
 		work := func() error {
 			return db.Write(ctx, caller, func(tx *store.Tx) (err error) {
-				if _, err := file.Seek(0, io.SeekStart); err != nil { // a transaction may run again
-					return err
-				}
 				report, err = once(ctx, tx, key, workspaceID, sum.Sum(nil), func() (report Report, err error) {
-					if report, err = read(ctx, tx, workspaceID, file, at.set); err == nil {
+					if report, err = read(ctx, tx, workspaceID, file.Reader(), at.set); err == nil {
 						err = tx.Audit(ctx, uploaded, workspaceID)
 					}
 					return report, err
@@ -206,36 +204,4 @@ func (l *lines) write(line any) {
 	}
 	_, _ = l.w.Write(append(text, '\n'))
 	_ = l.ctl.Flush() // not every test's ResponseWriter supports it
-}
-
-// receive stores a request's body in a file and writes it to sum. Each read may
-// take up to uploadPause.
-func receive(w http.ResponseWriter, r *http.Request, sum io.Writer) (*os.File, error) {
-	file, err := os.CreateTemp("", "cardwall-import-")
-	if err != nil {
-		return nil, err
-	}
-	control := http.NewResponseController(w)
-	body := http.MaxBytesReader(w, r.Body, uploadMost)
-	piece := make([]byte, 256<<10)
-	for err == nil {
-		deadline := time.Now().Add(uploadPause)
-		_ = control.SetReadDeadline(deadline) // not every test's ResponseWriter supports deadlines
-		_ = control.SetWriteDeadline(deadline.Add(uploadTime))
-		var n int
-		n, err = body.Read(piece)
-		if _, kept := io.MultiWriter(file, sum).Write(piece[:n]); kept != nil {
-			err = kept
-		}
-	}
-	if err == io.EOF {
-		return file, nil
-	}
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
-		err = &board.Fault{Code: board.CodeInvalidRequest, Cause: board.CauseTooLarge, Message: "The file is larger than 100 MB."}
-	} else {
-		err = board.Invalid("The file was not received completely.")
-	}
-	return nil, errors.Join(err, file.Close(), os.Remove(file.Name()))
 }
