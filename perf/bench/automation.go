@@ -9,16 +9,16 @@ import (
 	"cardwall/perf/client"
 )
 
-// What a rule costs: 1,000 changes a second on a board without rules; the same on one where a rule looks at each change and
-// comments on every fifth card, which is urgent; the same where it comments on each; and what became of those runs.
+// The cost of a rule: 1,000 changes per second on a board without rules; the same on a board where a rule checks each change
+// and comments on the urgent cards, which are every fifth; the same where it comments on every card; and the runs of the rules.
 
 const (
-	automationRate  = 1000 // changes a second, of all clients
-	automationCards = 2000 // so that no card has more runs in a minute than its brake allows, for windows up to half a minute
+	automationRate  = 1000 // changes per second of all clients
+	automationCards = 2000 // enough that no card exceeds the limit of runs per minute in a window of half a minute
 	automationWait  = time.Minute
 )
 
-// pacedSource makes requests at a steady rate, or as fast as they are answered when that is slower.
+// pacedSource sends requests at a fixed rate, or more slowly if the responses are slower.
 type pacedSource struct {
 	source
 	every time.Duration
@@ -27,14 +27,14 @@ type pacedSource struct {
 
 func (s *pacedSource) next(r *client.Request) error {
 	s.at = s.at.Add(s.every)
-	if late := time.Since(s.at); late > 0 { // what was missed is not made up for
+	if late := time.Since(s.at); late > 0 { // missed requests are not sent later
 		s.at = s.at.Add(late)
 	}
 	time.Sleep(time.Until(s.at))
 	return s.source.next(r)
 }
 
-// pacedUpdates rename cards of a board, automationRate a second by all clients together.
+// pacedUpdates renames cards of a board, automationRate per second by all clients together.
 func (s *suite) pacedUpdates(name string) func(context.Context, *fixture, int) (func(int) source, error) {
 	return func(ctx context.Context, f *fixture, clients int) (func(int) source, error) {
 		b, err := f.board(ctx, name, automationCards)
@@ -49,12 +49,12 @@ func (s *suite) pacedUpdates(name string) func(context.Context, *fixture, int) (
 	}
 }
 
-// ruled is a measure of changes on a board with a rule.
+// ruled is a measure of changes to a board with a rule.
 type ruled struct {
 	changes, runs string // the measures
 	board         string
-	query         string         // which cards the rule is for; "" for all
-	meant         func(int) bool // the same of the cards of a board, by their place
+	query         string         // the condition of the rule; "" for all cards
+	meant         func(int) bool // whether the condition holds for card number i
 }
 
 func ruledMeasures() []ruled {
@@ -64,7 +64,7 @@ func ruledMeasures() []ruled {
 	}
 }
 
-// measureAutomation measures changes without a rule and with one, and the runs behind them.
+// measureAutomation measures changes without a rule and with rules, and the runs of the rules.
 func (s *suite) measureAutomation(ctx context.Context, srv *installation, f *fixture) error {
 	run := func(name, board string) error {
 		source, err := s.pacedUpdates(board)(ctx, f, s.clients)
@@ -102,7 +102,7 @@ func (s *suite) measureRuled(ctx context.Context, f *fixture, m ruled, run func(
 	if err := call(c, "PATCH", "/boards/"+b.id, map[string]any{"features": map[string]any{"automation": true}}, 200, &before); err != nil {
 		return err
 	}
-	rule := map[string]any{"name": "Renamed is told", "when": map[string]any{"event": "card_updated"}, "if": m.query,
+	rule := map[string]any{"name": "Comment on renaming", "when": map[string]any{"event": "card_updated"}, "if": m.query,
 		"then": []any{map[string]any{"operation": "add_comment", "input": map[string]any{"text": "{actor} renamed this to {card}."}}}}
 	if err := ask(c, "POST", applicationPath+"/boards/"+b.id+"/rules", rule, 201, nil); err != nil {
 		return err
@@ -118,27 +118,27 @@ func (s *suite) measureRuled(ctx context.Context, f *fixture, m ruled, run func(
 	return s.measureRuns(ctx, c, b, &runsMeasure{name: m.runs, meant: meant, since: before.Version, began: began})
 }
 
-// boardChange is what the changes of a board say of an event and its run.
+// boardChange is an entry in the list of changes of a board.
 type boardChange struct {
 	Type   string    `json:"type"`
 	At     time.Time `json:"at"`
 	CardID string    `json:"cardId"`
 }
 
-// runsMeasure are the runs behind changes.
+// runsMeasure is a measure of the runs that changes cause.
 type runsMeasure struct {
 	name  string
-	meant map[string]bool // the cards that the rule is for
-	since int64           // the board's version before
+	meant map[string]bool // the cards for which the rule must run
+	since int64           // the version of the board before the changes
 	began time.Time
 }
 
-// measureRuns waits until each change that the rule is for has its run, and notes how long after the change it was done. A
-// run for another card is a fault.
+// measureRuns waits until the rule has run for each change, and measures how long after the change that was. It is an error
+// if the rule runs for another card.
 func (s *suite) measureRuns(ctx context.Context, c *client.Client, b *board, m *runsMeasure) error {
 	res := &result{name: m.name, clients: s.clients, units: 1}
 	since := m.since
-	waiting := map[string][]time.Time{} // changes without their run, by card
+	waiting := map[string][]time.Time{} // times of changes without a run, by card
 	var last time.Time
 	changes, open := 0, 0
 	for deadline := time.Now().Add(automationWait); ; {

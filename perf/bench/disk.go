@@ -14,7 +14,7 @@ import (
 	"cardwall/perf/process"
 )
 
-// limitSchema has the rows that a change of the server writes at the least. The cards lie in the order of their board.
+// limitSchema has the rows that every change of the server must write. Cards are stored in the order of their board.
 const limitSchema = `
 CREATE TABLE card (
 	board TEXT NOT NULL, id TEXT NOT NULL, list TEXT NOT NULL, number INTEGER NOT NULL, title TEXT NOT NULL,
@@ -28,7 +28,7 @@ const (
 	insertEvent = `INSERT INTO event (board, card, body) VALUES ($1, $2, $3)`
 )
 
-// openLimitDB makes a database with the settings that durability asks for.
+// openLimitDB creates a database with the settings for durable commits.
 func openLimitDB(ctx context.Context, path string) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)"+
 		"&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=mmap_size(268435456)")
@@ -36,12 +36,12 @@ func openLimitDB(ctx context.Context, path string) (*sql.DB, error) {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
 	if _, err := db.ExecContext(ctx, limitSchema); err != nil {
-		return nil, errors.Join(fmt.Errorf("make tables: %w", err), db.Close())
+		return nil, errors.Join(fmt.Errorf("create tables: %w", err), db.Close())
 	}
 	return db, nil
 }
 
-// openLimitRows makes the database that the bare server reads.
+// openLimitRows creates the database that the bare server reads.
 func openLimitRows(ctx context.Context, path string) (*sql.DB, error) {
 	db, err := openLimitDB(ctx, path)
 	if err != nil {
@@ -57,7 +57,7 @@ func openLimitRows(ctx context.Context, path string) (*sql.DB, error) {
 	return db, writer.conn.Close()
 }
 
-// rawWriter writes cards and their events over one connection, some in each transaction.
+// rawWriter writes cards and their events over one connection, several per transaction.
 type rawWriter struct {
 	conn        *sql.Conn
 	card, event *sql.Stmt
@@ -80,7 +80,7 @@ func newRawWriter(ctx context.Context, db *sql.DB, group int) (*rawWriter, error
 	return w, nil
 }
 
-// commit writes one transaction.
+// commit commits one transaction.
 func (w *rawWriter) commit(ctx context.Context) error {
 	if _, err := w.conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return fmt.Errorf("begin: %w", err)
@@ -107,7 +107,7 @@ func (w *rawWriter) commit(ctx context.Context) error {
 	return nil
 }
 
-// rawWrites measures SQLite alone: a card and its event, durable, with group of them in a transaction.
+// rawWrites measures SQLite alone: durable transactions, each with the given number of cards and their events.
 func rawWrites(ctx context.Context, name, dir string, group int, warm, window time.Duration) (*result, error) {
 	db, err := openLimitDB(ctx, filepath.Join(dir, fmt.Sprintf("writes%d.db", group)))
 	if err != nil {
@@ -127,8 +127,7 @@ func rawWrites(ctx context.Context, name, dir string, group int, warm, window ti
 	return res, nil
 }
 
-// fsyncs measures the disk alone: 4 kB written and made durable, round and round in a file of 4 MB, as a write-ahead
-// log does.
+// fsyncs measures the disk alone: it writes and syncs 4 kB at a time, cyclically in a file of 4 MB, like a write-ahead log.
 func fsyncs(ctx context.Context, name, dir string, warm, window time.Duration) (*result, error) {
 	const block, blocks = 4096, 1024
 	file, err := os.Create(filepath.Join(dir, "fsync"))
@@ -167,7 +166,7 @@ func fsyncs(ctx context.Context, name, dir string, warm, window time.Duration) (
 	return res, nil
 }
 
-// repeat measures work of this process itself, one after the other.
+// repeat measures work that this process does itself, sequentially.
 func repeat(ctx context.Context, warm, window time.Duration, work func() error) (*result, error) {
 	res := &result{clients: 1, units: 1}
 	begin := time.Now().Add(warm)

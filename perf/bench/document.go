@@ -11,30 +11,30 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// A workspace for the reports comes as a document that "cardwall import cardwall" reads, because 100,000 creates take
-// longer than all measures. The records below are those of the format cardwall-export/1, as far as they are needed.
+// The workspaces for the reports are imported from documents with "cardwall import cardwall", because creating 100,000 cards
+// would take longer than all measures. The types below are the needed part of the format cardwall-export/1.
 
 const (
 	reportBoards  = 50
 	reportCards   = 1000 // on each of them
 	reportPeople  = 20
-	reportLabel   = "Bug" // what the saved filter asks for
+	reportLabel   = "Bug" // the label in the query of the saved filter
 	instantLayout = "2006-01-02T15:04:05.000Z"
 )
 
-// The words that are searched for. No other text has them.
+// The words that are searched for. They occur only where the generator adds them.
 const (
-	rareEvery     = 1000 // one rare word in as many cards, each time the next of them
-	middlingWord  = "zeppelin"
-	middlingEvery = 55 // few enough for the server to collect all finds, and hardly so
-	commonWord    = "customer"
-	commonEvery   = 3
+	rareEvery   = 1000 // one card in this many has a rare word
+	mediumWord  = "zeppelin"
+	mediumEvery = 55 // just few enough for the server to collect all matches
+	commonWord  = "customer"
+	commonEvery = 3
 )
 
-// rareWords answers the words that are in 20 of 100,000 cards each.
+// rareWords returns words of which each occurs in 20 of 100,000 cards.
 func rareWords() []string { return []string{"quagga", "quetzal", "quokka", "quoll", "quahog"} }
 
-// labelNames answers the labels of a board, which has as many lists.
+// labelNames returns the labels of a board, which also has as many lists.
 func labelNames() []string {
 	return []string{reportLabel, "Idea", "Urgent", "Waiting", "Cost", "Design"}
 }
@@ -136,11 +136,11 @@ func writeDocumentFile(path, owner string, part int, now time.Time) error {
 	return writeFile(path, func(w io.Writer) error { return writeDocument(w, owner, part, reportBoards, now.UTC()) })
 }
 
-// writeFile makes a file of what write writes.
+// writeFile creates a file with the output of write.
 func writeFile(path string, write func(io.Writer) error) error {
 	file, err := os.Create(path)
 	if err != nil {
-		return fmt.Errorf("make document: %w", err)
+		return fmt.Errorf("create document: %w", err)
 	}
 	defer file.Close()
 	out := bufio.NewWriterSize(file, 1<<20)
@@ -153,15 +153,15 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return file.Close()
 }
 
-// newGenerator makes boards of so many cards, some of them open. Each part is another one, and the same in every run
-// but for its times.
+// newGenerator returns a generator of boards. Each part has different content, which is the same in every run except for
+// the times.
 func newGenerator(owner string, part, cards, open int, now time.Time) generator {
 	random := rand.New(rand.NewPCG(2, uint64(part)))
 	return generator{random: random, words: rand.NewZipf(random, 1.1, 4, 4095), now: now, owner: owner, cards: cards, open: open}
 }
 
-// writeDocument writes a workspace of so many boards. The parts differ, and each is the same in every run but for its
-// times, which are about now. The owner, a user's id, is one of those who are assigned.
+// writeDocument writes a workspace. Each part has different content, which is the same in every run except for the times,
+// which are relative to now. The owner is the id of a user, who is also one of the assignees.
 func writeDocument(w io.Writer, owner string, part, boards int, now time.Time) error {
 	g := newGenerator(owner, part, reportCards, reportCards, now)
 	if _, err := fmt.Fprintf(w, `{"format":"cardwall-workspace-export/1","exportedAt":%q,"workspace":{},"boards":[`,

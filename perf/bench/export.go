@@ -24,17 +24,17 @@ const (
 	exportOpen  = 5_000
 )
 
-// exportMemory is what the server may come to while it exports, mapped files counted in.
+// exportMemory is the limit for the peak memory during the export, including mapped files.
 const exportMemory = 100 << 20
 
-// measureExport exports the largest board from a server of its own that has done nothing else.
+// measureExport exports the largest board from a server that has done nothing else.
 func (s *suite) measureExport(ctx context.Context) error {
 	if !s.wants(nameExport) {
 		return nil
 	}
 	dir := filepath.Join(s.dir, "export")
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		return fmt.Errorf("make folder: %w", err)
+		return fmt.Errorf("create folder: %w", err)
 	}
 	srv, err := newInstallation(ctx, s.Binary, dir, "")
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *suite) exportBoard(ctx context.Context, srv *installation, dir string) 
 	err := call(c, "GET", "/boards", nil, http.StatusOK, &boards)
 	c.Close()
 	if err == nil && len(boards) != 1 {
-		err = fmt.Errorf("the import made %d boards", len(boards))
+		err = fmt.Errorf("the import created %d boards", len(boards))
 	}
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (s *suite) exportBoard(ctx context.Context, srv *installation, dir string) 
 		return err
 	}
 	if !strings.HasSuffix(got.end, `"complete":true}`) || !strings.Contains(got.end, `"cards":`+strconv.Itoa(exportCards)+",") {
-		return fmt.Errorf("the export ends in %q", got.end)
+		return fmt.Errorf("the export ends with %q", got.end)
 	}
 	peak, err := process.Memory(srv.Process.PID(), "VmHWM")
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *suite) exportBoard(ctx context.Context, srv *installation, dir string) 
 	return nil
 }
 
-// downloaded is the size of a document that was thrown away, and its end.
+// downloaded is the size of a discarded document, and its end.
 type downloaded struct {
 	size int64
 	end  string

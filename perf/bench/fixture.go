@@ -14,13 +14,13 @@ import (
 	"cardwall/perf/client"
 )
 
-// apiPath is where the REST interface begins.
+// apiPath is the prefix of the public REST API.
 const apiPath = "/api/public/v1"
 
-// applicationPath is where the interface of the pages begins.
+// applicationPath is the prefix of the API for the pages.
 const applicationPath = "/api/app/v1"
 
-// listsPerBoard is how many lists the cards of a board are spread over.
+// listsPerBoard is how many lists a board has.
 const listsPerBoard = 4
 
 // pageSize is the limit of every list request.
@@ -28,9 +28,9 @@ const pageSize = 50
 
 // cardDescription is about 200 bytes of ordinary text.
 const cardDescription = "The customer cannot open the report of last month when two filters are set. Seen on two machines; " +
-	"the log names a missing column. Find out since when, mend it, add a test and tell the customer."
+	"the log names a missing column. Find out since when, fix it, add a test and tell the customer."
 
-// board is a board that was filled, as the load needs it.
+// board is a filled board.
 type board struct {
 	id    string
 	lists []string
@@ -39,9 +39,9 @@ type board struct {
 
 type card struct{ id, list string }
 
-// fixture makes the boards that the measures work on, each when it is first asked for.
+// fixture creates the boards of the measures, each when it is first needed.
 type fixture struct {
-	addrs     []string // of the nodes, to which clients go by turns
+	addrs     []string // of the nodes, over which clients are distributed
 	token     string
 	turn      atomic.Int64
 	workspace string
@@ -52,17 +52,17 @@ type fixture struct {
 	cursors   map[string][]string
 }
 
-// client makes a client of the server.
+// client returns a new client of one of the nodes.
 func (f *fixture) client() *client.Client {
 	return client.New(f.addrs[int(f.turn.Add(1))%len(f.addrs)], f.token, f.names())
 }
 
-// call makes one request and decodes the "data" of its answer into out, unless that is nil.
+// call sends a request to the public API and decodes the "data" of the response into out, unless that is nil.
 func call(c *client.Client, method, path string, in any, want int, out any) error {
 	return ask(c, method, apiPath+path, in, want, out)
 }
 
-// ask is call for a whole path.
+// ask is like call for a path with its prefix.
 func ask(c *client.Client, method, path string, in any, want int, out any) error {
 	r := client.Request{Method: method, Path: []byte(path), Want: want}
 	if in != nil {
@@ -82,7 +82,7 @@ func ask(c *client.Client, method, path string, in any, want int, out any) error
 		Data any `json:"data"`
 	}{out}
 	if err := json.Unmarshal(body, &envelope); err != nil {
-		return fmt.Errorf("%s %s: decode answer: %w", method, path, err)
+		return fmt.Errorf("%s %s: decode response: %w", method, path, err)
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ type record struct {
 	ID string `json:"id"`
 }
 
-// emptyBoard makes a board with its lists and no card.
+// emptyBoard creates a board with lists and no cards.
 func (f *fixture) emptyBoard(c *client.Client, name string) (*board, error) {
 	var made record
 	in := map[string]any{"workspaceId": f.workspace, "name": name}
@@ -110,8 +110,8 @@ func (f *fixture) emptyBoard(c *client.Client, name string) (*board, error) {
 	return b, nil
 }
 
-// board answers the board of that name with n cards and fills it at the first call, with all clients at once. Every
-// fifth card gets a label, every tenth an assignee.
+// board returns the board with the name and n cards. The first call creates it, with all clients at once. Every fifth card
+// has a label, every tenth an assignee.
 func (f *fixture) board(ctx context.Context, name string, n int) (*board, error) {
 	if b := f.boards[name]; b != nil {
 		return b, nil
@@ -153,10 +153,10 @@ func (f *fixture) board(ctx context.Context, name string, n int) (*board, error)
 	return b, nil
 }
 
-// urgent tells whether card number i of a board has the label Urgent.
+// urgent reports whether card number i of a board has the label Urgent.
 func urgent(i int) bool { return i%5 == 0 }
 
-// fillCard makes card number i of a board.
+// fillCard creates card number i of a board.
 func fillCard(c *client.Client, b *board, i int, label, assignee string) (card, error) {
 	list := b.lists[i%len(b.lists)]
 	in := map[string]any{"listId": list, "title": "Card " + strconv.Itoa(i+1), "description": cardDescription}
@@ -179,8 +179,8 @@ func fillCard(c *client.Client, b *board, i int, label, assignee string) (card, 
 	return card{id: made.ID, list: list}, nil
 }
 
-// pages walks a whole board once and answers the cursor of every page; the first page's is empty. It refuses a walk
-// that misses a card, shows one twice, or does not end.
+// pages lists a whole board once and returns the cursor of every page; that of the first page is empty. It is an error if a
+// card is missing or repeated, or if the list does not end.
 func (f *fixture) pages(ctx context.Context, b *board) ([]string, error) {
 	if cursors := f.cursors[b.id]; cursors != nil {
 		return cursors, nil
@@ -194,21 +194,21 @@ func (f *fixture) pages(ctx context.Context, b *board) ([]string, error) {
 		r.Path = appendPage(r.Path, pagePath(b), cursors[len(cursors)-1])
 		status, body, err := c.Do(&r)
 		if err != nil {
-			return nil, fmt.Errorf("walk board: %w", err)
+			return nil, fmt.Errorf("list board: %w", err)
 		}
 		if status != r.Want {
-			return nil, fmt.Errorf("walk board: status %d: %s", status, client.Clip(body))
+			return nil, fmt.Errorf("list board: status %d: %s", status, client.Clip(body))
 		}
 		var page struct {
 			Data       []record `json:"data"`
 			NextCursor string   `json:"nextCursor"`
 		}
 		if err := json.Unmarshal(body, &page); err != nil {
-			return nil, fmt.Errorf("walk board: decode answer: %w", err)
+			return nil, fmt.Errorf("list board: decode response: %w", err)
 		}
 		for _, card := range page.Data {
 			if seen[card.ID] {
-				return nil, fmt.Errorf("walk board: card %s came twice", card.ID)
+				return nil, fmt.Errorf("list board: card %s is listed twice", card.ID)
 			}
 			seen[card.ID] = true
 		}
@@ -216,7 +216,7 @@ func (f *fixture) pages(ctx context.Context, b *board) ([]string, error) {
 			break
 		}
 		if len(page.Data) == 0 {
-			return nil, errors.New("walk board: an empty page names a next one")
+			return nil, errors.New("list board: an empty page has a next cursor")
 		}
 		cursors = append(cursors, page.NextCursor)
 	}
@@ -224,18 +224,18 @@ func (f *fixture) pages(ctx context.Context, b *board) ([]string, error) {
 		return nil, err
 	}
 	if len(seen) != len(b.cards) {
-		return nil, fmt.Errorf("walk board: %d cards came instead of %d", len(seen), len(b.cards))
+		return nil, fmt.Errorf("list board: %d cards are listed instead of %d", len(seen), len(b.cards))
 	}
 	f.cursors[b.id] = cursors
 	return cursors, nil
 }
 
-// pagePath is the request for a board's first page, ready for a cursor.
+// pagePath returns the path of the first page of a board, to which a cursor can be added.
 func pagePath(b *board) string {
 	return apiPath + "/boards/" + b.id + "/cards?limit=" + strconv.Itoa(pageSize)
 }
 
-// appendPage appends the path of a page, which begins with base and has the cursor, unless that is empty.
+// appendPage appends base and the cursor, unless that is empty.
 func appendPage(path []byte, base, cursor string) []byte {
 	path = append(path, base...)
 	if cursor != "" {

@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// generator makes up the boards of a document.
+// generator generates the boards of a document.
 type generator struct {
 	random *rand.Rand
-	words  *rand.Zipf // some words are everywhere, most are seldom, as in any language
+	words  *rand.Zipf // a few words are frequent, most are rare, as in any language
 	now    time.Time
 	owner  string
 	cards  int // on each board
-	open   int // of these; the rest is archived
+	open   int // of these; the others are archived
 	people []string
 }
 
-// board makes board number n. Of its cards a third is done, two thirds are due within half a year from now to either
-// side, most have a label and somebody assigned, and two of three have been moved.
+// board generates board number n. A third of its cards are done, two thirds are due within half a year before or after
+// now, most have a label and an assignee, and two thirds have been moved.
 func (g *generator) board(n int) *docBoard {
 	id := "board-" + strconv.Itoa(n+1)
 	old := docTimes{g.ago(400), g.ago(300)}
@@ -61,7 +61,7 @@ func (g *generator) board(n int) *docBoard {
 	return b
 }
 
-// enter notes a change of a card in the activity.
+// enter adds a change of a card to the activity.
 func (b *docBoard) enter(kind, at string, c docCard) {
 	n := len(b.Activity) + 1
 	changes := map[string]any{}
@@ -74,7 +74,7 @@ func (b *docBoard) enter(kind, at string, c docCard) {
 	})
 }
 
-// card makes card number n of all boards and says when it was created.
+// card generates card number n of all boards and returns when it was created.
 func (g *generator) card(b *docBoard, n int) (docCard, time.Time) {
 	created := g.now.Add(-g.within(300))
 	number := n%g.cards + 1
@@ -103,7 +103,7 @@ func (g *generator) card(b *docBoard, n int) (docCard, time.Time) {
 	return c, created
 }
 
-// date makes a card due; half of them at a time of day, and half with a start.
+// date adds a due date, to half of the cards with a time of day, and to half with a start date.
 func (g *generator) date(c *docCard) {
 	due := g.now.AddDate(0, 0, g.random.IntN(365)-182)
 	day, zone := due.Format(time.DateOnly), "Europe/Zurich"
@@ -118,15 +118,15 @@ func (g *generator) date(c *docCard) {
 	}
 }
 
-// description is text of about 200 bytes with the words that are searched for.
+// description returns a text of about 200 bytes with the words that are searched for.
 func (g *generator) description(n int) string {
 	text := g.text(28)
 	if n%rareEvery == 0 {
 		all := rareWords()
 		text += " " + all[n/rareEvery%len(all)]
 	}
-	if n%middlingEvery == 0 {
-		text += " " + middlingWord
+	if n%mediumEvery == 0 {
+		text += " " + mediumWord
 	}
 	if n%commonEvery == 0 {
 		text += " " + commonWord
@@ -134,7 +134,7 @@ func (g *generator) description(n int) string {
 	return text
 }
 
-// text is so many made-up words.
+// text returns a text of invented words.
 func (g *generator) text(words int) string {
 	const first, second = "bcdfghklmnprstvw", "aeio"
 	var text []byte
@@ -150,15 +150,15 @@ func (g *generator) text(words int) string {
 	return string(text)
 }
 
-// within is a random time of less than so many days.
+// within returns a random duration of at most the given number of days.
 func (g *generator) within(days int) time.Duration {
 	return time.Duration(1+g.random.Int64N(int64(days)*24*60*60)) * time.Second
 }
 
-// ago is a random instant of the last days.
+// ago returns a random time within the last days.
 func (g *generator) ago(days int) string { return g.now.Add(-g.within(days)).Format(instantLayout) }
 
-// between is a random instant from one on until now.
+// between returns a random time from then until now.
 func (g *generator) between(from time.Time) string {
 	return from.Add(time.Duration(g.random.Int64N(int64(g.now.Sub(from)) + 1))).Format(instantLayout)
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// goalClients is the number of clients that the promises are made for, but for the reports: those are for one.
+// goalClients is the number of clients that the goals are for, except those of reports, which are for one.
 const goalClients = 16
 
 // The names of the measures, as -only matches them and the table shows them.
@@ -26,12 +26,12 @@ const (
 	nameToolOld  = "mcp, get_card, 2025-11-25"
 	nameToolRest = "mcp, the card over REST"
 
-	nameSearchRare     = "search, rare word"
-	nameSearchMiddling = "search, middling word"
-	nameSearchCommon   = "search, common word"
-	nameDashboard      = "dashboard"
-	nameCalendar       = "calendar"
-	nameFilterCards    = "filter cards"
+	nameSearchRare   = "search, rare word"
+	nameSearchMedium = "search, medium word"
+	nameSearchCommon = "search, common word"
+	nameDashboard    = "dashboard"
+	nameCalendar     = "calendar"
+	nameFilterCards  = "filter cards"
 
 	nameRuleWithout   = "update_card, 1,000/s"
 	nameRuleFifth     = "automation for one in five, update_card, 1,000/s"
@@ -39,10 +39,10 @@ const (
 	nameRuleWith      = "automation, update_card, 1,000/s"
 	nameRuleRuns      = "automation, runs"
 
-	nameOverloadBest    = "overload, best before"
-	nameOverload        = "overload, five times that"
-	nameOverloadRefused = "overload, refused"
-	nameOverloadCalm    = "overload, a report again after"
+	nameOverloadBest     = "overload, best before"
+	nameOverload         = "overload, five times that"
+	nameOverloadRefused  = "overload, refused"
+	nameOverloadRecovery = "overload, a report again after"
 
 	nameExport = "export 200,000 cards"
 
@@ -78,17 +78,17 @@ const (
 	nameRawPostgresAlone = "raw PostgreSQL, alone"
 )
 
-// promise is what a measure has to reach. Zero fields promise nothing.
+// promise is what a measure must reach. A zero field promises nothing.
 type promise struct {
-	clients  int           // for which it is made; 0 is goalClients
-	rate     float64       // at least, a second
-	p50      time.Duration // below
-	p99      time.Duration // below
-	cpu      float64       // below, milliseconds of the server a request
+	clients  int           // the number of clients that it is for; 0 is goalClients
+	rate     float64       // minimum per second
+	p50      time.Duration // upper limit
+	p99      time.Duration // upper limit
+	cpu      float64       // upper limit for the server, in milliseconds per request
 	noErrors bool
 }
 
-// promises answers what each measure has to reach on two processors.
+// promises returns what each measure must reach on two processors.
 func promises() map[string]promise {
 	write := promise{rate: 1600, p99: 45 * time.Millisecond, noErrors: true}
 	create := write
@@ -111,25 +111,25 @@ func promises() map[string]promise {
 		nameTool:    {rate: 1000, noErrors: true},
 		nameToolOld: {rate: 1000, noErrors: true},
 
-		nameSearchRare:     alone(20 * time.Millisecond),
-		nameSearchMiddling: alone(20 * time.Millisecond),
-		nameSearchCommon:   alone(20 * time.Millisecond),
-		nameDashboard:      alone(150 * time.Millisecond),
-		nameCalendar:       alone(30 * time.Millisecond),
-		nameFilterCards:    alone(30 * time.Millisecond),
+		nameSearchRare:   alone(20 * time.Millisecond),
+		nameSearchMedium: alone(20 * time.Millisecond),
+		nameSearchCommon: alone(20 * time.Millisecond),
+		nameDashboard:    alone(150 * time.Millisecond),
+		nameCalendar:     alone(30 * time.Millisecond),
+		nameFilterCards:  alone(30 * time.Millisecond),
 
-		nameHookDrain:      {clients: hookPoints, rate: 4000, cpu: 0.15, noErrors: true},
-		nameHookDrainFives: {clients: hookPoints, rate: 8000, noErrors: true},
-		nameHookDrainHost:  {clients: hookPoints, noErrors: true},
+		nameHookDrain:      {clients: hookEndpoints, rate: 4000, cpu: 0.15, noErrors: true},
+		nameHookDrainFives: {clients: hookEndpoints, rate: 8000, noErrors: true},
+		nameHookDrainHost:  {clients: hookEndpoints, noErrors: true},
 		nameHookLive:       {noErrors: true},
 		nameHookLiveFives:  {noErrors: true},
 		nameHookPaced:      {clients: hookSenders, p50: 3 * time.Millisecond, p99: 50 * time.Millisecond, noErrors: true},
 		nameHookHang:       {clients: hookSenders, p99: 50 * time.Millisecond, noErrors: true},
-		nameSoak:           {clients: soakPoints, noErrors: true},
+		nameSoak:           {clients: soakEndpoints, noErrors: true},
 	}
 }
 
-// goals judges a result by its promise.
+// goals compares a result with its promise.
 func (p promise) goals(res *result) []goal {
 	var all []goal
 	if p.rate > 0 {
@@ -152,15 +152,14 @@ func (p promise) goals(res *result) []goal {
 	return all
 }
 
-// comparison sets a measure's rate beside another's of the same run.
+// comparison compares the rate of a measure with another of the same run.
 type comparison struct {
 	name, to string
 	atLeast  float64 // 0 promises nothing
-	cpu      float64 // of the other's processor time at most; 0 promises nothing
+	cpu      float64 // maximum processor time as a multiple of the other; 0 promises nothing
 }
 
-// comparisons answers what the table compares: a measure with the machine's limit for it, and the long list with the
-// short one.
+// comparisons returns what the table compares: mostly a measure with the machine's limit for it.
 func comparisons() []comparison {
 	return []comparison{
 		{name: nameList10k, to: nameList1k, atLeast: 0.9},
@@ -186,7 +185,7 @@ func comparisons() []comparison {
 	}
 }
 
-// judge adds the ratios and goals to the rows of measures.
+// judge adds the ratios and goals to the rows.
 func judge(rows []row) {
 	rates, times := make(map[string]float64), make(map[string]float64)
 	for _, r := range rows {

@@ -18,86 +18,86 @@ import (
 	"cardwall/perf/client"
 )
 
-// manner is how a receiver treats what it is sent.
-type manner int
+// behavior is how an endpoint responds to deliveries.
+type behavior int
 
 const (
-	takes   manner = iota // answers 204 at once
-	fails                 // answers 500 at once
-	drags                 // answers 204 after dragTime
-	hangs                 // answers after hangTime, when the sender has given up
-	refuses               // nobody listens
+	accepts behavior = iota // responds with 204 at once
+	fails                   // responds with 500 at once
+	delays                  // responds with 204 after delayTime
+	hangs                   // responds after hangTime, when the sender has given up
+	refuses                 // its port refuses connections
 )
 
 const (
-	dragTime = 2 * time.Second
-	hangTime = 10 * time.Second
+	delayTime = 2 * time.Second
+	hangTime  = 10 * time.Second
 )
 
-// verifyEvery is how many deliveries of a connection come between two whose signature is checked.
+// verifyEvery is the share of deliveries whose signature is verified: one in this many of each connection.
 const verifyEvery = 32
 
-// receivers are the endpoints of webhooks, each behind a port of its own, as most of the world's are behind hosts of
-// their own. They speak the least HTTP/1.1 that a sender needs, because they share the processors with it.
+// receivers are the endpoints of webhooks. Each has its own port, as most real endpoints have their own host. They
+// implement as little of HTTP/1.1 as the sender needs, because they share the processors with it.
 type receivers struct {
-	got atomic.Int64 // deliveries that endpoints took which take at once
+	got atomic.Int64 // deliveries to endpoints that accept
 
 	mu        sync.Mutex
 	endpoints []*endpoint
 	listeners []net.Listener
-	deaf      []int          // sockets that refuse
-	lines     map[*line]bool // connections
+	refusing  []int                // sockets of ports that refuse connections
+	lines     map[*connection]bool // open connections
 	closed    bool
 	all       sync.WaitGroup
-	left      tally // of connections that have ended
+	left      received // over connections that have ended
 }
 
-// endpoint is where one webhook is sent to.
+// endpoint is the receiver of one webhook.
 type endpoint struct {
-	number int
-	manner manner
-	url    string
-	key    atomic.Pointer[[]byte] // that the webhook signs with, once it is known
-	asked  atomic.Int64           // requests that came
+	number   int
+	behavior behavior
+	url      string
+	key      atomic.Pointer[[]byte] // signing key of the webhook, once it is known
+	requests atomic.Int64           // number of requests
 }
 
-// receipt is a delivery that came.
+// receipt is a delivery that arrived.
 type receipt struct {
 	event
 	id string
 	at time.Time
 }
 
-// event is a change of a board, for one endpoint.
+// event is a version of a board at one endpoint.
 type event struct {
 	endpoint int
 	version  int64
 }
 
-// tally is what came since it was last asked for.
-type tally struct {
+// received is what arrived since it was last collected.
+type received struct {
 	receipts []receipt
 	faults   []string
 }
 
-// line is one connection.
-type line struct {
-	conn  net.Conn
-	point *endpoint // of a port of its own; nil when the path says which
-	mu    sync.Mutex
-	tally tally
+// connection is one connection of the sender.
+type connection struct {
+	conn     net.Conn
+	point    *endpoint // nil if the endpoints share a port; then the path contains its number
+	mu       sync.Mutex
+	received received
 }
 
-func newReceivers() *receivers { return &receivers{lines: make(map[*line]bool)} }
+func newReceivers() *receivers { return &receivers{lines: make(map[*connection]bool)} }
 
-// open adds so many endpoints of a manner. With oneHost all of them are behind one port.
-func (r *receivers) open(n int, m manner, oneHost bool) ([]*endpoint, error) {
+// open adds n endpoints with a behavior. With oneHost they share a port.
+func (r *receivers) open(n int, m behavior, oneHost bool) ([]*endpoint, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var added []*endpoint
 	shared := ""
 	for i := range n {
-		e := &endpoint{number: len(r.endpoints), manner: m}
+		e := &endpoint{number: len(r.endpoints), behavior: m}
 		addr, own := shared, e
 		switch {
 		case m == refuses:
@@ -129,35 +129,35 @@ func (r *receivers) open(n int, m manner, oneHost bool) ([]*endpoint, error) {
 	return added, nil
 }
 
-// refuse answers an address that nobody listens at, and that nobody else can take.
+// refuse returns the address of a port that refuses connections and that no other program can listen on.
 func (r *receivers) refuse() (addr string, err error) {
 	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return "", fmt.Errorf("make socket: %w", err)
+		return "", fmt.Errorf("create socket: %w", err)
 	}
-	r.deaf = append(r.deaf, socket)
+	r.refusing = append(r.refusing, socket)
 	if err := syscall.Bind(socket, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}); err != nil {
 		return "", fmt.Errorf("bind socket: %w", err)
 	}
 	name, err := syscall.Getsockname(socket)
 	if err != nil {
-		return "", fmt.Errorf("name socket: %w", err)
+		return "", fmt.Errorf("read address of socket: %w", err)
 	}
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(name.(*syscall.SockaddrInet4).Port)), nil
 }
 
-// knows tells an endpoint the secret that its webhook signs with.
-func (e *endpoint) knows(secret string) error {
+// knows sets the secret with which the webhook of the endpoint signs.
+func (e *endpoint) setSecret(secret string) error {
 	text, ok := strings.CutPrefix(secret, "whsec_")
 	key, err := base64.StdEncoding.DecodeString(text)
 	if !ok || err != nil {
-		return errors.New("the signing secret is not whsec_ and base64")
+		return errors.New("the signing secret is not base64 with the prefix whsec_")
 	}
 	e.key.Store(&key)
 	return nil
 }
 
-// close ends all connections and waits for their end.
+// close closes all connections and waits for their goroutines.
 func (r *receivers) close() {
 	r.mu.Lock()
 	r.closed = true
@@ -167,7 +167,7 @@ func (r *receivers) close() {
 	for l := range r.lines {
 		l.conn.Close()
 	}
-	for _, socket := range r.deaf {
+	for _, socket := range r.refusing {
 		syscall.Close(socket)
 	}
 	r.mu.Unlock()
@@ -180,7 +180,7 @@ func (r *receivers) accept(listener net.Listener, point *endpoint) {
 		if err != nil {
 			return // closed
 		}
-		l := &line{conn: conn, point: point}
+		l := &connection{conn: conn, point: point}
 		r.mu.Lock()
 		if r.closed {
 			conn.Close()
@@ -192,34 +192,34 @@ func (r *receivers) accept(listener net.Listener, point *endpoint) {
 	}
 }
 
-// taken answers what came since it was last called.
-func (r *receivers) taken() tally {
+// taken returns what arrived since the last call.
+func (r *receivers) taken() received {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := r.left
-	r.left = tally{}
+	r.left = received{}
 	for l := range r.lines {
 		l.mu.Lock()
-		t.add(&l.tally)
-		l.tally.receipts, l.tally.faults = l.tally.receipts[:0], nil
+		t.add(&l.received)
+		l.received.receipts, l.received.faults = l.received.receipts[:0], nil
 		l.mu.Unlock()
 	}
 	return t
 }
 
-func (t *tally) add(other *tally) {
+func (t *received) add(other *received) {
 	t.receipts = append(t.receipts, other.receipts...)
 	t.faults = append(t.faults, other.faults...)
 }
 
-// serve answers the requests of one connection.
-func (r *receivers) serve(l *line) {
+// serve responds to the requests of one connection.
+func (r *receivers) serve(l *connection) {
 	defer func() {
 		l.conn.Close()
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		delete(r.lines, l)
-		r.left.add(&l.tally)
+		r.left.add(&l.received)
 	}()
 	in := client.NewReader(l.conn)
 	var d delivery
@@ -228,50 +228,50 @@ func (r *receivers) serve(l *line) {
 		at := time.Now()
 		if err != nil {
 			if in.Received && !client.IsClosed(err) && !errors.Is(err, net.ErrClosed) {
-				l.fault("read a delivery: " + err.Error())
+				l.fault("read delivery: " + err.Error())
 			}
 			return
 		}
-		point.asked.Add(1)
-		if err := d.look(point, n%verifyEvery == 0); err != nil {
+		point.requests.Add(1)
+		if err := d.check(point, n%verifyEvery == 0); err != nil {
 			l.fault(err.Error())
 		}
-		answer := "HTTP/1.1 204 No Content\r\n\r\n"
-		switch point.manner {
+		response := "HTTP/1.1 204 No Content\r\n\r\n"
+		switch point.behavior {
 		case fails:
-			answer = "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 7\r\n\r\nbroken\n"
-		case drags:
-			time.Sleep(dragTime)
+			response = "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 7\r\n\r\nbroken\n"
+		case delays:
+			time.Sleep(delayTime)
 		case hangs:
 			time.Sleep(hangTime)
-		case takes, refuses:
+		case accepts, refuses:
 		}
-		if _, err := l.conn.Write([]byte(answer)); err != nil {
+		if _, err := l.conn.Write([]byte(response)); err != nil {
 			return
 		}
-		if point.manner == takes {
+		if point.behavior == accepts {
 			l.mu.Lock()
-			l.tally.receipts = append(l.tally.receipts, receipt{event{point.number, d.version}, string(d.id), at})
+			l.received.receipts = append(l.received.receipts, receipt{event{point.number, d.version}, string(d.id), at})
 			l.mu.Unlock()
 			r.got.Add(1)
 		}
 	}
 }
 
-func (l *line) fault(text string) {
+func (l *connection) fault(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.tally.faults = append(l.tally.faults, text)
+	l.received.faults = append(l.received.faults, text)
 }
 
-// delivery is a request as the receiver needs it. Its buffers are filled anew for each one.
+// delivery is the relevant part of a request. Its buffers are reused by the next one.
 type delivery struct {
 	id, timestamp, signature []byte
 	body                     []byte
 	version                  int64
 }
 
-// read reads one request whole.
+// read reads one request.
 func (d *delivery) read(in *client.Reader, point *endpoint, all []*endpoint) (*endpoint, error) {
 	line, err := in.ReadLine()
 	if err != nil {
@@ -282,11 +282,11 @@ func (d *delivery) read(in *client.Reader, point *endpoint, all []*endpoint) (*e
 		digits, _, _ := bytes.Cut(path, []byte(" "))
 		number, err := strconv.Atoi(string(digits))
 		if !ok || err != nil || number < 0 || number >= len(all) {
-			return nil, fmt.Errorf("%q is no request that was asked for", line)
+			return nil, fmt.Errorf("unexpected request %q", line)
 		}
 		point = all[number]
 	} else if !bytes.HasPrefix(line, []byte("POST ")) {
-		return nil, fmt.Errorf("%q is no request that was asked for", line)
+		return nil, fmt.Errorf("unexpected request %q", line)
 	}
 	d.id, d.timestamp, d.signature = d.id[:0], d.timestamp[:0], d.signature[:0]
 	length := -1
@@ -302,7 +302,7 @@ func (d *delivery) read(in *client.Reader, point *endpoint, all []*endpoint) (*e
 		switch {
 		case client.IsName(name, "Content-Length"):
 			if length, err = strconv.Atoi(string(value)); err != nil {
-				return nil, fmt.Errorf("content length %q is no number", value)
+				return nil, fmt.Errorf("Content-Length %q is not a number", value)
 			}
 		case client.IsName(name, "webhook-id"):
 			d.id = append(d.id, value...)
@@ -320,19 +320,19 @@ func (d *delivery) read(in *client.Reader, point *endpoint, all []*endpoint) (*e
 	}
 	_, version, _ := bytes.Cut(d.id, []byte(":v"))
 	if d.version, err = strconv.ParseInt(string(version), 10, 64); err != nil {
-		return nil, fmt.Errorf("the id %q ends in no version", d.id)
+		return nil, fmt.Errorf("the id %q does not end with a version", d.id)
 	}
 	return point, nil
 }
 
-// look checks that the body is of the id, and thoroughly also the signature.
-func (d *delivery) look(point *endpoint, thoroughly bool) error {
+// check checks that the body contains the id, and optionally the signature.
+func (d *delivery) check(point *endpoint, signature bool) error {
 	const before = `{"id":"`
 	if body, ok := bytes.CutPrefix(d.body, []byte(before)); !ok || !bytes.HasPrefix(body, d.id) {
-		return fmt.Errorf("the body of %s does not begin with its id: %s", d.id, client.Clip(d.body))
+		return fmt.Errorf("the body of %s does not start with its id: %s", d.id, client.Clip(d.body))
 	}
 	key := point.key.Load()
-	if !thoroughly || key == nil {
+	if !signature || key == nil {
 		return nil
 	}
 	mac := hmac.New(sha256.New, *key)
@@ -340,7 +340,7 @@ func (d *delivery) look(point *endpoint, thoroughly bool) error {
 		mac.Write(part)
 	}
 	if want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)); string(d.signature) != want {
-		return fmt.Errorf("%s is signed %q instead of %q", d.id, d.signature, want)
+		return fmt.Errorf("%s has the signature %q instead of %q", d.id, d.signature, want)
 	}
 	return nil
 }

@@ -12,42 +12,42 @@ import (
 	"cardwall/perf/process"
 )
 
-// The soak is measured only when it is asked for by name:
+// The soak test runs only if it is requested by name:
 //
-//	go run ./bench -only soak -seconds 600
+//	go run ./perf/bench -only soak -seconds 600
 
 const (
-	soakPoints = 1000
-	soakRate   = 500 // changes a second
-	soakEach   = 75  // endpoints of each kind of failing ones, of which there are four
-	soakReads  = 250 * time.Millisecond
-	soakSays   = 15 * time.Second
+	soakEndpoints   = 1000
+	soakRate        = 500 // changes per second
+	soakEach        = 75  // endpoints of each of the four failing behaviors
+	soakSampleEvery = 250 * time.Millisecond
+	soakReportEvery = 15 * time.Second
 
-	// What may be more in the last quarter than in the second. Memory that SQLite maps from its file is shown and not
-	// judged: it grows with the file and is the system's to take back.
-	soakMemory  = 24 << 20 // bytes; the deliveries that wait for failing endpoints are about as much in all
-	soakHandles = 0.25     // of those that there were; they follow how many endpoints were sent to at once
+	// The limits for the growth from the second quarter to the last. Memory that SQLite maps from its file is reported but
+	// not limited: it grows with the file, and the system can reclaim it.
+	soakMemory  = 24 << 20 // bytes; about as much as all deliveries that wait for failing endpoints
+	soakHandles = 0.25     // relative; they depend on how many endpoints are sent to at once
 )
 
-// soakMeasure is a server that delivers for long while three endpoints of ten fail in one way or another.
+// soakMeasure delivers for a long time, while three of ten endpoints fail in one of four ways.
 func (s *suite) soakMeasure() hookMeasure {
 	return hookMeasure{
 		name: nameSoak,
 		plan: hookPlan{
-			boards: soakPoints, each: 1, deliveries: int(soakRate * (s.warm + s.window).Seconds()),
-			manners: []share{{soakEach, fails}, {soakEach, hangs}, {soakEach, refuses}, {soakEach, drags}},
+			boards: soakEndpoints, each: 1, deliveries: int(soakRate * (s.warm + s.window).Seconds()),
+			behaviors: []share{{soakEach, fails}, {soakEach, hangs}, {soakEach, refuses}, {soakEach, delays}},
 		},
-		run: (*hookWorld).soak,
+		run: (*hookSetup).soak,
 	}
 }
 
-// reading is what the server holds at a time.
+// reading is the memory and the open files of the server.
 type reading struct {
 	resident, anonymous int64
-	handles             int
+	files               int
 }
 
-func (w *hookWorld) reading() (r reading, err error) {
+func (w *hookSetup) reading() (r reading, err error) {
 	pid := w.srv.Process.PID()
 	if r.resident, err = process.Memory(pid, "VmRSS"); err != nil {
 		return r, err
@@ -55,20 +55,20 @@ func (w *hookWorld) reading() (r reading, err error) {
 	if r.anonymous, err = process.Memory(pid, "RssAnon"); err != nil {
 		return r, err
 	}
-	handles, err := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/fd")
-	r.handles = len(handles)
+	files, err := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/fd")
+	r.files = len(files)
 	return r, err
 }
 
-// highest keeps the greatest of each figure.
+// highest keeps the larger value of each figure.
 func (r *reading) highest(other reading) {
 	r.resident = max(r.resident, other.resident)
 	r.anonymous = max(r.anonymous, other.anonymous)
-	r.handles = max(r.handles, other.handles)
+	r.files = max(r.files, other.files)
 }
 
-// watch reads what the server holds until the end, and answers the highest of each quarter.
-func (w *hookWorld) watch(ctx context.Context, begin, end time.Time, collect func()) (quarters [4]reading, err error) {
+// watch samples the server until the end, and returns the highest values of each quarter.
+func (w *hookSetup) watch(ctx context.Context, begin, end time.Time, collect func()) (quarters [4]reading, err error) {
 	said := begin
 	for ctx.Err() == nil {
 		now := time.Now()
@@ -84,23 +84,23 @@ func (w *hookWorld) watch(ctx context.Context, begin, end time.Time, collect fun
 		}
 		quarters[4*now.Sub(begin)/end.Sub(begin)].highest(r)
 		collect()
-		if now.Sub(said) >= soakSays {
+		if now.Sub(said) >= soakReportEvery {
 			said = now
-			w.suite.progress("  after %v: RSS %s (anonymous %s), %d handles", now.Sub(begin).Round(time.Second), megabytes(r.resident),
-				megabytes(r.anonymous), r.handles)
+			w.suite.progress("  after %v: RSS %s (anonymous %s), %d open files", now.Sub(begin).Round(time.Second), megabytes(r.resident),
+				megabytes(r.anonymous), r.files)
 		}
-		sleepUntil(ctx, now.Add(soakReads))
+		sleepUntil(ctx, now.Add(soakSampleEvery))
 	}
 	return quarters, ctx.Err()
 }
 
-// soak changes cards at a fixed rate. The window has four quarters; of the second, the third and the fourth the highest
-// readings are compared, because the first is when queues and connections fill.
-func (w *hookWorld) soak(ctx context.Context, name string) (row, error) {
+// soak changes cards at a fixed rate. It compares the highest values of the second and the last quarter of the window. In
+// the first quarter, queues and connections are still filling.
+func (w *hookSetup) soak(ctx context.Context, name string) (row, error) {
 	start := time.Now()
 	begin := start.Add(w.suite.warm)
 	end := begin.Add(w.suite.window)
-	res := &result{name: name, clients: soakPoints, units: 1}
+	res := &result{name: name, clients: soakEndpoints, units: 1}
 	var (
 		mu      sync.Mutex
 		running sync.WaitGroup
@@ -138,30 +138,30 @@ func (w *hookWorld) soak(ctx context.Context, name string) (row, error) {
 		return row{}, err
 	}
 	res.elapsed, res.serverCPU, res.loadCPU = end.Sub(begin), server1-server0, process.OwnCPU()-own0
-	w.collect(ctx, hookPatience)
+	w.collect(ctx, hookTimeout)
 	res.fault(w.seen.close())
 	for e, d := range w.seen.due {
-		if r, ok := w.seen.came[e]; ok && !d.answered.Before(begin) {
-			res.latency.Add(r.at.Sub(d.answered))
+		if r, ok := w.seen.arrived[e]; ok && !d.acknowledged.Before(begin) {
+			res.latency.Add(r.at.Sub(d.acknowledged))
 		}
 	}
 	r := row{name: name, result: res}
 	for i, q := range quarters {
-		r.ratios = append(r.ratios, fmt.Sprintf("quarter %d: RSS %s (anonymous %s), %d handles", i+1, megabytes(q.resident),
-			megabytes(q.anonymous), q.handles))
+		r.ratios = append(r.ratios, fmt.Sprintf("quarter %d: RSS %s (anonymous %s), %d open files", i+1, megabytes(q.resident),
+			megabytes(q.anonymous), q.files))
 	}
-	for i, m := range []manner{fails, hangs, drags} {
-		var asked int64
+	for i, m := range []behavior{fails, hangs, delays} {
+		var requests int64
 		for _, b := range w.boards {
-			for _, e := range b.points {
-				if e.manner == m {
-					asked += e.asked.Load()
+			for _, e := range b.endpoints {
+				if e.behavior == m {
+					requests += e.requests.Load()
 				}
 			}
 		}
-		r.ratios = append(r.ratios, []string{"failed", "hung", "dragged"}[i]+" "+thousands(float64(asked)))
-		if asked == 0 {
-			res.fault([]string{"nothing was sent to one kind of failing endpoints"})
+		r.ratios = append(r.ratios, []string{"failed", "hung", "delayed"}[i]+" "+thousands(float64(requests)))
+		if requests == 0 {
+			res.fault([]string{"no delivery was sent to one kind of failing endpoints"})
 		}
 	}
 	second, last := quarters[1], quarters[3]
@@ -169,8 +169,8 @@ func (w *hookWorld) soak(ctx context.Context, name string) (row, error) {
 		res.fault([]string{fmt.Sprintf("the memory grew by %s from the second quarter to the last, more than %s", megabytes(grown),
 			megabytes(soakMemory))})
 	}
-	if grown := float64(last.handles)/float64(second.handles) - 1; grown > soakHandles {
-		res.fault([]string{fmt.Sprintf("the open file handles grew by %.0f %% from the second quarter to the last, more than %.0f %%",
+	if grown := float64(last.files)/float64(second.files) - 1; grown > soakHandles {
+		res.fault([]string{fmt.Sprintf("the number of open files grew by %.0f %% from the second quarter to the last, more than %.0f %%",
 			100*grown, 100*soakHandles)})
 	}
 	return r, nil

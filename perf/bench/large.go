@@ -19,17 +19,17 @@ import (
 	"cardwall/perf/postgres"
 )
 
-// The large installation is a small one, a workspace of 50 boards with 50,000 cards and half a million changes, and 19
-// more of other people: a million cards in all. Whoever works in the first one should not feel the others.
+// The large installation is the small one, a workspace of 50 boards with 50,000 cards and half a million changes, and 19
+// copies that belong to other people: a million cards in total. They must not slow down work in the first workspace.
 
 const (
-	largeWorkspaces = 20 // unless -large says another number
-	largeChanges    = 6  // times what the document has of each board
+	largeWorkspaces = 20 // unless -large is given
+	largeChanges    = 6  // the changes of a board, as a multiple of those in the document
 	largeRatio      = 1.5
 )
 
-// measureLarge measures the main operations on both installations by turns, on each database that was asked for. A
-// quarter of an hour is for who asks for it by name.
+// measureLarge measures the main operations on both installations alternately, on each requested database. It takes a
+// quarter of an hour, so it runs only if it is requested by name.
 func (s *suite) measureLarge(ctx context.Context) error {
 	if s.Only.String() == "" || !s.wants(largeNames()...) {
 		return nil
@@ -59,7 +59,7 @@ func (s *suite) measureLargeFile(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open the large installation: %w", err)
 	}
-	db.SetMaxOpenConns(1) // what is attached is attached to a connection
+	db.SetMaxOpenConns(1) // ATTACH applies to one connection
 	if _, err = db.ExecContext(ctx, "ATTACH $1 AS base", "file:"+filepath.Join(small.Data, "cardwall.db")); err == nil {
 		err = s.multiply(ctx, db, "base.", "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = $1")
 	}
@@ -72,7 +72,7 @@ func (s *suite) measureLargeFile(ctx context.Context) error {
 	return s.compareLarge(ctx, nameLarge+", ", large, small, nil)
 }
 
-// copyFolder copies the files of a folder, for their owner's eyes alone.
+// copyFolder copies the files of a folder and makes them private.
 func copyFolder(to, from string) error {
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		return err
@@ -130,10 +130,10 @@ func (s *suite) measureLargePostgres(ctx context.Context) (err error) {
 	return s.compareLarge(ctx, nameLarge+namePostgres+", ", large, small, cluster.CPU)
 }
 
-// fillBase imports the first workspace and gives its boards their changes.
+// fillBase imports the first workspace and multiplies the changes of its boards.
 func (s *suite) fillBase(ctx context.Context, dir, database string, open func(data string) (*sql.DB, error)) (*installation, error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("make folder: %w", err)
+		return nil, fmt.Errorf("create folder: %w", err)
 	}
 	srv, err := newInstallation(ctx, s.Binary, dir, database)
 	if err != nil {
@@ -181,7 +181,7 @@ func (s *suite) fillBase(ctx context.Context, dir, database string, open func(da
 	return srv, nil
 }
 
-// numbers is a query of the numbers from one to another.
+// numbers returns a query for the numbers in a range.
 func numbers(from, to int) string {
 	text := "SELECT " + strconv.Itoa(from) + " AS n"
 	for i := from + 1; i <= to; i++ {
@@ -190,12 +190,11 @@ func numbers(from, to int) string {
 	return text
 }
 
-// multiply copies all that the first workspace is made of, for each of the others, with ids of their own: the last
-// characters of each id are replaced by a letter that no id has and the number of the workspace. Indexes are made when
-// the rows are there.
+// multiply copies the rows of the first workspace for each of the others, with new ids: the last characters of each id are
+// replaced by a letter that occurs in no id and the number of the workspace. Indexes are created after the rows.
 func (s *suite) multiply(ctx context.Context, db *sql.DB, from, indexes string) error {
 	into := ""
-	if from != "" { // which has tables of the same names
+	if from != "" { // the attached database has tables with the same names
 		into = "main."
 	}
 	for _, table := range []string{
@@ -207,7 +206,7 @@ func (s *suite) multiply(ctx context.Context, db *sql.DB, from, indexes string) 
 		if err != nil {
 			return err
 		}
-		if table == "texts" { // whose ids are the database's
+		if table == "texts" { // the database assigns its ids
 			columns = slices.DeleteFunc(columns, func(c string) bool { return c == "id" })
 		}
 		var values []string
@@ -239,7 +238,7 @@ func (s *suite) multiply(ctx context.Context, db *sql.DB, from, indexes string) 
 	return nil
 }
 
-// withoutIndexes drops the indexes of a table and answers what makes them again.
+// withoutIndexes drops the indexes of a table and returns the statements that create them again.
 func withoutIndexes(ctx context.Context, db *sql.DB, list, table string) (restore []string, err error) {
 	rows, err := db.QueryContext(ctx, list, table)
 	if err != nil {
@@ -273,11 +272,11 @@ func columnsOf(ctx context.Context, db *sql.DB, table string) ([]string, error) 
 	return columns, errors.Join(err, rows.Close())
 }
 
-// largeNames are the operations that are compared.
+// largeNames returns the names of the operations that are compared.
 func largeNames() []string {
 	names := []string{
 		nameGet, "list_cards 50", "list_board_activity", "list_board_changes", "get_home", "list_my_cards",
-		nameCalendar, nameDashboard, nameSearchRare, nameSearchMiddling, nameSearchCommon, nameCreate, nameUpdate, nameMove,
+		nameCalendar, nameDashboard, nameSearchRare, nameSearchMedium, nameSearchCommon, nameCreate, nameUpdate, nameMove,
 	}
 	for i, name := range names {
 		names[i] = nameLarge + ", " + name
@@ -320,7 +319,7 @@ func (s *suite) compareLarge(ctx context.Context, prefix string, large, small *i
 			loads = append(loads, &load{name: prefix + name, clients: 1, pid: side.srv.Process.PID(), others: others,
 				client: side.f.client, source: side.sources[name]})
 		}
-		found, err := s.byTurns(ctx, loads, rounds)
+		found, err := s.runInterleaved(ctx, loads, rounds)
 		if err != nil {
 			return err
 		}
@@ -338,7 +337,7 @@ func (s *suite) compareLarge(ctx context.Context, prefix string, large, small *i
 	return nil
 }
 
-// largeSources makes the requests of each operation.
+// largeSources returns the requests of each operation.
 func (s *suite) largeSources(ctx context.Context, f *fixture) (map[string]func(int) source, error) {
 	c := f.client()
 	defer c.Close()
@@ -365,7 +364,7 @@ func (s *suite) largeSources(ctx context.Context, f *fixture) (map[string]func(i
 	}
 	growing := newGrowingBoard(f)
 	paths := func(format string) func(int) source {
-		asked := &turnSource{}
+		asked := &rotatingSource{}
 		for _, b := range boards {
 			asked.paths = append(asked.paths, strings.ReplaceAll(format, "{board}", b.ID))
 		}
@@ -383,8 +382,8 @@ func (s *suite) largeSources(ctx context.Context, f *fixture) (map[string]func(i
 		nameMove:              func(i int) source { return newMoveSource(s.random(), worked, i, 1) },
 	}
 	now := time.Now()
-	for _, name := range []string{nameCalendar, nameDashboard, nameSearchRare, nameSearchMiddling, nameSearchCommon} {
-		asked := &turnSource{}
+	for _, name := range []string{nameCalendar, nameDashboard, nameSearchRare, nameSearchMedium, nameSearchCommon} {
+		asked := &rotatingSource{}
 		switch name {
 		case nameCalendar:
 			for month := range 6 {
@@ -398,8 +397,8 @@ func (s *suite) largeSources(ctx context.Context, f *fixture) (map[string]func(i
 			for _, word := range rareWords() {
 				asked.paths = append(asked.paths, apiPath+"/search?q="+word)
 			}
-		case nameSearchMiddling:
-			asked.paths = []string{apiPath + "/search?q=" + middlingWord}
+		case nameSearchMedium:
+			asked.paths = []string{apiPath + "/search?q=" + mediumWord}
 		case nameSearchCommon:
 			asked.paths = []string{apiPath + "/search?q=" + commonWord}
 		}
@@ -408,18 +407,18 @@ func (s *suite) largeSources(ctx context.Context, f *fixture) (map[string]func(i
 	return sources, nil
 }
 
-// turnSource asks for one path after the other.
-type turnSource struct {
+// rotatingSource requests one path after the other.
+type rotatingSource struct {
 	paths []string
 	turn  int
 }
 
-func (s *turnSource) next(r *client.Request) error {
+func (s *rotatingSource) next(r *client.Request) error {
 	r.Reset("GET", 200)
 	r.Path = append(r.Path, s.paths[s.turn%len(s.paths)]...)
 	s.turn++
 	return nil
 }
 
-// check refuses an answer without a record in it: nothing is fast.
-func (s *turnSource) check(answer []byte) error { return mustContain(answer, `"id":"`) }
+// check requires a record in the response, because an empty response would be fast.
+func (s *rotatingSource) check(body []byte) error { return mustContain(body, `"id":"`) }

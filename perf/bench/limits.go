@@ -22,13 +22,13 @@ import (
 	"cardwall/perf/server"
 )
 
-// limitServerCommand as the first argument makes this program the bare server that the limits are measured with.
+// limitServerCommand as the first argument turns this program into the bare server, which measures the limits of net/http.
 const limitServerCommand = "limit-server"
 
 // limitRows is how many cards the bare server has in its database.
 const limitRows = 10_000
 
-// limitCard has the shape of a card as the interface answers it.
+// limitCard has the same fields as a card in the API.
 type limitCard struct {
 	ID          string       `json:"id"`
 	BoardID     string       `json:"boardId"`
@@ -66,7 +66,7 @@ type limitPage struct {
 	NextCursor string      `json:"nextCursor,omitzero"`
 }
 
-// newLimitCard makes card number n of the bare server.
+// newLimitCard returns card number n of the bare server.
 func newLimitCard(n int) limitCard {
 	c := limitCard{
 		ID: "crd_" + fmt.Sprintf("%026d", n), BoardID: "brd_01j9z3k4m5n6p7q8r9s0t1v2w3",
@@ -81,12 +81,12 @@ func newLimitCard(n int) limitCard {
 	return c
 }
 
-// startLimitServer starts this program again as the bare server and answers it with its address. It ends with stop, or
-// when this program ends.
+// startLimitServer starts this program as the bare server and returns its address. The server also ends when this program
+// ends.
 func startLimitServer(ctx context.Context, dir string) (*process.Process, string, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, "", fmt.Errorf("find own program: %w", err)
+		return nil, "", fmt.Errorf("find this program: %w", err)
 	}
 	addr, err := process.FreeAddress()
 	if err != nil {
@@ -94,7 +94,7 @@ func startLimitServer(ctx context.Context, dir string) (*process.Process, string
 	}
 	cmd := exec.Command(self, limitServerCommand, addr, dir)
 	cmd.Stderr = os.Stderr
-	// The bare server reads its standard input to learn of our end. The pipe has to stay open for as long.
+	// The bare server ends when its standard input is closed, so the pipe must stay open.
 	if _, err := cmd.StdinPipe(); err != nil {
 		return nil, "", fmt.Errorf("start bare server: %w", err)
 	}
@@ -108,7 +108,7 @@ func startLimitServer(ctx context.Context, dir string) (*process.Process, string
 	return p, addr, nil
 }
 
-// runLimitServer is the bare server: as little as net/http, a JSON encoder and SQLite can be had with.
+// runLimitServer runs the bare server, which does as little as possible with net/http, a JSON encoder and SQLite.
 //
 //	/hello                a few bytes
 //	/memory               50 cards, encoded from memory
@@ -140,15 +140,15 @@ func runLimitServer(addr, dir string) error {
 		io.WriteString(w, "hello")
 	})
 	mux.HandleFunc("GET /memory", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, limitPage{Data: cards, NextCursor: cards[len(cards)-1].ID}, nil)
+		respond(w, limitPage{Data: cards, NextCursor: cards[len(cards)-1].ID}, nil)
 	})
 	mux.HandleFunc("GET /rows", func(w http.ResponseWriter, r *http.Request) {
 		page, err := reads.page(r.Context(), r.FormValue("cursor"))
-		answer(w, page, err)
+		respond(w, page, err)
 	})
 	mux.HandleFunc("GET /rows/{id}", func(w http.ResponseWriter, r *http.Request) {
 		card, err := reads.card(r.Context(), r.PathValue("id"))
-		answer(w, struct {
+		respond(w, struct {
 			Data limitCard `json:"data"`
 		}{card}, err)
 	})
@@ -168,8 +168,8 @@ func runLimitServer(addr, dir string) error {
 	return nil
 }
 
-// answer writes v as JSON, from a buffer so that the length is known.
-func answer(w http.ResponseWriter, v any, err error) {
+// respond writes v as JSON with a Content-Length.
+func respond(w http.ResponseWriter, v any, err error) {
 	if err == nil {
 		var body []byte
 		if body, err = json.Marshal(v); err == nil {

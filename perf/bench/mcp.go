@@ -7,10 +7,10 @@ import (
 	"cardwall/perf/client"
 )
 
-// mcpPath is where assistants find the tools.
+// mcpPath is the path of the MCP server.
 const mcpPath = "/mcp"
 
-// toolSource fetches random cards as an assistant does: by the tool get_card, in a revision of the protocol.
+// toolSource fetches random cards with the tool get_card, in one revision of the protocol.
 type toolSource struct {
 	getSource
 	revision string
@@ -44,7 +44,7 @@ const (
 	sessionRevision   = "2025-11-25"
 )
 
-// toolMeasures list the cost of a card by tool beside that of the same card over REST.
+// toolMeasures compares fetching a card with a tool and over REST.
 func (s *suite) toolMeasures() []measure {
 	cards := func(make func(getSource) source) func(context.Context, *fixture, int) (func(int) source, error) {
 		return func(ctx context.Context, f *fixture, _ int) (func(int) source, error) {
@@ -56,14 +56,14 @@ func (s *suite) toolMeasures() []measure {
 		}
 	}
 	return []measure{
-		{name: nameToolRest, clients: s.clients, sources: cards(func(g getSource) source { return &g }), turns: true},
+		{name: nameToolRest, clients: s.clients, sources: cards(func(g getSource) source { return &g }), interleaved: true},
 		{name: nameTool, clients: s.clients, sources: cards(func(g getSource) source {
 			return &toolSource{getSource: g,
 				revision: statelessRevision}
-		}), turns: true},
+		}), interleaved: true},
 		{name: nameToolOld, clients: s.clients, sources: cards(func(g getSource) source {
 			return &toolSource{getSource: g,
 				revision: sessionRevision}
-		}), turns: true},
+		}), interleaved: true},
 	}
 }

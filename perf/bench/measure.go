@@ -12,49 +12,49 @@ import (
 	"cardwall/perf/process"
 )
 
-// maxSamples is how many errors of one measure are shown.
+// maxSamples is how many errors of a measure are printed.
 const maxSamples = 3
 
-// source makes the requests of one client and looks at the answers. A source belongs to one goroutine.
+// source builds the requests of one client and checks the responses. It is used by one goroutine.
 type source interface {
-	// next builds the next request. The time that it takes is not part of the request's.
+	// next builds the next request. Its time is not part of the latency.
 	next(r *client.Request) error
-	// check refuses a good status with a wrong body, so that a fast empty answer is not a good one.
-	check(answer []byte) error
+	// check returns an error for a wrong body, so that a fast empty response does not count as a success.
+	check(body []byte) error
 }
 
-// load is one measure: what is asked, by how many, and for how long.
+// load is a measure: what is requested, by how many clients, and for how long.
 type load struct {
 	name    string
 	clients int
-	pid     int                           // whose processor time is counted
-	others  func() (time.Duration, error) // the processor time of further processes that serve; nil for none
+	pid     int                           // the process whose processor time is measured
+	others  func() (time.Duration, error) // processor time of further server processes; nil for none
 	warm    time.Duration
 	window  time.Duration
 	client  func() *client.Client
 	source  func(i int) source // the source of client i of clients
 }
 
-// result is what a measure found.
+// result is the result of a measure.
 type result struct {
 	name      string
 	clients   int
 	elapsed   time.Duration
-	latency   histogram.Histogram // of the good answers
-	units     int                 // what one answer counts for; 1 but for grouped writes
-	counted   int                 // the good operations where they are not what the latencies are of, else 0
-	errors    int                 // in the warm-up too
+	latency   histogram.Histogram // of the successful responses
+	units     int                 // operations per response; 1 except for grouped writes
+	counted   int                 // successful operations, if that is not the number of latencies; else 0
+	errors    int                 // including those of the warm-up
 	samples   []string            // the first few errors
 	serverCPU time.Duration
 	loadCPU   time.Duration
 }
 
-// good answers the number of good operations.
+// good returns the number of successful operations.
 func (r *result) good() int {
 	return cmp.Or(r.counted, r.latency.Count*r.units)
 }
 
-// rate answers the good operations a second.
+// rate returns the successful operations per second.
 func (r *result) rate() float64 {
 	if r.elapsed <= 0 {
 		return 0
@@ -62,7 +62,7 @@ func (r *result) rate() float64 {
 	return float64(r.good()) / r.elapsed.Seconds()
 }
 
-// perRequest answers the share of d that one good operation has, in milliseconds.
+// perRequest returns d divided by the number of successful operations, in milliseconds.
 func (r *result) perRequest(d time.Duration) float64 {
 	if r.good() == 0 {
 		return 0
@@ -70,7 +70,7 @@ func (r *result) perRequest(d time.Duration) float64 {
 	return milliseconds(d) / float64(r.good())
 }
 
-// add puts what another window of the same load found beside it.
+// add adds the result of another window of the same load.
 func (r *result) add(more *result) {
 	r.elapsed += more.elapsed
 	r.counted += more.counted
@@ -82,8 +82,8 @@ func (r *result) add(more *result) {
 	r.samples = r.samples[:min(len(r.samples), maxSamples)]
 }
 
-// run drives the load. A request counts when it begins within the window: those in flight when the window opens are
-// left out, and those in flight when it closes are waited for and counted, so that a stall cannot hide at the end.
+// run runs the load. A request counts if it starts within the window. Requests in flight when the window opens do not
+// count; those in flight when it closes are awaited and count, so that a stall at the end is not hidden.
 func (l *load) run(ctx context.Context) (*result, error) {
 	begin := time.Now().Add(l.warm)
 	end := begin.Add(l.window)
@@ -126,7 +126,7 @@ func (l *load) run(ctx context.Context) (*result, error) {
 	return res, nil
 }
 
-// serverCPU is the processor time of all that serves.
+// serverCPU returns the processor time of all server processes.
 func (l *load) serverCPU() (time.Duration, error) {
 	own, err := process.CPU(l.pid)
 	if err != nil || l.others == nil {
@@ -136,7 +136,7 @@ func (l *load) serverCPU() (time.Duration, error) {
 	return own + more, err
 }
 
-// worker is one client in a measure.
+// worker is one client of a load.
 type worker struct {
 	client  *client.Client
 	source  source
@@ -178,7 +178,7 @@ func (w *worker) run(ctx context.Context, begin, end time.Time) {
 	}
 }
 
-// fail counts an error and pauses, so that a server that refuses everything is not flooded.
+// fail counts an error and pauses, so that a server that refuses all requests is not flooded.
 func (w *worker) fail(ctx context.Context, act string, err error) {
 	w.errors++
 	if len(w.samples) < maxSamples {
@@ -187,7 +187,7 @@ func (w *worker) fail(ctx context.Context, act string, err error) {
 	sleepUntil(ctx, time.Now().Add(10*time.Millisecond))
 }
 
-// sleepUntil waits for the instant or the end of the context.
+// sleepUntil waits until the time or the end of the context.
 func sleepUntil(ctx context.Context, t time.Time) {
 	timer := time.NewTimer(time.Until(t))
 	defer timer.Stop()

@@ -41,13 +41,13 @@ func TestPageSourceWalks(t *testing.T) {
 	s := newPageSource("/b?limit=50", []string{"", "p2", "p3", "p4"}, 1, 2)
 	var r client.Request
 	var paths []string
-	for _, answer := range []string{`{"data":[{"id":"c"}],"nextCursor":"p=4"}`, `{"data":[{"id":"d"}]}`, `{"data":[]}`} {
+	for _, body := range []string{`{"data":[{"id":"c"}],"nextCursor":"p=4"}`, `{"data":[{"id":"d"}]}`, `{"data":[]}`} {
 		if err := s.next(&r); err != nil {
 			t.Fatal(err)
 		}
 		paths = append(paths, string(r.Path))
-		if err := s.check([]byte(answer)); (err != nil) != (answer == `{"data":[]}`) {
-			t.Errorf("%s: error %v", answer, err)
+		if err := s.check([]byte(body)); (err != nil) != (body == `{"data":[]}`) {
+			t.Errorf("%s: error %v", body, err)
 		}
 	}
 	if got := strings.Join(paths, " "); got != "/b?limit=50&cursor=p3 /b?limit=50&cursor=p%3D4 /b?limit=50" {

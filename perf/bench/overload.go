@@ -13,18 +13,18 @@ import (
 )
 
 const (
-	overloadFactor  = 5                // of the best rate
-	overloadClients = 400              // connections over which it comes
-	overloadLate    = time.Second      // an answer that comes later is good for nothing
-	overloadReports = 10               // hundredths of it that are reports
-	overloadReads   = 65               // and reads; the rest are writes
-	overloadWarm    = 2 * time.Second  // of too much work, which does not count
-	overloadShare   = 0.8              // of the best rate that has to be left
-	overloadBoard   = "Ten thousand"   // what is read, and where the dashboard finds most of its cards
-	overloadPause   = 10 * time.Second // at most until the server has calmed down
+	overloadFactor   = 5                // times the best rate
+	overloadClients  = 400              // connections of the load
+	overloadLate     = time.Second      // a later response does not count as a success
+	overloadReports  = 10               // percent of the requests that are reports
+	overloadReads    = 65               // percent that are reads; the others are writes
+	overloadWarm     = 2 * time.Second  // under overload, not measured
+	overloadShare    = 0.8              // of the best rate that must remain
+	overloadBoard    = "Ten thousand"   // read, and most of the cards of the dashboard
+	overloadRecovery = 10 * time.Second // time limit until the server accepts reports again
 )
 
-// overloadClass is a kind of work in the overload.
+// overloadClass is a kind of request.
 type overloadClass int
 
 const (
@@ -34,12 +34,12 @@ const (
 	overloadClasses
 )
 
-// overloadCount is what became of the work of one class.
+// overloadCount counts the outcomes of the requests of one class.
 type overloadCount struct{ sent, good, late, refused, failed int }
 
-// measureOverload measures how much small work the server does at its best, and how much of it is left when five times
-// as much comes, with reports beside it, from clients that do not wait for one another. What is refused must be refused
-// as it should (503 with Retry-After), reports first.
+// measureOverload measures the best rate of small requests, and how much of it remains when five times as many arrive
+// together with reports, from clients that do not wait for each other. Refused requests must get 503, and reports must be
+// refused first.
 func (s *suite) measureOverload(ctx context.Context, srv *installation, f *fixture) error {
 	b, err := f.board(ctx, overloadBoard, 10_000)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *suite) measureOverload(ctx context.Context, srv *installation, f *fixtu
 	}
 	bestRate := s.rows[len(s.rows)-1].result.rate()
 
-	s.progress("measuring %s: %.0f requests a second", nameOverload, overloadFactor*bestRate)
+	s.progress("measuring %s: %.0f requests per second", nameOverload, overloadFactor*bestRate)
 	every := time.Duration(float64(overloadClients) / (overloadFactor * bestRate) * float64(time.Second))
 	begin := time.Now().Add(overloadWarm)
 	end := begin.Add(s.window)
@@ -120,23 +120,26 @@ func (s *suite) measureOverload(ctx context.Context, srv *installation, f *fixtu
 		name: nameOverload, result: res, ratios: []string{fmt.Sprintf("%.0f %% of %s", 100*share, nameOverloadBest)},
 		goals: []goal{{fmt.Sprintf("≥ %.0f %%", 100*overloadShare), share >= overloadShare}, {"no error", res.errors == 0}},
 	}, row{
-		name: nameOverloadRefused, value: fmt.Sprintf("%s, %s, %s", reports.share("reports"), reads.share("reads"), writes.share("writes")),
+		name:  nameOverloadRefused,
+		value: fmt.Sprintf("%s, %s, %s", reports.share("reports"), reads.share("reads"), writes.share("writes")),
 		goals: []goal{{"reports first", reports.part() >= reads.part() && reports.part() >= writes.part() && reports.refused > 0},
 			{"reads before writes", reads.part() >= writes.part()}},
 	})
-	return s.measureCalm(ctx, f)
+	return s.measureRecovery(ctx, f)
 }
 
-// measureCalm sees that the server takes every kind of work again soon.
-func (s *suite) measureCalm(ctx context.Context, f *fixture) error {
+// measureRecovery measures when the server accepts reports again.
+func (s *suite) measureRecovery(ctx context.Context, f *fixture) error {
 	c := f.client()
 	defer c.Close()
 	begun := time.Now()
 	for {
 		err := call(c, "GET", "/workspaces/"+f.workspace+"/dashboard", nil, 200, nil)
 		took := time.Since(begun)
-		if err == nil || took > overloadPause {
-			s.rows = append(s.rows, row{name: nameOverloadCalm, value: fmt.Sprintf("%.1f s", took.Seconds()), goals: []goal{{"< 10 s", err == nil}}})
+		if err == nil || took > overloadRecovery {
+			s.rows = append(s.rows, row{
+				name: nameOverloadRecovery, value: fmt.Sprintf("%.1f s", took.Seconds()), goals: []goal{{"< 10 s", err == nil}},
+			})
 			return nil
 		}
 		sleepUntil(ctx, time.Now().Add(100*time.Millisecond))
@@ -154,7 +157,7 @@ func (c *overloadCount) add(o overloadCount) {
 	c.failed += o.failed
 }
 
-// part is how much of the work was refused or late.
+// part returns the fraction of requests that were refused or late.
 func (c *overloadCount) part() float64 {
 	return float64(c.refused+c.late) / float64(max(1, c.sent))
 }
@@ -163,8 +166,7 @@ func (c *overloadCount) share(what string) string {
 	return fmt.Sprintf("%.0f %% of %s %s", 100*c.part(), thousands(float64(c.sent)), what)
 }
 
-// overloadWorker is one client, which sends at its times whatever came of what it sent before; only on its own answer
-// it waits.
+// overloadWorker is one client. It sends at fixed times, but waits for its own response.
 type overloadWorker struct {
 	client     *client.Client
 	random     *rand.Rand
@@ -172,8 +174,8 @@ type overloadWorker struct {
 	begin, end time.Time
 	every      time.Duration
 	counts     [overloadClasses]overloadCount
-	latency    histogram.Histogram // of good small work
-	sample     string              // an error
+	latency    histogram.Histogram // of successful small requests
+	sample     string              // the first error
 }
 
 func (w *overloadWorker) run(ctx context.Context) {
@@ -187,7 +189,7 @@ func (w *overloadWorker) run(ctx context.Context) {
 			return
 		}
 		if next = next.Add(w.every); next.Before(start) {
-			next = start // who waited long does not make up for it
+			next = start // missed requests are not sent later
 		}
 		k := overloadWrite
 		switch n := w.random.IntN(100); {
@@ -197,7 +199,7 @@ func (w *overloadWorker) run(ctx context.Context) {
 			k = overloadRead
 		}
 		if err := w.sources[k].next(&r); err != nil {
-			continue // the next board of the writes was refused itself
+			continue // creating the next board was refused
 		}
 		status, body, err := w.client.Do(&r)
 		took := time.Since(start)

@@ -16,7 +16,7 @@ import (
 	"cardwall/perf/process"
 )
 
-// nodesName is how a measure on so many servers is called.
+// nodesName returns the name of a measure on several servers.
 func nodesName(name string, nodes int) string {
 	if nodes == 1 {
 		return name + namePostgres
@@ -24,8 +24,8 @@ func nodesName(name string, nodes int) string {
 	return name + namePostgres + ", " + strconv.Itoa(nodes) + " nodes"
 }
 
-// measurePostgres runs the measures on PostgreSQL, with each number of servers on a database of its own, and what
-// PostgreSQL can do at all.
+// measurePostgres runs the measures on PostgreSQL, with a new database for each number of servers, and measures PostgreSQL
+// alone.
 func (s *suite) measurePostgres(ctx context.Context, measures []measure) (err error) {
 	var wanted []measure
 	for _, m := range measures {
@@ -71,7 +71,7 @@ func (s *suite) measureNodes(ctx context.Context, cluster *postgres.Cluster, n i
 	}
 	dir := filepath.Join(s.dir, "nodes"+strconv.Itoa(n))
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		return fmt.Errorf("make folder: %w", err)
+		return fmt.Errorf("create folder: %w", err)
 	}
 	first, err := newInstallation(ctx, s.Binary, dir, database)
 	if err != nil {
@@ -114,7 +114,7 @@ func (s *suite) measureNodes(ctx context.Context, cluster *postgres.Cluster, n i
 	return nil
 }
 
-// rawPostgres measures PostgreSQL alone: a row a transaction, durable, from so many clients.
+// rawPostgres measures PostgreSQL alone: each client inserts one row per durable transaction.
 func rawPostgres(ctx context.Context, cluster *postgres.Cluster, name string, clients int, warm, window time.Duration) (*result, error) {
 	if err := cluster.Exec(ctx, cluster.URL, "DROP TABLE IF EXISTS raw",
 		"CREATE TABLE raw (client BIGINT NOT NULL, number BIGINT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (client, number))"); err != nil {
@@ -138,7 +138,7 @@ func rawPostgres(ctx context.Context, cluster *postgres.Cluster, name string, cl
 		serverCPU: time.Duration(float64(cpu1-cpu0) * window.Seconds() / (window + warm).Seconds())}
 	for _, part := range parts {
 		res.elapsed = max(res.elapsed, part.elapsed)
-		res.loadCPU = max(res.loadCPU, part.loadCPU) // each saw that of the whole process
+		res.loadCPU = max(res.loadCPU, part.loadCPU) // each measured the whole process
 		res.latency.Merge(&part.latency)
 	}
 	return res, err

@@ -13,28 +13,28 @@ import (
 	"cardwall/perf/client"
 )
 
-// The reports are measured with one client at a time on a server of their own, so that the other measures stay what
-// they are: a workspace of 50 boards and 50,000 cards, and another one as large, in which the search looks too.
+// The reports are measured with one client on their own server, which does not affect the other measures. It has a
+// workspace of 50 boards with 50,000 cards, and a second one of the same size, which the search covers too.
 
-// reportZone is the time zone that the reports are asked for in.
+// reportZone is the time zone of the reports.
 const reportZone = "Europe/Zurich"
 
 // fillTime bounds the import of one workspace.
 const fillTime = 10 * time.Minute
 
-// reportMeasures lists the reports in the order of the table.
+// reportMeasures returns the reports in the order of the table.
 func reportMeasures() []string {
-	return []string{nameSearchRare, nameSearchMiddling, nameSearchCommon, nameDashboard, nameCalendar, nameFilterCards}
+	return []string{nameSearchRare, nameSearchMedium, nameSearchCommon, nameDashboard, nameCalendar, nameFilterCards}
 }
 
-// measureReports fills a server and measures the reports that were asked for.
+// measureReports fills a server and measures the requested reports.
 func (s *suite) measureReports(ctx context.Context) error {
 	if !s.wants(reportMeasures()...) {
 		return nil
 	}
 	dir := filepath.Join(s.dir, "reports")
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		return fmt.Errorf("make folder: %w", err)
+		return fmt.Errorf("create folder: %w", err)
 	}
 	srv, err := newInstallation(ctx, s.Binary, dir, "")
 	if err != nil {
@@ -90,29 +90,29 @@ func (s *suite) measureFilledServer(ctx context.Context, srv *installation, dir 
 	return nil
 }
 
-// reportSource asks for one report after the other, and begins anew after the last.
+// reportSource requests one report after the other and starts over after the last.
 type reportSource struct {
-	asked []reportPath
-	turn  int
+	requests []reportPath
+	turn     int
 }
 
-// reportPath is a request and a text that each good answer to it has.
+// reportPath is a request and a text that every correct response contains.
 type reportPath struct{ path, text string }
 
 func (s *reportSource) next(r *client.Request) error {
 	r.Reset("GET", 200)
-	r.Path = append(r.Path, s.asked[s.turn].path...)
+	r.Path = append(r.Path, s.requests[s.turn].path...)
 	return nil
 }
 
-func (s *reportSource) check(answer []byte) error {
-	text := s.asked[s.turn].text
-	s.turn = (s.turn + 1) % len(s.asked)
-	return mustContain(answer, text)
+func (s *reportSource) check(body []byte) error {
+	text := s.requests[s.turn].text
+	s.turn = (s.turn + 1) % len(s.requests)
+	return mustContain(body, text)
 }
 
-// newReportSource makes the requests of a measure. It makes each of them once and refuses an answer that does not hold
-// what the documents promise, because a report of nothing is fast.
+// newReportSource returns the requests of a measure. It sends each of them once and checks that the response contains what
+// the documents contain, because an empty report would be fast.
 func newReportSource(c *client.Client, name, workspace string, now time.Time) (*reportSource, error) {
 	s := &reportSource{}
 	var err error
@@ -122,14 +122,14 @@ func newReportSource(c *client.Client, name, workspace string, now time.Time) (*
 			cards := 2 * reportBoards * reportCards / rareEvery / len(rareWords())
 			err = errors.Join(err, s.addCards(c, "/search?q="+word, word, cards, 1))
 		}
-	case nameSearchMiddling:
-		err = s.addCards(c, "/search?q="+middlingWord, middlingWord, pageSize, 1)
+	case nameSearchMedium:
+		err = s.addCards(c, "/search?q="+mediumWord, mediumWord, pageSize, 1)
 	case nameSearchCommon:
 		err = s.addCards(c, "/search?q="+commonWord, commonWord, pageSize, 1)
 	case nameDashboard:
 		err = s.addDashboard(c, workspace)
 	case nameCalendar:
-		for month := range 10 { // the documents reach half a year to either side
+		for month := range 10 { // the documents cover half a year before and after now
 			err = errors.Join(err, s.addMonth(c, workspace, now.AddDate(0, 0, 30*(month-5))))
 		}
 	case nameFilterCards:
@@ -143,7 +143,7 @@ func newReportSource(c *client.Client, name, workspace string, now time.Time) (*
 	return s, err
 }
 
-// addCards adds a request for a page, which has to show so many cards of at least so many boards.
+// addCards adds a request for a page that must contain the given number of cards, from at least the given number of boards.
 func (s *reportSource) addCards(c *client.Client, path, text string, cards, boards int) error {
 	var found []struct {
 		BoardID string `json:"boardId"`
@@ -158,7 +158,7 @@ func (s *reportSource) addCards(c *client.Client, path, text string, cards, boar
 	if len(found) != cards || len(seen) < boards {
 		return fmt.Errorf("GET %s: %d cards of %d boards instead of %d cards of at least %d", path, len(found), len(seen), cards, boards)
 	}
-	s.asked = append(s.asked, reportPath{apiPath + path, text})
+	s.requests = append(s.requests, reportPath{apiPath + path, text})
 	return nil
 }
 
@@ -172,9 +172,9 @@ func (s *reportSource) addDashboard(c *client.Client, workspace string) error {
 		return err
 	}
 	if cards := found.Open + found.Done; cards != reportBoards*reportCards {
-		return fmt.Errorf("GET %s: %d cards are counted instead of %d", path, cards, reportBoards*reportCards)
+		return fmt.Errorf("GET %s: counts %d cards instead of %d", path, cards, reportBoards*reportCards)
 	}
-	s.asked = append(s.asked, reportPath{apiPath + path, `"byBoard"`})
+	s.requests = append(s.requests, reportPath{apiPath + path, `"byBoard"`})
 	return nil
 }
 
@@ -187,10 +187,10 @@ func (s *reportSource) addMonth(c *client.Client, workspace string, from time.Ti
 	if err := call(c, "GET", path, nil, 200, &found); err != nil {
 		return err
 	}
-	// Two thirds of all cards are due in a year; some more start in the month.
+	// Two thirds of the cards are due within a year, and some more start in the month.
 	if least := reportBoards * reportCards * 2 / 3 * 30 / 366; len(found.Cards) < least*9/10 {
 		return fmt.Errorf("GET %s: %d cards instead of about %d or more", path, len(found.Cards), least)
 	}
-	s.asked = append(s.asked, reportPath{apiPath + path, found.Cards[0].ID})
+	s.requests = append(s.requests, reportPath{apiPath + path, found.Cards[0].ID})
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"cardwall/perf/client"
 )
 
-// A document says at its end what it holds, is the same each time, and gives the reports something to find.
+// The document contains what its counts say, is the same each time, and has matches for every report.
 func TestDocument(t *testing.T) {
 	const boards = 3
 	now := time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)
@@ -26,7 +26,7 @@ func TestDocument(t *testing.T) {
 	}
 	text := document(0)
 	if !bytes.Equal(text, document(0)) || bytes.Equal(text, document(1)) {
-		t.Error("the first document is not the same again, or the second is no other one")
+		t.Error("the first document differs between runs, or equals the second")
 	}
 	var doc struct {
 		Boards   []docBoard `json:"boards"`
@@ -38,7 +38,7 @@ func TestDocument(t *testing.T) {
 	}
 	var sum docCounts
 	sum.Boards = len(doc.Boards)
-	var rare, middling, common, done, due, assigned, mine int
+	var rare, medium, common, done, due, assigned, mine int
 	for _, b := range doc.Boards {
 		if !b.Complete || b.BoardVersion != len(b.Activity) || b.Activity[len(b.Activity)-1].BoardVersion != b.BoardVersion {
 			t.Errorf("board %q: complete %v, version %d, %d entries", b.Board.Name, b.Complete, b.BoardVersion, len(b.Activity))
@@ -50,7 +50,7 @@ func TestDocument(t *testing.T) {
 		sum.Activity += len(b.Activity)
 		for _, c := range b.Cards {
 			rare += strings.Count(c.Description, "qu")
-			middling += strings.Count(c.Description, middlingWord)
+			medium += strings.Count(c.Description, mediumWord)
 			common += strings.Count(c.Description, commonWord)
 			if c.DoneAt != nil {
 				done++
@@ -68,21 +68,21 @@ func TestDocument(t *testing.T) {
 		}
 	}
 	if sum != doc.Counts || sum.Boards != boards || sum.Cards != boards*reportCards || !doc.Complete {
-		t.Errorf("found %+v, the document says %+v, complete %v", sum, doc.Counts, doc.Complete)
+		t.Errorf("the document contains %+v but its counts are %+v, complete %v", sum, doc.Counts, doc.Complete)
 	}
-	if rare != boards || middling != 55 || common != boards*reportCards/commonEvery {
-		t.Errorf("the rare words came %d times, the middling one %d, the common one %d", rare, middling, common)
+	if rare != boards || medium != 55 || common != boards*reportCards/commonEvery {
+		t.Errorf("the rare words occur %d times, the medium one %d, the common one %d", rare, medium, common)
 	}
 	for what, n := range map[string]int{"done": done * 3, "due": due * 3 / 2, "assigned": assigned * 6 / 5, "mine": mine * 24} {
 		if n < 2000 || n > 4000 {
-			t.Errorf("%s: about %d cards by what was found, want 3,000", what, n)
+			t.Errorf("%s: extrapolated to %d cards, want about 3,000", what, n)
 		}
 	}
 }
 
-// The requests come in turn, and the answer to each is looked at for its own text.
-func TestReportSourceTakesTurns(t *testing.T) {
-	s := &reportSource{asked: []reportPath{{"/a", "one"}, {"/b", "two"}}}
+// The requests are sent in order, and each response is checked for its own text.
+func TestReportSourceRotates(t *testing.T) {
+	s := &reportSource{requests: []reportPath{{"/a", "one"}, {"/b", "two"}}}
 	var r client.Request
 	for _, want := range []string{"/a one", "/b two", "/a one"} {
 		if err := s.next(&r); err != nil {
@@ -94,12 +94,12 @@ func TestReportSourceTakesTurns(t *testing.T) {
 		}
 	}
 	if err := s.check([]byte(`{"data":"one"}`)); err == nil {
-		t.Error("the answer to another request was accepted")
+		t.Error("the response to another request was accepted")
 	}
 }
 
-// Reports are judged with one client by the median, and a measure without an answer keeps no promise.
-func TestReportsAreJudged(t *testing.T) {
+// The goals of reports are for the median with one client, and a measure without a response misses its goals.
+func TestReportGoals(t *testing.T) {
 	measured := func(clients, count int, took time.Duration) row {
 		r := &result{name: nameCalendar, clients: clients, units: 1, elapsed: time.Second}
 		for range count {
@@ -114,24 +114,24 @@ func TestReportsAreJudged(t *testing.T) {
 	judge(rows)
 	for i, want := range []bool{false, true, true, false} {
 		if rows[i].missed() != want {
-			t.Errorf("row %d: missed is %v: %v", i, rows[i].missed(), rows[i].cells())
+			t.Errorf("row %d: missed is %v: %q", i, rows[i].missed(), rows[i].cells())
 		}
 	}
 	for _, name := range reportMeasures() {
 		if p := promises()[name]; p.clients != 1 || p.p50 == 0 {
-			t.Errorf("%s promises nothing for one client", name)
+			t.Errorf("%s has no goal for one client", name)
 		}
 	}
 }
 
-// Nothing is filled when no report is asked for: there is not even a program to fill with.
-func TestReportsAreLeftOut(t *testing.T) {
+// No server is started if no report is requested.
+func TestReportsAreSkipped(t *testing.T) {
 	s := &suite{dir: t.TempDir(), options: options{Options: cli.Options{Binary: "/nowhere", Only: regexp.MustCompile("get_card|bare")}}}
 	if err := s.measureReports(t.Context()); err != nil {
 		t.Error(err)
 	}
 	s.Only = regexp.MustCompile("calendar")
 	if err := s.measureReports(t.Context()); err == nil {
-		t.Error("the calendar was left out")
+		t.Error("the calendar was skipped")
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"cardwall/perf/client"
 )
 
-// createSource makes cards at the bottom of random lists of the growing board.
+// createSource creates cards at the bottom of random lists of the growing board.
 type createSource struct {
 	random *rand.Rand
 	boards *growingBoard
@@ -34,12 +34,12 @@ func (s *createSource) next(r *client.Request) error {
 	return nil
 }
 
-func (s *createSource) check(answer []byte) error {
-	return mustContain(answer, "New card ")
+func (s *createSource) check(body []byte) error {
+	return mustContain(body, "New card ")
 }
 
-// growingBoard is the board that new cards go to: one for all clients, because the board's lock is part of what is
-// measured, and a fresh one after so many cards.
+// growingBoard is the board of new cards. All clients share it, because the board's lock is part of what is measured. It is
+// replaced by a new one after a number of cards.
 type growingBoard struct {
 	every int
 	make  func() (*board, error)
@@ -49,14 +49,14 @@ type growingBoard struct {
 	count   int
 }
 
-// take answers the board for one more card, and the card's number.
+// take returns the board for another card, and the number of the card.
 func (g *growingBoard) take() (*board, int, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.current == nil || g.count%g.every == 0 {
 		b, err := g.make()
 		if err != nil {
-			return nil, 0, fmt.Errorf("make the next board: %w", err)
+			return nil, 0, fmt.Errorf("create next board: %w", err)
 		}
 		g.current = b
 	}
@@ -83,23 +83,23 @@ func (s *updateSource) next(r *client.Request) error {
 	return nil
 }
 
-func (s *updateSource) check(answer []byte) error { return mustContain(answer, string(s.title)) }
+func (s *updateSource) check(body []byte) error { return mustContain(body, string(s.title)) }
 
-// moveSource puts cards at the top, the bottom or after a neighbour of a random list. Every tenth card of the board
-// stays where it is, so that there is a neighbour whose list is known; the others are dealt out to the clients.
+// moveSource moves cards to the top of a random list, to its bottom, or after a neighbor. Every tenth card of the board is
+// never moved, so that there are neighbors whose list is known. The others are distributed over the clients.
 type moveSource struct {
 	random  *rand.Rand
 	board   *board
 	movable []card
 	anchors map[string][]card // by list
-	list    string            // the present request's
+	list    string            // of the current request
 }
 
 func newMoveSource(random *rand.Rand, b *board, client, clients int) *moveSource {
 	s := &moveSource{random: random, board: b, anchors: make(map[string][]card)}
 	for i, card := range b.cards {
 		switch {
-		case i%10 == 9-i/10%listsPerBoard: // another list at each turn
+		case i%10 == 9-i/10%listsPerBoard: // a different list each time
 			s.anchors[card.list] = append(s.anchors[card.list], card)
 		case i%clients == client:
 			s.movable = append(s.movable, card)
@@ -134,8 +134,8 @@ func (s *moveSource) next(r *client.Request) error {
 	return nil
 }
 
-func (s *moveSource) check(answer []byte) error {
-	return mustContain(answer, s.list)
+func (s *moveSource) check(body []byte) error {
+	return mustContain(body, s.list)
 }
 
 // getSource fetches random cards.
@@ -153,13 +153,13 @@ func (s *getSource) next(r *client.Request) error {
 	return nil
 }
 
-func (s *getSource) check(answer []byte) error { return mustContain(answer, s.id) }
+func (s *getSource) check(body []byte) error { return mustContain(body, s.id) }
 
-// pageSource walks from page to page and begins anew after the last. The clients begin at pages spread over the whole
-// list, so that at each moment some are near its start and some near its end.
+// pageSource requests one page after the other and starts over after the last. The clients start at different pages, so
+// that at any time some are near the start of the list and some near its end.
 type pageSource struct {
 	base   string // the path of the first page
-	cursor string // of the next one; empty for the first
+	cursor string // of the next page; empty for the first
 }
 
 func newPageSource(base string, cursors []string, client, clients int) *pageSource {
@@ -172,29 +172,29 @@ func (s *pageSource) next(r *client.Request) error {
 	return nil
 }
 
-func (s *pageSource) check(answer []byte) error {
+func (s *pageSource) check(body []byte) error {
 	s.cursor = ""
-	if err := mustContain(answer, `"id"`); err != nil {
+	if err := mustContain(body, `"id"`); err != nil {
 		return err
 	}
 	var err error
-	s.cursor, err = nextCursor(answer)
+	s.cursor, err = nextCursor(body)
 	return err
 }
 
-// nextCursor answers the cursor in a page, or nothing at the last page. It searches instead of decoding, because
-// decoding fifty cards would cost more than the server's work. Inside a JSON text a quotation mark is escaped, so the
-// name cannot be found in a card's text.
-func nextCursor(answer []byte) (string, error) {
+// nextCursor returns the cursor in a page, or an empty string for the last page. It searches instead of decoding, because
+// decoding fifty cards would cost more than the server's work. Quotation marks are escaped inside JSON strings, so the name
+// cannot be found in the text of a card.
+func nextCursor(body []byte) (string, error) {
 	const name = `"nextCursor":`
-	tail := max(len(answer)-1024, 0)
-	at := bytes.Index(answer[tail:], []byte(name))
+	tail := max(len(body)-1024, 0)
+	at := bytes.Index(body[tail:], []byte(name))
 	if at >= 0 {
 		at += tail
-	} else if at = bytes.Index(answer, []byte(name)); at < 0 {
+	} else if at = bytes.Index(body, []byte(name)); at < 0 {
 		return "", nil
 	}
-	rest := bytes.TrimLeft(answer[at+len(name):], " \n\t")
+	rest := bytes.TrimLeft(body[at+len(name):], " \n\t")
 	if bytes.HasPrefix(rest, []byte("null")) {
 		return "", nil
 	}
@@ -203,7 +203,7 @@ func nextCursor(answer []byte) (string, error) {
 			return unquote(rest[:end+2])
 		}
 	}
-	return "", fmt.Errorf("nextCursor is no string: %s", client.Clip(rest))
+	return "", fmt.Errorf("nextCursor is not a string: %s", client.Clip(rest))
 }
 
 func unquote(quoted []byte) (string, error) {
@@ -217,7 +217,7 @@ func unquote(quoted []byte) (string, error) {
 	return s, nil
 }
 
-// mixedSource takes each request from one of several sources, by their shares.
+// mixedSource takes each request from one of several sources, weighted by their shares.
 type mixedSource struct {
 	random  *rand.Rand
 	parts   []part
@@ -240,9 +240,9 @@ func (s *mixedSource) next(r *client.Request) error {
 	return s.current.next(r)
 }
 
-func (s *mixedSource) check(answer []byte) error { return s.current.check(answer) }
+func (s *mixedSource) check(body []byte) error { return s.current.check(body) }
 
-// pathSource fetches one path again and again.
+// pathSource requests the same path every time.
 type pathSource struct{ path string }
 
 func (s pathSource) next(r *client.Request) error {
@@ -251,16 +251,16 @@ func (s pathSource) next(r *client.Request) error {
 	return nil
 }
 
-func (s pathSource) check(answer []byte) error {
-	if len(answer) == 0 {
-		return errors.New("the answer is empty")
+func (s pathSource) check(body []byte) error {
+	if len(body) == 0 {
+		return errors.New("the response is empty")
 	}
 	return nil
 }
 
-func mustContain(answer []byte, text string) error {
-	if !bytes.Contains(answer, []byte(text)) {
-		return fmt.Errorf("the answer does not contain %q: %s", text, client.Clip(answer))
+func mustContain(body []byte, text string) error {
+	if !bytes.Contains(body, []byte(text)) {
+		return fmt.Errorf("the response does not contain %q: %s", text, client.Clip(body))
 	}
 	return nil
 }

@@ -16,10 +16,10 @@ import (
 	"cardwall/perf/process"
 )
 
-// cardsPerBoard is when the create measure takes a new board, below the default limit of open cards.
+// cardsPerBoard is how many cards the create measure puts on a board before it starts a new one.
 const cardsPerBoard = 4000
 
-// suite runs the measures that were asked for, one after the other, and keeps what they found.
+// suite runs the requested measures one after the other and collects their results.
 type suite struct {
 	options
 	dir   string    // the temporary folder
@@ -29,8 +29,8 @@ type suite struct {
 	seed  uint64
 }
 
-// run measures the server first, the machine after it, when the server has ended, then the reports, the export and at
-// last the webhooks.
+// run measures the server, then the machine, the large installation, the reports, the export and the webhooks. Only one
+// server runs at a time.
 func (s *suite) run(ctx context.Context) error {
 	measures := s.serverMeasures()
 	if s.wants(nameFirst, nameFirstFilled, nameIdle, nameLoaded, nameFolder, nameRuleWithout, nameRuleFifth, nameRuleFifthRuns,
@@ -62,7 +62,7 @@ func (s *suite) run(ctx context.Context) error {
 	return s.measureHooks(ctx)
 }
 
-// wants says whether one of the names was asked for.
+// wants reports whether a measure with one of the names was requested.
 func (s *suite) wants(names ...string) bool {
 	return slices.ContainsFunc(names, s.Only.MatchString)
 }
@@ -71,17 +71,17 @@ func (s *suite) progress(format string, args ...any) {
 	fmt.Fprintf(s.log, format+"\n", args...)
 }
 
-// measure is a load on the server whose data is made when its turn comes.
+// measure is a load on the server. Its data is created just before it runs.
 type measure struct {
 	name    string
 	clients int
 	sources func(ctx context.Context, f *fixture, clients int) (func(i int) source, error)
-	// turns has it take turns with its neighbours that do too, so that a machine whose speed drifts says the same of
-	// all of them.
-	turns bool
+	// Interleaved measures that follow each other run alternately, so that a drift in the machine's speed affects all of
+	// them equally.
+	interleaved bool
 }
 
-// rounds is how often measures that take turns have theirs.
+// rounds is into how many parts interleaved measures are divided.
 const rounds = 10
 
 func (s *suite) measureServer(ctx context.Context, srv *installation, measures []measure) error {
@@ -99,7 +99,7 @@ func (s *suite) measureServer(ctx context.Context, srv *installation, measures [
 		addrs: []string{srv.Addr}, token: srv.token, workspace: srv.workspace, clients: s.clients, progress: s.progress,
 		names: s.names, boards: make(map[string]*board), cursors: make(map[string][]string),
 	}
-	var together []*load // those that take turns
+	var together []*load // measures that run interleaved
 	for i, m := range measures {
 		if s.wants(m.name) {
 			sources, err := m.sources(ctx, f, m.clients)
@@ -108,7 +108,7 @@ func (s *suite) measureServer(ctx context.Context, srv *installation, measures [
 			}
 			together = append(together, &load{name: m.name, clients: m.clients, pid: srv.Process.PID(), client: f.client, source: sources})
 		}
-		if m.turns && i+1 < len(measures) && measures[i+1].turns {
+		if m.interleaved && i+1 < len(measures) && measures[i+1].interleaved {
 			continue
 		}
 		if err := s.measureLoads(ctx, together); err != nil {
@@ -147,7 +147,8 @@ func (s *suite) measureServer(ctx context.Context, srv *installation, measures [
 	return s.measureStart(ctx, srv, nameFirstFilled)
 }
 
-// measureStart starts the server, three times when the figure is asked for, and leaves it running. The median counts.
+// measureStart starts the server and leaves it running. If the measure is requested, it starts it three times and reports
+// the median.
 func (s *suite) measureStart(ctx context.Context, srv *installation, name string) error {
 	starts := 1
 	if s.wants(name) {
@@ -176,8 +177,8 @@ func (s *suite) measureStart(ctx context.Context, srv *installation, name string
 	return nil
 }
 
-// measureMemory notes the server's resident memory, which has to stay below the limit, how much of it is of the database
-// that it maps, and its peak so far.
+// measureMemory reports the server's resident memory, which must stay below the limit in MB, how much of it is the mapped
+// database, and the peak.
 func (s *suite) measureMemory(srv *installation, name string, limit int64) error {
 	pid := srv.Process.PID()
 	now, err := process.Memory(pid, "VmRSS")
@@ -199,12 +200,12 @@ func (s *suite) measureMemory(srv *installation, name string, limit int64) error
 	return nil
 }
 
-// measureLoad runs a load and notes what it found.
+// measureLoad runs a load and adds its result to the table.
 func (s *suite) measureLoad(ctx context.Context, l *load) error {
 	return s.measureLoads(ctx, []*load{l})
 }
 
-// measureLoads runs loads, several by turns, and notes what each found.
+// measureLoads runs loads, interleaved if there are several, and adds their results to the table.
 func (s *suite) measureLoads(ctx context.Context, loads []*load) error {
 	times := 1
 	if len(loads) > 1 {
@@ -213,7 +214,7 @@ func (s *suite) measureLoads(ctx context.Context, loads []*load) error {
 	for _, l := range loads {
 		s.progress("measuring %s", l.name)
 	}
-	found, err := s.byTurns(ctx, loads, times)
+	found, err := s.runInterleaved(ctx, loads, times)
 	if err != nil {
 		return err
 	}
@@ -223,8 +224,8 @@ func (s *suite) measureLoads(ctx context.Context, loads []*load) error {
 	return nil
 }
 
-// byTurns runs loads one after the other, so many times, and answers what each found in all.
-func (s *suite) byTurns(ctx context.Context, loads []*load, times int) ([]*result, error) {
+// runInterleaved runs the loads one after the other, as many times as given, and returns the total of each.
+func (s *suite) runInterleaved(ctx context.Context, loads []*load, times int) ([]*result, error) {
 	found := make([]*result, len(loads))
 	for range times {
 		for i, l := range loads {
@@ -246,13 +247,13 @@ func (s *suite) byTurns(ctx context.Context, loads []*load, times int) ([]*resul
 	return found, nil
 }
 
-// random answers a sequence of its own for a client, the same in each run.
+// random returns the random numbers of one client, the same in each run.
 func (s *suite) random() *rand.Rand {
 	s.seed++
 	return rand.New(rand.NewPCG(1, s.seed))
 }
 
-// serverMeasures lists the loads. Those that read come before those that write, and work on boards of their own.
+// serverMeasures returns the loads. Those that read come before those that write, and use other boards.
 func (s *suite) serverMeasures() []measure {
 	get := func(ctx context.Context, f *fixture, _ int) (func(int) source, error) {
 		b, err := f.board(ctx, "Ten thousand", 10_000)
@@ -325,7 +326,7 @@ func (s *suite) serverMeasures() []measure {
 	}...)
 }
 
-// newGrowingBoard makes the board of new cards, whose first one is made with the first card.
+// newGrowingBoard returns a growing board, which is created with its first card.
 func newGrowingBoard(f *fixture) *growingBoard {
 	count := 0
 	return &growingBoard{every: cardsPerBoard, make: func() (*board, error) {
@@ -336,11 +337,11 @@ func newGrowingBoard(f *fixture) *growingBoard {
 	}}
 }
 
-// measureMachine measures the limits that no server on this machine can pass.
+// measureMachine measures the limits that no server on this machine can exceed.
 func (s *suite) measureMachine(ctx context.Context) error {
 	dir := filepath.Join(s.dir, "limits")
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		return fmt.Errorf("make folder: %w", err)
+		return fmt.Errorf("create folder: %w", err)
 	}
 	if s.wants(nameHello, nameMemory, nameRows, nameRow) {
 		if err := s.measureBareServer(ctx, dir); err != nil {

@@ -20,13 +20,13 @@ type row struct {
 	goals  []goal
 }
 
-// goal is a promise and whether this run kept it.
+// goal is a promise and whether this run met it.
 type goal struct {
 	text string
 	met  bool
 }
 
-// missed says whether a goal was missed.
+// missed reports whether a goal was missed.
 func (r *row) missed() bool {
 	for _, g := range r.goals {
 		if !g.met {
@@ -36,7 +36,7 @@ func (r *row) missed() bool {
 	return false
 }
 
-// cells answers the line, a cell a column; unknown ones are empty.
+// cells returns the line. Cells that do not apply are empty.
 func (r *row) cells() []string {
 	cells := make([]string, len(columns()))
 	cells[0], cells[2] = r.name, r.value
@@ -74,7 +74,7 @@ func (r *row) cells() []string {
 	return cells
 }
 
-// columns are the titles; the first and the last three are text, the rest numbers.
+// columns returns the header. The first and the last three columns are text, the others numbers.
 func columns() []string {
 	return []string{"measure", "clients", "result", "p50 ms", "p95 ms", "p99 ms", "max ms", "errors",
 		"server CPU ms", "load CPU ms", "ratio", "goal", "met"}
@@ -82,7 +82,7 @@ func columns() []string {
 
 func isText(column int) bool { return column == 0 || column >= 10 }
 
-// printTable writes the rows, as plain text or as Markdown, with columns of one width in both.
+// printTable writes the rows as plain text or Markdown.
 func printTable(w io.Writer, rows []row, markdown bool) error {
 	lines := [][]string{columns()}
 	for _, r := range rows {

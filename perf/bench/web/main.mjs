@@ -1,13 +1,13 @@
 // node perf/bench/web/main.mjs [--runs N] [--only TEXT]
 //
 // Measures the pages of the built binary in headless Chromium, prints each
-// measure beside its goal and fails when one is missed. A goal is for the
-// middle one of the runs; best and worst tell how steady the machine was.
+// measure with its goal and fails if one is missed. A goal is for the median
+// of the runs; best and worst show how much the results vary.
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { dragCard, openBoard, seeChanges } from "./measures.mjs";
-import { makeWorld } from "./world.mjs";
+import { startServer } from "./setup.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const { chromium } = createRequire(here("../../../web/package.json"))(
@@ -21,30 +21,30 @@ const { values: options } = parseArgs({
 });
 const runs = Number(options.runs);
 if (!Number.isInteger(runs) || runs < 1)
-  throw new Error("--runs takes a number of at least 1");
+  throw new Error("--runs must be a number of at least 1");
 
 const rows = [];
 const wanted = (name) => name.includes(options.only);
 
 function row(name, unit, values, goal) {
   const sorted = values.toSorted((a, b) => a - b);
-  const [best, middle, worst] = [
+  const [best, median, worst] = [
     sorted[0],
     sorted[Math.floor(sorted.length / 2)],
     sorted.at(-1),
   ];
-  const most = Number(goal.replace(/[^\d.]/g, ""));
-  const met = goal.startsWith("<=") ? middle <= most : middle < most;
-  rows.push({ name, unit, best, middle, worst, goal, met });
+  const limit = Number(goal.replace(/[^\d.]/g, ""));
+  const met = goal.startsWith("<=") ? median <= limit : median < limit;
+  rows.push({ name, unit, best, median, worst, goal, met });
 }
 
-async function measure(browser, world) {
+async function measure(browser, setup) {
   const repeat = async (once) => {
     const all = [];
     for (let n = 0; n < runs; n++) all.push(await once());
     return all;
   };
-  await openBoard(browser, world, world.boards[1000]); // the browser's own start is none of ours
+  await openBoard(browser, setup, setup.boards[1000]); // exclude the start of the browser
   for (const [cards, goal] of [
     [1000, "< 450"],
     [5000, "< 700"],
@@ -52,7 +52,7 @@ async function measure(browser, world) {
     const name = `board of ${cards.toLocaleString("en")} cards`;
     if (wanted(`${name}, usable`)) {
       const opened = await repeat(() =>
-        openBoard(browser, world, world.boards[cards]),
+        openBoard(browser, setup, setup.boards[cards]),
       );
       row(
         `${name}, usable`,
@@ -78,7 +78,7 @@ async function measure(browser, world) {
       row(
         `${name}, drag, worst frame`,
         "ms",
-        await repeat(() => dragCard(browser, world, world.boards[cards])),
+        await repeat(() => dragCard(browser, setup, setup.boards[cards])),
         "< 34",
       );
     }
@@ -86,7 +86,7 @@ async function measure(browser, world) {
       row(
         `${name}, seen by another`,
         "ms",
-        await seeChanges(browser, world, world.boards[cards], 4 * runs),
+        await seeChanges(browser, setup, setup.boards[cards], 4 * runs),
         "< 250",
       );
     }
@@ -100,7 +100,7 @@ function print() {
     r.name,
     r.unit,
     number(r.best),
-    number(r.middle),
+    number(r.median),
     number(r.worst),
     r.goal,
     r.met ? "pass" : "MISS",
@@ -111,7 +111,7 @@ function print() {
   const line = (c) =>
     `| ${c.map((text, n) => (n >= 2 && n <= 4 ? text.padStart(widths[n]) : text.padEnd(widths[n]))).join(" | ")} |`;
   console.log(
-    `\n${runs} runs of each, each run a first visit with nothing cached.\n`,
+    `\n${runs} runs of each, each a first visit with an empty cache.\n`,
   );
   console.log(
     [
@@ -122,7 +122,7 @@ function print() {
   );
 }
 
-const world = await makeWorld(
+const setup = await startServer(
   process.env.CARDWALL_BIN ?? here("../../../bin/cardwall"),
 );
 try {
@@ -140,13 +140,13 @@ try {
     ],
   });
   try {
-    await measure(browser, world);
+    await measure(browser, setup);
   } finally {
     await browser.close();
   }
 } finally {
-  await world.stop();
+  await setup.stop();
 }
 print();
-if (rows.length === 0) throw new Error(`nothing is called “${options.only}”`);
+if (rows.length === 0) throw new Error(`no measure matches “${options.only}”`);
 process.exitCode = rows.every((r) => r.met) ? 0 : 1;

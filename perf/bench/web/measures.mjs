@@ -1,14 +1,14 @@
-// What is measured in a browser. Times are milliseconds.
+// The measures in the browser. Times are in milliseconds.
 
 /**
- * Opens a board as a first visit: nothing cached. Usable is when each list in
- * view has painted cards and a key brings the focus to one.
+ * Opens a board with an empty cache. It is usable when each list in view has
+ * painted cards and a key moves the focus to one.
  * @returns {Promise<{usable: number, requests: string[], script: number}>}
- *   requests: for data, until the board was usable and one second more; the bytes of
- *   script as they came over the wire.
+ *   requests: those for data, until one second after the board was usable;
+ *   script: the transferred bytes of scripts.
  */
-export async function openBoard(browser, world, boardId) {
-  const { page, context } = await visit(browser, world, 0);
+export async function openBoard(browser, setup, boardId) {
+  const { page, context } = await visit(browser, setup, 0);
   const requests = [];
   page.on("request", (request) => {
     const { pathname } = new URL(request.url());
@@ -17,19 +17,19 @@ export async function openBoard(browser, world, boardId) {
   });
   const weight = await weigh(page);
   await page.addInitScript(watchOpening);
-  // The page says it by itself. Asked, the page would run 300 kB of Playwright's own
-  // script while it opens, 60 ms of what is measured.
-  const said = page.waitForEvent("console", (message) =>
+  // The page reports it itself: polling would make it run 300 kB of Playwright's
+  // scripts while it opens, which takes 60 ms.
+  const usableMessage = page.waitForEvent("console", (message) =>
     message.text().startsWith("usable "),
   );
-  await page.goto(`${world.url}/boards/${boardId}`, { waitUntil: "commit" });
-  const usable = Number((await said).text().split(" ")[1]);
+  await page.goto(`${setup.url}/boards/${boardId}`, { waitUntil: "commit" });
+  const usable = Number((await usableMessage).text().split(" ")[1]);
   await page.waitForTimeout(1000);
   await context.close();
   return { usable, requests, ...weight };
 }
 
-/** Runs in the page before anything of it. */
+/** Runs in the page before its own scripts. */
 function watchOpening() {
   const filled = () => {
     const lists = [...document.querySelectorAll(".lists > [data-list]")];
@@ -42,7 +42,7 @@ function watchOpening() {
   };
   const look = () =>
     filled() ? setTimeout(painted) : requestAnimationFrame(look);
-  // A timer that is set before a frame is painted fires after it.
+  // A timer set before a frame is painted fires after it.
   const painted = () => {
     document.body.dispatchEvent(
       new KeyboardEvent("keydown", {
@@ -75,13 +75,13 @@ async function weigh(page) {
 }
 
 /**
- * Drags a card with the mouse over four lists, down one of them until it
+ * Drags a card with the mouse across four lists and down one of them until it
  * scrolls, and drops it.
- * @returns {Promise<number>} the longest time between two frames, from the press until the drop has been painted.
+ * @returns {Promise<number>} the longest time between two frames, from pressing the button until the drop is painted.
  */
-export async function dragCard(browser, world, boardId) {
-  const { page, context } = await visit(browser, world, 0);
-  await page.goto(`${world.url}/boards/${boardId}`);
+export async function dragCard(browser, setup, boardId) {
+  const { page, context } = await visit(browser, setup, 0);
+  await page.goto(`${setup.url}/boards/${boardId}`);
   const list = (n) => page.locator(".lists > [data-list]").nth(n);
   await list(3).locator("[data-card]").first().waitFor();
   await page
@@ -106,19 +106,19 @@ export async function dragCard(browser, world, boardId) {
   await page.mouse.move(from.x + 20, from.y + 10);
   await page.mouse.down();
   const y = from.y + 60;
-  await glide(
+  await moveMouse(
     page,
     { x: from.x + 20, y: from.y + 10 },
     { x: to.x + 60, y },
     60,
   );
-  await glide(
+  await moveMouse(
     page,
     { x: to.x + 60, y },
     { x: to.x + 60, y: to.y + to.height - 12 },
     60,
   );
-  await page.waitForTimeout(400); // it scrolls
+  await page.waitForTimeout(400); // while it scrolls
   await page.mouse.up();
   await page.waitForTimeout(200);
   const worst = await page.evaluate(() => Math.max(...globalThis.frames60));
@@ -129,7 +129,7 @@ export async function dragCard(browser, world, boardId) {
   return worst;
 }
 
-async function glide(page, from, to, steps) {
+async function moveMouse(page, from, to, steps) {
   for (let n = 1; n <= steps; n++) {
     await page.mouse.move(
       from.x + ((to.x - from.x) * n) / steps,
@@ -140,19 +140,19 @@ async function glide(page, from, to, steps) {
 }
 
 /**
- * One person moves a card by key; another looks at the same board in another browser.
- * @returns {Promise<number[]>} for each change, from the key to the other's painted frame.
+ * One person moves a card with the keyboard; another has the same board open in another browser.
+ * @returns {Promise<number[]>} for each change, the time from the key press to the other's painted frame.
  */
-export async function seeChanges(browser, world, boardId, changes) {
+export async function seeChanges(browser, setup, boardId, changes) {
   const [ada, grace] = await Promise.all([
-    visit(browser, world, 0),
-    visit(browser, world, 1),
+    visit(browser, setup, 0),
+    visit(browser, setup, 1),
   ]);
   for (const { page } of [ada, grace]) {
-    await page.goto(`${world.url}/boards/${boardId}`);
+    await page.goto(`${setup.url}/boards/${boardId}`);
     await page.locator("[data-card]").first().waitFor();
   }
-  await grace.page.waitForTimeout(1000); // the stream stands
+  await grace.page.waitForTimeout(1000); // until the stream is connected
   await grace.page.evaluate(() => {
     globalThis.seen = [];
     const watch = new MutationObserver(() =>
@@ -191,14 +191,14 @@ export async function seeChanges(browser, world, boardId, changes) {
   return took;
 }
 
-async function visit(browser, world, person) {
+async function visit(browser, setup, person) {
   const context = await browser.newContext({
     viewport: { width: 1440, height: 900 },
   });
-  await context.addCookies([world.cookies[person]]);
+  await context.addCookies([setup.cookies[person]]);
   const page = await context.newPage();
-  // A browser still makes processes for a tab when it is there, on the cores on which
-  // the page would be opened: a third of the time, and none of the page's.
+  // After a tab is open, the browser still starts processes for it, on the same
+  // cores. They would take a third of the measured time.
   await page.waitForTimeout(500);
   return { context, page };
 }

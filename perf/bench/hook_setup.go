@@ -18,14 +18,14 @@ import (
 	"cardwall/perf/client"
 )
 
-// What the plan "business" allows one organization.
+// The limits of the plan "business" for one organization.
 const (
-	webhooksOfOne   = 100
-	deliveriesOfOne = 50_000 // a day
+	maxWebhooks   = 100
+	maxDeliveries = 50_000 // per day
 )
 
-// hookWorld is a server whose boards have webhooks, and the receivers of those. Nothing paces its deliveries.
-type hookWorld struct {
+// hookSetup is a server whose boards have webhooks, and the receivers of the deliveries. The server sends without a pace.
+type hookSetup struct {
 	suite     *suite
 	srv       *installation
 	receivers *receivers
@@ -33,65 +33,64 @@ type hookWorld struct {
 	seen      ledger
 }
 
-// hookBoard is a board with one card, whose changes go to its endpoints.
+// hookBoard is a board with one card, whose changes are sent to its endpoints.
 type hookBoard struct {
-	id, card string
-	points   []*endpoint
+	id, card  string
+	endpoints []*endpoint
 }
 
-// hookPlan says what is made.
+// hookPlan describes a hookSetup.
 type hookPlan struct {
-	boards, each int     // boards, and webhooks of each
-	oneHost      bool    // all endpoints are behind one port
-	manners      []share // of boards from the first on; the others take at once
-	deliveries   int     // that the organizations together have to allow
+	boards, each int     // number of boards, and webhooks per board
+	oneHost      bool    // all endpoints share a port
+	behaviors    []share // of the first boards; the endpoints of the others accept
+	deliveries   int     // that the limits of the organizations must allow
 }
 
-// share is so many boards whose endpoints have a manner.
+// share is a number of boards whose endpoints have a behavior.
 type share struct {
-	boards int
-	manner manner
+	boards   int
+	behavior behavior
 }
 
-// newHookWorld makes the server, the organizations that the plan needs, the boards and their webhooks, and leaves the
-// server running.
-func newHookWorld(ctx context.Context, s *suite, dir string, plan hookPlan) (w *hookWorld, err error) {
+// newHookSetup creates the organizations, boards and webhooks of a plan on a new server, and leaves the server running.
+func newHookSetup(ctx context.Context, s *suite, dir string, plan hookPlan) (w *hookSetup, err error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make folder: %w", err)
+		return nil, fmt.Errorf("create folder: %w", err)
 	}
 	srv, err := newInstallation(ctx, s.Binary, dir, "")
 	if err != nil {
 		return nil, err
 	}
 	srv.Env = append(srv.Env, "CARDWALL_WEBHOOK_ALLOW=127.0.0.1", "CARDWALL_WEBHOOK_PACE=0")
-	w = &hookWorld{suite: s, srv: srv, receivers: newReceivers(), seen: newLedger()}
+	w = &hookSetup{suite: s, srv: srv, receivers: newReceivers(), seen: newLedger()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(w.explain(err), w.close())
 		}
 	}()
 	workspaces := []string{srv.workspace}
-	for len(workspaces)*webhooksOfOne < plan.boards*plan.each || len(workspaces)*deliveriesOfOne*9/10 < plan.deliveries {
+	for len(workspaces)*maxWebhooks < plan.boards*plan.each || len(workspaces)*maxDeliveries*9/10 < plan.deliveries {
 		made, err := srv.AddWorkspace(ctx, "More")
 		if err != nil {
 			return w, err
 		}
 		workspaces = append(workspaces, made)
 	}
-	for _, part := range append(plan.manners, share{plan.boards, takes}) {
+	for _, part := range append(plan.behaviors, share{plan.boards, accepts}) {
 		n := min(part.boards, plan.boards-len(w.boards))
-		points, err := w.receivers.open(n*plan.each, part.manner, plan.oneHost)
+		endpoints, err := w.receivers.open(n*plan.each, part.behavior, plan.oneHost)
 		if err != nil {
 			return w, err
 		}
 		for i := range n {
-			w.boards = append(w.boards, &hookBoard{points: points[i*plan.each : (i+1)*plan.each]})
+			w.boards = append(w.boards, &hookBoard{endpoints: endpoints[i*plan.each : (i+1)*plan.each]})
 		}
 	}
 	if _, err := srv.Start(ctx); err != nil {
 		return w, err
 	}
-	s.progress("making %d boards with %d webhooks each, of %d organizations", plan.boards, plan.each, len(workspaces))
+	s.progress("creating %d boards with %d webhooks each in %d organizations", plan.boards, plan.each, len(workspaces))
 	faults := make([]error, s.clients)
 	var running sync.WaitGroup
 	for first := range s.clients {
@@ -107,7 +106,7 @@ func newHookWorld(ctx context.Context, s *suite, dir string, plan hookPlan) (w *
 	return w, errors.Join(append(faults, ctx.Err())...)
 }
 
-// fill makes the board, its card and its webhooks.
+// fill creates the board, its card and its webhooks.
 func (b *hookBoard) fill(c *client.Client, workspace string) error {
 	var made struct {
 		record
@@ -124,37 +123,36 @@ func (b *hookBoard) fill(c *client.Client, workspace string) error {
 		return err
 	}
 	b.card = made.ID
-	for _, e := range b.points {
+	for _, e := range b.endpoints {
 		in := map[string]any{"boardId": b.id, "url": e.url, "events": []string{"card.updated"}}
 		if err := call(c, "POST", "/webhooks", in, 201, &made); err != nil {
 			return err
 		}
-		if err := e.knows(made.Secret); err != nil {
+		if err := e.setSecret(made.Secret); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *hookWorld) client() *client.Client {
+func (w *hookSetup) client() *client.Client {
 	return client.New(w.srv.Addr, w.srv.token, w.suite.names())
 }
 
-// close ends the server and the receivers. The receivers go first, because what hangs there keeps the server.
-func (w *hookWorld) close() error {
+// close stops the receivers and the server. The receivers come first, because the server waits for those that hang.
+func (w *hookSetup) close() error {
 	w.receivers.close()
 	return w.srv.Stop()
 }
 
-// explain adds the server's last lines to an error.
-func (w *hookWorld) explain(err error) error {
+// explain adds the end of the server's log to an error.
+func (w *hookSetup) explain(err error) error {
 	return w.srv.WithLog(err)
 }
 
-// fillOutbox writes so many events that were committed and not delivered yet into the database of the stopped server:
-// copies of one delivery that the server wrote, with ids of their own, for all boards in turn. They are what a server
-// finds that was killed, or whose receivers were away. It answers what has to come.
-func (w *hookWorld) fillOutbox(ctx context.Context, events int) (err error) {
+// fillOutbox writes undelivered events into the database of the stopped server, as a killed server would leave them: copies
+// of one delivery that the server wrote, with new ids, distributed over all boards.
+func (w *hookSetup) fillOutbox(ctx context.Context, events int) (err error) {
 	db, err := w.database(ctx)
 	if err != nil {
 		return err
@@ -184,12 +182,12 @@ func (w *hookWorld) fillOutbox(ctx context.Context, events int) (err error) {
 	for n := range events {
 		b, version := w.boards[n%len(w.boards)], int64(1_000_000+n)
 		at := now - int64(events-n)/10
-		for _, e := range b.points {
+		for _, e := range b.endpoints {
 			serial++
 			id := fmt.Sprintf("%s%013d:v%d", oldID[:len("itg_")+13], serial, version)
 			body := strings.NewReplacer(oldID, id, oldBoard, b.id,
 				`"boardVersion":`+strconv.FormatInt(oldVersion, 10)+`,`, `"boardVersion":`+strconv.FormatInt(version, 10)+`,`).Replace(oldBody)
-			fresh := map[string]any{ // what the server writes of a new one
+			fresh := map[string]any{ // as the server writes a new delivery
 				"id": id, "webhook_id": hooks[b.id][e.number], "board_id": b.id, "version": version, "status": "pending",
 				"retry": int64(0), "due_at": at,
 				"attempts": int64(0), "reason": "", "http_status": nil, "created_at": at, "ended_at": nil, "log": "[]", "body": body,
@@ -211,7 +209,7 @@ func (w *hookWorld) fillOutbox(ctx context.Context, events int) (err error) {
 	return tx.Commit()
 }
 
-func (w *hookWorld) database(ctx context.Context) (*sql.DB, error) {
+func (w *hookSetup) database(ctx context.Context) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(w.srv.Data, "cardwall.db")+"?_pragma=busy_timeout(5000)&_pragma=synchronous(FULL)")
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
@@ -219,25 +217,25 @@ func (w *hookWorld) database(ctx context.Context) (*sql.DB, error) {
 	return db, db.PingContext(ctx)
 }
 
-// sampleDelivery reads the last delivery that a server made and delivered.
+// sampleDelivery returns the last delivery that the server delivered.
 func sampleDelivery(ctx context.Context, db *sql.DB) (columns []string, sample map[string]any, err error) {
 	rows, err := db.QueryContext(ctx, "SELECT * FROM deliveries WHERE status = 'delivered' ORDER BY id DESC LIMIT 1")
 	if err != nil {
-		return nil, nil, fmt.Errorf("read a delivery: %w", err)
+		return nil, nil, fmt.Errorf("read delivery: %w", err)
 	}
 	defer rows.Close()
 	if columns, err = rows.Columns(); err != nil {
-		return nil, nil, fmt.Errorf("read a delivery: %w", err)
+		return nil, nil, fmt.Errorf("read delivery: %w", err)
 	}
 	if !rows.Next() {
-		return nil, nil, errors.Join(errors.New("read a delivery: none was delivered"), rows.Err())
+		return nil, nil, errors.Join(errors.New("read delivery: none was delivered"), rows.Err())
 	}
 	values, into := make([]any, len(columns)), make([]any, len(columns))
 	for i := range values {
 		into[i] = &values[i]
 	}
 	if err := rows.Scan(into...); err != nil {
-		return nil, nil, fmt.Errorf("read a delivery: %w", err)
+		return nil, nil, fmt.Errorf("read delivery: %w", err)
 	}
 	sample = make(map[string]any)
 	for i, column := range columns {
@@ -246,9 +244,9 @@ func sampleDelivery(ctx context.Context, db *sql.DB) (columns []string, sample m
 	return columns, sample, rows.Err()
 }
 
-// webhooks answers the webhook of each endpoint, by board. They are told apart by their last four characters, which
-// are unique on a board.
-func (w *hookWorld) webhooks(ctx context.Context, db *sql.DB) (map[string]map[int]string, error) {
+// webhooks returns the id of the webhook of each endpoint, by board. It matches them by the last four characters of their
+// URL, which are unique on a board.
+func (w *hookSetup) webhooks(ctx context.Context, db *sql.DB) (map[string]map[int]string, error) {
 	found := make(map[string]map[string]string)
 	rows, err := db.QueryContext(ctx, "SELECT id, board_id, host, last_four FROM webhooks")
 	if err != nil {
@@ -268,11 +266,11 @@ func (w *hookWorld) webhooks(ctx context.Context, db *sql.DB) (map[string]map[in
 	out := make(map[string]map[int]string)
 	for _, b := range w.boards {
 		out[b.id] = make(map[int]string)
-		for _, e := range b.points {
+		for _, e := range b.endpoints {
 			host, _, _ := strings.Cut(strings.TrimPrefix(e.url, "http://"), "/")
 			id, ok := found[b.id][host+" "+e.url[len(e.url)-4:]]
 			if !ok {
-				return nil, fmt.Errorf("read webhooks: none sends to %s", e.url)
+				return nil, fmt.Errorf("read webhooks: there is none for %s", e.url)
 			}
 			out[b.id][e.number] = id
 		}
@@ -280,8 +278,8 @@ func (w *hookWorld) webhooks(ctx context.Context, db *sql.DB) (map[string]map[in
 	return out, rows.Err()
 }
 
-// unfinished counts the deliveries in the database of the stopped server that are not delivered.
-func (w *hookWorld) unfinished(ctx context.Context) (n int, err error) {
+// unfinished returns how many deliveries in the database of the stopped server are not delivered.
+func (w *hookSetup) unfinished(ctx context.Context) (n int, err error) {
 	db, err := w.database(ctx)
 	if err != nil {
 		return 0, err
@@ -291,56 +289,57 @@ func (w *hookWorld) unfinished(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// due is a delivery that has to come.
+// due is an expected delivery.
 type due struct {
-	id       string    // empty when only the server knows it
-	answered time.Time // when its change was acknowledged
+	id           string    // empty if only the server knows it
+	acknowledged time.Time // when the change was acknowledged
 }
 
-// ledger holds what has to come against what came.
+// ledger compares the expected deliveries with those that arrived.
 type ledger struct {
-	due    map[event]due
-	came   map[event]receipt
-	faults []string
+	due     map[event]due
+	arrived map[event]receipt
+	faults  []string
 }
 
 func newLedger() ledger {
-	return ledger{due: make(map[event]due), came: make(map[event]receipt)}
+	return ledger{due: make(map[event]due), arrived: make(map[event]receipt)}
 }
 
 func (l *ledger) expect(e event, d due) { l.due[e] = d }
 
-// take notes what came: each event once, by one id. An event that nobody expects may be one whose answer is on its
-// way, so unexpected looks for those at the end.
-func (l *ledger) take(t tally) {
+// take records deliveries. Each event must arrive once, under one id. An unexpected event may be one whose change has not
+// been acknowledged yet, so close reports those.
+func (l *ledger) take(t received) {
 	l.faults = append(l.faults, t.faults...)
 	for _, r := range t.receipts {
-		switch before, twice := l.came[r.event]; {
+		switch before, twice := l.arrived[r.event]; {
 		case twice && before.id == r.id:
-			l.faults = append(l.faults, r.id+" came twice")
+			l.faults = append(l.faults, r.id+" arrived twice")
 		case twice:
-			l.faults = append(l.faults, fmt.Sprintf("endpoint %d got version %d as %s and as %s", r.endpoint, r.version, before.id, r.id))
+			l.faults = append(l.faults, fmt.Sprintf("endpoint %d received version %d under the ids %s and %s", r.endpoint, r.version,
+				before.id, r.id))
 		default:
-			l.came[r.event] = r
+			l.arrived[r.event] = r
 		}
 	}
 }
 
-// missing counts what has not come yet.
+// missing returns how many expected deliveries have not arrived.
 func (l *ledger) missing() (n int) {
 	for e := range l.due {
-		if _, ok := l.came[e]; !ok {
+		if _, ok := l.arrived[e]; !ok {
 			n++
 		}
 	}
 	return n
 }
 
-// span is the time from the first to the last of what came by ids that were known before.
+// span returns the time from the first to the last delivery among those whose id was known before.
 func (l *ledger) span() time.Duration {
 	var first, last time.Time
 	for e, d := range l.due {
-		r, ok := l.came[e]
+		r, ok := l.arrived[e]
 		if !ok || d.id == "" {
 			continue
 		}
@@ -354,48 +353,48 @@ func (l *ledger) span() time.Duration {
 	return last.Sub(first)
 }
 
-// close answers all that is wrong at the end.
+// close returns everything that is wrong at the end.
 func (l *ledger) close() []string {
 	faults := l.faults
 	for e, d := range l.due {
-		r, ok := l.came[e]
+		r, ok := l.arrived[e]
 		switch {
 		case !ok:
-			faults = append(faults, fmt.Sprintf("endpoint %d never got version %d %s", e.endpoint, e.version, d.id))
+			faults = append(faults, fmt.Sprintf("endpoint %d did not receive version %d %s", e.endpoint, e.version, d.id))
 		case d.id != "" && r.id != d.id:
-			faults = append(faults, fmt.Sprintf("endpoint %d got version %d as %s instead of %s", e.endpoint, e.version, r.id, d.id))
+			faults = append(faults, fmt.Sprintf("endpoint %d received version %d as %s instead of %s", e.endpoint, e.version, r.id, d.id))
 		}
 	}
-	for e, r := range l.came {
+	for e, r := range l.arrived {
 		if _, ok := l.due[e]; !ok {
-			faults = append(faults, fmt.Sprintf("endpoint %d got %s, of a change that was not acknowledged", e.endpoint, r.id))
+			faults = append(faults, fmt.Sprintf("endpoint %d received %s, whose change was not acknowledged", e.endpoint, r.id))
 		}
 	}
 	return faults
 }
 
-// collect takes in what came until nothing is missing, for so long at most.
-func (w *hookWorld) collect(ctx context.Context, most time.Duration) {
-	for deadline := time.Now().Add(most); ; {
+// collect records deliveries until none is missing or the timeout has passed.
+func (w *hookSetup) collect(ctx context.Context, timeout time.Duration) {
+	for deadline := time.Now().Add(timeout); ; {
 		w.seen.take(w.receivers.taken())
 		if w.seen.missing() == 0 || time.Now().After(deadline) || ctx.Err() != nil {
 			break
 		}
 		sleepUntil(ctx, time.Now().Add(50*time.Millisecond))
 	}
-	// What comes too often comes a little later.
+	// Wait for deliveries that should not arrive.
 	sleepUntil(ctx, time.Now().Add(200*time.Millisecond))
 	w.seen.take(w.receivers.taken())
 }
 
-// change is a change that was acknowledged.
+// change is an acknowledged change.
 type change struct {
-	board           *hookBoard
-	version         int64
-	asked, answered time.Time
+	board              *hookBoard
+	version            int64
+	sent, acknowledged time.Time
 }
 
-// changer changes titles, for one goroutine.
+// changer changes titles. It is used by one goroutine.
 type changer struct {
 	client  *client.Client
 	r       client.Request
@@ -411,9 +410,9 @@ func (c *changer) change(ctx context.Context, b *hookBoard) {
 	c.r.Path = append(append(c.r.Path, apiPath+"/cards/"...), b.card...)
 	c.r.Body = append(c.r.Body, `{"title":"Changed `+c.client.Keys()...)
 	c.r.Body = append(strconv.AppendInt(c.r.Body, int64(c.serial), 10), `"}`...)
-	asked := time.Now()
+	sent := time.Now()
 	status, body, err := c.client.Do(&c.r)
-	answered := time.Now()
+	acknowledged := time.Now()
 	version := int64(0)
 	if err == nil && status != c.r.Want {
 		err = fmt.Errorf("status %d: %s", status, client.Clip(body))
@@ -429,20 +428,20 @@ func (c *changer) change(ctx context.Context, b *hookBoard) {
 		sleepUntil(ctx, time.Now().Add(10*time.Millisecond))
 		return
 	}
-	c.done = append(c.done, change{b, version, asked, answered})
+	c.done = append(c.done, change{b, version, sent, acknowledged})
 }
 
-// versionOf finds the version of the board in an answer. It stands behind the data.
-func versionOf(answer []byte) (int64, error) {
-	i := bytes.LastIndexByte(answer, ',')
+// versionOf returns the version of the board in a response, where it comes after the data.
+func versionOf(body []byte) (int64, error) {
+	i := bytes.LastIndexByte(body, ',')
 	if i < 0 {
-		return 0, fmt.Errorf("the answer has no boardVersion: %s", client.Clip(answer))
+		return 0, fmt.Errorf("the response has no boardVersion: %s", client.Clip(body))
 	}
 	var out struct {
 		Version int64 `json:"boardVersion"`
 	}
-	if err := json.Unmarshal(append([]byte{'{'}, answer[i+1:]...), &out); err != nil || out.Version == 0 {
-		return 0, fmt.Errorf("the answer has no boardVersion: %s", client.Clip(answer))
+	if err := json.Unmarshal(append([]byte{'{'}, body[i+1:]...), &out); err != nil || out.Version == 0 {
+		return 0, fmt.Errorf("the response has no boardVersion: %s", client.Clip(body))
 	}
 	return out.Version, nil
 }

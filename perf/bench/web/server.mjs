@@ -1,5 +1,5 @@
-// The server under measurement: the built binary with two people, a board of
-// 1,000 cards and one of 5,000, in a folder that is gone afterwards.
+// The server under test: the built binary with two people, a board of 1,000
+// cards and one of 5,000, in a temporary folder.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -13,12 +13,12 @@ const people = [
 ];
 
 /**
- * Makes the world and starts its server.
+ * Creates the data and starts the server.
  * @param {string} binary
  * @returns {Promise<{url: string, boards: Record<number, string>, cookies: object[], stop: () => Promise<void>}>}
- *   boards by their number of cards, and the session cookie of each person.
+ *   boards by number of cards, and the session cookie of each person.
  */
-export async function makeWorld(binary) {
+export async function startServer(binary) {
   const folder = mkdtempSync(join(tmpdir(), "cardwall-bench-web-"));
   const address = `127.0.0.1:${await freePort()}`;
   const url = `http://${address}`;
@@ -89,20 +89,20 @@ async function serve(binary, folder, address, url) {
     "off",
   ];
   const server = spawn(binary, args, { stdio: ["ignore", "ignore", "pipe"] });
-  let said = "";
+  let output = "";
   await new Promise((up, fail) => {
     server.stderr.on("data", (chunk) => {
-      said += chunk;
-      if (said.includes('"serving"')) up();
+      output += chunk;
+      if (output.includes('"serving"')) up();
     });
     server.on("error", fail);
-    server.on("exit", () => fail(new Error(`the server ended:\n${said}`)));
+    server.on("exit", () => fail(new Error(`the server ended:\n${output}`)));
   });
   return server;
 }
 
 async function signIn(url, email) {
-  const answer = await fetch(`${url}/api/app/v1/sign-in`, {
+  const response = await fetch(`${url}/api/app/v1/sign-in`, {
     method: "POST",
     headers: {
       "Content-Type": "application/json",
@@ -111,16 +111,16 @@ async function signIn(url, email) {
     },
     body: JSON.stringify({ email, password }),
   });
-  if (!answer.ok)
-    throw new Error(`sign-in of ${email}: ${await answer.text()}`);
-  const [name, value] = answer.headers
+  if (!response.ok)
+    throw new Error(`sign-in of ${email}: ${await response.text()}`);
+  const [name, value] = response.headers
     .getSetCookie()[0]
     .split(";")[0]
     .split("=");
   return { name, value, url: url.replace("http:", "https:"), secure: true };
 }
 
-/** A board as Trello exports it, the same one every time, with all that a tile can show. */
+/** Returns a Trello export, the same every time, whose cards show everything that a tile can show. */
 function trelloBoard(cards, lists) {
   const id = (kind, n) => kind + n.toString(16).padStart(24 - kind.length, "0");
   const pick = (all, n) => all[n % all.length];
