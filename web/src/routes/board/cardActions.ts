@@ -5,7 +5,7 @@ import { positionOf } from '../../state/boardData'
 import { inputOf, redated, type Redate } from '../../state/due'
 import { operation, type CopyChoices, type Dropped, type Operation } from '../../state/operations'
 import { toast } from '../../state/toasts.svelte'
-import type { BoardPage } from './page.svelte'
+import type { BoardPage } from './boardPage.svelte'
 import { cardsText, droppedText, isAtPosition } from './toastText'
 
 /** A list of this or another board. */

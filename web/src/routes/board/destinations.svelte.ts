@@ -2,7 +2,7 @@
 import { all, api, reason } from '../../api/client'
 import type { List } from '../../api/types'
 import { session } from '../../state/session.svelte'
-import type { BoardPage } from './page.svelte'
+import type { BoardPage } from './boardPage.svelte'
 
 export type Target = { id: string; name: string; workspace: string }
 

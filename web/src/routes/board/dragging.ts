@@ -1,6 +1,6 @@
 // Drop positions of cards and lists that are dragged on a board.
 import { press } from '../../lib/drag'
-import type { BoardPage, Slot } from './page.svelte'
+import type { BoardPage, Slot } from './boardPage.svelte'
 
 const controls = 'button, input, textarea, select, [contenteditable]'
 

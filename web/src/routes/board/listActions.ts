@@ -3,7 +3,7 @@ import type { Card, Position } from '../../api/types'
 import { temporaryId } from '../../lib/id'
 import { positionOf } from '../../state/boardData'
 import { operation, type Operation } from '../../state/operations'
-import type { BoardPage } from './page.svelte'
+import type { BoardPage } from './boardPage.svelte'
 import { droppedText, isAtPosition } from './toastText'
 
 export class ListActions {

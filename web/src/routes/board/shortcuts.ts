@@ -1,5 +1,5 @@
 // Keyboard shortcuts of a board.
-import type { BoardPage } from './page.svelte'
+import type { BoardPage } from './boardPage.svelte'
 import { session } from '../../state/session.svelte'
 
 /** Runs the shortcut of a key, and reports whether the board has one for it. */

@@ -4,7 +4,7 @@ import { daysBetween } from '../../lib/days'
 import { press } from '../../lib/drag'
 import { addDays, spanOf } from '../../state/due'
 import type { CalendarCard } from './calendarCard'
-import type { CalendarPage, Target } from './page.svelte'
+import type { CalendarPage, Target } from './calendarPage.svelte'
 
 type Place = { day: string } | { tray: true } | { step: 1 | -1 }
 

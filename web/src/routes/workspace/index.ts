@@ -3,5 +3,5 @@ export const routes = [
   { path: '/workspaces/:workspaceId/archive', load: () => import('./Archive.svelte') },
   { path: '/workspaces/:workspaceId/trash', load: () => import('./Trash.svelte') },
   { path: '/workspaces/:workspaceId/import', load: () => import('./Import.svelte') },
-  { path: '/workspaces/:workspaceId/settings', load: () => import('./Settings.svelte') },
+  { path: '/workspaces/:workspaceId/settings', load: () => import('./WorkspaceSettings.svelte') },
 ]

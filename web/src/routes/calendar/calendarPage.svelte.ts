@@ -11,7 +11,7 @@ import type { DueInput } from '../../api/types'
 import { colorOf } from '../../ui/boardColor'
 import { datedCard, inOrder, type DatedCard, type CalendarCard } from './calendarCard'
 import { readParams, writeParams, type CalendarParams, type View } from './params'
-import { CalendarStore } from './store.svelte'
+import { CalendarStore } from './calendarStore.svelte'
 
 /** The keyboard position: a day, or an item on it. */
 export type Cursor = { day: string; item: string | null }
