@@ -203,6 +203,7 @@ func (s *running) handler() (http.Handler, error) {
 			"GET " + rest.ApplicationPrefix + "/live":                             s.hub.Serve,
 			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db, s.log, telemetry.imports, uploads),
 		},
+		Uploads:     map[string]bool{"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": true},
 		Application: s.application,
 		Pages:       served,
 		DB:          db, Registry: s.operations, Engine: engine, Gate: gate,

@@ -90,7 +90,7 @@ type redirect func(w http.ResponseWriter, r *http.Request, caller board.Caller) 
 func (p *Provider) page(where redirect) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
-		caller, _, err := p.gate.AdmitAnonymous(r, session.Requests)
+		caller, _, err := p.gate.AdmitAnonymous(r, board.ResourceGeneral)
 		to := ""
 		if err == nil {
 			caller.UserAgent, caller.RequestID = r.UserAgent(), w.Header().Get("X-Request-Id")

@@ -106,21 +106,30 @@ func countInvitation(ctx context.Context, tx *store.Tx, w board.Workspace, i boa
 	if err != nil {
 		return err
 	}
+	most := w.Plan.Limits().InvitationsPerDay
+	rate := board.Rate{Resource: board.ResourceMail, Limit: most, Remaining: max(0, most-sent.Count), Reset: sent.Frees.Time()}
+	if sent.Count == 0 {
+		rate.Reset = tx.Now().Time().Add(w.Plan.Budget(board.ResourceMail).Window)
+	}
 	refuse := func(frees board.Instant, format string, args ...any) error {
 		f := board.Refuse(board.CodeRateLimited, format, args...)
+		f.Rate = &rate
 		f.RetryAfter = max(frees.Time().Sub(tx.Now().Time()), time.Second)
 		return f
 	}
-	if most := w.Plan.Limits().InvitationsPerDay; sent.Count >= most {
+	if sent.Count >= most {
 		return refuse(sent.Frees, "You have sent %d invitations in the last 24 hours, the limit of the %s plan. You "+
 			"can send the next one at %s UTC.",
 			sent.Count, w.Plan, sent.Frees.Time().Format("2006-01-02 15:04"))
 	}
 	if received.Count >= board.InvitationsToAddress {
+		rate.Limit, rate.Remaining, rate.Reset = board.InvitationsToAddress, 0, received.Frees.Time()
 		return refuse(received.Frees, "%s has received %d invitations in the last 24 hours, the limit for one "+
 			"address. You can send the next one at %s UTC.",
 			i.Email, received.Count, received.Frees.Time().Format("2006-01-02 15:04"))
 	}
+	rate.Remaining--
+	tx.Spent(rate)
 	return tx.CountInvitationEmail(ctx, i.Email)
 }
 

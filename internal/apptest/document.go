@@ -78,7 +78,8 @@ func (d *document) check(t testing.TB, o *op.Operation, a Answer) {
 	if err := s.Validate(a.whole); err != nil {
 		t.Errorf("the answer of %s is not what the document says: %v\n%s", o.Name, err, a.Raw)
 	}
-	for _, name := range []string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", "X-Request-Id"} {
+	for _, name := range []string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", "X-Ratelimit-Resource",
+		"X-Request-Id"} {
 		if a.Header.Get(name) == "" {
 			t.Errorf("the answer of %s has no header %s", o.Name, name)
 		}

@@ -223,7 +223,8 @@ func New(t testing.TB, database string, opts Options) *Service {
 			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db, log,
 				transfer.NewMetrics(), transfer.NewUploads(s.Spool, opts.SlowWindow)),
 		},
-		Pages: served, Draining: &s.Draining, StreamWindow: opts.SlowWindow,
+		Uploads: map[string]bool{"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": true},
+		Pages:   served, Draining: &s.Draining, StreamWindow: opts.SlowWindow,
 		DB: db, Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test", Log: log,
 	})
 	if err != nil {

@@ -103,10 +103,17 @@ type Fault struct {
 	Reason     Reason   // empty for most
 	Details    []Detail // the invalid fields of an invalid_request
 	Cause      Cause
+	Rate       *Rate         // the budget that refuses, if that is known only inside the operation; otherwise nil
 	RetryAfter time.Duration // for rate_limited, unavailable and CauseInFlight; otherwise zero
 }
 
 func (f *Fault) Error() string { return string(f.Code) + ": " + f.Message }
+
+// Refused reports whether the request was refused by a limit other than the rate of
+// requests, so that it should not count against that rate either.
+func (f *Fault) Refused() bool {
+	return f.Code == CodeRateLimited && (f.Rate != nil || f.Reason == ReasonTooManyAtOnce)
+}
 
 // AsFault returns the fault in err's chain.
 func AsFault(err error) (*Fault, bool) {

@@ -17,6 +17,9 @@ const DefaultPlan = PlanBusiness
 type PlanLimits struct {
 	RequestsPerMinute int   // REST and MCP, per token owner
 	SearchesPerMinute int   // per token owner; searches also count as requests
+	ReportsPerMinute  int   // per token owner; reports also count as requests
+	ExportsPerHour    int   // per person; exports also count as requests
+	UploadsPerHour    int   // per person; uploads also count as requests
 	Webhooks          int   // per organization
 	DeliveriesPerDay  int   // per organization
 	RunsPerDay        int   // runs of automation rules, per organization
@@ -25,9 +28,9 @@ type PlanLimits struct {
 }
 
 var planLimits = map[Plan]PlanLimits{
-	PlanFree:     {60, 12, 2, 500, 1_000, 50, 250e6},
-	PlanTeam:     {300, 60, 25, 10_000, 20_000, 500, 25e9},
-	PlanBusiness: {1_200, 240, 100, 50_000, 200_000, 2_000, 250e9},
+	PlanFree:     {60, 12, 30, 20, 20, 2, 500, 1_000, 50, 250e6},
+	PlanTeam:     {300, 60, 150, 60, 60, 25, 10_000, 20_000, 500, 25e9},
+	PlanBusiness: {1_200, 240, 600, 240, 240, 100, 50_000, 200_000, 2_000, 250e9},
 }
 
 // Limits returns the limits of the plan. An unknown plan has those of free.

@@ -46,6 +46,7 @@ func (e *Endpoint) call(ctx context.Context, t *tool, object []byte) (out outcom
 	if t.Streams() {
 		body, err := e.export(ctx, t, req, object)
 		if err != nil {
+			e.refund(req, t, err)
 			return refusal(e.explain(ctx, t.Name, req, err))
 		}
 		return record(body)
@@ -59,23 +60,42 @@ func (e *Endpoint) call(ctx context.Context, t *tool, object []byte) (out outcom
 		out, err = e.fit(ctx, t, call, record(visible(answer.Body)))
 	}
 	if err != nil {
+		e.refund(req, t, err)
 		return refusal(e.explain(ctx, t.Name, req, err))
 	}
+	if answer.Rate != nil {
+		req.setRate(*answer.Rate)
+	}
 	return out
+}
+
+// refund undoes the count of a call that another limit refused.
+func (e *Endpoint) refund(req *request, t *tool, err error) {
+	f, ok := board.AsFault(err)
+	if !ok || !f.Refused() {
+		return
+	}
+	rate := e.Gate.Refund(req.caller, t.Resource())
+	if f.Rate != nil {
+		rate = *f.Rate
+	}
+	req.setRate(rate)
 }
 
 // record returns the outcome of a successful call.
 func record(body []byte) outcome { return outcome{text: body, body: body} }
 
-// prepare reads the arguments of a call, and counts the call if it is a search.
+// prepare reads the arguments of a call, and counts the call against its own budget.
 // If the caller lacks the scope it does neither: the engine rejects the call.
 func (e *Endpoint) prepare(t *tool, req *request, object []byte) (op.Call, error) {
 	call := op.Call{Operation: t.Operation, Caller: req.caller}
 	if !call.Caller.Has(t.Scope) {
 		return call, nil
 	}
-	if t.Search {
-		if err := e.Gate.AdmitSearch(call.Caller); err != nil {
+	if of := t.Resource(); of != board.ResourceGeneral {
+		rate, err := e.Gate.Spend(call.Caller, of)
+		req.setRate(rate)
+		if err != nil {
 			return call, err
 		}
 	}

@@ -128,6 +128,13 @@ func requestOf(ctx context.Context) *request {
 	return a
 }
 
+// setRate sets the headers of the response to the budget that the call spends from.
+func (a *request) setRate(rate session.Rate) {
+	if a.writer != nil {
+		session.SetRate(a.writer.Header(), rate)
+	}
+}
+
 // calls records the operation of the request for the request log.
 func (a *request) calls(name string) {
 	if w, ok := a.writer.(interface{ Operation(name string) }); ok {

@@ -67,6 +67,7 @@ type Answer struct {
 	Body     []byte // JSON object with data, nextCursor and boardVersion; nil for an error
 	Replayed bool   // the response is the stored one of an earlier call with the same key
 	Cookie   *SessionCookie
+	Rate     *board.Rate // a budget that the operation itself spent from; nil if none
 }
 
 // envelope is the format of every successful response.
@@ -189,15 +190,17 @@ func (e *Engine) write(ctx context.Context, c Call, in any) (Answer, error) {
 	var (
 		out     any
 		version int64
+		rate    *board.Rate
 	)
 	if err := e.db.Write(ctx, c.Caller, func(tx *store.Tx) (err error) {
 		out, version, err = c.run(ctx, tx, in)
+		rate = tx.Rate()
 		return err
 	}); err != nil {
 		return Answer{}, err
 	}
 	body, err := e.encode(c, out, version)
-	return Answer{Body: body, Cookie: cookieOf(out)}, err
+	return Answer{Body: body, Cookie: cookieOf(out), Rate: rate}, err
 }
 
 // writeOnce runs a command under its idempotency key. The key, the changes,
@@ -244,6 +247,7 @@ func (e *Engine) writeOnce(ctx context.Context, c Call, in any, sent []byte, ref
 					return err
 				}
 				answer.Body, err = e.encode(c, out, version)
+				answer.Rate = tx.Rate()
 				return err
 			})
 		}

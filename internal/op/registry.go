@@ -47,6 +47,20 @@ type Operation struct {
 	stream      func(context.Context, *store.View, any, io.Writer) error
 }
 
+// Resource returns the budget that a call spends from. Emails are counted inside the
+// operation, because not every call sends one.
+func (o *Operation) Resource() board.Resource {
+	switch {
+	case o.Streams():
+		return board.ResourceExport
+	case o.Search:
+		return board.ResourceSearch
+	case o.Report:
+		return board.ResourceReport
+	}
+	return board.ResourceGeneral
+}
+
 // Area is a group of operations.
 type Area struct{ Name, Description string }
 

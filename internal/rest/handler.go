@@ -12,7 +12,6 @@ import (
 	"path"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -68,6 +67,7 @@ type Config struct {
 	Metrics     *Metrics           // may be nil
 	Traces      *trace.Tracer      // may be nil
 	Mounts      map[string]Mount   // by method and path, such as "GET /api/app/v1/live"
+	Uploads     map[string]bool    // the mounts that receive a file, by method and path; may be nil
 	Refusals    map[string]Refusal // by path, for paths with another error format; may be nil
 	Application http.Handler       // serves all other paths outside /api/; may be nil
 	Draining    *atomic.Bool       // true while the server drains; may be nil
@@ -239,8 +239,12 @@ func (h *handler) operation(w http.ResponseWriter, r *http.Request, o *op.Operat
 		w.Header().Set("Idempotent-Replayed", "true")
 	}
 	if err != nil {
+		h.refund(w, call.Caller, o.Resource(), err)
 		h.refuse(w, r, err)
 		return
+	}
+	if result.Rate != nil {
+		session.SetRate(w.Header(), *result.Rate)
 	}
 	if result.Cookie != nil {
 		h.Gate.SetCookie(w, result.Cookie.Secret)
@@ -259,11 +263,20 @@ func (h *handler) mounted(w http.ResponseWriter, r *http.Request, mount Mount) {
 	if r.URL.Path != board.MCPPath {
 		exchangeOf(w).streams = true // an upload or a stream of events
 	}
-	caller, err := h.admit(w, r, nil)
+	of := board.ResourceGeneral
+	if h.Uploads[r.Pattern] {
+		of = board.ResourceUpload
+	}
+	caller, rate, err := h.Gate.Admit(r, of)
+	session.SetRate(w.Header(), rate)
+	if err == nil && !sentBy(r, caller) {
+		err = board.Unauthenticated()
+	}
 	if err == nil {
 		caller.RequestID, caller.UserAgent = w.Header().Get("X-Request-Id"), r.UserAgent()
 		caller.Client = clientOf(r)
 		err = mount(w, r, caller, func() error { return h.Gate.Reauthenticate(r) })
+		h.refund(w, caller, of, err)
 	}
 	if err != nil {
 		h.refuse(w, r, err)
@@ -281,9 +294,9 @@ func clientOf(r *http.Request) string {
 
 // admit authenticates a request, counts it and sets the rate-limit headers.
 func (h *handler) admit(w http.ResponseWriter, r *http.Request, o *op.Operation) (board.Caller, error) {
-	class := session.Requests
-	if o != nil && o.Search {
-		class = session.Searches
+	of := board.ResourceGeneral
+	if o != nil {
+		of = o.Resource()
 	}
 	admit := h.Gate.Admit
 	switch {
@@ -294,8 +307,8 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request, o *op.Operation)
 	case o != nil && o.Audience == op.Anonymous:
 		admit = h.Gate.AdmitAnonymous
 	}
-	caller, rate, err := admit(r, class)
-	setRate(w, rate)
+	caller, rate, err := admit(r, of)
+	session.SetRate(w.Header(), rate)
 	if err == nil && !sentBy(r, caller) {
 		err = board.Unauthenticated()
 	}
@@ -310,11 +323,18 @@ func sentBy(r *http.Request, caller board.Caller) bool {
 	return user == "" || caller.SessionID == "" || user == caller.UserID
 }
 
-func setRate(w http.ResponseWriter, rate session.Rate) {
-	header := w.Header()
-	header.Set("X-RateLimit-Limit", strconv.Itoa(rate.Limit))
-	header.Set("X-RateLimit-Remaining", strconv.Itoa(rate.Remaining))
-	header.Set("X-RateLimit-Reset", strconv.FormatInt(rate.Reset.Unix(), 10))
+// refund undoes the count of a request that another limit refused, and sets the
+// headers to the budget that did.
+func (h *handler) refund(w http.ResponseWriter, caller board.Caller, of board.Resource, err error) {
+	f, ok := board.AsFault(err)
+	if !ok || !f.Refused() || caller.UserID == "" {
+		return
+	}
+	rate := h.Gate.Refund(caller, of)
+	if f.Rate != nil {
+		rate = *f.Rate
+	}
+	session.SetRate(w.Header(), rate)
 }
 
 // read reads the query, the body and the idempotency key of a request.
@@ -403,7 +423,7 @@ func (h *handler) unknown(w http.ResponseWriter, r *http.Request) {
 
 // notFound responds to a path that does not exist.
 func (h *handler) notFound(w http.ResponseWriter, r *http.Request) {
-	setRate(w, h.Gate.AnonymousRate(r))
+	session.SetRate(w.Header(), h.Gate.AnonymousRate(r))
 	h.refuse(w, r, board.NotFound())
 }
 
@@ -437,7 +457,7 @@ func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
 func (h *handler) serveDocument(prefix string, document *huma.OpenAPI) {
 	encode := sync.OnceValues(func() ([]byte, error) { return Encode(document) })
 	h.mux.HandleFunc("GET "+prefix+"/openapi.json", func(w http.ResponseWriter, r *http.Request) {
-		setRate(w, h.Gate.AnonymousRate(r))
+		session.SetRate(w.Header(), h.Gate.AnonymousRate(r))
 		body, err := encode()
 		if err != nil {
 			h.refuse(w, r, err)

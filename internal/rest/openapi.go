@@ -74,7 +74,7 @@ func ApplicationDocument(r *op.Registry, version string) *huma.OpenAPI {
 }
 
 func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
-	title, about, prefix := "Cardwall", introduction, Prefix
+	title, about, prefix := "Cardwall", introduction+budgets(), Prefix
 	if application {
 		title, about, prefix = "Cardwall application", applicationIntroduction, ApplicationPrefix
 	}
@@ -295,8 +295,9 @@ func success(r *op.Registry, o *op.Operation) *huma.Response {
 		}
 		return &huma.Response{
 			Description: text,
-			Headers:     headerRefs("X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"),
-			Content:     map[string]*huma.MediaType{o.Media: {Schema: schema}},
+			Headers: headerRefs("X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset",
+				"X-RateLimit-Resource"),
+			Content: map[string]*huma.MediaType{o.Media: {Schema: schema}},
 		}
 	}
 	s := &huma.Schema{
@@ -311,7 +312,7 @@ func success(r *op.Registry, o *op.Operation) *huma.Response {
 	if echo := r.EchoSchema(o); echo != nil {
 		s.Properties["query"] = echo
 	}
-	names := []string{"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
+	names := []string{"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-RateLimit-Resource"}
 	if !o.ReadOnly {
 		s.Properties["boardVersion"] = &huma.Schema{
 			Type: huma.TypeInteger, Examples: []any{42},
@@ -345,13 +346,17 @@ func headers() map[string]*huma.Header {
 	return map[string]*huma.Header{
 		"X-Request-Id": word("Id of the request in the server's log. It is the client's own X-Request-Id if the client sent one.",
 			"req_01jb2m3n4p5q6r7s8t9v0w1x2y"),
-		"X-RateLimit-Limit": number("Requests per minute for the owner of the token. "+
-			"For a search: searches per minute, unless fewer requests than searches remain.", 300),
-		"X-RateLimit-Remaining": number("Requests or searches that remain in this window.", 299),
+		"X-RateLimit-Limit":     number("What the budget in X-RateLimit-Resource has in each window.", 300),
+		"X-RateLimit-Remaining": number("What remains of the budget in this window.", 299),
 		"X-RateLimit-Reset":     number("End of the window in Unix seconds.", 1767225660),
-		"Idempotent-Replayed":   word("true if this is the stored response to an earlier request with the same key.", "true"),
-		"Retry-After":           number("Seconds to wait before you try again.", 1),
-		"WWW-Authenticate":      word("How to authenticate (RFC 6750, RFC 9728).", "Bearer realm=\"cardwall\""),
+		"X-RateLimit-Resource": {
+			Description: "The budget that the other headers describe: the request's own, or general if less remains of that. " +
+				"After a refusal it is the budget that is used up.",
+			Schema: &huma.Schema{Type: huma.TypeString, Enum: enum(board.Resources()), Examples: []any{"general"}},
+		},
+		"Idempotent-Replayed": word("true if this is the stored response to an earlier request with the same key.", "true"),
+		"Retry-After":         number("Seconds to wait before you try again.", 1),
+		"WWW-Authenticate":    word("How to authenticate (RFC 6750, RFC 9728).", "Bearer realm=\"cardwall\""),
 	}
 }
 
@@ -449,7 +454,7 @@ func responseName(status int) string {
 }
 
 func errorResponse(status int) *huma.Response {
-	names := []string{"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"}
+	names := []string{"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-RateLimit-Resource"}
 	codes := []string{}
 	text := ""
 	for _, row := range refusals() {

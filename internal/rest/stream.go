@@ -33,6 +33,7 @@ func (h *handler) stream(w http.ResponseWriter, r *http.Request, call op.Call) {
 	switch {
 	case err == nil && out.begun:
 	case !out.begun:
+		h.refund(w, call.Caller, call.Operation.Resource(), err)
 		h.refuse(w, r, err)
 	default:
 		h.Log.WarnContext(r.Context(), "stream aborted",

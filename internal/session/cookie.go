@@ -119,9 +119,3 @@ func (g *Gate) sameSite(r *http.Request) error {
 	}
 	return nil
 }
-
-func (g *Gate) spendSession(c board.Caller, class Class, now time.Time) (Rate, error) {
-	requests := perMinute("session", c.UserID, sessionLimit)
-	searches := perMinute("session search", c.UserID, sessionSearchLimit)
-	return g.spend(requests, searches, class, now)
-}

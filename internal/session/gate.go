@@ -103,7 +103,7 @@ func (g *Gate) syncCounts() {
 // Admit authenticates and counts a request. The rate is for the headers of the
 // response and is also valid with an error. The error is unauthenticated,
 // forbidden or rate_limited.
-func (g *Gate) Admit(r *http.Request, class Class) (board.Caller, Rate, error) {
+func (g *Gate) Admit(r *http.Request, of board.Resource) (board.Caller, Rate, error) {
 	now := g.db.Now()
 	caller, err := g.authenticate(r)
 	if err == nil && caller.SessionID != "" {
@@ -113,84 +113,95 @@ func (g *Gate) Admit(r *http.Request, class Class) (board.Caller, Rate, error) {
 	if err != nil {
 		rate, ok := g.spendNetwork("address", address, network, unauthenticatedLimit, now)
 		if !ok && board.IsCode(err, board.CodeUnauthenticated) {
-			return board.Caller{}, rate, limited("requests", rate, now)
+			return board.Caller{}, rate, limited(rate, now)
 		}
 		return board.Caller{}, rate, err
 	}
 	caller.Address, caller.Network = address, network
 	if caller.SessionID != "" {
 		caller.Device = g.device(r)
-		rate, err := g.spendSession(caller, class, now)
-		return caller, rate, err
 	}
-	rate, err := g.spend(requestsOf(caller), searchesOf(caller), class, now)
-	if err != nil {
+	rate, err := g.spend(caller, of, now)
+	if err != nil && caller.SessionID == "" {
 		return board.Caller{}, rate, err
 	}
-	return caller, rate, nil
+	return caller, rate, err
 }
 
-func requestsOf(c board.Caller) Subject {
-	return perMinute("user", c.UserID, c.Plan.Limits().RequestsPerMinute)
-}
-
-func searchesOf(c board.Caller) Subject {
-	return perMinute("search", c.UserID, c.Plan.Limits().SearchesPerMinute)
-}
-
-// spend counts a request; a search counts against both limits. If one limit is
-// used up, it counts against neither. It returns the rate with less remaining.
-func (g *Gate) spend(requests, searches Subject, class Class, now time.Time) (Rate, error) {
-	if class != Searches {
-		rate, ok := g.rates.spend(requests, now)
+// spend counts a request against the general budget and, if it has one, its own. If
+// one is used up, it counts against neither. It returns the rate with less remaining.
+func (g *Gate) spend(c board.Caller, of board.Resource, now time.Time) (Rate, error) {
+	if of == board.ResourceGeneral {
+		rate, ok := g.spendOne(c, of, now)
 		if !ok {
-			return rate, limited("requests", rate, now)
+			return rate, limited(rate, now)
 		}
 		return rate, nil
 	}
-	search, ok := g.rates.spend(searches, now)
+	own, ok := g.spendOne(c, of, now)
 	if !ok {
-		return search, limited("searches", search, now)
+		return own, limited(own, now)
 	}
-	rate, ok := g.rates.spend(requests, now)
+	rate, ok := g.spendOne(c, board.ResourceGeneral, now)
 	switch {
 	case !ok:
-		g.rates.forgive(searches, false, now)
-		return rate, limited("requests", rate, now)
-	case rate.Remaining < search.Remaining:
+		g.rates.forgive(subjectOf(c, of), false, now)
+		return rate, limited(rate, now)
+	case rate.Remaining < own.Remaining:
 		return rate, nil
 	}
-	return search, nil
+	return own, nil
 }
 
-// AdmitSearch counts a search whose request was already admitted as an ordinary
-// one. If the error is rate_limited, the request is no longer counted either.
-func (g *Gate) AdmitSearch(caller board.Caller) error {
+func (g *Gate) spendOne(c board.Caller, of board.Resource, now time.Time) (Rate, bool) {
+	rate, ok := g.rates.spend(subjectOf(c, of), now)
+	rate.Resource = of
+	return rate, ok
+}
+
+// Spend counts a request against its own budget after it was admitted as a general
+// one. The rate is also valid with an error. If the error is rate_limited, the request
+// is no longer counted at all.
+func (g *Gate) Spend(c board.Caller, of board.Resource) (Rate, error) {
 	now := g.db.Now()
-	rate, ok := g.rates.spend(searchesOf(caller), now)
+	rate, ok := g.spendOne(c, of, now)
 	if !ok {
-		g.rates.forgive(requestsOf(caller), false, now)
-		return limited("searches", rate, now)
+		g.rates.forgive(subjectOf(c, board.ResourceGeneral), false, now)
+		return rate, limited(rate, now)
 	}
-	return nil
+	return rate, nil
+}
+
+// Refund undoes the count of a request that was refused by a limit of another kind,
+// such as exports at the same time. It returns what is left of its budget.
+func (g *Gate) Refund(c board.Caller, of board.Resource) Rate {
+	now := g.db.Now()
+	g.rates.forgive(subjectOf(c, board.ResourceGeneral), false, now)
+	own := subjectOf(c, of)
+	if of != board.ResourceGeneral {
+		g.rates.forgive(own, false, now)
+	}
+	rate := g.rates.peek(own, now)
+	rate.Resource = of
+	return rate
 }
 
 // AdmitAnonymous counts a request without authentication. The caller is always
 // nobody. The error is rate_limited, or forbidden if a page of another site sent
 // the request.
-func (g *Gate) AdmitAnonymous(r *http.Request, _ Class) (board.Caller, Rate, error) {
+func (g *Gate) AdmitAnonymous(r *http.Request, _ board.Resource) (board.Caller, Rate, error) {
 	return g.admitNobody(r, "anybody", anonymousLimit)
 }
 
 // AdmitVisitor admits the person of a session, and anyone else as nobody. It
 // returns the same errors as AdmitAnonymous.
-func (g *Gate) AdmitVisitor(r *http.Request, class Class) (board.Caller, Rate, error) {
+func (g *Gate) AdmitVisitor(r *http.Request, of board.Resource) (board.Caller, Rate, error) {
 	if _, ok := g.cookie.read(r); !ok || len(r.Header.Values("Authorization")) > 0 {
-		return g.AdmitAnonymous(r, class)
+		return g.AdmitAnonymous(r, of)
 	}
-	caller, rate, err := g.Admit(r, class)
+	caller, rate, err := g.Admit(r, of)
 	if board.IsCode(err, board.CodeUnauthenticated) {
-		return g.AdmitAnonymous(r, class)
+		return g.AdmitAnonymous(r, of)
 	}
 	return caller, rate, err
 }
@@ -198,7 +209,7 @@ func (g *Gate) AdmitVisitor(r *http.Request, class Class) (board.Caller, Rate, e
 // AdmitGuest is like AdmitAnonymous, for public pages. Their requests are counted
 // separately, so heavy browsing of public pages cannot lock people out of signing
 // in.
-func (g *Gate) AdmitGuest(r *http.Request, _ Class) (board.Caller, Rate, error) {
+func (g *Gate) AdmitGuest(r *http.Request, _ board.Resource) (board.Caller, Rate, error) {
 	return g.admitNobody(r, "guest", guestLimit)
 }
 
@@ -209,7 +220,7 @@ func (g *Gate) admitNobody(r *http.Request, what string, limit int) (board.Calle
 	caller.Device, caller.Replaces = g.device(r), g.replaced(r)
 	rate, ok := g.spendNetwork(what, caller.Address, caller.Network, limit, now)
 	if !ok {
-		return caller, rate, limited("requests", rate, now)
+		return caller, rate, limited(rate, now)
 	}
 	return caller, rate, g.sameSite(r)
 }
@@ -236,7 +247,7 @@ func (g *Gate) AdmitProgram(r *http.Request) (address string, err error) {
 	now := g.db.Now()
 	address, network := g.from(r)
 	if rate, ok := g.spendNetwork("program", address, network, programLimit, now); !ok {
-		return address, limited("requests", rate, now)
+		return address, limited(rate, now)
 	}
 	return address, nil
 }

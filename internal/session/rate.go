@@ -1,19 +1,13 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
+	"net/http"
+	"strconv"
 	"time"
 
 	"cardwall/internal/board"
-)
-
-// Class is the kind of a request. Each class has its own limit.
-type Class int
-
-// The classes of requests.
-const (
-	Requests Class = iota
-	Searches
 )
 
 // Limits of requests per minute.
@@ -24,6 +18,7 @@ const (
 	// because a page must keep working when a person works quickly.
 	sessionLimit       = 1_200
 	sessionSearchLimit = 300
+	sessionReportLimit = 600
 	// Per network, of operations that need no sign-in.
 	anonymousLimit = 120
 	// Per network, to public pages. Many people can share a network, and each page
@@ -33,11 +28,15 @@ const (
 	programLimit = 600
 )
 
-// Rate is the content of the X-RateLimit headers.
-type Rate struct {
-	Limit     int
-	Remaining int       // as far as this server knows; other servers may have used up to a hundredth of the limit
-	Reset     time.Time // end of the window
+// Rate is what is left of a budget.
+type Rate = board.Rate
+
+// SetRate sets the headers that describe a budget.
+func SetRate(header http.Header, rate Rate) {
+	header.Set("X-RateLimit-Limit", strconv.Itoa(rate.Limit))
+	header.Set("X-RateLimit-Remaining", strconv.Itoa(rate.Remaining))
+	header.Set("X-RateLimit-Reset", strconv.FormatInt(rate.Reset.Unix(), 10))
+	header.Set("X-RateLimit-Resource", string(cmp.Or(rate.Resource, board.ResourceGeneral)))
 }
 
 // minutely returns a limit of requests per minute.
@@ -50,11 +49,47 @@ func perMinute(name, of string, most int) Subject {
 	return Subject{minutely(name, most), of}
 }
 
-// limited returns the error for too many requests or searches.
-func limited(what string, rate Rate, now time.Time) error {
+// names are the names of the budgets as limits of a person.
+var names = map[board.Resource]string{
+	board.ResourceGeneral: "user", board.ResourceSearch: "search", board.ResourceReport: "report",
+	board.ResourceExport: "export", board.ResourceUpload: "upload",
+}
+
+// subjectOf returns the budget of a caller. Pages have more requests, searches and
+// reports than the plan has for programs.
+func subjectOf(c board.Caller, r board.Resource) Subject {
+	if c.SessionID != "" {
+		switch r {
+		case board.ResourceGeneral:
+			return perMinute("session", c.UserID, sessionLimit)
+		case board.ResourceSearch:
+			return perMinute("session search", c.UserID, sessionSearchLimit)
+		case board.ResourceReport:
+			return perMinute("session report", c.UserID, sessionReportLimit)
+		case board.ResourceExport, board.ResourceUpload, board.ResourceMail:
+		}
+	}
+	b := c.Plan.Budget(r)
+	return Subject{Limit{Name: names[r], Most: b.Most, Window: b.Window}, c.UserID}
+}
+
+// limited returns the error for a budget that is used up.
+func limited(rate Rate, now time.Time) error {
+	what, window := "requests", "minute"
+	switch rate.Resource {
+	case board.ResourceSearch:
+		what = "searches"
+	case board.ResourceReport:
+		what = "reports"
+	case board.ResourceExport:
+		what, window = "exports", "hour"
+	case board.ResourceUpload:
+		what, window = "uploads", "hour"
+	case board.ResourceGeneral, board.ResourceMail:
+	}
 	return &board.Fault{
 		Code:       board.CodeRateLimited,
-		Message:    fmt.Sprintf("Too many %s: the limit is %d per minute. Wait for the time in Retry-After.", what, rate.Limit),
+		Message:    fmt.Sprintf("Too many %s: the limit is %d per %s. Wait for the time in Retry-After.", what, rate.Limit, window),
 		RetryAfter: max(rate.Reset.Sub(now), time.Second),
 	}
 }

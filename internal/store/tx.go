@@ -28,6 +28,7 @@ type Tx struct {
 	regranted  []string   // workspaces, boards and people whose rights changed
 	dispatched []Dispatch // deliveries that the commit passes to the sender
 	notified   []string   // people whose notifications changed
+	spent      *board.Rate
 
 	switchedOff []board.Off // reasons for which webhooks were switched off
 
@@ -42,6 +43,12 @@ type Tx struct {
 
 	comment string // the comment whose text is in the stored response; empty for none
 }
+
+// Spent says from which budget the transaction has spent, for the caller.
+func (tx *Tx) Spent(rate board.Rate) { tx.spent = &rate }
+
+// Rate returns the budget that the transaction has spent from, or nil.
+func (tx *Tx) Rate() *board.Rate { return tx.spent }
 
 type pendingEvent struct {
 	access *board.Access

@@ -1,0 +1,138 @@
+package session_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+)
+
+// The headers describe the budget that a request spends, and every request of a kind
+// of its own counts as a request too.
+func TestHeadersDescribeTheBudget(t *testing.T) {
+	t.Parallel()
+	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
+		s.Clock.Stop()
+		for _, plan := range board.Plans() {
+			ada := s.Person("Ada-" + string(plan))
+			workspace := ada.Workspace("Engines", plan)
+			id := ada.Must("create_board", fields{"workspaceId": workspace, "name": "Board"}).ID()
+			s.Clock.Advance(time.Minute)
+			requests := 0
+			check := func(what string, a apptest.Answer, of board.Resource) {
+				t.Helper()
+				requests++
+				limit, remaining, reset := rate(t, a)
+				b := plan.Budget(of)
+				spent := 1
+				if of == board.ResourceGeneral {
+					spent = requests
+				}
+				if a.Header.Get("X-RateLimit-Resource") != string(of) || limit != b.Most || remaining != b.Most-spent ||
+					reset.Sub(s.Clock.Now()) > b.Window || reset.Sub(s.Clock.Now()) < -time.Second {
+					t.Errorf("%s on %s: %d, limit %d, remaining %d, reset %s, %s; want %+v, %d spent", what, plan, a.Status, limit,
+						remaining, reset, a.Header.Get("X-RateLimit-Resource"), b, spent)
+				}
+			}
+			check("get_me", ada.Must("get_me", nil), board.ResourceGeneral)
+			check("search_cards", ada.Must("search_cards", fields{"q": "x"}), board.ResourceSearch)
+			check("get_workspace_dashboard", ada.Must("get_workspace_dashboard", fields{"workspaceId": workspace}), board.ResourceReport)
+			check("export_board", ada.Must("export_board", fields{"boardId": id}), board.ResourceExport)
+			check("an upload", sendFile(ada, workspace, "{}"), board.ResourceUpload)
+			check("create_invitation", ada.Call("create_invitation", fields{"workspaceId": workspace,
+				"email": "grace-" + string(plan) + "@example.com", "role": "member"}), board.ResourceMail)
+			check("get_me", ada.Must("get_me", nil), board.ResourceGeneral)
+		}
+	})
+}
+
+// sendFile imports a file.
+func sendFile(p *apptest.Person, workspaceID, file string) apptest.Answer {
+	r := httptest.NewRequest(http.MethodPost, "/api/app/v1/workspaces/"+workspaceID+"/import?format=trello", strings.NewReader(file))
+	r.Header.Set("Authorization", "Bearer "+p.Token)
+	return p.Do(r)
+}
+
+// A request that one budget refuses spends nothing of another, over REST and MCP.
+func TestRefusedRequestsSpendNothing(t *testing.T) {
+	t.Parallel()
+	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
+		s.Clock.Stop()
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanFree)
+		id := ada.Must("create_board", fields{"workspaceId": workspace, "name": "Board"}).ID()
+		left := func() int {
+			t.Helper()
+			_, remaining, _ := rate(t, ada.Must("get_me", nil))
+			return remaining
+		}
+		invited := 0
+		for of, call := range map[board.Resource]func() apptest.Answer{
+			board.ResourceReport: func() apptest.Answer { return ada.Call("get_my_overview", nil) },
+			board.ResourceExport: func() apptest.Answer { return ada.Call("export_board", fields{"boardId": id}) },
+			board.ResourceUpload: func() apptest.Answer { return sendFile(ada, workspace, "{}") },
+			board.ResourceMail: func() apptest.Answer {
+				invited++
+				return ada.Call("create_invitation", fields{"workspaceId": workspace, "role": "member",
+					"email": "grace" + strconv.Itoa(invited) + "@example.com"})
+			},
+		} {
+			s.Clock.Advance(time.Minute)
+			for range board.PlanFree.Budget(of).Most {
+				if a := call(); a.Status == http.StatusTooManyRequests {
+					t.Fatalf("%s within the budget: %s", of, a.Raw)
+				}
+			}
+			s.Clock.Advance(time.Minute)
+			if of == board.ResourceReport {
+				for range board.PlanFree.Budget(of).Most {
+					call()
+				}
+			}
+			before := left()
+			for range 3 {
+				a := call()
+				limit, remaining, _ := rate(t, a)
+				if a.Status != http.StatusTooManyRequests || remaining != 0 || limit != board.PlanFree.Budget(of).Most ||
+					a.Header.Get("X-RateLimit-Resource") != string(of) || a.Header.Get("Retry-After") == "" {
+					t.Errorf("%s beyond the budget: %d %s %v", of, a.Status, a.Raw, a.Header)
+				}
+			}
+			if of == board.ResourceReport {
+				if a := ada.Tool("get_my_overview", nil); a.Code != board.CodeRateLimited || a.Header.Get("X-RateLimit-Resource") != string(of) {
+					t.Errorf("%s as a tool: %+v", of, a)
+				}
+			}
+			if after := left(); after != before-1 {
+				t.Errorf("%d requests were left before refusals of %s, and %d after", before, of, after)
+			}
+		}
+	})
+}
+
+// The REST reference has the numbers of every plan.
+func TestReferenceHasTheBudgets(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../rest/testdata/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range board.Resources() {
+		row := "| `" + string(of) + "` |"
+		if !strings.Contains(string(text), row) {
+			t.Errorf("the reference has no row %s", row)
+		}
+		for _, p := range board.Plans() {
+			if number := fmt.Sprintf(" %d per ", p.Budget(of).Most); !strings.Contains(string(text), number) {
+				t.Errorf("the reference does not have %s of %s", number, p)
+			}
+		}
+	}
+}
