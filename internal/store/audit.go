@@ -72,8 +72,8 @@ func (tx *Tx) auditIn(ctx context.Context, workspaceID, boardID, operation, subj
 	return tx.exec(ctx, `INSERT INTO audit (id, at, workspace_id, board_id, operation, actor_type, actor_id, token_id, subject,
 		request_id, details)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		tx.NewID("aud_"), int64(tx.now), optional(workspaceID), optional(boardID), operation, string(c.Actor.Type), c.Actor.ID,
-		optional(c.TokenID), optional(subject), optional(c.RequestID), details)
+		tx.NewID("aud_"), int64(tx.now), null(workspaceID), null(boardID), operation, string(c.Actor.Type), c.Actor.ID,
+		null(c.TokenID), null(subject), null(c.RequestID), details)
 }
 
 // AuditFilter selects entries of the audit. Empty fields select all.

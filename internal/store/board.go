@@ -106,7 +106,7 @@ func (tx *Tx) InsertBoard(ctx context.Context, b *board.Board, in board.Workspac
 	err := tx.exec(ctx, `INSERT INTO boards (id, workspace_id, name, description, color, visibility, features, version, created_by,
 		created_at, updated_at, counted_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $9, $10, $10)`,
-		b.ID, in.ID, b.Name, b.Description, word(b.Color), string(b.Visibility), b.Features.Bits(), b.CreatedBy, int64(b.CreatedAt),
+		b.ID, in.ID, b.Name, b.Description, null(b.Color), string(b.Visibility), b.Features.Bits(), b.CreatedBy, int64(b.CreatedAt),
 		int64(b.UpdatedAt))
 	if err != nil {
 		return fmt.Errorf("insert board: %w", err)
@@ -128,7 +128,7 @@ func (tx *Tx) UpdateBoard(ctx context.Context, b *board.Board) error {
 	tx.storedRecord(b.ID, b.ID, b.Name, b.Description)
 	return tx.exec(ctx, "UPDATE boards SET name = $1, description = $2, color = $3, visibility = $4, features = $5, archived_at = "+
 		"$6, trashed_at = $7 WHERE id = $8",
-		b.Name, b.Description, word(b.Color), string(b.Visibility), b.Features.Bits(), instant(b.ArchivedAt), instant(b.TrashedAt), b.ID)
+		b.Name, b.Description, null(b.Color), string(b.Visibility), b.Features.Bits(), null(b.ArchivedAt), null(b.TrashedAt), b.ID)
 }
 
 // BoardMembers returns a page of the people who can see a board, in the order of

@@ -149,7 +149,7 @@ func (tx *Tx) InsertCard(ctx context.Context, c *board.Card, at board.Position) 
 	if err := tx.exec(ctx, `INSERT INTO cards (id, board_id, list_id, rank, number, title, done_at, due_date, due_at, start_date, start_at,
 		time_zone, created_by, created_at, updated_at, description) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
 		$13, $14, $15, $16)`,
-		c.ID, c.BoardID, c.ListID, c.Rank, c.Number, c.Title, instant(c.DoneAt), c.DueDate, instant(c.DueAt), c.StartDate, instant(c.StartAt),
+		c.ID, c.BoardID, c.ListID, c.Rank, c.Number, c.Title, null(c.DoneAt), c.DueDate, null(c.DueAt), c.StartDate, null(c.StartAt),
 		c.TimeZone, c.CreatedBy, int64(c.CreatedAt), int64(c.UpdatedAt), *c.Description); err != nil {
 		return "", fmt.Errorf("insert card: %w", err)
 	}
@@ -192,7 +192,7 @@ func (tx *Tx) UpdateCardText(ctx context.Context, c *board.Card, before board.Ca
 	tx.storedRecord(c.ID, c.BoardID, c.Title, *c.Description)
 	set, args := "title = $1, description = $2, updated_at = $3", []any{c.Title, *c.Description, int64(c.UpdatedAt), c.ID}
 	if c.Done != before.Done { // most indexes contain done_at, so writing it costs more
-		set, args = set+", done_at = $5", append(args, instant(c.DoneAt))
+		set, args = set+", done_at = $5", append(args, null(c.DoneAt))
 	}
 	if err := tx.exec(ctx, "UPDATE cards SET "+set+" WHERE id = $4", args...); err != nil {
 		return err
@@ -226,8 +226,8 @@ func (tx *Tx) UpdateCard(ctx context.Context, c *board.Card) error {
 	return tx.exec(ctx, `UPDATE cards SET list_id = $1, rank = $2, done_at = $3, archived_at = $4, due_date = $5,
 		due_at = $6, start_date = $7, start_at = $8, time_zone = $9, items_done = $10, items_total = $11, comments = $12, updated_at = $13,
 		moved_at = CASE WHEN list_id = $1 THEN moved_at ELSE COALESCE(moved_at, $13) END WHERE id = $14`,
-		c.ListID, c.Rank, instant(c.DoneAt), instant(c.OwnArchivedAt()), c.DueDate,
-		instant(c.DueAt), c.StartDate, instant(c.StartAt), c.TimeZone, c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments,
+		c.ListID, c.Rank, null(c.DoneAt), null(c.OwnArchivedAt()), c.DueDate,
+		null(c.DueAt), c.StartDate, null(c.StartAt), c.TimeZone, c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments,
 		int64(c.UpdatedAt), c.ID)
 }
 

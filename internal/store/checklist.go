@@ -184,7 +184,7 @@ func (tx *Tx) insertItem(ctx context.Context, i *board.ChecklistItem) error {
 	tx.storedRecord(i.ID, tx.boardOf(i.ChecklistID), i.Title)
 	if err := tx.exec(ctx, "INSERT INTO checklist_items (id, checklist_id, title, rank, done_at, created_at, updated_at) "+
 		"VALUES ($1, $2, $3, $4, $5, $6, $7)",
-		i.ID, i.ChecklistID, i.Title, i.Rank, instant(i.DoneAt), int64(i.CreatedAt), int64(i.UpdatedAt)); err != nil {
+		i.ID, i.ChecklistID, i.Title, i.Rank, null(i.DoneAt), int64(i.CreatedAt), int64(i.UpdatedAt)); err != nil {
 		return err
 	}
 	return tx.indexItem(ctx, i)
@@ -215,7 +215,7 @@ func (tx *Tx) UpdateItem(ctx context.Context, i *board.ChecklistItem) error {
 	i.Done = i.DoneAt != nil
 	tx.storedRecord(i.ID, tx.boardOf(i.ID), i.Title)
 	if err := tx.exec(ctx, "UPDATE checklist_items SET title = $1, rank = $2, done_at = $3, updated_at = $4 WHERE id = $5",
-		i.Title, i.Rank, instant(i.DoneAt), int64(tx.now), i.ID); err != nil {
+		i.Title, i.Rank, null(i.DoneAt), int64(tx.now), i.ID); err != nil {
 		return err
 	}
 	if err := tx.indexItem(ctx, i); err != nil {

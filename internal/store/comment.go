@@ -71,12 +71,8 @@ func (v *View) Comments(ctx context.Context, cardID, after string, limit int) ([
 func (tx *Tx) InsertComment(ctx context.Context, m *board.Comment) error {
 	m.CreatedAt, tx.comment = tx.now, m.ID
 	tx.storedRecord(m.ID, tx.boardOf(m.CardID), m.Text)
-	var author any
-	if m.Author != nil {
-		author = m.Author.ID
-	}
 	if err := tx.exec(ctx, "INSERT INTO comments (id, card_id, author_id, guest_name, text, created_at) VALUES ($1, $2, $3, $4, $5, $6)",
-		m.ID, m.CardID, author, m.GuestName, m.Text, int64(tx.now)); err != nil {
+		m.ID, m.CardID, null(authorID(m.Author)), m.GuestName, m.Text, int64(tx.now)); err != nil {
 		return err
 	}
 	return tx.addText(ctx, m.CardID, query.InComment, m.ID, m.Text)

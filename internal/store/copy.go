@@ -182,7 +182,7 @@ func (r *newRows) add(c *WholeCard, now int64) error {
 		for n := range k.Items {
 			i := &k.Items[n]
 			i.ChecklistID, i.Rank = k.ID, ranks[n]
-			r.items = append(r.items, []any{i.ID, k.ID, i.Title, i.Rank, instant(i.DoneAt), now, now})
+			r.items = append(r.items, []any{i.ID, k.ID, i.Title, i.Rank, null(i.DoneAt), now, now})
 			r.text(c.ID, query.InChecklist, i.ID, i.Title)
 			c.ChecklistItems.Total++
 			if i.Done = i.DoneAt != nil; i.Done {
@@ -194,15 +194,11 @@ func (r *newRows) add(c *WholeCard, now int64) error {
 	for n := range c.CommentList {
 		m := &c.CommentList[n]
 		m.CardID = c.ID
-		var author any
-		if m.Author != nil {
-			author = m.Author.ID
-		}
-		r.comments = append(r.comments, []any{m.ID, c.ID, author, m.GuestName, m.Text, int64(m.CreatedAt), instant(m.EditedAt)})
+		r.comments = append(r.comments, []any{m.ID, c.ID, null(authorID(m.Author)), m.GuestName, m.Text, int64(m.CreatedAt), null(m.EditedAt)})
 		r.text(c.ID, query.InComment, m.ID, m.Text)
 	}
-	r.cards = append(r.cards, []any{c.ID, c.BoardID, c.ListID, c.Rank, c.Number, c.Title, instant(c.DoneAt), c.DueDate,
-		instant(c.DueAt), c.StartDate, instant(c.StartAt),
+	r.cards = append(r.cards, []any{c.ID, c.BoardID, c.ListID, c.Rank, c.Number, c.Title, null(c.DoneAt), c.DueDate,
+		null(c.DueAt), c.StartDate, null(c.StartAt),
 		c.TimeZone, c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments, c.CreatedBy, int64(c.CreatedAt),
 		int64(c.UpdatedAt), *c.Description})
 	return nil

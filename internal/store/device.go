@@ -60,7 +60,7 @@ func (v *View) AskedDevice(ctx context.Context, userCode []byte) (board.Device, 
 func (tx *Tx) AnswerDevice(ctx context.Context, d board.Device) (answered bool, err error) {
 	n, err := tx.affected(ctx, "UPDATE oauth_devices SET state = $1, scopes = $2, workspace_id = $3, user_id = $4 "+
 		"WHERE id = $5 AND state = $6",
-		string(d.State), joined(d.Scopes), optional(d.WorkspaceID), tx.caller.UserID, d.ID, string(board.DeviceAsked))
+		string(d.State), joined(d.Scopes), null(d.WorkspaceID), tx.caller.UserID, d.ID, string(board.DeviceAsked))
 	return n == 1, err
 }
 

@@ -193,7 +193,7 @@ func (db *DB) Targets(ctx context.Context, deliveries []Dispatch) ([]Target, err
 			if !known {
 				index = len(rows)
 				indexes[q] = index
-				rows = append(rows, []any{index, d.WebhookID, d.BoardID, optional(d.SwitchesOn)})
+				rows = append(rows, []any{index, d.WebhookID, d.BoardID, null(d.SwitchesOn)})
 			}
 			rowOf[i] = index
 		}
@@ -338,8 +338,8 @@ func (db *DB) Record(ctx context.Context, outcomes []Outcome, holds []Hold) erro
 			return fmt.Errorf("record failures: %w", err)
 		}
 		for _, h := range holds {
-			if err := tx.exec(ctx, "UPDATE webhooks SET held_since = $1, held_until = $2 WHERE id = $3", nullable(h.Since),
-				nullable(h.Until), h.WebhookID); err != nil {
+			if err := tx.exec(ctx, "UPDATE webhooks SET held_since = $1, held_until = $2 WHERE id = $3", null(h.Since),
+				null(h.Until), h.WebhookID); err != nil {
 				return err
 			}
 		}
@@ -367,14 +367,6 @@ func (o *Outcome) affectsWebhook() bool {
 	return o.Counts || o.Gone || o.Lost || o.Resets || o.SwitchesOn != ""
 }
 
-// nullable returns an instant as a column value, NULL for 0.
-func nullable(at board.Instant) any {
-	if at == 0 {
-		return nil
-	}
-	return int64(at)
-}
-
 // recordOutcomes writes deliveries. If one of them may affect its webhook, it
 // returns the ids of the deliveries that it wrote.
 func (tx *Tx) recordOutcomes(ctx context.Context, outcomes []Outcome) (map[string]bool, error) {
@@ -386,14 +378,12 @@ func (tx *Tx) recordOutcomes(ctx context.Context, outcomes []Outcome) (map[strin
 		if err != nil {
 			return nil, fmt.Errorf("encode log: %w", err)
 		}
-		var status, ended any
-		if o.HTTPStatus != 0 {
-			status = o.HTTPStatus
-		}
+		var ended board.Instant
 		if o.Next == 0 {
-			ended = int64(tx.now)
+			ended = tx.now
 		}
-		rows[i] = []any{o.ID, o.Was, string(o.Status), flag(o.Next != 0), nullable(o.Next), o.Attempts, o.Reason, status, ended, string(log)}
+		rows[i] = []any{o.ID, o.Was, string(o.Status), flag(o.Next != 0), null(o.Next), o.Attempts, o.Reason, null(o.HTTPStatus),
+			null(ended), string(log)}
 	}
 	// The bounds limit the update to the partitions with these ids.
 	var lowest, highest string

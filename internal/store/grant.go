@@ -25,7 +25,7 @@ func (tx *Tx) InsertCode(ctx context.Context, hash []byte, c board.Authorization
 	return tx.exec(ctx, `INSERT INTO oauth_codes (hash, client_id, client_name, host, resource, scopes, user_id, workspace_id,
 		refreshes, redirect_uri, challenge, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-		hash, c.ClientID, c.ClientName, c.Host, c.Resource, joined(c.Scopes), c.UserID, optional(c.WorkspaceID), flag(c.Refreshes),
+		hash, c.ClientID, c.ClientName, c.Host, c.Resource, joined(c.Scopes), c.UserID, null(c.WorkspaceID), flag(c.Refreshes),
 		c.RedirectURI, c.Challenge, int64(tx.now)+board.CodeLifetime.Milliseconds())
 }
 
@@ -121,7 +121,7 @@ func (tx *Tx) GrantOfToken(ctx context.Context, hash []byte) (board.Grant, error
 func (tx *Tx) RenewGrant(ctx context.Context, t board.Token, hash, refresh []byte) (renewed bool, err error) {
 	n, err := tx.affected(ctx, "UPDATE tokens SET hash = $1, last_four = $2, scopes = $3, expires_at = $4 WHERE id = $5 "+
 		"AND revoked_at IS NULL",
-		hash, t.LastFour, joined(t.Scopes), instant(t.ExpiresAt), t.ID)
+		hash, t.LastFour, joined(t.Scopes), null(t.ExpiresAt), t.ID)
 	if err != nil || n == 0 {
 		return false, err
 	}

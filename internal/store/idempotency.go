@@ -81,7 +81,7 @@ func (tx *Tx) Keep(ctx context.Context, key string, s Stored) (err error) {
 	}
 	return tx.exec(ctx, "UPDATE idempotency SET workspace_id = $1, board_id = $2, fault = $3, answer = $4, sealed = $5, comment_id "+
 		"= $6 WHERE user_id = $7 AND key = $8",
-		optional(s.WorkspaceID), optional(s.BoardID), string(s.Fault), s.Answer, flag(s.Sealed), optional(tx.comment), tx.caller.KeyOwner(), key)
+		null(s.WorkspaceID), null(s.BoardID), string(s.Fault), s.Answer, flag(s.Sealed), null(tx.comment), tx.caller.KeyOwner(), key)
 }
 
 // Attempt runs fn in a savepoint. If fn fails, its changes are undone and the

@@ -113,7 +113,7 @@ func (tx *Tx) UpdateList(ctx context.Context, l *board.List) error {
 	tx.storedRecord(l.ID, l.BoardID, l.Name)
 	return tx.exec(ctx, "UPDATE lists SET name = $1, rank = $2, wip_limit = $3, wip_mode = $4, archived_at = $5, updated_at "+
 		"= $6 WHERE id = $7",
-		l.Name, l.Rank, l.WIPLimit, string(l.WIPMode), instant(l.ArchivedAt), int64(l.UpdatedAt), l.ID)
+		l.Name, l.Rank, l.WIPLimit, string(l.WIPMode), null(l.ArchivedAt), int64(l.UpdatedAt), l.ID)
 }
 
 // RecountOpenCards counts the open cards of a board that a loader has loaded again,
@@ -134,12 +134,4 @@ func (tx *Tx) before(ctx context.Context, s Siblings, parentID, rank string) (id
 	_, err = tx.one(ctx, "SELECT id FROM "+s.Table+" WHERE "+s.Parent+" = $1 AND rank < $2"+s.open+" ORDER BY rank DESC LIMIT 1",
 		[]any{parentID, rank}, &id)
 	return id, err
-}
-
-// instant returns an optional instant as a column value, NULL for nil.
-func instant(at *board.Instant) any {
-	if at == nil {
-		return nil
-	}
-	return int64(*at)
 }

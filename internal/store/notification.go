@@ -115,14 +115,14 @@ func (v *View) Unread(ctx context.Context) (n int, newest string, err error) {
 
 // MarkNotification marks one of the caller's notifications as read or unread.
 func (tx *Tx) MarkNotification(ctx context.Context, id string, read bool) error {
-	var at any
+	var at board.Instant
 	if read {
-		at = int64(tx.now)
+		at = tx.now
 	}
 	tx.notified = append(tx.notified, tx.caller.UserID)
 	// A notification that was read is not emailed, even if it is unread again.
 	return tx.exec(ctx, "UPDATE notifications SET read_at = $1, mail_at = NULL WHERE id = $2 AND user_id = $3 AND (read_at IS NULL) "+
-		"= ($4 = 1)", at, id, tx.caller.UserID, flag(read))
+		"= ($4 = 1)", null(at), id, tx.caller.UserID, flag(read))
 }
 
 // MarkNotifications marks all of the caller's notifications as read, up to the given

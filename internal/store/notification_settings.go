@@ -99,7 +99,7 @@ func (tx *Tx) setNotificationSettings(ctx context.Context, userID string, s boar
 		way := s.Ways.Of(kind)
 		if err := tx.exec(ctx, "UPDATE notifications SET way = $1, mail_at = $2 WHERE user_id = $3 AND kind = $4 AND read_at IS NULL "+
 			"AND mail_at IS NOT NULL",
-			string(way), nullable(s.Leaves(way, tx.now, zone)), userID, string(kind)); err != nil {
+			string(way), null(s.Leaves(way, tx.now, zone)), userID, string(kind)); err != nil {
 			return err
 		}
 	}

@@ -177,6 +177,10 @@ func (tx *Tx) notificationRows(
 	if err != nil {
 		return nil, err
 	}
+	boardID := t.access.BoardID
+	if t.event.CardID != "" {
+		boardID = "" // the board of a card is its current one
+	}
 	var rows [][]any
 	actor := tx.caller.Actor
 	for _, p := range people {
@@ -187,21 +191,13 @@ func (tx *Tx) notificationRows(
 		}
 		rows = append(rows, []any{
 			tx.NewID("ntf_"), p.id, string(kind), string(t.event.Kind),
-			boardOf(t.event.CardID, t.access.BoardID), optional(t.event.CardID), optional(t.Comment + t.Edited),
+			null(boardID), null(t.event.CardID), null(t.Comment + t.Edited),
 			string(actor.Type), actor.ID, nil, nil,
-			int64(tx.now), string(way), nullable(p.settings.Leaves(way, tx.now, p.zone)),
+			int64(tx.now), string(way), null(p.settings.Leaves(way, tx.now, p.zone)),
 		})
 		tx.notified = append(tx.notified, p.id)
 	}
 	return rows, nil
-}
-
-// boardOf returns the board of a notification that is not about a card, or nil.
-func boardOf(cardID, boardID string) any {
-	if cardID != "" {
-		return nil
-	}
-	return boardID
 }
 
 // recipient is a person who can be notified.

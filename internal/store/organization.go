@@ -300,12 +300,8 @@ func (tx *Tx) InsertOrganization(ctx context.Context, o board.Organization) erro
 // UpdateOrganization changes the plan of an organization and whether it is read-only;
 // nil keeps a value. It returns CodeNotFound if there is no such organization.
 func (tx *Tx) UpdateOrganization(ctx context.Context, id string, plan *board.Plan, readOnly *bool) error {
-	var only any
-	if readOnly != nil {
-		only = flag(*readOnly)
-	}
 	n, err := tx.affected(ctx, "UPDATE organizations SET plan = COALESCE($1, plan), read_only = COALESCE($2, read_only) "+
-		"WHERE id = $3", word(plan), only, id)
+		"WHERE id = $3", null(plan), null(readOnly), id)
 	if err == nil && n == 0 {
 		err = board.NotFound()
 	}

@@ -158,12 +158,12 @@ const deliveryColumns = "deliveries (id, webhook_id, board_id, version, kind, st
 // deliveryRow returns the row of a new delivery. If skipped is not empty, it is the
 // reason why the delivery is not sent.
 func (tx *Tx) deliveryRow(d *Dispatch, version int64, skipped string) []any {
-	status, due, ended := board.DeliveryPending, any(int64(d.DueAt)), any(nil)
+	status, due, ended := board.DeliveryPending, d.DueAt, board.Instant(0)
 	if skipped != "" {
-		status, due, ended = board.DeliverySkipped, nil, int64(tx.now)
+		status, due, ended = board.DeliverySkipped, 0, tx.now
 	}
-	return []any{d.ID, d.WebhookID, optional(d.BoardID), version, string(d.Kind), string(status), due, optional(d.SwitchesOn),
-		skipped, int64(tx.now), ended, "[]", string(d.Body)}
+	return []any{d.ID, d.WebhookID, null(d.BoardID), version, string(d.Kind), string(status), null(due), null(d.SwitchesOn),
+		skipped, int64(tx.now), null(ended), "[]", string(d.Body)}
 }
 
 // body returns the request body for an event, with an empty delivery id.

@@ -68,7 +68,7 @@ func (tx *Tx) DeletePasskey(ctx context.Context, id string) error {
 // in, only the caller can complete it.
 func (tx *Tx) InsertChallenge(ctx context.Context, id, data string, lifetime time.Duration) error {
 	return tx.exec(ctx, "INSERT INTO challenges (id, user_id, data, expires_at) VALUES ($1, $2, $3, $4)",
-		id, optional(tx.caller.UserID), data, int64(tx.now)+lifetime.Milliseconds())
+		id, null(tx.caller.UserID), data, int64(tx.now)+lifetime.Milliseconds())
 }
 
 // TakeChallenge deletes a challenge and returns its data: one that the caller began

@@ -178,7 +178,7 @@ func (tx *Tx) insertReminder(ctx context.Context, r reminder) (int64, error) {
 		"$10, $11) ON CONFLICT DO NOTHING",
 		tx.NewID("ntf_"), r.id, string(board.NotifyDue), board.KindCardDue, r.card, string(board.ActorSystem), string(r.which),
 		r.card+" "+r.due+" "+string(r.which),
-		int64(tx.now), string(way), nullable(r.settings.Leaves(way, tx.now, r.zone)))
+		int64(tx.now), string(way), null(r.settings.Leaves(way, tx.now, r.zone)))
 	if n > 0 {
 		tx.notified = append(tx.notified, r.id)
 	}

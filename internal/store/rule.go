@@ -114,7 +114,7 @@ func (tx *Tx) InsertRule(ctx context.Context, r *board.Rule) error {
 	if err := tx.exec(ctx, `INSERT INTO rules (id, board_id, owner_id, name, timed, definition, off, off_at, since, watched_at,
 		created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
-		r.ID, r.BoardID, r.Owner.ID, r.Name, flag(r.When.Event.Timed()), text, offOf(r), instant(r.OffAt), r.Since,
+		r.ID, r.BoardID, r.Owner.ID, r.Name, flag(r.When.Event.Timed()), text, orEmpty(r.OffReason), null(r.OffAt), r.Since,
 		int64(r.WatchedAt), int64(r.CreatedAt), int64(r.UpdatedAt)); err != nil {
 		return fmt.Errorf("insert rule: %w", err)
 	}
@@ -130,7 +130,7 @@ func (tx *Tx) UpdateRule(ctx context.Context, r *board.Rule) error {
 	}
 	if err := tx.exec(ctx, `UPDATE rules SET owner_id = $1, name = $2, timed = $3, definition = $4, off = $5, off_at = $6,
 		since = $7, watched_at = $8, failures = 0, updated_at = $9 WHERE id = $10`,
-		r.Owner.ID, r.Name, flag(r.When.Event.Timed()), text, offOf(r), instant(r.OffAt), r.Since, int64(r.WatchedAt),
+		r.Owner.ID, r.Name, flag(r.When.Event.Timed()), text, orEmpty(r.OffReason), null(r.OffAt), r.Since, int64(r.WatchedAt),
 		int64(r.UpdatedAt), r.ID); err != nil {
 		return fmt.Errorf("update rule: %w", err)
 	}
@@ -145,13 +145,6 @@ func (tx *Tx) describeRule(r *board.Rule) (string, error) {
 		return "", fmt.Errorf("encode rule: %w", err)
 	}
 	return string(text), nil
-}
-
-func offOf(r *board.Rule) string {
-	if r.OffReason == nil {
-		return ""
-	}
-	return string(*r.OffReason)
 }
 
 // DeleteRule deletes a rule and its runs. The changes that it made stay.

@@ -207,7 +207,7 @@ func (tx *Tx) TransferBoard(ctx context.Context, b *board.Board, in board.Worksp
 	if err := tx.exec(ctx, `INSERT INTO boards (id, workspace_id, name, description, color, visibility, features, version,
 		archived_at, created_by, created_at, updated_at, counted_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
-		b.ID, in.ID, b.Name, b.Description, word(b.Color), string(b.Visibility), b.Features.Bits(), b.Version, instant(b.ArchivedAt), b.CreatedBy,
+		b.ID, in.ID, b.Name, b.Description, null(b.Color), string(b.Visibility), b.Features.Bits(), b.Version, null(b.ArchivedAt), b.CreatedBy,
 		int64(b.CreatedAt), int64(b.UpdatedAt), int64(tx.now)); err != nil {
 		return fmt.Errorf("transfer board: %w", err)
 	}
@@ -238,7 +238,7 @@ func (tx *Tx) TransferList(ctx context.Context, l *board.List) error {
 	tx.storedRecord(l.ID, l.BoardID, l.Name)
 	if err := tx.exec(ctx, `INSERT INTO lists (id, board_id, name, rank, wip_limit, wip_mode, archived_at, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-		l.ID, l.BoardID, l.Name, l.Rank, l.WIPLimit, string(l.WIPMode), instant(l.ArchivedAt), int64(l.CreatedAt),
+		l.ID, l.BoardID, l.Name, l.Rank, l.WIPLimit, string(l.WIPMode), null(l.ArchivedAt), int64(l.CreatedAt),
 		int64(l.UpdatedAt)); err != nil {
 		return fmt.Errorf("transfer list: %w", err)
 	}
@@ -270,8 +270,8 @@ func (tx *Tx) TransferCard(ctx context.Context, c *board.Card) error {
 		start_date, start_at,
 		time_zone, items_done, items_total, comments, created_by, created_at, updated_at, description)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`,
-		c.ID, c.BoardID, c.ListID, c.Rank, c.Number, c.Title, instant(c.DoneAt), instant(c.ArchivedAt), c.DueDate, instant(c.DueAt),
-		c.StartDate, instant(c.StartAt),
+		c.ID, c.BoardID, c.ListID, c.Rank, c.Number, c.Title, null(c.DoneAt), null(c.ArchivedAt), c.DueDate, null(c.DueAt),
+		c.StartDate, null(c.StartAt),
 		c.TimeZone, c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments, c.CreatedBy, int64(c.CreatedAt), int64(c.UpdatedAt),
 		*c.Description); err != nil {
 		return fmt.Errorf("transfer card: %w", err)
@@ -316,14 +316,10 @@ func (tx *Tx) TransferChecklist(ctx context.Context, k *board.Checklist) error {
 
 // TransferComment writes an imported comment.
 func (tx *Tx) TransferComment(ctx context.Context, m *board.Comment) error {
-	var author any
-	if m.Author != nil {
-		author = m.Author.ID
-	}
 	tx.storedRecord(m.ID, tx.boardOf(m.CardID), m.Text)
 	if err := tx.exec(ctx, "INSERT INTO comments (id, card_id, author_id, guest_name, text, created_at, edited_at) "+
 		"VALUES ($1, $2, $3, $4, $5, $6, $7)",
-		m.ID, m.CardID, author, m.GuestName, m.Text, int64(m.CreatedAt), instant(m.EditedAt)); err != nil {
+		m.ID, m.CardID, null(authorID(m.Author)), m.GuestName, m.Text, int64(m.CreatedAt), null(m.EditedAt)); err != nil {
 		return fmt.Errorf("transfer comment: %w", err)
 	}
 	return tx.addText(ctx, m.CardID, query.InComment, m.ID, m.Text)
@@ -335,15 +331,11 @@ func (tx *Tx) TransferStatusUpdate(ctx context.Context, s *board.StatusUpdate) e
 	if err != nil {
 		return fmt.Errorf("encode figures: %w", err)
 	}
-	var author any
-	if s.Author != nil {
-		author = s.Author.ID
-	}
 	tx.storedRecord(s.ID, s.BoardID, s.Title, s.Text)
 	if err := tx.exec(ctx, `INSERT INTO status_updates (id, board_id, status, title, text, start_date, target_date, author_id,
 		created_at, figures)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-		s.ID, s.BoardID, string(s.Status), s.Title, s.Text, s.StartDate, s.TargetDate, author, int64(s.CreatedAt), string(figures)); err != nil {
+		s.ID, s.BoardID, string(s.Status), s.Title, s.Text, s.StartDate, s.TargetDate, null(authorID(s.Author)), int64(s.CreatedAt), string(figures)); err != nil {
 		return fmt.Errorf("insert status update: %w", err)
 	}
 	return nil

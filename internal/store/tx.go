@@ -256,7 +256,7 @@ func (tx *Tx) writeActivity(ctx context.Context) error {
 		}
 		tx.grow(p.access.BoardID, 0, sizeOf(string(changes)))
 		rows[i] = []any{p.access.BoardID, p.access.Version, p.id, string(p.event.Kind), int64(tx.now), string(actor.Type), actor.ID,
-			optional(p.event.ListID), optional(p.event.CardID), string(changes), optional(tx.caller.Client), optional(cause)}
+			null(p.event.ListID), null(p.event.CardID), string(changes), null(tx.caller.Client), null(cause)}
 	}
 	if err := tx.insert(ctx, "activity (board_id, version, id, type, at, actor_type, actor_id, list_id, card_id, changes, "+
 		"client, cause)", rows); err != nil {

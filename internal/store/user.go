@@ -44,7 +44,7 @@ func (tx *Tx) InsertUser(ctx context.Context, u *board.User, passwordHash string
 	u.CreatedAt = tx.now
 	n, err := tx.affected(ctx, "INSERT INTO users (id, email, name, password_hash, time_zone, created_at, verified_at) "+
 		"VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT DO NOTHING",
-		u.ID, u.Email, u.Name, optional(passwordHash), u.TimeZone, int64(tx.now))
+		u.ID, u.Email, u.Name, null(passwordHash), u.TimeZone, int64(tx.now))
 	if err == nil && n == 0 {
 		err = board.Invalid("email is taken: there is an account with the address %s.", u.Email).
 			In("email", board.RuleValue)
@@ -75,7 +75,7 @@ func (tx *Tx) InsertToken(ctx context.Context, userID string, t *board.Token, ha
 	t.CreatedAt = tx.now
 	return tx.exec(ctx, "INSERT INTO tokens (id, user_id, name, hash, last_four, scopes, workspace_id, created_at, expires_at) "+
 		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-		t.ID, userID, t.Name, hash, t.LastFour, joined(t.Scopes), t.WorkspaceID, int64(tx.now), instant(t.ExpiresAt))
+		t.ID, userID, t.Name, hash, t.LastFour, joined(t.Scopes), t.WorkspaceID, int64(tx.now), null(t.ExpiresAt))
 }
 
 // RevokeTokens revokes the tokens of a user with a name, and returns how many.

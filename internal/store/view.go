@@ -140,27 +140,3 @@ func (v *View) remember(a *board.Access) {
 	}
 	v.seen = append(v.seen, a)
 }
-
-// flag returns a bool as both databases store it.
-func flag(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// optional returns a string as a column value, NULL if it is empty.
-func optional(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
-// word returns an optional enumeration value as a column value, NULL for nil.
-func word[T ~string](w *T) any {
-	if w == nil {
-		return nil
-	}
-	return string(*w)
-}

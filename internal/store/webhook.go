@@ -249,15 +249,8 @@ func (tx *Tx) InsertWebhook(ctx context.Context, w *board.Webhook, organizationI
 	return tx.exec(ctx, `INSERT INTO webhooks (id, organization_id, workspace_id, board_id, owner_id, name, events, platform, host,
 		last_four, address, secret, off, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, '', $13, $14)`,
-		w.ID, organizationID, w.WorkspaceID, w.BoardID, w.OwnerID, w.Name, joined(w.Events), platformOf(w), w.Host, w.LastFour,
+		w.ID, organizationID, w.WorkspaceID, w.BoardID, w.OwnerID, w.Name, joined(w.Events), orEmpty(w.Platform), w.Host, w.LastFour,
 		sealedAddress, sealedSecret, int64(tx.now), int64(tx.now))
-}
-
-func platformOf(w *board.Webhook) string {
-	if w.Platform == nil {
-		return ""
-	}
-	return string(*w.Platform)
 }
 
 // UpdateWebhook writes name, events, platform, host and whether it is on, and a
@@ -270,7 +263,7 @@ func (tx *Tx) UpdateWebhook(ctx context.Context, w *board.Webhook, address strin
 	}
 	if err := tx.exec(ctx, "UPDATE webhooks SET name = $1, events = $2, platform = $3, host = $4, last_four = $5, off = $6, off_at "+
 		"= $7, updated_at = $8 WHERE id = $9",
-		w.Name, joined(w.Events), platformOf(w), w.Host, w.LastFour, string(off), instant(w.OffAt), int64(tx.now),
+		w.Name, joined(w.Events), orEmpty(w.Platform), w.Host, w.LastFour, string(off), null(w.OffAt), int64(tx.now),
 		w.ID); err != nil || address == "" {
 		return err
 	}
