@@ -32,7 +32,7 @@ func (migrateCommand) Help() string {
 
 func (c *migrateCommand) Run(ctx context.Context, g *globals) error {
 	if c.To != "" || c.From != "" || c.DryRun {
-		return c.move(ctx, g)
+		return c.relocate(ctx, g)
 	}
 	return g.with(ctx, func(db *store.DB) error {
 		g.print("The schema of the %s database is up to date.", db.Dialect())
@@ -40,7 +40,7 @@ func (c *migrateCommand) Run(ctx context.Context, g *globals) error {
 	})
 }
 
-func (c *migrateCommand) move(ctx context.Context, g *globals) error {
+func (c *migrateCommand) relocate(ctx context.Context, g *globals) error {
 	switch {
 	case !sqldb.IsPostgres(c.To):
 		return errors.New("--to must be postgres://…; to move from PostgreSQL to SQLite, use cardwall backup and cardwall restore")

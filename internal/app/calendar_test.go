@@ -184,7 +184,7 @@ func TestCalendarIsBounded(t *testing.T) {
 				l, err := tx.List(ctx, lists[0], board.Edit)
 				for i := from; i < to && err == nil; i++ {
 					day := "2026-05-01"
-					err = tx.TransferCard(ctx, &board.Card{ID: tx.NewID("crd_"), BoardID: l.BoardID, ListID: l.ID, Rank: ranks[i],
+					err = tx.ImportCard(ctx, &board.Card{ID: tx.NewID("crd_"), BoardID: l.BoardID, ListID: l.ID, Rank: ranks[i],
 						Number: i + 1, Title: fmt.Sprint(i), Description: new(string), Due: board.Due{DueDate: &day}})
 				}
 				return err

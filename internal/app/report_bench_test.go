@@ -85,7 +85,7 @@ func fillReports(b *testing.B, s *apptest.Service, ada *apptest.Person, workspac
 			}
 			w := board.Board{ID: tx.NewID("brd_"), WorkspaceID: workspace, Name: "Board", Visibility: board.VisibleToWorkspace,
 				Features: board.NewBoardFeatures(), Version: 1000}
-			if err := tx.TransferBoard(ctx, &w, in); err != nil {
+			if err := tx.ImportBoard(ctx, &w, in); err != nil {
 				return err
 			}
 			var lists []string
@@ -94,11 +94,11 @@ func fillReports(b *testing.B, s *apptest.Service, ada *apptest.Person, workspac
 			for i := range 6 {
 				lists = append(lists, tx.NewID("lst_"))
 				labels = append(labels, board.LabelRef{ID: tx.NewID("lbl_"), Name: fmt.Sprint("Label ", i), Color: "red"})
-				if err := tx.TransferList(ctx, &board.List{ID: lists[i], BoardID: w.ID, Name: "List", Rank: ranks[i],
+				if err := tx.ImportList(ctx, &board.List{ID: lists[i], BoardID: w.ID, Name: "List", Rank: ranks[i],
 					WIPMode: "soft", WIPLimit: &limit}); err != nil {
 					return err
 				}
-				if err := tx.TransferLabel(ctx,
+				if err := tx.ImportLabel(ctx,
 					&board.Label{ID: labels[i].ID, BoardID: w.ID, Name: labels[i].Name, Color: "red"}); err != nil {
 					return err
 				}
@@ -127,7 +127,7 @@ func fillReports(b *testing.B, s *apptest.Service, ada *apptest.Person, workspac
 				if random.IntN(3) > 0 {
 					c.Assignees = append(c.Assignees, board.UserRef{ID: people[random.IntN(30)].ID})
 				}
-				if err := tx.TransferCard(ctx, &c); err != nil {
+				if err := tx.ImportCard(ctx, &c); err != nil {
 					return err
 				}
 				e := board.Entry{ID: tx.NewID("act_"), Type: board.KindCardMoved, At: ago(200),
@@ -136,11 +136,11 @@ func fillReports(b *testing.B, s *apptest.Service, ada *apptest.Person, workspac
 				if random.IntN(3) == 0 {
 					e.Type = board.KindCardUpdated
 				}
-				if err := tx.TransferEntry(ctx, &e); err != nil {
+				if err := tx.ImportEntry(ctx, &e); err != nil {
 					return err
 				}
 			}
-			return tx.TransferBoardEnd(ctx, w.ID, 1001)
+			return tx.ImportBoardEnd(ctx, w.ID, 1001)
 		})
 	}
 }

@@ -189,7 +189,7 @@ func drawReportCard(rt *rapid.T, now time.Time, maybe func(string, int) bool) *r
 }
 
 func writeBoard(ctx context.Context, tx *store.Tx, w *reportWorld, b *reportBoard, in board.Workspace) error {
-	if err := tx.TransferBoard(ctx, &b.Board, in); err != nil {
+	if err := tx.ImportBoard(ctx, &b.Board, in); err != nil {
 		return err
 	}
 	for _, p := range w.people[:3] {
@@ -203,7 +203,7 @@ func writeBoard(ctx context.Context, tx *store.Tx, w *reportWorld, b *reportBoar
 		}
 	}
 	for _, k := range b.labels {
-		if err := tx.TransferLabel(ctx, &board.Label{ID: k.ID, BoardID: b.ID, Name: k.Name, Color: k.Color}); err != nil {
+		if err := tx.ImportLabel(ctx, &board.Label{ID: k.ID, BoardID: b.ID, Name: k.Name, Color: k.Color}); err != nil {
 			return err
 		}
 	}
@@ -214,24 +214,24 @@ func writeBoard(ctx context.Context, tx *store.Tx, w *reportWorld, b *reportBoar
 	version := int64(0)
 	for i, l := range b.lists {
 		l.Rank = ranks[i]
-		if err := tx.TransferList(ctx, &l.List); err != nil {
+		if err := tx.ImportList(ctx, &l.List); err != nil {
 			return err
 		}
 		for j, c := range l.cards {
 			c.Rank = ranks[j]
-			if err := tx.TransferCard(ctx, &c.Card); err != nil {
+			if err := tx.ImportCard(ctx, &c.Card); err != nil {
 				return err
 			}
 			for _, at := range c.moves {
 				version++
-				if err := tx.TransferEntry(ctx, &board.Entry{ID: tx.NewID("act_"), Type: board.KindCardMoved, At: at,
+				if err := tx.ImportEntry(ctx, &board.Entry{ID: tx.NewID("act_"), Type: board.KindCardMoved, At: at,
 					Actor: board.Actor{Type: board.ActorSystem}, BoardID: b.ID, CardID: &c.ID, BoardVersion: version}); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	if err := tx.TransferBoardEnd(ctx, b.ID, 1); err != nil {
+	if err := tx.ImportBoardEnd(ctx, b.ID, 1); err != nil {
 		return err
 	}
 	return tx.UpdateBoard(ctx, &b.Board) // which also trashes

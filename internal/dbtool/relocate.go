@@ -18,13 +18,13 @@ import (
 type RelocateOptions struct {
 	From     string // path of a SQLite file
 	To       string // postgres://…
-	DryRun   bool   // stop before anything is moved
+	DryRun   bool   // return after the plan
 	Clock    func() time.Time
 	Progress func(string) // may be nil
-	Plan     func(Plan)   // called before the move starts; may be nil
+	Plan     func(Plan)   // called before any row is copied; may be nil
 }
 
-// Plan is the extent of a move.
+// Plan is the extent of a relocation.
 type Plan struct {
 	Tables int
 	Rows   int64
@@ -32,16 +32,16 @@ type Plan struct {
 	Takes  time.Duration // estimated from a sample of all tables
 }
 
-// Moved is the result of a move.
-type Moved struct {
+// Relocation is the result of Relocate.
+type Relocation struct {
 	Tables   int
 	Rows     int64
 	Took     time.Duration
-	Finished bool // this call did the last step of an earlier, interrupted move
+	Finished bool // this call did the last step of an earlier, interrupted call
 }
 
 // sampleRows is the number of rows of each table that are copied, and rolled
-// back, to estimate the duration of the move.
+// back, to estimate the duration of the relocation.
 const sampleRows = 5000
 
 // Relocate moves all data from SQLite to an empty PostgreSQL database.
@@ -57,7 +57,7 @@ const sampleRows = 5000
 // a new call starts again. If it is interrupted between the mark and the end,
 // neither database is writable until Relocate is called again, which then does
 // only the last step.
-func Relocate(ctx context.Context, opts RelocateOptions) (done Moved, err error) {
+func Relocate(ctx context.Context, opts RelocateOptions) (done Relocation, err error) {
 	if opts.Progress == nil {
 		opts.Progress = func(string) {}
 	}
@@ -83,11 +83,11 @@ func Relocate(ctx context.Context, opts RelocateOptions) (done Moved, err error)
 		return done, fmt.Errorf("connect to PostgreSQL: %w", err)
 	}
 	defer func() { err = errors.Join(err, to.close()) }()
-	if went, err := sqldb.MovedTo(ctx, from); err != nil || went != "" {
+	if went, err := sqldb.RelocatedTo(ctx, from); err != nil || went != "" {
 		if err == nil {
-			err = to.finishMove(ctx, went)
+			err = to.finishRelocation(ctx, went)
 		}
-		return Moved{Finished: true}, err
+		return Relocation{Finished: true}, err
 	}
 	if err := to.emptyPostgres(ctx, opts.To, newest, opts.Clock()); err != nil {
 		return done, err
@@ -118,18 +118,18 @@ func Relocate(ctx context.Context, opts RelocateOptions) (done Moved, err error)
 	return done, to.do(context.WithoutCancel(ctx), "ANALYZE")
 }
 
-// finishMove does the last step of a move whose source is marked as moved.
-func (b *bulk) finishMove(ctx context.Context, went string) error {
+// finishRelocation does the last step of a relocation whose source is marked as moved.
+func (b *bulk) finishRelocation(ctx context.Context, went string) error {
 	n, err := b.schema(ctx)
 	if err != nil || n == 0 {
-		return errors.Join(sqldb.Relocated(went), err)
+		return errors.Join(sqldb.RelocatedError(went), err)
 	}
 	arriving, err := b.setting(ctx, sqldb.ArrivingSetting)
 	if err != nil {
 		return err
 	}
 	if id, _, _ := strings.Cut(went, " "); arriving != id {
-		return sqldb.Relocated(went)
+		return sqldb.RelocatedError(went)
 	}
 	_, err = b.exec(ctx, "DELETE FROM settings WHERE key = $1", sqldb.ArrivingSetting)
 	return err
@@ -202,13 +202,13 @@ func (b *bulk) relocate(ctx context.Context, from *bulk, opts RelocateOptions, t
 		return l, fmt.Errorf("commit in PostgreSQL: %w", err)
 	}
 	mark := fmt.Sprintf("%s %s %s", id, withoutPassword(opts.To), board.InstantOf(opts.Clock()))
-	if _, err := from.exec(ctx, "INSERT INTO settings (key, value) VALUES ($1, $2)", sqldb.MovedSetting, mark); err != nil {
+	if _, err := from.exec(ctx, "INSERT INTO settings (key, value) VALUES ($1, $2)", sqldb.RelocatedSetting, mark); err != nil {
 		return l, fmt.Errorf("mark the SQLite file; nothing has moved, and PostgreSQL is not used: %w", err)
 	}
 	if err := from.do(ctx, "COMMIT"); err != nil {
 		return l, fmt.Errorf("mark the SQLite file; nothing has moved, and PostgreSQL is not used: %w", err)
 	}
-	if err := b.finishMove(ctx, mark); err != nil {
+	if err := b.finishRelocation(ctx, mark); err != nil {
 		return l, fmt.Errorf("all data has moved, but PostgreSQL could not be marked as ready: run the same command again: %w", err)
 	}
 	return l, nil

@@ -15,7 +15,7 @@ import (
 	"cardwall/internal/store"
 )
 
-func relocate(t *testing.T, from, to string) dbtool.Moved {
+func relocate(t *testing.T, from, to string) dbtool.Relocation {
 	t.Helper()
 	done, err := dbtool.Relocate(t.Context(), dbtool.RelocateOptions{From: from, To: to, Clock: time.Now})
 	if err != nil {

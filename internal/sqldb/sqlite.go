@@ -48,7 +48,7 @@ type sqliteEngine struct {
 
 	version    int64                 // PRAGMA data_version when the writer last read the mark of a move
 	contended  bool                  // another process holds the lock for long, so the writer waits only shortly
-	moved      atomic.Pointer[error] // set once the data has moved: writes fail with it
+	relocated  atomic.Pointer[error] // set once the data is in another database: the error of all writes
 	log        *slog.Logger
 	failures   *backoff.Log
 	uncertain  atomic.Bool // the state of the log on disk is not known; writes are refused

@@ -14,7 +14,7 @@ import (
 // until the lock is free again: a process that holds it that long will hold it
 // longer, and callers are told to retry.
 func (e *sqliteEngine) begin(ctx context.Context) error {
-	if err := e.errMoved(); err != nil {
+	if err := e.errRelocated(); err != nil {
 		return err
 	}
 	_, err := e.writer.Exec(ctx, "BEGIN IMMEDIATE")
@@ -31,7 +31,7 @@ func (e *sqliteEngine) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return e.rollback(ctx, e.checkNotMoved(ctx))
+	return e.rollback(ctx, e.checkNotRelocated(ctx))
 }
 
 // rollback ends a transaction in which nothing was written, if there is an error.

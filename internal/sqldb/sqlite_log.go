@@ -45,7 +45,7 @@ func (e *sqliteEngine) CheckWritable() error {
 	if e.uncertain.Load() && !e.full.Load() {
 		return errUncertain
 	}
-	return e.errMoved()
+	return e.errRelocated()
 }
 
 // whyRefused returns the error of refused writes.

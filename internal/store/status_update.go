@@ -78,7 +78,7 @@ func (v *View) StatusUpdates(ctx context.Context, boardID string, mark StatusUpd
 // InsertStatusUpdate writes a status update of a board that a loader has loaded.
 func (tx *Tx) InsertStatusUpdate(ctx context.Context, s *board.StatusUpdate) error {
 	s.CreatedAt = tx.now
-	return tx.TransferStatusUpdate(ctx, s)
+	return tx.ImportStatusUpdate(ctx, s)
 }
 
 // Figures returns the numbers of a status update for a board that a loader has loaded.

@@ -18,9 +18,9 @@ import (
 // writes records with the times, numbers, states and versions that they had in the
 // exported installation. No other code may set these.
 
-// TransferCards returns a page of the cards of a list, including archived ones, in
+// ExportCards returns a page of the cards of a list, including archived ones, in
 // their order after a rank. The list's board must be loaded.
-func (v *View) TransferCards(ctx context.Context, listID, after string, limit int) ([]board.Card, error) {
+func (v *View) ExportCards(ctx context.Context, listID, after string, limit int) ([]board.Card, error) {
 	var cards []board.Card
 	err := v.each(ctx, "SELECT "+cardColumns+", c.description FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.list_id = $1 "+
 		"AND c.rank > $2 ORDER BY c.rank, c.id LIMIT $3",
@@ -79,9 +79,9 @@ func (v *View) UsersOn(ctx context.Context, boardID string) ([]string, error) {
 	return ids, err
 }
 
-// TransferStatusUpdates returns a page of the status updates of a board that a loader
+// ExportStatusUpdates returns a page of the status updates of a board that a loader
 // has loaded, oldest first, after the cursor. Their authors have only ids.
-func (v *View) TransferStatusUpdates(ctx context.Context, boardID string, mark StatusUpdateCursor,
+func (v *View) ExportStatusUpdates(ctx context.Context, boardID string, mark StatusUpdateCursor,
 	limit int) ([]board.StatusUpdate, error) {
 	var out []board.StatusUpdate
 	err := v.each(ctx, `SELECT id, board_id, status, title, text, start_date, target_date, author_id, created_at, figures FROM status_updates
@@ -193,11 +193,11 @@ func (v *View) WorkspaceBoards(ctx context.Context, workspaceID, after string, l
 	return ids, err
 }
 
-// TransferBoard writes an imported board to a workspace that a loader has loaded.
-// TransferBoardEnd writes its counts. The caller becomes its admin. If the caller is
+// ImportBoard writes an imported board to a workspace that a loader has loaded.
+// ImportBoardEnd writes its counts. The caller becomes its admin. If the caller is
 // not a person and the board is not visible to the workspace, the owners of the
 // workspace become its admins.
-func (tx *Tx) TransferBoard(ctx context.Context, b *board.Board, in board.Workspace) error {
+func (tx *Tx) ImportBoard(ctx context.Context, b *board.Board, in board.Workspace) error {
 	tx.remember(&board.Access{
 		BoardID: b.ID, WorkspaceID: in.ID, OrganizationID: in.OrganizationID, Visibility: b.Visibility, Features: b.Features,
 		WorkspaceRole: in.Role,
@@ -209,7 +209,7 @@ func (tx *Tx) TransferBoard(ctx context.Context, b *board.Board, in board.Worksp
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
 		b.ID, in.ID, b.Name, b.Description, null(b.Color), string(b.Visibility), b.Features.Bits(), b.Version, null(b.ArchivedAt), b.CreatedBy,
 		int64(b.CreatedAt), int64(b.UpdatedAt), int64(tx.now)); err != nil {
-		return fmt.Errorf("transfer board: %w", err)
+		return fmt.Errorf("import board: %w", err)
 	}
 	switch {
 	case tx.caller.UserID != "":
@@ -221,17 +221,17 @@ func (tx *Tx) TransferBoard(ctx context.Context, b *board.Board, in board.Worksp
 		SELECT $1, user_id, 'admin', $2 FROM workspace_members WHERE workspace_id = $3 AND role = 'owner'`, b.ID, int64(tx.now), in.ID)
 }
 
-// TransferBoardEnd writes the counts since TransferBoard. Later cards get numbers from
+// ImportBoardEnd writes the counts since ImportBoard. Later cards get numbers from
 // nextNumber on.
-func (tx *Tx) TransferBoardEnd(ctx context.Context, boardID string, nextNumber int) error {
+func (tx *Tx) ImportBoardEnd(ctx context.Context, boardID string, nextNumber int) error {
 	a := tx.On(boardID)
 	a.NextNumber = max(a.NextNumber, nextNumber)
 	return tx.exec(ctx, "UPDATE boards SET open_cards = $1, all_cards = $2, open_lists = $3, next_number = $4 WHERE id = $5",
 		a.OpenCards, a.AllCards, a.OpenLists, a.NextNumber, boardID)
 }
 
-// TransferList writes an imported list with its rank.
-func (tx *Tx) TransferList(ctx context.Context, l *board.List) error {
+// ImportList writes an imported list with its rank.
+func (tx *Tx) ImportList(ctx context.Context, l *board.List) error {
 	if l.ArchivedAt == nil {
 		tx.On(l.BoardID).OpenLists++
 	}
@@ -240,25 +240,25 @@ func (tx *Tx) TransferList(ctx context.Context, l *board.List) error {
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 		l.ID, l.BoardID, l.Name, l.Rank, l.WIPLimit, string(l.WIPMode), null(l.ArchivedAt), int64(l.CreatedAt),
 		int64(l.UpdatedAt)); err != nil {
-		return fmt.Errorf("transfer list: %w", err)
+		return fmt.Errorf("import list: %w", err)
 	}
 	return nil
 }
 
-// TransferLabel writes an imported label.
-func (tx *Tx) TransferLabel(ctx context.Context, l *board.Label) error {
+// ImportLabel writes an imported label.
+func (tx *Tx) ImportLabel(ctx context.Context, l *board.Label) error {
 	tx.storedRecord(l.ID, l.BoardID, l.Name)
 	if err := tx.exec(ctx, "INSERT INTO labels (id, board_id, name, color, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6)",
 		l.ID, l.BoardID, l.Name, string(l.Color), int64(l.CreatedAt), int64(l.UpdatedAt)); err != nil {
-		return fmt.Errorf("transfer label: %w", err)
+		return fmt.Errorf("import label: %w", err)
 	}
 	return nil
 }
 
-// TransferCard writes an imported card with its rank, its number, its labels, its
+// ImportCard writes an imported card with its rank, its number, its labels, its
 // counts and its assignees in their order. ArchivedAt is when the card itself was
 // archived, ListArchivedAt when its list was.
-func (tx *Tx) TransferCard(ctx context.Context, c *board.Card) error {
+func (tx *Tx) ImportCard(ctx context.Context, c *board.Card) error {
 	a := tx.On(c.BoardID)
 	tx.storedRecord(c.ID, c.BoardID, c.Title, *c.Description)
 	a.NextNumber = max(a.NextNumber, c.Number+1)
@@ -274,7 +274,7 @@ func (tx *Tx) TransferCard(ctx context.Context, c *board.Card) error {
 		c.StartDate, null(c.StartAt),
 		c.TimeZone, c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments, c.CreatedBy, int64(c.CreatedAt), int64(c.UpdatedAt),
 		*c.Description); err != nil {
-		return fmt.Errorf("transfer card: %w", err)
+		return fmt.Errorf("import card: %w", err)
 	}
 	if err := tx.addCardTexts(ctx, c); err != nil {
 		return err
@@ -287,18 +287,18 @@ func (tx *Tx) TransferCard(ctx context.Context, c *board.Card) error {
 	for i, u := range c.Assignees { // their order is that of being assigned
 		if err := tx.exec(ctx, "INSERT INTO card_assignees (card_id, user_id, assigned_at) VALUES ($1, $2, $3)", c.ID, u.ID,
 			int64(c.CreatedAt)+int64(i)); err != nil {
-			return fmt.Errorf("transfer assignee: %w", err)
+			return fmt.Errorf("import assignee: %w", err)
 		}
 	}
 	return nil
 }
 
-// TransferChecklist writes an imported checklist with its items.
-func (tx *Tx) TransferChecklist(ctx context.Context, k *board.Checklist) error {
+// ImportChecklist writes an imported checklist with its items.
+func (tx *Tx) ImportChecklist(ctx context.Context, k *board.Checklist) error {
 	tx.storedRecord(k.ID, tx.boardOf(k.CardID), k.Title)
 	if err := tx.exec(ctx, "INSERT INTO checklists (id, card_id, title, created_at, updated_at) VALUES ($1, $2, $3, $4, $5)",
 		k.ID, k.CardID, k.Title, int64(k.CreatedAt), int64(k.UpdatedAt)); err != nil {
-		return fmt.Errorf("transfer checklist: %w", err)
+		return fmt.Errorf("import checklist: %w", err)
 	}
 	ranks, err := board.RanksAfter("", len(k.Items))
 	if err != nil {
@@ -308,25 +308,25 @@ func (tx *Tx) TransferChecklist(ctx context.Context, k *board.Checklist) error {
 		i := &k.Items[n]
 		i.ChecklistID, i.Rank = k.ID, ranks[n]
 		if err := tx.insertItem(ctx, i); err != nil {
-			return fmt.Errorf("transfer item: %w", err)
+			return fmt.Errorf("import item: %w", err)
 		}
 	}
 	return tx.addText(ctx, k.CardID, query.InChecklist, k.ID, k.Title)
 }
 
-// TransferComment writes an imported comment.
-func (tx *Tx) TransferComment(ctx context.Context, m *board.Comment) error {
+// ImportComment writes an imported comment.
+func (tx *Tx) ImportComment(ctx context.Context, m *board.Comment) error {
 	tx.storedRecord(m.ID, tx.boardOf(m.CardID), m.Text)
 	if err := tx.exec(ctx, "INSERT INTO comments (id, card_id, author_id, guest_name, text, created_at, edited_at) "+
 		"VALUES ($1, $2, $3, $4, $5, $6, $7)",
 		m.ID, m.CardID, null(authorID(m.Author)), m.GuestName, m.Text, int64(m.CreatedAt), null(m.EditedAt)); err != nil {
-		return fmt.Errorf("transfer comment: %w", err)
+		return fmt.Errorf("import comment: %w", err)
 	}
 	return tx.addText(ctx, m.CardID, query.InComment, m.ID, m.Text)
 }
 
-// TransferStatusUpdate writes a status update without changing its time.
-func (tx *Tx) TransferStatusUpdate(ctx context.Context, s *board.StatusUpdate) error {
+// ImportStatusUpdate writes a status update without changing its time.
+func (tx *Tx) ImportStatusUpdate(ctx context.Context, s *board.StatusUpdate) error {
 	figures, err := json.Marshal(s.Snapshot)
 	if err != nil {
 		return fmt.Errorf("encode figures: %w", err)
@@ -335,7 +335,8 @@ func (tx *Tx) TransferStatusUpdate(ctx context.Context, s *board.StatusUpdate) e
 	if err := tx.exec(ctx, `INSERT INTO status_updates (id, board_id, status, title, text, start_date, target_date, author_id,
 		created_at, figures)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-		s.ID, s.BoardID, string(s.Status), s.Title, s.Text, s.StartDate, s.TargetDate, null(authorID(s.Author)), int64(s.CreatedAt), string(figures)); err != nil {
+		s.ID, s.BoardID, string(s.Status), s.Title, s.Text, s.StartDate, s.TargetDate, null(authorID(s.Author)),
+		int64(s.CreatedAt), string(figures)); err != nil {
 		return fmt.Errorf("insert status update: %w", err)
 	}
 	return nil
@@ -346,19 +347,19 @@ func (v *View) CountFiltersOf(ctx context.Context, workspaceID, ownerID string) 
 	return v.count(ctx, "SELECT count(*) FROM saved_filters WHERE owner_id = $1 AND workspace_id = $2", ownerID, workspaceID)
 }
 
-// TransferSavedFilter writes an imported filter of any person.
-func (tx *Tx) TransferSavedFilter(ctx context.Context, f *board.SavedFilter) error {
+// ImportSavedFilter writes an imported filter of any person.
+func (tx *Tx) ImportSavedFilter(ctx context.Context, f *board.SavedFilter) error {
 	if err := tx.exec(ctx, "INSERT INTO saved_filters (id, workspace_id, owner_id, name, query, shared, created_at, updated_at) "+
 		"VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
 		f.ID, f.WorkspaceID, f.Owner.ID, f.Name, f.Query, flag(f.Shared), int64(f.CreatedAt), int64(f.UpdatedAt)); err != nil {
-		return fmt.Errorf("transfer saved filter: %w", err)
+		return fmt.Errorf("import saved filter: %w", err)
 	}
 	return nil
 }
 
-// TransferEntry writes an imported entry of a board's activity. The card that it is
+// ImportEntry writes an imported entry of a board's activity. The card that it is
 // about must exist.
-func (tx *Tx) TransferEntry(ctx context.Context, e *board.Entry) error {
+func (tx *Tx) ImportEntry(ctx context.Context, e *board.Entry) error {
 	changes, err := json.Marshal(e.Changes, json.Deterministic(true))
 	if err != nil {
 		return fmt.Errorf("encode changes: %w", err)
@@ -368,14 +369,14 @@ func (tx *Tx) TransferEntry(ctx context.Context, e *board.Entry) error {
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 		e.BoardID, e.BoardVersion, e.ID, string(e.Type), int64(e.At), string(e.Actor.Type), e.Actor.ID, e.ListID, e.CardID,
 		string(changes)); err != nil {
-		return fmt.Errorf("transfer activity: %w", err)
+		return fmt.Errorf("import activity: %w", err)
 	}
 	if e.Type != board.KindCardMoved || e.CardID == nil {
 		return nil
 	}
 	if err := tx.exec(ctx, "UPDATE cards SET moved_at = $1 WHERE id = $2 AND (moved_at IS NULL OR moved_at > $1)", int64(e.At),
 		*e.CardID); err != nil {
-		return fmt.Errorf("transfer move: %w", err)
+		return fmt.Errorf("import move: %w", err)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ func (out *writer) cards(boardID string, n *countsRecord) error {
 			if err := out.ctx.Err(); err != nil {
 				return err
 			}
-			page, err := out.v.TransferCards(out.ctx, l.ID, behind, cardsAtOnce)
+			page, err := out.v.ExportCards(out.ctx, l.ID, behind, cardsAtOnce)
 			if err != nil || len(page) == 0 {
 				return err
 			}

@@ -38,7 +38,7 @@ func (in *reader) board() (countsRecord, error) {
 	if err := in.members(boardMembers, r.member); err != nil {
 		return r.counts, err
 	}
-	if err := in.tx.TransferBoardEnd(in.ctx, r.made.ID, r.record.NextNumber); err != nil {
+	if err := in.tx.ImportBoardEnd(in.ctx, r.made.ID, r.record.NextNumber); err != nil {
 		return r.counts, err
 	}
 	in.report.Boards = append(in.report.Boards, r.imported)
@@ -182,7 +182,7 @@ func (r *boardReader) begin() error {
 		Features: b.Features, Version: r.made.Version,
 		ArchivedAt: b.ArchivedAt, CreatedBy: by, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt}
 	r.imported = Imported{ID: id, Name: b.Name}
-	return r.tx.TransferBoard(r.ctx, &r.made, r.workspace)
+	return r.tx.ImportBoard(r.ctx, &r.made, r.workspace)
 }
 
 func (r *boardReader) label(at string, l *labelRecord) error {
@@ -200,7 +200,7 @@ func (r *boardReader) label(at string, l *labelRecord) error {
 	r.counts.Labels++
 	r.imported.Labels++
 	r.labels[id] = true
-	return r.tx.TransferLabel(r.ctx, &board.Label{ID: id, BoardID: r.made.ID, Name: l.Name, Color: l.Color, CreatedAt: l.CreatedAt,
+	return r.tx.ImportLabel(r.ctx, &board.Label{ID: id, BoardID: r.made.ID, Name: l.Name, Color: l.Color, CreatedAt: l.CreatedAt,
 		UpdatedAt: l.UpdatedAt})
 }
 
@@ -229,7 +229,7 @@ func (r *boardReader) list(at string, l *listRecord) error {
 	r.archived[id] = l.ArchivedAt
 	r.counts.Lists++
 	r.imported.Lists++
-	return r.tx.TransferList(r.ctx, &board.List{ID: id, BoardID: r.made.ID, Name: l.Name, Rank: rank, WIPLimit: l.WIPLimit, WIPMode: l.WIPMode,
+	return r.tx.ImportList(r.ctx, &board.List{ID: id, BoardID: r.made.ID, Name: l.Name, Rank: rank, WIPLimit: l.WIPLimit, WIPMode: l.WIPMode,
 		ArchivedAt: l.ArchivedAt, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt})
 }
 
@@ -266,7 +266,7 @@ func (r *boardReader) entry(at string, e *entryRecord) error {
 	}
 	r.counts.Activity++
 	r.tell(r.counts.Cards + r.counts.Activity)
-	return r.tx.TransferEntry(r.ctx, &out)
+	return r.tx.ImportEntry(r.ctx, &out)
 }
 
 // reference returns the new id of an object in an entry, which may no longer

@@ -38,11 +38,11 @@ func (r *boardReader) card(at string, in *importedCard) error {
 		}
 	}
 	c.Comments = len(in.Comments)
-	if err := r.tx.TransferCard(r.ctx, &c); err != nil {
+	if err := r.tx.ImportCard(r.ctx, &c); err != nil {
 		return err
 	}
 	for i := range checklists {
-		if err := r.tx.TransferChecklist(r.ctx, &checklists[i]); err != nil {
+		if err := r.tx.ImportChecklist(r.ctx, &checklists[i]); err != nil {
 			return err
 		}
 	}
@@ -166,7 +166,7 @@ func (r *boardReader) comment(at, cardID string, in commentRecord) error {
 	}
 	r.counts.Comments++
 	r.imported.Comments++
-	return r.tx.TransferComment(r.ctx, &m)
+	return r.tx.ImportComment(r.ctx, &m)
 }
 
 // The checks refuse only values that no operation can have written.

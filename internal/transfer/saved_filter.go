@@ -107,7 +107,7 @@ func (in *reader) savedFilter(at string, f *savedFilterRecord) error {
 	}
 	in.owned[owner]++
 	in.report.SavedFilters++
-	return in.tx.TransferSavedFilter(in.ctx, &board.SavedFilter{ID: in.tx.NewID("flt_"), WorkspaceID: in.workspace.ID,
+	return in.tx.ImportSavedFilter(in.ctx, &board.SavedFilter{ID: in.tx.NewID("flt_"), WorkspaceID: in.workspace.ID,
 		Name: f.Name, Query: text, Shared: true,
 		Owner: board.UserRef{ID: owner}, CreatedAt: f.CreatedAt, UpdatedAt: f.UpdatedAt})
 }

@@ -14,7 +14,7 @@ func (out *writer) statusUpdates(boardID string, n *countsRecord) error {
 			if err := out.ctx.Err(); err != nil {
 				return nil, err
 			}
-			return out.v.TransferStatusUpdates(out.ctx, boardID, mark, cardsAtOnce)
+			return out.v.ExportStatusUpdates(out.ctx, boardID, mark, cardsAtOnce)
 		}, func(s board.StatusUpdate) (store.StatusUpdateCursor, error) {
 			r := statusUpdateRecord{ID: s.ID, Status: s.Status, Title: s.Title, Text: s.Text, StartDate: s.StartDate, TargetDate: s.TargetDate,
 				CreatedAt: s.CreatedAt, Snapshot: s.Snapshot}
@@ -48,7 +48,7 @@ func (r *boardReader) statusUpdate(at string, in *statusUpdateRecord) error {
 	}
 	r.counts.StatusUpdates++
 	r.imported.StatusUpdates++
-	return r.tx.TransferStatusUpdate(r.ctx, &s)
+	return r.tx.ImportStatusUpdate(r.ctx, &s)
 }
 
 func status(at string, s board.Status) error {

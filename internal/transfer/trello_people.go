@@ -92,7 +92,7 @@ func (p *plan) planPeople() {
 		p.people.meet(a.MemberCreator)
 	}
 	if p.caller == "" && p.board.Visibility != board.VisibleToWorkspace {
-		for _, m := range p.members { // as in TransferBoard
+		for _, m := range p.members { // as in ImportBoard
 			if m.Role == board.WorkspaceOwner {
 				p.roles[m.ID] = board.RoleAdmin
 			}

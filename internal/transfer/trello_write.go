@@ -108,7 +108,7 @@ func (p *plan) count() Imported {
 
 // write creates the planned board.
 func (p *plan) write(ctx context.Context, tx *store.Tx, in board.Workspace, progress Progress) error {
-	if err := tx.TransferBoard(ctx, &p.board, in); err != nil {
+	if err := tx.ImportBoard(ctx, &p.board, in); err != nil {
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(p.roles)) {
@@ -117,12 +117,12 @@ func (p *plan) write(ctx context.Context, tx *store.Tx, in board.Workspace, prog
 		}
 	}
 	for i := range p.lists {
-		if err := tx.TransferList(ctx, &p.lists[i]); err != nil {
+		if err := tx.ImportList(ctx, &p.lists[i]); err != nil {
 			return err
 		}
 	}
 	for i := range p.labels {
-		if err := tx.TransferLabel(ctx, &p.labels[i]); err != nil {
+		if err := tx.ImportLabel(ctx, &p.labels[i]); err != nil {
 			return err
 		}
 	}
@@ -147,17 +147,17 @@ func (p *plan) write(ctx context.Context, tx *store.Tx, in board.Workspace, prog
 }
 
 func (p *plan) writeCard(ctx context.Context, tx *store.Tx, c *plannedCard) error {
-	if err := tx.TransferCard(ctx, &c.Card); err != nil {
+	if err := tx.ImportCard(ctx, &c.Card); err != nil {
 		return err
 	}
 	for i := range c.checklists {
-		if err := tx.TransferChecklist(ctx, &c.checklists[i]); err != nil {
+		if err := tx.ImportChecklist(ctx, &c.checklists[i]); err != nil {
 			return err
 		}
 	}
 	for i := range c.comments {
 		c.comments[i].ID = tx.NewID("cmt_") // in order of their times
-		if err := tx.TransferComment(ctx, &c.comments[i]); err != nil {
+		if err := tx.ImportComment(ctx, &c.comments[i]); err != nil {
 			return err
 		}
 	}
