@@ -17,8 +17,8 @@ import (
 //go:embed testdata/access.txt
 var accessText string
 
-// accessTable reads a part of testdata/access.txt: its rows by their first
-// word, or first two.
+// accessTable reads one part of testdata/access.txt. It returns the rows keyed by their first
+// word or words.
 func accessTable(t *testing.T, part string, words int) (keys []string, rows map[string][]string) {
 	t.Helper()
 	rows = map[string][]string{}
@@ -66,12 +66,12 @@ func TestEveryOperationHasAnAccessRow(t *testing.T) {
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
 	for _, o := range s.Registry.All() {
 		if !slices.Contains(have, o.Name) {
-			t.Errorf("the operation %s has no row in testdata/access.txt: say there which role may call it", o.Name)
+			t.Errorf("the operation %s has no row in testdata/access.txt: add a row that says which role may call it", o.Name)
 		}
 	}
 	for _, name := range have {
 		if s.Registry.Named(name) == nil {
-			t.Errorf("testdata/access.txt has %s, which is no operation any more: take it out", name)
+			t.Errorf("testdata/access.txt has %s, which is no longer an operation; remove the row", name)
 		}
 	}
 	if _, rows := accessTable(t, "role", 2); len(rows) != len(allWorkspaceRoles)*len(allRoles) {
@@ -86,8 +86,8 @@ type subject struct {
 	onBoard     board.Role
 }
 
-// TestAccess walks every operation × role in the workspace × role on the board
-// × visibility against the table.
+// TestAccess checks every combination of operation, workspace role, board role and visibility
+// against the table.
 func TestAccess(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -111,7 +111,7 @@ func TestAccess(t *testing.T) {
 				column := slices.Index([]string{"none", "viewer", "commenter", "editor", "admin"}, role)
 				seen := p.All("list_boards", "id", fields{"includeArchived": true})
 				if slices.Contains(seen, w.board) != (role != "none") {
-					t.Errorf("%s on a %s board: list_boards shows it: %v", p.Name, visibility, slices.Contains(seen, w.board))
+					t.Errorf("%s on a %s board: list_boards shows it: got %v, want the opposite", p.Name, visibility, slices.Contains(seen, w.board))
 				}
 				for _, operation := range operations {
 					in, undo := w.accessCase(t, operation, own)
@@ -130,7 +130,7 @@ func TestAccess(t *testing.T) {
 				}
 				if a := w.owner.Call("delete_comment", fields{"commentId": own}); a.Status/100 != 2 &&
 					a.Code != board.CodeNotFound {
-					t.Errorf("tidy up: got status %d, body %s", a.Status, a.Raw)
+					t.Errorf("clean up: got status %d, body %s", a.Status, a.Raw)
 				}
 			}
 		}
@@ -149,8 +149,8 @@ func verdict(a apptest.Answer) string {
 	return fmt.Sprintf("%d %s", a.Status, a.Code)
 }
 
-// accessCase is an input for a row of the table that can be used often, and
-// what makes the board as it was.
+// accessCase returns an input for a row of the table that can be used repeatedly, and a
+// function that restores the board.
 func (w *world) accessCase(t *testing.T, operation, ownComment string) (in fields, undo func()) {
 	t.Helper()
 	undo = func() {}
@@ -176,7 +176,7 @@ func (w *world) accessCase(t *testing.T, operation, ownComment string) (in field
 	case "delete_comment:own":
 		return fields{"commentId": ownComment}, undo
 	case "move_card_to_board", "move_list_to_board":
-		// What may be done here is asked; the other board is everybody's to edit.
+		// The row is about this board; everyone may edit the other board.
 		people := w.owner.All("list_workspace_members", "id", fields{"workspaceId": w.workspace, "limit": 200})
 		w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			for _, id := range people {
@@ -194,7 +194,7 @@ func (w *world) accessCase(t *testing.T, operation, ownComment string) (in field
 		return fields{"webhookId": w.Listener(w.workspace, w.board)}, undo
 	}
 	if operation == "rotate_webhook_secret:board" {
-		return fields{"webhookId": w.boardHook, "force": true}, undo // it was rotated for others
+		return fields{"webhookId": w.boardHook, "force": true}, undo // another case has rotated it
 	}
 	if strings.HasSuffix(operation, ":board") {
 		return fields{"webhookId": w.boardHook}, undo
@@ -202,8 +202,8 @@ func (w *world) accessCase(t *testing.T, operation, ownComment string) (in field
 	return w.sample(t, w.Registry.Named(operation)), undo
 }
 
-// tidy takes away what a call made, or what was made for it to take away, so
-// that the answers of the next thousands of calls stay short.
+// tidy deletes what a call created or left to be deleted, so that the responses of later calls
+// stay short.
 func (w *world) tidy(name string, in fields, a apptest.Answer) {
 	switch done := a.Status/100 == 2; {
 	case done && name == "create_rule":
@@ -255,8 +255,8 @@ func TestAccessToWorkspaces(t *testing.T) {
 	})
 }
 
-// Who is signed in with a browser sees to the own account; a token does not,
-// whatever its scopes, and what guards the account needs a recent sign-in.
+// Operations on the caller's own account work in a browser session and never with a token,
+// whatever its scopes. Those that protect the account need a recent sign-in.
 func TestAccessToAccounts(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -283,7 +283,7 @@ func TestAccessToAccounts(t *testing.T) {
 				continue
 			}
 			if a := browser.Call(o.Name, in); a.Status != 401 || a.Code != board.CodeUnauthenticated {
-				t.Errorf("%s of nobody: got status %d, body %s", o.Name, a.Status, a.Raw)
+				t.Errorf("%s without credentials: got status %d, body %s", o.Name, a.Status, a.Raw)
 			}
 			if (person[o.Name][0] == "recent") != o.Recent {
 				t.Errorf("%s: needs a recent sign-in: %v, the table says %v", o.Name, o.Recent, person[o.Name])
@@ -296,12 +296,12 @@ func TestAccessToAccounts(t *testing.T) {
 			s.Clock.Advance(board.RecentFor)
 			if a := later.Keyed("k"+o.Name, o.Name, in); a.Status != 403 || a.Code != board.CodeForbidden ||
 				!strings.Contains(string(a.Raw), `"reason":"recent_sign_in_required"`) {
-				t.Errorf("%s of who signed in ten minutes ago: got status %d, body %s", o.Name, a.Status, a.Raw)
+				t.Errorf("%s ten minutes after the sign-in: got status %d, body %s", o.Name, a.Status, a.Raw)
 			}
 			if o.Name == "delete_account" {
 				continue
 			}
-			// Confirmed, the same request with the same key is let through at once.
+			// After the sign-in is confirmed, the same request with the same key succeeds at once.
 			in = w.sample(t, o)
 			later.Must("confirm_sign_in", fields{"password": password})
 			if a := later.Keyed("k"+o.Name, o.Name, in); a.Status/100 != 2 || a.Header.Get("Idempotent-Replayed") != "" {

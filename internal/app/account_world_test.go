@@ -11,11 +11,11 @@ import (
 	"cardwall/internal/store"
 )
 
-// password is everybody's in the world.
+// password is the password of every account in the world.
 const password = "correct horse battery"
 
-// as is who calls an operation with its sample: the owner, unless the owner
-// could not call anything afterwards.
+// as returns the person who calls an operation with its sample: the owner, unless the operation
+// would lock the owner out.
 func (w *world) as(o *op.Operation) *apptest.Person {
 	if o.Name == "delete_account" {
 		return w.Person(w.stranger())
@@ -23,18 +23,18 @@ func (w *world) as(o *op.Operation) *apptest.Person {
 	return w.owner
 }
 
-// stranger is a name that nobody has yet.
+// stranger returns an unused name.
 func (w *world) stranger() string {
 	w.strangers++
 	return fmt.Sprint("stranger-", w.strangers)
 }
 
-// member is somebody else in the workspace.
+// member adds another person to the workspace and returns the user ID.
 func (w *world) member() string {
 	return w.Person(w.stranger()).Joins(w.workspace, board.WorkspaceMember).ID
 }
 
-// withPassword gives the owner the password, and is the owner's address.
+// withPassword sets the owner's password and returns the owner's address.
 func (w *world) withPassword() string {
 	w.T.Helper()
 	hash, err := account.HashPassword(password)
@@ -45,7 +45,7 @@ func (w *world) withPassword() string {
 	return w.owner.Email
 }
 
-// emailedSecret is the secret of the email to an address that is due.
+// emailedSecret returns the secret of the due email to an address.
 func (w *world) emailedSecret(email string) string {
 	w.T.Helper()
 	for _, l := range emails(w.Service) {
@@ -57,7 +57,7 @@ func (w *world) emailedSecret(email string) string {
 	return ""
 }
 
-// invitationTo is the secret of an invitation that a person has sent.
+// invitationTo returns the secret of an invitation that a person has sent.
 func (w *world) invitationTo(p *apptest.Person, workspace string) string {
 	email := w.stranger() + "@example.com"
 	p.Must("create_invitation", fields{"workspaceId": workspace, "email": email, "role": "member"})
@@ -68,7 +68,7 @@ func (w *world) newToken() string {
 	return w.make("create_token", fields{"name": "Deploy script", "scopes": []string{"read"}})
 }
 
-// newPasskey is what a new device answers for the owner.
+// newPasskey returns a new authenticator and its response for the owner.
 func (w *world) newPasskey() (fields, *apptest.Authenticator) {
 	a := &apptest.Authenticator{}
 	begun := w.owner.Must("begin_passkey", nil)
@@ -84,7 +84,7 @@ func (w *world) twoPasskeys() fields {
 	return nil
 }
 
-// passkeySignIn is what a passkey of the owner's answers.
+// passkeySignIn returns the response of one of the owner's passkeys.
 func (w *world) passkeySignIn() fields {
 	in, a := w.newPasskey()
 	w.make("finish_passkey", in)

@@ -11,8 +11,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// Cards in an archived list are archived wherever somebody looks, say why, and
-// take no change; they are open again when the list is restored.
+// Cards in an archived list appear as archived everywhere, give the list as the reason, and
+// cannot be changed. They are open again when the list is restored.
 func TestCardsOfAnArchivedListAreArchived(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -121,7 +121,7 @@ func TestCardsOfAnArchivedListAreArchived(t *testing.T) {
 		} {
 			in["cardId"] = away
 			if a := ada.Refused(board.CodeArchived, operation, in); !strings.Contains(a.Message, "list") {
-				t.Errorf("%s: %q does not say that it is the list", operation, a.Message)
+				t.Errorf("%s: %q does not name the archived list as the reason", operation, a.Message)
 			}
 		}
 		ada.Refused(board.CodeArchived, "restore_card", fields{"cardId": own})
@@ -148,7 +148,7 @@ func intersect(titles []string, title string) []string {
 	return nil
 }
 
-// A list comes back only where its cards have room among the open ones.
+// A list can be restored only if the board has room for its open cards.
 func TestRestoredListNeedsRoomForItsCards(t *testing.T) {
 	t.Parallel()
 	limits := board.DefaultLimits()
@@ -166,7 +166,7 @@ func TestRestoredListNeedsRoomForItsCards(t *testing.T) {
 	})
 }
 
-// A server that upgrades counts the open cards of boards with archived lists.
+// After an upgrade, the server recounts the open cards of boards with archived lists.
 func TestUpgradeRecountsOpenCards(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -179,7 +179,7 @@ func TestUpgradeRecountsOpenCards(t *testing.T) {
 				t.Fatalf("%s: %v", text, n)
 			}
 		}
-		before("UPDATE boards SET open_cards = 6 WHERE id = $1 RETURNING id", b) // as the version before counted
+		before("UPDATE boards SET open_cards = 6 WHERE id = $1 RETURNING id", b) // as the previous version counted
 		before("INSERT INTO settings (key, value) VALUES ('open_cards', 'missing') RETURNING key")
 		upgraded := ada.At(s.Node())
 		if got := upgraded.Must("get_board", fields{"boardId": b}).Get("openCards"); got != 3.0 {

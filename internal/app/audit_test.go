@@ -16,7 +16,7 @@ import (
 	"cardwall/internal/op"
 )
 
-// entryText is an entry as a person would read it.
+// entryText returns an entry as one line of text.
 func entryText(a apptest.Answer, i int) string {
 	at := func(field string) string { return fmt.Sprint(a.Get(fmt.Sprintf("%d.%s", i, field))) }
 	changes, _ := json.Marshal(a.Get(fmt.Sprintf("%d.changes", i)), json.Deterministic(true))
@@ -24,9 +24,9 @@ func entryText(a apptest.Answer, i int) string {
 		" | ")
 }
 
-// The audit says what changed: on a board from the board's own activity,
-// elsewhere from what the operation noted.
-func TestAuditTellsDifferences(t *testing.T) {
+// The audit says what changed: for a board, from the board's activity; elsewhere, from what the
+// operation recorded.
+func TestAuditShowsDifferences(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -68,9 +68,9 @@ func TestAuditTellsDifferences(t *testing.T) {
 	})
 }
 
-// Of a board that its reader does not see the audit tells that something was
-// done, and nothing that was said there; of its webhooks neither.
-func TestAuditKeepsPrivateBoardsToThemselves(t *testing.T) {
+// For a board that the reader cannot see, the audit shows that something was done, but none of
+// its text and none of its webhooks.
+func TestAuditHidesPrivateBoards(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -92,15 +92,15 @@ func TestAuditKeepsPrivateBoardsToThemselves(t *testing.T) {
 		}
 		for _, word := range words {
 			if strings.Contains(string(a.Raw), word) {
-				t.Errorf("who does not see the board reads %s", word)
+				t.Errorf("a reader who cannot see the board reads %s", word)
 			}
 		}
-		// Its own admin, made admin of the workspace, reads all of it.
+		// The board's own admin, once admin of the workspace, reads all of it.
 		w.give(cleo, board.WorkspaceAdmin, secret, board.RoleAdmin)
 		a = cleo.Must("list_audit_entries", fields{"workspaceId": w.workspace, "boardId": secret})
 		for _, word := range words {
 			if !strings.Contains(string(a.Raw), word) {
-				t.Errorf("who sees the board does not read %s: %s", word, a.Raw)
+				t.Errorf("a reader who can see the board does not read %s: %s", word, a.Raw)
 			}
 		}
 	})
@@ -156,7 +156,7 @@ func TestAuditFilters(t *testing.T) {
 	})
 }
 
-// Both exports hold what the list does, over several pages.
+// Both exports contain the same entries as the list, across several pages.
 func TestAuditExports(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -181,7 +181,7 @@ func TestAuditExports(t *testing.T) {
 		for _, row := range rows[1:] {
 			ids = append(ids, row[0])
 			if name := row[slices.Index(rows[0], "subjectName")]; name != "'=SUM(209)" {
-				t.Errorf("a name that a spreadsheet takes for a formula: %s, want '=SUM(209)", name)
+				t.Errorf("a name that a spreadsheet would treat as a formula: got %s, want '=SUM(209)", name)
 			}
 		}
 		if !slices.Equal(ids, want) {
@@ -198,7 +198,7 @@ func TestAuditExports(t *testing.T) {
 		if !slices.Equal(ids, want) {
 			t.Errorf("the lines are %d entries, the list has %d", len(ids), len(want))
 		}
-		// With nothing to tell the table still has its names.
+		// With no entries, the table still has its header row.
 		if got := string(w.owner.Must("export_audit_csv", with(in, "operation", "nothing")).Raw); !strings.HasPrefix(got,
 			"id,at,operation,") || strings.Count(got, "\n") != 1 {
 			t.Errorf("an empty table is %q", got)
@@ -206,7 +206,7 @@ func TestAuditExports(t *testing.T) {
 	})
 }
 
-// Secrets of webhooks need a recent sign-in in a browser; a program's token does.
+// In a browser session, the secrets of webhooks need a recent sign-in. A token does not.
 func TestWebhookSecretsNeedARecentSignIn(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -219,10 +219,10 @@ func TestWebhookSecretsNeedARecentSignIn(t *testing.T) {
 		for name, in := range map[string]fields{"create_webhook": w.newWebhook(),
 			"rotate_webhook_secret": {"webhookId": hook}} {
 			if !s.Registry.Named(name).Secret {
-				t.Errorf("%s answers no secret", name)
+				t.Errorf("%s returns no secret", name)
 			}
 			if a := browser.Call(name, in); a.Status != 403 || !strings.HasPrefix(a.Message, "Sign in again") {
-				t.Errorf("%s of who signed in ten minutes ago: got status %d, body %s", name, a.Status, a.Raw)
+				t.Errorf("%s ten minutes after the sign-in: got status %d, body %s", name, a.Status, a.Raw)
 			}
 			w.owner.Must(name, in)
 		}
@@ -236,8 +236,8 @@ func TestWebhookSecretsNeedARecentSignIn(t *testing.T) {
 	})
 }
 
-// Every document that people download proposes a name that says what is in it, and the date.
-func TestDownloadsAreNamedAfterWhatTheyHold(t *testing.T) {
+// Every download proposes a file name that says what it contains, with the date.
+func TestDownloadsHaveDescriptiveNames(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -260,7 +260,7 @@ func TestDownloadsAreNamedAfterWhatTheyHold(t *testing.T) {
 		}
 		refused := w.other.Call("export_audit_csv", fields{"workspaceId": w.workspace})
 		if got := refused.Header.Get("Content-Disposition"); refused.Status/100 == 2 || got != "" {
-			t.Errorf("a refusal (%d) proposes the file name %s", refused.Status, got)
+			t.Errorf("an error response (%d) proposes the file name %s", refused.Status, got)
 		}
 	})
 }

@@ -20,24 +20,24 @@ func TestBesideRunsInOrderAndWaits(t *testing.T) {
 	}
 }
 
-func TestBesideTellsOfEveryFailure(t *testing.T) {
+func TestBesideReportsEveryFailure(t *testing.T) {
 	reading, counting := errors.New("reading"), errors.New("counting")
 	ran := 0
 	err := beside(func(then func(func() error)) error {
 		then(func() error { return counting })
-		for range 5000 { // more than it keeps waiting
+		for range 5000 { // more than the queue holds
 			then(func() error { ran++; return nil })
 		}
 		return reading
 	})
 	if !errors.Is(err, reading) || !errors.Is(err, counting) || ran > 0 {
-		t.Errorf("it says %v, and %d ran behind the failure", err, ran)
+		t.Errorf("got error %v, and %d ran after the failure", err, ran)
 	}
 	err = beside(func(then func(func() error)) error {
 		then(func() error { panic("out of range") })
 		return nil
 	})
 	if err == nil || !strings.Contains(err.Error(), "out of range") {
-		t.Errorf("of a panic it says %v", err)
+		t.Errorf("after a panic: got error %v", err)
 	}
 }

@@ -32,7 +32,7 @@ func TestWorkOnABoard(t *testing.T) {
 		}
 		if again := ada.Must("move_card",
 			apptest.Fields{"cardId": card.ID(), "listId": doing}); again.Version != moved.Version {
-			t.Errorf("moving a card to where it is made version %d of %d", again.Version, moved.Version)
+			t.Errorf("moving a card to its own position changed the version from %[2]d to %[1]d", again.Version, moved.Version)
 		}
 		ada.Must("add_comment", apptest.Fields{"cardId": card.ID(), "text": "Soon."})
 		ada.Must("add_checklist", apptest.Fields{"cardId": card.ID(), "title": "Before", "items": []string{"one", "two"}})
@@ -55,31 +55,31 @@ func TestWorkOnABoard(t *testing.T) {
 	})
 }
 
-// A colour is chosen by who edits, carried by a copy, and taken away by null.
+// A colour is chosen by an editor, kept by a copy, and cleared by null.
 func TestColorOfABoard(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
 		color := func(id string) any { return w.owner.Must("get_board", fields{"boardId": id}).Get("color") }
 		if c := color(w.board); c != nil {
-			t.Errorf("a new board has %v", c)
+			t.Errorf("a new board has the color %v, want none", c)
 		}
 		w.other.Must("update_board", fields{"boardId": w.board, "color": "teal"})
 		if c := color(w.board); c != "teal" {
-			t.Errorf("it has %v, want teal", c)
+			t.Errorf("the board has the color %v, want teal", c)
 		}
 		w.owner.Refused(board.CodeInvalidRequest, "update_board", fields{"boardId": w.board, "color": "beige"})
 		if c := color(w.make("copy_board", fields{"boardId": w.board, "name": "Again"})); c != "teal" {
-			t.Errorf("the copy has %v, want teal", c)
+			t.Errorf("the copy has the color %v, want teal", c)
 		}
 		w.owner.Must("update_board", fields{"boardId": w.board, "color": nil})
 		if c := color(w.board); c != nil {
-			t.Errorf("without one it has %v", c)
+			t.Errorf("after clearing, the board has the color %v, want none", c)
 		}
 	})
 }
 
-// The activity of one card holds no other's, page by page.
+// The activity of one card contains only entries of that card, on every page.
 func TestActivityOfOneCard(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -92,10 +92,10 @@ func TestActivityOfOneCard(t *testing.T) {
 		of := w.owner.All("list_board_activity", "cardId", fields{"boardId": w.board, "cardId": w.card, "limit": 2})
 		want := slices.DeleteFunc(all, func(id string) bool { return id != w.card })
 		if len(of) < 6 || !slices.Equal(of, want) {
-			t.Errorf("of the card: %v, want %v", of, want)
+			t.Errorf("the activity of the card is %v, want %v", of, want)
 		}
 		if of := w.owner.All("list_board_activity", "id", fields{"boardId": w.second, "cardId": w.card}); len(of) != 0 {
-			t.Errorf("on another board: %v", of)
+			t.Errorf("the card's activity on another board is %v, want none", of)
 		}
 	})
 }

@@ -17,8 +17,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// calendar is what a calendar must show, as "firstDay lastDay id", and how many
-// cards have no date.
+// calendar returns what a calendar must show, as "firstDay lastDay id", and the number of cards
+// without a date.
 func (w *reportWorld) calendar(userID, from, to string, zone *time.Location) (shown []string, undated int) {
 	shown = []string{}
 	w.reported(userID, func(b *reportBoard, _ *reportList, c *reportCard) {
@@ -76,10 +76,10 @@ func TestCalendarShowsWhatTouchesTheWindow(t *testing.T) {
 				if err := json.Unmarshal(a.Raw, &got, json.MatchCaseInsensitiveNames(true)); err != nil {
 					t.Fatal(err)
 				}
-				// The operation writes the cards itself.
+				// The operation encodes the cards itself.
 				if want, err := json.Marshal(got.Data.Cards); err != nil ||
 					!bytes.Contains(a.Raw, append([]byte(`"cards":`), want...)) {
-					rt.Errorf("the answer is %s, %v, without the cards %s", a.Raw, err, want)
+					rt.Errorf("got %s, %v; without the cards want %s", a.Raw, err, want)
 				}
 				shown := []string{}
 				for _, c := range got.Data.Cards {
@@ -96,9 +96,8 @@ func TestCalendarShowsWhatTouchesTheWindow(t *testing.T) {
 	})
 }
 
-// On the day on which Newfoundland's clocks go forward a card due just before
-// midnight is on that day there, on the next one in Kiribati, and the day has
-// 23 hours.
+// On the day the clocks go forward in Newfoundland, a card due just before midnight is on that
+// day there and on the next day in Kiribati. The day has 23 hours.
 func TestCalendarAcrossZones(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {

@@ -8,8 +8,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// Who says when a card is due says nothing about its start, and the other way
-// round: what is not named stays, by REST as by a tool.
+// Setting a due date leaves the start date unchanged, and the reverse: a field that is not sent
+// keeps its value, over REST and as a tool.
 func TestSettingADueDateKeepsTheStart(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {

@@ -9,14 +9,14 @@ import (
 	"cardwall/internal/board"
 )
 
-// What is written by hand is what the fields would be written as.
-func TestCardsAreWrittenAsTheirFieldsSay(t *testing.T) {
+// The hand-written encoder of cards produces the same JSON as encoding the struct.
+func TestHandWrittenCardEncoderMatchesTheStruct(t *testing.T) {
 	t.Parallel()
 	card := rapid.Make[board.Card]()
 	inCalendar := rapid.Make[board.CalendarCard]()
 	rapid.Check(t, func(rt *rapid.T) {
 		c := card.Draw(rt, "card")
-		// An answer holds arrays, never null, and only times that can be written.
+		// A response contains arrays, never null, and only times that JSON can represent.
 		if c.Labels == nil {
 			c.Labels = []board.LabelRef{}
 		}

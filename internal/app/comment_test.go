@@ -7,8 +7,8 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// What a comment said is gone with it, and what it said before an edit too: of
-// both stays the fact, the author and the time.
+// Deleting a comment removes its text, and editing one removes the earlier text. The event, its
+// author and its time remain.
 func TestDeletedCommentLeavesNoText(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -34,17 +34,17 @@ func TestDeletedCommentLeavesNoText(t *testing.T) {
 			return where
 		}
 		if got := holds(first); len(got) > 0 {
-			t.Errorf("what the comment said before it was edited is stored in %v", got)
+			t.Errorf("the text from before the edit is still stored in %v", got)
 		}
-		if got := holds(second); len(got) < 3 { // the comment, its words, the answer
-			t.Fatalf("what the comment says is stored in %v only", got)
+		if got := holds(second); len(got) < 3 { // the comment, the search index, the stored response
+			t.Fatalf("the text of the comment is stored in %v only, want at least three places", got)
 		}
 		if a := w.owner.Keyed("add", "add_comment", add); a.Text("text") != edit["text"] || a.ID() != added.ID() ||
 			a.Version != added.Version || a.Header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("the replay of an edited comment is %s", a.Raw)
 		}
 		if told := w.other.Must("list_notifications", nil); !strings.Contains(string(told.Raw), second) {
-			t.Errorf("Bob is told %s", told.Raw)
+			t.Errorf("Bob's notification is %s", told.Raw)
 		}
 
 		for _, id := range w.owner.All("list_comments", "id", fields{"cardId": w.card}) {
@@ -52,7 +52,7 @@ func TestDeletedCommentLeavesNoText(t *testing.T) {
 		}
 		for _, word := range []string{second, guests} {
 			if got := holds(word); len(got) > 0 {
-				t.Errorf("what a deleted comment said is stored in %v", got)
+				t.Errorf("the text of a deleted comment is still stored in %v", got)
 			}
 		}
 		for key, call := range map[string]struct {
@@ -67,7 +67,7 @@ func TestDeletedCommentLeavesNoText(t *testing.T) {
 		if a := guest.Keyed("guest", "add_guest_comment", page); a.Text("text") != "" || a.Text("author") != "Rosa" {
 			t.Errorf("the replay to the guest is %s", a.Raw)
 		}
-		// The fact, its author and its time are still there, everywhere.
+		// The event, its author and its time remain everywhere.
 		activity := w.owner.Must("list_board_activity", with(in, "limit", 200))
 		kinds := strings.Join(activity.Each("type"), " ")
 		for _, kind := range []string{"comment.added", "comment.edited", "comment.deleted"} {
@@ -86,7 +86,7 @@ func TestDeletedCommentLeavesNoText(t *testing.T) {
 			}
 		}
 		if left := w.other.Must("list_notifications", nil).Each("event"); len(left) > 0 {
-			t.Errorf("Bob is still told of %v", left)
+			t.Errorf("Bob still has the notifications %v", left)
 		}
 	})
 }

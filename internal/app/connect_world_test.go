@@ -11,7 +11,7 @@ import (
 
 const programRedirect = "https://assistant.example.com/callback"
 
-// registered is a program that registered itself.
+// registered returns a client that registered itself.
 func (w *world) registered() board.Client {
 	w.T.Helper()
 	c := board.Client{ID: store.NewID("cli_"), Name: "Example Assistant", RedirectURIs: []string{programRedirect},
@@ -20,7 +20,7 @@ func (w *world) registered() board.Client {
 	return c
 }
 
-// authorization is the query of a program's request.
+// authorization returns the query of a client's authorization request.
 func (w *world) authorization() string {
 	return url.Values{
 		"response_type": {"code"}, "client_id": {w.registered().ID}, "redirect_uri": {programRedirect},
@@ -29,7 +29,7 @@ func (w *world) authorization() string {
 	}.Encode()
 }
 
-// device is what a device shows on which a program asks.
+// device returns the user code that a device shows to start a connection.
 func (w *world) device() string {
 	w.T.Helper()
 	c, code := w.registered(), board.NewUserCode()
@@ -43,7 +43,7 @@ func (w *world) device() string {
 	return code
 }
 
-// connected is a program that the owner let in.
+// connected returns a client that the owner has authorized.
 func (w *world) connected() (id string) {
 	w.T.Helper()
 	until := board.InstantOf(w.Clock.Now().Add(board.AccessLifetime))

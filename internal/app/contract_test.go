@@ -46,14 +46,14 @@ func everyOperationWorks(t *testing.T, s *apptest.Service) {
 	}
 	for name := range samples {
 		if s.Registry.Named(name) == nil {
-			t.Errorf("samples in world_test.go has %s, which is no operation any more: take it out", name)
+			t.Errorf("samples in world_test.go has %s, which is no longer an operation; remove it", name)
 		}
 	}
 }
 
-// A stranger is told the same, byte for byte, of what is there and of what is
-// not, whichever of the input's names is the one.
-func TestStrangerIsToldNothing(t *testing.T) {
+// A stranger receives the same response, byte for byte, for an object that exists and for one
+// that does not, whichever input field names it.
+func TestStrangersCannotTellWhatExists(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -69,19 +69,19 @@ func TestStrangerIsToldNothing(t *testing.T) {
 				continue
 			}
 			named++
-			before := w.state() // a sample may make what it needs
+			before := w.state() // a sample may create what it needs
 			random := in
 			for _, name := range ids {
 				random = with(random, name, store.NewID(in[name].(string)[:4]))
 			}
 			for who, p := range strangers {
 				if o.Audience.NeedsSession() && p != eve {
-					continue // no token may, whatever it is limited to
+					continue // no token may call it, whatever its limits
 				}
 				there, absent := p.Call(o.Name, in), p.Call(o.Name, random)
 				if there.Status != http.StatusNotFound || there.Code != board.CodeNotFound || !bytes.Equal(there.Raw, absent.Raw) ||
 					absent.Status != there.Status {
-					t.Errorf("%s of %s: got status %d, body %s for what is there, %d %s for what is not", o.Name, who,
+					t.Errorf("%s of %s: got status %d, body %s for an object that exists, %d %s for one that does not", o.Name, who,
 						there.Status, there.Raw,
 						absent.Status, absent.Raw)
 				}
@@ -93,7 +93,7 @@ func TestStrangerIsToldNothing(t *testing.T) {
 		if named < 30 {
 			t.Errorf("only %d operations name an object", named)
 		}
-		// What a field of a body names is hidden as well.
+		// Objects named by a field of the body are hidden as well.
 		b := eve.Must("create_board", fields{"workspaceId": elsewhere, "name": "Mine"}).ID()
 		list := eve.Must("create_list", fields{"boardId": b, "name": "Mine"}).ID()
 		card := eve.Must("create_card", fields{"listId": list, "title": "Mine"}).ID()
@@ -125,7 +125,7 @@ func TestStrangerIsToldNothing(t *testing.T) {
 			y := eve.Call(second.name, with(second.in, second.field, second.value(absent)))
 			yRaw := bytes.ReplaceAll(y.Raw, []byte(absent), []byte(second.id))
 			if x.Status != y.Status || x.Status/100 == 5 || x.Code != "" && !bytes.Equal(x.Raw, yRaw) {
-				t.Errorf("%s.%s: got status %d, body %s for what is there, %d %s for what is not", second.name, second.field,
+				t.Errorf("%s.%s: got status %d, body %s for an object that exists, %d %s for one that does not", second.name, second.field,
 					x.Status, x.Raw,
 					y.Status, y.Raw)
 			}
@@ -173,18 +173,17 @@ func TestScopes(t *testing.T) {
 			if a.Status != http.StatusUnauthorized || a.Code != board.CodeUnauthenticated ||
 				!strings.HasPrefix(a.Header.Get("WWW-Authenticate"), "Bearer ") ||
 				!strings.Contains(a.Header.Get("WWW-Authenticate"), `resource_metadata="`+apptest.BaseURL) {
-				t.Errorf("%s without a token: got status %d, body %s %v", o.Name, a.Status, a.Raw, a.Header)
+				t.Errorf("%s without credentials: got status %d, body %s %v", o.Name, a.Status, a.Raw, a.Header)
 			}
 			if w.state() != before {
-				t.Errorf("%s changed something for who may not", o.Name)
+				t.Errorf("%s without permission changed something", o.Name)
 			}
 			enough[o.Scope].Must(o.Name, in)
 		}
 	})
 }
 
-// administrative are the operations that need the scope admin, by the
-// specification's table.
+// administrative are the operations that need the scope admin, as listed in the specification.
 var administrative = []string{
 	"trash_board", "share_board", "remove_board_member", "create_invitation", "list_invitations", "withdraw_invitation",
 	"create_webhook", "list_webhooks", "delete_webhook", "get_webhook_sample", "get_webhook", "update_webhook",
@@ -196,7 +195,7 @@ var administrative = []string{
 	"create_rule", "update_rule", "delete_rule", "switch_on_rule", "switch_off_rule",
 }
 
-func TestScopesAreThoseOfTheTable(t *testing.T) {
+func TestScopesMatchTheTable(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
 	for _, o := range s.Registry.All() {
@@ -204,7 +203,7 @@ func TestScopesAreThoseOfTheTable(t *testing.T) {
 		switch {
 		case slices.Contains(administrative, o.Name):
 			want = board.ScopeAdmin
-			// what they take may not stand in an address
+			// their input must not appear in a URL
 		case o.Method == http.MethodGet, o.Name == "look_at_invitation", o.Name == "look_at_authorization",
 			o.Name == "look_at_device", o.Name == "dry_run_rule", strings.HasPrefix(o.Name, "look_at_public_"):
 			want = board.ScopeRead
@@ -215,7 +214,7 @@ func TestScopesAreThoseOfTheTable(t *testing.T) {
 	}
 }
 
-func TestArchivedBoardTakesNoWrites(t *testing.T) {
+func TestArchivedBoardRejectsWrites(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -230,7 +229,7 @@ func TestArchivedBoardTakesNoWrites(t *testing.T) {
 		before := w.state()
 		for _, o := range s.Registry.All() {
 			switch {
-			// these make another board
+			// these create another board
 			case slices.Contains([]string{"create_board", "create_board_from_template", "copy_board"}, o.Name):
 			case o.Name == "restore_board": // comes last
 			case o.Audience.NeedsSession() || o.Audience.NeedsNoAccount(): // about people, not about boards
@@ -253,7 +252,7 @@ func TestArchivedBoardTakesNoWrites(t *testing.T) {
 	})
 }
 
-// changed is an input with which a call is not what it was.
+// changed returns an input that differs from the given one.
 func changed(o *op.Operation, in fields) fields {
 	if o.Input.Body == nil {
 		return with(in, "unknown", "x")
@@ -274,7 +273,7 @@ func TestKeyedCallsHaveOneEffect(t *testing.T) {
 		again := map[string]func() apptest.Answer{}
 		first := s.Clock.Now()
 		for _, o := range s.Registry.All() {
-			if !o.Keyed() || o.Audience == op.Guest { // the keys of guests are a page's, not a person's
+			if !o.Keyed() || o.Audience == op.Guest { // the keys of guests belong to a page, not to a person
 				continue
 			}
 			in, key := w.sample(t, o), "key-"+o.Name
@@ -332,7 +331,8 @@ func TestKeyedCallsHaveOneEffect(t *testing.T) {
 	})
 }
 
-// effects counts what a write leaves behind, on boards that are in the trash too.
+// effects counts boards, the sum of their versions and their activity entries, including boards
+// in the trash.
 func (w *world) effects() (n [3]int) {
 	boards := w.owner.All("list_boards", "id", fields{"includeArchived": true, "limit": 200})
 	n[0] = len(boards)

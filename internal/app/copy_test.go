@@ -43,7 +43,7 @@ func TestCopyCard(t *testing.T) {
 			t.Errorf("the copy sent %v, want %v", got, want)
 		}
 		if p.last(p.from)["changes"].(map[string]any)["checklists"] == nil {
-			t.Errorf("the change does not tell the checklists: %v", p.last(p.from))
+			t.Errorf("the change does not list the checklists: %v", p.last(p.from))
 		}
 		if again := p.ada.Must("get_card", fields{"cardId": p.card}); string(again.Raw) != string(first.Raw) {
 			t.Errorf("the original became %s", again.Raw)
@@ -89,7 +89,7 @@ func TestCopyCardToAnotherBoard(t *testing.T) {
 		}
 		p.Refused(t, "not_found", p.cyd, "copy_card", fields{"cardId": p.card, "listId": p.there})
 		p.ada.Must("archive_board", fields{"boardId": p.from})
-		p.bob.Must("copy_card", fields{"cardId": p.card, "listId": p.there}) // what is archived can be read
+		p.bob.Must("copy_card", fields{"cardId": p.card, "listId": p.there}) // archived cards can be read
 		s.Sound()
 	})
 }
@@ -138,7 +138,7 @@ func TestCopyBoard(t *testing.T) {
 		p := newPair(s, "private", "private")
 		p.ada.Must("update_board",
 			fields{"boardId": p.from, "description": "What for", "features": fields{"publicPage": true, "calendar": false}})
-		p.make("create_label", fields{"boardId": p.from, "name": "Bug", "color": "red"}) // looks like the first
+		p.make("create_label", fields{"boardId": p.from, "name": "Bug", "color": "red"}) // matches the first label
 		p.make("create_card", fields{"listId": p.here, "title": "On top", "position": "top"})
 		p.ada.Must("archive_card", fields{"cardId": p.make("create_card", fields{"listId": p.here, "title": "Put away"})})
 		doing := p.make("create_list", fields{"boardId": p.from, "name": "Doing", "wipLimit": 3, "wipMode": "hard"})
@@ -205,7 +205,7 @@ func TestCopiesKeepTheLimits(t *testing.T) {
 		for range 2 {
 			p.make("create_card", fields{"listId": p.here, "title": "More"})
 		}
-		p.Refused(t, "limit_reached", p.ada, "copy_list", fields{"listId": p.here}) // six cards
+		p.Refused(t, "limit_reached", p.ada, "copy_list", fields{"listId": p.here}) // the list has six cards
 		p.make("create_list", fields{"boardId": p.from, "name": "Second"})
 		p.Refused(t, "limit_reached", p.ada, "copy_list",
 			fields{"listId": p.make("create_list", fields{"boardId": p.to, "name": "Second there"})})
@@ -233,8 +233,8 @@ func TestCopiesKeepTheLimits(t *testing.T) {
 	})
 }
 
-// BenchmarkCopyBoard copies a board of 5,000 cards, each with a description, a
-// label and every fifth with a checklist.
+// BenchmarkCopyBoard copies a board of 5,000 cards. Each card has a description and a label,
+// and every fifth has a checklist.
 func BenchmarkCopyBoard(b *testing.B) {
 	for _, on := range []string{"sqlite", "postgres"} {
 		b.Run(on, func(b *testing.B) {

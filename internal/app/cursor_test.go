@@ -11,8 +11,8 @@ import (
 	"cardwall/internal/op"
 )
 
-// pagedOperations calls fn for every operation that pages, with an input, the
-// answer to it with limit 1 (which has a cursor) and what must be refused.
+// pagedOperations calls fn for every paged operation, with an input and the response to it with
+// limit 1, which has a cursor.
 func pagedOperations(t *testing.T, fn func(w *world, o *op.Operation, in fields, first apptest.Answer)) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -26,12 +26,12 @@ func pagedOperations(t *testing.T, fn func(w *world, o *op.Operation, in fields,
 			in := with(w.sample(t, o), "limit", 1)
 			first := w.owner.Must(o.Name, in)
 			if first.Next == "" {
-				t.Fatalf("%s has no second page in the world: let fill in world_test.go make two of what it lists", o.Name)
+				t.Fatalf("%s has no second page in the world: change fill in world_test.go to create at least two of the listed objects", o.Name)
 			}
 			fn(w, o, in, first)
 		}
 		if count < 10 {
-			t.Errorf("only %d operations page", count)
+			t.Errorf("only %d paged operations were found", count)
 		}
 	})
 }
@@ -50,7 +50,7 @@ func TestCursors(t *testing.T) {
 		if first.Each("id")[0] == second.Each("id")[0] {
 			t.Errorf("%s: the second page is the first", o.Name)
 		}
-		w.owner.Must(o.Name, with(with(in, "limit", 7), "cursor", first.Next)) // the limit may change on the way
+		w.owner.Must(o.Name, with(with(in, "limit", 7), "cursor", first.Next)) // the limit may differ between pages
 		raw, err := base64.RawURLEncoding.DecodeString(first.Next)
 		if err != nil {
 			t.Fatal(err)
@@ -63,7 +63,7 @@ func TestCursors(t *testing.T) {
 			}
 		}
 		refuse("a longer cursor", with(in, "cursor", base64.RawURLEncoding.EncodeToString(append(raw, ' '))))
-		for _, last := range "AQgw048" { // at most one of them says the same bits
+		for _, last := range "AQgw048" { // at most one of them encodes the same bits
 			if cursor := first.Next[:len(first.Next)-1] + string(last); cursor != first.Next {
 				refuse("another last character", with(in, "cursor", cursor))
 			}
@@ -81,7 +81,8 @@ func TestCursors(t *testing.T) {
 	})
 }
 
-// A cursor belongs to one set of filters, and to one board, card or workspace.
+// A cursor is valid only for the filters, and for the board, card or workspace, that it was
+// returned for.
 func TestCursorsOfOtherFilters(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -112,14 +113,15 @@ func TestCursorsOfOtherFilters(t *testing.T) {
 		} {
 			cursor := w.owner.Must(c.operation, with(c.in, "limit", 1)).Next
 			if cursor == "" {
-				t.Fatalf("%s %v has one page", c.operation, c.in)
+				t.Fatalf("%s %v has only one page", c.operation, c.in)
 			}
 			a := w.owner.Refused(board.CodeInvalidRequest, c.operation, with(c.other, "cursor", cursor))
 			if !strings.Contains(a.Message, "cursor") {
 				t.Errorf("%s: %s; want it to contain %q", c.operation, a.Message, "cursor")
 			}
 		}
-		// It is no key: who may not see the board may not see it with a cursor.
+		// A cursor grants no access: a caller who may not see the board may not see it with a cursor
+		// either.
 		cursor := w.owner.Must("list_cards", fields{"boardId": w.board, "limit": 1}).Next
 		w.other.Refused(board.CodeNotFound, "list_cards", fields{"boardId": w.board, "cursor": cursor})
 	})

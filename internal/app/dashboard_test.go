@@ -16,19 +16,19 @@ import (
 	"cardwall/internal/board"
 )
 
-func plainTally(t *board.Tally, c *reportCard, now time.Time, zone *time.Location) {
+func expectedTally(t *board.Tally, c *reportCard, now time.Time, zone *time.Location) {
 	if c.DoneAt != nil {
 		t.Done++
 		return
 	}
 	t.Open++
-	if plainOverdue(c, now, zone) {
+	if expectedOverdue(c, now, zone) {
 		t.Overdue++
 	}
 }
 
-// plainTop sorts and cuts a breakdown.
-func plainTop[T any](all []T, tally func(T) board.Tally, name func(T) string) (top []T, rest board.Rest) {
+// expectedTop sorts a breakdown and limits its length.
+func expectedTop[T any](all []T, tally func(T) board.Tally, name func(T) string) (top []T, rest board.Rest) {
 	top = []T{}
 	slices.SortStableFunc(all, func(a, b T) int {
 		return cmp.Or(tally(b).Open-tally(a).Open, tally(b).Overdue-tally(a).Overdue, cmp.Compare(name(a), name(b)))
@@ -44,7 +44,7 @@ func plainTop[T any](all []T, tally func(T) board.Tally, name func(T) string) (t
 	return top, rest
 }
 
-func plainMedian(all []time.Duration) board.Duration {
+func expectedMedian(all []time.Duration) board.Duration {
 	if len(all) == 0 {
 		return board.Duration{}
 	}
@@ -57,7 +57,7 @@ func plainMedian(all []time.Duration) board.Duration {
 	return board.Duration{Cards: len(all), MedianSeconds: &seconds}
 }
 
-// dashboard is what the dashboard must say to a person, and its stale cards.
+// dashboard returns the dashboard and the stale cards that a person must see.
 func (w *reportWorld) dashboard(userID string, now time.Time, zone *time.Location) (d board.Dashboard, stale []string) {
 	d = board.Dashboard{WorkspaceID: w.id, AsOf: board.InstantOf(now), TimeZone: zone.String()}
 	var staleCards []*reportCard
@@ -78,27 +78,27 @@ func (w *reportWorld) dashboard(userID string, now time.Time, zone *time.Locatio
 	held := map[*reportList]int{}
 	w.reported(userID, func(b *reportBoard, l *reportList, c *reportCard) {
 		held[l]++
-		plainTally(&boards[b.ID].Tally, c, now, zone)
-		plainTally(&lists[l.ID].Tally, c, now, zone)
+		expectedTally(&boards[b.ID].Tally, c, now, zone)
+		expectedTally(&lists[l.ID].Tally, c, now, zone)
 		for _, p := range c.Assignees {
 			if members[p.ID] == nil {
 				members[p.ID] = &board.MemberTally{UserID: p.ID, Name: p.Name}
 			}
-			plainTally(&members[p.ID].Tally, c, now, zone)
+			expectedTally(&members[p.ID].Tally, c, now, zone)
 		}
 		for _, k := range c.Labels {
 			key := k.Name + "/" + string(k.Color)
 			if labels[key] == nil {
 				labels[key] = &board.LabelTally{Name: k.Name, Color: k.Color}
 			}
-			plainTally(&labels[key].Tally, c, now, zone)
+			expectedTally(&labels[key].Tally, c, now, zone)
 		}
 		if c.DoneAt != nil {
 			d.Done++
 			return
 		}
 		d.Open++
-		for is, figure := range map[*int]bool{&d.Overdue: plainOverdue(c, now, zone), &d.DueIn7Days: plainSoon(c, now, zone),
+		for is, figure := range map[*int]bool{&d.Overdue: expectedOverdue(c, now, zone), &d.DueIn7Days: expectedSoon(c, now, zone),
 			&d.Unassigned: len(c.Assignees) == 0, &d.Undated: c.DueDate == nil} {
 			if figure {
 				*is++
@@ -128,23 +128,23 @@ func (w *reportWorld) dashboard(userID string, now time.Time, zone *time.Locatio
 	for _, c := range staleCards[:min(5, len(staleCards))] {
 		stale = append(stale, c.ID)
 	}
-	d.ByBoard.Top, d.ByBoard.Rest = plainTop(valuesByKey(boards), func(r board.BoardTally) board.Tally {
+	d.ByBoard.Top, d.ByBoard.Rest = expectedTop(valuesByKey(boards), func(r board.BoardTally) board.Tally {
 		return r.Tally
 	}, func(r board.BoardTally) string { return r.Name })
-	d.ByList.Top, d.ByList.Rest = plainTop(valuesByKey(lists), func(r board.ListTally) board.Tally {
+	d.ByList.Top, d.ByList.Rest = expectedTop(valuesByKey(lists), func(r board.ListTally) board.Tally {
 		return r.Tally
 	}, func(r board.ListTally) string { return r.Name })
-	d.ByMember.Top, d.ByMember.Rest = plainTop(valuesByKey(members), func(r board.MemberTally) board.Tally {
+	d.ByMember.Top, d.ByMember.Rest = expectedTop(valuesByKey(members), func(r board.MemberTally) board.Tally {
 		return r.Tally
 	}, func(r board.MemberTally) string { return r.Name })
-	d.ByLabel.Top, d.ByLabel.Rest = plainTop(valuesByKey(labels), func(r board.LabelTally) board.Tally {
+	d.ByLabel.Top, d.ByLabel.Rest = expectedTop(valuesByKey(labels), func(r board.LabelTally) board.Tally {
 		return r.Tally
 	}, func(r board.LabelTally) string { return r.Name })
 	w.flow(userID, now, zone, &d)
 	return d, stale
 }
 
-// valuesByKey are the values in the order of their keys.
+// valuesByKey returns the values ordered by their keys.
 func valuesByKey[T any](m map[string]*T) (out []T) {
 	for _, k := range slices.Sorted(maps.Keys(m)) {
 		out = append(out, *m[k])
@@ -152,7 +152,7 @@ func valuesByKey[T any](m map[string]*T) (out []T) {
 	return out
 }
 
-// flow works out the weeks by the calendar's own names of them.
+// flow computes the weekly counts from the calendar's own week numbers.
 func (w *reportWorld) flow(userID string, now time.Time, zone *time.Location, d *board.Dashboard) {
 	name := func(at time.Time) string {
 		year, week := at.ISOWeek()
@@ -198,11 +198,11 @@ func (w *reportWorld) flow(userID string, now time.Time, zone *time.Location, d 
 			}
 		}
 	}
-	d.LeadTime, d.CycleTime = plainMedian(lead), plainMedian(cycle)
+	d.LeadTime, d.CycleTime = expectedMedian(lead), expectedMedian(cycle)
 }
 
-// TestDashboardCountsRight compares the dashboard of random workspaces with
-// what is counted card by card, for an owner, a member and a guest.
+// TestDashboardCountsRight compares the dashboard of random workspaces with counts made card by
+// card, for an owner, a member and a guest.
 func TestDashboardCountsRight(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -246,7 +246,7 @@ func TestDashboardCountsRight(t *testing.T) {
 func TestCycleTimeBeginsWithTheFirstMove(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		s.Clock.Stop() // the test's own time is no time of the card
+		s.Clock.Stop() // the running time of the test must not count
 		ada := s.Person("Ada")
 		for _, first := range []string{"move_card", "move_card_to_board"} {
 			workspace := ada.Workspace("Engines", board.PlanTeam)
@@ -260,7 +260,7 @@ func TestCycleTimeBeginsWithTheFirstMove(t *testing.T) {
 			card := ada.Must("create_card", fields{"listId": lists[0][0], "title": "Travel"}).ID()
 			s.Clock.Advance(time.Hour)
 			ada.Must("create_card", fields{"listId": lists[0][0], "title": "In the way"})
-			ada.Must("move_card", fields{"cardId": card, "listId": lists[0][0], "position": "bottom"}) // leaves no list
+			ada.Must("move_card", fields{"cardId": card, "listId": lists[0][0], "position": "bottom"}) // same list, not a move between lists
 			s.Clock.Advance(time.Hour)
 			way := map[string]string{"move_card": lists[0][1], "move_card_to_board": lists[1][0]}
 			ada.Must(first, fields{"cardId": card, "listId": way[first]})

@@ -20,7 +20,7 @@ import (
 // node is a part of the OpenAPI document.
 type node = map[string]any
 
-// under follows names from a node, and a $ref at its end.
+// under follows names from a node and resolves a $ref at its end.
 func under(doc node, at any, path ...string) node {
 	n, _ := at.(node)
 	for _, name := range path {
@@ -108,7 +108,7 @@ func documentedFields(t *testing.T, doc node, o *op.Operation, entry node) {
 			t.Errorf("%s: the field %s is not in the document", o.Name, f.Name)
 			continue
 		}
-		// The fields of the filter say their words in their descriptions.
+		// The fields of the filter describe their values in their descriptions.
 		_, filter := reflect.TypeFor[query.Filter]().FieldByNameFunc(func(name string) bool {
 			return strings.EqualFold(name, f.Name)
 		})
@@ -127,8 +127,8 @@ func documentedFields(t *testing.T, doc node, o *op.Operation, entry node) {
 	}
 }
 
-// hasExample tells whether a schema shows what a value looks like: by an
-// example, by the only words that it allows, or in its parts.
+// hasExample reports whether a schema shows a sample value: as an example, as an enumeration,
+// or in each of its parts.
 func hasExample(doc, schema node) bool {
 	schema = under(doc, schema)
 	if examples, _ := schema["examples"].([]any); len(examples) > 0 || schema["example"] != nil || schema["enum"] != nil {
@@ -156,7 +156,7 @@ func documentedAnswers(t *testing.T, doc node, o *op.Operation, entry node) {
 	}
 	if !o.Streams() && under(doc, entry, "responses", success, "content", "application/json", "schema", "properties",
 		"data") == nil {
-		t.Errorf("%s: the answer %s has no data", o.Name, success)
+		t.Errorf("%s: the response %s has no data", o.Name, success)
 	}
 	want := []string{"400", "401", "403", "404", "429", "500", "503"}
 	if !o.ReadOnly {
@@ -169,21 +169,21 @@ func documentedAnswers(t *testing.T, doc node, o *op.Operation, entry node) {
 		answer := under(doc, entry, "responses", status)
 		schema := under(doc, answer, "content", "application/json", "schema")
 		if under(doc, schema, "properties", "error", "properties", "code") == nil {
-			t.Errorf("%s: the answer %s is not the error envelope", o.Name, status)
+			t.Errorf("%s: the response %s is not the error envelope", o.Name, status)
 		}
 		for _, header := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
 			if under(doc, answer, "headers", header) == nil {
-				t.Errorf("%s: the answer %s has no header %s", o.Name, status, header)
+				t.Errorf("%s: the response %s has no header %s", o.Name, status, header)
 			}
 		}
 		if (status == "429" || status == "503") && under(doc, answer, "headers", "Retry-After") == nil {
-			t.Errorf("%s: the answer %s has no Retry-After", o.Name, status)
+			t.Errorf("%s: the response %s has no Retry-After", o.Name, status)
 		}
 	}
 }
 
-// The document is the same at every start, so that its difference is the
-// review of the interface.
+// The document is the same at every start, so that a diff of it shows exactly what changed in
+// the interface.
 func TestDocumentIsStable(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})

@@ -12,7 +12,7 @@ import (
 	"cardwall/internal/rest"
 )
 
-// schemaOfEvent is how the document calls the body of a kind.
+// schemaOfEvent returns the name of the schema of a kind's body.
 func schemaOfEvent(kind string) string {
 	var b strings.Builder
 	for _, word := range strings.FieldsFunc(kind, func(c rune) bool { return strings.ContainsRune("._", c) }) {
@@ -21,9 +21,9 @@ func schemaOfEvent(kind string) string {
 	return b.String() + "Event"
 }
 
-// Every kind of event stands in the section webhooks of the public document,
-// with an example that is what its schema says, as is what is really sent.
-func TestEventsAreWhatTheDocumentSays(t *testing.T) {
+// Every kind of event is in the webhooks section of the public document. Its example and the
+// real deliveries match the schema.
+func TestEventsMatchTheDocument(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
 	text, err := rest.Encode(rest.Document(s.Registry, "1"))
@@ -36,13 +36,13 @@ func TestEventsAreWhatTheDocumentSays(t *testing.T) {
 	}
 	kinds := board.WebhookKinds()
 	if got := len(under(doc, doc, "webhooks")); got != len(kinds) {
-		t.Errorf("the document has %d events, there are %d", got, len(kinds))
+		t.Errorf("the document has %d events, want %d", got, len(kinds))
 	}
 	for _, kind := range kinds {
 		entry := under(doc, doc, "webhooks", string(kind), "post")
 		media := under(doc, entry, "requestBody", "content", "application/json")
 		if under(doc, entry) == nil || entry["summary"] != strings.TrimSuffix(kind.When(), ".") || entry["summary"] == "" {
-			t.Errorf("%s stands in the document as %v", kind, entry["summary"])
+			t.Errorf("the summary of %s in the document is %v", kind, entry["summary"])
 			continue
 		}
 		example, err := json.Marshal(media["example"])
@@ -102,7 +102,7 @@ func TestEventsAreWhatTheDocumentSays(t *testing.T) {
 	}
 	for _, kind := range all {
 		if !slices.Contains(seen, kind) {
-			t.Errorf("nothing sent a %s: %s", kind, fmt.Sprint(seen))
+			t.Errorf("no delivery of kind %s was sent; sent were %s", kind, fmt.Sprint(seen))
 		}
 	}
 }

@@ -11,9 +11,8 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// Of two changes of a board the later one has the higher version, however many
-// people change it at once.
-func TestTimesOfABoardNeverRunBackwards(t *testing.T) {
+// A later change of a board always has a higher version, however many people change it at once.
+func TestBoardTimesNeverGoBackwards(t *testing.T) {
 	t.Parallel()
 	const writers, changes = 16, 12
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -45,7 +44,7 @@ func TestTimesOfABoardNeverRunBackwards(t *testing.T) {
 				t.Fatal(err)
 			}
 			if event.OccurredAt.Before(last) {
-				t.Errorf("version %d occurred %v before the one before it", event.BoardVersion, last.Sub(event.OccurredAt))
+				t.Errorf("version %d occurred %v before the previous version", event.BoardVersion, last.Sub(event.OccurredAt))
 			}
 			last = event.OccurredAt
 		}
@@ -54,7 +53,7 @@ func TestTimesOfABoardNeverRunBackwards(t *testing.T) {
 			w.board, from) {
 			n, err := strconv.ParseInt(at, 10, 64)
 			if err != nil || n < before {
-				t.Errorf("the activity goes back from %d to %s (%v)", before, at, err)
+				t.Errorf("the activity goes back in time from %d to %s (%v)", before, at, err)
 			}
 			before = n
 		}

@@ -20,13 +20,13 @@ import (
 	"cardwall/internal/op"
 )
 
-// exampleTime is when the calls of the examples are made.
+// exampleTime is the time of the calls in the examples.
 var exampleTime = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// TestGoldenExamples calls each operation with its sample and compares what
-// was sent and answered with the examples of the OpenAPI document; `make
-// golden` writes them anew. Each call sees the world as it was made, so that a
-// new operation changes no other's example.
+// TestGoldenExamples calls each operation with its sample and compares the request and the
+// response with the examples of the OpenAPI document. `make golden` writes them again. Each
+// call starts from a fresh copy of the world, so that a new operation does not change the
+// examples of others.
 func TestGoldenExamples(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -63,7 +63,7 @@ func TestGoldenExamples(t *testing.T) {
 	apptest.Golden(t, filepath.Join("..", "rest", "examples.json"), "what the service answers", got)
 }
 
-// asText is the first three lines of an answer that is no JSON.
+// asText returns the first three lines of a response that is not JSON.
 func asText(t *testing.T, answer []byte) []byte {
 	t.Helper()
 	lines := bytes.SplitAfterN(answer, []byte("\n"), 4)
@@ -74,7 +74,8 @@ func asText(t *testing.T, answer []byte) []byte {
 	return text
 }
 
-// logged is how much was written to the world's database since it was opened.
+// logged returns the number of bytes written to the log of the world's database since it was
+// opened.
 func logged(t *testing.T, w *world) int64 {
 	t.Helper()
 	info, err := os.Stat(w.Database + "-wal")
@@ -87,7 +88,7 @@ func logged(t *testing.T, w *world) int64 {
 	return info.Size()
 }
 
-// copy is the world on a copy of its database.
+// copy returns the world on a copy of its database.
 func (w *world) copy(database string) *world {
 	s := w.Service.Copy(database)
 	s.Clock.Advance(exampleTime.Add(time.Minute).Sub(s.Clock.Now()))
@@ -96,8 +97,8 @@ func (w *world) copy(database string) *world {
 	return &other
 }
 
-// exampleOf is a call as the document shows it: with ids, times and secrets
-// that are the same in every run, and of every array the first two elements.
+// exampleOf returns a call as the document shows it: with ids, times and secrets that are the
+// same in every run, and with at most two elements of every array.
 func exampleOf(t *testing.T, o *op.Operation, in fields, answer []byte) record {
 	t.Helper()
 	body := record{}
@@ -117,7 +118,7 @@ func exampleOf(t *testing.T, o *op.Operation, in fields, answer []byte) record {
 		t.Fatal(err)
 	}
 	e := stableIDs{}
-	// what the address names comes first: it has the id that the parameter's own example has
+	// path parameters come first, so that they get the ids of the parameters' own examples
 	e.stable(strings.Join(path, " "))
 	out := record{}
 	if o.Input.Body != nil {
@@ -132,8 +133,8 @@ func exampleOf(t *testing.T, o *op.Operation, in fields, answer []byte) record {
 	return out
 }
 
-// shorten copies one JSON value without all but the first two elements of its
-// arrays, and with the changes of an activity entry in the order of their names.
+// shorten copies one JSON value. It keeps the first two elements of each array and sorts the
+// changes of an activity entry by name.
 func shorten(from *jsontext.Decoder, to *jsontext.Encoder) error {
 	t, err := from.ReadToken()
 	if err != nil {
@@ -153,7 +154,7 @@ func shorten(from *jsontext.Decoder, to *jsontext.Encoder) error {
 	if kind != '{' && kind != '[' {
 		return nil
 	}
-	for n := 0; from.PeekKind() != kind+2; n++ { // } is two behind {, as ] is behind [
+	for n := 0; from.PeekKind() != kind+2; n++ { // the code of } is two more than that of {, and ] than [
 		if kind == '[' && n >= 2 {
 			err = from.SkipValue()
 		} else {
@@ -186,14 +187,14 @@ var (
 	anyFeed     = regexp.MustCompile(`/ical/[A-Z2-7]{26}\.ics`)
 	anyEnd      = regexp.MustCompile(`"token":"[0-9A-Za-z_-]{60,70}"`)
 	anyUserCode = regexp.MustCompile(`"userCode":"[A-Z]{4}-[A-Z]{4}"`)
-	// What a passkey or a browser says in base64, and the ids of both.
+	// Values that a passkey or a browser sends in base64, and the ids of both.
 	anyAnswer = regexp.MustCompile(`"(attestationObject|authenticatorData|challenge|clientDataJSON|id|rawId|signature|userHandle)":` +
 		`"[0-9A-Za-z_-]{35,}"`)
 	anyCursor = regexp.MustCompile(`"nextCursor":"[^"]*"`)
 )
 
-// stable replaces what differs from run to run. Instants lose what is below
-// ten minutes, which a run does not take.
+// stable replaces everything that differs from run to run. Times are rounded down to ten
+// minutes, which is longer than a run takes.
 func (ids stableIDs) stable(text string) string {
 	const alphabet, first = "0123456789abcdefghjkmnpqrstvwxyz", "01jb2m3n4p5q6r7s8t9v0w1x2y"
 	text = anyID.ReplaceAllStringFunc(text, func(id string) string {

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// publicKey is the key of the public page of the world's board, which takes
-// comments and cards.
+// publicKey returns the key of the public page of the world's board. The page accepts comments
+// and cards.
 func (w *world) publicKey() string {
 	return path.Base(w.owner.Must("update_public_page",
 		fields{"boardId": w.board, "on": true, "mode": "submit", "comments": true}).Text("url"))
 }
 
-// asGuest is what a guest writes who has looked at the page for a while.
+// asGuest adds the fields of a guest who opened the page a while ago.
 func (w *world) asGuest(in fields) fields {
 	key := w.publicKey()
 	ticket := w.Browser().Must("look_at_public_page", fields{"key": key}).Text("ticket")

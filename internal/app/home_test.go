@@ -9,7 +9,7 @@ import (
 	"cardwall/internal/board"
 )
 
-func TestHomeShowsWhatTheCallerSees(t *testing.T) {
+func TestHomeRespectsVisibility(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -32,13 +32,13 @@ func TestHomeShowsWhatTheCallerSees(t *testing.T) {
 			t.Errorf("unstarred: %s", a.Raw)
 		}
 		if a := w.other.Must("open_board", fields{"boardId": w.second}); a.Get("starred") != false {
-			t.Errorf("a board that is no favourite any more: %s", a.Raw)
+			t.Errorf("after removing the star: %s", a.Raw)
 		}
 	})
 }
 
-// A board is opened with one request, and what it answers is what the lists of
-// the public interface say.
+// One request opens a board. Its response agrees with the list operations of the public
+// interface.
 func TestOpenBoardIsTheWholeBoard(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -52,7 +52,7 @@ func TestOpenBoardIsTheWholeBoard(t *testing.T) {
 		for _, c := range open.Get("cards").([]any) {
 			ids = append(ids, c.(map[string]any)["id"].(string))
 			if _, has := c.(map[string]any)["description"]; has {
-				t.Errorf("a card has its description: %v", c)
+				t.Errorf("an opened board includes the description of a card: %v", c)
 			}
 		}
 		if want := w.owner.All("list_cards", "id", fields{"boardId": w.board}); slices.Contains(ids, hidden) ||
@@ -66,8 +66,8 @@ func TestOpenBoardIsTheWholeBoard(t *testing.T) {
 	})
 }
 
-// The trash shows a board to who may bring it back.
-func TestTrashShowsWhatCanBeRestored(t *testing.T) {
+// The trash lists a board for everyone who may restore it.
+func TestTrashListsRestorableBoards(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -79,7 +79,7 @@ func TestTrashShowsWhatCanBeRestored(t *testing.T) {
 			t.Errorf("the owner's trash is %v, want %v", got, []string{w.second, private})
 		}
 		if got := w.other.All("list_trashed_boards", "id", in); len(got) != 0 {
-			t.Errorf("a member's trash is %v", got)
+			t.Errorf("a member's trash is %v, want it empty", got)
 		}
 		w.other.Joins(w.workspace, board.WorkspaceAdmin)
 		if got := w.other.All("list_trashed_boards", "id", in); !slices.Equal(got, []string{w.second}) {
@@ -92,7 +92,7 @@ func TestTrashShowsWhatCanBeRestored(t *testing.T) {
 	})
 }
 
-// Which lists are collapsed is each person's own, and no change of the board.
+// Collapsed lists are stored per person and do not change the board.
 func TestCollapsedListsAreAPersonsOwn(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -105,24 +105,24 @@ func TestCollapsedListsAreAPersonsOwn(t *testing.T) {
 		a := w.owner.Must("set_collapsed_lists",
 			fields{"boardId": w.board, "listIds": []string{w.doing, elsewhere, "lst_nothing"}})
 		if ids := a.Get("listIds").([]any); len(ids) != 1 || ids[0] != w.doing {
-			t.Errorf("collapsed: %v", ids)
+			t.Errorf("the collapsed lists are %v", ids)
 		}
 		if mine := collapsed(w.owner); len(mine) != 1 || mine[0] != w.doing {
-			t.Errorf("the owner's are %v", mine)
+			t.Errorf("the owner's collapsed lists are %v", mine)
 		}
 		if others := collapsed(w.other); len(others) != 0 {
-			t.Errorf("another's are %v", others)
+			t.Errorf("another person's collapsed lists are %v, want none", others)
 		}
 		w.owner.Must("star_board", fields{"boardId": w.board})
 		if mine := collapsed(w.owner); len(mine) != 1 {
-			t.Errorf("after a star they are %v", mine)
+			t.Errorf("after starring the board the collapsed lists are %v", mine)
 		}
 		if now := w.owner.Must("get_board", fields{"boardId": w.board}).Get("version"); now != version {
 			t.Errorf("the version went from %v to %v", version, now)
 		}
 		w.owner.Must("set_collapsed_lists", fields{"boardId": w.board, "listIds": []string{}})
 		if mine := collapsed(w.owner); len(mine) != 0 {
-			t.Errorf("opened again, they are %v", mine)
+			t.Errorf("after expanding the lists, the collapsed lists are %v, want none", mine)
 		}
 	})
 }

@@ -41,7 +41,7 @@ func TestTrashIsEmptiedAfterThirtyDays(t *testing.T) {
 	})
 }
 
-func TestOneServerKeepsHouse(t *testing.T) {
+func TestOneServerRunsHousekeeping(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		lease := func(holder string) bool {
@@ -52,11 +52,11 @@ func TestOneServerKeepsHouse(t *testing.T) {
 			return held
 		}
 		if !lease("one") || lease("two") || !lease("one") {
-			t.Error("the lease is not the first holder's alone")
+			t.Error("a second server got the lease while the first held it")
 		}
 		s.Clock.Advance(2 * time.Minute)
 		if !lease("two") || lease("one") {
-			t.Error("a lease that ran out does not go to the next holder")
+			t.Error("an expired lease does not go to the next server")
 		}
 	})
 }

@@ -19,7 +19,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// inFlight tells whether an answer is that of a copy whose first request runs.
+// inFlight reports whether a response says that the first request with the key is still
+// running.
 func inFlight(a apptest.Answer) bool {
 	seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
 	return a.Status == http.StatusConflict && a.Code == board.CodeInvalidRequest && err == nil && seconds > 0
@@ -63,7 +64,7 @@ func TestSixteenCopiesHaveOneEffect(t *testing.T) {
 				}
 			}
 			if originals != 1 {
-				t.Errorf("%d of the copies were not replayed, want 1", originals)
+				t.Errorf("%d of the copies were run, want 1", originals)
 			}
 			if titles := ada.All("list_cards", "title", fields{"boardId": boardID}); len(titles) != round+1 {
 				t.Errorf("the list holds %q", titles)
@@ -73,7 +74,7 @@ func TestSixteenCopiesHaveOneEffect(t *testing.T) {
 	})
 }
 
-// slow is an operation that ends when the test says so, and how.
+// slow is an operation that ends when the test says so, with the result that the test chooses.
 type slow struct{ begun, end chan error }
 
 func newSlow() *slow { return &slow{make(chan error, 16), make(chan error, 16)} }
@@ -106,12 +107,12 @@ func withSlow(t *testing.T, fn func(t *testing.T, ada *apptest.Person, o *slow, 
 	})
 }
 
-// A copy that comes while the first request runs waits two seconds, at this
-// server or another, and is then told to come again.
+// A copy that arrives while the first request runs waits two seconds, on the same server or
+// another, and then receives an error that asks for a retry.
 func TestCopyOfARequestThatStillRuns(t *testing.T) {
 	withSlow(t, func(t *testing.T, ada *apptest.Person, o *slow, in fields) {
 		elsewhere := ada
-		if ada.DB.Dialect() == "postgres" { // of two servers on one SQLite file only one can write at all
+		if ada.DB.Dialect() == "postgres" { // on one SQLite file only one server can write
 			elsewhere = ada.At(ada.Node())
 		}
 		version := ada.Must("get_board", in).Get("version").(float64)
@@ -130,12 +131,12 @@ func TestCopyOfARequestThatStillRuns(t *testing.T) {
 				took[i] = time.Since(begin)
 			})
 		}
-		waiting.Wait() // not one of them sees the first end
+		waiting.Wait() // all of them give up before the first ends
 		o.end <- nil
 		running.Wait()
 		for i, a := range copies {
 			if !inFlight(a) || took[i] < 1500*time.Millisecond || took[i] > 15*time.Second {
-				t.Errorf("copy %d got, after %s, %d %s %v", i, took[i], a.Status, a.Raw, a.Header)
+				t.Errorf("after %[2]s copy %[1]d got %[3]d %[4]s %[5]v", i, took[i], a.Status, a.Raw, a.Header)
 			}
 		}
 		if first.Status != http.StatusOK || first.Header.Get("Idempotent-Replayed") != "" {
@@ -144,7 +145,7 @@ func TestCopyOfARequestThatStillRuns(t *testing.T) {
 		for _, who := range []*apptest.Person{ada, elsewhere} {
 			if a := who.Keyed("key", "wait", in); !bytes.Equal(a.Raw, first.Raw) ||
 				a.Header.Get("Idempotent-Replayed") != "true" {
-				t.Errorf("after it had ended a copy got %d %s", a.Status, a.Raw)
+				t.Errorf("after the first had ended a copy got %d %s", a.Status, a.Raw)
 			}
 		}
 		if now := ada.Must("get_board", in).Get("version").(float64); now != version+1 {
@@ -153,7 +154,7 @@ func TestCopyOfARequestThatStillRuns(t *testing.T) {
 	})
 }
 
-// A copy that comes while the first request runs gets its answer when that
+// A copy that arrives while the first request runs receives the first one's response if that
 // ends in time.
 func TestCopyWaitsForTheFirst(t *testing.T) {
 	withSlow(t, func(t *testing.T, ada *apptest.Person, o *slow, in fields) {
@@ -177,18 +178,18 @@ func TestCopyWaitsForTheFirst(t *testing.T) {
 				t.Errorf("the first got %d %s, want 200", first.Status, first.Raw)
 			}
 			if inFlight(second) && took >= 2*time.Second && try < 5 {
-				continue // this machine did not let the first end in time
+				continue // the machine was too slow for the first to end in time
 			}
 			if second.Status != http.StatusOK || second.Header.Get("Idempotent-Replayed") != "true" {
-				t.Errorf("the copy got, after %s, %d %s", took, second.Status, second.Raw)
+				t.Errorf("after %s the copy got %d %s", took, second.Status, second.Raw)
 			}
 			return
 		}
 	})
 }
 
-// What failed unexpectedly, or because the service was not available, leaves
-// no answer: the same key tries again.
+// Unexpected failures and unavailability are not stored as responses: the same key runs the
+// operation again.
 func TestFailuresAreNotStored(t *testing.T) {
 	withSlow(t, func(t *testing.T, ada *apptest.Person, o *slow, in fields) {
 		version := ada.Must("get_board", in).Get("version").(float64)
@@ -206,13 +207,13 @@ func TestFailuresAreNotStored(t *testing.T) {
 				t.Errorf("want %d, got %d %s %v", c.status, a.Status, a.Raw, a.Header)
 			}
 			if id := a.Header.Get("X-Request-Id"); c.status == 500 && !strings.Contains(a.Message, id) {
-				t.Errorf("the message does not give the request's id %s: %s", id, a.Message)
+				t.Errorf("the message does not contain the request ID %s: %s", id, a.Message)
 			}
 		}
 		if now := ada.Must("get_board", in).Get("version").(float64); now != version+1 {
 			t.Errorf("the board went from version %v to %v, want %v", version, now, version+1)
 		}
-		// A refusal undoes what was done before it, and is stored.
+		// A rejected request rolls back its earlier changes, and the error response is stored.
 		o.end <- board.Refuse(board.CodeLimitReached, "Enough.")
 		for _, replayed := range []string{"", "true"} {
 			if a := ada.Keyed("refused", "wait", in); a.Code != board.CodeLimitReached ||
@@ -226,7 +227,7 @@ func TestFailuresAreNotStored(t *testing.T) {
 	})
 }
 
-// A replay shows nothing to who may no longer see what it is about.
+// A replay is authorized again: a caller who may no longer see the object receives nothing.
 func TestReplayAuthorizesAgain(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -260,7 +261,7 @@ func TestReplayAuthorizesAgain(t *testing.T) {
 	})
 }
 
-func TestKeysThatAreNone(t *testing.T) {
+func TestInvalidIdempotencyKeysAreRefused(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)

@@ -13,14 +13,14 @@ import (
 	"cardwall/internal/op"
 )
 
-// badInput is an input with one thing wrong, which the message must name.
+// badInput is an input with one mistake, which the message must name.
 type badInput struct {
 	what string
 	in   fields
 	name string
 }
 
-// badInputs are all ways in which the fields of an operation can be wrong.
+// badInputs returns one input for every way in which the fields of an operation can be wrong.
 func badInputs(o *op.Operation, good fields) (out []badInput) {
 	unknown := badInput{"an unknown field", with(good, "nonsense", "x"), "nonsense"}
 	if o.Input.Body == nil && !o.ReadOnly {
@@ -59,7 +59,7 @@ func badInputs(o *op.Operation, good fields) (out []badInput) {
 			add("an empty text", "")
 		}
 		if f.In == op.InQuery && !f.Required {
-			if f.Name != "cursor" { // of which that is the first page
+			if f.Name != "cursor" { // an empty cursor means the first page
 				add("no value", "")
 			}
 			add("nothing but spaces", "  ")
@@ -105,7 +105,7 @@ func wrongType(s *huma.Schema) any {
 	return 7
 }
 
-func TestBadInputIsRefusedByName(t *testing.T) {
+func TestBadInputIsRefusedWithItsField(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -118,10 +118,10 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 						a.Raw, name)
 				}
 				if len(a.Message) > 1200 || !strings.HasSuffix(a.Message, ".") {
-					t.Errorf("%s with %s: the message is no plain sentence: %s", o.Name, what, a.Message)
+					t.Errorf("%s with %s: the message is not a plain sentence: %s", o.Name, what, a.Message)
 				}
 				if notForPeople.MatchString(a.Message) {
-					t.Errorf("%s with %s: the message holds what Go or a library prints: %s", o.Name, what, a.Message)
+					t.Errorf("%s with %s: the message contains output of Go or of a library: %s", o.Name, what, a.Message)
 				}
 			}
 			for _, bad := range badInputs(o, good) {
@@ -145,14 +145,14 @@ func TestBadInputIsRefusedByName(t *testing.T) {
 				}
 			}
 			if w.state() != before {
-				t.Errorf("a refused %s changed something", o.Name)
+				t.Errorf("a rejected %s changed something", o.Name)
 			}
 		}
 	})
 }
 
-// An empty text is refused wherever a field is required, in addresses and in the
-// items of an array, before the operation's function sees it.
+// An empty text is rejected for every required field, in URLs and in the items of an array,
+// before the operation's function runs.
 func TestEmptyTextIsRefused(t *testing.T) {
 	t.Parallel()
 	mayBeEmpty := map[string]bool{
@@ -191,8 +191,8 @@ func TestEmptyTextIsRefused(t *testing.T) {
 	})
 }
 
-// Text of the length that is allowed is taken, counted in characters.
-func TestLongestTextIsTaken(t *testing.T) {
+// Text of the maximum length is accepted. The length is counted in characters.
+func TestLongestTextIsAccepted(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -203,13 +203,13 @@ func TestLongestTextIsTaken(t *testing.T) {
 		}
 		if got := w.owner.Must("get_card", fields{"cardId": a.ID()}); got.Text("title") != title ||
 			got.Text("description") != description {
-			t.Error("the stored text is another")
+			t.Error("the stored text differs from the text that was sent")
 		}
 		w.owner.Must("add_comment", fields{"cardId": a.ID(), "text": description})
 	})
 }
 
-// A name of white space alone, or with control characters, is no name.
+// A name of white space alone, or with control characters, is rejected.
 func TestNamesAreOneLine(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -231,8 +231,8 @@ func TestNamesAreOneLine(t *testing.T) {
 	})
 }
 
-// The four forms of a position, and what is none.
-func TestPositionsThatAreNone(t *testing.T) {
+// The four forms of a position are accepted, and anything else is rejected.
+func TestInvalidPositionsAreRefused(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)

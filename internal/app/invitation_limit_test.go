@@ -12,8 +12,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// A person on free sends 50 invitations a day, over all workspaces, however often
-// they are withdrawn.
+// A person on the plan free can send 50 invitations a day over all workspaces. Withdrawn
+// invitations count.
 func TestInvitationsOfAPersonAreLimited(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -37,16 +37,16 @@ func TestInvitationsOfAPersonAreLimited(t *testing.T) {
 			seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
 			if a.Status != http.StatusTooManyRequests || err != nil || seconds < 1 || seconds > 86400 ||
 				!strings.Contains(a.Message, "50 invitations") {
-				t.Errorf("one too many: %d %v %s", a.Status, a.Header, a.Raw)
+				t.Errorf("the invitation after the limit: got %d %v %s", a.Status, a.Header, a.Raw)
 			}
 		}
 		refuse(invite(50))
 		if n := len(emails(s)); n != 40 {
-			t.Errorf("%d emails left, want those of the 40 invitations that stand", n)
+			t.Errorf("%d emails are due, want those of the 40 open invitations", n)
 		}
 		ada.Must("list_invitations", fields{"workspaceId": spaces[0]})
 		refuse(invite(51))
-		// A larger plan lets the same person send more, and so does the next day.
+		// A larger plan raises the person's limit, and so does the next day.
 		if a := ada.Call("create_invitation", fields{"workspaceId": ada.Workspace("Three", board.PlanTeam),
 			"email": "more@example.com", "role": "member"}); a.Status != http.StatusCreated {
 			t.Errorf("on team: got status %d, body %s; want 201", a.Status, a.Raw)
@@ -58,7 +58,7 @@ func TestInvitationsOfAPersonAreLimited(t *testing.T) {
 	})
 }
 
-// One address gets three invitations a day, whoever sends them.
+// One address gets at most three invitations a day, whatever the senders.
 func TestInvitationsToAnAddressAreLimited(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -83,7 +83,7 @@ func TestInvitationsToAnAddressAreLimited(t *testing.T) {
 	})
 }
 
-// What waits to be sent is sent once, and counted once.
+// An invitation that waits to be sent is sent once and counted once.
 func TestInvitationThatWaitsIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -91,7 +91,7 @@ func TestInvitationThatWaitsIsCountedOnce(t *testing.T) {
 		in := fields{"workspaceId": ada.Workspace("W", board.PlanFree), "email": "grace@example.com", "role": "member"}
 		for i := range 10 {
 			if a := ada.Call("create_invitation", in); a.Status != http.StatusCreated {
-				t.Fatalf("time %d: got status %d, body %s; want 201", i, a.Status, a.Raw)
+				t.Fatalf("request %d: got status %d, body %s; want 201", i, a.Status, a.Raw)
 			}
 		}
 		if n := len(emails(s)); n != 1 {

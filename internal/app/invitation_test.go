@@ -17,7 +17,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// emails takes all emails that are due now, and says that they were sent.
+// emails returns all emails that are due now and marks them as sent.
 func emails(s *apptest.Service) (out []board.Email) {
 	s.T.Helper()
 	s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
@@ -36,13 +36,13 @@ func emails(s *apptest.Service) (out []board.Email) {
 	return out
 }
 
-// secret is what stands behind the # of an email's link.
+// secret returns the part of an email's link after the #.
 func secret(l board.Email) string {
 	_, s, _ := strings.Cut(l.Link, "#")
 	return s
 }
 
-// accept accepts an invitation as a person who is signed in.
+// accept accepts an invitation as a signed-in person.
 func accept(p *apptest.Person, token string) (w board.Workspace, err error) {
 	err = p.DB.Write(context.Background(), board.Person(p.ID), func(tx *store.Tx) (err error) {
 		w, err = app.AcceptInvitation(context.Background(), tx, token)
@@ -72,7 +72,7 @@ func TestInvitation(t *testing.T) {
 		created, _ := time.Parse(time.RFC3339, made.Text("createdAt"))
 		expires, _ := time.Parse(time.RFC3339, made.Text("expiresAt"))
 		if expires.Sub(created) != 14*24*time.Hour {
-			t.Errorf("it is good for %v, want %v", expires.Sub(created), 14*24*time.Hour)
+			t.Errorf("the invitation is valid for %v, want %v", expires.Sub(created), 14*24*time.Hour)
 		}
 		sent := emails(s)
 		if len(sent) != 1 || sent[0].To != "grace@example.com" || sent[0].Invitation.Workspace != "Engines" ||
@@ -81,7 +81,7 @@ func TestInvitation(t *testing.T) {
 			t.Fatalf("the emails are %+v", sent)
 		}
 		if more := emails(s); len(more) != 0 {
-			t.Errorf("an email that was sent comes again: %+v", more)
+			t.Errorf("an email was sent twice: %+v", more)
 		}
 
 		w, err := accept(grace, secret(sent[0]))
@@ -89,29 +89,29 @@ func TestInvitation(t *testing.T) {
 			t.Fatalf("accepted: %+v %v", w, err)
 		}
 		if again, err := accept(grace, secret(sent[0])); err != nil || again.ID != workspace {
-			t.Errorf("accepted twice: %+v %v", again, err)
+			t.Errorf("the second acceptance: got %+v %v", again, err)
 		}
 		_, err = accept(eve, secret(sent[0]))
 		refused(t, err, board.CodeInvalidRequest, "already accepted")
 		_, err = accept(eve, "nonsense")
 		refused(t, err, board.CodeNotFound, "")
 		if open := ada.All("list_invitations", "id", fields{"workspaceId": workspace}); len(open) != 0 {
-			t.Errorf("an accepted invitation is open: %v", open)
+			t.Errorf("the open invitations include an accepted one: %v", open)
 		}
 		if a := ada.Refused(board.CodeInvalidRequest, "create_invitation", in); !strings.Contains(a.Message,
 			"grace@example.com") {
-			t.Errorf("a member's address: %s", a.Raw)
+			t.Errorf("inviting a member's address: got %s", a.Raw)
 		}
 		in["email"] = "no address"
 		if a := ada.Refused(board.CodeInvalidRequest, "create_invitation", in); !strings.Contains(a.Message, "email") {
-			t.Errorf("no address: %s", a.Raw)
+			t.Errorf("inviting an invalid address: got %s", a.Raw)
 		}
 	})
 }
 
-// Whoever has the link of an invitation may use it, whatever the address of
-// the account; a member who opens it by mistake leaves it to the other.
-func TestInvitationIsForWhoHoldsTheLink(t *testing.T) {
+// Anyone who has the link of an invitation can use it, whatever the address of the account. A
+// member who opens it by mistake does not use it up.
+func TestInvitationLinkWorksForAnyAccount(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, eve := s.Person("Ada"), s.Person("Eve")
@@ -121,7 +121,7 @@ func TestInvitationIsForWhoHoldsTheLink(t *testing.T) {
 		_, err := accept(ada, token)
 		refused(t, err, board.CodeInvalidRequest, "already in this workspace")
 		if w, err := accept(eve, token); err != nil || w.Role != board.WorkspaceGuest {
-			t.Errorf("another address: %+v %v", w, err)
+			t.Errorf("accepting with another address: got %+v %v", w, err)
 		}
 		ada.Must("get_workspace", fields{"workspaceId": workspace})
 	})
@@ -140,10 +140,10 @@ func TestInvitationEnds(t *testing.T) {
 		_, err := accept(grace, token)
 		refused(t, err, board.CodeInvalidRequest, "withdrawn")
 
-		// An address gets no two emails within five minutes, then the second.
+		// An address gets at most one email in five minutes. The second is sent after that.
 		second := ada.Must("create_invitation", in)
 		if second.ID() == first.ID() || len(emails(s)) != 0 {
-			t.Error("a withdrawn invitation came back, or a second email left at once")
+			t.Error("a withdrawn invitation was restored, or a second email was sent at once")
 		}
 		s.Clock.Advance(6 * time.Minute)
 		sent := emails(s)
@@ -155,22 +155,22 @@ func TestInvitationEnds(t *testing.T) {
 		refused(t, err, board.CodeInvalidRequest, "expired on")
 		if a := ada.Must("list_invitations", fields{"workspaceId": workspace}); len(a.Each("id")) != 1 ||
 			a.Text("0.status") != "expired" {
-			t.Errorf("an expired invitation: %s", a.Raw)
+			t.Errorf("accepting an expired invitation: got %s", a.Raw)
 		}
 
-		// Renewed it is the same invitation, and the old link works again.
+		// Renewing keeps the invitation's ID, and the old link works again.
 		renewed := ada.Must("create_invitation", with(in, "role", "guest"))
 		if renewed.ID() != second.ID() || renewed.Text("status") != "pending" || renewed.Text("role") != "guest" {
 			t.Errorf("renewed: %s", renewed.Raw)
 		}
 		if n := len(emails(s)); n != 1 {
-			t.Errorf("%d emails of the renewal, want 1", n)
+			t.Errorf("%d emails after the renewal, want 1", n)
 		}
 		if w, err := accept(grace, secret(sent[0])); err != nil || w.Role != board.WorkspaceGuest {
 			t.Errorf("accepted after the renewal: %+v %v", w, err)
 		}
 
-		// An email whose invitation was withdrawn before it left never leaves.
+		// If an invitation is withdrawn before its email is sent, the email is never sent.
 		gone := ada.Must("create_invitation", with(in, "email", "gone@example.com"))
 		ada.Must("withdraw_invitation", fields{"workspaceId": workspace, "invitationId": gone.ID()})
 		if sent := emails(s); len(sent) != 0 {
@@ -187,7 +187,7 @@ func TestInvitationEnds(t *testing.T) {
 	})
 }
 
-func TestWhoMayInviteWhom(t *testing.T) {
+func TestInvitationPermissions(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, bob, tom := s.Person("Ada"), s.Person("Bob"), s.Person("Tom")
@@ -200,7 +200,7 @@ func TestWhoMayInviteWhom(t *testing.T) {
 		owner := ada.Must("create_invitation", in("o@example.com", "owner")).ID()
 		admin := bob.Must("create_invitation", in("a@example.com", "admin")).ID()
 		bob.Refused(board.CodeForbidden, "create_invitation", in("x@example.com", "owner"))
-		bob.Refused(board.CodeForbidden, "create_invitation", in("o@example.com", "member")) // would undo what the owner did
+		bob.Refused(board.CodeForbidden, "create_invitation", in("o@example.com", "member")) // would overwrite the owner's invitation
 		bob.Refused(board.CodeForbidden, "withdraw_invitation", fields{"workspaceId": workspace, "invitationId": owner})
 		tom.Refused(board.CodeForbidden, "create_invitation", in("x@example.com", "guest"))
 		another := ada.Workspace("Another", board.PlanTeam)
@@ -209,14 +209,14 @@ func TestWhoMayInviteWhom(t *testing.T) {
 			[]string{owner, admin}) {
 			t.Errorf("the invitations are %v, want %v", ids, []string{owner, admin})
 		}
-		// An invitation does not outlive the right to give it.
+		// An invitation ends when its sender loses the right to invite.
 		s.Write(board.Person(ada.ID, board.ScopeAdmin), func(ctx context.Context, tx *store.Tx) error {
 			_, err := app.ChangeMember(ctx, tx, app.ChangeMemberInput{WorkspaceInput: app.WorkspaceInput{WorkspaceID: workspace},
 				UserID: bob.ID, Role: board.WorkspaceMember})
 			return err
 		})
 		if ids := ada.All("list_invitations", "id", fields{"workspaceId": workspace}); !slices.Equal(ids, []string{owner}) {
-			t.Errorf("after the admin is none: %v, want %v", ids, []string{owner})
+			t.Errorf("after the admin lost the role, the invitations are %v, want %v", ids, []string{owner})
 		}
 	})
 }
@@ -234,11 +234,11 @@ func TestInvitationsHaveALimit(t *testing.T) {
 		}
 		if a := ada.Refused(board.CodeLimitReached, "create_invitation",
 			in(board.MaxInvitations)); !strings.Contains(a.Message, "200") {
-			t.Errorf("the refusal is %s", a.Raw)
+			t.Errorf("the error is %s", a.Raw)
 		}
-		ada.Must("create_invitation", in(7)) // renewed, not one more
+		ada.Must("create_invitation", in(7)) // renews an invitation and adds none
 		s.Clock.Advance(board.InvitationLifetime + time.Hour)
-		ada.Must("create_invitation", in(board.MaxInvitations)) // what expired does not count
+		ada.Must("create_invitation", in(board.MaxInvitations)) // expired invitations do not count
 	})
 }
 
@@ -267,22 +267,22 @@ func TestInvitationsAreAcceptedAtSignUp(t *testing.T) {
 			return joined
 		}
 		if got := join("eve@example.com"); len(got) != 0 {
-			t.Errorf("another address joined %v", got)
+			t.Errorf("an account with another address joined %v, want none", got)
 		}
 		if got := join("Grace@example.com"); !slices.Equal(got, workspaces[:2]) {
 			t.Errorf("joined %v, want %v", got, workspaces[:2])
 		}
 		if got := grace.All("list_workspaces", "id", nil); !slices.Equal(got, workspaces[:2]) {
-			t.Errorf("is in %v, want %v", got, workspaces[:2])
+			t.Errorf("the account is in %v, want %v", got, workspaces[:2])
 		}
 		readOnly(s, ada, workspaces[3], false)
 		if got := join("grace@example.com"); !slices.Equal(got, workspaces[3:]) {
-			t.Errorf("joined later %v, want %v", got, workspaces[3:])
+			t.Errorf("with the later invitations the account joined %v, want %v", got, workspaces[3:])
 		}
 	})
 }
 
-// readOnly sets whether the organization of a workspace takes changes.
+// readOnly sets whether the organization of a workspace is read-only.
 func readOnly(s *apptest.Service, p *apptest.Person, workspace string, only bool) {
 	s.T.Helper()
 	organization := p.Must("get_workspace", fields{"workspaceId": workspace}).Text("organizationId")
@@ -291,8 +291,8 @@ func readOnly(s *apptest.Service, p *apptest.Person, workspace string, only bool
 	})
 }
 
-// TestSecretIsOnlyInTheEmail looks for the secret of a link wherever the
-// server writes.
+// TestSecretIsOnlyInTheEmail looks for the secret of a link in everything that the server
+// writes.
 func TestSecretIsOnlyInTheEmail(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "cardwall.db")
@@ -306,7 +306,7 @@ func TestSecretIsOnlyInTheEmail(t *testing.T) {
 		t.Fatal(err)
 	}
 	if bytes.Contains(answer.Raw, []byte(token)) {
-		t.Error("the secret is in the answer")
+		t.Error("the secret is in the response")
 	}
 	for _, name := range []string{file, file + "-wal"} {
 		data, err := os.ReadFile(name)
@@ -314,7 +314,7 @@ func TestSecretIsOnlyInTheEmail(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Contains(data, []byte("grace@example.com")) && name == file+"-wal" {
-			t.Error("the test looks at a file that holds nothing")
+			t.Error("the test reads an empty file")
 		}
 		if bytes.Contains(data, []byte(token)) {
 			t.Errorf("the secret is in %s", filepath.Base(name))

@@ -11,8 +11,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// A deleted label leaves each open card that carried it with a change of its
-// own: a version, an entry of the activity and a delivery.
+// Deleting a label records a change for each open card that carried it, with its own version,
+// activity entry and delivery.
 func TestDeletingLabelChangesItsCards(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -36,7 +36,7 @@ func TestDeletingLabelChangesItsCards(t *testing.T) {
 		}
 		got := strings.Join(s.Outbox(p.from)[sent:], "\n")
 		if want := event(p.card) + "\n" + event(second); got != want {
-			t.Errorf("it sent\n%s\nwant\n%s", got, want)
+			t.Errorf("the deletion sent\n%s\nwant\n%s", got, want)
 		}
 		changes := p.ada.Must("list_board_changes", fields{"boardId": p.from, "since": v})
 		if got := fmt.Sprint(changes.Each("type"), changes.Each("cardId")); got != fmt.Sprintf("[card.labels_changed "+
@@ -52,14 +52,14 @@ func TestDeletingLabelChangesItsCards(t *testing.T) {
 			t.Errorf("the card is %s", c.Raw)
 		}
 		if c := p.ada.Must("get_card", fields{"cardId": old}); c.Get("labels.0") != nil {
-			t.Errorf("the archived card still carries it: %s", c.Raw)
+			t.Errorf("the archived card still carries the label: %s", c.Raw)
 		}
 		s.Sound()
 	})
 }
 
-// A label of many cards is taken off them in slices, each with its own entry in
-// the audit log; the same request again is answered the same.
+// A label is removed from many cards in batches, each with its own entry in the audit log. A
+// repeated request gets the same response.
 func TestDeletingLabelOfManyCardsGoesInSlices(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -105,7 +105,7 @@ func TestDeletingLabelOfManyCardsGoesInSlices(t *testing.T) {
 			t.Errorf("the audit has %s", got)
 		}
 		if left := s.Column("SELECT card_id FROM card_labels"); len(left) > 0 {
-			t.Errorf("%d cards still carry it", len(left))
+			t.Errorf("%d cards still carry the label, want 0", len(left))
 		}
 		s.Sound()
 	})

@@ -16,7 +16,7 @@ import (
 	"cardwall/internal/op"
 )
 
-// logBuffer is written by a server and read by its test.
+// logBuffer collects the log of a server for its test.
 type logBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -28,16 +28,15 @@ func (b *logBuffer) Write(p []byte) (int, error) {
 	return b.text.Write(p)
 }
 
-// logLine is what a request leaves in the log.
+// logLine is the log line of a request.
 type logLine struct {
 	Msg, Level, Request, Method, Route, Operation string
 	Status                                        int
 }
 
-// Whatever is called, through either interface and with whatever outcome, the log
-// at its most talkative has one line for each request, and in it nothing that
-// people wrote, no address and nothing that lets somebody in.
-func TestLogTellsNoSecrets(t *testing.T) {
+// Every call, over either interface and with any result, writes one log line at debug level.
+// The line contains nothing that people wrote, no address and no secret.
+func TestLogContainsNoSecrets(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
 		var out logBuffer
@@ -46,7 +45,7 @@ func TestLogTellsNoSecrets(t *testing.T) {
 		w := newWorld(s)
 		secrets := []string{w.owner.Token, w.other.Token, "whsec_", "@example.com", apptest.Receivers + "/"}
 		var texts func(v any)
-		texts = func(v any) { // what people wrote, as far as it can be told from words of the program
+		texts = func(v any) { // texts that people wrote, as far as they can be distinguished from those of the program
 			switch v := v.(type) {
 			case string:
 				if strings.Contains(v, " ") || strings.HasPrefix(v, "https://") {
@@ -72,7 +71,7 @@ func TestLogTellsNoSecrets(t *testing.T) {
 			who := w.as(o)
 			a := who.CallWith(o.Name, in, http.Header{"X-Request-Id": {"walk-" + o.Name}})
 			if a.Header.Get("X-Request-Id") != "walk-"+o.Name {
-				t.Errorf("%s: the answer's request is %q, want %q", o.Name, a.Header.Get("X-Request-Id"), "walk-"+o.Name)
+				t.Errorf("%s: the response's request ID is %q, want %q", o.Name, a.Header.Get("X-Request-Id"), "walk-"+o.Name)
 			}
 			if o.Secret && a.Status/100 == 2 {
 				var made struct {
@@ -105,7 +104,7 @@ func TestLogTellsNoSecrets(t *testing.T) {
 			answer := httptest.NewRecorder()
 			s.Handler.ServeHTTP(answer, r)
 			if id := answer.Header().Get("X-Request-Id"); !strings.HasPrefix(id, "req_") {
-				t.Errorf("%s: a request with an odd id is called %q; want the prefix %q", path, id, "req_")
+				t.Errorf("%s: a request with an invalid ID gets the ID %q; want the prefix %q", path, id, "req_")
 			}
 		}
 		out.mu.Lock()
@@ -114,18 +113,18 @@ func TestLogTellsNoSecrets(t *testing.T) {
 		slices.Sort(secrets)
 		for _, secret := range slices.Compact(secrets) {
 			if i := strings.Index(text, secret); i >= 0 {
-				t.Errorf("the log holds %q: …%s…", secret, text[max(0, i-200):min(len(text), i+100)])
+				t.Errorf("the log contains %q: …%s…", secret, text[max(0, i-200):min(len(text), i+100)])
 			}
 		}
 		lines := map[string]logLine{}
 		for line := range strings.Lines(text) {
 			var l logLine
 			if err := json.Unmarshal([]byte(line), &l, json.MatchCaseInsensitiveNames(true)); err != nil {
-				t.Fatalf("a line is no JSON: %v: %s", err, line)
+				t.Fatalf("a log line is not JSON: %v: %s", err, line)
 			}
 			if strings.HasSuffix(l.Msg, "request") && strings.HasPrefix(l.Request, "walk-") {
 				if lines[l.Request] != (logLine{}) {
-					t.Errorf("%s has two lines", l.Request)
+					t.Errorf("the request %s has two log lines", l.Request)
 				}
 				lines[l.Request] = l
 			}
@@ -134,16 +133,16 @@ func TestLogTellsNoSecrets(t *testing.T) {
 			l := lines["walk-"+o.Name]
 			if l.Operation != o.Name || l.Method != o.Method || !strings.HasSuffix(l.Route, o.Path) || l.Status < 200 ||
 				l.Status > 299 {
-				t.Errorf("the line of %s is %+v", o.Name, l)
+				t.Errorf("the log line of %s is %+v", o.Name, l)
 			}
 		}
 		if tools := strings.Count(text, `"route":"/mcp","operation":"`); tools < len(offered(s.Registry)) {
-			t.Errorf("%d calls of tools are logged with their operation, of %d", tools, len(offered(s.Registry)))
+			t.Errorf("%d tool calls are logged with their operation, want %d", tools, len(offered(s.Registry)))
 		}
 	})
 }
 
-// offered are the operations that are tools.
+// offered returns the operations that are available as tools.
 func offered(r *op.Registry) (all []*op.Operation) {
 	for _, o := range r.All() {
 		if o.IsTool() {

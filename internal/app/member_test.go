@@ -14,7 +14,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// changeMember and removeMember are operations that no route leads to yet.
+// changeMember and removeMember call operations that have no route yet.
 func changeMember(by *apptest.Person, workspace, userID string, role board.WorkspaceRole) (m board.Member, err error) {
 	err = by.DB.Write(context.Background(), board.Person(by.ID, board.ScopeAdmin), func(tx *store.Tx) (err error) {
 		m, err = app.ChangeMember(context.Background(), tx,
@@ -59,7 +59,7 @@ func TestLastOwnerStays(t *testing.T) {
 	})
 }
 
-// Two owners who leave at the same moment don't both get away.
+// If two owners leave at the same moment, only one of them succeeds.
 func TestTwoLastOwners(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -74,13 +74,13 @@ func TestTwoLastOwners(t *testing.T) {
 			}
 			wg.Wait()
 			if (errs[0] == nil) == (errs[1] == nil) {
-				t.Errorf("left: %v and %v", errs[0], errs[1])
+				t.Errorf("both owners left, or neither did: got errors %v and %v", errs[0], errs[1])
 			}
 		}
 	})
 }
 
-func TestWhoMayChangeWhom(t *testing.T) {
+func TestMemberChangePermissions(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, bob, tom, eve := s.Person("Ada"), s.Person("Bob"), s.Person("Tom"), s.Person("Eve")
@@ -119,7 +119,7 @@ func TestRemovedMemberLeavesNothingBehind(t *testing.T) {
 		tom.Joins(workspace, board.WorkspaceMember)
 		limited, elsewhere := bob.Within(workspace), bob.Within(another)
 
-		// Boards that Ada sees, does not see, and that are put away.
+		// Boards that Ada sees, that she does not see, and that are archived or in the trash.
 		type wall struct{ board, card string }
 		newBoard := func(p *apptest.Person, in, visibility string) (b wall) {
 			b.board = p.Must("create_board", fields{"workspaceId": in, "name": "B", "visibility": visibility}).ID()
@@ -135,12 +135,12 @@ func TestRemovedMemberLeavesNothingBehind(t *testing.T) {
 		bob.Must("trash_board", fields{"boardId": trashed.board})
 		bob.Must("create_saved_filter", fields{"workspaceId": workspace, "name": "Mine", "query": ""})
 
-		// Bob cannot leave a board of his without an admin, but can be removed.
+		// Bob cannot leave a board on which he is the only admin, but can be removed.
 		refused(t, removeMember(bob, workspace, bob.ID), board.CodeForbidden, "last admin of the board "+alone.board)
 		bob.Must("get_card", fields{"cardId": alone.card})
 		before := tom.Must("get_board", fields{"boardId": hidden.board}).Get("version").(float64)
 		allowed(t, removeMember(ada, workspace, bob.ID))
-		s.Clock.Advance(2 * time.Second) // a token is believed for 0.9 s
+		s.Clock.Advance(2 * time.Second) // a token is cached for 0.9 s
 
 		for name, p := range map[string]*apptest.Person{"limited": limited, "unlimited": bob} {
 			if a := p.Call("get_card", fields{"cardId": open.card}); a.Status/100 == 2 {
@@ -160,11 +160,11 @@ func TestRemovedMemberLeavesNothingBehind(t *testing.T) {
 			}
 		}
 		if raw := assigned(ada, far.card); !strings.Contains(raw, bob.ID) {
-			t.Errorf("taken off a card of another workspace: %s; want it to contain %q", raw, bob.ID)
+			t.Errorf("unassigned from a card of another workspace: %s; want it to contain %q", raw, bob.ID)
 		}
-		// The owner took over the board that would have nobody, and no other.
+		// The owner becomes admin of the board that would have none, and of no other.
 		if a := ada.Must("get_board", fields{"boardId": alone.board}); a.Text("role") != "admin" {
-			t.Errorf("the board's heir is its %s, want admin", a.Text("role"))
+			t.Errorf("the owner's role on the board without an admin is %s, want admin", a.Text("role"))
 		}
 		ada.Refused(board.CodeNotFound, "get_board", fields{"boardId": hidden.board})
 		changes := tom.Must("list_board_changes", fields{"boardId": hidden.board, "since": int(before)})
@@ -172,14 +172,15 @@ func TestRemovedMemberLeavesNothingBehind(t *testing.T) {
 			t.Errorf("the board's changes are %v", kinds)
 		}
 		if changes.Text("0.actor.id") != ada.ID || changes.Text("0.actor.type") != "person" {
-			t.Errorf("the actor is not who did it: %s", changes.Raw)
+			t.Errorf("the actor of the change is wrong: %s", changes.Raw)
 		}
 		ada.Must("restore_board", fields{"boardId": trashed.board})
 		if raw := assigned(ada, trashed.card); !strings.Contains(raw, `"assignees":[]`) {
 			t.Errorf("still assigned on a board from the trash: %s; want it to contain %q", raw, `"assignees":[]`)
 		}
 
-		// Who comes back begins anew: the old token stays dead, board roles too.
+		// A person who joins again starts fresh: the old token stays revoked, and the board roles are
+		// gone.
 		bob.Joins(workspace, board.WorkspaceMember)
 		s.Clock.Advance(2 * time.Second)
 		limited.Refused(board.CodeUnauthenticated, "get_me", nil)
@@ -187,7 +188,7 @@ func TestRemovedMemberLeavesNothingBehind(t *testing.T) {
 	})
 }
 
-func TestWhoBecomesAGuestIsTakenOffCards(t *testing.T) {
+func TestNewGuestIsUnassignedFromHiddenCards(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -199,15 +200,15 @@ func TestWhoBecomesAGuestIsTakenOffCards(t *testing.T) {
 		_, err := changeMember(w.owner, w.workspace, w.other.ID, board.WorkspaceAdmin)
 		allowed(t, err)
 		if raw := string(w.owner.Must("get_card", fields{"cardId": w.card}).Raw); !strings.Contains(raw, w.other.ID) {
-			t.Errorf("an admin was taken off: %s; want it to contain %q", raw, w.other.ID)
+			t.Errorf("an admin was unassigned: %s; want it to contain %q", raw, w.other.ID)
 		}
 		_, err = changeMember(w.owner, w.workspace, w.other.ID, board.WorkspaceGuest)
 		allowed(t, err)
 		if raw := string(w.owner.Must("get_card", fields{"cardId": w.card}).Raw); strings.Contains(raw, w.other.ID) {
-			t.Errorf("a guest stays on a card that he does not see: %s", raw)
+			t.Errorf("a guest is still assigned to a card that the guest cannot see: %s", raw)
 		}
 		if raw := string(w.other.Must("get_card", fields{"cardId": here}).Raw); !strings.Contains(raw, w.other.ID) {
-			t.Errorf("a guest was taken off a card that he sees: %s; want it to contain %q", raw, w.other.ID)
+			t.Errorf("a guest was unassigned from a card that the guest can see: %s; want it to contain %q", raw, w.other.ID)
 		}
 	})
 }

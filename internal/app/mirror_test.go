@@ -9,18 +9,17 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// record is an object as an operation answers it.
+// record is an object as an operation returns it.
 type record = map[string]any
 
-// failer is testing.TB and rapid.T.
+// failer is implemented by testing.TB and rapid.T.
 type failer interface{ Fatalf(string, ...any) }
 
-// mirror is a board as a client keeps it that has seen it once and then takes
-// the changes of list_board_changes. Its rule: places follow from the changes
-// alone; of everything else it reads anew what a change names, and nothing
-// more; counts it makes itself. A change that was not recorded, or that names
-// another object, leaves something old in it. Beside that it keeps what the
-// changes told of the fields, which must be what it then reads.
+// mirror is a client's copy of a board: the client read the board once and then applies the
+// changes of list_board_changes. Positions follow from the changes alone. Everything else is
+// read again when a change names it, and only then. Counts are computed. A change that was not
+// recorded, or that names the wrong object, leaves stale data in the mirror. The mirror also
+// keeps the field values that the changes contain, which must equal what it then reads.
 type mirror struct {
 	t     failer
 	p     *apptest.Person
@@ -30,18 +29,18 @@ type mirror struct {
 	kept  map[string]record
 	order wall // the open lists of the board, the open cards of each list, the items of each checklist
 
-	named   map[string]bool   // what to read anew
-	whole   map[string]bool   // the cards that came with all that hangs on them
-	members bool              // whether to read all people anew
-	told    map[string]record // what the changes said of the fields
-	on      map[string]string // the card that something told of hangs on
+	named   map[string]bool   // the ids to read again
+	whole   map[string]bool   // the cards that arrived with their comments and checklists
+	members bool              // whether to read all members again
+	fields  map[string]record // field values from the changes
+	on      map[string]string // the card of each object in a change
 	gone    map[string]bool   // deleted labels
 }
 
 func newMirror(t failer, p *apptest.Person, a record) *mirror {
 	m := &mirror{
 		t: t, p: p, board: maps.Clone(a["get_board"].(record)), kept: map[string]record{}, order: wall{},
-		named: map[string]bool{}, whole: map[string]bool{}, told: map[string]record{}, on: map[string]string{},
+		named: map[string]bool{}, whole: map[string]bool{}, fields: map[string]record{}, on: map[string]string{},
 		gone: map[string]bool{},
 	}
 	m.id = m.board["id"].(string)
@@ -85,7 +84,7 @@ func objects(v any) (out []record) {
 	return out
 }
 
-// keep keeps a record without the records in it that have a life of their own.
+// keep stores a record without the nested records, which are stored separately.
 func (m *mirror) keep(r record) {
 	r = maps.Clone(r)
 	delete(r, "checklists")
@@ -93,7 +92,7 @@ func (m *mirror) keep(r record) {
 	m.kept[r["id"].(string)] = r
 }
 
-// drop forgets a record, and what hangs on it.
+// drop removes a record and everything that belongs to it.
 func (m *mirror) drop(id string) {
 	delete(m.kept, id)
 	delete(m.order, id)
@@ -104,7 +103,7 @@ func (m *mirror) drop(id string) {
 	}
 }
 
-// of are the records of a kind.
+// of returns the records of a kind.
 func (m *mirror) of(prefix string) map[string]record {
 	out := map[string]record{}
 	for id, r := range m.kept {
@@ -115,7 +114,7 @@ func (m *mirror) of(prefix string) map[string]record {
 	return out
 }
 
-// answers is what the mirror believes that the reading operations answer.
+// answers returns what the read operations should return according to the mirror.
 func (m *mirror) answers() record {
 	wholes, comments, open := record{}, record{}, record{}
 	for id, c := range m.of("crd_") {
@@ -173,7 +172,7 @@ func (m *mirror) inOrder(parent string) []record {
 	return out
 }
 
-// card shows a card with its labels as they are now, archived where its list is.
+// card returns a card with its current labels, archived if its list is.
 func (m *mirror) card(c record) record {
 	labels := []record{}
 	for _, l := range objects(c["labels"]) {
@@ -193,7 +192,7 @@ func (m *mirror) card(c record) record {
 	return c
 }
 
-// catchUp takes the changes behind the mirror's version in pages of a size.
+// catchUp applies the changes after the mirror's version, in pages of the given size.
 func (m *mirror) catchUp(size int) {
 	in := fields{"boardId": m.id, "since": int64(m.board["version"].(float64)), "limit": size}
 	for {
@@ -206,31 +205,30 @@ func (m *mirror) catchUp(size int) {
 		}
 		in = with(in, "cursor", a.Next)
 	}
-	m.readAnew()
-	m.compareTold()
+	m.readAgain()
+	m.compareFields()
 }
 
-// take takes one change: what has a place is put there, and what it names is
-// noted for reading.
+// take applies one change: it updates positions and notes the objects to read again.
 func (m *mirror) take(e record) {
 	if before := m.board["version"].(float64); e["boardVersion"] != before+1 || e["boardId"] != m.id {
-		m.t.Fatalf("behind version %v of %s comes %v", before, m.id, e)
+		m.t.Fatalf("after version %v of %s comes the change %v", before, m.id, e)
 	}
 	m.board["version"], m.board["updatedAt"] = e["boardVersion"], e["at"]
 	changes := e["changes"].(record)
 	noun, verb, _ := strings.Cut(e["type"].(string), ".")
 	card, _ := e["cardId"].(string)
 	list, _ := e["listId"].(string)
-	m.tell(noun, verb, about(e, noun), card, changes)
+	m.recordFields(noun, verb, about(e, noun), card, changes)
 	switch noun {
 	case "board":
 		m.named[m.id] = true
 		_, visibility := changes["visibility"]
-		m.members = m.members || visibility // who sees the board
+		m.members = m.members || visibility // the visibility decides who sees the board
 	case "board_member":
 		m.named[about(e, noun)] = true
 		if about(e, noun) == m.p.ID {
-			m.named[m.id] = true // the client's role
+			m.named[m.id] = true // the client's role may have changed
 		}
 	case "list":
 		m.named[list] = true
@@ -264,7 +262,7 @@ func (m *mirror) take(e record) {
 	case "label", "status", "rule":
 		m.named[about(e, noun)] = true
 	default:
-		m.t.Fatalf("this client knows no change %s: teach it what that names", e["type"])
+		m.t.Fatalf("the mirror does not know the change %s; add it to take", e["type"])
 	}
 }
 
@@ -285,7 +283,7 @@ func (m *mirror) takeCard(verb, card, list string, changes record) {
 			}
 		}
 	case m.kept[card] == nil && !m.whole[card]:
-		m.t.Fatalf("card.%s is about %s, which no change brought to the board", verb, card)
+		m.t.Fatalf("card.%s is about %s, which no change added to the board", verb, card)
 	}
 	if turned && archived["to"] != nil {
 		m.order.take(card)
@@ -294,7 +292,7 @@ func (m *mirror) takeCard(verb, card, list string, changes record) {
 	m.place(card, list, changes)
 }
 
-// place puts a thing where the change says that it stands, if it says so.
+// place puts an object at the position in the change, if the change has one.
 func (m *mirror) place(id, parent string, changes record) {
 	if at, ok := changes["position"].(record); ok {
 		m.order.put(m.t, id, parent, at["to"])
@@ -312,7 +310,7 @@ func (m *mirror) nameItems(items any) []string {
 	return ids
 }
 
-// about is the id of what a change is about.
+// about returns the ID of the object that a change is about.
 func about(e record, noun string) string {
 	changes := e["changes"].(record)
 	switch noun {
@@ -330,7 +328,7 @@ func about(e record, noun string) string {
 	return either(changes, noun+"Id")
 }
 
-// either is what a field is or, when it is nothing now, was.
+// either returns a field's new value, or its old value if the new one is null.
 func either(changes record, field string) string {
 	c, _ := changes[field].(record)
 	to, ok := c["to"].(string)
@@ -340,8 +338,8 @@ func either(changes record, field string) string {
 	return to
 }
 
-// readAnew reads what the changes named, and drops what is not there any more.
-func (m *mirror) readAnew() {
+// readAgain reads the objects that the changes named, and removes those that no longer exist.
+func (m *mirror) readAgain() {
 	on := fields{"boardId": m.id}
 	if m.named[m.id] {
 		b := m.p.Must("get_board", on).Data.(record)
@@ -378,7 +376,7 @@ func (m *mirror) readList(name string, in fields, prefix string, all bool) {
 		switch id := r["id"].(string); {
 		case m.named[id]:
 			m.keep(r)
-		case all: // sees the board now, or sees it still; a role given would have been told
+		case all: // sees the board; a new role would be in the changes
 			m.keep(with(r, "given", before[id]["given"]))
 		}
 	}
@@ -413,8 +411,8 @@ func (m *mirror) readCard(id string) {
 	}
 }
 
-// arrives fails unless a client that saw a board as in before, and takes the
-// changes since, holds it as in after.
+// arrives fails unless a client that read the board as in before, and applied the changes
+// since, has the board as in after.
 func arrives(t failer, p *apptest.Person, before, after record, size int) {
 	m := newMirror(t, p, before)
 	m.catchUp(size)

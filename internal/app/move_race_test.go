@@ -14,9 +14,9 @@ import (
 	"cardwall/internal/board"
 )
 
-// A card, and a list of cards, that goes to another board is itself there but
-// for board, list, number, labels and assignees.
-func TestMovedIsItself(t *testing.T) {
+// Moving a card, or a list of cards, to another board changes only the board, list, number,
+// labels and assignees.
+func TestMovesKeepEverythingElse(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		p := newPair(s, "private", "private")
@@ -43,7 +43,7 @@ func TestMovedIsItself(t *testing.T) {
 			}
 			after := cardsIn(p, p.to, to)
 			if len(before) != len(after) {
-				rt.Fatalf("%d cards are %d", len(before), len(after))
+				rt.Fatalf("%d cards became %d", len(before), len(after))
 			}
 			for i := range before {
 				equalButPlace(rt, before[i], after[i])
@@ -72,7 +72,7 @@ func namesOf(v any) (out []string) {
 	return out
 }
 
-// cardsIn are the cards of a list with all that hangs on them, archived ones too.
+// cardsIn returns the cards of a list, archived ones too, with their comments and checklists.
 func cardsIn(p *pair, boardID, list string) (out []map[string]any) {
 	for _, id := range p.ada.All("list_cards", "id",
 		fields{"boardId": boardID, "list": list, "archived": "true", "limit": 200}) {
@@ -110,9 +110,9 @@ func drawCardOn(rt *rapid.T, p *pair, list string) {
 	}
 }
 
-// Eight move cards between two boards in both directions while others write on
-// them. Nobody waits for ever, nothing is lost, nothing is written to the board
-// that a card has left.
+// Eight writers move cards between two boards in both directions while others write to them.
+// There is no deadlock, nothing is lost, and nothing is written to the board that a card has
+// left.
 func TestMoversBetweenBoardsDoNotDeadlock(t *testing.T) {
 	t.Parallel()
 	const movers, moves = 8, 12

@@ -11,17 +11,16 @@ import (
 	"cardwall/internal/board"
 )
 
-// pair is two boards of one workspace between which things go: Ada and Bob see
-// both, Cyd sees the first alone.
+// pair is two boards of one workspace. Ada and Bob see both, Cyd sees only the first.
 type pair struct {
 	*apptest.Service
 	ada, bob, cyd  *apptest.Person
 	workspace      string
 	from, to       string // the boards
 	here, there    string // a list on each
-	bug, bugThere  string // labels that look alike
-	idea           string // a label that only the first has
-	card           string // in here, with one of everything
+	bug, bugThere  string // matching labels
+	idea           string // a label of the first board only
+	card           string // a card in here with one of everything
 	listed, behind string // cards in there
 }
 
@@ -50,7 +49,7 @@ func newPair(s *apptest.Service, from, to board.Visibility) *pair {
 
 func (p *pair) make(name string, in fields) string { return p.ada.Must(name, in).ID() }
 
-// full makes a card with one of everything.
+// full creates a card with one of everything.
 func (p *pair) full(title string) string {
 	id := p.make("create_card", fields{"listId": p.here, "title": title, "description": "Two paragraphs about zebras.",
 		"labels": []string{p.bug, p.idea}, "assignees": []string{p.cyd.ID, p.bob.ID, p.ada.ID},
@@ -67,7 +66,7 @@ func (p *pair) version(boardID string) int64 {
 	return int64(p.ada.Must("get_board", fields{"boardId": boardID}).Get("version").(float64))
 }
 
-// last is the newest entry of a board's activity.
+// last returns the newest entry of a board's activity.
 func (p *pair) last(boardID string) map[string]any {
 	return p.ada.Must("list_board_activity", fields{"boardId": boardID, "limit": 1}).Get("0").(map[string]any)
 }
@@ -95,7 +94,7 @@ func TestMoveCardToBoard(t *testing.T) {
 			t.Errorf("the assignees of the moved card: %s", a.Raw)
 		}
 		if p.version(p.from) != v+1 || p.version(p.to) != w+1 || a.Version != w+1 {
-			t.Errorf("versions %d and %d, the answer %d; were %d and %d", p.version(p.from), p.version(p.to), a.Version, v, w)
+			t.Errorf("versions are %d and %d, the response has %d; they were %d and %d", p.version(p.from), p.version(p.to), a.Version, v, w)
 		}
 		equalButPlace(t, before.Data, p.ada.Must("get_card", fields{"cardId": p.card}).Data)
 		after := p.ada.Must("list_comments", fields{"cardId": p.card})
@@ -112,22 +111,22 @@ func TestMoveCardToBoard(t *testing.T) {
 			}
 		}
 		if got := p.ada.All("list_cards", "id", fields{"boardId": p.from, "archived": "true"}); len(got) != 0 {
-			t.Errorf("the board that it left has %v", got)
+			t.Errorf("the source board still has the cards %v", got)
 		}
 		ids := fmt.Sprintf(`card.moved {"cardId":"%s",`, p.card)
 		if got, want := lastOf(s.Outbox(p.from)), ids+fmt.Sprintf(`"listId":null,"previousListId":"%s","boardId":"%s"}`,
 			p.here, p.to); got != want {
-			t.Errorf("the board that it left sends %s\nwant %s", got, want)
+			t.Errorf("the source board sends %s\nwant %s", got, want)
 		}
 		if got, want := lastOf(s.Outbox(p.to)), ids+fmt.Sprintf(`"listId":"%s","previousListId":null,"boardId":"%s"}`,
 			p.there, p.from); got != want {
-			t.Errorf("the board that it came to sends %s\nwant %s", got, want)
+			t.Errorf("the target board sends %s\nwant %s", got, want)
 		}
 		entry := p.last(p.to)
 		for _, field := range []string{"title", "number", "description", "labels", "assignees", "dueDate", "done",
 			"checklists", "comments", "position", "boardId"} {
 			if entry["changes"].(map[string]any)[field] == nil {
-				t.Errorf("the change of the board that it came to does not tell %s: %v", field, entry["changes"])
+				t.Errorf("the change on the target board does not contain %s: %v", field, entry["changes"])
 			}
 		}
 		p.Refused(t, "not_found", p.cyd, "get_card", fields{"cardId": p.card})
@@ -135,13 +134,13 @@ func TestMoveCardToBoard(t *testing.T) {
 	})
 }
 
-// Refused calls an operation that has to be refused.
+// Refused calls an operation that must fail with the given code and change nothing.
 func (p *pair) Refused(t *testing.T, code board.Code, who *apptest.Person, name string, in fields) {
 	t.Helper()
 	v, w := p.version(p.from), p.version(p.to)
 	who.Refused(code, name, in)
 	if v != p.version(p.from) || w != p.version(p.to) {
-		t.Errorf("%s was refused and changed something", name)
+		t.Errorf("%s was rejected but changed something", name)
 	}
 }
 
@@ -152,7 +151,7 @@ func lastOf(lines []string) string {
 	return lines[len(lines)-1]
 }
 
-// equalButPlace compares two cards in all that a move to another board keeps.
+// equalButPlace compares everything of two cards that a move to another board keeps.
 func equalButPlace(t interface{ Errorf(string, ...any) }, before, after any) {
 	strip := func(v any) string {
 		c := maps.Clone(v.(map[string]any))
@@ -166,7 +165,7 @@ func equalButPlace(t interface{ Errorf(string, ...any) }, before, after any) {
 	}
 }
 
-// Nothing of a confidential board leaves it: it sends nothing, and the other
+// A move reveals nothing of a confidential board: that board sends no events, and the other
 // board does not name it.
 func TestMoveBetweenConfidentialBoards(t *testing.T) {
 	t.Parallel()
@@ -235,7 +234,7 @@ func TestMoveCardToBoardIsRefused(t *testing.T) {
 		p.Refused(t, "archived", p.ada, "move_card_to_board", move)
 		p.ada.Must("restore_card", fields{"cardId": p.card})
 
-		// The other board takes two more open cards, and three more in all.
+		// The other board has room for two more open cards and for three more cards in all.
 		for range 2 {
 			p.make("create_card", fields{"listId": p.there, "title": "More"})
 		}
@@ -266,7 +265,7 @@ func TestMoveListToBoard(t *testing.T) {
 		put := p.full("Put away")
 		p.ada.Must("archive_card", fields{"cardId": put})
 		last := p.make("create_card", fields{"listId": p.here, "title": "Last"})
-		p.ada.Must("update_list", fields{"listId": p.here, "wipLimit": 1, "wipMode": "hard"}) // two are in it
+		p.ada.Must("update_list", fields{"listId": p.here, "wipLimit": 1, "wipMode": "hard"}) // the list has two cards
 		before := p.ada.Must("list_cards", fields{"boardId": p.from, "archived": "true"}).Data.([]any)
 		v, w := p.version(p.from), p.version(p.to)
 		a := p.bob.Must("move_list_to_board", fields{"listId": p.here, "boardId": p.to, "position": "top"})
@@ -276,10 +275,10 @@ func TestMoveListToBoard(t *testing.T) {
 		}
 		if a.Text("droppedLabels.0.id") != p.idea || a.Get("droppedLabels.1") != nil ||
 			a.Text("droppedAssignees.0.id") != p.cyd.ID || a.Get("droppedAssignees.1") != nil {
-			t.Errorf("what was dropped: %s", a.Raw)
+			t.Errorf("the dropped labels and assignees: %s", a.Raw)
 		}
 		if p.version(p.from) != v+4 || p.version(p.to) != w+4 || a.Version != w+4 { // the list and three cards
-			t.Errorf("versions %d and %d, the answer %d; were %d and %d", p.version(p.from), p.version(p.to), a.Version, v, w)
+			t.Errorf("versions are %d and %d, the response has %d; they were %d and %d", p.version(p.from), p.version(p.to), a.Version, v, w)
 		}
 		after := p.ada.Must("list_cards", fields{"boardId": p.to, "archived": "true"}).Data.([]any)
 		for i := range before {
@@ -294,7 +293,7 @@ func TestMoveListToBoard(t *testing.T) {
 			t.Errorf("the order is %v", got)
 		}
 		if got := p.ada.All("list_lists", "id", fields{"boardId": p.from, "includeArchived": true}); len(got) != 0 {
-			t.Errorf("the board that it left has the lists %v", got)
+			t.Errorf("the source board still has the lists %v", got)
 		}
 		for _, b := range []struct{ id, side string }{{p.from, `"listId":null,`}, {p.to, `"previousListId":null,`}} {
 			sent := s.Outbox(b.id)

@@ -12,11 +12,11 @@ import (
 	"cardwall/internal/store"
 )
 
-// What it costs a change to find out whom it concerns: of a change that names
-// nobody, and of one that somebody watches.
-func BenchmarkChangesThatTell(b *testing.B) {
+// BenchmarkNotifyingChanges measures the cost of finding whom a change concerns: for a change
+// that names nobody, and for one that somebody watches.
+func BenchmarkNotifyingChanges(b *testing.B) {
 	s := apptest.New(b, filepath.Join(b.TempDir(), "cardwall.db"), apptest.Options{})
-	o := newOffice(s)
+	o := newNotificationWorld(s)
 	other := o.ada.Must("create_list", fields{"boardId": o.board, "name": "Doing"}).ID()
 	card := o.card(o.ada, fields{"title": "Card"})
 	lists := []string{o.list, other}

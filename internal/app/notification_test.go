@@ -16,15 +16,15 @@ import (
 	"cardwall/internal/store"
 )
 
-// office is a workspace with two people and a list on a board that both see.
-type office struct {
+// notificationWorld is a workspace with two people and a list on a board that both see.
+type notificationWorld struct {
 	*apptest.Service
 	ada, bob               *apptest.Person
 	workspace, board, list string
 }
 
-func newOffice(s *apptest.Service) *office {
-	o := &office{Service: s, ada: s.Person("Ada"), bob: s.Person("Bob")}
+func newNotificationWorld(s *apptest.Service) *notificationWorld {
+	o := &notificationWorld{Service: s, ada: s.Person("Ada"), bob: s.Person("Bob")}
 	o.workspace = o.ada.Workspace("Engines", board.PlanTeam)
 	o.bob.Joins(o.workspace, board.WorkspaceMember)
 	o.board = o.ada.Must("create_board", fields{"workspaceId": o.workspace, "name": "Launch"}).ID()
@@ -32,12 +32,12 @@ func newOffice(s *apptest.Service) *office {
 	return o
 }
 
-func (o *office) card(by *apptest.Person, more fields) string {
+func (o *notificationWorld) card(by *apptest.Person, more fields) string {
 	o.T.Helper()
 	return by.Must("create_card", with(more, "listId", o.list)).ID()
 }
 
-// toldTo is what a person was told, newest first: kind, event and actor.
+// toldTo returns a person's notifications, newest first: kind, event and actor.
 func toldTo(p *apptest.Person) (out []string) {
 	p.T.Helper()
 	a := p.Must("list_notifications", fields{"limit": 200})
@@ -51,15 +51,15 @@ func toldTo(p *apptest.Person) (out []string) {
 func same(t *testing.T, what string, got []string, want ...string) {
 	t.Helper()
 	if !slices.Equal(got, want) {
-		t.Errorf("%s: told %q, want %q", what, got, want)
+		t.Errorf("%s: got the notifications %q, want %q", what, got, want)
 	}
 }
 
-// Every kind tells whom it concerns, once, and never who did it.
+// Every kind of event notifies the people it concerns, once, and never its actor.
 func TestNotificationsOfEachKind(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		o := newOffice(s)
+		o := newNotificationWorld(s)
 		ada, bob := o.ada, o.bob
 		clear := func() {
 			ada.Must("mark_all_notifications", nil)
@@ -130,20 +130,20 @@ func TestNotificationsOfEachKind(t *testing.T) {
 		ada.Must("unwatch_board", fields{"boardId": o.board})
 		o.card(bob, fields{"title": "Unwatched"})
 		if n := len(unread(ada)); n != 3 {
-			t.Errorf("a board watched no more tells: %d, want 3", n)
+			t.Errorf("after unwatching the board there are %d notifications, want 3", n)
 		}
 		clear()
 
 		ada.Must("copy_board", fields{"boardId": o.board, "name": "Again", "includeCards": true})
 		ada.Must("copy_card", fields{"cardId": card, "title": "Again", "includeAssignees": false})
-		same(t, "a copy mentions nobody anew", unread(bob))
+		same(t, "a copy mentions nobody again", unread(bob))
 	})
 }
 
 func TestMarkingNotifications(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		o := newOffice(s)
+		o := newNotificationWorld(s)
 		for range 3 {
 			o.card(o.ada, fields{"title": "Yours", "assignees": []string{o.bob.ID}})
 		}
@@ -158,11 +158,11 @@ func TestMarkingNotifications(t *testing.T) {
 			t.Errorf("the session says %v are unread, want %v", a.Get("unread"), float64(2))
 		}
 		if a := o.bob.Must("mark_notification", fields{"notificationId": ids[2], "read": false}); a.Get("readAt") != nil {
-			t.Errorf("unmarked: %s", a.Raw)
+			t.Errorf("marked as unread: %s", a.Raw)
 		}
 		o.ada.Refused(board.CodeNotFound, "mark_notification", fields{"notificationId": ids[0], "read": true})
 		if a := o.bob.Must("mark_all_notifications", fields{"upTo": ids[1]}); a.Get("unread") != float64(1) {
-			t.Errorf("marked up to the second: %s", a.Raw)
+			t.Errorf("marked as read up to the second: %s", a.Raw)
 		}
 		same(t, "left", o.bob.All("list_notifications", "id", fields{"unread": true}), ids[0])
 		s.Clock.Advance(board.NotificationKept + time.Minute)
@@ -172,12 +172,12 @@ func TestMarkingNotifications(t *testing.T) {
 	})
 }
 
-// What the settings switch off is not written; what cannot be set is refused in
-// words.
+// Notifications that are switched off in the settings are not written. Invalid settings are
+// rejected with a message.
 func TestNotificationSettings(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		o := newOffice(s)
+		o := newNotificationWorld(s)
 		if a := o.bob.Must("get_notification_settings", nil); a.Text("ways.mention") != "mail" ||
 			a.Get("digestHour") != float64(8) || a.Get("quietFrom") != nil {
 			t.Errorf("the defaults: %s", a.Raw)
@@ -198,19 +198,18 @@ func TestNotificationSettings(t *testing.T) {
 	})
 }
 
-// Of what a person may not see any more there is no notification, from the
-// moment on at which that is so.
-func TestNotificationsEndWithTheRight(t *testing.T) {
+// A person who loses the right to see something immediately loses the notifications about it.
+func TestNotificationsEndWithAccess(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		o := newOffice(s)
+		o := newNotificationWorld(s)
 		card := o.card(o.ada, fields{"title": "Yours", "assignees": []string{o.bob.ID}})
 		id := o.bob.All("list_notifications", "id", nil)[0]
 		o.ada.Must("update_board", fields{"boardId": o.board, "visibility": "private"})
 		same(t, "a board that is private now", toldTo(o.bob))
 		o.bob.Refused(board.CodeNotFound, "mark_notification", fields{"notificationId": id, "read": true})
 		if a := o.bob.Must("get_notification_count", nil); a.Get("unread") != float64(0) {
-			t.Errorf("the count says %v, want %v", a.Get("unread"), float64(0))
+			t.Errorf("the unread count is %v, want %v", a.Get("unread"), float64(0))
 		}
 		o.ada.Must("add_comment", fields{"cardId": card, "text": "@Bob"})
 		same(t, "a mention of who does not see it", toldTo(o.bob))
@@ -221,12 +220,12 @@ func TestNotificationsEndWithTheRight(t *testing.T) {
 	})
 }
 
-// An email goes out when its time has come, tells what is unread then and may be
-// seen then, and tells nothing twice.
+// An email is sent when it is due. It contains what is unread and visible at that time, and
+// contains nothing twice.
 func TestNotificationEmails(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		o := newOffice(s)
+		o := newNotificationWorld(s)
 		s.Clock.Stop()
 		s.Clock.Advance(time.Until(nextMidnight()) + 36*time.Hour) // noon of a day
 		post := func() (out []string) {
@@ -253,13 +252,13 @@ func TestNotificationEmails(t *testing.T) {
 		o.bob.Must("mark_notification", fields{"notificationId": o.bob.All("list_notifications", "id", nil)[0], "read": true})
 		s.Clock.Advance(time.Hour)
 		same(t, "what was read", post())
-		s.Clock.Advance(20 * time.Hour) // over eight o'clock
+		s.Clock.Advance(20 * time.Hour) // past eight o'clock
 		same(t, "the digest", post(), "bob@example.com digest 1")
 		same(t, "the digest again", post())
 		s.Clock.Advance(24 * time.Hour)
 		same(t, "a day of nothing", post())
 
-		// Quiet hours hold what would leave at once.
+		// Quiet hours delay immediate emails.
 		o.bob.Must("set_notification_settings",
 			notificationSettings(fields{"assignment": "mail", "quietFrom": "08:00", "quietUntil": "20:00"}))
 		o.card(o.ada, fields{"title": "Quiet", "assignees": []string{o.bob.ID}})
@@ -268,7 +267,7 @@ func TestNotificationEmails(t *testing.T) {
 		s.Clock.Advance(12 * time.Hour)
 		same(t, "after them", post(), "bob@example.com notify 1")
 
-		// What is lost between the event and the email is not told.
+		// If access is lost between the event and the email, the email leaves the event out.
 		s.Clock.Advance(10 * time.Hour)
 		o.card(o.ada, fields{"title": "Lost", "assignees": []string{o.bob.ID}})
 		o.ada.Must("update_board", fields{"boardId": o.board, "visibility": "private"})
@@ -278,7 +277,7 @@ func TestNotificationEmails(t *testing.T) {
 		s.Clock.Advance(24 * time.Hour)
 		same(t, "and found again: its email has gone by", post())
 
-		// One click ends it; the rest goes on.
+		// One click unsubscribes from one kind of email; the others continue.
 		var token string
 		s.Write(board.System(), func(_ context.Context, tx *store.Tx) error {
 			token = tx.UnsubscribeToken(o.bob.ID)
@@ -290,10 +289,10 @@ func TestNotificationEmails(t *testing.T) {
 		s.Clock.Advance(48 * time.Hour)
 		same(t, "unsubscribed", post())
 		if a := o.bob.Must("get_notification_settings", nil); a.Get("mail") != false || a.Text("ways.assignment") != "mail" {
-			t.Errorf("the settings after that: %s", a.Raw)
+			t.Errorf("the settings after unsubscribing: %s", a.Raw)
 		}
 		if got := toldTo(o.bob); len(got) == 0 || got[0] != "assignment card.created Ada" {
-			t.Errorf("in the application: %q", got)
+			t.Errorf("the notifications in the application: %q", got)
 		}
 	})
 }
@@ -302,11 +301,11 @@ func nextMidnight() time.Time {
 	return time.Now().UTC().Truncate(24 * time.Hour)
 }
 
-// An email that failed is tried again with the same, not with less.
+// A failed email is retried with the same notifications.
 func TestRetriedNotificationEmailIsComplete(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		o := newOffice(s)
+		o := newNotificationWorld(s)
 		o.card(o.ada, fields{"title": "Yours", "assignees": []string{o.bob.ID}})
 		s.Clock.Advance(board.EmailDelay)
 		for attempt := range 3 {
@@ -325,12 +324,12 @@ func TestRetriedNotificationEmailIsComplete(t *testing.T) {
 	})
 }
 
-// Whatever people do, nobody holds a notification of what the person does not
-// see, or of the person's own act.
-func TestNobodyIsToldOfWhatIsHidden(t *testing.T) {
+// Whatever people do, nobody has a notification about something that they cannot see, or about
+// an action of their own.
+func TestNotificationsNeverRevealHiddenBoards(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		o := newOffice(s)
+		o := newNotificationWorld(s)
 		people := []*apptest.Person{o.ada, o.bob, s.Person("Cleo").Joins(o.workspace, board.WorkspaceGuest),
 			s.Person("Dan").Joins(o.workspace, board.WorkspaceMember), s.Person("Eve")}
 		boards := []string{o.board,
@@ -371,19 +370,20 @@ func TestNobodyIsToldOfWhatIsHidden(t *testing.T) {
 				sees := p.All("list_boards", "id", fields{"includeArchived": true})
 				for i := range a.Each("id") {
 					if on := a.Text(fmt.Sprint(i, ".board.id")); !slices.Contains(sees, on) {
-						r.Fatalf("%s was told of a board that is not to be seen: %s", p.Name, a.Raw)
+						r.Fatalf("%s has a notification of a board that the person cannot see: %s", p.Name, a.Raw)
 					}
 					if a.Get(fmt.Sprint(i, ".actor.id")) == p.ID {
-						r.Fatalf("%s was told of an own act: %s", p.Name, a.Raw)
+						r.Fatalf("%s has a notification of an own action: %s", p.Name, a.Raw)
 					}
 				}
 			}
-			// Written for nobody who did not see it then, and never of an own act.
+			// Notifications are written only for people who saw the board at the time, and never for the
+			// actor.
 			if own := s.Column("SELECT n.id FROM notifications n WHERE n.actor_id = n.user_id"); len(own) > 0 {
-				r.Fatalf("own acts: %v", own)
+				r.Fatalf("notifications of own actions: %v", own)
 			}
 			if got := s.Column("SELECT n.id FROM notifications n WHERE n.user_id = '" + people[4].ID + "'"); len(got) > 0 {
-				r.Fatalf("a stranger has %v", got)
+				r.Fatalf("a stranger has the notifications %v", got)
 			}
 		})
 		if all := s.Column("SELECT kind FROM notifications"); len(all) < 2 {

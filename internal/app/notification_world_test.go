@@ -7,7 +7,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// mentioned is a notification of the owner's that somebody else caused.
+// mentioned returns a notification that somebody else caused for the owner.
 func (w *world) mentioned() string {
 	w.T.Helper()
 	before := w.owner.All("list_notifications", "id", nil)
@@ -21,7 +21,7 @@ func (w *world) mentioned() string {
 	return after[0]
 }
 
-// notificationSettings are settings with one field changed.
+// notificationSettings returns settings with one field changed.
 func notificationSettings(change fields) fields {
 	ways := fields{"mention": "mail", "assignment": "digest", "invitation": "mail", "due": "mail",
 		"comment": "application", "watched": "off"}
@@ -39,7 +39,7 @@ func notificationSettings(change fields) fields {
 	return in
 }
 
-// unsubscribeToken is what stands in the emails to somebody.
+// unsubscribeToken returns the token of the unsubscribe links in a person's emails.
 func (w *world) unsubscribeToken() (token string) {
 	w.Write(board.System(), func(_ context.Context, tx *store.Tx) error {
 		token = tx.UnsubscribeToken(w.other.ID)

@@ -13,7 +13,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// beside makes another workspace in the organization of one, as the operator's
+// beside creates another workspace in the organization of an existing one, as the operator's
 // command does.
 func beside(p *apptest.Person, workspaceID, name string) (id string) {
 	p.T.Helper()
@@ -26,7 +26,7 @@ func beside(p *apptest.Person, workspaceID, name string) (id string) {
 	return id
 }
 
-func TestOrganizationTellsItsPlanAndWhatItUses(t *testing.T) {
+func TestOrganizationShowsPlanAndUsage(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -43,15 +43,15 @@ func TestOrganizationTellsItsPlanAndWhatItUses(t *testing.T) {
 		}
 		if a.Get("webhooks.count") != 3.0 || a.Text("workspaces.0.id") != w.workspace || a.Get("workspaces.1") != nil ||
 			a.Get("workspaces.0.members") != 2.0 {
-			t.Errorf("it uses %s", a.Raw)
+			t.Errorf("the organization's usage is %s", a.Raw)
 		}
 		if !strings.HasSuffix(a.Text("renewsAt"), "T00:00:00.000Z") {
-			t.Errorf("the day begins again at %s", a.Text("renewsAt"))
+			t.Errorf("the daily limits renew at %s", a.Text("renewsAt"))
 		}
 		if strings.Contains(string(a.Raw), theirs) {
-			t.Errorf("another organization's workspace is in %s", a.Raw)
+			t.Errorf("the response includes another organization's workspace: %s", a.Raw)
 		}
-		// Members see the plan, of the workspaces only their own.
+		// Members see the plan, but only their own workspaces.
 		second := beside(w.owner, w.workspace, "Second")
 		if a := w.other.Must("get_organization", in); a.Get("owned") != false || a.Get("workspaces.1") != nil ||
 			a.Text("workspaces.0.role") != "member" {
@@ -88,7 +88,7 @@ func TestOrganizationMembersOverAllWorkspaces(t *testing.T) {
 			t.Errorf("Eve is %s", a.Raw)
 		}
 		if a.Text("2.email") != "eve@example.com" || a.Get("3.email") != nil {
-			t.Errorf("the addresses of who is in no workspace that the caller manages: %s", a.Raw)
+			t.Errorf("the caller sees addresses of people in workspaces that the caller does not manage: %s", a.Raw)
 		}
 		if a := eve.Must("list_organization_members", in); a.Text("3.email") != "carol@example.com" ||
 			a.Text("0.email") != "ada@example.com" {
@@ -98,7 +98,7 @@ func TestOrganizationMembersOverAllWorkspaces(t *testing.T) {
 	})
 }
 
-func TestOperatorsAloneSeeOrganizations(t *testing.T) {
+func TestOnlyOperatorsSeeOrganizations(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{Operators: []string{"root@example.com"}}, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -110,7 +110,7 @@ func TestOperatorsAloneSeeOrganizations(t *testing.T) {
 				}
 			}
 		}
-		// However old the sign-in: nobody is asked to sign in again for what is not there.
+		// However old the sign-in is, no recent sign-in is asked for an object that does not exist.
 		later := s.Browser()
 		later.Must("sign_in", fields{"email": w.withPassword(), "password": password})
 		s.Clock.Advance(board.RecentFor)
@@ -152,7 +152,7 @@ func TestOperatorFindsOrganizations(t *testing.T) {
 			{fields{"plan": "free"}, []string{"Compilers"}},
 			{fields{"q": "grace", "plan": "business"}, []string{"100% Linkers"}},
 			{fields{"readOnly": true}, nil},
-			{fields{"readOnly": false, "q": "_"}, []string{"100% Linkers", "Compilers", "Ärzte am Platz"}}, // every id has one
+			{fields{"readOnly": false, "q": "_"}, []string{"100% Linkers", "Compilers", "Ärzte am Platz"}}, // every id contains one
 		} {
 			if got := names(c.in); !slices.Equal(got, c.want) {
 				t.Errorf("%v finds %v, want %v", c.in, got, c.want)
@@ -190,12 +190,12 @@ func TestOperatorChangesPlanAndWriting(t *testing.T) {
 		ada.Must("update_organization", fields{"organizationId": org, "readOnly": false})
 		grace.Must("create_board", fields{"workspaceId": workspace, "name": "x"})
 		if a := grace.Must("get_organization", fields{"organizationId": org}); a.Text("plan") != "business" {
-			t.Errorf("what was absent did not stay: %s", a.Raw)
+			t.Errorf("an absent field did not keep its value: %s", a.Raw)
 		}
 		ada.Refused(board.CodeInvalidRequest, "update_organization", fields{"organizationId": org, "plan": "gold"})
 		ada.Refused(board.CodeNotFound, "update_organization", fields{"organizationId": store.NewID("org_"), "plan": "free"})
 
-		// Each of its workspaces reads it in its audit, and who did it.
+		// The audit of each workspace shows the change and who made it.
 		for _, id := range []string{workspace, second} {
 			log := grace.Must("list_audit_entries", fields{"workspaceId": id, "operation": "update_organization"})
 			if len(log.Each("id")) != 2 || log.Text("1.actorName") != "Ada" || log.Text("1.subject") != org ||

@@ -11,7 +11,7 @@ import (
 	"cardwall/internal/board"
 )
 
-// titlesOf are the titles of a group of cards.
+// titlesOf returns the titles of a group of cards.
 func titlesOf(a apptest.Answer, group string) string {
 	var out []string
 	for _, c := range a.Get(group + ".cards").([]any) {
@@ -74,9 +74,10 @@ func TestOverview(t *testing.T) {
 		check("Pacific/Pago_Pago", "overdue", "monday, this morning", 2)
 		check("Pacific/Pago_Pago", "dueToday", "this morning", 1)
 
-		// Six boards: five are shown, what changed last first; those who do not see them are told of none.
+		// Of six boards, the five changed last are shown, newest first. People who cannot see them
+		// are shown none.
 		for i := range 5 {
-			s.Clock.Advance(time.Second) // each change at a time of its own
+			s.Clock.Advance(time.Second) // each change at a different time
 			ada.Must("create_board", fields{"workspaceId": workspace, "name": fmt.Sprint("Board ", i), "visibility": "private"})
 		}
 		s.Clock.Advance(time.Second)
@@ -91,7 +92,7 @@ func TestOverview(t *testing.T) {
 		}
 		ada.Must("update_board", fields{"boardId": b, "visibility": "private"})
 		if a := bob.Must("get_my_overview", nil); a.Get("boards.count") != 0.0 || strings.Contains(string(a.Raw), "of bob") {
-			t.Errorf("who does not see the board sees %s", a.Raw)
+			t.Errorf("a person who cannot see the board sees %s", a.Raw)
 		}
 		elsewhere := ada.Within(ada.Workspace("Elsewhere", board.PlanTeam))
 		if a := elsewhere.Must("get_my_overview", nil); a.Get("boards.count") != 0.0 ||
@@ -103,11 +104,11 @@ func TestOverview(t *testing.T) {
 	})
 }
 
-// The overview counts what the filters of list_my_cards find.
+// The overview counts the cards that the filters of list_my_cards find.
 func TestOverviewCountsWhatTheFiltersFind(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		s.Clock.Stop() // both look at one moment
+		s.Clock.Stop() // both use the same time
 		ada := s.Person("Ada")
 		_, lists, _ := newWall(ada, ada.Workspace("Engines", board.PlanTeam), 1, 0)
 		for i := range 40 {

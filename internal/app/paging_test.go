@@ -14,8 +14,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// crowd is eight writers who change what a walker does not look for, as long
-// as it walks.
+// crowd is eight writers who keep changing cards other than those that the walk looks for.
 type crowd struct {
 	stop chan struct{}
 	wg   sync.WaitGroup
@@ -41,8 +40,8 @@ func crowdOf(write func(random *rand.Rand)) *crowd {
 
 func (c *crowd) leave() { close(c.stop); c.wg.Wait() }
 
-// walk goes through a list page by page, calls between after each, and returns
-// those of the records that are wanted, in the order in which they came.
+// walk reads a list page by page, calls between after each page, and returns the wanted records
+// in the order in which they came.
 func walk(p *apptest.Person, name string, in fields, wanted []string, between func(page int)) (seen []string) {
 	p.T.Helper()
 	all := map[string]bool{}
@@ -53,7 +52,7 @@ func walk(p *apptest.Person, name string, in fields, wanted []string, between fu
 		a := p.Must(name, in)
 		ids := a.Each("id")
 		if limit := in["limit"].(int); len(ids) > limit || a.Next != "" && len(ids) != limit {
-			p.T.Errorf("%s: a page of %d records, the limit is %d", name, len(ids), limit)
+			p.T.Errorf("%s: a page has %d records, want at most %d", name, len(ids), limit)
 		}
 		for _, id := range ids {
 			if all[id] {
@@ -68,9 +67,9 @@ func walk(p *apptest.Person, name string, in fields, wanted []string, between fu
 	}
 }
 
-// rankAnew makes the next card that is created between two of a list's cards
-// outgrow its rank, and creates it.
-func rankAnew(p *apptest.Person, listID string) {
+// forceRerank gives two new cards ranks of almost the maximum length and creates a card between
+// them, so that the list is re-ranked.
+func forceRerank(p *apptest.Person, listID string) {
 	p.T.Helper()
 	var made [2]string
 	for i := range made {
@@ -83,7 +82,7 @@ func rankAnew(p *apptest.Person, listID string) {
 			if err != nil {
 				return err
 			}
-			// Behind the rank that it had, and before any other but those that begin with it.
+			// The longer rank sorts after the previous one and before all ranks that do not begin with it.
 			card.Rank += strings.Repeat("V", 55+i)
 			if i == 1 {
 				first, err := tx.Card(ctx, made[0], board.Unarchive)
@@ -100,13 +99,12 @@ func rankAnew(p *apptest.Person, listID string) {
 	})
 	p.Must("create_card", fields{"listId": listID, "title": "noise", "position": fields{"after": made[0]}})
 	if epoch(p.Service, listID) == before {
-		p.T.Error("the list was not ranked anew, so this test shows nothing")
+		p.T.Error("the list was not re-ranked, so this test proves nothing")
 	}
 }
 
-// TestWalkingCardsWhileOthersWrite: each card that nobody touches comes once,
-// in its order, whatever the size of the page and whatever is created, moved,
-// archived and ranked anew in between.
+// Each card that nobody changes appears once, in order, whatever the page size and whatever is
+// created, moved, archived and re-ranked meanwhile.
 func TestWalkingCardsWhileOthersWrite(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -132,26 +130,26 @@ func TestWalkingCardsWhileOthersWrite(t *testing.T) {
 				seen := walk(ada, "list_cards", fields{"boardId": boardID, "limit": limit, "sort": sort, "view": "compact"}, stable,
 					func(page int) {
 						if sort == "position" && page%5 == 1 && page < 30 {
-							rankAnew(ada, lists[page%3])
+							forceRerank(ada, lists[page%3])
 						}
-						if page > 40 { // the walker must get to the end
+						if page > 40 { // the walk must end
 							noise.rest()
 						}
 					})
 				writers.leave()
 				noise.clear()
 				if !slices.Equal(seen, want) {
-					t.Errorf("limit %d by %s: the walk met\n%v, want\n%v", limit, sort, seen, want)
+					t.Errorf("limit %d by %s: the walk returned\n%v, want\n%v", limit, sort, seen, want)
 				}
 			}
 		}
 		if again := replayed(t, ada, boardID, lists); again.String() != wallOf(ada, boardID, lists).String() {
-			t.Error("after all this the changes replayed give another order than the board has")
+			t.Error("the replayed changes give another order than the board has")
 		}
 	})
 }
 
-// noise are the cards that the writers make, move and archive.
+// noise is the cards that the writers create, move and archive.
 type noise struct {
 	p      *apptest.Person
 	board  string
@@ -209,7 +207,7 @@ func (n *noise) write(random *rand.Rand) {
 	}
 }
 
-// clear archives what the writers left, so that the next walk is short.
+// clear archives the writers' cards, so that the next walk is short.
 func (n *noise) clear() {
 	for _, id := range n.p.All("list_cards", "id", fields{"boardId": n.board, "limit": 200}) {
 		if !slices.Contains(n.stable, id) {
@@ -247,7 +245,7 @@ func TestWalkingOtherListsWhileOthersWrite(t *testing.T) {
 		var budget sync.Mutex
 		for limit := 1; limit <= 7; limit++ {
 			for name, want := range stable {
-				left := 60 // writes during one walk, or the walker would never get to the end
+				left := 60 // writes during one walk, so that the walk ends
 				writers := crowdOf(func(random *rand.Rand) {
 					budget.Lock()
 					left--
@@ -280,15 +278,15 @@ func TestWalkingOtherListsWhileOthersWrite(t *testing.T) {
 				seen := walk(ada, name, with(in[name], "limit", limit), want, func(int) {})
 				writers.leave()
 				if !slices.Equal(seen, want) {
-					t.Errorf("%s with limit %d met\n%v, want\n%v", name, limit, seen, want)
+					t.Errorf("%s with limit %d returned\n%v, want\n%v", name, limit, seen, want)
 				}
 			}
 		}
 	})
 }
 
-// Every order of cards, walked in pages of any size, is the order that one
-// large page has, and the order of the values that it sorts by.
+// Every sort order, walked with any page size, equals the order of one large page and the order
+// of the sort values.
 func TestWalkingEveryOrder(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -336,7 +334,7 @@ func TestWalkingEveryOrder(t *testing.T) {
 							t.Errorf("%s by %s: %q", list.name, sort, titles)
 						}
 					}
-					if by == "due" { // what has no date comes last in both directions
+					if by == "due" { // cards without a date come last in both directions
 						due := ada.Must(list.name, in).Each("dueDate")
 						if slices.Index(due, "<nil>") != 5 {
 							t.Errorf("%s by %s: %v", list.name, sort, due)

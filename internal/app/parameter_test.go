@@ -9,8 +9,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// A filter whose value is missing is refused, and the refusal says what it
-// takes. It does not return every card.
+// A filter without a value is rejected, and the message lists the allowed values. It does not
+// return every card.
 func TestEmptyFilterIsRefused(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -32,7 +32,7 @@ func TestEmptyFilterIsRefused(t *testing.T) {
 		ada.Refused(board.CodeInvalidRequest, "search_cards", fields{"q": "is:open", "workspaceId": ""})
 		ada.Refused(board.CodeInvalidRequest, "search_cards", fields{"q": ""})
 
-		// As it stands in an address: a plus sign, and a name without an equals sign.
+		// In URL encoding: a plus sign, and a name without an equals sign.
 		for _, query := range []string{"limit=%2B5", "limit=+5", "assignee", "label=&label="} {
 			if a := ada.Send(http.MethodGet, "/boards/"+b+"/cards?"+query, ""); a.Status != http.StatusBadRequest ||
 				a.Code != board.CodeInvalidRequest {

@@ -18,10 +18,10 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// Both doors are one road: two worlds that are made alike go through every
-// operation, one over REST and the other by tools, and every record, event,
-// delivery and audit entry is the same but for ids and times.
-func TestToolsAreTheOperations(t *testing.T) {
+// REST and MCP do the same. Two identical worlds go through every operation, one over REST and
+// the other through tools. Every record, event, delivery and audit entry is equal except for
+// ids and times.
+func TestToolsMatchREST(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
 		another := filepath.Join(t.TempDir(), "another.db")
@@ -29,10 +29,10 @@ func TestToolsAreTheOperations(t *testing.T) {
 			another = apptest.PostgresURL(t)
 		}
 		s, other := apptest.New(t, database, apptest.Options{}), apptest.New(t, another, apptest.Options{})
-		s.Clock.Stop() // in both worlds it is the same moment
+		s.Clock.Stop() // both worlds have the same time
 		other.Clock.Stop()
 		other.Clock.Advance(s.Clock.Now().Sub(other.Clock.Now()))
-		a, b := newTold(newWorld(s)), newTold(newWorld(other))
+		a, b := newEffectLog(newWorld(s)), newEffectLog(newWorld(other))
 		seen := 0
 		for _, o := range s.Registry.All() {
 			if !o.IsTool() {
@@ -41,11 +41,11 @@ func TestToolsAreTheOperations(t *testing.T) {
 			seen++
 			over, by := a.sample(t, o), b.sample(t, o)
 			if a.plain(over) != b.plain(by) {
-				t.Fatalf("%s: the worlds have drifted apart: %s and %s", o.Name, a.plain(over), b.plain(by))
+				t.Fatalf("%s: the inputs of the two worlds differ: %s and %s", o.Name, a.plain(over), b.plain(by))
 			}
 			a.skip()
 			b.skip()
-			rest := a.owner.Must(o.Name, habits(o, over))
+			rest := a.owner.Must(o.Name, withToolDefaults(o, over))
 			tool := b.owner.Tool(o.Name, by)
 			if tool.Failed || tool.Status != http.StatusOK {
 				t.Errorf("%s: got status %d, body %s", o.Name, tool.Status, tool.Raw)
@@ -60,7 +60,7 @@ func TestToolsAreTheOperations(t *testing.T) {
 				}
 			}
 			if x, y := a.answer(restBody), b.answer(toolBody); x != y {
-				t.Errorf("%s answers\n%s\nover REST and\n%s\nas a tool", o.Name, x, y)
+				t.Errorf("%s returns\n%s\nover REST and\n%s\nas a tool", o.Name, x, y)
 			}
 			for i, x := range a.news() {
 				if y := b.news()[i]; !reflect.DeepEqual(x, y) {
@@ -69,21 +69,21 @@ func TestToolsAreTheOperations(t *testing.T) {
 			}
 		}
 		if seen < 60 {
-			t.Errorf("only %d operations are tools", seen)
+			t.Errorf("only %d tools were compared", seen)
 		}
 	})
 }
 
-// told is a world and what its database has of what happened.
-type told struct {
+// effectLog is a world with access to the events that its database recorded.
+type effectLog struct {
 	*world
 	names map[string]string // of ids
 	kinds map[string]int
-	read  [3]int // rows that were compared already
+	read  [3]int // rows already compared
 }
 
-func newTold(w *world) *told {
-	return &told{world: w, names: map[string]string{}, kinds: map[string]int{}}
+func newEffectLog(w *world) *effectLog {
+	return &effectLog{world: w, names: map[string]string{}, kinds: map[string]int{}}
 }
 
 var (
@@ -94,8 +94,8 @@ var (
 	}
 )
 
-// answer is a JSON answer with its fields in order, and plain.
-func (w *told) answer(text string) string {
+// answer returns a JSON response with sorted fields and plain values.
+func (w *effectLog) answer(text string) string {
 	w.T.Helper()
 	var v any
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
@@ -104,8 +104,8 @@ func (w *told) answer(text string) string {
 	return w.plain(v)
 }
 
-// plain is a text with ids numbered as they came, and without times.
-func (w *told) plain(v any) string {
+// plain returns a text with ids numbered in order of appearance and without times.
+func (w *effectLog) plain(v any) string {
 	text, ok := v.(string)
 	if !ok {
 		b, err := json.Marshal(v, json.Deterministic(true))
@@ -126,8 +126,8 @@ func (w *told) plain(v any) string {
 	})
 }
 
-// rows are the audit, the activity and the outbox.
-func (w *told) rows() [3][]string {
+// rows returns the audit, the activity and the outbox.
+func (w *effectLog) rows() [3][]string {
 	return [3][]string{
 		w.Column(`SELECT operation || ' ' || actor_type || ' ' || COALESCE(actor_id, '') || ' ' || COALESCE(subject,
 			'') || ' ' || COALESCE(workspace_id, '') || ' ' ||
@@ -139,14 +139,14 @@ func (w *told) rows() [3][]string {
 	}
 }
 
-func (w *told) skip() {
+func (w *effectLog) skip() {
 	for i, all := range w.rows() {
 		w.read[i] = len(all)
 	}
 }
 
-// news are the rows since the last skip; of the outbox all.
-func (w *told) news() [3][]string {
+// news returns the rows since the last skip, and all rows of the outbox.
+func (w *effectLog) news() [3][]string {
 	var out [3][]string
 	for i, all := range w.rows() {
 		if i < 2 {
@@ -160,8 +160,8 @@ func (w *told) news() [3][]string {
 	return out
 }
 
-// habits is an input with what tools do when nobody says.
-func habits(o *op.Operation, in fields) fields {
+// withToolDefaults returns an input with the defaults that tools use.
+func withToolDefaults(o *op.Operation, in fields) fields {
 	if !o.Pages {
 		return in
 	}
@@ -192,9 +192,9 @@ func countsOf(t *testing.T, a apptest.Answer) string {
 	return string(text)
 }
 
-// Whoever is refused over REST is refused as a tool, with the same code and the
-// same words, and the tool says what to do next.
-func TestToolsRefuseAlike(t *testing.T) {
+// A tool call fails with the same code and message as over REST, and the tool adds what to do
+// next.
+func TestToolErrorsMatchREST(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -215,7 +215,7 @@ func TestToolsRefuseAlike(t *testing.T) {
 				cases++
 				if !tool.Failed || tool.Code != rest.Code || words && tool.Message != rest.Message ||
 					!strings.HasPrefix(tool.Text, string(rest.Code)+": ") || !strings.Contains(tool.Text, " Next: ") {
-					t.Errorf("%s of %s: got status %d, body %s over REST, %s as a tool", o.Name, what, rest.Status,
+					t.Errorf("%s with %s: got status %d, body %s over REST, %s as a tool", o.Name, what, rest.Status,
 						rest.Raw, tool.Text)
 				}
 			}
@@ -254,14 +254,14 @@ func TestToolsRefuseAlike(t *testing.T) {
 			}
 		}
 		if cases < 300 {
-			t.Errorf("only %d refusals were compared", cases)
+			t.Errorf("only %d errors were compared", cases)
 		}
 	})
 }
 
-// A change that is repeated with its key is made once, also by another order of
-// its fields; the key belongs to the person, not to the door.
-func TestToolsAreRepeatedOnce(t *testing.T) {
+// A change repeated with its key is made once, also with its fields in another order. The key
+// belongs to the person and works over both REST and MCP.
+func TestToolsAreIdempotentWithKeys(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -285,7 +285,7 @@ func TestToolsAreRepeatedOnce(t *testing.T) {
 				fields{"boardId": w.board, "name": "x", "color": "red", "idempotencyKey": "tool-" + o.Name})
 			if o.Name != "create_label" &&
 				(refused.Code != board.CodeInvalidRequest || !strings.Contains(refused.Text, "Idempotency-Key")) {
-				t.Errorf("the key of %s for create_label: %s", o.Name, refused.Text)
+				t.Errorf("create_label with the key of %s: got %s", o.Name, refused.Text)
 			}
 		}
 	})

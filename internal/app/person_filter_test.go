@@ -10,10 +10,10 @@ import (
 	"cardwall/internal/store"
 )
 
-// A filter finds a person by a unique beginning of the name, by an address that
-// the caller may see, by id or as me. What means nobody, or several, is refused
-// with candidates among the people whom the caller sees.
-func TestFilterByPersonNeverFindsNobody(t *testing.T) {
+// A filter finds a person by a unique beginning of the name, by an address that the caller may
+// see, by ID or as "me". A value that matches nobody or several people is rejected, with
+// candidates from the people that the caller sees.
+func TestPersonFilterMatchesExactlyOnePerson(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, anna, annika, gus, zoe := s.Person("Ada"), s.Person("Anna"), s.Person("Annika"), s.Person("Gus"), s.Person("Zoe")
@@ -64,7 +64,7 @@ func TestFilterByPersonNeverFindsNobody(t *testing.T) {
 					}
 				}
 				if strings.Contains(a.Message, "Zoe") {
-					t.Errorf("%s by %s tells of a stranger: %s", operation, as, a.Message)
+					t.Errorf("%s by %s reveals a stranger: %s", operation, as, a.Message)
 				}
 				if operation == "search_cards" {
 					last = strings.ReplaceAll(a.Message, as, "")
@@ -79,25 +79,25 @@ func TestFilterByPersonNeverFindsNobody(t *testing.T) {
 			find(ada, as, want)
 		}
 		find(anna, "me", "Anna")
-		find(anna, "anna@example.com", "Anna") // one's own address
+		find(anna, "anna@example.com", "Anna") // the caller's own address
 		refuse(ada, "ann", "several", "Anna ("+anna.ID+")", "Annika")
 		refuse(ada, "nobodyhere", "no person", "Ada")
 		refuse(anna, "annika@example.com", "no person") // members do not see addresses
 		none := store.NewID("usr_")
 		for stranger, nobody := range map[string]string{zoe.ID: none, "zoe@example.com": "yve@example.com"} {
 			if one, other := refuse(ada, stranger), refuse(ada, nobody); one != other {
-				t.Errorf("a stranger gives %q, nobody %q", one, other)
+				t.Errorf("the message for a stranger is %q, and for an unknown name %q; want no difference", one, other)
 			}
 		}
 
-		// A guest sees the people of the boards that the guest sees.
+		// A guest sees the people of the guest's boards.
 		see := gus.Refused(board.CodeInvalidRequest, "search_cards", fields{"q": "member:nobodyhere"})
 		if strings.Contains(see.Message, "Ann") || !strings.Contains(see.Message, "Ada") {
-			t.Errorf("a guest is told of %q", see.Message)
+			t.Errorf("the message to a guest is %q", see.Message)
 		}
 		gus.Refused(board.CodeInvalidRequest, "search_cards", fields{"q": "member:" + anna.ID})
 
-		// A filter outlives the people whom it names: it is broken, and finds nothing.
+		// A filter remains when the people it names leave: it is broken, and finds nothing.
 		filter := ada.Must("create_saved_filter",
 			fields{"workspaceId": workspace, "name": "Annika's", "query": "member:annika"})
 		if filter.Get("broken") != false {

@@ -57,7 +57,7 @@ func (m wall) listOf(card string) string {
 	return ""
 }
 
-// wallOf is the order as list_cards tells it, list by list.
+// wallOf returns the order that list_cards reports, list by list.
 func wallOf(p *apptest.Person, boardID string, lists []string) wall {
 	m := wall{}
 	ids := p.All("list_cards", "id", fields{"boardId": boardID, "limit": 200})
@@ -69,7 +69,7 @@ func wallOf(p *apptest.Person, boardID string, lists []string) wall {
 		m[in[i]] = append(m[in[i]], id)
 	}
 	if !slices.IsSortedFunc(in, func(a, b string) int { return slices.Index(lists, a) - slices.Index(lists, b) }) {
-		p.T.Errorf("the cards do not come list by list: %v", in)
+		p.T.Errorf("the cards are not grouped by list: %v", in)
 	}
 	return m
 }
@@ -88,9 +88,9 @@ func (m wall) String() string {
 	return b.String()
 }
 
-// replayed is the order that follows from the recorded changes alone, as a
-// receiver of list_board_changes would build it. It also checks that the
-// versions have no gaps and end at the board's.
+// replayed returns the order that follows from the recorded changes alone, as a client of
+// list_board_changes would build it. It also checks that the versions have no gaps and end at
+// the board's version.
 func replayed(t *testing.T, p *apptest.Person, boardID string, lists []string) wall {
 	t.Helper()
 	m := wall{}
@@ -124,12 +124,12 @@ func replayed(t *testing.T, p *apptest.Person, boardID string, lists []string) w
 	}
 	if activity := p.All("list_board_activity", "boardVersion",
 		fields{"boardId": boardID, "limit": 200}); len(activity) != int(version) {
-		t.Errorf("the activity has %d entries, the board version %d", len(activity), version)
+		t.Errorf("the activity has %d entries, the board has version %d", len(activity), version)
 	}
 	return m
 }
 
-// newWall makes a board with lists and cards in them.
+// newWall creates a board with lists and cards.
 func newWall(p *apptest.Person, workspace string, lists, cards int) (boardID string, listIDs []string, m wall) {
 	boardID = p.Must("create_board", fields{"workspaceId": workspace, "name": "Wall"}).ID()
 	m = wall{}
@@ -143,7 +143,7 @@ func newWall(p *apptest.Person, workspace string, lists, cards int) (boardID str
 	return boardID, listIDs, m
 }
 
-// ranks are the ranks of all cards of a list, archived ones too.
+// ranks returns the ranks of all cards of a list, archived ones too.
 func ranks(s *apptest.Service, boardID, listID string) (out []string) {
 	s.T.Helper()
 	ctx := context.Background()
@@ -167,7 +167,7 @@ func ranks(s *apptest.Service, boardID, listID string) (out []string) {
 	return out
 }
 
-// epoch counts how often a list was ranked anew.
+// epoch returns how often a list was re-ranked.
 func epoch(s *apptest.Service, parentID string) (n int64) {
 	ctx := context.Background()
 	if err := s.DB.Read(ctx, board.System(), func(v *store.View) error {
@@ -187,7 +187,7 @@ func TestPlacingEqualsTheModel(t *testing.T) {
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		rapid.Check(t, func(rt *rapid.T) {
 			boardID, lists, m := newWall(ada, workspace, 2, rapid.IntRange(0, 3).Draw(rt, "cards"))
-			var away []string // the archived cards
+			var away []string // archived cards
 			rt.Repeat(map[string]func(*rapid.T){
 				"create": func(rt *rapid.T) {
 					list := rapid.SampledFrom(lists).Draw(rt, "list")
@@ -215,10 +215,11 @@ func TestPlacingEqualsTheModel(t *testing.T) {
 					at := rapid.IntRange(0, len(away)-1).Draw(rt, "archived")
 					a := ada.Must("restore_card", fields{"cardId": away[at]})
 					away = slices.Delete(away, at, at+1)
-					// Where it stood has moved on: the place is the server's to say.
+					// The list may have changed since the card was archived, so the server chooses the
+					// position.
 					m = replayed(t, ada, boardID, lists)
 					if m.listOf(a.ID()) != a.Text("listId") {
-						rt.Fatalf("the restored card is in %q, the answer says %q", m.listOf(a.ID()), a.Text("listId"))
+						rt.Fatalf("the model has the restored card in %q, the response says %q", m.listOf(a.ID()), a.Text("listId"))
 					}
 				},
 				"": func(rt *rapid.T) {
@@ -228,7 +229,7 @@ func TestPlacingEqualsTheModel(t *testing.T) {
 				},
 			})
 			if got := replayed(t, ada, boardID, lists); got.String() != m.String() {
-				rt.Fatalf("the changes replayed give\n%swant\n%s", got, m)
+				rt.Fatalf("the replayed changes give\n%swant\n%s", got, m)
 			}
 		})
 	})
@@ -242,11 +243,11 @@ func drawCard(rt *rapid.T, m wall) string {
 	if len(all) == 0 {
 		rt.Skip("there is no card")
 	}
-	slices.Sort(all) // the ids are in the order of their making
+	slices.Sort(all) // ids ascend in the order of creation
 	return rapid.SampledFrom(all).Draw(rt, "card")
 }
 
-// drawPosition draws a place among the cards of a list, but for one of them.
+// drawPosition draws a position among the cards of a list, except for one card.
 func drawPosition(rt *rapid.T, cards []string, but string) any {
 	cards = slices.DeleteFunc(slices.Clone(cards), func(c string) bool { return c == but })
 	kinds := []string{"top", "bottom", "before", "after"}
@@ -276,7 +277,7 @@ func TestSixteenMoversKeepTheOrder(t *testing.T) {
 					list := lists[random.IntN(2)]
 					position := []any{"top", "bottom", fields{"before": neighbour}, fields{"after": neighbour}}[random.IntN(4)]
 					a := ada.Call("move_card", fields{"cardId": card, "listId": list, "position": position})
-					// The neighbour may stand in the other list by now, or be the card itself.
+					// The neighbour may have moved to the other list, or be the card itself.
 					if a.Status != http.StatusOK && a.Code != board.CodeInvalidRequest {
 						t.Errorf("move: got status %d, body %s", a.Status, a.Raw)
 					}
@@ -295,18 +296,18 @@ func TestSixteenMoversKeepTheOrder(t *testing.T) {
 			}
 		}
 		if again := replayed(t, ada, boardID, lists); again.String() != got.String() {
-			t.Errorf("the changes replayed give\n%sthe board has\n%s", again, got)
+			t.Errorf("the replayed changes give\n%sthe board has\n%s", again, got)
 		}
 		for i, l := range ada.Must("get_board", fields{"boardId": boardID}).Data.(map[string]any)["lists"].([]any) {
 			if n := l.(map[string]any)["openCards"].(float64); int(n) != len(got[lists[i]]) {
-				t.Errorf("list %d says it has %v open cards and has %d", i, n, len(got[lists[i]]))
+				t.Errorf("list %d reports %v open cards, want %d", i, n, len(got[lists[i]]))
 			}
 		}
 	})
 }
 
-// A thousand cards into one gap outgrow any rank: the list is ranked anew, and
-// nobody sees it.
+// A thousand cards inserted into one gap exceed the maximum rank length: the list is re-ranked,
+// and nobody notices.
 func TestThousandCardsIntoOneGap(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -330,14 +331,14 @@ func TestThousandCardsIntoOneGap(t *testing.T) {
 			t.Errorf("the order is\n%swant\n%s", got, m)
 		}
 		if again := replayed(t, ada, boardID, lists); again.String() != m.String() {
-			t.Errorf("the changes replayed give\n%swant\n%s", again, m)
+			t.Errorf("the replayed changes give\n%swant\n%s", again, m)
 		}
 		if n := epoch(s, list); n == 0 {
-			t.Error("the list was never ranked anew, so this test shows nothing")
+			t.Error("the list was never re-ranked, so this test proves nothing")
 		}
 		for _, r := range ranks(s, boardID, list) {
 			if len(r) > board.RankLimit+1 {
-				t.Errorf("a rank of %d characters remains", len(r))
+				t.Errorf("a rank has %d characters after re-ranking", len(r))
 			}
 		}
 	})

@@ -12,16 +12,16 @@ import (
 	"cardwall/internal/store"
 )
 
-// Behind a pooler that gives each transaction another connection everything
-// works that works without: the migrations, every operation, housekeeping, and
-// many at once on more connections than the pooler has.
+// With a pooler that gives each transaction another connection, everything works as without
+// one: the migrations, every operation, housekeeping, and more concurrent requests than the
+// pooler has connections.
 func TestEveryOperationWorksBehindPgbouncer(t *testing.T) {
 	t.Parallel()
-	// the pooler takes no settings
+	// the pooler accepts no settings
 	s := apptest.New(t, apptest.PoolerURL(t, apptest.EmptyPostgresURL(t)), apptest.Options{Impatient: true})
 	everyOperationWorks(t, s)
 	if done, err := app.Housekeep(t.Context(), s.DB, "one"); err != nil || len(done.Parts.Made) == 0 {
-		t.Errorf("housekeeping made the parts %v: %v", done.Parts.Made, err)
+		t.Errorf("housekeeping created the partitions %v: %v", done.Parts.Made, err)
 	}
 
 	ada := s.Person("Zoe")
@@ -38,7 +38,7 @@ func TestEveryOperationWorksBehindPgbouncer(t *testing.T) {
 					a := ada.Call(name, in)
 					for begin := time.Now(); a.Code == board.CodeUnavailable &&
 						time.Since(begin) < time.Minute; a = ada.Call(name, in) {
-						time.Sleep(100 * time.Millisecond) // a busy machine puts off what is too much
+						time.Sleep(100 * time.Millisecond) // a busy server rejects excess load
 					}
 					if a.Status >= 300 {
 						t.Errorf("%s: got status %d, body %s", name, a.Status, a.Raw)
@@ -53,8 +53,8 @@ func TestEveryOperationWorksBehindPgbouncer(t *testing.T) {
 	}
 }
 
-// A transaction behind a pooler has its settings, and leaves none behind: who
-// waits for a lock gives up after two seconds.
+// A transaction through a pooler has its own settings and leaves none on the connection.
+// Waiting for a lock fails after two seconds.
 func TestLocksAreNotWaitedForBehindPgbouncer(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, apptest.PoolerURL(t, apptest.PostgresURL(t)), apptest.Options{Impatient: true})
@@ -72,7 +72,7 @@ func TestLocksAreNotWaitedForBehindPgbouncer(t *testing.T) {
 		err := s.DB.Write(ctx, board.System(), func(other *store.Tx) error { return rename(ctx, other) })
 		if took := time.Since(begin); !board.IsCode(err, board.CodeUnavailable) || took < time.Second ||
 			took > 10*time.Second {
-			t.Errorf("the second waited %v: %v", took, err)
+			t.Errorf("the second transaction waited %v: %v", took, err)
 		}
 		return nil
 	})

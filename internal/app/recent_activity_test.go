@@ -10,8 +10,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// the activity of the boards that a person sees, newest first.
-func TestRecentActivityIsThatOfAllBoards(t *testing.T) {
+// The recent activity merges the activity of the boards that a person sees, newest first.
+func TestRecentActivityMergesAllBoards(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, bob := s.Person("Ada"), s.Person("Bob")
@@ -25,7 +25,7 @@ func TestRecentActivityIsThatOfAllBoards(t *testing.T) {
 			boards, lists = append(boards, b), append(lists, ada.Must("create_list", fields{"boardId": b, "name": "To do"}).ID())
 		}
 		for i := range 60 {
-			// Some boards are busy, some are not.
+			// Some boards have much activity, some have none.
 			ada.Must("create_card", fields{"listId": lists[random.IntN(1+random.IntN(9))], "title": fmt.Sprint(i)})
 		}
 		ada.Must("archive_board", fields{"boardId": boards[0]})
@@ -41,7 +41,7 @@ func TestRecentActivityIsThatOfAllBoards(t *testing.T) {
 					all = append(all, entry{at[i], b, id[i]})
 				}
 			}
-			slices.SortStableFunc(all, func(a, b entry) int { // each board's own are in order already
+			slices.SortStableFunc(all, func(a, b entry) int { // each board's entries are already in order
 				if a.at != b.at {
 					return -compareText(a.at, b.at)
 				}
@@ -95,7 +95,7 @@ func TestWalkingRecentActivityWhileOthersWrite(t *testing.T) {
 			seen := walk(ada, "list_recent_activity", fields{"limit": limit}, stable, func(int) {})
 			writers.leave()
 			if !slices.Equal(seen, stable) {
-				t.Errorf("limit %d: the walk met\n%v, want\n%v", limit, seen, stable)
+				t.Errorf("limit %d: the walk returned\n%v, want\n%v", limit, seen, stable)
 			}
 		}
 	})

@@ -10,9 +10,8 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// A string that is empty is "", and a field whose value is absent is null: no
-// record of any operation leaves one out. A card's description alone is missing
-// where the view is compact.
+// An empty string is "", and an absent value is null: no record of any operation omits a field.
+// Only a card's description is missing in the compact view.
 func TestRecordsOmitNoField(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
@@ -32,7 +31,7 @@ func TestRecordsOmitNoField(t *testing.T) {
 		}
 		for field, property := range schema.Properties {
 			compact := field == "description" && slices.Contains([]string{"Card", "CardDetail"}, name)
-			accepted := slices.Contains([]string{"RuleWhen", "RuleAction"}, name) // also what an operation takes; see below
+			accepted := slices.Contains([]string{"RuleWhen", "RuleAction"}, name) // also an input type; see below
 			if !slices.Contains(schema.Required, field) && !compact && !accepted {
 				t.Errorf("%s.%s can be missing", name, field)
 			}
@@ -51,11 +50,11 @@ func TestRecordsOmitNoField(t *testing.T) {
 		}
 	}
 	if len(checked) < 60 {
-		t.Errorf("only %d records were checked", len(checked))
+		t.Errorf("only %d record types were checked", len(checked))
 	}
 }
 
-func TestEmptyFieldsAreInTheAnswer(t *testing.T) {
+func TestEmptyFieldsAreInTheResponse(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)

@@ -11,11 +11,11 @@ import (
 	"cardwall/internal/board"
 )
 
-// A Go slice or struct as fmt prints it, or words of a library.
+// A Go slice or struct printed by fmt, or wording of a library.
 var notForPeople = regexp.MustCompile(`\[\w[^\]"]* [^\]"]*\]|\{\w+:|invalid syntax|expected |matched none|unmarshal`)
 
-// A refusal lists what is allowed where the mistake is, not somewhere else.
-func TestRefusalsSayWhatIsAllowed(t *testing.T) {
+// An error message lists the allowed values of the wrong field.
+func TestRefusalsListAllowedValues(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -52,8 +52,8 @@ func TestRefusalsSayWhatIsAllowed(t *testing.T) {
 	})
 }
 
-// TestRefusalsNameTheFieldForPrograms checks the details of refusals by the
-// schema and by operations, and that a repeated request receives them again.
+// TestRefusalsNameTheFieldForPrograms checks the details of errors from the schema and from
+// operations. A repeated request must receive them again.
 func TestRefusalsNameTheFieldForPrograms(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -90,7 +90,7 @@ func TestRefusalsNameTheFieldForPrograms(t *testing.T) {
 	})
 }
 
-// JSON knows no whole numbers: 5.0 and 5e0 are 5.
+// JSON has no integers: 5.0 and 5e0 are 5.
 func TestWholeNumbersInAnyNotation(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -104,8 +104,8 @@ func TestWholeNumbersInAnyNotation(t *testing.T) {
 	})
 }
 
-// The same request under the same key is the same in whatever order its fields
-// are sent, however they are spaced, and whatever way its numbers are written.
+// A request with the same key is the same request whatever the order of its fields, their
+// spacing, and the notation of numbers.
 func TestKeyHoldsForFieldsInAnotherOrder(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -115,7 +115,7 @@ func TestKeyHoldsForFieldsInAnotherOrder(t *testing.T) {
 		}
 		first := send(`{"listId":"` + w.list + `","title":"Ä","due":{"dueDate":"2026-03-01","timeZone":"UTC"}}`)
 		if first.Status != 201 {
-			t.Fatalf("the first: got status %d, body %s; want 201", first.Status, first.Raw)
+			t.Fatalf("the first request: got status %d, body %s; want 201", first.Status, first.Raw)
 		}
 		again := send("{ \"due\": {\"timeZone\":\"UTC\", \"dueDate\":\"2026-03-01\"},\n\"title\":\"\\u00c4\", \"listId\":\"" +
 			w.list + "\"}")

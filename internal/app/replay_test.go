@@ -16,9 +16,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// Whatever an operation does, list_board_changes says enough of it: a client
-// that held the boards before arrives at the boards after. An operation with
-// a sample is in this test.
+// The entries of list_board_changes are complete for every operation: a client that had the
+// boards before arrives at the boards after. Every operation with a sample is tested.
 func TestChangesOfEveryOperationLeadToTheBoard(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -28,11 +27,11 @@ func TestChangesOfEveryOperationLeadToTheBoard(t *testing.T) {
 		for _, id := range boards {
 			held[id] = answers(w.owner, id)
 			first[id] = held[id]
-			arrives(t, w.owner, held[id], held[id], 1) // else the mirror shows something wrong
+			arrives(t, w.owner, held[id], held[id], 1) // otherwise the mirror itself is wrong
 		}
 		for _, o := range s.Registry.All() {
 			if o.ReadOnly || o.Name == "change_member" || o.Name == "remove_member" {
-				continue // who is in a workspace is no change of a board
+				continue // changes of workspace members are not changes of a board
 			}
 			in := w.sample(t, o)
 			for _, id := range boards {
@@ -51,8 +50,8 @@ func TestChangesOfEveryOperationLeadToTheBoard(t *testing.T) {
 	})
 }
 
-// From whatever version on a client replays list_board_changes, in pages of
-// whatever size, it arrives at the board as it is.
+// A client that replays list_board_changes from any version, with any page size, arrives at the
+// board's current state.
 func TestReplayFromAnyVersionLeadsToTheBoard(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -60,16 +59,16 @@ func TestReplayFromAnyVersionLeadsToTheBoard(t *testing.T) {
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		bob.Joins(workspace, board.WorkspaceAdmin)
 		rapid.Check(t, func(rt *rapid.T) {
-			play := newPlay(ada, bob, workspace)
+			sim := newSimulation(ada, bob, workspace)
 			for range 3 {
-				for _, id := range play.ids["boards"] {
-					play.see(play.somebody(rt), id)
+				for _, id := range sim.ids["boards"] {
+					sim.see(sim.somebody(rt), id)
 				}
-				rt.Repeat(play.moves())
+				rt.Repeat(sim.moves())
 			}
-			for _, id := range play.ids["boards"] {
+			for _, id := range sim.ids["boards"] {
 				seen := map[*apptest.Person]record{}
-				for _, held := range play.held[id] {
+				for _, held := range sim.held[id] {
 					if held.p.Call("get_board", fields{"boardId": id}).Status == http.StatusNotFound {
 						continue // the board is private now
 					}
@@ -83,11 +82,11 @@ func TestReplayFromAnyVersionLeadsToTheBoard(t *testing.T) {
 	})
 }
 
-// play is two people at work on two boards, and what clients saw of them.
-type play struct {
+// simulation is two people at work on two boards, with the states that clients saw.
+type simulation struct {
 	workspace string
 	people    []*apptest.Person
-	ids       map[string][]string // what there is, by the word that is drawn
+	ids       map[string][]string // existing ids, by the kind that is drawn
 	held      map[string][]heldBoard
 }
 
@@ -96,8 +95,8 @@ type heldBoard struct {
 	answers record
 }
 
-func newPlay(ada, bob *apptest.Person, workspace string) *play {
-	p := &play{workspace: workspace, people: []*apptest.Person{ada, bob},
+func newSimulation(ada, bob *apptest.Person, workspace string) *simulation {
+	p := &simulation{workspace: workspace, people: []*apptest.Person{ada, bob},
 		ids: map[string][]string{"people": {ada.ID, bob.ID}}, held: map[string][]heldBoard{}}
 	for _, name := range []string{"One", "Other"} {
 		id := ada.Must("create_board", fields{"workspaceId": workspace, "name": name}).ID()
@@ -123,29 +122,29 @@ func newPlay(ada, bob *apptest.Person, workspace string) *play {
 	return p
 }
 
-// pick draws one of what there is.
-func (p *play) pick(rt *rapid.T, what string) string {
+// pick draws one of the existing objects.
+func (p *simulation) pick(rt *rapid.T, what string) string {
 	if len(p.ids[what]) == 0 {
 		rt.Skip("there are no " + what)
 	}
 	return rapid.SampledFrom(p.ids[what]).Draw(rt, what)
 }
 
-func (p *play) somebody(rt *rapid.T) *apptest.Person {
+func (p *simulation) somebody(rt *rapid.T) *apptest.Person {
 	return p.people[rapid.IntRange(0, len(p.people)-1).Draw(rt, "who")]
 }
 
-// see keeps what somebody sees of a board now, nothing when that is nothing.
-func (p *play) see(who *apptest.Person, id string) {
+// see records a person's current view of a board, or nothing if the board is not visible.
+func (p *simulation) see(who *apptest.Person, id string) {
 	if who.Call("get_board", fields{"boardId": id}).Status == http.StatusOK {
 		p.held[id] = append(p.held[id], heldBoard{who, answers(who, id)})
 	}
 }
 
-// try calls an operation as one of the two, and tells whether it was done. A
-// refusal is no mistake: what was drawn may be archived, on another board or
-// not theirs. What the operation makes is noted.
-func (p *play) try(rt *rapid.T, makes, name string, in fields) bool {
+// try calls an operation as one of the two people and reports whether it succeeded. An error is
+// acceptable: the drawn object may be archived, on another board or not theirs. The created
+// object is recorded.
+func (p *simulation) try(rt *rapid.T, makes, name string, in fields) bool {
 	a := p.somebody(rt).Call(name, in)
 	if a.Status >= http.StatusInternalServerError {
 		rt.Fatalf("%s: got status %d, body %s", name, a.Status, a.Raw)
@@ -161,8 +160,8 @@ func phrase(rt *rapid.T) string {
 	return rapid.SampledFrom([]string{"red", "green", "blue", "<b>ü</b>"}).Draw(rt, "word")
 }
 
-// position draws a place among neighbours of a kind.
-func (p *play) position(rt *rapid.T, neighbours string) any {
+// position draws a position among neighbours of a kind.
+func (p *simulation) position(rt *rapid.T, neighbours string) any {
 	where := rapid.SampledFrom([]string{"top", "bottom", "before", "after"}).Draw(rt, "position")
 	if where == "top" || where == "bottom" {
 		return where
@@ -170,7 +169,7 @@ func (p *play) position(rt *rapid.T, neighbours string) any {
 	return fields{where: p.pick(rt, neighbours)}
 }
 
-// some draws input fields, each there or not.
+// some draws a subset of the input fields.
 func some(rt *rapid.T, in fields, always ...string) fields {
 	out := fields{}
 	for _, name := range slices.Sorted(maps.Keys(in)) {
@@ -181,8 +180,8 @@ func some(rt *rapid.T, in fields, always ...string) fields {
 	return out
 }
 
-// moves is everything that people do to boards.
-func (p *play) moves() map[string]func(*rapid.T) {
+// moves returns the actions that people take on boards.
+func (p *simulation) moves() map[string]func(*rapid.T) {
 	flip := func(rt *rapid.T) bool { return rapid.Bool().Draw(rt, "flag") }
 	ids := func(rt *rapid.T, what string) []string { return []string{p.pick(rt, what)} }
 	due := func(rt *rapid.T) fields {
@@ -204,7 +203,7 @@ func (p *play) moves() map[string]func(*rapid.T) {
 			who.Must("restore_board", fields{"boardId": id})
 		},
 	}
-	// Who leaves the workspace loses roles and cards on its boards.
+	// A person who leaves the workspace loses roles and assignments on its boards.
 	moves["leave and come back"] = func(*rapid.T) {
 		ada, bob := p.people[0], p.people[1]
 		ada.Write(board.Person(ada.ID), func(ctx context.Context, tx *store.Tx) error {
@@ -214,7 +213,7 @@ func (p *play) moves() map[string]func(*rapid.T) {
 		})
 		bob.Joins(p.workspace, board.WorkspaceAdmin)
 	}
-	// Who is taken off a private board is taken off its cards.
+	// A person who is removed from a private board is unassigned from its cards.
 	moves["come to a private board and go"] = func(rt *rapid.T) {
 		ada, bob, id := p.people[0], p.people[1], p.pick(rt, "boards")
 		ada.Call("update_board", fields{"boardId": id, "visibility": "private"})
@@ -328,7 +327,7 @@ func (p *play) moves() map[string]func(*rapid.T) {
 		"delete_comment": func(rt *rapid.T) (string, fields) { return "", fields{"commentId": p.pick(rt, "comments")} },
 	} {
 		moves[name] = func(rt *rapid.T) {
-			for range 4 { // half of what is drawn is refused
+			for range 4 { // about half of the drawn actions fail
 				if makes, in := move(rt); p.try(rt, makes, name, in) {
 					return
 				}

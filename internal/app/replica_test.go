@@ -8,9 +8,9 @@ import (
 	"cardwall/internal/board"
 )
 
-// Whoever changes something finds it in the next report, on whichever server
-// both are done and however far the replica is behind.
-func TestReportsHaveOnesOwnChange(t *testing.T) {
+// A person's own change appears in the next report, whichever servers handle the two requests
+// and however far the replica lags.
+func TestReportsIncludeTheCallersOwnChange(t *testing.T) {
 	t.Parallel()
 	both := apptest.NewReplicated(t)
 	s := apptest.New(t, both.Primary, apptest.Options{Replica: both.Replica})

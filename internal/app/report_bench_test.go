@@ -15,9 +15,9 @@ import (
 	"cardwall/internal/store"
 )
 
-// BenchmarkReports is each report of a workspace with 50 boards and 50,000
-// cards, through the REST door. On SQLite 150 ms are promised for the dashboard
-// and 30 ms for the calendar of a month.
+// BenchmarkReports measures each report over REST in a workspace with 50 boards and 50,000
+// cards. On SQLite the target is 150 ms for the dashboard and 30 ms for the calendar of a
+// month.
 func BenchmarkReports(b *testing.B) {
 	for _, database := range []struct {
 		name    string
@@ -58,9 +58,8 @@ func BenchmarkReports(b *testing.B) {
 	}
 }
 
-// fillReports writes 50 boards of 1,000 cards: a third is done, two thirds have
-// dates within a year of today, most have a label and somebody assigned, and
-// two of three have been moved.
+// fillReports writes 50 boards of 1,000 cards. A third is done, two thirds have dates within a
+// year of today, most have a label and an assignee, and two of three have been moved.
 func fillReports(b *testing.B, s *apptest.Service, ada *apptest.Person, workspace string) {
 	people := []*apptest.Person{ada}
 	for i := range 29 {

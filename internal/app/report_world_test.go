@@ -12,8 +12,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// reportWorld is a model of a workspace, written into the database as it
-// stands: what reports say of it is worked out here slowly, card by card.
+// reportWorld is a model of a workspace that is also written to the database. The expected
+// reports are computed from it slowly, card by card.
 type reportWorld struct {
 	id     string
 	people []board.UserRef
@@ -23,7 +23,7 @@ type reportWorld struct {
 type reportBoard struct {
 	board.Board
 	shared []string        // people with a role on the board itself
-	seenBy map[string]bool // by the rules of the specification
+	seenBy map[string]bool // as the specification defines
 	labels []board.LabelRef
 	lists  []*reportList
 }
@@ -43,8 +43,8 @@ var reportZones = []string{"UTC", "Pacific/Kiritimati", "America/St_Johns", "Pac
 
 const dayLong = 24 * time.Hour
 
-// newReportWorld draws a workspace of ada's in which bob is a member and gus a
-// guest, and writes it.
+// newReportWorld draws a workspace of Ada's, in which Bob is a member and Gus is a guest, and
+// writes it.
 func newReportWorld(rt *rapid.T, s *apptest.Service, ada, bob, gus *apptest.Person) *reportWorld {
 	w := &reportWorld{id: ada.Workspace("Reports", board.PlanTeam)}
 	bob.Joins(w.id, board.WorkspaceMember)
@@ -59,7 +59,7 @@ func newReportWorld(rt *rapid.T, s *apptest.Service, ada, bob, gus *apptest.Pers
 		if err != nil {
 			return err
 		}
-		// Who came from elsewhere is a member of nothing and may yet be assigned.
+		// A person moved here from elsewhere is not a member, but may still be assigned.
 		id, err := tx.Placeholder(ctx, w.id, tx.NewID("usr_"), "Elsewhere")
 		if err != nil {
 			return err
@@ -138,7 +138,8 @@ func drawReportBoard(rt *rapid.T, tx *store.Tx, w *reportWorld, now time.Time,
 }
 
 func drawReportCard(rt *rapid.T, now time.Time, maybe func(string, int) bool) *reportCard {
-	// Minutes off the edges that move while the test runs, hours off the rest.
+	// Keep minutes away from boundaries that pass while the test runs, and hours away from the
+	// others.
 	ago := func(label string, days int) *board.Instant {
 		at := board.InstantOf(now.Add(-time.Duration(rapid.IntRange(3, days*24*60).Draw(rt, label)) * time.Minute))
 		return &at
@@ -234,10 +235,10 @@ func writeBoard(ctx context.Context, tx *store.Tx, w *reportWorld, b *reportBoar
 	if err := tx.ImportBoardEnd(ctx, b.ID, 1); err != nil {
 		return err
 	}
-	return tx.UpdateBoard(ctx, &b.Board) // which also trashes
+	return tx.UpdateBoard(ctx, &b.Board) // also moves it to the trash
 }
 
-// reported calls fn for every card that reports are about, for one person.
+// reported calls fn for every card that the reports of one person include.
 func (w *reportWorld) reported(userID string, fn func(b *reportBoard, l *reportList, c *reportCard)) {
 	for _, b := range w.boards {
 		for _, l := range b.lists {
@@ -254,8 +255,8 @@ func dayOf(at board.Instant, zone *time.Location) string {
 	return at.Time().In(zone).Format(board.DateLayout)
 }
 
-// plainOverdue and plainSoon are what the words mean, for a card and a moment.
-func plainOverdue(c *reportCard, now time.Time, zone *time.Location) bool {
+// expectedOverdue and expectedSoon compute "overdue" and "due soon" for a card at a moment.
+func expectedOverdue(c *reportCard, now time.Time, zone *time.Location) bool {
 	switch {
 	case c.DoneAt != nil || c.DueDate == nil:
 		return false
@@ -265,7 +266,7 @@ func plainOverdue(c *reportCard, now time.Time, zone *time.Location) bool {
 	return *c.DueDate < now.In(zone).Format(board.DateLayout)
 }
 
-func plainSoon(c *reportCard, now time.Time, zone *time.Location) bool {
+func expectedSoon(c *reportCard, now time.Time, zone *time.Location) bool {
 	if c.DoneAt != nil || c.DueDate == nil {
 		return false
 	}

@@ -12,8 +12,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// hall is a workspace with boards that not everybody sees, and what is on them.
-type hall struct {
+// filterWorld is a workspace with boards that only some people see.
+type filterWorld struct {
 	*apptest.Service
 	ada, bob, guest *apptest.Person // owner, member, guest with a role on the open board
 	workspace       string
@@ -22,8 +22,8 @@ type hall struct {
 	mine, hidden    string // cards, on the open and on Ada's private board
 }
 
-func newHall(s *apptest.Service) *hall {
-	h := &hall{Service: s, ada: s.Person("Ada"), bob: s.Person("Bob"), guest: s.Person("Gil")}
+func newFilterWorld(s *apptest.Service) *filterWorld {
+	h := &filterWorld{Service: s, ada: s.Person("Ada"), bob: s.Person("Bob"), guest: s.Person("Gil")}
 	h.workspace = h.ada.Workspace("Engines", board.PlanTeam)
 	h.bob.Joins(h.workspace, board.WorkspaceMember)
 	h.guest.Joins(h.workspace, board.WorkspaceGuest)
@@ -41,12 +41,12 @@ func newHall(s *apptest.Service) *hall {
 	return h
 }
 
-func (h *hall) save(p *apptest.Person, query string, shared bool) apptest.Answer {
+func (h *filterWorld) save(p *apptest.Person, query string, shared bool) apptest.Answer {
 	h.T.Helper()
 	return p.Must("create_saved_filter", fields{"workspaceId": h.workspace, "name": "F", "query": query, "shared": shared})
 }
 
-func (h *hall) finds(t *testing.T, p *apptest.Person, filter string, more fields, want ...string) {
+func (h *filterWorld) finds(t *testing.T, p *apptest.Person, filter string, more fields, want ...string) {
 	t.Helper()
 	if got := p.All("list_filter_cards", "title", with(more, "filterId", filter)); !slices.Equal(got, want) {
 		t.Errorf("%s finds %q, want %q", p.Name, got, want)
@@ -56,11 +56,11 @@ func (h *hall) finds(t *testing.T, p *apptest.Person, filter string, more fields
 func TestFilterRunsWithTheViewersRights(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		h := newHall(s)
+		h := newFilterWorld(s)
 		bugs := h.save(h.ada, "bug sort:title", true)
 		if bugs.Get("broken") != false || bugs.Get("problem") != nil || bugs.Text("owner.name") != "Ada" ||
 			bugs.Get("shared") != true || !strings.HasPrefix(bugs.ID(), "flt_") {
-			t.Errorf("the filter is %s", bugs.Raw)
+			t.Errorf("the saved filter is %s", bugs.Raw)
 		}
 		h.finds(t, h.ada, bugs.ID(), nil, "Hidden bug", "Open bug")
 		h.finds(t, h.bob, bugs.ID(), nil, "Open bug")
@@ -68,12 +68,12 @@ func TestFilterRunsWithTheViewersRights(t *testing.T) {
 		own := h.save(h.guest, "sort:title", false)
 		h.finds(t, h.guest, own.ID(), nil, "No fault", "Open bug")
 
-		// me is who runs it.
+		// "me" is the person who runs the filter.
 		me := h.save(h.ada, "member:me sort:title", true).ID()
 		h.finds(t, h.ada, me, nil, "Hidden bug", "Open bug")
 		h.finds(t, h.bob, me, nil, "No fault")
 
-		// The other filters narrow it, and never widen it.
+		// Other filters narrow the result and never widen it.
 		h.finds(t, h.ada, bugs.ID(), fields{"label": h.label}, "Open bug")
 		h.finds(t, h.ada, bugs.ID(), fields{"q": "hidden"}, "Hidden bug")
 		h.finds(t, h.ada, bugs.ID(), fields{"sort": "-title"}, "Open bug", "Hidden bug")
@@ -84,7 +84,7 @@ func TestFilterRunsWithTheViewersRights(t *testing.T) {
 			t.Errorf("the refusal is %s", a.Raw)
 		}
 
-		// A workspace's filter finds nothing in another.
+		// A workspace's filter finds nothing in another workspace.
 		another := h.ada.Workspace("Another", board.PlanTeam)
 		b := h.ada.Must("create_board", fields{"workspaceId": another, "name": "B"}).ID()
 		l := h.ada.Must("create_list", fields{"boardId": b, "name": "L"}).ID()
@@ -92,7 +92,7 @@ func TestFilterRunsWithTheViewersRights(t *testing.T) {
 		h.finds(t, h.ada, bugs.ID(), nil, "Hidden bug", "Open bug")
 		h.ada.Within(another).Refused(board.CodeNotFound, "list_filter_cards", fields{"filterId": bugs.ID()})
 
-		// What is put away is found when it is asked for.
+		// Archived cards are found when the caller asks for them.
 		h.ada.Must("archive_board", fields{"boardId": h.private})
 		h.finds(t, h.ada, bugs.ID(), nil, "Open bug")
 		h.finds(t, h.ada, bugs.ID(), fields{"archived": "true"}, "Hidden bug", "Open bug")
@@ -102,7 +102,7 @@ func TestFilterRunsWithTheViewersRights(t *testing.T) {
 func TestFilterIsPrivateOrShared(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		h := newHall(s)
+		h := newFilterWorld(s)
 		amy := s.Person("Amy").Joins(h.workspace, board.WorkspaceAdmin)
 		tom := s.Person("Tom").Joins(h.workspace, board.WorkspaceMember)
 		own := h.save(h.bob, "bug", false).ID()
@@ -131,13 +131,13 @@ func TestFilterIsPrivateOrShared(t *testing.T) {
 		h.guest.Refused(board.CodeForbidden, "update_saved_filter", fields{"filterId": guests, "shared": true})
 		h.guest.Must("update_saved_filter", fields{"filterId": guests, "name": "Other"})
 
-		// Taken back it is its owner's alone.
+		// A filter that is no longer shared is visible only to its owner.
 		h.bob.Must("update_saved_filter", fields{"filterId": shared, "shared": false})
 		amy.Refused(board.CodeNotFound, "delete_saved_filter", fields{"filterId": shared})
 		h.bob.Must("delete_saved_filter", fields{"filterId": shared})
 		h.bob.Refused(board.CodeNotFound, "list_filter_cards", fields{"filterId": shared})
 
-		// Who left does not see the own ones.
+		// A person who left the workspace no longer sees the person's own filters.
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			return tx.RemoveMember(ctx, h.workspace, h.bob.ID)
 		})
@@ -153,7 +153,7 @@ func TestFilterIsPrivateOrShared(t *testing.T) {
 func TestBrokenFilter(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		h := newHall(s)
+		h := newFilterWorld(s)
 		problem := func(p *apptest.Person, id string) string {
 			t.Helper()
 			for _, item := range p.Must("list_saved_filters", fields{"workspaceId": h.workspace, "limit": 200}).Data.([]any) {
@@ -192,7 +192,7 @@ func TestBrokenFilter(t *testing.T) {
 		}
 		names := h.save(h.ada, "label:nosuch board:nosuch", true)
 		if names.Get("broken") != false {
-			t.Errorf("a name without a record is no fault: %s", names.Raw)
+			t.Errorf("a name without a record made the filter broken: %s", names.Raw)
 		}
 
 		h.ada.Must("delete_label", fields{"labelId": h.label})
@@ -200,7 +200,7 @@ func TestBrokenFilter(t *testing.T) {
 		h.finds(t, h.ada, label, nil)
 		if a := h.ada.Must("update_saved_filter",
 			fields{"filterId": label, "query": "member:" + h.bob.ID}); a.Get("broken") != false {
-			t.Errorf("mended: %s", a.Raw)
+			t.Errorf("after the fix: %s", a.Raw)
 		}
 		h.ada.Must("archive_board", fields{"boardId": h.private})
 		is(h.ada, private, "")
@@ -210,12 +210,12 @@ func TestBrokenFilter(t *testing.T) {
 		allowed(t, removeMember(h.ada, h.workspace, h.bob.ID))
 		is(h.ada, label, "a person that")
 
-		// A guest has no directory to learn from.
+		// A guest has no list of members to learn from.
 		one, other := h.save(h.guest, "creator:"+h.ada.ID, false), h.save(h.guest, "creator:"+absent("usr_"), false)
 		if one.Get("broken") != other.Get("broken") {
-			t.Errorf("a guest learns who is there: %s %s", one.Raw, other.Raw)
+			t.Errorf("a guest learns which people exist: %s %s", one.Raw, other.Raw)
 		}
-		// What an older grammar took, and this one does not.
+		// A query that an older grammar accepted and the current one does not.
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			return tx.InsertSavedFilter(ctx, &board.SavedFilter{ID: "flt_old", WorkspaceID: h.workspace,
 				Owner: board.UserRef{ID: h.ada.ID}, Name: "Old", Query: "due:someday"})
@@ -228,7 +228,7 @@ func TestBrokenFilter(t *testing.T) {
 func TestFilterIsCheckedWhenSaved(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		h := newHall(s)
+		h := newFilterWorld(s)
 		in := fields{"workspaceId": h.workspace, "name": "F", "query": "is:open due:someday"}
 		for _, a := range []apptest.Answer{
 			h.ada.Refused(board.CodeInvalidRequest, "create_saved_filter", in),
@@ -251,11 +251,11 @@ func TestFilterIsCheckedWhenSaved(t *testing.T) {
 	})
 }
 
-// A page belongs to the query that the filter had.
+// A cursor is valid only for the query that the filter had at the time.
 func TestCursorOfAFilterThatChanged(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		h := newHall(s)
+		h := newFilterWorld(s)
 		id := h.save(h.ada, "sort:created", false).ID()
 		in := fields{"filterId": id, "limit": 1}
 		next := h.ada.Must("list_filter_cards", in).Next

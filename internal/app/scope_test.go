@@ -8,8 +8,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// A token with write and without admin shares no board, though its owner
-// administers it: whatever widens who can see a board needs the scope admin.
+// A token with the scope write but not admin cannot share a board, even if its owner
+// administers the board: any change that lets more people see a board needs the scope admin.
 func TestWriteTokenCannotShareBoard(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -33,7 +33,7 @@ func TestWriteTokenCannotShareBoard(t *testing.T) {
 				t.Errorf("%s changed the board", name)
 			}
 		}
-		for _, v := range []board.Visibility{"workspace", "private", "confidential"} { // the field needs it, not the change
+		for _, v := range []board.Visibility{"workspace", "private", "confidential"} { // setting the field needs the scope, even to the same value
 			refused("visibility", "update_board", fields{"boardId": p.from, "name": "Open", "visibility": v})
 		}
 		for _, on := range []bool{true, false} {
@@ -53,20 +53,20 @@ func TestWriteTokenCannotShareBoard(t *testing.T) {
 		}
 		p.ada.Must("trash_board", fields{"boardId": p.to})
 		refused("boardId", "restore_board", fields{"boardId": p.to})
-		// The refusal is about the token: the same key works with another one.
+		// The error concerns the token: the same key works with another token.
 		p.ada.Keyed("k-restore_boardboardId", "restore_board", fields{"boardId": p.to})
 		if b := p.ada.Must("get_board", fields{"boardId": p.to}); b.Get("trashedAt") != nil {
-			t.Errorf("the key kept the refusal: %s", b.Raw)
+			t.Errorf("the key kept the error response: %s", b.Raw)
 		}
 
-		// The rest stays what write is for.
+		// Everything else still needs only the scope write.
 		writer.Must("update_board", fields{"boardId": p.from, "name": "Renamed", "features": fields{"calendar": false}})
 		writer.Must("copy_card", fields{"cardId": p.card})
 		writer.Must("archive_board", fields{"boardId": p.to})
 		writer.Must("restore_board", fields{"boardId": p.to})
 		writer.Must("move_card_to_board", fields{"cardId": p.listed, "listId": p.here}) // into a confidential board
 		writer.Must("create_board", fields{"workspaceId": p.workspace, "name": "New", "visibility": "workspace"})
-		// All scopes, and admin with write, do what the owner's role allows.
+		// All scopes, and admin with write, allow everything that the owner's role allows.
 		p.ada.Must("copy_board", fields{"boardId": p.from, "name": "Copy"})
 		p.ada.Must("move_card_to_board", fields{"cardId": p.card, "listId": p.there})
 		p.ada.Must("update_board",

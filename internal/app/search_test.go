@@ -16,7 +16,7 @@ import (
 	"cardwall/internal/op"
 )
 
-// search calls search_cards through the engine.
+// search calls search_cards through the registry.
 func search(t *testing.T, p *apptest.Person, q string, more ...string) (titles []string, next, echo string, err error) {
 	t.Helper()
 	r := op.NewRegistry()
@@ -47,7 +47,7 @@ func search(t *testing.T, p *apptest.Person, q string, more ...string) (titles [
 	return titles, env.NextCursor, env.Query.Text, nil
 }
 
-// corpus is a board of cards whose titles begin with a letter of their own.
+// corpus creates a board of cards whose titles begin with different letters.
 func corpus(t *testing.T, s *apptest.Service) (ada, bob *apptest.Person, boardID string) {
 	ada, bob = s.Person("Ada"), s.Person("Bob")
 	workspace := ada.Workspace("Engines", board.PlanTeam)
@@ -91,7 +91,7 @@ func corpus(t *testing.T, s *apptest.Service) (ada, bob *apptest.Person, boardID
 	return ada, bob, b.ID()
 }
 
-func TestSearchFindsWhatItSays(t *testing.T) {
+func TestSearchOperators(t *testing.T) {
 	t.Parallel()
 	const all = "ABCDEFGHJ"
 	without := func(letters string) string {
@@ -187,7 +187,7 @@ func TestSearchFindsWhatItSays(t *testing.T) {
 				t.Errorf("list_cards %s in %s found %s, want %s", label, zone, letters, c.want)
 			}
 		}
-		// Addresses of others are for owners and admins to search by.
+		// Only owners and admins may search by the addresses of others.
 		for q, want := range map[string]string{"member:bob@example.com": "D", "member:bob": "D",
 			"-member:bob@example.com rocket": ""} {
 			if got, _, _, err := search(t, bob, q); err != nil || firsts(got) != want {
@@ -195,7 +195,7 @@ func TestSearchFindsWhatItSays(t *testing.T) {
 			}
 		}
 		if _, _, _, err := search(t, bob, "creator:ada@example.com"); !board.IsCode(err, board.CodeInvalidRequest) {
-			t.Errorf("a member searches by another's address: %v, want code %s", err, board.CodeInvalidRequest)
+			t.Errorf("a member's search by another person's address: got %v, want code %s", err, board.CodeInvalidRequest)
 		}
 		for _, q := range []string{"member:carol", "due:never", "is:gone", strings.Repeat("a ", 8200), "sort:due,start",
 			"status:fine"} {
@@ -208,7 +208,7 @@ func TestSearchFindsWhatItSays(t *testing.T) {
 	})
 }
 
-// firsts are the first letters of the titles, sorted.
+// firsts returns the first letters of the titles, sorted.
 func firsts(titles []string) string {
 	var letters []string
 	for _, title := range titles {
@@ -218,7 +218,7 @@ func firsts(titles []string) string {
 	return strings.Join(letters, "")
 }
 
-func TestSearchShowsWhatTheCallerSees(t *testing.T) {
+func TestSearchRespectsVisibility(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, bob, eve := s.Person("Ada"), s.Person("Bob"), s.Person("Eve")

@@ -26,8 +26,8 @@ type mint struct {
 	Secret string `json:"secret" doc:"What only its reader may know."`
 }
 
-// mints are operations that answer a secret, one of which says so.
-func mints() *op.Registry {
+// secretOperations returns operations that return a secret. One of them declares it.
+func secretOperations() *op.Registry {
 	r := app.Operations()
 	r.In("Tests", "What only a test calls.")
 	give := func(ctx context.Context, tx *store.Tx, in mintInput) (mint, error) {
@@ -42,11 +42,11 @@ func mints() *op.Registry {
 	return r
 }
 
-// What is stored for a replay of an answer with a secret is sealed: who reads
-// the database does not read it, who asks again does.
+// A stored response with a secret is sealed: a reader of the database cannot read it, and a
+// repeated request gets it.
 func TestStoredAnswerWithASecretIsSealed(t *testing.T) {
 	t.Parallel()
-	apptest.BothWith(t, apptest.Options{Registry: mints}, func(t *testing.T, s *apptest.Service) {
+	apptest.BothWith(t, apptest.Options{Registry: secretOperations}, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
 		boardID, _, _ := newWall(ada, ada.Workspace("Engines", board.PlanTeam), 1, 0)
 		stored := func(key string) string {
@@ -69,13 +69,15 @@ func TestStoredAnswerWithASecretIsSealed(t *testing.T) {
 			if row := stored(sealedKey); row == "" || strings.Contains(row, minted) || strings.Contains(row, minted[6:20]) {
 				t.Errorf("the row holds %q", row)
 			}
-			// The same without the mark, else the line above would prove nothing.
+			// Without the declaration the row contains the secret; otherwise the check above would prove
+			// nothing.
 			ada.Keyed(openKey, "blab", in)
 			if row := stored(openKey); !strings.Contains(row, minted) {
 				t.Errorf("the row of an answer without a secret holds %q; want it to contain %q", row, minted)
 			}
 		}
-		// A key that held a sealed answer is free again a day later, for an open one.
+		// A day later, a key that had a sealed response can be used again, with a response that is
+		// not sealed.
 		s.Clock.Advance(store.KeyLifetime + 1)
 		in := fields{"boardId": boardID}
 		first, again := ada.Keyed("sealed", "blab", in), ada.Keyed("sealed", "blab", in)

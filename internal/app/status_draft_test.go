@@ -10,7 +10,7 @@ import (
 	"cardwall/internal/board"
 )
 
-func TestStatusDraftTellsTheWeek(t *testing.T) {
+func TestStatusDraftSummarizesTheWeek(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -40,9 +40,9 @@ func TestStatusDraftTellsTheWeek(t *testing.T) {
 		ada.Must("archive_card", fields{"cardId": archived})
 		late := card("New and late")
 		ada.Must("set_card_due", fields{"cardId": late, "dueDate": "2020-01-31"})
-		ada.Must("move_card", fields{"cardId": late, "listId": lists[1]}) // it is among the added ones
+		ada.Must("move_card", fields{"cardId": late, "listId": lists[1]}) // it counts as added
 
-		s.Clock.Stop() // today stays today
+		s.Clock.Stop() // the date must not change during the test
 		d := ada.Must("draft_status_update", fields{"boardId": b})
 		want := fmt.Sprintf(`### Done (1)
 
@@ -66,7 +66,7 @@ func TestStatusDraftTellsTheWeek(t *testing.T) {
 		today := s.Clock.Now().UTC()
 		if d.Text("to") != today.Format(board.DateLayout) ||
 			d.Text("from") != today.AddDate(0, 0, -6).Format(board.DateLayout) {
-			t.Errorf("the draft is of %s to %s", d.Text("from"), d.Text("to"))
+			t.Errorf("the draft covers %s to %s", d.Text("from"), d.Text("to"))
 		}
 		if now := ada.Must("list_status_updates", fields{"boardId": b}); len(now.Each("id")) != 1 || before == nil {
 			t.Errorf("a draft posted something: %s", now.Raw)
@@ -74,8 +74,8 @@ func TestStatusDraftTellsTheWeek(t *testing.T) {
 	})
 }
 
-// However much happened, the draft can be posted as it is.
-func TestStatusDraftFits(t *testing.T) {
+// The draft never exceeds the maximum length of a status update, however much happened.
+func TestStatusDraftFitsAStatusUpdate(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")

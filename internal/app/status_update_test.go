@@ -12,7 +12,7 @@ import (
 func TestStatusUpdates(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		s.Clock.Stop() // today stays today
+		s.Clock.Stop() // the date must not change during the test
 		ada, bob := s.Person("Ada"), s.Person("Bob")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		bob.Joins(workspace, board.WorkspaceMember)
@@ -59,7 +59,7 @@ func TestStatusUpdates(t *testing.T) {
 		if entry.Text("0.type") != "status.posted" || entry.Text("0.changes.statusUpdateId.to") != second.ID() {
 			t.Errorf("the activity is %s", entry.Raw)
 		}
-		// The latest status is what search means.
+		// Search uses the latest status.
 		for q, n := range map[string]int{"title:today status:complete": 1, "title:today status:at_risk": 0,
 			"title:today -status:complete": 0, "title:today status:at_risk,complete": 1} {
 			if found := ada.All("list_cards", "id", fields{"boardId": b, "q": q}); len(found) != n {
@@ -89,8 +89,7 @@ func TestStatusUpdates(t *testing.T) {
 	})
 }
 
-// A webhook hears of a status update by its id alone, and of one on a
-// confidential board not at all.
+// The event of a status update contains only its ID. A confidential board sends none.
 func TestStatusPostedEvent(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {

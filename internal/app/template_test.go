@@ -26,7 +26,7 @@ func TestBuiltInTemplates(t *testing.T) {
 		for i, b := range all {
 			if b.ID != ids[i] || len(b.ID) != 30 || b.Description == "" || len(b.Content.Labels) < 4 ||
 				len(b.Content.Lists) < 4 {
-				t.Errorf("%s (%s) is no good template", b.Name, b.ID)
+				t.Errorf("%s (%s) is not a valid template", b.Name, b.ID)
 			}
 			checklists, cards := 0, 0
 			for _, l := range b.Content.Lists {
@@ -51,14 +51,14 @@ func TestBuiltInTemplates(t *testing.T) {
 			if sent := s.Outbox(a.ID()); len(sent) != 0 {
 				t.Errorf("%s sent %v", b.Name, sent)
 			}
-			// Kept again it is the same template.
+			// Saved again as a template, the board gives an equal template.
 			kept := ada.Must("save_board_as_template", fields{"boardId": a.ID(), "includeCards": true})
 			if got, want := fmt.Sprint(kept.Get("lists"), kept.Get("features"), kept.Get("cards"),
 				kept.Get("description")), func() string {
 				own := ada.Must("list_board_templates", fields{"limit": 200}).Get(fmt.Sprint(i)).(map[string]any)
 				return fmt.Sprint(own["lists"], own["features"], own["cards"], own["description"])
 			}(); got != want {
-				t.Errorf("%s kept again is\n%s\nwant\n%s", b.Name, got, want)
+				t.Errorf("%s saved again is\n%s\nwant\n%s", b.Name, got, want)
 			}
 		}
 		s.Sound()

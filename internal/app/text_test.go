@@ -12,9 +12,8 @@ import (
 	"cardwall/internal/op"
 )
 
-// No name and no title, whatever it is of, takes characters that change how the
-// text around it is shown, line separators, a byte order mark, or nothing that
-// can be seen.
+// No name or title accepts characters that change how the text around it is shown, line
+// separators, a byte order mark, or text with nothing visible.
 func TestNamesRefuseCharactersThatMislead(t *testing.T) {
 	t.Parallel()
 	bad := map[string]string{
@@ -61,7 +60,8 @@ func TestNamesRefuseCharactersThatMislead(t *testing.T) {
 				t.Errorf("a comment %+q: got status %d, body %s", text, a.Status, a.Raw)
 			}
 		}
-		// What scripts and emoji need stays, and so does all of a text of many lines.
+		// Characters that scripts and emoji need are kept, and a text of several lines keeps all of
+		// its characters.
 		if a := w.owner.Must("update_card", fields{"cardId": w.card, "title": "می\u200cخواهم 👩\u200d🚀",
 			"description": "\ufeffone\u2028two \u202eeerht"}); a.Text("title") != "می\u200cخواهم 👩\u200d🚀" ||
 			a.Text("description") != "\ufeffone\u2028two \u202eeerht" {

@@ -18,7 +18,7 @@ import (
 
 const receiver = "https://" + apptest.Receivers + "/hook"
 
-func TestCreateWebhookRefusesByName(t *testing.T) {
+func TestCreateWebhookNamesTheInvalidField(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -53,20 +53,20 @@ func TestCreateWebhookRefusesByName(t *testing.T) {
 			a.Text("lastFour") != "hook" || a.Get("on") != true || a.Text("ownerId") != w.owner.ID {
 			t.Errorf("the webhook is %s", a.Raw)
 		}
-		// Nobody reads the address or the secret again, also not from the file.
+		// The URL and the secret can never be read again, not even from the database file.
 		for _, p := range []apptest.Answer{w.owner.Must("list_webhooks", fields{"workspaceId": w.workspace}),
 			w.owner.Must("get_webhook", fields{"webhookId": a.ID()})} {
 			if strings.Contains(string(p.Raw), "secret\"") || strings.Contains(string(p.Raw), receiver) {
-				t.Errorf("an answer tells a secret: %s", p.Raw)
+				t.Errorf("a response contains a secret: %s", p.Raw)
 			}
 		}
 		for _, column := range []string{"address", "secret"} {
 			if got := s.Column("SELECT count(*) FROM webhooks WHERE id = $1 AND length("+column+") > 40",
 				a.ID()); got[0] != "1" {
-				t.Errorf("%s of the webhook is not there", column)
+				t.Errorf("the webhook has no %s", column)
 			}
 		}
-		// The limits: ten on a board, and those of the plan.
+		// The limits are ten webhooks on a board, and those of the plan.
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			space, err := tx.OnWorkspace(ctx, w.workspace, board.ViewWorkspace)
 			if err != nil {
@@ -104,8 +104,8 @@ func TestCreateWebhookRefusesByName(t *testing.T) {
 	})
 }
 
-// A platform is told by who subscribes, or by where to.
-func TestWebhookCarriesItsPlatform(t *testing.T) {
+// A webhook's platform is determined by the subscribing client or by the host of its URL.
+func TestWebhookPlatform(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]board.Platform{
 		"hooks.zapier.com": board.PlatformZapier, "hook.eu1.make.com": board.PlatformMake,
@@ -114,13 +114,13 @@ func TestWebhookCarriesItsPlatform(t *testing.T) {
 		"nothooks.zapier.com.example.com": "", "cmake.community": "",
 	} {
 		if got := board.PlatformOf("", host); got != want {
-			t.Errorf("%s is of %q, want %q", host, got, want)
+			t.Errorf("the platform of %s is %q, want %q", host, got, want)
 		}
 	}
 	for agent, want := range map[string]board.Platform{"Zapier": board.PlatformZapier,
 		"Make/production": board.PlatformMake, "n8n": board.PlatformN8N, "curl/8": "", "remake/1": ""} {
 		if got := board.PlatformOf(agent, "example.com"); got != want {
-			t.Errorf("%s is %q, want %q", agent, got, want)
+			t.Errorf("the platform of the client %s is %q, want %q", agent, got, want)
 		}
 	}
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
@@ -132,12 +132,12 @@ func TestWebhookCarriesItsPlatform(t *testing.T) {
 	}
 }
 
-// sent is what was written for one webhook, newest last.
+// sent returns the deliveries written for one webhook, newest last.
 func sent(s *apptest.Service, webhookID string) []string {
 	return s.Column("SELECT kind || ' ' || version FROM deliveries WHERE webhook_id = $1 ORDER BY version, id", webhookID)
 }
 
-func TestWebhookHearsOfWhatItCovers(t *testing.T) {
+func TestWebhookReceivesEventsInItsScope(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -156,7 +156,7 @@ func TestWebhookHearsOfWhatItCovers(t *testing.T) {
 		if got := sent(s, wide); len(got) != 0 {
 			t.Errorf("the workspace's webhook sends a private board's %v", got)
 		}
-		// One request can cause several events, each with a version of its own.
+		// One request can cause several events, each with its own version.
 		card := w.owner.Must("create_card", fields{"listId": w.list, "title": "New"})
 		both := w.owner.Must("update_card", fields{"cardId": card.ID(), "title": "Newer", "done": true})
 		want := []string{fmt.Sprintf("card.created %d", card.Version), fmt.Sprintf("card.updated %d", both.Version-1),
@@ -164,11 +164,11 @@ func TestWebhookHearsOfWhatItCovers(t *testing.T) {
 		if got := sent(s, wide); !slices.Equal(got, want) {
 			t.Errorf("the workspace's webhook sends %v, want %v", got, want)
 		}
-		// What changes nothing sends nothing, and neither does what was refused.
+		// Requests that change nothing or fail send nothing.
 		w.owner.Must("update_card", fields{"cardId": card.ID(), "title": "Newer"})
 		w.owner.Call("update_card", fields{"cardId": card.ID(), "title": ""})
 		if got := sent(s, wide); len(got) != 3 {
-			t.Errorf("nothing changed, and the webhook sends %v", got[3:])
+			t.Errorf("nothing changed, but the webhook sends %v", got[3:])
 		}
 		w.owner.Must("update_board", fields{"boardId": private, "visibility": "confidential"})
 		w.owner.Must("create_list", fields{"boardId": private, "name": "There"})
@@ -184,7 +184,7 @@ func TestWebhookHearsOfWhatItCovers(t *testing.T) {
 func TestDeliveriesOverTheDayAreSkipped(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		s.Clock.Stop() // all is on one day
+		s.Clock.Stop() // everything happens on one day
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Free", board.PlanFree)
 		b := ada.Must("create_board", fields{"workspaceId": workspace, "name": "B"}).ID()
@@ -210,7 +210,7 @@ func TestDeliveriesOverTheDayAreSkipped(t *testing.T) {
 		}
 		skipped := ada.Must("list_deliveries", fields{"webhookId": hooks[1], "status": "skipped"})
 		if !strings.Contains(skipped.Text("0.reason"), "limit of 500 deliveries a day") {
-			t.Errorf("the log says %s; want it to contain %q", skipped.Text("0.reason"), "limit of 500 deliveries a day")
+			t.Errorf("the log has the reason %s; want it to contain %q", skipped.Text("0.reason"), "limit of 500 deliveries a day")
 		}
 		q := ada.Must("get_delivery_quota", fields{"workspaceId": workspace})
 		if q.Get("used") != 500.0 || q.Get("limit") != 500.0 {
@@ -218,24 +218,24 @@ func TestDeliveriesOverTheDayAreSkipped(t *testing.T) {
 		}
 		again := fields{"deliveryId": skipped.Text("0.id")}
 		if a := ada.Call("send_delivery_again", again); a.Code != board.CodePlanLimit {
-			t.Errorf("sent again over the limit: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("redelivered over the limit: got status %d, body %s", a.Status, a.Raw)
 		}
 		s.Clock.Advance(24 * time.Hour)
 		if a := ada.Must("send_delivery_again", again); a.Text("status") != "pending" || a.Text("id") != again["deliveryId"] {
-			t.Errorf("sent again on the next day: %s", a.Raw)
+			t.Errorf("redelivered on the next day: %s", a.Raw)
 		}
 		if q := ada.Must("get_delivery_quota", fields{"workspaceId": workspace}); q.Get("used") != 1.0 {
 			t.Errorf("the next day's quota is %s", q.Raw)
 		}
 		if a := ada.Call("send_delivery_again", again); a.Code != board.CodeInvalidRequest ||
 			!strings.Contains(a.Message, "pending") {
-			t.Errorf("what is pending is sent again: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("redelivering a pending delivery: got status %d, body %s", a.Status, a.Raw)
 		}
 	})
 }
 
-// Deliveries over the day's limit fall out of the log as any others, while they
-// are written: nobody sends them, so nobody else would prune it.
+// Skipped deliveries are pruned from the log when they are written: nothing sends them, so
+// nothing would prune them later.
 func TestSkippedDeliveriesArePruned(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -251,7 +251,7 @@ func TestSkippedDeliveriesArePruned(t *testing.T) {
 		for range 120 {
 			ada.Must("create_card", fields{"listId": list, "title": "x"})
 		}
-		// Two are on their way, and stay until they have ended.
+		// Two are still being sent, and stay until they end.
 		if got := s.Column("SELECT status || ' ' || count(*) FROM deliveries WHERE webhook_id = $1 GROUP BY status ORDER BY status",
 			hook); !slices.Equal(got, []string{"pending 2", "skipped 100"}) {
 			t.Errorf("the log holds %v, want the two that are pending and a hundred", got)
@@ -259,7 +259,7 @@ func TestSkippedDeliveriesArePruned(t *testing.T) {
 	})
 }
 
-// The log shows the last hundred of the last thirty days, and old ones go.
+// The log shows at most a hundred deliveries of the last thirty days. Older ones are deleted.
 func TestDeliveryLogIsBounded(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -273,7 +273,7 @@ func TestDeliveryLogIsBounded(t *testing.T) {
 		log := w.owner.All("list_deliveries", "id", fields{"webhookId": w.hook, "limit": 30})
 		slices.Reverse(ids)
 		if before != 0 || !slices.Equal(log, ids[:100]) {
-			t.Errorf("the log has %d deliveries, and not the last hundred, newest first", len(log))
+			t.Errorf("the log has %d deliveries; want the last hundred, newest first", len(log))
 		}
 		n, err := s.DB.PruneDeliveries(t.Context(), w.hook, 1000)
 		if err != nil || n != 5 {
@@ -291,7 +291,7 @@ func TestDeliveryLogIsBounded(t *testing.T) {
 		}
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			n, err := tx.PurgeDeliveries(ctx)
-			if s.DB.Shared() && n == 0 { // they go with their part
+			if s.DB.Shared() && n == 0 { // they are deleted with their partition
 				return err
 			}
 			if n != 100 {
@@ -302,7 +302,7 @@ func TestDeliveryLogIsBounded(t *testing.T) {
 	})
 }
 
-func TestSendManyAgain(t *testing.T) {
+func TestRedeliverMany(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -310,32 +310,32 @@ func TestSendManyAgain(t *testing.T) {
 		before := w.owner.Must("get_delivery", fields{"deliveryId": ids[0]})
 		if a := w.owner.Must("send_deliveries_again",
 			fields{"webhookId": w.hook, "deliveryIds": ids[:1]}); !slices.Equal(texts(a.Get("deliveryIds")), ids[:1]) {
-			t.Errorf("one by name: %s", a.Raw)
+			t.Errorf("redelivering one by ID: got %s", a.Raw)
 		}
 		if a := w.owner.Must("send_deliveries_again",
 			fields{"webhookId": w.hook, "status": "failed"}); !slices.Equal(texts(a.Get("deliveryIds")),
 			[]string{ids[2], ids[1]}) {
-			t.Errorf("all that failed: %s", a.Raw)
+			t.Errorf("redelivering all that failed: got %s", a.Raw)
 		}
 		after := w.owner.Must("get_delivery", fields{"deliveryId": ids[0]})
 		if after.Text("body") != before.Text("body") || after.Text("status") != "pending" || after.Get("attempts") != 0.0 {
-			t.Errorf("sent again it is %s", after.Raw)
+			t.Errorf("after redelivery the delivery is %s", after.Raw)
 		}
 		if a := w.owner.Call("send_deliveries_again",
 			fields{"webhookId": w.hook, "deliveryIds": []string{store.NewID("itg_") + ":v1"}}); a.Code != board.CodeNotFound {
-			t.Errorf("one that is not there: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("redelivering an unknown delivery: got status %d, body %s", a.Status, a.Raw)
 		}
 		w.failed()
 		w.owner.Must("pause_webhook", fields{"webhookId": w.hook})
 		if a := w.owner.Call("send_deliveries_again", fields{"webhookId": w.hook}); a.Code != board.CodeInvalidRequest ||
 			!strings.Contains(a.Message, "off") {
-			t.Errorf("while it is off: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("redelivering while the webhook is off: got status %d, body %s", a.Status, a.Raw)
 		}
 	})
 }
 
-// Whoever loses the right to manage what a webhook covers has it switched off,
-// by whatever change that is.
+// When an owner loses the right to manage the scope of a webhook, for any reason, the webhook
+// is disabled.
 func TestWebhookDoesNotOutliveItsOwnersRights(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -364,7 +364,7 @@ func TestWebhookDoesNotOutliveItsOwnersRights(t *testing.T) {
 			lose(t, bob, b)
 			if a := ada.Must("get_webhook", fields{"webhookId": hook}); a.Get("on") != false || a.Text("offReason") != "owner" ||
 				a.Get("offAt") == nil {
-				t.Errorf("%s: the webhook is %s", name, a.Raw)
+				t.Errorf("%s: the owner's webhook is %s", name, a.Raw)
 			}
 			if a := ada.Must("get_webhook", fields{"webhookId": kept}); a.Get("on") != true {
 				t.Errorf("%s: somebody else's webhook is %s", name, a.Raw)
@@ -377,8 +377,8 @@ func TestWebhookDoesNotOutliveItsOwnersRights(t *testing.T) {
 	})
 }
 
-// A board admin who is no workspace admin manages the webhooks of that board and
-// sees no others.
+// A board admin who is not a workspace admin manages the webhooks of that board and sees no
+// others.
 func TestBoardAdminManagesTheBoardsWebhooks(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -405,8 +405,8 @@ func TestBoardAdminManagesTheBoardsWebhooks(t *testing.T) {
 	})
 }
 
-// The sample of each kind has the fields of a real delivery, no more and no less.
-func TestSamplesLookLikeDeliveries(t *testing.T) {
+// The sample of each kind has exactly the fields of a real delivery.
+func TestSamplesMatchDeliveries(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
 	w := newWorld(s)
@@ -449,12 +449,12 @@ func TestSamplesLookLikeDeliveries(t *testing.T) {
 			t.Errorf("%s is %s", kind, body)
 		}
 		if strings.Contains(body, "Another") || strings.Contains(body, "Said") || strings.Contains(body, "Fine") {
-			t.Errorf("%s holds a text: %s", kind, body)
+			t.Errorf("%s contains text that people wrote: %s", kind, body)
 		}
 	}
 	for _, k := range kinds() {
 		if !seen[k] {
-			t.Errorf("nothing was sent of the kind %s", k)
+			t.Errorf("no delivery of kind %s was sent", k)
 		}
 	}
 	if a := w.owner.Call("get_webhook_sample", fields{"event": "card.eaten"}); a.Code != board.CodeInvalidRequest {
@@ -476,7 +476,7 @@ func kinds() (out []string) {
 	return out
 }
 
-// prefixes says with what each id in a value begins, by its path.
+// prefixes lists the prefix of each id in a value, by path.
 func prefixes(path string, v any) string {
 	var out []string
 	switch v := v.(type) {
@@ -496,7 +496,7 @@ func prefixes(path string, v any) string {
 	return strings.Join(slices.DeleteFunc(out, func(s string) bool { return s == "" }), " ")
 }
 
-// keys are the names of an object and of the objects in it, sorted.
+// keys returns the sorted names of an object's fields, including those of nested objects.
 func keys(o map[string]any) string {
 	var out []string
 	for k, v := range o {

@@ -12,7 +12,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// wantState checks whether a webhook is on, or why it is off: "" is on.
+// wantState checks whether a webhook is on, or why it is off. An empty reason means on.
 func wantState(t *testing.T, p *apptest.Person, hook, why string) {
 	t.Helper()
 	if a := p.Must("get_webhook", fields{"webhookId": hook}); a.Get("on") != (why == "") ||
@@ -25,8 +25,8 @@ func offEmails(s *apptest.Service, hook string) int {
 	return len(s.Column("SELECT id FROM emails WHERE kind = $1 AND about = $2", string(board.EmailWebhookDisabled), hook))
 }
 
-// The webhooks of a board in the trash do not count against the plan, are listed
-// as paused, can be deleted, and work again when the board is restored.
+// The webhooks of a board in the trash do not count against the plan, are listed as paused, can
+// be deleted, and work again when the board is restored.
 func TestWebhooksOfATrashedBoard(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -49,7 +49,7 @@ func TestWebhooksOfATrashedBoard(t *testing.T) {
 			t.Errorf("the webhooks of the board in the trash are listed as off because of %v", got)
 		}
 		if got := bob.All("list_webhooks", "id", fields{"workspaceId": workspace}); len(got) != 0 {
-			t.Errorf("who may not manage them sees %v", got)
+			t.Errorf("a person who may not manage them sees %v", got)
 		}
 		named := fields{"webhookId": older}
 		for name, in := range map[string]fields{"update_webhook": with(named, "name", "Other"), "test_webhook": named,
@@ -58,12 +58,12 @@ func TestWebhooksOfATrashedBoard(t *testing.T) {
 				t.Errorf("%s of a webhook whose board is in the trash: got status %d, body %s", name, a.Status, a.Raw)
 			}
 		}
-		// With room for it, it works again.
+		// If the plan has room for it, it works again.
 		ada.Must("restore_board", fields{"boardId": first})
 		wantState(t, ada, older, "")
 		wantState(t, ada, newer, "")
 
-		// Without room, the newest are off, and their owner is told.
+		// Without room, the newest are disabled, and their owner receives an email.
 		ada.Must("trash_board", fields{"boardId": first})
 		other := subscribe(second)
 		if other.Status != 201 {
@@ -76,12 +76,12 @@ func TestWebhooksOfATrashedBoard(t *testing.T) {
 			t.Errorf("%d emails to the owner, want 1", n)
 		}
 		if a := ada.Call("switch_on_webhook", fields{"webhookId": newer}); a.Code != board.CodePlanLimit {
-			t.Errorf("switched on without room: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("enabling without room: got status %d, body %s", a.Status, a.Raw)
 		}
 		ada.Must("delete_webhook", fields{"webhookId": other.ID()})
 		ada.Must("switch_on_webhook", fields{"webhookId": newer})
 
-		// Paused in the trash, it stays paused; deleted there, it is gone.
+		// A webhook that was paused in the trash stays paused. One that was deleted there is gone.
 		ada.Must("trash_board", fields{"boardId": first})
 		ada.Must("pause_webhook", fields{"webhookId": older})
 		ada.Must("delete_webhook", fields{"webhookId": newer})
@@ -97,14 +97,14 @@ func TestWebhooksOfATrashedBoard(t *testing.T) {
 		}
 		for range 2 {
 			if a := subscribe(second); a.Status != 201 {
-				t.Errorf("what was purged counts: got status %d, body %s; want 201", a.Status, a.Raw)
+				t.Errorf("a purged webhook counts against the plan: got status %d, body %s; want 201", a.Status, a.Raw)
 			}
 		}
 	})
 }
 
-// The webhooks of a workspace come back with it, and nobody is told meanwhile that
-// they are off: nothing about them changed.
+// The webhooks of a workspace return with it. Their owners get no email that they are off,
+// because nothing about them changed.
 func TestWebhooksOfATrashedWorkspace(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -120,13 +120,13 @@ func TestWebhooksOfATrashedWorkspace(t *testing.T) {
 		before := len(sent(s, wide))
 		w.newCard()
 		if got := sent(s, wide); len(got) == before {
-			t.Error("a webhook of a workspace that was restored sends nothing")
+			t.Error("a webhook of a restored workspace sends nothing")
 		}
 	})
 }
 
-// A workspace that comes back gets no more webhooks than its plan has by then: the
-// newest are switched off, and their owner is told.
+// A restored workspace has at most as many enabled webhooks as its plan allows at that time:
+// the newest are disabled, and their owner receives an email.
 func TestWebhooksOfARestoredWorkspaceFitThePlan(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {

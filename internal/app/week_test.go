@@ -10,8 +10,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// A week is today and the next six days wherever a person asks for one, on every
-// weekday; calendarweek is Monday to Sunday.
+// A week is today and the next six days everywhere, on every weekday. Only calendarweek is
+// Monday to Sunday.
 func TestWeekIsTheNextSevenDays(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {

@@ -36,7 +36,7 @@ func trashedOf(p *apptest.Person) (ids []string) {
 	return ids
 }
 
-func TestDeletedWorkspaceIsReachedByNobodyAndComesBackWhole(t *testing.T) {
+func TestDeletedWorkspaceIsHiddenUntilRestored(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -78,14 +78,14 @@ func TestDeletedWorkspaceIsReachedByNobodyAndComesBackWhole(t *testing.T) {
 			t.Fatalf("restored: %+v %v", back, err)
 		}
 		if after := w.owner.Must("open_board", fields{"boardId": w.board}); string(after.Raw) != string(before.Raw) {
-			t.Errorf("the board came back as\n%s\nand had been\n%s", after.Raw, before.Raw)
+			t.Errorf("the restored board is\n%s\nwant\n%s", after.Raw, before.Raw)
 		}
 		if m := w.owner.All("list_workspace_members", "id", fields{"workspaceId": w.workspace}); len(m) != 3 {
 			t.Errorf("the members are %v", m)
 		}
 		if open := w.owner.All("list_invitations", "id", fields{"workspaceId": w.workspace}); slices.Contains(open,
 			invitation) {
-			t.Error("an invitation outlived the trash")
+			t.Error("an invitation remained after the workspace was restored")
 		}
 		_, err := restoreWorkspace(w.owner, w.workspace)
 		refused(t, err, board.CodeNotFound, "")
@@ -116,9 +116,9 @@ func TestWorkspaceLeavesTheTrashAfterThirtyDays(t *testing.T) {
 	})
 }
 
-// Whose account ended while the workspace was in the trash is on none of its
-// boards when it comes back, and no board is left without an admin.
-func TestRestoredWorkspaceHasNobodyWhoIsGone(t *testing.T) {
+// A person whose account was deleted while the workspace was in the trash is on none of its
+// boards after a restore. No board is left without an admin.
+func TestRestoredWorkspaceOmitsDeletedAccounts(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, bob := s.Person("Ada"), s.Person("Bob")
@@ -139,7 +139,7 @@ func TestRestoredWorkspaceHasNobodyWhoIsGone(t *testing.T) {
 			t.Errorf("Ada is %s on the board whose admin is gone, want admin", b.Text("role"))
 		}
 		if c := ada.Must("get_card", fields{"cardId": card}); len(c.Get("assignees").([]any)) != 0 {
-			t.Errorf("assigned are %v", c.Get("assignees"))
+			t.Errorf("the assignees are %v", c.Get("assignees"))
 		}
 		if m := ada.All("list_board_members", "id", fields{"boardId": own}); !slices.Equal(m, []string{ada.ID}) {
 			t.Errorf("the members are %v, want %v", m, []string{ada.ID})

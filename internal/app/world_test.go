@@ -17,7 +17,7 @@ type fields = apptest.Fields
 // every operation has something to work on.
 type world struct {
 	*apptest.Service
-	owner *apptest.Person // of the workspace, and the board's admin
+	owner *apptest.Person // owner of the workspace and admin of the board
 	other *apptest.Person // a member of the workspace without a role on the board
 
 	workspace, board, list, doing, archived, card, archivedCard string
@@ -25,9 +25,9 @@ type world struct {
 
 	second, away string // another board, and a list on it
 
-	hook, boardHook string // webhooks of the workspace, made when first asked for, and of the board
+	hook, boardHook string // webhooks of the workspace (created on first use) and of the board
 
-	strangers int // people made for a sample
+	strangers int // people created for a sample
 }
 
 func newWorld(s *apptest.Service) *world {
@@ -39,7 +39,7 @@ func newWorld(s *apptest.Service) *world {
 	return w
 }
 
-// fill makes the board of the world.
+// fill creates the board of the world.
 func (w *world) fill(visibility board.Visibility) {
 	w.board = w.make("create_board", fields{"workspaceId": w.workspace, "name": "Launch", "visibility": visibility})
 	w.second = w.make("create_board", fields{"workspaceId": w.workspace, "name": "Second"})
@@ -63,10 +63,10 @@ func (w *world) fill(visibility board.Visibility) {
 	w.boardHook = w.Listener(w.workspace, w.board)
 }
 
-// make is what an operation of the owner made.
+// make calls an operation as the owner and returns the ID of the created object.
 func (w *world) make(name string, in fields) string { return w.owner.Must(name, in).ID() }
 
-// give writes roles that the interface would not give.
+// give writes roles that the interface would not grant.
 func (w *world) give(p *apptest.Person, inWorkspace board.WorkspaceRole, boardID string, onBoard board.Role) {
 	w.T.Helper()
 	w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
@@ -85,9 +85,9 @@ func (w *world) give(p *apptest.Person, inWorkspace board.WorkspaceRole, boardID
 	})
 }
 
-// samples are inputs with which each operation works for the owner. A write
-// changes something with its sample, once. What a sample needs for itself
-// alone (a label to delete) it makes.
+// samples are inputs with which each operation works for the owner. A write changes something
+// with its sample, once. A sample creates the objects that only it needs, such as a label to
+// delete.
 var samples = map[string]func(w *world) fields{
 	"get_me":                 func(*world) fields { return nil },
 	"list_my_cards":          func(w *world) fields { return fields{"workspaceId": w.workspace} },
@@ -422,8 +422,8 @@ var samples = map[string]func(w *world) fields{
 	"disconnect_app": func(w *world) fields { return fields{"appId": w.connected()} },
 }
 
-// aboutNoBoard are the writes that change no board: they answer no
-// boardVersion, and a board in the archive does not keep them from working.
+// aboutNoBoard are the writes that change no board: they return no boardVersion, and they also
+// work while a board is archived.
 var aboutNoBoard = []string{
 	"create_invitation", "withdraw_invitation", "create_saved_filter", "update_saved_filter", "delete_saved_filter",
 	"create_webhook", "delete_webhook", "update_webhook", "pause_webhook", "switch_on_webhook", "test_webhook",
@@ -433,7 +433,7 @@ var aboutNoBoard = []string{
 	"watch_board", "unwatch_board", "watch_card", "unwatch_card",
 }
 
-// automates switches the feature on.
+// automates enables the automation feature.
 func (w *world) automates() {
 	w.owner.Must("update_board", fields{"boardId": w.board, "features": fields{"automation": true}})
 }
@@ -452,7 +452,7 @@ func (w *world) newRule() string {
 	return w.make("create_rule", w.rule())
 }
 
-// twoRules are rules of the board, of which there are two then at least.
+// twoRules returns rules of the board, at least two.
 func (w *world) twoRules() []string {
 	for {
 		if all := w.owner.Must("list_rules", fields{"boardId": w.board}).Each("id"); len(all) >= 2 {
@@ -462,7 +462,7 @@ func (w *world) twoRules() []string {
 	}
 }
 
-// ran writes a run of a rule into the log.
+// ran adds a run of a rule to the log.
 func (w *world) ran(ruleID string) {
 	w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 		run := store.Run{Key: store.NewID("v"), Root: "act_1", RuleRun: board.RuleRun{
@@ -473,7 +473,7 @@ func (w *world) ran(ruleID string) {
 	})
 }
 
-// trashed is a workspace of a person's in the trash.
+// trashed returns a workspace of a person's in the trash.
 func (w *world) trashed(p *apptest.Person) string {
 	id := p.Workspace("Looms", board.PlanTeam)
 	w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { return tx.TrashWorkspace(ctx, id) })
@@ -485,7 +485,7 @@ func (w *world) newWebhook() fields {
 		"events": []string{"card.created", "card.moved"}, "name": "Bot"}
 }
 
-// webhook is one of the workspace, switched on.
+// webhook returns an enabled webhook of the workspace.
 func (w *world) webhook() string {
 	if w.hook == "" {
 		w.hook = w.make("create_webhook", w.newWebhook())
@@ -501,7 +501,7 @@ func (w *world) webhook() string {
 	return w.hook
 }
 
-// failed is a delivery of that webhook that failed.
+// failed returns a failed delivery of that webhook.
 func (w *world) failed() string {
 	w.T.Helper()
 	id := w.make("test_webhook", fields{"webhookId": w.webhook()})
@@ -513,7 +513,7 @@ func (w *world) failed() string {
 	return id
 }
 
-// organization is the one that owns the workspace.
+// organization returns the organization that owns the workspace.
 func (w *world) organization() string {
 	return w.owner.Must("get_workspace", fields{"workspaceId": w.workspace}).Text("organizationId")
 }
@@ -530,7 +530,7 @@ func (w *world) invitation(email string) fields {
 	return fields{"workspaceId": w.workspace, "email": email, "role": "member"}
 }
 
-// newFilter is a filter that the owner shares.
+// newFilter returns a new filter that the owner shares.
 func (w *world) newFilter() string {
 	return w.make("create_saved_filter",
 		fields{"workspaceId": w.workspace, "name": "Ours", "query": "is:open", "shared": true})
@@ -556,7 +556,7 @@ func onCard(more fields) func(*world) fields {
 	return func(w *world) fields { return with(more, "cardId", w.card) }
 }
 
-// with is the input with one field more.
+// with returns a copy of the input with one more field.
 func with(in fields, name string, value any) fields {
 	out := fields{name: value}
 	for k, v := range in {
@@ -567,18 +567,18 @@ func with(in fields, name string, value any) fields {
 	return out
 }
 
-// sample is the sample input of an operation. An operation without one fails.
+// sample returns the sample input of an operation. The test fails if the operation has none.
 func (w *world) sample(t *testing.T, o *op.Operation) fields {
 	t.Helper()
 	make := samples[o.Name]
 	if make == nil {
-		t.Fatalf("the operation %s (%s %s) has no sample input: add one to samples in internal/app/world_test.go, with which it works "+
+		t.Fatalf("the operation %s (%s %s) has no sample input: add one to samples in internal/app/world_test.go that works "+
 			"for the owner of the world, and a row to testdata/access.txt", o.Name, o.Method, o.Path)
 	}
 	return make(w)
 }
 
-// names are the input fields that name an object.
+// names returns the input fields that name an object.
 func names(in fields) (out []string) {
 	for name, v := range in {
 		if _, ok := v.(string); ok && strings.HasSuffix(name, "Id") {
@@ -588,7 +588,7 @@ func names(in fields) (out []string) {
 	return out
 }
 
-// state is what the owner sees of the board and the workspace.
+// state returns everything that the owner sees of the board and the workspace.
 func (w *world) state() string {
 	var b strings.Builder
 	for _, call := range []struct {

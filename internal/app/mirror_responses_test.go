@@ -12,8 +12,8 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// answers is all that a board shows, as its reading operations answer it, the
-// cards list by list. Archived lists come last, in the order of their ids.
+// answers returns everything that a board shows, as its read operations return it, with the
+// cards list by list. Archived lists come last, ordered by ID.
 func answers(p *apptest.Person, boardID string) record {
 	on := fields{"boardId": boardID}
 	wholes, comments, open := record{}, record{}, record{}
@@ -21,7 +21,7 @@ func answers(p *apptest.Person, boardID string) record {
 		id, list := c["id"].(string), c["listId"].(string)
 		wholes[id] = p.Must("get_card", fields{"cardId": id}).Data
 		comments[id] = records(p, "list_comments", fields{"cardId": id})
-		if c["archivedBy"] != "card" { // a card of an archived list keeps its place in it
+		if c["archivedBy"] != "card" { // a card of an archived list keeps its position in the list
 			in, _ := open[list].([]record)
 			open[list] = append(in, c)
 		}
@@ -46,7 +46,7 @@ func answers(p *apptest.Person, boardID string) record {
 	}
 }
 
-// records walks a list to its end.
+// records returns all pages of a list operation.
 func records(p *apptest.Person, name string, in fields) []record {
 	out := []record{}
 	for in = with(in, "limit", 200); ; {
@@ -71,7 +71,8 @@ func newestFirst(a, b record) int {
 	return cmp.Or(cmp.Compare(b["createdAt"].(string), a["createdAt"].(string)), byID(b, a))
 }
 
-// sorted are the records that hold a text in a field, all without one.
+// sorted returns the records that have the given text in a field, or all records if no field is
+// given.
 func sorted(all map[string]record, by func(a, b record) int, where ...string) []record {
 	out := []record{}
 	for _, r := range all {
@@ -83,7 +84,7 @@ func sorted(all map[string]record, by func(a, b record) int, where ...string) []
 	return out
 }
 
-// plain is a value as it comes out of JSON.
+// plain returns a value as decoded from JSON.
 func plain(t failer, v any) (out any) {
 	text, err := json.Marshal(v, json.Deterministic(true))
 	if err == nil {
@@ -95,7 +96,7 @@ func plain(t failer, v any) (out any) {
 	return out
 }
 
-// difference says where two values differ first, "" when nowhere.
+// difference describes the first place where two values differ, or returns "".
 func difference(at string, got, want any) string {
 	switch g := got.(type) {
 	case map[string]any:

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// tellable are the fields of which the changes tell what they were and are.
-func tellable(noun string) []string {
+// fieldsWithHistory returns the fields whose old and new values are in the changes.
+func fieldsWithHistory(noun string) []string {
 	return map[string][]string{
 		"board":        {"name", "description", "color", "visibility", "features", "archivedAt", "trashedAt"},
 		"board_member": {"role"},
@@ -20,43 +20,43 @@ func tellable(noun string) []string {
 	}[noun]
 }
 
-// tell keeps what a change says, which has to begin at what was there. What
-// leaves the board with a card may come back with it as something else.
-func (m *mirror) tell(noun, verb, id, card string, changes record) {
+// recordFields records the field values of a change. The old value must equal the known value. Objects
+// that leave the board with a card may return with other values.
+func (m *mirror) recordFields(noun, verb, id, card string, changes record) {
 	if noun != "card" && card != "" {
 		m.on[id] = card
 	}
 	list, moved := changes["listId"].(record)
 	if verb == "deleted" || verb == "moved_away" || moved && list["to"] == nil {
 		m.gone[id] = true
-		m.told[id] = record{}
+		m.fields[id] = record{}
 		for other, on := range m.on {
 			if on == id {
-				m.told[other] = record{}
+				m.fields[other] = record{}
 			}
 		}
 		return
 	}
-	if m.told[id] == nil || verb == "moved_in" || moved && list["from"] == nil {
-		m.told[id] = record{}
+	if m.fields[id] == nil || verb == "moved_in" || moved && list["from"] == nil {
+		m.fields[id] = record{}
 	}
-	for _, field := range tellable(noun) {
+	for _, field := range fieldsWithHistory(noun) {
 		c, ok := changes[field].(record)
 		if !ok {
 			continue
 		}
-		have, known := m.told[id][field]
+		have, known := m.fields[id][field]
 		if !known {
 			have, known = m.shown(id, field)
 		}
 		if known && !m.whole[id] && !m.alike(have, c["from"]) {
-			m.t.Fatalf("%s.%s says that %s of %s was %v, and it was %v", noun, verb, field, id, c["from"], have)
+			m.t.Fatalf("%s.%s has %s of %s as %v before the change, want %v", noun, verb, field, id, c["from"], have)
 		}
-		m.told[id][field] = c["to"]
+		m.fields[id][field] = c["to"]
 	}
 }
 
-// shown is a field as the mirror keeps it, in the way of the changes.
+// shown returns a field of the mirror in the form that changes use.
 func (m *mirror) shown(id, field string) (v any, known bool) {
 	r := m.kept[id]
 	if id == m.id {
@@ -67,7 +67,7 @@ func (m *mirror) shown(id, field string) (v any, known bool) {
 	}
 	v, known = r[field]
 	if field == "archivedAt" && r["archivedBy"] == "list" {
-		return nil, known // no change of the card told it
+		return nil, known // no change of the card contained it
 	}
 	if refs, ok := v.([]any); ok {
 		ids := []any{}
@@ -79,8 +79,8 @@ func (m *mirror) shown(id, field string) (v any, known bool) {
 	return v, known
 }
 
-// alike compares values; sets of ids without order and deleted labels, and
-// none is as good as an empty one.
+// alike compares values. Sets of ids are compared without order and without deleted labels, and
+// a missing value equals an empty one.
 func (m *mirror) alike(a, b any) bool {
 	set := func(v any) any {
 		ids, ok := v.([]any)
@@ -99,12 +99,12 @@ func (m *mirror) alike(a, b any) bool {
 	return reflect.DeepEqual(set(a), set(b))
 }
 
-// compareTold compares what the changes told with what was read.
-func (m *mirror) compareTold() {
-	for id, told := range m.told {
-		for field, v := range told {
+// compareFields compares the field values of the changes with the values that were read.
+func (m *mirror) compareFields() {
+	for id, known := range m.fields {
+		for field, v := range known {
 			if have, known := m.shown(id, field); known && !m.alike(have, v) {
-				m.t.Fatalf("the changes tell that %s of %s is %v, and it is %v", field, id, v, have)
+				m.t.Fatalf("the changes say that %s of %s is %v, want %v", field, id, v, have)
 			}
 		}
 	}
