@@ -11,15 +11,15 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Authenticator is a device that keeps one passkey: it answers what a browser
-// asks it, as Web Authentication Level 3 says, with ES256 and no attestation.
+// Authenticator is a device that keeps one passkey. It responds to a browser's requests as Web
+// Authentication Level 3 specifies, with ES256 and without attestation.
 type Authenticator struct {
-	Origin  string // of the page that asks; BaseURL's when empty
-	Absent  bool   // nobody proves to be its owner, though somebody touches it
-	Still   bool   // it counts nothing, as those that are kept in several places
+	Origin  string // origin of the requesting page; BaseURL if empty
+	Absent  bool   // the user is present but not verified
+	Still   bool   // the signature counter stays 0, as with synced passkeys
 	Counter uint32
 	id      []byte
-	handle  string // of the user, in base64url
+	handle  string // user handle, in base64url
 	key     *ecdsa.PrivateKey
 }
 
@@ -29,11 +29,11 @@ const (
 	flagAttested = 0x40
 )
 
-// coordinate is the length of a coordinate of P-256.
+// coordinate is the length in bytes of a P-256 coordinate.
 const coordinate = 32
 
-// Create makes the passkey that creation options ask for, and answers as
-// PublicKeyCredential.toJSON does.
+// Create creates the passkey that the creation options describe and returns the response in the
+// form of PublicKeyCredential.toJSON.
 func (a *Authenticator) Create(options any) Fields {
 	o := options.(map[string]any)
 	var err error
@@ -44,13 +44,13 @@ func (a *Authenticator) Create(options any) Fields {
 	a.handle = o["user"].(map[string]any)["id"].(string)
 	point, err := a.key.PublicKey.Bytes() // 4, x, y
 	if err != nil {
-		panic(err) // the curve is ours
+		panic(err) // the curve is always P-256
 	}
 	// A COSE key (RFC 9052): EC2, ES256, P-256, x, y; in CBOR.
 	cose := append([]byte{0xa5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, coordinate}, point[1:1+coordinate]...)
 	cose = append(append(cose, 0x22, 0x58, coordinate), point[1+coordinate:]...)
 	data := a.data(o["rp"].(map[string]any)["id"].(string), flagAttested)
-	data = append(data, make([]byte, 16)...) // AAGUID: says nothing
+	data = append(data, make([]byte, 16)...) // an AAGUID of zeros names no model
 	data = binary.BigEndian.AppendUint16(data, uint16(len(a.id)))
 	data = append(append(data, a.id...), cose...)
 	object := append([]byte{0xa3, 0x63}, "fmt\x64none\x67attStmt\xa0\x68authData\x59"...)
@@ -62,7 +62,7 @@ func (a *Authenticator) Create(options any) Fields {
 	})
 }
 
-// Get answers request options with the passkey.
+// Get returns the passkey's response to request options.
 func (a *Authenticator) Get(options any) Fields {
 	o := options.(map[string]any)
 	if !a.Still {
@@ -88,7 +88,7 @@ func (a *Authenticator) answer(response Fields) Fields {
 	}
 }
 
-// data is the authenticator data up to what a new key adds.
+// data returns the authenticator data without the part that a new key adds.
 func (a *Authenticator) data(host string, flags byte) []byte {
 	sum := sha256.Sum256([]byte(host))
 	flags |= flagPresent
@@ -98,7 +98,7 @@ func (a *Authenticator) data(host string, flags byte) []byte {
 	return binary.BigEndian.AppendUint32(append(sum[:], flags), a.Counter)
 }
 
-// client is what the browser says of the page that asked.
+// client returns the client data, in which the browser describes the requesting page.
 func (a *Authenticator) client(kind string, o map[string]any) []byte {
 	origin := a.Origin
 	if origin == "" {

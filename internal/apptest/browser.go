@@ -8,33 +8,33 @@ import (
 	"cardwall/internal/store"
 )
 
-// Cookie is what the cookie of a session is called at BaseURL.
+// Cookie is the name of the session cookie at BaseURL.
 const Cookie = "__Host-cardwall"
 
-// userAgent is what every browser calls itself.
+// userAgent is the User-Agent header of every browser.
 const userAgent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
-// Browser is a browser in which nobody is signed in. It keeps the cookies that
-// answers set, and sends from pages of the service itself.
+// Browser returns a browser in which nobody is signed in. It keeps the cookies that responses
+// set, and sends its requests from the service's own pages.
 func (s *Service) Browser() *Person {
 	return &Person{Service: s, Cookies: map[string]string{}}
 }
 
-// Secret is the secret of the session that a browser holds; empty for none.
+// Secret returns the secret of the browser's session, or "" without a session.
 func (p *Person) Secret() string { return p.Cookies[Cookie] }
 
-// signIn gives a request of a program's the cookie of a new session.
+// signIn adds the cookie of a new session to a request.
 func (p *Person) signIn(r *http.Request) {
 	secret := board.NewSessionSecret()
 	hash, _ := board.SessionHash(secret)
 	caller := board.Person(p.ID)
-	caller.Address, caller.UserAgent = "192.0.2.1", userAgent // as of every request here
+	caller.Address, caller.UserAgent = "192.0.2.1", userAgent // as in every request here
 	p.Write(caller, func(ctx context.Context, tx *store.Tx) error { return tx.InsertSession(ctx, tx.NewID("ses_"), hash) })
 	r.AddCookie(&http.Cookie{Name: Cookie, Value: secret})
 	r.Header.Set("User-Agent", userAgent)
 }
 
-// browse makes a request one of the browser's.
+// browse adds the headers and cookies of the browser to a request.
 func (p *Person) browse(r *http.Request) {
 	if p.From != "" {
 		r.RemoteAddr = p.From
@@ -53,7 +53,7 @@ func (p *Person) browse(r *http.Request) {
 	}
 }
 
-// keep is what a browser does with the cookies of an answer.
+// keep stores the cookies of a response.
 func (p *Person) keep(w *http.Response) {
 	if p.Cookies == nil {
 		return

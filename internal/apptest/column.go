@@ -15,8 +15,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// Column reads one column of texts straight from the database, for what no
-// operation answers, such as the outbox.
+// Column reads one text column straight from the database, for data that no operation returns,
+// such as the outbox.
 func (s *Service) Column(text string, args ...any) []string {
 	s.T.Helper()
 	driver := "sqlite"
@@ -47,8 +47,8 @@ func (s *Service) Column(text string, args ...any) []string {
 	return out
 }
 
-// Listen subscribes webhooks to all events of a workspace's open boards, and of
-// these boards whatever their visibility, so that Outbox shows what is sent.
+// Listen subscribes webhooks to all events of a workspace's open boards and of the given
+// boards, whatever their visibility, so that Outbox can return the events.
 func (s *Service) Listen(workspaceID string, boardIDs ...string) {
 	s.T.Helper()
 	for _, id := range append([]string{""}, boardIDs...) {
@@ -56,8 +56,8 @@ func (s *Service) Listen(workspaceID string, boardIDs ...string) {
 	}
 }
 
-// Listener subscribes a webhook to all events of a board, also of a confidential
-// one, or with "" of a workspace's open boards, and answers its id.
+// Listener subscribes a webhook to all events of a board, which may be confidential, or, if
+// boardID is "", of a workspace's open boards. It returns the webhook's ID.
 func (s *Service) Listener(workspaceID, boardID string) (id string) {
 	s.T.Helper()
 	s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
@@ -80,14 +80,14 @@ func (s *Service) Listener(workspaceID, boardID string) (id string) {
 	return id
 }
 
-// Outbox is what a board sent or is about to send: of each event the kind and
-// the data, in the order of the versions. Listen comes before.
+// Outbox returns the events that a board sent or will send: the kind and the data of each,
+// ordered by version. The caller must call Listen first.
 func (s *Service) Outbox(boardID string) []string {
 	s.T.Helper()
 	heard := s.Column(`SELECT h.id FROM boards b JOIN webhooks h ON h.workspace_id = b.workspace_id WHERE b.id = $1
 		AND (h.board_id = b.id OR h.board_id IS NULL AND b.visibility <> 'confidential')`, boardID)
 	if len(heard) == 0 {
-		s.T.Fatalf("nobody listens to board %s", boardID)
+		s.T.Fatalf("no webhook listens to board %s; call Listen first", boardID)
 	}
 	var last float64
 	out := []string{}
@@ -98,7 +98,7 @@ func (s *Service) Outbox(boardID string) []string {
 			Data    jsontext.Value `json:"data"`
 		}
 		if err := json.Unmarshal([]byte(body), &event); err != nil {
-			s.T.Fatalf("a delivery is no JSON: %v: %s", err, body)
+			s.T.Fatalf("a delivery is not JSON: %v: %s", err, body)
 		}
 		if event.Version == last {
 			continue // the same event for another webhook
@@ -109,18 +109,18 @@ func (s *Service) Outbox(boardID string) []string {
 	return out
 }
 
-// Sound fails the test when what is counted is not what is there.
+// Sound fails the test if stored counts differ from the counted rows.
 func (s *Service) Sound() {
 	s.T.Helper()
 	findings, err := dbtool.Examine(s.T.Context(), s.DB)
 	if err != nil || len(findings) > 0 {
-		s.T.Errorf("the data is not sound: %v %v", findings, err)
+		s.T.Errorf("the stored data is inconsistent: %v %v", findings, err)
 	}
 }
 
-// Everything reads all texts and bytes that the database stores, by table and
-// column, so that a test can say that something is stored nowhere. The search
-// index of SQLite, which holds words without their order, is left out.
+// Everything returns all texts and bytes that the database stores, by table and column, so that
+// a test can check that something is stored nowhere. It leaves out the search index of SQLite,
+// which holds words without their order.
 func (s *Service) Everything() map[string][]string {
 	s.T.Helper()
 	columns := `SELECT t.name || ' ' || c.name || ' ' || c.type FROM pragma_table_list t JOIN pragma_table_info(t.name) c

@@ -8,14 +8,14 @@ import (
 	"cardwall/internal/op"
 )
 
-// Copy is the same program, with a clock of its own, on a copy of the database
-// in a new file. It takes a SQLite database that nobody writes meanwhile.
+// Copy returns the same program, with its own clock, on a copy of the SQLite database in a new
+// file. Nobody may write to the database during the copy.
 func (s *Service) Copy(database string) *Service {
 	s.T.Helper()
 	for _, end := range []string{"", "-wal"} {
 		text, err := os.ReadFile(s.Database + end)
 		if errors.Is(err, fs.ErrNotExist) && end != "" {
-			continue // all is in the one file
+			continue // the main file contains everything
 		}
 		if err == nil {
 			err = os.WriteFile(database+end, text, 0o600)

@@ -17,16 +17,16 @@ import (
 	"cardwall/internal/rest"
 )
 
-// document checks answers against the OpenAPI documents of both doors. Many
-// goroutines of a test may ask it at once.
+// document validates responses against the OpenAPI documents of the public and the application
+// interface. It is safe for concurrent use.
 type document struct {
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
 	schemas  map[string]*jsonschema.Schema
 }
 
-// programDocument is that of the program's own operations. Every service of a
-// test process has the same, and to make it takes longer than most tests.
+// programDocument is the document of the program's own operations. It is shared by all services
+// of a test process, because creating it takes longer than most tests.
 var programDocument = sync.OnceValues(func() (*document, error) {
 	accounts, err := account.New(account.Options{BaseURL: BaseURL})
 	if err != nil {
@@ -57,11 +57,10 @@ func newDocument(r *op.Registry) (*document, error) {
 	return &document{compiler: c, schemas: map[string]*jsonschema.Schema{}}, nil
 }
 
-// addressOf is what the compiler calls the document of a door.
+// addressOf returns the compiler's name for the document of an interface.
 func addressOf(application bool) string { return "mem:" + strconv.FormatBool(application) + ".json" }
 
-// check fails the test when the answer is not one that the document announces
-// for the operation.
+// check fails the test if the document does not describe the response of the operation.
 func (d *document) check(t testing.TB, o *op.Operation, a Answer) {
 	t.Helper()
 	pointer := "/paths/" + strings.ReplaceAll(o.Path, "/", "~1") + "/" + strings.ToLower(o.Method) + "/responses/" +
@@ -76,12 +75,12 @@ func (d *document) check(t testing.TB, o *op.Operation, a Answer) {
 		t.Fatalf("the document has no %s: %v", pointer, err)
 	}
 	if err := s.Validate(a.whole); err != nil {
-		t.Errorf("the answer of %s is not what the document says: %v\n%s", o.Name, err, a.Raw)
+		t.Errorf("the response of %s does not match the document: %v\n%s", o.Name, err, a.Raw)
 	}
 	for _, name := range []string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", "X-Ratelimit-Resource",
 		"X-Request-Id"} {
 		if a.Header.Get(name) == "" {
-			t.Errorf("the answer of %s has no header %s", o.Name, name)
+			t.Errorf("the response of %s has no header %s", o.Name, name)
 		}
 	}
 }
@@ -99,8 +98,7 @@ func (d *document) schema(pointer string) (*jsonschema.Schema, error) {
 	return s, err
 }
 
-// Conforms fails the test when a text is not what a schema of the public
-// document says.
+// Conforms fails the test if a text does not match a schema of the public document.
 func (s *Service) Conforms(schema string, text []byte) {
 	s.T.Helper()
 	compiled, err := s.document.schema(addressOf(false) + "#/components/schemas/" + schema)
@@ -112,6 +110,6 @@ func (s *Service) Conforms(schema string, text []byte) {
 		s.T.Fatal(err)
 	}
 	if err := compiled.Validate(v); err != nil {
-		s.T.Errorf("this is no %s: %v\n%s", schema, err, text)
+		s.T.Errorf("the text does not match the schema %s: %v\n%s", schema, err, text)
 	}
 }

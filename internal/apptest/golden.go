@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Golden compares a text with a golden file, or writes the file for `make
-// golden`. What says whose text it is, for the first line that differs.
+// Golden compares a text with a golden file, or writes the file for `make golden`. The
+// parameter what names the source of the text in failure messages.
 func Golden(t testing.TB, file, what string, got []byte) {
 	t.Helper()
 	if os.Getenv("UPDATE_GOLDEN") == "1" {
@@ -31,9 +31,9 @@ func Golden(t testing.TB, file, what string, got []byte) {
 	g, w := bytes.Split(got, []byte("\n")), bytes.Split(want, []byte("\n"))
 	for i := range min(len(g), len(w)) {
 		if !bytes.Equal(g[i], w[i]) {
-			t.Fatalf("%s is not what %s says, from line %d on: %s, was %s; %s", what, file, i+1, bytes.TrimSpace(g[i]),
+			t.Fatalf("%s differs from %s from line %d on: got %s, want %s; %s", what, file, i+1, bytes.TrimSpace(g[i]),
 				bytes.TrimSpace(w[i]), review)
 		}
 	}
-	t.Fatalf("%s is not what %s says: %d lines, were %d; %s", what, file, len(g), len(w), review)
+	t.Fatalf("%s differs from %s: got %d lines, want %d; %s", what, file, len(g), len(w), review)
 }

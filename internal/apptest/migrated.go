@@ -22,16 +22,16 @@ import (
 	"cardwall/internal/store"
 )
 
-// The tests of the store migrate; every other test begins with a copy of what
-// that leaves, for to migrate takes longer than most tests. These two are
-// variables of the package because the copies of one process are all alike.
+// Only the tests of the store run the migrations. Every other test begins with a copy of their
+// result, because migrating takes longer than most tests. These two are package variables
+// because all copies in a process are equal.
 var (
 	migratedFile     = sync.OnceValues(migrateFile)
 	migratedPostgres = sync.OnceValues(migratePostgres)
 )
 
-// migrateTo makes the schema. What the first server to start would write down,
-// such as the key of the cursors, is taken out again: each copy has its own.
+// migrateTo creates the schema. It removes what the first server writes at its start, such as
+// the key of the cursors, so that each copy gets its own.
 func migrateTo(driver, database string) (err error) {
 	ctx := context.Background()
 	made, err := store.Open(ctx, store.Options{Database: database, Log: slog.New(slog.DiscardHandler), Migrate: true})
@@ -50,7 +50,7 @@ func migrateTo(driver, database string) (err error) {
 	return err
 }
 
-// migrateFile is the content of a SQLite file as the migrations leave it.
+// migrateFile returns the content of a SQLite file after the migrations.
 func migrateFile() (content []byte, err error) {
 	folder, err := os.MkdirTemp("", "apptest")
 	if err != nil {
@@ -64,7 +64,7 @@ func migrateFile() (content []byte, err error) {
 	return os.ReadFile(file)
 }
 
-// beginMigrated puts the schema where a SQLite file is to be and is not.
+// beginMigrated writes a migrated SQLite file if the file does not exist yet.
 func beginMigrated(t testing.TB, file string) {
 	t.Helper()
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
@@ -79,9 +79,9 @@ func beginMigrated(t testing.TB, file string) {
 	}
 }
 
-// migratePostgres is the name of a PostgreSQL database as the migrations leave
-// it, for CREATE DATABASE to copy. The processes that test one schema on one
-// server share it; it goes with the server.
+// migratePostgres returns the name of a migrated PostgreSQL database for CREATE DATABASE to
+// copy. Processes that test the same schema on one server share it. It is removed with the
+// server.
 func migratePostgres() (name string, err error) {
 	server, err := postgresServer()
 	if err != nil {
@@ -97,7 +97,7 @@ func migratePostgres() (name string, err error) {
 		return "", err
 	}
 	defer conn.Close(ctx)
-	// One process at a time; the others find what the first has made.
+	// Only one process creates the database; the others wait and then use it.
 	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock(hashtext($1))", name); err != nil {
 		return "", err
 	}
@@ -106,7 +106,8 @@ func migratePostgres() (name string, err error) {
 		name).Scan(&there); err != nil || there {
 		return name, err
 	}
-	// It gets its name when it is whole, and whoever connected to it would be in the way of the copies.
+	// It is renamed only when it is complete, and refuses connections, because a connection would
+	// prevent copies.
 	making := name + "_making"
 	for _, step := range []func() error{
 		func() error { return execPostgres(server, "DROP DATABASE IF EXISTS "+making) },
@@ -122,7 +123,7 @@ func migratePostgres() (name string, err error) {
 	return name, nil
 }
 
-// schemaName is another one for other migrations.
+// schemaName returns a name that depends on the migrations.
 func schemaName() (string, error) {
 	root, err := moduleRoot()
 	if err != nil {
@@ -143,12 +144,12 @@ func schemaName() (string, error) {
 	return "cardwall_schema_" + hex.EncodeToString(sum.Sum(nil)[:8]), nil
 }
 
-// LockWait is a PostgreSQL database whose statements wait so long for a lock.
+// LockWait returns the URL of a PostgreSQL database with the given lock timeout.
 func LockWait(t testing.TB, database string, wait time.Duration) string {
 	t.Helper()
 	address, err := url.Parse(database)
 	if err != nil {
-		t.Fatalf("%s is no URL: %v", database, err)
+		t.Fatalf("%s is not a URL: %v", database, err)
 	}
 	query := address.Query()
 	query.Set("lock_timeout", strconv.FormatInt(wait.Milliseconds(), 10))
@@ -156,12 +157,12 @@ func LockWait(t testing.TB, database string, wait time.Duration) string {
 	return address.String()
 }
 
-// addressOn is the address of a database of a server. To connect to it takes as
-// long as it takes on a busy machine.
+// addressOn returns the URL of a database on a server. It sets a long connection timeout, because
+// connecting may take long on a busy machine.
 func addressOn(server, name string) string {
 	address, err := url.Parse(server)
 	if err != nil {
-		return name // the driver says why
+		return name // the driver returns the error
 	}
 	address.Path = "/" + name
 	query := address.Query()

@@ -20,24 +20,24 @@ import (
 	"cardwall/internal/store"
 )
 
-// Person is somebody with an account and a token. What only who is signed in may
-// call, the person calls with a session that has just begun.
+// Person is a user with an account and a token. Operations that need a session are called with
+// a session that has just begun.
 type Person struct {
 	*Service
 	ID      string
 	Name    string
 	Email   string
 	Token   string
-	From    string            // the network address that requests come from; one of the test's when empty
-	Cookies map[string]string // those of a browser; nil for a program
-	limited bool              // has this token, and no session
+	From    string            // the client address of requests; a default address if empty
+	Cookies map[string]string // cookies of a browser; nil for a program
+	limited bool              // uses the token even for operations that need a session
 }
 
-// Fields are the input of an operation, by name.
+// Fields is the input of an operation, by field name.
 type Fields map[string]any
 
-// Person makes an account and a token with all scopes. The name is the part
-// of the address before the @.
+// Person creates an account and a token with all scopes. The name is the part of the email
+// address before the @.
 func (s *Service) Person(name string) *Person {
 	s.T.Helper()
 	p := &Person{Service: s, Name: name, Email: strings.ToLower(name) + "@example.com"}
@@ -59,21 +59,21 @@ func (s *Service) token(userID, workspaceID string, scopes ...board.Scope) (text
 	return text
 }
 
-// With is the same person with a token of these scopes alone.
+// With returns the same person with a token that has only the given scopes.
 func (p *Person) With(scopes ...board.Scope) *Person {
 	other := *p
 	other.Token, other.limited = p.token(p.ID, "", scopes...), true
 	return &other
 }
 
-// Within is the same person with a token limited to one workspace.
+// Within returns the same person with a token limited to one workspace.
 func (p *Person) Within(workspaceID string) *Person {
 	other := *p
 	other.Token, other.limited = p.token(p.ID, workspaceID, board.ScopeRead, board.ScopeWrite, board.ScopeAdmin), true
 	return &other
 }
 
-// Issue is the same person with a new token of any kind.
+// Issue returns the same person with a new token of any kind.
 func (p *Person) Issue(in app.NewToken) *Person {
 	p.T.Helper()
 	other := *p
@@ -85,14 +85,14 @@ func (p *Person) Issue(in app.NewToken) *Person {
 	return &other
 }
 
-// At is the same person, with the same token, at another server process.
+// At returns the same person, with the same token, at another server process.
 func (p *Person) At(node *Service) *Person {
 	other := *p
 	other.Service = node
 	return &other
 }
 
-// Workspace makes a workspace that the person owns, on a plan.
+// Workspace creates a workspace on a plan, with the person as its owner.
 func (p *Person) Workspace(name string, plan board.Plan) (id string) {
 	p.T.Helper()
 	p.Write(board.Person(p.ID), func(ctx context.Context, tx *store.Tx) error {
@@ -103,7 +103,7 @@ func (p *Person) Workspace(name string, plan board.Plan) (id string) {
 	return id
 }
 
-// Joins puts a person into a workspace.
+// Joins adds the person to a workspace.
 func (p *Person) Joins(workspaceID string, role board.WorkspaceRole) *Person {
 	p.T.Helper()
 	p.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
@@ -112,7 +112,7 @@ func (p *Person) Joins(workspaceID string, role board.WorkspaceRole) *Person {
 	return p
 }
 
-// Answer is what came back.
+// Answer is the response to a request.
 type Answer struct {
 	t       testing.TB
 	Status  int
@@ -126,14 +126,14 @@ type Answer struct {
 	Message string
 }
 
-// Media is the media type of the answer.
+// Media returns the media type of the response.
 func (a Answer) Media() string {
 	kind, _, _ := strings.Cut(a.Header.Get("Content-Type"), ";")
 	return kind
 }
 
-// Call calls an operation by name over REST, and checks the answer against
-// the OpenAPI document.
+// Call calls an operation by name over REST and checks the response against the OpenAPI
+// document.
 func (p *Person) Call(name string, in Fields) Answer { p.T.Helper(); return p.CallWith(name, in, nil) }
 
 // Keyed calls an operation with an idempotency key.
@@ -142,7 +142,7 @@ func (p *Person) Keyed(key, name string, in Fields) Answer {
 	return p.CallWith(name, in, http.Header{"Idempotency-Key": {key}})
 }
 
-// Must calls an operation that has to succeed.
+// Must calls an operation and stops the test unless it succeeds.
 func (p *Person) Must(name string, in Fields) Answer {
 	p.T.Helper()
 	a := p.Call(name, in)
@@ -152,17 +152,17 @@ func (p *Person) Must(name string, in Fields) Answer {
 	return a
 }
 
-// Refused calls an operation that has to be refused with a code.
+// Refused calls an operation and fails the test unless it returns the given error code.
 func (p *Person) Refused(code board.Code, name string, in Fields) Answer {
 	p.T.Helper()
 	a := p.Call(name, in)
 	if a.Code != code {
-		p.T.Errorf("%s: want %s, got %d %s", name, code, a.Status, a.Raw)
+		p.T.Errorf("%s: want the error %s, got status %d, body %s", name, code, a.Status, a.Raw)
 	}
 	return a
 }
 
-// CallWith calls an operation with more headers.
+// CallWith calls an operation with additional headers.
 func (p *Person) CallWith(name string, in Fields, header http.Header) Answer {
 	p.T.Helper()
 	o := p.Registry.Named(name)
@@ -178,7 +178,7 @@ func (p *Person) CallWith(name string, in Fields, header http.Header) Answer {
 	return a
 }
 
-// Request makes the request of a call.
+// Request creates the HTTP request of a call.
 func (p *Person) Request(o *op.Operation, in Fields) *http.Request {
 	p.T.Helper()
 	target, query, body := rest.Path(o), url.Values{}, Fields{}
@@ -218,7 +218,7 @@ func (p *Person) Request(o *op.Operation, in Fields) *http.Request {
 	return r
 }
 
-// Do sends any request with the person's token.
+// Do sends a request with the person's token.
 func (p *Person) Do(r *http.Request) Answer {
 	p.T.Helper()
 	if p.Token != "" && r.Header.Get("Authorization") == "" && r.Header.Get("Cookie") == "" {
@@ -234,9 +234,9 @@ func (p *Person) Do(r *http.Request) Answer {
 		return a
 	}
 	if err := json.Unmarshal(a.Raw, &a.whole); err != nil {
-		p.T.Fatalf("%s %s: answer %d is not JSON: %v\n%s", r.Method, r.URL, a.Status, err, a.Raw)
+		p.T.Fatalf("%s %s: the response with status %d is not JSON: %v\n%s", r.Method, r.URL, a.Status, err, a.Raw)
 	}
-	// What is not there, or of another type, stays empty.
+	// Fields that are absent or have another type stay empty.
 	envelope, _ := a.whole.(map[string]any)
 	a.Data = envelope["data"]
 	a.Next, _ = envelope["nextCursor"].(string)
@@ -249,9 +249,8 @@ func (p *Person) Do(r *http.Request) Answer {
 	return a
 }
 
-// Send sends a request written by hand, whose path begins behind the prefix of
-// the interface. Headers are name and value by turns; a body is JSON unless
-// they say otherwise.
+// Send sends a hand-written request. The path begins after the prefix of the interface. Headers
+// alternate between name and value; a body is JSON unless they say otherwise.
 func (p *Person) Send(method, path, body string, headers ...string) Answer {
 	p.T.Helper()
 	r := httptest.NewRequest(method, rest.Prefix+path, strings.NewReader(body))
@@ -264,8 +263,8 @@ func (p *Person) Send(method, path, body string, headers ...string) Answer {
 	return p.Do(r)
 }
 
-// Get reads a value of the answer's data by a path of names and indexes, such
-// as "labels.0.name"; nil when there is none.
+// Get returns a value of the response's data by a path of names and indexes, such as
+// "labels.0.name", or nil if there is none.
 func (a Answer) Get(path string) any {
 	v := a.Data
 	for part := range strings.SplitSeq(path, ".") {
@@ -285,25 +284,25 @@ func (a Answer) Get(path string) any {
 	return v
 }
 
-// Text is Get for a text.
+// Text returns a value of the response's data that must be a string.
 func (a Answer) Text(path string) string {
 	a.t.Helper()
 	s, ok := a.Get(path).(string)
 	if !ok {
-		a.t.Fatalf("%s is no text in %s", path, a.Raw)
+		a.t.Fatalf("%s is not a string in %s", path, a.Raw)
 	}
 	return s
 }
 
-// ID is the id of the answer's record.
+// ID returns the ID of the response's record.
 func (a Answer) ID() string { a.t.Helper(); return a.Text("id") }
 
-// Each reads one text of every record of a list.
+// Each returns one string field of every record of a list.
 func (a Answer) Each(field string) []string {
 	a.t.Helper()
 	items, ok := a.Data.([]any)
 	if !ok {
-		a.t.Fatalf("the answer is no list: %s", a.Raw)
+		a.t.Fatalf("the response is not a list: %s", a.Raw)
 	}
 	out := make([]string, len(items))
 	for i, item := range items {
@@ -312,7 +311,7 @@ func (a Answer) Each(field string) []string {
 	return out
 }
 
-// All walks a list to its end, and reads one text of every record.
+// All reads all pages of a list and returns one string field of every record.
 func (p *Person) All(name, field string, in Fields) []string {
 	p.T.Helper()
 	var out []string

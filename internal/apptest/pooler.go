@@ -15,10 +15,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// PoolerURL is the address of a PostgreSQL database of the test's own (one of
-// PostgresURL or EmptyPostgresURL) behind a pgbouncer, which gives each
-// transaction another connection. Where none is installed the test is skipped
-// with the reason, and fails if CI is "true".
+// PoolerURL returns the URL of one of the test's PostgreSQL databases (from PostgresURL or
+// EmptyPostgresURL) through a pgbouncer, which gives each transaction another connection. If no
+// pgbouncer is installed, the test is skipped with the reason, or fails if CI is "true".
 func PoolerURL(t testing.TB, database string) string {
 	t.Helper()
 	program, err := findPooler()
@@ -32,7 +31,7 @@ func PoolerURL(t testing.TB, database string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Not t.TempDir: the path of a socket holds 107 bytes at most.
+	// Do not use t.TempDir: the path of a socket may have at most 107 bytes.
 	folder, err := os.MkdirTemp("/tmp", "cardwall-pooler-")
 	if err != nil {
 		t.Fatal(err)
@@ -58,9 +57,9 @@ logfile = %s
 	if err := errors.Join(os.WriteFile(file, []byte(config), 0o644), os.Chmod(folder, 0o777)); err != nil {
 		t.Fatal(err)
 	}
-	// It ends when its standard input does, however this process ends.
+	// pgbouncer ends when its standard input closes, however this process ends.
 	run := program + " -q " + file
-	if os.Getuid() == 0 { // as whom it refuses to run
+	if os.Getuid() == 0 { // pgbouncer refuses to run as root
 		run = "setpriv --reuid=postgres --regid=postgres --clear-groups " + run
 	}
 	cmd := exec.Command("sh", "-c", run+` & cat >/dev/null; kill $!; wait`)
@@ -90,7 +89,7 @@ logfile = %s
 		}
 		if time.Now().After(deadline) {
 			said, _ := os.ReadFile(filepath.Join(folder, "log"))
-			t.Fatalf("pgbouncer does not answer: %v\n%s", err, said)
+			t.Fatalf("pgbouncer does not respond: %v\n%s", err, said)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}

@@ -21,23 +21,22 @@ import (
 // postgresVariable names the server that `make test` starts once for all packages.
 const postgresVariable = "CARDWALL_TEST_POSTGRES"
 
-// noPostgres is what tools/with-postgres exits with when no server is installed.
+// noPostgres is the exit code of tools/with-postgres if no server is installed.
 const noPostgres = 69
 
 var errNoPostgres = errors.New("no PostgreSQL server is installed; on Debian: apt-get install postgresql")
 
-// ownCluster is the cluster of a test process that was given none. It is the
-// package's one variable: starting a cluster takes most of a second, and a test
-// cannot see whether its database shares one.
+// ownCluster is the cluster of a test process that was given none. It is a package variable
+// because starting a cluster takes most of a second, and a test cannot see whether its database
+// shares one.
 var ownCluster = sync.OnceValues(func() (*cluster, error) { return startCluster() })
 
-// PostgresURL returns the connection URL of a new PostgreSQL database, as the
-// migrations leave it, that belongs to the test alone and is dropped when the
-// test ends, whoever is still connected.
+// PostgresURL returns the connection URL of a new, migrated PostgreSQL database. The database
+// belongs to the test and is dropped when the test ends, even if connections are still open.
 //
-// The server is the one that CARDWALL_TEST_POSTGRES names, else one that this
-// test process starts on first use and that goes away with it. Where no server
-// is installed the test is skipped with the reason, and fails if CI is "true".
+// The server is the one that CARDWALL_TEST_POSTGRES names, or else one that this test process
+// starts on first use and stops at its end. If no server is installed, the test is skipped with
+// the reason, or fails if CI is "true".
 func PostgresURL(t testing.TB) string {
 	t.Helper()
 	postgresOrSkip(t)
@@ -48,15 +47,15 @@ func PostgresURL(t testing.TB) string {
 	return postgresCopy(t, migrated)
 }
 
-// EmptyPostgresURL is PostgresURL without a schema.
+// EmptyPostgresURL is like PostgresURL, but the database has no schema.
 func EmptyPostgresURL(t testing.TB) string {
 	t.Helper()
-	// template0 and not template1: nobody is ever connected to it, which would
-	// make CREATE DATABASE fail.
+	// The template is template0 and not template1: it allows no connections, and a connection
+	// would make CREATE DATABASE fail.
 	return postgresCopy(t, "template0")
 }
 
-// postgresCopy returns the URL of a copy of a database, which ends with the test.
+// postgresCopy returns the URL of a copy of a database. The copy is dropped when the test ends.
 func postgresCopy(t testing.TB, of string) string {
 	t.Helper()
 	server := postgresOrSkip(t)
@@ -72,7 +71,7 @@ func postgresCopy(t testing.TB, of string) string {
 	return addressOn(server, name)
 }
 
-// postgresServer is the address of the server of this test process.
+// postgresServer returns the URL of this test process's server.
 func postgresServer() (string, error) {
 	if server := os.Getenv(postgresVariable); server != "" {
 		return server, nil
@@ -99,11 +98,10 @@ func postgresOrSkip(t testing.TB) string {
 	return server
 }
 
-// ExecPostgres runs one statement on a database, on a connection of its own.
+// ExecPostgres runs one statement on a database, on a new connection.
 func ExecPostgres(database, statement string) error { return execPostgres(database, statement) }
 
-// execPostgres takes no context from the test, for that one is cancelled before
-// the cleanup.
+// execPostgres does not use the test's context, because that is canceled before the cleanup.
 func execPostgres(server, statement string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -116,8 +114,8 @@ func execPostgres(server, statement string) error {
 	return err
 }
 
-// AskPostgres answers the first column of a query's first row as text, "" for
-// none and for NULL, of a database that other processes work on.
+// AskPostgres returns the first column of a query's first row as text, or "" if there is no row
+// or the value is NULL. Other processes may be using the database.
 func AskPostgres(ctx context.Context, database, query string) (text string, err error) {
 	conn, err := pgx.Connect(ctx, database)
 	if err != nil {
@@ -131,8 +129,8 @@ func AskPostgres(ctx context.Context, database, query string) (text string, err 
 	return *found, nil
 }
 
-// cluster is a throw-away PostgreSQL server. tools/with-postgres runs it for as
-// long as hold stays open, so it cannot outlive this process, however that ends.
+// cluster is a temporary PostgreSQL server. tools/with-postgres runs it as long as hold stays
+// open, so it cannot outlive this process, however the process ends.
 type cluster struct {
 	url     string
 	replica string // "" unless it was asked for
@@ -140,7 +138,7 @@ type cluster struct {
 	cmd     *exec.Cmd
 }
 
-// startCluster starts one with these flags of tools/with-postgres.
+// startCluster starts a cluster with the given flags of tools/with-postgres.
 func startCluster(flags ...string) (*cluster, error) {
 	root, err := moduleRoot()
 	if err != nil {
@@ -149,7 +147,8 @@ func startCluster(flags ...string) (*cluster, error) {
 	cmd := exec.Command(filepath.Join(root, "tools", "with-postgres"),
 		append(flags, "sh", "-c",
 			`printf '%s %s\n' "$CARDWALL_TEST_POSTGRES" "$CARDWALL_TEST_POSTGRES_REPLICA"; exec cat`)...)
-	// The file itself, not a buffer: no goroutine stays behind to look like a leak.
+	// The file itself, not a buffer: copying to a buffer needs a goroutine, which would look like
+	// a leak.
 	cmd.Stderr = os.Stderr
 	hold, err := cmd.StdinPipe()
 	if err != nil {
@@ -173,10 +172,10 @@ func startCluster(flags ...string) (*cluster, error) {
 	if cmd.ProcessState.ExitCode() == noPostgres {
 		return nil, errNoPostgres
 	}
-	return nil, fmt.Errorf("%s gave no address (%w); what it printed says why", cmd.Path, exit)
+	return nil, fmt.Errorf("%s printed no address (%w); see its output", cmd.Path, exit)
 }
 
-// stop returns when the server is gone and its folder removed.
+// stop stops the server and waits until its folder is removed.
 func (c *cluster) stop() error {
 	if err := c.hold.Close(); err != nil {
 		return err
@@ -184,8 +183,8 @@ func (c *cluster) stop() error {
 	return c.cmd.Wait()
 }
 
-// moduleRoot is the folder of go.mod at or above the working directory, which
-// in a test is the folder of its package.
+// moduleRoot returns the folder of go.mod at or above the working directory, which in a test is
+// the folder of its package.
 func moduleRoot() (string, error) {
 	start, err := os.Getwd()
 	if err != nil {

@@ -43,8 +43,8 @@ func TestPostgresDatabaseIsDroppedUnderOpenConnections(t *testing.T) {
 	}
 }
 
-// In byte order "B" comes before "a". The clusters of the tests sort as people
-// do, so that a query which forgets COLLATE "C" shows.
+// In byte order "B" comes before "a". The clusters of the tests use a natural-language order,
+// so that a query without COLLATE "C" fails its test.
 func TestPostgresDefaultOrderIsNotByteOrder(t *testing.T) {
 	conn := connects(t, EmptyPostgresURL(t))
 	var byteOrder bool
@@ -52,12 +52,12 @@ func TestPostgresDefaultOrderIsNotByteOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	if byteOrder {
-		t.Error(`the default collation sorts by bytes, so a missing COLLATE "C" cannot show; install ICU or the locale en_US.UTF-8`)
+		t.Error(`the default collation sorts by bytes, so the tests cannot detect a missing COLLATE "C"; install ICU or the locale en_US.UTF-8`)
 	}
 }
 
 func TestStoppedClusterLeavesNothing(t *testing.T) {
-	// Else the cluster under test would be the one all packages share.
+	// Otherwise the test would use the cluster that all packages share.
 	t.Setenv(postgresVariable, "")
 	c, err := startCluster()
 	if errors.Is(err, errNoPostgres) && os.Getenv("CI") != "true" {
@@ -84,7 +84,7 @@ func TestStoppedClusterLeavesNothing(t *testing.T) {
 	}
 	if conn, err := pgx.Connect(t.Context(), c.url); err == nil {
 		conn.Close(t.Context())
-		t.Error("the stopped cluster still answers")
+		t.Error("the stopped cluster still accepts connections")
 	}
 }
 

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// FewerChecks makes rapid check a property 20 times instead of a hundred,
-// unless the command line says how often: a property of the whole program is
-// many calls on two databases. It is for TestMain.
+// FewerChecks makes rapid check a property 20 times instead of a hundred, unless the command
+// line sets a number: a property of the whole program makes many calls on two databases. Call
+// it from TestMain.
 func FewerChecks() error {
 	flag.Parse()
 	given := false

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// Replicated is a PostgreSQL of the test's own with a streaming replica.
+// Replicated is a PostgreSQL server for one test, with a streaming replica.
 type Replicated struct {
-	Primary, Replica string // addresses, as a superuser's
+	Primary, Replica string // URLs of a superuser
 	t                testing.TB
 }
 
-// NewReplicated starts both; they end with the test. Where no server is
-// installed the test is skipped, and fails if CI is "true".
+// NewReplicated starts both servers and stops them when the test ends. If no server is
+// installed, the test is skipped, or fails if CI is "true".
 func NewReplicated(t testing.TB) *Replicated {
 	t.Helper()
 	c, err := startCluster("--replica")
@@ -38,7 +38,7 @@ func NewReplicated(t testing.TB) *Replicated {
 	return &Replicated{Primary: c.url, Replica: c.replica, t: t}
 }
 
-// Exec runs a statement on one of the two.
+// Exec runs a statement on one of the two servers.
 func (r *Replicated) Exec(address, statement string) {
 	r.t.Helper()
 	if err := execPostgres(address, statement); err != nil {
@@ -46,7 +46,8 @@ func (r *Replicated) Exec(address, statement string) {
 	}
 }
 
-// KillReplica ends the replica as a lost machine does, and waits until it is gone.
+// KillReplica stops the replica abruptly, as a machine failure would, and waits until it is
+// gone.
 func (r *Replicated) KillReplica() {
 	r.t.Helper()
 	address, err := url.Parse(r.Replica)
@@ -67,11 +68,11 @@ func (r *Replicated) KillReplica() {
 		r.t.Fatalf("end the replica: %v", err)
 	}
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) { // the server's last act, behind all that it served
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) { // the server removes it last
 			return
 		}
 		if time.Now().After(deadline) {
-			r.t.Fatal("the replica does not end")
+			r.t.Fatal("the replica did not stop")
 		}
 	}
 }

@@ -37,57 +37,57 @@ import (
 	"cardwall/internal/transfer"
 )
 
-// BaseURL is where a service under test believes to be.
+// BaseURL is the base URL of a service under test.
 const BaseURL = "https://cardwall.example.com"
 
-// secretKey seals secrets wherever a test does not say otherwise.
+// secretKey seals secrets unless a test sets another key.
 const secretKey = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
-// Receivers is a host to which webhooks may point, as an exception of the
-// operator's, so that tests ask no name server.
+// Receivers is a host to which webhooks may be sent as one of the operator's exceptions, so
+// that tests need no DNS.
 const Receivers = "receiver.example.com"
 
-// Service is the whole program, without a network.
+// Service is the whole program without a network listener.
 type Service struct {
 	T        testing.TB
 	DB       *store.DB
 	Registry *op.Registry
 	Handler  http.Handler
 	Clock    *Clock
-	Database string // what New was given
+	Database string // the file or URL given to New
 	Draining atomic.Bool
 	Spool    *spool.Folder
 	opts     Options
 	document *document
 }
 
-// Options of a service.
+// Options are the options of a service. The zero value is the default.
 type Options struct {
 	Limits         board.Limits               // zero for the defaults
 	Plan           board.Plan                 // of new organizations; "" for the default
-	Storage        map[board.Plan]board.Bytes // quotas other than those of the plans
 	RateLimits     bool                       // count requests; off unless a test is about them
-	Registry       func() *op.Registry        // nil for those of the program
-	Keys           *seal.Keyring              // nil for a key that all tests share, so that a database can be opened again
+	Registry       func() *op.Registry        // nil for the program's own operations
+	Keys           *seal.Keyring              // nil for a key shared by all tests, so that a database can be reopened
 	OIDC           account.OIDC               // an identity provider; zero for none
+	Storage        map[board.Plan]board.Bytes // replaces the quotas of the plans
 	SignUp         account.SignUpPolicy
-	Roots          *x509.CertPool    // authorities of hosts that documents are fetched from; nil for the system's
-	Operators      []string          // addresses of the server's operators; Ada's when nil
-	NoRegistration bool              // programs may not register themselves
+	Roots          *x509.CertPool    // authorities trusted when fetching client documents; nil for the system's
+	Operators      []string          // email addresses of the operators; Ada's if nil
+	NoRegistration bool              // disables dynamic client registration
 	Replica        string            // the address of a replica of the database; "" for none
-	Tools          func(*sdk.Server) // more for the MCP endpoint; nil for nothing
-	Impatient      bool              // who waits for a lock on PostgreSQL waits as long as in the program, not patience
-	Log            *slog.Logger      // nil for the test's own, from warnings on
-	ReportLimit    time.Duration     // of one statement of a report; 0 for the default
-	SlowWindow     time.Duration     // in which slow readers and senders must reach their rate; 0 for the default
+	Tools          func(*sdk.Server) // adds tools to the MCP endpoint; nil for nothing
+	Impatient      bool              // use the program's lock timeout on PostgreSQL instead of patience
+	Log            *slog.Logger      // nil for a logger of warnings to the test's log
+	ReportLimit    time.Duration     // time limit of one statement of a report; 0 for the default
+	SlowWindow     time.Duration     // window in which slow clients must reach the minimum rate; 0 for the default
 	SpoolLimit     int64             // bytes; 0 for a gigabyte
 	clock          *Clock
 	document       *document
 }
 
-// patience is how long a service under test waits for a lock of PostgreSQL, and
-// for what other servers have counted: on a busy machine the time that the program
-// gives them is over while nothing is wrong.
+// patience is the time that a service under test waits for a PostgreSQL lock, and for the
+// counters of other servers. On a busy machine the program's own limits would expire although
+// nothing is wrong.
 const patience = 20 * time.Second
 
 // Both runs a test on SQLite and on PostgreSQL.
@@ -99,8 +99,7 @@ func BothWith(t *testing.T, opts Options, fn func(t *testing.T, s *Service)) {
 	Databases(t, func(t *testing.T, database string) { fn(t, New(t, database, opts)) })
 }
 
-// Databases runs a test with the address of a new database of each kind, as the
-// migrations leave it.
+// Databases runs a test with the file name or URL of a new, migrated database of each kind.
 func Databases(t *testing.T, fn func(t *testing.T, database string)) {
 	t.Helper()
 	eachDatabase(t, fn, func(t testing.TB) string {
@@ -110,7 +109,7 @@ func Databases(t *testing.T, fn func(t *testing.T, database string)) {
 	}, PostgresURL)
 }
 
-// EmptyDatabases is Databases without a schema.
+// EmptyDatabases is like Databases, but the databases have no schema.
 func EmptyDatabases(t *testing.T, fn func(t *testing.T, database string)) {
 	t.Helper()
 	eachDatabase(t, fn, func(t testing.TB) string { return filepath.Join(t.TempDir(), "cardwall.db") }, EmptyPostgresURL)
@@ -128,9 +127,9 @@ func eachDatabase(t *testing.T, fn func(t *testing.T, database string), sqlite, 
 	})
 }
 
-// New boots the program on a database, which is a file or postgres://… A file
-// that is not there begins with the schema. Who waits for a lock on PostgreSQL is
-// patient, unless the options or the address say otherwise.
+// New starts the program on a database, which is a file name or postgres://… A file that does
+// not exist is created with the schema. Locks on PostgreSQL are waited for up to patience,
+// unless the options or the URL set another limit.
 func New(t testing.TB, database string, opts Options) *Service {
 	t.Helper()
 	if sqldb.IsPostgres(database) && !opts.Impatient && !strings.Contains(database, "lock_timeout") {
@@ -244,7 +243,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 	return s
 }
 
-// application serves one empty page, with the headers of all pages.
+// application serves an empty page with the headers of all pages.
 func application(t testing.TB) http.Handler {
 	t.Helper()
 	p, err := pages.New(fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Cardwall</title>")},
@@ -255,7 +254,7 @@ func application(t testing.TB) http.Handler {
 	return p
 }
 
-// Node is another server process on the same database, by the same clock.
+// Node returns another server process on the same database, with the same clock.
 func (s *Service) Node() *Service {
 	s.T.Helper()
 	opts := s.opts
@@ -263,8 +262,7 @@ func (s *Service) Node() *Service {
 	return New(s.T, s.Database, opts)
 }
 
-// Write changes the data behind the interface's back, as the operator's
-// commands do.
+// Write changes the data without an operation, as the operator's commands do.
 func (s *Service) Write(caller board.Caller, fn func(ctx context.Context, tx *store.Tx) error) {
 	s.T.Helper()
 	ctx := context.Background()
@@ -273,15 +271,15 @@ func (s *Service) Write(caller board.Caller, fn func(ctx context.Context, tx *st
 	}
 }
 
-// Clock is a clock that a test moves. It runs on with real time, so that
-// what happens later has a later time, until it is stopped.
+// Clock is a clock that a test can move. Until it is stopped it also advances with real time,
+// so that later events have later times.
 type Clock struct {
 	mu      sync.Mutex
 	ahead   time.Duration
 	stopped time.Time // zero while it runs
 }
 
-// Now is the time of the test.
+// Now returns the time of the test.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -291,7 +289,7 @@ func (c *Clock) Now() time.Time {
 	return time.Now().Add(c.ahead)
 }
 
-// Advance moves the clock.
+// Advance moves the clock forward.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -301,8 +299,8 @@ func (c *Clock) Advance(d time.Duration) {
 	c.ahead += d
 }
 
-// Stop has Advance alone move the clock, for a test that counts within a window
-// and may be slow.
+// Stop makes the clock move only by Advance, for a test that counts within a window and may be
+// slow.
 func (c *Clock) Stop() {
 	now := c.Now()
 	c.mu.Lock()

@@ -149,8 +149,8 @@ func tablesOf(t testing.TB, file string) map[string][]string {
 	return tables
 }
 
-// copyToPostgres copies tables in an order that the foreign keys allow: it tries
-// each table until those that it refers to are there.
+// copyToPostgres copies tables in an order that satisfies the foreign keys: it retries each
+// table until the tables that it refers to are copied.
 func copyToPostgres(t testing.TB, file, database string, tables map[string][]string, version int64) {
 	t.Helper()
 	if err := sqldb.MigratePostgres(t.Context(), database, store.Migrations(), version); err != nil {

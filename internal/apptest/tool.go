@@ -12,13 +12,13 @@ import (
 	"cardwall/internal/board"
 )
 
-// The revisions of the Model Context Protocol that tests speak.
+// The revisions of the Model Context Protocol that the tests use.
 const (
 	Stateless = "2026-07-28"
 	Sessions  = "2025-11-25"
 )
 
-// RPCAnswer is what the MCP endpoint answered.
+// RPCAnswer is the response of the MCP endpoint.
 type RPCAnswer struct {
 	Status int
 	Header http.Header
@@ -28,13 +28,13 @@ type RPCAnswer struct {
 	Reason string         // of a protocol error
 }
 
-// RPC sends a message of a revision to the MCP endpoint.
+// RPC sends a message to the MCP endpoint in the given revision.
 func (p *Person) RPC(revision, method string, params Fields) RPCAnswer {
 	p.T.Helper()
 	return p.Message(p.RPCRequest(revision, method, params))
 }
 
-// RPCRequest makes the request of a message.
+// RPCRequest creates the HTTP request of a message.
 func (p *Person) RPCRequest(revision, method string, params Fields) *http.Request {
 	p.T.Helper()
 	all := Fields{}
@@ -66,7 +66,7 @@ func (p *Person) RPCRequest(revision, method string, params Fields) *http.Reques
 	return r
 }
 
-// Message sends any request to the MCP endpoint with the person's token.
+// Message sends a request to the MCP endpoint with the person's token.
 func (p *Person) Message(r *http.Request) RPCAnswer {
 	p.T.Helper()
 	if p.Token != "" && r.Header.Get("Authorization") == "" && r.Header.Get("Cookie") == "" {
@@ -80,7 +80,7 @@ func (p *Person) Message(r *http.Request) RPCAnswer {
 		Error  jsontext.Value `json:"error"`
 	}
 	var failed struct {
-		Code    any    `json:"code"` // a number; of the envelope of refusals a text
+		Code    any    `json:"code"` // a number, or a string in REST's error envelope
 		Message string `json:"message"`
 	}
 	if json.Unmarshal(a.Raw, &message) == nil && message.Error != nil && json.Unmarshal(message.Error, &failed) == nil {
@@ -93,8 +93,7 @@ func (p *Person) Message(r *http.Request) RPCAnswer {
 	return a
 }
 
-// ToolAnswer is what a tool answered: Data, Code and Message are those of the
-// structured content.
+// ToolAnswer is the result of a tool. Data, Code and Message come from the structured content.
 type ToolAnswer struct {
 	Answer
 	Text   string
@@ -107,11 +106,11 @@ func (p *Person) Tool(name string, in Fields) ToolAnswer {
 	return p.ToolOf(p.RPC(Stateless, "tools/call", Fields{"name": name, "arguments": orEmpty(in)}))
 }
 
-// ToolOf reads the answer to tools/call.
+// ToolOf reads the tool result from a response to tools/call.
 func (p *Person) ToolOf(rpc RPCAnswer) ToolAnswer {
 	p.T.Helper()
 	if rpc.Result == nil {
-		p.T.Fatalf("the call of a tool was answered %d %s", rpc.Status, rpc.Raw)
+		p.T.Fatalf("tools/call: got status %d, body %s", rpc.Status, rpc.Raw)
 	}
 	a := ToolAnswer{Answer: Answer{t: p.T, Status: rpc.Status, Header: rpc.Header, Raw: rpc.Raw}}
 	a.Failed, _ = rpc.Result["isError"].(bool)

@@ -1,11 +1,10 @@
-// Package conformance holds what the official conformance suite of the Model
-// Context Protocol expects to find on a server: tools, resources and prompts of
-// names that it chose, such as test_simple_text. The suite tries a server by
-// calling them, so they say nothing of boards and do nothing to them.
+// Package conformance provides the tools, resources and prompts that the official conformance
+// suite of the Model Context Protocol expects on a server, under the names that the suite
+// defines, such as test_simple_text. They do not read or change boards.
 //
-// Only a program built with the tag "conformance" has them, on the same
-// handler as its own tools: see cmd/cardwall. The suite says at
-// https://github.com/modelcontextprotocol/conformance what each must answer.
+// Only a program built with the tag "conformance" includes them, on the same handler as its own
+// tools; see cmd/cardwall. The expected responses are described at
+// https://github.com/modelcontextprotocol/conformance.
 package conformance
 
 import (
@@ -55,15 +54,16 @@ func Register(s *mcp.Server) {
 	addPrompts(s)
 }
 
-// newSealer makes a key of its own for each server: what one has sealed,
-// another refuses, as for any client that made it up.
+// newSealer creates a new key for each server, so that a server rejects state sealed by another
+// server or made up by a client.
 func newSealer() sealer {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails
 	return sealer{key}
 }
 
-// contents are the tools that answer with one kind of content each, or all.
+// contents returns the tools that return one kind of content each, and one that returns all
+// kinds.
 func contents() []struct {
 	name    string
 	content []mcp.Content
@@ -91,7 +91,7 @@ func fail(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{text("This tool intentionally returns an error for testing.")}}, nil
 }
 
-// pause lies between two notifications.
+// pause is the time between two notifications.
 const pause = 20 * time.Millisecond
 
 func progress(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -108,7 +108,7 @@ func progress(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult,
 
 func log(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	for _, line := range []string{"Tool execution started", "Tool processing data", "Tool execution completed"} {
-		//lint:ignore SA1019 the revision of 2025 has it, and the suite asks for it
+		//lint:ignore SA1019 the 2025 revision includes it, and the suite tests it
 		if err := r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: line}); err != nil {
 			return nil, fmt.Errorf("log: %w", err)
 		}

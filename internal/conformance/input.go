@@ -1,6 +1,6 @@
 package conformance
 
-//lint:file-ignore SA1019 roots and sampling may still be asked for in both revisions, and the suite does
+//lint:file-ignore SA1019 both revisions still allow roots and sampling, and the suite tests them
 
 import (
 	"context"
@@ -15,14 +15,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// question is something that a tool asks of the client's person, model or
-// machine before it answers.
+// question is a request to the client's user, model or machine that a tool makes before it
+// returns.
 type question struct {
 	id      string
 	request mcp.InputRequest
 }
 
-// fields is the schema of a form, by the name of the field.
+// fields is the schema of a form, by field name.
 type fields map[string]map[string]any
 
 func form(id, message string, in fields) question {
@@ -67,8 +67,8 @@ func titled(values ...string) []map[string]string {
 	return out
 }
 
-// answered tells what the client says to a question, if it says anything that
-// can be used: an accepted form with its first field, a model's text, roots.
+// answered returns the client's response to a question as text and reports whether it is
+// usable: an accepted form with at least one field, a model's text, or roots.
 func (q question) answered(given mcp.InputResponseMap) (string, bool) {
 	switch r := given[q.id].(type) {
 	case *mcp.ElicitResult:
@@ -82,7 +82,7 @@ func (q question) answered(given mcp.InputResponseMap) (string, bool) {
 	}
 }
 
-// open are the questions without a usable answer; told are the other answers.
+// open returns the questions without a usable response, and the other responses as text.
 func open(questions []question, given mcp.InputResponseMap) (requests mcp.InputRequestMap, told string) {
 	requests = mcp.InputRequestMap{}
 	var answers []string
@@ -96,7 +96,7 @@ func open(questions []question, given mcp.InputResponseMap) (requests mcp.InputR
 	return requests, strings.Join(answers, ", ")
 }
 
-// ask answers when all questions are answered, and asks them until then.
+// ask returns a tool that asks the questions until all have responses.
 func ask(questions ...question) mcp.ToolHandler {
 	return func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		requests, told := open(questions, r.Params.InputResponses)
@@ -107,7 +107,7 @@ func ask(questions ...question) mcp.ToolHandler {
 	}
 }
 
-// askWhatIsOffered asks only what the client says it can answer.
+// askWhatIsOffered returns a tool that asks only questions that the client supports.
 func askWhatIsOffered(form, model, roots question) mcp.ToolHandler {
 	return func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		var offered []question
@@ -126,7 +126,7 @@ func askWhatIsOffered(form, model, roots question) mcp.ToolHandler {
 	}
 }
 
-// needSampling refuses a client that offers no model.
+// needSampling returns an error to a client that does not support sampling.
 func needSampling(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	if c := r.ClientCapabilities(); c != nil && c.Sampling != nil {
 		return &mcp.CallToolResult{Content: []mcp.Content{text("There is a model.")}}, nil
@@ -138,8 +138,8 @@ func needSampling(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResul
 	}
 }
 
-// sealer keeps what a tool must remember between two rounds at the client,
-// under a code that only this server can make.
+// sealer signs the state that a tool keeps at the client between two rounds, so that only this
+// server can create it.
 type sealer struct{ key []byte }
 
 func (s sealer) code(state string) string {
@@ -150,7 +150,7 @@ func (s sealer) code(state string) string {
 
 func (s sealer) seal(state string) string { return state + "." + s.code(state) }
 
-// open returns what was sealed, and refuses what was not.
+// open verifies a sealed state and returns its content.
 func (s sealer) open(sealed string) (string, error) {
 	state, code, _ := strings.Cut(sealed, ".")
 	if !hmac.Equal([]byte(code), []byte(s.code(state))) {
@@ -159,8 +159,8 @@ func (s sealer) open(sealed string) (string, error) {
 	return state, nil
 }
 
-// ask asks all questions in one round, and believes answers only beside the
-// state of that round.
+// ask asks all questions in one round. It accepts responses only together with the state of
+// that round.
 func (s sealer) ask(questions ...question) mcp.ToolHandler {
 	return func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		given := r.Params.InputResponses
@@ -177,7 +177,7 @@ func (s sealer) ask(questions ...question) mcp.ToolHandler {
 	}
 }
 
-// askInTurn asks one question a round; the state counts the rounds.
+// askInTurn asks one question per round. The state counts the rounds.
 func (s sealer) askInTurn(questions ...question) mcp.ToolHandler {
 	return func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		var done int

@@ -2,16 +2,16 @@ package conformance
 
 import "github.com/go-json-experiment/json/jsontext"
 
-// rawSchema is a schema that goes out as it was written.
+// rawSchema is a schema that is sent exactly as written.
 type rawSchema string
 
-// MarshalJSON gives the text of the schema.
+// MarshalJSON returns the text of the schema.
 func (s rawSchema) MarshalJSON() ([]byte, error) { return jsontext.Value(s), nil }
 
 const noInput = `{"type":"object"}`
 
-// schemaOfAllWords has the words of JSON Schema 2020-12 that a server must not
-// lose on the way to a client.
+// schemaOfAllWords contains the JSON Schema 2020-12 keywords that a server must pass to a
+// client unchanged.
 const schemaOfAllWords = `{
 	"$schema": "https://json-schema.org/draft/2020-12/schema",
 	"type": "object",
@@ -36,7 +36,7 @@ const schemaOfAllWords = `{
 	"additionalProperties": false
 }`
 
-// schemaWithHeader names a field that the client repeats in a header.
+// schemaWithHeader has a field that the client repeats in a header.
 const schemaWithHeader = `{
 	"type": "object",
 	"properties": {

@@ -25,7 +25,7 @@ func (p program) poll(deviceCode string, pairs ...string) url.Values {
 func TestDevice(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		s.Clock.Stop() // it counts the seconds between two questions
+		s.Clock.Stop() // the server measures the seconds between two polls
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		p, eve := newProgram(s), newProgram(s)
@@ -35,25 +35,25 @@ func TestDevice(t *testing.T) {
 			q.text("verification_uri") != apptest.BaseURL+"/oauth/device" ||
 			q.text("verification_uri_complete") != apptest.BaseURL+"/oauth/device?user_code="+code ||
 			q.body["interval"] != 5.0 || q.body["expires_in"] != 900.0 {
-			t.Errorf("the question is %s", q.raw)
+			t.Errorf("the device authorization response is %s", q.raw)
 		}
 		ask := func() reply { return post(s, "/oauth/token", p.poll(q.text("device_code"))) }
 		refused(t, "asked at once", ask(), "authorization_pending")
 		refused(t, "asked again at once", ask(), "slow_down")
 		s.Clock.Advance(6 * time.Second)
-		refused(t, "asked as soon as before", ask(), "slow_down") // ten seconds by now
+		refused(t, "polled as soon as before", ask(), "slow_down") // the interval is ten seconds now
 		s.Clock.Advance(15 * time.Second)
 		refused(t, "asked slowly", ask(), "authorization_pending")
 
 		look := ada.Must("look_at_device", fields{"userCode": " " + strings.ToLower(strings.ReplaceAll(code, "-", "")) + " "})
 		if look.Text("name") != "Example Assistant" || look.Text("denyTo") != "" || look.Text("place") != "device" ||
 			len(look.Get("scopes").([]any)) != 2 {
-			t.Errorf("the person is shown %s", look.Raw)
+			t.Errorf("the consent page shows %s", look.Raw)
 		}
 		ada.Refused(board.CodeInvalidRequest, "allow_device", fields{"userCode": code, "scopes": []string{"admin"}})
 		ada.Must("allow_device", fields{"userCode": code, "scopes": []string{"write"}, "workspaceId": workspace})
 		for _, name := range []string{"look_at_device", "deny_device"} {
-			ada.Refused(board.CodeInvalidRequest, name, fields{"userCode": code}) // it was answered
+			ada.Refused(board.CodeInvalidRequest, name, fields{"userCode": code}) // the code was already answered
 		}
 		ada.Refused(board.CodeInvalidRequest, "allow_device", fields{"userCode": code, "scopes": []string{"read"}})
 		refused(t, "another client", post(s, "/oauth/token", p.poll(q.text("device_code"), "client_id", eve.id)),
@@ -72,7 +72,7 @@ func TestDevice(t *testing.T) {
 		again := p.must("/oauth/token", p.renewal(got.text("refresh_token")))
 		refused(t, "a device code that comes again", ask(), "invalid_grant")
 		if works(s, again.text("access_token")) {
-			t.Error("the token outlives the second coming of its device code")
+			t.Error("the token still works after its device code was used twice")
 		}
 
 		denied := p.question()
@@ -97,8 +97,8 @@ func TestDevice(t *testing.T) {
 	})
 }
 
-// Who types codes that nobody gave them comes to an end, also with a good one in
-// between, and from wherever.
+// Guesses at device codes are limited, even with a correct code in between and from several
+// networks.
 func TestGuessesAtDeviceCodesAreLimited(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{RateLimits: true})
@@ -118,6 +118,6 @@ func TestGuessesAtDeviceCodesAreLimited(t *testing.T) {
 	ada.Refused(board.CodeRateLimited, "allow_device", fields{"userCode": good, "scopes": []string{"read"}})
 	bob.Must("look_at_device", fields{"userCode": good})
 	s.Clock.Advance(16 * time.Minute)
-	// too late, but no more refused unread
+	// The limit no longer applies, and the code has expired.
 	ada.Refused(board.CodeInvalidRequest, "look_at_device", fields{"userCode": good})
 }

@@ -12,7 +12,7 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// site is a host that serves documents of clients.
+// site is a host that serves client metadata documents.
 type site struct {
 	*httptest.Server
 	asked atomic.Int64
@@ -51,7 +51,7 @@ func TestClientMetadataDocument(t *testing.T) {
 	look := ada.Must("look_at_authorization", fields{"query": p.request().Encode()})
 	if look.Get("verified") != true || look.Text("host") != strings.TrimPrefix(w.URL, "https://") ||
 		look.Text("returnsTo") != "assistant.example.com" {
-		t.Errorf("the person is shown %s", look.Raw)
+		t.Errorf("the consent page shows %s", look.Raw)
 	}
 	got := p.tokens(ada)
 	if !works(s, got.text("access_token")) {
@@ -67,7 +67,7 @@ func TestClientMetadataDocument(t *testing.T) {
 	refused(t, "another document's client", post(s, "/oauth/token", eve.redemption(p.code(ada))), "invalid_grant")
 }
 
-func TestDocumentsThatAreRefused(t *testing.T) {
+func TestInvalidClientDocumentsAreRefused(t *testing.T) {
 	t.Parallel()
 	w, s := newSite(t)
 	id := w.URL + "/client.json"
@@ -82,9 +82,9 @@ func TestDocumentsThatAreRefused(t *testing.T) {
 	}{
 		"not there":         {"application/json", 404, good},
 		"HTML":              {"text/html", 200, good},
-		"over size":         {"application/json", 200, good + strings.Repeat(" ", 5<<10)},
-		"no JSON":           {"application/json", 200, "{"},
-		"a name twice":      {"application/json", 200, strings.Replace(good, "{", `{"client_id":"x",`, 1)},
+		"too large":         {"application/json", 200, good + strings.Repeat(" ", 5<<10)},
+		"not JSON":          {"application/json", 200, "{"},
+		"duplicate name":    {"application/json", 200, strings.Replace(good, "{", `{"client_id":"x",`, 1)},
 		"another client_id": {"application/json", 200, strings.Replace(good, "client.json", "other.json", 1)},
 		"no client_id":      {"application/json", 200, fmt.Sprintf(`{"redirect_uris":[%q]}`, callback)},
 		"with a secret":     {"application/json", 200, strings.Replace(good, "{", `{"client_secret":"x",`, 1)},
@@ -99,7 +99,7 @@ func TestDocumentsThatAreRefused(t *testing.T) {
 		w.answers(c.kind, c.status, c.body)
 		refused(t, what, ask(id), "invalid_client")
 	}
-	w.serve = func(rw http.ResponseWriter, r *http.Request) { // even to the same host
+	w.serve = func(rw http.ResponseWriter, r *http.Request) { // redirects, even to the same host, are not followed
 		if r.URL.Path == "/client.json" {
 			http.Redirect(rw, r, "/real.json", http.StatusFound)
 			return
@@ -109,25 +109,25 @@ func TestDocumentsThatAreRefused(t *testing.T) {
 	}
 	refused(t, "a redirect", ask(id), "invalid_client")
 	w.answers("application/json", 200, good)
-	if r := ask(id); r.status != http.StatusOK { // no refusal was kept
+	if r := ask(id); r.status != http.StatusOK { // the error was not cached
 		t.Errorf("the good document: %d %s, want 200", r.status, r.raw)
 	}
 	before := w.asked.Load()
 	host := strings.TrimPrefix(w.URL, "https://")
 	for what, id := range map[string]string{
-		"a private address":          "https://10.0.0.8/client.json",
-		"an address of the cloud":    "https://169.254.169.254/latest/meta-data",
-		"a loopback name":            "https://localhost/client.json",
-		"a private IPv6 address":     "https://[fd00::1]/client.json",
-		"an odd spelling":            "https://0x7f.1/client.json",
-		"another port":               "https://example.com:8443/client.json",
-		"no path":                    w.URL,
-		"the root":                   w.URL + "/",
-		"dots":                       w.URL + "/a/../client.json",
-		"a fragment":                 w.URL + "/client.json#x",
-		"a user name":                "https://x@" + host + "/client.json",
-		"http":                       "http://" + host + "/client.json",
-		"an id that is not anything": "file:///etc/passwd",
+		"a private address":       "https://10.0.0.8/client.json",
+		"an address of the cloud": "https://169.254.169.254/latest/meta-data",
+		"a loopback name":         "https://localhost/client.json",
+		"a private IPv6 address":  "https://[fd00::1]/client.json",
+		"a hexadecimal IP":        "https://0x7f.1/client.json",
+		"another port":            "https://example.com:8443/client.json",
+		"no path":                 w.URL,
+		"the root":                w.URL + "/",
+		"dots":                    w.URL + "/a/../client.json",
+		"a fragment":              w.URL + "/client.json#x",
+		"a user name":             "https://x@" + host + "/client.json",
+		"http":                    "http://" + host + "/client.json",
+		"a file URL":              "file:///etc/passwd",
 	} {
 		refused(t, what, ask(id), "invalid_client")
 	}
@@ -136,7 +136,7 @@ func TestDocumentsThatAreRefused(t *testing.T) {
 	}
 }
 
-// Strangers cannot have the server fetch as much as they like.
+// Strangers can make the server fetch only a limited number of documents.
 func TestFetchesAreLimited(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{RateLimits: true})

@@ -13,8 +13,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// A program finds its way from the address of the MCP endpoint alone, and comes
-// out with a token that is one like any other.
+// A client finds everything it needs from the URL of the MCP endpoint alone, and receives a
+// token that works like any other.
 func TestWholeFlow(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -37,17 +37,17 @@ func TestWholeFlow(t *testing.T) {
 		query := p.request()
 		page := get(s, path("authorization_endpoint")+"?"+query.Encode(), "Accept", "text/html")
 		if page.status != http.StatusOK || !strings.Contains(page.raw, "<title>Cardwall") {
-			t.Fatalf("the page of the consent is %d %s", page.status, page.raw)
+			t.Fatalf("the consent page is %d %s", page.status, page.raw)
 		}
 		look := ada.Must("look_at_authorization", fields{"query": query.Encode()})
 		if look.Text("name") != "Example Assistant" || look.Text("host") != "assistant.example.com" ||
 			look.Text("returnsTo") != "assistant.example.com" || look.Text("place") != "web" ||
 			look.Get("verified") != false || look.Get("open") != false || len(look.Get("scopes").([]any)) != 2 {
-			t.Errorf("the person is shown %s", look.Raw)
+			t.Errorf("the consent page shows %s", look.Raw)
 		}
 		sent := p.allow(ada, query, fields{"scopes": []string{"write"}, "workspaceId": workspace})
 		if sent.Get("state") != "xyz&=" || sent.Get("iss") != apptest.BaseURL || sent.Get("code") == "" {
-			t.Fatalf("the program is sent %v", sent)
+			t.Fatalf("the client is sent %v", sent)
 		}
 		got := p.must(path("token_endpoint"), p.redemption(sent.Get("code"), "resource", apptest.BaseURL+"/mcp"))
 		if got.text("token_type") != "Bearer" || got.text("scope") != "read write" || got.body["expires_in"] != 3600.0 ||
@@ -66,22 +66,22 @@ func TestWholeFlow(t *testing.T) {
 		agent.Must("create_board", fields{"workspaceId": workspace, "name": "From afar"})
 		agent.Refused(board.CodeInsufficientScope, "list_webhooks", fields{"workspaceId": workspace})
 
-		// The person sees it apart from the tokens made by hand.
+		// The person sees the app separately from the tokens created by hand.
 		apps := ada.Must("list_connected_apps", nil)
 		for until := time.Now().Add(10 * time.Second); apps.Get("0.lastUsedAt") == nil &&
 			time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
-			apps = ada.Must("list_connected_apps", nil) // its use is noted beside the request
+			apps = ada.Must("list_connected_apps", nil) // its use is recorded after the request
 		}
 		if apps.Text("0.name") != "Example Assistant" || apps.Text("0.host") != "assistant.example.com" ||
 			apps.Text("0.workspaceId") != workspace || apps.Get("0.lastUsedAt") == nil {
 			t.Errorf("the connected apps are %s", apps.Raw)
 		}
 		if made := ada.Must("list_tokens", nil).Each("name"); slices.Contains(made, "Example Assistant") {
-			t.Errorf("the tokens made by hand are %v", made)
+			t.Errorf("the list of tokens created by hand has %v, want none of the client's", made)
 		}
 		ada.Must("disconnect_app", fields{"appId": apps.Text("0.id")})
 		if works(s, agent.Token) {
-			t.Error("the token outlives the connection")
+			t.Error("the token still works after the app was disconnected")
 		}
 		refused(t, "a refresh token after its owner has disconnected it",
 			post(s, "/oauth/token", p.renewal(got.text("refresh_token"))), "invalid_grant")
@@ -102,7 +102,7 @@ func TestRefreshChangesBothTokens(t *testing.T) {
 			t.Error("an access token works for more than an hour")
 		}
 		if apps := ada.Must("list_connected_apps", nil); len(apps.Each("id")) != 1 {
-			t.Errorf("with its access token expired the program is not connected: %s", apps.Raw)
+			t.Errorf("the app is not listed after its access token expired: %s", apps.Raw)
 		}
 		second := p.must("/oauth/token", p.renewal(first.text("refresh_token"), "resource", apptest.BaseURL+"/mcp"))
 		if second.text("access_token") == first.text("access_token") ||
@@ -116,7 +116,7 @@ func TestRefreshChangesBothTokens(t *testing.T) {
 		if narrow.text("scope") != "read" || works(s, second.text("access_token")) || !works(s, narrow.text("access_token")) {
 			t.Errorf("the narrower tokens are %s", narrow.raw)
 		}
-		// RFC 6749, 6: the consent is as wide as it was
+		// RFC 6749, 6: narrowing a token does not narrow the consent
 		wide := p.must("/oauth/token", p.renewal(narrow.text("refresh_token")))
 		if wide.text("scope") != "read write" {
 			t.Errorf("the last tokens are %s", wide.raw)
@@ -127,8 +127,8 @@ func TestRefreshChangesBothTokens(t *testing.T) {
 	})
 }
 
-// Any node takes the next step: nothing lives in one that another needs.
-func TestAnyNodeTakesTheNextStep(t *testing.T) {
+// Each step of the flow can be handled by another server.
+func TestAnyServerHandlesTheNextStep(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, apptest.PostgresURL(t), apptest.Options{})
 	second, third := s.Node(), s.Node()
@@ -142,7 +142,7 @@ func TestAnyNodeTakesTheNextStep(t *testing.T) {
 	post(second, "/oauth/revoke", values("client_id", p.id, "token", got.text("refresh_token")))
 	for i, node := range []*apptest.Service{s, second, third} {
 		if works(node, got.text("access_token")) {
-			t.Errorf("node %d takes the revoked token", i)
+			t.Errorf("node %d accepts the revoked token", i)
 		}
 	}
 }
@@ -155,11 +155,11 @@ func TestDeny(t *testing.T) {
 		fields{"query": p.request().Encode()}).Text("denyTo"))
 	if err != nil || to.Query().Get("error") != "access_denied" || to.Query().Get("state") != "xyz&=" ||
 		to.Query().Get("iss") != apptest.BaseURL || to.Query().Get("code") != "" {
-		t.Errorf("who refuses is sent to %s (%v)", to, err)
+		t.Errorf("after denying, the browser is sent to %s (%v)", to, err)
 	}
 }
 
-// A program that was disconnected is refused at every server within a second.
+// A disconnected client is rejected by every server within a second.
 func TestDisconnectedProgramIsRefusedAtEveryServer(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, apptest.PostgresURL(t), apptest.Options{})
@@ -169,14 +169,14 @@ func TestDisconnectedProgramIsRefusedAtEveryServer(t *testing.T) {
 	nodes := []*apptest.Service{s, s.Node(), s.Node()}
 	for i, node := range nodes {
 		if !works(node, token) {
-			t.Fatalf("server %d refuses the program", i)
+			t.Fatalf("server %d rejects the client", i)
 		}
 	}
 	ada.At(nodes[1]).Must("disconnect_app", fields{"appId": ada.Must("list_connected_apps", nil).Text("0.id")})
 	time.Sleep(time.Second)
 	for i, node := range nodes {
 		if works(node, token) {
-			t.Errorf("server %d lets the program in", i)
+			t.Errorf("server %d still accepts the client", i)
 		}
 	}
 }

@@ -21,9 +21,9 @@ func one(t *testing.T) *apptest.Service {
 	return apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
 }
 
-// A browser goes nowhere but to an address that the client registered: where one
-// differs in any way the person is told, and nobody else.
-func TestRedirectAddressesMustBeTheSame(t *testing.T) {
+// A browser is redirected only to an address that the client registered. If an address differs
+// in any way, the error is shown to the person and sent to nobody else.
+func TestRedirectAddressesMustMatchExactly(t *testing.T) {
 	t.Parallel()
 	s := one(t)
 	ada := s.Person("Ada")
@@ -60,17 +60,17 @@ func TestRedirectAddressesMustBeTheSame(t *testing.T) {
 		r := get(s, "/oauth/authorize?"+query)
 		refused(t, bad, r, "invalid_request")
 		if to := r.header.Get("Location"); to != "" {
-			t.Errorf("%s: the browser is sent to %s, want none", bad, to)
+			t.Errorf("%s: the browser is redirected to %s, want no redirect", bad, to)
 		}
 		ada.Refused(board.CodeInvalidRequest, "look_at_authorization", fields{"query": query})
 		ada.Refused(board.CodeInvalidRequest, "allow_authorization", fields{"query": query, "scopes": []string{"read"}})
 	}
 	for what, query := range map[string]string{
-		"no client":               p.request("client_id", "").Encode(),
-		"no redirect address":     p.request("redirect_uri", "").Encode(),
-		"two redirect addresses":  p.request().Encode() + "&redirect_uri=" + url.QueryEscape("https://evil.example/"),
-		"two clients":             p.request().Encode() + "&client_id=" + newProgram(s).id,
-		"a query that is no such": "client_id=%zz",
+		"no client":              p.request("client_id", "").Encode(),
+		"no redirect address":    p.request("redirect_uri", "").Encode(),
+		"two redirect addresses": p.request().Encode() + "&redirect_uri=" + url.QueryEscape("https://evil.example/"),
+		"two clients":            p.request().Encode() + "&client_id=" + newProgram(s).id,
+		"an invalid query":       "client_id=%zz",
 	} {
 		refused(t, what, get(s, "/oauth/authorize?"+query), "invalid_request")
 		ada.Refused(board.CodeInvalidRequest, "allow_authorization", fields{"query": query, "scopes": []string{"read"}})
@@ -82,24 +82,24 @@ func TestRedirectAddressesMustBeTheSame(t *testing.T) {
 		"invalid_request")
 }
 
-// A browser is sent to an address that anybody can register only with a request
-// for a code that the client may make. Before that the person is told here.
-func TestErrorsBeforeTheResponseTypeIsValidStayHere(t *testing.T) {
+// Anybody can register a redirect address, so the browser is sent there only with a valid
+// request for a code. Errors before that are shown on this server.
+func TestEarlyErrorsAreNotRedirected(t *testing.T) {
 	t.Parallel()
 	s := one(t)
 	ada := s.Person("Ada")
 	p := newProgram(s, "https://evil.example/", "http://localhost/cb", "com.example.app:/cb")
 	for what, query := range map[string]string{
-		"nonsense":             p.request("response_type", "nonsense").Encode(),
-		"no response type":     p.request("response_type", "").Encode(),
-		"the implicit grant":   p.request("response_type", "token").Encode(),
-		"the hybrid flow":      p.request("response_type", "code id_token").Encode(),
-		"two response types":   p.request().Encode() + "&response_type=code",
-		"to one's own machine": p.request("response_type", "nonsense", "redirect_uri", "http://localhost:1234/cb").Encode(),
-		"to an app":            p.request("response_type", "nonsense", "redirect_uri", "com.example.app:/cb").Encode(),
-		"and more that is odd": p.request("response_type", "nonsense", "scope", "everything", "code_challenge",
+		"nonsense":              p.request("response_type", "nonsense").Encode(),
+		"no response type":      p.request("response_type", "").Encode(),
+		"the implicit grant":    p.request("response_type", "token").Encode(),
+		"the hybrid flow":       p.request("response_type", "code id_token").Encode(),
+		"two response types":    p.request().Encode() + "&response_type=code",
+		"to a loopback address": p.request("response_type", "nonsense", "redirect_uri", "http://localhost:1234/cb").Encode(),
+		"to an app":             p.request("response_type", "nonsense", "redirect_uri", "com.example.app:/cb").Encode(),
+		"with more mistakes": p.request("response_type", "nonsense", "scope", "everything", "code_challenge",
 			"").Encode(),
-		"and an address of ours": p.request("response_type", "nonsense", "redirect_uri", apptest.BaseURL).Encode(),
+		"to this server's address": p.request("response_type", "nonsense", "redirect_uri", apptest.BaseURL).Encode(),
 	} {
 		for _, accept := range []string{"*/*", "text/html"} {
 			r := get(s, "/oauth/authorize?"+query, "Accept", accept)
@@ -110,18 +110,18 @@ func TestErrorsBeforeTheResponseTypeIsValidStayHere(t *testing.T) {
 		}
 		a := ada.Refused(board.CodeInvalidRequest, "look_at_authorization", fields{"query": query})
 		if strings.Contains(a.Message, "://") {
-			t.Errorf("%s: the page is told %s", what, a.Message)
+			t.Errorf("%s: the error page's message is %s", what, a.Message)
 		}
 		ada.Refused(board.CodeInvalidRequest, "allow_authorization", fields{"query": query, "scopes": []string{"read"}})
 	}
-	// With a request for a code the person is told which host it is.
+	// With a valid request for a code, the consent page shows the host.
 	if a := ada.Must("look_at_authorization",
 		fields{"query": p.request().Encode()}); a.Text("returnsTo") != "evil.example" || a.Get("verified") != false {
-		t.Errorf("the person is shown %s", a.Raw)
+		t.Errorf("the consent page shows %s", a.Raw)
 	}
 }
 
-// A program that registered when more schemes were allowed gets nothing by them.
+// A client that registered when more schemes were allowed cannot use them any more.
 func TestRedirectAddressesOfOldRegistrationsAreCheckedAgain(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -144,18 +144,18 @@ func TestRedirectAddressesOfOldRegistrationsAreCheckedAgain(t *testing.T) {
 				r := get(s, "/oauth/authorize?"+query)
 				refused(t, uri, r, "invalid_request")
 				if to := r.header.Get("Location"); to != "" {
-					t.Errorf("%s: the browser is sent to %s, want none", uri, to)
+					t.Errorf("%s: the browser is redirected to %s, want no redirect", uri, to)
 				}
 				ada.Refused(board.CodeInvalidRequest, "look_at_authorization", fields{"query": query})
 				ada.Refused(board.CodeInvalidRequest, "allow_authorization", fields{"query": query, "scopes": []string{"read"}})
 			}
 		}
-		p.code(ada) // its good address works still
+		p.code(ada) // its valid address still works
 	})
 }
 
-// What else is wrong with a request its program learns at its own address.
-func TestRequestsThatTheProgramIsToldAbout(t *testing.T) {
+// All other errors in a request are sent to the client's redirect address.
+func TestRequestErrorsAreRedirected(t *testing.T) {
 	t.Parallel()
 	s := one(t)
 	ada := s.Person("Ada")
@@ -182,7 +182,7 @@ func TestRequestsThatTheProgramIsToldAbout(t *testing.T) {
 	} {
 		query := p.request()
 		for name := range query {
-			if len(c.query) > 1 && !c.query.Has(name) { // it is the whole request; else what is other in it
+			if len(c.query) > 1 && !c.query.Has(name) { // a complete request; otherwise only the changed parameters
 				delete(query, name)
 			}
 		}
@@ -212,8 +212,8 @@ func TestRequestsThatTheProgramIsToldAbout(t *testing.T) {
 	}
 }
 
-// A person allows less than was asked, never more.
-func TestPersonDecides(t *testing.T) {
+// A person may grant less than was requested, never more.
+func TestPersonCanGrantLess(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, bob := s.Person("Ada"), s.Person("Bob")
@@ -223,7 +223,7 @@ func TestPersonDecides(t *testing.T) {
 		a := ada.Refused(board.CodeInvalidRequest, "allow_authorization",
 			fields{"query": query, "scopes": []string{"read", "admin"}})
 		if !strings.Contains(a.Message, "did not request admin") {
-			t.Errorf("more than was asked: %s", a.Raw)
+			t.Errorf("granting more than was requested: got %s", a.Raw)
 		}
 		ada.Refused(board.CodeNotFound, "allow_authorization",
 			fields{"query": query, "scopes": []string{"read"}, "workspaceId": bobs})
@@ -234,9 +234,9 @@ func TestPersonDecides(t *testing.T) {
 		}
 		refused(t, "more than was allowed",
 			post(s, "/oauth/token", p.renewal(got.text("refresh_token"), "scope", "read write")), "invalid_scope")
-		p.must("/oauth/token", p.renewal(got.text("refresh_token"), "scope", "read")) // the refusal took nothing
+		p.must("/oauth/token", p.renewal(got.text("refresh_token"), "scope", "read")) // the error did not use up the token
 
-		// Neither a token nor an old sign-in allows anything.
+		// A token or an old sign-in is not enough to grant anything.
 		if a := ada.With(board.ScopeRead, board.ScopeWrite, board.ScopeAdmin).Call("allow_authorization",
 			fields{"query": query, "scopes": []string{"read"}}); a.Code != board.CodeForbidden {
 			t.Errorf("with a token: got status %d, body %s", a.Status, a.Raw)
@@ -247,7 +247,7 @@ func TestPersonDecides(t *testing.T) {
 	})
 }
 
-func TestCodesAreGoodOnceForWhomTheyWereGiven(t *testing.T) {
+func TestCodesWorkOnceForTheirClient(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -277,14 +277,14 @@ func TestCodesAreGoodOnceForWhomTheyWereGiven(t *testing.T) {
 		} {
 			refused(t, what, post(s, "/oauth/token", c.form), c.code)
 		}
-		// None of them took the code from whom it was given.
+		// None of the failed attempts used up the code.
 		got := p.must("/oauth/token", p.redemption(code, "redirect_uri", ""))
 		if !works(s, got.text("access_token")) {
 			t.Error("the token does not work")
 		}
 		refused(t, "a code that comes again", post(s, "/oauth/token", p.redemption(code)), "invalid_grant")
 		if works(s, got.text("access_token")) {
-			t.Error("the token outlives the second coming of its code")
+			t.Error("the token still works after its code was used twice")
 		}
 		refused(t, "the refresh token of such a code", post(s, "/oauth/token", p.renewal(got.text("refresh_token"))),
 			"invalid_grant")
@@ -295,7 +295,7 @@ func TestCodesAreGoodOnceForWhomTheyWereGiven(t *testing.T) {
 	})
 }
 
-func TestRefreshTokensAreGoodOnce(t *testing.T) {
+func TestRefreshTokensWorkOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -312,23 +312,23 @@ func TestRefreshTokensAreGoodOnce(t *testing.T) {
 		s.Clock.Advance(board.RefreshReuse)
 		refused(t, "a refresh token that comes again", post(s, "/oauth/token", p.renewal(old)), "invalid_grant")
 		if works(s, second.text("access_token")) {
-			t.Error("the access token outlives the second coming of a refresh token")
+			t.Error("the access token still works after a refresh token was used twice")
 		}
 		refused(t, "the last of the family", post(s, "/oauth/token", p.renewal(second.text("refresh_token"))),
 			"invalid_grant")
 		if got := s.Column("SELECT operation FROM audit WHERE operation = 'end_replayed_connection'"); len(got) == 0 {
-			t.Error("the audit does not say why it ended")
+			t.Error("the audit does not give the reason why the connection ended")
 		}
-		// A consent of its own goes on.
+		// Another consent is not affected.
 		if other := p.tokens(ada); !works(s, other.text("access_token")) {
 			t.Error("another consent ended, too")
 		}
 	})
 }
 
-// Of many codes that come at once one is the first; and since the others are the
-// same code again, what it was given has ended when all are answered.
-func TestOnlyOneOfManyCodesAtOnceWins(t *testing.T) {
+// Of several concurrent requests with one code, one succeeds. The others are reuse of the code,
+// so the issued tokens are revoked in the end.
+func TestConcurrentCodeRedemptionSucceedsOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -337,13 +337,13 @@ func TestOnlyOneOfManyCodesAtOnceWins(t *testing.T) {
 		if len(got) != 1 || refusals != 7 {
 			t.Errorf("%d of 8 got tokens, and %d were refused", len(got), refusals)
 		} else if works(s, got[0].text("access_token")) {
-			t.Error("what came again did not end it")
+			t.Error("reusing the code did not revoke the tokens")
 		}
 	})
 }
 
-// many sends the same request eight times at once. It returns the responses with
-// tokens, and how many were refused with invalid_grant.
+// many sends the same request eight times at once. It returns the responses with tokens and the
+// number of invalid_grant errors.
 func many(t *testing.T, p program, form url.Values) (got []reply, refusals int) {
 	t.Helper()
 	var (
@@ -369,9 +369,9 @@ func many(t *testing.T, p program, form url.Values) (got []reply, refusals int) 
 	return got, refusals
 }
 
-// Two tabs, or a client whose response got lost, send the same refresh token
-// twice. All get the same tokens, and those go on working; a copy that comes
-// later, or after the next renewal, still ends the connection.
+// Two tabs, or a client that lost a response, may send the same refresh token twice. Both get
+// the same tokens, and these keep working. Reuse later, or after the next renewal, ends the
+// connection.
 func TestRefreshTokenRenewedTwiceAtOnceKeepsTheConnection(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -401,21 +401,21 @@ func TestRefreshTokenRenewedTwiceAtOnceKeepsTheConnection(t *testing.T) {
 		s.Clock.Advance(5 * time.Second)
 		refused(t, "the old refresh token after a minute", post(s, "/oauth/token", p.renewal(old)), "invalid_grant")
 		if works(s, got[0].text("access_token")) {
-			t.Error("a late copy did not end the connection")
+			t.Error("late reuse did not end the connection")
 		}
 		refused(t, "the last refresh token then", post(s, "/oauth/token", p.renewal(got[0].text("refresh_token"))),
 			"invalid_grant")
 
-		// The one before the last but one is a copy at once.
+		// A refresh token two renewals old counts as reuse at once.
 		one := p.tokens(ada).text("refresh_token")
 		two := p.must("/oauth/token", p.renewal(one)).text("refresh_token")
 		three := p.must("/oauth/token", p.renewal(two))
 		refused(t, "the last but two", post(s, "/oauth/token", p.renewal(one)), "invalid_grant")
 		if works(s, three.text("access_token")) {
-			t.Error("the last but two did not end the connection")
+			t.Error("a refresh token two renewals old did not end the connection")
 		}
 
-		// What was disconnected stays so within the minute.
+		// A disconnected app stays disconnected within that minute.
 		four := p.tokens(ada).text("refresh_token")
 		five := p.must("/oauth/token", p.renewal(four))
 		post(s, "/oauth/revoke", values("client_id", p.id, "token", five.text("access_token")))
@@ -435,36 +435,36 @@ func TestRevoke(t *testing.T) {
 			refused(t, "no client", post(s, "/oauth/revoke", values("token", got.text(by))), "invalid_request")
 			refused(t, "no token", post(s, "/oauth/revoke", values("client_id", p.id)), "invalid_request")
 			if !works(s, got.text("access_token")) {
-				t.Error("a refused revocation ended the token")
+				t.Error("a failed revocation ended the token")
 			}
-			for range 2 { // RFC 7009, 2.2: what has ended is answered alike
+			for range 2 { // RFC 7009, 2.2: revoking a token again also succeeds
 				p.must("/oauth/revoke", values("client_id", p.id, "token", got.text(by), "token_type_hint", "nonsense"))
 			}
 			if works(s, got.text("access_token")) {
-				t.Errorf("the access token outlives the revocation by the %s", by)
+				t.Errorf("the access token still works after revocation by the %s", by)
 			}
 			refused(t, "what was revoked", post(s, "/oauth/token", p.renewal(got.text("refresh_token"))), "invalid_grant")
 		}
 		p.must("/oauth/revoke", values("client_id", p.id, "token", "nonsense"))
-		p.must("/oauth/revoke", values("client_id", p.id, "token", ada.Token)) // made by hand: none of a program's business
+		p.must("/oauth/revoke", values("client_id", p.id, "token", ada.Token)) // created by hand: clients cannot revoke it
 		if !works(s, ada.Token) {
-			t.Error("a program ended a token that was made by hand")
+			t.Error("a client revoked a token that was created by hand")
 		}
 		if a := ada.Call("disconnect_app",
 			fields{"appId": ada.Must("list_tokens", nil).Text("0.id")}); a.Code != board.CodeNotFound {
-			t.Errorf("a token made by hand is no connected app: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("disconnecting a token created by hand: got status %d, body %s", a.Status, a.Raw)
 		}
 		got := p.tokens(ada)
 		id := ada.Must("list_connected_apps", nil).Text("0.id")
 		s.Person("Bob").Refused(board.CodeNotFound, "disconnect_app", fields{"appId": id})
 		if !works(s, got.text("access_token")) {
-			t.Error("somebody else ended it")
+			t.Error("another person disconnected the app")
 		}
 	})
 }
 
-// What a person loses its programs lose.
-func TestConnectionsEndWithTheirGround(t *testing.T) {
+// Clients lose access when their person does.
+func TestConnectionsEndWithThePersonsAccess(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, bob := s.Person("Ada"), s.Person("Bob")
@@ -484,13 +484,13 @@ func TestConnectionsEndWithTheirGround(t *testing.T) {
 		refused(t, "a code of an account that is gone", post(s, "/oauth/token", p.redemption(code)), "invalid_grant")
 		refused(t, "its refresh token", post(s, "/oauth/token", p.renewal(all.text("refresh_token"))), "invalid_grant")
 		if works(s, all.text("access_token")) {
-			t.Error("its access token works")
+			t.Error("the access token still works")
 		}
 	})
 }
 
-// Nothing that connects a program is written as it is sent.
-func TestSecretsAreAtRestAsHashes(t *testing.T) {
+// The secrets of a connection are stored only as hashes.
+func TestSecretsAreStoredAsHashes(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -508,7 +508,7 @@ func TestSecretsAreAtRestAsHashes(t *testing.T) {
 				for _, secret := range []string{code, family, got.text("access_token"), device.text("device_code"),
 					device.text("user_code"), strings.ReplaceAll(device.text("user_code"), "-", "")} {
 					if strings.Contains(text, secret) {
-						t.Errorf("%s holds %s", column, secret)
+						t.Errorf("%s contains the secret %s", column, secret)
 					}
 				}
 			}
@@ -516,8 +516,7 @@ func TestSecretsAreAtRestAsHashes(t *testing.T) {
 	})
 }
 
-// The page of the consent cannot be framed, and what it sends cannot be sent by
-// another site.
+// The consent page cannot be framed, and another site cannot send its requests.
 func TestConsentCannotBeFramed(t *testing.T) {
 	t.Parallel()
 	s := one(t)
@@ -556,7 +555,7 @@ func TestConsentCannotBeFramed(t *testing.T) {
 	}
 }
 
-// Pages of any site may read what programs read, and nothing carries a cookie.
+// Pages of any site may read the OAuth endpoints, and no response sets or needs a cookie.
 func TestBrowserClients(t *testing.T) {
 	t.Parallel()
 	s := one(t)
@@ -581,14 +580,14 @@ func TestBrowserClients(t *testing.T) {
 	r.Header.Set("Origin", "https://inspector.example.com")
 	r.Header.Set("Sec-Fetch-Site", "cross-site")
 	if a := send(s, r); a.header.Get("Access-Control-Allow-Origin") != "*" || a.text("error") != "unsupported_grant_type" {
-		t.Errorf("a page of another site is answered %d %s %v", a.status, a.raw, a.header)
+		t.Errorf("a page of another site: got status %d, body %s, headers %v", a.status, a.raw, a.header)
 	}
 	if a := get(s, "/oauth/token?grant_type=x"); a.status != http.StatusMethodNotAllowed ||
 		a.header.Get("Allow") != "POST, OPTIONS" {
 		t.Errorf("GET /oauth/token: %d %v", a.status, a.header)
 	}
 	if a := get(s, "/.well-known/openid-configuration"); a.status != http.StatusNotFound {
-		t.Errorf("it is no OpenID provider, and answers %d, want 404", a.status)
+		t.Errorf("the OpenID discovery document: got status %d, want 404", a.status)
 	}
 	guide := get(s, "/auth.md")
 	for _, part := range []string{apptest.BaseURL + "/oauth/device_authorization", "user_code",
@@ -602,7 +601,7 @@ func TestBrowserClients(t *testing.T) {
 	}
 }
 
-func TestFormsThatAreNone(t *testing.T) {
+func TestInvalidFormsAreRefused(t *testing.T) {
 	t.Parallel()
 	s := one(t)
 	for what, c := range map[string]struct {

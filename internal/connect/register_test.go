@@ -27,7 +27,7 @@ func TestRegister(t *testing.T) {
 			fmt.Sprint(r.body["grant_types"]) != "[authorization_code refresh_token]" ||
 			fmt.Sprint(r.body["response_types"]) != "[code]" || r.body["client_id_issued_at"] == nil ||
 			r.header.Get("Cache-Control") != "no-store" {
-			t.Errorf("the registration is %d %s", r.status, r.raw)
+			t.Errorf("the registration: got status %d, body %s", r.status, r.raw)
 		}
 		if got := s.Column("SELECT name FROM oauth_clients"); !slices.Equal(got, []string{"Claude Code"}) {
 			t.Errorf("the database has %q, want %q", got, []string{"Claude Code"})
@@ -35,7 +35,7 @@ func TestRegister(t *testing.T) {
 		onlyDevice := register(s, `{"grant_types":["`+deviceIs+`"]}`)
 		if onlyDevice.status != http.StatusCreated || onlyDevice.body["redirect_uris"] != nil ||
 			onlyDevice.body["response_types"] != nil {
-			t.Errorf("a device registers as %d %s", onlyDevice.status, onlyDevice.raw)
+			t.Errorf("the registration of a device client: got status %d, body %s", onlyDevice.status, onlyDevice.raw)
 		}
 		refused(t, "a device that sends a browser",
 			get(s, "/oauth/authorize?client_id="+onlyDevice.text("client_id")+"&redirect_uri=https%3A%2F%2Fx.example"),
@@ -50,7 +50,7 @@ func TestRegister(t *testing.T) {
 		for what, c := range map[string]struct{ metadata, code string }{
 			"no object": {`[]`, "invalid_client_metadata"},
 			"no JSON":   {`{`, "invalid_client_metadata"},
-			"a name twice": {`{"redirect_uris":["` + callback + `"],"redirect_uris":["https://evil.example/"]}`,
+			"duplicate name": {`{"redirect_uris":["` + callback + `"],"redirect_uris":["https://evil.example/"]}`,
 				"invalid_client_metadata"},
 			"a text for a list": {`{"redirect_uris":"` + callback + `"}`, "invalid_client_metadata"},
 			"no address":        {`{}`, "invalid_redirect_uri"},
@@ -95,16 +95,16 @@ func TestRegister(t *testing.T) {
 	})
 }
 
-// forbiddenSchemes belong to browsers and operating systems, or to no app that
-// owns a domain.
+// forbiddenSchemes belong to browsers or operating systems, or are not the reversed domain name
+// of an app's owner.
 var forbiddenSchemes = []string{
 	"ms-appinstaller:", "search:", "shell:", "mhtml:", "microsoft-edge:", "search-ms:", "ms-msdt:", "javascript:",
 	"vbscript:", "data:", "file:", "intent:",
 	"cursor:", "vscode:", "ms-settings:", "x-apple.systempreferences:", "steam:", "tel:", "ws:", "ftp:", "web+app:",
 }
 
-// Redirect addresses are https, http of one's own machine, or a scheme that is a
-// domain name in reverse: in a registration and in a client's document.
+// A redirect address must be https, http on loopback, or a scheme that is a reversed domain
+// name. This applies to registrations and to client metadata documents.
 func TestRedirectSchemesAreAnAllowlist(t *testing.T) {
 	t.Parallel()
 	s := one(t)
@@ -114,7 +114,7 @@ func TestRedirectSchemesAreAnAllowlist(t *testing.T) {
 			refused(t, scheme+rest, r, "invalid_redirect_uri")
 			if !strings.Contains(r.text("error_description"), "https") && !strings.Contains(r.text("error_description"),
 				"host") && !strings.Contains(r.text("error_description"), "absolute") {
-				t.Errorf("%s: the refusal does not say what is allowed: %s", scheme, r.raw)
+				t.Errorf("%s: the error does not list the allowed schemes: %s", scheme, r.raw)
 			}
 		}
 	}
@@ -127,7 +127,8 @@ func TestRedirectSchemesAreAnAllowlist(t *testing.T) {
 	}
 }
 
-// Cursor registers an address with its own scheme beside those that it uses.
+// The client Cursor registers an address with its own scheme together with the ones that it
+// uses.
 func TestCursorRegistersWithoutItsScheme(t *testing.T) {
 	t.Parallel()
 	s := one(t)
@@ -143,8 +144,8 @@ func TestCursorRegistersWithoutItsScheme(t *testing.T) {
 	refused(t, "by its scheme", get(s, "/oauth/authorize?"+p.request("redirect_uri", own).Encode()), "invalid_request")
 }
 
-// A name that shows as nothing, or as another, is not shown as it came.
-func TestNamesOfProgramsShowWhatTheyAre(t *testing.T) {
+// Invisible or misleading characters are removed from the names of clients.
+func TestClientNamesAreSanitized(t *testing.T) {
 	t.Parallel()
 	s := one(t)
 	for given, want := range map[string]string{
@@ -152,17 +153,17 @@ func TestNamesOfProgramsShowWhatTheyAre(t *testing.T) {
 		`Cla\u00adude\u034f`: "Claude", `Claude\n\n\nCode`: "Claude Code",
 	} {
 		if r := register(s, `{"client_name":"`+given+`","redirect_uris":["`+callback+`"]}`); r.text("client_name") != want {
-			t.Errorf("%s is registered as %q, want %q", given, r.text("client_name"), want)
+			t.Errorf("the name %s is registered as %q, want %q", given, r.text("client_name"), want)
 		}
 	}
 }
 
-func TestRegistrationIsSwitchedOff(t *testing.T) {
+func TestRegistrationCanBeDisabled(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{NoRegistration: true})
 	if r := register(s, `{"redirect_uris":["`+callback+`"]}`); r.status != http.StatusForbidden ||
 		r.text("error") != "access_denied" {
-		t.Errorf("registered: %d %s", r.status, r.raw)
+		t.Errorf("registering while it is disabled: got status %d, body %s", r.status, r.raw)
 	}
 	if r := get(s, "/.well-known/oauth-authorization-server"); r.body["registration_endpoint"] != nil ||
 		r.body["client_id_metadata_document_supported"] != true {
@@ -178,14 +179,13 @@ func TestRegistrationsAreLimited(t *testing.T) {
 		if limited := r.status == http.StatusTooManyRequests; limited != (i == 60) {
 			t.Fatalf("registration %d: %d %s", i+1, r.status, r.raw)
 		} else if limited && (r.header.Get("Retry-After") == "" || r.text("error") != "temporarily_unavailable") {
-			t.Errorf("the refusal is %s %v", r.raw, r.header)
+			t.Errorf("the error is %s, headers %v", r.raw, r.header)
 		}
 	}
 }
 
-// A program that nobody lets in is forgotten after a week; one that has something
-// is not.
-func TestHousekeepingForgetsUnusedPrograms(t *testing.T) {
+// A client that nobody authorized is deleted after a week. One with a connection is kept.
+func TestHousekeepingDeletesUnusedClients(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -197,7 +197,7 @@ func TestHousekeepingForgetsUnusedPrograms(t *testing.T) {
 			if _, err := app.Housekeep(t.Context(), s.DB, store.NewID("srv_")); err != nil {
 				t.Fatal(err)
 			}
-			s.Clock.Advance(time.Hour) // the next one's turn
+			s.Clock.Advance(time.Hour) // housekeeping runs once an hour
 		}
 		housekeep()
 		if n := len(s.Column("SELECT id FROM oauth_clients")); n != 2 {
@@ -217,7 +217,7 @@ func TestHousekeepingForgetsUnusedPrograms(t *testing.T) {
 		housekeep()
 		housekeep()
 		if n := len(s.Column("SELECT id FROM oauth_clients")) + len(s.Column("SELECT token_id FROM oauth_grants")); n != 0 {
-			t.Errorf("%d are left of a connection that ended long ago, want 0", n)
+			t.Errorf("%d rows are left of a connection that ended long ago, want 0", n)
 		}
 		refused(t, "its refresh token", post(s, "/oauth/token", used.renewal(again.text("refresh_token"))), "invalid_client")
 	})

@@ -23,14 +23,14 @@ const (
 	deviceIs = board.GrantDevice
 )
 
-// program is one that connects: it sends requests, and knows no cookie.
+// program is an OAuth client. It sends requests without cookies.
 type program struct {
 	*apptest.Service
 	id       string
 	redirect string
 }
 
-// reply is what came back to a program.
+// reply is the response to a client's request.
 type reply struct {
 	status int
 	header http.Header
@@ -65,8 +65,7 @@ func get(s *apptest.Service, target string, headers ...string) reply {
 	return send(s, r)
 }
 
-// values is a form of names and values by turns; an empty value leaves the name
-// out.
+// values returns a form of alternating names and values. An empty value removes the name.
 func values(pairs ...string) url.Values {
 	out := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -77,7 +76,7 @@ func values(pairs ...string) url.Values {
 	return out
 }
 
-// changed is a form with other values.
+// changed returns a copy of a form with other values.
 func changed(form url.Values, pairs ...string) url.Values {
 	out := url.Values{}
 	for name, all := range form {
@@ -105,7 +104,7 @@ func register(s *apptest.Service, metadata string) reply {
 	return send(s, r)
 }
 
-// newProgram registers a program with all grants.
+// newProgram registers a client with all grants.
 func newProgram(s *apptest.Service, redirects ...string) program {
 	s.T.Helper()
 	if len(redirects) == 0 {
@@ -130,14 +129,15 @@ func challenge(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// request is the query of a good authorization request.
+// request returns the query of a valid authorization request.
 func (p program) request(pairs ...string) url.Values {
 	return changed(values("response_type", "code", "client_id", p.id, "redirect_uri", p.redirect, "state", "xyz&=",
 		"scope", "read write",
 		"code_challenge", challenge(verifier), "code_challenge_method", "S256", "resource", apptest.BaseURL+"/mcp"), pairs...)
 }
 
-// allow is what the program is sent when a person allows its request.
+// allow approves the client's request as a person and returns the parameters that the client is
+// sent.
 func (p program) allow(person *apptest.Person, query url.Values, allowed fields) url.Values {
 	p.T.Helper()
 	if allowed == nil {
@@ -152,19 +152,19 @@ func (p program) allow(person *apptest.Person, query url.Values, allowed fields)
 	return u.Query()
 }
 
-// code is one that a person has just allowed.
+// code returns a code that a person has just granted.
 func (p program) code(person *apptest.Person) string {
 	p.T.Helper()
 	return p.allow(person, p.request(), nil).Get("code")
 }
 
-// redemption is the good request that redeems a code.
+// redemption returns a valid request that redeems a code.
 func (p program) redemption(code string, pairs ...string) url.Values {
 	return changed(values("grant_type", board.GrantCode, "client_id", p.id, "code", code, "redirect_uri", p.redirect,
 		"code_verifier", verifier), pairs...)
 }
 
-// tokens are those that a person has just let the program have.
+// tokens returns the tokens of a connection that a person has just approved.
 func (p program) tokens(person *apptest.Person) reply {
 	p.T.Helper()
 	return p.must("/oauth/token", p.redemption(p.code(person)))
@@ -183,8 +183,7 @@ func (p program) must(path string, form url.Values) reply {
 	return r
 }
 
-// refused fails the test unless the answer is the error, and one that nobody
-// keeps.
+// refused fails the test unless the response is the given error and may not be cached.
 func refused(t *testing.T, what string, r reply, code string) {
 	t.Helper()
 	if r.status != http.StatusBadRequest || r.text("error") != code || r.text("error_description") == "" {
@@ -194,7 +193,7 @@ func refused(t *testing.T, what string, r reply, code string) {
 		t.Errorf("%s: Cache-Control is %q, want %q", what, r.header.Get("Cache-Control"), "no-store")
 	}
 	if r.body["access_token"] != nil {
-		t.Errorf("%s: a refusal with a token", what)
+		t.Errorf("%s: the error response contains a token", what)
 	}
 }
 
