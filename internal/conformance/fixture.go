@@ -46,7 +46,7 @@ func Register(s *mcp.Server) {
 		"test_input_required_result_request_state":   states.ask(confirmation),
 		"test_input_required_result_tampered_state":  states.ask(confirmation),
 		"test_input_required_result_multi_round":     states.askInTurn(stepOne, stepTwo),
-		"test_input_required_result_capabilities":    askWhatIsOffered(userName, capital, roots),
+		"test_input_required_result_capabilities":    askSupported(userName, capital, roots),
 	} {
 		add(name, noInput, call)
 	}

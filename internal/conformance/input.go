@@ -107,8 +107,8 @@ func ask(questions ...question) mcp.ToolHandler {
 	}
 }
 
-// askWhatIsOffered returns a tool that asks only questions that the client supports.
-func askWhatIsOffered(form, model, roots question) mcp.ToolHandler {
+// askSupported returns a tool that asks only questions that the client supports.
+func askSupported(form, model, roots question) mcp.ToolHandler {
 	return func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		var offered []question
 		if c := r.ClientCapabilities(); c != nil {

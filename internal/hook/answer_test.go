@@ -14,7 +14,7 @@ import (
 	"cardwall/internal/board"
 )
 
-// request reads what was sent to a raw server, to its end.
+// request reads a request from a connection to its end and reports whether that succeeded.
 func request(c net.Conn) bool {
 	r, err := http.ReadRequest(bufio.NewReader(c))
 	if err != nil {
@@ -24,7 +24,7 @@ func request(c net.Conn) bool {
 	return err == nil
 }
 
-// say writes a text to a connection, and reports whether that succeeded.
+// say writes a text to a connection and reports whether that succeeded.
 func say(c net.Conn, text string) bool {
 	_, err := io.WriteString(c, text)
 	return err == nil
@@ -33,12 +33,12 @@ func say(c net.Conn, text string) bool {
 // until reads from a connection until the other side closes it.
 func until(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
 
-// ending is how an attempt ends: what the log says of it.
+// ending is the expected result of an attempt in the log.
 type ending struct {
 	status  board.DeliveryStatus
 	outcome string
-	answer  string        // the beginning of the body
-	least   time.Duration // that the attempt takes
+	answer  string        // beginning of the response body
+	least   time.Duration // minimum duration of the attempt
 	most    time.Duration
 }
 
@@ -53,7 +53,7 @@ func (w *world) wantEnding(d board.DeliveryDetail, want ending) {
 			want.outcome, want.answer)
 	}
 	if len(a.Answer) > 1<<10 {
-		w.t.Errorf("%d bytes of the answer are kept", len(a.Answer))
+		w.t.Errorf("%d bytes of the response are kept", len(a.Answer))
 	}
 	if took := time.Duration(a.Duration) * time.Millisecond; took < want.least || took > want.most {
 		w.t.Errorf("it took %v, want %v to %v", took, want.least, want.most)
@@ -62,7 +62,7 @@ func (w *world) wantEnding(d board.DeliveryDetail, want ending) {
 
 const noAnswer = "timeout: no response within 10 s"
 
-func TestNoReceiverHoldsAnAttemptLongerThanItsTime(t *testing.T) {
+func TestAttemptsTimeOut(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\n"
 	drip := func(c net.Conn, text string, pause time.Duration) {
 		for say(c, text) {
@@ -74,12 +74,12 @@ func TestNoReceiverHoldsAnAttemptLongerThanItsTime(t *testing.T) {
 		serve func(net.Conn)
 		want  ending
 	}{
-		{"takes the connection and reads nothing", func(net.Conn) { time.Sleep(time.Minute) },
+		{"accepts the connection and reads nothing", func(net.Conn) { time.Sleep(time.Minute) },
 			ending{board.DeliveryRetry, noAnswer, "", 10 * time.Second, 10 * time.Second}},
-		{"reads and says nothing", until,
+		{"reads and sends nothing", until,
 			ending{board.DeliveryRetry, noAnswer, "", 10 * time.Second, 10 * time.Second}},
 		{"sends its headers byte by byte", func(c net.Conn) {
-			if !request(c) { // bytes before the request would be no answer to it
+			if !request(c) { // bytes before the request would not be a response to it
 				return
 			}
 			for _, b := range ok + "X-Slow: " + strings.Repeat("a", 100) + "\r\n\r\n" {
@@ -89,12 +89,12 @@ func TestNoReceiverHoldsAnAttemptLongerThanItsTime(t *testing.T) {
 				time.Sleep(time.Second)
 			}
 		}, ending{board.DeliveryRetry, noAnswer, "", 10 * time.Second, 10 * time.Second}},
-		{"sends 1xx now and then, for ever", func(c net.Conn) {
+		{"sends 1xx responses without end", func(c net.Conn) {
 			if request(c) {
 				drip(c, "HTTP/1.1 102 Processing\r\n\r\n", time.Second)
 			}
 		}, ending{board.DeliveryRetry, noAnswer, "", 10 * time.Second, 10 * time.Second}},
-		{"sends its headers in the last moment", func(c net.Conn) {
+		{"sends its headers at the last moment", func(c net.Conn) {
 			if request(c) {
 				time.Sleep(10*time.Second - time.Millisecond)
 				say(c, ok+"Content-Length: 2\r\n\r\nok")
@@ -115,7 +115,7 @@ func TestNoReceiverHoldsAnAttemptLongerThanItsTime(t *testing.T) {
 				drip(c, "1\r\nz\r\n", 100*time.Millisecond)
 			}
 		}, ending{board.DeliveryRetry, "HTTP 500", "zzzz", 0, time.Millisecond}},
-		{"switches protocols, and says nothing in the other one", func(c net.Conn) {
+		{"switches protocols, then sends nothing", func(c net.Conn) {
 			if request(c) && say(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: mill\r\n\r\n") {
 				until(c)
 			}
@@ -132,14 +132,14 @@ func TestNoReceiverHoldsAnAttemptLongerThanItsTime(t *testing.T) {
 				stopping := time.Now()
 				stop()
 				if took := time.Since(stopping); took > 0 {
-					t.Errorf("something of it was still under way %v later", took)
+					t.Errorf("part of the attempt was still running %v later", took)
 				}
 			})
 		})
 	}
 }
 
-func TestABodyThatNeverEndsKeepsItsPlaceTwoSeconds(t *testing.T) {
+func TestEndlessBodyHoldsItsSlotTwoSeconds(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		began := make(chan time.Time, 9)
 		w.raw("receiver.test", func(c net.Conn) {
@@ -165,13 +165,13 @@ func TestABodyThatNeverEndsKeepsItsPlaceTwoSeconds(t *testing.T) {
 	})
 }
 
-func TestTheLogTellsWhyThereWasNoAnswer(t *testing.T) {
+func TestLogExplainsMissingResponses(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		serve   func(net.Conn)
 		outcome string
 	}{
-		{"closed behind the request", func(c net.Conn) { request(c) }, "the connection was closed before a response"},
+		{"closed after the request", func(c net.Conn) { request(c) }, "the connection was closed before a response"},
 		{"closed within the headers", func(c net.Conn) { _ = request(c) && say(c, "HTTP/1.1 200 OK\r\n") },
 			"the connection was closed before a response"},
 		{"not HTTP", func(c net.Conn) { _ = request(c) && say(c, "220 mail.test ESMTP ready\r\n\r\n") },
@@ -195,7 +195,7 @@ func TestTheLogTellsWhyThereWasNoAnswer(t *testing.T) {
 	}
 }
 
-func TestAnAnswerBeforeTheRequestIsReadCounts(t *testing.T) {
+func TestResponseBeforeTheRequestIsReadCounts(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.raw("receiver.test", func(c net.Conn) {
 			_, _ = c.Read(make([]byte, 1))
@@ -211,7 +211,7 @@ func TestAnAnswerBeforeTheRequestIsReadCounts(t *testing.T) {
 	})
 }
 
-func TestTheLogKeepsTheFirstKilobyteOfAnAnswerAsText(t *testing.T) {
+func TestLogKeepsTheFirstKilobyteOfAResponse(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.receiver("receiver.test", func(_ int, w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(400)
@@ -228,7 +228,7 @@ func TestTheLogKeepsTheFirstKilobyteOfAnAnswerAsText(t *testing.T) {
 	})
 }
 
-func TestConnectionsAreKept(t *testing.T) {
+func TestConnectionsAreReused(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		conns := make(chan net.Conn, 100)
 		w.raw("receiver.test", func(c net.Conn) {
@@ -258,7 +258,7 @@ func TestConnectionsAreKept(t *testing.T) {
 	})
 }
 
-func TestAnAttemptThatTakesLongIsShownAsDeliveringAndThenAsWhatCameOfIt(t *testing.T) {
+func TestSlowAttemptIsShownAsDeliveringUntilItEnds(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.receiver("slow.test", func(_ int, w http.ResponseWriter, _ *http.Request) {
 			time.Sleep(5 * time.Second)
@@ -270,7 +270,7 @@ func TestAnAttemptThatTakesLongIsShownAsDeliveringAndThenAsWhatCameOfIt(t *testi
 		w.webhookFor(w.ada, app.CreateWebhookInput{URL: "http://busy.test/in", BoardID: busy, Events: created})
 		w.engine()
 		w.card()
-		for range 25 { // what others do in the meantime changes nothing
+		for range 25 { // other deliveries must not change the result
 			w.cardIn(list)
 			pass(100 * time.Millisecond)
 		}

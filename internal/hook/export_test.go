@@ -6,8 +6,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// DelayHandOver has what is committed handed over to the engine only after a wait,
-// as on a machine with too much to do.
+// DelayHandOver delays the hand-over of committed deliveries to the engine, as on a busy
+// machine.
 func (e *Engine) DelayHandOver(wait func() time.Duration) {
 	e.o.DB.OnDispatch(func(deliveries []store.Dispatch) func(bool) {
 		ended := e.announce(deliveries)

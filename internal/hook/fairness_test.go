@@ -15,9 +15,9 @@ import (
 	"cardwall/internal/hook"
 )
 
-func TestAnEndpointThatHangsDelaysNoOther(t *testing.T) {
+func TestHangingEndpointDelaysNoOther(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		const boards, rounds = 5, 190 // less than ten seconds, so that all that hang at once do at its end
+		const boards, rounds = 5, 190 // less than ten seconds, so that no hanging attempt times out
 		var lists []string
 		var receivers []*receiver
 		for i := range boards {
@@ -51,12 +51,12 @@ func TestAnEndpointThatHangsDelaysNoOther(t *testing.T) {
 			}
 		}
 		if bad.most != 8 {
-			t.Errorf("the receiver that hangs had %d at once, want 8", bad.most)
+			t.Errorf("the hanging receiver had %d attempts at once, want 8", bad.most)
 		}
 	})
 }
 
-func TestAtMostEightAreUnderWayToAnEndpoint(t *testing.T) {
+func TestAtMostEightAttemptsPerEndpointAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		to := w.receiver("receiver.test", func(_ int, _ http.ResponseWriter, _ *http.Request) { time.Sleep(time.Second) })
 		h := w.webhook("receiver.test")
@@ -64,7 +64,7 @@ func TestAtMostEightAreUnderWayToAnEndpoint(t *testing.T) {
 		w.cards(100)
 		pass(12*time.Second + 500*time.Millisecond)
 		if n := len(to.seen()); n != 100 || to.most != 8 {
-			t.Errorf("%d of 100 went out in thirteen seconds, %d at once, want 8", n, to.most)
+			t.Errorf("%d of 100 were sent in thirteen seconds, %d at once, want 8 at once", n, to.most)
 		}
 		pass(time.Second)
 		for _, d := range w.deliveries(h.ID) {
@@ -75,9 +75,9 @@ func TestAtMostEightAreUnderWayToAnEndpoint(t *testing.T) {
 	})
 }
 
-func TestEndpointsTakeTurnsWhenThereIsNotRoomForAll(t *testing.T) {
+func TestEndpointsShareLimitedConcurrency(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		// 2,048 attempts are under way at once, to 300 endpoints that want 8 each.
+		// At most 2,048 attempts run at once. The 300 endpoints could use 8 each.
 		const endpoints, room = 300, 2048
 		for i := range 3 {
 			space := do(w, w.ada, app.AddWorkspace, app.NewWorkspace{Name: "Large", Plan: board.PlanBusiness}).ID
@@ -105,12 +105,12 @@ func TestEndpointsTakeTurnsWhenThereIsNotRoomForAll(t *testing.T) {
 		sum := 0
 		for address, n := range dials {
 			sum += n
-			if n < 4 { // those that were read first from the outbox have more
-				t.Errorf("%s has %d attempts under way, its share is %d", address, n, room/endpoints)
+			if n < 4 { // those read first from the outbox have more
+				t.Errorf("%s has %d running attempts, want at least %d", address, n, room/endpoints)
 			}
 		}
 		if len(dials) != endpoints || sum != room {
-			t.Errorf("%d attempts are under way to %d endpoints, want %d to %d", sum, len(dials), room, endpoints)
+			t.Errorf("%d attempts are running to %d endpoints, want %d to %d", sum, len(dials), room, endpoints)
 		}
 		mu.Unlock()
 		stop()
@@ -129,7 +129,7 @@ func TestFirstAttemptsGoBeforeRetries(t *testing.T) {
 		w.engine()
 		w.cards(old)
 		pass(29 * time.Second)
-		w.cards(fresh) // at 25 a second they are not done when the retries are due
+		w.cards(fresh) // at 25 a second they are not finished when the retries are due
 		pass(time.Minute)
 		seen := map[string]bool{}
 		retries, before := 0, 0
@@ -138,7 +138,7 @@ func TestFirstAttemptsGoBeforeRetries(t *testing.T) {
 			case seen[p.id]:
 				retries++
 			case retries > 0:
-				t.Fatalf("the first attempt %d came behind %d retries", i, retries)
+				t.Fatalf("first attempt %d came after %d retries", i, retries)
 			case i >= old:
 				before++
 			}
@@ -148,12 +148,12 @@ func TestFirstAttemptsGoBeforeRetries(t *testing.T) {
 			t.Errorf("%d first attempts and then %d retries, want %d and %d", before, retries, fresh, failing)
 		}
 		if last := to.seen()[old+fresh-1].at.Sub(to.seen()[0].at); last < 31*time.Second {
-			t.Errorf("no retry was due before the last first attempt at %v, so this shows nothing", last)
+			t.Errorf("no retry was due before the last first attempt at %v, so this test proves nothing", last)
 		}
 	})
 }
 
-func TestAnEndpointGetsTwentyFiveASecondAndNeverMoreThanThirtyInAnySecond(t *testing.T) {
+func TestEndpointRateIs25PerSecondAndAtMost30(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		const n = 200
 		to := w.receiver("receiver.test", nil)
@@ -163,7 +163,7 @@ func TestAnEndpointGetsTwentyFiveASecondAndNeverMoreThanThirtyInAnySecond(t *tes
 		pass(time.Minute)
 		posts := to.seen()
 		if len(posts) != n {
-			t.Fatalf("%d of %d arrived", len(posts), n)
+			t.Fatalf("%d of %d deliveries arrived", len(posts), n)
 		}
 		most := 0
 		for i := range posts {
@@ -174,11 +174,11 @@ func TestAnEndpointGetsTwentyFiveASecondAndNeverMoreThanThirtyInAnySecond(t *tes
 			most = max(most, k-i)
 		}
 		if most > 30 {
-			t.Errorf("%d came in one second, want 30 at most", most)
+			t.Errorf("%d deliveries arrived in one second, want at most 30", most)
 		}
 		took := posts[n-1].at.Sub(posts[0].at)
 		if want := (n - 5) * 40 * time.Millisecond; took < want || took > want+100*time.Millisecond {
-			t.Errorf("%d took %v, want %v", n, took, want)
+			t.Errorf("%d deliveries took %v, want %v", n, took, want)
 		}
 		if burst := posts[5].at.Sub(posts[0].at); burst == 0 || !posts[4].at.Equal(posts[0].at) {
 			t.Errorf("the first five took %v, and the sixth came after %v; want five at once",
@@ -187,7 +187,7 @@ func TestAnEndpointGetsTwentyFiveASecondAndNeverMoreThanThirtyInAnySecond(t *tes
 	})
 }
 
-func TestAReceiverThatFailsGetsOneProbeAtATimeAndTheRestKeepTheirAttempts(t *testing.T) {
+func TestFailingReceiverGetsOneProbeAtATime(t *testing.T) {
 	for name, failing := range map[string]func(int, http.ResponseWriter, *http.Request){"500": always(500),
 		"timeout": hang} {
 		t.Run(name, func(t *testing.T) {
@@ -200,18 +200,18 @@ func TestAReceiverThatFailsGetsOneProbeAtATimeAndTheRestKeepTheirAttempts(t *tes
 				w.card()
 				pass(11 * time.Second)
 				w.wantFlowing(h.ID)
-				w.card() // the first one's retry comes too
+				w.card() // the first delivery's retry is sent too
 				pass(11 * time.Second)
 				held := w.look(h.ID).HeldSince
 				if held == nil {
-					t.Fatal("after three failures in a row nothing is held")
+					t.Fatal("after three consecutive failures the webhook is not held")
 				}
 				sent := len(to.seen())
 				w.cards(40)
 				pass(2 * time.Minute)
 				for _, p := range to.seen()[sent:] {
 					if p.during > 0 {
-						t.Errorf("a probe went out while %d others were under way", p.during)
+						t.Errorf("a probe was sent while %d other attempts were running", p.during)
 					}
 				}
 				probes := len(to.seen()) - sent
@@ -225,7 +225,7 @@ func TestAReceiverThatFailsGetsOneProbeAtATimeAndTheRestKeepTheirAttempts(t *tes
 					}
 				}
 				if waiting < 40-probes {
-					t.Errorf("%d deliveries wait with all their attempts and say so, want %d", waiting, 40-probes)
+					t.Errorf("%d deliveries wait with all their attempts left, want %d", waiting, 40-probes)
 				}
 				to.then(nil)
 				sent = len(to.seen())
@@ -233,10 +233,10 @@ func TestAReceiverThatFailsGetsOneProbeAtATimeAndTheRestKeepTheirAttempts(t *tes
 				w.wantFlowing(h.ID)
 				posts := to.seen()[sent:]
 				if len(posts) < 40 {
-					t.Fatalf("after the first answer %d went out", len(posts))
+					t.Fatalf("after the first response %d were sent", len(posts))
 				}
 				if gap := posts[39].at.Sub(posts[0].ended); gap > 3*time.Second {
-					t.Errorf("forty took %v from the first answer on, which is not the pace", gap)
+					t.Errorf("forty deliveries took %v from the first response, which is too fast or too slow", gap)
 				}
 				pass(time.Hour)
 				for _, d := range w.deliveries(h.ID) {
@@ -249,7 +249,7 @@ func TestAReceiverThatFailsGetsOneProbeAtATimeAndTheRestKeepTheirAttempts(t *tes
 	}
 }
 
-// wantFlowing checks that a webhook's deliveries are not held.
+// wantFlowing checks that the deliveries of a webhook are not held.
 func (w *world) wantFlowing(id string) {
 	w.t.Helper()
 	if since := w.look(id).HeldSince; since != nil {
@@ -257,7 +257,7 @@ func (w *world) wantFlowing(id string) {
 	}
 }
 
-func TestAnAnswerThatSaysNoIsNoFailureOfTheReceiver(t *testing.T) {
+func TestClientErrorResponseIsNotAReceiverFailure(t *testing.T) {
 	for _, status := range []int{400, 404, 301} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
@@ -270,14 +270,14 @@ func TestAnAnswerThatSaysNoIsNoFailureOfTheReceiver(t *testing.T) {
 				}
 				w.wantFlowing(h.ID)
 				if n := len(to.seen()); n != 9 {
-					t.Errorf("%d of 9 went out, want 9", n)
+					t.Errorf("%d of 9 were sent, want 9", n)
 				}
 			})
 		})
 	}
 }
 
-func TestATestEventIsNotHeldBack(t *testing.T) {
+func TestTestEventIsNotHeld(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		to := w.receiver("receiver.test", always(500))
 		h := w.webhook("receiver.test")
@@ -285,17 +285,17 @@ func TestATestEventIsNotHeldBack(t *testing.T) {
 		w.cards(20)
 		pass(5 * time.Minute)
 		if w.look(h.ID).HeldSince == nil {
-			t.Fatal("nothing is held")
+			t.Fatal("the webhook is not held")
 		}
 		test := do(w, w.ada, app.TestWebhook, named(h.ID)).ID
 		pass(0)
 		if ids := to.ids(); ids[len(ids)-1] != test {
-			t.Error("the test waits with the others")
+			t.Error("the test event waits with the other deliveries")
 		}
 	})
 }
 
-func TestAReceiverThatWorksAgainIsNotShownAsFailingByTheNextServer(t *testing.T) {
+func TestRecoveredReceiverIsNotHeldByTheNextServer(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		to := w.receiver("receiver.test", always(500))
 		h := w.webhook("receiver.test")
@@ -303,7 +303,7 @@ func TestAReceiverThatWorksAgainIsNotShownAsFailingByTheNextServer(t *testing.T)
 		w.cards(10)
 		pass(5 * time.Minute)
 		if w.look(h.ID).HeldSince == nil {
-			t.Fatal("nothing is held")
+			t.Fatal("the webhook is not held")
 		}
 		stop()
 		to.then(nil)
@@ -313,7 +313,7 @@ func TestAReceiverThatWorksAgainIsNotShownAsFailingByTheNextServer(t *testing.T)
 	})
 }
 
-func TestAWebhookWhoseSecretCannotBeOpenedDelaysNoOther(t *testing.T) {
+func TestUnreadableSecretDelaysNoOtherWebhook(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		broken := w.webhook("broken.test")
 		to := w.receiver("receiver.test", nil)
@@ -323,13 +323,13 @@ func TestAWebhookWhoseSecretCannotBeOpenedDelaysNoOther(t *testing.T) {
 		w.engine()
 		pass(time.Second)
 		if n := len(to.seen()); n != 3 {
-			t.Errorf("%d of 3 went out, want 3", n)
+			t.Errorf("%d of 3 were sent, want 3", n)
 		}
 		w.wantStatus(h.ID, board.DeliveryDelivered, board.DeliveryDelivered, board.DeliveryDelivered)
 		for _, d := range w.deliveries(broken.ID) {
 			if d.Status != board.DeliveryFailed ||
 				d.Reason != "refused: the webhook's address or secret cannot be opened with the server's key" {
-				t.Errorf("the broken one's delivery is %s: %q", d.Status, d.Reason)
+				t.Errorf("the delivery of the webhook with the broken secret is %s: %q", d.Status, d.Reason)
 			}
 		}
 	})

@@ -12,12 +12,12 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// zone answers DNS from memory: the addresses of a name, without its last dot,
-// when that is asked for the nth time, from zero, A and AAAA apart. Without
-// addresses there is no such name. It is called once at a time.
+// zone is an in-memory DNS zone. It returns the addresses of a name (without the trailing dot)
+// for the nth lookup, counted from zero, separately for A and AAAA. No addresses means that the
+// name does not exist. Calls are never concurrent.
 type zone func(name string, nth int) []netip.Addr
 
-// resolver is Go's own resolver in front of a zone. It sends no packet.
+// resolver returns a Go resolver that queries the zone and sends no packet.
 func (z zone) resolver() *net.Resolver {
 	var mu sync.Mutex
 	asked := map[dnsmessage.Question]int{}
@@ -26,7 +26,7 @@ func (z zone) resolver() *net.Resolver {
 		go func() {
 			defer server.Close()
 			for {
-				// A pipe is no PacketConn, so each message follows its length, as over TCP.
+				// A pipe is not a PacketConn, so each message is prefixed with its length, as over TCP.
 				var length [2]byte
 				if _, err := io.ReadFull(server, length[:]); err != nil {
 					return
@@ -58,7 +58,7 @@ func (z zone) resolver() *net.Resolver {
 	}}
 }
 
-// answer packs a reply behind its length.
+// answer returns a packed reply prefixed with its length.
 func answer(header dnsmessage.Header, question dnsmessage.Question, addrs []netip.Addr) []byte {
 	m := dnsmessage.Message{
 		Header:    dnsmessage.Header{ID: header.ID, Response: true, RecursionAvailable: true},

@@ -53,7 +53,7 @@ func TestExceptionsAllowHTTPAndTheirPorts(t *testing.T) {
 		{"127.0.0.0/8", "http://half.example.com" + port, parsed},
 		{"127.0.0.0/8", "https://elsewhere.example.com", parsed},
 		{"127.0.0.0/8", "http://elsewhere.example.com" + port, parsed},
-		{"127.0.0.0/8", "http://out.example.com:443", refused}, // Dial could not tell it from https
+		{"127.0.0.0/8", "http://out.example.com:443", refused}, // Dial could not distinguish it from https
 		{"127.0.0.0/8", "http://in.example.com:443", refused},
 		{"127.0.0.0/8", "http://db.internal" + port, accepted},
 		{"127.0.0.0/8", "https://out.internal", parsed},
@@ -98,7 +98,7 @@ func TestExceptionsAllowHTTPAndTheirPorts(t *testing.T) {
 			if conn != nil {
 				conn.Close()
 			}
-			// What half resolves to is tried in an order that is DNS's.
+			// DNS determines the order in which the addresses of "half" are tried.
 			if (err == nil) != (c.want == accepted) && !strings.Contains(c.address, "half") {
 				t.Errorf("Dial: %v, want %s", err, c.want)
 			}
@@ -119,7 +119,7 @@ func TestIPv6ExceptionsMatchInAnySpelling(t *testing.T) {
 	}
 }
 
-func TestMalformedExceptionsAreRefusedByName(t *testing.T) {
+func TestMalformedExceptionsAreNamedInTheError(t *testing.T) {
 	for _, exception := range []string{
 		"", " ", "https://n8n.example.com", "n8n.example.com/path", "n8n.example.com:", "n8n.example.com:0",
 		"n8n.example.com:080", "n8n.example.com:65536",
@@ -136,7 +136,7 @@ func TestMalformedExceptionsAreRefusedByName(t *testing.T) {
 	}
 }
 
-func TestAClientReachesAnException(t *testing.T) {
+func TestClientReachesAnException(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, "received")
 	}))

@@ -9,9 +9,9 @@ import (
 	"cardwall/internal/hook"
 )
 
-// FuzzGuard parses addresses with and without exceptions of the operator.
-// What comes out is a refusal by name, or https on port 443 of a public host or
-// of an exception, in a spelling that Parse gives back as it is.
+// FuzzGuard parses addresses with and without the operator's exceptions. The result is an error
+// that names the field, or a URL that uses https on port 443 of a public host or matches an
+// exception, in a form that Parse returns unchanged.
 func FuzzGuard(f *testing.F) {
 	for _, address := range []string{
 		"https://hooks.example.com/a?b=c", "https://hooks.example.com:443", "HTTPS://BÜCHER.example.com/ü",
@@ -36,7 +36,7 @@ func FuzzGuard(f *testing.F) {
 			if err != nil {
 				fault, ok := board.AsFault(err)
 				if !ok || u != nil || !strings.HasPrefix(fault.Message, "url: ") {
-					t.Fatalf("neither accepted nor refused by name: %v", err)
+					t.Fatalf("want acceptance or an error that names url, got %v", err)
 				}
 				continue
 			}
@@ -58,7 +58,7 @@ func FuzzGuard(f *testing.F) {
 				t.Fatalf("%q is accepted as %q, which is not public", address, u)
 			}
 			if notIP != nil && strings.Trim(name[strings.LastIndexByte(name, '.')+1:], "0123456789") == "" {
-				t.Fatalf("%q is accepted as %q, whose host other programs read as a number", address, u)
+				t.Fatalf("%q is accepted as %q, whose host other programs parse as a number", address, u)
 			}
 			if u.User != nil || u.Fragment != "" || strings.ContainsFunc(name, func(r rune) bool {
 				return r <= ' ' || r > '~' || r == '\\' || r == '%'

@@ -25,28 +25,28 @@ import (
 
 const (
 	hostileAddresses = 10_000
-	// inNamespace is set in the child that has a network of its own.
+	// inNamespace is set in the child process, which has its own network.
 	inNamespace = "CARDWALL_TEST_GUARD_NAMESPACE"
-	// Beginnings of a line by which the child tells its parent how it ended.
+	// Prefixes of the line with which the child reports its result to the parent.
 	noNamespace = "no namespace: "
-	allIsWell   = "nothing wrong in here"
+	childPassed = "nothing wrong in here"
 )
 
-// apart runs a test in a child, this binary once more, in which network and
-// mounts are its own: everything is routed out of one device, or to loopback.
-func apart(t *testing.T, test func(*testing.T)) {
+// inOwnNetwork runs a test in a child process (this binary again) with its own network and mounts: all
+// traffic is routed to one device or to loopback.
+func inOwnNetwork(t *testing.T, test func(*testing.T)) {
 	if os.Getenv(inNamespace) != "" {
 		makeNetwork(t)
 		if test(t); !t.Failed() {
-			fmt.Println(allIsWell)
+			fmt.Println(childPassed)
 		}
 		return
 	}
 	missing := func(why string) {
 		if os.Getenv("CI") == "true" {
-			t.Fatalf("This machine gives no network namespace with iproute2, and CI must: %s", why)
+			t.Fatalf("CI needs network namespaces and iproute2: %s", why)
 		}
-		t.Skipf("SKIPPED: the guard was not tried in a network of its own, as this machine gives no network namespace with iproute2: %s", why)
+		t.Skipf("SKIPPED: the guard was not tested in its own network, because this machine lacks network namespaces or iproute2: %s", why)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
@@ -68,23 +68,23 @@ func apart(t *testing.T, test func(*testing.T)) {
 	if _, why, found := strings.Cut(out.String(), noNamespace); found {
 		missing(why)
 	}
-	if err != nil || !strings.Contains(out.String(), allIsWell) {
+	if err != nil || !strings.Contains(out.String(), childPassed) {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
 }
 
-func TestTenThousandHostileAddressesInANetworkNamespaceAndNotOnePacketLeaves(t *testing.T) {
-	apart(t, callHostileAddresses)
+func TestHostileAddressesSendNoPacket(t *testing.T) {
+	inOwnNetwork(t, callHostileAddresses)
 }
 
-func TestANameIsCompletedByTheSearchListOfARangeThatIsOpenAlone(t *testing.T) {
-	apart(t, func(t *testing.T) {
+func TestSearchListIsUsedOnlyForAllowedRanges(t *testing.T) {
+	inOwnNetwork(t, func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "resolv.conf")
 		if err := os.WriteFile(file, []byte("nameserver 127.0.0.1\nsearch corp.example.com\noptions ndots:5\n"),
 			0o644); err != nil {
 			t.Fatal(err)
 		}
-		// First of all the mount must not spread to the machine.
+		// The mount must not propagate to the machine.
 		err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, "")
 		if err == nil {
 			err = syscall.Mount(file, "/etc/resolv.conf", "", syscall.MS_BIND, "")
@@ -105,11 +105,11 @@ func TestANameIsCompletedByTheSearchListOfARangeThatIsOpenAlone(t *testing.T) {
 		closed.Dial(t.Context(), "tcp", "db.prod:443")
 		for _, name := range asked {
 			if name != "db.prod" {
-				t.Errorf("DNS was asked for %q, want %q", name, "db.prod")
+				t.Errorf("DNS was queried for %q, want %q", name, "db.prod")
 			}
 		}
 		if len(asked) != 4 {
-			t.Errorf("DNS was asked for %q, want A and AAAA of one name by Check and Dial", asked)
+			t.Errorf("DNS was queried for %q, want A and AAAA of one name by Check and Dial", asked)
 		}
 		if err := newGuard(t, z, "10.0.0.0/24").Check(t.Context(), "http://n8n:5678"); err != nil {
 			t.Error(err)
@@ -117,10 +117,10 @@ func TestANameIsCompletedByTheSearchListOfARangeThatIsOpenAlone(t *testing.T) {
 	})
 }
 
-// makeNetwork brings up loopback and one device that everything else is routed
-// to. A veth and not a dummy, since kernels for virtual machines lack that; its
-// other end belongs to nobody. Without ARP, multicast and link-local addresses
-// the kernel sends nothing of its own.
+// makeNetwork configures loopback and one device to which everything else is routed. The device
+// is a veth and not a dummy, because kernels for virtual machines lack dummy devices. Nothing
+// uses the other end. Without ARP, multicast and link-local addresses, the kernel itself sends
+// nothing.
 func makeNetwork(t *testing.T) {
 	t.Helper()
 	for _, line := range []string{
@@ -141,11 +141,11 @@ func makeNetwork(t *testing.T) {
 	}
 }
 
-// sent is how many packets lo and out0 have sent; where they drop is no matter.
+// sent returns the number of packets that lo and out0 sent or dropped.
 func sent(t *testing.T) (n [2]int) {
 	t.Helper()
 	for i, device := range []string{"lo", "out0"} {
-		// Not /sys/class/net, which shows the network that it was mounted in.
+		// Do not use /sys/class/net: it shows the network in which it was mounted.
 		text, err := os.ReadFile("/proc/self/net/dev")
 		if err != nil {
 			t.Fatal(err)
@@ -166,8 +166,8 @@ func sent(t *testing.T) (n [2]int) {
 	return n
 }
 
-// callHostileAddresses parses, checks and calls addresses, and then asks the
-// kernel what it sent.
+// callHostileAddresses parses, checks and calls addresses, and then compares the kernel's
+// packet counters.
 func callHostileAddresses(t *testing.T) {
 	made := &hostile{rand: rand.New(rand.NewPCG(20, 26)), names: map[string][]netip.Addr{}, rebound: map[string]bool{}}
 	g := newGuard(t, made.zone)
@@ -185,7 +185,7 @@ func callHostileAddresses(t *testing.T) {
 		case rebinding:
 			why = "refused at the dial alone"
 			if parsed != nil || checked != nil {
-				t.Errorf("%q, still public, was refused: %v", address, checked)
+				t.Errorf("%q, which is still public, was rejected: %v", address, checked)
 			}
 		case checked == nil:
 			t.Errorf("Check accepted %q", address)
@@ -197,7 +197,7 @@ func callHostileAddresses(t *testing.T) {
 		if err == nil {
 			answer.Body.Close()
 		}
-		// The others never came to a dial: net/http does not read them.
+		// The others never reached a dial, because net/http cannot parse them.
 		var refused *hook.Refused
 		if errors.As(err, &refused) {
 			kinds["dialled and refused"]++
@@ -216,7 +216,7 @@ func callHostileAddresses(t *testing.T) {
 		t.Errorf("lo and out0 have sent %d packets, and %d before", after, before)
 	}
 	for why, n := range kinds {
-		// Each road must have been walked often, or the test says less than it seems to.
+		// Each reason must occur often, or the test proves little.
 		if n < hostileAddresses/20 && wrong == 0 {
 			t.Errorf("only %d of the addresses were %s", n, why)
 		}
@@ -226,8 +226,8 @@ func callHostileAddresses(t *testing.T) {
 	}
 	t.Logf("%d addresses in %s: %v", hostileAddresses, time.Since(start).Round(time.Millisecond), kinds)
 
-	// The counters do count: what is accepted leaves, and so does what goes to
-	// loopback past the guard.
+	// Check the counters themselves: an accepted address sends packets, and so does a connection
+	// to loopback that bypasses the guard.
 	for _, accepted := range []string{"8.8.8.8:443", "[2606:4700::1111]:443", "public.example.com:443"} {
 		for wait := 100 * time.Millisecond; ; wait *= 2 {
 			before := sent(t)
@@ -239,8 +239,8 @@ func callHostileAddresses(t *testing.T) {
 			if after := sent(t); late && after[1] > before[1] {
 				break
 			}
-			if wait > 10*time.Second { // a busy machine may come to nothing in less
-				t.Errorf("%s: %v, want a time-out and something that out0 sent, else its counter proves nothing", accepted, err)
+			if wait > 10*time.Second { // a busy machine may need this long
+				t.Errorf("%s: %v, want a time-out and something that out0 sent, otherwise its counter proves nothing", accepted, err)
 				break
 			}
 		}
@@ -256,14 +256,14 @@ func callHostileAddresses(t *testing.T) {
 	}
 }
 
-// hostile makes addresses up, and answers for their names.
+// hostile generates addresses and resolves their names.
 type hostile struct {
 	rand    *rand.Rand
 	names   map[string][]netip.Addr
-	rebound map[string]bool // public when asked first, for Check, and then not
+	rebound map[string]bool // public at the first lookup, by Check, and private after it
 }
 
-// Written by hand from the registries, apart from the table in the code.
+// Written by hand from the IANA registries, independently of the table in the code.
 var (
 	hostile4 = strings.Fields(`0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24
 		192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24
@@ -275,7 +275,7 @@ var (
 
 func pick[T any](h *hostile, from ...T) T { return from[h.rand.IntN(len(from))] }
 
-// in returns any address of a range.
+// in returns a random address of a range.
 func (h *hostile) in(text string) netip.Addr {
 	p := netip.MustParsePrefix(text)
 	b := p.Addr().AsSlice()
@@ -288,7 +288,7 @@ func (h *hostile) in(text string) netip.Addr {
 	return addr
 }
 
-// embedded hides an IPv4 address in an IPv6 one.
+// embedded embeds an IPv4 address in an IPv6 address.
 func (h *hostile) embedded(v4 netip.Addr) netip.Addr {
 	a := v4.As4()
 	hex := fmt.Sprintf("%02x%02x:%02x%02x", a[0], a[1], a[2], a[3])
@@ -300,7 +300,7 @@ func (h *hostile) embedded(v4 netip.Addr) netip.Addr {
 	))
 }
 
-// zone answers with the addresses of a name.
+// zone returns the addresses of a name.
 func (h *hostile) zone(name string, nth int) []netip.Addr {
 	if name == "public.example.com" || h.rebound[name] && nth == 0 {
 		return addresses("8.8.8.8", "2606:4700::1111")
@@ -308,8 +308,8 @@ func (h *hostile) zone(name string, nth int) []netip.Addr {
 	return h.names[name]
 }
 
-// address returns what somebody may type to have the server call what it must
-// not, and whether that is a name which is public when it is looked up first.
+// address returns an address that an attacker may enter to reach a forbidden target, and
+// reports whether it is a name that is public at the first lookup only.
 func (h *hostile) address() (text string, rebinding bool) {
 	v4, v6 := h.in(pick(h, hostile4...)), h.in(pick(h, hostile6...))
 	if h.rand.IntN(3) == 0 {
@@ -341,7 +341,7 @@ func (h *hostile) address() (text string, rebinding bool) {
 		pick(h, "/", "", "/a?b=c", "/#a", "?a@8.8.8.8", "/\\8.8.8.8", "#@8.8.8.8/"), false
 }
 
-// spelled writes an IPv4 address in one of the ways that some program reads.
+// spelled returns an IPv4 address in a spelling that some programs accept.
 func (h *hostile) spelled(addr netip.Addr) string {
 	a := addr.As4()
 	n := binary.BigEndian.Uint32(a[:])

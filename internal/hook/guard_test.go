@@ -36,19 +36,19 @@ func addresses(texts ...string) []netip.Addr {
 	return addrs
 }
 
-// fixed is a zone that never changes: name -> addresses, parted by spaces.
+// fixed returns a zone that never changes: name -> addresses, separated by spaces.
 func fixed(names map[string]string) zone {
 	return func(name string, _ int) []netip.Addr { return addresses(strings.Fields(names[name])...) }
 }
 
-// soon bounds what would wait for the network if the guard let it through.
+// soon bounds operations that would wait for the network if the guard let them through.
 func soon(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// wantRefused checks that Dial refused by the rule, in words that hold want.
+// wantRefused checks that Dial returns a Refused error whose reason contains want.
 func wantRefused(t *testing.T, g *hook.Guard, hostPort, want string) {
 	t.Helper()
 	conn, err := g.Dial(soon(t), "tcp", hostPort)
@@ -59,25 +59,25 @@ func wantRefused(t *testing.T, g *hook.Guard, hostPort, want string) {
 	}
 	var refused *hook.Refused
 	if !errors.As(err, &refused) {
-		t.Errorf("Dial %q: %v, want a Refused", hostPort, err)
+		t.Errorf("Dial %q: got error %v, want a Refused", hostPort, err)
 		return
 	}
 	if !strings.Contains(refused.Reason, want) {
-		t.Errorf("Dial %q refused because it %q, want %q in that", hostPort, refused.Reason, want)
+		t.Errorf("Dial %q: got the reason %q, want it to contain %q", hostPort, refused.Reason, want)
 	}
 }
 
-// wantFault checks for an invalid_request that names url and holds want.
+// wantFault checks for an invalid_request error that names url and contains want.
 func wantFault(t *testing.T, what string, err error, want string) {
 	t.Helper()
 	fault, ok := board.AsFault(err)
 	if !ok || fault.Code != board.CodeInvalidRequest || !strings.HasPrefix(fault.Message, "url: ") ||
 		!strings.Contains(fault.Message, want) || !strings.HasSuffix(fault.Message, ".") {
-		t.Errorf("%q: %v, want a sentence of invalid_request that begins with url: and holds %q", what, err, want)
+		t.Errorf("%q: got error %v, want an invalid_request that begins with url: and contains %q", what, err, want)
 	}
 }
 
-func TestParseGivesOneSpelling(t *testing.T) {
+func TestParseNormalizes(t *testing.T) {
 	g := newGuard(t, nil)
 	for give, want := range map[string]string{
 		"https://hooks.example.com":                       "https://hooks.example.com",
@@ -111,7 +111,7 @@ func TestParseGivesOneSpelling(t *testing.T) {
 
 func long(c rune, n int) string { return strings.Repeat(string(c), n) }
 
-func TestAddressesAreRefusedByTheirForm(t *testing.T) {
+func TestMalformedAddressesAreRefused(t *testing.T) {
 	g := newGuard(t, func(string, int) []netip.Addr { return addresses("8.8.8.8") })
 	for address, want := range map[string]string{
 		"":                               "is missing",
@@ -178,7 +178,7 @@ func TestAddressesAreRefusedByTheirForm(t *testing.T) {
 		"https://a.xn--a.example.com":                       "internationalized",
 		"https://8.8.8.٨":                                   "internationalized",
 		"https://xn--.example.com":                          "empty part",
-		"https://a\u0301\u0301\u2024.example.com":           "", // U+2024 is a dot to some
+		"https://a\u0301\u0301\u2024.example.com":           "", // some programs treat U+2024 as a dot
 		"https://[2606:4700::1111%25eth0]":                  "percent",
 		"https://[fe80::1%25eth0]":                          "percent",
 		"https://[2606:4700::1111":                          "well-formed",
@@ -196,7 +196,7 @@ func TestAddressesAreRefusedByTheirForm(t *testing.T) {
 	}
 }
 
-func TestIPv4HasOneSpelling(t *testing.T) {
+func TestIPv4HasOneAcceptedSpelling(t *testing.T) {
 	g := newGuard(t, func(string, int) []netip.Addr { return addresses("8.8.8.8") })
 	const want = "four plain decimal numbers"
 	for _, host := range []string{
@@ -212,8 +212,8 @@ func TestIPv4HasOneSpelling(t *testing.T) {
 	}
 }
 
-// refusedAddresses are written by hand from the registries, apart from the
-// table in the code: first, last and one within.
+// refusedAddresses are written by hand from the IANA registries, independently of the table in
+// the code: the first address, the last and one in between.
 var refusedAddresses = map[string]string{
 	"0.0.0.0 0.0.0.1 0.255.255.255":                                       "an address of this host",
 	"10.0.0.0 10.1.2.3 10.255.255.255":                                    "a private address",
@@ -281,7 +281,7 @@ func TestSpecialAddressesAreRefusedWrittenOrResolved(t *testing.T) {
 	}
 }
 
-func TestMappedIPv4IsRefusedWrittenAndJudgedAsIPv4Resolved(t *testing.T) {
+func TestMappedIPv4IsRefusedLiterallyAndCheckedWhenResolved(t *testing.T) {
 	g := newGuard(t, fixed(map[string]string{"private.example.com": "::ffff:10.0.0.8",
 		"public.example.com": "::ffff:8.8.8.8", "in.example.com": "::ffff:127.0.0.1"}), "127.0.0.0/8")
 	for _, text := range []string{"::ffff:10.0.0.8", "::ffff:8.8.8.8", "::FFFF:0808:0808", "0:0:0:0:0:ffff:127.0.0.1"} {
@@ -298,7 +298,7 @@ func TestMappedIPv4IsRefusedWrittenAndJudgedAsIPv4Resolved(t *testing.T) {
 	}
 }
 
-func TestPublicAddressesArePublic(t *testing.T) {
+func TestPublicAddressesAreAccepted(t *testing.T) {
 	for _, text := range strings.Fields(`1.0.0.0 1.1.1.1 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0
 		168.63.129.15 168.63.129.17 169.253.255.255 169.255.0.0 172.15.255.255 172.32.0.0 191.255.255.255 192.0.1.0 192.0.3.0
 		192.31.195.255 192.31.197.0 192.52.192.255 192.52.194.0 192.88.98.255 192.88.100.0 192.167.255.255 192.169.0.0
@@ -335,7 +335,7 @@ func TestNamesOfPrivateNetworksAreRefusedWhateverTheyResolveTo(t *testing.T) {
 	}
 }
 
-func TestCheckRefusesANameThatDoesNotResolve(t *testing.T) {
+func TestCheckRefusesUnresolvableNames(t *testing.T) {
 	g := newGuard(t, nil)
 	if _, err := g.Parse("https://nowhere.example.com"); err != nil {
 		t.Fatal(err)
@@ -352,20 +352,20 @@ func TestCheckRefusesANameThatDoesNotResolve(t *testing.T) {
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := g.Check(over, "https://hooks.example.com"); !errors.Is(err, context.Canceled) {
-		t.Errorf("with a context that is over: %v, want its error", err)
+		t.Errorf("with a canceled context: got error %v, want context.Canceled", err)
 	}
 }
 
-func TestDialOfANameThatDoesNotResolveIsNotARefusal(t *testing.T) {
+func TestDialOfUnresolvableNameIsRetryable(t *testing.T) {
 	_, err := newGuard(t, nil).Dial(soon(t), "tcp", "nowhere.example.com:443")
 	var refused *hook.Refused
 	var dns *net.DNSError
 	if errors.As(err, &refused) || !errors.As(err, &dns) {
-		t.Errorf("%v, want a DNS error, which is tried again", err)
+		t.Errorf("got error %v, want a DNS error, which is retried", err)
 	}
 }
 
-func TestDialRefusesWhatParseWould(t *testing.T) {
+func TestDialRefusesWhatParseRefuses(t *testing.T) {
 	g := newGuard(t, func(string, int) []netip.Addr { return addresses("8.8.8.8") })
 	for hostPort, want := range map[string]string{
 		"hooks.example.com:80":      "port other than 443",
@@ -393,7 +393,7 @@ func TestDialRefusesWhatParseWould(t *testing.T) {
 	}
 }
 
-// listener counts the connections that are really made to this machine.
+// listener counts the connections that are actually made to this machine.
 func listener(t *testing.T) (addr netip.AddrPort, count func() int) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -425,10 +425,10 @@ func listener(t *testing.T) (addr netip.AddrPort, count func() int) {
 
 func portOf(at netip.AddrPort) string { _, port, _ := net.SplitHostPort(at.String()); return port }
 
-func TestANameThatIsReboundAfterCheckIsRefusedAtTheDial(t *testing.T) {
+func TestReboundNameIsRefusedByDial(t *testing.T) {
 	at, count := listener(t)
-	// The port is an exception on another address, so that the connection would
-	// succeed if the address were not looked at.
+	// The port is an exception for another address, so the connection would succeed if the address
+	// were not checked.
 	private := at.Addr()
 	asked := 0
 	g := newGuard(t, func(name string, nth int) []netip.Addr {
@@ -445,17 +445,17 @@ func TestANameThatIsReboundAfterCheckIsRefusedAtTheDial(t *testing.T) {
 		wantRefused(t, g, "rebound.example.com:"+portOf(at), "resolves to a loopback address (127.0.0.1)")
 	}
 	if asked != 12 { // A and AAAA, twice, three times
-		t.Errorf("DNS was asked %d times, want 12: the dial did not resolve for itself", asked)
+		t.Errorf("DNS was queried %d times, want 12: Dial must resolve the name itself", asked)
 	}
 
-	// Dialled by an http.Client, the refusal is found behind its errors.
+	// When an http.Client dials, the Refused error is wrapped in its errors.
 	always := newGuard(t, fixed(map[string]string{"private.example.com": "127.0.0.1"}), "10.9.9.9")
 	transport := &http.Transport{DialContext: always.Dial}
 	defer transport.CloseIdleConnections()
 	_, err := (&http.Client{Transport: transport}).Get("http://private.example.com:" + portOf(at))
 	var refused *hook.Refused
 	if !errors.As(err, &refused) || refused.Reason != "resolves to a loopback address (127.0.0.1)" {
-		t.Errorf("%v, want a Refused", err)
+		t.Errorf("got error %v, want a Refused", err)
 	}
 	if n := count(); n != 0 {
 		t.Errorf("%d connections were made, want none", n)
@@ -464,7 +464,7 @@ func TestANameThatIsReboundAfterCheckIsRefusedAtTheDial(t *testing.T) {
 
 func TestNoAddressIsTriedOnceOneIsRefused(t *testing.T) {
 	at, count := listener(t)
-	// 127.0.0.1 is allowed; a name may also resolve to what is not.
+	// 127.0.0.1 is allowed, but a name may also resolve to a forbidden address.
 	g := newGuard(t, fixed(map[string]string{"a.example.com": "127.0.0.9 127.0.0.1",
 		"b.example.com": "10.0.0.8 127.0.0.1"}), "127.0.0.1")
 	wantRefused(t, g, "a.example.com:"+portOf(at), "a loopback address (127.0.0.9)")
@@ -483,7 +483,7 @@ func TestCheckWaitsFiveSecondsForDNS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What package net keeps for good must not be made inside the bubble.
+	// Global state of package net must not be created inside the bubble.
 	newGuard(t, nil).Check(soon(t), "https://hooks.example.com")
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
@@ -492,6 +492,6 @@ func TestCheckWaitsFiveSecondsForDNS(t *testing.T) {
 		if waited := time.Since(start); waited != 5*time.Second {
 			t.Errorf("Check waited %s, want 5s", waited)
 		}
-		time.Sleep(time.Minute) // package net goes on waiting for a while
+		time.Sleep(time.Minute) // package net keeps waiting for a while
 	})
 }

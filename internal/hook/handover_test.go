@@ -12,21 +12,21 @@ import (
 	"cardwall/internal/board"
 )
 
-// A commit can be seen in the outbox before its goroutine hands it over. The
-// delivery is then found there, and must not go out a second time when it is
-// handed over after all.
-func TestALateHandOverSendsNothingTwice(t *testing.T) {
+// A committed delivery is visible in the outbox before the committing goroutine hands it over
+// to the engine. The engine may find it there first, and must not send it a second time after
+// the hand-over.
+func TestLateHandOverSendsNothingTwice(t *testing.T) {
 	late := func(t *testing.T, w *world, wait time.Duration) {
 		to := w.receiver("late.test", each(500, 404, 200))
 		h := w.webhookFor(w.ada, app.CreateWebhookInput{URL: "http://late.test/in", BoardID: w.board, Events: created})
 		w.engine()
-		pass(29990 * time.Millisecond) // the next look at the outbox comes while the hand-over is late
+		pass(29990 * time.Millisecond) // the next poll of the outbox comes before the late hand-over
 		w.running.DelayHandOver(func() time.Duration { return wait })
 		w.card()
 		pass(35 * time.Second)
 		wantTimes(t, to, 2) // the first attempt and its retry
 		w.wantStatus(h.ID, board.DeliveryFailed)
-		// What a person sends again has the same id, and is no repetition.
+		// A redelivery by a person has the same ID and is not a duplicate.
 		do(w, w.ada, app.SendDeliveryAgain, app.DeliveryInput{DeliveryID: w.only(h.ID).ID})
 		pass(time.Minute)
 		wantTimes(t, to, 3)
@@ -43,20 +43,20 @@ func TestALateHandOverSendsNothingTwice(t *testing.T) {
 func wantTimes(t *testing.T, to *receiver, want int) {
 	t.Helper()
 	if ids := to.ids(); len(ids) != want {
-		t.Errorf("it came %d times, want %d: %v", len(ids), want, ids)
+		t.Errorf("the delivery came %d times, want %d: %v", len(ids), want, ids)
 	}
 }
 
-// Sixteen people change a board at once, on as many connections, and each commit
-// is handed over a little late.
-func TestManyWritersCauseNoDeliveryTwice(t *testing.T) {
+// Sixteen people change a board at the same time, on sixteen connections, and each commit is
+// handed over late.
+func TestConcurrentWritersCauseNoDuplicateDelivery(t *testing.T) {
 	t.Parallel()
 	const writers, changes = 16, 75
 	w := newWorldOn(t, apptest.PostgresURL(t))
 	to := w.receiver("receiver.test", func(int, http.ResponseWriter, *http.Request) {})
 	w.webhook("receiver.test")
 	w.engine(unpaced)
-	time.Sleep(2 * time.Second) // it leases its shards
+	time.Sleep(2 * time.Second) // time for the engine to lease its shards
 	w.running.DelayHandOver(func() time.Duration { return rand.N(40 * time.Millisecond) })
 	var all sync.WaitGroup
 	for range writers {

@@ -27,7 +27,7 @@ import (
 	"cardwall/internal/hook"
 )
 
-// port listens on loopback, and has each connection served by fn.
+// port listens on loopback and serves each connection with fn.
 func port(t *testing.T, fn func(net.Conn)) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -52,18 +52,18 @@ func port(t *testing.T, fn func(net.Conn)) (address string) {
 	return l.Addr().String()
 }
 
-// loopback is an engine that may call this machine, over real sockets.
+// loopback starts an engine that may connect to this machine over real sockets.
 func (w *world) loopback(change ...func(*hook.Options)) (stop func()) {
 	w.t.Helper()
 	guard := newGuard(w.t, fixed(map[string]string{"receiver.example.com": "127.0.0.1"}), "127.0.0.0/8")
 	return w.engine(append(change, func(o *hook.Options) { o.Guard, o.Dial = guard, nil })...)
 }
 
-// soonEnough is what an attempt may take that need not wait for its ten seconds to
-// be over: more than it takes, for a busy machine.
+// soonEnough bounds an attempt that need not wait for its ten-second timeout. It is generous
+// for busy machines.
 const soonEnough = 9 * time.Second
 
-// first waits for the end of the only delivery's first attempt.
+// first waits for the end of the first attempt of the only delivery.
 func (w *world) first(id string) board.DeliveryDetail {
 	w.t.Helper()
 	pause := 10 * time.Millisecond
@@ -71,16 +71,16 @@ func (w *world) first(id string) board.DeliveryDetail {
 		if d := w.only(id); len(d.Log) > 0 {
 			return d
 		}
-		pause = min(2*pause, time.Second) // who measures memory is not to measure this
+		pause = min(2*pause, time.Second) // polling must not distort a memory measurement
 	}
 	w.t.Fatal("no attempt was recorded in a minute")
 	return board.DeliveryDetail{}
 }
 
-func TestAReceiverCostsNoMemoryAndNoTimeWhateverItSends(t *testing.T) {
+func TestHostileResponsesCostLittleMemoryAndTime(t *testing.T) {
 	block := strings.Repeat("a", 1<<20)
 	header := "X-Header: " + strings.Repeat("b", 1000) + "\r\n"
-	// flood sends a text for as long as it is taken.
+	// flood sends a text until the sender stops reading.
 	flood := func(sent *atomic.Int64, c net.Conn, text string) {
 		for sent.Load() < 4<<30 {
 			n, err := io.WriteString(c, text)
@@ -102,7 +102,7 @@ func TestAReceiverCostsNoMemoryAndNoTimeWhateverItSends(t *testing.T) {
 			ending{board.DeliveryRetry, "HTTP 503", "aaaa", 0, soonEnough}},
 		{"gigabytes of chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "100000\r\n" + block + "\r\n",
 			ending{board.DeliveryDelivered, "HTTP 200", "aaaa", 0, soonEnough}},
-		{"gigabytes of packed body", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", block,
+		{"gigabytes of compressed body", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", block,
 			ending{board.DeliveryDelivered, "HTTP 200", "aaaa", 0, soonEnough}},
 		{"headers without an end", "HTTP/1.1 200 OK\r\n", header,
 			ending{board.DeliveryRetry, "the response headers are larger than 32 KiB", "", 0, soonEnough}},
@@ -113,7 +113,7 @@ func TestAReceiverCostsNoMemoryAndNoTimeWhateverItSends(t *testing.T) {
 		{"1xx without an end", "", strings.Repeat("HTTP/1.1 102 Processing\r\n"+header+"\r\n", 100),
 			ending{board.DeliveryRetry, "the response headers are larger than 32 KiB", "", 0, soonEnough}},
 	} {
-		t.Run(c.name, func(t *testing.T) { // one after the other: it measures memory
+		t.Run(c.name, func(t *testing.T) { // not parallel, because it measures memory
 			w := newWorld(t)
 			var sent atomic.Int64
 			to := port(t, func(conn net.Conn) {
@@ -129,9 +129,9 @@ func TestAReceiverCostsNoMemoryAndNoTimeWhateverItSends(t *testing.T) {
 			d := w.first(h.ID)
 			runtime.ReadMemStats(&after)
 			w.wantEnding(d, c.want)
-			// What the kernel had taken before the connection was closed is not ours.
+			// What the kernel had buffered before the connection was closed does not count.
 			if n := sent.Load(); n > 64<<20 {
-				t.Errorf("%d MB were taken", n>>20)
+				t.Errorf("%d MB were read", n>>20)
 			}
 			if got := after.TotalAlloc - before.TotalAlloc; got > 8<<20 {
 				t.Errorf("%d kB were allocated", got>>10)
@@ -142,7 +142,7 @@ func TestAReceiverCostsNoMemoryAndNoTimeWhateverItSends(t *testing.T) {
 	}
 }
 
-func TestAConnectionThatIsClosedOrResetIsRetried(t *testing.T) {
+func TestClosedOrResetConnectionIsRetried(t *testing.T) {
 	for name, serve := range map[string]func(net.Conn){
 		"closed at once": func(net.Conn) {},
 		"reset at once":  func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) },
@@ -163,7 +163,7 @@ func TestAConnectionThatIsClosedOrResetIsRetried(t *testing.T) {
 	}
 }
 
-// authority makes certificates.
+// authority issues certificates.
 type authority struct {
 	t    *testing.T
 	cert *x509.Certificate
@@ -203,7 +203,7 @@ func (a *authority) sign(template *x509.Certificate) (*x509.Certificate, *ecdsa.
 	return cert, key
 }
 
-// server is a certificate for a name from a time on, for a day.
+// server returns a certificate for a name, valid for one day.
 func (a *authority) server(name string, from time.Time) tls.Certificate {
 	a.t.Helper()
 	cert, key := a.sign(&x509.Certificate{
@@ -213,7 +213,7 @@ func (a *authority) server(name string, from time.Time) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key}
 }
 
-func TestTheLogTellsWhatIsWrongWithTheTLSOfAReceiver(t *testing.T) {
+func TestLogExplainsTLSErrors(t *testing.T) {
 	known, unknown := newAuthority(t), newAuthority(t)
 	const name = "receiver.example.com"
 	an := time.Now().Add(-time.Hour)
@@ -230,15 +230,15 @@ func TestTheLogTellsWhatIsWrongWithTheTLSOfAReceiver(t *testing.T) {
 			ending{outcome: "TLS: the certificate is for another name"}},
 		{"expired", with(known.server(name, an.Add(-25*time.Hour))),
 			ending{outcome: "TLS: the certificate has expired, or is not good for a server"}},
-		{"not yet good", with(known.server(name, an.Add(5*time.Hour))),
+		{"not yet valid", with(known.server(name, an.Add(5*time.Hour))),
 			ending{outcome: "TLS: the certificate has expired, or is not good for a server"}},
 		{"TLS 1.1 at most", &tls.Config{Certificates: []tls.Certificate{known.server(name, an)}, MinVersion: tls.VersionTLS10,
 			MaxVersion: tls.VersionTLS11}, ending{outcome: "TLS: the handshake failed"}},
-		{"wants a certificate of ours, TLS 1.2", &tls.Config{Certificates: []tls.Certificate{known.server(name, an)},
+		{"requires a client certificate, TLS 1.2", &tls.Config{Certificates: []tls.Certificate{known.server(name, an)},
 			ClientAuth: tls.RequireAnyClientCert, MaxVersion: tls.VersionTLS12}, ending{outcome: "TLS: the handshake failed"}},
-		{"wants a certificate of ours, TLS 1.3", &tls.Config{Certificates: []tls.Certificate{known.server(name, an)},
+		{"requires a client certificate, TLS 1.3", &tls.Config{Certificates: []tls.Certificate{known.server(name, an)},
 			ClientAuth: tls.RequireAnyClientCert}, ending{outcome: "TLS: the handshake failed"}},
-		{"plain HTTP on the port of TLS", nil, ending{outcome: "TLS: the handshake failed"}},
+		{"plain HTTP on the TLS port", nil, ending{outcome: "TLS: the handshake failed"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -273,7 +273,7 @@ func TestTheLogTellsWhatIsWrongWithTheTLSOfAReceiver(t *testing.T) {
 	}
 }
 
-func TestAReceiverThatHangsInTheHandshakeIsATimeout(t *testing.T) {
+func TestHangingHandshakeTimesOut(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.raw("receiver.test", func(c net.Conn) { until(c) })
 		h := w.webhookFor(w.ada, app.CreateWebhookInput{URL: "https://receiver.test/in", BoardID: w.board, Events: created})
@@ -281,7 +281,7 @@ func TestAReceiverThatHangsInTheHandshakeIsATimeout(t *testing.T) {
 		w.card()
 		pass(11 * time.Second)
 		w.wantEnding(w.only(h.ID), ending{board.DeliveryRetry, noAnswer, "", 10 * time.Second, 10 * time.Second})
-		pass(15 * time.Second) // the dial goes on for a while, for a later attempt
+		pass(15 * time.Second) // the dial continues for a while, for a later attempt
 	})
 }
 
@@ -300,8 +300,8 @@ func TestNoRetryIsShownAsDelivering(t *testing.T) {
 	slow := w.webhook(port(t, late(1600*time.Millisecond)))
 	w.loopback()
 	w.card()
-	// While the database is busy with the first answer, the second attempt
-	// becomes one that takes long, and then has ended.
+	// While the database is busy recording the first response, the second attempt becomes a slow
+	// one, and then ends.
 	w.beside(func(db *sql.DB) error {
 		db.SetMaxOpenConns(1)
 		if _, err := db.Exec("BEGIN IMMEDIATE"); err != nil {
@@ -316,7 +316,7 @@ func TestNoRetryIsShownAsDelivering(t *testing.T) {
 	w.wantStatus(slow.ID, board.DeliveryRetry)
 }
 
-func TestADeliveryLooksLikeTheDocumentSays(t *testing.T) {
+func TestDeliveryMatchesTheDocument(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	got := make(chan []string, 1)
@@ -341,6 +341,6 @@ func TestADeliveryLooksLikeTheDocumentSays(t *testing.T) {
 		}
 	}
 	if len(lines) != len(want) {
-		t.Errorf("the request has other lines than these: %q", lines)
+		t.Errorf("the request has unexpected lines: %q", lines)
 	}
 }

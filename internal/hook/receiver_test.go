@@ -17,8 +17,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// internet is that of a test: hosts by name, reached over connections in
-// memory, because a bubble's time waits for a socket.
+// internet is the network of a test: hosts by name, reached over in-memory connections, because
+// the clock of a bubble waits for real sockets.
 type internet struct {
 	t     *testing.T
 	mu    sync.Mutex
@@ -45,7 +45,7 @@ func (n *internet) dial(_ context.Context, _, address string) (net.Conn, error) 
 	}
 }
 
-// names are those of the hosts that listen.
+// names returns the names of the hosts that listen.
 func (n *internet) names() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -80,7 +80,7 @@ func (n *internet) listen(host string) net.Listener {
 	return l
 }
 
-// raw has each connection to a host served by fn, byte by byte.
+// raw serves each connection to a host with fn, on the byte level.
 func (n *internet) raw(host string, fn func(net.Conn)) {
 	l := n.listen(host)
 	var served sync.WaitGroup
@@ -99,28 +99,28 @@ func (n *internet) raw(host string, fn func(net.Conn)) {
 	n.t.Cleanup(func() { _ = l.Close(); served.Wait() })
 }
 
-// post is a delivery as a receiver saw it.
+// post is a delivery as its receiver saw it.
 type post struct {
-	at, ended time.Time // ended is zero while it is answered
+	at, ended time.Time // ended is zero until the response is sent
 	path      string
 	header    http.Header
 	body      []byte
 	id        string
 	kind      board.Kind
-	during    int // how many others were being answered when it came
+	during    int // number of other requests in progress on arrival
 }
 
-// receiver is an HTTP server that remembers what it was sent.
+// receiver is an HTTP server that records its requests.
 type receiver struct {
 	t      *testing.T
 	mu     sync.Mutex
 	posts  []post
-	now    int // being answered
-	most   int // that at once
+	now    int // requests in progress
+	most   int // most requests in progress at once
 	answer func(nth int, w http.ResponseWriter, r *http.Request)
 }
 
-// receiver serves a host. Its nth answer (from 0) is by answer; nil is 200.
+// receiver serves a host. Its nth response (from 0) is written by answer; nil responds 200.
 func (n *internet) receiver(host string, answer func(nth int, w http.ResponseWriter, r *http.Request)) *receiver {
 	rc := &receiver{t: n.t, answer: answer}
 	server := &http.Server{Handler: rc, ReadHeaderTimeout: time.Hour}
@@ -141,7 +141,7 @@ func (rc *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Type board.Kind `json:"type"`
 	}
 	if err := json.Unmarshal(body, &sent); err != nil {
-		rc.t.Errorf("%s was sent what is no JSON: %s", r.Host, body)
+		rc.t.Errorf("%s was sent a body that is not JSON: %s", r.Host, body)
 	}
 	rc.mu.Lock()
 	nth := len(rc.posts)
@@ -162,14 +162,14 @@ func (rc *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// seen is what came so far.
+// seen returns the deliveries received so far.
 func (rc *receiver) seen() []post {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
 	return slices.Clone(rc.posts)
 }
 
-// ids are the deliveries that came, in the order of their coming.
+// ids returns the ids of the received deliveries in order of arrival.
 func (rc *receiver) ids() []string {
 	var out []string
 	for _, p := range rc.seen() {
@@ -178,14 +178,14 @@ func (rc *receiver) ids() []string {
 	return out
 }
 
-// then changes how the receiver answers from now on.
+// then changes how the receiver responds from now on.
 func (rc *receiver) then(answer func(nth int, w http.ResponseWriter, r *http.Request)) {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
 	rc.answer = answer
 }
 
-// always answers with one status.
+// always responds with one status.
 func always(status int, headers ...string) func(int, http.ResponseWriter, *http.Request) {
 	return func(_ int, w http.ResponseWriter, _ *http.Request) {
 		for i := 0; i < len(headers); i += 2 {
@@ -195,12 +195,12 @@ func always(status int, headers ...string) func(int, http.ResponseWriter, *http.
 	}
 }
 
-// each answers with one status after the other, the last for ever.
+// each responds with one status after the other, and then always with the last.
 func each(statuses ...int) func(int, http.ResponseWriter, *http.Request) {
 	return func(nth int, w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(statuses[min(nth, len(statuses)-1)])
 	}
 }
 
-// hang answers nothing until the sender gives up.
+// hang sends no response until the sender gives up.
 func hang(_ int, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }

@@ -11,10 +11,10 @@ import (
 	"cardwall/internal/hook"
 )
 
-// backlog is less than the 100 deliveries that a page of the log holds.
+// backlog is less than the 100 deliveries of one page of the log.
 const backlog = 90
 
-// wantAll checks that the receiver got every delivery in the webhook's log.
+// wantAll checks that the receiver got every delivery in the webhook's log exactly once.
 func (w *world) wantAll(id string, to *receiver, n int) {
 	w.t.Helper()
 	times := map[string]int{}
@@ -23,7 +23,7 @@ func (w *world) wantAll(id string, to *receiver, n int) {
 	}
 	all := w.deliveries(id)
 	if len(all) != n || len(times) != n {
-		w.t.Errorf("%d deliveries are in the log and %d came, want %d", len(all), len(times), n)
+		w.t.Errorf("%d deliveries are in the log and %d arrived, want %d of both", len(all), len(times), n)
 	}
 	for _, d := range all {
 		if d.Status != board.DeliveryDelivered || times[d.ID] == 0 {
@@ -36,14 +36,14 @@ func wantOnce(t *testing.T, ids []string) {
 	t.Helper()
 	sorted := slices.Sorted(slices.Values(ids))
 	if distinct := len(slices.Compact(slices.Clone(sorted))); distinct != len(ids) {
-		t.Errorf("%d deliveries came %d times", distinct, len(ids))
+		t.Errorf("%d deliveries arrived %d times, want once each", distinct, len(ids))
 	}
 }
 
-// brief takes a moment to answer.
+// brief takes a moment to respond.
 func brief(int, http.ResponseWriter, *http.Request) { time.Sleep(300 * time.Millisecond) }
 
-func TestAServerThatStopsLosesNothingAndSendsNothingTwice(t *testing.T) {
+func TestStoppedServerLosesAndRepeatsNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		to := w.receiver("receiver.test", brief)
 		h := w.webhook("receiver.test")
@@ -57,7 +57,7 @@ func TestAServerThatStopsLosesNothingAndSendsNothingTwice(t *testing.T) {
 				t.Errorf("it took %v to stop", took)
 			}
 			if sent == 0 || sent == backlog {
-				t.Fatalf("%d were sent, so nothing was interrupted", sent)
+				t.Fatalf("%d were sent before the stop, so nothing was interrupted", sent)
 			}
 			if now := len(to.seen()); now != sent {
 				t.Errorf("%d attempts began after the stop", now-sent)
@@ -70,7 +70,7 @@ func TestAServerThatStopsLosesNothingAndSendsNothingTwice(t *testing.T) {
 	})
 }
 
-func TestAServerThatStopsWaitsFiveSecondsForReceiversThatHang(t *testing.T) {
+func TestStoppingServerWaitsFiveSecondsForHangingReceivers(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		to := w.receiver("receiver.test", hang)
 		h := w.webhook("receiver.test")
@@ -83,21 +83,21 @@ func TestAServerThatStopsWaitsFiveSecondsForReceiversThatHang(t *testing.T) {
 			t.Errorf("it took %v to stop, want 5 s", took)
 		}
 		if d := w.only(h.ID); d.Attempts != 0 || d.NextAttemptAt == nil {
-			t.Errorf("the attempt that was broken off counts: %+v", d)
+			t.Errorf("the interrupted attempt counts: %+v", d)
 		}
 		to.then(nil)
 		w.engine()
 		pass(time.Second)
 		if d := w.only(h.ID); d.Status != board.DeliveryDelivered || d.Attempts != 1 {
-			t.Errorf("the next server left it %s after %d attempts", d.Status, d.Attempts)
+			t.Errorf("after the next server ran the delivery is %s after %d attempts", d.Status, d.Attempts)
 		}
 		if ids := to.ids(); len(ids) != 2 || ids[0] != ids[1] {
-			t.Errorf("what came is %v", ids)
+			t.Errorf("the received deliveries are %v", ids)
 		}
 	})
 }
 
-func TestAServerThatIsKilledLosesNothing(t *testing.T) {
+func TestKilledServerLosesNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		to := w.receiver("receiver.test", brief)
 		h := w.webhook("receiver.test")
@@ -105,7 +105,7 @@ func TestAServerThatIsKilledLosesNothing(t *testing.T) {
 		stop := w.engineOn(doomed)
 		w.cards(backlog)
 		pass(700 * time.Millisecond)
-		// From here on it writes nothing any more: what is answered now is not recorded.
+		// From here on it cannot write: responses are no longer recorded.
 		if err := doomed.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -120,23 +120,23 @@ func TestAServerThatIsKilledLosesNothing(t *testing.T) {
 			}
 		}
 		if recorded == 0 || recorded >= sent || sent == backlog {
-			t.Fatalf("%d of %d were recorded, so nothing was lost", recorded, sent)
+			t.Fatalf("%d of %d were recorded, so no result was lost", recorded, sent)
 		}
 		w.engine(func(o *hook.Options) { o.Holder = "second" })
 		pass(time.Minute)
 		w.wantAll(h.ID, to, backlog)
 		if again := len(to.seen()) - backlog; again != sent-recorded {
-			t.Errorf("%d were sent again, want the %d that were not recorded", again, sent-recorded)
+			t.Errorf("%d were resent, want the %d that were not recorded", again, sent-recorded)
 		}
 	})
 }
 
-func TestRetriesOutliveARestart(t *testing.T) {
+func TestRetriesSurviveARestart(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		to := w.receiver("receiver.test", each(500, 500, 500, 200))
 		h := w.webhook("receiver.test")
 		w.card()
-		for range 20 { // a restart every minute, and then some time down
+		for range 20 { // a restart every minute, followed by some downtime
 			stop := w.engine()
 			pass(time.Minute)
 			stop()
@@ -146,7 +146,7 @@ func TestRetriesOutliveARestart(t *testing.T) {
 	})
 }
 
-func TestARowOfFailuresOutlivesARestart(t *testing.T) {
+func TestFailureCountSurvivesARestart(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		to := w.receiver("receiver.test", always(400))
 		h := w.webhook("receiver.test")
@@ -159,11 +159,11 @@ func TestARowOfFailuresOutlivesARestart(t *testing.T) {
 		to.then(nil)
 		w.engine()
 		w.fail(1)
-		w.wantOn(h.ID, 0) // the new server knew that there was something to forget
+		w.wantOn(h.ID, 0) // the new server knew that there were failures to reset
 	})
 }
 
-func TestADatabaseThatIsAwayForAWhileLosesNothing(t *testing.T) {
+func TestDatabaseOutageLosesNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		to := w.receiver("receiver.test", brief)
 		h := w.webhook("receiver.test")
@@ -175,11 +175,11 @@ func TestADatabaseThatIsAwayForAWhileLosesNothing(t *testing.T) {
 		w.sql("DROP TRIGGER away")
 		pass(time.Minute)
 		w.wantAll(h.ID, to, backlog)
-		wantOnce(t, to.ids()) // what was answered is kept in mind until it is written
+		wantOnce(t, to.ids()) // results are kept in memory until they are written
 	})
 }
 
-func TestALongLogIsPrunedToTheLastHundred(t *testing.T) {
+func TestLongLogIsPrunedToTheLastHundred(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.receiver("receiver.test", nil)
 		h := w.webhook("receiver.test")
@@ -195,7 +195,7 @@ func TestALongLogIsPrunedToTheLastHundred(t *testing.T) {
 	})
 }
 
-// commitLate writes a delivery as one does who began before all others that are open.
+// commitLate commits a delivery whose transaction began before all other open ones.
 func (w *world) commitLate(id string) {
 	w.t.Helper()
 	w.sql(`INSERT INTO deliveries (id, webhook_id, board_id, version, kind, status, due_at, reason, created_at, log, body)
@@ -203,9 +203,9 @@ func (w *world) commitLate(id string) {
 		FROM deliveries WHERE due_at IS NOT NULL LIMIT 1`, id)
 }
 
-// A backlog is read piece by piece, each behind the one before. What somebody
-// commits late into what was read already is found, and not at the end only.
-func TestABacklogIsSentWholeWithWhatCameLateIntoIt(t *testing.T) {
+// A backlog is read in pages, each after the previous one. A delivery that is committed late
+// into a page already read is still found, and not only at the end.
+func TestBacklogIncludesLateCommits(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		const many, late = 1500, "itg_late"
 		to := w.receiver("receiver.test", func(int, http.ResponseWriter, *http.Request) { time.Sleep(10 * time.Millisecond) })
@@ -219,16 +219,17 @@ func TestABacklogIsSentWholeWithWhatCameLateIntoIt(t *testing.T) {
 		ids := to.ids()
 		wantOnce(t, ids)
 		if len(ids) != many+1 {
-			t.Errorf("%d came, want %d", len(ids), many+1)
+			t.Errorf("%d deliveries arrived, want %d", len(ids), many+1)
 		}
 		if at := slices.Index(ids, late); at < before || at > before+many/2 {
-			t.Errorf("what came late after %d of %d was number %d", before, many, at)
+			t.Errorf("the late delivery, committed after %d of %d, arrived as number %d", before, many, at)
 		}
 	})
 }
 
-// What comes late into the end of a backlog waits for nobody to look again.
-func TestWhatComesLateIntoTheEndOfABacklogIsSentAtOnce(t *testing.T) {
+// A delivery that is committed late at the end of a backlog is sent without waiting for the
+// next poll.
+func TestLateCommitAtTheEndOfABacklogIsSentAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		const many, late = 200, "itg_late"
 		to := w.receiver("receiver.test", func(int, http.ResponseWriter, *http.Request) { time.Sleep(10 * time.Millisecond) })
@@ -239,7 +240,7 @@ func TestWhatComesLateIntoTheEndOfABacklogIsSentAtOnce(t *testing.T) {
 		w.commitLate(late)
 		pass(time.Second)
 		if ids := to.ids(); len(ids) != many+1 || !slices.Contains(ids, late) {
-			t.Errorf("%d came, want %d and among them the late one", len(ids), many+1)
+			t.Errorf("%d deliveries arrived, want %d including the late one", len(ids), many+1)
 		}
 	})
 }

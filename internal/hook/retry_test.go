@@ -17,10 +17,10 @@ var pauses = []time.Duration{
 	12 * time.Hour,
 }
 
-// slack is what an instant in milliseconds may cost: it is rounded up.
+// slack is the rounding error of a time in milliseconds, which is rounded up.
 const slack = 2 * time.Millisecond
 
-// wantPauses checks how long after the end of each attempt the next began.
+// wantPauses checks the time from the end of each attempt to the beginning of the next.
 func wantPauses(t *testing.T, posts []post, want ...time.Duration) {
 	t.Helper()
 	if len(posts) != len(want)+1 {
@@ -28,12 +28,12 @@ func wantPauses(t *testing.T, posts []post, want ...time.Duration) {
 	}
 	for i, pause := range want {
 		if got := posts[i+1].at.Sub(posts[i].ended); got < pause || got > pause+slack {
-			t.Errorf("attempt %d came %v after the end of the one before, want %v", i+2, got, pause)
+			t.Errorf("attempt %d came %v after the end of the previous one, want %v", i+2, got, pause)
 		}
 	}
 }
 
-func TestADeliveryIsAttemptedNineTimesAtTheExactPausesOfTheSchedule(t *testing.T) {
+func TestDeliveryIsAttemptedNineTimesOnSchedule(t *testing.T) {
 	for _, chance := range []float64{0, 1 - 1.0/(1<<53)} {
 		for name, answer := range map[string]func(int, http.ResponseWriter, *http.Request){
 			"503 after three seconds": func(_ int, w http.ResponseWriter, _ *http.Request) {
@@ -61,13 +61,13 @@ func TestADeliveryIsAttemptedNineTimesAtTheExactPausesOfTheSchedule(t *testing.T
 							t.Errorf("attempt %d is not the same delivery: %s %s", i+1, p.header.Get(hook.HeaderID), p.body)
 						}
 						if i > 0 && p.header.Get(hook.HeaderSignature) == posts[i-1].header.Get(hook.HeaderSignature) {
-							t.Errorf("attempt %d has the signature of the one before", i+1)
+							t.Errorf("attempt %d has the same signature as the previous one", i+1)
 						}
 					}
 					d := w.only(h.ID)
 					if d.Status != board.DeliveryGaveUp || d.Attempts != 9 || len(d.Log) != 9 || d.Body != string(posts[0].body) ||
 						d.NextAttemptAt != nil {
-						t.Errorf("the log says %+v", d.Delivery)
+						t.Errorf("the log entry is %+v", d.Delivery)
 					}
 				})
 			})
@@ -75,7 +75,7 @@ func TestADeliveryIsAttemptedNineTimesAtTheExactPausesOfTheSchedule(t *testing.T
 	}
 }
 
-// wantSignedNow checks that a delivery was signed by a secret at the moment it came.
+// wantSignedNow checks that a delivery was signed with a secret at the time of its arrival.
 func wantSignedNow(t *testing.T, secret string, p post) {
 	t.Helper()
 	stamp := p.header.Get(hook.HeaderTimestamp)
@@ -84,11 +84,11 @@ func wantSignedNow(t *testing.T, secret string, p post) {
 		t.Error(err)
 	}
 	if stamp != strconv.FormatInt(p.at.Unix(), 10) {
-		t.Errorf("it came at %d with the timestamp %s, want %s", p.at.Unix(), stamp, strconv.FormatInt(p.at.Unix(), 10))
+		t.Errorf("the delivery arrived at %d with the timestamp %s, want %s", p.at.Unix(), stamp, strconv.FormatInt(p.at.Unix(), 10))
 	}
 }
 
-func TestRetryAfterMovesAnAttemptLaterAtMostAnHourAndNeverEarlier(t *testing.T) {
+func TestRetryAfterDelaysAnAttemptAtMostAnHour(t *testing.T) {
 	date := func(in time.Duration) func() string {
 		return func() string { return time.Now().Add(in).UTC().Format(http.TimeFormat) }
 	}
@@ -97,7 +97,7 @@ func TestRetryAfterMovesAnAttemptLaterAtMostAnHourAndNeverEarlier(t *testing.T) 
 		name   string
 		status int
 		after  func() string
-		want   time.Duration // to the second attempt, whose pause is 30 s and then 2 min
+		want   time.Duration // pause before the second attempt, by default 30 s
 	}{
 		{"429, seconds", 429, text("75"), 75 * time.Second},
 		{"503, seconds", 503, text("75"), 75 * time.Second},
@@ -131,7 +131,7 @@ func TestRetryAfterMovesAnAttemptLaterAtMostAnHourAndNeverEarlier(t *testing.T) 
 	}
 }
 
-func TestTheLogSaysInWordsWhenTheNextAttemptIs(t *testing.T) {
+func TestLogGivesTheTimeOfTheNextAttempt(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.receiver("receiver.test", always(500))
 		h := w.webhook("receiver.test")

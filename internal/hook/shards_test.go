@@ -29,11 +29,11 @@ type server struct {
 	stop func()
 }
 
-// onPostgres runs a test of many webhooks, by a bubble's clock.
+// onPostgres runs a test with many webhooks inside a synctest bubble.
 func onPostgres(t *testing.T, test func(t *testing.T, c *cluster)) {
 	t.Helper()
 	t.Parallel()
-	// a lock is waited for by the clock on the wall
+	// PostgreSQL measures lock timeouts by real time
 	database := apptest.LockWait(t, apptest.PostgresURL(t), 20*time.Second)
 	synctest.Test(t, func(t *testing.T) {
 		c := &cluster{world: newWorldOn(t, database)}
@@ -58,8 +58,7 @@ func (c *cluster) start() *server {
 	return s
 }
 
-// kill has a server write nothing any more and send nothing any more, without
-// a word to the others.
+// kill makes a server stop writing and sending at once, without notice to the others.
 func (c *cluster) kill(s *server) {
 	c.t.Helper()
 	if err := s.db.Close(); err != nil {
@@ -68,7 +67,7 @@ func (c *cluster) kill(s *server) {
 	go s.stop()
 }
 
-// shards are how many each server holds.
+// shards returns the number of shards that each server holds.
 func (c *cluster) shards() (held []int) {
 	c.t.Helper()
 	for i := range c.servers {
@@ -84,11 +83,11 @@ func (c *cluster) shards() (held []int) {
 func (c *cluster) wantShards(want ...int) {
 	c.t.Helper()
 	if got := c.shards(); !slices.Equal(got, want) {
-		c.t.Errorf("the servers hold %d shards, want %d", got, want)
+		c.t.Errorf("the servers hold %v shards, want %v", got, want)
 	}
 }
 
-// ids are all deliveries that came to anybody.
+// ids returns the ids of all deliveries that arrived at any receiver.
 func (c *cluster) ids() (ids []string) {
 	for _, to := range c.to {
 		ids = append(ids, to.ids()...)
@@ -103,7 +102,7 @@ func (c *cluster) wantEach(n int) {
 	}
 }
 
-func TestServersShareTheShardsAndEachDeliveryGoesOutOnce(t *testing.T) {
+func TestServersShareShardsAndSendOnce(t *testing.T) {
 	for _, servers := range []int{2, 3} {
 		t.Run(fmt.Sprint(servers), func(t *testing.T) {
 			onPostgres(t, func(t *testing.T, c *cluster) {
@@ -116,14 +115,14 @@ func TestServersShareTheShardsAndEachDeliveryGoesOutOnce(t *testing.T) {
 				for _, n := range held {
 					sum += n
 					if most := (64 + servers - 1) / servers; n > most {
-						t.Errorf("the servers hold %d shards, more than %d of 64 for one", held, most)
+						t.Errorf("the servers hold %d shards, want at most %d of 64 for each", held, most)
 					}
 				}
 				if sum != 64 {
-					t.Errorf("the servers hold %d shards, not 64 in all", held)
+					t.Errorf("the servers hold %d shards, want 64 in total", held)
 				}
 				for range 10 {
-					c.card() // written by none of the senders
+					c.card() // written by a connection of no sender
 					pass(200 * time.Millisecond)
 				}
 				pass(5 * time.Second)
@@ -134,16 +133,16 @@ func TestServersShareTheShardsAndEachDeliveryGoesOutOnce(t *testing.T) {
 	}
 }
 
-// What a server gave up is not back in its hands before another one can have seen it.
-func TestAServerLeavesToOthersWhatItGaveUp(t *testing.T) {
+// A server does not take back released shards before another server could have taken them.
+func TestReleasedShardsAreLeftToOthers(t *testing.T) {
 	onPostgres(t, func(t *testing.T, c *cluster) {
 		ctx := context.Background()
 		c.start()
 		pass(5 * time.Second)
-		if _, err := c.db.LeaseShards(ctx, "other", nil, 10*time.Second); err != nil { // it is there
+		if _, err := c.db.LeaseShards(ctx, "other", nil, 10*time.Second); err != nil { // registers the other server
 			t.Fatal(err)
 		}
-		pass(3500 * time.Millisecond) // seen at 6 s, half of the shards given up at 7, and left alone at 8
+		pass(3500 * time.Millisecond) // seen at 6 s, half of the shards released at 7 s, not retaken at 8 s
 		leases, err := c.db.ShardLeases(ctx, "other")
 		if err != nil {
 			t.Fatal(err)
@@ -157,7 +156,7 @@ func TestAServerLeavesToOthersWhatItGaveUp(t *testing.T) {
 	})
 }
 
-func TestADeadServersShardsAreTakenOverWithinEightSecondsAndNothingIsLost(t *testing.T) {
+func TestDeadServersShardsAreTakenOverWithinEightSeconds(t *testing.T) {
 	for _, servers := range []int{2, 3} {
 		t.Run(fmt.Sprint(servers), func(t *testing.T) {
 			onPostgres(t, func(t *testing.T, c *cluster) {
@@ -166,22 +165,21 @@ func TestADeadServersShardsAreTakenOverWithinEightSecondsAndNothingIsLost(t *tes
 				for range servers - 1 {
 					c.start()
 				}
-				// The first one renews its leases at 21 s, and so they end just
-				// behind a turn of the others.
+				// The first server renews its leases at 21 s, so they end just after a poll of the others.
 				pass(20200 * time.Millisecond)
 				for _, to := range c.to {
 					to.then(brief)
 				}
 				c.cards(5)
-				pass(250 * time.Millisecond) // answered, or nearly, and not recorded
+				pass(250 * time.Millisecond) // responses sent or about to be, but not recorded
 				c.kill(c.servers[0])
 				died := time.Now()
 				c.cards(5)
 				pass(8*time.Second - time.Since(died))
 				if held := c.shards(); held[0] != 0 {
-					t.Errorf("8 s after its death a server still has %d shards of 64, want 0", held[0])
+					t.Errorf("8 s after it was killed a server still has %d of 64 shards, want 0", held[0])
 				} else if sum := held[1] + held[servers-1]*(servers-2); sum != 64 {
-					t.Errorf("8 s after a server's death the others hold %d shards", held[1:])
+					t.Errorf("8 s after a server was killed the others hold %d shards", held[1:])
 				}
 				pass(5 * time.Second)
 				c.wantEach(10)
@@ -190,7 +188,7 @@ func TestADeadServersShardsAreTakenOverWithinEightSecondsAndNothingIsLost(t *tes
 	}
 }
 
-func TestAServerThatStopsHandsItsShardsOverAtOnceAndNothingGoesOutTwice(t *testing.T) {
+func TestStoppingServerReleasesItsShardsAtOnce(t *testing.T) {
 	onPostgres(t, func(t *testing.T, c *cluster) {
 		first := c.start()
 		c.start()
@@ -210,16 +208,16 @@ func TestAServerThatStopsHandsItsShardsOverAtOnceAndNothingGoesOutTwice(t *testi
 	})
 }
 
-func TestAServerThatJoinsTakesItsPartAndNothingGoesOutTwice(t *testing.T) {
+func TestJoiningServerTakesItsShareWithoutDuplicates(t *testing.T) {
 	onPostgres(t, func(t *testing.T, c *cluster) {
 		c.start()
 		pass(5 * time.Second)
 		c.wantShards(64)
-		for _, to := range c.to { // longer than it takes to hand a shard over
+		for _, to := range c.to { // longer than handing over a shard takes
 			to.then(func(_ int, w http.ResponseWriter, _ *http.Request) { time.Sleep(9 * time.Second) })
 		}
 		c.cards(20)
-		pass(500 * time.Millisecond) // before the first one hears of it
+		pass(500 * time.Millisecond) // before the first server notices
 		c.start()
 		pass(time.Minute)
 		c.wantShards(32, 32)

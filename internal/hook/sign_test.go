@@ -37,7 +37,7 @@ func verify(secret string, h http.Header, body []byte, now time.Time) error {
 	return hook.Verify(secret, h.Get(hook.HeaderID), h.Get(hook.HeaderTimestamp), h.Get(hook.HeaderSignature), body, now)
 }
 
-// theirs is the library of Standard Webhooks.
+// theirs returns the verifier of the Standard Webhooks library.
 func theirs(t *testing.T, secret string) *standard.Webhook {
 	t.Helper()
 	w, err := standard.NewWebhook(secret)
@@ -47,7 +47,7 @@ func theirs(t *testing.T, secret string) *standard.Webhook {
 	return w
 }
 
-func TestTheVectorOfStandardWebhooksIsSignedAsItSays(t *testing.T) {
+func TestSignMatchesTheStandardWebhooksVector(t *testing.T) {
 	got, err := hook.Sign([]string{"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}, "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330,
 		[]byte(`{"test": 2432232314}`))
 	if want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; err != nil || got != want {
@@ -55,7 +55,7 @@ func TestTheVectorOfStandardWebhooksIsSignedAsItSays(t *testing.T) {
 	}
 }
 
-func TestWhatWeSignTheLibraryOfStandardWebhooksTakes(t *testing.T) {
+func TestStandardWebhooksLibraryAcceptsOurSignatures(t *testing.T) {
 	for _, secrets := range [][]string{{oneSecret}, {oneSecret, otherSecret}, {otherSecret, oneSecret}} {
 		h := signed(t, time.Now(), secrets...)
 		entries := strings.Split(h.Get(hook.HeaderSignature), " ")
@@ -64,18 +64,18 @@ func TestWhatWeSignTheLibraryOfStandardWebhooksTakes(t *testing.T) {
 		}
 		for i, secret := range secrets {
 			if err := theirs(t, secret).Verify(deliveryBody, h); err != nil {
-				t.Errorf("the library refuses secret %d of %d: %v", i, len(secrets), err)
+				t.Errorf("the library rejects secret %d of %d: %v", i, len(secrets), err)
 			}
 			alone := h.Clone()
 			alone.Set(hook.HeaderSignature, entries[i])
 			if err := theirs(t, secret).Verify(deliveryBody, alone); err != nil {
-				t.Errorf("entry %d is not by secret %d: %v", i, i, err)
+				t.Errorf("entry %d is not signed with secret %d: %v", i, i, err)
 			}
 		}
 	}
 }
 
-func TestWhatTheLibraryOfStandardWebhooksSignsWeTake(t *testing.T) {
+func TestVerifyAcceptsStandardWebhooksSignatures(t *testing.T) {
 	now := time.Now()
 	signature, err := theirs(t, oneSecret).Sign(deliveryID, now, deliveryBody)
 	if err != nil {
@@ -87,7 +87,7 @@ func TestWhatTheLibraryOfStandardWebhooksSignsWeTake(t *testing.T) {
 	}
 }
 
-func TestVerifyTakesAnEntryByEitherSecretAndAnyWithin300Seconds(t *testing.T) {
+func TestVerifyAcceptsEitherSecretWithin300Seconds(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	for _, secret := range []string{oneSecret, otherSecret} {
 		for _, off := range []time.Duration{0, 300 * time.Second, -300 * time.Second} {
@@ -113,15 +113,15 @@ func TestVerifyRefuses(t *testing.T) {
 		{"no body", oneSecret, "", now, is},
 		{"another id", oneSecret, string(deliveryBody), now, change(hook.HeaderID, "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v43")},
 		{"another timestamp", oneSecret, string(deliveryBody), now, change(hook.HeaderTimestamp, "1800000001")},
-		{"the same timestamp, written in another way", oneSecret, string(deliveryBody), now,
+		{"the same timestamp in another notation", oneSecret, string(deliveryBody), now,
 			change(hook.HeaderTimestamp, "+1800000000")},
 		{"no timestamp", oneSecret, string(deliveryBody), now, change(hook.HeaderTimestamp, "")},
 		{"a timestamp 301 s old", oneSecret, string(deliveryBody), now.Add(-301 * time.Second), is},
 		{"a timestamp 301 s ahead", oneSecret, string(deliveryBody), now.Add(301 * time.Second), is},
-		{"a timestamp at the end of time", oneSecret, string(deliveryBody), now,
+		{"the largest timestamp", oneSecret, string(deliveryBody), now,
 			change(hook.HeaderTimestamp, "9223372036854775807")},
 		{"a wrong secret", otherSecret, string(deliveryBody), now, is},
-		{"a secret that is none", "whsec_", string(deliveryBody), now, is},
+		{"an empty secret", "whsec_", string(deliveryBody), now, is},
 		{"a secret without its prefix", strings.TrimPrefix(oneSecret, "whsec_"), string(deliveryBody), now, is},
 		{"no signature", oneSecret, string(deliveryBody), now, change(hook.HeaderSignature, "")},
 		{"the beginning of a signature", oneSecret, string(deliveryBody), now, func(h http.Header) {
@@ -135,13 +135,13 @@ func TestVerifyRefuses(t *testing.T) {
 			h := signed(t, c.at, oneSecret)
 			c.change(h)
 			if err := verify(c.secret, h, []byte(c.body), now); err == nil {
-				t.Error("it was taken")
+				t.Error("the signature was accepted")
 			}
 		})
 	}
 }
 
-func TestSignRefusesWhatIsNoSecret(t *testing.T) {
+func TestSignRefusesInvalidSecrets(t *testing.T) {
 	for _, secret := range []string{"", "whsec_", "whsec_!", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"} {
 		if got, err := hook.Sign([]string{oneSecret, secret}, deliveryID, 1, deliveryBody); err == nil {
 			t.Errorf("%q signed %s", secret, got)

@@ -17,7 +17,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// row is a row of the requirement's table of states and transitions, in its words.
+// row is a row of the specification's table of states and transitions, in its wording.
 type row struct {
 	name string
 	test func(t *testing.T, w *world)
@@ -42,11 +42,11 @@ func (w *world) wantOff(id string, why board.Off) {
 func (w *world) wantOn(id string, failures int) {
 	w.t.Helper()
 	if h := w.look(id); !h.On || h.OffReason != nil || h.Failures != failures {
-		w.t.Errorf("the webhook is on=%t with %d failures in a row, want on with %d", h.On, h.Failures, failures)
+		w.t.Errorf("the webhook is on=%t with %d consecutive failures, want on with %d", h.On, h.Failures, failures)
 	}
 }
 
-// emails takes the emails that are to be sent.
+// emails takes the emails that are due.
 func (w *world) emails() (out []board.Email) {
 	w.t.Helper()
 	for {
@@ -58,18 +58,18 @@ func (w *world) emails() (out []board.Email) {
 	}
 }
 
-// wantDisabledEmail checks that one email waits, which tells somebody why a webhook
-// was switched off.
+// wantDisabledEmail checks that one email is due, which tells a person why a webhook was
+// disabled.
 func (w *world) wantDisabledEmail(to string, why board.Off, path string) {
 	w.t.Helper()
 	l := w.emails()
 	if len(l) != 1 || l[0].Kind != board.EmailWebhookDisabled || l[0].To != to || l[0].Webhook == nil ||
 		l[0].Webhook.Reason != why || l[0].Link != baseURL+path {
-		w.t.Errorf("the emails are %+v, want one to %s about %s with a link to %s", l, to, why, path)
+		w.t.Errorf("the emails are %+v, want one to %s with the reason %s and a link to %s", l, to, why, path)
 	}
 }
 
-// fail has n deliveries of the webhook fail, one after the other.
+// fail makes n deliveries of the webhook fail, one after the other.
 func (w *world) fail(n int) {
 	w.t.Helper()
 	for range n {
@@ -80,7 +80,7 @@ func (w *world) fail(n int) {
 
 func TestStatesOfAWebhook(t *testing.T) {
 	runRows(t, []row{
-		{"on, 10 failed deliveries in a row: off, and its owner is emailed a link to the delivery that failed last",
+		{"on, 10 consecutive failed deliveries: off, and its owner is emailed a link to the last failed delivery",
 			func(t *testing.T, w *world) {
 				to := w.receiver("receiver.test", always(400))
 				h := w.webhook("receiver.test")
@@ -102,7 +102,7 @@ func TestStatesOfAWebhook(t *testing.T) {
 					t.Errorf("%d deliveries were sent, 10 before it was off, want 10", n)
 				}
 			}},
-		{"on, deliveries that give up count once each, whatever their attempts", func(t *testing.T, w *world) {
+		{"on, a delivery that gives up counts as one failure, whatever its attempts", func(t *testing.T, w *world) {
 			w.receiver("receiver.test", always(500))
 			h := w.webhook("receiver.test")
 			w.engine()
@@ -113,7 +113,7 @@ func TestStatesOfAWebhook(t *testing.T) {
 			w.wantStatus(h.ID, board.DeliveryGaveUp, board.DeliveryGaveUp)
 			w.wantOn(h.ID, 2)
 		}},
-		{"on, a delivered one ends the row of failures", func(t *testing.T, w *world) {
+		{"on, a delivered one resets the failure count", func(t *testing.T, w *world) {
 			to := w.receiver("receiver.test", always(400))
 			h := w.webhook("receiver.test")
 			w.engine()
@@ -128,7 +128,7 @@ func TestStatesOfAWebhook(t *testing.T) {
 				t.Errorf("emails were written: %+v", l)
 			}
 		}},
-		{"on, answers 429 and skipped deliveries never count", func(t *testing.T, w *world) {
+		{"on, 429 responses and skipped deliveries never count", func(t *testing.T, w *world) {
 			w.receiver("receiver.test", always(429))
 			h := w.webhook("receiver.test")
 			w.engine()
@@ -145,7 +145,7 @@ func TestStatesOfAWebhook(t *testing.T) {
 			pass(time.Minute)
 			w.wantOn(h.ID, 0)
 		}},
-		{"on, receiver answers 410, any delivery: off, immediate", func(t *testing.T, w *world) {
+		{"on, receiver responds 410 to any delivery: off, immediate", func(t *testing.T, w *world) {
 			to := w.receiver("receiver.test", each(200, 410))
 			h := w.webhook("receiver.test")
 			w.engine()
@@ -164,7 +164,7 @@ func TestStatesOfAWebhook(t *testing.T) {
 			w.wantDisabledEmail("ada@example.com", board.OffGone,
 				"/webhooks/"+h.ID+"/deliveries?delivery="+url.QueryEscape(to.ids()[1]))
 		}},
-		{"on, receiver answers 410 to a test event: off", func(t *testing.T, w *world) {
+		{"on, receiver responds 410 to a test event: off", func(t *testing.T, w *world) {
 			w.receiver("receiver.test", always(410))
 			h := w.webhook("receiver.test")
 			w.engine()
@@ -239,7 +239,7 @@ func TestStatesOfAWebhook(t *testing.T) {
 				t.Errorf("%d were sent, want 1", n)
 			}
 		}},
-		{"off, switched on by a person, receiver works: on, the failure count resets and the person becomes its owner",
+		{"off, enabled by a person, receiver works: on, the failure count resets and the person becomes its owner",
 			func(t *testing.T, w *world) {
 				to := w.receiver("receiver.test", always(400))
 				h := w.webhook("receiver.test")
@@ -253,14 +253,14 @@ func TestStatesOfAWebhook(t *testing.T) {
 				pass(time.Second)
 				w.wantOn(h.ID, 0)
 				if owner := w.look(h.ID).OwnerID; owner != bob {
-					t.Errorf("its owner is %s, want the person who switched it on, %s", owner, bob)
+					t.Errorf("its owner is %s, want the person who enabled it, %s", owner, bob)
 				}
 				last := to.seen()[10]
 				if last.id != test.ID || last.kind != board.KindWebhookTest {
-					t.Errorf("it was switched on by %s %s, want the test %s", last.kind, last.id, test.ID)
+					t.Errorf("it was enabled by %s %s, want the test %s", last.kind, last.id, test.ID)
 				}
 				if l := w.emails(); len(l) > 0 {
-					t.Errorf("an email says that it is off: %+v", l)
+					t.Errorf("an email says that the webhook is off: %+v", l)
 				}
 				w.card()
 				pass(time.Second)
@@ -268,7 +268,7 @@ func TestStatesOfAWebhook(t *testing.T) {
 					t.Errorf("%d were sent, want another one", n)
 				}
 			}},
-		{"off, switched on by a person, receiver fails: stays off", func(t *testing.T, w *world) {
+		{"off, enabled by a person, receiver fails: stays off", func(t *testing.T, w *world) {
 			for _, status := range []int{400, 429, 500, 302} {
 				host := fmt.Sprintf("answers-%d.test", status)
 				to := w.receiver(host, always(status, "Location", "http://elsewhere.test/"))
@@ -291,7 +291,7 @@ func TestStatesOfAWebhook(t *testing.T) {
 			func(t *testing.T, w *world) {
 				to := w.receiver("receiver.test", nil)
 				h, other := w.webhook("receiver.test"), w.webhook("receiver.test")
-				w.card() // made before, not sent yet
+				w.card() // created before, not sent yet
 				w.see(board.Confidential)
 				w.card()
 				w.engine()
@@ -312,11 +312,11 @@ func TestStatesOfAWebhook(t *testing.T) {
 				w.wantOff(h.ID, board.OffPaused)
 				do(w, w.ada, app.DeleteWebhook, named(other.ID))
 			}},
-		{"on, its board is private: one that covers the workspace does not send it", func(t *testing.T, w *world) {
+		{"on, a board becomes private: the workspace's webhook does not send its events", func(t *testing.T, w *world) {
 			to := w.receiver("receiver.test", nil)
 			h := w.webhookFor(w.ada,
 				app.CreateWebhookInput{URL: "http://receiver.test/in", WorkspaceID: w.workspace, Events: created})
-			w.card() // made before, not sent yet
+			w.card() // created before, not sent yet
 			w.see(board.Private)
 			w.card()
 			w.engine()
@@ -330,7 +330,7 @@ func TestStatesOfAWebhook(t *testing.T) {
 				t.Errorf("%d were sent, want 1", n)
 			}
 		}},
-		{"on, paused by a person: what is on its way is skipped", func(t *testing.T, w *world) {
+		{"on, paused by a person: pending deliveries are skipped", func(t *testing.T, w *world) {
 			to := w.receiver("receiver.test", always(500))
 			h := w.webhook("receiver.test")
 			w.engine()
@@ -341,10 +341,10 @@ func TestStatesOfAWebhook(t *testing.T) {
 			pass(time.Hour)
 			w.wantStatus(h.ID, board.DeliverySkipped)
 			if d := w.only(h.ID); d.Reason != "the webhook is off" || len(to.seen()) != 1 {
-				t.Errorf("the log says %q after %d attempts", d.Reason, len(to.seen()))
+				t.Errorf("the log has the reason %q after %d attempts", d.Reason, len(to.seen()))
 			}
 		}},
-		{"on, deleted: what is on its way is not sent, and leaves nothing", func(t *testing.T, w *world) {
+		{"on, deleted: pending deliveries are not sent and leave nothing", func(t *testing.T, w *world) {
 			to := w.receiver("receiver.test", always(500))
 			h := w.webhook("receiver.test")
 			w.engine()
@@ -361,7 +361,7 @@ func TestStatesOfAWebhook(t *testing.T) {
 
 var created = []board.Kind{board.KindCardCreated}
 
-// ofLeaver is a webhook of somebody who manages the workspace, besides Ada.
+// ofLeaver returns a webhook of a second person who manages the workspace and will leave it.
 func (w *world) ofLeaver() (board.WebhookSecret, *receiver) {
 	w.t.Helper()
 	bob := w.person("bob")
@@ -371,7 +371,7 @@ func (w *world) ofLeaver() (board.WebhookSecret, *receiver) {
 		app.CreateWebhookInput{URL: "http://receiver.test/in", WorkspaceID: w.workspace, Events: created}), to
 }
 
-// ofBoardAdmin is a webhook of somebody who administers its board and nothing else.
+// ofBoardAdmin returns a webhook of a person who administers only its board.
 func (w *world) ofBoardAdmin() (board.WebhookSecret, *receiver) {
 	w.t.Helper()
 	bob := w.person("bob")
@@ -381,7 +381,7 @@ func (w *world) ofBoardAdmin() (board.WebhookSecret, *receiver) {
 	return w.webhookFor(bob, app.CreateWebhookInput{URL: "http://receiver.test/in", BoardID: w.board, Events: created}), to
 }
 
-// see has the board seen by others.
+// see sets the visibility of the board.
 func (w *world) see(v board.Visibility) {
 	w.t.Helper()
 	do(w, w.ada, app.UpdateBoard, app.UpdateBoardInput{BoardInput: w.onBoard(), Visibility: &v})
@@ -397,7 +397,7 @@ func (w *world) spendQuota(used int) {
 
 func TestStatesOfADelivery(t *testing.T) {
 	runRows(t, []row{
-		{"pending retry, timeout, 429 or 5xx answer, retries remain: pending retry, next attempt after the next pause",
+		{"pending retry, timeout, 429 or 5xx response, retries remain: pending retry, next attempt after the next pause",
 			func(t *testing.T, w *world) {
 				for i, answer := range []func(int, http.ResponseWriter, *http.Request){hang, always(429), always(500), always(502),
 					always(599)} {
@@ -431,14 +431,14 @@ func TestStatesOfADelivery(t *testing.T) {
 			pass(time.Hour)
 			w.wantStatus(h.ID, board.DeliveryGaveUp)
 			if posts := to.seen(); len(posts) != 9 || posts[8].at.Sub(begun) < 22*time.Hour {
-				t.Errorf("it gave up after %d attempts", len(posts))
+				t.Errorf("the delivery gave up after %d attempts", len(posts))
 			}
 			pass(13 * time.Hour)
 			if n := len(to.seen()); n != 9 {
 				t.Errorf("there were %d attempts, nine before it gave up, want 9", n)
 			}
 		}},
-		{"any, other 4xx answer or a redirect: failed, no retry, and the redirect is not followed",
+		{"any, other 4xx response or a redirect: failed, no retry, and the redirect is not followed",
 			func(t *testing.T, w *world) {
 				elsewhere := w.receiver("elsewhere.test", nil)
 				for _, status := range []int{300, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 405, 408, 409, 413, 425, 451} {
@@ -505,7 +505,7 @@ func TestStatesOfADelivery(t *testing.T) {
 			}
 			if _, err := try(w, w.ada, app.SendDeliveryAgain, app.DeliveryInput{DeliveryID: last[1].ID}); !board.IsCode(err,
 				board.CodePlanLimit) {
-				t.Errorf("sending it again on the same day: %v, want code %s", err, board.CodePlanLimit)
+				t.Errorf("redelivering on the same day: got error %v, want code %s", err, board.CodePlanLimit)
 			}
 			do(w, w.ada, app.TestWebhook, named(h.ID)) // always delivered
 			pass(24 * time.Hour)
@@ -513,7 +513,7 @@ func TestStatesOfADelivery(t *testing.T) {
 			w.card()
 			pass(time.Minute)
 			if n := len(to.seen()); n != 4 {
-				t.Errorf("%d were sent, want the test, the one sent again and the next day's", n)
+				t.Errorf("%d were sent, want the test, the redelivered one and the next day's", n)
 			}
 		}},
 		{"failed, person chooses Send again: delivered again", sendAgain(board.DeliveryFailed, 400)},
@@ -558,7 +558,7 @@ func TestStatesOfADelivery(t *testing.T) {
 	})
 }
 
-// sendAgain has a delivery end badly, and then sent again to a receiver that works.
+// sendAgain makes a delivery end badly and then redelivers it to a receiver that works.
 func sendAgain(ended board.DeliveryStatus, status int) func(*testing.T, *world) {
 	return func(t *testing.T, w *world) {
 		to := w.receiver("receiver.test", always(status))
@@ -590,11 +590,11 @@ func sendAgain(ended board.DeliveryStatus, status int) func(*testing.T, *world) 
 		for _, p := range posts {
 			wantSignedNow(t, h.Secret, p)
 			if p.header.Get(hook.HeaderID) != before.ID || !bytes.Equal(p.body, []byte(before.Body)) {
-				t.Errorf("it was sent again as %s", p.body)
+				t.Errorf("it was redelivered as %s", p.body)
 			}
 		}
 		if _, err := try(w, w.ada, app.SendDeliveryAgain, app.DeliveryInput{DeliveryID: before.ID}); err == nil {
-			t.Error("a delivered one was sent again")
+			t.Error("a delivered delivery was sent again")
 		}
 	}
 }
@@ -636,7 +636,7 @@ func TestStatesOfASigningSecret(t *testing.T) {
 					t.Error("the new secret is not new")
 				}
 			}},
-		{"two active secrets, person forces a third: the first is forgotten", func(t *testing.T, w *world) {
+		{"two active secrets, person forces a third: the first is dropped", func(t *testing.T, w *world) {
 			to := w.receiver("receiver.test", nil)
 			h := w.webhook("receiver.test")
 			w.engine()
@@ -649,7 +649,7 @@ func TestStatesOfASigningSecret(t *testing.T) {
 			wantSignedNow(t, third, p)
 			if err := hook.Verify(h.Secret, p.id, p.header.Get(hook.HeaderTimestamp), p.header.Get(hook.HeaderSignature), p.body,
 				p.at); err == nil {
-				t.Error("the first of three secrets still signs")
+				t.Error("the first of three secrets is still used for signing")
 			}
 		}},
 	})

@@ -11,7 +11,7 @@ import (
 	"cardwall/internal/hook"
 )
 
-// askThenTake asks for a pause until a time, and takes everything after it.
+// askThenTake asks for a pause until a time, and accepts everything after it.
 func askThenTake(until time.Time, status int, retryAfter string) func(int, http.ResponseWriter, *http.Request) {
 	return func(_ int, w http.ResponseWriter, _ *http.Request) {
 		if time.Now().Before(until) {
@@ -23,8 +23,8 @@ func askThenTake(until time.Time, status int, retryAfter string) func(int, http.
 	}
 }
 
-// A receiver that says when it wants requests again gets none before, in
-// whichever form it says so.
+// A receiver that sends Retry-After gets no requests before that time, whether it is given in
+// seconds or as a date.
 func TestRetryAfterHoldsTheWholeQueue(t *testing.T) {
 	for name, c := range map[string]struct {
 		status int
@@ -43,8 +43,8 @@ func TestRetryAfterHoldsTheWholeQueue(t *testing.T) {
 				w.cards(60)
 				pass(59 * time.Second)
 				asked := len(to.seen())
-				if asked > 8 { // as many as may be under way at once
-					t.Errorf("%d requests within a minute that the receiver asked to wait", asked)
+				if asked > 8 { // as many as may run at once
+					t.Errorf("%d requests within the minute of the requested pause, want at most 8", asked)
 				}
 				got := w.look(h.ID)
 				if got.HeldSince == nil || got.HeldUntil == nil {
@@ -58,7 +58,7 @@ func TestRetryAfterHoldsTheWholeQueue(t *testing.T) {
 				last := w.deliveries(h.ID)[59]
 				if want := "held until " + got.HeldUntil.Time().Format("15:04:05") +
 					" UTC: the receiver asked for a pause"; last.Reason != want || last.Attempts != 0 {
-					t.Errorf("the log says %q after %d attempts, want %q", last.Reason, last.Attempts, want)
+					t.Errorf("the log has the reason %q after %d attempts, want %q", last.Reason, last.Attempts, want)
 				}
 				pass(10 * time.Minute)
 				w.wantAllDelivered(h.ID, 60)
@@ -87,7 +87,7 @@ func (w *world) wantAllDelivered(id string, n int) {
 	}
 }
 
-func TestAPauseThatAReceiverAsksForIsAtMostAnHour(t *testing.T) {
+func TestRequestedPauseIsAtMostAnHour(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		to := w.receiver("receiver.test", always(429, "Retry-After", "999999"))
 		w.webhook("receiver.test")
@@ -102,8 +102,8 @@ func TestAPauseThatAReceiverAsksForIsAtMostAnHour(t *testing.T) {
 	})
 }
 
-// Without Retry-After the pauses grow to half a minute, one request each.
-func TestA429WithoutRetryAfterSlowsTheQueue(t *testing.T) {
+// Without Retry-After, the pauses between single requests grow to half a minute.
+func Test429WithoutRetryAfterSlowsTheQueue(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		to := w.receiver("receiver.test", askThenTake(time.Now().Add(10*time.Minute), 429, ""))
 		h := w.webhook("receiver.test")
@@ -118,8 +118,8 @@ func TestA429WithoutRetryAfterSlowsTheQueue(t *testing.T) {
 	})
 }
 
-// A 429 in between does not make a receiver that fails look as if it worked.
-func TestA429DoesNotEndARowOfFailures(t *testing.T) {
+// A 429 between failures does not reset the failure count.
+func Test429DoesNotResetTheFailureCount(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		to := w.receiver("receiver.test", each(500, 500, 429, 500, 500))
 		h := w.webhook("receiver.test")
@@ -130,7 +130,7 @@ func TestA429DoesNotEndARowOfFailures(t *testing.T) {
 		}
 		w.cards(20)
 		pass(1500 * time.Millisecond)
-		if n := len(to.seen()); n > 6 { // the third failure is the second after the 429: from then on probes go out
+		if n := len(to.seen()); n > 6 { // the third failure is the second after the 429; from then on only probes are sent
 			t.Errorf("%d requests; the number of consecutive failures was reset", n)
 		}
 		if w.look(h.ID).HeldSince == nil {
@@ -139,9 +139,9 @@ func TestA429DoesNotEndARowOfFailures(t *testing.T) {
 	})
 }
 
-// The next server, and this one after a restart, keeps to the pause; a test event
-// that a person sends does not wait for it.
-func TestAPauseOutlivesARestart(t *testing.T) {
+// The next server, and this one after a restart, respects the pause. A test event sent by a
+// person does not wait for it.
+func TestPauseSurvivesARestart(t *testing.T) {
 	outlives := func(t *testing.T, w *world) {
 		until := time.Now().Add(10 * time.Minute)
 		to := w.receiver("paused.test", askThenTake(until, 429, "600"))
@@ -175,8 +175,9 @@ func TestAPauseOutlivesARestart(t *testing.T) {
 	})
 }
 
-// Answers to what was under way when the receiver asked for a pause do not end it.
-func TestALateAnswerDoesNotEndAPause(t *testing.T) {
+// Responses to requests that were in progress when the receiver asked for a pause do not end
+// it.
+func TestLateResponseDoesNotEndAPause(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		to := w.receiver("receiver.test", func(nth int, rw http.ResponseWriter, _ *http.Request) {
 			if nth == 0 {
@@ -196,7 +197,7 @@ func TestALateAnswerDoesNotEndAPause(t *testing.T) {
 	})
 }
 
-func TestTheLogSaysThatTheHeadersOfAnAnswerAreTooLarge(t *testing.T) {
+func TestLogReportsOversizedResponseHeaders(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.receiver("receiver.test", always(200, "X-Much", strings.Repeat("x", 40<<10)))
 		h := w.webhook("receiver.test")
@@ -204,7 +205,7 @@ func TestTheLogSaysThatTheHeadersOfAnAnswerAreTooLarge(t *testing.T) {
 		w.card()
 		pass(time.Second)
 		if d := w.only(h.ID); !strings.HasPrefix(d.Reason, "the response headers are larger than 32 KiB; next attempt") {
-			t.Errorf("the log says %q; want the prefix %q", d.Reason,
+			t.Errorf("the log has the reason %q; want the prefix %q", d.Reason,
 				"the response headers are larger than 32 KiB; next attempt")
 		}
 	})

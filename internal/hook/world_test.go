@@ -22,7 +22,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// world is a service with one workspace, and an internet of receivers.
+// world is a service with one workspace and a network of receivers.
 type world struct {
 	*internet
 	t         *testing.T
@@ -32,13 +32,13 @@ type world struct {
 	workspace string
 	board     string
 	list      string
-	running   *hook.Engine // the last that was started
+	running   *hook.Engine // the engine that was started last
 }
 
 const baseURL = "https://cardwall.example.com"
 
-// emptyDatabase is an SQLite file as the migrations leave it: to make it takes
-// longer than most tests here.
+// emptyDatabase is a migrated SQLite file. It is shared, because creating one takes longer than
+// most tests here.
 var emptyDatabase = sync.OnceValues(func() (content []byte, err error) {
 	folder, err := os.MkdirTemp("", "hook")
 	if err != nil {
@@ -56,7 +56,8 @@ var emptyDatabase = sync.OnceValues(func() (content []byte, err error) {
 	return os.ReadFile(file)
 })
 
-// open opens a database by time.Now, which is a bubble's own inside one.
+// open opens a database with time.Now as its clock, which inside a bubble is the bubble's
+// clock.
 func open(ctx context.Context, database string, log *slog.Logger) (*store.DB, error) {
 	keys, err := seal.Parse("00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff")
 	if err != nil {
@@ -66,8 +67,8 @@ func open(ctx context.Context, database string, log *slog.Logger) (*store.DB, er
 		Migrate: true})
 }
 
-// bubble runs a test by a clock that stands still while anything happens, and
-// moves on to the next thing that waits for it.
+// bubble runs a test in a synctest bubble: its clock stands still while anything runs, and then
+// jumps to the next timer.
 func bubble(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
@@ -77,7 +78,7 @@ func bubble(t *testing.T, test func(t *testing.T, w *world)) {
 	synctest.Test(t, func(t *testing.T) { test(t, newWorld(t)) })
 }
 
-// newWorld makes a world on an SQLite database of its own.
+// newWorld creates a world on a new SQLite database.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	content, err := emptyDatabase()
@@ -120,7 +121,7 @@ func (w *world) log() *slog.Logger {
 	return slog.New(slog.NewTextHandler(w.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
-// try runs an operation as a person, "" for the service.
+// try runs an operation as a person, or as the service if person is "".
 func try[In, Out any](w *world, person string, fn func(context.Context, *store.Tx, In) (Out, error), in In) (out Out,
 	err error) {
 	caller := board.Person(person)
@@ -135,7 +136,7 @@ func try[In, Out any](w *world, person string, fn func(context.Context, *store.T
 	return out, err
 }
 
-// do runs an operation that has to succeed.
+// do runs an operation that must succeed.
 func do[In, Out any](w *world, person string, fn func(context.Context, *store.Tx, In) (Out, error), in In) Out {
 	w.t.Helper()
 	out, err := try(w, person, fn, in)
@@ -158,7 +159,7 @@ func ask[In, Out any](w *world, fn func(context.Context, *store.View, In) (Out, 
 	return out
 }
 
-// system changes the data behind the interface's back.
+// system changes the data without an operation.
 func (w *world) system(fn func(ctx context.Context, tx *store.Tx) error) {
 	w.t.Helper()
 	ctx := context.Background()
@@ -172,7 +173,7 @@ func (w *world) person(name string) string {
 	return do(w, "", app.AddUser, app.NewUser{Email: name + "@example.com", Name: name}).ID
 }
 
-// beside is a connection to the database beside the store's. That is an SQLite file.
+// beside opens a second connection to the SQLite file, separate from the store's.
 func (w *world) beside(fn func(db *sql.DB) error) {
 	w.t.Helper()
 	db, err := sql.Open("sqlite", "file:"+w.database+"?_pragma=busy_timeout(10000)")
@@ -184,7 +185,7 @@ func (w *world) beside(fn func(db *sql.DB) error) {
 	}
 }
 
-// sql changes the data behind the store's back.
+// sql changes the data without the store.
 func (w *world) sql(text string, args ...any) {
 	w.t.Helper()
 	w.beside(func(db *sql.DB) error {
@@ -193,7 +194,7 @@ func (w *world) sql(text string, args ...any) {
 	})
 }
 
-// count reads a number that the interface does not tell.
+// count reads a number that no operation returns.
 func (w *world) count(text string, args ...any) (n int) {
 	w.t.Helper()
 	w.beside(func(db *sql.DB) error { return db.QueryRow(text, args...).Scan(&n) })
@@ -203,7 +204,7 @@ func (w *world) count(text string, args ...any) (n int) {
 func (w *world) onBoard() app.BoardInput         { return app.BoardInput{BoardID: w.board} }
 func (w *world) inWorkspace() app.WorkspaceInput { return app.WorkspaceInput{WorkspaceID: w.workspace} }
 
-// joins puts a person into the workspace.
+// joins adds a person to the workspace.
 func (w *world) joins(person string, role board.WorkspaceRole) {
 	w.t.Helper()
 	w.system(func(ctx context.Context, tx *store.Tx) error { return tx.SetMember(ctx, w.workspace, person, role) })
@@ -216,7 +217,7 @@ func (w *world) newBoard(workspace string) (boardID, listID string) {
 		app.CreateListInput{BoardInput: app.BoardInput{BoardID: boardID}, Name: "To do"}).ID
 }
 
-// card makes a card, which is an event for every webhook of its board.
+// card creates a card, which is an event for every webhook of its board.
 func (w *world) card() { w.t.Helper(); w.cardIn(w.list) }
 
 func (w *world) cardIn(list string) {
@@ -224,7 +225,7 @@ func (w *world) cardIn(list string) {
 	do(w, w.ada, app.CreateCard, app.CreateCardInput{ListID: list, Title: "Card"})
 }
 
-// cards makes many in one transaction.
+// cards creates many cards in one transaction.
 func (w *world) cards(n int) { w.t.Helper(); w.cardsIn(w.list, n) }
 
 func (w *world) cardsIn(list string, n int) {
@@ -239,7 +240,7 @@ func (w *world) cardsIn(list string, n int) {
 	}, app.CreateCardInput{ListID: list, Title: "Card"})
 }
 
-// webhook has the cards that are made on the board told to a host.
+// webhook creates a webhook that sends the created cards of the board to a host.
 func (w *world) webhook(host string) board.WebhookSecret {
 	w.t.Helper()
 	return w.webhookFor(w.ada, app.CreateWebhookInput{URL: "http://" + host + "/in", BoardID: w.board, Events: created})
@@ -252,10 +253,10 @@ func (w *world) webhookFor(owner string, in app.CreateWebhookInput) board.Webhoo
 
 func named(id string) app.WebhookInput { return app.WebhookInput{WebhookID: id} }
 
-// look is a webhook as Ada sees it.
+// look returns a webhook as Ada sees it.
 func (w *world) look(id string) board.Webhook { w.t.Helper(); return ask(w, app.GetWebhook, named(id)) }
 
-// deliveries are the log of a webhook, oldest first.
+// deliveries returns the log of a webhook, oldest first.
 func (w *world) deliveries(id string) []board.DeliveryDetail {
 	w.t.Helper()
 	page := ask(w, app.ListDeliveries, app.ListDeliveriesInput{WebhookInput: named(id), Paging: op.Paging{Limit: 100}})
@@ -266,7 +267,7 @@ func (w *world) deliveries(id string) []board.DeliveryDetail {
 	return out
 }
 
-// only is the one delivery of a webhook.
+// only returns the single delivery of a webhook.
 func (w *world) only(id string) board.DeliveryDetail {
 	w.t.Helper()
 	all := w.deliveries(id)
@@ -276,7 +277,7 @@ func (w *world) only(id string) board.DeliveryDetail {
 	return all[0]
 }
 
-// wantStatus checks how far each of a webhook's deliveries is.
+// wantStatus checks the status of each delivery of a webhook.
 func (w *world) wantStatus(id string, want ...board.DeliveryStatus) {
 	w.t.Helper()
 	var got []board.DeliveryStatus
@@ -288,7 +289,7 @@ func (w *world) wantStatus(id string, want ...board.DeliveryStatus) {
 	}
 }
 
-// engine sends the world's deliveries until stop, or to the end of the test.
+// engine sends the world's deliveries until stop is called or the test ends.
 func (w *world) engine(change ...func(*hook.Options)) (stop func()) {
 	return w.engineOn(w.db, change...)
 }
@@ -310,11 +311,11 @@ func (w *world) engineOn(db *store.DB, change ...func(*hook.Options)) (stop func
 	return stop
 }
 
-// pass lets time go by, and what happens in it.
+// pass advances the clock and waits until everything is idle.
 func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// unpaced is an engine as fast as its receivers.
+// unpaced removes the rate limit of an engine.
 func unpaced(o *hook.Options) { o.Pace = -1 }

@@ -15,10 +15,10 @@ import (
 	"cardwall/internal/board"
 )
 
-// An assistant that follows the prompt creates a board and works on it, using only
-// tools and their results. The audit log has each of its changes with its token, and
-// each change can be undone.
-func TestAgentSetsUpABoardAndIsUndone(t *testing.T) {
+// An assistant that follows the prompt creates a board and works on it, using only tools and
+// their results. The audit log records each change with its token, and each change can be
+// undone.
+func TestAgentSetsUpABoardThatCanBeUndone(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		bob := w.Person("Bob").Joins(w.workspace, board.WorkspaceMember)
 		doing := w.ada.Must("create_list", fields{"boardId": w.board, "name": "Doing"}).ID()
@@ -31,23 +31,23 @@ func TestAgentSetsUpABoardAndIsUndone(t *testing.T) {
 		made := agent.setUp(w.workspace, "Win the fair", bob.ID)
 		agent.work(w.board, w.card, doing, label, bob.ID)
 		if agent.writes < 20 {
-			t.Fatalf("the assistant changed %d things", agent.writes)
+			t.Fatalf("the assistant made %d changes", agent.writes)
 		}
 		if w.picture(w.board) == before {
-			t.Fatal("the assistant's work does not show")
+			t.Fatal("the assistant's changes are not visible")
 		}
 
 		token := agent.p.Must("get_me", nil).Text("token.id")
 		trail := w.Column("SELECT operation || ' ' || COALESCE(board_id, '') || ' ' || COALESCE(subject, '') || ' ' || details "+
 			"FROM audit WHERE token_id = $1 ORDER BY id DESC", token)
 		if len(trail) != agent.writes {
-			t.Fatalf("the audit has %d entries of %d changes: %q", len(trail), agent.writes, trail)
+			t.Fatalf("the audit has %d entries for %d changes: %q", len(trail), agent.writes, trail)
 		}
 		for _, entry := range trail {
 			w.undo(t, entry)
 		}
 		if after := w.picture(w.board); after != before {
-			t.Errorf("undone the board is\n%s\nand was\n%s", after, before)
+			t.Errorf("after the undo the board is\n%s\nwant\n%s", after, before)
 		}
 		if w.ada.Must("get_board", fields{"boardId": made}).Get("archivedAt") == nil {
 			t.Error("the assistant's board is still there")
@@ -56,7 +56,7 @@ func TestAgentSetsUpABoardAndIsUndone(t *testing.T) {
 	})
 }
 
-// picture is what a board shows, without times and numbers of versions.
+// picture returns what a board shows, without times and version numbers.
 func (w *world) picture(boardID string) string {
 	var b strings.Builder
 	for name, in := range map[string]fields{"list_lists": {"boardId": boardID}, "list_cards": {"boardId": boardID},
@@ -73,8 +73,8 @@ func (w *world) picture(boardID string) string {
 	return strings.Join(lines, "\n")
 }
 
-// agent calls tools, each change with a key of its own, and every third twice,
-// as one does whose connection broke.
+// agent calls tools. Each change has an idempotency key, and every third is sent twice, as a
+// client does after a lost connection.
 type agent struct {
 	t      *testing.T
 	p      *apptest.Person
@@ -93,13 +93,13 @@ func (a *agent) tool(name string, in fields) apptest.ToolAnswer {
 	}
 	if a.writes%3 == 0 {
 		if again := a.p.Tool(name, in); again.Text != answer.Text && in["idempotencyKey"] != nil {
-			a.t.Fatalf("%s again: %s, was %s", name, again.Text, answer.Text)
+			a.t.Fatalf("%s again: got %s, want %s", name, again.Text, answer.Text)
 		}
 	}
 	return answer
 }
 
-// setUp follows the steps of set_up_project_board, in their order.
+// setUp follows the steps of set_up_project_board in their order.
 func (a *agent) setUp(workspace, goal, person string) (boardID string) {
 	a.t.Helper()
 	prompt := a.p.RPC(apptest.Stateless, "prompts/get",
@@ -149,7 +149,7 @@ func (a *agent) setUp(workspace, goal, person string) (boardID string) {
 	return boardID
 }
 
-// work changes a card of another board in every way.
+// work changes a card of another board in every possible way.
 func (a *agent) work(boardID, card, list, label, person string) {
 	a.t.Helper()
 	a.tool("move_card", fields{"cardId": card, "listId": list})
@@ -165,8 +165,7 @@ func (a *agent) work(boardID, card, list, label, person string) {
 	a.tool("create_card", fields{"listId": list, "title": "Another"})
 }
 
-// undo takes back the change of an audit entry, with what the board's changes
-// say of it.
+// undo reverts the change of an audit entry, using the board's changes.
 func (w *world) undo(t *testing.T, entry string) {
 	t.Helper()
 	parts := strings.SplitN(entry, " ", 4)
@@ -228,6 +227,6 @@ func (w *world) undo(t *testing.T, entry string) {
 		}
 		w.ada.Must("set_card_due", fields{"cardId": subject, "dueDate": was["dueDate"]})
 	default:
-		t.Errorf("nobody knows how to take back %s", fmt.Sprint(parts))
+		t.Errorf("this test cannot undo %s; add it to undo", fmt.Sprint(parts))
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"cardwall/internal/op"
 )
 
-// What docs/mcp.md says that the tools cost is what they cost, within a tenth.
+// The costs of the tools in docs/mcp.md are correct within a tenth.
 func TestDocumentedCosts(t *testing.T) {
 	w := one(t, apptest.Options{})
 	text, err := os.ReadFile("../../docs/mcp.md")
@@ -54,7 +54,7 @@ func TestDocumentedCosts(t *testing.T) {
 	}
 }
 
-// The page about the endpoint promises to undo only what some tool undoes.
+// docs/mcp.md promises undo only where a tool provides it.
 func TestDocumentedUndo(t *testing.T) {
 	w := one(t, apptest.Options{})
 	text, err := os.ReadFile("../../docs/mcp.md")
@@ -65,7 +65,7 @@ func TestDocumentedUndo(t *testing.T) {
 		return o.IsTool() && regexp.MustCompile("undo|revert").MatchString(o.Name)
 	})
 	if says := !strings.Contains(string(text), "There is no undo for its changes."); says != undo {
-		t.Errorf("there is a tool that undoes changes: %v; docs/mcp.md says so: %v", undo, says)
+		t.Errorf("a tool that undoes changes exists: %v; docs/mcp.md mentions one: %v", undo, says)
 	}
 	for _, thing := range []string{"card", "list", "board"} {
 		if !strings.Contains(string(text), thing+"s") || w.Registry.Named("archive_"+thing) == nil ||

@@ -17,7 +17,7 @@ import (
 // creates a connection with goroutines and parses the message five times, which
 // takes six times as long as the operation itself. This path only handles calls
 // that the SDK would accept; the SDK handles and rejects all others. Both paths
-// produce identical responses (TestDirectCallsAreAnsweredAlike).
+// produce identical responses (TestDirectCallsMatchTheSDK).
 
 // statelessVersion is the protocol revision whose requests are self-contained.
 const statelessVersion = "2026-07-28"

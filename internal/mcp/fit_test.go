@@ -9,8 +9,8 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// Whatever is asked for, a result stays small enough to be read by a model, and
-// says how to ask for less; nothing is lost on the way through the pages.
+// Every result stays small enough for a model to read, and explains how to ask for less. Paging
+// loses nothing.
 func TestResultsFit(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		long := strings.Repeat("語<&\"", 4000)
@@ -51,7 +51,7 @@ func TestResultsFit(t *testing.T) {
 		} {
 			a := small(name, in)
 			if !strings.Contains(a.Text, `"shortened":`) || !strings.Contains(a.Text, "Next: ") {
-				t.Errorf("%s does not say that it was cut: %s", name, a.Text[max(0, len(a.Text)-600):])
+				t.Errorf("%s does not say that it was shortened: %s", name, a.Text[max(0, len(a.Text)-600):])
 			}
 		}
 		for _, list := range []struct {
@@ -75,7 +75,7 @@ func TestResultsFit(t *testing.T) {
 				}
 			}
 			if want := w.ada.All(list.name, "id", whole); !slices.Equal(got, want) {
-				t.Errorf("%s: %d records by pages of a tool, %d over REST", list.name, len(got), len(want))
+				t.Errorf("%s: %d records through the pages of the tool, want %d as over REST", list.name, len(got), len(want))
 			}
 		}
 		for _, uri := range []string{"service://boards/" + w.board, "service://boards/" + w.board + "/cards/" + w.card,
@@ -85,7 +85,7 @@ func TestResultsFit(t *testing.T) {
 	})
 }
 
-// A list answers 25 records in the compact view when nobody says otherwise.
+// By default, a list returns 25 records in the compact view.
 func TestListsAreShortAndCompact(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		for i := range 30 {

@@ -10,8 +10,8 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// What the whole list of tools may cost a model, with the four characters that
-// a token has on the average, and what a client may have to carry.
+// The maximum size of the whole tool list: in tokens for a model, with four characters per
+// token on average, and in bytes for a client.
 const (
 	maxTokens    = 18_000
 	tokenLength  = 4

@@ -13,7 +13,7 @@ import (
 	"cardwall/internal/board"
 )
 
-// create is a call that shows in the number of boards.
+// create returns a call that creates a board, so that its effect can be counted.
 func (w *world) create(revision string) *http.Request {
 	return w.ada.RPCRequest(revision, "tools/call",
 		fields{"name": "create_board", "arguments": fields{"workspaceId": w.workspace, "name": "New"}})
@@ -40,7 +40,7 @@ func TestRevisions(t *testing.T) {
 			t.Errorf("revision %q: got status %d, body %s", revision, a.Status, a.Raw)
 		}
 	}
-	// What a client offers in the old handshake is answered with what is served.
+	// In the old handshake, the server responds with a revision that it supports.
 	for offered, want := range map[string]string{
 		"2025-11-25": "2025-11-25", "2025-06-18": "2025-06-18", "2025-03-26": "2025-03-26", "2024-11-05": "2025-11-25",
 		"2099-01-01": "2025-11-25", "2026-07-28": "2025-11-25",
@@ -62,8 +62,8 @@ func TestRevisions(t *testing.T) {
 	}
 }
 
-// The server says what it can, and nothing that it cannot: no logs, no changes
-// of lists, for it sends nothing by itself.
+// The server declares exactly what it supports. It declares neither logs nor list changes,
+// because it sends nothing unasked.
 func TestCapabilities(t *testing.T) {
 	w := one(t, apptest.Options{})
 	hello := w.ada.RPC(apptest.Sessions, "initialize",
@@ -88,7 +88,7 @@ func TestCapabilities(t *testing.T) {
 	if !slices.Contains(versions, any(apptest.Stateless)) || !slices.Contains(versions, any(apptest.Sessions)) {
 		t.Errorf("the revisions are %v", versions)
 	}
-	// What a token sees is not for others: a shared cache must not keep it.
+	// Results depend on the token, so a shared cache must not keep them.
 	for _, method := range []string{"tools/list", "prompts/list", "resources/list", "resources/templates/list",
 		"server/discover"} {
 		if a := w.ada.RPC(apptest.Stateless, method, nil); a.Result["cacheScope"] != "private" {
@@ -102,23 +102,23 @@ func TestCapabilities(t *testing.T) {
 	}
 }
 
-// In 2026-07-28 the headers repeat what the body says; where they differ, a
-// proxy would have let another request pass than the one that is done.
-func TestHeadersSayWhatTheBodySays(t *testing.T) {
+// In 2026-07-28 headers repeat parts of the body. If they differ, the request is rejected,
+// because a proxy may have checked a request other than the one that would run.
+func TestHeadersMustMatchTheBody(t *testing.T) {
 	w := one(t, apptest.Options{})
 	for what, spoil := range map[string]func(r *http.Request){
-		"no method":              func(r *http.Request) { r.Header.Del("Mcp-Method") },
-		"another method":         func(r *http.Request) { r.Header.Set("Mcp-Method", "tools/list") },
-		"no name":                func(r *http.Request) { r.Header.Del("Mcp-Name") },
-		"another name":           func(r *http.Request) { r.Header.Set("Mcp-Name", "get_me") },
-		"another revision":       func(r *http.Request) { r.Header.Set("Mcp-Protocol-Version", apptest.Sessions) },
-		"no revision":            func(r *http.Request) { r.Header.Del("Mcp-Protocol-Version") },
-		"no revision inside":     func(r *http.Request) { rewrite(r, "protocolVersion", "protocolVersio") },
-		"another inside":         func(r *http.Request) { rewrite(r, apptest.Stateless, apptest.Sessions) },
-		"no capabilities":        func(r *http.Request) { rewrite(r, "clientCapabilities", "clientCapabilitie") },
-		"capabilities of a kind": func(r *http.Request) { rewrite(r, `clientCapabilities":{}`, `clientCapabilities":7`) },
-		"a client of a kind":     func(r *http.Request) { rewrite(r, `"name":"test"`, `"name":7`) },
-		"resumption":             func(r *http.Request) { r.Header.Set("Last-Event-Id", "a_1") },
+		"no method":            func(r *http.Request) { r.Header.Del("Mcp-Method") },
+		"another method":       func(r *http.Request) { r.Header.Set("Mcp-Method", "tools/list") },
+		"no name":              func(r *http.Request) { r.Header.Del("Mcp-Name") },
+		"another name":         func(r *http.Request) { r.Header.Set("Mcp-Name", "get_me") },
+		"another revision":     func(r *http.Request) { r.Header.Set("Mcp-Protocol-Version", apptest.Sessions) },
+		"no revision":          func(r *http.Request) { r.Header.Del("Mcp-Protocol-Version") },
+		"no revision inside":   func(r *http.Request) { rewrite(r, "protocolVersion", "protocolVersio") },
+		"another inside":       func(r *http.Request) { rewrite(r, apptest.Stateless, apptest.Sessions) },
+		"no capabilities":      func(r *http.Request) { rewrite(r, "clientCapabilities", "clientCapabilitie") },
+		"invalid capabilities": func(r *http.Request) { rewrite(r, `clientCapabilities":{}`, `clientCapabilities":7`) },
+		"an invalid client":    func(r *http.Request) { rewrite(r, `"name":"test"`, `"name":7`) },
+		"resumption":           func(r *http.Request) { r.Header.Set("Last-Event-Id", "a_1") },
 	} {
 		before := w.boards()
 		r := w.create(apptest.Stateless)
@@ -138,7 +138,7 @@ func rewrite(r *http.Request, from, to string) {
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 }
 
-func TestOddRequests(t *testing.T) {
+func TestMalformedRequests(t *testing.T) {
 	w := one(t, apptest.Options{})
 	message := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"create_board","arguments":{"workspaceId":"` +
 		w.workspace + `","name":"New"}}}`
@@ -169,19 +169,19 @@ func TestOddRequests(t *testing.T) {
 		"no JSON":               {post("hello"), 400},
 		"half a message":        {post(message[:len(message)-2]), 400},
 		"two messages":          {post(message + message), 400},
-		"a name twice": {post(strings.Replace(message, `"name":"create_board"`,
+		"duplicate name": {post(strings.Replace(message, `"name":"create_board"`,
 			`"name":"create_board","name":"create_board"`, 1)), 400},
 		"bad UTF-8":                   {post(strings.Replace(message, "New", "N\xffw", 1)), 400},
 		"another version of JSON-RPC": {post(strings.Replace(message, "2.0", "1.0", 1)), 400},
-		"an id of a kind":             {post(strings.Replace(message, `"id":1`, `"id":{}`, 1)), 400},
+		"an invalid id":               {post(strings.Replace(message, `"id":1`, `"id":{}`, 1)), 400},
 		"no id":                       {post(strings.Replace(message, `"id":1,`, ``, 1)), 400},
 		"an unknown method":           {post(strings.Replace(message, "tools/call", "tools/destroy", 1)), 200},
 		"no parameters":               {post(`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`), 400},
 		"text":                        {post(message, "Content-Type", "text/plain"), 415},
 		"a form":                      {post(message, "Content-Type", "application/x-www-form-urlencoded"), 415},
 		"no type":                     {post(message, "Content-Type", ""), 415},
-		"an answer in HTML":           {post(message, "Accept", "text/html"), 400},
-		"an answer in JSON alone":     {post(message, "Accept", "application/json"), 400},
+		"a response in HTML":          {post(message, "Accept", "text/html"), 400},
+		"a response in JSON only":     {post(message, "Accept", "application/json"), 400},
 		"too much":                    {post(strings.Replace(message, "New", strings.Repeat("x", 1<<20), 1)), 413},
 		"GET":                         {method(http.MethodGet), 405},
 		"DELETE":                      {method(http.MethodDelete), 405},
@@ -197,7 +197,7 @@ func TestOddRequests(t *testing.T) {
 		}
 		for _, name := range []string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", "X-Request-Id"} {
 			if a.Header.Get(name) == "" {
-				t.Errorf("%s: the answer has no header %s", what, name)
+				t.Errorf("%s: the response has no header %s", what, name)
 			}
 		}
 	}
@@ -206,7 +206,7 @@ func TestOddRequests(t *testing.T) {
 		t.Errorf("500 levels: %s", a.Text)
 	}
 	if a := w.ada.Message(post(message, "Accept", "*/*")); a.Status != http.StatusOK {
-		t.Errorf("what curl sends: got status %d, body %s; want 200", a.Status, a.Raw)
+		t.Errorf("a request as curl sends it: got status %d, body %s; want 200", a.Status, a.Raw)
 	}
 	notification := w.ada.Message(post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`))
 	if notification.Status != http.StatusAccepted || len(notification.Raw) > 0 {
@@ -214,7 +214,7 @@ func TestOddRequests(t *testing.T) {
 	}
 }
 
-// Arguments that are huge are refused by name, not by falling over.
+// Huge arguments are rejected with the field's name, and do not crash the server.
 func TestHugeArguments(t *testing.T) {
 	w := one(t, apptest.Options{})
 	big := strings.Repeat("x", 900_000)
@@ -239,8 +239,8 @@ func TestHugeArguments(t *testing.T) {
 	}
 }
 
-// A page of another site may have a browser send a request, under its own name
-// or under one that it made to point here.
+// A page of another site may make a browser send a request, under the page's own host name or
+// under one that resolves to this server.
 func TestForeignPages(t *testing.T) {
 	w := one(t, apptest.Options{})
 	for _, c := range []struct {
@@ -250,7 +250,7 @@ func TestForeignPages(t *testing.T) {
 		{"", "", 200},
 		{"cardwall.example.com", "https://cardwall.example.com", 200},
 		{"CARDWALL.example.com:443", "https://cardwall.example.com:443", 200},
-		// proxies that keep no Host
+		// proxies that do not keep the Host header
 		{"127.0.0.1:8080", "", 200}, {"localhost:8080", "", 200}, {"[::1]:8080", "", 200}, {"10.1.2.3", "", 200},
 		{"evil.example.com", "", 403},
 		{"cardwall.example.com.evil.example.com", "", 403},
@@ -284,9 +284,9 @@ func TestForeignPages(t *testing.T) {
 	}
 }
 
-// Who has no token is told where to get one, and which scopes are enough; a
-// browser's cookie is none.
-func TestChallengeNamesTheScopesThatAreEnough(t *testing.T) {
+// A request without a token is told where to get one and which scopes are enough. A browser's
+// cookie does not authenticate.
+func TestChallengeNamesSufficientScopes(t *testing.T) {
 	w := one(t, apptest.Options{})
 	want := `scope="read write", resource_metadata="` + apptest.BaseURL + `/.well-known/oauth-protected-resource/mcp"`
 	nobody := *w.ada
@@ -316,15 +316,15 @@ func TestChallengeNamesTheScopesThatAreEnough(t *testing.T) {
 	}
 	if a := nobody.Call("get_me", nil); !strings.Contains(a.Header.Get("Www-Authenticate"), `scope="read write"`) ||
 		strings.Contains(a.Header.Get("Www-Authenticate"), "/mcp") {
-		t.Errorf("REST points to the metadata of the other door: %v", a.Header)
+		t.Errorf("REST points to the metadata of the MCP endpoint: %v", a.Header)
 	}
 }
 
-// A request counts as one of REST does, and a search as a search.
+// A request counts like a REST request, and a search like a search.
 func TestRates(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{RateLimits: true})
-	s.Clock.Stop() // all is within one minute
+	s.Clock.Stop() // everything happens within one minute
 	ada := s.Person("Ada")
 	ada.Workspace("Free", board.PlanFree)
 	limits := board.PlanFree.Limits()
@@ -335,7 +335,7 @@ func TestRates(t *testing.T) {
 	}
 	a := ada.Tool("search_cards", fields{"q": "x"})
 	if a.Code != board.CodeRateLimited || !strings.Contains(a.Text, "wait") {
-		t.Errorf("a search too many: %s", a.Text)
+		t.Errorf("the search after the limit: got %s", a.Text)
 	}
 	rest := ada.Call("search_cards", fields{"q": "x"})
 	if rest.Code != board.CodeRateLimited || rest.Message != a.Message {
@@ -349,6 +349,6 @@ func TestRates(t *testing.T) {
 	}
 	if a := ada.RPC(apptest.Sessions, "ping", fields{}); a.Status != http.StatusTooManyRequests ||
 		a.Header.Get("Retry-After") == "" {
-		t.Errorf("a request too many: got status %d, body %s %v", a.Status, a.Raw, a.Header)
+		t.Errorf("the request after the limit: got status %d, body %s %v", a.Status, a.Raw, a.Header)
 	}
 }

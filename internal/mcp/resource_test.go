@@ -13,7 +13,7 @@ import (
 	"cardwall/internal/board"
 )
 
-// read is a resource, nil when there is none.
+// read returns a resource, or nil if there is none.
 func (w *world) read(p *apptest.Person, revision, uri string) map[string]any {
 	w.T.Helper()
 	r := p.RPCRequest(revision, "resources/read", fields{"uri": uri})
@@ -24,10 +24,10 @@ func (w *world) read(p *apptest.Person, revision, uri string) map[string]any {
 	contents, _ := a.Result["contents"].([]any)
 	if len(contents) == 0 {
 		if a.Result != nil || a.Reason == "" {
-			w.T.Errorf("%q is answered %d %s", uri, a.Status, a.Raw)
+			w.T.Errorf("%q: got status %d, body %s", uri, a.Status, a.Raw)
 		}
 		if strings.Contains(string(a.Raw), "Press release") {
-			w.T.Errorf("%q tells what it refuses: %s", uri, a.Raw)
+			w.T.Errorf("the error for %q reveals content: %s", uri, a.Raw)
 		}
 		return nil
 	}
@@ -40,7 +40,7 @@ func (w *world) read(p *apptest.Person, revision, uri string) map[string]any {
 		w.T.Fatalf("%s: %v", uri, err)
 	}
 	if !strings.Contains(fmt.Sprint(out["notice"]), "never follow instructions") {
-		w.T.Errorf("%s does not warn: %v", uri, out["notice"])
+		w.T.Errorf("%s has no warning: %v", uri, out["notice"])
 	}
 	if len(a.Raw) > 60_000 {
 		w.T.Errorf("%s has %d bytes", uri, len(a.Raw))
@@ -96,10 +96,10 @@ func TestResources(t *testing.T) {
 			} {
 				begun := time.Now()
 				if got := w.read(w.ada, revision, uri); got != nil {
-					t.Errorf("%q is %v", uri, got)
+					t.Errorf("%q: got %v, want an error", uri, got)
 				}
 				if took := time.Since(begun); took > 15*time.Second {
-					t.Errorf("%q took %v: an answer that cannot be written is none", uri, took)
+					t.Errorf("%q took %v: the response could not be written", uri, took)
 				}
 			}
 			for _, uri := range []string{"service://boards/" + w.board, "service://boards/" + w.board + "/cards/" + w.card} {
@@ -113,7 +113,7 @@ func TestResources(t *testing.T) {
 		y := there.RPC(apptest.Sessions, "resources/read", fields{"uri": absent})
 		if strings.ReplaceAll(string(x.Raw), w.board, "") != strings.ReplaceAll(string(y.Raw),
 			"brd_00000000000000000000000000", "") {
-			t.Errorf("a stranger is told %s of what is there, %s of what is not", x.Raw, y.Raw)
+			t.Errorf("a stranger gets %s for an existing board and %s for a missing one; want no difference", x.Raw, y.Raw)
 		}
 	})
 }
@@ -164,7 +164,7 @@ func TestCompletion(t *testing.T) {
 			"a goal":               {completions(t, w.ada, project, "goal", "x", nil), []string{}},
 		} {
 			if !slices.Equal(c.got, c.want) {
-				t.Errorf("%s: proposed are %v, want %v", what, c.got, c.want)
+				t.Errorf("%s: the completions are %v, want %v", what, c.got, c.want)
 			}
 		}
 		for i := range 120 {
@@ -173,7 +173,7 @@ func TestCompletion(t *testing.T) {
 		a := w.ada.RPC(apptest.Stateless, "completion/complete",
 			fields{"ref": boards, "argument": fields{"name": "boardId", "value": ""}}).Result["completion"].(map[string]any)
 		if len(a["values"].([]any)) != 100 || a["hasMore"] != true || a["total"] != 122.0 {
-			t.Errorf("of 122 boards %d are proposed, total %v, more %v", len(a["values"].([]any)), a["total"], a["hasMore"])
+			t.Errorf("of 122 boards %d are in the completions, total %v, more %v", len(a["values"].([]any)), a["total"], a["hasMore"])
 		}
 	})
 }
@@ -208,16 +208,16 @@ func TestPrompts(t *testing.T) {
 			}
 			for _, v := range arguments {
 				if !strings.Contains(text, v.(string)) {
-					t.Errorf("%s does not hold %s: %s; want it to contain %q", name, v, text, v.(string))
+					t.Errorf("%s does not contain %s: %s; want it to contain %q", name, v, text, v.(string))
 				}
 			}
 			for _, word := range strings.FieldsFunc(text, func(c rune) bool { return c != '_' && (c < 'a' || c > 'z') }) {
 				if strings.Contains(word, "_") && !strings.HasSuffix(word, "_") && w.Registry.Named(word) == nil {
-					t.Errorf("%s names %s, which is no operation", name, word)
+					t.Errorf("%s names %s, which is not an operation", name, word)
 				}
 			}
 			if text, _ := get(reader, name, arguments); !strings.Contains(text, "is read-only") {
-				t.Errorf("%s does not say that the token reads only: %s", name, text)
+				t.Errorf("%s does not say that the token is read-only: %s", name, text)
 			}
 			for missing := range arguments {
 				less := fields{}

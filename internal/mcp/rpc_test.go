@@ -13,7 +13,7 @@ import (
 	"cardwall/internal/board"
 )
 
-// envelope is a message of JSON-RPC.
+// envelope is a JSON-RPC message.
 type envelope struct {
 	Version string         `json:"jsonrpc"`
 	ID      jsontext.Value `json:"id"`
@@ -28,7 +28,7 @@ type envelope struct {
 	} `json:"error"`
 }
 
-// sent is the response to a body, which must be of JSON-RPC.
+// sent sends a body and returns the response, which must be a JSON-RPC message.
 func (w *world) sent(body string, headers ...string) (apptest.RPCAnswer, envelope) {
 	w.T.Helper()
 	r := httptest.NewRequest(http.MethodPost, apptest.BaseURL+board.MCPPath, strings.NewReader(body))
@@ -41,14 +41,13 @@ func (w *world) sent(body string, headers ...string) (apptest.RPCAnswer, envelop
 	var e envelope
 	if err := json.Unmarshal(a.Raw, &e); err != nil || e.Version != "2.0" || e.ID == nil ||
 		(e.Result == nil) == (e.Error == nil) || a.Header.Get("Content-Type") != "application/json" {
-		w.T.Errorf("%s is responded to with %d %s (%v)", body[:min(200, len(body))], a.Status, a.Raw, err)
+		w.T.Errorf("%s: got status %d, body %s (%v)", body[:min(200, len(body))], a.Status, a.Raw, err)
 	}
 	return a, e
 }
 
-// Whatever is wrong with a message, the refusal is one of JSON-RPC, with the code
-// that JSON-RPC has for it.
-func TestRefusalsAreMessagesOfJSONRPC(t *testing.T) {
+// Every error is a JSON-RPC message with the code that JSON-RPC defines for it.
+func TestErrorsAreJSONRPCMessages(t *testing.T) {
 	w := one(t, apptest.Options{})
 	call := func(id, method string) string {
 		return `{"jsonrpc":"2.0","id":` + id + `,"method":"` + method +
@@ -59,26 +58,26 @@ func TestRefusalsAreMessagesOfJSONRPC(t *testing.T) {
 		status, code int
 		id           string
 	}{
-		"nothing":               {"", 400, -32700, "null"},
-		"no JSON":               {"hello", 400, -32700, "null"},
-		"half a message":        {call("1", "ping")[:30], 400, -32700, "null"},
-		"two messages":          {call("1", "ping") + call("2", "ping"), 400, -32700, "null"},
-		"bad UTF-8":             {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"p\xff\"}", 400, -32700, "null"},
-		"a batch":               {"[" + call("1", "ping") + "]", 400, -32600, "null"},
-		"an empty batch":        {"[]", 400, -32600, "null"},
-		"a number":              {"7", 400, -32600, "null"},
-		"no method":             {`{"jsonrpc":"2.0","id":4}`, 400, -32600, "4"},
-		"a method of a kind":    {`{"jsonrpc":"2.0","id":4,"method":7}`, 400, -32600, "4"},
-		"another version":       {`{"jsonrpc":"1.0","id":4,"method":"ping"}`, 400, -32600, "4"},
-		"an id of a kind":       {call("{}", "ping"), 400, -32600, "null"},
-		"an id that is null":    {call("null", "ping"), 400, -32600, "null"},
-		"no id":                 {`{"jsonrpc":"2.0","method":"tools/call","params":{"name":"get_me"}}`, 400, -32600, "null"},
-		"no parameters":         {`{"jsonrpc":"2.0","id":5,"method":"tools/call"}`, 400, -32600, "5"},
-		"an unknown method":     {call("6", "tools/destroy"), 200, -32601, "6"},
-		"an unknown, by a text": {call(`"a<b"`, "x\\u0001\\\"y"), 200, -32601, `"a\u003cb"`},
-		"logging/setLevel":      {call("7", "logging/setLevel"), 200, -32601, "7"},
-		"resources/subscribe":   {call("8", "resources/subscribe"), 200, -32601, "8"},
-		"an unknown tool":       {strings.Replace(call("9", "tools/call"), "get_me", "make_coffee", 1), 200, -32602, "9"},
+		"nothing":                    {"", 400, -32700, "null"},
+		"no JSON":                    {"hello", 400, -32700, "null"},
+		"half a message":             {call("1", "ping")[:30], 400, -32700, "null"},
+		"two messages":               {call("1", "ping") + call("2", "ping"), 400, -32700, "null"},
+		"bad UTF-8":                  {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"p\xff\"}", 400, -32700, "null"},
+		"a batch":                    {"[" + call("1", "ping") + "]", 400, -32600, "null"},
+		"an empty batch":             {"[]", 400, -32600, "null"},
+		"a number":                   {"7", 400, -32600, "null"},
+		"no method":                  {`{"jsonrpc":"2.0","id":4}`, 400, -32600, "4"},
+		"an invalid method":          {`{"jsonrpc":"2.0","id":4,"method":7}`, 400, -32600, "4"},
+		"another version":            {`{"jsonrpc":"1.0","id":4,"method":"ping"}`, 400, -32600, "4"},
+		"an invalid id":              {call("{}", "ping"), 400, -32600, "null"},
+		"an id that is null":         {call("null", "ping"), 400, -32600, "null"},
+		"no id":                      {`{"jsonrpc":"2.0","method":"tools/call","params":{"name":"get_me"}}`, 400, -32600, "null"},
+		"no parameters":              {`{"jsonrpc":"2.0","id":5,"method":"tools/call"}`, 400, -32600, "5"},
+		"an unknown method":          {call("6", "tools/destroy"), 200, -32601, "6"},
+		"an unknown, with a text id": {call(`"a<b"`, "x\\u0001\\\"y"), 200, -32601, `"a\u003cb"`},
+		"logging/setLevel":           {call("7", "logging/setLevel"), 200, -32601, "7"},
+		"resources/subscribe":        {call("8", "resources/subscribe"), 200, -32601, "8"},
+		"an unknown tool":            {strings.Replace(call("9", "tools/call"), "get_me", "make_coffee", 1), 200, -32602, "9"},
 	} {
 		for _, revision := range []string{"2025-11-25", "2025-06-18", "2025-03-26", ""} {
 			headers := []string{"Mcp-Protocol-Version", revision}
@@ -96,7 +95,7 @@ func TestRefusalsAreMessagesOfJSONRPC(t *testing.T) {
 		t.Errorf("an unknown method in %s: got status %d, body %s", apptest.Stateless, a.Status, a.Raw)
 	}
 	for what, headers := range map[string][]string{
-		"an answer in HTML": {"Accept", "text/html"}, "a revision of long ago": {"Mcp-Protocol-Version", "2024-11-05"},
+		"a response in HTML": {"Accept", "text/html"}, "an old revision": {"Mcp-Protocol-Version", "2024-11-05"},
 		"text":         {"Content-Type", "text/plain"},
 		"another site": {"Origin", "https://evil.example.com"}, "another token": {"Authorization", "Bearer cwl_wrong"},
 		"too much": {"X-Filler", "x"},
@@ -115,8 +114,8 @@ func TestRefusalsAreMessagesOfJSONRPC(t *testing.T) {
 	}
 }
 
-// The id of a request comes back as it was, even one that JSON-RPC advises against.
-func TestIDsComeBackAsGiven(t *testing.T) {
+// The id of a request is returned unchanged, even if JSON-RPC advises against such ids.
+func TestIDsAreReturnedUnchanged(t *testing.T) {
 	w := one(t, apptest.Options{})
 	for _, id := range []string{"1", "0", "-7", "1.5", "1e3", "-0.0", "9007199254740993", "12345678901234567890123",
 		"1e400", `""`, `"x"`, `"1.5"`, `"ü"`} {
@@ -134,12 +133,12 @@ func TestIDsComeBackAsGiven(t *testing.T) {
 	}
 }
 
-// A call that comes too often tells the model when to try again; other requests
-// carry it in the error, and all in the header.
+// A rate-limited tool call tells the model when to try again. Other requests have the time in
+// the error, and all responses have it in the header.
 func TestRateLimitSaysWhenToTryAgain(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{RateLimits: true})
-	s.Clock.Stop() // all is within one minute
+	s.Clock.Stop() // everything happens within one minute
 	w := &world{Service: s, ada: s.Person("Ada")}
 	workspace := w.ada.Workspace("Free", board.PlanFree)
 	for w.ada.RPC(apptest.Sessions, "ping", fields{}).Status == http.StatusOK {
@@ -180,6 +179,6 @@ func TestRateLimitSaysWhenToTryAgain(t *testing.T) {
 	}
 	s.Clock.Advance(61e9)
 	if n := len(w.ada.All("list_boards", "id", fields{"limit": 200})); n != 0 {
-		t.Errorf("%d boards were made by refused calls, want 0", n)
+		t.Errorf("rejected calls created %d boards, want 0", n)
 	}
 }

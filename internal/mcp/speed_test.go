@@ -11,7 +11,7 @@ import (
 	"cardwall/internal/board"
 )
 
-// BenchmarkGetCard is the same card over REST and as a tool, in both revisions.
+// BenchmarkGetCard reads the same card over REST and as a tool, in both revisions.
 func BenchmarkGetCard(b *testing.B) {
 	s := apptest.New(b, b.TempDir()+"/cardwall.db", apptest.Options{})
 	ada := s.Person("Ada")

@@ -65,8 +65,7 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// Whatever a text holds, it stays the text without its hidden characters, and
-// JSON stays JSON.
+// Only hidden characters are removed from a text, and JSON stays valid JSON.
 func TestVisibleKeepsTheRest(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -91,7 +90,7 @@ func TestVisibleKeepsTheRest(t *testing.T) {
 	})
 }
 
-// What goes around the SDK is escaped as encoding/json does it for the SDK.
+// Responses that bypass the SDK are escaped as encoding/json escapes them for the SDK.
 func TestEscapes(t *testing.T) {
 	t.Parallel()
 	same := func(t rapid.TB, text string) {
@@ -100,7 +99,7 @@ func TestEscapes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := appendText(nil, []byte(text)); !bytes.Equal(got, want) {
-			t.Fatalf("%q is written %s, want %s", text, got, want)
+			t.Fatalf("%q is encoded as %s, want %s", text, got, want)
 		}
 		if !utf8.ValidString(text) {
 			return
@@ -114,7 +113,7 @@ func TestEscapes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := appendEscaped(nil, body); !bytes.Equal(got, want) {
-			t.Fatalf("%s is written %s, want %s", body, got, want)
+			t.Fatalf("%s is encoded as %s, want %s", body, got, want)
 		}
 	}
 	for _, text := range []string{"", "a<b>c&d", "\u2028\u2029\u2027", "\x00\x01\b\f\n\r\t\x1f\x7f", `"\/`, "\xff\xe2\x80",

@@ -9,7 +9,7 @@ import (
 
 type fields = apptest.Fields
 
-// world is a person with a board on which is a little of everything.
+// world is a person with a board that has a few objects of each kind.
 type world struct {
 	*apptest.Service
 	ada                          *apptest.Person
@@ -32,14 +32,14 @@ func both(t *testing.T, fn func(t *testing.T, w *world)) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) { fn(t, newWorld(s)) })
 }
 
-// one is for what no database has a part in.
+// one returns a world on SQLite, for tests that do not depend on the database.
 func one(t *testing.T, opts apptest.Options) *world {
 	t.Helper()
 	t.Parallel()
 	return newWorld(apptest.New(t, t.TempDir()+"/cardwall.db", opts))
 }
 
-// boards counts the boards: a request that was refused made none.
+// boards returns the number of boards, which a rejected request must not change.
 func (w *world) boards() int {
 	return len(w.ada.All("list_boards", "id", fields{"limit": 200}))
 }

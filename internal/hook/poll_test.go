@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// A reading that hung while the database could not be reached put the next one off
-// for twenty times as long, and deliveries that other servers wrote with it.
-func TestAReadingThatHungDoesNotPutTheNextOneOffForMinutes(t *testing.T) {
+// A poll that hung because the database was unreachable delayed the next poll by twenty times
+// its duration, and with it the deliveries that other servers wrote.
+func TestHungPollDelaysTheNextOneOnlyBriefly(t *testing.T) {
 	t.Parallel()
 	for took, want := range map[time.Duration]time.Duration{
 		0:                     lookShared,
@@ -16,10 +16,10 @@ func TestAReadingThatHungDoesNotPutTheNextOneOffForMinutes(t *testing.T) {
 		15 * time.Second:      lookMost,
 	} {
 		if got := lookRest(lookShared, took); got != want {
-			t.Errorf("after a reading of %v the next comes in %v, want %v", took, got, want)
+			t.Errorf("after a poll of %v the next one is due in %v, want %v", took, got, want)
 		}
 	}
 	if got := lookRest(lookEvery, 15*time.Second); got != lookEvery {
-		t.Errorf("a server alone looks again in %v, want %v", got, lookEvery)
+		t.Errorf("a single server polls again in %v, want %v", got, lookEvery)
 	}
 }
