@@ -11,8 +11,8 @@ import (
 
 const ruleCrashRounds = 6
 
-// TestKillWhileRulesRun kills the server with SIGKILL again and again while each
-// new card sets off a rule. In the end each card has been commented on, once.
+// TestKillWhileRulesRun repeatedly kills the server with SIGKILL while each new card triggers a
+// rule. In the end each card has exactly one comment.
 func TestKillWhileRulesRun(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
@@ -21,7 +21,7 @@ func TestKillWhileRulesRun(t *testing.T) {
 	board := c.board()
 	if body, status, err := c.exchange("PATCH", "/boards/"+board, "",
 		map[string]any{"features": map[string]any{"automation": true}}); err != nil || status != http.StatusOK {
-		t.Fatalf("switch automation on: %v %s", err, body)
+		t.Fatalf("enable automation: %v %s", err, body)
 	}
 	c.record("POST", "/api/app/v1/boards/"+board+"/rules", "", map[string]any{
 		"name": "Welcome", "when": map[string]any{"event": "card_created"},
@@ -37,7 +37,7 @@ func TestKillWhileRulesRun(t *testing.T) {
 	}
 	stop = c.start()
 	defer stop()
-	c.sendAgain()
+	c.resend()
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		once, other := 0, []string{}
 		for _, card := range c.commented() {
@@ -63,7 +63,7 @@ type commentedCard struct {
 	Comments int
 }
 
-// commented are all cards of the board, with how many comments they have.
+// commented returns all cards of the board with their numbers of comments.
 func (c *crash) commented() (all []commentedCard) {
 	for cursor := ""; ; {
 		var page struct {

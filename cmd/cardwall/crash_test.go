@@ -22,9 +22,9 @@ const (
 	crashWriters = 8
 )
 
-// TestKillInLoad kills the server with SIGKILL again and again while clients
-// create cards under idempotency keys. What was acknowledged must be there,
-// what was sent again must be there once, and the data must be sound.
+// TestKillInLoad repeatedly kills the server with SIGKILL while clients create cards under
+// idempotency keys. Acknowledged cards must exist, repeated requests must create one card each,
+// and the data must be consistent.
 func TestKillInLoad(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
@@ -36,27 +36,27 @@ func TestKillInLoad(t *testing.T) {
 		})
 	}
 	stop := c.start()
-	c.sendAgain()
+	c.resend()
 	c.compare()
 	stop()
 	var out bytes.Buffer
 	if status := run([]string{"doctor", "--data", c.data}, strings.NewReader(""), &out, &out); status != 0 {
-		t.Errorf("the doctor says:\n%s", out.String())
+		t.Errorf("the doctor reports:\n%s", out.String())
 	}
-	t.Logf("%d kills, %d acknowledged writes, %d sent again", crashRounds, len(c.acknowledged), c.repeated)
+	t.Logf("%d kills, %d acknowledged writes, %d repeated", crashRounds, len(c.acknowledged), c.repeated)
 }
 
-// crash is a server that is killed, and what its clients know.
+// crash is a server that is killed, with what its clients know.
 type crash struct {
 	t            *testing.T
 	binary, data string
-	flags        []string // of every command, besides --data
+	flags        []string // for every command, in addition to --data
 	base, token  string
-	pid          int // of the server that was started last
+	pid          int // process ID of the server that was started last
 	list         string
 	client       *http.Client
 	mu           sync.Mutex
-	sent         map[string]bool   // every key that a request was sent with
+	sent         map[string]bool   // keys of all requests
 	acknowledged map[string]string // key to card id
 	repeated     int
 }
@@ -92,7 +92,7 @@ func (c *crash) command(args ...string) string {
 	return strings.TrimSpace(out.String())
 }
 
-// start runs the server until it answers; the function it returns kills it.
+// start runs the server and waits until it responds. The returned function kills it.
 func (c *crash) start() (kill func()) {
 	c.t.Helper()
 	addr := freeAddress(c.t)
@@ -121,12 +121,12 @@ func (c *crash) start() (kill func()) {
 		}
 		if time.Now().After(deadline) {
 			kill()
-			c.t.Fatalf("the server does not answer: %v\n%s", err, log.String())
+			c.t.Fatalf("the server does not respond: %v\n%s", err, log.String())
 		}
 	}
 }
 
-// load lets writers create cards until the server is gone.
+// load runs writers that create cards until the server is gone.
 func (c *crash) load(round int, end func()) {
 	var writers sync.WaitGroup
 	gone := make(chan struct{})
@@ -147,7 +147,7 @@ func (c *crash) load(round int, end func()) {
 					c.acknowledged[key] = id
 					c.mu.Unlock()
 				} else {
-					time.Sleep(time.Millisecond) // it is gone, or is not to be written now
+					time.Sleep(time.Millisecond) // the server is gone, or rejects writes at present
 				}
 			}
 		})
@@ -161,9 +161,8 @@ func (c *crash) create(key string) (string, error) {
 	return c.send("POST", "/cards", key, map[string]any{"listId": c.list, "title": key})
 }
 
-// sendAgain repeats every request: those that were acknowledged must be
-// answered with the same card.
-func (c *crash) sendAgain() {
+// resend repeats every request. An acknowledged one must return the same card.
+func (c *crash) resend() {
 	for key := range c.sent {
 		id, err := c.create(key)
 		if err != nil {
@@ -179,7 +178,7 @@ func (c *crash) sendAgain() {
 	}
 }
 
-// compare walks the list: every key's card is there, once.
+// compare checks that the list has exactly one card for every key.
 func (c *crash) compare() {
 	seen := map[string]string{}
 	cursor := ""
@@ -229,7 +228,7 @@ func (c *crash) fetch(path string, into any) {
 	}
 }
 
-// record is send for what has to succeed.
+// record is like send, but the request must succeed.
 func (c *crash) record(method, path, key string, in any) string {
 	c.t.Helper()
 	id, err := c.send(method, path, key, in)
@@ -239,7 +238,7 @@ func (c *crash) record(method, path, key string, in any) string {
 	return id
 }
 
-// send answers the id of what was made.
+// send returns the ID of the created object.
 func (c *crash) send(method, path, key string, in any) (string, error) {
 	body, status, err := c.exchange(method, path, key, in)
 	if err != nil {

@@ -36,16 +36,15 @@ import (
 
 const (
 	virtualHours = 72
-	outageBegins = 30 * time.Hour // of the receiver, in time since the begin
+	outageBegins = 30 * time.Hour // of the receiver, since the start of the test
 	outageEnds   = 33 * time.Hour
-	turnEvery    = 30 * time.Minute // a card is made, and Bob comments on it
+	turnEvery    = 30 * time.Minute // a card is created, and Bob comments on it
 )
 
-// TestSeventyTwoVirtualHours lets everything that works by itself beside the
-// requests work for three days, which take seconds here, while cards are made and
-// commented on: deliveries with their retries, rules, reminders, daily emails,
-// housekeeping and leases. After each day the server is another one on the same
-// data, a minute later. In the end each thing has happened once.
+// TestSeventyTwoVirtualHours runs all background work for three virtual days, which take
+// seconds here, while cards are created and commented on: deliveries with retries, rules,
+// reminders, daily emails, housekeeping and leases. After each day, another server takes over
+// the same data a minute later. In the end each effect has happened exactly once.
 func TestSeventyTwoVirtualHours(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -60,13 +59,13 @@ func TestSeventyTwoVirtualHours(t *testing.T) {
 			time.Sleep(time.Minute)
 		}
 		stop := d.serve("srv_last")
-		time.Sleep(24 * time.Hour) // retries, and the last emails
+		time.Sleep(24 * time.Hour) // time for retries and the last emails
 		d.compare()
 		stop()
 	})
 }
 
-// days is a server's data, and what happened outside.
+// days is a server's data, with the effects observed outside.
 type days struct {
 	t          *testing.T
 	file       string
@@ -76,15 +75,15 @@ type days struct {
 	registry   *op.Registry
 	engine     *op.Engine
 	ada, bob   board.Caller
-	list, card string // the card is due, and Ada's
+	list, card string // the card has a due date and is assigned to Ada
 	cards      []string
 	guard      *hook.Guard
-	purged     atomic.Int64 // answers to keys
+	purged     atomic.Int64 // stored responses that were purged
 
 	mu       sync.Mutex
 	taken    map[string]int // deliveries, by id
 	attempts map[string]int
-	versions map[int64]string // by which id a version came
+	versions map[int64]string // delivery ID, by version
 	digests  map[string]int   // by day
 }
 
@@ -121,10 +120,10 @@ func newDays(t *testing.T) *days {
 	d.do(d.ada, "create_rule", fields{"boardId": on, "name": "Mark", "when": fields{"event": "card_created"},
 		"then": []any{fields{"operation": "add_checklist", "input": fields{"title": "First"}}}})
 	token := d.ada
-	token.SessionID = "" // to which a recent sign-in means nothing
+	token.SessionID = "" // so that no recent sign-in is required
 	d.do(token, "create_webhook",
 		fields{"boardId": on, "url": "http://receiver.test/in", "events": []string{"card.created"}})
-	// Times are those of UTC, where Ada lives: the day before at nine, and the day itself at nine.
+	// Reminders use UTC, Ada's time zone: the day before at nine, and the day itself at nine.
 	d.card = d.do(d.ada, "create_card", fields{"listId": d.list, "title": "Due", "assignees": []string{d.ada.UserID},
 		"due": fields{"dueDate": d.began.UTC().AddDate(0, 0, 2).Format(board.DateLayout), "timeZone": "UTC"}})
 	return d
@@ -136,7 +135,7 @@ func (d *days) log() *slog.Logger {
 	return slog.New(slog.NewTextHandler(d.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
-// open opens the data as a server that starts.
+// open opens the data as a starting server does.
 func (d *days) open() (closing func()) {
 	d.t.Helper()
 	db, err := store.Open(d.t.Context(), store.Options{
@@ -155,7 +154,7 @@ func (d *days) open() (closing func()) {
 	}
 }
 
-// person is somebody who is signed in.
+// person returns a signed-in person.
 func (d *days) person(name string) board.Caller {
 	d.t.Helper()
 	var u board.User
@@ -170,7 +169,7 @@ func (d *days) person(name string) board.Caller {
 	return c
 }
 
-// do calls an operation that has to succeed, under a key, and answers the id.
+// do calls an operation that must succeed, with an idempotency key, and returns the ID.
 func (d *days) do(who board.Caller, name string, in fields) string {
 	d.t.Helper()
 	var out struct{ Data struct{ ID string } }
@@ -204,7 +203,7 @@ func (d *days) call(who board.Caller, name string, in fields, out any) {
 	}
 }
 
-// turn makes a card, of which Bob says something to Ada.
+// turn creates a card on which Bob mentions Ada in a comment.
 func (d *days) turn() {
 	d.t.Helper()
 	id := d.do(d.ada, "create_card", fields{"listId": d.list, "title": "Card"})
@@ -212,7 +211,7 @@ func (d *days) turn() {
 	d.do(d.bob, "add_comment", fields{"cardId": d.card, "text": "And this."})
 }
 
-// serve runs what a server runs beside the requests.
+// serve runs the background work of a server.
 func (d *days) serve(holder string) (stop func()) {
 	d.t.Helper()
 	closing := d.open()
@@ -239,7 +238,7 @@ func (d *days) serve(holder string) (stop func()) {
 	}
 }
 
-// housekeep forgets what has had its time, as often as a server does.
+// housekeep deletes expired data as often as a server does.
 func (d *days) housekeep(ctx context.Context, holder string) {
 	tick := time.NewTicker(housekeeping)
 	defer tick.Stop()
@@ -257,7 +256,7 @@ func (d *days) housekeep(ctx context.Context, holder string) {
 	}
 }
 
-// emailQueue counts the daily summaries that were sent.
+// emailQueue counts the daily summaries that are sent.
 func (d *days) emailQueue() mail.Queue {
 	queue := emailQueue(d.db)
 	done := queue.Done
@@ -272,7 +271,7 @@ func (d *days) emailQueue() mail.Queue {
 	return queue
 }
 
-// dial connects to the receiver, within the process.
+// dial connects to the receiver within the process.
 func (d *days) dial(_ context.Context, _, address string) (net.Conn, error) {
 	if address != "receiver.test:80" {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
@@ -297,8 +296,8 @@ func (d *days) dial(_ context.Context, _, address string) (net.Conn, error) {
 	return near, nil
 }
 
-// receive takes a delivery. It refuses during an outage, and each seventh version
-// at first.
+// receive accepts a delivery. It rejects all during an outage, and each seventh version at its
+// first attempt.
 func (d *days) receive(body []byte) (status int) {
 	var in struct {
 		ID           string `json:"id"`
@@ -310,7 +309,7 @@ func (d *days) receive(body []byte) (status int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if other, known := d.versions[in.BoardVersion]; known && other != in.ID {
-		d.t.Errorf("version %d came as %s and as %s", in.BoardVersion, other, in.ID)
+		d.t.Errorf("version %d arrived with the IDs %s and %s", in.BoardVersion, other, in.ID)
 	}
 	d.versions[in.BoardVersion] = in.ID
 	d.attempts[in.ID]++
@@ -322,25 +321,25 @@ func (d *days) receive(body []byte) (status int) {
 	return http.StatusNoContent
 }
 
-// compare says what did not happen, or happened twice.
+// compare reports effects that are missing or happened twice.
 func (d *days) compare() {
 	d.t.Helper()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if want := len(d.cards) + 1; len(d.taken) != want {
-		d.t.Errorf("%d of %d deliveries came", len(d.taken), want)
+		d.t.Errorf("%d of %d deliveries arrived", len(d.taken), want)
 	}
 	again := 0
 	for id, times := range d.attempts {
 		if d.taken[id] > 1 || times > 9 {
-			d.t.Errorf("%s was attempted %d times and taken %d times", id, times, d.taken[id])
+			d.t.Errorf("%s was attempted %d times and accepted %d times, want it accepted once", id, times, d.taken[id])
 		}
 		if times > 1 {
 			again++
 		}
 	}
 	if again < int((outageEnds-outageBegins)/turnEvery) {
-		d.t.Errorf("only %d deliveries were attempted again, so there was no outage", again)
+		d.t.Errorf("only %d deliveries were retried, so there was no outage", again)
 	}
 	for _, id := range d.cards {
 		var out struct{ Data []struct{ Title string } }
@@ -359,7 +358,7 @@ func (d *days) compare() {
 		}
 	}
 	if want := map[string]int{"day": 1, "due": 1}; !maps.Equal(reminded, want) {
-		d.t.Errorf("Ada was reminded %v, want %v", reminded, want)
+		d.t.Errorf("the reminders to Ada are %v, want %v", reminded, want)
 	}
 	want := map[string]int{}
 	for day := range virtualHours/24 + 1 {
@@ -369,12 +368,12 @@ func (d *days) compare() {
 		d.t.Errorf("daily emails sent: %v, want %v", d.digests, want)
 	}
 	if d.purged.Load() < int64(len(d.cards)) {
-		d.t.Errorf("%d answers to keys were forgotten, of more than %d", d.purged.Load(), len(d.cards))
+		d.t.Errorf("%d stored responses were purged, want more than %d", d.purged.Load(), len(d.cards))
 	}
 	findings, err := dbtool.Examine(d.t.Context(), d.db)
 	if err != nil || len(findings) > 0 {
-		d.t.Errorf("the data is not sound: %v %v", findings, err)
+		d.t.Errorf("the data is inconsistent: %v %v", findings, err)
 	}
-	d.t.Logf("%d cards, %d deliveries of which %d were attempted again, %d answers forgotten", len(d.cards), len(d.taken),
+	d.t.Logf("%d cards, %d deliveries of which %d were retried, %d stored responses purged", len(d.cards), len(d.taken),
 		again, d.purged.Load())
 }

@@ -18,7 +18,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// readDeploy reads a file that installs the program.
+// readDeploy reads a file of the deploy folder.
 func readDeploy(t *testing.T, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../deploy", name))
@@ -28,7 +28,7 @@ func readDeploy(t *testing.T, name string) []byte {
 	return text
 }
 
-// alert is a rule of Prometheus.
+// alert is a Prometheus alerting rule.
 type alert struct {
 	Alert, Expr, For    string
 	Labels, Annotations map[string]string
@@ -53,7 +53,7 @@ func alerts(t *testing.T) (all []alert) {
 	return all
 }
 
-// dashboardQueries are what the dashboard asks Prometheus, by panel.
+// dashboardQueries returns the Prometheus queries of the dashboard, by panel.
 func dashboardQueries(t *testing.T) map[string][]string {
 	t.Helper()
 	var d struct {
@@ -75,7 +75,7 @@ func dashboardQueries(t *testing.T) map[string][]string {
 			continue
 		}
 		if len(p.Targets) == 0 {
-			t.Errorf("the panel %q asks nothing", p.Title)
+			t.Errorf("the panel %q has no query", p.Title)
 		}
 		for _, target := range p.Targets {
 			found[p.Title] = append(found[p.Title], target.Expr)
@@ -92,9 +92,9 @@ func dashboardQueries(t *testing.T) map[string][]string {
 	return found
 }
 
-// What the dashboard and the alerts ask for is what servers tell, and what servers
-// tell of themselves somebody looks at.
-func TestDashboardAndAlertsAskForWhatThereIs(t *testing.T) {
+// The dashboard and the alerts use only metrics that servers export. Every metric about the
+// servers themselves is used by one of them.
+func TestDashboardAndAlertsMatchTheMetrics(t *testing.T) {
 	t.Parallel()
 	names := metricNames(t)
 	names["up"] = "Prometheus' own."
@@ -104,10 +104,10 @@ func TestDashboardAndAlertsAskForWhatThereIs(t *testing.T) {
 		t.Helper()
 		found := metric.FindAllString(regexp.MustCompile(`"[^"]*"`).ReplaceAllString(expr, ""), -1)
 		if len(found) == 0 {
-			t.Errorf("%s asks for no metric: %s", where, expr)
+			t.Errorf("%s uses no metric: %s", where, expr)
 		}
 		if strings.Count(expr, "(") != strings.Count(expr, ")") || strings.Count(expr, "{") != strings.Count(expr, "}") {
-			t.Errorf("%s does not close what it opens: %s", where, expr)
+			t.Errorf("%s has unbalanced brackets: %s", where, expr)
 		}
 		for _, name := range found {
 			base := name
@@ -117,7 +117,7 @@ func TestDashboardAndAlertsAskForWhatThereIs(t *testing.T) {
 				}
 			}
 			if asked[base] = true; names[base] == "" {
-				t.Errorf("%s asks for %s, which no server tells", where, name)
+				t.Errorf("%s uses %s, which no server exports", where, name)
 			}
 		}
 	}
@@ -131,12 +131,12 @@ func TestDashboardAndAlertsAskForWhatThereIs(t *testing.T) {
 	}
 	for name := range names {
 		if strings.HasPrefix(name, "cardwall_") && !asked[name] {
-			t.Errorf("%s is told, and neither the dashboard nor an alert looks at it", name)
+			t.Errorf("%s is exported, but neither the dashboard nor an alert uses it", name)
 		}
 	}
 }
 
-// Each alert is explained, and nothing is explained that does not exist.
+// docs/operating.md explains every alert, and only existing ones.
 func TestAlertsAreExplained(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/operating.md")
@@ -149,7 +149,7 @@ func TestAlertsAreExplained(t *testing.T) {
 	}
 	for _, a := range alerts(t) {
 		if explained[a.Alert] != a.Labels["severity"] {
-			t.Errorf("docs/operating.md explains %s as %q, it is %q", a.Alert, explained[a.Alert], a.Labels["severity"])
+			t.Errorf("docs/operating.md gives %s the severity %q, want %q", a.Alert, explained[a.Alert], a.Labels["severity"])
 		}
 		delete(explained, a.Alert)
 		if want := "docs/operating.md#" + strings.ToLower(a.Alert); a.Annotations["runbook"] != want ||
@@ -158,12 +158,12 @@ func TestAlertsAreExplained(t *testing.T) {
 		}
 	}
 	for name := range explained {
-		t.Errorf("docs/operating.md explains %s, which is no alert", name)
+		t.Errorf("docs/operating.md explains %s, which is not an alert", name)
 	}
 }
 
-// The servers of the compose file are those of its balancer, and they share what
-// they must.
+// The compose file has the same servers as its load balancer, and they share the required
+// settings.
 func TestComposeFile(t *testing.T) {
 	t.Parallel()
 	var file struct {
@@ -193,7 +193,7 @@ func TestComposeFile(t *testing.T) {
 			}
 		}
 		if !s.ReadOnly {
-			t.Errorf("%s may write to its image", name)
+			t.Errorf("%s has a writable image", name)
 		}
 		if s.Tmpfs != nil || !slices.Contains(s.Volumes, name+":/data") {
 			t.Errorf("%s spools uploads to memory", name)
@@ -210,8 +210,8 @@ func TestComposeFile(t *testing.T) {
 	}
 }
 
-// need is a program of the machine's own: without it the test is left out, but
-// fails where all must be there.
+// need returns the path of a program. If it is not installed, the test is skipped, or fails in
+// CI.
 func need(t *testing.T, program string) string {
 	t.Helper()
 	path, err := exec.LookPath(program)
@@ -224,14 +224,14 @@ func need(t *testing.T, program string) string {
 	return path
 }
 
-// systemd understands the unit, and finds it guarded.
+// systemd accepts the unit, and rates it as hardened.
 func TestUnitFile(t *testing.T) {
 	t.Parallel()
 	analyze := need(t, "systemd-analyze")
 	var files []string
 	folder := t.TempDir()
 	for _, name := range []string{"cardwall.service", "cardwall-backup.service", "cardwall-backup.timer"} {
-		// The program stands elsewhere where it is not installed.
+		// On this machine the program is installed in another place.
 		unit := bytes.ReplaceAll(readDeploy(t, "systemd/"+name), []byte("/usr/local/bin/cardwall"), []byte("/bin/true"))
 		files = append(files, filepath.Join(folder, name))
 		if err := os.WriteFile(filepath.Join(folder, name), unit, 0o600); err != nil {
@@ -239,7 +239,7 @@ func TestUnitFile(t *testing.T) {
 		}
 	}
 	out, err := exec.CommandContext(t.Context(), analyze, append([]string{"verify"}, files...)...).CombinedOutput()
-	// systemd before 254 does not know these two, and says so.
+	// systemd before 254 warns about two settings that it does not know.
 	said := regexp.MustCompile(`(?m)^.*Unknown key( name)? 'Restart(Steps|MaxDelaySec)' in section .?Service.?, `+
 		`ignoring\.\n`).ReplaceAllString(string(out), "")
 	if err != nil || strings.Contains(said, folder+"/cardwall") || strings.Contains(said, "cardwall.service:") ||
@@ -254,24 +254,23 @@ func TestUnitFile(t *testing.T) {
 	}
 }
 
-// A server that cannot start for a while is not given up.
-func TestUnitIsNeverGivenUp(t *testing.T) {
+// systemd restarts a failing server without limit.
+func TestUnitRestartsWithoutLimit(t *testing.T) {
 	t.Parallel()
 	unit := string(readDeploy(t, "systemd/cardwall.service"))
 	section, service, ok := strings.Cut(unit, "\n[Service]\n")
 	if !ok || !strings.Contains(section, "\nStartLimitIntervalSec=0\n") {
-		t.Error("the unit gives up after some tries")
+		t.Error("the unit gives up after a number of restarts")
 	}
 	for _, line := range []string{"Restart=on-failure", "RestartSec=1", "RestartSteps=8", "RestartMaxDelaySec=60"} {
 		if !strings.Contains(service, "\n"+line+"\n") {
-			t.Errorf("the unit does not say %s", line)
+			t.Errorf("the unit does not contain %s", line)
 		}
 	}
 }
 
-// Prometheus itself reads the alerts, and they fire and stay silent as the cases
-// in testdata say.
-func TestAlertsFireWhenTheyMust(t *testing.T) {
+// Prometheus accepts the alerts, and they fire or stay silent as the cases in testdata expect.
+func TestAlertsFireAsExpected(t *testing.T) {
 	t.Parallel()
 	promtool := need(t, "promtool")
 	folder := t.TempDir()
@@ -294,8 +293,8 @@ func TestAlertsFireWhenTheyMust(t *testing.T) {
 	}
 }
 
-// The image is the program, authorities and a folder: this runs it in such a
-// root, as its account, and asks for its health as the engine would.
+// The image contains the program, CA certificates and a folder. This test runs the program
+// in such a root, as the image's user, and checks its health as a container engine would.
 func TestProgramRunsInAnEmptyRoot(t *testing.T) {
 	t.Parallel()
 	const account = 65532
@@ -306,7 +305,7 @@ func TestProgramRunsInAnEmptyRoot(t *testing.T) {
 		`CMD ["/cardwall", "health"]`, `ENTRYPOINT ["/cardwall"]`, `CMD ["serve"]`,
 	} {
 		if !strings.Contains(image, line) {
-			t.Errorf("the Dockerfile does not say %s", line)
+			t.Errorf("the Dockerfile does not contain %s", line)
 		}
 	}
 	root, err := os.MkdirTemp("", "cardwall-root-")
@@ -330,7 +329,7 @@ func TestProgramRunsInAnEmptyRoot(t *testing.T) {
 			}
 		}
 		inside.Credential = &syscall.Credential{Uid: account, Gid: account}
-	} else { // whose account is another, in a namespace of its own
+	} else { // run as another user, in a new user namespace
 		inside.Cloneflags = syscall.CLONE_NEWUSER
 		inside.UidMappings = []syscall.SysProcIDMap{{ContainerID: account, HostID: os.Getuid(), Size: 1}}
 		inside.GidMappings = []syscall.SysProcIDMap{{ContainerID: account, HostID: os.Getgid(), Size: 1}}
@@ -345,7 +344,7 @@ func TestProgramRunsInAnEmptyRoot(t *testing.T) {
 		return cmd, &out
 	}
 	if cmd, out := command("health"); cmd.Run() == nil || !strings.Contains(out.String(), "does not respond") {
-		t.Errorf("without a server health says %q", out)
+		t.Errorf("without a server, health prints %q", out)
 	}
 	server, log := command("serve")
 	if err := server.Start(); err != nil {
@@ -361,7 +360,7 @@ func TestProgramRunsInAnEmptyRoot(t *testing.T) {
 	}
 	if cmd, out := command("user", "add", "--email", "ada@example.com", "--name", "Ada", "--time-zone",
 		"Europe/Berlin"); cmd.Run() != nil {
-		t.Errorf("an account cannot be added beside the server: %s", out)
+		t.Errorf("an account cannot be added while the server runs: %s", out)
 	}
 	if err := server.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Error(err)
@@ -374,7 +373,7 @@ func TestProgramRunsInAnEmptyRoot(t *testing.T) {
 	}
 }
 
-// Who asks for health is told so in one line and by the status.
+// The health command prints one line and reports the result in its exit status.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	s := newStation(t, filepath.Join(t.TempDir(), "cardwall.db"), nil)

@@ -15,10 +15,9 @@ import (
 	"time"
 )
 
-// TestExportOfALargeBoardStaysUnder100MB reads an export that is larger than
-// what the server may come to, from the real program, and asks the system for
-// the most that the process ever had resident, mapped files counted in.
-// `make bench` does the same with 200,000 cards, the most that a board holds.
+// TestExportOfALargeBoardStaysUnder100MB exports a document larger than the server's memory
+// limit from the real program, and reads the process's peak resident memory, including mapped
+// files. `make bench` does the same with 200,000 cards, the maximum of a board.
 func TestExportOfALargeBoardStaysUnder100MB(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a document of 120 MB takes some seconds")
@@ -57,17 +56,17 @@ func TestExportOfALargeBoardStaysUnder100MB(t *testing.T) {
 	}
 	if !strings.HasSuffix(strings.TrimSpace(end.text), `"complete":true}`) ||
 		!strings.Contains(end.text, fmt.Sprintf(`"cards":%d,`, cards)) {
-		t.Errorf("the export ends in %q", end.text)
+		t.Errorf("the export ends with %q", end.text)
 	}
 	peak := peakMemory(t, c.pid)
-	t.Logf("%.1f MB exported, at most %.1f MB resident", float64(size)/(1<<20), float64(peak)/(1<<20))
+	t.Logf("%.1f MB exported, peak resident memory %.1f MB", float64(size)/(1<<20), float64(peak)/(1<<20))
 	if size < most || peak > most {
-		t.Errorf("an export of %d bytes made the server come to %d bytes, want at most %d for a larger document", size,
+		t.Errorf("an export of %d bytes: the server's peak memory is %d bytes, want at most %d and less than the document", size,
 			peak, most)
 	}
 }
 
-// tail keeps the end of what it is given.
+// tail keeps the last bytes that are written to it.
 type tail struct{ text string }
 
 func (e *tail) Write(p []byte) (int, error) {
@@ -76,7 +75,7 @@ func (e *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// peakMemory is the most that a process had resident since it began.
+// peakMemory returns the peak resident memory of a process, in bytes.
 func peakMemory(t *testing.T, pid int) int64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -85,7 +84,7 @@ func peakMemory(t *testing.T, pid int) int64 {
 	}
 	m := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(text)
 	if m == nil {
-		t.Fatalf("the system tells no peak: %s", text)
+		t.Fatalf("the system reports no peak memory: %s", text)
 	}
 	kilobytes, err := strconv.ParseInt(string(m[1]), 10, 64)
 	if err != nil {
@@ -107,7 +106,7 @@ func writeLargeBoard(path string, cards int) error {
 		`"name":"Large","description":"","visibility":"workspace","features":{},"nextNumber":%d,"cards":%d,"archivedAt":null,`+
 		`"createdBy":null,%s},"users":[],"labels":[],"lists":[{"id":"lst_x","name":"To do","wipLimit":null,"wipMode":"soft",`+
 		`"archivedAt":null,%s}],"cards":[`, cards+1, cards, at, at)
-	description := strings.Repeat(strings.Repeat("x", 200)+" ", 75) // long words, since each is indexed
+	description := strings.Repeat(strings.Repeat("x", 200)+" ", 75) // long words, because each word is indexed
 	for i := range cards {
 		if i > 0 {
 			fmt.Fprint(w, ",")

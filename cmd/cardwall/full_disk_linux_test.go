@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// smallDisk is a filesystem of some megabytes.
+// smallDisk mounts a file system of a few megabytes.
 func smallDisk(t *testing.T, size string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -25,7 +25,7 @@ func smallDisk(t *testing.T, size string) string {
 	return folder
 }
 
-// fill takes all room of a folder's filesystem; free gives it back.
+// fill uses up the space of a folder's file system. The returned function frees it.
 func fill(t *testing.T, folder string) (free func()) {
 	t.Helper()
 	name := filepath.Join(folder, "fill")
@@ -46,9 +46,9 @@ func fill(t *testing.T, folder string) (free func()) {
 	}
 }
 
-// A server that is started on a full disk reads, refuses writes, and takes them
-// when there is room: after a clean stop, after a kill, and with a log that the
-// database has no room for.
+// A server that starts on a full disk serves reads and rejects writes. It accepts writes again
+// when there is space. This holds after a clean stop, after a kill, and with a write-ahead log
+// that does not fit into the database.
 func TestServeStartsForReadingOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	for _, ended := range []string{"stopped", "killed", "killed with a long log"} {
@@ -66,7 +66,7 @@ func TestServeStartsForReadingOnAFullDisk(t *testing.T) {
 			if ended == "stopped" {
 				s.stop()
 			}
-			// What a killed process leaves is what is there while it rests.
+			// Copying the files of an idle server gives the state that a killed process leaves.
 			for _, name := range []string{"cardwall.db", "cardwall.db-wal", "cardwall.db-shm", "secret.key"} {
 				text, err := os.ReadFile(filepath.Join(made, name))
 				if err != nil {
@@ -99,15 +99,15 @@ func TestServeStartsForReadingOnAFullDisk(t *testing.T) {
 					`{"listId":"`+s.list+`","title":"Rig","description":"`+strings.Repeat("sail ", 3000)+`"}`)
 			}
 			if status := ask("GET", "/api/public/v1/workspaces", ""); status != http.StatusOK {
-				t.Errorf("a read is %d:\n%s", status, b.log)
+				t.Errorf("a read returned %d, want 200:\n%s", status, b.log)
 			}
 			if status := write(); status != http.StatusServiceUnavailable {
-				t.Errorf("a write is %d, want 503", status)
+				t.Errorf("a write returned %d, want 503", status)
 			}
 			free()
 			for deadline := time.Now().Add(20 * time.Second); write() != http.StatusCreated; time.Sleep(100 * time.Millisecond) {
 				if time.Now().After(deadline) {
-					t.Fatalf("writes do not return:\n%s", b.log)
+					t.Fatalf("writes do not recover:\n%s", b.log)
 				}
 			}
 			if ended == "killed with a long log" && !strings.Contains(b.log.String(), "disk full: starting read-only") {

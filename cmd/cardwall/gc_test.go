@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-func TestRoomOfTheHeap(t *testing.T) {
+func TestGCPercent(t *testing.T) {
 	t.Parallel()
 	for alive, want := range map[uint64]int{0: 200, 30 << 20: 200, 64 << 20: 200, 128 << 20: 100, 170 << 20: 75,
 		256 << 20: 50, 8 << 30: 50} {
 		if got := gcPercent(alive); got != want {
-			t.Errorf("%d MB alive leave %d percent, want %d", alive>>20, got, want)
+			t.Errorf("with %d MB of live heap the heap may grow by %d percent, want %d", alive>>20, got, want)
 		}
 	}
 }
 
-// What is alive is followed after each collection, up and down.
-func TestGCFollowsWhatIsAlive(t *testing.T) {
+// The GC percentage follows the live heap after each collection, up and down.
+func TestGCPercentFollowsTheLiveHeap(t *testing.T) {
 	t.Setenv("GOGC", "")
 	before := debug.SetGCPercent(maxGCPercent)
 	defer debug.SetGCPercent(before)
 	tuneGC()
 	percent := func() int {
 		now := []metrics.Sample{{Name: "/gc/gogc:percent"}}
-		metrics.Read(now) // changes nothing, as asking by SetGCPercent would
+		metrics.Read(now) // reads the value without changing it, unlike SetGCPercent
 		return int(now[0].Value.Uint64())
 	}
 	reaches := func(what string, reached func(percent int) bool) {

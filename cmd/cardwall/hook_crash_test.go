@@ -25,20 +25,19 @@ import (
 )
 
 const (
-	hookKills    = 12 // of the one server on SQLite
+	hookKills    = 12 // kills of the single server on SQLite
 	hookTakeover = 10 // kills of one of three servers on PostgreSQL
 	hookWriters  = 8
 	hotBoards    = 4
 
-	// A dead server's webhooks are taken over within 15 s. The rest is for a busy
-	// machine; with it they come sooner than by the look in vain, each 30 s.
+	// A dead server's webhooks are taken over within 15 s. The rest is slack for a busy machine,
+	// and less than the 30 s of the fallback poll.
 	hookLatest = 15*time.Second + 12*time.Second
 )
 
-// TestKillWhileDelivering kills the server with SIGKILL again and again while
-// clients change cards. What was committed, acknowledged or not, must reach
-// every webhook, under one id; what was not committed, or sends no events, must
-// reach none.
+// TestKillWhileDelivering repeatedly kills the server with SIGKILL while clients change cards.
+// Every committed change, acknowledged or not, must reach every webhook under one ID. Changes
+// that were not committed, or that send no events, must reach none.
 func TestKillWhileDelivering(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1)
@@ -58,8 +57,8 @@ func TestKillWhileDelivering(t *testing.T) {
 	t.Logf("%d kills: %s", hookKills, f.receiver.summary())
 }
 
-// TestKillOneOfThreeWhileDelivering kills one of three servers on PostgreSQL
-// again and again. The others look after its webhooks then.
+// TestKillOneOfThreeWhileDelivering repeatedly kills one of three servers on PostgreSQL. The
+// others then send its deliveries.
 func TestKillOneOfThreeWhileDelivering(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 3, "--database", apptest.PostgresURL(t))
@@ -68,7 +67,7 @@ func TestKillOneOfThreeWhileDelivering(t *testing.T) {
 	f.start(1)
 	f.start(2)
 	f.rest = 10 * time.Millisecond
-	time.Sleep(4 * time.Second) // they have shared the webhooks out
+	time.Sleep(4 * time.Second) // time for the servers to share the webhooks
 	stop := f.load()
 	for round := range hookTakeover {
 		time.Sleep(time.Duration(500+rand.IntN(1500)) * time.Millisecond)
@@ -83,12 +82,12 @@ func TestKillOneOfThreeWhileDelivering(t *testing.T) {
 	f.compare()
 	worst := f.receiver.worst(f.acknowledged)
 	if worst > hookLatest {
-		t.Errorf("a delivery came %v after its change was acknowledged, not within 15 s", worst.Round(time.Millisecond))
+		t.Errorf("a delivery arrived %v after its change was acknowledged, want at most 15 s", worst.Round(time.Millisecond))
 	}
 	t.Logf("%d kills: %s, the latest after %v", hookTakeover, f.receiver.summary(), worst.Round(time.Millisecond))
 }
 
-// fleet is servers that share one database, and what their clients know.
+// fleet is several servers on one database, with what their clients know.
 type fleet struct {
 	t                *testing.T
 	binary           string
@@ -96,7 +95,7 @@ type fleet struct {
 	token, workspace string
 	client           *http.Client
 	receiver         *hookReceiver
-	rest             time.Duration // of a writer between two changes
+	rest             time.Duration // pause of a writer between two changes
 	bases            []atomic.Pointer[string]
 
 	boards                     []*hotBoard
@@ -105,8 +104,8 @@ type fleet struct {
 
 	mu           sync.Mutex
 	acknowledged map[change]time.Time
-	calm         int // changes that must send nothing and were acknowledged
-	turnedDown   int // requests that were refused
+	calm         int // acknowledged changes that must send nothing
+	rejected     int // requests that were rejected
 }
 
 // place is a board with a list and a card.
@@ -116,7 +115,7 @@ type place struct{ board, list, card string }
 type hotBoard struct {
 	place
 	webhook string
-	from    int64 // its version when its webhooks were made
+	from    int64 // its version when its webhooks were created
 }
 
 // change is a change of a board.
@@ -157,7 +156,7 @@ func (f *fleet) doctor() {
 	}
 }
 
-// start runs a server until it answers; the function it returns kills it.
+// start runs a server and waits until it responds. The returned function kills it.
 func (f *fleet) start(i int) (kill func()) {
 	f.t.Helper()
 	addr := freeAddress(f.t)
@@ -191,12 +190,12 @@ func (f *fleet) start(i int) (kill func()) {
 		}
 		if time.Now().After(deadline) {
 			kill()
-			f.t.Fatalf("the server does not answer: %v\n%s", err, log.String())
+			f.t.Fatalf("the server does not respond: %v\n%s", err, log.String())
 		}
 	}
 }
 
-// answer is what the fleet reads of any answer.
+// answer is the part of a response that the fleet reads.
 type answer struct {
 	Data struct {
 		ID string `json:"id"`
@@ -204,8 +203,8 @@ type answer struct {
 	BoardVersion int64 `json:"boardVersion"`
 }
 
-// prepare makes the boards, and then the webhooks: one on each of the boards
-// that are changed, and one on all of the workspace.
+// prepare creates the boards and then the webhooks: one on each changed board, and one on the
+// workspace.
 func (f *fleet) prepare() {
 	f.t.Helper()
 	for range hotBoards {
@@ -225,7 +224,7 @@ func (f *fleet) prepare() {
 	f.make("/webhooks", map[string]any{"workspaceId": f.workspace, "url": f.receiver.url("workspace"), "events": kinds})
 }
 
-// place makes a board with a list and a card.
+// place creates a board with a list and a card.
 func (f *fleet) place(visibility string) (p place) {
 	f.t.Helper()
 	p.board = f.make("/boards",
@@ -235,7 +234,7 @@ func (f *fleet) place(visibility string) (p place) {
 	return p
 }
 
-// load lets writers change cards until the function that it returns is called.
+// load runs writers that change cards until the returned function is called.
 func (f *fleet) load() (stop func()) {
 	var writers sync.WaitGroup
 	done := make(chan struct{})
@@ -257,8 +256,8 @@ func (f *fleet) load() (stop func()) {
 	}
 }
 
-// write is one turn of a writer: a change of one event, one of two, and now and
-// then what must send nothing.
+// write makes a writer's next change: one with one event, one with two, and sometimes one that
+// must send nothing.
 func (f *fleet) write(w, n int) {
 	b := f.boards[(w+n)%len(f.boards)]
 	made, err := f.send("POST", "/cards", map[string]any{"listId": b.list, "title": fmt.Sprintf("Card %d of %d", n, w)})
@@ -288,7 +287,7 @@ func (f *fleet) write(w, n int) {
 	}
 }
 
-// note keeps what was acknowledged.
+// note records an acknowledged change.
 func (f *fleet) note(err error, board string, versions ...int64) {
 	if err != nil {
 		return
@@ -309,32 +308,32 @@ func (f *fleet) quiet(err error) {
 	}
 }
 
-// refuse counts refusals; the server must not have agreed.
+// refuse counts rejected requests. The server must not have accepted them.
 func (f *fleet) refuse(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var status statusError
 	switch {
 	case err == nil:
-		f.t.Error("a request that had to be refused was not")
+		f.t.Error("a request was accepted that should have been rejected")
 	case errors.As(err, &status) && status.code < http.StatusInternalServerError:
-		f.turnedDown++
+		f.rejected++
 	}
 }
 
-// keepQuiet imports a board beside the load, which sends no events.
+// keepQuiet imports a board during the load. The import sends no events.
 func (f *fleet) keepQuiet() {
 	f.t.Helper()
 	f.command("import", "cardwall", f.document, "--workspace", f.workspace)
 }
 
-// compare waits until each committed change has come, and says what is wrong:
-// the truth is the boards' own lists of changes.
+// compare waits until every committed change has been delivered, and reports errors. The
+// expected changes come from the boards' change lists.
 func (f *fleet) compare() {
 	f.t.Helper()
-	if f.calm == 0 || f.turnedDown == 0 || len(f.acknowledged) < 100 {
-		f.t.Errorf("the load was none: %d changes that send nothing, %d refusals, %d acknowledged changes", f.calm,
-			f.turnedDown, len(f.acknowledged))
+	if f.calm == 0 || f.rejected == 0 || len(f.acknowledged) < 100 {
+		f.t.Errorf("there was too little load: %d changes that send nothing, %d refusals, %d acknowledged changes", f.calm,
+			f.rejected, len(f.acknowledged))
 	}
 	want := map[arrival]string{}
 	committed := map[change]bool{}
@@ -350,7 +349,7 @@ func (f *fleet) compare() {
 	}
 	for a := range f.acknowledged {
 		if !committed[a] {
-			f.t.Errorf("version %d of %s was acknowledged and is not there", a.version, a.board)
+			f.t.Errorf("version %d of %s was acknowledged but does not exist", a.version, a.board)
 		}
 	}
 	f.receiver.await(want, 2*time.Minute)
@@ -364,7 +363,7 @@ type page []struct {
 
 func (p page) highest() int64 { return p[len(p)-1].BoardVersion }
 
-// versions are the changes of a board after a version.
+// versions returns the changes of a board after a version.
 func (f *fleet) versions(board string, since int64) (pages []page) {
 	f.t.Helper()
 	cursor := ""
@@ -389,7 +388,7 @@ func (f *fleet) must(err error) {
 	}
 }
 
-// make is send for what has to be made.
+// make is like send, but the request must succeed.
 func (f *fleet) make(path string, in any) answer {
 	f.t.Helper()
 	a, err := f.send("POST", path, in)
@@ -397,8 +396,8 @@ func (f *fleet) make(path string, in any) answer {
 	return a
 }
 
-// send makes a request under a key, and again as long as no answer comes, which
-// is so while a server is down.
+// send makes a request with an idempotency key and repeats it until there is a response,
+// because a server may be down.
 func (f *fleet) send(method, path string, in any) (a answer, err error) {
 	key := crand.Text()
 	for range 100 {
@@ -412,7 +411,7 @@ func (f *fleet) send(method, path string, in any) (a answer, err error) {
 	return a, err
 }
 
-// statusError is an answer that is no success.
+// statusError is a response without success.
 type statusError struct {
 	code int
 	text string
@@ -420,7 +419,7 @@ type statusError struct {
 
 func (e statusError) Error() string { return fmt.Sprintf("status %d: %s", e.code, e.text) }
 
-// exchange asks any server that is there.
+// exchange sends a request to any running server.
 func (f *fleet) exchange(method, path, key string, in any, out func(io.Reader) error) error {
 	var body io.Reader
 	if in != nil {
@@ -433,7 +432,7 @@ func (f *fleet) exchange(method, path, key string, in any, out func(io.Reader) e
 	var base *string
 	for first, i := rand.IntN(len(f.bases)), 0; base == nil; i++ {
 		if i == len(f.bases) {
-			return errors.New("no server is there")
+			return errors.New("no server is running")
 		}
 		base = f.bases[(first+i)%len(f.bases)].Load()
 	}
@@ -453,7 +452,7 @@ func (f *fleet) exchange(method, path, key string, in any, out func(io.Reader) e
 	if err != nil {
 		return err
 	}
-	defer func() { _ = res.Body.Close() }() // only read
+	defer func() { _ = res.Body.Close() }() // error irrelevant after reading
 	if res.StatusCode >= http.StatusMultipleChoices {
 		text, _ := io.ReadAll(res.Body)
 		return statusError{res.StatusCode, string(text)}
@@ -465,7 +464,7 @@ func into(v any) func(io.Reader) error {
 	return func(r io.Reader) error { return json.NewDecoder(r).Decode(v) }
 }
 
-// keep writes an answer to a file.
+// keep writes a response to a file.
 func (f *fleet) keep(path string) func(io.Reader) error {
 	return func(r io.Reader) error {
 		text, err := io.ReadAll(r)
@@ -476,22 +475,22 @@ func (f *fleet) keep(path string) func(io.Reader) error {
 	}
 }
 
-// arrival is a change at a webhook.
+// arrival is the arrival of a change at a webhook.
 type arrival struct {
 	webhook string
 	change
 }
 
-// hookReceiver takes deliveries. Each tenth version it refuses at first, so that
-// the attempts of a delivery can be compared.
+// hookReceiver accepts deliveries. It rejects each tenth version at first, so that the IDs of
+// the attempts can be compared.
 type hookReceiver struct {
 	t       *testing.T
 	server  *httptest.Server
 	mu      sync.Mutex
-	ids     map[arrival]string // by which a change was first sent
+	ids     map[arrival]string // delivery ID of a change's first attempt
 	kinds   map[arrival]string
 	taken   map[arrival]time.Time
-	again   int // deliveries that were taken before
+	again   int // deliveries that had already been accepted
 	refused int
 }
 
@@ -520,7 +519,7 @@ func (r *hookReceiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	case q.Header.Get("webhook-id") != in.ID:
 		r.t.Errorf("webhook-id is %s, and the body's id %s", q.Header.Get("webhook-id"), in.ID)
 	case known && first != in.ID:
-		r.t.Errorf("%s got version %d of %s as %s and as %s", a.webhook, a.version, a.board, first, in.ID)
+		r.t.Errorf("%s got version %d of %s with the IDs %s and %s", a.webhook, a.version, a.board, first, in.ID)
 	}
 	r.ids[a], r.kinds[a] = in.ID, in.Type
 	if !known && a.version%10 == 0 {
@@ -536,7 +535,7 @@ func (r *hookReceiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// await waits until what is wanted has come, and refuses anything else.
+// await waits until all wanted changes have arrived, and fails on any other.
 func (r *hookReceiver) await(want map[arrival]string, most time.Duration) {
 	r.t.Helper()
 	missing := func() (n int) {
@@ -552,7 +551,7 @@ func (r *hookReceiver) await(want map[arrival]string, most time.Duration) {
 	for deadline := time.Now().Add(most); missing() > 0 && time.Now().Before(deadline); {
 		time.Sleep(50 * time.Millisecond)
 	}
-	time.Sleep(500 * time.Millisecond) // what is too much comes a little later
+	time.Sleep(500 * time.Millisecond) // unexpected deliveries may arrive a little later
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.refused == 0 {
@@ -587,7 +586,7 @@ func (r *hookReceiver) await(want map[arrival]string, most time.Duration) {
 	}
 }
 
-// worst is the longest time from an acknowledgment to the delivery.
+// worst returns the longest time from an acknowledgment to its delivery.
 func (r *hookReceiver) worst(acknowledged map[change]time.Time) (worst time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

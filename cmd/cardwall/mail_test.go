@@ -25,7 +25,7 @@ func TestEmailsGoToTheOutbox(t *testing.T) {
 	}
 	defer func() { _ = db.Close() }()
 	if _, err := (mailFlags{SMTPURL: "http://mail"}).newSender(g); err == nil {
-		t.Error("a wrong address of the mail server is taken")
+		t.Error("an invalid mail server URL was accepted")
 	}
 	err = db.Write(ctx, board.System(), func(tx *store.Tx) error {
 		u, err := app.AddUser(ctx, tx, app.NewUser{Email: "ada@example.com", Name: "Ada"})

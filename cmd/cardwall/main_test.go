@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// cli runs the program in a data folder of its own.
+// cli runs the program with a new data folder.
 type cli struct {
 	t    *testing.T
 	data string
@@ -63,8 +63,8 @@ func TestAccountsFromTheCommandLine(t *testing.T) {
 	}
 }
 
-// The setting for new organizations holds for the demo and for workspace add.
-func TestPlanSettingHoldsOnTheCommandLine(t *testing.T) {
+// The setting for new organizations applies to the demo and to workspace add.
+func TestPlanSettingAppliesToTheCommandLine(t *testing.T) {
 	t.Parallel()
 	c := cli{t, t.TempDir()}
 	c.must("demo", "--plan", "team")
@@ -79,7 +79,7 @@ func TestPlanSettingHoldsOnTheCommandLine(t *testing.T) {
 	}
 	if status, _, problems := c.run("", "org", "list", "--plan", "gold"); status == 0 ||
 		!strings.Contains(problems, "free") {
-		t.Errorf("a plan that does not exist was taken: %s", problems)
+		t.Errorf("an unknown plan was accepted: %s", problems)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestDemoCanRunAgain(t *testing.T) {
 	}
 	board := regexp.MustCompile(`brd_\w+`)
 	if board.FindString(first) != board.FindString(second) {
-		t.Error("the second demo made another board")
+		t.Error("the second demo created another board")
 	}
 	c.must("doctor")
 }

@@ -18,9 +18,8 @@ import (
 	"time"
 )
 
-// TestClientsOfMCP has the clients that people use connect to the server, with
-// a pasted token and by a person's consent, and work as an agent would: see
-// tools/mcp/visit.mjs.
+// TestClientsOfMCP connects popular MCP clients to the server, with a pasted token and with a
+// person's consent, and lets them work as an agent would; see tools/mcp/visit.mjs.
 func TestClientsOfMCP(t *testing.T) {
 	t.Parallel()
 	modules := mcpModules(t)
@@ -32,7 +31,7 @@ func TestClientsOfMCP(t *testing.T) {
 		for name, c := range map[string]struct {
 			script   string
 			args     []string
-			protocol string // that is agreed on; empty when the client does not tell
+			protocol string // negotiated version; empty if the client does not report it
 		}{
 			"sdk":                    {script: "sdk.mjs", protocol: "2025-11-25"},
 			"client, legacy era":     {script: "client.mjs", args: []string{"legacy"}, protocol: "2025-11-25"},
@@ -51,10 +50,10 @@ func TestClientsOfMCP(t *testing.T) {
 					seen := v.seen()
 					v.check(seen, title)
 					if seen.Protocol != c.protocol {
-						t.Errorf("speaks %q, want %q", seen.Protocol, c.protocol)
+						t.Errorf("the protocol version is %q, want %q", seen.Protocol, c.protocol)
 					}
 					if v.byConsent && c.protocol != "" && !seen.Refreshed {
-						t.Error("did not get another access token by its refresh token")
+						t.Error("the client did not get a new access token with its refresh token")
 					}
 				})
 			}
@@ -110,8 +109,8 @@ func (s *mcpServer) page(t *testing.T, path string, input map[string]any) (data 
 	return envelope.Data
 }
 
-// consent is what a person does to whom a client shows an address: look at what
-// is asked, allow to read and write, and let the browser go back to the client.
+// consent does what a person does with the address that a client shows: it reads the request,
+// allows reading and writing, and follows the redirect back to the client.
 func (s *mcpServer) consent(t *testing.T, address string) {
 	t.Helper()
 	_, query, _ := strings.Cut(address, "?")
@@ -120,13 +119,13 @@ func (s *mcpServer) consent(t *testing.T, address string) {
 		t.Fatal(err)
 	}
 	_ = shown.Body.Close()
-	// A program that was built without its pages says so; the page's own calls do.
+	// A program built without its pages says so on the page; the page's own calls still work.
 	if shown.StatusCode != http.StatusOK && shown.StatusCode != http.StatusNotImplemented {
-		t.Fatalf("nobody is asked for consent: %d %s", shown.StatusCode, shown.Header.Get("Location"))
+		t.Fatalf("there is no consent page: got status %d, location %s", shown.StatusCode, shown.Header.Get("Location"))
 	}
 	asked := s.page(t, "/connect/authorization", map[string]any{"query": query})
 	if asked["name"] == "" || asked["place"] != "device" && asked["returnsTo"] == "" {
-		t.Errorf("the person is shown %v", asked)
+		t.Errorf("the consent page shows %v", asked)
 	}
 	allowed := s.page(t, "/connect/authorization/allow",
 		map[string]any{"query": query, "scopes": []string{"read", "write"}})
@@ -138,12 +137,12 @@ func (s *mcpServer) consent(t *testing.T, address string) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the client does not listen where it wants the browser back: %v", err)
+			t.Fatalf("the client does not listen at its redirect address: %v", err)
 		}
 	}
 }
 
-// visitor is a client at work.
+// visitor is a running client.
 type visitor struct {
 	t *testing.T
 	*mcpServer
@@ -153,7 +152,7 @@ type visitor struct {
 	problems  string // its standard error
 }
 
-// token is the environment of a client that was given one.
+// token returns the environment of a client with a token.
 func (v *visitor) token() []string {
 	if v.byConsent {
 		return nil
@@ -161,13 +160,13 @@ func (v *visitor) token() []string {
 	return []string{"TOKEN=" + v.mcpServer.token}
 }
 
-const longestLine = 1 << 24 // the inspector prints the list of tools in one
+const longestLine = 1 << 24 // the inspector prints the list of tools in one line
 
-// asks finds the address at which a client wants a person's consent.
+// asks matches the address at which a client asks for consent.
 var asks = regexp.MustCompile(`https?://\S+/oauth/authorize\?\S+`)
 
-// run runs a client to its end. When it shows an address for consent, a person
-// gives it.
+// run runs a client to its end. When the client prints an address for consent, a person gives
+// consent.
 func (v *visitor) run(cmd *exec.Cmd) {
 	v.t.Helper()
 	out, err := cmd.StdoutPipe()
@@ -211,7 +210,7 @@ func (v *visitor) run(cmd *exec.Cmd) {
 	v.out, v.problems = kept.Bytes(), told.String()
 }
 
-// seen is what a script of tools/mcp printed last.
+// seen returns the last output of a script of tools/mcp.
 func (v *visitor) seen() (seen visit) {
 	v.t.Helper()
 	lines := bytes.Split(bytes.TrimSpace(v.out), []byte("\n"))
@@ -228,24 +227,24 @@ type visit struct {
 	Refreshed                 bool
 }
 
-// check holds what a client saw against what there is.
+// check compares what a client saw with the server's data.
 func (v *visitor) check(seen visit, title string) {
 	v.t.Helper()
 	if v.consented > 0 != v.byConsent {
-		v.t.Errorf("asked for consent %d times", v.consented)
+		v.t.Errorf("the client asked for consent %d times", v.consented)
 	}
 	if !slices.Contains(seen.Tools, "create_card") || slices.ContainsFunc(seen.Tools, func(name string) bool {
 		return strings.HasPrefix(name, "test_")
 	}) {
-		v.t.Errorf("is offered %q", seen.Tools)
+		v.t.Errorf("the client sees the tools %q", seen.Tools)
 	}
-	// Consent is given to write, the pasted token has every scope.
+	// The consent includes write; the pasted token has every scope.
 	if admin := slices.Contains(seen.Tools, "trash_board"); admin == v.byConsent {
-		v.t.Errorf("is offered what needs the scope admin: %v", admin)
+		v.t.Errorf("the client sees tools that need the scope admin: %v", admin)
 	}
 	if seen.Server != "cardwall" && !strings.Contains(seen.Server, "mcp-remote") || len(seen.Templates) != 2 ||
 		len(seen.Prompts) != 3 {
-		v.t.Errorf("saw %+v", seen)
+		v.t.Errorf("the client saw %+v", seen)
 	}
 	r, err := http.NewRequestWithContext(v.t.Context(), http.MethodGet,
 		v.base+"/api/public/v1/cards/"+url.PathEscape(seen.Card), nil)
@@ -264,8 +263,8 @@ func (v *visitor) check(seen visit, title string) {
 	}
 }
 
-// inspect calls the server by the inspector's command line, which finds no fault
-// with the schemas of its tools.
+// inspect calls the server with the inspector's command line, which must report no errors in
+// the tools' schemas.
 func (v *visitor) inspect(modules, era string) {
 	v.t.Helper()
 	home := v.t.TempDir()
@@ -292,16 +291,16 @@ func (v *visitor) inspect(modules, era string) {
 		return answer.Result
 	}
 	if tools := call("--method", "tools/list", "--strict").Tools; len(tools) < 40 {
-		v.t.Errorf("is offered %v", tools)
+		v.t.Errorf("the inspector sees the tools %v", tools)
 	}
 	if strings.Contains(v.problems, "Warning:") {
 		v.t.Errorf("the inspector warns:\n%s", v.problems)
 	}
 	if data := call("--method", "tools/call", "--tool-name", "list_workspaces").StructuredContent.Data; len(data) != 1 ||
 		data[0].ID != v.workspace {
-		v.t.Errorf("is told of the workspaces %v, want %s", data, v.workspace)
+		v.t.Errorf("the inspector sees the workspaces %v, want %s", data, v.workspace)
 	}
 	if once := v.consented == 1; once != v.byConsent {
-		v.t.Errorf("asked for consent %d times", v.consented)
+		v.t.Errorf("the inspector asked for consent %d times", v.consented)
 	}
 }

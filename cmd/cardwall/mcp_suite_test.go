@@ -28,10 +28,10 @@ const (
 	mcpUnsupported = "testdata/mcp-unsupported.txt"
 )
 
-// TestConformanceOfMCP runs the official conformance suite against the program,
-// built with the fixtures that the suite calls. What fails must be listed in
-// testdata/mcp-unsupported.txt with its reason, and what is listed must fail.
-// The section "Proof" of docs/mcp.md says the outcome; UPDATE_GOLDEN=1 writes it.
+// TestConformanceOfMCP runs the official conformance suite against the program, built with the
+// fixtures that the suite calls. Checks that fail must be listed in
+// testdata/mcp-unsupported.txt with a reason, and listed checks must fail. The section "Proof"
+// of docs/mcp.md shows the result; UPDATE_GOLDEN=1 writes it.
 func TestConformanceOfMCP(t *testing.T) {
 	t.Parallel()
 	modules := mcpModules(t)
@@ -54,7 +54,7 @@ func TestConformanceOfMCP(t *testing.T) {
 			})
 		}
 	})
-	whole := true // -run may have left parts out
+	whole := true // -run may have selected only a part
 	for _, r := range results {
 		whole = whole && len(r.outcomes) > 0
 	}
@@ -63,7 +63,7 @@ func TestConformanceOfMCP(t *testing.T) {
 	}
 }
 
-// build makes the program.
+// build builds the program.
 func build(t *testing.T, flags ...string) (binary string) {
 	t.Helper()
 	binary = filepath.Join(t.TempDir(), "cardwall")
@@ -74,8 +74,8 @@ func build(t *testing.T, flags ...string) (binary string) {
 	return binary
 }
 
-// mcpModules is the folder of the npm packages of the suite and the clients,
-// which make installs.
+// mcpModules returns the folder of the npm packages of the suite and the clients, which make
+// installs.
 func mcpModules(t *testing.T) string {
 	t.Helper()
 	folder, err := filepath.Abs("../../tools/mcp/node_modules")
@@ -93,8 +93,8 @@ func mcpModules(t *testing.T) string {
 	return folder
 }
 
-// node is a program in JavaScript, with a home of its own and no browser. It has
-// five minutes; what it started ends with it.
+// node returns a JavaScript program with its own home folder and no browser. It and its child
+// processes end after five minutes.
 func node(t *testing.T, modules string, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	binaries, err := filepath.Glob(filepath.Join(modules, "node-*", "bin", "node"))
@@ -113,17 +113,16 @@ func node(t *testing.T, modules string, env []string, args ...string) *exec.Cmd 
 	return cmd
 }
 
-// mcpServer is the program at work for a person who has a workspace, a
-// token and a password.
+// mcpServer is a running server, with a person who has a workspace, a token and a password.
 type mcpServer struct {
 	t                      *testing.T
 	base, workspace, token string
-	browser                *http.Client // in which the person is signed in
+	browser                *http.Client // the person is signed in here
 }
 
 const mcpPassword = "a fine engine of brass"
 
-// serveMCP starts a server on an address, which people reach under base.
+// serveMCP starts a server on an address, with the given base URL.
 func serveMCP(t *testing.T, binary, address, base string) *mcpServer {
 	t.Helper()
 	c := cli{t, t.TempDir()}
@@ -142,8 +141,8 @@ func serveMCP(t *testing.T, binary, address, base string) *mcpServer {
 	return s
 }
 
-// serveForSuite starts a server behind a proxy that adds the token to what
-// comes without one, for the suite knows of no tokens.
+// serveForSuite starts a server behind a proxy that adds the token to requests without one,
+// because the suite does not support tokens.
 func serveForSuite(t *testing.T, binary string) *mcpServer {
 	t.Helper()
 	address := freeAddress(t)
@@ -151,8 +150,8 @@ func serveForSuite(t *testing.T, binary string) *mcpServer {
 	proxy := httptest.NewServer(&httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(&url.URL{Scheme: "http", Host: address})
 		r.Out.Host = r.In.Host
-		// Whole, for the proxy's own server closes a body when the answer begins,
-		// and a proxy that still looks for its end then cuts the answer.
+		// Read the whole body first: the proxy's server closes a request body when the response
+		// begins, and a proxy that is still reading it then truncates the response.
 		body, _ := io.ReadAll(r.In.Body)
 		r.Out.Body = io.NopCloser(bytes.NewReader(body))
 		if r.In.Header.Get("Authorization") == "" {
@@ -164,13 +163,13 @@ func serveForSuite(t *testing.T, binary string) *mcpServer {
 	return s
 }
 
-// outcome is what the suite said of one check.
+// outcome is the result of one check.
 type outcome struct{ status, problem string }
 
-// suiteResult is what the suite said of one revision, by "scenario check".
+// suiteResult is the result of the suite for one revision, by "scenario check".
 type suiteResult struct {
 	t           *testing.T
-	unsupported map[string]string // status, of what is listed
+	unsupported map[string]string // listed status
 	outcomes    map[string]outcome
 	passed      int
 }
@@ -184,7 +183,7 @@ func (r *suiteResult) revision(modules, binary, revision string) {
 	}
 }
 
-// ran makes sure that a scenario said something.
+// ran fails the test unless a scenario reported a result.
 func (r *suiteResult) ran(scenario, out string) {
 	r.t.Helper()
 	for key := range r.outcomes {
@@ -197,8 +196,8 @@ func (r *suiteResult) ran(scenario, out string) {
 
 // run runs a command of the suite, whose exit status counts what is expected to
 // fail too.
-// authorization lets the suite connect by a person's consent, as a program that
-// has registered itself.
+// authorization runs the suite's authorization scenarios with a person's consent, as a client
+// that registered itself.
 func (r *suiteResult) authorization(modules, binary string) {
 	address := freeAddress(r.t)
 	s := serveMCP(r.t, binary, address, "http://"+address)
@@ -228,8 +227,8 @@ func (r *suiteResult) authorization(modules, binary string) {
 	}
 }
 
-// run runs a command of the suite, whose exit status counts what is expected to
-// fail too.
+// run runs a command of the suite. Its exit status is ignored, because it also counts expected
+// failures.
 func (r *suiteResult) run(modules string, args ...string) (results, out string) {
 	r.t.Helper()
 	results = r.t.TempDir()
@@ -245,7 +244,7 @@ func suiteProgram(modules string) string {
 	return filepath.Join(modules, "@modelcontextprotocol", "conformance", "dist", "index.js")
 }
 
-// required are the scenarios that a revision demands of a server.
+// required returns the scenarios that a revision requires of a server.
 func required(t *testing.T, modules, revision string) (scenarios []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(modules, "@modelcontextprotocol", "conformance", "requirements",
@@ -259,16 +258,15 @@ func required(t *testing.T, modules, revision string) (scenarios []string) {
 		scenarios = append(scenarios, strings.TrimPrefix(strings.TrimSpace(line), "- "))
 	}
 	if len(scenarios) < 30 {
-		t.Fatalf("the suite demands only %q", scenarios)
+		t.Fatalf("the suite requires only %q", scenarios)
 	}
 	return scenarios
 }
 
-// ranAt ends the name of a scenario's folder.
+// ranAt matches the end of the name of a scenario's folder.
 var ranAt = regexp.MustCompile(`-\d{4}-\d\d-\d\dT[\dTZ-]+$`)
 
-// severity orders what the suite says of a check, for one that ran twice. What
-// it only tells (INFO) is no check.
+// severity orders the results of a check that ran twice. INFO is not a result.
 var severity = []string{"SUCCESS", "SKIPPED", "WARNING", "FAILURE"}
 
 func (r *suiteResult) read(folder, prefix string) {
@@ -297,7 +295,7 @@ func (r *suiteResult) read(folder, prefix string) {
 	}
 }
 
-// compare holds what the suite said against what is listed.
+// compare compares the suite's results with the list.
 func (r *suiteResult) compare() {
 	for key, o := range r.outcomes {
 		if o.status == "SUCCESS" {
@@ -309,23 +307,23 @@ func (r *suiteResult) compare() {
 	}
 	for key, status := range r.unsupported {
 		if r.outcomes[key].status != status {
-			r.t.Errorf("%s is listed as %s in %s, and is %q: take it off the list", key, status, mcpUnsupported,
+			r.t.Errorf("%s is listed as %s in %s but the result is %q: remove it from the list", key, status, mcpUnsupported,
 				r.outcomes[key].status)
 		}
 	}
 }
 
-// reason is one paragraph of what is listed.
+// reason is one paragraph of the list.
 type reason struct {
 	text      string
 	scenarios []string
 }
 
-// unsupportedChecks are what is listed, by revision and "scenario check".
+// unsupportedChecks are the listed checks, by revision and "scenario check".
 type unsupportedChecks map[string]map[string]string
 
-// readUnsupported reads the list: a reason in a line of its own, and below it,
-// indented, the checks for which it stands: revision, outcome, scenario, check.
+// readUnsupported reads the list. Each reason is on its own line; the checks that it explains
+// follow, indented: revision, outcome, scenario, check.
 func readUnsupported(t *testing.T) unsupportedChecks {
 	t.Helper()
 	listed := unsupportedChecks{}
@@ -361,7 +359,7 @@ func reasons(t *testing.T, each func(reason, revision, status, scenario, check s
 	}
 }
 
-// compareProof holds the section "Proof" of the page against what was seen.
+// compareProof compares the section "Proof" of the page with the results.
 func compareProof(t *testing.T, modules string, listed unsupportedChecks, results map[string]*suiteResult) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Proof\n\n`make test` runs the official conformance suite (`@modelcontextprotocol/conformance`\n"+
@@ -412,7 +410,7 @@ func compareProof(t *testing.T, modules string, listed unsupportedChecks, result
 			t.Fatal(err)
 		}
 	} else if want != string(page) {
-		t.Errorf("%s does not say what the suite says; UPDATE_GOLDEN=1 makes it say:\n%s", mcpPage, b.String())
+		t.Errorf("%s differs from the suite's results; UPDATE_GOLDEN=1 updates it to:\n%s", mcpPage, b.String())
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// labelValues are the values that each label of our own metrics has.
+// labelValues returns the values of each label of the program's own metrics.
 func labelValues(text string) map[string]map[string]bool {
 	found := map[string]map[string]bool{}
 	pair := regexp.MustCompile(`(\w+)="((?:[^"\\]|\\.)*)"`)
@@ -41,8 +41,8 @@ func labelValues(text string) map[string]map[string]bool {
 	return found
 }
 
-// What a server tells Prometheus is as Prometheus wants it, and no request makes
-// it tell more than the program has words for.
+// The metrics follow Prometheus' conventions, and no request can add label values that the
+// program does not define.
 func TestMetricsOfTheWholeProgram(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
@@ -52,9 +52,9 @@ func TestMetricsOfTheWholeProgram(t *testing.T) {
 		s.must("POST", public+"/cards", map[string]any{"listId": s.list, "title": secretTitle}, "Idempotency-Key", "one")
 		res, _ := s.send("POST", "/api/app/v1/workspaces/"+s.workspace+"/import?format=trello", map[string]any{"odd": 1})
 		if res.StatusCode != http.StatusBadRequest {
-			t.Errorf("a file that is no export is answered %d, want 400", res.StatusCode)
+			t.Errorf("importing an invalid file: got status %d, want 400", res.StatusCode)
 		}
-		for i := range 130 { // more than strangers may
+		for i := range 130 { // more than the limit for strangers
 			odd := fmt.Sprintf("odd7731x%d", i)
 			s.send("GET", public+"/boards?"+odd+"=1", nil, "Authorization", "Bearer "+odd)
 			s.send("GET", public+"/cards/"+odd+"?"+odd+"=1", nil, "X-Request-Id", odd)
@@ -76,7 +76,7 @@ func TestMetricsOfTheWholeProgram(t *testing.T) {
 			t.Errorf("%s: %s", p.Metric, p.Text)
 		}
 		if strings.Contains(strings.ToLower(text), "odd7731") {
-			t.Error("what a client made up is in the metrics")
+			t.Error("text sent by a client is in the metrics")
 		}
 		codes := []string{"ok", "cancelled"}
 		for _, c := range []board.Code{
@@ -103,7 +103,7 @@ func TestMetricsOfTheWholeProgram(t *testing.T) {
 		for label, values := range got {
 			allowed, ok := known[label]
 			if !ok {
-				t.Errorf("the label %s is not known here: say which values it has", label)
+				t.Errorf("the label %s is unknown: add its values to this test", label)
 				continue
 			}
 			for v := range values {
@@ -128,11 +128,11 @@ func TestMetricsOfTheWholeProgram(t *testing.T) {
 				false: "sqlite"}[sqldb.IsPostgres(database)] + `"`,
 		} {
 			if !strings.Contains(text, "\n"+want) {
-				t.Errorf("the metrics do not say %s", want)
+				t.Errorf("the metrics do not contain %s", want)
 			}
 		}
 		if sqldb.IsPostgres(database) == strings.Contains(text, "cardwall_sqlite_") {
-			t.Error("a database tells of the other's parts")
+			t.Error("a database exports metrics of the other database")
 		}
 		s.keepsSecrets("a metric", text)
 		if t.Failed() {
@@ -141,8 +141,8 @@ func TestMetricsOfTheWholeProgram(t *testing.T) {
 	})
 }
 
-// metricNames are those of every metric that a server on either database has, and
-// what it says of itself.
+// metricNames returns the names and help texts of every metric that a server exports on either
+// database.
 func metricNames(t *testing.T) map[string]string {
 	t.Helper()
 	about := regexp.MustCompile(`fqName: "([^"]*)", help: "((?:[^"\\]|\\.)*)"`)
@@ -182,7 +182,7 @@ func metricNames(t *testing.T) map[string]string {
 	return found
 }
 
-func TestMetricsAreNamedAndExplained(t *testing.T) {
+func TestMetricsHaveNamesAndHelp(t *testing.T) {
 	t.Parallel()
 	names := metricNames(t)
 	if len(names) < 60 {
@@ -190,11 +190,11 @@ func TestMetricsAreNamedAndExplained(t *testing.T) {
 	}
 	for name, help := range names {
 		switch {
-		case strings.HasPrefix(name, "go_"), strings.HasPrefix(name, "process_"): // client_golang's own
+		case strings.HasPrefix(name, "go_"), strings.HasPrefix(name, "process_"): // from client_golang
 		case !regexp.MustCompile(`^cardwall_[a-z]+(_[a-z]+)*$`).MatchString(name):
-			t.Errorf("%s is no name of a metric of ours", name)
+			t.Errorf("%s does not have the prefix of the program's metrics", name)
 		case len(help) < 20 || !strings.HasSuffix(help, "."):
-			t.Errorf("%s says of itself %q", name, help)
+			t.Errorf("%s has the help text %q", name, help)
 		}
 	}
 }

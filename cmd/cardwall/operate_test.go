@@ -20,9 +20,9 @@ import (
 	"cardwall/internal/catalog"
 )
 
-// The series of every operation is there before its first error, so that an alert
-// sees the increase.
-func TestInternalErrorsAreSeriesFromTheStart(t *testing.T) {
+// The series of every operation exists before its first error, so that an alert sees the
+// increase.
+func TestInternalErrorSeriesExistFromTheStart(t *testing.T) {
 	t.Parallel()
 	s := newStation(t, filepath.Join(t.TempDir(), "cardwall.db"), nil)
 	text := s.scrape()
@@ -40,12 +40,12 @@ func TestInternalErrorsAreSeriesFromTheStart(t *testing.T) {
 		"cardwall_backup_last_success_timestamp_seconds 0", "cardwall_data_free_bytes ", "cardwall_data_size_bytes ",
 	} {
 		if !strings.Contains(text, "\n"+want) {
-			t.Errorf("the metrics do not say %s", want)
+			t.Errorf("the metrics do not contain %s", want)
 		}
 	}
 }
 
-// A backup that succeeded is in the metrics of the servers; one that did not is not.
+// The metrics include the last successful backup. A failed one does not count.
 func TestLastBackupIsInTheMetrics(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
@@ -63,7 +63,7 @@ func TestLastBackupIsInTheMetrics(t *testing.T) {
 			return at
 		}
 		if last() != 0 {
-			t.Error("there is a backup before the first")
+			t.Error("a backup is reported before the first one")
 		}
 		failed := append([]string{"backup", filepath.Join(t.TempDir(), "no", "such", "folder")}, s.flags...)
 		if run(failed, strings.NewReader(""), io.Discard, io.Discard) == 0 || last() != 0 {
@@ -77,7 +77,7 @@ func TestLastBackupIsInTheMetrics(t *testing.T) {
 	})
 }
 
-// A folder gets backups under names of their own, and keeps the newest.
+// Backups into a folder get different names, and only the newest are kept.
 func TestBackupFolderKeepsTheNewest(t *testing.T) {
 	t.Parallel()
 	data, folder := t.TempDir(), t.TempDir()
@@ -115,8 +115,8 @@ func TestBackupFolderKeepsTheNewest(t *testing.T) {
 	}
 }
 
-// Profiles are on the address of metrics, and on the other one they are not.
-func TestProfilesAreOnTheMetricsAddressAlone(t *testing.T) {
+// Profiles are served only on the metrics address.
+func TestProfilesAreOnlyOnTheMetricsAddress(t *testing.T) {
 	t.Parallel()
 	s := newStation(t, filepath.Join(t.TempDir(), "cardwall.db"), nil)
 	get := func(address string) (int, []byte) {
@@ -141,7 +141,7 @@ func TestProfilesAreOnTheMetricsAddressAlone(t *testing.T) {
 	for _, name := range []string{"profile?seconds=1", "heap", "goroutine"} {
 		if status, body := get(base + name); status != http.StatusOK || len(body) < 100 || body[0] != 0x1f ||
 			body[1] != 0x8b {
-			t.Errorf("%s is %d, %d bytes, and no profile", name, status, len(body))
+			t.Errorf("%s: got status %d, %d bytes, want a profile", name, status, len(body))
 		}
 	}
 	if status, body := get(base + "goroutine?debug=1"); status != http.StatusOK ||
@@ -150,7 +150,7 @@ func TestProfilesAreOnTheMetricsAddressAlone(t *testing.T) {
 	}
 	for path, want := range map[string]int{"nothing": 404, "profile?seconds=0": 400, "profile?seconds=9999": 400} {
 		if status, _ := get(base + path); status != want {
-			t.Errorf("%s is %d, not %d", path, status, want)
+			t.Errorf("%s: got status %d, want %d", path, status, want)
 		}
 	}
 	if status, body := get(s.base + "/debug/pprof/heap"); status == http.StatusOK {
@@ -158,7 +158,7 @@ func TestProfilesAreOnTheMetricsAddressAlone(t *testing.T) {
 	}
 }
 
-// failing is a listener that has no file for a connection.
+// failing is a listener that is out of file descriptors.
 type failing struct{ net.Listener }
 
 func (failing) Accept() (net.Conn, error) {
@@ -166,14 +166,14 @@ func (failing) Accept() (net.Conn, error) {
 }
 func (failing) Addr() net.Addr { return &net.TCPAddr{} }
 
-// Connections that cannot be accepted are in the log once, and not for each try.
+// Repeated accept errors are logged once, not at each attempt.
 func TestTooManyOpenFilesAreLogged(t *testing.T) {
 	t.Parallel()
 	out := &safeBuffer{}
 	l := &watchedListener{Listener: failing{}, log: newLog(out, "info")}
 	for range 100 {
 		if _, err := l.Accept(); err == nil {
-			t.Fatal("accepted")
+			t.Fatal("a connection was accepted")
 		}
 	}
 	if log := out.String(); strings.Count(log, "\n") != 1 || !strings.Contains(log, "too many open files") ||

@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// TestRecoveryToAPointInTime is the chapter of docs/operating.md about
-// PostgreSQL, word for word: archive the log, take a base backup, lose the
-// cluster, and recover to a moment between a write and a mistake.
+// TestRecoveryToAPointInTime follows the chapter of docs/operating.md about PostgreSQL word for
+// word: archive the log, take a base backup, lose the cluster, and recover to a moment between
+// a write and a mistake.
 func TestRecoveryToAPointInTime(t *testing.T) {
 	t.Parallel()
 	p := newArchived(t)
@@ -49,18 +49,18 @@ func TestRecoveryToAPointInTime(t *testing.T) {
 	p.promoted("base")
 	c.flags = []string{"--database", p.address("base")}
 	if said := c.command("doctor"); said != "No problems found." {
-		t.Errorf("the doctor says %q, want %q", said, "No problems found.")
+		t.Errorf("the doctor printed %q, want %q", said, "No problems found.")
 	}
 	if got := p.sql("base", "SELECT string_agg(id, ' ') FROM workspaces WHERE name = 'Before the mistake'"); got != workspace {
-		t.Errorf("of before the mistake is there %q, want %s", got, workspace)
+		t.Errorf("the data from before the mistake is %q, want %s", got, workspace)
 	}
 	if got := p.sql("base", "SELECT count(*) FROM workspaces WHERE name = 'The mistake'"); got != "0" {
-		t.Errorf("the mistake is there %s times, want 0", got)
+		t.Errorf("the mistake was recovered %s times, want 0", got)
 	}
 	c.command("workspace", "add", "--owner", "ada@example.com", "--name", "After")
 }
 
-// archived is PostgreSQL in folders of its own, with an archive of its log.
+// archived is a PostgreSQL server in temporary folders, with an archive of its log.
 type archived struct {
 	t         *testing.T
 	home, bin string
@@ -77,7 +77,7 @@ func newArchived(t *testing.T) *archived {
 	if err != nil {
 		t.Fatalf("find PostgreSQL: %v", err)
 	}
-	// Not below TMPDIR: the path of a socket holds 107 bytes at most.
+	// Not below TMPDIR: the path of a socket may have at most 107 bytes.
 	home, err := os.MkdirTemp("/tmp", "cardwall-recovery-")
 	if err != nil {
 		t.Fatal(err)
@@ -105,14 +105,14 @@ func newArchived(t *testing.T) *archived {
 
 func (p *archived) folder(name string) string { return filepath.Join(p.home, name) }
 
-// socket is the folder of a server's socket.
+// socket returns the folder of a server's socket.
 func (p *archived) socket(name string) string { return p.folder(name + "-socket") }
 
 func (p *archived) address(name string) string {
 	return "postgres://postgres@/postgres?host=" + p.socket(name) + "&sslmode=disable"
 }
 
-// command is one of PostgreSQL's programs, as its user.
+// command returns one of PostgreSQL's programs, run as its user.
 func (p *archived) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(context.Background(), filepath.Join(p.bin, name), args...)
 	cmd.SysProcAttr, cmd.Dir = p.as, p.home
@@ -197,7 +197,7 @@ func (p *archived) until(what string, true func() bool, log fmt.Stringer) {
 	}
 }
 
-// archived waits until the log of before the last switch is in the archive.
+// archived waits until the log up to the last switch is in the archive.
 func (p *archived) archived(name string) {
 	p.t.Helper()
 	p.until("the log is archived", func() bool {

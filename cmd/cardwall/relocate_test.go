@@ -19,7 +19,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// at is the same installation as c, with the same key, in another place.
+// at returns the same installation, with the same key, with another data folder.
 func (c *crash) at(data string, flags ...string) *crash {
 	c.t.Helper()
 	if data != c.data {
@@ -35,14 +35,14 @@ func (c *crash) at(data string, flags ...string) *crash {
 		sent: map[string]bool{}, acknowledged: map[string]string{}}
 }
 
-// known is a copy of what was acknowledged until now.
+// known returns a copy of what was acknowledged so far.
 func (c *crash) known() map[string]string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.Clone(c.acknowledged)
 }
 
-// holds looks whether the list has a card for every key.
+// holds checks that the list has a card for every key.
 func (c *crash) holds(what string, known map[string]string) (cards int) {
 	c.t.Helper()
 	there := map[string]string{}
@@ -65,8 +65,8 @@ func (c *crash) holds(what string, known map[string]string) (cards int) {
 	return len(there)
 }
 
-// Backups of a server in load are each one moment of it, of either database and
-// into either.
+// Every backup of a server under load is a consistent snapshot, for either database and
+// restored into either.
 func TestBackupInLoad(t *testing.T) {
 	t.Parallel()
 	for _, of := range []string{"sqlite", "postgres"} {
@@ -91,7 +91,7 @@ func TestBackupInLoad(t *testing.T) {
 					time.Sleep(time.Duration(100+rand.IntN(300)) * time.Millisecond)
 					m := moment{file: filepath.Join(c.data, fmt.Sprintf("%d.backup", n)), known: c.known()}
 					if said := c.command("backup", m.file); !strings.Contains(said, "complete and verified") {
-						t.Errorf("backup says %q; want it to contain %q", said, "complete and verified")
+						t.Errorf("backup printed %q; want it to contain %q", said, "complete and verified")
 					}
 					c.mu.Lock()
 					m.most = len(c.sent)
@@ -107,7 +107,7 @@ func TestBackupInLoad(t *testing.T) {
 				}
 				there.command("restore", m.file)
 				if said := there.command("doctor"); said != "No problems found." {
-					t.Errorf("the doctor says %q, want %q", said, "No problems found.")
+					t.Errorf("the doctor printed %q, want %q", said, "No problems found.")
 				}
 				stop := there.start()
 				cards := there.holds("restored", m.known)
@@ -127,9 +127,9 @@ func TestBackupInLoad(t *testing.T) {
 
 const moveRounds = 10
 
-// TestMigrateInLoad kills the move to PostgreSQL ten times at random moments,
-// while a server on the SQLite file is read and written. After each it is ended
-// by the same command, and PostgreSQL has all that was acknowledged.
+// TestMigrateInLoad kills the migration to PostgreSQL ten times at random moments, while a
+// server on the SQLite file serves reads and writes. The same command then completes the
+// migration, and PostgreSQL has everything that was acknowledged.
 func TestMigrateInLoad(t *testing.T) {
 	t.Parallel()
 	first := newCrash(t)
@@ -137,12 +137,12 @@ func TestMigrateInLoad(t *testing.T) {
 	first.load(0, func() { time.Sleep(2 * time.Second) })
 	stop()
 	file := filepath.Join(first.data, "cardwall.db")
-	first.command("doctor") // which leaves all in the one file, for the copies
+	first.command("doctor") // checkpoints everything into the one file, for the copies
 	content, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	takes := 2 * time.Second // how long a move takes here, by those before
+	takes := 2 * time.Second // expected duration of a migration, from earlier rounds
 	ended := map[string]int{}
 	for round := range moveRounds {
 		c := first.at(t.TempDir())
@@ -152,7 +152,7 @@ func TestMigrateInLoad(t *testing.T) {
 		}
 		target := apptest.PostgresURL(t)
 		if round == 0 {
-			target = apptest.EmptyPostgresURL(t) // where the schema is made first
+			target = apptest.EmptyPostgresURL(t) // the migration creates the schema first
 		}
 		stop := c.start()
 		reads := c.read()
@@ -180,21 +180,21 @@ func TestMigrateInLoad(t *testing.T) {
 			takes = time.Since(began)
 		})
 		if n := reads(); n == 0 {
-			t.Error("nothing was read meanwhile")
+			t.Error("nothing was read during the migration")
 		}
 		if state := c.oneIsWritten(target); state != "moved" {
-			t.Errorf("round %d: after the move it is %q, want %q", round, state, "moved")
+			t.Errorf("round %d: after the migration the state is %q, want %q", round, state, "moved")
 		}
 		stop()
 		there := c.at(c.data, "--database", target)
 		if said := there.command("doctor"); said != "No problems found." {
-			t.Errorf("the doctor says %q, want %q", said, "No problems found.")
+			t.Errorf("the doctor printed %q, want %q", said, "No problems found.")
 		}
 		stop = there.start()
 		there.holds(fmt.Sprintf("round %d", round), c.known())
 		stop()
 	}
-	t.Logf("%d kills: %v; a move takes %s", moveRounds, ended, takes)
+	t.Logf("%d kills: %v; a migration takes %s", moveRounds, ended, takes)
 }
 
 // oneIsWritten fails if both databases are writable, or if neither is and running
@@ -218,7 +218,7 @@ func (c *crash) oneIsWritten(target string) string {
 	}
 	switch {
 	case old == nil && fresh == "ready":
-		c.t.Errorf("both can be written")
+		c.t.Errorf("both databases are writable")
 	case old == nil:
 		return fresh
 	case fresh == "ready":
@@ -226,12 +226,12 @@ func (c *crash) oneIsWritten(target string) string {
 	case fresh == "arriving":
 		return "marked"
 	default:
-		c.t.Errorf("none can be written: %v, and PostgreSQL is %s (%v)", old, fresh, err)
+		c.t.Errorf("neither database is writable: %v, and PostgreSQL is %s (%v)", old, fresh, err)
 	}
 	return "neither"
 }
 
-// read reads until the function that it returns is called, which answers how often.
+// read reads until the returned function is called, which returns the number of reads.
 func (c *crash) read() (end func() int64) {
 	var n atomic.Int64
 	done, ended := make(chan struct{}), make(chan struct{})
@@ -245,7 +245,7 @@ func (c *crash) read() (end func() int64) {
 			}
 			body, status, err := c.exchange("GET", "/boards", "", nil)
 			if err != nil || status != http.StatusOK {
-				c.t.Errorf("a read in the move: %d %s %v", status, body, err)
+				c.t.Errorf("a read during the migration: %d %s %v", status, body, err)
 				return
 			}
 			n.Add(1)
@@ -277,14 +277,14 @@ func TestMovingFromTheCommandLine(t *testing.T) {
 		if from == "x" {
 			args[1] = filepath.Join(c.data, "x.backup")
 		}
-		// The command line trims what it prints; the last line ends in a line feed.
+		// The command line trims its output; the last line ends in a line feed.
 		if status, _, problems := other.run(text+"\n", args...); status == 0 ||
 			!strings.Contains(problems, "key of this backup is missing") {
 			t.Errorf("without the key: %d %q", status, problems)
 		}
 	}
 	if _, err := os.Stat(other.keyFile()); err == nil {
-		t.Error("restore made a key in the place of the one that is missing")
+		t.Error("restore created a key instead of reporting the missing one")
 	}
 	if err := os.WriteFile(other.keyFile(), []byte(c.key()+"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -313,7 +313,7 @@ func TestMovingFromTheCommandLine(t *testing.T) {
 		t.Errorf("migrate printed %q; want it to contain %q", got, "row counts and checksums of each table match")
 	}
 	c.says("has moved", "user", "add", "--email", "x@example.com", "--name", "X")
-	c.data = other.data // of the same key
+	c.data = other.data // with the same key
 	if got := c.must("doctor", "--database", target); got != "No problems found." {
 		t.Errorf("doctor printed %q, want %q", got, "No problems found.")
 	}

@@ -24,10 +24,9 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// TestRollingRestart stops three servers one after the other and starts them
-// again, behind a proxy that sends to each in turn that says it is ready, while
-// clients read and change cards and browsers listen. No request fails, none is
-// sent twice, and no stream breaks off without a word.
+// TestRollingRestart stops and restarts three servers one after the other, behind a proxy that
+// sends requests to the ready servers in turn, while clients read and change cards and browsers
+// listen. No request fails, none is repeated, and no stream ends without a message.
 func TestRollingRestart(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 3, "--database", apptest.PostgresURL(t))
@@ -58,23 +57,23 @@ func TestRollingRestart(t *testing.T) {
 		t.Errorf("%d requests were sent again", n)
 	}
 	if n := l.broken.Load(); n > 0 || l.sentAway.Load() < 6 {
-		t.Errorf("%d streams were sent away, %d broke off", l.sentAway.Load(), n)
+		t.Errorf("%d streams ended with a message, %d without", l.sentAway.Load(), n)
 	}
 	if want := l.made.Load(); int64(f.count(p.board)) != want+1 {
-		t.Errorf("%d cards were made, there are %d besides the first", want, f.count(p.board)-1)
+		t.Errorf("%d cards were created, but there are %d besides the first", want, f.count(p.board)-1)
 	}
 	for _, n := range nodes {
 		n.end()
 	}
 	if left := strings.TrimSpace(f.psql("SELECT string_agg(name, ' ') FROM leases")); left != "" {
-		t.Errorf("servers that have ended hold %s, want none", left)
+		t.Errorf("stopped servers still hold %s, want none", left)
 	}
-	t.Logf("%d requests, %d cards, %d streams sent away", l.sent.Load(), l.made.Load(), l.sentAway.Load())
+	t.Logf("%d requests, %d cards, %d streams ended with a message", l.sent.Load(), l.made.Load(), l.sentAway.Load())
 }
 
-// TestKillThreeWhileRulesRun kills one of three servers after the other with
-// SIGKILL while each new card sets off two rules. In the end each card has been
-// commented on twice, whichever servers did it.
+// TestKillThreeWhileRulesRun kills each of three servers with SIGKILL in turn while each new
+// card triggers two rules. In the end each card has exactly two comments, whichever servers
+// wrote them.
 func TestKillThreeWhileRulesRun(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 3, "--database", apptest.PostgresURL(t))
@@ -131,7 +130,7 @@ func TestKillThreeWhileRulesRun(t *testing.T) {
 			}
 		}
 		if all-3 != int(made.Load()) {
-			t.Fatalf("%d cards were made, there are %d besides the first three", made.Load(), all-3)
+			t.Fatalf("%d cards were created, but there are %d besides the first three", made.Load(), all-3)
 		}
 		if wrong == 3 { // the first card of each board is older than the rules
 			t.Logf("9 kills, %d cards with two comments each", all-3)
@@ -173,7 +172,7 @@ func (f *fleet) member(i int) *member {
 		}
 		if time.Now().After(deadline) {
 			n.kill()
-			f.t.Fatalf("the server does not answer:\n%s", n.log.String())
+			f.t.Fatalf("the server does not respond:\n%s", n.log.String())
 		}
 	}
 }
@@ -197,7 +196,7 @@ func (n *member) kill() {
 	})
 }
 
-// end tells the server to stop, and waits until it has.
+// end tells the server to stop and waits until it has stopped.
 func (n *member) end() {
 	n.f.t.Helper()
 	n.once.Do(func() {
@@ -217,7 +216,7 @@ func (n *member) complain() {
 	}
 }
 
-// psql asks the fleet's database.
+// psql runs a query on the fleet's database.
 func (f *fleet) psql(query string) string {
 	f.t.Helper()
 	out, err := apptest.AskPostgres(f.t.Context(), f.flags[1], query)
@@ -225,7 +224,7 @@ func (f *fleet) psql(query string) string {
 	return out
 }
 
-// comments are how many each card of a board has.
+// comments returns the numbers of comments of a board's cards.
 func (f *fleet) comments(board string) (all []int) {
 	f.t.Helper()
 	for cursor := ""; ; {
@@ -245,14 +244,14 @@ func (f *fleet) comments(board string) (all []int) {
 
 func (f *fleet) count(board string) int { return len(f.comments(board)) }
 
-// balancer is a proxy as simple as they come: it sends to each server in turn
-// that said a moment ago that it is ready, and never again what has failed.
+// balancer is a minimal proxy: it sends to each server in turn that was ready a moment ago, and
+// never repeats a failed request.
 type balancer struct {
 	server *httptest.Server
 	bases  []atomic.Pointer[string]
 	well   []atomic.Bool
 	turn   atomic.Int64
-	again  atomic.Int64 // requests for which a second connection was taken
+	again  atomic.Int64 // requests that needed a second connection
 }
 
 type backendKey struct{}
@@ -322,7 +321,8 @@ func newBalancer(t *testing.T, servers int) *balancer {
 	return b
 }
 
-// set says where a server is, "" for nowhere. It returns when the balancer knows.
+// set sets the address of a server, or "" if it is stopped, and waits until the balancer uses
+// it.
 func (b *balancer) set(i int, base string) {
 	if base == "" {
 		b.bases[i].Store(nil)
@@ -334,7 +334,7 @@ func (b *balancer) set(i int, base string) {
 	}
 }
 
-// rollingLoad is what clients do meanwhile.
+// rollingLoad is the load of the clients during the restarts.
 type rollingLoad struct {
 	t                  *testing.T
 	f                  *fleet
@@ -377,7 +377,7 @@ func (l *rollingLoad) start() (stop func()) {
 	}
 }
 
-// ask sends a request without a key of idempotency, once.
+// ask sends a request without an idempotency key, once.
 func (l *rollingLoad) ask(c *http.Client, method, path string, in any, want int) bool {
 	text, err := json.Marshal(in)
 	if in == nil {
@@ -412,7 +412,7 @@ func (l *rollingLoad) ask(c *http.Client, method, path string, in any, want int)
 	return false
 }
 
-// listen opens a stream and hears it to its end.
+// listen opens a stream and reads it to its end.
 func (l *rollingLoad) listen(ctx context.Context) {
 	r, err := http.NewRequestWithContext(ctx, "GET", l.proxy+"/api/app/v1/live?boards="+l.board, nil)
 	if err != nil {

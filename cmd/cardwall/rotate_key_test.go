@@ -32,7 +32,7 @@ func (c cli) says(want string, args ...string) {
 	status, out, problems := c.run("", args...)
 	line := problems[strings.LastIndex(strings.TrimSuffix(problems, "\n"), "\n")+1:]
 	if status == 0 || !strings.Contains(line, want) || out != "" {
-		c.t.Errorf("cardwall %v: status %d, printed %q and %q; want %q", args, status, out, line, want)
+		c.t.Errorf("cardwall %v: status %d, printed %q and %q, want %q", args, status, out, line, want)
 	}
 	for _, arg := range args {
 		for _, key := range strings.Split(arg, ",") {
@@ -49,7 +49,7 @@ func TestSecretKeyFile(t *testing.T) {
 	c.must("version")
 	c.must("openapi")
 	if _, err := os.Stat(c.keyFile()); err == nil {
-		t.Error("a command that opens no store made a key")
+		t.Error("a command that opens no store created a key")
 	}
 	c.must("migrate")
 	first := c.key()
@@ -58,9 +58,9 @@ func TestSecretKeyFile(t *testing.T) {
 	}
 	c.must("doctor")
 	if c.key() != first {
-		t.Error("the second command made another key")
+		t.Error("the second command created another key")
 	}
-	// The key of the file serves as well from the environment, and no other.
+	// The file's key also works from the environment; another key does not.
 	c.must("doctor", "--secret-key", first)
 	c.says("set CARDWALL_SECRET_KEY to that key", "doctor", "--secret-key", seal.NewKey())
 	c.says("CARDWALL_SECRET_KEY: secret key number 1 is not 32 bytes", "doctor", "--secret-key",
@@ -85,12 +85,13 @@ func TestRotateKeyFile(t *testing.T) {
 	second := c.key()
 	if second == first || strings.Contains(second, "\n") || !strings.Contains(out, "Re-encrypted 0 secrets") ||
 		strings.Contains(out, second) {
-		t.Errorf("the file holds %q and then %q; it printed %q", first, second, out)
+		t.Errorf("the file contains %q and then %q; the command printed %q", first, second, out)
 	}
 	c.says("set CARDWALL_SECRET_KEY", "doctor", "--secret-key", first)
 	c.must("doctor")
 
-	// Killed after the new key was written, and after all was sealed under it.
+	// The command is killed after the new key was written, and after everything was sealed with
+	// it.
 	k, err := seal.FromFile(c.keyFile())
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +103,7 @@ func TestRotateKeyFile(t *testing.T) {
 	c.must("doctor")
 	c.must("rotate-key")
 	if c.key() != third {
-		t.Errorf("the file holds %q, want the key that was begun with, %q", c.key(), third)
+		t.Errorf("the file contains %q, want the key of the interrupted rotation, %q", c.key(), third)
 	}
 	if err := k.Renew(); err != nil {
 		t.Fatal(err)
@@ -114,7 +115,7 @@ func TestRotateKeyFile(t *testing.T) {
 	if _, err := dbtool.Reseal(t.Context(), db, func() error { return nil }); err != nil {
 		t.Error(err)
 	}
-	// While another rotates, nobody else writes the file.
+	// While one command rotates the key, no other may write the file.
 	if held, err := db.Lease(t.Context(), rotation, "another", time.Minute); err != nil || !held {
 		t.Error(held, err)
 	}
@@ -127,7 +128,7 @@ func TestRotateKeyFile(t *testing.T) {
 	}
 	c.must("rotate-key")
 	if fourth := c.key(); strings.Contains(fourth, "\n") || fourth == third {
-		t.Errorf("the file holds %q", fourth)
+		t.Errorf("the file contains %q", fourth)
 	}
 	c.must("doctor")
 }
@@ -140,15 +141,15 @@ func TestRotateKeyOfTheEnvironment(t *testing.T) {
 	c.says("put a new key and a comma before it", "rotate-key", "--secret-key", old)
 	if out := c.must("rotate-key", "--secret-key", fresh+","+old); !strings.Contains(out, "all but the first key") ||
 		strings.Contains(out, fresh) {
-		t.Errorf("it printed %q", out)
+		t.Errorf("the command printed %q", out)
 	}
 	c.must("doctor", "--secret-key", fresh)
 	c.must("doctor", "--secret-key", old+","+fresh)
 	c.says("set CARDWALL_SECRET_KEY", "doctor", "--secret-key", old)
 	if _, err := os.Stat(c.keyFile()); err == nil {
-		t.Error("with a key in the environment a file was made")
+		t.Error("a key file was created although the environment has a key")
 	}
-	// From the environment to the file.
+	// Move the key from the environment to the file.
 	if k, err := seal.FromFile(c.keyFile()); err != nil {
 		t.Fatal(k, err)
 	}
@@ -156,9 +157,9 @@ func TestRotateKeyOfTheEnvironment(t *testing.T) {
 	c.must("doctor")
 }
 
-// Several servers need the key in the environment, so one on PostgreSQL that
-// has it in a file says so.
-func TestWarningOfTheKeyFile(t *testing.T) {
+// Several servers need the key in the environment. A server on PostgreSQL whose key is in a
+// file logs a warning.
+func TestKeyFileWarning(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
 		for _, key := range []string{"", seal.NewKey()} {
@@ -173,7 +174,7 @@ func TestWarningOfTheKeyFile(t *testing.T) {
 			}
 			g.warnOfKeyFile(db)
 			if said := strings.Contains(out.String(), "CARDWALL_SECRET_KEY"); said != (sqldb.IsPostgres(database) && key == "") {
-				t.Errorf("with the key %q it says %q", key, &out)
+				t.Errorf("with the key %q the log is %q", key, &out)
 			}
 			if err := db.Close(); err != nil {
 				t.Error(err)

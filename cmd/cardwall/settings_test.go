@@ -11,7 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// model is the program's flags as kong knows them.
+// model returns the program's flags as kong parses them.
 func model(t *testing.T) *kong.Application {
 	t.Helper()
 	parser, err := kong.New(&commands{}, kong.Name("cardwall"), flagHelp(), kong.DefaultEnvars("CARDWALL"))
@@ -21,8 +21,7 @@ func model(t *testing.T) *kong.Application {
 	return parser.Model
 }
 
-// eachFlag walks the flags of a command and those below it, by the words that lead
-// to the command.
+// eachFlag visits the flags of a command and its subcommands, with the words of the command.
 func eachFlag(n *kong.Node, path string, visit func(path string, f *kong.Flag)) {
 	for _, f := range n.Flags {
 		if f.Name != "help" {
@@ -50,17 +49,17 @@ func TestSettingsAreListed(t *testing.T) {
 	all := map[string]bool{}
 	eachFlag(model(t).Node, "", func(path string, f *kong.Flag) {
 		if len(f.Envs) == 0 && path != "" && path != "serve" {
-			return // one that would be wrong to keep for the next call
+			return // must not come from the environment
 		}
 		if len(f.Envs) != 1 {
-			t.Errorf("--%s of %q is no variable of the environment: %v", f.Name, path, f.Envs)
+			t.Errorf("--%s of %q has no environment variable: %v", f.Name, path, f.Envs)
 			return
 		}
 		all[f.Envs[0]] = true
 		row, listed := rows[f.Envs[0]]
 		flag := strings.TrimSpace(path + " --" + f.Name)
 		if path != "" && path != "serve" && row[0] != flag {
-			return // what one command takes is told by its help
+			return // flags of a single command are explained in its help
 		}
 		byDefault := f.Default
 		switch {
@@ -70,21 +69,21 @@ func TestSettingsAreListed(t *testing.T) {
 			byDefault = "none"
 		}
 		if !listed || row != [2]string{flag, byDefault} {
-			t.Errorf("docs/operating.md must have a row: | `%s` | `%s` | `%s` | what it is |; it has %v", f.Envs[0], flag,
+			t.Errorf("docs/operating.md must have the row | `%s` | `%s` | `%s` | description |; it has %v", f.Envs[0], flag,
 				byDefault, row)
 		}
 	})
 	for name := range rows {
 		if !all[name] {
-			t.Errorf("docs/operating.md lists %s, which nothing reads", name)
+			t.Errorf("docs/operating.md lists %s, which no command reads", name)
 		}
 	}
 }
 
-// What the documents and the files of an installation set is there to be set.
-func TestSettingsThatAreNamedExist(t *testing.T) {
+// Every setting that the documents and the installation files name exists.
+func TestDocumentedSettingsExist(t *testing.T) {
 	t.Parallel()
-	all := map[string]bool{"CARDWALL_TOKEN": true} // of the tour in docs/webhooks.md, in a shell's own variable
+	all := map[string]bool{"CARDWALL_TOKEN": true} // a shell variable of the tour in docs/webhooks.md
 	eachFlag(model(t).Node, "", func(_ string, f *kong.Flag) {
 		for _, e := range f.Envs {
 			all[e] = true
@@ -99,7 +98,7 @@ func TestSettingsThatAreNamedExist(t *testing.T) {
 		}
 		for _, n := range name.FindAllString(string(text), -1) {
 			if found++; !all[n] {
-				t.Errorf("%s names %s, which nothing reads", path, n)
+				t.Errorf("%s names %s, which no command reads", path, n)
 			}
 		}
 	}
@@ -115,11 +114,11 @@ func TestSettingsThatAreNamedExist(t *testing.T) {
 		}
 	}
 	if found < 80 {
-		t.Errorf("only %d settings were found: what is looked for is not how they are written", found)
+		t.Errorf("only %d settings were found: the pattern does not match how they are written", found)
 	}
 }
 
-// The variables of OpenTelemetry that are read are those that are told of.
+// docs/operating.md lists exactly the OpenTelemetry variables that the program reads.
 func TestVariablesOfOpenTelemetryAreListed(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("../../internal/trace/environment.go")
@@ -142,16 +141,16 @@ func TestVariablesOfOpenTelemetryAreListed(t *testing.T) {
 		told[n[1]] = true
 	}
 	if len(read) < 15 {
-		t.Fatalf("only %v are read", read)
+		t.Fatalf("the program reads only %v", read)
 	}
 	for n := range read {
 		if !told[n] {
-			t.Errorf("docs/operating.md does not tell of %s", n)
+			t.Errorf("docs/operating.md does not list %s", n)
 		}
 	}
 	for n := range told {
 		if !read[n] {
-			t.Errorf("docs/operating.md tells of %s, which nothing reads", n)
+			t.Errorf("docs/operating.md lists %s, which the program does not read", n)
 		}
 	}
 }

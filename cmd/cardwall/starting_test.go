@@ -18,7 +18,7 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// booting is a server in this process whose database need not be there.
+// booting is a server in this process whose database may be missing.
 type booting struct {
 	t     *testing.T
 	base  string
@@ -60,7 +60,7 @@ func (b *booting) get(method, path, accept string) (status int, body string, hea
 	return res.StatusCode, string(text), res.Header
 }
 
-// until waits for a status of /readyz with a text.
+// until waits until /readyz returns a status and a text.
 func (b *booting) until(status int, text string) {
 	b.t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
@@ -69,41 +69,41 @@ func (b *booting) until(status int, text string) {
 			return
 		}
 		if time.Now().After(deadline) {
-			b.t.Fatalf("/readyz is %d %s, not %d with %q; the log:\n%s", got, body, status, text, b.log)
+			b.t.Fatalf("/readyz returned %d %s, want %d with %q; the log:\n%s", got, body, status, text, b.log)
 		}
 	}
 }
 
-// waits makes sure that a server that is not ready says so in every way.
+// waits checks that a server that is not ready reports so everywhere.
 func (b *booting) waits() {
 	b.t.Helper()
 	if status, body, _ := b.get("GET", "/healthz", "*/*"); status != http.StatusOK {
-		b.t.Errorf("/healthz is %d %s, want 200", status, body)
+		b.t.Errorf("/healthz returned %d %s, want 200", status, body)
 	}
 	addr := strings.TrimPrefix(b.base, "http://")
 	if run([]string{"health", "--live", "--addr", addr}, strings.NewReader(""), io.Discard, io.Discard) != 0 {
-		b.t.Error("a server that waits is not alive")
+		b.t.Error("a waiting server is reported as not alive")
 	}
 	if run([]string{"health", "--addr", addr}, strings.NewReader(""), io.Discard, io.Discard) != 1 {
-		b.t.Error("a server that waits is ready")
+		b.t.Error("a waiting server is reported as ready")
 	}
 	for _, path := range []string{"/readyz", "/api/public/v1/boards", "/api/app/v1/me", "/mcp", "/assets/x.js"} {
 		for _, method := range []string{"GET", "POST"} {
 			status, body, header := b.get(method, path, "application/json")
 			if status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" ||
 				!strings.Contains(body, `{"error":{"code":"unavailable"`) {
-				b.t.Errorf("%s %s is %d %q %v", method, path, status, body, header)
+				b.t.Errorf("%s %s returned %d %q %v", method, path, status, body, header)
 			}
 		}
 	}
 	status, body, header := b.get("GET", "/boards/brd_1", "text/html,*/*")
 	if status != http.StatusServiceUnavailable || !strings.Contains(body, `http-equiv="refresh"`) ||
 		header.Get("Retry-After") == "" {
-		b.t.Errorf("a page is %d %q %v", status, body, header)
+		b.t.Errorf("a page returned %d %q %v", status, body, header)
 	}
 }
 
-// ends stops the server, which must not take long.
+// ends stops the server and checks that it stops quickly.
 func (b *booting) ends() {
 	b.t.Helper()
 	began := time.Now()
@@ -114,12 +114,12 @@ func (b *booting) ends() {
 			b.t.Errorf("the server ended with %d after %s:\n%s", status, took, b.log)
 		}
 	case <-time.After(30 * time.Second):
-		b.t.Fatalf("the server does not end:\n%s", b.log)
+		b.t.Fatalf("the server does not stop:\n%s", b.log)
 	}
 }
 
-// PostgreSQL is not there yet: the server listens, says what is missing, ends
-// promptly when it is told to, and serves as soon as the database is there.
+// While PostgreSQL is unreachable, the server listens, reports what is missing and stops
+// promptly on request. It serves as soon as the database is reachable.
 func TestServeWaitsForPostgreSQL(t *testing.T) {
 	t.Parallel()
 	there, err := url.Parse(apptest.EmptyPostgresURL(t))
@@ -146,8 +146,8 @@ func TestServeWaitsForPostgreSQL(t *testing.T) {
 	b.ends()
 }
 
-// forward passes connections to an address on to a PostgreSQL server, until cut
-// is called: then the server is gone for those who use the address.
+// forward forwards connections at an address to a PostgreSQL server until cut is called. Then
+// the server is unreachable at that address.
 func forward(t *testing.T, address string, to *url.URL) (cut func()) {
 	t.Helper()
 	network, target := "tcp", to.Host
@@ -179,7 +179,7 @@ func forward(t *testing.T, address string, to *url.URL) (cut func()) {
 			}
 			up, err := net.Dial(network, target)
 			if err != nil {
-				t.Errorf("PostgreSQL itself: %v", err)
+				t.Errorf("connect to PostgreSQL: %v", err)
 				_ = conn.Close()
 				return
 			}
@@ -193,8 +193,8 @@ func forward(t *testing.T, address string, to *url.URL) (cut func()) {
 	return cut
 }
 
-// Without its database an idle server says so once for each thing that it cannot
-// do, and not many times a second; and it says when that is over.
+// Without its database, an idle server logs each failing task once instead of several times a
+// second, and logs the recovery.
 func TestIdleServerWithoutItsDatabaseLogsLittle(t *testing.T) {
 	t.Parallel()
 	there, err := url.Parse(apptest.EmptyPostgresURL(t))
@@ -206,7 +206,7 @@ func TestIdleServerWithoutItsDatabaseLogsLittle(t *testing.T) {
 	cut := forward(t, door, there)
 	b := boot(t, "--data", t.TempDir(), "--database", way.String())
 	b.until(http.StatusOK, "ready")
-	time.Sleep(time.Second) // until all of its loops have begun
+	time.Sleep(time.Second) // until all background loops have started
 	before := strings.Count(b.log.String(), `"level":"WARN"`)
 	cut()
 	time.Sleep(5 * time.Second)
@@ -226,14 +226,14 @@ func TestIdleServerWithoutItsDatabaseLogsLittle(t *testing.T) {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("nothing recovers:\n%s", b.log)
+			t.Fatalf("the server does not recover:\n%s", b.log)
 		}
 	}
 	b.ends()
 }
 
-// A wrong password or a database that does not exist may be made right while the
-// server waits; the log says what is wrong.
+// A wrong password or a missing database can be fixed while the server waits. The log gives the
+// cause.
 func TestServeWaitsForTheRightPassword(t *testing.T) {
 	t.Parallel()
 	address, err := url.Parse(apptest.EmptyPostgresURL(t))
@@ -251,9 +251,9 @@ func TestServeWaitsForTheRightPassword(t *testing.T) {
 	b.ends()
 }
 
-// What waiting cannot change ends the server at once, also when the database is
-// not there.
-func TestServeEndsAtOnceByAWrongSetting(t *testing.T) {
+// A setting that waiting cannot fix ends the server at once, even if the database is
+// unreachable.
+func TestServeRejectsWrongSettingsAtOnce(t *testing.T) {
 	t.Parallel()
 	nobody := "postgres://cardwall@127.0.0.1:1/cardwall"
 	for _, c := range []struct {
@@ -276,26 +276,26 @@ func TestServeEndsAtOnceByAWrongSetting(t *testing.T) {
 				t.Errorf("%v: status %d, the log is:\n%s", c.flags, status, log)
 			}
 		case <-time.After(20 * time.Second):
-			t.Errorf("%v: the server goes on:\n%s", c.flags, b.log)
+			t.Errorf("%v: the server keeps running:\n%s", c.flags, b.log)
 			b.stop()
 		}
 	}
 }
 
-// While another process migrates the file, the server says so and goes on by
-// itself.
-func TestServeAnswersWhileTheDatabaseIsMigrated(t *testing.T) {
+// While another process migrates the file, the server reports it and continues afterwards
+// without help.
+func TestServeRespondsDuringAMigration(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	file := filepath.Join(folder, "cardwall.db")
-	lock, err := os.Create(file + ".migrating") // as another process has it that migrates
+	lock, err := os.Create(file + ".migrating") // as held by another process that migrates
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
-	// What a killed copy left is removed.
+	// The partial copy of a killed process is removed.
 	left := filepath.Join(folder, ".cardwall.db.partial-before-migration-9-20260101T000000")
 	if err := os.WriteFile(left, []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
@@ -309,7 +309,7 @@ func TestServeAnswersWhileTheDatabaseIsMigrated(t *testing.T) {
 	b.until(http.StatusOK, "ready")
 	b.ends()
 	if _, err := os.Stat(left); !os.IsNotExist(err) {
-		t.Errorf("the half copy is there still: %v", err)
+		t.Errorf("the partial copy still exists: %v", err)
 	}
 }
 

@@ -16,15 +16,15 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// What must be in no log, no trace and no metric of a station.
+// Secrets that must not appear in any log, trace or metric of a station.
 const (
 	secretTitle = "Tungsten wedding 7731"
 	secretEmail = "ada.lovelace.7731@example.com"
 	secretPath  = "receiver-path-7731"
 )
 
-// station is the whole program in this process, on a database of its own, with a
-// workspace, a board, a list and a receiver of webhooks.
+// station is the whole program in this process, on its own database, with a workspace, a board,
+// a list and a webhook receiver.
 type station struct {
 	t                      *testing.T
 	flags                  []string
@@ -32,11 +32,11 @@ type station struct {
 	token, workspace, list string
 	log                    *safeBuffer
 	client                 *http.Client
-	stop                   func() // ends the server, which the test's end does otherwise
+	stop                   func() // stops the server before the end of the test
 }
 
-// newStation boots the program on a database that holds the schema. Variables are
-// those that it reads beside its flags.
+// newStation starts the program on a migrated database. Variables are environment variables
+// that it reads in addition to its flags.
 func newStation(t *testing.T, database string, variables map[string]string, flags ...string) *station {
 	t.Helper()
 	s := &station{t: t, log: &safeBuffer{}, client: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{}}}
@@ -88,18 +88,17 @@ func (s *station) command(args ...string) string {
 	return strings.TrimSpace(out.String())
 }
 
-// eventually waits until something is so.
+// eventually waits until a condition holds.
 func (s *station) eventually(what string, so func() bool) {
 	s.t.Helper()
 	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			s.t.Fatalf("it does not come that %s; the log:\n%s", what, s.log)
+			s.t.Fatalf("timed out waiting until %s; the log:\n%s", what, s.log)
 		}
 	}
 }
 
-// send sends a request with the station's token. Headers are name and value by
-// turns.
+// send sends a request with the station's token. Headers alternate between name and value.
 func (s *station) send(method, path string, in any, headers ...string) (*http.Response, []byte) {
 	s.t.Helper()
 	var body io.Reader = http.NoBody
@@ -133,7 +132,7 @@ func (s *station) send(method, path string, in any, headers ...string) (*http.Re
 	return answer, text
 }
 
-// must is the id of the record that a request makes.
+// must sends a request that must succeed and returns the ID of the created record.
 func (s *station) must(method, path string, in any, headers ...string) string {
 	s.t.Helper()
 	res, text := s.send(method, path, in, headers...)
@@ -158,17 +157,17 @@ func (s *station) scrape() string {
 	return string(text)
 }
 
-// keepsSecrets fails the test when a text holds what nobody may read there.
+// keepsSecrets fails the test if a text contains a secret.
 func (s *station) keepsSecrets(what, text string) {
 	s.t.Helper()
 	for _, secret := range []string{secretTitle, secretEmail, secretPath, s.token, s.token[len("cwl_"):]} {
 		if i := strings.Index(text, secret); i >= 0 {
-			s.t.Errorf("%s holds %q: …%q…", what, secret, text[max(0, i-200):min(len(text), i+100)])
+			s.t.Errorf("%s contains %q: …%q…", what, secret, text[max(0, i-200):min(len(text), i+100)])
 		}
 	}
 }
 
-// safeBuffer is written by a server and read by its test.
+// safeBuffer collects the output of a server for its test.
 type safeBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer

@@ -12,10 +12,9 @@ import (
 	"time"
 )
 
-// TestNothingIsWrittenAfterAFailedSyncUntilTheDiskIsWell has each sync of the
-// server fail. What was asked for then is refused, and stays refused when the
-// server is killed after that; what was acknowledged before stays.
-func TestNothingIsWrittenAfterAFailedSyncUntilTheDiskIsWell(t *testing.T) {
+// TestWritesStopAfterAFailedSync makes each sync of the server fail. Writes are then rejected
+// and stay undone, even if the server is killed afterwards. Earlier acknowledged writes stay.
+func TestWritesStopAfterAFailedSync(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("strace"); err != nil {
 		if os.Getenv("CI") == "true" {
@@ -30,18 +29,18 @@ func TestNothingIsWrittenAfterAFailedSyncUntilTheDiskIsWell(t *testing.T) {
 	for _, key := range []string{"in-doubt", "in-doubt-too"} {
 		if body, status, err := c.exchange("POST", "/cards", key,
 			map[string]any{"listId": c.list, "title": "In doubt"}); err != nil || status != http.StatusServiceUnavailable {
-			t.Errorf("a write whose sync failed was answered %d %s, %v; want 503", status, body, err)
+			t.Errorf("a write whose sync failed: got status %d, body %s, error %v; want 503", status, body, err)
 		}
 	}
 	if ready := c.ready(); ready != http.StatusServiceUnavailable {
-		t.Errorf("/readyz answers %d while nothing can be written, want 503", ready)
+		t.Errorf("/readyz returned %d while writes fail, want 503", ready)
 	}
 	var read struct{ Data struct{ ID string } }
 	c.fetch("/cards/"+before, &read)
 	release()
 	for deadline := time.Now().Add(time.Minute); c.ready() != http.StatusOK; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("the server takes no writes a minute after the disk was well again")
+			t.Fatal("the server accepts no writes a minute after the disk recovered")
 		}
 	}
 	kill()
@@ -49,14 +48,14 @@ func TestNothingIsWrittenAfterAFailedSyncUntilTheDiskIsWell(t *testing.T) {
 	defer kill()
 	var page struct{ Data []struct{ Title string } }
 	if c.fetch("/boards/"+c.board()+"/cards", &page); len(page.Data) != 1 || page.Data[0].Title != "Before" {
-		t.Errorf("after a kill there are %v, want what was acknowledged alone", page.Data)
+		t.Errorf("after a kill there are %v, want only the acknowledged cards", page.Data)
 	}
 	if id := c.record("POST", "/cards", "in-doubt", map[string]any{"listId": c.list, "title": "In doubt"}); id == "" {
-		t.Error("a write that was refused cannot be sent again")
+		t.Error("a rejected write cannot be repeated")
 	}
 }
 
-// failSyncs has each sync of the server fail until release is called.
+// failSyncs makes each sync of the server fail until release is called.
 func (c *crash) failSyncs() (release func()) {
 	c.t.Helper()
 	cmd := exec.CommandContext(c.t.Context(), "strace", "-f", "-qq", "-p", strconv.Itoa(c.pid), "-e", "signal=none",
@@ -66,7 +65,7 @@ func (c *crash) failSyncs() (release func()) {
 	}
 	for deadline := time.Now().Add(time.Minute); !traced(c.pid); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			c.t.Fatal("strace does not hold the server")
+			c.t.Fatal("strace did not attach to the server")
 		}
 	}
 	return func() {
@@ -86,7 +85,7 @@ func traced(pid int) bool {
 	return len(threads) > 0
 }
 
-// ready is the status of /readyz.
+// ready returns the status of /readyz.
 func (c *crash) ready() int {
 	res, err := c.client.Get(c.base + "/readyz")
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// spanTree is what a collector got.
+// spanTree collects exported spans.
 type spanTree struct {
 	mu     sync.Mutex
 	all    []*otlp.Span
@@ -42,7 +42,7 @@ func (c *spanTree) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// find is the first span that is so.
+// find returns the first span that matches.
 func (c *spanTree) find(so func(*otlp.Span) bool) *otlp.Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,7 +54,7 @@ func (c *spanTree) find(so func(*otlp.Span) bool) *otlp.Span {
 	return nil
 }
 
-// below finds a span by its parent and the beginning of its name.
+// below returns a span by its parent and the beginning of its name.
 func (c *spanTree) below(parent *otlp.Span, name string) *otlp.Span {
 	return c.find(func(s *otlp.Span) bool {
 		return string(s.ParentSpanId) == string(parent.SpanId) && string(s.TraceId) == string(parent.TraceId) &&
@@ -71,9 +71,9 @@ func noted(s *otlp.Span, name string) string {
 	return ""
 }
 
-// A request is followed from its caller's trace through operation, transaction and
-// statements; deliveries, rules and emails have traces of their own. Nothing of
-// it says what is on the board, or to whom.
+// A request is traced from its caller's trace through operation, transaction and statements.
+// Deliveries, rules and emails have their own traces. No trace contains content of a board or
+// addresses.
 func TestTracesOfTheWholeProgram(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
@@ -105,7 +105,7 @@ func TestTracesOfTheWholeProgram(t *testing.T) {
 		})
 		s.must("POST", public+"/workspaces/"+s.workspace+"/invitations",
 			map[string]any{"email": "second." + secretEmail, "role": "member"})
-		// On PostgreSQL a server takes its share of the webhooks first.
+		// On PostgreSQL, a server first acquires its share of the webhooks.
 		s.eventually("the webhook works", func() bool {
 			s.must("POST", public+"/cards", map[string]any{"listId": list, "title": secretTitle})
 			return arrived.Load() > 0
@@ -114,7 +114,7 @@ func TestTracesOfTheWholeProgram(t *testing.T) {
 			"description": secretTitle}, "Traceparent", parent, "X-Request-Id", "mine-1")
 		if res.StatusCode != http.StatusCreated || res.Header.Get("X-Request-Id") != "mine-1" ||
 			!strings.HasPrefix(res.Header.Get("Traceresponse"), parent[:36]) {
-			t.Fatalf("create_card answered %d with %v", res.StatusCode, res.Header)
+			t.Fatalf("create_card returned %d with the headers %v", res.StatusCode, res.Header)
 		}
 		s.send("GET", public+"/cards/crd_0?token="+s.token, nil)
 		s.send("GET", public+"/search?q=tungsten", nil)
@@ -134,10 +134,10 @@ func TestTracesOfTheWholeProgram(t *testing.T) {
 			t.Errorf("the span of the request is %v", request)
 		}
 		if operation = tree.below(request, "create_card"); operation == nil || noted(operation, "cardwall.outcome") != "ok" {
-			t.Fatalf("below the request there is no operation: %v", operation)
+			t.Fatalf("the request's span has no operation below it: %v", operation)
 		}
 		if transaction = tree.below(operation, "write transaction"); transaction == nil {
-			t.Fatal("below the operation there is no transaction")
+			t.Fatal("the operation's span has no transaction below it")
 		}
 		system, parts := "sqlite", []string{"queue", "commit", "INSERT cards", "UPDATE boards", "SELECT"}
 		if sqldb.IsPostgres(database) {
@@ -146,7 +146,7 @@ func TestTracesOfTheWholeProgram(t *testing.T) {
 		for _, name := range parts {
 			part := tree.below(transaction, name)
 			if part == nil {
-				t.Errorf("below the transaction there is no %s", name)
+				t.Errorf("the transaction's span has no %s below it", name)
 				continue
 			}
 			if part.StartTimeUnixNano < transaction.StartTimeUnixNano || part.EndTimeUnixNano > transaction.EndTimeUnixNano {
@@ -174,7 +174,7 @@ func TestTracesOfTheWholeProgram(t *testing.T) {
 			if !strings.HasPrefix(name, "send") && tree.find(func(s *otlp.Span) bool {
 				return string(s.ParentSpanId) == string(found.SpanId)
 			}) == nil {
-				t.Errorf("nothing is below %s", name)
+				t.Errorf("%s has no spans below it", name)
 			}
 		}
 		s.eventually("the log names the trace", func() bool {
@@ -182,10 +182,10 @@ func TestTracesOfTheWholeProgram(t *testing.T) {
 				strings.Contains(s.log.String(), `"trace_id":"`+parent[3:35])
 		})
 		if leaked.Load() != nil {
-			t.Errorf("the receiver of a webhook is told of the trace: %s", *leaked.Load())
+			t.Errorf("the webhook's receiver got a trace header: %s", *leaked.Load())
 		}
 		if probe := tree.find(func(s *otlp.Span) bool { return strings.Contains(s.Name, "readyz") }); probe != nil {
-			t.Errorf("a probe is recorded: %v", probe)
+			t.Errorf("a health check was traced: %v", probe)
 		}
 		tree.mu.Lock()
 		defer tree.mu.Unlock()

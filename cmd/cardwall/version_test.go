@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// The version that the program says is the newest one in CHANGELOG.md, which
-// follows Keep a Changelog.
+// The program's version is the newest one in CHANGELOG.md, which follows Keep a Changelog.
 func TestVersionIsTheNewestRelease(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../CHANGELOG.md")
@@ -20,7 +19,7 @@ func TestVersionIsTheNewestRelease(t *testing.T) {
 	releases := regexp.MustCompile(`(?m)^## \[(v\d+\.\d+\.\d+)\] - (\d{4}-\d\d-\d\d)$`).FindAllStringSubmatch(string(text),
 		-1)
 	if len(releases) == 0 || releases[0][1] != apiVersion() {
-		t.Fatalf("the program is %q, the changelog begins with %v", apiVersion(), releases)
+		t.Fatalf("the program's version is %q, but the changelog begins with %v", apiVersion(), releases)
 	}
 	if !slices.IsSortedFunc(releases, func(a, b []string) int { return strings.Compare(b[2], a[2]) }) {
 		t.Errorf("the releases are not in order, newest first: %v", releases)
@@ -32,7 +31,7 @@ func TestVersionIsTheNewestRelease(t *testing.T) {
 	}
 	for _, h := range regexp.MustCompile(`(?m)^### (.*)$`).FindAllStringSubmatch(string(text), -1) {
 		if !slices.Contains([]string{"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}, h[1]) {
-			t.Errorf("%q is not a kind of change of Keep a Changelog", h[1])
+			t.Errorf("Keep a Changelog has no kind of change called %q", h[1])
 		}
 	}
 }
@@ -46,7 +45,7 @@ func TestVersionCommand(t *testing.T) {
 	}
 }
 
-// The limits of a board are settings that the help shows.
+// The help shows the limits of a board as settings.
 func TestHelpListsTheLimits(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
@@ -58,9 +57,9 @@ func TestHelpListsTheLimits(t *testing.T) {
 	}
 }
 
-// The tour of the README works while `make run` is on: it has an address and a
-// folder of its own.
-func TestTourHasAServerOfItsOwn(t *testing.T) {
+// The tour of the README works while `make run` is running, because it uses its own address and
+// folder.
+func TestTourUsesItsOwnServer(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../README.md")
 	if err != nil {

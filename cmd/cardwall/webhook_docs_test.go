@@ -29,7 +29,7 @@ import (
 // and programs. UPDATE_GOLDEN=1 updates the responses that it shows.
 const webhooksPage = "../../docs/webhooks.md"
 
-// The Standard Webhooks library for Go verifies our signatures.
+// The Standard Webhooks library for Go accepts our signatures.
 func TestSignaturesForTheLibrary(t *testing.T) {
 	t.Parallel()
 	secret, now := testSecret("a"), time.Now()
@@ -49,7 +49,7 @@ func TestSignaturesForTheLibrary(t *testing.T) {
 		t.Error(err)
 	}
 	if webhook.Verify([]byte(delivery+" "), header) == nil {
-		t.Error("a changed body is taken")
+		t.Error("a changed body was accepted")
 	}
 }
 
@@ -63,7 +63,7 @@ func TestWebhooksPage(t *testing.T) {
 	t.Run("receivers", func(t *testing.T) { webhookReceivers(t, binary) })
 }
 
-// missing skips a test for which this machine has not what it needs. CI has it.
+// missing skips a test whose requirements this machine lacks, or fails it in CI.
 func missing(t *testing.T, what string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
@@ -103,7 +103,7 @@ func reachable(t *testing.T, address string) {
 	t.Fatalf("the server at %s does not become ready", address)
 }
 
-// listens waits until something takes connections at an address.
+// listens waits until a server accepts connections at an address.
 func listens(t *testing.T, address string) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
@@ -115,7 +115,7 @@ func listens(t *testing.T, address string) {
 	t.Fatalf("nothing listens at %s", address)
 }
 
-// withoutSettings is the environment without what configures cardwall.
+// withoutSettings returns the environment without the settings of cardwall.
 func withoutSettings(more ...string) (env []string) {
 	for _, e := range os.Environ() {
 		if !strings.HasPrefix(e, "CARDWALL_") {
@@ -125,7 +125,7 @@ func withoutSettings(more ...string) (env []string) {
 	return append(env, more...)
 }
 
-// start runs a program, with all that it starts, until the test ends.
+// start runs a program until the test ends, and kills it with all of its child processes.
 func start(t *testing.T, cmd *exec.Cmd) (stdin io.WriteCloser, stdout *output) {
 	t.Helper()
 	stdout = &output{}
@@ -146,15 +146,15 @@ func start(t *testing.T, cmd *exec.Cmd) (stdin io.WriteCloser, stdout *output) {
 	return stdin, stdout
 }
 
-// changing is what differs from run to run.
+// changing matches text that differs from run to run.
 var changing = regexp.MustCompile(`(_)[0-9a-hjkmnp-tv-z]{26}|(whsec_)[0-9A-Za-z+/]{43}=|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
 
 func unchanging(text string) string {
 	return strings.TrimSpace(changing.ReplaceAllString(text, "${1}${2}…"))
 }
 
-// webhookTour runs the page's commands from top to bottom in one shell, those of
-// the second terminal in another, and compares what they print.
+// webhookTour runs the page's commands from top to bottom in one shell, and those of the second
+// terminal in another, and compares their output with the page.
 func webhookTour(t *testing.T, binary string) {
 	for _, tool := range []string{"bash", "curl", "jq", "openssl"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -189,7 +189,7 @@ func webhookTour(t *testing.T, binary string) {
 
 var (
 	fence   = regexp.MustCompile("(?ms)^```(console|console second|text second)\n(.*?)^```\n")
-	logged  = regexp.MustCompile(`(?m)^\{"time":.*\n`) // a terminal shows these lines otherwise
+	logged  = regexp.MustCompile(`(?m)^\{"time":.*\n`) // a terminal formats these lines differently
 	command = regexp.MustCompile(`(?m)^\$ ((?:.*\\\n)*.*)\n?`)
 )
 
@@ -210,7 +210,7 @@ func (s *tour) shell() (io.Writer, *output) {
 	return start(s.t, cmd)
 }
 
-// ours and theirs swap the page's addresses for those of this run, and back.
+// ours and theirs replace the page's addresses with those of this run, and back.
 func (s *tour) ours(text string) string {
 	return strings.NewReplacer("127.0.0.1:8080", s.server, "127.0.0.1:9000", s.receiver, "make build",
 		"true").Replace(text)
@@ -220,7 +220,7 @@ func (s *tour) theirs(text string) string {
 	return strings.NewReplacer(s.server, "127.0.0.1:8080", s.receiver, "127.0.0.1:9000").Replace(text)
 }
 
-// block runs a block, and is how it should stand on the page.
+// block runs a block and returns the text that the page should show.
 func (s *tour) block(kind, text string) string {
 	if kind == "text second" {
 		return s.eventually("the second terminal", text, func() string { return s.second.String() })
@@ -247,7 +247,7 @@ func (s *tour) block(kind, text string) string {
 			reachable(s.t, s.server)
 			continue
 		}
-		if strings.Contains(line, "/deliveries") { // the delivery may be under way
+		if strings.Contains(line, "/deliveries") { // the delivery may still be in progress
 			b.WriteString(s.eventually(line, want, func() string { return s.run(line) }))
 			continue
 		}
@@ -258,7 +258,7 @@ func (s *tour) block(kind, text string) string {
 	return b.String()
 }
 
-// run is what a command in the first terminal prints.
+// run returns the output of a command in the first terminal.
 func (s *tour) run(line string) string {
 	s.t.Helper()
 	before := len(s.stdout.String())
@@ -273,11 +273,11 @@ func (s *tour) run(line string) string {
 			return s.theirs(got)
 		}
 	}
-	s.t.Fatalf("this does not end: %s\n%s", line, s.stdout.String()[before:])
+	s.t.Fatalf("the command does not end: %s\n%s", line, s.stdout.String()[before:])
 	return ""
 }
 
-// background keeps what a server logs out of the terminal.
+// background redirects a server's log away from the terminal.
 func background(line string) string {
 	if rest, ok := strings.CutSuffix(line, "&"); ok {
 		return rest + "2>server.log &"
@@ -285,7 +285,7 @@ func background(line string) string {
 	return line
 }
 
-// eventually waits for what is wanted, and is what came.
+// eventually waits for the wanted text and returns the last one read.
 func (s *tour) eventually(what, want string, look func() string) (got string) {
 	s.t.Helper()
 	updating := os.Getenv("UPDATE_GOLDEN") != ""
@@ -307,7 +307,7 @@ func (s *tour) compare(what, want, got string) {
 	}
 }
 
-// program is a program of the page in a language, listening where we want.
+// program returns the page's program in a language, changed to listen on an address.
 func program(t *testing.T, language, address string) string {
 	t.Helper()
 	page, err := os.ReadFile(webhooksPage)
@@ -326,7 +326,7 @@ func program(t *testing.T, language, address string) string {
 	return text
 }
 
-// nodeModules is the folder of the npm packages, which make installs.
+// nodeModules returns the folder of the npm packages, which make installs.
 func nodeModules(t *testing.T) string {
 	t.Helper()
 	folder, err := filepath.Abs("../../tools/node_modules")
@@ -339,7 +339,7 @@ func nodeModules(t *testing.T) string {
 	if _, err := os.Stat(filepath.Join(folder, "standardwebhooks", "package.json")); err == nil {
 		return folder
 	}
-	// The mark of an older installation would keep make from its work.
+	// Remove the stamp of an earlier installation, so that make installs again.
 	_ = os.Remove(filepath.Join(folder, ".installed"))
 	if out, err := exec.CommandContext(t.Context(), "make", "-C", "../..",
 		"tools/node_modules/.installed").CombinedOutput(); err != nil {
@@ -349,8 +349,8 @@ func nodeModules(t *testing.T) string {
 	return folder
 }
 
-// webhookReceivers runs the page's receivers in Go and JavaScript, which verify
-// with the libraries: they take what a server sends, and nothing else.
+// webhookReceivers runs the page's receivers in Go and JavaScript, which verify with the
+// libraries. They accept what a server sends, and nothing else.
 func webhookReceivers(t *testing.T, binary string) {
 	modules := nodeModules(t)
 	c := &crash{t: t, binary: binary, data: t.TempDir(), client: &http.Client{Timeout: 10 * time.Second}}
@@ -389,13 +389,13 @@ func webhookReceivers(t *testing.T, binary string) {
 			{"one of the future", r.secret, delivery, delivery, now.Add(time.Hour), http.StatusUnauthorized},
 		} {
 			if got := r.send(c.client, try.secret, try.signed, try.sent, try.at); got != try.want {
-				t.Errorf("%s, %s: answered %d, want %d", language, try.name, got, try.want)
+				t.Errorf("%s, %s: got status %d, want %d", language, try.name, got, try.want)
 			}
 		}
 	}
 }
 
-// pageReceiver is one of the page's programs at work.
+// pageReceiver is a running program of the page.
 type pageReceiver struct {
 	t                                *testing.T
 	address, folder, webhook, secret string
@@ -450,7 +450,7 @@ func (r *pageReceiver) start(language, modules string) {
 	listens(r.t, r.address)
 }
 
-// delivered waits until the log says so, and is the delivery's id.
+// delivered waits until the log shows a delivery and returns its ID.
 func (r *pageReceiver) delivered(c *crash) string {
 	r.t.Helper()
 	var log struct {
@@ -466,13 +466,13 @@ func (r *pageReceiver) delivered(c *crash) string {
 	return ""
 }
 
-// prints waits for a line, which may be on its way when its event is answered.
+// prints waits for a line of output, which may follow the response to its event.
 func (r *pageReceiver) prints(want string) {
 	r.t.Helper()
 	deadline := time.Now().Add(time.Minute)
 	for !strings.Contains(r.out.String(), want) {
 		if time.Now().After(deadline) {
-			r.t.Errorf("%s prints %q without %q", r.folder, r.out.String(), want)
+			r.t.Errorf("%s printed %q, want it to contain %q", r.folder, r.out.String(), want)
 			return
 		}
 		time.Sleep(20 * time.Millisecond)

@@ -24,12 +24,12 @@ const (
 	delivery   = `{"id":"` + deliveryID + `","type":"card.created","boardVersion":42,"data":{"cardId":"crd_1"}}`
 )
 
-// testSecret is a signing secret made of one letter.
+// testSecret returns a signing secret made of one repeated letter.
 func testSecret(letter string) string {
 	return "whsec_" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat(letter, 32)))
 }
 
-// output is what a command that runs in the background prints.
+// output collects the output of a command that runs in the background.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -47,7 +47,7 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// listening is a `webhook listen` at work.
+// listening is a running `webhook listen` command.
 type listening struct {
 	t       *testing.T
 	address string
@@ -76,22 +76,22 @@ func listen(t *testing.T, c webhookListenCommand) *listening {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	t.Fatalf("it does not listen:\n%s", l.log.String())
+	t.Fatalf("the command does not listen:\n%s", l.log.String())
 	return nil
 }
 
-// end is Ctrl-C, after which the command ends soon and without an error.
+// end sends Ctrl-C, after which the command must end soon and without an error.
 func (l *listening) end() {
 	l.t.Helper()
 	l.stop()
 	select {
 	case err := <-l.ended:
 		if err != nil {
-			l.t.Errorf("it ended with %v", err)
+			l.t.Errorf("the command ended with the error %v", err)
 		}
-		l.ended <- nil // for who ends it again
+		l.ended <- nil // for a second call of end
 	case <-time.After(30 * time.Second):
-		l.t.Error("it does not end")
+		l.t.Error("the command does not end")
 	}
 }
 
@@ -119,7 +119,7 @@ func (l *listening) send(secret, id string, at time.Time, body string) (status i
 	return answer.StatusCode
 }
 
-func TestListenShowsWhatComes(t *testing.T) {
+func TestListenShowsDeliveries(t *testing.T) {
 	t.Parallel()
 	first, second := testSecret("a"), testSecret("b")
 	l := listen(t, webhookListenCommand{webhookSecrets: webhookSecrets{[]string{first, second}}})
@@ -141,22 +141,22 @@ func TestListenShowsWhatComes(t *testing.T) {
 	} {
 		before := len(l.out.String())
 		if status := l.send(c.secret, c.id, c.at, delivery); status != http.StatusNoContent {
-			t.Errorf("%s: answered %d, want 204", c.name, status)
+			t.Errorf("%s: got status %d, want 204", c.name, status)
 		}
 		if shown := l.out.String()[before:]; !strings.Contains(shown, c.shows) ||
 			!strings.Contains(shown, "\n    \"data\": {\n      \"cardId\": \"crd_1\"\n    }\n  }\n") {
-			t.Errorf("%s: it shows\n%s\nwithout %q", c.name, shown, c.shows)
+			t.Errorf("%s: the output is\n%s\nwant it to contain %q", c.name, shown, c.shows)
 		}
 	}
 	l.end()
 	all := l.out.String() + l.log.String()
 	for _, secret := range []string{first, second} {
 		if strings.Contains(all, secret) || strings.Contains(all, strings.TrimPrefix(secret, "whsec_")) {
-			t.Error("it prints a secret")
+			t.Error("the command prints a secret")
 		}
 	}
 	if !strings.Contains(l.log.String(), `"msg":"stopped","deliveries":5`) {
-		t.Errorf("it logs\n%s", l.log.String())
+		t.Errorf("the log is\n%s", l.log.String())
 	}
 }
 
@@ -164,10 +164,10 @@ func TestListenWithoutASecret(t *testing.T) {
 	t.Parallel()
 	l := listen(t, webhookListenCommand{Status: http.StatusGone})
 	if status := l.send(testSecret("a"), deliveryID, time.Now(), delivery); status != http.StatusGone {
-		t.Errorf("answered %d, want 410", status)
+		t.Errorf("got status %d, want 410", status)
 	}
 	if !strings.Contains(l.out.String(), "signature not checked\n") {
-		t.Errorf("it shows\n%s", l.out.String())
+		t.Errorf("the output is\n%s", l.out.String())
 	}
 	answer, err := http.Get(l.address) //nolint:noctx // a browser
 	if err != nil {
@@ -175,11 +175,11 @@ func TestListenWithoutASecret(t *testing.T) {
 	}
 	_ = answer.Body.Close()
 	if answer.StatusCode != http.StatusMethodNotAllowed {
-		t.Errorf("GET: answered %d, want 405", answer.StatusCode)
+		t.Errorf("GET: got status %d, want 405", answer.StatusCode)
 	}
 }
 
-// Nothing that a sender makes up reaches the terminal as a command to it.
+// A sender's text can never act as a control sequence in the terminal.
 func TestListenIsSafeForTheTerminal(t *testing.T) {
 	t.Parallel()
 	for _, asJSON := range []bool{false, true} {
@@ -193,14 +193,14 @@ func TestListenIsSafeForTheTerminal(t *testing.T) {
 		} {
 			if status := l.send(testSecret("a"), "id\u009b31m\u202e"+strings.Repeat("x", 300), time.Now(),
 				body); status != http.StatusNoContent {
-				t.Errorf("%q: answered %d, want 204", body, status)
+				t.Errorf("%q: got status %d, want 204", body, status)
 			}
 		}
 		shown := l.out.String()
 		if i := strings.IndexFunc(shown, func(r rune) bool {
 			return r != '\n' && (r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u202e' || r == '\U000e0001')
 		}); i >= 0 {
-			t.Errorf("it prints %q", shown[i:min(len(shown), i+20)])
+			t.Errorf("the command prints %q", shown[i:min(len(shown), i+20)])
 		}
 		lines := strings.Split(strings.TrimSuffix(shown, "\n"), "\n")
 		for _, line := range lines {
@@ -208,12 +208,12 @@ func TestListenIsSafeForTheTerminal(t *testing.T) {
 			case !asJSON && !strings.HasPrefix(line, " ") && len(line) > 600:
 				t.Errorf("a line about a delivery has %d characters", len(line))
 			case asJSON && !json.Valid([]byte(line)):
-				t.Errorf("no JSON: %s", line)
+				t.Errorf("a line is not JSON: %s", line)
 			}
 		}
 		if asJSON && len(lines) != 5 || !strings.Contains(shown, `\u009b31m\u202e`) ||
 			!strings.Contains(shown, `\udb40\udc01`) {
-			t.Errorf("it shows\n%s", shown)
+			t.Errorf("the output is\n%s", shown)
 		}
 	}
 }
@@ -239,10 +239,10 @@ func TestListenAsJSON(t *testing.T) {
 	if g := got[0]; g.Type != "card.created" || g.ID != deliveryID || g.BoardVersion != 42 || g.Signature != "valid" ||
 		g.Repeat || g.At == "" || g.Problem != "" ||
 		fmt.Sprint(g.Body.(map[string]any)["data"]) != "map[cardId:crd_1]" {
-		t.Errorf("the first is %+v", g)
+		t.Errorf("the first delivery is %+v", g)
 	}
 	if g := got[1]; g.Signature != "invalid" || g.Problem == "" || !g.Repeat || g.Body != "text" {
-		t.Errorf("the second is %+v", g)
+		t.Errorf("the second delivery is %+v", g)
 	}
 }
 
@@ -251,21 +251,21 @@ func TestListenIsBounded(t *testing.T) {
 	l := listen(t, webhookListenCommand{})
 	if status := l.send(testSecret("a"), "large", time.Now(),
 		strings.Repeat("x", maxBodySize+1)); status != http.StatusRequestEntityTooLarge {
-		t.Errorf("a large body: answered %d, want 413", status)
+		t.Errorf("a large body: got status %d, want 413", status)
 	}
 	if !strings.Contains(l.out.String(), "signature not checked: the body is larger than 1 MiB\n") {
-		t.Errorf("a large body: it shows\n%s", l.out.String())
+		t.Errorf("a large body: the output is\n%s", l.out.String())
 	}
 	status := 0
-	for range 10 { // who is slow to read finds the connection reset instead
+	for range 10 { // a slow client may see a connection reset instead
 		if status = l.send(testSecret("a"), strings.Repeat("x", 64<<10), time.Now(), "{}"); status != 0 {
 			break
 		}
 	}
 	if status != http.StatusRequestHeaderFieldsTooLarge {
-		t.Errorf("large headers: answered %d, want 431", status)
+		t.Errorf("large headers: got status %d, want 431", status)
 	}
-	// Indented, this would be a hundred times as large.
+	// Indented, this body would be a hundred times as large.
 	before := len(l.out.String())
 	deep := strings.Repeat("[", 5000) + strings.Repeat("1,", 10_000) + "1" + strings.Repeat("]", 5000)
 	l.send(testSecret("a"), "deep", time.Now(), deep)
@@ -275,24 +275,24 @@ func TestListenIsBounded(t *testing.T) {
 	var seen seenIDs
 	for i := range 2 * maxRememberedIDs {
 		if seen.repeat(strconv.Itoa(i)) {
-			t.Fatalf("%d is no repeat", i)
+			t.Fatalf("the ID %d is not recognized as a repeat", i)
 		}
 	}
 	if len(seen.known) != maxRememberedIDs || len(seen.ring) != maxRememberedIDs ||
 		!seen.repeat(strconv.Itoa(maxRememberedIDs)) || seen.repeat(strconv.Itoa(maxRememberedIDs-1)) {
-		t.Errorf("it knows %d ids", len(seen.known))
+		t.Errorf("the command remembers %d ids", len(seen.known))
 	}
 }
 
-func TestListenAnswersLate(t *testing.T) {
+func TestListenDelaysResponses(t *testing.T) {
 	t.Parallel()
 	l := listen(t, webhookListenCommand{Status: http.StatusServiceUnavailable, Delay: 300 * time.Millisecond})
 	began := time.Now()
 	if status := l.send(testSecret("a"), "late", time.Now(), "{}"); status != http.StatusServiceUnavailable ||
 		time.Since(began) < 300*time.Millisecond {
-		t.Errorf("answered %d after %v", status, time.Since(began))
+		t.Errorf("got status %d after %v", status, time.Since(began))
 	}
-	// Ctrl-C does not wait for answers that are due later, nor gives them early.
+	// Ctrl-C does not wait for delayed responses, and does not send them early.
 	l = listen(t, webhookListenCommand{Delay: time.Minute})
 	answered := make(chan int, 1)
 	go func() { answered <- l.send(testSecret("a"), "late", time.Now(), "{}") }()
@@ -301,11 +301,11 @@ func TestListenAnswersLate(t *testing.T) {
 	}
 	l.end()
 	if status := <-answered; status != 0 {
-		t.Errorf("answered %d after Ctrl-C, want 0", status)
+		t.Errorf("got status %d after Ctrl-C, want 0", status)
 	}
 }
 
-func TestVerifySaysWhatIsWrong(t *testing.T) {
+func TestVerifyReportsTheError(t *testing.T) {
 	t.Parallel()
 	c := cli{t, t.TempDir()}
 	secret, now := testSecret("a"), strconv.FormatInt(time.Now().Unix(), 10)

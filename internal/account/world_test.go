@@ -201,7 +201,7 @@ func TestAuditNamesThePersonWhoSignedIn(t *testing.T) {
 }
 
 // The operator's plan for new organizations applies to those that people create.
-func TestPlanSettingHoldsForEveryNewOrganization(t *testing.T) {
+func TestPlanSettingAppliesToNewOrganizations(t *testing.T) {
 	t.Parallel()
 	for _, want := range []board.Plan{"", board.PlanFree, board.PlanTeam, board.PlanBusiness} {
 		apptest.BothWith(t, apptest.Options{Plan: want}, func(t *testing.T, s *apptest.Service) {

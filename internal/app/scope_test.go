@@ -33,7 +33,7 @@ func TestWriteTokenCannotShareBoard(t *testing.T) {
 				t.Errorf("%s changed the board", name)
 			}
 		}
-		for _, v := range []board.Visibility{"workspace", "private", "confidential"} { // setting the field needs the scope, even to the same value
+		for _, v := range []board.Visibility{"workspace", "private", "confidential"} { // even the same value needs the scope
 			refused("visibility", "update_board", fields{"boardId": p.from, "name": "Open", "visibility": v})
 		}
 		for _, on := range []bool{true, false} {

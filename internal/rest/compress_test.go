@@ -14,7 +14,7 @@ import (
 
 // A long response is compressed for clients that accept it. Short responses and
 // responses with a secret are not.
-func TestCompressedAnswers(t *testing.T) {
+func TestCompressedResponses(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
 	ada, _, boardID := desk(s)
@@ -36,7 +36,7 @@ func TestCompressedAnswers(t *testing.T) {
 	long := fields{"cardId": card}
 	plain := ask("get_card", long, "")
 	if got := plain.Header().Get("Content-Encoding"); got != "" {
-		t.Errorf("the answer to a request without Accept-Encoding is encoded as %s, want none", got)
+		t.Errorf("the response to a request without Accept-Encoding is encoded as %s, want none", got)
 	}
 	packed := ask("get_card", long, "gzip, deflate, br, zstd")
 	if got := packed.Header().Get("Content-Encoding"); got != "gzip" {
@@ -56,10 +56,10 @@ func TestCompressedAnswers(t *testing.T) {
 		t.Errorf("%s was encoded in spite of q=0, want none", got)
 	}
 	if got := ask("get_me", nil, "gzip").Header().Get("Content-Encoding"); got != "" {
-		t.Errorf("a short answer comes as %s, want none", got)
+		t.Errorf("a short response is encoded as %s, want none", got)
 	}
 	if got := ask("export_board", fields{"boardId": boardID}, "gzip").Header().Get("Content-Encoding"); got != "gzip" {
-		t.Errorf("an export comes as %q, want %q", got, "gzip")
+		t.Errorf("an export is encoded as %q, want %q", got, "gzip")
 	}
 	for _, o := range s.Registry.All() {
 		r := ada.Request(o, nil)

@@ -61,7 +61,7 @@ func halfway(ctx context.Context, tx *store.Tx, in app.BoardInput) {
 
 // An internal error is a 500 with the request id and without details. Its changes are
 // rolled back, and the next request works.
-func TestFailureInsideAnOperation(t *testing.T) {
+func TestOperationFailureIsRolledBack(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{Registry: failing}, func(t *testing.T, s *apptest.Service) {
 		ada, _, boardID := desk(s)
@@ -90,7 +90,7 @@ func TestFailureInsideAnOperation(t *testing.T) {
 		}
 		if a := ada.Call("refuse_in_command", fields{"boardId": boardID}); a.Status != http.StatusPaymentRequired ||
 			a.Message != "No more." {
-			t.Errorf("a refusal: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("a rejected request: got status %d, body %s", a.Status, a.Raw)
 		}
 		if after := ada.Must("get_board", fields{"boardId": boardID}).Raw; string(after) != string(before) {
 			t.Errorf("the failed operations left\n%s, was\n%s", after, before)

@@ -50,7 +50,7 @@ func TestReportsAreShedOverRESTAndMCP(t *testing.T) {
 		if i == 0 {
 			r, serve = r.WithContext(ctx), first.Go
 		}
-		holder := s.Person("Holder" + strconv.Itoa(i)) // nobody gets all slots
+		holder := s.Person("Holder" + strconv.Itoa(i)) // no person may hold all slots
 		r.Header.Set("Authorization", "Bearer "+holder.Token)
 		serve(func() { s.Handler.ServeHTTP(httptest.NewRecorder(), r) })
 	}

@@ -11,7 +11,7 @@ import (
 
 // During a migration /readyz names it, and a page does not. Over https, each response
 // has Strict-Transport-Security.
-func TestStartingSaysWhatTheServerDoes(t *testing.T) {
+func TestStartingReportsTheMigration(t *testing.T) {
 	t.Parallel()
 	s := rest.NewStarting("https://cards.example.com", rest.NewMetrics())
 	s.Set("The server is migrating the database: 019_partitions, 3 of 10.")

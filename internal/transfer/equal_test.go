@@ -19,11 +19,11 @@ import (
 	"cardwall/internal/transfer"
 )
 
-// Two documents are equal when they are the same after every id was replaced
-// one to one and without exportedAt. Users are a set: which of two of the same
-// name comes first is for their ids to say.
+// Two documents are equal if they are the same without exportedAt and with every id replaced
+// one to one. Users are compared as a set, because the order of users with the same name
+// depends on their ids.
 
-// failer is a test, or a case of rapid's.
+// failer is implemented by *testing.T and *rapid.T.
 type failer interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -36,8 +36,7 @@ var (
 	idIn    = regexp.MustCompile(`(?i)[a-z]{3}_[0-9a-hjkmnp-tv-z]{26}`)
 )
 
-// canonical writes a document with its ids numbered in the order in which
-// they first occur.
+// canonical returns a document with its ids numbered in order of first occurrence.
 func canonical(t failer, doc []byte) string {
 	t.Helper()
 	var v any
@@ -67,7 +66,7 @@ func renumber(v any, numbers map[string]string) any {
 	case map[string]any:
 		delete(v, "exportedAt")
 		names := slices.Sorted(maps.Keys(v))
-		// A user may be named in the activity alone, and users come last.
+		// A user may occur only in the activity, and users come last.
 		slices.SortFunc(names, func(a, b string) int {
 			return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(a, b))
 		})
@@ -162,8 +161,8 @@ func importDocument(s *apptest.Service, caller board.Caller, workspaceID string,
 	return r, err
 }
 
-// roundTrip exports a board, imports it twice over and compares all three
-// documents. It returns the board that was made first.
+// roundTrip exports a board, imports it, imports the result again and compares all three
+// documents. It returns the board of the first import.
 func roundTrip(t failer, from, to *apptest.Service, caller board.Caller, workspaceID, boardID string) string {
 	t.Helper()
 	first := export(t, from, board.System(), boardID)
@@ -183,13 +182,13 @@ func roundTrip(t failer, from, to *apptest.Service, caller board.Caller, workspa
 	third := export(t, to, caller, r.Boards[0].ID)
 	mustEqual(t, "the import of an import", second, third)
 	if !bytes.Equal(users(t, second), users(t, third)) {
-		t.Errorf("the same people got other accounts at the second import:\n%s\n%s", users(t, second), users(t, third))
+		t.Errorf("the second import mapped the same people to other accounts:\n%s\n%s", users(t, second), users(t, third))
 	}
 	return made
 }
 
-// adopted is a document whose filters have become those of an importer called
-// Ada, who does not know their owners.
+// adopted returns a document whose filters belong to the importer, who is called Ada and does
+// not know their owners.
 func adopted(t failer, doc []byte, caller board.Caller) []byte {
 	t.Helper()
 	var v map[string]any

@@ -11,9 +11,9 @@ import (
 	"cardwall/internal/store"
 )
 
-// FuzzImportTrello reads a file and plans its board, without a database, which
-// would be most of what the fuzzer sees. What comes out is a refusal by name or
-// a board that both databases take: TestTrelloMutations writes such boards.
+// FuzzImportTrello reads a file and plans its board. It uses no database, because that would
+// dominate the fuzzer's time. The result is an error that names the field, or a plan that both
+// databases can store: TestTrelloMutations writes such boards.
 func FuzzImportTrello(f *testing.F) {
 	files, err := filepath.Glob("testdata/trello-export-*.json")
 	if err != nil || len(files) != 2 {
@@ -45,7 +45,7 @@ func FuzzImportTrello(f *testing.F) {
 			}
 		}
 		if _, named := board.AsFault(err); !named {
-			t.Errorf("neither planned nor refused by name: %v", err)
+			t.Errorf("want a plan or an error that names the field, got %v", err)
 		}
 	})
 }
@@ -56,14 +56,14 @@ func checkPlan(t *testing.T, p *plan) {
 		for _, s := range all {
 			if !utf8.ValidString(s) || strings.ContainsRune(s, 0) || utf8.RuneCountInString(s) > limit ||
 				titled && (s == "" || board.CleanLine(s) != s) {
-				t.Errorf("%q is no text that can be stored", s)
+				t.Errorf("%q cannot be stored as text", s)
 			}
 		}
 	}
 	times := func(all ...*board.Instant) {
 		for _, at := range all {
 			if at != nil && (at.Time().Year() < 1900 || at.Time().Year() > 2999) {
-				t.Errorf("%s is no time that can be", at)
+				t.Errorf("%s is not a valid time", at)
 			}
 		}
 	}
@@ -75,7 +75,7 @@ func checkPlan(t *testing.T, p *plan) {
 		texts(true, p.limits.Title, l.Name)
 		times(&l.CreatedAt, l.ArchivedAt)
 		if l.Rank <= ranks {
-			t.Errorf("the list %s stands at %q behind %q", l.Name, l.Rank, ranks)
+			t.Errorf("the list %s has the rank %q after %q", l.Name, l.Rank, ranks)
 		}
 		ranks, lists[l.ID] = l.Rank, ""
 	}
@@ -85,7 +85,7 @@ func checkPlan(t *testing.T, p *plan) {
 		labels[l.ID] = true
 	}
 	if len(p.cards) != len(p.file.Cards) {
-		t.Errorf("%d cards of %d", len(p.cards), len(p.file.Cards))
+		t.Errorf("got %d cards, want %d", len(p.cards), len(p.file.Cards))
 	}
 	numbers := map[int]bool{}
 	for _, c := range p.cards {
@@ -94,7 +94,7 @@ func checkPlan(t *testing.T, p *plan) {
 		times(&c.CreatedAt, &c.UpdatedAt, c.DoneAt, c.ArchivedAt, c.DueAt, c.StartAt)
 		last, ok := lists[c.ListID]
 		if !ok || c.Rank <= last || c.Number < 1 || c.Number > maxNumber || numbers[c.Number] {
-			t.Errorf("the card %+v has no place or number of its own", c.Card)
+			t.Errorf("the card %+v has no unique rank or number", c.Card)
 		}
 		lists[c.ListID], numbers[c.Number] = c.Rank, true
 		if err := due("card", c.Due); err != nil {
@@ -106,12 +106,12 @@ func checkPlan(t *testing.T, p *plan) {
 			}
 		}
 		if len(c.checklists) > p.limits.Checklists {
-			t.Errorf("%d checklists", len(c.checklists))
+			t.Errorf("got %d checklists, more than the limit", len(c.checklists))
 		}
 		for _, k := range c.checklists {
 			texts(true, p.limits.Title, k.Title)
 			if len(k.Items) > p.limits.Items {
-				t.Errorf("%d items", len(k.Items))
+				t.Errorf("got %d items, more than the limit", len(k.Items))
 			}
 			for _, i := range k.Items {
 				texts(true, p.limits.Title, i.Title)

@@ -21,7 +21,7 @@ func renamed(doc, from, to string) string {
 	return strings.Replace(doc, `"name":"Again"`, `"name":"Engines"`, 1)
 }
 
-// sample is a service with a board of some size, and its export.
+// sample returns the owner of a board of some size, its workspace and its export.
 func sample(t *testing.T, s *apptest.Service) (ada *apptest.Person, workspace string, doc []byte) {
 	t.Helper()
 	ada = s.Person("Ada")
@@ -68,15 +68,15 @@ func TestTruncatedFileIsRefused(t *testing.T) {
 			t.Errorf("there are %d boards, want %d", len(after), len(before))
 		}
 		if _, err := importDocument(s, board.Person(ada.ID), workspace, doc); err != nil {
-			t.Errorf("the whole file: %v", err)
+			t.Errorf("importing the whole file: %v", err)
 		}
 		if _, err := importDocument(s, board.Person(ada.ID), workspace, append(doc, "{}"...)); err == nil {
-			t.Error("a file that goes on is not refused")
+			t.Error("a file with trailing data is not rejected")
 		}
 	})
 }
 
-func TestDocumentThatIsNotOurs(t *testing.T) {
+func TestInvalidDocumentsAreRefused(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, workspace, doc := sample(t, s)
@@ -137,7 +137,7 @@ func TestDocumentThatIsNotOurs(t *testing.T) {
 		} {
 			_, err := importDocument(s, board.Person(ada.ID), workspace, []byte(c.text))
 			if f, ok := board.AsFault(err); !ok || !strings.Contains(f.Message, c.want) {
-				t.Errorf("%s: got %v, want a fault with %q", name, err, c.want)
+				t.Errorf("%s: got %v, want an error with %q", name, err, c.want)
 			}
 		}
 		if n := len(ada.All("list_boards", "id", nil)); n != 1 {
@@ -145,13 +145,13 @@ func TestDocumentThatIsNotOurs(t *testing.T) {
 		}
 		r, err := importDocument(s, board.Person(ada.ID), workspace, []byte(change(`"activity":[`, `"pictures":[{"x":[1]}],"activity":[`)))
 		if err != nil || len(r.Notes) == 0 || r.Notes[0].Examples[0] != "pictures" {
-			t.Errorf("a part of a newer version: %v, %+v", err, r.Notes)
+			t.Errorf("a document with a part of a newer version: got %v, %+v", err, r.Notes)
 		}
 		older := without("statusUpdates", "activity")
 		older = strings.Replace(older, `"statusUpdates":1,"savedFilters":1,`, "", 1)
 		if r, err := importDocument(s, board.Person(ada.ID), workspace, []byte(older)); err != nil || r.Total().StatusUpdates+
 			r.SavedFilters != 0 {
-			t.Errorf("a document of an older version: %v, %+v", err, r)
+			t.Errorf("a document of an older version: got %v, %+v", err, r)
 		}
 	})
 }
@@ -172,8 +172,8 @@ func lastLabelID(text string) string {
 	return part[i : i+30]
 }
 
-// TestImportNamesNoOtherBoard: an entry of the activity that names a card of
-// another board would show up in that card's history.
+// An activity entry that names a card of another board would appear in that card's history, so
+// an import must not keep such names.
 func TestImportNamesNoOtherBoard(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -184,7 +184,7 @@ func TestImportNamesNoOtherBoard(t *testing.T) {
 		text := strings.Replace(string(doc), `"listId":null,"cardId":null,"changes":{"cards":{"from":null,"to":5}`,
 			`"listId":"`+list+`","cardId":"`+card+`","changes":{"cards":{"from":null,"to":["`+card+`"]}`, 1)
 		if text == string(doc) {
-			t.Fatal("the document has no such entry")
+			t.Fatal("the document has no entry of the kind that this test needs")
 		}
 		r, err := importDocument(s, board.Person(ada.ID), workspace, []byte(text))
 		if err != nil {
@@ -196,9 +196,9 @@ func TestImportNamesNoOtherBoard(t *testing.T) {
 	})
 }
 
-// TestNumbersOfCardsThatLeftAreNotGivenAgain: the highest number may belong to
-// a card that was moved to another board.
-func TestNumbersOfCardsThatLeftAreNotGivenAgain(t *testing.T) {
+// The highest card number may belong to a card that was moved to another board. It must not be
+// assigned again.
+func TestCardNumbersAreNotReused(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, workspace, doc := sample(t, s)
@@ -214,7 +214,7 @@ func TestNumbersOfCardsThatLeftAreNotGivenAgain(t *testing.T) {
 	})
 }
 
-func TestPlaceholderIsNobody(t *testing.T) {
+func TestPlaceholderIsNotAMember(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		_, _, doc := sample(t, s)
@@ -233,7 +233,7 @@ func TestPlaceholderIsNobody(t *testing.T) {
 		in := apptest.Fields{"boardId": r.Boards[0].ID}
 		cards := eve.Must("list_cards", in)
 		if !strings.Contains(string(cards.Raw), `"assignees":[{"id":"usr_`) || !strings.Contains(string(cards.Raw), `"name":"Ada"`) {
-			t.Errorf("the name has not stayed: %s", cards.Raw)
+			t.Errorf("the name was not kept: %s", cards.Raw)
 		}
 		if got := eve.All("list_board_members", "name", in); len(got) != 1 || got[0] != "Eve" {
 			t.Errorf("the board's members are %q, want Eve alone", got)
@@ -241,8 +241,7 @@ func TestPlaceholderIsNobody(t *testing.T) {
 	})
 }
 
-// TestExportInConstantMemory exports a document of 12 MB and measures what is
-// alive on the way.
+// TestExportInConstantMemory exports a document of 12 MB and measures the live heap meanwhile.
 func TestExportInConstantMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("6,000 cards take some seconds")
@@ -254,7 +253,7 @@ func TestExportInConstantMemory(t *testing.T) {
 		"sqlite":   func() string { return filepath.Join(t.TempDir(), "cardwall.db") },
 		"postgres": func() string { return apptest.PostgresURL(t) },
 	} {
-		t.Run(name, func(t *testing.T) { // not parallel: what others allocate would count
+		t.Run(name, func(t *testing.T) { // not parallel, because other tests' allocations would count
 			s := apptest.New(t, database(), apptest.Options{Limits: limits})
 			ada := s.Person("Ada")
 			workspace := ada.Workspace("Engines", board.PlanTeam)
@@ -274,9 +273,9 @@ func TestExportInConstantMemory(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("%d bytes written, from %d to %d bytes alive meanwhile", w.written, w.least, w.most)
+			t.Logf("%d bytes written, live heap between %d and %d bytes", w.written, w.least, w.most)
 			if w.written < cards*2000 || w.most-w.least > most {
-				t.Errorf("%d bytes were written, and what was alive meanwhile grew by %d, want at most %d", w.written, w.most-w.least, most)
+				t.Errorf("exporting %d bytes: the live heap grew by %d bytes, want at most %d", w.written, w.most-w.least, most)
 			}
 		})
 	}
@@ -289,7 +288,7 @@ func liveHeap() uint64 {
 	return m.HeapAlloc
 }
 
-// heapWriter measures the live heap at every megabyte that it is given.
+// heapWriter measures the live heap at every megabyte written.
 type heapWriter struct {
 	least, most uint64
 	written     int
@@ -307,7 +306,7 @@ func (w *heapWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// largeDocument is an export of one list with many cards, made while it is read.
+// largeDocument returns an export of one list with many cards, generated while it is read.
 func largeDocument(cards int) io.Reader {
 	const at = `"createdAt":"2026-01-05T09:00:00.000Z","updatedAt":"2026-01-05T09:00:00.000Z"`
 	r, w := io.Pipe()
@@ -334,8 +333,8 @@ func largeDocument(cards int) io.Reader {
 	return r
 }
 
-// A document of before keeps in its activity what comments said, also of those
-// that were deleted: an import leaves that out.
+// Documents of older versions have the texts of comments in their activity, even of deleted
+// ones. An import drops them.
 func TestImportDropsTextsOfComments(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {

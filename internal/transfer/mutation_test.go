@@ -15,9 +15,9 @@ import (
 	"cardwall/internal/board"
 )
 
-// TestTrelloMutations puts odd values into places of a file of Trello's. Each
-// is imported, to a board that an export and an import leave as it is, or
-// refused by name with nothing left behind.
+// TestTrelloMutations puts unusual values into a Trello file. Each file must be imported, to a
+// board that survives an export and import unchanged, or rejected with the name of the field
+// and without leaving anything behind.
 func TestTrelloMutations(t *testing.T) {
 	t.Parallel()
 	for name, database := range map[string]string{"sqlite": filepath.Join(t.TempDir(), "cardwall.db"), "postgres": apptest.PostgresURL(t)} {
@@ -40,7 +40,7 @@ func TestTrelloMutations(t *testing.T) {
 			r, err := importTrello(s, board.Person(ada.ID), workspace, string(text))
 			if err != nil {
 				if _, named := board.AsFault(err); !named {
-					rt.Fatalf("%s: neither imported nor refused by name: %v", name, err)
+					rt.Fatalf("%s: want an import or an error that names the field, got %v", name, err)
 				}
 				return
 			}
@@ -53,7 +53,7 @@ func TestTrelloMutations(t *testing.T) {
 	}
 }
 
-// mutate walks to a place and changes what is there.
+// mutate descends to a random place and changes the value there.
 func mutate(rt *rapid.T, v any, depth int) any {
 	if depth > 1 && rapid.IntRange(0, 3).Draw(rt, "here") == 0 {
 		return odd(rt, v)
@@ -80,7 +80,7 @@ func mutate(rt *rapid.T, v any, depth int) any {
 	return odd(rt, v)
 }
 
-// odd is mostly another value of the same type, for others are refused.
+// odd returns an unusual value, mostly of the same type, because other types are rejected.
 func odd(rt *rapid.T, v any) any {
 	if rapid.IntRange(0, 5).Draw(rt, "type") > 0 {
 		switch v.(type) {

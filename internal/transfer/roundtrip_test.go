@@ -13,9 +13,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// TestExportImportExport makes boards through the operations of the interface
-// and compares their exports after an import: on the same database, and from
-// each to the other.
+// TestExportImportExport creates boards through operations and compares their exports after
+// imports: into the same database, and from each database to the other.
 func TestExportImportExport(t *testing.T) {
 	t.Parallel()
 	type side struct {
@@ -45,20 +44,20 @@ func TestExportImportExport(t *testing.T) {
 				for _, field := range []string{"version", "openCards", "limits.openCards.count", "limits.allCards.count",
 					"limits.openLists.count", "limits.labels.count", "archivedAt"} {
 					if in.Get(field) != copied.Get(field) {
-						rt.Fatalf("from %s to %s: %s is %v, was %v", name, other, field, copied.Get(field), in.Get(field))
+						rt.Fatalf("from %s to %s: %s is %v, want %v", name, other, field, copied.Get(field), in.Get(field))
 					}
 				}
 				titles := func(p *apptest.Person, id string) []string {
 					return p.All("list_cards", "title", apptest.Fields{"boardId": id, "archived": "true"})
 				}
 				if a, b := titles(from.people[0], id), titles(to.people[0], made); !slices.Equal(a, b) {
-					rt.Fatalf("from %s to %s: the cards are %q, were %q", name, other, b, a)
+					rt.Fatalf("from %s to %s: the cards are %q, want %q", name, other, b, a)
 				}
 				said := func(p *apptest.Person, id string) []byte {
 					return p.Must("list_status_updates", apptest.Fields{"boardId": id, "limit": 200}).Raw
 				}
 				mustEqual(rt, "what was said, from "+name+" to "+other, said(from.people[0], id), said(to.people[0], made))
-				if in.Get("archivedAt") == nil { // the copy takes changes, and no number or version twice
+				if in.Get("archivedAt") == nil { // the copy accepts changes, and repeats no number or version
 					list := to.people[0].Must("create_list", apptest.Fields{"boardId": made, "name": "Next"})
 					if list.Version != int64(in.Get("version").(float64))+1 {
 						rt.Fatalf("the next version is %d", list.Version)
@@ -78,10 +77,10 @@ func withoutFilters(people []*apptest.Person, workspace string) {
 	}
 }
 
-// shelf is what a random board has so far, by kind.
-type shelf map[string][]string
+// contents are the ids of a random board's objects so far, by kind.
+type contents map[string][]string
 
-func (s shelf) pick(rt *rapid.T, kind string) string {
+func (s contents) pick(rt *rapid.T, kind string) string {
 	if len(s[kind]) == 0 {
 		return "none"
 	}
@@ -96,7 +95,7 @@ func randomBoard(rt *rapid.T, people []*apptest.Person, workspace string) string
 	visibility := rapid.SampledFrom([]string{"workspace", "private", "confidential"}).Draw(rt, "visibility")
 	id := ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": text(), "description": text(),
 		"visibility": visibility}).ID()
-	s := shelf{"user": {}}
+	s := contents{"user": {}}
 	for _, p := range people {
 		s["user"] = append(s["user"], p.ID)
 	}
@@ -266,7 +265,7 @@ func TestExportWorkspace(t *testing.T) {
 				names = append(names, b.Name)
 			}
 			if !slices.Equal(names, c.want) || r.Total().Cards != len(c.want) || r.Total().StatusUpdates != len(c.want) || r.SavedFilters != 2 {
-				t.Errorf("the export holds %q, want %q", names, c.want)
+				t.Errorf("the export contains the boards %q, want %q", names, c.want)
 			}
 		}
 		again := ada.Workspace("Again", board.PlanTeam)
@@ -276,9 +275,9 @@ func TestExportWorkspace(t *testing.T) {
 		}
 		second := exportWorkspace(t, s, board.Person(ada.ID), again)
 		if n := strings.Count(string(doc), `"query":`); n != 2 {
-			t.Errorf("the document holds %d filters, want those two that are shared, once", n)
+			t.Errorf("the document has %d filters, want the two shared ones, once each", n)
 		}
-		// The workspace's own id and name are not part of what is imported.
+		// The workspace's own ID and name are not imported.
 		mustEqual(t, "the workspace", doc, []byte(renamed(string(second), again, workspace)))
 	})
 }

@@ -75,7 +75,7 @@ func TestFiltersOfABoard(t *testing.T) {
 			t.Errorf("the import sent %v", sent)
 		}
 
-		// Elsewhere nobody knows Bob, and the other board is not there.
+		// In another workspace, Bob is unknown and the other board does not exist.
 		if _, err := importDocument(s, board.System(), other, doc); err != nil {
 			t.Fatal(err)
 		}
@@ -83,10 +83,10 @@ func TestFiltersOfABoard(t *testing.T) {
 			t.Errorf("the owners are %q", got)
 		}
 		if got := read(other, "broken"); !slices.Equal(got, []string{"true", "true", "false"}) {
-			t.Errorf("broken are %q", got)
+			t.Errorf("the broken filters are %q", got)
 		}
 		if got := strings.Join(read(other, "query"), " "); strings.Contains(got, stays) || strings.Contains(got, bob.ID) {
-			t.Errorf("the queries name what is not in their workspace: %s", got)
+			t.Errorf("the queries name objects outside their workspace: %s", got)
 		}
 
 		for range board.MaxSavedFilters - 1 - len(names(ada, other)) {
@@ -94,7 +94,7 @@ func TestFiltersOfABoard(t *testing.T) {
 		}
 		r, err = importDocument(s, board.Person(ada.ID), other, doc)
 		if err != nil || r.SavedFilters != 1 || !strings.Contains(r.String(), "one person can keep in a workspace, left out: 2") {
-			t.Errorf("beyond the limit: %v\n%s", err, r.String())
+			t.Errorf("importing beyond the limit: got error %v\n%s", err, r.String())
 		}
 	})
 }

@@ -89,7 +89,7 @@ func TestGoldenTrelloReport(t *testing.T) {
 	})
 }
 
-// rich is a board with one of everything.
+// rich is a board with one object of every kind.
 const rich = `{
  "id": "5fcbec03c670ab79e1f625b2", "name": " Launch\u0007 ", "desc": "All of it", "closed": false, "prefs": {"permissionLevel": "private"},
  "members": [{"id": "m1", "fullName": "GRACE", "username": "g"}, {"id": "m2", "fullName": "Somebody Else", "username": "x",
@@ -220,7 +220,7 @@ func TestTrelloRefusals(t *testing.T) {
 		} {
 			_, err := importTrello(s, board.Person(ada.ID), workspace, c.text)
 			if f, ok := board.AsFault(err); !ok || !strings.Contains(f.Message, c.want) {
-				t.Errorf("%s: got %v, want a fault with %q", name, err, c.want)
+				t.Errorf("%s: got %v, want an error with %q", name, err, c.want)
 			}
 		}
 		for name, text := range map[string]string{
@@ -232,7 +232,7 @@ func TestTrelloRefusals(t *testing.T) {
 			}
 		}
 		if got := ada.All("list_boards", "name", nil); len(got) != 2 {
-			t.Errorf("the boards are %q, want the two that were not refused", got)
+			t.Errorf("the boards are %q, want the two accepted ones", got)
 		}
 		long := fmt.Sprintf(`{"lists": [{"id": "l", "name": %q}], "cards": [{"id": "c", "idList": "l", "name": %[1]q, "desc": %[1]q}],
 			"checklists": [{"idCard": "c", "name": "k", "checkItems": [{"name": "1"}, {"name": "2"}, {"name": "3"}]}]}`, strings.Repeat("ä", 20_000))

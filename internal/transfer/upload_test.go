@@ -14,7 +14,7 @@ import (
 	"cardwall/internal/board"
 )
 
-// uploadLine is a line of the answer to an upload.
+// uploadLine is a line of the response to an upload.
 type uploadLine struct {
 	Progress *struct{ Done, Total int }
 	Data     *struct {
@@ -26,7 +26,7 @@ type uploadLine struct {
 	Error *struct{ Code, Message string }
 }
 
-// upload sends a file as a page does, which wants to hear how far it is.
+// upload sends a file as a page does that shows the progress.
 func upload(p *apptest.Person, workspaceID, format, accept, file string, keys ...string) (status int, lines []uploadLine) {
 	p.T.Helper()
 	r := httptest.NewRequest(http.MethodPost, "/api/app/v1/workspaces/"+workspaceID+"/import?format="+format, strings.NewReader(file))
@@ -45,7 +45,7 @@ func upload(p *apptest.Person, workspaceID, format, accept, file string, keys ..
 		lines = append(lines, l)
 	}
 	if len(lines) == 0 {
-		p.T.Fatalf("an answer %d without a line", w.Code)
+		p.T.Fatalf("the response has status %d and no line", w.Code)
 	}
 	return w.Code, lines
 }
@@ -65,45 +65,46 @@ func trelloOf(cards int) string {
 	return b.String() + "]}"
 }
 
-func TestUploadTellsHowFarItIs(t *testing.T) {
+func TestUploadReportsProgress(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		const cards = 4000
-		// With texts, for a quick machine imports as many without before it tells of any.
+		// The cards have descriptions: without them a fast machine imports this many before it
+		// reports any progress.
 		long := strings.ReplaceAll(trelloOf(cards), `"desc":""`, `"desc":"`+strings.Repeat("what is said of it ", 60)+`"`)
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		status, lines := upload(ada, workspace, "trello", "application/x-ndjson", long)
 		last := lines[len(lines)-1]
 		if status != http.StatusOK || len(lines) < 2 || last.Data == nil || last.Data.Boards[0].Cards != cards {
-			t.Fatalf("an upload answered %d with %d lines, at last %+v", status, len(lines), last)
+			t.Fatalf("the upload: got status %d, %d lines, the last %+v", status, len(lines), last)
 		}
 		before := 0
 		for _, l := range lines[:len(lines)-1] {
 			if l.Progress == nil || l.Progress.Done < before || l.Progress.Done > cards || l.Progress.Total != 0 && l.Progress.Total != cards {
-				t.Errorf("the progress is %+v, after %d", l.Progress, before)
+				t.Errorf("the progress is %+v after %d", l.Progress, before)
 			}
 			before = l.Progress.Done
 		}
 		if before == 0 {
-			t.Errorf("of %d lines none tells of a card", len(lines))
+			t.Errorf("none of the %d lines reports an imported card", len(lines))
 		}
 
-		// A file that breaks off late: the refusal is the last line, and nothing is there.
+		// If a file breaks off late, the last line is an error, and nothing is imported.
 		id := ada.All("list_boards", "id", apptest.Fields{"workspaceId": workspace})[0]
 		export := string(ada.Must("export_board", apptest.Fields{"boardId": id}).Raw)
 		status, lines = upload(ada, workspace, "cardwall", "application/x-ndjson", export[:len(export)-40])
 		last = lines[len(lines)-1]
 		if status != http.StatusOK || len(lines) < 2 || last.Error == nil || last.Error.Code != "invalid_request" || last.Error.Message == "" {
-			t.Errorf("a truncated upload answered %d with %d lines, at last %+v", status, len(lines), last)
+			t.Errorf("a truncated upload: got status %d, %d lines, the last %+v", status, len(lines), last)
 		}
 		if boards := ada.All("list_boards", "id", apptest.Fields{"workspaceId": workspace}); len(boards) != 1 {
-			t.Errorf("a truncated upload left %v", boards)
+			t.Errorf("a truncated upload left the boards %v", boards)
 		}
 	})
 }
 
-func TestUploadAnswersOthersAtOnce(t *testing.T) {
+func TestUploadWithoutProgress(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -114,7 +115,7 @@ func TestUploadAnswersOthersAtOnce(t *testing.T) {
 			code                            string
 		}{
 			{workspace, "trello", "application/json", trelloOf(3), http.StatusCreated, ""},
-			{workspace, "trello", "application/x-ndjson", "{}", http.StatusBadRequest, "invalid_request"}, // refused before anything was told
+			{workspace, "trello", "application/x-ndjson", "{}", http.StatusBadRequest, "invalid_request"}, // rejected before any progress was reported
 			{workspace, "jira", "application/x-ndjson", "{}", http.StatusBadRequest, "invalid_request"},
 			{"wsp_0", "trello", "application/x-ndjson", trelloOf(3), http.StatusNotFound, "not_found"},
 		} {
@@ -126,8 +127,8 @@ func TestUploadAnswersOthersAtOnce(t *testing.T) {
 	})
 }
 
-// A page that lost the connection sends its file again, and it is imported once.
-func TestUploadUnderAKeyIsOne(t *testing.T) {
+// A page that lost its connection sends the file again. It is imported once.
+func TestUploadWithAKeyIsImportedOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, bob := s.Person("Ada"), s.Person("Bob")
@@ -147,22 +148,22 @@ func TestUploadUnderAKeyIsOne(t *testing.T) {
 			status, lines := upload(ada, workspace, "trello", "application/json", trelloOf(3), "k1")
 			if status != http.StatusCreated || lines[0].Data == nil || lines[0].Data.Boards[0].Name != "Large" ||
 				lines[0].Data.Boards[0].Cards != 3 {
-				t.Fatalf("an upload answered %d %+v", status, lines)
+				t.Fatalf("the upload: got status %d, lines %+v", status, lines)
 			}
 		}
 		if n := boards(); n != 1 {
-			t.Errorf("sent three times, it left %d boards", n)
+			t.Errorf("the same upload, sent three times, left %d boards, want 1", n)
 		}
 		refused("another file", board.CodeInvalidRequest, ada, "trello", trelloOf(4), "k1")
 		refused("another format", board.CodeInvalidRequest, ada, "cardwall", trelloOf(3), "k1")
 		refused("two keys", board.CodeInvalidRequest, ada, "trello", trelloOf(3), "k2", "k3")
 		refused("a bad key", board.CodeInvalidRequest, ada, "trello", trelloOf(3), "a key")
 		if n := boards(); n != 1 {
-			t.Errorf("what was refused left %d boards", n)
+			t.Errorf("a rejected upload left %d boards", n)
 		}
 		if status, lines := upload(bob, workspace, "trello", "application/json", trelloOf(3), "k1"); status != http.StatusCreated ||
 			boards() != 2 {
-			t.Errorf("another person's key is another: %d %+v", status, lines)
+			t.Errorf("another person's upload with the same key: got status %d, lines %+v", status, lines)
 		}
 	})
 }

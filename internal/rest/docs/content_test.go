@@ -46,11 +46,11 @@ func TestRecursiveSchemaStopsWithALink(t *testing.T) {
 	part := section(t, page(t, sampleDocument()), "schema-Node")
 	wants(t, part, `array of <a href="#schema-Node">Node</a>`)
 	if strings.Contains(part, "children[].children") {
-		t.Error("the schema was unfolded within itself")
+		t.Error("the schema was expanded within itself")
 	}
 }
 
-func TestTypesInWords(t *testing.T) {
+func TestTypeDescriptions(t *testing.T) {
 	part := section(t, page(t, sampleDocument()), "schema-Odd")
 	wants(t, part,
 		`string or integer or null`, // a type array with null
@@ -141,8 +141,8 @@ func TestShellQuoting(t *testing.T) {
 	}
 }
 
-// TestColoursHaveContrast holds every pair of text and ground to 4.5 to 1
-// (WCAG 2.2, 1.4.3) in both schemes.
+// TestColoursHaveContrast checks that every pair of text and background colours has a contrast
+// of at least 4.5 to 1 (WCAG 2.2, 1.4.3) in both schemes.
 func TestColoursHaveContrast(t *testing.T) {
 	css, err := files.ReadFile("style.css")
 	if err != nil {
@@ -162,13 +162,13 @@ func TestColoursHaveContrast(t *testing.T) {
 		for scheme := range 2 {
 			a, b := luminance(colours[pair[0]][scheme]), luminance(colours[pair[1]][scheme])
 			if ratio := (max(a, b) + 0.05) / (min(a, b) + 0.05); !(ratio >= 4.5) {
-				t.Errorf("%s on %s: %.2f to 1", pair[0], pair[1], ratio)
+				t.Errorf("%s on %s: got a contrast of %.2f to 1, want at least 4.5", pair[0], pair[1], ratio)
 			}
 		}
 	}
 }
 
-// luminance is the relative luminance of WCAG 2.2; NaN for no colour.
+// luminance returns the relative luminance of WCAG 2.2, or NaN if hex is not a colour.
 func luminance(hex string) float64 {
 	if len(hex) != 7 {
 		return math.NaN()
@@ -190,7 +190,7 @@ func luminance(hex string) float64 {
 	return sum
 }
 
-// TestFilesStaySmall keeps every file of the package under 400 lines.
+// TestFilesStaySmall checks that every file of the package has fewer than 400 lines.
 func TestFilesStaySmall(t *testing.T) {
 	entries, err := os.ReadDir(".")
 	if err != nil {

@@ -61,7 +61,7 @@ func wants(t *testing.T, html string, parts ...string) {
 	}
 }
 
-func TestEveryOperationAndSchemaHasItsAnchor(t *testing.T) {
+func TestEveryOperationAndSchemaHasAnAnchor(t *testing.T) {
 	html := page(t, sampleDocument())
 	for _, id := range operationIDs(sampleDocument()) {
 		wants(t, html, `<article class="op" id="`+id+`"`, `href="#`+id+`"`)
@@ -72,13 +72,13 @@ func TestEveryOperationAndSchemaHasItsAnchor(t *testing.T) {
 	ids := map[string]bool{}
 	for _, m := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(html, -1) {
 		if ids[m[1]] {
-			t.Errorf("id %s stands twice", m[1])
+			t.Errorf("the id %s occurs twice", m[1])
 		}
 		ids[m[1]] = true
 	}
 	for _, m := range regexp.MustCompile(` href="#([^"]+)"`).FindAllStringSubmatch(html, -1) {
 		if !ids[m[1]] {
-			t.Errorf("link to #%s leads nowhere", m[1])
+			t.Errorf("the link to #%s has no target", m[1])
 		}
 	}
 }
@@ -87,12 +87,12 @@ func TestTextOfTheDocumentIsEscaped(t *testing.T) {
 	html := page(t, sampleDocument())
 	if strings.Contains(html, "<script>alert") || strings.Contains(html, "<img") ||
 		strings.Contains(html, `href="javascript:`) {
-		t.Error("markup of a description reached the page")
+		t.Error("markup of a description was not escaped")
 	}
 	wants(t, html, "&lt;script&gt;alert(1)&lt;/script&gt;", "&lt;img src=x onerror=alert(2)&gt;")
 }
 
-func TestNothingInlineAndNothingFromElsewhere(t *testing.T) {
+func TestPageHasNoInlineOrExternalCode(t *testing.T) {
 	html := page(t, sampleDocument())
 	for _, tag := range regexp.MustCompile(`<[a-zA-Z][^>]*>`).FindAllString(html, -1) {
 		bare := strings.ToLower(regexp.MustCompile(`"[^"]*"`).ReplaceAllString(tag, `""`))
@@ -105,7 +105,7 @@ func TestNothingInlineAndNothingFromElsewhere(t *testing.T) {
 				t.Errorf("inline or foreign script %s; want it to contain %q", tag, ` src="docs/docs.js?v=`)
 			}
 		case "style", "base", "iframe", "object", "embed", "form":
-			t.Errorf("the page holds a %s element", name)
+			t.Errorf("the page contains a %s element", name)
 		case "link":
 			if !strings.Contains(tag, ` href="docs/`) {
 				t.Errorf("asset not relative to the page: %s; want it to contain %q", tag, ` href="docs/`)
@@ -125,7 +125,7 @@ func TestNothingInlineAndNothingFromElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 		if bad := forbidden.Find(b); bad != nil {
-			t.Errorf("%s holds %q, which the policy refuses", name, bad)
+			t.Errorf("%s contains %q, which the policy forbids", name, bad)
 		}
 	}
 }
@@ -164,14 +164,14 @@ func TestETagAndGzip(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b, err := io.ReadAll(z); err != nil || string(b) != body {
-			t.Errorf("%s: the packed body differs (%v)", path, err)
+			t.Errorf("%s: the compressed body differs (%v)", path, err)
 		}
 		again := get(t, h, path, "If-None-Match", `"other", W/`+tag)
 		if again.StatusCode != http.StatusNotModified || text(t, again) != "" || again.Header.Get("ETag") != tag {
 			t.Errorf("%s again: %d %v", path, again.StatusCode, again.Header)
 		}
 		if r := get(t, h, path, "Accept-Encoding", "gzip;q=0, *"); r.Header.Get("Content-Encoding") != "" {
-			t.Errorf("%s: gzip sent though refused", path)
+			t.Errorf("%s: gzip was sent although the client does not accept it", path)
 		}
 		if got := plain.Header.Get("Content-Security-Policy"); got != Policy {
 			t.Errorf("%s: policy %q, want %q", path, got, Policy)
@@ -179,7 +179,7 @@ func TestETagAndGzip(t *testing.T) {
 	}
 }
 
-func TestVersionedAssetIsKeptForGood(t *testing.T) {
+func TestVersionedAssetIsImmutable(t *testing.T) {
 	h := handler(t, sampleDocument())
 	address := regexp.MustCompile(`docs/style\.css\?v=[0-9a-f]+`).FindString(text(t, get(t, h, "/docs")))
 	if got := get(t, h, "/"+address).Header.Get("Cache-Control"); !strings.Contains(got, "immutable") {
@@ -209,17 +209,17 @@ func TestOtherPathsAndMethods(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	if _, err := New(nil, testBase); err == nil {
-		t.Error("a nil document was taken")
+		t.Error("a nil document was accepted")
 	}
 	for _, base := range []string{"cards.example.com", "ftp://x", "https://x/?a=b", "https://u:p@x",
 		"javascript:alert(1)"} {
 		if _, err := New(sampleDocument(), base); err == nil {
-			t.Errorf("base %q was taken", base)
+			t.Errorf("the base URL %q was accepted", base)
 		}
 	}
 }
 
-func TestTwoOperationsOfOneNameAreAnError(t *testing.T) {
+func TestDuplicateOperationNamesAreAnError(t *testing.T) {
 	doc := sampleDocument()
 	doc.Paths["/other"] = &huma.PathItem{Get: &huma.Operation{OperationID: "get_card"}}
 	if r := get(t, handler(t, doc), "/docs"); r.StatusCode != http.StatusInternalServerError ||

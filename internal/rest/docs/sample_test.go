@@ -81,8 +81,8 @@ func answerOf(data *huma.Schema, more map[string]*huma.Schema) *huma.Response {
 		}}
 }
 
-// sampleDocument is small, has every form that a document may take, and
-// hostile text wherever text may stand.
+// sampleDocument returns a small document that uses every supported construct, with hostile
+// text in every text field.
 func sampleDocument() *huma.OpenAPI {
 	version := map[string]*huma.Schema{"boardVersion": {Type: "integer",
 		Description: "The board's version after the change.", Examples: []any{412}}}
