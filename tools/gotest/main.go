@@ -1,13 +1,13 @@
-// Command gotest runs `go test -json` with its arguments and closes with one
+// Command gotest runs `go test -json` with its arguments and ends with a line that counts the
+// tests:
 // line that counts what ran:
 //
 //	512 passed, 0 failed
 //
-// It prints the line that go test prints for each package, the output of the
-// tests that failed, each skipped test with its reason, since nothing is
-// skipped in silence, and the tests that took longest. Tests and their subtests
-// count alike; a package that failed outside any test counts as one failure. It
-// fails when a test failed, when go test failed, and when no test ran at all.
+// It prints the line of go test for each package, the output of failed tests, each skipped test
+// with its reason, and the slowest tests. Tests and subtests count alike; a package that fails
+// outside a test counts as one failure. gotest fails if a test or go test fails, or if no test
+// ran.
 package main
 
 import (
@@ -27,7 +27,7 @@ import (
 type event struct {
 	Action     string
 	Package    string
-	ImportPath string // stands in for Package in the output of builds
+	ImportPath string // the package, in the output of builds
 	Test       string
 	Output     string
 	Elapsed    float64 // seconds
@@ -52,7 +52,7 @@ func run(args []string, out io.Writer) error {
 	}
 	counts, err := report(events, out)
 	if err != nil {
-		// Nobody reads on; without this go test would wait for its pipe for ever.
+		// Nothing reads the pipe after an error; without this, go test would block on it.
 		cmd.Process.Kill()
 		cmd.Wait()
 		return err
@@ -88,7 +88,7 @@ type timed struct {
 
 type counts struct {
 	passed, failed, skipped int
-	slowest                 []timed // those above slow, without their subtests
+	slowest                 []timed // tests above slow, without their subtests
 }
 
 func (c *counts) took(e event) {
@@ -108,12 +108,12 @@ func (c counts) String() string {
 	return line
 }
 
-// report reads the events of a run to their end, prints what a person wants to
-// see of them and counts the tests.
+// report reads the events of a run, prints the parts that matter to a person and counts the
+// tests.
 func report(events io.Reader, out io.Writer) (counts, error) {
 	type key struct{ pkg, test string }
 	var total counts
-	output := map[key]string{} // of tests that have not ended
+	output := map[key]string{} // output of unfinished tests
 	failedIn := map[string]bool{}
 
 	lines := bufio.NewReader(events)
@@ -122,7 +122,7 @@ func report(events io.Reader, out io.Writer) (counts, error) {
 		if len(line) > 0 {
 			var e event
 			if json.Unmarshal(line, &e) != nil {
-				// What go itself prints before it has a package to speak of.
+				// Output of go itself that belongs to no package.
 				e = event{Action: "output", Output: string(line)}
 			}
 			k := key{e.Package, e.Test}
@@ -131,7 +131,7 @@ func report(events io.Reader, out io.Writer) (counts, error) {
 			case e.Action == "build-output":
 				fmt.Fprint(out, e.Output)
 			case e.Action == "output" && e.Test == "":
-				// A lone PASS says nothing beside the package's ok.
+				// PASS alone adds nothing to the package's ok line.
 				if e.Output != "PASS\n" {
 					fmt.Fprint(out, e.Output)
 				}
@@ -152,7 +152,7 @@ func report(events io.Reader, out io.Writer) (counts, error) {
 				fmt.Fprintf(out, "failed in %s:\n%s", e.Package, output[k])
 				delete(output, k)
 			case e.Action == "fail" && !failedIn[e.Package]:
-				// It did not build, or died outside its tests.
+				// The package did not build, or failed outside its tests.
 				total.failed++
 			}
 		}

@@ -13,7 +13,7 @@ func TestReport(t *testing.T) {
 		prints  []string
 		forgets string
 	}{
-		"passed tests count and stay silent": {
+		"passed tests count and print nothing": {
 			events: `{"Action":"output","Package":"p","Test":"TestA","Output":"chatter\n"}
 {"Action":"pass","Package":"p","Test":"TestA/sub"}
 {"Action":"pass","Package":"p","Test":"TestA"}
@@ -25,7 +25,7 @@ func TestReport(t *testing.T) {
 			prints:  []string{"ok  \tp\t0.1s\n"},
 			forgets: "chatter",
 		},
-		"a failed test prints what it said and its package counts no second time": {
+		"a failed test prints its output and its package is not counted again": {
 			events: `{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:1: wrong\n"}
 {"Action":"fail","Package":"p","Test":"TestA"}
 {"Action":"fail","Package":"p"}
@@ -41,7 +41,7 @@ func TestReport(t *testing.T) {
 			want:   counts{failed: 1},
 			prints: []string{"undefined: x"},
 		},
-		"a skipped test says why": {
+		"a skipped test prints its reason": {
 			events: `{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:1: no server here\n"}
 {"Action":"skip","Package":"p","Test":"TestA"}
 `,
@@ -54,7 +54,7 @@ func TestReport(t *testing.T) {
 `,
 			want: counts{},
 		},
-		"the slow tests are named, slowest first": {
+		"slow tests are listed, slowest first": {
 			events: `{"Action":"pass","Package":"p","Test":"TestA/sub","Elapsed":30}
 {"Action":"pass","Package":"p","Test":"TestA","Elapsed":31.5}
 {"Action":"pass","Package":"p","Test":"TestB","Elapsed":9.9}
@@ -63,7 +63,7 @@ func TestReport(t *testing.T) {
 `,
 			want: counts{passed: 3, failed: 1, slowest: []timed{{"p TestC", 40}, {"p TestA", 31.5}}},
 		},
-		"a last line without its end is read": {
+		"a last line without a newline is read": {
 			events: `{"Action":"pass","Package":"p","Test":"TestA"}`,
 			want:   counts{passed: 1},
 		},
@@ -77,11 +77,11 @@ func TestReport(t *testing.T) {
 			}
 			for _, want := range c.prints {
 				if !strings.Contains(out.String(), want) {
-					t.Errorf("printed %q, which lacks %q", out.String(), want)
+					t.Errorf("printed %q, want it to contain %q", out.String(), want)
 				}
 			}
 			if c.forgets != "" && strings.Contains(out.String(), c.forgets) {
-				t.Errorf("printed %q, which should lack %q", out.String(), c.forgets)
+				t.Errorf("printed %q, want it not to contain %q", out.String(), c.forgets)
 			}
 		})
 	}
@@ -91,6 +91,6 @@ func TestRunWithoutATestFails(t *testing.T) {
 	var out strings.Builder
 	err := run([]string{"-run", "^NothingIsCalledThis$", "."}, &out)
 	if err == nil || err.Error() != "no test ran" {
-		t.Errorf("got %v after %q, want a failure because no test ran", err, out.String())
+		t.Errorf("got error %v, output %q; want the error \"no test ran\"", err, out.String())
 	}
 }

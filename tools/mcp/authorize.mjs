@@ -1,5 +1,5 @@
-// What a client keeps while it connects by OAuth: in memory, with a page of its
-// own on this machine to which the person's browser comes back.
+// The OAuth state of a client, in memory, with a local page that receives the browser's
+// redirect.
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 
@@ -78,7 +78,7 @@ export async function connectByConsent(name, open, UnauthorizedError, finish) {
   await client.connect(transport)
   return {
     client,
-    /** Has the client ask for another access token, and tells whether it got one. */
+    /** Makes the client refresh its access token, and reports whether it got a new one. */
     async refreshed() {
       const before = kept.tokens
       kept.tokens = { ...before, access_token: 'cwl_' + '0'.repeat(36) }

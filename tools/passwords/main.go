@@ -1,9 +1,9 @@
-// Command passwords writes the list of common passwords that the server embeds.
-// It reads one password a line, the most common first, and writes fingerprints:
+// Command passwords writes the list of common passwords that the server embeds. It reads one
+// password per line, the most common first, and writes fingerprints:
 //
 //	zcat passwords.txt.gz | go run ./tools/passwords > internal/password/common.bin
 //
-// docs/adr/020-passwords.md says where the list comes from.
+// docs/adr/020-passwords.md names the source of the list.
 package main
 
 import (
@@ -18,13 +18,13 @@ import (
 	"unicode/utf8"
 )
 
-// The sizes of the tiers must be those of internal/password, and so must the
-// fingerprint: the first five bytes of SHA-256 over the password in lower case.
+// The sizes of the tiers and the fingerprint must be those of internal/password. A fingerprint
+// is the first five bytes of SHA-256 over the lower-case password.
 var tiers = []int{1_000, 10_000, 100_000}
 
 const (
 	width = 5  // bytes of a fingerprint
-	long  = 10 // characters that a password of ours has at least
+	long  = 10 // minimum length of a password, in characters
 )
 
 func main() {
@@ -36,7 +36,7 @@ func main() {
 
 func run() error {
 	seen := map[string]bool{}
-	lists := make([][][]byte, len(tiers)+1) // behind the tiers: less common ones that are long enough to be chosen
+	lists := make([][][]byte, len(tiers)+1) // the last one has less common passwords that are long enough to be chosen
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
 		word := strings.Join(strings.Fields(strings.ToLower(lines.Text())), "")

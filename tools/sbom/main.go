@@ -1,6 +1,5 @@
-// Command sbom writes the software bill of materials of a release (CycloneDX):
-// the Go modules that a binary was built from, and the npm packages that its
-// pages were, from the bill that npm wrote.
+// Command sbom writes the software bill of materials (CycloneDX) of a release: the Go modules
+// of a binary, and the npm packages of its pages, taken from npm's bill of materials.
 //
 //	sbom BINARY NPM-BILL VERSION
 package main
@@ -34,7 +33,7 @@ func write(to io.Writer, binary, npmBill, version string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = file.Close() }() // it was only read
+	defer func() { _ = file.Close() }() // error irrelevant after reading
 	var npm cdx.BOM
 	if err := cdx.NewBOMDecoder(file, cdx.BOMFileFormatJSON).Decode(&npm); err != nil {
 		return fmt.Errorf("read the bill of npm: %w", err)
@@ -58,7 +57,7 @@ func write(to io.Writer, binary, npmBill, version string) error {
 	return cdx.NewBOMEncoder(to, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bill)
 }
 
-// module is the component of a Go module.
+// module returns the component of a Go module.
 func module(path, version string) cdx.Component {
 	url := "pkg:golang/" + path + "@" + version
 	return cdx.Component{BOMRef: url, Type: cdx.ComponentTypeLibrary, Name: path, Version: version, PackageURL: url}

@@ -1,9 +1,9 @@
-import { expect, linkInLetter, send, server, test } from './fixtures'
+import { expect, linkInEmail, send, server, test } from './fixtures'
 
 test.describe('signed out', () => {
   test.use({ signedIn: false })
 
-  test('a person signs in and comes to where they wanted to be', async ({ page }) => {
+  test('signing in leads to the requested page', async ({ page }) => {
     const { email, password } = server()
     await page.goto('/profile')
     await expect(page).toHaveURL('/sign-in?next=%2Fprofile')
@@ -43,7 +43,7 @@ test.describe('signed out', () => {
     })
   })
 
-  test('a link for a new password is sent again after a while, or to another address', async ({ page }) => {
+  test('a reset link can be sent again after a pause, or to another address', async ({ page }) => {
     await page.clock.install()
     await page.goto('/sign-in')
     await page.getByRole('link', { name: 'Forgot password?' }).click()
@@ -62,7 +62,7 @@ test.describe('signed out', () => {
     await expect(page.getByLabel('Email address')).toHaveValue('nobody@example.com')
   })
 
-  test('a reset lists what still has access, and removes it', async ({ page }) => {
+  test('a password reset lists what still has access, and revokes it', async ({ page }) => {
     const { url } = server()
     const email = `reset-${crypto.randomUUID().slice(0, 8)}@example.com`
     let cookie = ''
@@ -75,10 +75,10 @@ test.describe('signed out', () => {
       cookie = answer.headers.getSetCookie()[0]?.split(';')[0] ?? cookie
     }
     await post('/sign-up', { email, name: 'Grace', password: 'correct horse battery', timeZone: 'Europe/Berlin' })
-    await post('/verify-email', { secret: (await linkInLetter(`<${email}>`, /\/verify#\w+/)).split('#')[1] })
+    await post('/verify-email', { secret: (await linkInEmail(`<${email}>`, /\/verify#\w+/)).split('#')[1] })
     for (const name of ['Deploy', 'Backup', 'Report']) await post('/tokens', { name, scopes: ['read'] })
     await post('/password-reset', { email })
-    await page.goto(await linkInLetter(`<${email}>`, /\/reset#\w+/))
+    await page.goto(await linkInEmail(`<${email}>`, /\/reset#\w+/))
     await page.getByLabel('New password').fill('Password123!')
     await page.keyboard.press('Enter')
     await expect(page.getByRole('alert')).toContainText('most common passwords')

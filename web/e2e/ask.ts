@@ -1,5 +1,5 @@
-// How tests ask the server themselves. A server may be killed meanwhile
-// (nodes.ts): what nobody answered is sent again, and the key makes it one request.
+// Requests that tests send to the server directly. A server may be killed meanwhile (nodes.ts),
+// so requests without a response are repeated; the idempotency key makes them one request.
 import type { Page } from '@playwright/test'
 import { randomUUID } from 'node:crypto'
 
@@ -14,9 +14,9 @@ export function server(): { url: string; email: string; password: string; token:
 const tries = 6
 const pause = 100
 
-/** Asks as the page's person does in another tab, and answers the data. */
+/** Sends a request as the page's person from another tab, and returns the data. */
 export async function ask<T = unknown>(page: Page, method: string, path: string, given?: object): Promise<T> {
-  // Without the mark of a tab: the page takes it for another's doing.
+  // Without a tab ID, so that the page treats it as a change by another person.
   return page.evaluate(
     async ([method, path, body, key, tries, pause]) => {
       const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': key }
@@ -34,7 +34,7 @@ export async function ask<T = unknown>(page: Page, method: string, path: string,
 
 type Sent = { method?: string; headers?: Record<string, string>; body?: string | URLSearchParams }
 
-/** Asks as a program does, which no page knows of. */
+/** Sends a request as a program, without any page. */
 export async function send(path: string, { method = 'POST', headers, body }: Sent): Promise<Response> {
   const all = { 'Idempotency-Key': randomUUID(), ...headers }
   for (let n = 1; ; n++) {

@@ -6,7 +6,7 @@ const entries = (page: Page) => page.getByRole('list', { name: 'Entries' }).getB
 const patch = (page: Page, path: string, body: object) => ask(page, 'PATCH', `/public/v1${path}`, body)
 const rename = (page: Page, world: World, title: string) => patch(page, `/cards/${world.cards.One}`, { title })
 
-test('axe finds nothing on the audit log', async ({ page, world }) => {
+test('the audit log has no axe violations', async ({ page, world }) => {
   await rename(page, world, 'First')
   await page.goto(`/workspaces/${world.workspaceId}/audit`)
   await entries(page).first().getByRole('button').click()
@@ -17,7 +17,7 @@ test('axe finds nothing on the audit log', async ({ page, world }) => {
   await looksWell(page)
 })
 
-test('a difference is read, and filters stand in the address', async ({ page, world }) => {
+test('differences are shown, and filters are in the URL', async ({ page, world }) => {
   await rename(page, world, 'First of all')
   await page.goto(`/workspaces/${world.workspaceId}/members`)
   await page.getByRole('main').getByRole('link', { name: 'Settings' }).click()
@@ -53,7 +53,7 @@ test('a difference is read, and filters stand in the address', async ({ page, wo
   await expect(changed).toContainText('changed the card')
 })
 
-test('the log is walked, opened and narrowed by keyboard alone', async ({ page, world }) => {
+test('the log can be read, opened and filtered by keyboard only', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/audit`)
   await entries(page).first().getByRole('button').focus()
   await page.keyboard.press('ArrowDown')
@@ -68,7 +68,7 @@ test('the log is walked, opened and narrowed by keyboard alone', async ({ page, 
   await page.keyboard.press('Enter')
   await expect(page).toHaveURL(/\?operation=create_card$/)
   await expect(entries(page)).toHaveCount(4)
-  // A day from the month: the 15th of the month before the one that is shown.
+  // Pick a day in the calendar: the 15th of the previous month.
   const to = page.getByLabel('To', { exact: true })
   await to.fill('15 jan 2020')
   await to.press('ArrowDown')
@@ -80,7 +80,7 @@ test('the log is walked, opened and narrowed by keyboard alone', async ({ page, 
   await expect(page).toHaveURL(/to=2020-01-16/)
 })
 
-test('what is new is counted, and shown when it is asked for', async ({ page, world }) => {
+test('new entries are counted, and shown on request', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/audit`)
   await expect(entries(page).first()).toContainText('created the')
   const before = await entries(page).count()
@@ -93,7 +93,7 @@ test('what is new is counted, and shown when it is asked for', async ({ page, wo
   await expect(entries(page).first()).toContainText('changed the card Newest')
 })
 
-test('older entries follow, and both exports hold what the filters leave', async ({ page, world }) => {
+test('older entries load, and both exports contain the filtered entries', async ({ page, world }) => {
   test.setTimeout(60_000)
   for (let i = 0; i < 55; i++) await rename(page, world, `Title ${i}`)
   await page.goto(`/workspaces/${world.workspaceId}/audit?operation=update_card`)
@@ -102,7 +102,7 @@ test('older entries follow, and both exports hold what the filters leave', async
   await expect(entries(page)).toHaveCount(55)
   await expect(page.getByText('End of matching entries.')).toBeVisible()
   const save = async (item: string) => {
-    await expect(page.getByRole('menu')).toHaveCount(0) // that of the export before
+    await expect(page.getByRole('menu')).toHaveCount(0) // the menu of the previous export
     await page.getByRole('button', { name: 'Export' }).click()
     const [file] = await Promise.all([
       page.waitForEvent('download'),

@@ -4,7 +4,7 @@ import { Receiver, subscribe } from './receiver'
 
 type Ask = { method?: string; body?: object }
 
-/** Asks the application as the person's program does. */
+/** Sends a request as a program with the person's token. */
 async function ask<T>(path: string, { method = 'GET', body }: Ask = {}): Promise<T> {
   const headers = { Authorization: `Bearer ${server().token}`, 'Content-Type': 'application/json' }
   const answer = await send(`/api${path}`, { method, headers, body: body && JSON.stringify(body) })
@@ -28,7 +28,7 @@ const makeRule = (world: World, more: object = {}) =>
 
 type Sent = { type: string; actor: { type: string; id: string }; data: { cardId: string } }
 
-/** Moves a card to Done, and waits until the receiver is told that a rule has marked it done. */
+/** Moves a card to Done, and waits until the receiver gets the event that a rule has marked it done. */
 async function moved(world: World, receiver: Receiver, ruleId: string): Promise<void> {
   await world.post(`/cards/${world.cards.One}/move`, { listId: world.lists.Done })
   await expect.poll(() => receiver.events).toBe(1)
@@ -43,7 +43,7 @@ async function moved(world: World, receiver: Receiver, ruleId: string): Promise<
 const rules = (page: Page) => page.getByRole('list', { name: 'Rules', exact: true })
 const runs = (page: Page) => page.getByRole('list', { name: 'Runs' })
 
-test('by mouse: a card that enters Done is marked done, and the webhook is told', async ({ page, world }) => {
+test('by mouse: a card that enters Done is marked done, and the webhook gets the event', async ({ page, world }) => {
   await using receiver = await Receiver.start()
   await subscribe(world, receiver, { events: ['card.completed'] })
   await page.goto(`/boards/${world.boardId}`)
@@ -65,22 +65,22 @@ test('by mouse: a card that enters Done is marked done, and the webhook is told'
   await expect(runs(page).getByRole('listitem')).toHaveText(
     /Done\s+Mark cards done in the last list\s+on One\s+card moved/,
   )
-  // The card's own story names the rule.
+  // The card's activity names the rule.
   await page.goto(`/cards/${world.cards.One}`)
   await expect(page.getByText('Mark cards done in the last list (automation)').first()).toBeVisible()
 })
 
-/** Walks by Tab until something has the focus. */
+/** Presses Tab until an element has the focus. */
 async function tabTo(page: Page, to: Locator): Promise<void> {
   await expect(to).toBeVisible()
   for (let n = 0; n < 100; n++) {
     if (await to.evaluate((node) => node === document.activeElement)) return
     await page.keyboard.press('Tab')
   }
-  throw new Error(`Tab does not come to ${String(to)}`)
+  throw new Error(`Tab does not reach ${String(to)}`)
 }
 
-/** Picks in a select by typing the beginning of what it offers; it forgets what was typed a second ago. */
+/** Picks an option of a select by typing its beginning. The select resets its search after a second. */
 async function type(page: Page, select: Locator, text: string, value: string | RegExp): Promise<void> {
   await tabTo(page, select)
   await expect(async () => {
@@ -89,7 +89,7 @@ async function type(page: Page, select: Locator, text: string, value: string | R
   }).toPass({ timeout: 30_000 })
 }
 
-test('by keyboard alone: a rule with conditions and two actions is made, changed and switched off', async ({
+test('by keyboard only: a rule with conditions and two actions is created, changed and disabled', async ({
   page,
   world,
 }) => {
@@ -144,7 +144,7 @@ test('by keyboard alone: a rule with conditions and two actions is made, changed
   await expect(page.getByRole('list', { name: 'Example rules' })).toBeVisible()
 })
 
-test('what a rule could not do is in the log with its reason, live', async ({ page, world }) => {
+test('a failed action appears in the log with its reason, live', async ({ page, world }) => {
   await automate(world)
   await makeRule(world, { name: 'Twice', then: [{ operation: 'move_card', input: { listId: world.lists.Doing } }] })
   await page.goto(`/boards/${world.boardId}/automation`)
@@ -159,7 +159,7 @@ test('what a rule could not do is in the log with its reason, live', async ({ pa
   await expect(page.getByText('No runs match')).toBeVisible()
 })
 
-test('a dry run tells what would be done, and does nothing', async ({ page, world }) => {
+test('a dry run shows what would be done, and does nothing', async ({ page, world }) => {
   await automate(world)
   await world.post(`/cards/${world.cards.Three}/move`, { listId: world.lists.Done })
   const before = await ask<{ version: number }>(`/public/v1/boards/${world.boardId}`)
@@ -176,7 +176,7 @@ test('a dry run tells what would be done, and does nothing', async ({ page, worl
   await expect(tried).toHaveCount(0)
 })
 
-test('axe finds nothing on the pages of automation', async ({ page, world }) => {
+test('the automation pages have no axe violations', async ({ page, world }) => {
   test.slow()
   const at = `/boards/${world.boardId}/automation`
   const look = async (path: string, seen: Locator) => {

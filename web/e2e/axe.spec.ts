@@ -1,5 +1,6 @@
-// Every screen, light and dark, on a desk, and those of every address on a phone: axe finds nothing,
-// nothing needs scrolling sideways, and the window says what it shows.
+// Every screen, light and dark, on a desktop, and the first screen of each route on a phone:
+// there are no axe violations, nothing needs horizontal scrolling, and the window has the right
+// title.
 import { readdirSync, readFileSync } from 'node:fs'
 import { type Page } from '@playwright/test'
 import { axe, expect, test } from './fixtures'
@@ -7,7 +8,7 @@ import { mains, screens, settle, show } from './screens'
 
 test.use({ signedIn: false, quiet: true, contextOptions: { reducedMotion: 'reduce' } })
 
-test('every address of the application is among the screens', () => {
+test('every route of the application has a screen', () => {
   const folder = new URL('../src/routes/', import.meta.url)
   const files = [new URL('../src/routes.ts', import.meta.url)]
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -19,7 +20,7 @@ test('every address of the application is among the screens', () => {
     try {
       text = readFileSync(file, 'utf8')
     } catch {
-      continue // a folder without addresses of its own
+      continue // a folder without routes
     }
     for (const [, path] of text.matchAll(/\bpath: '(\/[^']*)'/g)) addresses.add(path!)
   }
@@ -29,7 +30,7 @@ test('every address of the application is among the screens', () => {
   expect([...shown].filter((address) => address && !addresses.has(address))).toEqual([])
 })
 
-/** What is wider than its place, but for what is meant to scroll: the lists of a board. */
+/** Elements that are wider than their container, except the lists of a board, which scroll. */
 function tooWide(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const boxes = [document.documentElement, ...document.querySelectorAll('main, dialog .inside, [popover]')]
@@ -53,14 +54,14 @@ for (const [size, options] of Object.entries({ desk, phone })) {
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme })
           await settle(page)
-          // In the dark only the colours are others.
+          // In dark mode only the colours differ.
           const rules = colorScheme === 'dark' ? ['color-contrast', 'link-in-text-block'] : undefined
           expect(await axe(page, rules), colorScheme).toEqual([])
         }
         expect(await page.title()).toMatch(/^\S.* · Cardwall$/)
         if (screen.title) expect(await page.title()).toMatch(screen.title)
         expect(await tooWide(page)).toEqual([])
-        // A desk at 200 %, one as narrow as a phone, and a window of 320 px, which is a desk at 400 %.
+        // A desktop at 200 %, one as narrow as a phone, and 320 px, which is a desktop at 400 %.
         for (const [width, height] of size === 'desk'
           ? ([
               [640, 400],
@@ -79,8 +80,8 @@ for (const [size, options] of Object.entries({ desk, phone })) {
 const screen = (name: string) => screens.find((one) => one.name === name)!
 
 for (const name of ['home-menu', 'palette', 'card-due']) {
-  test(`nothing moves on ${name} for who wants no motion`, async ({ page }) => {
-    // What the page begins is noted, since it is over before one can look.
+  test(`nothing moves on ${name} with reduced motion`, async ({ page }) => {
+    // Record animations when they start, because they may end before a check.
     await page.addInitScript(() => {
       const noted: string[] = []
       Object.assign(globalThis, { noted })
@@ -100,7 +101,7 @@ for (const name of ['home-menu', 'palette', 'card-due']) {
 }
 
 for (const name of ['board', 'card', 'my-cards']) {
-  test(`${name} prints whole, without what surrounds it`, async ({ page }) => {
+  test(`${name} prints completely, without the navigation`, async ({ page }) => {
     await show(page, screen(name))
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
     await settle(page)

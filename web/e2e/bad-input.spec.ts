@@ -1,5 +1,4 @@
-// What people and programs write into boards: nothing of it runs, loads
-// anything or breaks the layout.
+// Hostile text in boards does not run, load anything or break the layout.
 import type { Page } from '@playwright/test'
 import { axe, expect, test, titles } from './fixtures'
 
@@ -28,7 +27,7 @@ const hostileText = `
 <math><mtext><script>globalThis.ran=true</script></mtext></math>
 `
 
-/** Whatever the page asks anybody else for. */
+/** Requests of the page to other origins. */
 function outside(page: Page): string[] {
   const asked: string[] = []
   page.on('request', (request) => {
@@ -40,7 +39,7 @@ function outside(page: Page): string[] {
 
 const ran = (page: Page) => page.evaluate(() => 'ran' in globalThis)
 
-/** Pixels that the page is wider than its window, and the texts that stick out of what holds them. */
+/** The horizontal overflow of the page in pixels, and texts that overflow their containers. */
 const sticksOut = (page: Page) =>
   page.evaluate(() => {
     const wide = document.documentElement.scrollWidth - innerWidth
@@ -100,7 +99,7 @@ test('titles, names and texts run nothing, load nothing and break no layout', as
   expect(asked).toEqual([])
 })
 
-test('what is searched for and what an address says runs nothing', async ({ page, world }) => {
+test('search queries and URLs run nothing', async ({ page, world }) => {
   const attack = '"><img src=x onerror=globalThis.ran=true>'
   for (const path of [
     `/search?q=${encodeURIComponent(attack)}&workspace=${world.workspaceId}`,
@@ -112,7 +111,7 @@ test('what is searched for and what an address says runs nothing', async ({ page
     '/sign-in?next=//example.com/',
   ]) {
     await page.goto(path)
-    await expect(page.locator('body')).not.toBeEmpty() // some are no page: the server says so
+    await expect(page.locator('body')).not.toBeEmpty() // some are not pages, and the server responds with an error
     await page.waitForLoadState('networkidle')
     expect(await ran(page), path).toBe(false)
     expect(new URL(page.url()).hostname, path).toBe('localhost')

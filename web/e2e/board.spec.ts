@@ -27,7 +27,7 @@ test('cards are added one after another, and many from pasted lines', async ({ p
   await expect.poll(() => titles(page, 'To do')).toEqual(all)
 })
 
-test('the keyboard moves a card, the focus stays on it, and undo brings it back', async ({ page, world }) => {
+test('the keyboard moves a card, the focus stays on it, and undo reverts the move', async ({ page, world }) => {
   await page.keyboard.press('j')
   await page.keyboard.press('Alt+Shift+ArrowDown')
   await expect.poll(() => titles(page, 'To do')).toEqual(['Two', 'One', 'Three'])
@@ -69,7 +69,7 @@ test('a mouse drags a list', async ({ page }) => {
     .toEqual(['Done', 'To do', 'Doing'])
 })
 
-test('a card opens at its address, saves as it is written, and closes back', async ({ page, world }) => {
+test('a card opens at its URL, saves while typing, and closes', async ({ page, world }) => {
   await page.getByText('Two', { exact: true }).click()
   await expect(page).toHaveURL(`/cards/${world.cards.Two}`)
   await page.getByRole('button', { name: 'Add a description…' }).click()
@@ -109,7 +109,7 @@ test('cards are selected and archived together, with undo', async ({ page }) => 
   await page.keyboard.press('j')
   await page.keyboard.press('x')
   await expect(page.getByText('2 selected')).toBeVisible()
-  // In the middle of the board, which the sidebar stands beside.
+  // Centered on the board, without the sidebar.
   const middle = ({ x, width }: { x: number; width: number }) => Math.round(x + width / 2)
   const bar = (await page.getByRole('toolbar', { name: 'Actions on selected cards' }).boundingBox())!
   expect(Math.abs(middle(bar) - middle((await page.getByRole('main').boundingBox())!))).toBeLessThanOrEqual(1)
@@ -119,7 +119,7 @@ test('cards are selected and archived together, with undo', async ({ page }) => 
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three'])
 })
 
-test('the card that a picker is about is marked, and the keys are told', async ({ page, world }) => {
+test('the card of an open picker is marked, and its shortcuts are shown', async ({ page, world }) => {
   const tile = page.locator(`[data-card="${world.cards.One}"]`)
   await page.keyboard.press('j')
   await page.keyboard.press('l')
@@ -128,7 +128,7 @@ test('the card that a picker is about is marked, and the keys are told', async (
   await page.keyboard.press('Escape')
   await expect(tile).not.toHaveClass(/picking/)
   await page.getByRole('button', { name: 'Board menu' }).click()
-  await expect(page.getByRole('menuitem', { name: 'Filter cards' })).toHaveCount(0) // it stands beside
+  await expect(page.getByRole('menuitem', { name: 'Filter cards' })).toHaveCount(0) // it has its own button
   await page.getByRole('menuitem', { name: 'Keyboard shortcuts' }).click()
   const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
   for (const group of ['Anywhere', 'On a board', 'On a card', 'In the calendar']) {
@@ -137,7 +137,7 @@ test('the card that a picker is about is marked, and the keys are told', async (
   await expect(help.getByText('Remove date')).toBeVisible()
 })
 
-test('the button of a menu puts it away, and brings it back at once', async ({ page }) => {
+test('the button of a menu closes it and opens it again at once', async ({ page }) => {
   const button = page.getByRole('button', { name: 'Board menu' })
   const menu = page.getByRole('menu')
   await button.click()
@@ -151,7 +151,7 @@ test('the button of a menu puts it away, and brings it back at once', async ({ p
   await expect(menu).toBeVisible()
 })
 
-test('the filter stands in the address', async ({ page, world }) => {
+test('the filter is in the URL', async ({ page, world }) => {
   await page.keyboard.press('f')
   await page.keyboard.type('thr')
   await expect.poll(() => titles(page, 'To do')).toEqual(['Three'])
@@ -160,7 +160,7 @@ test('the filter stands in the address', async ({ page, world }) => {
   await expect.poll(() => titles(page, 'To do')).toEqual(['Three'])
 })
 
-test('what is done without a server waits and is sent once', async ({ page, context }) => {
+test('changes made offline are sent once when the server is back', async ({ page, context }) => {
   await context.setOffline(true)
   await page.keyboard.press('j')
   await page.keyboard.press('Alt+Shift+ArrowRight')
@@ -176,7 +176,7 @@ test('what is done without a server waits and is sent once', async ({ page, cont
   await expect.poll(() => titles(page, 'Doing')).toEqual(['One', 'Four', 'Made offline'])
 })
 
-test('a refused change is taken back and the rest stays', async ({ page }) => {
+test('a rejected change is reverted and the others stay', async ({ page }) => {
   await page.route('**/cards/*/move', (route) =>
     route.fulfill({ status: 403, json: { error: { code: 'forbidden', message: 'The list is full.' } } }),
   )
@@ -187,14 +187,14 @@ test('a refused change is taken back and the rest stays', async ({ page }) => {
   await expect.poll(() => titles(page, 'To do')).toEqual(['Done: One', 'Two', 'Three'])
 })
 
-test('what another does is seen at once', async ({ page, world }) => {
+test('changes by other people appear at once', async ({ page, world }) => {
   await world.post(`/cards/${world.cards.One}/move`, { listId: world.lists.Doing, position: 'top' })
   await world.post('/cards', { listId: world.lists.Done, title: 'From elsewhere' })
   await expect.poll(() => titles(page, 'Doing')).toEqual(['One', 'Four'])
   await expect.poll(() => titles(page, 'Done')).toEqual(['From elsewhere'])
 })
 
-test('an act paints before the server answers', async ({ page, world }) => {
+test('a change is painted before the server responds', async ({ page, world }) => {
   const go = await hold(page, '**/cards/*/move')
   await page.keyboard.press('j')
   const took: number[] = []

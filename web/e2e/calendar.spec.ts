@@ -18,12 +18,12 @@ type Due = { dueDate?: string; dueTime?: string; startDate?: string; timeZone?: 
 type Plan = World & {
   /** Gives a card dates as another person would. */
   due: (card: string, due: Due) => Promise<void>
-  /** What the server knows of the dates of a card. */
+  /** The dates of a card on the server. */
   dates: (card: string) => Promise<string>
   patch: (path: string, body: object) => Promise<unknown>
 }
 
-/** May 2031: One is due on Wednesday the 14th, Two runs from the 6th to the 8th, the others wait. */
+/** May 2031: One is due on Wednesday the 14th, Two runs from the 6th to the 8th, the others have no dates. */
 const test = base.extend<{ plan: Plan }>({
   plan: async ({ page, world }, use) => {
     const send = (method: string, path: string, body?: object) =>
@@ -52,7 +52,7 @@ async function open(page: Page, plan: Plan, more = ''): Promise<void> {
   await expect(bar(page, 'One')).toBeVisible()
 }
 
-/** In a window of this width the cards without a date leave their room to the days until they are asked for. */
+/** At this window width, the cards without a date are hidden until they are opened. */
 async function openTray(page: Page): Promise<void> {
   await expect(tray(page)).toHaveCount(0)
   await leaveControl(page)
@@ -79,13 +79,13 @@ test('a mouse drags a card to another day, and undo brings it back', async ({ pa
   await expect(cell(page, 20).locator('[data-item]')).toContainText('One')
   await expect(page.getByText('“One” is due Tue 20 May')).toBeVisible()
   await expect.poll(() => plan.dates(plan.cards.One!)).toBe('2031-05-20')
-  await expect(page).toHaveURL(/calendar/) // a drop is no click
+  await expect(page).toHaveURL(/calendar/) // a drop is not a click
   await undo(page)
   await expect(cell(page, 14).locator('[data-item]')).toContainText('One')
   await expect.poll(() => plan.dates(plan.cards.One!)).toBe('2031-05-14')
 })
 
-test('a span is moved as a whole from wherever it is held, and made longer at its end', async ({ page, plan }) => {
+test('a span moves as a whole, wherever it is held, and its end can be dragged', async ({ page, plan }) => {
   await open(page, plan)
   // Held on its second day, the 7th.
   await drag(page, bar(page, 'Two'), cell(page, 21), 0.5)
@@ -114,7 +114,7 @@ test('cards come from the tray onto a day, and go back', async ({ page, plan }) 
   await expect.poll(() => plan.dates(plan.cards.Three!)).toBe('')
 })
 
-test('a card that is held over the button of the next month goes there', async ({ page, plan }) => {
+test('a card held over the button of the next month moves to that month', async ({ page, plan }) => {
   await open(page, plan)
   const from = (await bar(page, 'One').boundingBox())!
   const next = (await page.getByRole('button', { name: 'Next month' }).boundingBox())!
@@ -126,7 +126,7 @@ test('a card that is held over the button of the next month goes there', async (
   await expect(heading).not.toHaveText('May 2031')
   await page.mouse.move(from.x + 40, from.y + 20, { steps: 6 })
   await drawn(page)
-  // Who rests there longer goes further.
+  // Holding it there longer goes further.
   await expect(heading).toHaveText(/^(June|July|August|September|October) 2031$/)
   const day = page.locator('[data-day$="-18"]')
   const date = (await day.getAttribute('data-day'))!
@@ -138,10 +138,7 @@ test('a card that is held over the button of the next month goes there', async (
   await expect.poll(() => plan.dates(plan.cards.One!)).toBe(date)
 })
 
-test('with the keyboard alone a card is found, moved, dated in words, taken off and brought back', async ({
-  page,
-  plan,
-}) => {
+test('by keyboard only: a card is found, moved, dated by text, removed and restored', async ({ page, plan }) => {
   await open(page, plan)
   await tabTo(cell(page, 14))
   await page.keyboard.press('ArrowDown')
@@ -165,7 +162,7 @@ test('with the keyboard alone a card is found, moved, dated in words, taken off 
   await page.keyboard.press('u')
   await expect(tray(page).getByText('One')).toBeVisible()
   await expect(cell(page, 22)).toBeFocused()
-  // And from the tray onto a day.
+  // Move it from the tray onto a day.
   await tabTo(tray(page).getByRole('link', { name: /^One/ }))
   await page.keyboard.press('d')
   await expect(page.getByRole('textbox', { name: 'Dates as text' })).toBeFocused()
@@ -175,13 +172,13 @@ test('with the keyboard alone a card is found, moved, dated in words, taken off 
   await expect.poll(() => plan.dates(plan.cards.One!)).toBe('2031-05-30')
 })
 
-test('arrows walk over days, cards and weeks, and into the next month', async ({ page, plan }) => {
+test('arrow keys move over days, cards and weeks, and into the next month', async ({ page, plan }) => {
   await open(page, plan)
   await tabTo(cell(page, 14))
   await page.keyboard.press('ArrowUp')
   await expect(bar(page, 'Two')).toBeFocused() // the last of the 7th
   await page.keyboard.press('ArrowRight')
-  await expect(cell(page, 9)).toBeFocused() // behind the span
+  await expect(cell(page, 9)).toBeFocused() // after the span
   await page.keyboard.press('Home')
   await expect(cell(page, 5)).toBeFocused()
   await page.keyboard.press('End')
@@ -192,14 +189,14 @@ test('arrows walk over days, cards and weeks, and into the next month', async ({
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('June 2031')
 })
 
-test('keys and buttons go through time, and the address holds where one is', async ({ page, plan }) => {
+test('keys and buttons change the period, and the URL contains it', async ({ page, plan }) => {
   await open(page, plan)
   const heading = page.getByRole('heading', { level: 1 })
   await page.keyboard.press('n')
   await expect(heading).toHaveText('June 2031')
   await page.getByRole('button', { name: 'Previous month' }).click()
   await expect(heading).toHaveText('May 2031')
-  // A letter on a button is no shortcut.
+  // A letter key on a button is not a shortcut.
   await page.keyboard.press('p')
   await leaveControl(page)
   await page.keyboard.press('p')
@@ -216,7 +213,10 @@ test('keys and buttons go through time, and the address holds where one is', asy
   await expect(page.locator('[aria-current=date]')).toBeVisible()
 })
 
-test('a full day says how many more it has, lists them, and lets them be dragged out', async ({ page, plan }) => {
+test('a full day shows how many more cards it has, lists them, and allows dragging them out', async ({
+  page,
+  plan,
+}) => {
   for (let i = 1; i <= 9; i++) {
     await plan.due(await plan.post('/cards', { listId: plan.lists.Doing, title: `Part ${i}` }), {
       dueDate: '2031-05-14',
@@ -231,7 +231,7 @@ test('a full day says how many more it has, lists them, and lets them be dragged
   await drag(page, list.getByText('Part 9'), cell(page, 29))
   await expect(cell(page, 29).locator('[data-item]')).toContainText('Part 9')
   await expect(list).toBeHidden()
-  // No bar stands on the line that says how many more there are.
+  // No bar overlaps the line with the number of further cards.
   const line = (await more.boundingBox())!
   for (const one of await cell(page, 14).locator('a[data-item]').all()) {
     const { y, height } = (await one.boundingBox())!
@@ -253,7 +253,7 @@ test('the menu of a card changes its date, and marks it as done', async ({ page,
   await expect(page).toHaveURL(/done=false/)
 })
 
-test('only the boards that are chosen show, and none whose calendar is off', async ({ page, plan }) => {
+test('only selected boards are shown, and none whose calendar is off', async ({ page, plan }) => {
   const other = await plan.post('/boards', { workspaceId: plan.workspaceId, name: 'Elsewhere' })
   const list = await plan.post(`/boards/${other}/lists`, { name: 'Inbox' })
   await plan.due(await plan.post('/cards', { listId: list, title: 'Far away' }), { dueDate: '2031-05-14' })
@@ -264,7 +264,7 @@ test('only the boards that are chosen show, and none whose calendar is off', asy
   await expect(bar(page, 'One')).toHaveCount(0)
   await expect(page).toHaveURL(new RegExp(`board=${other}`))
   await expect(page.getByText('Elsewhere · Calendar')).toBeVisible()
-  // Of this board none waits for a date, here nor there.
+  // No card of this board is without a date.
   await page.keyboard.press('Escape')
   await expect(page.getByRole('button', { name: /^No date/ })).toHaveText('No date')
   await openTray(page)
@@ -281,7 +281,7 @@ test('only the boards that are chosen show, and none whose calendar is off', asy
   await expect(page).toHaveURL(`/workspaces/${plan.workspaceId}/calendar?board=${plan.boardId}`)
 })
 
-test('what another does is seen soon, and a late card says that it is', async ({ page, plan }) => {
+test('changes by other people appear soon, and an overdue card is labeled as overdue', async ({ page, plan }) => {
   await plan.due(plan.cards.Four!, { dueDate: '2020-03-04' })
   const stream = live(page, plan.boardId)
   await open(page, plan)
@@ -292,7 +292,7 @@ test('what another does is seen soon, and a late card says that it is', async ({
   await expect(bar(page, 'Four')).toHaveAccessibleName(/^Four *, Wednesday 4 March 2020, overdue/)
 })
 
-test('a refused change is taken back', async ({ page, plan }) => {
+test('a rejected change is reverted', async ({ page, plan }) => {
   await page.route('**/cards/*/due', (route) =>
     route.fulfill({ status: 403, json: { error: { code: 'forbidden', message: 'Not on this board.' } } }),
   )
@@ -302,7 +302,7 @@ test('a refused change is taken back', async ({ page, plan }) => {
   await expect(cell(page, 14).locator('[data-item]')).toContainText('One')
 })
 
-test('what is done without a server waits and is sent', async ({ page, plan, context }) => {
+test('changes made offline are sent when the server is back', async ({ page, plan, context }) => {
   await open(page, plan)
   await context.setOffline(true)
   await drag(page, bar(page, 'One'), cell(page, 20))
@@ -313,7 +313,7 @@ test('what is done without a server waits and is sent', async ({ page, plan, con
   await expect.poll(() => plan.dates(plan.cards.One!)).toBe('2031-05-20')
 })
 
-test('a move paints before the server answers', async ({ page, plan }) => {
+test('a move is painted before the server responds', async ({ page, plan }) => {
   const go = await hold(page, '**/cards/*/due')
   await open(page, plan)
   await tabTo(cell(page, 14))
@@ -335,7 +335,7 @@ test('a move paints before the server answers', async ({ page, plan }) => {
 test.describe('on a phone', () => {
   test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
 
-  test('a day lists its cards, and a finger that rests drags one to another day', async ({ page, plan, context }) => {
+  test('a day lists its cards, and a long press drags one to another day', async ({ page, plan, context }) => {
     await page.goto(`/workspaces/${plan.workspaceId}/calendar?date=2031-05-13`)
     const day = (n: number) => page.getByRole('button', { name: new RegExp(`^\\w+ ${n} May 2031`) })
     await expect(page.getByRole('tablist', { name: 'View' })).toBeInViewport({ ratio: 1 })

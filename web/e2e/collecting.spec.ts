@@ -1,9 +1,9 @@
-// Pages that bring together what stands on many boards: plans, status updates,
-// filters as tables, templates, exports.
+// Pages that collect content of many boards: plans, status updates, filters as tables,
+// templates, exports.
 import type { Page } from '@playwright/test'
 import { ask, axe, expect, hold, saved, server, tabTo, test, undo } from './fixtures'
 
-test('the plan shows what is used of it, and who is in the organization', async ({ page, world }) => {
+test('the plan shows its usage and the members of the organization', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/plan`)
   await expect(page.getByRole('heading', { name: 'Business plan' })).toBeVisible()
   await expect(page.getByRole('meter', { name: 'Webhooks' })).toHaveAttribute('max', '100')
@@ -13,7 +13,7 @@ test('the plan shows what is used of it, and who is in the organization', async 
   expect(await axe(page)).toEqual([])
 })
 
-test('an operator finds an organization, changes its plan and takes that back', async ({ page, world, elsewhere }) => {
+test('an operator finds an organization, changes its plan and reverts that', async ({ page, world, elsewhere }) => {
   const found = await ask<{ organizationId: string; name: string }>(
     page,
     'GET',
@@ -37,7 +37,7 @@ test('an operator finds an organization, changes its plan and takes that back', 
   await expect(page.getByRole('heading', { name: 'Team plan' })).toBeVisible()
   expect(await axe(page)).toEqual([])
 
-  // By keyboard alone, and back.
+  // By keyboard only, and back.
   await page.goto(`/organizations?q=${found.organizationId}&readOnly=true`)
   await tabTo(page.getByRole('button', { name: `Remove read-only: ${found.name}` }))
   await page.keyboard.press('Enter')
@@ -47,17 +47,17 @@ test('an operator finds an organization, changes its plan and takes that back', 
   await page.getByRole('button', { name: `Remove read-only: ${found.name}` }).click()
   await expect(page.getByRole('button', { name: `Make read-only: ${found.name}` })).toBeVisible()
 
-  // The owner reads it in the audit log.
+  // The owner sees it in the audit log.
   await page.goto(`/workspaces/${world.workspaceId}/audit`)
   await expect(page.getByText('changed the plan of the organization').first()).toBeVisible()
 
-  // Where nobody is signed in, nothing is told of it.
+  // Without a sign-in, nothing is shown.
   const other = await elsewhere()
   await other.goto('/organizations')
   await expect(other).toHaveURL(/sign-in/)
 })
 
-/** Confirms the sign-in when the page asks for it. */
+/** Confirms the sign-in if the page asks for it. */
 async function confirmed(page: Page): Promise<void> {
   const asked = page.getByRole('dialog')
   const said = page.getByText(/ is now on the /)
@@ -67,7 +67,10 @@ async function confirmed(page: Page): Promise<void> {
   await page.keyboard.press('Enter')
 }
 
-test('a status update begins from the week, is posted, and shows to others at once', async ({ page, world }) => {
+test('a status update starts with a summary of the week, is posted, and appears for others at once', async ({
+  page,
+  world,
+}) => {
   await ask(page, 'PATCH', `/public/v1/cards/${world.cards.One}`, { done: true })
   const address = `/boards/${world.boardId}/status`
   await page.goto(address)
@@ -77,7 +80,7 @@ test('a status update begins from the week, is posted, and shows to others at on
   await watching.goto(address)
   await expect(watching.getByText('No status updates yet')).toBeVisible()
 
-  // By keyboard alone.
+  // By keyboard only.
   await tabTo(page.getByRole('button', { name: 'Write update' }))
   await page.keyboard.press('Enter')
   const form = page.getByRole('form', { name: 'New status update' })
@@ -99,7 +102,7 @@ test('a status update begins from the week, is posted, and shows to others at on
   )
   expect(await axe(page)).toEqual([])
 
-  // What is written outlives a reload.
+  // The draft survives a reload.
   await page.reload()
   await page.getByRole('button', { name: 'Write update' }).click()
   await expect(form.getByLabel('Title', { exact: true })).toHaveValue('The press kit is late')
@@ -114,7 +117,7 @@ test('a status update begins from the week, is posted, and shows to others at on
   await expect(form.getByLabel('Title', { exact: true })).not.toHaveValue('The press kit is late')
 })
 
-test('a status update that came before there was a stream shows when there is one', async ({ page, world }) => {
+test('a status update posted before the stream opened appears once it is open', async ({ page, world }) => {
   const go = await hold(page, '**/live?*')
   await page.goto(`/boards/${world.boardId}/status`)
   await expect(page.getByText('No status updates yet')).toBeVisible()
@@ -123,7 +126,7 @@ test('a status update that came before there was a stream shows when there is on
   await expect(page.getByRole('article', { name: 'All is well' })).toBeVisible()
 })
 
-test('a picker of the table stays though the one before says late that it was put away', async ({ page, world }) => {
+test('a picker of the table stays open when the previous one reports its closing late', async ({ page, world }) => {
   const filter = await world.post('/saved-filters', {
     workspaceId: world.workspaceId,
     name: 'All',
@@ -132,7 +135,7 @@ test('a picker of the table stays though the one before says late that it was pu
   await page.goto(`/saved-filters/${filter}`)
   await page.locator('[data-cell="1-4"]').click()
   await expect(page.getByRole('listbox')).toBeVisible()
-  // Before the browser tells of the closed one, as when it is busy.
+  // Before the browser reports the closed one, as on a busy machine.
   await page.evaluate(() => {
     document.querySelector<HTMLElement>(':popover-open')!.hidePopover()
     const due = document.querySelector<HTMLElement>('[data-cell="1-6"]')!
@@ -144,7 +147,7 @@ test('a picker of the table stays though the one before says late that it was pu
   await expect(page.locator('[data-cell="1-6"]')).toContainText('24 Dec')
 })
 
-test('cards of a filter are edited in place, by keyboard, taken back, and live', async ({ page, world }) => {
+test('cards of a filter are edited in place by keyboard, undone, and updated live', async ({ page, world }) => {
   const label = await world.post(`/boards/${world.boardId}/labels`, { name: 'Bug', color: 'red' })
   const filter = await world.post('/saved-filters', {
     workspaceId: world.workspaceId,
@@ -217,7 +220,7 @@ test('cards of a filter are edited in place, by keyboard, taken back, and live',
     })
     .toEqual({ title: 'One', done: false, listId: world.lists['To do'], dueDate: null, labels: 0 })
 
-  // What another does shows, and what the server refuses is taken back.
+  // Changes by others appear, and rejected changes are reverted.
   await ask(page, 'PATCH', `/public/v1/cards/${world.cards.Two}`, { title: 'Zwei' })
   await expect(grid).toContainText('Zwei')
   await page.route('**/api/public/v1/cards/*', (route) =>
@@ -228,7 +231,7 @@ test('cards of a filter are edited in place, by keyboard, taken back, and live',
   await expect(cell(0, 0).getByRole('checkbox')).not.toBeChecked()
 })
 
-test('a broken filter says why, and is fixed', async ({ page, world }) => {
+test('a broken filter shows the reason, and can be fixed', async ({ page, world }) => {
   const list = await world.post(`/boards/${world.boardId}/labels`, { name: 'Gone', color: 'red' })
   const query = `is:open label:${list}`
   const filter = await world.post('/saved-filters', { workspaceId: world.workspaceId, name: 'Old', query })
@@ -249,7 +252,7 @@ test('a broken filter says why, and is fixed', async ({ page, world }) => {
   await expect(page.getByRole('gridcell').first()).toBeVisible()
 })
 
-test('a board becomes a template, is looked into, made a board of, and deleted', async ({ page, world }) => {
+test('a template is saved from a board, previewed, used for a new board, and deleted', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/templates`)
   await expect(page.getByRole('button', { name: /^Preview/ })).toHaveCount(10)
   expect(await axe(page)).toEqual([])
@@ -300,7 +303,7 @@ test('two exports run at a time; a third waits for its turn', async ({ page, wor
   expect((await last).suggestedFilename()).toMatch(/^Third \d{4}-\d\d-\d\d\.json$/)
 })
 
-test('an export that another window keeps waiting begins by itself, one that breaks off is not saved', async ({
+test('an export that waits for another window starts by itself, and an interrupted one is not saved', async ({
   page,
   world,
 }) => {

@@ -3,14 +3,14 @@ import { createServer } from 'node:http'
 import { type Page } from '@playwright/test'
 import { axe, expect, linkOfLetter, send, server, test as base } from './fixtures'
 
-/** A program that wants in: it listens for the browser that comes back. */
+/** An OAuth client: it listens for the browser's redirect. */
 type Program = {
   id: string
-  /** Where it sends the browser. */
+  /** The authorization URL. */
   ask: (more?: Record<string, string>) => string
-  /** What the browser brought back. */
+  /** The parameters of the redirect. */
   back: () => URLSearchParams | undefined
-  /** Redeems the code that came back. */
+  /** Redeems the returned code. */
   redeem: () => Promise<{ access_token: string; refresh_token: string; scope: string }>
 }
 
@@ -74,7 +74,7 @@ async function post(path: string, form: Record<string, string>) {
 const whoAmI = async (token: string) =>
   (await fetch(`${server().url}/api/public/v1/me`, { headers: { Authorization: `Bearer ${token}` } })).status
 
-/** axe finds nothing, in light and in dark. */
+/** Checks that there are no axe violations, in light and in dark mode. */
 async function look(page: Page): Promise<void> {
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -83,7 +83,7 @@ async function look(page: Page): Promise<void> {
   }
 }
 
-test('a program is let in by mouse, into one workspace', async ({ page, program, name, world }) => {
+test('a client is authorized by mouse, for one workspace', async ({ page, program, name, world }) => {
   await page.goto(program.ask())
   await expect(page.getByRole('heading', { name: `Connect ${name}?` })).toBeVisible()
   await expect(page.getByRole('main')).toContainText('127.0.0.1')
@@ -111,7 +111,7 @@ test('a program is let in by mouse, into one workspace', async ({ page, program,
   await expect.poll(() => whoAmI(access_token)).toBe(401)
 })
 
-test('a program is let in and sent away by keyboard', async ({ page, program }) => {
+test('a client is authorized and disconnected by keyboard', async ({ page, program }) => {
   const reach = async (name: RegExp) => {
     for (let i = 0; i < 30; i++) {
       const focused = page.locator(':focus')
@@ -165,7 +165,7 @@ test('a sign-in that is not recent is confirmed first', async ({ page, program }
   await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
 })
 
-test('a bad request is refused on a page, and sends nobody anywhere', async ({ page, program }) => {
+test('an invalid request shows an error page and does not redirect', async ({ page, program }) => {
   const answer = await page.goto(program.ask({ redirect_uri: 'https://evil.example/callback' }))
   expect(answer?.status()).toBe(400)
   expect(answer?.headers()['content-security-policy']).toContain("frame-ancestors 'none'")
@@ -174,7 +174,7 @@ test('a bad request is refused on a page, and sends nobody anywhere', async ({ p
   await look(page)
 })
 
-test('the consent is not shown in the frame of another page', async ({ page, program }) => {
+test('the consent page cannot be framed by another page', async ({ page, program }) => {
   const inner = new URL(program.ask(), server().url).href
   const outer = createServer((_, answer) => {
     answer.setHeader('Content-Type', 'text/html')
@@ -224,7 +224,7 @@ test('a device is connected by its code', async ({ page, program, name }) => {
   expect(denied.body.error).toBe('access_denied')
 })
 
-test('the right to administer is not ticked in advance', async ({ page, program }) => {
+test('the admin scope is not selected by default', async ({ page, program }) => {
   await page.goto(program.ask({ scope: 'read write admin' }))
   await expect(page.getByRole('checkbox', { name: /^Write/ })).toBeChecked()
   await expect(page.getByRole('checkbox', { name: /^Administer/ })).not.toBeChecked()
@@ -252,7 +252,7 @@ test.describe('on a phone', () => {
 test.describe('somebody new', () => {
   test.use({ signedIn: false })
 
-  test('is told of a bad request without signing in, and sent nowhere', async ({ page, program }) => {
+  test('sees the error of an invalid request without signing in or a redirect', async ({ page, program }) => {
     const answer = await page.goto(program.ask({ response_type: 'nonsense' }))
     expect(answer?.status()).toBe(400)
     await expect(page.getByRole('heading', { name: 'This request was refused' })).toBeVisible()
@@ -261,7 +261,7 @@ test.describe('somebody new', () => {
     await look(page)
   })
 
-  test('signs up on the way and comes to the consent', async ({ page, program, name }) => {
+  test('signs up and returns to the consent page', async ({ page, program, name }) => {
     const email = `${randomBytes(4).toString('hex')}@example.com`
     await page.goto(program.ask())
     await expect(page.getByRole('heading', { name: 'Sign in to Cardwall' })).toBeVisible()
@@ -289,7 +289,7 @@ test.describe('somebody new', () => {
     expect(await whoAmI((await program.redeem()).access_token)).toBe(200)
   })
 
-  test('signs in on the way, also as somebody else', async ({ page, program, name }) => {
+  test('signs in and returns, also as another person', async ({ page, program, name }) => {
     const { email, password } = server()
     await page.goto(program.ask())
     await page.getByLabel('Email address').fill(email)

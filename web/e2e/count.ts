@@ -12,7 +12,7 @@ export default class Count implements Reporter {
     const outcomes = this.suite?.allTests().map((test) => test.outcome()) ?? []
     const count = (...wanted: string[]) => outcomes.filter((outcome) => wanted.includes(outcome)).length
     const skipped = count('skipped')
-    // A server that does not start, for one, fails the run and no test.
+    // For example, a server that does not start fails the run but no test.
     const failed = count('unexpected') || (result.status === 'passed' ? 0 : 1)
     console.log(`${count('expected', 'flaky')} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
   }

@@ -4,7 +4,7 @@ test.use({ trace: 'off' }) // it slows the page down
 
 type Part = Record<string, unknown>
 
-/** The answer for 50,000 cards: every breakdown and list as long as the operation ever makes it. */
+/** The response for 50,000 cards: every breakdown and list has its maximum length. */
 function biggest(from: Part): Part {
   const tally = (i: number) => ({ open: 5000 - i * 317, done: 900 + i * 41, overdue: 400 - i * 31 })
   const parts = (fields: (i: number) => Part) => ({
@@ -68,14 +68,14 @@ function biggest(from: Part): Part {
   }
 }
 
-test('a dashboard of 50,000 cards is painted within 300 ms of its answer', async ({ page, world }) => {
+test('a dashboard of 50,000 cards is painted within 300 ms of its response', async ({ page, world }) => {
   const path = '**/api/public/v1/workspaces/*/dashboard?*'
   let fields: string[] = []
   await page.route(path, async (route) => {
     const answer = await route.fetch()
     const { data } = (await answer.json()) as { data: Part }
     const big = biggest(data)
-    // What is painted here has all that the server answers, and nothing else.
+    // The painted dashboard contains exactly the data of the response.
     fields = Object.keys(big).filter((key) => !(key in data))
     await route.fulfill({ response: answer, json: { data: big } })
   })
@@ -83,7 +83,7 @@ test('a dashboard of 50,000 cards is painted within 300 ms of its answer', async
     const watcher = new MutationObserver(() => {
       if (!document.querySelector('[data-as-of]')) return
       watcher.disconnect()
-      // The frame after the one in which it is drawn: it is on the screen.
+      // One frame after drawing, it is on the screen.
       requestAnimationFrame(() => requestAnimationFrame(() => performance.mark('painted')))
     })
     addEventListener('DOMContentLoaded', () => watcher.observe(document.body, { subtree: true, childList: true }))
@@ -107,7 +107,7 @@ test('a dashboard of 50,000 cards is painted within 300 ms of its answer', async
   for (const of of ['By board', 'By list', 'By person', 'By label']) {
     await expect(page.getByRole('list', { name: of }).getByRole('listitem')).toHaveCount(11)
   }
-  console.log(`The dashboard painted ${took.map((t) => t.toFixed(0)).join(', ')} ms after the answer`)
+  console.log(`The dashboard painted ${took.map((t) => t.toFixed(0)).join(', ')} ms after the response`)
   expect(Math.min(...took)).toBeLessThan(300)
   expect(Math.min(...took)).toBeGreaterThan(0)
 })

@@ -34,7 +34,7 @@ test('each figure and each bar opens the cards that it counts', async ({ page, w
   }
 })
 
-test('behind each chart is its table', async ({ page, world }) => {
+test('each chart can be shown as a table', async ({ page, world }) => {
   await page.goto(at(world))
   await page.getByRole('button', { name: 'Table of By list' }).click()
   const rows = page.getByRole('table', { name: 'By list' }).getByRole('row')
@@ -53,7 +53,7 @@ test('behind each chart is its table', async ({ page, world }) => {
   await expect(page.getByRole('table', { name: 'By list' })).toHaveCount(0)
 })
 
-test('with the keyboard alone one comes to a column and opens it', async ({ page, world }) => {
+test('by keyboard only, a column is reached and opened', async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
   await expect(page.getByText('Three')).toBeVisible()
   await page.keyboard.press('g')
@@ -79,7 +79,7 @@ test('with the keyboard alone one comes to a column and opens it', async ({ page
   await expect(page.getByRole('option', { name: /^Dashboard/ }).first()).toBeVisible()
 })
 
-test('figures follow what others do', async ({ page, world }) => {
+test('figures follow changes by other people', async ({ page, world }) => {
   const stream = live(page, world.boardId)
   await page.goto(at(world))
   const open = page.getByRole('list', { name: 'Figures' }).getByRole('link', { name: /^Open/ })
@@ -89,7 +89,7 @@ test('figures follow what others do', async ({ page, world }) => {
   await expect(open).toHaveText(/^Open\s*5/, { timeout: 20_000 })
 })
 
-test('without a card there is nothing to count, until there is one', async ({ page, world }) => {
+test('an empty board shows no figures until it has a card', async ({ page, world }) => {
   const { workspaceId } = world
   await ask(page, 'DELETE', `/public/v1/boards/${world.boardId}`)
   const board = await world.post('/boards', { workspaceId, name: 'First steps' })

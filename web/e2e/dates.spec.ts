@@ -5,7 +5,7 @@ test.beforeEach(async ({ page, world }) => {
   await expect(page.getByRole('region', { name: 'To do' }).getByText('Three')).toBeVisible()
 })
 
-test('dates are said in words, from one to another, in a zone', async ({ page, world }) => {
+test('dates are entered as text, as a range and in a time zone', async ({ page, world }) => {
   await page.keyboard.press('j')
   await page.keyboard.press('d')
   const picker = page.getByRole('dialog', { name: 'Due date' })
@@ -30,11 +30,11 @@ test('dates are said in words, from one to another, in a zone', async ({ page, w
   expect(await axe(page)).toEqual([])
 })
 
-test('a start is set by mouse, not after the due date, and undone', async ({ page, world }) => {
+test('a start date is set by mouse, at most the due date, and undone', async ({ page, world }) => {
   await page.getByText('Two', { exact: true }).click()
   await page.getByRole('button', { name: 'Set start date' }).click()
   const picker = page.getByRole('dialog', { name: 'Due date' })
-  // Beside the button that it was opened by.
+  // Next to the button that opened it.
   const button = (await page.getByRole('button', { name: 'Set start date' }).boundingBox())!
   expect((await picker.boundingBox())!.x).toBeGreaterThanOrEqual(button.x + button.width)
   await picker.getByRole('button', { name: 'Add start date' }).click()
@@ -58,7 +58,7 @@ test('a start is set by mouse, not after the due date, and undone', async ({ pag
   expect(world.boardId).toBeTruthy()
 })
 
-test('on a board without start dates none is offered', async ({ page, world }) => {
+test('a board without start dates offers none', async ({ page, world }) => {
   await ask(page, 'PATCH', `/public/v1/boards/${world.boardId}`, { features: { startDates: false } })
   await page.goto(`/cards/${world.cards.One}`)
   await expect(page.getByRole('button', { name: 'Set due date' })).toBeVisible()

@@ -12,7 +12,7 @@ test('a workspace is deleted, and restored from home', async ({ page, world }) =
   await dialog.getByRole('textbox').fill('Short lived')
   expect(await axe(page)).toEqual([])
   await dialog.getByRole('button', { name: 'Delete workspace' }).click()
-  // A sign-in of the last ten minutes is asked for only when there was none.
+  // The page asks for a sign-in only if there was none in the last ten minutes.
   const password = page.getByLabel(`Password of ${server().email}`)
   await expect(page.getByText('was moved to the trash').or(password).first()).toBeVisible()
   if (await password.isVisible()) {

@@ -3,7 +3,7 @@ import { Receiver, subscribe } from './receiver'
 
 test.use({ trace: 'off' }) // it slows the page down
 
-test('a log of 100 deliveries is painted within 300 ms of its answer', async ({ page, world }) => {
+test('a log of 100 deliveries is painted within 300 ms of its response', async ({ page, world }) => {
   test.setTimeout(120_000)
   await using receiver = await Receiver.start()
   const id = await subscribe(world, receiver, { events: ['card.created', 'card.completed', 'card.reopened'] })
@@ -13,7 +13,7 @@ test('a log of 100 deliveries is painted within 300 ms of its answer', async ({ 
     const watcher = new MutationObserver(() => {
       if (document.querySelectorAll('[data-delivery]').length < 100) return
       watcher.disconnect()
-      // The frame after the one in which the rows are drawn: they are on the screen.
+      // One frame after drawing, the rows are on the screen.
       requestAnimationFrame(() => requestAnimationFrame(() => performance.mark('painted')))
     })
     addEventListener('DOMContentLoaded', () => watcher.observe(document.body, { subtree: true, childList: true }))
@@ -24,7 +24,7 @@ test('a log of 100 deliveries is painted within 300 ms of its answer', async ({ 
     await page.waitForFunction(() => performance.getEntriesByName('painted').length > 0)
     took.push(
       await page.evaluate(() => {
-        // The page shows the log when it knows of the webhook too.
+        // The page shows the log once it has loaded the webhook too.
         const answers = performance
           .getEntriesByType('resource')
           .filter((e): e is PerformanceResourceTiming => /\/webhooks\/whk_\w+(\/deliveries\?.*)?$/.test(e.name))
@@ -36,7 +36,7 @@ test('a log of 100 deliveries is painted within 300 ms of its answer', async ({ 
   test
     .info()
     .annotations.push({ type: 'painted after the answer', description: took.map((t) => t.toFixed(0)).join(', ') })
-  console.log(`100 deliveries painted ${took.map((t) => t.toFixed(0)).join(', ')} ms after the answer`)
+  console.log(`100 deliveries painted ${took.map((t) => t.toFixed(0)).join(', ')} ms after the response`)
   expect(Math.min(...took)).toBeLessThan(300)
   expect(Math.min(...took)).toBeGreaterThan(0)
 })

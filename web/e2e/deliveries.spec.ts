@@ -1,5 +1,5 @@
 import { type Page } from '@playwright/test'
-import { expect, linkInLetter, looksWell, server, test, type World } from './fixtures'
+import { expect, linkInEmail, looksWell, server, test, type World } from './fixtures'
 import { Receiver, subscribe } from './receiver'
 
 const card = (world: World, title: string) => world.post('/cards', { listId: world.lists['To do'], title })
@@ -7,7 +7,7 @@ const log = (page: Page) => page.getByRole('list', { name: 'Deliveries' })
 const rows = (page: Page) => log(page).getByRole('listitem')
 const panel = (page: Page) => page.getByRole('region', { name: 'Card created' })
 
-test('axe finds nothing on the log', async ({ page, world }) => {
+test('the log has no axe violations', async ({ page, world }) => {
   test.slow()
   await using receiver = await Receiver.start({ status: 418, text: '{"error":"no coffee"}' })
   const id = await subscribe(world, receiver)
@@ -23,7 +23,7 @@ test('axe finds nothing on the log', async ({ page, world }) => {
   await looksWell(page)
 })
 
-test('a change on the board is in the log without loading again', async ({ page, world }) => {
+test('a change on the board appears in the log without a reload', async ({ page, world }) => {
   await using receiver = await Receiver.start()
   const id = await subscribe(world, receiver)
   await page.goto(`/webhooks/${id}/deliveries`)
@@ -39,7 +39,7 @@ test('a change on the board is in the log without loading again', async ({ page,
   await expect(panel(page)).toHaveCount(0)
 })
 
-test('attempts are a timeline, and what gave up is sent again', async ({ page, world }) => {
+test('attempts are shown as a timeline, and a delivery that gave up is redelivered', async ({ page, world }) => {
   test.setTimeout(60_000)
   await using receiver = await Receiver.start({ status: 503, text: 'try later' })
   const id = await subscribe(world, receiver)
@@ -65,7 +65,7 @@ test('attempts are a timeline, and what gave up is sent again', async ({ page, w
   expect(ids.size).toBe(1)
 })
 
-test('many are selected and sent again, by mouse and by keyboard; the filter stands in the address', async ({
+test('many are selected and redelivered, by mouse and by keyboard; the filter is in the URL', async ({
   page,
   world,
 }) => {
@@ -98,7 +98,7 @@ test('many are selected and sent again, by mouse and by keyboard; the filter sta
   expect(receiver.got).toHaveLength(8)
 })
 
-test('a receiver fails, its owner gets an email, follows the link, and has it sent again', async ({
+test('a receiver fails, its owner gets an email, follows the link, and redelivers', async ({
   page,
   world,
   browser,
@@ -113,10 +113,10 @@ test('a receiver fails, its owner gets an email, follows the link, and has it se
   }
   await page.goto(`/webhooks/${id}/deliveries`)
   await expect(page.getByText('Ten deliveries in a row failed')).toBeVisible({ timeout: 15_000 })
-  const link = await linkInLetter(id, /https?:\/\/\S+\/webhooks\/\S+/)
+  const link = await linkInEmail(id, /https?:\/\/\S+\/webhooks\/\S+/)
   const last = receiver.got.at(-1)!.event.id
 
-  // Signed out, as a person is who opens an email.
+  // Signed out, as a person who opens an email may be.
   const context = await browser.newContext()
   const other = await context.newPage()
   await other.goto(link)

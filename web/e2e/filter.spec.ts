@@ -36,7 +36,7 @@ test('the filter of a board reads operators, phrases and negations', async ({ pa
   await expect(field).toHaveCount(0)
 })
 
-test('an empty board begins with the usual three lists in one click', async ({ page, world }) => {
+test('an empty board gets the usual three lists with one click', async ({ page, world }) => {
   const board = await world.post('/boards', { workspaceId: world.workspaceId, name: 'Fresh' })
   await page.goto(`/boards/${board}`)
   await page.getByRole('button', { name: 'To do · Doing · Done' }).click()

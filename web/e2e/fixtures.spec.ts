@@ -1,4 +1,4 @@
-// The tests of the tests: what fails every browser test really fails one.
+// Tests of the fixtures: everything that should fail every browser test really does.
 import { expect, test } from './fixtures'
 
 const plant = () => {
@@ -7,7 +7,11 @@ const plant = () => {
   document.body.append(script)
 }
 
-test('a breach of the policy is heard, in another browser too', async ({ page, elsewhere, complaints }) => {
+test('a violation of the content security policy is recorded, in another browser too', async ({
+  page,
+  elsewhere,
+  complaints,
+}) => {
   for (const where of [page, await elsewhere()]) {
     await where.goto('/nowhere')
     await where.evaluate(plant)
@@ -16,7 +20,7 @@ test('a breach of the policy is heard, in another browser too', async ({ page, e
   }
 })
 
-test('a breach of the policy fails a test', async ({ page, complaints }) => {
+test('a violation of the content security policy fails a test', async ({ page, complaints }) => {
   test.fail()
   await page.goto('/nowhere')
   await page.evaluate(plant)
@@ -27,14 +31,14 @@ test.describe('a quiet test', () => {
   test.use({ quiet: true })
   const ask = () => fetch('/api/public/v1/boards/brd_none').then(() => undefined)
 
-  test('fails by a request that failed', async ({ page, complaints }) => {
+  test('fails if a request fails', async ({ page, complaints }) => {
     test.fail()
     await page.goto('/notifications')
     await page.evaluate(ask)
     await expect.poll(() => complaints.length).toBeGreaterThan(0)
   })
 
-  test('says which failure it expects', async ({ page, complaints, expected }) => {
+  test('can expect a failure', async ({ page, complaints, expected }) => {
     expected.push(/404.*brd_none/)
     await page.goto('/notifications')
     await page.evaluate(ask)

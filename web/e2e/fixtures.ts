@@ -1,5 +1,5 @@
-// What every browser test stands on: a breach of the content security policy
-// and an error on the console fail it, whatever it was about.
+// The fixtures of every browser test: a violation of the content security policy or an error on
+// the console fails the test, whatever it tests.
 import {
   test as base,
   expect,
@@ -24,15 +24,15 @@ export type World = {
   boardId: string
   lists: Record<string, string>
   cards: Record<string, string>
-  /** Does what another person would, through the public operations. */
+  /** Acts as another person, through the public operations. */
   post: (path: string, body: object) => Promise<string>
 }
 
 type Fixtures = {
   complaints: string[]
-  /** Whether a request that fails fails the test too: in normal use a page has none. */
+  /** Whether a failed request fails the test: in normal use a page has none. */
   quiet: boolean
-  /** What a quiet test expects to fail, by the text and the address of the complaint. */
+  /** The failures that a quiet test expects, matched against the text and the URL. */
   expected: RegExp[]
   signedIn: boolean
   world: World
@@ -56,7 +56,7 @@ export const test = base.extend<Fixtures>({
       await use(complaints)
       const failed = (text: string) => text.startsWith(refused)
       const unexpected = complaints.filter((text) => !failed(text) || (quiet && !expected.some((e) => e.test(text))))
-      expect(unexpected, 'errors of the console and breaches of the policy').toEqual([])
+      expect(unexpected, 'errors on the console and violations of the policy').toEqual([])
     },
     { auto: true },
   ],
@@ -79,10 +79,10 @@ export const test = base.extend<Fixtures>({
   },
 })
 
-/** How a browser begins to say on the console that a request failed. */
+/** The beginning of a browser's console message about a failed request. */
 const refused = 'Failed to load resource'
 
-/** Collects what goes wrong on a page. */
+/** Collects the errors of a page. */
 async function listen(page: Page, complaints: string[]): Promise<void> {
   follow(page)
   page.on('console', (message) => {
@@ -103,7 +103,7 @@ type Cookie = { name: string; value: string; url: string; secure: boolean }
 let cookie: Promise<Cookie> | undefined
 let recent: { cookie: Promise<Cookie>; at: number } | undefined
 
-/** The cookie of one session for all tests of a worker; a new one when a test has confirmed it or ended it. */
+/** The cookie of one session for all tests of a worker; a new one after a test has confirmed or ended it. */
 async function signIn(): Promise<Cookie> {
   const { name, value } = await (cookie ??= newSession())
   const alive = await fetch(`${server().url}/api/app/v1/session`, { headers: { Cookie: `${name}=${value}` } })
@@ -122,7 +122,7 @@ async function newSession(): Promise<Cookie> {
   return { name, value, url: url.replace('http:', 'https:'), secure: true }
 }
 
-/** Deletes a workspace of a test, since a person owns at most 50; that needs a recent sign-in. */
+/** Deletes the workspace of a test, because a person may own at most 50. This needs a recent sign-in. */
 async function removeWorkspace(id: string): Promise<void> {
   if (!recent || Date.now() - recent.at > 5 * 60_000) recent = { cookie: newSession(), at: Date.now() }
   const { name, value } = await recent.cookie
@@ -147,7 +147,7 @@ async function makeWorld(page: Page, title: string): Promise<World> {
   return { workspaceId, boardId, lists, cards, post }
 }
 
-/** Makes a large board in one request, as an import from Trello does: the titles of the cards of each list. */
+/** Creates a large board with one Trello import, from the titles of the cards of each list. */
 export async function importBoard(page: Page, workspaceId: string, cards: Record<string, string[]>): Promise<string> {
   const id = (kind: string, n: number) => kind + n.toString(16).padStart(23, '0')
   const lists = Object.keys(cards).map((name, n) => ({ id: id('a', n), name, closed: false, pos: n + 1 }))
@@ -164,10 +164,10 @@ export async function importBoard(page: Page, workspaceId: string, cards: Record
   return boards[0]!.id
 }
 
-/** The requests under way of a page that change something. */
+/** The pending write requests of each page. */
 const changing = new WeakMap<Page, Set<Request>>()
 
-/** Follows what a page sends, for `saved`. */
+/** Tracks the write requests of a page, for `saved`. */
 export function follow(page: Page): void {
   const all = new Set<Request>()
   changing.set(page, all)
@@ -176,17 +176,17 @@ export function follow(page: Page): void {
   page.on('requestfailed', (request) => all.delete(request))
 }
 
-/** Takes back what the newest notice tells of; with words, what a notice with them does. */
+/** Clicks Undo in the newest toast, or in the toast with the given text. */
 export async function undo(page: Page, words = ''): Promise<void> {
   await page.locator('.toast').filter({ hasText: words }).last().getByRole('button', { name: 'Undo' }).click()
 }
 
-/** Waits until the server has what was done on a page, which a reload would lose. */
+/** Waits until the server has the changes made on a page, which a reload would lose. */
 export async function saved(page: Page): Promise<void> {
   const waits = () =>
     page.evaluate(async () => {
       await new Promise((begun) => setTimeout(begun, 50))
-      // The page keeps who leaves it as long as something is to be sent.
+      // The page asks for confirmation before leaving while something is unsent.
       return !dispatchEvent(new Event('beforeunload', { cancelable: true }))
     })
   await expect
@@ -194,17 +194,17 @@ export async function saved(page: Page): Promise<void> {
     .toBe(false)
 }
 
-/** Takes the focus from a control, so that letters are shortcuts. */
+/** Removes the focus from a control, so that letter keys are shortcuts. */
 export const leaveControl = (page: Page) => page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
 
-/** Waits until what the page does with the last movement of a mouse or finger is painted. */
+/** Waits until the page has painted its reaction to the last pointer movement. */
 export async function drawn(page: Page): Promise<void> {
   await page.evaluate(async () => {
     for (let n = 0; n < 5; n++) await new Promise(requestAnimationFrame)
   })
 }
 
-/** How long it takes until what a key does with Alt and Shift is painted. */
+/** The time until the effect of a key with Alt and Shift is painted. */
 export function painted(page: Page, key: string): Promise<number> {
   return page.evaluate(async (key) => {
     const begun = performance.now()
@@ -215,7 +215,7 @@ export function painted(page: Page, key: string): Promise<number> {
   }, key)
 }
 
-/** Keeps requests from the server until they are let go. */
+/** Holds requests until the returned function releases them. */
 export async function hold(page: Page, url: string): Promise<() => void> {
   let go = () => {}
   const gone = new Promise<void>((done) => (go = done))
@@ -226,16 +226,16 @@ export async function hold(page: Page, url: string): Promise<() => void> {
   return go
 }
 
-/** The answer with which the live stream of a board begins; ask before the page is opened. */
+/** Waits for the response of a board's live stream. Call it before the page opens. */
 export async function live(page: Page, boardId: string): Promise<void> {
   await page.waitForResponse((answer) => answer.url().includes('/live?') && answer.url().includes(boardId))
 }
 
-/** What axe finds on the page as it is now, in short; only by some of its rules when they are named. */
+/** The axe violations of the page in short form, of all rules or only the named ones. */
 export async function axe(page: Page, only?: string[]): Promise<string[]> {
   await page.evaluate(axeSource)
   return page.evaluate(async (only) => {
-    // Colours of what still fades in are not those that are read.
+    // Wait for fade-ins to end, because they change the colours.
     const short = document.getAnimations().filter((a) => Number(a.effect?.getComputedTiming().endTime) <= 1000)
     await Promise.allSettled(short.map((animation) => animation.finished))
     const { axe } = globalThis as unknown as {
@@ -252,7 +252,7 @@ export async function axe(page: Page, only?: string[]): Promise<string[]> {
   }, only)
 }
 
-/** Fails unless axe finds nothing on the page, in light and dark, nor on a phone, where nothing needs scrolling sideways. */
+/** Checks a page for axe violations in light and dark mode and on a phone, and there for horizontal scrolling. */
 export async function looksWell(page: Page): Promise<void> {
   const desk = page.viewportSize()!
   await page.waitForLoadState('networkidle')
@@ -269,20 +269,20 @@ export async function looksWell(page: Page): Promise<void> {
   await page.setViewportSize(desk)
 }
 
-/** The link of the email that the server wrote to an address. */
-export const linkOfLetter = (email: string): Promise<string> => linkInLetter(`<${email}>`, /https?:\/\/\S+#\w+/)
+/** The link in the email that the server sent to an address. */
+export const linkOfLetter = (email: string): Promise<string> => linkInEmail(`<${email}>`, /https?:\/\/\S+#\w+/)
 
-/** A link in an email that has a mark in it, from the folder where the server puts emails, once it is there. */
-export async function linkInLetter(mark: string, link: RegExp): Promise<string> {
+/** Waits for an email that contains a text in the server's outbox folder, and returns a link in it. */
+export async function linkInEmail(mark: string, link: RegExp): Promise<string> {
   const { outbox } = server()
-  if (!outbox) throw new Error('The emails of the server are not here: give their folder as CARDWALL_E2E_OUTBOX.')
+  if (!outbox) throw new Error('Set CARDWALL_E2E_OUTBOX to the folder of the emails of the server.')
   let found: string | undefined
   await expect
     .poll(
       () => {
         for (const name of existsSync(outbox) ? readdirSync(outbox) : []) {
           const letter = readFileSync(join(outbox, name), 'utf8')
-          // The body is quoted-printable (RFC 2045, 6.7): lines are broken behind =.
+          // The body is quoted-printable (RFC 2045, 6.7): lines are wrapped after =.
           const text = letter
             .replace(/=\r?\n/g, '')
             .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
@@ -296,7 +296,7 @@ export async function linkInLetter(mark: string, link: RegExp): Promise<string> 
   return found!
 }
 
-/** Goes on with Tab until what a person looks for has the focus. */
+/** Presses Tab until an element has the focus. */
 export async function tabTo(wanted: Locator): Promise<void> {
   const page = wanted.page()
   await wanted.waitFor({ state: 'attached' })
@@ -307,7 +307,7 @@ export async function tabTo(wanted: Locator): Promise<void> {
   await expect(wanted, 'reached with Tab').toBeFocused({ timeout: 1 })
 }
 
-/** The titles of a list's cards, top to bottom. */
+/** The titles of a list's cards, from top to bottom. */
 export async function titles(page: Page, list: string): Promise<string[]> {
   const texts = await page.getByRole('region', { name: list }).locator('[data-card] .title').allInnerTexts()
   return texts.map((t) => t.replace(/\s+/g, ' ').trim())

@@ -1,6 +1,6 @@
-// The screens of every address with the keyboard alone: Tab reaches each control, in view, with
-// a ring to see and a name to hear; Escape closes what is open and gives the
-// focus back.
+// The first screen of every route with the keyboard only: Tab reaches each control, in view,
+// with a visible focus ring and an accessible name. Escape closes what is open and returns the
+// focus.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type JSHandle, type Locator, type Page } from '@playwright/test'
@@ -12,18 +12,18 @@ test.use({ signedIn: false, contextOptions: { reducedMotion: 'reduce' } })
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Goes on to the next control; says what is wrong with it, and whether the walk is over. */
+/** Moves to the next control, and reports its problems and whether all controls were visited. */
 function look(page: Page): Promise<{ wrong: string[]; over: boolean }> {
   return page.evaluate(() => {
     const { reached } = globalThis as unknown as { reached: Set<Element> }
     const at = document.activeElement
     if (!at || at === document.body || at.matches('dialog, .inside')) return { wrong: [], over: false }
-    // Tab walks the parts of a date field, too.
+    // Tab also moves through the parts of a date field.
     if (reached.has(at)) return { wrong: [], over: !at.matches('input[type=date]') }
     reached.add(at)
     const wrong: string[] = []
     const which = `${at.tagName.toLowerCase()}.${at.className} “${at.textContent.trim().slice(0, 40)}”`
-    // The ring is on the control, or on what it is the invisible part of.
+    // The ring is on the control, or on the element that shows an invisible control.
     const near = [at, at.parentElement, at.nextElementSibling, at.closest('label')]
     const ring = near.some((box) => {
       if (!box) return false
@@ -39,7 +39,7 @@ function look(page: Page): Promise<{ wrong: string[]; over: boolean }> {
   })
 }
 
-/** Which of the reached controls have no name. */
+/** The reached controls that have no accessible name. */
 function nameless(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     type Axe = {
@@ -55,7 +55,7 @@ function nameless(page: Page): Promise<string[]> {
   })
 }
 
-/** Where the focus may go: an open popover, else an open dialog, else the page. */
+/** The element that contains the focus: an open popover, or an open dialog, or the page. */
 function where(page: Page): Promise<JSHandle<HTMLElement>> {
   return page.evaluateHandle(() => {
     const dialog = [...document.querySelectorAll<HTMLElement>('dialog[open]')].at(-1)
@@ -63,7 +63,7 @@ function where(page: Page): Promise<JSHandle<HTMLElement>> {
   })
 }
 
-/** What one can press or write in, and Tab did not reach. Arrows walk among radios and in menus. */
+/** Controls that Tab did not reach. Radio buttons and menus are navigated with arrow keys. */
 function missed(room: HTMLElement): string[] {
   const { reached } = globalThis as unknown as { reached: Set<Element> }
   const controls = 'a[href], button:enabled, input:enabled, select:enabled, textarea:enabled, summary'
@@ -74,7 +74,7 @@ function missed(room: HTMLElement): string[] {
 }
 
 for (const screen of mains) {
-  test(`Tab walks through ${screen.name}`, async ({ page }) => {
+  test(`Tab reaches every control of ${screen.name}`, async ({ page }) => {
     test.slow()
     await show(page, screen)
     await page.evaluate(axeSource)

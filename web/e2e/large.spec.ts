@@ -1,6 +1,9 @@
 import { expect, importBoard, test } from './fixtures'
 
-test('a board of 1,000 cards mounts those that are near, and more by scrolling', async ({ page, world }) => {
+test('a board of 1,000 cards renders the cards near the viewport, and more while scrolling', async ({
+  page,
+  world,
+}) => {
   const cards = Array.from({ length: 143 }, (_, n) => `Card ${n}`)
   const lists = Object.fromEntries(Array.from({ length: 7 }, (_, n) => [`List ${n}`, cards]))
   const boardId = await importBoard(page, world.workspaceId, lists)
@@ -14,7 +17,7 @@ test('a board of 1,000 cards mounts those that are near, and more by scrolling',
   await expect.poll(() => list.locator('[data-card]').count()).toBeGreaterThanOrEqual(50)
 })
 
-test('a board of 500 lists shows those in view, and the last by key', async ({ page, world }) => {
+test('a board of 500 lists renders the lists in view, and the last one by keyboard', async ({ page, world }) => {
   const lists: Record<string, string[]> = { Near: ['Here'] }
   for (let n = 1; n < 499; n++) lists[`List ${n}`] = []
   lists.Last = ['Far away']

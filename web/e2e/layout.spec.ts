@@ -1,4 +1,5 @@
-// What all pages have in common: one edge, people's text in any script, paper, and names that say what things are.
+// Properties of all pages: a common left edge, text in any script, printing, and headings that
+// name the content.
 import { expect, saved, test } from './fixtures'
 
 const long = 'A board whose name is so long that it takes all the room there is in the header of a window'
@@ -36,7 +37,7 @@ test('cards without a date stay inside their panel of the calendar', async ({ pa
   )
 })
 
-test('all pages begin at the same edge', async ({ page, world }) => {
+test('all pages have the same left edge', async ({ page, world }) => {
   const workspace = `/workspaces/${world.workspaceId}`
   const at = new Map<number, string[]>()
   for (const path of [
@@ -79,7 +80,7 @@ test('labels are in natural order in the picker and the filter', async ({ page, 
   await saved(page)
 })
 
-test('text of people runs in the direction of its script', async ({ page, world }) => {
+test('user text has the direction of its script', async ({ page, world }) => {
   const title = 'שלום, world'
   const cardId = await world.post('/cards', { listId: world.lists.Doing, title, description: `${title}\n\nHello` })
   await world.post(`/cards/${cardId}/comments`, { text: title })
@@ -92,7 +93,7 @@ test('text of people runs in the direction of its script', async ({ page, world 
   expect(await page.locator('.prose p').nth(0).evaluate(direction)).toBe('rtl')
   expect(await page.locator('.prose p').nth(1).evaluate(direction)).toBe('ltr')
   expect(await page.getByRole('article').locator('.prose p').evaluate(direction)).toBe('rtl')
-  // Whatever takes a text follows what is typed.
+  // Text fields follow the direction of the typed text.
   for (const path of [`/cards/${cardId}`, `/workspaces/${world.workspaceId}/settings`, '/search', '/profile']) {
     await page.goto(path)
     const fields = page.locator('textarea, input:not([type]), input[type="text"], input[type="search"]')
@@ -102,7 +103,7 @@ test('text of people runs in the direction of its script', async ({ page, world 
   }
 })
 
-test('on paper a board is whole and has no controls', async ({ page, world }) => {
+test('a board prints completely and without controls', async ({ page, world }) => {
   for (let n = 1; n <= 40; n++) await world.post('/cards', { listId: world.lists.Done, title: `Printed ${n}` })
   await page.goto(`/boards/${world.boardId}`)
   await expect(page.getByText('Printed 1', { exact: true })).toBeVisible()
@@ -125,7 +126,7 @@ test('on paper a board is whole and has no controls', async ({ page, world }) =>
   await expect(page.getByLabel('Title')).toBeVisible()
 })
 
-test('under a finger an empty date is no mm/dd/yyyy', async ({ browser, page, world, baseURL }) => {
+test('on a touch screen an empty date does not show mm/dd/yyyy', async ({ browser, page, world, baseURL }) => {
   const context = await browser.newContext({
     baseURL,
     hasTouch: true,
@@ -152,7 +153,7 @@ test('under a finger an empty date is no mm/dd/yyyy', async ({ browser, page, wo
   await context.close()
 })
 
-test('a column that the keyboard scrolls to stands clear of the sidebar', async ({ page, world }) => {
+test('a column that the keyboard scrolls to is not covered by the sidebar', async ({ page, world }) => {
   for (let n = 1; n <= 4; n++) {
     const listId = await world.post(`/boards/${world.boardId}/lists`, { name: `More ${n}` })
     await world.post('/cards', { listId, title: `Far ${n}` })
@@ -174,7 +175,7 @@ test('a column that the keyboard scrolls to stands clear of the sidebar', async 
   }
 })
 
-test('daily pages come first, and administration is a group of its own', async ({ page, world }) => {
+test('daily pages come first, and administration is a separate group', async ({ page, world }) => {
   const name = 'daily pages come first, and administration is a group of its own'.slice(0, 60)
   await page.goto(`/workspaces/${world.workspaceId}/calendar`)
   await page.goto(`/workspaces/${world.workspaceId}/members`)

@@ -22,7 +22,7 @@ const test = base.extend<{ other: Other; full: World }>({
   },
 })
 
-test('by mouse a card goes to another board, it says what stayed, and undo brings all of it back', async ({
+test('by mouse: a card moves to another board, a message says what was dropped, and undo restores everything', async ({
   page,
   full,
   other,
@@ -49,7 +49,7 @@ test('by mouse a card goes to another board, it says what stayed, and undo bring
   expect(await titles(page, 'Inbox')).toEqual([])
 })
 
-test('by keyboard selected cards go to another board together', async ({ page, full, other }) => {
+test('by keyboard: selected cards move to another board together', async ({ page, full, other }) => {
   expect(full.boardId).not.toBe(other.boardId)
   await page.keyboard.press('j')
   await page.keyboard.press('x')
@@ -71,7 +71,7 @@ test('by keyboard selected cards go to another board together', async ({ page, f
   await expect.poll(() => titles(page, 'Later')).toEqual(['One', 'Two'])
 })
 
-test('a list goes to another board with its cards, and comes back by undo', async ({ page, full, other }) => {
+test('a list moves to another board with its cards, and undo moves it back', async ({ page, full, other }) => {
   await page.getByRole('button', { name: 'Actions for To do' }).click()
   await page.getByRole('menuitem', { name: 'Move to…' }).click()
   const dialog = page.getByRole('dialog', { name: 'Move To do' })
@@ -90,7 +90,7 @@ test('a list goes to another board with its cards, and comes back by undo', asyn
   await expect(page.getByRole('region', { name: 'To do' })).toHaveCount(0)
 })
 
-test('a list moves to a named place by its menu, with the keyboard alone', async ({ page, full }) => {
+test('a list moves to a chosen position through its menu, by keyboard only', async ({ page, full }) => {
   expect(full.lists.Done).toBeTruthy()
   await page.getByRole('button', { name: 'Actions for Done' }).focus()
   await page.keyboard.press('Enter')
@@ -108,7 +108,7 @@ test('a list moves to a named place by its menu, with the keyboard alone', async
   await expect.poll(order).toEqual(['To do', 'Doing', 'Done'])
 })
 
-test('a list is copied with its cards, and the copy taken back', async ({ page, full }) => {
+test('a list is copied with its cards, and the copy is undone', async ({ page, full }) => {
   expect(full.lists['To do']).toBeTruthy()
   await page.getByRole('button', { name: 'Actions for To do' }).click()
   await page.getByRole('menuitem', { name: 'Copy list…' }).click()

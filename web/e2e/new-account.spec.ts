@@ -1,4 +1,4 @@
-// Accounts that a link creates: the first one of a server, and that of a person who was invited.
+// Accounts created through a link: the first one of a server, and that of an invited person.
 import { ask, expect, linkOfLetter, looksWell, tabTo, test } from './fixtures'
 import { freePort, makeFolder, run } from './running'
 
@@ -21,7 +21,7 @@ test.describe('a server without accounts', () => {
       await expect(page.getByRole('heading', { name: 'This link is incomplete' })).toBeVisible()
       await looksWell(page)
 
-      await page.goto('about:blank') // another part after the # alone loads no page
+      await page.goto('about:blank') // a changed fragment alone does not load a page
       await page.goto(link)
       await expect(page.getByRole('heading', { name: 'Set up Cardwall' })).toBeVisible()
       await expect(page.getByText('You will be an administrator of this server.')).toBeVisible()
@@ -43,7 +43,7 @@ test.describe('a server without accounts', () => {
       await expect(page).toHaveURL('/organizations')
       await expect(page.getByRole('heading', { level: 1, name: 'Organizations' })).toBeVisible()
 
-      // The link is used up, for this server and for the next start.
+      // The link no longer works, on this server and after a restart.
       const late = await elsewhere({ baseURL: server.url })
       await late.goto(link)
       await late.getByLabel('Your name').fill('Eve')
@@ -61,10 +61,7 @@ test.describe('a server without accounts', () => {
   })
 })
 
-test('an invited person creates an account on the page of the invitation with the keyboard alone', async ({
-  world,
-  elsewhere,
-}) => {
+test('an invited person creates an account on the invitation page by keyboard only', async ({ world, elsewhere }) => {
   const email = `grace.${crypto.randomUUID().slice(0, 8)}@example.com`
   await world.post(`/workspaces/${world.workspaceId}/invitations`, { email, role: 'member' })
   const page = await elsewhere()
@@ -79,7 +76,7 @@ test('an invited person creates an account on the page of the invitation with th
   const address = page.getByLabel('Email address')
   await expect(address).toBeFocused()
   await page.keyboard.type('x')
-  await expect(address).toHaveValue(email) // it is the one that was invited
+  await expect(address).toHaveValue(email) // the invited address
   await tabTo(page.getByLabel('Password'))
   await page.keyboard.type(email)
   await page.keyboard.press('Enter')

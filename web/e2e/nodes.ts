@@ -1,8 +1,7 @@
-// Several servers on one PostgreSQL behind a proxy that sends each request to any
-// of them, and that is as good as a plain balancer: what no server took goes to
-// another one, and so does a GET whose connection broke off before an answer. One
-// server after the other is killed and started again, every ten seconds.
-// CARDWALL_TEST_POSTGRES is the database (tools/with-postgres).
+// Several servers on one PostgreSQL behind a proxy that sends each request to any of them, like
+// a simple load balancer: a request that no server accepted goes to another one, and so does a
+// GET whose connection broke before a response. Every ten seconds one server is killed and
+// restarted. CARDWALL_TEST_POSTGRES is the database (tools/with-postgres).
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
 import { freePort, run, type Running } from './running'
 
@@ -14,7 +13,7 @@ export async function serveNodes(folder: string, count: number): Promise<Running
   const database = process.env.CARDWALL_TEST_POSTGRES
   if (!database) throw new Error('Give a database: tools/with-postgres sets CARDWALL_TEST_POSTGRES.')
   const port = await freePort()
-  const url = `http://localhost:${port}` // passkeys want a name
+  const url = `http://localhost:${port}` // passkeys need a host name
   const start = (at: number, ...flags: string[]) => run(folder, at, url, ['--database', database, ...flags])
   const nodes: Node[] = []
   for (let i = 0; i < count; i++) {
@@ -53,7 +52,7 @@ export async function serveNodes(folder: string, count: number): Promise<Running
   }
 }
 
-/** Sends a request to servers, from any one on, until one has taken it. */
+/** Tries the servers one after another, from a random one on, until one accepts the request. */
 function forward(nodes: Node[], asked: IncomingMessage, answer: ServerResponse): void {
   const body: Buffer[] = []
   asked.on('data', (chunk: Buffer) => body.push(chunk))

@@ -1,11 +1,7 @@
 import { axe, expect, leaveControl, saved, tabTo, test } from './fixtures'
 import { another } from './person'
 
-test('what concerns somebody shows behind the bell as it happens, and opens with a click', async ({
-  page,
-  world,
-  browser,
-}) => {
+test('notifications appear in the bell menu live, and open with a click', async ({ page, world, browser }) => {
   const grace = await another(browser, world)
   await grace.page.goto('/')
   await expect(grace.page.getByRole('button', { name: 'Notifications', exact: true })).toBeVisible()
@@ -18,7 +14,7 @@ test('what concerns somebody shows behind the bell as it happens, and opens with
   await expect(panel.getByRole('listitem')).toContainText('assigned you to Call the printer')
   expect(await axe(grace.page)).toEqual([])
 
-  // Another's act appears in the open panel.
+  // A change by another person appears in the open panel.
   await world.post(`/cards/${world.cards.One}/comments`, { text: `Please look, @${grace.name}` })
   await expect(panel.getByRole('listitem')).toHaveCount(2, { timeout: 15_000 })
   await expect(panel.getByRole('listitem').first()).toContainText('mentioned you on One')
@@ -32,13 +28,13 @@ test('what concerns somebody shows behind the bell as it happens, and opens with
     grace.page.getByRole('button', { name: 'Notifications', exact: true, includeHidden: true }),
   ).toBeAttached()
 
-  // Who did it is told nothing.
+  // The actor gets no notification.
   await page.goto('/notifications')
   await expect(page.getByRole('link', { name: /Call the printer/ })).toHaveCount(0)
   await grace.close()
 })
 
-test('with the keyboard alone somebody is mentioned, and reads it', async ({ page, world, browser }) => {
+test('by keyboard only: a person is mentioned, and reads the notification', async ({ page, world, browser }) => {
   const grace = await another(browser, world)
   await grace.page.goto('/')
   await page.goto(`/cards/${world.cards.Two}`)
@@ -68,7 +64,7 @@ test('with the keyboard alone somebody is mentioned, and reads it', async ({ pag
   await expect(panel).toHaveCount(0)
   await expect(grace.page.getByRole('button', { name: 'Notifications, 1 unread' })).toBeFocused()
 
-  // A letter on a button is no shortcut.
+  // A letter key on a button is not a shortcut.
   await leaveControl(grace.page)
   await grace.page.keyboard.press('g')
   await grace.page.keyboard.press('n')
@@ -84,12 +80,12 @@ test('with the keyboard alone somebody is mentioned, and reads it', async ({ pag
   await grace.close()
 })
 
-test('a board is watched, and no more', async ({ world, browser }) => {
+test('a board is watched and unwatched', async ({ world, browser }) => {
   const grace = await another(browser, world)
   await grace.page.goto(`/boards/${world.boardId}`)
   const menu = async () => {
     const item = grace.page.getByRole('menuitemcheckbox', { name: 'Watch this board' })
-    await expect(item).toBeHidden() // the menu that it was in is closed
+    await expect(item).toBeHidden() // its menu is closed
     await grace.page.getByRole('button', { name: 'Board menu' }).click()
     return item
   }
@@ -104,7 +100,7 @@ test('a board is watched, and no more', async ({ world, browser }) => {
   await grace.close()
 })
 
-test('settings and the calendar feed are one’s own, and last', async ({ world, browser, request }) => {
+test('settings and the calendar feed are personal, and persist', async ({ world, browser, request }) => {
   const grace = await another(browser, world)
   const own = grace.page
   await own.goto('/profile/notifications')
@@ -139,14 +135,14 @@ test('settings and the calendar feed are one’s own, and last', async ({ world,
   await grace.close()
 })
 
-test('the page that ends emails changes nothing until somebody says so', async ({ page }) => {
+test('the unsubscribe page changes nothing until it is confirmed', async ({ page }) => {
   await page.goto('/unsubscribe?token=nonsense')
   await page.getByRole('button', { name: 'Unsubscribe' }).click()
   await expect(page.getByRole('alert')).toContainText('Use the unsubscribe link exactly as it is in the email')
   expect(await axe(page)).toEqual([])
 })
 
-test('on a phone the bell of the drawer goes to the page', async ({ world, browser }) => {
+test('on a phone the bell in the drawer opens the notifications page', async ({ world, browser }) => {
   const grace = await another(browser, world)
   await grace.page.setViewportSize({ width: 390, height: 844 })
   await grace.page.goto('/')

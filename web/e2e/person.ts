@@ -1,7 +1,7 @@
-// A second person: invited to the test's workspace, signed up by the letter's
-// link, in a browser of their own.
+// A second person: invited to the test's workspace, signed up through the link in the email, in
+// a separate browser.
 import { expect, type Browser, type Page } from '@playwright/test'
-import { follow, linkInLetter, send, server, type World } from './fixtures'
+import { follow, linkInEmail, send, server, type World } from './fixtures'
 
 export type Person = { id: string; name: string; page: Page; close: () => Promise<void> }
 
@@ -17,7 +17,7 @@ export async function another(browser: Browser, world: World, role = 'member'): 
     })
   await post('/sign-up', { email, name, password: 'correct horse battery', timeZone: 'Europe/Berlin' })
   const answer = await post('/verify-email', {
-    secret: (await linkInLetter(`<${email}>`, /\/verify#\w+/)).split('#')[1],
+    secret: (await linkInEmail(`<${email}>`, /\/verify#\w+/)).split('#')[1],
   })
   expect(answer.ok, await answer.clone().text()).toBeTruthy()
   const { user } = ((await answer.json()) as { data: { user: { id: string } } }).data

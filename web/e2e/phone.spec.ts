@@ -7,7 +7,7 @@ test.beforeEach(async ({ page, world }) => {
   await expect(page.getByText('Three')).toBeVisible()
 })
 
-test('a finger that rests drags a card; one that moves scrolls', async ({ page, context }) => {
+test('a long press drags a card; a swipe scrolls', async ({ page, context }) => {
   const finger = await context.newCDPSession(page)
   const at = async (title: string) => {
     const box = (await page.getByText(title, { exact: true }).boundingBox())!
@@ -26,7 +26,7 @@ test('a finger that rests drags a card; one that moves scrolls', async ({ page, 
   await expect.poll(() => titles(page, 'To do')).toEqual(['Two', 'Three', 'One'])
 })
 
-test('a new card is written without keys: a button closes what a keyboard would', async ({ page }) => {
+test('a new card is added without a keyboard: a button closes the form', async ({ page }) => {
   await page.getByRole('button', { name: 'Add card' }).first().tap()
   await expect(page.getByText('Enter to add, Esc to close')).toBeHidden()
   await page.getByLabel('Card title').fill('Five')
@@ -35,7 +35,7 @@ test('a new card is written without keys: a button closes what a keyboard would'
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three'])
 })
 
-test('what can be done with selected cards stands in two rows, all of it in view', async ({ page }) => {
+test('the actions for selected cards are in two rows, all in view', async ({ page }) => {
   for (const key of 'jxjx') await page.keyboard.press(key)
   const bar = page.getByRole('toolbar', { name: 'Actions on selected cards' })
   const archive = (await bar.getByRole('button', { name: 'Archive' }).boundingBox())!
@@ -45,10 +45,7 @@ test('what can be done with selected cards stands in two rows, all of it in view
   expect(archive.x + archive.width).toBeLessThanOrEqual(all.x + all.width)
 })
 
-test('the box of a comment is in view with its button, and an item is deleted where it is edited', async ({
-  page,
-  world,
-}) => {
+test('the comment field is in view with its button, and an item is deleted in its editor', async ({ page, world }) => {
   await page.goto(`/cards/${world.cards.Two}`)
   await page.getByRole('button', { name: 'Add checklist' }).tap()
   await page.getByRole('button', { name: 'Add item' }).tap()
@@ -65,7 +62,7 @@ test('the box of a comment is in view with its button, and an item is deleted wh
   await expect(page.getByRole('button', { name: 'Comment', exact: true })).toBeInViewport({ ratio: 1 })
 })
 
-test('an item is edited on though the answer that it was made comes only then', async ({ page, world }) => {
+test('an item can be edited before the response to its creation arrives', async ({ page, world }) => {
   await page.goto(`/cards/${world.cards.Two}`)
   await page.getByRole('button', { name: 'Add checklist' }).tap()
   let answer = () => {}
@@ -104,7 +101,7 @@ test('the card is a sheet, and the menu a drawer', async ({ page, world }) => {
   await expect(page).toHaveURL('/my-cards')
 })
 
-test('a strip that goes on beyond the window fades where it does', async ({ page, world }) => {
+test('a strip that extends beyond the window fades at the edge', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/calendar`)
   const strip = page.locator('[data-hides]').filter({ has: page.getByRole('button', { name: 'All boards' }) })
   await expect(strip).toHaveAttribute('data-hides', 'after')

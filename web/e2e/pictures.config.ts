@@ -1,11 +1,11 @@
 import { defineConfig } from '@playwright/test'
 import base from '../playwright.config'
 
-// Takes pictures, checks nothing: scripts/pictures.mjs starts it.
+// Configuration for scripts/pictures.mjs, which takes screenshots and checks nothing.
 export default defineConfig({
   ...base,
   testDir: '.',
-  // The projects of the tests would come along, and look for their own files.
+  // Drop the projects of the tests, which have other files.
   projects: [{ name: 'pictures', testMatch: 'pictures.ts' }],
   timeout: 60_000,
   globalSetup: './server.ts',

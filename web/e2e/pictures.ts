@@ -1,11 +1,11 @@
-// A picture of every screen: light and dark, on a desk and on a phone; and
-// those of the documentation, twice as sharp.
+// Screenshots of every screen, in light and dark mode, on a desktop and on a phone, and those
+// of the documentation, in double resolution.
 import { devices, test, type Page } from '@playwright/test'
 import { join } from 'node:path'
 import { screens, settle, show } from './screens'
 
 const folder = process.env.PICTURES
-if (!folder) throw new Error('scripts/pictures.mjs says where the pictures go')
+if (!folder) throw new Error('run scripts/pictures.mjs, which sets the folder')
 
 const desk = { viewport: { width: 1280, height: 800 } }
 const phone = {

@@ -1,7 +1,7 @@
 import { type Page } from '@playwright/test'
 import { axe, expect, saved, send, server, test, undo } from './fixtures'
 
-/** The first such request is refused as it is ten minutes after a sign-in. */
+/** Rejects the first such request as if the sign-in were more than ten minutes old. */
 async function once403(page: Page, method: string, path: string): Promise<void> {
   let refused = false
   await page.route(`**/api/app/v1${path}`, (route) => {
@@ -39,7 +39,7 @@ test('a theme shows at once and after loading again', async ({ page }) => {
   await saved(page)
 })
 
-test('a token is made after signing in again, shown once, and revoked', async ({ page }) => {
+test('a token is created after signing in again, shown once, and revoked', async ({ page }) => {
   const name = `Script ${crypto.randomUUID().slice(0, 8)}`
   await once403(page, 'POST', '/tokens')
   await page.goto('/profile/tokens')
@@ -72,7 +72,7 @@ test('a token is made after signing in again, shown once, and revoked', async ({
   await expect(row).toHaveCount(0)
 })
 
-test('on a low phone the buttons of a long dialog are in sight, and the title stays', async ({ page }) => {
+test('on a short phone screen the buttons and the title of a long dialog stay in view', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 500 })
   await page.goto('/profile/tokens')
   await page.getByRole('button', { name: 'New token' }).first().click()
@@ -83,7 +83,7 @@ test('on a low phone the buttons of a long dialog are in sight, and the title st
   expect(await axe(page)).toEqual([])
 })
 
-test('calling off the second sign-in changes nothing', async ({ page }) => {
+test('canceling the second sign-in changes nothing', async ({ page }) => {
   await once403(page, 'POST', '/tokens')
   await page.goto('/profile/tokens')
   await page.getByRole('button', { name: 'New token' }).click()
@@ -139,7 +139,7 @@ test('another session is ended', async ({ page }) => {
   await expect.poll(status).toBe(401)
 })
 
-test('an account whose owner is the last one is not deleted, and it says why', async ({ page }) => {
+test('the account of a workspace’s last owner is not deleted, and the page says why', async ({ page }) => {
   await page.goto('/profile')
   await page.getByRole('button', { name: 'Delete account…' }).click()
   const dialog = page.getByRole('dialog', { name: 'Delete your account?' })

@@ -2,7 +2,7 @@
 import type { Page } from '@playwright/test'
 import { ask, axe, expect, saved, tabTo, test, type World } from './fixtures'
 
-/** Opens the public page behind the settings' back; answers its path. */
+/** Opens the public page through the API and returns its path. */
 async function open(page: Page, world: World, settings: object): Promise<string> {
   const path = `/app/v1/boards/${world.boardId}/public-page`
   const { url } = await ask<{ url: string }>(page, 'PATCH', path, { on: true, ...settings })
@@ -16,7 +16,7 @@ const settings = async (page: Page, world: World) => {
   return page.getByRole('dialog', { name: 'Board settings' })
 }
 
-test('an admin opens the page, a guest submits a card and comments, members see who', async ({
+test('an admin opens the page, a guest submits a card and comments, members see the guest’s name', async ({
   page,
   world,
   elsewhere,
@@ -43,7 +43,7 @@ test('an admin opens the page, a guest submits a card and comments, members see 
   await expect(guest.locator('strong', { hasText: 'everything' })).toBeVisible()
   await expect(guest.getByRole('region', { name: 'To do' }).getByRole('link')).toHaveCount(3)
 
-  // A card, by mouse.
+  // Submit a card by mouse.
   await guest.getByRole('button', { name: 'Submit a card' }).click()
   await guest.getByLabel('Your name').fill('Rosa')
   await guest.getByLabel('Title').fill('A map of the venue')
@@ -54,7 +54,7 @@ test('an admin opens the page, a guest submits a card and comments, members see 
   const card = guest.getByRole('region', { name: 'Doing' }).getByRole('link', { name: /A map of the venue/ })
   await expect(card).toBeVisible()
 
-  // A comment, by keyboard; the name is remembered.
+  // Add a comment by keyboard; the name is remembered.
   await tabTo(card)
   await guest.keyboard.press('Enter')
   await expect(guest.locator('em', { hasText: 'entrance' })).toBeVisible()
@@ -68,7 +68,7 @@ test('an admin opens the page, a guest submits a card and comments, members see 
   await expect(guest.getByRole('dialog')).toHaveCount(0)
   await expect(card).toBeFocused()
 
-  // Members see it come, and who it was.
+  // Members see both live, with the guest's name.
   await page.keyboard.press('Escape')
   const tile = page.getByRole('region', { name: 'Doing' }).getByRole('link', { name: /A map of the venue/ })
   await tile.click()
@@ -77,7 +77,7 @@ test('an admin opens the page, a guest submits a card and comments, members see 
   await expect(sheet.getByText('added this card to Doing')).toContainText('Guest (Rosa)')
 })
 
-test('the page follows the board, and closes at once', async ({ page, world, elsewhere }) => {
+test('the page is updated live, and closes at once', async ({ page, world, elsewhere }) => {
   test.slow()
   const path = await open(page, world, { mode: 'read' })
   const guest = await elsewhere()
@@ -95,7 +95,7 @@ test('the page follows the board, and closes at once', async ({ page, world, els
   await expect(guest.getByRole('heading', { name: 'This board is not shared' })).toBeVisible()
   await expect(guest.getByRole('link', { name: 'Go to Cardwall' })).toHaveAttribute('href', '/')
 
-  // Confidential: the page goes off, and its switch says why.
+  // On a confidential board the page is off, and its switch says why.
   const path2 = new URL((await dialog.getByLabel('Page address').textContent())!).pathname
   await guest.goto(path2)
   await expect(guest.getByRole('link', { name: /One/ })).toBeVisible()
@@ -107,11 +107,7 @@ test('the page follows the board, and closes at once', async ({ page, world, els
   await expect(guest.getByRole('heading', { name: 'This board is not shared' })).toBeVisible()
 })
 
-test('on a phone the lists stand below each other, and a guest submits with the keyboard alone', async ({
-  page,
-  world,
-  elsewhere,
-}) => {
+test('on a phone the lists are stacked, and a guest submits by keyboard only', async ({ page, world, elsewhere }) => {
   test.slow()
   const path = await open(page, world, { mode: 'submit', allLists: false, lists: [world.lists['To do']] })
   const guest = await elsewhere({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
@@ -132,7 +128,7 @@ test('on a phone the lists stand below each other, and a guest submits with the 
   expect(await axe(guest)).toEqual([])
 })
 
-test('who is signed in is a guest there too', async ({ page, world }) => {
+test('a signed-in person is a guest on the page too', async ({ page, world }) => {
   const path = await open(page, world, { mode: 'read' })
   const asked: Promise<string>[] = []
   page.on('request', (request) => {

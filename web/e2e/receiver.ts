@@ -10,7 +10,7 @@ export type Answer = { status: number; text?: string }
 export class Receiver {
   readonly got: Got[] = []
   answer: Answer = { status: 204 }
-  /** What its answers wait for. */
+  /** A promise that responses wait for. */
   until: Promise<unknown> = Promise.resolve()
   private readonly server = createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -29,7 +29,7 @@ export class Receiver {
     return receiver
   }
 
-  /** How many events came: one comes again when the server is killed that waits for its answer. */
+  /** The number of events received. An event is repeated if its server is killed before the response. */
   get events(): number {
     return new Set(this.got.map((one) => one.event.id)).size
   }
@@ -44,7 +44,7 @@ export class Receiver {
   }
 }
 
-/** How many of a delivery's signatures are by a secret. */
+/** The number of a delivery's signatures, and of those made with a secret. */
 export function signatures(got: Got, secret: string): { all: number; right: number } {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
   const signed = `${got.headers['webhook-id']}.${got.headers['webhook-timestamp']}.${got.body}`
@@ -54,7 +54,7 @@ export function signatures(got: Got, secret: string): { all: number; right: numb
   return { all: all.length, right }
 }
 
-/** Subscribes an address as a program does. */
+/** Creates a webhook for a URL as a program does. */
 export async function subscribe(
   world: World,
   receiver: Receiver,

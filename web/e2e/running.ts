@@ -1,23 +1,22 @@
-// The built binary as a server of its own. CARDWALL_BIN names another one than
-// ../bin/cardwall.
+// The built binary as a separate server. CARDWALL_BIN replaces ../bin/cardwall.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A running server, and what it printed: the demo account, or the link to the first account. */
+/** A running server with the printed demo account, or the link to create the first account. */
 export type Running = {
   url: string
   email: string
   password: string
   token: string
-  /** The link that creates the first account; empty on a server that has one. */
+  /** The link that creates the first account; empty if the server has an account. */
   first: string
   stop: (signal: 'SIGTERM' | 'SIGKILL') => Promise<void>
 }
 
-/** A port on which nobody listens, and none of those that Linux gives to connections. */
+/** An unused port outside the range that Linux uses for outgoing connections. */
 export function freePort(): Promise<number> {
   const port = 20_000 + Math.floor(Math.random() * 10_000)
   return new Promise((found) => {
@@ -26,16 +25,16 @@ export function freePort(): Promise<number> {
   })
 }
 
-/** Starts a server on a folder with data, or one that will have. */
+/** Starts a server on a data folder, which may be empty. */
 export function serve(folder: string, port: number): Promise<Running> {
-  return run(folder, port, `http://localhost:${port}`, ['--demo']) // passkeys want a name
+  return run(folder, port, `http://localhost:${port}`, ['--demo']) // passkeys need a host name
 }
 
-/** Starts a server that people reach at an address. */
+/** Starts a server with the given base URL. */
 export async function run(folder: string, port: number, url: string, flags: string[]): Promise<Running> {
   const binary = process.env.CARDWALL_BIN ?? '../bin/cardwall'
   const args = ['serve', '--data', folder, '--addr', `127.0.0.1:${port}`, '--base-url', url, ...flags]
-  // Receivers of webhooks are servers of the tests on this machine, tried again soon.
+  // Webhook receivers run on this machine, and retries come soon.
   args.push('--rate-limits', 'off', '--webhook-allow', '127.0.0.1', '--webhook-retry-pauses', '6s,1s')
   args.push('--operators', 'demo@example.com')
   const server = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] })

@@ -2,7 +2,7 @@ import { ask, axe, expect, test as base, undo, type World } from './fixtures'
 
 type Place = World & { mark: string }
 
-/** A board with cards whose titles have a word of their own, all of them mine. */
+/** A board with cards assigned to me, whose titles contain a unique word. */
 const test = base.extend<{ place: Place }>({
   place: async ({ page, world }, use) => {
     const { id } = (await ask<{ user: { id: string } }>(page, 'GET', '/app/v1/session')).user
@@ -25,7 +25,7 @@ const test = base.extend<{ place: Place }>({
   },
 })
 
-test('operators are completed, shown as chips, and taken away again', async ({ page, place }) => {
+test('operators are completed, shown as chips, and removed', async ({ page, place }) => {
   await page.goto(`/search?workspace=${place.workspaceId}`)
   const field = page.getByRole('combobox', { name: 'Search all boards' })
   const completions = page.getByRole('listbox', { name: 'Suggestions' }).getByRole('option')
@@ -52,7 +52,7 @@ test('operators are completed, shown as chips, and taken away again', async ({ p
   await expect(chips.getByRole('listitem')).toHaveCount(1)
 })
 
-test('arrows walk through what was found, and Enter opens a card', async ({ page, place }) => {
+test('arrow keys move through the results, and Enter opens a card', async ({ page, place }) => {
   await page.goto(`/search?q=${place.mark}`)
   await expect(page.locator('a[data-card]')).toHaveCount(3)
   await page.keyboard.press('ArrowDown')
@@ -66,7 +66,7 @@ test('arrows walk through what was found, and Enter opens a card', async ({ page
   await expect(page).toHaveURL(/\/cards\/crd_/)
 })
 
-test('a search that is not understood says where, and what could stand there', async ({ page, place }) => {
+test('an invalid search shows the position of the error and the allowed values', async ({ page, place }) => {
   await page.goto(`/search?q=${place.mark} due:sometime&workspace=${place.workspaceId}`)
   const alert = page.getByRole('alert')
   await expect(alert).toContainText('due:sometime is not valid: due takes')
@@ -78,7 +78,7 @@ test('a search that is not understood says where, and what could stand there', a
   await expect(page.locator('a[data-card]')).toHaveText([/Late/])
 })
 
-test('nothing is said of a word while it is completed', async ({ page, place }) => {
+test('no error is shown while a word is being completed', async ({ page, place }) => {
   await page.goto(`/search?workspace=${place.workspaceId}`)
   const nothing = page.getByRole('heading', { name: 'No cards found' })
   const answered = page.waitForResponse((r) => r.url().includes('/search?') && r.url().includes('zeppelin'))
@@ -90,7 +90,7 @@ test('nothing is said of a word while it is completed', async ({ page, place }) 
   await expect(nothing).toBeVisible()
 })
 
-test('a broken filter in the list is edited where it stands', async ({ page, place }) => {
+test('a broken filter in the list is edited in place', async ({ page, place }) => {
   const body = { workspaceId: place.workspaceId, name: `Gone ${place.mark}` }
   await place.post('/saved-filters', { ...body, query: 'is:open list:lst_01jb2m3n4p5q6r7s8t9v0w1x2y' })
   await page.goto('/search')
@@ -117,7 +117,7 @@ test('a search is saved as a filter and used again', async ({ page, place }) => 
   await expect(page.getByRole('combobox', { name: 'Search all boards' })).toHaveValue('is:open')
 })
 
-test('my cards stand by when they are due; one is done, and undone', async ({ page, place }) => {
+test('my cards are grouped by due date; one is completed, and undone', async ({ page, place }) => {
   await page.goto('/my-cards')
   await page.getByLabel('Workspace', { exact: true }).selectOption(place.workspaceId)
   const group = (name: string) => page.getByRole('region', { name })
@@ -135,7 +135,7 @@ test.describe('while a search is typed', () => {
   test.use({ quiet: true })
 
   test('a half-typed due date is not sent', async ({ page, place, expected }) => {
-    // The page asks in all workspaces of this person, and other tests delete theirs.
+    // The page searches all workspaces of this person, and other tests delete theirs.
     expected.push(/404.*saved-filters/)
     await page.goto(`/search?workspace=${place.workspaceId}`)
     const asked: string[] = []
@@ -147,7 +147,7 @@ test.describe('while a search is typed', () => {
     await field.focus()
     for (const letter of `${place.mark} due:overdue`) {
       await page.keyboard.type(letter)
-      await page.waitForTimeout(330) // longer than the page waits
+      await page.waitForTimeout(330) // longer than the page's delay
     }
     await expect(page.getByRole('link', { name: `Late ${place.mark}` })).toBeVisible()
     await expect(page.getByRole('link', { name: `Soon ${place.mark}` })).toBeHidden()

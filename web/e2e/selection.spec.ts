@@ -1,4 +1,4 @@
-// Selecting many cards, the bar and the toasts that go with it.
+// Selecting many cards, the selection bar and its toasts.
 import { expect, saved, test, titles } from './fixtures'
 
 test.beforeEach(async ({ page, world }) => {
@@ -14,17 +14,17 @@ test('Shift-click selects the range from the card that was clicked last, in one 
   await card('Two').click({ modifiers: ['Control'] })
   await card('Six').click({ modifiers: ['Shift'] })
   await expect.poll(names).toEqual(['Two', 'Three', 'Six'])
-  // From the same start in the other direction: the range before is let go.
+  // From the same start in the other direction, the previous range is deselected.
   await card('One').click({ modifiers: ['Shift'] })
   await expect.poll(names).toEqual(['One', 'Two'])
-  // In another list a range begins anew; what is selected stays.
+  // In another list a new range begins; the selection stays.
   await card('Four').click({ modifiers: ['Shift'] })
   await expect.poll(names).toEqual(['One', 'Two', 'Four'])
   await page.keyboard.press('Escape')
   await expect.poll(names).toEqual([])
   expect(page.context().pages()).toHaveLength(1)
 
-  // A card that was opened begins a range as well, and so does the keyboard's.
+  // An opened card starts a range as well, and so does the card with the keyboard focus.
   await card('Three').click()
   await page.getByRole('button', { name: 'Close', exact: true }).click()
   await card('Seven').click({ modifiers: ['Shift'] })
@@ -62,7 +62,7 @@ test('a toast does not cover the selection bar', async ({ page, world }) => {
   }
 })
 
-test('a toast whose step was undone offers no undo any more', async ({ page, world }) => {
+test('a toast no longer offers undo after its step was undone', async ({ page, world }) => {
   await page.locator(`#card-${world.cards.One}`).focus()
   await page.keyboard.press('Delete')
   await expect(page.locator('.toast').getByRole('button', { name: 'Undo' })).toBeVisible()
@@ -72,7 +72,7 @@ test('a toast whose step was undone offers no undo any more', async ({ page, wor
   await expect(page.locator('.toast').getByRole('button', { name: 'Undo' })).toHaveCount(0)
 })
 
-test('a refused change leaves no undo behind', async ({ page, world }) => {
+test('a rejected change leaves no undo step', async ({ page, world }) => {
   await page.route('**/archive', (route) =>
     route.fulfill({ status: 403, json: { error: { code: 'forbidden', message: 'Not here.' } } }),
   )
@@ -82,7 +82,7 @@ test('a refused change leaves no undo behind', async ({ page, world }) => {
   await expect(page.getByRole('button', { name: 'Undo' })).toBeDisabled()
 })
 
-test('tasks of a description are checkboxes, and #2 leads to card 2', async ({ page, world }) => {
+test('tasks of a description are checkboxes, and #2 links to card 2', async ({ page, world }) => {
   const description = '- [ ] Flour\n- [x] Yeast\n\nAfter #2.'
   const id = await world.post('/cards', { listId: world.lists.Doing, title: 'Bake', description })
   await page.goto(`/cards/${id}`)

@@ -1,18 +1,18 @@
-// The server goes and comes back: work goes on, and is sent once.
+// The server stops and returns: work continues, and is sent once.
 import type { Page } from '@playwright/test'
 import { ask, expect, saved, test, titles } from './fixtures'
 import { freePort, makeFolder, serve } from './running'
 
-/** The kinds of what happened on a board, oldest first. */
+/** The kinds of a board's activity, oldest first. */
 async function happened(page: Page, boardId: string): Promise<string[]> {
   const path = `/public/v1/boards/${boardId}/changes?since=0&limit=200`
   return (await ask<{ type: string }[]>(page, 'GET', path)).map((entry) => entry.type)
 }
 
-test.describe('a server of its own', () => {
+test.describe('a separate server', () => {
   test.use({ signedIn: false })
 
-  test('killed and started again, it has everything that was done meanwhile, once', async ({ elsewhere }) => {
+  test('after a kill and a restart it has all changes made meanwhile, once', async ({ elsewhere }) => {
     test.setTimeout(120_000)
     const { folder, remove } = makeFolder()
     const port = await freePort()
@@ -54,10 +54,12 @@ test.describe('a server of its own', () => {
   })
 })
 
-test.describe('a server that is away', () => {
+test.describe('an unreachable server', () => {
   test.use({ signedIn: false })
 
-  test('a page and a card that were not loaded yet open by themselves when it is back', async ({ elsewhere }) => {
+  test('a page and a card that were not loaded yet open by themselves when the server is back', async ({
+    elsewhere,
+  }) => {
     test.setTimeout(180_000)
     const { folder, remove } = makeFolder()
     const port = await freePort()
@@ -94,10 +96,10 @@ test.describe('a server that is away', () => {
   })
 })
 
-test('a page of a version that is gone loads again by itself', async ({ page, world }) => {
+test('a page of an outdated version reloads by itself', async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
   await expect(page.getByText('Three', { exact: true })).toBeVisible()
-  // The server was updated: its document names other files, and the old ones are gone.
+  // After an update of the server, its document names other files, and the old ones are gone.
   await page.route('**/assets/**', (route) => route.fulfill({ status: 404, body: 'There is no such file.' }))
   await page.route(
     (url) => url.pathname === '/',
@@ -114,7 +116,7 @@ test('a page of a version that is gone loads again by itself', async ({ page, wo
   await expect(page.getByRole('heading', { name: 'Members' }).first()).toBeVisible()
 })
 
-test('a change whose answer was lost is not done twice', async ({ page, world }) => {
+test('a change whose response was lost is not made twice', async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
   await expect(page.getByText('Three', { exact: true })).toBeVisible()
   const before = await happened(page, world.boardId)
@@ -122,15 +124,15 @@ test('a change whose answer was lost is not done twice', async ({ page, world })
   await page.route('**/api/public/v1/cards', async (route) => {
     keys.push(route.request().headers()['idempotency-key'])
     if (keys.length > 1) return route.continue()
-    await route.fetch() // the server does it,
-    return route.abort('connectionreset') // and nobody hears of it
+    await route.fetch() // the server makes the change,
+    return route.abort('connectionreset') // and the response is lost
   })
   await page.keyboard.press('c')
   await page.keyboard.type('Once')
   await page.keyboard.press('Enter')
   await expect.poll(() => keys.length).toBe(2)
   await expect(page.getByText('Once', { exact: true })).toBeVisible()
-  await expect(page.getByText('Can’t reach the server.')).toBeHidden() // another may have answered
+  await expect(page.getByText('Can’t reach the server.')).toBeHidden() // another server may have responded
   expect(keys[0]).toBe(keys[1])
   expect((await happened(page, world.boardId)).slice(before.length)).toEqual(['card.created'])
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three', 'Once'])
@@ -138,10 +140,7 @@ test('a change whose answer was lost is not done twice', async ({ page, world })
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three', 'Once'])
 })
 
-test('a part of the application that broke off while it came is loaded again, with its style', async ({
-  page,
-  world,
-}) => {
+test('an interrupted chunk of the application is loaded again, with its style sheet', async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
   await expect(page.getByText('Three', { exact: true })).toBeVisible()
   const broken: string[] = []

@@ -1,8 +1,7 @@
-// One server for all browser tests: the built binary with demo data in a
-// folder of its own. CARDWALL_URL names a server that runs already, with CARDWALL_E2E_EMAIL and
-// CARDWALL_E2E_PASSWORD of a person on it, CARDWALL_E2E_TOKEN of theirs and
-// CARDWALL_E2E_OUTBOX, the folder where it puts emails. With CARDWALL_NODES it
-// is so many servers (e2e/nodes.ts).
+// One server for all browser tests: the built binary with demo data in a new folder.
+// CARDWALL_URL selects a running server instead, with CARDWALL_E2E_EMAIL, CARDWALL_E2E_PASSWORD
+// and CARDWALL_E2E_TOKEN of a person on it, and CARDWALL_E2E_OUTBOX, the folder of its emails.
+// CARDWALL_NODES sets a number of servers (e2e/nodes.ts).
 import { join } from 'node:path'
 import { serveNodes } from './nodes'
 import { freePort, makeFolder, serve } from './running'

@@ -1,11 +1,11 @@
-// The session ends while somebody works: the page stays, and goes on after the sign-in.
+// The session ends while a person works: the page stays, and continues after the sign-in.
 import type { Page } from '@playwright/test'
 import { ask, expect, saved, send, server, test } from './fixtures'
 import { another } from './person'
 
 const comment = (page: Page) => page.getByRole('textbox', { name: 'Comment', exact: true })
 
-/** A page of the demo person with a session of its own, on a card. */
+/** A page of the demo person in a separate session, on a card. */
 async function own(page: Page, cardId: string): Promise<Page> {
   const { email, password } = server()
   await page.goto(`/sign-in?next=${encodeURIComponent(`/cards/${cardId}`)}`)
@@ -16,7 +16,7 @@ async function own(page: Page, cardId: string): Promise<Page> {
   return page
 }
 
-/** Sends a request of the browser that the page does not know of. */
+/** Sends a request from the browser without the page. */
 const behind = (page: Page, path: string, body: object) =>
   page.evaluate(
     async ([path, body]) => {
@@ -28,7 +28,7 @@ const behind = (page: Page, path: string, body: object) =>
     [path, JSON.stringify(body)] as const,
   )
 
-test('a comment that was sent after the end of the session arrives after the next sign-in, once', async ({
+test('a comment sent after the end of the session arrives once after the next sign-in', async ({
   page: other,
   world,
   elsewhere,
@@ -88,7 +88,7 @@ test('another account gets neither the drafts nor the changes of the first', asy
   await expect(comment(page)).toHaveValue('')
   expect(await ask<unknown[]>(other, 'GET', `/public/v1/cards/${cardId}/comments`)).toEqual([])
 
-  // The first person finds it again.
+  // The first person still has the draft.
   const answer = await send('/api/app/v1/sign-in', {
     headers: { 'Content-Type': 'application/json', Origin: server().url },
     body: JSON.stringify({ email: server().email, password: server().password }),

@@ -10,9 +10,7 @@ const menu = async (page: import('@playwright/test').Page, item: string) => {
   await page.getByRole('menuitem', { name: item }).click()
 }
 
-test('a board is named, described, coloured, closed and its features switched, each saved and undone', async ({
-  page,
-}) => {
+test('name, description, color, visibility and features of a board are changed, saved and undone', async ({ page }) => {
   await menu(page, 'Board settings…')
   const dialog = page.getByRole('dialog', { name: 'Board settings' })
   await dialog.getByLabel('Name', { exact: true }).fill('The plan')
@@ -44,7 +42,7 @@ test('a board is named, described, coloured, closed and its features switched, e
   await expect(dialog).toBeHidden()
 })
 
-test('the settings are worked with the keyboard alone, and fit a phone', async ({ page }) => {
+test('the settings can be used by keyboard only, and fit a phone', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 })
   await page.getByRole('button', { name: 'Board menu' }).focus()
   await page.keyboard.press('Enter')
@@ -70,7 +68,7 @@ test('the settings are worked with the keyboard alone, and fit a phone', async (
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Typed')
 })
 
-test('a full list refuses a card, which goes back', async ({ page, world }) => {
+test('a full list rejects a card, which moves back', async ({ page, world }) => {
   await page.getByRole('button', { name: 'Actions for Doing' }).click()
   await page.getByRole('menuitem', { name: 'Limit work in progress…' }).click()
   await expect(page.getByLabel('Maximum cards in Doing')).toBeFocused()
@@ -115,7 +113,7 @@ test('a board is copied, and the copy opens', async ({ page, world }) => {
   await expect(page.getByRole('region', { name: 'To do' }).getByText('Three')).toBeVisible()
 })
 
-test('a board is exported from its menu, and its archive has an address', async ({ page, world }) => {
+test('a board is exported from its menu, and its archive has a URL', async ({ page, world }) => {
   const downloading = page.waitForEvent('download')
   await menu(page, 'Export as JSON')
   expect((await downloading).suggestedFilename()).toContain('.json')
@@ -129,7 +127,7 @@ test('a board is exported from its menu, and its archive has an address', async 
   await expect(page.getByRole('region', { name: 'To do' }).getByText('One', { exact: true })).toBeVisible()
 })
 
-test('a board goes to the trash and comes back by undo', async ({ page, world }) => {
+test('a board is moved to the trash and restored by undo', async ({ page, world }) => {
   await menu(page, 'Move to trash')
   await expect(page).toHaveURL('/')
   await undo(page)
@@ -137,7 +135,7 @@ test('a board goes to the trash and comes back by undo', async ({ page, world })
   await expect(page.getByRole('region', { name: 'To do' }).getByText('Three')).toBeVisible()
 })
 
-test('collapsed lists stay so in another browser of the same person', async ({ page, world, browser }) => {
+test('collapsed lists are also collapsed in another browser of the same person', async ({ page, world, browser }) => {
   await page.getByRole('button', { name: 'Actions for Doing' }).click()
   await page.getByRole('menuitem', { name: 'Collapse list' }).click()
   await expect(page.getByRole('region', { name: 'Doing' }).locator('[data-card]')).toHaveCount(0)

@@ -1,7 +1,11 @@
 import { axe, expect, live, test, undo } from './fixtures'
 import { another } from './person'
 
-test('a board is shared with somebody, whose role then decides, and says why', async ({ page, world, browser }) => {
+test('a board is shared with a person, whose role then decides, with explanations', async ({
+  page,
+  world,
+  browser,
+}) => {
   const grace = await another(browser, world, 'guest')
   await page.goto(`/boards/${world.boardId}`)
   await page.getByRole('button', { name: 'Share', exact: true }).click()
@@ -32,7 +36,7 @@ test('a board is shared with somebody, whose role then decides, and says why', a
   await grace.close()
 })
 
-test('the last admin of a private board stays, and it says so', async ({ page, world }) => {
+test('the last admin of a private board cannot be removed, with an explanation', async ({ page, world }) => {
   const id = await world.post('/boards', { workspaceId: world.workspaceId, name: 'Mine', visibility: 'private' })
   await page.goto(`/boards/${id}`)
   await page.getByRole('button', { name: 'Share', exact: true }).click()
@@ -42,7 +46,7 @@ test('the last admin of a private board stays, and it says so', async ({ page, w
   await expect(dialog.getByRole('combobox', { name: /^Role of / })).toHaveValue('admin')
 })
 
-test('an address that nobody has is invited from where it was typed', async ({ page, world }) => {
+test('an unknown address can be invited where it was typed', async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
   await page.getByRole('button', { name: 'Share', exact: true }).click()
   const email = `new.${crypto.randomUUID().slice(0, 6)}@example.com`
@@ -51,7 +55,7 @@ test('an address that nobody has is invited from where it was typed', async ({ p
   await expect(page.getByText(`${email} was invited to the workspace`)).toBeVisible()
 })
 
-test('who else is here is seen, and seen to go', async ({ page, world, browser }) => {
+test('other people on the board are shown, and disappear when they leave', async ({ page, world, browser }) => {
   test.setTimeout(90_000)
   const grace = await another(browser, world)
   await page.goto(`/boards/${world.boardId}`)
@@ -65,7 +69,7 @@ test('who else is here is seen, and seen to go', async ({ page, world, browser }
   await expect(here).toHaveCount(0, { timeout: 45_000 })
 })
 
-test('two who write one description see both texts, and choose', async ({ page, world, browser }) => {
+test('two people who edit the same description see both texts, and choose', async ({ page, world, browser }) => {
   test.setTimeout(60_000)
   const grace = await another(browser, world)
   const open = async (who: typeof page) => {

@@ -1,10 +1,10 @@
-// The people and things that the screens of screens.ts need beside the demo
-// data: made once for a worker, through the doors that people use.
+// The people and objects that the screens of screens.ts need in addition to the demo data. Each
+// worker creates them once, through public interfaces.
 import { randomUUID } from 'node:crypto'
 import type { Page } from '@playwright/test'
 import { linkOfLetter, send, server } from './fixtures'
 
-/** The demo person; somebody without a workspace; somebody whose workspace and board are empty; nobody. */
+/** The demo person; a person without a workspace; a person with an empty workspace and board; nobody. */
 export type Who = 'demo' | 'newcomer' | 'founder' | 'nobody'
 
 type Person = { email: string; password: string; cookie: string; signedInAt: number }
@@ -15,17 +15,17 @@ export type Stage = {
   boardId: string
   /** A card with a description, a checklist and comments. */
   cardId: string
-  /** What stands behind the # of a letter's link. */
+  /** The part of an email's link after the #. */
   invitation: string
-  /** The query of a request of a program, and what a device shows on which it asks. */
+  /** The query of a client's authorization request, and the code shown by a device. */
   request: string
   userCode: () => Promise<string>
   empty: { workspaceId: string; boardId: string }
-  /** A webhook of the board whose receiver does not answer. */
+  /** A webhook of the board whose receiver does not respond. */
   webhookId: string
   /** Filters of the demo person: one whose cards are on several boards, and one that is broken. */
   filters: { whole: string; broken: string }
-  /** The address of the board's public page, which takes cards. */
+  /** The URL of the board's public page, which accepts cards. */
   publicPage: string
 }
 
@@ -43,7 +43,7 @@ async function ask<T>(method: string, path: string, given?: object, cookie?: str
   return { data, cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
 }
 
-/** The secret in the link of the letter to an address. */
+/** The secret in the link of the email to an address. */
 const secretOf = async (email: string): Promise<string> => (await linkOfLetter(email)).split('#')[1]!
 
 async function signUp(name: string): Promise<Person> {
@@ -60,7 +60,7 @@ async function signIn(email: string, password: string): Promise<Person> {
 
 const callback = 'https://assistant.example.com/callback'
 
-/** Posts as a program does, which is signed in nowhere. */
+/** Posts as a client without a session. */
 async function program<T>(path: string, given: object, form = true): Promise<T> {
   const answer = await send(path, {
     headers: form ? {} : { 'Content-Type': 'application/json' },
@@ -70,7 +70,7 @@ async function program<T>(path: string, given: object, form = true): Promise<T> 
   return (await answer.json()) as T
 }
 
-/** A program that the person has let in, and that asks again. */
+/** Connects a client for the person, and lets it request access again. */
 async function connect(person: Person): Promise<{ request: string; userCode: () => Promise<string> }> {
   const device = 'urn:ietf:params:oauth:grant-type:device_code'
   const { client_id } = await program<{ client_id: string }>(
@@ -137,7 +137,7 @@ async function make(): Promise<Stage> {
     workspaceId: own.id,
     name: 'First board',
   })
-  // What another worker made before is taken as it is: a board has its limits.
+  // Reuse what another worker created, because a board has limits.
   type Named = { id: string; name: string }
   const once = async (path: string, name: string, make: () => Promise<{ id: string }>) =>
     (await as<Named[]>(demo, 'GET', path)).find((one) => one.name === name) ?? (await make())
@@ -189,7 +189,7 @@ async function make(): Promise<Stage> {
   }
 }
 
-/** Gives a browser the session of a person; what only a recent sign-in may do works in it. */
+/** Gives a browser the session of a person, with a recent sign-in. */
 export async function enter(page: Page, who: Who): Promise<void> {
   await page.context().clearCookies()
   if (who === 'nobody') return

@@ -1,12 +1,12 @@
-// What a new person does with Cardwall, from nothing to a script of their own:
-// once with the mouse, once with the keyboard alone. README begins with it.
+// The first steps of a new person, from an empty account to a script: once with the mouse, once
+// by keyboard only. README begins with them.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Page } from '@playwright/test'
 import { axe, expect, linkOfLetter, live, tabTo, test, titles } from './fixtures'
 
-// A real export of Trello.
+// A real Trello export.
 const exported = join('..', 'internal', 'transfer', 'testdata', 'trello-export-project100.json')
 const password = 'correct horse battery'
 
@@ -18,12 +18,12 @@ async function looksWell(page: Page): Promise<void> {
   expect(await axe(page)).toEqual([])
 }
 
-/** Runs a line in a shell, as a person does in a terminal. */
+/** Runs a line in a shell, as in a terminal. */
 async function terminal(line: string): Promise<string> {
   return (await promisify(execFile)('sh', ['-c', line])).stdout
 }
 
-/** The same person in another browser, who looks at the same board; what it asks for beside hearing of it. */
+/** Opens the same board as the same person in another browser, and returns the requests besides the stream. */
 async function signInElsewhere(page: Page, email: string, at: string): Promise<string[]> {
   const stream = live(page, new URL(at).pathname.split('/').at(-1)!)
   await page.goto(at)
@@ -39,12 +39,12 @@ async function signInElsewhere(page: Page, email: string, at: string): Promise<s
   return asked
 }
 
-/** Live, and not by asking every few seconds; but servers that are killed (e2e/nodes.ts) are asked. */
+/** Checks that updates came through the stream and not by polling, except from killed servers (e2e/nodes.ts). */
 function wasLive(asked: string[]): void {
   if (!process.env.CARDWALL_NODES) expect(asked).toEqual([])
 }
 
-test('a new person brings a board along, works on it, and lets a script in', async ({ page, elsewhere }) => {
+test('a new person imports a board, works on it, and connects a script', async ({ page, elsewhere }) => {
   const email = `ada.${crypto.randomUUID().slice(0, 8)}@example.com`
 
   await page.goto('/')
@@ -123,7 +123,7 @@ test('a new person brings a board along, works on it, and lets a script in', asy
   await expect.poll(() => titles(other, 'Done')).toContain('Done: Write code')
 })
 
-test('the same with the keyboard alone', async ({ page, elsewhere }) => {
+test('the same by keyboard only', async ({ page, elsewhere }) => {
   const email = `grace.${crypto.randomUUID().slice(0, 8)}@example.com`
   const { keyboard } = page
   const press = async (...keys: string[]) => {
@@ -158,7 +158,7 @@ test('the same with the keyboard alone', async ({ page, elsewhere }) => {
   await page.keyboard.press('Enter')
   await tabTo(page.getByRole('link', { name: 'Import and export' }))
   await press('Enter')
-  const choosing = page.waitForEvent('filechooser') // takes the chooser over, which must be so before Enter opens it
+  const choosing = page.waitForEvent('filechooser') // must be registered before Enter opens the chooser
   await tabTo(page.locator('input[type=file]'))
   await press('Enter')
   await (await choosing).setFiles(exported)

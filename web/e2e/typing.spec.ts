@@ -1,4 +1,4 @@
-// Nothing that was typed is lost: drafts, limits, and where the focus is.
+// Typed text is never lost: drafts, limits and the focus.
 import type { Page } from '@playwright/test'
 import { ask, expect, saved, test } from './fixtures'
 
@@ -9,7 +9,7 @@ const openCard = async (page: Page, id: string) => {
 
 const comment = (page: Page) => page.getByRole('textbox', { name: 'Comment', exact: true })
 
-test('typing after "Add checklist" names it and fills it, and changes nothing else', async ({ page, world }) => {
+test('typing after "Add checklist" sets its name and adds items, and changes nothing else', async ({ page, world }) => {
   await openCard(page, world.cards.One!)
   await page.getByRole('button', { name: 'Add checklist' }).click()
   await expect(page.getByRole('textbox', { name: 'Checklist name' })).toBeFocused()
@@ -30,7 +30,7 @@ test('typing after "Add checklist" names it and fills it, and changes nothing el
   expect(card.checklists.map((c) => [c.title, c.items.map((i) => i.title)])).toEqual([['Eggs', ['Six of them']]])
 })
 
-test('a letter on a button with the focus is no shortcut', async ({ page, world }) => {
+test('a letter key on a focused button is not a shortcut', async ({ page, world }) => {
   await openCard(page, world.cards.One!)
   const title = page.getByRole('textbox', { name: 'Title' })
   await page.getByRole('button', { name: 'Add a description…' }).focus()
@@ -38,13 +38,13 @@ test('a letter on a button with the focus is no shortcut', async ({ page, world 
   await expect(title).not.toBeFocused()
   await page.keyboard.press('s')
   await expect(page.getByRole('dialog', { name: 'Move to' })).toBeHidden()
-  // On the card itself it is one.
+  // On the card itself it is a shortcut.
   await page.locator('dialog .inside').first().focus()
   await page.keyboard.press('e')
   await expect(title).toBeFocused()
 })
 
-test('a half-written comment survives Esc Esc, a click beside, Back and a reload', async ({ page, world }) => {
+test('an unsent comment survives two Escapes, a click outside, Back and a reload', async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
   await page.getByRole('link', { name: 'One', exact: true }).click()
   await comment(page).fill('Half a sent')
@@ -74,7 +74,7 @@ test('a half-written comment survives Esc Esc, a click beside, Back and a reload
   await expect(comment(page)).toHaveValue('')
 })
 
-test('a comment that was sent is no draft any more', async ({ page, world }) => {
+test('a sent comment leaves no draft', async ({ page, world }) => {
   await openCard(page, world.cards.One!)
   await comment(page).fill('All of it')
   await page.keyboard.press('Control+Enter')
@@ -99,7 +99,7 @@ test('the edit of a comment survives a reload', async ({ page, world }) => {
   await expect(article.getByRole('textbox')).toBeHidden()
 })
 
-test('a description that was typed just before a reload is kept, and saved', async ({ page, world }) => {
+test('a description typed just before a reload is kept and saved', async ({ page, world }) => {
   await openCard(page, world.cards.One!)
   await page.getByRole('button', { name: 'Add a description…' }).click()
   await page.keyboard.type('Just before')
@@ -136,7 +136,7 @@ test('a description whose draft did not reach the server is restored, and can be
   await expect(page.getByRole('button', { name: 'Add a description…' })).toBeVisible()
 })
 
-test('Escape in the composer of a new card keeps its text', async ({ page, world }) => {
+test('Escape in the form of a new card keeps its text', async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
   const list = page.getByRole('region', { name: 'Doing' })
   await list.getByRole('button', { name: 'Add card' }).click()
@@ -154,7 +154,7 @@ test('Escape in the composer of a new card keeps its text', async ({ page, world
   await expect(list.getByRole('button', { name: 'Add card' })).toHaveText('Add card')
 })
 
-test('a text over its limit stays whole, is counted, and is refused in words', async ({ page, world }) => {
+test('a text over its limit is not cut, shows its length, and is rejected with a message', async ({ page, world }) => {
   await openCard(page, world.cards.One!)
   const long = 'x'.repeat(16_400)
   await comment(page).fill(long)
@@ -181,7 +181,7 @@ test('a text over its limit stays whole, is counted, and is refused in words', a
   expect([card.title, card.description ?? '']).toEqual(['One', ''])
 })
 
-test('of many pasted lines one too long is not cut', async ({ page, world }) => {
+test('a pasted line that is too long is not cut', async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
   await page.getByRole('region', { name: 'Doing' }).getByRole('button', { name: 'Add card' }).click()
   const box = page.getByRole('textbox', { name: 'Card title' })
@@ -192,7 +192,7 @@ test('of many pasted lines one too long is not cut', async ({ page, world }) => 
   await expect(box).toHaveValue(text)
 })
 
-test('words that the server refuses are back where they were typed', async ({ page, world }) => {
+test('text that the server rejects is restored where it was typed', async ({ page, world }) => {
   await openCard(page, world.cards.One!)
   await page.route('**/comments', (route) =>
     route.request().method() === 'POST'

@@ -5,7 +5,7 @@ test.beforeEach(async ({ page, world }) => {
   await expect(page.getByRole('region', { name: 'To do' }).getByText('Three')).toBeVisible()
 })
 
-test('a deleted comment is back by undo; without undo it is gone', async ({ page, world }) => {
+test('undo restores a deleted comment; without undo it is gone', async ({ page, world }) => {
   for (const text of ['First words', 'Second words']) await world.post(`/cards/${world.cards.One}/comments`, { text })
   await page.goto(`/cards/${world.cards.One}`)
   const comments = page.getByRole('article')
@@ -18,13 +18,13 @@ test('a deleted comment is back by undo; without undo it is gone', async ({ page
   await expect(comments).toHaveCount(1)
   const sent = page.waitForResponse((r) => r.request().method() === 'DELETE' && r.ok())
   await page.getByRole('button', { name: 'Close', exact: true }).click()
-  await page.getByRole('link', { name: 'Home' }).click() // leaving the board sends it at once
+  await page.getByRole('link', { name: 'Home' }).click() // leaving the board sends the deletion at once
   await sent
   await page.goto(`/cards/${world.cards.One}`)
   await expect(comments).toHaveText([/First words/])
 })
 
-test('what was deleted goes out with a page that is closed', async ({ page, world, context }) => {
+test('closing the page sends pending deletions', async ({ page, world, context }) => {
   await world.post(`/cards/${world.cards.One}/comments`, { text: 'Gone' })
   await page.goto(`/cards/${world.cards.One}`)
   await page.getByRole('article').getByRole('button', { name: 'Delete' }).click()
@@ -44,7 +44,7 @@ test('what was deleted goes out with a page that is closed', async ({ page, worl
     .toBe(0)
 })
 
-test('checklists and their items are deleted and had back', async ({ page, world }) => {
+test('checklists and their items are deleted and restored', async ({ page, world }) => {
   await world.post(`/cards/${world.cards.One}/checklists`, { title: 'Steps', items: ['One step', 'Two steps'] })
   await page.goto(`/cards/${world.cards.One}`)
   await page.getByRole('button', { name: 'Delete One step' }).click({ force: true })
@@ -58,7 +58,7 @@ test('checklists and their items are deleted and had back', async ({ page, world
   await expect(page.getByRole('checkbox', { name: 'Two steps' })).toBeVisible()
 })
 
-test('each act of the keys is taken back by Ctrl Z', async ({ page, world }) => {
+test('Ctrl Z undoes each keyboard action', async ({ page, world }) => {
   const before = { todo: ['One', 'Two', 'Three'], doing: ['Four'] }
   const board = async () => ({ todo: await titles(page, 'To do'), doing: await titles(page, 'Doing') })
   await page.locator(`#card-${world.cards.One}`).focus()
@@ -90,7 +90,7 @@ test('each act of the keys is taken back by Ctrl Z', async ({ page, world }) => 
   await expect.poll(board).toEqual(before)
 })
 
-test('a label that is deleted is back on its cards', async ({ page, world }) => {
+test('undo restores a deleted label on its cards', async ({ page, world }) => {
   const bug = await world.post(`/boards/${world.boardId}/labels`, { name: 'Bug', color: 'red' })
   await world.post('/cards', { listId: world.lists.Done, title: 'Broken', labels: [bug] })
   await page.reload()

@@ -1,7 +1,7 @@
-// What is shown before the server has answered.
+// The page before the server has responded.
 import { expect, hold, test } from './fixtures'
 
-test('the page has its shell while the session is asked for', async ({ page, world }) => {
+test('the page shows its shell while the session is loading', async ({ page, world }) => {
   const go = await hold(page, '**/api/app/v1/session/current')
   for (const path of ['/', `/boards/${world.boardId}`]) {
     await page.goto(path, { waitUntil: 'commit' })

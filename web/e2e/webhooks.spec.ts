@@ -2,7 +2,7 @@ import { type Page } from '@playwright/test'
 import { axe, expect, looksWell, server, test } from './fixtures'
 import { Receiver, signatures, subscribe } from './receiver'
 
-/** The first such request is refused as it is ten minutes after a sign-in. */
+/** Rejects the first such request as if the sign-in were more than ten minutes old. */
 async function once403(page: Page, method: string, path: string): Promise<void> {
   let refused = false
   await page.route(`**${path}`, (route) => {
@@ -21,7 +21,7 @@ async function confirm(page: Page): Promise<void> {
   await expect(dialog).toHaveCount(0)
 }
 
-test('axe finds nothing on the pages of webhooks', async ({ page, world }) => {
+test('the webhook pages have no axe violations', async ({ page, world }) => {
   test.slow()
   await using receiver = await Receiver.start()
   const at = `/workspaces/${world.workspaceId}/webhooks`
@@ -37,7 +37,10 @@ test('axe finds nothing on the pages of webhooks', async ({ page, world }) => {
   }
 })
 
-test('a webhook is made after signing in again, its secret shown once, and tried', async ({ page, world }) => {
+test('a webhook is created after signing in again, its secret is shown once, and a test is sent', async ({
+  page,
+  world,
+}) => {
   await using receiver = await Receiver.start({ status: 202, text: 'taken, thank you' })
   await once403(page, 'POST', '/api/public/v1/webhooks')
   await page.goto(`/boards/${world.boardId}`)
@@ -85,7 +88,7 @@ test('a webhook is made after signing in again, its secret shown once, and tried
   await expect(page.getByRole('list', { name: 'Deliveries' })).toContainText('Test event')
 })
 
-test('a webhook of the workspace is made, paused and deleted by keyboard alone', async ({ page, world }) => {
+test('a webhook of the workspace is created, paused and deleted by keyboard only', async ({ page, world }) => {
   await using receiver = await Receiver.start()
   await page.goto(`/workspaces/${world.workspaceId}/webhooks`)
   await page.getByRole('button', { name: 'New webhook' }).focus()
@@ -132,7 +135,7 @@ test('a webhook of the workspace is made, paused and deleted by keyboard alone',
   await expect(page.getByText('No webhooks yet')).toBeVisible()
 })
 
-test('switching on is proved by a test event', async ({ page, world }) => {
+test('enabling a webhook sends a test event', async ({ page, world }) => {
   await using receiver = await Receiver.start({ status: 500, text: 'out of order' })
   const id = await subscribe(world, receiver)
   await page.goto(`/webhooks/${id}`)
@@ -151,7 +154,10 @@ test('switching on is proved by a test event', async ({ page, world }) => {
   await expect(page.getByText('Working.')).toBeVisible()
 })
 
-test('name, address and events are changed; only host and last four are shown', async ({ page, world }) => {
+test('name, URL and events are changed; only the host and the last four characters are shown', async ({
+  page,
+  world,
+}) => {
   await using receiver = await Receiver.start()
   await using other = await Receiver.start()
   const id = await subscribe(world, receiver)
@@ -178,7 +184,7 @@ test('name, address and events are changed; only host and last four are shown', 
   await expect(dialog.getByRole('checkbox', { name: 'Someone comments' })).toBeChecked()
 })
 
-test('a new secret comes with 24 hours in which both are signed with', async ({ page, world }) => {
+test('after a rotation both secrets sign for 24 hours', async ({ page, world }) => {
   await using receiver = await Receiver.start()
   const id = await subscribe(world, receiver)
   await once403(page, 'POST', '/rotate-secret')
@@ -197,7 +203,7 @@ test('a new secret comes with 24 hours in which both are signed with', async ({ 
   await expect(page.getByText('The receiver accepted the test event.')).toBeVisible()
   expect(signatures(receiver.got.at(-1)!, secret)).toEqual({ all: 2, right: 1 })
 
-  // Within the 24 hours another one is made only by who is told what ends by it.
+  // Within the 24 hours, another rotation needs a confirmation that explains what stops working.
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'New secret…' }).click()
   await expect(ask).toContainText('Two secrets are active until')
@@ -206,7 +212,7 @@ test('a new secret comes with 24 hours in which both are signed with', async ({ 
   expect(await shown.locator('code').first().innerText()).not.toBe(secret)
 })
 
-test('a subscription of a platform is marked', async ({ page, world }) => {
+test('a platform’s subscription is marked', async ({ page, world }) => {
   await using receiver = await Receiver.start()
   await subscribe(world, receiver, { name: 'New card to sheet', agent: 'Zapier' })
   await page.goto(`/boards/${world.boardId}/webhooks`)

@@ -54,7 +54,7 @@ test('archived lists and cards are found and restored', async ({ page, world }) 
   await expect(cards.getByRole('listitem')).toHaveCount(1)
 })
 
-test('a board is had back from the archive and from the trash', async ({ page, world }) => {
+test('a board is restored from the archive and from the trash', async ({ page, world }) => {
   await world.post(`/boards/${world.boardId}/archive`, {})
   await page.goto(`/workspaces/${world.workspaceId}/archive`)
   await page.getByRole('button', { name: 'Restore Plan' }).click()
@@ -67,7 +67,10 @@ test('a board is had back from the archive and from the trash', async ({ page, w
   await expect(page.getByText('The trash is empty')).toBeVisible()
 })
 
-test('a file of Trello is known, imported and reported; others are refused by name', async ({ page, world }) => {
+test('a Trello file is detected, imported and reported; other files are rejected with the reason', async ({
+  page,
+  world,
+}) => {
   await page.goto(`/workspaces/${world.workspaceId}/import`)
   const file = (name: string, text: string) => ({ name, mimeType: 'application/json', buffer: Buffer.from(text) })
   const picker = page.locator('input[type=file]')
@@ -103,12 +106,12 @@ test('a file of Trello is known, imported and reported; others are refused by na
   await expect(page).toHaveURL(/\/boards\/brd_/)
 })
 
-test('an import whose answer is lost is sent again, and the board is there once', async ({ page, world }) => {
+test('an import whose response is lost is sent again, and creates one board', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/import`)
   const keys: (string | undefined)[] = []
   await page.route('**/import?format=trello', async (route) => {
     keys.push(route.request().headers()['idempotency-key'])
-    if (keys.length === 2) return route.abort() // not even that arrives
+    if (keys.length === 2) return route.abort() // the second request fails too
     const answer = await route.fetch()
     if (keys.length === 1) return route.fulfill({ status: 502, body: 'bad gateway' })
     return route.fulfill({ response: answer })
@@ -135,13 +138,13 @@ test('an export is a file that can be imported again', async ({ page, world }) =
   await expect(page.getByRole('region', { name: 'Board imported' })).toContainText('Plan')
 })
 
-test('the names of a workspace’s pages all fit, and on a phone the open one is seen', async ({ page, world }) => {
+test('the names of a workspace’s pages all fit, and on a phone the open one is in view', async ({ page, world }) => {
   const strip = page.getByRole('main').getByRole('navigation')
   const far = () => strip.evaluateAll((all) => all.map((nav) => nav.scrollWidth - nav.clientWidth))
   const open = strip.locator('[aria-current]')
   for (const name of ['members', 'plan', 'settings']) {
     await page.goto(`/workspaces/${world.workspaceId}/${name}`)
-    // The strip of all pages, and in the settings the one of its group below.
+    // The strip of all pages, and in the settings the strip of the group below.
     await expect(open).toHaveCount(name === 'members' ? 1 : 2)
     expect((await far()).every((px) => px === 0)).toBe(true)
   }
@@ -151,7 +154,7 @@ test('the names of a workspace’s pages all fit, and on a phone the open one is
   expect((await far())[0]).toBeGreaterThan(0)
 })
 
-test('a workspace is renamed once its name is another, and exported', async ({ page, world }) => {
+test('a workspace is renamed only if its name has changed, and exported', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/settings`)
   const name = page.getByLabel('Workspace name')
   const rename = page.getByRole('button', { name: 'Rename', exact: true })
@@ -173,7 +176,7 @@ test('an invitation is sent again', async ({ page, world }) => {
   const email = `ada.${crypto.randomUUID().slice(0, 8)}@example.com`
   const field = page.getByLabel('Email addresses')
   const rows = (await field.boundingBox())!.height
-  expect(rows).toBeGreaterThan(50) // two lines, before anything is typed
+  expect(rows).toBeGreaterThan(50) // two lines when empty
   await field.fill(email)
   await page.getByRole('button', { name: 'Invite', exact: true }).click()
   await page.getByRole('button', { name: `Resend invitation to ${email}` }).click()

@@ -3,7 +3,7 @@ export default class Count {
   onTestRunEnd(modules, errors) {
     const states = modules.flatMap((module) => [...module.children.allTests()].map((test) => test.result().state))
     const count = (wanted) => states.filter((state) => state === wanted).length
-    // What fails outside a test, an import for one, counts too.
+    // A failure outside a test, such as an import, counts too.
     const broken = modules.filter((module) => !module.ok() && module.errors().length > 0).length
     const failed = count('failed') + broken + errors.length
     const skipped = count('skipped') + count('pending')

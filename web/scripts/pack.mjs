@@ -1,6 +1,6 @@
-// Packs what a build left in dist: beside each file that gets smaller by it lies
-// NAME.gz, which the server answers as it is. Packing at the server's start would
-// cost each start a tenth of a second.
+// Compresses the files of a build in dist: each file that gets smaller gets a NAME.gz next to
+// it, which the server sends as it is. Compressing at the server's start would cost a tenth of
+// a second.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { constants, gzipSync } from 'node:zlib'

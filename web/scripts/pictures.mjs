@@ -1,7 +1,7 @@
-// Takes a picture of every screen of e2e/screens.ts into a new folder, and says
-// which: `node scripts/pictures.mjs [--docs] [NAME…]`. Names choose screens;
-// --docs takes those of docs/ as well, where they replace the ones before.
-// The built binary must be there; CHROMIUM names another than /usr/bin/chromium.
+// Takes a screenshot of every screen of e2e/screens.ts into a new folder and prints its name:
+// `node scripts/pictures.mjs [--docs] [NAME…]`. Names select screens; --docs also takes those
+// of docs/ and replaces the existing ones. Needs the built binary; CHROMIUM replaces
+// /usr/bin/chromium.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,5 +15,5 @@ const { status } = spawnSync('npx', ['playwright', 'test', '--config', 'e2e/pict
   stdio: 'inherit',
   env: { ...process.env, PICTURES: folder, PICTURES_DOCS: docs ? '1' : '' },
 })
-console.log(`The pictures are in ${folder}`)
+console.log(`The screenshots are in ${folder}`)
 process.exit(status ?? 1)

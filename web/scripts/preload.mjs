@@ -1,18 +1,17 @@
-// Writes dist/.preload.json: which Link headers (RFC 8288) the server sends with
-// the document, by its address. With them a browser asks for a board, for its code
-// and for who is signed in while it still reads the document, not only once the
-// first script has run.
+// Writes dist/.preload.json: the Link headers (RFC 8288) that the server sends with the
+// document, by URL. With them a browser requests a board, its code and the session while it
+// still reads the document, instead of after the first script has run.
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The screens that begin so, by a pattern of their address, and what of the API they ask for. */
+/** The screens with preloads, by route pattern, and their API requests. */
 const screens = [
   { path: '/boards/{id}', entry: 'src/routes/board/BoardRoute.svelte', data: ['/api/app/v1/boards/{id}/open'] },
   { path: '/cards/{id}', entry: 'src/routes/board/BoardRoute.svelte', data: [] },
   { path: '/', entry: 'src/routes/home/Home.svelte', data: [] },
 ]
 
-/** What every screen asks for. */
+/** The requests of every screen. */
 const always = ['/api/app/v1/session/current']
 
 /** @returns {import('vite').Plugin} */
@@ -24,8 +23,8 @@ export function preload() {
     configResolved(config) {
       dist = config.build.outDir
     },
-    // The font that every page is written in, which else is asked for once a text is laid
-    // out: then that is done twice.
+    // The font of every page. Without a preload the browser requests it only after the first
+    // layout, and then needs a second layout.
     transformIndexHtml: {
       order: 'post',
       handler(_, { bundle }) {
@@ -41,7 +40,7 @@ export function preload() {
       const size = (file) => statSync(join(dist, file)).size
       const links = screens.map(({ path, entry, data }) => {
         const all = [...files(manifest, entry, new Set(first))]
-        // What takes longest goes first: a browser has six connections.
+        // The slowest requests go first: a browser has six connections.
         const styles = all.filter((file) => file.endsWith('.css'))
         const scripts = all.filter((file) => !file.endsWith('.css')).sort((a, b) => size(b) - size(a))
         return {
@@ -58,7 +57,7 @@ export function preload() {
   }
 }
 
-/** The scripts and styles without which a module cannot run. */
+/** The scripts and styles that a module needs. */
 function files(manifest, name, found = new Set()) {
   const chunk = manifest[name]
   if (!chunk) throw new Error(`preload: the build has no ${name}`)

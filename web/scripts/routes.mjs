@@ -1,5 +1,5 @@
-// Writes dist/.routes.json: the patterns of all pages, by which the server knows which
-// addresses exist. They are read from the sources, where each route is a literal.
+// Writes dist/.routes.json: the patterns of all pages, with which the server recognizes
+// existing URLs. They are read from the sources, where each route is a literal.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -14,7 +14,7 @@ export function patterns(src) {
     try {
       return readFileSync(file, 'utf8')
     } catch {
-      return '' // a folder without routes of its own
+      return '' // a folder without routes
     }
   })
   const found = texts.flatMap((text) => [...text.matchAll(/\bpath: '(\/[^']*)'/g)].map((match) => match[1]))

@@ -1,9 +1,9 @@
-// Weighs what the route of a board loads before it can show a board, as the
-// server sends it, and fails above the promise of docs: 90 kB of JavaScript.
+// Measures what the board route loads before it can show a board, compressed as sent, and fails
+// above the documented limit of 90 kB of JavaScript.
 import { existsSync, readFileSync, statSync } from 'node:fs'
 
 const most = 90 * 1000
-// Who was only given an address does not wait for an application.
+// A guest with a link must not wait for the whole application.
 const mostOfGuests = 64 * 1000
 const manifest = JSON.parse(readFileSync('dist/.vite/manifest.json', 'utf8'))
 
@@ -19,7 +19,7 @@ function load(name, files) {
 function weigh(title, names) {
   const files = new Set()
   for (const name of names) load(name, files)
-  const sent = (f) => (existsSync(`dist/${f}.gz`) ? `dist/${f}.gz` : `dist/${f}`) // a small one is not packed
+  const sent = (f) => (existsSync(`dist/${f}.gz`) ? `dist/${f}.gz` : `dist/${f}`) // small files are not compressed
   const sum = (end) => [...files].filter((f) => f.endsWith(end)).reduce((n, f) => n + statSync(sent(f)).size, 0)
   console.log(`${title.padEnd(10)} ${kB(sum('.js'))} of JavaScript, ${kB(sum('.css'))} of CSS, gzipped`)
   return sum('.js')
@@ -32,10 +32,10 @@ weigh('home', ['index.html', 'src/routes/home/Home.svelte'])
 weigh('sign-in', ['index.html', 'src/routes/account/SignIn.svelte'])
 const guest = weigh('public', ['index.html', 'src/routes/public/PublicPage.svelte'])
 if (guest > mostOfGuests) {
-  console.error(`A public page weighs ${kB(guest)}; at most ${kB(mostOfGuests)} are promised.`)
+  console.error(`A public page loads ${kB(guest)}, more than the limit of ${kB(mostOfGuests)}.`)
   process.exit(1)
 }
 if (board > most) {
-  console.error(`The route of a board weighs ${kB(board)}; at most ${kB(most)} are promised.`)
+  console.error(`The board route loads ${kB(board)}, more than the limit of ${kB(most)}.`)
   process.exit(1)
 }

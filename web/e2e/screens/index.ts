@@ -1,6 +1,6 @@
-// Every screen of the application, and how a person comes to it. The pictures,
-// the checks of axe, of the keyboard and of narrow windows loop over this table;
-// axe.spec.ts fails when an address of routes.ts is missing here.
+// Every screen of the application, and how to reach it. The screenshots and the checks of axe,
+// the keyboard and narrow windows use this table; axe.spec.ts fails if a route of routes.ts is
+// missing here.
 import { expect, type Page } from '@playwright/test'
 import { server } from '../fixtures'
 import { enter, stage } from '../stage'
@@ -35,10 +35,10 @@ export const screens: readonly Screen[] = [
   ...errors,
 ]
 
-/** The first screen of each address: what is looked at in every way. */
+/** The first screen of each route, which gets all checks. */
 export const mains = screens.filter((one, i) => screens.findIndex((other) => other.route === one.route) === i)
 
-/** Brings a page to a screen. */
+/** Opens a screen on a page. */
 export async function show(page: Page, screen: Screen): Promise<void> {
   const s = await stage()
   await enter(page, screen.who ?? 'demo')
@@ -51,7 +51,7 @@ export async function show(page: Page, screen: Screen): Promise<void> {
   await settle(page)
 }
 
-/** Waits until a change of the page has been painted and nothing moves any more; at most a second. */
+/** Waits until the page is painted and animations have ended, for at most a second. */
 export async function settle(page: Page): Promise<void> {
   await page.evaluate(async () => {
     const frame = () => new Promise((painted) => requestAnimationFrame(painted))

@@ -30,7 +30,7 @@ export const notifications: readonly Screen[] = [
     shows: (page) => page.getByRole('heading').first(),
     then: async (page) => {
       if ((page.viewportSize()?.width ?? 1000) < 640) {
-        // There is no room beside the drawer: the bell goes to the page.
+        // On a phone there is no room for the panel: the bell opens the page.
         await button(page, 'Menu').click()
         const bell = page
           .getByRole('navigation', { name: 'Workspaces and boards' })

@@ -1,31 +1,31 @@
-// What a screen is, and the words in which the tables of screens say what a person does.
+// The type of a screen, and helpers that the tables of screens use.
 import type { Locator, Page } from '@playwright/test'
 import type { Stage, Who } from '../stage'
 
 export type Screen = {
-  /** Names its pictures and tests. */
+  /** The name of its screenshots and tests. */
   name: string
-  /** The pattern of its address in the routes; empty for what has none. */
+  /** Its route pattern; empty if it has none. */
   route: string
-  /** The demo person when absent. */
+  /** The signed-in person; the demo person if absent. */
   who?: Who
   at: (s: Stage) => string
-  /** What is there when the page is; its first heading when absent. */
+  /** An element that is visible once the page is loaded; the first heading if absent. */
   shows?: (page: Page) => Locator
-  /** What a person does on the page to come to the screen. */
+  /** The steps from the page to the screen. */
   then?: (page: Page, s: Stage) => Promise<void>
-  /** Requests of it fail, which is what it shows. */
+  /** Whether the screen shows failed requests. */
   fails?: boolean
-  /** Before the page is asked for. */
+  /** Steps before the page is loaded. */
   first?: (page: Page) => Promise<unknown>
-  /** The title of its window without the product's name; the heading when absent. */
+  /** The window title without the product's name; the heading if absent. */
   title?: RegExp
 }
 
 export const dialog = (page: Page) => page.getByRole('dialog')
 export const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
 export const cards = (page: Page) => page.locator('[data-card]').first()
-/** Has the server fail at a path. */
+/** Makes the server fail for a path. */
 export const failing = (path: string) => (page: Page) =>
   page.route(path, (route) =>
     route.fulfill({ status: 500, json: { error: { code: 'internal', message: 'Something went wrong. Try again.' } } }),

@@ -5,7 +5,7 @@ import { onUnauthorized, send } from './send'
 type Sent = { key: string | null; body: string }
 let sent: Sent[] = []
 
-/** Has fetch answer in turn; a status of 0 is a lost connection. */
+/** Makes fetch respond with each status in turn; 0 is a lost connection. */
 function answers(...statuses: number[]): void {
   vi.stubGlobal('fetch', async (request: Request) => {
     sent.push({ key: request.headers.get('Idempotency-Key'), body: await request.text() })
@@ -37,13 +37,13 @@ async function after(asked: Promise<Response>): Promise<number | string> {
   return told
 }
 
-test('what nobody answered is sent again, the same each time', async () => {
+test('a request without a response is repeated unchanged', async () => {
   answers(0, 502, 503, 201)
   expect(await after(send(change()))).toBe(201)
   expect(sent).toEqual(Array.from({ length: 4 }, () => ({ key: 'k', body: '{"title":"Once"}' })))
 })
 
-test('what was answered is not', async () => {
+test('a request with a response is not repeated', async () => {
   for (const status of [200, 400, 409, 429, 500]) {
     sent = []
     answers(status)
@@ -52,7 +52,7 @@ test('what was answered is not', async () => {
   }
 })
 
-test('it does not go on for ever', async () => {
+test('repeats end after a while', async () => {
   answers(0)
   expect(await after(send(change()))).toBe('Failed to fetch')
   expect(sent).toHaveLength(4)
@@ -62,7 +62,7 @@ test('it does not go on for ever', async () => {
   expect(sent).toHaveLength(4)
 })
 
-test('without a network, and for who has gone, once is enough', async () => {
+test('offline and canceled requests are sent only once', async () => {
   vi.stubGlobal('navigator', { onLine: false })
   answers(0)
   expect(await after(send(change()))).toBe('Failed to fetch')
@@ -78,7 +78,7 @@ test('without a network, and for who has gone, once is enough', async () => {
 
 const read = () => new Request('http://x/api/public/v1/cards')
 
-test('a read waits for the server, says so, and goes on', async () => {
+test('a read waits for the server, reports that, and continues', async () => {
   answers(0, 0, 0, 0, 502, 0, 200)
   const asked = after(send(read()))
   await vi.advanceTimersByTimeAsync(4000)
@@ -88,7 +88,7 @@ test('a read waits for the server, says so, and goes on', async () => {
   expect(connection.problem).toBeNull()
 })
 
-test('one that is heard wakes the others', async () => {
+test('one successful request wakes the waiting ones', async () => {
   answers(0, 0, 0, 0, 200)
   const waits = send(read()).then((answer) => answer.status)
   await vi.advanceTimersByTimeAsync(4000)
@@ -98,7 +98,7 @@ test('one that is heard wakes the others', async () => {
   expect(await waits).toBe(200)
 })
 
-test('what came after the end of the session is sent again with its key', async () => {
+test('requests after the end of the session are repeated with the same key', async () => {
   const asked: string[] = []
   onUnauthorized(async () => {
     asked.push('sign in')
@@ -109,7 +109,7 @@ test('what came after the end of the session is sent again with its key', async 
   expect(sent.map((s) => s.key)).toEqual(['k', 'k'])
   expect(asked).toEqual(['sign in'])
 
-  // A wrong password is refused, and not tried again.
+  // A wrong password is rejected and not retried.
   answers(401)
   expect(await after(send(new Request('http://x/api/app/v1/sign-in', { method: 'POST' })))).toBe(401)
   expect(asked).toEqual(['sign in'])

@@ -12,7 +12,7 @@ test.each([
   [4180, [0, 2000, 4000, 6000]],
 ])('an axis up to %i has %j', (most, marks) => expect(ticks(most)).toEqual(marks))
 
-test('marks are few, whole, and reach above whatever is shown', () => {
+test('ticks are few, whole, and reach at least the maximum', () => {
   for (let most = 0; most < 100_000; most = most * 1.3 + 1) {
     const marks = ticks(Math.floor(most))
     expect(marks.length).toBeLessThanOrEqual(6)

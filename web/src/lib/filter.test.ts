@@ -3,7 +3,7 @@ import type { Card } from '../api/types'
 import { addDays } from '../state/due'
 import { countOf, emptyFilter, readFilter, matcherOf, writeFilter } from './filter'
 
-test('a filter in the address survives the way there and back', () => {
+test('a filter survives a round trip through the URL', () => {
   const filter = {
     ...emptyFilter,
     text: 'two words',
@@ -16,11 +16,11 @@ test('a filter in the address survives the way there and back', () => {
   expect(writeFilter(emptyFilter)).toBe('')
 })
 
-test('an unknown word in the address is left out', () => {
+test('an unknown value in the URL is ignored', () => {
   expect(readFilter(new URLSearchParams('?due=never&done=maybe'))).toEqual(emptyFilter)
 })
 
-test('the choice of a week is due:week: today and the next six days, on any weekday', () => {
+test('the filter "week" equals due:week: today and the next six days, on any weekday', () => {
   const card = (dueDate: string, dueAt: string | null = null) =>
     ({ title: '', number: 1, done: false, labels: [], assignees: [], dueDate, dueAt }) as unknown as Card
   for (const [now, first, last] of [
@@ -40,7 +40,7 @@ test('the choice of a week is due:week: today and the next six days, on any week
   }
 })
 
-test('what is chosen and what is written must both hold', () => {
+test('selected filters and the typed query must both match', () => {
   const at = { now: new Date('2026-11-21T12:00:00Z'), timeZone: 'UTC', me: 'usr_1', listName: () => 'To do' }
   const card = (title: string, labels: string[], dueDate: string | null = null) =>
     ({

@@ -138,12 +138,12 @@ test.each([
   ['updated:>today', []],
 ])('operators: %s finds %j', (text, numbers) => expect(found(text)).toEqual(numbers))
 
-test('days are those of the person', () => {
+test('days are in the person’s time zone', () => {
   const late = parseMatcher('due:today', { ...at, timeZone: 'Asia/Tokyo' }) // the 22nd there
   expect(cards.filter(late.matches).map((c) => c.number)).toEqual([2, 4])
 })
 
-describe('what means nothing here', () => {
+describe('unsupported terms', () => {
   test.each(['due:sometime', 'is:late', 'description:x', 'sort:due', 'has:description', 'due:2026-02-30'])(
     '%s is told, and hides nothing',
     (text) => {
@@ -151,14 +151,14 @@ describe('what means nothing here', () => {
       expect(found(`press ${text}`)).toEqual([1, 2])
     },
   )
-  test('an unknown key is plain text, and a key without its value is being written', () => {
+  test('an unknown key is plain text, and a key without a value is incomplete', () => {
     expect(found('https://example.com')).toEqual([])
     expect(parseMatcher('https://example.com', at).unknown).toEqual([])
     expect(found('press due:')).toEqual([1, 2])
     expect(found('press @')).toEqual([1, 2])
     expect(parseMatcher('press due:', at).unknown).toEqual([])
   })
-  test('a quote that does not close is plain text', () => {
+  test('an unclosed quote is plain text', () => {
     expect(readTerms('"press the').map((t) => t.values[0]!.text)).toEqual(['"press', 'the'])
   })
 })

@@ -11,7 +11,7 @@ afterEach(() => {
   document.head.replaceChildren()
 })
 
-/** Has the document be what a server serves; null while there is no server. */
+/** Sets the documents that the server returns in turn; null means that it is unreachable. */
 function serves(...documents: (string | null)[]): void {
   vi.stubGlobal('fetch', async () => {
     const found = documents.length > 1 ? documents.shift()! : documents[0]!
@@ -22,7 +22,7 @@ function serves(...documents: (string | null)[]): void {
 
 const same = '<script type="module" src="/assets/index-1.js"></script>'
 
-/** A part that loads at the given attempt. */
+/** A chunk that loads at the given attempt. */
 function part(at: number): { load: () => Promise<string>; tried: () => number } {
   let n = 0
   return {
@@ -40,14 +40,14 @@ const settled = async (asked: Promise<unknown>) => {
   return told
 }
 
-test('while the server is away a part waits, however long', async () => {
+test('a chunk waits while the server is unreachable, however long', async () => {
   serves(null)
   const { load, tried } = part(12)
   expect(await settled(loadChunk(load))).toBe('part')
   expect(tried()).toBe(12)
 })
 
-test('only an update is called one', async () => {
+test('only a new version is reported as an update', async () => {
   serves(null, null, '<script type="module" src="/assets/index-2.js"></script>')
   const thrown = await settled(loadChunk(part(Infinity).load))
   expect(thrown).toBeInstanceOf(NeedsReload)
@@ -59,7 +59,7 @@ test('only an update is called one', async () => {
   )
 })
 
-test('what broke off once comes at the next attempt, without a question to the server', async () => {
+test('a load that failed once succeeds at the next attempt, without checking the version', async () => {
   serves('<script type="module" src="/assets/index-2.js"></script>')
   const { load, tried } = part(2)
   expect(await settled(loadChunk(load))).toBe('part')

@@ -9,7 +9,7 @@ function show(text: string, marks?: Marks): HTMLElement {
 const shown = (text: string, ...names: string[]) => show(text, { names })
 const marked = (node: HTMLElement) => [...node.querySelectorAll('.mention')].map((one) => one.textContent)
 
-test('who is mentioned stands out, as far as the server tells them', () => {
+test('mentions listed by the server are highlighted', () => {
   const people = ['Ada Lovelace', 'Grace Hopper', 'Grace Kelly', 'Jo (Ops)']
   const text = 'Hi @ada, @Grace Hopper and **@Jo (Ops)**: not @Grace, a@ada, //@ada, @adam or `@ada`.'
   const node = shown(text, ...people)
@@ -19,12 +19,12 @@ test('who is mentioned stands out, as far as the server tells them', () => {
   expect(marked(shown('@ada'))).toEqual([])
 })
 
-test('nothing of what was written becomes a mention by itself', () => {
+test('text alone never becomes a mention', () => {
   const node = shown('<span class="mention">me</span> @Ada', 'Ada')
   expect(marked(node)).toEqual(['@Ada'])
 })
 
-test('each block runs in the direction of its own text', () => {
+test('each block has the direction of its text', () => {
   const node = show('Text\n\n# Title\n\nText\n\n- One\n\n> Quoted\n\n| A | B |\n|---|---|\n| 1 | 2 |\n')
   for (const block of ['h1', 'p', 'li', 'blockquote', 'th', 'td'])
     expect(node.querySelector(block)?.getAttribute('dir'), block).toBe('auto')
@@ -41,7 +41,7 @@ test('the box of a task list is a checkbox, read-only by default', () => {
   expect(show('<input type="checkbox"> <span data-task="true"></span>').querySelector('input')).toBeNull()
 })
 
-test('a task that is checked changes its own line alone', () => {
+test('checking a task changes only its line', () => {
   const text = '```\n- [ ] code\n```\n> - [x] quoted\n\n* [ ] Milk [ ] or [x]\n  - [X] Oat'
   expect(toggleTask(text, 0)).toBe(text.replace('> - [x]', '> - [ ]'))
   expect(toggleTask(text, 1)).toBe(text.replace('* [ ]', '* [x]'))
@@ -49,13 +49,13 @@ test('a task that is checked changes its own line alone', () => {
   expect(toggleTask(text, 3)).toBeNull()
   let changed = ''
   const node = show(text, { ontask: (to) => (changed = to) })
-  document.body.append(node) // a control outside of a document reports no change
+  document.body.append(node) // a control outside a document fires no change event
   node.querySelectorAll('input')[1]!.click()
   node.remove()
   expect(changed).toBe(text.replace('* [ ]', '* [x]'))
 })
 
-test('#1 links to the card of that number on the board', () => {
+test('#1 links to the card with that number on the board', () => {
   const card = (number: number) => (number < 10 ? { href: `/cards/crd_${number}`, title: `Card ${number}` } : null)
   const node = show('See #1, (#2) and #99; not a#3, `#4`, #5th, &#6; or [#7](https://example.com).', { card })
   const links = [...node.querySelectorAll('a.card-link')].map((a) => [a.textContent, a.getAttribute('href')])

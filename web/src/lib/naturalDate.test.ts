@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readDate, readSpan, readTime } from './naturalDate'
 
-// A Wednesday, 23:30 in UTC: in Tokyo it is Thursday already.
+// A Wednesday, 23:30 in UTC: it is already Thursday in Tokyo.
 const now = new Date('2026-03-04T23:30:00Z')
 
 test.each([
@@ -39,7 +39,7 @@ test.each([
   expect(readTime(text)).toBe(time)
 })
 
-test('today is a day of the zone', () => {
+test('today depends on the time zone', () => {
   expect(readDate('today', now, 'Asia/Tokyo')).toEqual({ date: '2026-03-05' })
 })
 

@@ -3,7 +3,7 @@ import { isShortcut } from './shortcuts'
 
 afterEach(() => document.body.replaceChildren())
 
-/** Reports what isShortcut says of a key pressed on #at of a page. */
+/** Reports whether a key pressed on #at of a page is a shortcut. */
 function press(html: string, key: string, how: KeyboardEventInit = {}): boolean {
   document.body.innerHTML = html
   let said = false
@@ -14,7 +14,7 @@ function press(html: string, key: string, how: KeyboardEventInit = {}): boolean 
   return said
 }
 
-test('a letter on the page or a tile is a shortcut', () => {
+test('a letter key on the page or a card is a shortcut', () => {
   expect(press('<main></main>', 'e')).toBe(true)
   expect(press('<li data-card="1"><a id="at" href="/cards/1">One</a></li>', 'e')).toBe(true)
   expect(press('<a id="at" data-item="1" href="/cards/1">One</a>', 't')).toBe(true)
@@ -22,7 +22,7 @@ test('a letter on the page or a tile is a shortcut', () => {
   expect(press('<dialog id="within"><div id="at" tabindex="-1"></div></dialog>', 's')).toBe(true)
 })
 
-test('a letter on a control is not', () => {
+test('a letter key on a control is not a shortcut', () => {
   expect(press('<button id="at">Add checklist</button>', 'e')).toBe(false)
   expect(press('<button><span id="at">Add checklist</span></button>', 's')).toBe(false)
   expect(press('<li data-card="1"><button id="at">Edit title</button></li>', 'x')).toBe(false)
@@ -31,7 +31,7 @@ test('a letter on a control is not', () => {
   expect(press('<button id="at">Star</button>', 'Delete')).toBe(false)
 })
 
-test('nor in a field, a popover or another dialog, whatever the key', () => {
+test('no key in a field, a popover or another dialog is a shortcut', () => {
   expect(press('<textarea id="at"></textarea>', 'ArrowUp')).toBe(false)
   expect(press('<div popover id="at"></div>', 'Escape')).toBe(false)
   expect(press('<dialog id="within"><dialog><p id="at"></p></dialog></dialog>', 'd')).toBe(false)

@@ -196,7 +196,7 @@ describe('own operations', () => {
 })
 
 describe('changes by others', () => {
-  test('apply below the own pending operations', async () => {
+  test('apply below own pending operations', async () => {
     store.do(operation('update_card', { cardId: 'a', title: 'Mine' }))
     Stream.current.emit('change', entry(6, 'a', 'Theirs'))
     Stream.current.emit('change', entry(7, 'b', 'Theirs'))
@@ -238,7 +238,7 @@ describe('changes by others', () => {
     expect(store.failure?.status).toBe(404)
   })
 
-  test('other people who view the board are listed without oneself', () => {
+  test('the list of viewers excludes the person', () => {
     const people = [
       { id: 'usr_1', name: 'Ada' },
       { id: 'usr_2', name: 'Ben' },

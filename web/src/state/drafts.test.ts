@@ -13,7 +13,7 @@ afterEach(() => {
   document.body.replaceChildren()
 })
 
-/** Shows a field as a component does, and returns it with what hides it. */
+/** Shows a field as a component does, and returns it with a function that hides it. */
 function shown(field: DraftField, value = ''): { node: HTMLTextAreaElement; hide: () => void } {
   const node = document.createElement('textarea')
   node.value = value
@@ -33,7 +33,7 @@ function type(node: HTMLTextAreaElement, text: string): void {
   node.dispatchEvent(new Event('input', { bubbles: true }))
 }
 
-test('what was typed is there when the field is shown again, until it is discarded', () => {
+test('typed text is restored when the field is shown again, until it is discarded', () => {
   const first = shown(new DraftField(() => 'comment:crd_1'))
   type(first.node, 'Half a comm')
   first.hide()
@@ -47,7 +47,7 @@ test('what was typed is there when the field is shown again, until it is discard
   expect(drafts.read('comment:crd_1')).toBeNull()
 })
 
-test('a draft is of one person, thing and field', () => {
+test('a draft belongs to one person, object and field', () => {
   drafts.write('comment:crd_1', 'of Ada')
   expect(drafts.read('comment:crd_2')).toBeNull()
   drafts.setUser('usr_grace')
@@ -59,7 +59,7 @@ test('a draft is of one person, thing and field', () => {
   expect(drafts.read('comment:crd_1')?.text).toBe('of Ada')
 })
 
-test('a draft is gone after it was sent, and after 30 days', () => {
+test('a draft is removed after sending and after 30 days', () => {
   drafts.write('a', ' Sent ')
   drafts.sent('a', 'Sent')
   expect(drafts.has('a')).toBe(false)
@@ -75,7 +75,7 @@ test('a draft is gone after it was sent, and after 30 days', () => {
   expect(drafts.has('b')).toBe(false)
 })
 
-test('refused words come back before what was typed since', () => {
+test('rejected text is restored before text typed since', () => {
   const field = new DraftField(() => 'comment:crd_1')
   const { node } = shown(field)
   type(node, 'second')
@@ -93,7 +93,7 @@ test('a field that shows its own text has no draft', () => {
   expect(drafts.has('title:crd_1')).toBe(false)
 })
 
-test('a draft that is out of date is dropped when its field is shown', () => {
+test('an outdated draft is dropped when its field is shown', () => {
   drafts.write('title:crd_1', 'Old title')
   const field = new DraftField(() => 'title:crd_1', { initial: () => 'Card', stale: (text) => text === 'Old title' })
   expect(shown(field, 'Card').node.value).toBe('Card')
@@ -101,7 +101,7 @@ test('a draft that is out of date is dropped when its field is shown', () => {
   expect(drafts.has('title:crd_1')).toBe(false)
 })
 
-test('what was typed before a card has its id is kept once it has one', () => {
+test('text typed before a card has an ID is kept when it gets one', () => {
   let place: string | null = null
   const field = new DraftField(() => place)
   const { node } = shown(field)
@@ -111,7 +111,7 @@ test('what was typed before a card has its id is kept once it has one', () => {
   expect(drafts.read('comment:crd_9')?.text).toBe('early')
 })
 
-test('without room the oldest drafts make way', () => {
+test('the oldest drafts are dropped when storage is full', () => {
   vi.useFakeTimers()
   for (const place of ['old', 'older', 'new']) {
     drafts.write(place, 'x')

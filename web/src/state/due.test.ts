@@ -22,7 +22,7 @@ test.each(['Europe/Berlin', 'Australia/Lord_Howe', 'Africa/Casablanca', 'America
   },
 )
 
-test('what the server told of a zone is believed for as long as it goes', () => {
+test('the server’s offsets of a time zone are used for the period that they cover', () => {
   const told = (from: string, until: string, seconds: number) => ({ from, until, seconds })
   learnOffsets('Europe/Berlin', [
     told('2026-01-01T00:00:00.000Z', '2026-02-01T00:00:00.000Z', 5 * 3600),
@@ -36,7 +36,7 @@ test('what the server told of a zone is believed for as long as it goes', () => 
   learnOffsets('', [])
 })
 
-test('an input survives the way there and back', () => {
+test('an input survives a round trip', () => {
   const input = { dueDate: '2026-03-14', dueTime: '09:30', timeZone: 'Europe/Berlin' }
   expect(inputOf(resolve(input))).toMatchObject(input)
 })
@@ -58,14 +58,14 @@ test.each(['2026-01-03', '2026-09-30', '2026-12-24', '2027-05-01'])('writes %s a
   expect(dueText({ dueDate, dueAt: null }, now, 'UTC')).toBe(format.format(new Date(dueDate)))
 })
 
-test('says the day and the time of the reader', () => {
+test('shows the day and time in the reader’s time zone', () => {
   expect(dueText({ dueDate: '2026-03-05', dueAt: '2026-03-05T08:30:00.000Z' }, now, 'Europe/Berlin')).toBe(
     'Tomorrow 09:30',
   )
   expect(dueText({ dueDate: '2027-12-24', dueAt: null }, now, 'UTC')).toBe('24 Dec 2027')
 })
 
-test('a card that is moved keeps its time of day, though daylight saving begins between', () => {
+test('a moved card keeps its time of day across a daylight saving change', () => {
   const before = resolve({
     startDate: '2026-03-26',
     dueDate: '2026-03-28',
@@ -79,7 +79,7 @@ test('a card that is moved keeps its time of day, though daylight saving begins 
   expect(resolve(shifted(after, -3))).toEqual(before)
 })
 
-test('a card stands on the days of who looks, not of who wrote', () => {
+test('a card is on the days of the viewer’s time zone, not the author’s', () => {
   const late = resolve({ dueDate: '2026-12-04', dueTime: '23:30', timeZone: 'Europe/London' })
   expect(spanOf(late, 'Europe/London')).toEqual({ first: '2026-12-04', last: '2026-12-04' })
   expect(spanOf(late, 'Asia/Tokyo')).toEqual({ first: '2026-12-05', last: '2026-12-05' })
@@ -89,7 +89,7 @@ test('a card stands on the days of who looks, not of who wrote', () => {
   expect(spanOf(resolve({}), 'UTC')).toBeNull()
 })
 
-test('a due time that lies before its start in the zone of who looks still makes a span', () => {
+test('a due time before the start in the viewer’s time zone still makes a span', () => {
   const odd = resolve({ startDate: '2026-12-04', dueDate: '2026-12-04', dueTime: '00:30', timeZone: 'Asia/Tokyo' })
   expect(spanOf(odd, 'America/Los_Angeles')).toEqual({ first: '2026-12-03', last: '2026-12-04' })
 })

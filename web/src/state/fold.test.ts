@@ -71,12 +71,12 @@ function pend<K extends Kind>(kind: K, input: Inputs[K]): Pending {
 const order = (data: BoardData, listId: string) => [...(data.order.get(listId) ?? [])]
 
 describe('fold', () => {
-  test('without pending operations it is the server state itself', () => {
+  test('without pending operations returns the server state itself', () => {
     const state = server()
     expect(fold(state, [], context)).toBe(state)
   })
 
-  test('leaves the server state alone, and shares what it did not change', () => {
+  test('does not modify the server state, and shares unchanged parts', () => {
     const state = server()
     const view = fold(state, [pend('move_card', { cardId: 'a', listId: 'l2', position: 'top' })], context)
     expect(order(state, 'l1')).toEqual(['a', 'b', 'c'])
@@ -86,7 +86,7 @@ describe('fold', () => {
     expect(view.lists).toBe(state.lists)
   })
 
-  test('applies operations in their order', () => {
+  test('applies operations in order', () => {
     const view = fold(
       server(),
       [
@@ -100,7 +100,7 @@ describe('fold', () => {
     expect(view.cards.get('a')).toMatchObject({ title: 'Second', done: true })
   })
 
-  test('a failure drops that one and keeps what came after', () => {
+  test('a failed operation is dropped and later ones stay', () => {
     const failing = pend('move_card', { cardId: 'a', listId: 'l2', position: 'top' })
     const pending = [failing, pend('update_card', { cardId: 'b', title: 'Kept' })]
     const view = fold(server(), withoutDependents(pending, failing.key), context)
@@ -108,7 +108,7 @@ describe('fold', () => {
     expect(view.cards.get('b')?.title).toBe('Kept')
   })
 
-  test('a failed creation takes with it what spoke of the card', () => {
+  test('a failed creation also drops later operations on the card', () => {
     const make = pend('create_card', { id: 'new_1', listId: 'l1', title: 'New', position: 'bottom' })
     const pending = [
       make,
@@ -119,7 +119,7 @@ describe('fold', () => {
     expect(withoutDependents(pending, make.key).map((p) => p.operation.kind)).toEqual(['update_card'])
   })
 
-  test('what follows a creation speaks of the id of the server once it is known', () => {
+  test('operations after a creation use the server’s ID once it is known', () => {
     const make = pend('create_card', { id: 'new_1', listId: 'l1', title: 'New', position: 'bottom' })
     const move = pend('move_card', { cardId: 'new_1', listId: 'l2', position: 'top' })
     const draft = new Draft(server())
@@ -129,7 +129,7 @@ describe('fold', () => {
     expect(order(view, 'l2')).toEqual(['e', 'd'])
   })
 
-  test('an archived card leaves its list and comes back to its place', () => {
+  test('an archived card leaves its list and returns to its position', () => {
     const archive = pend('archive_card', { cardId: 'b' })
     const restore = pend('restore_card', { cardId: 'b', position: { after: 'a' } })
     expect(order(fold(server(), [archive], context), 'l1')).toEqual(['a', 'c'])
@@ -152,7 +152,7 @@ describe('fold', () => {
     })
   })
 
-  test('many operations on a large board stay far below a frame', () => {
+  test('many operations on a large board take far less than a frame', () => {
     const lists = [list('l1', 'To do')]
     const cards = Array.from({ length: 5000 }, (_, i) => card(`c${i}`, 'l1'))
     const large = fromOpened({
@@ -192,8 +192,8 @@ function changed(type: string, more: Partial<Activity>, state = server()) {
   return { data: draft.data, stale }
 }
 
-describe('what others did', () => {
-  test('a card moves behind its neighbour', () => {
+describe('changes by others', () => {
+  test('a card moves after its neighbour', () => {
     const { data } = changed('card.moved', {
       cardId: 'a',
       listId: 'l2',
@@ -203,7 +203,7 @@ describe('what others did', () => {
     expect(order(data, 'l2')).toEqual(['d', 'a'])
   })
 
-  test('applied twice it changes nothing more', () => {
+  test('applying a change twice has no further effect', () => {
     const made = {
       cardId: 'e',
       listId: 'l1',
@@ -219,7 +219,7 @@ describe('what others did', () => {
     expect(order(twice.data, 'l1')).toEqual(['e', 'a', 'b', 'c'])
   })
 
-  test('stays below what is pending here', () => {
+  test('stay below own pending operations', () => {
     const { data } = changed('card.updated', {
       cardId: 'a',
       listId: 'l1',
@@ -230,13 +230,13 @@ describe('what others did', () => {
     expect(view.cards.get('a')?.title).toBe('Mine')
   })
 
-  test('a card that went to another board is gone', () => {
+  test('a card that moved to another board disappears', () => {
     const { data } = changed('card.moved', { cardId: 'a', listId: 'l1', changes: { listId: { from: 'l1', to: null } } })
     expect(data.cards.has('a')).toBe(false)
     expect(order(data, 'l1')).toEqual(['b', 'c'])
   })
 
-  test('an archived list takes its cards with it and brings them back', () => {
+  test('an archived list hides its cards, and restoring it shows them', () => {
     const own = changed('card.archived', {
       cardId: 'b',
       listId: 'l1',
@@ -251,7 +251,7 @@ describe('what others did', () => {
     expect(back.cards.get('a')?.archivedAt).toBeNull()
   })
 
-  test('asks for what an entry does not tell', () => {
+  test('data missing from an entry is loaded', () => {
     expect(changed('comment.added', { cardId: 'a', listId: 'l1' }).stale.cards).toEqual(new Set(['a']))
     expect(changed('board_member.added', {}).stale.members).toBe(true)
     expect(changed('board.updated', {}).stale.board).toBe(true)

@@ -13,7 +13,7 @@ async function write(text: string): Promise<void> {
   await fireEvent.blur(field())
 }
 
-test('a day is shown as the pages show it, and read as people write it', async () => {
+test('a day is shown in the pages’ format, and parsed as people write it', async () => {
   const onchange = vi.fn()
   render(DateField, { label: 'Day', value: '2026-11-27', onchange })
   expect(field().value).toBe('27 Nov 2026')
@@ -25,7 +25,7 @@ test('a day is shown as the pages show it, and read as people write it', async (
   expect(onchange.mock.calls).toEqual([['2026-12-24'], ['2027-01-05'], ['']])
 })
 
-test('nonsense is marked, keeps a form from being sent, and is given up by Escape', async () => {
+test('invalid text is marked, blocks the form, and is discarded by Escape', async () => {
   const onchange = vi.fn()
   render(DateField, { label: 'Day', value: '2026-11-27', onchange })
   await write('whenever')
@@ -38,7 +38,7 @@ test('nonsense is marked, keeps a form from being sent, and is given up by Escap
   expect(onchange).not.toHaveBeenCalled()
 })
 
-test('a day outside of what is asked for is refused', async () => {
+test('a day outside the allowed range is rejected', async () => {
   const onchange = vi.fn()
   render(DateField, { label: 'Day', value: '', min: '2026-03-05', onchange })
   await write('today')
@@ -47,13 +47,13 @@ test('a day outside of what is asked for is refused', async () => {
   expect(onchange.mock.calls).toEqual([['2026-03-05']])
 })
 
-test('without its year a day has been where that is meant', async () => {
+test('a day without a year is in the past where the field asks for past days', async () => {
   render(DateField, { label: 'Day', value: '', past: true })
   await write('24 dec')
   expect(field().value).toBe('24 Dec 2025')
 })
 
-test('a time is read and shown by the clock of 24 hours', async () => {
+test('a time is parsed and shown in 24-hour format', async () => {
   render(DateField, { label: 'Day', value: '09:30', time: true })
   expect(field().value).toBe('09:30')
   await write('3pm')

@@ -31,7 +31,7 @@ function type(node: HTMLTextAreaElement, text: string): string[] {
   return [...document.querySelectorAll('[role=option]')].map((o) => o.textContent)
 }
 
-test('offers them behind an @ and writes the one that is chosen', () => {
+test('offers people after an @ and inserts the selected one', () => {
   const node = field()
   expect(type(node, 'mail ada@gr')).toEqual([])
   expect(type(node, 'so, @ad')).toEqual(['Ada Lovelace', 'Adele Goldberg'])

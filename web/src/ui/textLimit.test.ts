@@ -3,19 +3,19 @@ import { expect, test } from 'vitest'
 import Field from './Field.svelte'
 import { lengthOf, tooLong, tooLongLine } from './textLimit.svelte'
 
-test('characters are counted as the server counts them', () => {
+test('characters are counted as on the server', () => {
   expect(lengthOf('')).toBe(0)
   expect(lengthOf('héllo')).toBe(5)
   expect(lengthOf('👍🏽')).toBe(2)
   expect(tooLong('👍'.repeat(512), 512)).toBeNull()
 })
 
-test('a text over its limit is refused in words', () => {
+test('a text over its limit is rejected with a message', () => {
   expect(tooLong('x'.repeat(512), 512)).toBeNull()
   expect(tooLong('x'.repeat(17_000), 16_384)).toBe('Not saved: 17,000 characters. Shorten it to 16,384 or fewer.')
 })
 
-test('of lines, the first that is too long is named', () => {
+test('the first line that is too long is named', () => {
   expect(tooLongLine('a\nb', 1)).toBeNull()
   expect(tooLongLine(`a\n${'x'.repeat(600)}`, 512)).toBe(
     'Not saved: line 2 has 600 characters. Shorten it to 512 or fewer.',
@@ -23,7 +23,7 @@ test('of lines, the first that is too long is named', () => {
   expect(tooLongLine('x'.repeat(600), 512)).toBe('Not saved: 600 characters. Shorten it to 512 or fewer.')
 })
 
-test('a field over its limit is invalid, keeps its text, and says why below', () => {
+test('a field over its limit is invalid, keeps its text, and shows the reason below', () => {
   const component = mount(Field, {
     target: document.body,
     props: { label: 'Title', value: '', limit: 100, hint: 'Hint' },

@@ -7,12 +7,12 @@ import { entryPieces, knownOperations, operationGroups } from './labels'
 
 describe('filters', () => {
   const filter = filterOf(new URLSearchParams('actor=usr_1&from=2026-03-01&nonsense=1'))
-  it('go to the address and back', () => {
+  it('survive a round trip through the URL', () => {
     expect(searchOf(filter)).toBe('?actor=usr_1&from=2026-03-01')
     expect(filterOf(new URLSearchParams(searchOf(filter)))).toEqual(filter)
     expect(searchOf(filterOf(new URLSearchParams()))).toBe('')
   })
-  it('are named as the server names them, without the empty ones', () => {
+  it('have the server’s names, without empty ones', () => {
     expect(paramsOf({ ...filter, board: 'brd_1', token: 'tok_1' })).toEqual({
       actor: 'usr_1',
       boardId: 'brd_1',
@@ -26,7 +26,7 @@ describe('filters', () => {
 
 describe('a difference', () => {
   const names = new Map([['usr_1', 'Ada']])
-  it('is told in words', () => {
+  it('is described in words', () => {
     const changes = {
       title: { from: 'One', to: 'Two' },
       done: { from: false, to: true },
@@ -43,7 +43,7 @@ describe('a difference', () => {
     expect(lines[4]).toEqual(['Events', 'Card created', 'Card created and card moved'])
     expect(lines[5]).toEqual(['Features', null, 'Wip limits: yes\nCalendar: no'])
   })
-  it('leaves out what says nothing', () => {
+  it('omits empty values', () => {
     const changes = { position: { from: null, to: 'top' }, text: { from: '', to: null }, name: { from: 'A', to: null } }
     expect(difference(changes, names, 'UTC')).toEqual([{ field: 'name', from: 'A', to: null }])
   })
@@ -57,7 +57,7 @@ describe('a sentence', () => {
       .join('')
   }
   const board = { boardId: 'brd_1', boardName: 'Plan' }
-  it('names what it is about, and its board', () => {
+  it('names its object and the board', () => {
     expect(told('move_card', { ...board, subjectName: 'One' })).toBe('moved the card *One* on *Plan*')
     expect(told('move_card_to_board', { ...board, subjectName: 'One' })).toBe(
       'moved the card *One* to another board on *Plan*',
@@ -67,7 +67,7 @@ describe('a sentence', () => {
     expect(told('share_board', { ...board, subjectName: 'Ada' })).toBe('shared the board *Plan* with *Ada*')
     expect(told('fly_kite')).toBe('did fly kite')
   })
-  it('takes a name from what changed', () => {
+  it('takes a name from the changes', () => {
     expect(told('create_label', { ...board, changes: { name: { from: null, to: 'Bug' } } })).toBe(
       'created the label *Bug* on *Plan*',
     )
@@ -78,7 +78,7 @@ describe('a sentence', () => {
       'removed *Ada* from the board *Plan*',
     )
   })
-  it('does without', () => {
+  it('works without a name', () => {
     expect(told('create_rule', board)).toBe('created a rule on *Plan*')
     expect(told('delete_checklist_item', board)).toBe('deleted a checklist item on *Plan*')
     expect(told('remove_member')).toBe('removed someone from the workspace')
@@ -87,8 +87,8 @@ describe('a sentence', () => {
   })
 })
 
-describe('words', () => {
-  // No workspace's audit log contains what people do with their own account. Reads change nothing.
+describe('texts', () => {
+  // The audit log of a workspace has no entries about a person's own account, and none about reads.
   const ownAccount =
     /_(passkey|passkey_sign_in|calendar_feed|notifications?|notification_settings|token|authorization|device|app|session|account|profile)$/
   const others =
@@ -100,14 +100,14 @@ describe('words', () => {
       ),
     ].map((m) => m[1]!),
   )
-  it('are there for each operation that a workspace audits', () => {
+  it('exist for each operation in the audit log', () => {
     expect(changing.length).toBeGreaterThan(90)
     expect(
       changing.filter((name) => !ownAccount.test(name) && !others.test(name) && !knownOperations.has(name)),
     ).toEqual([])
   })
-  it('are there for nothing else', () => {
-    const unwritten = ['import_board'] // an upload, which no document of the interface has
+  it('exist for nothing else', () => {
+    const unwritten = ['import_board'] // an upload, which is not in the OpenAPI documents
     expect([...knownOperations].filter((name) => !changing.includes(name))).toEqual(unwritten)
     const all = operationGroups.flatMap((g) => g.operations)
     expect(new Set(all).size).toBe(all.length)

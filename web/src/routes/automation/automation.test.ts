@@ -22,20 +22,20 @@ const objects: BoardObjects = {
 }
 
 describe('a trigger', () => {
-  it('has words, each once', () => {
+  it('has a unique text', () => {
     const all = triggerGroups.flatMap((group) => group.triggers)
     expect(all.length).toBe(22)
     expect(new Set(all.map((one) => one.label)).size).toBe(22)
     for (const { event } of all) expect(whenText({ event }, objects)).not.toContain('_')
   })
-  it('names what it is narrowed to', () => {
+  it('names its restriction', () => {
     expect(whenText({ event: 'card_entered', listId: 'lst_3' }, objects)).toBe('a card enters Done')
     expect(whenText({ event: 'label_added', labelId: 'lbl_9' }, objects)).toBe('a deleted label is added')
     expect(whenText({ event: 'due_soon', hours: 48 }, objects)).toBe('a card is due in 2 days')
   })
 })
 
-it('a label without a name is called by its color, once', () => {
+it('a label without a name is named by its color', () => {
   const remove: RuleAction = { operation: 'set_card_labels', input: { remove: ['lbl_2', 'lbl_1'] } }
   expect(whenText({ event: 'label_added', labelId: 'lbl_2' }, objects)).toBe('the green label is added')
   expect(whenText({ event: 'label_removed' }, objects)).toBe('a label is removed')
@@ -44,12 +44,12 @@ it('a label without a name is called by its color, once', () => {
 })
 
 describe('a query', () => {
-  it('falls into terms with their quotes, and is the same again', () => {
+  it('splits into terms with quotes, and joins to the same text', () => {
     const text = '-is:done title:"press release" label:lbl_1 "two words" "open'
     expect(termsOf(text)).toEqual(['-is:done', 'title:"press release"', 'label:lbl_1', '"two words"', '"open'])
     expect(termsOf(text).join(' ')).toBe(text)
   })
-  it('is told in words where it can be picked', () => {
+  it('is described in words where it can be selected', () => {
     expect(ifText('-is:done -label:lbl_1 member:usr_1', objects)).toBe(
       'it is not done and it does not have the label Bug and Ada is assigned',
     )
@@ -61,27 +61,27 @@ describe('a query', () => {
 })
 
 describe('an action', () => {
-  it('of each kind is of that kind, and has words', () => {
+  it('of each kind has that kind and a text', () => {
     for (const { kind } of kinds) {
       const made = newAction(kind, objects)
       expect(kindOf(made)).toBe(kind)
       expect(actionText(made, objects)).not.toContain('gone')
     }
   })
-  it('keeps what it does not show', () => {
+  it('keeps fields that it does not show', () => {
     const action: RuleAction = { operation: 'set_card_due', input: { dueDate: '{today+3}', timeZone: 'Europe/Berlin' } }
     expect(kindOf(action)).toBe('due')
     expect(inputOf(action).timeZone).toBe('Europe/Berlin')
     expect(actionText(action, objects)).toBe('set it due 3 days later')
   })
-  it('joins the actions to one sentence', () => {
+  it('joins the actions into one sentence', () => {
     expect(
       thenText([newAction('done', objects), newAction('assign', objects), newAction('archive', objects)], objects),
     ).toBe('mark it done, assign the person who triggered it and archive it')
   })
 })
 
-it('rules to start from fit the board', () => {
+it('suggested rules match the board', () => {
   const [done, mine] = exampleRules(objects)
   expect(done?.draft.when.listId).toBe('lst_3')
   expect(mine?.draft.when.listId).toBe('lst_2')

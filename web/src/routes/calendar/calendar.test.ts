@@ -21,21 +21,21 @@ describe('a week', () => {
     expect(layout.lanes).toBe(2)
   })
 
-  test('cuts what begins before it and goes on behind it', () => {
+  test('cuts bars that begin before it or end after it', () => {
     const layout = layWeek(week, [bar('all', '2026-02-20', '2026-03-20'), bar('gone', '2026-02-20', '2026-03-01')])
     expect(layout.placed).toEqual([
       { bar: bar('all', '2026-02-20', '2026-03-20'), from: 0, length: 7, lane: 0, before: true, after: true },
     ])
   })
 
-  test('says how many more a full day has, in the lane that it keeps free for that', () => {
+  test('shows the number of further cards of a full day in a reserved lane', () => {
     const full = ['a', 'b', 'c', 'd'].map((id) => bar(id, '4'))
     const layout = layWeek(week, [bar('long', '2', '6'), ...full], 3)
     expect(lanes(layout)).toEqual({ long: [0, 0, 5], a: [1, 2, 1] })
     expect(layout.more).toEqual([0, 0, 3, 0, 0, 0, 0])
   })
 
-  test('keeps no lane free where everything has room', () => {
+  test('reserves no lane if all cards fit', () => {
     const layout = layWeek(week, [bar('a', '4'), bar('b', '4'), bar('c', '4')], 3)
     expect(layout.placed).toHaveLength(3)
     expect(layout.more[2]).toBe(0)
@@ -47,7 +47,7 @@ describe('a week', () => {
     expect(layout.more).toEqual([0, 1, 2, 2, 1, 1, 0])
   })
 
-  test('never shows two bars in one place, however many there are', () => {
+  test('never shows two bars in one place', () => {
     let seed = 7
     const next = (n: number) => (seed = (seed * 48271) % 2147483647) % n
     for (let round = 0; round < 200; round++) {
@@ -62,7 +62,7 @@ describe('a week', () => {
         const on = bars.filter((b) => b.first <= week[day]! && week[day]! <= b.last)
         expect(new Set(here.map((p) => p.lane)).size).toBe(here.length)
         expect(here.length + layout.more[day]!).toBe(on.length)
-        // The line that says how many more there are needs a lane of its own.
+        // The line with the number of further cards needs its own lane.
         const room = layout.more[day]! > 0 ? most - 1 : most
         for (const p of here) expect(p.lane).toBeLessThan(room)
       }
@@ -88,7 +88,7 @@ const card = (fields: Partial<DatedCard>) =>
 
 describe('a card', () => {
   const now = new Date('2026-03-04T12:00:00Z')
-  test('shows its time of day in the zone of who looks', () => {
+  test('shows its time in the viewer’s time zone', () => {
     const due = { dueDate: '2026-03-29', dueAt: '2026-03-29T07:30:00.000Z', timeZone: 'Europe/Berlin' }
     expect(datedCard(card(due), now, 'Europe/Berlin')).toMatchObject({ first: '2026-03-29', time: '09:30' })
     expect(datedCard(card(due), now, 'America/New_York')).toMatchObject({ first: '2026-03-29', time: '03:30' })
@@ -111,7 +111,7 @@ describe('a card', () => {
   })
 })
 
-test('the address survives the way there and back', () => {
+test('the state survives a round trip through the URL', () => {
   const place = { view: 'week', date: '2026-03-04', boards: ['brd_1', 'brd_2'], mine: true, open: true } as const
   expect(writeParams(place)).toBe('?view=week&date=2026-03-04&board=brd_1,brd_2&assignee=me&done=false')
   expect(readParams(new URLSearchParams(writeParams(place)))).toEqual(place)

@@ -32,7 +32,7 @@ test('people are assigned, and assign themselves', () => {
   expect(people(['usr_9'], [])).toBe('unassigned a former member')
 })
 
-test('a label is told by its name and color', () => {
+test('a label is described by its name and color', () => {
   const labels = (from: string[], to: string[]) => told('card.labels_changed', { labels: { from, to } })
   expect(labels([], ['lbl_1'])).toBe('added the label Bug (red)')
   expect(labels([], ['lbl_1', 'lbl_2', 'lbl_3'])).toBe('added the labels Bug (red) and Idea (lime) and the green label')
@@ -41,7 +41,7 @@ test('a label is told by its name and color', () => {
   )
 })
 
-test('a due date is told with its time', () => {
+test('a due date is shown with its time', () => {
   const due = (changes: Record<string, { from?: unknown; to?: unknown }>) => told('card.due_date_changed', changes)
   const year = new Date().getUTCFullYear() + 2
   const at = `${year}-11-27T14:00:00.000Z`

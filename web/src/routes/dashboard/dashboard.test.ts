@@ -6,7 +6,7 @@ test('a week is searched from Monday to Sunday, archived cards too', () => {
   expect(weekQuery('completed', '2026-12-28')).toBe('completed:2026-12-28..2027-01-03 is:done,archived')
 })
 
-test('a part of a breakdown is searched by its id, a label by its name', () => {
+test('a row of a breakdown is searched by its ID, a label by its name', () => {
   expect(partQuery({ boardId: 'brd_1' })).toBe('is:open board:brd_1')
   expect(partQuery({ boardId: 'brd_1', listId: 'lst_1' })).toBe('is:open list:lst_1')
   expect(partQuery({ userId: 'usr_1' })).toBe('is:open member:usr_1')
@@ -14,7 +14,7 @@ test('a part of a breakdown is searched by its id, a label by its name', () => {
   expect(partQuery({ name: '' })).toBeNull()
 })
 
-test('a link carries the search and its workspace', () => {
+test('a link contains the search and its workspace', () => {
   expect(searchLink('wsp_1', 'is:open label:"R&D"')).toBe('/search?q=is%3Aopen+label%3A%22R%26D%22&workspace=wsp_1')
   expect(staleQuery('2026-03-15')).toBe('is:open updated:<=2026-03-01 sort:updated')
 })

@@ -12,7 +12,7 @@ const one = {
   reminder: null,
 } as unknown as Notification
 
-test('says who did what to what', () => {
+test('describes the actor, the action and the object', () => {
   expect([actorText(one), actionText(one), subjectText(one)]).toEqual(['Ada', 'mentioned you on', 'Launch'])
   const moved = { ...one, kind: 'watched', event: 'card.moved', actor: { type: 'automation', id: null, name: null } }
   expect([actorText(moved as Notification), actionText(moved as Notification)]).toEqual([
@@ -26,7 +26,7 @@ test('says who did what to what', () => {
   ])
 })
 
-test('says how near a due date is', () => {
+test('describes how close a due date is', () => {
   const card = { id: 'crd_1', number: 1, title: 'Press release', dueAt: null }
   const due = { ...one, kind: 'due', event: 'card.due', card, reminder: 'due' } as unknown as Notification
   expect([actorText(due), actionText(due), subjectText(due)]).toEqual([null, 'Due today', 'Press release'])
@@ -34,7 +34,7 @@ test('says how near a due date is', () => {
   expect(actionText({ ...due, reminder: 'hour' })).toBe('Due in an hour')
 })
 
-test('reads Markdown as words', () => {
+test('converts Markdown to plain text', () => {
   expect(plainText('# Due\n\n- by **Thursday**, see [the plan](https://example.com/x_y) and `a * b`\n> ~~no~~')).toBe(
     'Due by Thursday, see the plan and a * b no',
   )

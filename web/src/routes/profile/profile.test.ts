@@ -11,7 +11,7 @@ const now = new Date('2026-11-21T09:00:00Z')
 
 describe('zones', () => {
   const zones = allZones(now, ['Europe/Zurich', 'America/New_York', 'Asia/Kolkata', 'America/Argentina/Salta'])
-  it('stand west to east, with what clocks are apart from UTC', () => {
+  it('are ordered from west to east, with their UTC offsets', () => {
     expect(zones.map((z) => z.offset)).toEqual(['UTC-05:00', 'UTC-03:00', 'UTC+00:00', 'UTC+01:00', 'UTC+05:30'])
     expect(zoneOf('America/Argentina/Salta', now)).toMatchObject({ place: 'Argentina, Salta', region: 'America' })
     expect(zoneOf('UTC', now)).toMatchObject({ place: 'UTC', region: '', minutes: 0 })
@@ -28,13 +28,13 @@ describe('zones', () => {
 })
 
 describe('times', () => {
-  it('are said in words', () => {
+  it('are described in words', () => {
     expect(agoText('2026-11-21T08:59:40Z', now)).toBe('just now')
     expect(agoText('2026-11-21T08:00:00Z', now)).toBe('1 hour ago')
     expect(agoText('2026-11-24T09:00:00Z', now)).toBe('in 3 days')
     expect(agoText('2024-01-01T00:00:00Z', now)).toBe('2 years ago')
   })
-  it('count begun days', () => {
+  it('round up to whole days', () => {
     expect(daysLeft('2026-11-22T08:00:00Z', now)).toBe(1)
     expect(daysLeft('2026-11-21T09:20:00Z', now)).toBe(1)
     expect(daysLeft('2026-12-05T09:00:30Z', now)).toBe(14)
@@ -42,7 +42,7 @@ describe('times', () => {
   })
 })
 
-it('says scopes in plain words', () => {
+it('describes scopes in plain words', () => {
   expect(scopesText(['read'])).toBe('Read')
   expect(scopesText(['admin', 'read', 'write'])).toBe('Read, write and administer')
   expect(curlLine('https://c.example', 'cwl_x')).toBe(
@@ -61,14 +61,14 @@ it('names browsers', () => {
   ])
 })
 
-it('is silent about a passkey that was called off', () => {
+it('reports no error for a canceled passkey', () => {
   expect(passkeyProblem(new DOMException('', 'NotAllowedError'))).toBeNull()
   expect(passkeyProblem(new DOMException('', 'InvalidStateError'))).toContain('already')
 })
 
 describe('withRecentSignIn', () => {
   const refusal = () => new ApiError(403, 'forbidden', 'Sign in again.', 'recent_sign_in_required')
-  it('asks, and does it again', async () => {
+  it('asks, and repeats the request', async () => {
     const act = vi.fn().mockRejectedValueOnce(refusal()).mockResolvedValue('done')
     const doing = withRecentSignIn(act)
     await vi.waitFor(() => expect(confirming.question).not.toBeNull())
@@ -77,7 +77,7 @@ describe('withRecentSignIn', () => {
     expect(act).toHaveBeenCalledTimes(2)
     expect(confirming.question).toBeNull()
   })
-  it('does nothing when the person does not want to', async () => {
+  it('does nothing if the person cancels', async () => {
     const act = vi.fn().mockRejectedValue(refusal())
     const doing = withRecentSignIn(act)
     await vi.waitFor(() => expect(confirming.question).not.toBeNull())
@@ -85,7 +85,7 @@ describe('withRecentSignIn', () => {
     await expect(doing).rejects.toBeInstanceOf(NotConfirmed)
     expect(act).toHaveBeenCalledTimes(1)
   })
-  it('does not ask about other refusals', async () => {
+  it('does not ask after other errors', async () => {
     await expect(withRecentSignIn(() => Promise.reject(new ApiError(403, 'forbidden', 'No.')))).rejects.toThrow('No.')
     expect(confirming.question).toBeNull()
   })

@@ -28,7 +28,7 @@ const inserts = (word: string) => suggest(word, names).map((s) => s.insert)
 describe('ready', () => {
   const at = { now: new Date('2026-03-04T12:00:00Z'), timeZone: 'UTC', me: 'usr_1', listName: () => '' }
   const typed = (text: string) => ready(text, text.length, names, at)
-  it('leaves out a term that is half typed', () => {
+  it('omits an incomplete term', () => {
     for (const half of [
       'due:',
       'due:tod',
@@ -46,7 +46,7 @@ describe('ready', () => {
       expect(ready(`${half} press`, half.length, names, at)).toBe('press')
     }
   })
-  it('asks for a term that means something', () => {
+  it('includes a complete term', () => {
     for (const whole of [
       'due:today',
       'due:>2026-03-01',
@@ -61,13 +61,13 @@ describe('ready', () => {
     expect(typed('press')).toBe('press')
     expect(typed('')).toBe('')
   })
-  it('asks for what was left with a space', () => {
+  it('includes a term that is followed by a space', () => {
     expect(typed('owner:a ')).toBe('owner:a')
   })
 })
 
 describe('wordAt', () => {
-  it('is the word that the caret is in', () => {
+  it('returns the word at the caret', () => {
     expect(wordAt('is:open due:we', 14)).toEqual({ from: 8, word: 'due:we' })
     expect(wordAt('is:open ', 8)).toEqual({ from: 8, word: '' })
     expect(wordAt('board:"Launch of', 16)).toEqual({ from: 0, word: 'board:"Launch of' })
@@ -75,7 +75,7 @@ describe('wordAt', () => {
 })
 
 describe('suggest', () => {
-  it('completes keys, also behind a minus', () => {
+  it('completes keys, also after a minus', () => {
     expect(inserts('la')).toEqual(['label:'])
     expect(inserts('-me')).toEqual(['-member:'])
     expect(inserts('')).toEqual([])
@@ -95,7 +95,7 @@ describe('suggest', () => {
   })
 })
 
-it('quotes what the grammar would read otherwise', () => {
+it('quotes text that the grammar would misread', () => {
   expect(['Bug', 'To do', 'none', 'a"b', '>1', 'x,y'].map(quoted)).toEqual([
     'Bug',
     '"To do"',
@@ -106,12 +106,12 @@ it('quotes what the grammar would read otherwise', () => {
   ])
 })
 
-it('takes a term out by its bytes', () => {
+it('removes a term by its byte range', () => {
   expect(without('Zürich is:open due:week', { offset: 8, length: 7 })).toBe('Zürich due:week')
   expect(without('is:open', { offset: 0, length: 7 })).toBe('')
 })
 
-it('says terms in words', () => {
+it('describes terms in words', () => {
   const term = (key: string, values: string[], negated = false) => termText({ key, values, negated, text: '' })
   expect(term('label', ['bug', 'design'], true)).toEqual({ key: 'not Label', value: 'bug or design' })
   expect(term('completed', ['7'])).toEqual({ key: 'Done', value: 'the last 7 days' })
@@ -121,20 +121,20 @@ it('says terms in words', () => {
   expect(term('is', ['open'], true)).toEqual({ key: 'Is not', value: 'open' })
 })
 
-describe('a refusal', () => {
-  it('is a sentence about a term, and says what the term could be', () => {
+describe('an error', () => {
+  it('is a sentence about a term, with the allowed values', () => {
     const found = queryErrorOf('q: is takes open, done (or both) (at offset 11).', 'Zürich -is:nonsense "a b"')
     expect(found).toMatchObject({ text: 'is takes open, done (or both).', term: '-is:nonsense' })
     expect(found.offers[0]).toEqual({ label: '-is:open', query: 'Zürich -is:open "a b"' })
   })
-  it('reaches to the end of a quoted value', () => {
+  it('covers a whole quoted value', () => {
     const found = queryErrorOf(
       'q: after a quoted value, label needs a space (at offset 14).',
       'label:"a \\" b"c is:open',
     )
     expect(found).toEqual({ text: 'after a quoted value, label needs a space.', term: 'label:"a \\" b"c', offers: [] })
   })
-  it('offers nothing where no value is wrong', () => {
+  it('offers nothing if no value is wrong', () => {
     expect(queryErrorOf('q: sort may be given only once (at offset 9).', 'sort:due sort:due').offers).toEqual([])
     expect(queryErrorOf('Can’t reach the server. Check your connection.', 'due:x')).toEqual({
       text: 'Can’t reach the server. Check your connection.',
@@ -155,15 +155,15 @@ const card = (id: string, boardId: string, dueDate: string | null, dueAt: string
   ({ id, boardId, dueDate, dueAt }) as Card
 
 describe('groups', () => {
-  const now = new Date('2026-11-21T22:30:00Z') // the 22nd in Zurich already, a Sunday
-  it('are boards in the order of their first card', () => {
+  const now = new Date('2026-11-21T22:30:00Z') // already the 22nd in Zurich, a Sunday
+  it('are boards, ordered by their first card', () => {
     const groups = byBoard([card('1', 'b', null), card('2', 'a', null), card('3', 'b', null)])
     expect(groups.map((g) => [g.boardId, g.cards.length])).toEqual([
       ['b', 2],
       ['a', 1],
     ])
   })
-  it('are days in the zone of the person', () => {
+  it('are days in the person’s time zone', () => {
     const when = (date: string | null, at: string | null = null, zone = 'Europe/Zurich') =>
       whenOf({ dueDate: date, dueAt: at }, now, zone)
     expect(when('2026-11-21')).toBe('today')
@@ -174,7 +174,7 @@ describe('groups', () => {
     expect(when('2026-11-28')).toBe('later')
     expect(when(null)).toBe('none')
   })
-  it('have the most pressing first, and those of a day without a time last', () => {
+  it('put the most urgent first, and cards without a time last within a day', () => {
     const cards = [
       card('day', 'a', '2026-11-23'),
       card('none', 'a', null),

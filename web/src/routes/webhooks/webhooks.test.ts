@@ -18,12 +18,12 @@ const hook = (more: Partial<Webhook>) =>
 const delivery = (more: Partial<Delivery>) => ({ status: 'delivered', nextAttemptAt: null, ...more }) as Delivery
 
 describe('events', () => {
-  it('have words, each once', () => {
+  it('have unique texts', () => {
     expect(new Set(eventKinds).size).toBe(15)
     for (const kind of [...eventKinds, 'webhook.test']) expect(eventText(kind)).not.toContain('.')
     expect(eventGroups.every((g) => g.events.length > 0)).toBe(true)
   })
-  it('are summed up', () => {
+  it('are summarized', () => {
     expect(eventsText(eventKinds)).toBe('All events')
     expect(eventsText(['webhook.test'])).toBe('Test events only')
     expect(eventsText(['card.created'])).toBe('Card created')
@@ -33,7 +33,7 @@ describe('events', () => {
 })
 
 describe('a webhook', () => {
-  it('says how it is doing, the worst first', () => {
+  it('describes its state, the worst first', () => {
     expect(stateOf(hook({})).label).toBe('On')
     expect(stateOf(hook({ failures: 1 })).label).toBe('Failed once in a row')
     expect(stateOf(hook({ failures: 3, heldSince: '2026-11-21T09:00:00Z' })).label).toBe('Held')
@@ -44,14 +44,14 @@ describe('a webhook', () => {
     const held = { heldSince: '2026-11-21T09:00:00Z', heldUntil: '2026-11-21T09:01:00Z' }
     expect(stateOf(hook(held)).why).toContain('asked for a pause')
   })
-  it('is called by its host when it has no name', () => {
+  it('is named by its host if it has no name', () => {
     expect(webhookName(hook({}))).toBe('hooks.example.com')
     expect(webhookName(hook({ name: 'Bot' }))).toBe('Bot')
   })
 })
 
 describe('the log', () => {
-  it('is filtered as the address says', () => {
+  it('is filtered by the URL', () => {
     expect(asFilter('gave up')).toBe('gave up')
     expect(asFilter('nonsense')).toBe('')
     expect(passes('open', delivery({ status: 'pending retry' }))).toBe(true)
@@ -59,7 +59,7 @@ describe('the log', () => {
     expect(canRedeliver(delivery({ status: 'skipped' }))).toBe(true)
     expect(canRedeliver(delivery({ status: 'delivering' }))).toBe(false)
   })
-  it('is read sooner while something is about to happen', () => {
+  it('is polled sooner while a change is expected', () => {
     const now = Date.parse('2026-11-21T09:00:00Z')
     expect(pauseOf([delivery({})], now)).toBe(4000)
     expect(pauseOf([delivery({ status: 'pending' })], now)).toBe(1000)
@@ -67,7 +67,7 @@ describe('the log', () => {
   })
 })
 
-it('says times short', () => {
+it('formats times briefly', () => {
   const now = Date.parse('2026-11-21T09:00:00Z')
   expect(soonText('2026-11-21T09:00:28Z', now)).toBe('in 28 s')
   expect(soonText('2026-11-21T09:10:00Z', now)).toBe('in 10 min')
@@ -79,7 +79,7 @@ it('says times short', () => {
   expect(momentText('2025-01-02T14:02:10Z', 'UTC', new Date(now))).toBe('2 Jan 2025, 14:02:10')
 })
 
-it('indents a body in pieces that are the text again', () => {
+it('indents a body in pieces that join to the same text', () => {
   const body = '{"id":"itg_1:v4","n":-1.5e3,"no":null,"s":"a \\"b\\": 1","l":[true,[]]}'
   const shown = pieces(body)
   expect(shown.map((p) => p.text).join('')).toBe(JSON.stringify(JSON.parse(body), null, 2))

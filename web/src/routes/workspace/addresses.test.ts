@@ -8,7 +8,7 @@ describe('parseAddresses', () => {
       invalid: [],
     })
   })
-  it('reads what a letter has in its To', () => {
+  it('reads the To header of an email', () => {
     expect(parseAddresses('"Lovelace, Ada" <ada@example.com>, Grace Hopper <grace@navy.example>')).toEqual({
       valid: ['ada@example.com', 'grace@navy.example'],
       invalid: [],
@@ -37,7 +37,7 @@ describe('parseAddresses', () => {
       'grace@example.com',
     ])
   })
-  it('finds nothing in nothing', () => {
+  it('finds nothing in an empty text', () => {
     expect(parseAddresses(' ,;\n\n" "')).toEqual({ valid: [], invalid: [] })
   })
 })

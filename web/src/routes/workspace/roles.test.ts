@@ -7,7 +7,7 @@ const admin = { role: 'admin' as const }
 const member = { role: 'member' as const }
 
 describe('roles', () => {
-  it('keep the last owner', () => {
+  it('protect the last owner', () => {
     expect(roleLockReason(owner, 'owner', [owner, admin])).toContain('only owner')
     expect(roleLockReason(owner, 'owner', [owner, owner])).toBeNull()
     expect(removalLockReason(owner, true, 'owner', [owner, member])).toContain('only owner')
@@ -17,13 +17,13 @@ describe('roles', () => {
     expect(givable('admin')).not.toContain('owner')
     expect(givable('member')).toEqual([])
   })
-  it('let everybody leave but the last owner', () => {
+  it('let everybody leave except the last owner', () => {
     expect(removalLockReason(member, true, 'member', [owner, member])).toBeNull()
     expect(removalLockReason(member, false, 'member', [owner, member])).not.toBeNull()
   })
 })
 
-it('says what an import made', () => {
+it('describes the result of an import', () => {
   const none = { id: 'b', name: 'B', lists: 0, cards: 0, labels: 0, checklists: 0, items: 0, comments: 0 }
   expect(countsText({ ...none, statusUpdates: 0 })).toBe('empty')
   expect(countsText({ ...none, lists: 1, cards: 1200, statusUpdates: 2 })).toBe(
