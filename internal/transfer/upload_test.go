@@ -115,7 +115,8 @@ func TestUploadWithoutProgress(t *testing.T) {
 			code                            string
 		}{
 			{workspace, "trello", "application/json", trelloOf(3), http.StatusCreated, ""},
-			{workspace, "trello", "application/x-ndjson", "{}", http.StatusBadRequest, "invalid_request"}, // rejected before any progress was reported
+			// Rejected before any progress was reported.
+			{workspace, "trello", "application/x-ndjson", "{}", http.StatusBadRequest, "invalid_request"},
 			{workspace, "jira", "application/x-ndjson", "{}", http.StatusBadRequest, "invalid_request"},
 			{"wsp_0", "trello", "application/x-ndjson", trelloOf(3), http.StatusNotFound, "not_found"},
 		} {
