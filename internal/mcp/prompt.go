@@ -84,7 +84,7 @@ func (e *Endpoint) getPrompt(ctx context.Context, p prompt, arguments map[string
 		}
 		given[a.Name] = v
 		if query := p.ids[a.Name]; query != "" {
-			if _, err := e.recordOf(ctx, query, map[string]any{a.Name: v}); err != nil {
+			if _, _, err := e.query(ctx, query, map[string]any{a.Name: v}); err != nil {
 				return nil, e.protocolError(ctx, p.Name, err)
 			}
 		}

@@ -59,69 +59,25 @@ func (e *Endpoint) addResources(s *sdk.Server) {
 	}
 }
 
-// resource is the content of a resource.
-type resource struct {
-	Notice   string           `json:"notice"`
-	Board    jsontext.Value   `json:"board,omitempty"`
-	Card     jsontext.Value   `json:"card,omitempty"`
-	Cards    []jsontext.Value `json:"cards,omitzero"`
-	Comments []jsontext.Value `json:"comments,omitzero"`
-	More     string           `json:"more,omitempty"` // how to get the rest
-}
-
 func (e *Endpoint) readResource(ctx context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 	ids := resourceURI.FindStringSubmatch(r.Params.URI)
 	if ids == nil {
 		return nil, noResource(r.Params.URI)
 	}
 	var (
-		content = resource{Notice: untrusted}
-		err     error
+		text []byte
+		err  error
 	)
 	if boardID, cardID := ids[1], ids[2]; cardID == "" {
-		content.Board, err = e.recordOf(ctx, "get_board", map[string]any{"boardId": boardID})
-		if err == nil {
-			in := map[string]any{"boardId": boardID}
-			content.Cards, content.More, err = e.recordsOf(ctx, "list_cards", in, len(content.Board))
-		}
+		text, err = e.boardResource(ctx, boardID)
 	} else {
-		content.Card, err = e.recordOf(ctx, "get_card", map[string]any{"cardId": cardID})
-		var card struct {
-			BoardID string `json:"boardId"`
-		}
-		if err == nil {
-			err = json.Unmarshal(content.Card, &card)
-		}
-		if err == nil && card.BoardID != boardID {
-			return nil, noResource(r.Params.URI)
-		}
-		if err == nil {
-			in := map[string]any{"cardId": cardID}
-			content.Comments, content.More, err = e.recordsOf(ctx, "list_comments", in, len(content.Card))
-		}
+		text, err = e.cardResource(ctx, boardID, cardID)
 	}
 	if f, ok := board.AsFault(err); ok && f.Code == board.CodeNotFound {
 		return nil, noResource(r.Params.URI)
 	}
 	if err != nil {
 		return nil, e.protocolError(ctx, r.Params.URI, err)
-	}
-	text, err := json.Marshal(content)
-	if err != nil {
-		return nil, fmt.Errorf("encode %s: %w", r.Params.URI, err)
-	}
-	if !smallEnough(record(text)) {
-		var complete map[string]any
-		if err := json.Unmarshal(text, &complete); err != nil {
-			return nil, fmt.Errorf("decode %s: %w", r.Params.URI, err)
-		}
-		short, err := shorten(complete, smallEnough, func(omitted []string) string {
-			return omittedText(omitted) + " Next: read the parts with tools."
-		})
-		if err != nil {
-			return nil, err
-		}
-		text = short.text
 	}
 	return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{
 		{URI: r.Params.URI, MIMEType: "application/json", Text: string(text)},
@@ -141,7 +97,7 @@ func (e *Endpoint) protocolError(ctx context.Context, about string, err error) e
 // JSON-RPC 2.0 reserves for servers. The message begins with the fault's code.
 const codeRefused = -32000
 
-// query calls a tool for the caller in ctx and returns its data and cursor.
+// query calls a tool for the caller in ctx and returns its complete data and cursor.
 func (e *Endpoint) query(ctx context.Context, name string, in map[string]any) (data jsontext.Value, cursor string, err error) {
 	object, err := json.Marshal(in, json.Deterministic(true))
 	if err != nil {
@@ -156,51 +112,24 @@ func (e *Endpoint) query(ctx context.Context, name string, in map[string]any) (d
 	if err != nil {
 		return nil, "", err
 	}
-	out, err := e.fit(ctx, t, call, record(visible(answer.Body)))
-	if err != nil {
-		return nil, "", err
-	}
 	var envelope struct {
 		Data       jsontext.Value `json:"data"`
 		NextCursor string         `json:"nextCursor"`
 	}
-	if err := json.Unmarshal(out.body, &envelope); err != nil {
+	if err := json.Unmarshal(visible(answer.Body), &envelope); err != nil {
 		return nil, "", fmt.Errorf("decode the response of %s: %w", name, err)
 	}
 	return envelope.Data, envelope.NextCursor, nil
 }
 
-func (e *Endpoint) recordOf(ctx context.Context, name string, in map[string]any) (jsontext.Value, error) {
-	data, _, err := e.query(ctx, name, in)
-	return data, err
-}
-
-// recordsOf reads the pages of a list until the list ends or the resource, which
-// already has used bytes, is full.
-func (e *Endpoint) recordsOf(
-	ctx context.Context, name string, in map[string]any, used int,
-) (all []jsontext.Value, more string, err error) {
-	all = []jsontext.Value{}
-	for {
-		data, cursor, err := e.query(ctx, name, in)
-		if err != nil {
-			return nil, "", err
-		}
-		var page []jsontext.Value
-		if err := json.Unmarshal(data, &page); err != nil {
-			return nil, "", fmt.Errorf("decode the response of %s: %w", name, err)
-		}
-		size := 0
-		for _, v := range page {
-			size += len(v) + 1
-		}
-		if used += size; used > maxResult*3/4 && len(all) > 0 { // leaves room for escaped quotes
-			return all, fmt.Sprintf("Use %s to read all of them page by page.", name), nil
-		}
-		all = append(all, page...)
-		if cursor == "" {
-			return all, "", nil
-		}
-		in["cursor"] = cursor
+// decoded is query that decodes the data.
+func decoded[T any](ctx context.Context, e *Endpoint, name string, in map[string]any) (out T, cursor string, err error) {
+	data, cursor, err := e.query(ctx, name, in)
+	if err != nil {
+		return out, "", err
 	}
+	if err := json.Unmarshal(data, &out); err != nil {
+		return out, "", fmt.Errorf("decode the response of %s: %w", name, err)
+	}
+	return out, cursor, nil
 }
