@@ -94,6 +94,7 @@ func (tx *Tx) Attempt(ctx context.Context, fn func() error) error {
 	if err != nil {
 		tx.pending, tx.touched, tx.seen, tx.held, tx.regranted, tx.dispatched = nil, nil, nil, nil, nil, nil
 		tx.noted, tx.notedBoard, tx.audited, tx.comment = nil, "", 0, ""
+		tx.grown, tx.sizes, tx.templates = nil, nil, nil
 		tx.run.Discard()
 		if _, err := tx.affected(ctx, "ROLLBACK TO SAVEPOINT attempt"); err != nil {
 			return err
