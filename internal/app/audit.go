@@ -93,15 +93,10 @@ func ExportAuditCSV(ctx context.Context, v *store.View, in AuditInput, file io.W
 		"id", "at", "operation", "actorType", "actorId", "actorName", "tokenId", "tokenName",
 		"boardId", "boardName", "boardVersion", "subject", "subjectName", "changes", "requestId",
 	}
-	begun := false
-	return eachAuditPage(ctx, v, in, file, func(w board.Workspace, page []board.AuditEntry) error {
-		if !begun {
-			begun = true
-			nameAudit(file, v, w, "csv")
-			if err := out.Write(names); err != nil {
-				return err
-			}
-		}
+	if err := out.Write(names); err != nil {
+		return err
+	}
+	return eachAuditPage(ctx, v, in, file, "csv", func(page []board.AuditEntry) error {
 		for _, e := range page {
 			changes, err := json.Marshal(e.Changes, json.Deterministic(true))
 			if err != nil {
@@ -138,8 +133,7 @@ func cell(s *string) string {
 
 // ExportAuditNDJSON writes each entry as a line of JSON.
 func ExportAuditNDJSON(ctx context.Context, v *store.View, in AuditInput, file io.Writer) error {
-	return eachAuditPage(ctx, v, in, file, func(w board.Workspace, page []board.AuditEntry) error {
-		nameAudit(file, v, w, "ndjson")
+	return eachAuditPage(ctx, v, in, file, "ndjson", func(page []board.AuditEntry) error {
 		var lines []byte
 		for _, e := range page {
 			line, err := json.Marshal(e, json.Deterministic(true))
@@ -153,17 +147,13 @@ func ExportAuditNDJSON(ctx context.Context, v *store.View, in AuditInput, file i
 	})
 }
 
-func nameAudit(file io.Writer, v *store.View, w board.Workspace, extension string) {
-	op.NameDocument(file, w.Name+" audit log", v.Time(), extension)
-}
-
 // auditPage is how many entries an export keeps in memory.
 const auditPage = 200
 
-// eachAuditPage calls write with successive pages of entries, newest first. It
-// calls write once with no entries if there are none.
+// eachAuditPage names the file and calls write with successive pages of entries,
+// newest first. It calls write once with no entries if there are none.
 func eachAuditPage(
-	ctx context.Context, v *store.View, in AuditInput, file io.Writer, write func(board.Workspace, []board.AuditEntry) error,
+	ctx context.Context, v *store.View, in AuditInput, file io.Writer, extension string, write func([]board.AuditEntry) error,
 ) error {
 	w, err := v.Workspace(ctx, in.WorkspaceID, board.ManageMembers)
 	if err != nil {
@@ -173,10 +163,11 @@ func eachAuditPage(
 	if err != nil {
 		return err
 	}
+	op.NameDocument(file, w.Name+" audit log", v.Time(), extension)
 	for before := ""; ; {
 		page, err := v.AuditEntries(ctx, w, f, before, auditPage)
 		if err == nil {
-			err = write(w, page)
+			err = write(page)
 		}
 		paused := false
 		if err == nil {

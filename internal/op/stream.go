@@ -136,11 +136,24 @@ type document struct {
 	*spool.Pipe
 	streams *streams
 	holds   bool   // a slot; only the producer uses it
-	name    string // set before the first byte
+	begun   bool   // whether it was written to; only the producer uses it
+	name    string // set before the first byte, and read after it
 }
 
-// NameDocument sets the file name of the document.
-func (d *document) NameDocument(name string) { d.name = name }
+// NameDocument sets the file name of the document. It panics after the first byte:
+// the name may have been sent by then.
+func (d *document) NameDocument(name string) {
+	if d.begun {
+		panic("op: a document is named after it was begun")
+	}
+	d.name = name
+}
+
+// Write adds a part of the document.
+func (d *document) Write(p []byte) (int, error) {
+	d.begun = d.begun || len(p) > 0
+	return d.Pipe.Write(p)
+}
 
 func (d *document) takeSlot(ctx context.Context) error {
 	select {
