@@ -21,6 +21,7 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 /** A workspace of its own, with a board in it. */
 export type World = {
   workspaceId: string
+  workspaceName: string
   boardId: string
   lists: Record<string, string>
   cards: Record<string, string>
@@ -136,7 +137,8 @@ async function makeWorld(page: Page, title: string): Promise<World> {
   const make = async (path: string, body: object) => (await ask<{ id: string }>(page, 'POST', path, body)).id
   const post = (path: string, body: object) => make(`/public/v1${path}`, body)
   await page.goto('/notifications')
-  const workspaceId = await make('/app/v1/workspaces', { name: title.slice(0, 60) })
+  const workspaceName = title.slice(0, 60).trim()
+  const workspaceId = await make('/app/v1/workspaces', { name: workspaceName })
   const boardId = await post('/boards', { workspaceId, name: 'Plan' })
   const lists: Record<string, string> = {}
   const cards: Record<string, string> = {}
@@ -144,7 +146,7 @@ async function makeWorld(page: Page, title: string): Promise<World> {
     lists[list] = await post(`/boards/${boardId}/lists`, { name: list })
     for (const card of titles) cards[card] = await post('/cards', { listId: lists[list], title: card })
   }
-  return { workspaceId, boardId, lists, cards, post }
+  return { workspaceId, workspaceName, boardId, lists, cards, post }
 }
 
 /** Creates a large board with one Trello import, from the titles of the cards of each list. */

@@ -149,7 +149,7 @@ test('on a phone the bell in the drawer opens the notifications page', async ({ 
   await grace.page.getByRole('button', { name: 'Menu' }).click()
   await grace.page
     .getByRole('navigation', { name: 'Workspaces and boards' })
-    .getByRole('link', { name: 'Notifications' })
+    .getByRole('link', { name: 'Notifications', exact: true })
     .click()
   await expect(grace.page).toHaveURL(/\/notifications$/)
   await expect(grace.page.getByText('No notifications yet')).toBeVisible()

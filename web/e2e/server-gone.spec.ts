@@ -111,7 +111,7 @@ test('a page of an outdated version reloads by itself', async ({ page, world }) 
       })
     },
   )
-  await page.getByRole('link', { name: /^Members of a page/ }).click()
+  await page.getByRole('link', { name: `Members of ${world.workspaceName}` }).click()
   await page.waitForEvent('load')
   await expect(page.getByRole('heading', { name: 'Members' }).first()).toBeVisible()
 })
@@ -150,7 +150,7 @@ test('an interrupted chunk of the application is loaded again, with its style sh
     broken.push(kind)
     return route.abort('connectionreset')
   })
-  await page.getByRole('link', { name: /^Members of a part/ }).click()
+  await page.getByRole('link', { name: `Members of ${world.workspaceName}` }).click()
   await expect(page.getByRole('heading', { name: 'Members' }).first()).toBeVisible()
   expect(broken.toSorted()).toEqual(['css', 'js'])
   const bare = await page.evaluate(
