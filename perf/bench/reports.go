@@ -19,9 +19,6 @@ import (
 // reportZone is the time zone of the reports.
 const reportZone = "Europe/Zurich"
 
-// fillTime bounds the import of one workspace.
-const fillTime = 10 * time.Minute
-
 // reportMeasures returns the reports in the order of the table.
 func reportMeasures() []string {
 	return []string{nameSearchRare, nameSearchMedium, nameSearchCommon, nameDashboard, nameCalendar, nameFilterCards}
