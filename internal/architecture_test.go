@@ -75,6 +75,8 @@ var layers = []layer{
 		"internal/trace"}, nil, "it changes data only through the engine"},
 	{"internal/transfer", []string{"internal/board", "internal/query", "internal/spool", "internal/store", "internal/op"}, nil,
 		"it changes data only through the engine"},
+	{"internal/job", []string{"internal/backoff", "internal/board", "internal/store"}, nil,
+		"it writes what others have drafted and knows no operation"},
 	{"internal/hook", []string{"internal/backoff", "internal/board", "internal/store", "internal/trace"}, nil,
 		"it reads the outbox and calls no operation"},
 	{"internal/notify", []string{"internal/backoff", "internal/board", "internal/store", "internal/session"}, nil,

@@ -23,6 +23,7 @@ import (
 	"cardwall/internal/guest"
 	"cardwall/internal/hook"
 	"cardwall/internal/ical"
+	"cardwall/internal/job"
 	"cardwall/internal/live"
 	"cardwall/internal/mail"
 	"cardwall/internal/mcp"
@@ -158,6 +159,7 @@ type running struct {
 	spool     *spool.Folder
 	holder    string // id of this process as a holder of leases
 	hub       *live.Hub
+	jobs      *job.Engine
 	draining  atomic.Bool
 	stops     []func() // stop functions of the background workers, in the order of their start
 }
@@ -177,10 +179,12 @@ func (s *running) handler() (http.Handler, error) {
 	})
 	s.hub = live.NewHub(db, s.log)
 	s.stops = append(s.stops, gate.Close, s.accounts.Close, s.hub.Close)
+	s.jobs = job.New(job.Options{DB: db, Holder: s.holder, Draft: app.DraftJob, Metrics: telemetry.jobs, Log: s.log})
+	imports := transfer.Importer{DB: db, Jobs: s.jobs, Uploads: transfer.NewUploads(s.spool, 0), Holder: s.holder + ":upload",
+		Log: s.log, Metrics: telemetry.imports}
 	engine := op.NewEngine(db)
 	engine.CheckAddress, engine.Log, engine.Metrics = s.guard.Check, s.log, telemetry.operations
 	engine.Spool = s.spool
-	uploads := transfer.NewUploads(s.spool, 0)
 	telemetry.operations.Announce(s.operations.All())
 	served := s.programs.Pages(db, gate, s.application)
 	maps.Copy(served, s.accounts.Pages(db, gate, rest.ApplicationPrefix))
@@ -201,7 +205,7 @@ func (s *running) handler() (http.Handler, error) {
 		Mounts: map[string]rest.Mount{
 			board.MCPPath: tools.Serve,
 			"GET " + rest.ApplicationPrefix + "/live":                             s.hub.Serve,
-			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db, s.log, telemetry.imports, uploads),
+			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": imports.Serve,
 		},
 		Uploads:     map[string]bool{"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": true},
 		Application: s.application,
@@ -226,6 +230,7 @@ func (s *running) startWorkers(ctx context.Context) {
 	for _, run := range []func(context.Context){
 		hook.New(hooks).Run, // the next server repeats an attempt that was not recorded
 		automate.New(rules).Run,
+		s.jobs.Run, // the next server continues its jobs
 		emails.Run, // another server sends the email when the lease expires
 		notify.New(s.db, s.holder, s.log).Run,
 	} {

@@ -10,6 +10,7 @@ import (
 
 	"cardwall/internal/automate"
 	"cardwall/internal/hook"
+	"cardwall/internal/job"
 	"cardwall/internal/live"
 	"cardwall/internal/mail"
 	"cardwall/internal/op"
@@ -35,6 +36,7 @@ type telemetry struct {
 	rules        *automate.Metrics
 	emails       *mail.Metrics
 	imports      *transfer.Metrics
+	jobs         *job.Metrics
 	housekeeping housekeepingMetrics
 	ready        prometheus.Gauge
 	registry     *prometheus.Registry
@@ -46,7 +48,7 @@ type telemetry struct {
 func newTelemetry(g *globals) (o telemetry, err error) {
 	o = telemetry{
 		database: store.NewMetrics(), operations: op.NewMetrics(), requests: rest.NewMetrics(), gate: session.NewMetrics(),
-		hooks: hook.NewMetrics(), rules: automate.NewMetrics(), emails: mail.NewMetrics(), imports: transfer.NewMetrics(),
+		hooks: hook.NewMetrics(), rules: automate.NewMetrics(), emails: mail.NewMetrics(), imports: transfer.NewMetrics(), jobs: job.NewMetrics(),
 		housekeeping: newHousekeepingMetrics(),
 	}
 	o.ready = prometheus.NewGauge(prometheus.GaugeOpts{
@@ -90,7 +92,7 @@ func (o telemetry) register(db *store.DB, hub *live.Hub, room *spool.Folder) {
 			Name: "cardwall_spool_limit_bytes", Help: "Room for them (CARDWALL_SPOOL_LIMIT).",
 		}, func() float64 { return float64(room.Limit()) }))
 	for _, of := range []interface{ Collectors() []prometheus.Collector }{
-		db, hub, o.operations, o.requests, o.gate, o.hooks, o.rules, o.emails, o.imports, o.housekeeping,
+		db, hub, o.operations, o.requests, o.gate, o.hooks, o.rules, o.emails, o.imports, o.jobs, o.housekeeping,
 	} {
 		r.MustRegister(of.Collectors()...)
 	}

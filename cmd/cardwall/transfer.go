@@ -43,7 +43,7 @@ func (c *importCardwallCommand) Run(ctx context.Context, g *globals) error {
 	return c.run(ctx, g, transfer.Import)
 }
 
-type importer func(context.Context, *store.Tx, string, io.Reader, transfer.Progress) (transfer.Report, error)
+type importer func(context.Context, *store.Draft, io.Reader, transfer.Progress) (transfer.Report, error)
 
 func (c *importFlags) run(ctx context.Context, g *globals, read importer) error {
 	var file io.ReadSeeker
@@ -70,11 +70,15 @@ func (c *importFlags) run(ctx context.Context, g *globals, read importer) error 
 			return err
 		}
 		var report transfer.Report
-		if err := db.Write(ctx, caller, func(tx *store.Tx) (err error) {
+		if err := db.Write(ctx, caller, func(tx *store.Tx) error {
 			if _, err := file.Seek(0, io.SeekStart); err != nil { // the transaction may be retried
 				return err
 			}
-			report, err = read(ctx, tx, c.Workspace, file, g.progress)
+			w, err := tx.Workspace(ctx, c.Workspace, board.CreateBoards)
+			if err != nil {
+				return err
+			}
+			report, err = read(ctx, tx.NewDraft(w), file, g.progress)
 			return err
 		}); err != nil {
 			return err

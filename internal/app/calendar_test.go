@@ -181,12 +181,17 @@ func TestCalendarIsBounded(t *testing.T) {
 		write := func(from, to int) {
 			s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 				l, err := tx.List(ctx, lists[0], board.Edit)
-				for i := from; i < to && err == nil; i++ {
-					day := "2026-05-01"
-					err = tx.ImportCard(ctx, &board.Card{ID: tx.NewID("crd_"), BoardID: l.BoardID, ListID: l.ID, Rank: ranks[i],
-						Number: i + 1, Title: fmt.Sprint(i), Description: new(string), Due: board.Due{DueDate: &day}})
+				if err != nil {
+					return err
 				}
-				return err
+				var cards []store.WholeCard
+				for i := from; i < to; i++ {
+					day := "2026-05-01"
+					cards = append(cards, store.WholeCard{CardDetail: board.CardDetail{Card: board.Card{ID: tx.NewID("crd_"), ListID: l.ID,
+						Rank: ranks[i], Title: fmt.Sprint(i), Description: new(string), Due: board.Due{DueDate: &day}}}})
+				}
+				tx.Emit(l.BoardID, board.BoardEvent(board.KindBoardUpdated, board.Changes{})) // which also writes the counts
+				return tx.InsertCards(ctx, l.BoardID, cards)
 			})
 		}
 		write(0, 5000)

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"cardwall/internal/board"
@@ -57,7 +58,7 @@ func CopyCard(ctx context.Context, tx *store.Tx, in CopyCardInput) (board.Card, 
 	in.leaveOut(&whole)
 	copies := []store.WholeCard{whole}
 	if list.BoardID != card.BoardID {
-		if err := takeOut(tx, card.BoardID, "listId"); err != nil {
+		if err := takeOut(tx.View, card.BoardID, "listId"); err != nil {
 			return board.Card{}, err
 		}
 		tx.Quiet()
@@ -65,7 +66,7 @@ func CopyCard(ctx context.Context, tx *store.Tx, in CopyCardInput) (board.Card, 
 			return board.Card{}, err
 		}
 	}
-	renew(tx, copies, list.ID, false)
+	renew(tx.View, copies, list.ID, false)
 	rank, after, err := tx.NewCardRank(ctx, list.ID, in.Position)
 	if err != nil {
 		return board.Card{}, err
@@ -97,8 +98,8 @@ func (in CopyCardInput) leaveOut(c *store.WholeCard) {
 
 // renew turns copied cards into new cards for a list. They get new ids, are
 // created by the caller, are open, and are not done unless keepDone is set.
-func renew(tx *store.Tx, cards []store.WholeCard, listID string, keepDone bool) {
-	now := tx.Now()
+func renew(v *store.View, cards []store.WholeCard, listID string, keepDone bool) {
+	now := v.Now()
 	done := func(at *board.Instant) *board.Instant {
 		if at == nil || !keepDone {
 			return nil
@@ -107,20 +108,20 @@ func renew(tx *store.Tx, cards []store.WholeCard, listID string, keepDone bool) 
 	}
 	for i := range cards {
 		c := &cards[i]
-		c.ID, c.ListID, c.CreatedBy = tx.NewID("crd_"), listID, tx.Caller().Person()
+		c.ID, c.ListID, c.CreatedBy = v.NewID("crd_"), listID, v.Caller().Person()
 		c.SetArchived(nil, nil)
 		c.DoneAt = done(c.DoneAt)
 		c.Done = c.DoneAt != nil
 		for n := range c.Checklists {
 			k := &c.Checklists[n]
-			k.ID = tx.NewID("chk_")
+			k.ID = v.NewID("chk_")
 			for m := range k.Items {
 				it := &k.Items[m]
-				it.ID, it.DoneAt = tx.NewID("chi_"), done(it.DoneAt)
+				it.ID, it.DoneAt = v.NewID("chi_"), done(it.DoneAt)
 			}
 		}
 		for n := range c.CommentList {
-			c.CommentList[n].ID = tx.NewID("cmt_")
+			c.CommentList[n].ID = v.NewID("cmt_")
 		}
 	}
 }
@@ -156,7 +157,7 @@ func CopyList(ctx context.Context, tx *store.Tx, in CopyListInput) (board.List, 
 		return list, err
 	}
 	list.ID = tx.NewID("lst_")
-	renew(tx, cards, list.ID, false)
+	renew(tx.View, cards, list.ID, false)
 	return list, addList(ctx, tx, &list, cards, at)
 }
 
@@ -197,125 +198,125 @@ type CopyBoardInput struct {
 // CopyBoard copies a board's description, colour, visibility, features, labels,
 // open lists with their WIP limits and, on request, the open cards. Members are
 // not copied; the caller becomes the copy's admin. The public page is not
-// copied either. A copy sends no events.
-func CopyBoard(ctx context.Context, tx *store.Tx, in CopyBoardInput) (board.BoardDetail, error) {
+// copied either. A copy sends no events. A job makes the copy of a large board.
+func CopyBoard(ctx context.Context, tx *store.Tx, in CopyBoardInput) (board.BoardDetail, *board.Job, error) {
 	source, err := tx.Board(ctx, in.BoardID, board.View)
 	if err != nil {
-		return board.BoardDetail{}, err
+		return board.BoardDetail{}, nil, err
 	}
 	if in.WorkspaceID == "" {
 		in.WorkspaceID = source.WorkspaceID
 	}
 	w, err := tx.Workspace(ctx, in.WorkspaceID, board.CreateBoards)
 	if err != nil {
-		return board.BoardDetail{}, err
+		return board.BoardDetail{}, nil, err
 	}
-	if err := takeOut(tx, source.ID, "boardId"); err != nil {
-		return board.BoardDetail{}, err
+	if in.Name, err = title("name", in.Name); err != nil {
+		return board.BoardDetail{}, nil, err
 	}
-	name, err := title("name", in.Name)
+	if err := takeOut(tx.View, source.ID, "boardId"); err != nil {
+		return board.BoardDetail{}, nil, err
+	}
+	if in.IncludeCards && source.OpenCards > smallBoard {
+		job, err := tx.InsertJob(ctx, store.NewJob{Kind: board.JobCopyBoard, Workspace: w, Name: in.Name, Input: in})
+		return board.BoardDetail{}, &job, err
+	}
+	d := tx.NewSmallDraft(w)
+	b, err := in.draft(ctx, d, source)
+	if errors.Is(err, store.ErrLargeDraft) {
+		job, err := tx.InsertJob(ctx, store.NewJob{Kind: board.JobCopyBoard, Workspace: w, Name: in.Name, Input: in})
+		return board.BoardDetail{}, &job, err
+	}
 	if err != nil {
-		return board.BoardDetail{}, err
+		return board.BoardDetail{}, nil, err
 	}
-	labels, lists, err := sourceOf(ctx, tx, source.ID, in.IncludeCards)
+	out, err := boardDetail(ctx, tx.View, b)
+	return out, nil, err
+}
+
+// DraftCopy adds a copy of a board to the draft of a job. It checks again what
+// the caller may do.
+func DraftCopy(ctx context.Context, d *store.Draft, in CopyBoardInput) error {
+	source, err := d.View().Board(ctx, in.BoardID, board.View)
 	if err != nil {
-		return board.BoardDetail{}, err
+		return err
 	}
-	tx.Quiet()
-	b := board.Board{Name: name, Description: source.Description, Color: source.Color, Visibility: source.Visibility,
+	if err := takeOut(d.View(), source.ID, "boardId"); err != nil {
+		return err
+	}
+	_, err = in.draft(ctx, d, source)
+	return err
+}
+
+// draft adds the copy of a board that the view of the draft has loaded.
+func (in CopyBoardInput) draft(ctx context.Context, d *store.Draft, source board.Board) (board.Board, error) {
+	v := d.View()
+	b := board.Board{Name: in.Name, Description: source.Description, Color: source.Color, Visibility: source.Visibility,
 		Features: source.Features}
-	if err := addBoard(ctx, tx, &b, w); err != nil {
-		return board.BoardDetail{}, err
+	labels, lists, err := partsOf(ctx, v, source.ID)
+	if err != nil {
+		return b, err
+	}
+	if err := draftBoard(ctx, d, &b); err != nil {
+		return b, err
 	}
 	copied := map[string]board.LabelRef{}
 	old := slices.Clone(labels)
-	if err := addLabels(ctx, tx, b.ID, labels); err != nil {
-		return board.BoardDetail{}, err
+	if err := draftLabels(ctx, d, b.ID, labels); err != nil {
+		return b, err
 	}
 	for i, l := range labels {
 		copied[old[i].ID] = board.LabelRef{ID: l.ID, Name: l.Name, Color: l.Color}
 	}
-	for i := range lists {
-		l := &lists[i]
-		if err := roomForList(tx, b.ID, len(l.cards), len(l.cards)); err != nil {
-			return board.BoardDetail{}, err
+	var order draftOrder
+	for _, l := range lists {
+		from := l.ID
+		if err := order.list(ctx, d, b.ID, &l); err != nil {
+			return b, err
 		}
-		relabel(l.cards, func(own board.LabelRef) (board.LabelRef, bool) { return copied[own.ID], true })
-		if _, err := keepSeeing(ctx, tx, l.cards, b.ID); err != nil {
-			return board.BoardDetail{}, err
-		}
-		l.ID, l.BoardID = tx.NewID("lst_"), b.ID
-		renew(tx, l.cards, l.ID, true)
-		if err := addList(ctx, tx, &l.List, l.cards, board.Position{}); err != nil {
-			return board.BoardDetail{}, err
-		}
-	}
-	return freshBoard(ctx, tx, b)
-}
-
-// listWithCards is a list with cards to insert into another board.
-type listWithCards struct {
-	board.List
-	cards []store.WholeCard
-}
-
-// sourceOf reads the parts of a board that are copied or stored in a template.
-func sourceOf(ctx context.Context, tx *store.Tx, boardID string, cards bool) ([]board.Label, []listWithCards, error) {
-	count, err := tx.CountLabels(ctx, boardID)
-	if err != nil {
-		return nil, nil, err
-	}
-	labels, err := tx.Labels(ctx, boardID, "", "", count)
-	if err != nil {
-		return nil, nil, err
-	}
-	lists, err := tx.Lists(ctx, boardID, false, "", tx.On(boardID).OpenLists)
-	if err != nil {
-		return nil, nil, err
-	}
-	out := make([]listWithCards, len(lists))
-	for i, l := range lists {
-		out[i].List = l
-		if !cards {
+		if !in.IncludeCards {
 			continue
 		}
-		if out[i].cards, err = tx.CardsOf(ctx, l.ID, false); err != nil {
-			return nil, nil, err
+		err := eachOpenCard(ctx, v, from, func(cards []store.WholeCard) error {
+			relabel(cards, func(own board.LabelRef) (board.LabelRef, bool) { return copied[own.ID], true })
+			seeing, err := d.PeopleSeeing(ctx, b.ID, assigneesOf(cards))
+			if err != nil {
+				return err
+			}
+			keepAssignees(cards, func(id string) bool { return seeing[id] })
+			return order.cards(ctx, d, b.ID, l.ID, cards, true)
+		})
+		if err != nil {
+			return b, err
 		}
 	}
-	return labels, out, nil
+	return b, endBoard(ctx, d, &b)
 }
 
-// addBoard creates a board of the caller in a workspace, with the name,
-// description, colour, visibility and features of b.
-func addBoard(ctx context.Context, tx *store.Tx, b *board.Board, w board.Workspace) error {
-	b.ID, b.WorkspaceID, b.CreatedBy = tx.NewID("brd_"), w.ID, tx.Caller().Person()
-	b.Features.PublicPage = false // the copy was not published by anyone
-	if err := tx.InsertBoard(ctx, b, w); err != nil {
-		return err
+// partsOf reads the labels and open lists of a board.
+func partsOf(ctx context.Context, v *store.View, boardID string) ([]board.Label, []board.List, error) {
+	count, err := v.CountLabels(ctx, boardID)
+	if err != nil {
+		return nil, nil, err
 	}
-	tx.Emit(b.ID, boardCreated(*b))
-	return nil
+	labels, err := v.Labels(ctx, boardID, "", "", count)
+	if err != nil {
+		return nil, nil, err
+	}
+	lists, err := v.Lists(ctx, boardID, false, "", v.On(boardID).OpenLists)
+	return labels, lists, err
 }
 
-// addLabels creates copies of labels on a new board.
-func addLabels(ctx context.Context, tx *store.Tx, boardID string, labels []board.Label) error {
-	if err := board.Room("labels on a board", 0, len(labels), tx.Limits().Labels); err != nil {
-		return err
-	}
-	for i := range labels {
-		l := &labels[i]
-		l.ID, l.BoardID = tx.NewID("lbl_"), boardID
-		if err := tx.InsertLabel(ctx, l); err != nil {
+// eachOpenCard calls fn with the open cards of a list, a page at a time.
+func eachOpenCard(ctx context.Context, v *store.View, listID string, fn func([]store.WholeCard) error) error {
+	for rank := ""; ; {
+		cards, err := v.OpenCardsAfter(ctx, listID, rank, cardsAtOnce)
+		if err != nil || len(cards) == 0 {
 			return err
 		}
-		tx.Emit(boardID, board.LabelCreated(*l))
+		rank = cards[len(cards)-1].Rank
+		if err := fn(cards); err != nil {
+			return err
+		}
 	}
-	return nil
-}
-
-// freshBoard returns the details of a new board with contents.
-func freshBoard(ctx context.Context, tx *store.Tx, b board.Board) (board.BoardDetail, error) {
-	b.Version, b.OpenCards = tx.BoardVersion(), tx.On(b.ID).OpenCards
-	return boardDetail(ctx, tx.View, b)
 }

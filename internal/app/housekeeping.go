@@ -11,7 +11,7 @@ import (
 
 const (
 	housekeepingLease = 5 * time.Minute
-	purgeAtOnce       = 500              // cards of a deleted board per transaction
+	purgeAtOnce       = 50               // cards of a deleted board per transaction
 	countingTime      = 30 * time.Second // counting the storage of boards, each time
 )
 
@@ -25,6 +25,7 @@ type Housekept struct {
 	Reranks       int64
 	Deliveries    int64
 	Runs          int64 // of automation rules
+	Jobs          int64
 	Connections   int64 // expired codes, device requests and programs
 	Notifications int64
 	Accounts      int64             // expired sessions, sign-ups and links
@@ -32,8 +33,8 @@ type Housekept struct {
 }
 
 // Housekeep deletes expired data: boards and workspaces after 30 days in the
-// trash, responses stored for idempotency keys after 24 hours, deliveries and
-// rule runs after 30 days, notifications after 90 days, and sessions, links
+// trash, responses stored for idempotency keys after 24 hours, deliveries,
+// rule runs and ended jobs after 30 days, notifications after 90 days, and sessions, links
 // from emails and tokens of connected programs when they expire. Only one of
 // several servers does this at a time; for the others it does nothing. Holder
 // is the server's own name.
@@ -57,6 +58,9 @@ func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, err
 			return err
 		}
 		if done.Runs, err = tx.PurgeRuns(ctx); err != nil {
+			return err
+		}
+		if done.Jobs, err = tx.PurgeJobs(ctx); err != nil {
 			return err
 		}
 		if done.Notifications, err = tx.PurgeNotifications(ctx); err != nil {
@@ -110,17 +114,16 @@ func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, err
 	return done, nil
 }
 
-// purgeBoard deletes a board in several transactions. After an interruption the
+// purgeBoard deletes a board in short transactions. After an interruption the
 // next call continues.
 func purgeBoard(ctx context.Context, db *store.DB, id string) error {
-	for more := true; more; {
-		if err := db.Write(ctx, board.System(), func(tx *store.Tx) error {
-			n, err := tx.PurgeCards(ctx, id, purgeAtOnce)
-			more = n == purgeAtOnce
+	for gone := false; !gone; {
+		if _, err := db.WriteSlice(ctx, func(tx *store.Tx) (err error) {
+			gone, err = tx.PurgeBoard(ctx, id, purgeAtOnce)
 			return err
 		}); err != nil {
 			return err
 		}
 	}
-	return db.Write(ctx, board.System(), func(tx *store.Tx) error { return tx.PurgeBoard(ctx, id) })
+	return nil
 }

@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -8,6 +9,7 @@ import (
 	"cardwall/internal/apptest"
 	"cardwall/internal/board"
 	"cardwall/internal/dbtool"
+	"cardwall/internal/store"
 )
 
 func TestTrashIsEmptiedAfterThirtyDays(t *testing.T) {
@@ -57,6 +59,45 @@ func TestOneServerRunsHousekeeping(t *testing.T) {
 		s.Clock.Advance(2 * time.Minute)
 		if !lease("two") || lease("one") {
 			t.Error("an expired lease does not go to the next server")
+		}
+	})
+}
+
+// A board is deleted in steps, so that others can write between them.
+func TestBoardIsPurgedInSteps(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		id := ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": "Old"}).ID()
+		list := ada.Must("create_list", apptest.Fields{"boardId": id, "name": "List"}).ID()
+		for range 7 {
+			card := ada.Must("create_card", apptest.Fields{"listId": list, "title": "Card"}).ID()
+			for _, title := range []string{"One", "Two", "Three"} {
+				ada.Must("update_card", apptest.Fields{"cardId": card, "title": title})
+			}
+		}
+		rows := func() []string {
+			return s.Column("SELECT CAST(count(*) AS TEXT) FROM cards WHERE board_id = '" + id + "' UNION ALL " +
+				"SELECT CAST(count(*) AS TEXT) FROM activity WHERE board_id = '" + id + "'")
+		}
+		var left [][]string
+		for gone := false; !gone; {
+			if _, err := s.DB.WriteSlice(t.Context(), func(tx *store.Tx) (err error) {
+				gone, err = tx.PurgeBoard(t.Context(), id, 2)
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			left = append(left, rows())
+		}
+		// Thirty entries: the board, the list, and four for each card.
+		want := [][]string{{"5", "30"}, {"3", "30"}, {"1", "30"}, {"0", "30"}, {"0", "10"}, {"0", "0"}, {"0", "0"}}
+		if !reflect.DeepEqual(left, want) {
+			t.Errorf("cards and activity entries after each step: got %v, want %v", left, want)
+		}
+		if findings, err := dbtool.Examine(t.Context(), s.DB); err != nil || len(findings) > 0 {
+			t.Errorf("the doctor finds %v %v", findings, err)
 		}
 	})
 }

@@ -50,7 +50,7 @@ func MoveCardToBoard(ctx context.Context, tx *store.Tx, in MoveCardToBoardInput)
 		return MovedCard{}, board.Invalid("listId must be a list of another board. Use move_card to move a card on "+
 			"its own board.").In("listId", board.RuleValue)
 	}
-	if err := takeOut(tx, card.BoardID, "listId"); err != nil {
+	if err := takeOut(tx.View, card.BoardID, "listId"); err != nil {
 		return MovedCard{}, err
 	}
 	if err := roomForCard(ctx, tx, list, 1); err != nil {
@@ -103,7 +103,7 @@ func MoveListToBoard(ctx context.Context, tx *store.Tx, in MoveListToBoardInput)
 		return MovedList{}, board.Invalid("boardId must be another board. Use move_list to move a list on its "+
 			"own board.").In("boardId", board.RuleValue)
 	}
-	if err := takeOut(tx, list.BoardID, "boardId"); err != nil {
+	if err := takeOut(tx.View, list.BoardID, "boardId"); err != nil {
 		return MovedList{}, err
 	}
 	cards, err := tx.CardsOf(ctx, list.ID, true)
@@ -144,11 +144,11 @@ func MoveListToBoard(ctx context.Context, tx *store.Tx, in MoveListToBoardInput)
 // takeOut returns an error if content of a confidential board would move to
 // another board without the scope admin, because that shares it. Field is the
 // input field of the other board.
-func takeOut(tx *store.Tx, fromBoardID, field string) error {
-	if tx.On(fromBoardID).Visibility != board.Confidential {
+func takeOut(v *store.View, fromBoardID, field string) error {
+	if v.On(fromBoardID).Visibility != board.Confidential {
 		return nil
 	}
-	return tx.Caller().Needs(board.ScopeAdmin, field+": taking content out of a confidential board")
+	return v.Caller().Needs(board.ScopeAdmin, field+": taking content out of a confidential board")
 }
 
 // named returns a board's id as the other board may show it: "" for a
@@ -167,6 +167,12 @@ func roomForList(tx *store.Tx, boardID string, open, all int) error {
 	if err := board.Room("open lists on a board", a.OpenLists, 1, limits.OpenLists); err != nil {
 		return err
 	}
+	return roomForCards(a, limits, open, all)
+}
+
+// roomForCards returns an error if a board has no room for a number of open cards
+// and of cards in total.
+func roomForCards(a *board.Access, limits board.Limits, open, all int) error {
 	if err := board.Room("open cards on a board", a.OpenCards, open, limits.OpenCards); err != nil {
 		return err
 	}
@@ -238,6 +244,15 @@ func relabel(cards []store.WholeCard, other func(board.LabelRef) (board.LabelRef
 
 // keepSeeing keeps only assignees who can see a board. It returns the others.
 func keepSeeing(ctx context.Context, tx *store.Tx, cards []store.WholeCard, boardID string) ([]board.UserRef, error) {
+	seeing, err := tx.PeopleOf(ctx, boardID, assigneesOf(cards))
+	if err != nil {
+		return nil, err
+	}
+	return keepAssignees(cards, func(id string) bool { _, ok := seeing[id]; return ok }), nil
+}
+
+// assigneesOf returns the ids of the assignees of cards.
+func assigneesOf(cards []store.WholeCard) []string {
 	var people []string
 	for _, c := range cards {
 		for _, u := range c.Assignees {
@@ -245,17 +260,17 @@ func keepSeeing(ctx context.Context, tx *store.Tx, cards []store.WholeCard, boar
 		}
 	}
 	slices.Sort(people)
-	seeing, err := tx.PeopleOf(ctx, boardID, slices.Compact(people))
-	if err != nil {
-		return nil, err
-	}
+	return slices.Compact(people)
+}
+
+// keepAssignees removes assignees from cards and returns them.
+func keepAssignees(cards []store.WholeCard, keep func(userID string) bool) []board.UserRef {
 	lost := []board.UserRef{}
 	for i := range cards {
 		staying := []board.UserRef{}
 		for _, u := range cards[i].Assignees {
-			_, sees := seeing[u.ID]
 			switch {
-			case sees:
+			case keep(u.ID):
 				staying = append(staying, u)
 			case !slices.Contains(lost, u):
 				lost = append(lost, u)
@@ -263,7 +278,7 @@ func keepSeeing(ctx context.Context, tx *store.Tx, cards []store.WholeCard, boar
 		}
 		cards[i].Assignees = staying
 	}
-	return lost, nil
+	return lost
 }
 
 // unassign unassigns people who cannot see the other board from a card, or from

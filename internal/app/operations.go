@@ -14,6 +14,7 @@ func Operations() *op.Registry {
 	registerOrganizations(r)
 	registerBoards(r)
 	registerBoardPages(r)
+	registerJobs(r)
 	registerLists(r)
 	registerCards(r)
 	registerComments(r)
@@ -144,20 +145,21 @@ func registerBoards(r *op.Registry) {
 		"Move a board to the trash. A board admin can restore it for 30 days; after that it is deleted "+
 			"permanently.",
 		TrashBoard, op.Admin)
-	op.Command(r, "copy_board", "POST /boards/{boardId}/copy",
+	op.Long(r, "copy_board", "POST /boards/{boardId}/copy",
 		"Copy a board with its labels and open lists and, on request, its open cards. Members are not copied; "+
 			"the caller becomes the copy's admin. A copy sends no events. Copying a confidential board also "+
-			"requires the scope admin.",
-		CopyBoard, op.Creates)
+			"requires the scope admin. A job makes the copy of a large board.",
+		CopyBoard, boardOfJob, op.Creates)
 	op.Command(r, "save_board_as_template", "POST /boards/{boardId}/template",
 		"Save a board as a template of its workspace. A template keeps features, labels, open lists and, on "+
 			"request, open cards without people and dates. Confidential boards cannot be saved as templates.",
 		SaveBoardAsTemplate, op.Creates)
 	op.Query(r, "list_board_templates", "GET /board-templates",
 		"List the built-in templates and the templates of a workspace.", ListBoardTemplates)
-	op.Command(r, "create_board_from_template", "POST /board-templates/{templateId}/boards",
-		"Create a board from a template. The caller becomes its admin. Like a copy, it sends no events.",
-		CreateBoardFromTemplate, op.Creates)
+	op.Long(r, "create_board_from_template", "POST /board-templates/{templateId}/boards",
+		"Create a board from a template. The caller becomes its admin. Like a copy, it sends no events. "+
+			"A job makes the board if the template is large.",
+		CreateBoardFromTemplate, boardOfJob, op.Creates)
 	op.Query(r, "get_board_template", "GET /board-templates/{templateId}",
 		"Get a template with the first cards of its lists.", GetBoardTemplate, op.Application)
 	op.Command(r, "delete_board_template", "DELETE /board-templates/{templateId}",
@@ -215,6 +217,16 @@ func registerBoardPages(r *op.Registry) {
 		RenewPublicPage, op.Admin, op.Application, op.Unkeyed)
 	op.Query(r, "list_trashed_boards", "GET /workspaces/{workspaceId}/trash",
 		"List the boards in a workspace's trash that the caller may restore.", ListTrashedBoards, op.Application)
+}
+
+func registerJobs(r *op.Registry) {
+	r.In("Jobs", "Imports and copies that take longer than one request.")
+	op.Query(r, "get_job", "GET /jobs/{jobId}", "Get the state and the progress of a job that the caller started.", GetJob)
+	op.Query(r, "list_jobs", "GET /workspaces/{workspaceId}/jobs",
+		"List the caller's jobs in a workspace, newest first. Jobs are listed for 30 days after their end.", ListJobs)
+	op.Command(r, "cancel_job", "POST /jobs/{jobId}/cancel",
+		"Cancel a job that the caller started. What it made so far is deleted. A job that has ended stays as it is.", CancelJob,
+		op.Destructive)
 }
 
 func registerLists(r *op.Registry) {

@@ -84,7 +84,8 @@ func fillReports(b *testing.B, s *apptest.Service, ada *apptest.Person, workspac
 			}
 			w := board.Board{ID: tx.NewID("brd_"), WorkspaceID: workspace, Name: "Board", Visibility: board.VisibleToWorkspace,
 				Features: board.NewBoardFeatures(), Version: 1000}
-			if err := tx.ImportBoard(ctx, &w, in); err != nil {
+			d := tx.NewDraft(in)
+			if err := d.Board(ctx, &w); err != nil {
 				return err
 			}
 			var lists []string
@@ -93,11 +94,11 @@ func fillReports(b *testing.B, s *apptest.Service, ada *apptest.Person, workspac
 			for i := range 6 {
 				lists = append(lists, tx.NewID("lst_"))
 				labels = append(labels, board.LabelRef{ID: tx.NewID("lbl_"), Name: fmt.Sprint("Label ", i), Color: "red"})
-				if err := tx.ImportList(ctx, &board.List{ID: lists[i], BoardID: w.ID, Name: "List", Rank: ranks[i],
+				if err := d.List(ctx, &board.List{ID: lists[i], BoardID: w.ID, Name: "List", Rank: ranks[i],
 					WIPMode: "soft", WIPLimit: &limit}); err != nil {
 					return err
 				}
-				if err := tx.ImportLabel(ctx,
+				if err := d.Label(ctx,
 					&board.Label{ID: labels[i].ID, BoardID: w.ID, Name: labels[i].Name, Color: "red"}); err != nil {
 					return err
 				}
@@ -126,7 +127,7 @@ func fillReports(b *testing.B, s *apptest.Service, ada *apptest.Person, workspac
 				if random.IntN(3) > 0 {
 					c.Assignees = append(c.Assignees, board.UserRef{ID: people[random.IntN(30)].ID})
 				}
-				if err := tx.ImportCard(ctx, &c); err != nil {
+				if err := d.Card(ctx, &store.WholeCard{CardDetail: board.CardDetail{Card: c}}); err != nil {
 					return err
 				}
 				e := board.Entry{ID: tx.NewID("act_"), Type: board.KindCardMoved, At: ago(200),
@@ -135,11 +136,14 @@ func fillReports(b *testing.B, s *apptest.Service, ada *apptest.Person, workspac
 				if random.IntN(3) == 0 {
 					e.Type = board.KindCardUpdated
 				}
-				if err := tx.ImportEntry(ctx, &e); err != nil {
+				if err := d.Entry(ctx, &e); err != nil {
 					return err
 				}
 			}
-			return tx.ImportBoardEnd(ctx, w.ID, 1001)
+			if err := d.EndBoard(ctx, w.ID, 1001); err != nil {
+				return err
+			}
+			return d.Flush(ctx)
 		})
 	}
 }

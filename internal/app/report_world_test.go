@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -60,8 +61,9 @@ func newReportWorld(rt *rapid.T, s *apptest.Service, ada, bob, gus *apptest.Pers
 			return err
 		}
 		// A person moved here from elsewhere is not a member, but may still be assigned.
-		id, err := tx.Placeholder(ctx, w.id, tx.NewID("usr_"), "Elsewhere")
-		if err != nil {
+		d := tx.NewDraft(in)
+		id, err := d.Placeholder(ctx, tx.NewID("usr_"), "Elsewhere")
+		if err := errors.Join(err, d.Flush(ctx)); err != nil {
 			return err
 		}
 		w.people = append(w.people, board.UserRef{ID: id, Name: "Elsewhere"})
@@ -190,7 +192,8 @@ func drawReportCard(rt *rapid.T, now time.Time, maybe func(string, int) bool) *r
 }
 
 func writeBoard(ctx context.Context, tx *store.Tx, w *reportWorld, b *reportBoard, in board.Workspace) error {
-	if err := tx.ImportBoard(ctx, &b.Board, in); err != nil {
+	d := tx.NewDraft(in)
+	if err := errors.Join(d.Board(ctx, &b.Board), d.Flush(ctx)); err != nil {
 		return err
 	}
 	for _, p := range w.people[:3] {
@@ -204,7 +207,7 @@ func writeBoard(ctx context.Context, tx *store.Tx, w *reportWorld, b *reportBoar
 		}
 	}
 	for _, k := range b.labels {
-		if err := tx.ImportLabel(ctx, &board.Label{ID: k.ID, BoardID: b.ID, Name: k.Name, Color: k.Color}); err != nil {
+		if err := d.Label(ctx, &board.Label{ID: k.ID, BoardID: b.ID, Name: k.Name, Color: k.Color}); err != nil {
 			return err
 		}
 	}
@@ -215,24 +218,24 @@ func writeBoard(ctx context.Context, tx *store.Tx, w *reportWorld, b *reportBoar
 	version := int64(0)
 	for i, l := range b.lists {
 		l.Rank = ranks[i]
-		if err := tx.ImportList(ctx, &l.List); err != nil {
+		if err := d.List(ctx, &l.List); err != nil {
 			return err
 		}
 		for j, c := range l.cards {
 			c.Rank = ranks[j]
-			if err := tx.ImportCard(ctx, &c.Card); err != nil {
+			if err := d.Card(ctx, &store.WholeCard{CardDetail: board.CardDetail{Card: c.Card}}); err != nil {
 				return err
 			}
 			for _, at := range c.moves {
 				version++
-				if err := tx.ImportEntry(ctx, &board.Entry{ID: tx.NewID("act_"), Type: board.KindCardMoved, At: at,
+				if err := d.Entry(ctx, &board.Entry{ID: tx.NewID("act_"), Type: board.KindCardMoved, At: at,
 					Actor: board.Actor{Type: board.ActorSystem}, BoardID: b.ID, CardID: &c.ID, BoardVersion: version}); err != nil {
 					return err
 				}
 			}
 		}
 	}
-	if err := tx.ImportBoardEnd(ctx, b.ID, 1); err != nil {
+	if err := errors.Join(d.EndBoard(ctx, b.ID, 1), d.Flush(ctx)); err != nil {
 		return err
 	}
 	return tx.UpdateBoard(ctx, &b.Board) // also moves it to the trash

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 
 	"cardwall/internal/board"
 	"cardwall/internal/op"
@@ -41,14 +42,30 @@ func SaveBoardAsTemplate(ctx context.Context, tx *store.Tx, in SaveBoardAsTempla
 	if in.Description != nil {
 		b.Description = *in.Description
 	}
-	labels, lists, err := sourceOf(ctx, tx, b.ID, in.IncludeCards)
+	labels, columns, err := partsOf(ctx, tx.View, b.ID)
 	if err != nil {
 		return board.BoardTemplate{}, err
+	}
+	lists := make([]listWithCards, len(columns))
+	for i, l := range columns {
+		lists[i].List = l
+		if !in.IncludeCards {
+			continue
+		}
+		if lists[i].cards, err = tx.CardsOf(ctx, l.ID, false); err != nil {
+			return board.BoardTemplate{}, err
+		}
 	}
 	content := templateContent(b.Features, labels, lists)
 	t := content.Outline()
 	t.ID, t.WorkspaceID, t.Name, t.Description = tx.NewID("tpl_"), &b.WorkspaceID, b.Name, b.Description
 	return t, tx.InsertTemplate(ctx, b.ID, &t, content)
+}
+
+// listWithCards is a list with the cards that a template keeps.
+type listWithCards struct {
+	board.List
+	cards []store.WholeCard
 }
 
 // templateContent returns the contents of a board without people and dates.
@@ -164,19 +181,39 @@ type CreateBoardFromTemplateInput struct {
 }
 
 // CreateBoardFromTemplate creates a board from a template. The caller becomes
-// its admin. Like a copy, it sends no events.
-func CreateBoardFromTemplate(ctx context.Context, tx *store.Tx, in CreateBoardFromTemplateInput) (board.BoardDetail, error) {
+// its admin. Like a copy, it sends no events. A job makes the board if the
+// template is large.
+func CreateBoardFromTemplate(ctx context.Context, tx *store.Tx, in CreateBoardFromTemplateInput) (board.BoardDetail, *board.Job, error) {
 	w, err := tx.Workspace(ctx, in.WorkspaceID, board.CreateBoards)
 	if err != nil {
-		return board.BoardDetail{}, err
+		return board.BoardDetail{}, nil, err
 	}
-	b, content, err := template(ctx, tx, w.ID, in.TemplateID)
+	b, err := in.draft(ctx, tx.NewSmallDraft(w))
+	if errors.Is(err, store.ErrLargeDraft) {
+		job, err := tx.InsertJob(ctx, store.NewJob{Kind: board.JobFromTemplate, Workspace: w, Name: b.Name, Input: in})
+		return board.BoardDetail{}, &job, err
+	}
 	if err != nil {
-		return board.BoardDetail{}, err
+		return board.BoardDetail{}, nil, err
+	}
+	out, err := boardDetail(ctx, tx.View, b)
+	return out, nil, err
+}
+
+// DraftFromTemplate adds a board from a template to the draft of a job.
+func DraftFromTemplate(ctx context.Context, d *store.Draft, in CreateBoardFromTemplateInput) error {
+	_, err := in.draft(ctx, d)
+	return err
+}
+
+func (in CreateBoardFromTemplateInput) draft(ctx context.Context, d *store.Draft) (board.Board, error) {
+	b, content, err := template(ctx, d.View(), d.Workspace().ID, in.TemplateID)
+	if err != nil {
+		return b, err
 	}
 	if in.Name != nil {
 		if b.Name, err = title("name", *in.Name); err != nil {
-			return board.BoardDetail{}, err
+			return b, err
 		}
 	}
 	b.Visibility = in.Visibility
@@ -184,43 +221,42 @@ func CreateBoardFromTemplate(ctx context.Context, tx *store.Tx, in CreateBoardFr
 		b.Visibility = board.VisibleToWorkspace
 	}
 	b.Features = content.Features
-	tx.Quiet()
-	if err := addBoard(ctx, tx, &b, w); err != nil {
-		return board.BoardDetail{}, err
+	if err := draftBoard(ctx, d, &b); err != nil {
+		return b, err
 	}
 	labels := make([]board.Label, len(content.Labels))
 	for i, l := range content.Labels {
 		labels[i] = board.Label{Name: l.Name, Color: l.Color}
 	}
-	if err := addLabels(ctx, tx, b.ID, labels); err != nil {
-		return board.BoardDetail{}, err
+	if err := draftLabels(ctx, d, b.ID, labels); err != nil {
+		return b, err
 	}
+	var order draftOrder
 	for _, column := range content.Lists {
-		l := board.List{ID: tx.NewID("lst_"), BoardID: b.ID, Name: column.Name, WIPLimit: column.WIPLimit, WIPMode: column.WIPMode}
+		l := board.List{Name: column.Name, WIPLimit: column.WIPLimit, WIPMode: column.WIPMode}
+		if err := order.list(ctx, d, b.ID, &l); err != nil {
+			return b, err
+		}
 		cards := make([]store.WholeCard, len(column.Cards))
 		for i, c := range column.Cards {
 			cards[i] = fromTemplate(c, labels)
 		}
-		renew(tx, cards, l.ID, false)
-		if err := roomForList(tx, b.ID, len(cards), len(cards)); err != nil {
-			return board.BoardDetail{}, err
-		}
-		if err := addList(ctx, tx, &l, cards, board.Position{}); err != nil {
-			return board.BoardDetail{}, err
+		if err := order.cards(ctx, d, b.ID, l.ID, cards, false); err != nil {
+			return b, err
 		}
 	}
-	return freshBoard(ctx, tx, b)
+	return b, endBoard(ctx, d, &b)
 }
 
 // template returns the name, description and contents of a board to create from
 // a template.
-func template(ctx context.Context, tx *store.Tx, workspaceID, id string) (b board.Board, c board.TemplateContent, err error) {
+func template(ctx context.Context, v *store.View, workspaceID, id string) (b board.Board, c board.TemplateContent, err error) {
 	for _, t := range board.BuiltInTemplates() {
 		if t.ID == id {
 			return board.Board{Name: t.Name, Description: t.Description}, t.Content, nil
 		}
 	}
-	b.Name, b.Description, c, err = tx.TemplateContent(ctx, workspaceID, id)
+	b.Name, b.Description, c, err = v.TemplateContent(ctx, workspaceID, id)
 	return b, c, err
 }
 

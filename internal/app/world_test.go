@@ -61,6 +61,8 @@ func (w *world) fill(visibility board.Visibility) {
 	w.comment = w.make("add_comment", fields{"cardId": w.card, "text": "Soon."})
 	w.make("add_comment", fields{"cardId": w.card, "text": "Now."})
 	w.boardHook = w.Listener(w.workspace, w.board)
+	w.newJob()
+	w.newJob()
 }
 
 // make calls an operation as the owner and returns the ID of the created object.
@@ -150,6 +152,10 @@ var samples = map[string]func(w *world) fields{
 	"create_board_from_template": func(w *world) fields {
 		return fields{"templateId": board.BuiltInTemplates()[0].ID, "workspaceId": w.workspace}
 	},
+
+	"get_job":    func(w *world) fields { return fields{"jobId": w.newJob()} },
+	"cancel_job": func(w *world) fields { return fields{"jobId": w.newJob()} },
+	"list_jobs":  func(w *world) fields { return fields{"workspaceId": w.workspace} },
 
 	"list_lists":   onBoard(nil),
 	"create_list":  onBoard(fields{"name": "Done"}),
@@ -425,7 +431,7 @@ var samples = map[string]func(w *world) fields{
 // aboutNoBoard are the writes that change no board: they return no boardVersion, and they also
 // work while a board is archived.
 var aboutNoBoard = []string{
-	"create_invitation", "withdraw_invitation", "create_saved_filter", "update_saved_filter", "delete_saved_filter",
+	"cancel_job", "create_invitation", "withdraw_invitation", "create_saved_filter", "update_saved_filter", "delete_saved_filter",
 	"create_webhook", "delete_webhook", "update_webhook", "pause_webhook", "switch_on_webhook", "test_webhook",
 	"rotate_webhook_secret",
 	"send_deliveries_again", "send_delivery_again", "star_board", "unstar_board", "set_collapsed_lists",
@@ -538,6 +544,25 @@ func (w *world) newFilter() string {
 
 func (w *world) newTemplate() string {
 	return w.make("save_board_as_template", fields{"boardId": w.board, "includeCards": true})
+}
+
+// newJob returns a job of the owner that has ended.
+func (w *world) newJob() (id string) {
+	w.T.Helper()
+	w.Write(board.Person(w.owner.ID, board.ScopeWrite), func(ctx context.Context, tx *store.Tx) error {
+		in, err := tx.Workspace(ctx, w.workspace, board.CreateBoards)
+		if err != nil {
+			return err
+		}
+		j, err := tx.InsertJob(ctx, store.NewJob{Kind: board.JobCopyBoard, Workspace: in, Name: "Launch again"})
+		if err != nil {
+			return err
+		}
+		id = j.ID
+		_, err = tx.CancelJob(ctx, id)
+		return err
+	})
+	return id
 }
 
 func (w *world) newCard() string {

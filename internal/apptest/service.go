@@ -17,12 +17,14 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"cardwall/internal/account"
+	"cardwall/internal/app"
 	"cardwall/internal/board"
 	"cardwall/internal/catalog"
 	"cardwall/internal/connect"
 	"cardwall/internal/guest"
 	"cardwall/internal/hook"
 	"cardwall/internal/ical"
+	"cardwall/internal/job"
 	"cardwall/internal/live"
 	"cardwall/internal/mcp"
 	"cardwall/internal/notify"
@@ -57,6 +59,7 @@ type Service struct {
 	Database string // the file or URL given to New
 	Draining atomic.Bool
 	Spool    *spool.Folder
+	Jobs     *job.Engine
 	opts     Options
 	document *document
 }
@@ -70,6 +73,7 @@ type Options struct {
 	Keys           *seal.Keyring              // nil for a key shared by all tests, so that a database can be reopened
 	OIDC           account.OIDC               // an identity provider; zero for none
 	Storage        map[board.Plan]board.Bytes // replaces the quotas of the plans
+	NoJobs         bool                       // run no jobs; the test runs its own engine
 	SignUp         account.SignUpPolicy
 	Roots          *x509.CertPool    // authorities trusted when fetching client documents; nil for the system's
 	Operators      []string          // email addresses of the operators; Ada's if nil
@@ -207,6 +211,11 @@ func New(t testing.TB, database string, opts Options) *Service {
 	if s.Spool, err = spool.Open(t.TempDir(), limit); err != nil {
 		t.Fatalf("open the spool: %v", err)
 	}
+	if !opts.NoJobs {
+		s.startJobs(log)
+	}
+	imports := transfer.Importer{DB: db, Jobs: s.Jobs, Uploads: transfer.NewUploads(s.Spool, opts.SlowWindow), Holder: "upload",
+		Log: log, Metrics: transfer.NewMetrics()}
 	engine := op.NewEngine(db)
 	engine.CheckAddress, engine.Spool = guard.Check, s.Spool
 	tools, err := mcp.New(mcp.Config{Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test",
@@ -218,9 +227,8 @@ func New(t testing.TB, database string, opts Options) *Service {
 		Refusals: map[string]rest.Refusal{board.MCPPath: tools.Refuse},
 		Mounts: map[string]rest.Mount{
 			board.MCPPath: tools.Serve,
-			"GET " + rest.ApplicationPrefix + "/live": hub.Serve,
-			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": transfer.Upload(db, log,
-				transfer.NewMetrics(), transfer.NewUploads(s.Spool, opts.SlowWindow)),
+			"GET " + rest.ApplicationPrefix + "/live":                             hub.Serve,
+			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": imports.Serve,
 		},
 		Uploads: map[string]bool{"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": true},
 		Pages:   served, Draining: &s.Draining, StreamWindow: opts.SlowWindow,
@@ -241,6 +249,21 @@ func New(t testing.TB, database string, opts Options) *Service {
 		t.Fatalf("read the OpenAPI documents: %v", err)
 	}
 	return s
+}
+
+// startJobs runs the jobs of the service until the end of the test.
+func (s *Service) startJobs(log *slog.Logger) {
+	s.Jobs = job.New(job.Options{DB: s.DB, Holder: store.NewID("srv_"), Draft: app.DraftJob, Log: log})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.Jobs.Run(ctx)
+	}()
+	s.T.Cleanup(func() {
+		cancel()
+		<-ended
+	})
 }
 
 // application serves an empty page with the headers of all pages.

@@ -24,13 +24,15 @@ type PlanLimits struct {
 	DeliveriesPerDay  int   // per organization
 	RunsPerDay        int   // runs of automation rules, per organization
 	InvitationsPerDay int   // invitation emails sent by one person
+	JobsPerPerson     int   // jobs of one person that have not ended
+	RunningJobs       int   // jobs that run at the same time, per organization
 	Storage           Bytes // text, activity and files, per organization; a server can have others
 }
 
 var planLimits = map[Plan]PlanLimits{
-	PlanFree:     {60, 12, 30, 20, 20, 2, 500, 1_000, 50, 250e6},
-	PlanTeam:     {300, 60, 150, 60, 60, 25, 10_000, 20_000, 500, 25e9},
-	PlanBusiness: {1_200, 240, 600, 240, 240, 100, 50_000, 200_000, 2_000, 250e9},
+	PlanFree:     {60, 12, 30, 20, 20, 2, 500, 1_000, 50, 2, 1, 250e6},
+	PlanTeam:     {300, 60, 150, 60, 60, 25, 10_000, 20_000, 500, 5, 2, 25e9},
+	PlanBusiness: {1_200, 240, 600, 240, 240, 100, 50_000, 200_000, 2_000, 10, 2, 250e9},
 }
 
 // Limits returns the limits of the plan. An unknown plan has those of free.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime/debug"
 	"slices"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -12,6 +13,9 @@ import (
 	"cardwall/internal/board"
 	"cardwall/internal/op"
 )
+
+// jobWait is how long a call waits for the end of the job that it starts.
+const jobWait = 20 * time.Second
 
 // outcome is the result of a call, as text and as JSON.
 type outcome struct {
@@ -55,6 +59,7 @@ func (e *Endpoint) call(ctx context.Context, t *tool, object []byte) (out outcom
 	if err != nil {
 		return refusal(e.explain(ctx, t.Name, req, err))
 	}
+	call.Wait = jobWait
 	answer, err := e.Engine.Do(ctx, call)
 	if err == nil {
 		out, err = e.fit(ctx, t, call, record(visible(answer.Body)))

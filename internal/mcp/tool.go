@@ -44,6 +44,9 @@ func newTool(r *op.Registry, o *op.Operation) (*tool, error) {
 	if o.Streams() {
 		t.listed.Description += " Returns a link to the document (for the same token), its size and its counts, not the document itself."
 	}
+	if o.Starts() {
+		t.listed.Description += " If that takes longer than 20 seconds, returns a job: get_job returns its progress and the boards that it made."
+	}
 	if filters != nil {
 		t.listed.Description += " The filters are the same as in " + filtered + "."
 	}

@@ -84,7 +84,8 @@ func TestToolsThatOverwriteAreDestructive(t *testing.T) {
 		"update_checklist_item", "update_label",
 		"update_saved_filter", "edit_comment", "set_card_due", "set_card_labels", "set_card_assignees", "share_board",
 		"move_card_to_board", "move_list_to_board",
-		"copy_card", // it adds, but may reveal confidential content
+		"cancel_job", // it deletes what the job has made
+		"copy_card",  // it adds, but may reveal confidential content
 	}
 	list := w.ada.RPC(apptest.Stateless, "tools/list", nil).Result["tools"].([]any)
 	for _, item := range list {

@@ -60,12 +60,17 @@ type Call struct {
 	Caller    board.Caller
 	Arguments Arguments
 	Key       string // the Idempotency-Key; empty for none; only commands accept one
+
+	// Wait is how long to wait for the end of a job that the call starts; 0
+	// means two seconds.
+	Wait time.Duration
 }
 
 // Answer is the result of a call.
 type Answer struct {
 	Body     []byte // JSON object with data, nextCursor and boardVersion; nil for an error
 	Replayed bool   // the response is the stored one of an earlier call with the same key
+	Started  bool   // the data is a job that has not ended
 	Cookie   *SessionCookie
 	Rate     *board.Rate // a budget that the operation itself spent from; nil if none
 }
@@ -108,6 +113,11 @@ func (e *Engine) Do(ctx context.Context, c Call) (answer Answer, err error) {
 		answer, err = e.do(ctx, c)
 		return answer.Replayed, err
 	})
+	if err == nil && c.Operation.Starts() {
+		if id := startedJob(answer.Body); id != "" {
+			return e.awaitJob(ctx, c, id, answer.Replayed) // not part of the operation's time
+		}
+	}
 	return answer, err
 }
 
@@ -322,6 +332,9 @@ func replayedFault(s *store.Stored) (*board.Fault, error) {
 func (c Call) run(ctx context.Context, tx *store.Tx, in any) (out any, version int64, err error) {
 	if out, err = c.Operation.command(ctx, tx, in); err != nil {
 		return nil, 0, err
+	}
+	if _, ok := out.(*board.Job); ok {
+		return out, 0, nil // the job writes the entry when it is done
 	}
 	if version = tx.BoardVersion(); c.Operation.Audience == Guest {
 		version = 0

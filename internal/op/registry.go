@@ -45,6 +45,7 @@ type Operation struct {
 	query       func(context.Context, *store.View, any) (any, error)
 	command     func(context.Context, *store.Tx, any) (any, error)
 	stream      func(context.Context, *store.View, any, io.Writer) error
+	ofJob       func(context.Context, *store.View, board.Job) (any, error)
 }
 
 // Resource returns the budget that a call spends from. Emails are counted inside the
@@ -177,6 +178,29 @@ func Command[I, O any](r *Registry, name, route, text string, fn func(context.Co
 	o := register[I, O](r, name, route, text, board.ScopeWrite, options)
 	o.command = func(ctx context.Context, tx *store.Tx, in any) (any, error) { return fn(ctx, tx, *in.(*I)) }
 }
+
+// Long registers an operation that changes data and may take longer than one
+// short transaction. Fn returns either its result, or a job that it has started;
+// ofJob returns the result of that job when it is done.
+func Long[I, O any](r *Registry, name, route, text string, fn func(context.Context, *store.Tx, I) (O, *board.Job, error),
+	ofJob func(context.Context, *store.View, board.Job) (O, error), options ...Option) {
+	o := register[I, O](r, name, route, text, board.ScopeWrite, options)
+	o.command = func(ctx context.Context, tx *store.Tx, in any) (any, error) {
+		out, job, err := fn(ctx, tx, *in.(*I))
+		if job != nil {
+			return job, err
+		}
+		return out, err
+	}
+	o.ofJob = func(ctx context.Context, v *store.View, j board.Job) (any, error) { return ofJob(ctx, v, j) }
+	r.schemaOf(reflect.TypeFor[board.Job]())
+}
+
+// Starts reports whether the operation may start a job, and respond with it.
+func (o *Operation) Starts() bool { return o.ofJob != nil }
+
+// JobSchema returns the schema of a job.
+func (r *Registry) JobSchema() *huma.Schema { return r.schemaOf(reflect.TypeFor[board.Job]()) }
 
 // register panics on programming errors, such as a duplicate name or a path
 // field that the input does not have.

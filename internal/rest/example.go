@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
@@ -43,7 +44,7 @@ func (e example) addTo(entry *huma.Operation) {
 		return
 	}
 	for _, status := range slices.Sorted(maps.Keys(entry.Responses)) {
-		if status < "300" {
+		if status < "300" && status != strconv.Itoa(jobStarted) {
 			for _, media := range entry.Responses[status].Content {
 				media.Example = e.Response
 			}

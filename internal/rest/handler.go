@@ -256,6 +256,9 @@ func (h *handler) operation(w http.ResponseWriter, r *http.Request, o *op.Operat
 	if o.Creates {
 		status = http.StatusCreated
 	}
+	if result.Started {
+		status = jobStarted
+	}
 	write(w, status, result.Body)
 }
 

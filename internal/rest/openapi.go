@@ -275,6 +275,9 @@ func describe(r *op.Registry, o *op.Operation) *huma.Operation {
 		status = http.StatusCreated
 	}
 	entry.Responses[strconv.Itoa(status)] = success(r, o)
+	if o.Starts() {
+		entry.Responses[strconv.Itoa(jobStarted)] = started(r)
+	}
 	for _, status := range errorStatuses() {
 		if possible(o, status) {
 			entry.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + responseName(status)}

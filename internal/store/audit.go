@@ -40,7 +40,8 @@ func (tx *Tx) Audit(ctx context.Context, operation, subject string) error {
 				details.Events++
 			}
 		}
-		tx.audited = len(tx.pending)
+		details.Events += tx.drafted
+		tx.audited, tx.drafted = len(tx.pending), 0
 	}
 	if tx.notedBoard != "" {
 		boardID = tx.notedBoard

@@ -5,10 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
-	"strings"
 
 	"cardwall/internal/board"
-	"cardwall/internal/query"
 	"cardwall/internal/sqldb"
 	"cardwall/internal/store/search"
 )
@@ -22,23 +20,46 @@ type WholeCard struct {
 	CommentList []board.Comment // oldest first; nil if they were not loaded
 }
 
+// SetTimes sets when a new card and its checklists were created.
+func (c *WholeCard) SetTimes(at board.Instant) {
+	c.CreatedAt, c.UpdatedAt = at, at
+	for n := range c.Checklists {
+		k := &c.Checklists[n]
+		k.CreatedAt, k.UpdatedAt = at, at
+		for m := range k.Items {
+			k.Items[m].CreatedAt, k.Items[m].UpdatedAt = at, at
+		}
+	}
+}
+
 // cardsAtOnce is how many cards are read or written at a time.
 const cardsAtOnce = 256
+
+// OpenCardsAfter returns the open cards of a list in their order after a rank,
+// without comments. The list's board must be loaded.
+func (v *View) OpenCardsAfter(ctx context.Context, listID, rank string, limit int) ([]WholeCard, error) {
+	return v.wholeCards(ctx, "c.list_id = $1 AND c.rank > $2 AND "+search.OpenCard+" ORDER BY c.rank, c.id LIMIT $3", listID, rank, limit)
+}
 
 // CardsOf returns the cards of a list in their order, without comments. The list's
 // board must be loaded. Archived cards are included on request.
 func (v *View) CardsOf(ctx context.Context, listID string, archived bool) ([]WholeCard, error) {
-	text := "SELECT " + cardColumns + ", c.description FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.list_id = $1"
+	where := "c.list_id = $1"
 	if !archived {
-		text += " AND " + search.OpenCard
+		where += " AND " + search.OpenCard
 	}
+	return v.wholeCards(ctx, where+" ORDER BY c.rank, c.id", listID)
+}
+
+func (v *View) wholeCards(ctx context.Context, where string, args ...any) ([]WholeCard, error) {
 	var cards []board.Card
-	err := v.each(ctx, text+" ORDER BY c.rank, c.id", []any{listID}, func(rows *sql.Rows) error {
-		var c board.Card
-		err := rows.Scan(cardDest(&c)...)
-		cards = append(cards, c)
-		return err
-	})
+	err := v.each(ctx, "SELECT "+cardColumns+", c.description FROM cards c JOIN lists l ON l.id = c.list_id WHERE "+where, args,
+		func(rows *sql.Rows) error {
+			var c board.Card
+			err := rows.Scan(cardDest(&c)...)
+			cards = append(cards, c)
+			return err
+		})
 	if err != nil {
 		return nil, fmt.Errorf("read cards: %w", err)
 	}
@@ -120,20 +141,20 @@ func (tx *Tx) NewCardRank(ctx context.Context, listID string, at board.Position)
 func (tx *Tx) InsertCards(ctx context.Context, boardID string, cards []WholeCard) error {
 	a := tx.On(boardID)
 	for piece := range slices.Chunk(cards, cardsAtOnce) {
-		var rows newRows
+		var r rows
 		for i := range piece {
 			c := &piece[i]
 			c.BoardID, c.Number, c.URL = boardID, a.NextNumber, tx.db.opts.BaseURL+"/cards/"+c.ID
-			c.CreatedAt, c.UpdatedAt = tx.now, tx.now
+			c.SetTimes(tx.now)
 			a.NextNumber++
 			a.AllCards++
 			a.OpenCards++
 			tx.grow(boardID, c.bytes(), 0)
-			if err := rows.add(c, int64(tx.now)); err != nil {
+			if err := r.card(c); err != nil {
 				return err
 			}
 		}
-		if err := rows.write(ctx, tx); err != nil {
+		if err := tx.writeRows(ctx, &r); err != nil {
 			return err
 		}
 	}
@@ -153,83 +174,6 @@ func (c *WholeCard) bytes() int64 {
 		n += sizeOf(m.Text)
 	}
 	return n
-}
-
-// newRows collects the rows of new cards by table.
-type newRows struct {
-	cards, labels, assignees, checklists, items, comments, texts [][]any
-}
-
-func (r *newRows) add(c *WholeCard, now int64) error {
-	r.text(c.ID, query.InTitle, "", c.Title)
-	r.text(c.ID, query.InDescription, "", *c.Description)
-	for _, l := range c.Labels {
-		r.labels = append(r.labels, []any{c.ID, l.ID})
-	}
-	for i, u := range c.Assignees { // sorted by the time of assignment
-		r.assignees = append(r.assignees, []any{c.ID, u.ID, now + int64(i)})
-	}
-	c.ChecklistItems = board.ItemCount{}
-	for n := range c.Checklists {
-		k := &c.Checklists[n]
-		k.CardID = c.ID
-		r.checklists = append(r.checklists, []any{k.ID, c.ID, k.Title, now, now})
-		r.text(c.ID, query.InChecklist, k.ID, k.Title)
-		ranks, err := board.RanksAfter("", len(k.Items))
-		if err != nil {
-			return err
-		}
-		for n := range k.Items {
-			i := &k.Items[n]
-			i.ChecklistID, i.Rank = k.ID, ranks[n]
-			r.items = append(r.items, []any{i.ID, k.ID, i.Title, i.Rank, null(i.DoneAt), now, now})
-			r.text(c.ID, query.InChecklist, i.ID, i.Title)
-			c.ChecklistItems.Total++
-			if i.Done = i.DoneAt != nil; i.Done {
-				c.ChecklistItems.Done++
-			}
-		}
-	}
-	c.Comments = len(c.CommentList)
-	for n := range c.CommentList {
-		m := &c.CommentList[n]
-		m.CardID = c.ID
-		r.comments = append(r.comments, []any{m.ID, c.ID, null(authorID(m.Author)), m.GuestName, m.Text, int64(m.CreatedAt), null(m.EditedAt)})
-		r.text(c.ID, query.InComment, m.ID, m.Text)
-	}
-	r.cards = append(r.cards, []any{c.ID, c.BoardID, c.ListID, c.Rank, c.Number, c.Title, null(c.DoneAt), c.DueDate,
-		null(c.DueAt), c.StartDate, null(c.StartAt),
-		c.TimeZone, c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments, c.CreatedBy, int64(c.CreatedAt),
-		int64(c.UpdatedAt), *c.Description})
-	return nil
-}
-
-func (r *newRows) text(cardID string, place query.Place, ref, text string) {
-	if words := search.IndexedText(text); words != "" {
-		r.texts = append(r.texts, []any{cardID, string(place), ref, words})
-	}
-}
-
-func (r *newRows) write(ctx context.Context, tx *Tx) error {
-	for _, table := range []struct {
-		into string
-		rows [][]any
-	}{
-		{"cards (id, board_id, list_id, rank, number, title, done_at, due_date, due_at, start_date, start_at, time_zone, items_done, " +
-			"items_total, comments, created_by, created_at, updated_at, description)", r.cards},
-		{"card_labels (card_id, label_id)", r.labels},
-		{"card_assignees (card_id, user_id, assigned_at)", r.assignees},
-		{"checklists (id, card_id, title, created_at, updated_at)", r.checklists},
-		{"checklist_items (id, checklist_id, title, rank, done_at, created_at, updated_at)", r.items},
-		{"comments (id, card_id, author_id, guest_name, text, created_at, edited_at)", r.comments},
-		{"texts (card_id, place, ref, words)", r.texts},
-	} {
-		if err := tx.insert(ctx, table.into, table.rows); err != nil {
-			name, _, _ := strings.Cut(table.into, " ")
-			return fmt.Errorf("copy %s: %w", name, err)
-		}
-	}
-	return nil
 }
 
 // insert writes rows with as few statements as possible. Into names the table and

@@ -65,9 +65,11 @@ type DB struct {
 	cursors  []byte // the key that signs cursors, the same on every server
 	sender   atomic.Pointer[Sender]
 	teller   atomic.Pointer[func(userIDs []string)]
+	jobs     atomic.Pointer[func()]
 	cards    atomic.Pointer[cardCount]
 	horizons horizons
 	storage  storageMeter
+	slices   sync.Mutex // held during WriteSlice
 
 	watching sync.Mutex
 	watchers atomic.Pointer[[]*func(boardIDs []string)] // replaced whole under watching
@@ -262,10 +264,15 @@ func (db *DB) Write(ctx context.Context, caller board.Caller, fn func(*Tx) error
 	db.storage.committed(tx.stored)
 	ended(true)
 	ended = func(bool) {}
-	if watchers := db.watchers.Load(); watchers != nil && len(tx.touched) > 0 {
-		for _, watch := range *watchers {
-			(*watch)(tx.touched)
+	if changed := slices.Concat(tx.touched, tx.shown); len(changed) > 0 {
+		if watchers := db.watchers.Load(); watchers != nil {
+			for _, watch := range *watchers {
+				(*watch)(changed)
+			}
 		}
+	}
+	if rouse := db.jobs.Load(); rouse != nil && tx.queued {
+		(*rouse)()
 	}
 	if tell := db.teller.Load(); tell != nil && len(tx.notified) > 0 {
 		(*tell)(tx.notified)
@@ -283,6 +290,13 @@ func (db *DB) OnChange(fn func(boardIDs []string)) (stop func()) {
 			return slices.DeleteFunc(all, func(f *func([]string)) bool { return f == mine })
 		})
 	}
+}
+
+// OnJob registers fn to be called after each commit of this process that queues or
+// cancels a job, until stop is called. Fn must not block.
+func (db *DB) OnJob(fn func()) (stop func()) {
+	db.jobs.Store(&fn)
+	return func() { db.jobs.Store(nil) }
 }
 
 // watch replaces the watchers with the result of change on a copy of them.

@@ -69,7 +69,8 @@ func (db *DB) ReleaseLeases(ctx context.Context, holder string) error {
 func (v *View) ExpiredBoard(ctx context.Context) (id string, err error) {
 	until := int64(v.now) - TrashLifetime.Milliseconds()
 	for _, text := range []string{
-		"SELECT id FROM boards WHERE trashed_at IS NOT NULL AND trashed_at < $1 ORDER BY trashed_at, id LIMIT 1",
+		"SELECT b.id FROM boards b WHERE b.trashed_at IS NOT NULL AND b.trashed_at < $1 AND NOT EXISTS (SELECT 1 FROM job_boards jb " +
+			"WHERE jb.board_id = b.id) ORDER BY b.trashed_at, b.id LIMIT 1",
 		"SELECT b.id FROM workspaces w JOIN boards b ON b.workspace_id = w.id WHERE w.trashed_at IS NOT NULL AND w.trashed_at < $1 " +
 			"ORDER BY b.id LIMIT 1",
 	} {
@@ -80,23 +81,33 @@ func (v *View) ExpiredBoard(ctx context.Context) (id string, err error) {
 	return id, nil
 }
 
-// PurgeCards deletes at most limit cards of a board permanently and returns how
-// many it deleted. Deleting a large board in steps keeps transactions short.
-func (tx *Tx) PurgeCards(ctx context.Context, boardID string, limit int) (int64, error) {
-	return tx.affected(ctx, "DELETE FROM cards WHERE id IN (SELECT id FROM cards WHERE board_id = $1 LIMIT $2)", boardID, limit)
-}
-
-// PurgeBoard deletes a board and everything on it permanently.
-func (tx *Tx) PurgeBoard(ctx context.Context, boardID string) error {
+// PurgeBoard deletes at most limit cards of a board permanently, or ten times as
+// many of its smaller rows once the cards are gone, and at last the board. It reports
+// whether the board is gone. Deleting a large board in steps keeps transactions short.
+func (tx *Tx) PurgeBoard(ctx context.Context, boardID string, limit int) (gone bool, err error) {
+	for _, part := range []struct {
+		text string
+		most int
+	}{
+		{"DELETE FROM cards WHERE id IN (SELECT id FROM cards WHERE board_id = $1 LIMIT $2)", limit},
+		{"DELETE FROM activity WHERE board_id = $1 AND version IN (SELECT version FROM activity WHERE board_id = $1 ORDER BY version LIMIT $2)",
+			10 * limit},
+		{"DELETE FROM rule_runs WHERE id IN (SELECT id FROM rule_runs WHERE board_id = $1 LIMIT $2)", 10 * limit},
+		{"DELETE FROM notifications WHERE id IN (SELECT id FROM notifications WHERE board_id = $1 LIMIT $2)", 10 * limit},
+	} {
+		if n, err := tx.affected(ctx, part.text, boardID, part.most); err != nil || n > 0 {
+			return false, err
+		}
+	}
 	for _, text := range []string{
 		"DELETE FROM reranks WHERE parent_id IN (SELECT id FROM lists WHERE board_id = $1)",
 		"DELETE FROM boards WHERE id = $1",
 	} {
 		if err := tx.exec(ctx, text, boardID); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // PurgeWorkspaces permanently deletes workspaces that have been in the trash for

@@ -78,7 +78,12 @@ func (v *View) StatusUpdates(ctx context.Context, boardID string, mark StatusUpd
 // InsertStatusUpdate writes a status update of a board that a loader has loaded.
 func (tx *Tx) InsertStatusUpdate(ctx context.Context, s *board.StatusUpdate) error {
 	s.CreatedAt = tx.now
-	return tx.ImportStatusUpdate(ctx, s)
+	var r rows
+	if err := r.statusUpdate(s); err != nil {
+		return err
+	}
+	tx.storedRecord(s.ID, s.BoardID, s.Title, s.Text)
+	return tx.writeRows(ctx, &r)
 }
 
 // Figures returns the numbers of a status update for a board that a loader has loaded.

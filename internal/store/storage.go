@@ -173,12 +173,33 @@ func (tx *Tx) checkStorage(ctx context.Context) error {
 		}
 		quota := tx.db.storageQuota(plan)
 		if used+all[id] > int64(quota) {
-			return board.Refuse(board.CodePlanLimit, "The organization's plan (%s) is limited to %s of storage; %s are used. "+
-				"Delete what is no longer needed, or move to a larger plan.", plan, quota, board.Bytes(used))
+			return storageFull(plan, quota, board.Bytes(used))
 		}
 		tx.db.storage.read(id, int64(quota)-used, tx.now)
 	}
 	return nil
+}
+
+// CheckStorage refuses to store n more bytes in an organization if its plan has no
+// room for them.
+func (v *View) CheckStorage(ctx context.Context, organizationID string, n board.Bytes) error {
+	var (
+		plan board.Plan
+		used board.Bytes
+	)
+	if _, err := v.one(ctx, "SELECT o.plan, "+organizationBytes+" FROM organizations o WHERE o.id = $1", []any{organizationID},
+		&plan, &used); err != nil {
+		return fmt.Errorf("read storage: %w", err)
+	}
+	if quota := v.db.storageQuota(plan); used+n > quota {
+		return storageFull(plan, quota, used)
+	}
+	return nil
+}
+
+func storageFull(plan board.Plan, quota, used board.Bytes) error {
+	return board.Refuse(board.CodePlanLimit, "The organization's plan (%s) is limited to %s of storage; %s are used. "+
+		"Delete what is no longer needed, or move to a larger plan.", plan, quota, used)
 }
 
 // writeGrowth counts on boards whose row the transaction does not write otherwise.

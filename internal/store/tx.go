@@ -32,6 +32,9 @@ type Tx struct {
 
 	switchedOff []board.Off // reasons for which webhooks were switched off
 
+	drafted    int64         // events that a draft has written
+	queued     bool          // a job was queued or cancelled
+	shown      []string      // boards that became visible
 	audited    int           // events that an audit entry already covers
 	noted      board.Changes // for the audit, in addition to the activity
 	notedBoard string        // the board that noted is about; empty for none
@@ -59,9 +62,6 @@ type pendingEvent struct {
 // Quiet keeps the transaction from sending events. It is for imports and for
 // copies between boards. Versions and activity are written as usual.
 func (tx *Tx) Quiet() { tx.quiet = true }
-
-// NewID returns a new identifier with the prefix of its kind.
-func (tx *Tx) NewID(prefix string) string { return tx.db.opts.NewID(prefix) }
 
 // exec runs a statement whose row count is not needed. PostgreSQL sends it with
 // the statements that follow, so a later call may return its error. The

@@ -32,6 +32,9 @@ func (v *View) Now() board.Instant { return v.now }
 // Time returns Now as a time.Time in UTC.
 func (v *View) Time() time.Time { return v.now.Time() }
 
+// NewID returns a new identifier with the prefix of its kind.
+func (v *View) NewID(prefix string) string { return v.db.opts.NewID(prefix) }
+
 // Limits returns the limits that apply to every board of this server.
 func (v *View) Limits() board.Limits { return v.db.opts.Limits }
 

@@ -242,8 +242,13 @@ func (w *twoWorkspaces) formerPeople(t *testing.T) (want []string) {
 	carol := w.Person("Carol")
 	for i, workspace := range w.workspaces {
 		w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
-			elsewhere, err := tx.Placeholder(ctx, workspace, tx.NewID("usr_"), fmt.Sprint("Elsewhere ", i))
+			in, err := tx.Workspace(ctx, workspace, board.ViewWorkspace)
 			if err != nil {
+				return err
+			}
+			d := tx.NewDraft(in)
+			elsewhere, err := d.Placeholder(ctx, tx.NewID("usr_"), fmt.Sprint("Elsewhere ", i))
+			if err := errors.Join(err, d.Flush(ctx)); err != nil {
 				return err
 			}
 			want = append(want, workspace+" "+elsewhere, workspace+" "+carol.ID)

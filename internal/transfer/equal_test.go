@@ -155,7 +155,7 @@ func exportWorkspace(t failer, s *apptest.Service, caller board.Caller, workspac
 
 func importDocument(s *apptest.Service, caller board.Caller, workspaceID string, doc []byte) (r transfer.Report, err error) {
 	err = s.DB.Write(context.Background(), caller, func(tx *store.Tx) (err error) {
-		r, err = transfer.Import(context.Background(), tx, workspaceID, bytes.NewReader(doc), nil)
+		r, err = readInto(context.Background(), tx, workspaceID, transfer.Import, bytes.NewReader(doc), nil)
 		return err
 	})
 	return r, err

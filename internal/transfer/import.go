@@ -20,10 +20,9 @@ import (
 // progress is reported.
 type Progress func(done, total int)
 
-// Import creates the boards of a document from Export or ExportWorkspace, in a
-// workspace where the caller may create boards. Numbers, order, times, states,
-// versions and activity are kept. All ids are new, so a document can be
-// imported twice.
+// Import adds the boards of a document from Export or ExportWorkspace to a draft.
+// Numbers, order, times, states, versions and activity are kept. All ids are new,
+// so a document can be imported twice.
 //
 // People of the workspace, identified by id, stay the same. All others become
 // placeholders: accounts without an email address that cannot be used to sign
@@ -31,26 +30,22 @@ type Progress func(done, total int)
 //
 // It returns a fault with a location for a document that has another format, is
 // incomplete, does not match its own counts, or exceeds the limits of this
-// server. The caller must then roll the transaction back.
-func Import(ctx context.Context, tx *store.Tx, workspaceID string, r io.Reader, progress Progress) (Report, error) {
-	tx.Quiet()
-	w, err := tx.Workspace(ctx, workspaceID, board.CreateBoards)
-	if err != nil {
-		return Report{}, err
-	}
+// server. The caller must then drop the draft.
+func Import(ctx context.Context, d *store.Draft, r io.Reader, progress Progress) (Report, error) {
 	in := &reader{
-		ctx: ctx, tx: tx, dec: jsontext.NewDecoder(r), workspace: w, progress: progress,
+		ctx: ctx, draft: d, v: d.View(), dec: jsontext.NewDecoder(r), workspace: d.Workspace(), progress: progress,
 		users: map[string]string{}, named: map[string]string{}, gone: map[string]string{}, filters: map[string]bool{}, owned: map[string]int{},
 	}
 	if err := in.document(); err != nil {
 		return Report{}, in.fault(err)
 	}
-	return in.report, nil
+	return in.report, d.Flush(ctx)
 }
 
 type reader struct {
 	ctx       context.Context // of the one call that the reader lives for
-	tx        *store.Tx
+	draft     *store.Draft
+	v         *store.View
 	dec       *jsontext.Decoder
 	workspace board.Workspace
 	progress  Progress

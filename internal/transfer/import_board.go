@@ -15,7 +15,7 @@ type boardReader struct {
 	record     boardRecord
 	made       board.Board
 	counts     countsRecord
-	imported   Imported
+	imported   board.ImportedBoard
 	names      map[string]string         // names of the document's users, by their ids in it
 	people     map[string]string         // new ids of people, by their ids in the document; filled on use
 	ids        map[string]string         // new ids of all other records, by their ids in the document
@@ -38,7 +38,7 @@ func (in *reader) board() (countsRecord, error) {
 	if err := in.members(boardMembers, r.member); err != nil {
 		return r.counts, err
 	}
-	if err := in.tx.ImportBoardEnd(in.ctx, r.made.ID, r.record.NextNumber); err != nil {
+	if err := in.draft.EndBoard(in.ctx, r.made.ID, r.record.NextNumber); err != nil {
 		return r.counts, err
 	}
 	in.report.Boards = append(in.report.Boards, r.imported)
@@ -98,10 +98,10 @@ func (r *boardReader) person(at, there string) (string, error) {
 
 // someone returns the id of a person of the workspace, or of a placeholder.
 func (in *reader) someone(there, name string) (string, error) {
-	if member, err := in.tx.WorkspacePerson(in.ctx, in.workspace.ID, there); err != nil || member {
+	if member, err := in.v.WorkspacePerson(in.ctx, in.workspace.ID, there); err != nil || member {
 		return there, err
 	}
-	id, err := in.tx.Placeholder(in.ctx, in.workspace.ID, there, name)
+	id, err := in.draft.Placeholder(in.ctx, there, name)
 	if err == nil {
 		in.report.note("People who are not in the workspace, kept by name", name)
 	}
@@ -124,7 +124,7 @@ func (r *boardReader) fresh(at, there, prefix string) (string, error) {
 	if _, ok := r.ids[there]; ok {
 		return "", board.Invalid("%s.id is a duplicate.", at)
 	}
-	id := r.tx.NewID(prefix)
+	id := r.draft.NewID(prefix)
 	r.ids[there] = id
 	if prefix == "brd_" || prefix == "lst_" || prefix == "lbl_" {
 		r.named[there] = id
@@ -181,8 +181,8 @@ func (r *boardReader) begin() error {
 	r.made = board.Board{ID: id, Name: b.Name, Description: b.Description, Color: b.Color, Visibility: b.Visibility,
 		Features: b.Features, Version: r.made.Version,
 		ArchivedAt: b.ArchivedAt, CreatedBy: by, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt}
-	r.imported = Imported{ID: id, Name: b.Name}
-	return r.tx.ImportBoard(r.ctx, &r.made, r.workspace)
+	r.imported = board.ImportedBoard{ID: id, Name: b.Name}
+	return r.draft.Board(r.ctx, &r.made)
 }
 
 func (r *boardReader) label(at string, l *labelRecord) error {
@@ -194,13 +194,13 @@ func (r *boardReader) label(at string, l *labelRecord) error {
 		err = r.title(at+".name", &l.Name)
 	}
 	if err := first(err, color(at, l.Color), r.times(at, l.CreatedAt, l.UpdatedAt),
-		room("labels on a board", r.counts.Labels+1, r.tx.Limits().Labels)); err != nil {
+		room("labels on a board", r.counts.Labels+1, r.v.Limits().Labels)); err != nil {
 		return err
 	}
 	r.counts.Labels++
 	r.imported.Labels++
 	r.labels[id] = true
-	return r.tx.ImportLabel(r.ctx, &board.Label{ID: id, BoardID: r.made.ID, Name: l.Name, Color: l.Color, CreatedAt: l.CreatedAt,
+	return r.draft.Label(r.ctx, &board.Label{ID: id, BoardID: r.made.ID, Name: l.Name, Color: l.Color, CreatedAt: l.CreatedAt,
 		UpdatedAt: l.UpdatedAt})
 }
 
@@ -216,7 +216,7 @@ func (r *boardReader) list(at string, l *listRecord) error {
 		return board.Invalid("%s.wipLimit must be from 1 to %d.", at, maxWIPLimit)
 	}
 	if l.ArchivedAt == nil {
-		err = room("open lists on a board", r.tx.On(r.made.ID).OpenLists+1, r.tx.Limits().OpenLists)
+		err = room("open lists on a board", r.draft.On(r.made.ID).OpenLists+1, r.v.Limits().OpenLists)
 	}
 	if err := first(err, r.title(at+".name", &l.Name), r.times(at, l.CreatedAt, l.UpdatedAt)); err != nil {
 		return err
@@ -229,7 +229,7 @@ func (r *boardReader) list(at string, l *listRecord) error {
 	r.archived[id] = l.ArchivedAt
 	r.counts.Lists++
 	r.imported.Lists++
-	return r.tx.ImportList(r.ctx, &board.List{ID: id, BoardID: r.made.ID, Name: l.Name, Rank: rank, WIPLimit: l.WIPLimit, WIPMode: l.WIPMode,
+	return r.draft.List(r.ctx, &board.List{ID: id, BoardID: r.made.ID, Name: l.Name, Rank: rank, WIPLimit: l.WIPLimit, WIPMode: l.WIPMode,
 		ArchivedAt: l.ArchivedAt, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt})
 }
 
@@ -248,7 +248,7 @@ func (r *boardReader) entry(at string, e *entryRecord) error {
 	if strings.HasPrefix(string(e.Type), "comment.") {
 		delete(e.Changes, "text") // older documents contain the text of comments, which may have been deleted since
 	}
-	out := board.Entry{ID: r.tx.NewID("act_"), Type: e.Type, At: e.At, Actor: e.Actor, BoardID: r.made.ID, Changes: e.Changes,
+	out := board.Entry{ID: r.draft.NewID("act_"), Type: e.Type, At: e.At, Actor: e.Actor, BoardID: r.made.ID, Changes: e.Changes,
 		BoardVersion: e.BoardVersion}
 	var err error
 	switch e.Actor.Type {
@@ -266,7 +266,7 @@ func (r *boardReader) entry(at string, e *entryRecord) error {
 	}
 	r.counts.Activity++
 	r.tell(r.counts.Cards + r.counts.Activity)
-	return r.tx.ImportEntry(r.ctx, &out)
+	return r.draft.Entry(r.ctx, &out)
 }
 
 // reference returns the new id of an object in an entry, which may no longer
@@ -298,7 +298,7 @@ func (in *reader) lost(there string) string {
 		if isID(there) {
 			prefix = there[:4]
 		}
-		id = in.tx.NewID(prefix)
+		id = in.draft.NewID(prefix)
 		in.gone[there] = id
 	}
 	return id

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"cardwall/internal/board"
+	"cardwall/internal/store"
 )
 
 const (
@@ -25,31 +26,19 @@ func (r *boardReader) card(at string, in *importedCard) error {
 	if err != nil {
 		return err
 	}
-	checklists, err := r.checklists(at, c.ID, in.Checklists)
-	if err != nil {
+	whole := store.WholeCard{CardDetail: board.CardDetail{Card: c}}
+	if whole.Checklists, err = r.checklists(at, c.ID, in.Checklists); err != nil {
 		return err
-	}
-	for _, k := range checklists {
-		for _, i := range k.Items {
-			c.ChecklistItems.Total++
-			if i.DoneAt != nil {
-				c.ChecklistItems.Done++
-			}
-		}
-	}
-	c.Comments = len(in.Comments)
-	if err := r.tx.ImportCard(r.ctx, &c); err != nil {
-		return err
-	}
-	for i := range checklists {
-		if err := r.tx.ImportChecklist(r.ctx, &checklists[i]); err != nil {
-			return err
-		}
 	}
 	for i, m := range in.Comments {
-		if err := r.comment(fmt.Sprintf("%s.comments[%d]", at, i), c.ID, m); err != nil {
+		comment, err := r.comment(fmt.Sprintf("%s.comments[%d]", at, i), c.ID, m)
+		if err != nil {
 			return err
 		}
+		whole.CommentList = append(whole.CommentList, comment)
+	}
+	if err := r.draft.Card(r.ctx, &whole); err != nil {
+		return err
 	}
 	r.counts.Cards++
 	r.imported.Cards++
@@ -58,7 +47,7 @@ func (r *boardReader) card(at string, in *importedCard) error {
 }
 
 func (r *boardReader) cardOf(at string, in *importedCard) (board.Card, error) {
-	a, limits := r.tx.On(r.made.ID), r.tx.Limits()
+	a, limits := r.draft.On(r.made.ID), r.v.Limits()
 	id, err := r.fresh(at, in.ID, "crd_")
 	if err != nil {
 		return board.Card{}, err
@@ -116,7 +105,7 @@ func (r *boardReader) cardOf(at string, in *importedCard) (board.Card, error) {
 }
 
 func (r *boardReader) checklists(at, cardID string, in []checklistRecord) ([]board.Checklist, error) {
-	if err := room("checklists on a card", len(in), r.tx.Limits().Checklists); err != nil {
+	if err := room("checklists on a card", len(in), r.v.Limits().Checklists); err != nil {
 		return nil, err
 	}
 	out := make([]board.Checklist, len(in))
@@ -124,7 +113,7 @@ func (r *boardReader) checklists(at, cardID string, in []checklistRecord) ([]boa
 		at := fmt.Sprintf("%s.checklists[%d]", at, n)
 		id, err := r.fresh(at, k.ID, "chk_")
 		if err := first(err, r.title(at+".title", &k.Title), r.times(at, k.CreatedAt, k.UpdatedAt),
-			room("items in a checklist", len(k.Items), r.tx.Limits().Items)); err != nil {
+			room("items in a checklist", len(k.Items), r.v.Limits().Items)); err != nil {
 			return nil, err
 		}
 		out[n] = board.Checklist{ID: id, CardID: cardID, Title: k.Title, CreatedAt: k.CreatedAt, UpdatedAt: k.UpdatedAt}
@@ -145,28 +134,28 @@ func (r *boardReader) checklists(at, cardID string, in []checklistRecord) ([]boa
 	return out, nil
 }
 
-func (r *boardReader) comment(at, cardID string, in commentRecord) error {
+func (r *boardReader) comment(at, cardID string, in commentRecord) (board.Comment, error) {
 	id, err := r.fresh(at, in.ID, "cmt_")
 	if err := first(err, r.text(at+".text", in.Text), r.times(at, in.CreatedAt, in.CreatedAt)); err != nil {
-		return err
+		return board.Comment{}, err
 	}
 	m := board.Comment{ID: id, CardID: cardID, GuestName: in.GuestName, Text: in.Text, CreatedAt: in.CreatedAt, EditedAt: in.EditedAt}
 	if in.GuestName != nil {
 		if _, err := board.GuestName(at+".guestName", *in.GuestName); err != nil ||
 			utf8.RuneCountInString(*in.GuestName) > board.GuestNameLength {
-			return board.Invalid("%s.guestName is not the name of a guest.", at)
+			return board.Comment{}, board.Invalid("%s.guestName is not the name of a guest.", at)
 		}
 	}
 	author, err := r.personOrNone(at+".author", in.Author)
 	if err != nil {
-		return err
+		return board.Comment{}, err
 	}
 	if author != nil {
 		m.Author = &board.UserRef{ID: *author}
 	}
 	r.counts.Comments++
 	r.imported.Comments++
-	return r.tx.ImportComment(r.ctx, &m)
+	return m, nil
 }
 
 // The checks refuse only values that no operation can have written.
@@ -198,9 +187,9 @@ func identifier(at, s string) error {
 // title validates a name or title. A document may be older than the rules of
 // board.Line, so characters that they refuse are removed.
 func (in *reader) title(at string, s *string) error {
-	if strings.TrimSpace(*s) == "" || strings.ContainsFunc(*s, unicode.IsControl) || utf8.RuneCountInString(*s) > in.tx.Limits().Title {
+	if strings.TrimSpace(*s) == "" || strings.ContainsFunc(*s, unicode.IsControl) || utf8.RuneCountInString(*s) > in.v.Limits().Title {
 		return board.Invalid("%s must be one line of at most %d characters and must not "+
-			"be empty.", at, in.tx.Limits().Title).In(at, board.RuleEmpty)
+			"be empty.", at, in.v.Limits().Title).In(at, board.RuleEmpty)
 	}
 	clean := cmp.Or(board.CleanLine(*s), "Untitled")
 	if clean != strings.TrimSpace(*s) {
@@ -211,8 +200,8 @@ func (in *reader) title(at string, s *string) error {
 }
 
 func (in *reader) text(at, s string) error {
-	if strings.ContainsRune(s, 0) || utf8.RuneCountInString(s) > in.tx.Limits().Text {
-		return board.Invalid("%s must be a text of at most %d characters without U+0000.", at, in.tx.Limits().Text).
+	if strings.ContainsRune(s, 0) || utf8.RuneCountInString(s) > in.v.Limits().Text {
+		return board.Invalid("%s must be a text of at most %d characters without U+0000.", at, in.v.Limits().Text).
 			In(at, board.RuleValue)
 	}
 	return nil

@@ -259,7 +259,7 @@ func TestExportInConstantMemory(t *testing.T) {
 			workspace := ada.Workspace("Engines", board.PlanTeam)
 			var id string
 			if err := s.DB.Write(t.Context(), board.Person(ada.ID), func(tx *store.Tx) error {
-				r, err := transfer.Import(t.Context(), tx, workspace, largeDocument(cards), nil)
+				r, err := readInto(t.Context(), tx, workspace, transfer.Import, largeDocument(cards), nil)
 				if err == nil {
 					id = r.Boards[0].ID
 				}

@@ -5,58 +5,18 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"cardwall/internal/board"
 )
 
-// Counts holds the number of records that an import created.
-type Counts struct {
-	Lists         int `json:"lists"`
-	Cards         int `json:"cards"`
-	Labels        int `json:"labels"`
-	Checklists    int `json:"checklists"`
-	Items         int `json:"items"`
-	Comments      int `json:"comments"`
-	StatusUpdates int `json:"statusUpdates"`
-}
-
-func (c *Counts) add(o Counts) {
-	c.Lists += o.Lists
-	c.Cards += o.Cards
-	c.Labels += o.Labels
-	c.Checklists += o.Checklists
-	c.Items += o.Items
-	c.Comments += o.Comments
-	c.StatusUpdates += o.StatusUpdates
-}
-
-// Imported is a board created by an import.
-type Imported struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	Counts
-}
-
-// Note is something that was skipped or changed during the import, with its
-// number and the first few examples.
-type Note struct {
-	What     string   `json:"what"`
-	Count    int      `json:"count"`
-	Examples []string `json:"examples"`
-	more     bool     // there are more examples
-}
-
-// Report describes the result of an import. Its texts are single lines without
-// control characters, whatever the file contains.
-type Report struct {
-	Boards       []Imported `json:"boards"`
-	SavedFilters int        `json:"savedFilters"` // in all boards
-	Notes        []Note     `json:"notes"`
-}
+// Report is the report of an import while it is written.
+type Report struct{ board.ImportReport }
 
 // Total returns the sum over the boards.
-func (r *Report) Total() Counts {
-	var c Counts
+func (r *Report) Total() board.ImportCounts {
+	var c board.ImportCounts
 	for _, b := range r.Boards {
-		c.add(b.Counts)
+		c.Add(b.ImportCounts)
 	}
 	return c
 }
@@ -75,14 +35,14 @@ func (r *Report) notes(what string, count int, examples ...string) {
 		return
 	}
 	what = excerpt(what, 200)
-	i := slices.IndexFunc(r.Notes, func(n Note) bool { return n.What == what })
+	i := slices.IndexFunc(r.Notes, func(n board.ImportNote) bool { return n.What == what })
 	if i < 0 && len(r.Notes) > notesKept {
 		i = notesKept
 	} else if i < 0 {
 		if i = len(r.Notes); i == notesKept {
 			what = "Other things skipped or changed"
 		}
-		r.Notes = append(r.Notes, Note{What: what})
+		r.Notes = append(r.Notes, board.ImportNote{What: what, Examples: []string{}})
 	}
 	n := &r.Notes[i]
 	n.Count += count
@@ -92,7 +52,7 @@ func (r *Report) notes(what string, count int, examples ...string) {
 		case len(n.Examples) < examplesKept:
 			n.Examples = append(n.Examples, e)
 		default:
-			n.more = true
+			n.More = true
 		}
 	}
 }
@@ -101,7 +61,7 @@ func (r *Report) notes(what string, count int, examples ...string) {
 func (r *Report) String() string {
 	var b strings.Builder
 	for _, m := range r.Boards {
-		c := m.Counts
+		c := m.ImportCounts
 		fmt.Fprintf(&b, "Imported %q as %s: lists %d, cards %d, labels %d, checklists %d with items %d, comments %d",
 			m.Name, m.ID, c.Lists, c.Cards, c.Labels, c.Checklists, c.Items, c.Comments)
 		if c.StatusUpdates > 0 {
@@ -123,7 +83,7 @@ func (r *Report) String() string {
 				quoted[i] = fmt.Sprintf("%q", e)
 			}
 			fmt.Fprintf(&b, " (%s", strings.Join(quoted, ", "))
-			if n.more {
+			if n.More {
 				b.WriteString(", …")
 			}
 			b.WriteString(")")

@@ -84,7 +84,7 @@ func (in *reader) savedFilter(at string, f *savedFilterRecord) error {
 		return err
 	}
 	if _, ok := in.owned[owner]; !ok {
-		if in.owned[owner], err = in.tx.CountFiltersOf(in.ctx, in.workspace.ID, owner); err != nil {
+		if in.owned[owner], err = in.v.CountFiltersOf(in.ctx, in.workspace.ID, owner); err != nil {
 			return err
 		}
 	}
@@ -107,7 +107,7 @@ func (in *reader) savedFilter(at string, f *savedFilterRecord) error {
 	}
 	in.owned[owner]++
 	in.report.SavedFilters++
-	return in.tx.ImportSavedFilter(in.ctx, &board.SavedFilter{ID: in.tx.NewID("flt_"), WorkspaceID: in.workspace.ID,
+	return in.draft.SavedFilter(in.ctx, &board.SavedFilter{ID: in.draft.NewID("flt_"), WorkspaceID: in.workspace.ID,
 		Name: f.Name, Query: text, Shared: true,
 		Owner: board.UserRef{ID: owner}, CreatedAt: f.CreatedAt, UpdatedAt: f.UpdatedAt})
 }
@@ -115,15 +115,15 @@ func (in *reader) savedFilter(at string, f *savedFilterRecord) error {
 // owner returns the new owner of a filter: its owner, or the importing person.
 func (in *reader) owner(f *savedFilterRecord) (string, error) {
 	if f.Owner.ID != "" {
-		if member, err := in.tx.WorkspacePerson(in.ctx, in.workspace.ID, f.Owner.ID); err != nil || member {
+		if member, err := in.v.WorkspacePerson(in.ctx, in.workspace.ID, f.Owner.ID); err != nil || member {
 			return f.Owner.ID, err
 		}
 	}
 	in.report.note("Saved filters of people who are not in the workspace, now owned by the importing person", f.Name)
-	if id := in.tx.Caller().UserID; id != "" {
+	if id := in.v.Caller().UserID; id != "" {
 		return id, nil
 	}
-	return in.tx.WorkspaceOwner(in.ctx, in.workspace.ID)
+	return in.v.WorkspaceOwner(in.ctx, in.workspace.ID)
 }
 
 // here returns the new id of an object in a query. If the document does not
@@ -141,9 +141,9 @@ func (in *reader) here(there string) (string, error) {
 		err   error
 	)
 	if strings.HasPrefix(there, "usr_") {
-		known, err = in.tx.WorkspacePerson(in.ctx, in.workspace.ID, there)
+		known, err = in.v.WorkspacePerson(in.ctx, in.workspace.ID, there)
 	} else {
-		homes, failed := in.tx.Homes(in.ctx, []string{there})
+		homes, failed := in.v.Homes(in.ctx, []string{there})
 		known, err = homes[there].WorkspaceID == in.workspace.ID, failed
 	}
 	if err != nil || known {

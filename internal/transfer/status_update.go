@@ -48,7 +48,7 @@ func (r *boardReader) statusUpdate(at string, in *statusUpdateRecord) error {
 	}
 	r.counts.StatusUpdates++
 	r.imported.StatusUpdates++
-	return r.tx.ImportStatusUpdate(r.ctx, &s)
+	return r.draft.StatusUpdate(r.ctx, &s)
 }
 
 func status(at string, s board.Status) error {

@@ -17,46 +17,41 @@ import (
 // far below it.
 const maxTrelloFile = 256 << 20
 
-// ImportTrello creates a board from the document that Trello's "Export as JSON"
-// writes, in a workspace where the caller may create boards. The board gets one
-// activity entry, board.imported.
+// ImportTrello adds a board to a draft, from the document that Trello's "Export as
+// JSON" writes. The board gets one activity entry, board.imported.
 //
 // People are matched to people of the workspace: by email address if the file
 // has one, else by a full name or user name that only one person has. No
 // accounts are created; the report lists assignments that were dropped. It also
 // lists everything that was skipped or repaired.
 //
-// It returns a fault with a location, before it writes anything, for a file
-// that is not JSON, has values of a wrong type, or exceeds this server's limits
+// It returns a fault with a location, before it adds anything, for a file that is
+// not JSON, has values of a wrong type, or exceeds this server's limits
 // for a board.
-func ImportTrello(ctx context.Context, tx *store.Tx, workspaceID string, r io.Reader, progress Progress) (Report, error) {
-	tx.Quiet()
-	w, err := tx.Workspace(ctx, workspaceID, board.CreateBoards)
-	if err != nil {
-		return Report{}, err
-	}
+func ImportTrello(ctx context.Context, d *store.Draft, r io.Reader, progress Progress) (Report, error) {
 	file, err := readTrello(r)
 	if err != nil {
 		return Report{}, err
 	}
-	members, err := everyMember(ctx, tx, workspaceID)
+	v, w := d.View(), d.Workspace()
+	members, err := everyMember(ctx, v, w.ID)
 	if err != nil {
 		return Report{}, err
 	}
-	p := newPlan(file, members, planContext{workspaceID, tx.Caller().UserID, tx.Limits(), tx.Now(), tx.NewID})
+	p := newPlan(file, members, planContext{w.ID, v.Caller().UserID, v.Limits(), v.Now(), d.NewID})
 	if err := p.make(); err != nil {
 		return Report{}, err
 	}
-	if err := p.write(ctx, tx, w, progress); err != nil {
+	if err := p.write(ctx, d, progress); err != nil {
 		return Report{}, fmt.Errorf("import from Trello: %w", err)
 	}
-	return p.report, nil
+	return p.report, d.Flush(ctx)
 }
 
-func everyMember(ctx context.Context, tx *store.Tx, workspaceID string) ([]board.Member, error) {
+func everyMember(ctx context.Context, v *store.View, workspaceID string) ([]board.Member, error) {
 	var all []board.Member
 	err := pages(func(behind string) ([]board.Member, error) {
-		return tx.Members(ctx, workspaceID, behind, pageSize)
+		return v.Members(ctx, workspaceID, behind, pageSize)
 	}, func(m board.Member) (string, error) {
 		all = append(all, m)
 		return m.ID, nil

@@ -12,15 +12,15 @@ import (
 type people struct {
 	byEmail map[string]*board.Member
 	byName  map[string][]*board.Member
-	found   map[string]*board.Member // by Trello's id; nil if not in the workspace
-	names   map[string]string        // of everyone in the file
-	gone    map[string]*Note         // dropped assignments of people who are not in the workspace
-	order   []string                 // order of the keys of gone
+	found   map[string]*board.Member     // by Trello's id; nil if not in the workspace
+	names   map[string]string            // of everyone in the file
+	gone    map[string]*board.ImportNote // dropped assignments of people who are not in the workspace
+	order   []string                     // order of the keys of gone
 }
 
 func newPeople(members []board.Member) *people {
 	p := &people{byEmail: map[string]*board.Member{}, byName: map[string][]*board.Member{}, found: map[string]*board.Member{},
-		names: map[string]string{}, gone: map[string]*Note{}}
+		names: map[string]string{}, gone: map[string]*board.ImportNote{}}
 	for i := range members {
 		m := &members[i]
 		if m.Email != nil {
@@ -64,7 +64,7 @@ func (p *people) name(id string) string {
 // workspace.
 func (p *people) missed(id, card string) {
 	if p.gone[id] == nil {
-		p.gone[id] = &Note{}
+		p.gone[id] = &board.ImportNote{}
 		p.order = append(p.order, id)
 	}
 	n := p.gone[id]
@@ -92,7 +92,7 @@ func (p *plan) planPeople() {
 		p.people.meet(a.MemberCreator)
 	}
 	if p.caller == "" && p.board.Visibility != board.VisibleToWorkspace {
-		for _, m := range p.members { // as in ImportBoard
+		for _, m := range p.members { // as in store.Draft.Board
 			if m.Role == board.WorkspaceOwner {
 				p.roles[m.ID] = board.RoleAdmin
 			}

@@ -72,7 +72,7 @@ func (p *plan) make() error {
 	p.planComments()
 	p.noteUnassigned()
 	p.noteLeftovers()
-	p.report.Boards = []Imported{p.count()}
+	p.report.Boards = []board.ImportedBoard{p.count()}
 	return nil
 }
 

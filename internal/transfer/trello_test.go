@@ -17,7 +17,7 @@ import (
 
 func importTrello(s *apptest.Service, caller board.Caller, workspace, text string) (r transfer.Report, err error) {
 	err = s.DB.Write(context.Background(), caller, func(tx *store.Tx) (err error) {
-		r, err = transfer.ImportTrello(context.Background(), tx, workspace, strings.NewReader(text), nil)
+		r, err = readInto(context.Background(), tx, workspace, transfer.ImportTrello, strings.NewReader(text), nil)
 		return err
 	})
 	return r, err

@@ -96,38 +96,42 @@ func one(b present) int {
 // whole returns a count from a file, clamped to a reasonable range.
 func whole(n float64) int { return int(min(max(n, 0), 1e6)) }
 
-func (p *plan) count() Imported {
-	c := Counts{Lists: len(p.lists), Cards: len(p.cards), Labels: len(p.labels)}
+func (p *plan) count() board.ImportedBoard {
+	c := board.ImportCounts{Lists: len(p.lists), Cards: len(p.cards), Labels: len(p.labels)}
 	for _, card := range p.cards {
 		c.Checklists += len(card.checklists)
 		c.Items += card.ChecklistItems.Total
 		c.Comments += len(card.comments)
 	}
-	return Imported{ID: p.board.ID, Name: p.board.Name, Counts: c}
+	return board.ImportedBoard{ID: p.board.ID, Name: p.board.Name, ImportCounts: c}
 }
 
-// write creates the planned board.
-func (p *plan) write(ctx context.Context, tx *store.Tx, in board.Workspace, progress Progress) error {
-	if err := tx.ImportBoard(ctx, &p.board, in); err != nil {
+// write adds the planned board to a draft.
+func (p *plan) write(ctx context.Context, d *store.Draft, progress Progress) error {
+	if err := d.Board(ctx, &p.board); err != nil {
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(p.roles)) {
-		if err := tx.SetBoardMember(ctx, p.board.ID, id, p.roles[id]); err != nil {
+		if err := d.Member(ctx, p.board.ID, id, p.roles[id]); err != nil {
 			return err
 		}
 	}
 	for i := range p.lists {
-		if err := tx.ImportList(ctx, &p.lists[i]); err != nil {
+		if err := d.List(ctx, &p.lists[i]); err != nil {
 			return err
 		}
 	}
 	for i := range p.labels {
-		if err := tx.ImportLabel(ctx, &p.labels[i]); err != nil {
+		if err := d.Label(ctx, &p.labels[i]); err != nil {
 			return err
 		}
 	}
 	for i, c := range p.cards {
-		if err := p.writeCard(ctx, tx, c); err != nil {
+		for n := range c.comments {
+			c.comments[n].ID = d.NewID("cmt_") // in order of their times
+		}
+		whole := store.WholeCard{CardDetail: board.CardDetail{Card: c.Card, Checklists: c.checklists}, CommentList: c.comments}
+		if err := d.Card(ctx, &whole); err != nil {
 			return err
 		}
 		if i%pageSize == 0 {
@@ -140,26 +144,10 @@ func (p *plan) write(ctx context.Context, tx *store.Tx, in board.Workspace, prog
 		}
 	}
 	made := p.report.Boards[0]
-	tx.Emit(p.board.ID, board.BoardEvent(board.KindBoardImported, board.Changes{
+	if err := d.Emit(ctx, p.board.ID, board.BoardEvent(board.KindBoardImported, board.Changes{
 		"name": {To: p.board.Name}, "source": {To: "Trello"}, "lists": {To: made.Lists}, "cards": {To: made.Cards},
-	}))
-	return nil
-}
-
-func (p *plan) writeCard(ctx context.Context, tx *store.Tx, c *plannedCard) error {
-	if err := tx.ImportCard(ctx, &c.Card); err != nil {
+	})); err != nil {
 		return err
 	}
-	for i := range c.checklists {
-		if err := tx.ImportChecklist(ctx, &c.checklists[i]); err != nil {
-			return err
-		}
-	}
-	for i := range c.comments {
-		c.comments[i].ID = tx.NewID("cmt_") // in order of their times
-		if err := tx.ImportComment(ctx, &c.comments[i]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return d.EndBoard(ctx, p.board.ID, 0)
 }

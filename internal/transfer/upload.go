@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
@@ -25,134 +26,109 @@ const (
 // linesMedia is the media type of progress lines, in requests and responses.
 const linesMedia = "application/x-ndjson"
 
-// Upload handles POST …/workspaces/{workspaceId}/import?format=trello|cardwall.
-// It imports the body, a JSON file of at most 100 MB, and responds with the
-// report. The file is spooled until it is complete, so that a slow sender does not
-// keep a transaction open. It is imported completely or not at all. With an Idempotency-Key it is imported once: repeating the request
-// returns the first report, and sending another file with the same key is
-// refused.
-//
-// If the client accepts application/x-ndjson, a long import responds with 200
-// and lines of JSON: {"progress":{"done":…,"total":…}} a few times a second,
-// counted in records of the file, and finally {"data":…} with the report or
-// {"error":…} with the refusal.
-func Upload(db *store.DB, log *slog.Logger, metrics *Metrics, uploads *Uploads) func(w http.ResponseWriter, r *http.Request,
-	caller board.Caller, still func() error) error {
-	return func(w http.ResponseWriter, r *http.Request, caller board.Caller, still func() error) (err error) {
-		read, format := ImportTrello, r.URL.Query().Get("format")
-		switch format {
-		case "trello":
-		case "cardwall":
-			read = Import
-		default:
-			return board.Invalid("format must be trello or cardwall.").In("format", board.RuleValue)
-		}
-		var told error // error already sent as the last line
-		defer func() { metrics.imported(format, errors.Join(err, told)) }()
-		if !caller.Has(board.ScopeWrite) {
-			return board.Refuse(board.CodeInsufficientScope, "This requires a token with the scope write.")
-		}
-		key, err := op.KeyOf(r.Header.Values(op.KeyHeader))
-		if err != nil {
-			return err
-		}
-		workspaceID := r.PathValue("workspaceId")
-		if err := db.Read(r.Context(), caller, func(v *store.View) error {
-			_, err := v.Workspace(r.Context(), workspaceID, board.CreateBoards)
-			return err
-		}); err != nil {
-			return err
-		}
-		sum := sha256.New()
-		_, _ = fmt.Fprintf(sum, "%s\x00%s\x00", format, workspaceID)
-		leave, err := uploads.enter(caller.UserID)
-		if err != nil {
-			return err
-		}
-		defer leave()
-		file, err := uploads.receive(w, r, sum)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, file.Close()) }()
-		if err := still(); err != nil { // the upload may have taken long
-			return err
-		}
-		ctx, cancel := context.WithTimeout(r.Context(), uploadTime)
-		defer cancel()
-		var (
-			report Report
-			at     progressed
-		)
-		work := func() error {
-			return db.Write(ctx, caller, func(tx *store.Tx) (err error) {
-				report, err = once(ctx, tx, key, workspaceID, sum.Sum(nil), func() (report Report, err error) {
-					if report, err = read(ctx, tx, workspaceID, file.Reader(), at.set); err == nil {
-						err = tx.Audit(ctx, uploaded, workspaceID)
-					}
-					return report, err
-				})
-				return err
-			})
-		}
-		out := lines{w: w, ctl: http.NewResponseController(w)}
-		if r.Header.Get("Accept") == linesMedia {
-			err = out.during(work, &at)
-		} else {
-			err = work()
-		}
-		if err != nil && out.begun {
-			told = err
-			fault, ok := board.AsFault(err)
-			if !ok {
-				id := w.Header().Get("X-Request-Id")
-				log.ErrorContext(ctx, "unexpected error", "request", id, "method", r.Method, "path", r.URL.Path, "error", err)
-				fault = board.Refuse(board.CodeInternal, "An unexpected error occurred. The server's log has it as "+
-					"request %s.", id)
-			}
-			out.write(map[string]any{"error": map[string]any{"code": fault.Code, "message": fault.Message}})
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if !out.begun {
-			w.Header().Set("Content-Type", "application/json")
-			w.Header().Set("Cache-Control", "no-store")
-			w.WriteHeader(http.StatusCreated)
-		}
-		out.write(map[string]any{"data": report})
-		return nil
-	}
+// Importer imports files that are sent to the server.
+type Importer struct {
+	DB      *store.DB
+	Jobs    PartStore
+	Uploads *Uploads
+	Holder  string // the name under which the server receives files
+	Log     *slog.Logger
+	Metrics *Metrics
 }
 
-// uploaded is the name of an import in the audit log.
-const uploaded = "import_board"
-
-// once runs an import unless its key was already used, and stores its report
-// with the import. After a refused import the key can be used again.
-func once(ctx context.Context, tx *store.Tx, key, workspaceID string, sum []byte, run func() (Report, error)) (report Report, err error) {
-	if key == "" {
-		return run()
+// Serve handles POST …/workspaces/{workspaceId}/import?format=trello|cardwall.
+// It imports the body, a JSON file of at most 100 MB. The file is spooled
+// until it is complete, and read to its end before anything is written. It is
+// imported completely or not at all. With an Idempotency-Key it is imported once:
+// repeating the request returns the first report, and sending another file with
+// the same key is refused.
+//
+// A job writes a large file. The response is the report (201), or the job (202)
+// if it has not ended within two seconds. If the client accepts
+// application/x-ndjson, a long import responds with 200 and lines of JSON:
+// {"progress":{"done":…,"total":…}} a few times a second, counted in records of
+// the file, and finally {"data":…} with the report or {"error":…} with the
+// refusal.
+func (u *Importer) Serve(w http.ResponseWriter, r *http.Request, caller board.Caller, still func() error) (err error) {
+	in := importing{Importer: u, caller: caller, workspaceID: r.PathValue("workspaceId"), format: r.URL.Query().Get("format")}
+	switch in.format {
+	case "trello":
+		in.read = ImportTrello
+	case "cardwall":
+		in.read = Import
+	default:
+		return board.Invalid("format must be trello or cardwall.").In("format", board.RuleValue)
 	}
-	stored, err := tx.Claim(ctx, key, uploaded, sum)
+	var told error // error already sent as the last line
+	defer func() { u.Metrics.imported(in.format, errors.Join(err, told)) }()
+	if !caller.Has(board.ScopeWrite) {
+		return board.Refuse(board.CodeInsufficientScope, "This requires a token with the scope write.")
+	}
+	if in.key, err = op.KeyOf(r.Header.Values(op.KeyHeader)); err != nil {
+		return err
+	}
+	if err := u.DB.Read(r.Context(), caller, func(v *store.View) error {
+		_, err := v.Workspace(r.Context(), in.workspaceID, board.CreateBoards)
+		return err
+	}); err != nil {
+		return err
+	}
+	sum := sha256.New()
+	_, _ = fmt.Fprintf(sum, "%s\x00%s\x00", in.format, in.workspaceID)
+	leave, err := u.Uploads.enter(caller.UserID)
 	if err != nil {
-		return report, err
+		return err
 	}
-	if stored != nil {
-		if err := tx.StillVisible(ctx, workspaceID, ""); err != nil {
-			return report, err
+	defer leave()
+	file, err := u.Uploads.receive(w, r, sum)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if err := still(); err != nil { // the upload may have taken long
+		return err
+	}
+	in.open, in.sum = func() io.Reader { return file.Reader() }, sum.Sum(nil)
+	ctx, cancel := context.WithTimeout(r.Context(), uploadTime)
+	defer cancel()
+	out := lines{w: w, ctl: http.NewResponseController(w)}
+	var result any
+	if r.Header.Get("Accept") == linesMedia {
+		in.wait = uploadTime
+		err = out.during(func() (err error) {
+			result, err = in.run(ctx)
+			return err
+		}, &in.at)
+	} else {
+		in.wait = jobWait
+		result, err = in.run(ctx)
+	}
+	if err != nil && out.begun {
+		told = err
+		fault, ok := board.AsFault(err)
+		if !ok {
+			id := w.Header().Get("X-Request-Id")
+			u.Log.ErrorContext(ctx, "unexpected error", "request", id, "method", r.Method, "path", r.URL.Path, "error", err)
+			fault = board.Refuse(board.CodeInternal, "An unexpected error occurred. The server's log has it as "+
+				"request %s.", id)
 		}
-		return report, json.Unmarshal(stored.Answer, &report)
+		out.write(map[string]any{"error": map[string]any{"code": fault.Code, "message": fault.Message}})
+		return nil
 	}
-	if report, err = run(); err != nil {
-		return report, err
-	}
-	answer, err := json.Marshal(report, json.Deterministic(true))
 	if err != nil {
-		return report, err
+		return err
 	}
-	return report, tx.Keep(ctx, key, store.Stored{WorkspaceID: workspaceID, Answer: answer})
+	if !out.begun {
+		status := http.StatusCreated
+		if _, ok := result.(board.Job); ok {
+			status = http.StatusAccepted
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-store")
+		w.WriteHeader(status)
+	}
+	out.write(map[string]any{"data": result})
+	return nil
 }
 
 // progressed holds the progress of an import. It is set inside the transaction,

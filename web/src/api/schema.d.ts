@@ -35,7 +35,7 @@ export interface paths {
         put?: never;
         /**
          * Create a board from a template
-         * @description Create a board from a template. The caller becomes its admin. Like a copy, it sends no events.
+         * @description Create a board from a template. The caller becomes its admin. Like a copy, it sends no events. A job makes the board if the template is large.
          */
         post: operations["create_board_from_template"];
         delete?: never;
@@ -187,7 +187,7 @@ export interface paths {
         put?: never;
         /**
          * Copy a board with its labels and open lists and, on request, its open cards
-         * @description Copy a board with its labels and open lists and, on request, its open cards. Members are not copied; the caller becomes the copy's admin. A copy sends no events. Copying a confidential board also requires the scope admin.
+         * @description Copy a board with its labels and open lists and, on request, its open cards. Members are not copied; the caller becomes the copy's admin. A copy sends no events. Copying a confidential board also requires the scope admin. A job makes the copy of a large board.
          */
         post: operations["copy_board"];
         delete?: never;
@@ -720,6 +720,46 @@ export interface paths {
         patch: operations["edit_comment"];
         trace?: never;
     };
+    "/jobs/{jobId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the state and the progress of a job that the caller started
+         * @description Get the state and the progress of a job that the caller started.
+         */
+        get: operations["get_job"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{jobId}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a job that the caller started
+         * @description Cancel a job that the caller started. What it made so far is deleted. A job that has ended stays as it is.
+         */
+        post: operations["cancel_job"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/labels/{labelId}": {
         parameters: {
             query?: never;
@@ -1235,6 +1275,26 @@ export interface paths {
          * @description Withdraw an invitation. Its link stops working.
          */
         delete: operations["withdraw_invitation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/workspaces/{workspaceId}/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the caller's jobs in a workspace, newest first
+         * @description List the caller's jobs in a workspace, newest first. Jobs are listed for 30 days after their end.
+         */
+        get: operations["list_jobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -3552,6 +3612,87 @@ export interface components {
             /** @description The new value; null for none. */
             to: unknown;
         };
+        ImportNote: {
+            /**
+             * Format: int64
+             * @description How many there were.
+             * @example 7
+             */
+            count: number;
+            /** @description Up to three of them. */
+            examples: string[];
+            /**
+             * @description What it was.
+             * @example Attachments left out
+             */
+            what: string;
+        };
+        ImportReport: {
+            /** @description The boards that the import made. */
+            boards: components["schemas"]["ImportedBoard"][];
+            /** @description What was skipped or changed. */
+            notes: components["schemas"]["ImportNote"][];
+            /**
+             * Format: int64
+             * @description How many saved filters it made, over all boards.
+             * @example 2
+             */
+            savedFilters: number;
+        };
+        ImportedBoard: {
+            /**
+             * Format: int64
+             * @description How many cards.
+             * @example 120
+             */
+            cards: number;
+            /**
+             * Format: int64
+             * @description How many checklists.
+             * @example 12
+             */
+            checklists: number;
+            /**
+             * Format: int64
+             * @description How many comments.
+             * @example 300
+             */
+            comments: number;
+            /**
+             * @description The board's id.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * Format: int64
+             * @description How many checklist items.
+             * @example 80
+             */
+            items: number;
+            /**
+             * Format: int64
+             * @description How many labels.
+             * @example 6
+             */
+            labels: number;
+            /**
+             * Format: int64
+             * @description How many lists.
+             * @example 4
+             */
+            lists: number;
+            /**
+             * @description Its name.
+             * @example Launch in May
+             */
+            name: string;
+            /**
+             * Format: int64
+             * @description How many status updates.
+             * @example 3
+             */
+            statusUpdates: number;
+        };
         Invitation: {
             /**
              * Format: date-time
@@ -3608,6 +3749,82 @@ export interface components {
              * @example 5
              */
             total: number;
+        };
+        Job: {
+            /** @description The boards that it made; empty until it is done. */
+            boardIds: string[];
+            /**
+             * Format: date-time
+             * @description When it was created.
+             * @example 2026-03-01T09:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: int64
+             * @description How many records it has written.
+             * @example 1200
+             */
+            done: number;
+            /**
+             * Format: date-time
+             * @description When it reached its final state; null until then.
+             * @example 2026-03-01T09:00:09.000Z
+             */
+            endedAt: string | null;
+            /** @description Why it failed; null if it did not fail. */
+            error: components["schemas"]["JobError"] | null;
+            /**
+             * @description The job's id.
+             * @example job_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * @description What it does: import_board, copy_board or create_board_from_template. The list may grow.
+             * @example copy_board
+             */
+            kind: string;
+            /**
+             * @description The name of the board that it makes, or of the first board of an import.
+             * @example Launch in May
+             */
+            name: string;
+            /** @description What an import that is done has made, and what it skipped or changed; null otherwise. */
+            report: components["schemas"]["ImportReport"] | null;
+            /**
+             * Format: date-time
+             * @description When it started; null while it is queued.
+             * @example 2026-03-01T09:00:01.000Z
+             */
+            startedAt: string | null;
+            /**
+             * @description Its state; done, failed and cancelled are final.
+             * @example running
+             * @enum {string}
+             */
+            state: "queued" | "running" | "done" | "failed" | "cancelled";
+            /**
+             * Format: int64
+             * @description How many records it will write; 0 while that is unknown.
+             * @example 3000
+             */
+            total: number;
+            /**
+             * @description The workspace that it works in.
+             * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            workspaceId: string;
+        };
+        JobError: {
+            /**
+             * @description The code, as in the error of a response.
+             * @example limit_reached
+             */
+            code: string;
+            /**
+             * @description What happened.
+             * @example There can be at most 10000 open cards on a board.
+             */
+            message: string;
         };
         Label: {
             /**
@@ -5280,6 +5497,41 @@ export interface operations {
                     };
                 };
             };
+            /** @description A job that has not ended within two seconds. get_job returns its state. */
+            202: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Resource": components["headers"]["X-RateLimit-Resource"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "job_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "kind": "copy_board",
+                     *         "state": "running",
+                     *         "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "name": "Launch in May",
+                     *         "done": 1200,
+                     *         "total": 3000,
+                     *         "boardIds": [],
+                     *         "report": null,
+                     *         "error": null,
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "startedAt": "2026-03-02T09:00:00.250Z",
+                     *         "endedAt": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Job"];
+                    };
+                };
+            };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             402: components["responses"]["PaymentRequired"];
@@ -6576,6 +6828,41 @@ export interface operations {
                          */
                         boardVersion?: number;
                         data: components["schemas"]["BoardDetail"];
+                    };
+                };
+            };
+            /** @description A job that has not ended within two seconds. get_job returns its state. */
+            202: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Resource": components["headers"]["X-RateLimit-Resource"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "job_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "kind": "copy_board",
+                     *         "state": "running",
+                     *         "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "name": "Launch in May",
+                     *         "done": 1200,
+                     *         "total": 3000,
+                     *         "boardIds": [],
+                     *         "report": null,
+                     *         "error": null,
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "startedAt": "2026-03-02T09:00:00.250Z",
+                     *         "endedAt": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Job"];
                     };
                 };
             };
@@ -9934,6 +10221,129 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    get_job: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The job. */
+                jobId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Resource": components["headers"]["X-RateLimit-Resource"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "job_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "kind": "copy_board",
+                     *         "state": "cancelled",
+                     *         "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "name": "Launch again",
+                     *         "done": 0,
+                     *         "total": 0,
+                     *         "boardIds": [],
+                     *         "report": null,
+                     *         "error": null,
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "startedAt": null,
+                     *         "endedAt": "2026-03-02T09:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Job"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancel_job: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The job. */
+                jobId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Resource": components["headers"]["X-RateLimit-Resource"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "job_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "kind": "copy_board",
+                     *         "state": "cancelled",
+                     *         "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "name": "Launch again",
+                     *         "done": 0,
+                     *         "total": 0,
+                     *         "boardIds": [],
+                     *         "report": null,
+                     *         "error": null,
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "startedAt": null,
+                     *         "endedAt": "2026-03-02T09:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Version of the board after this change. Absent if no board was changed.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["Job"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     delete_label: {
         parameters: {
             query?: never;
@@ -12981,6 +13391,86 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    list_jobs: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of records to return; 50 when absent. */
+                limit?: number;
+                /** @description The nextCursor of the previous response; the first page when absent. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The workspace. */
+                workspaceId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Resource": components["headers"]["X-RateLimit-Resource"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "job_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "kind": "copy_board",
+                     *           "state": "cancelled",
+                     *           "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "name": "Launch again",
+                     *           "done": 0,
+                     *           "total": 0,
+                     *           "boardIds": [],
+                     *           "report": null,
+                     *           "error": null,
+                     *           "createdAt": "2026-03-02T09:00:00.000Z",
+                     *           "startedAt": null,
+                     *           "endedAt": "2026-03-02T09:00:00.000Z"
+                     *         },
+                     *         {
+                     *           "id": "job_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *           "kind": "copy_board",
+                     *           "state": "cancelled",
+                     *           "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "name": "Launch again",
+                     *           "done": 0,
+                     *           "total": 0,
+                     *           "boardIds": [],
+                     *           "report": null,
+                     *           "error": null,
+                     *           "createdAt": "2026-03-02T09:00:00.000Z",
+                     *           "startedAt": null,
+                     *           "endedAt": "2026-03-02T09:00:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Job"][];
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
+                        nextCursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];

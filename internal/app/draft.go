@@ -1,0 +1,108 @@
+package app
+
+import (
+	"context"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// New boards with contents are drafts: a small one is written at once, a large one
+// by a job.
+
+const (
+	smallBoard  = 500 // open cards up to which one transaction may copy a board
+	cardsAtOnce = 250 // cards read at a time
+)
+
+// draftBoard adds a board of the caller to a draft, with the name, description,
+// colour, visibility and features of b.
+func draftBoard(ctx context.Context, d *store.Draft, b *board.Board) error {
+	v := d.View()
+	b.ID, b.CreatedBy, b.CreatedAt, b.UpdatedAt = d.NewID("brd_"), v.Caller().Person(), v.Now(), v.Now()
+	b.Features.PublicPage = false // the copy was not published by anyone
+	if err := d.Board(ctx, b); err != nil {
+		return err
+	}
+	return d.Emit(ctx, b.ID, boardCreated(*b))
+}
+
+// endBoard ends a board of a draft.
+func endBoard(ctx context.Context, d *store.Draft, b *board.Board) error {
+	a := d.On(b.ID)
+	b.Version, b.OpenCards = a.Version, a.OpenCards
+	if err := d.EndBoard(ctx, b.ID, 0); err != nil {
+		return err
+	}
+	return d.Flush(ctx)
+}
+
+// draftLabels adds copies of labels to a board of a draft.
+func draftLabels(ctx context.Context, d *store.Draft, boardID string, labels []board.Label) error {
+	v := d.View()
+	if err := board.Room("labels on a board", 0, len(labels), v.Limits().Labels); err != nil {
+		return err
+	}
+	for i := range labels {
+		l := &labels[i]
+		l.ID, l.BoardID, l.CreatedAt, l.UpdatedAt = d.NewID("lbl_"), boardID, v.Now(), v.Now()
+		if err := d.Label(ctx, l); err != nil {
+			return err
+		}
+		if err := d.Emit(ctx, boardID, board.LabelCreated(*l)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// draftOrder adds lists and cards to a board of a draft, each after the one
+// before.
+type draftOrder struct {
+	lastList, lastListRank string
+	lastCard, lastCardRank string // in the last list
+}
+
+// list adds a copy of a list.
+func (o *draftOrder) list(ctx context.Context, d *store.Draft, boardID string, l *board.List) (err error) {
+	v := d.View()
+	if err := board.Room("open lists on a board", d.On(boardID).OpenLists, 1, v.Limits().OpenLists); err != nil {
+		return err
+	}
+	l.ID, l.BoardID, l.CreatedAt, l.UpdatedAt, l.OpenCards = d.NewID("lst_"), boardID, v.Now(), v.Now(), 0
+	if l.Rank, err = board.RankBetween(o.lastListRank, ""); err != nil {
+		return err
+	}
+	if err := d.List(ctx, l); err != nil {
+		return err
+	}
+	after := o.lastList
+	*o = draftOrder{lastList: l.ID, lastListRank: l.Rank}
+	return d.Emit(ctx, boardID, board.ListCreated(*l, after))
+}
+
+// cards adds copies of cards at the end of the last list.
+func (o *draftOrder) cards(ctx context.Context, d *store.Draft, boardID, listID string, cards []store.WholeCard,
+	keepDone bool) (err error) {
+	v, a := d.View(), d.On(boardID)
+	if err := roomForCards(a, v.Limits(), len(cards), len(cards)); err != nil {
+		return err
+	}
+	renew(v, cards, listID, keepDone)
+	for i := range cards {
+		c := &cards[i]
+		c.BoardID, c.Number, c.URL = boardID, a.NextNumber, v.Link("/cards/"+c.ID)
+		c.SetTimes(v.Now())
+		if c.Rank, err = board.RankBetween(o.lastCardRank, ""); err != nil {
+			return err
+		}
+		if err := d.Card(ctx, c); err != nil {
+			return err
+		}
+		if err := d.Emit(ctx, boardID, board.CardCopied(c.CardDetail, o.lastCard)); err != nil {
+			return err
+		}
+		o.lastCard, o.lastCardRank = c.ID, c.Rank
+	}
+	return nil
+}

@@ -1,0 +1,422 @@
+// Package job runs long work: imports, and copies of large boards. A job is a row
+// in the database. It runs in slices of a few milliseconds of writing each, with
+// a pause after each, so that nobody waits for it. What it makes is visible when
+// it is complete. If a server dies, another one continues its jobs.
+package job
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"cardwall/internal/backoff"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+const (
+	jobsAtOnce  = 2
+	lookEvery   = 30 * time.Second // finds nothing, unless jobs were missed
+	lookShared  = time.Second      // with several servers, because others may fail
+	lease       = 10 * time.Second // a failed server's jobs continue elsewhere after this time
+	renewEvery  = 2 * time.Second  // interval of renewing the leases
+	triesOfJob  = 5                // attempts at a job that fails unexpectedly or stops its server
+	cardsPurged = 50               // cards of an abandoned board deleted per transaction
+	partsPurged = 20               // parts deleted per transaction
+	againAfter  = time.Second      // after a failure
+)
+
+// Options configures an Engine.
+type Options struct {
+	DB     *store.DB
+	Holder string // the server's name in its leases
+
+	// Draft adds the boards of a job to a draft. It is not called for jobs whose
+	// parts were stored when they were created.
+	Draft func(ctx context.Context, d *store.Draft, j *store.RunningJob) error
+
+	Metrics *Metrics // nil for none
+	Log     *slog.Logger
+}
+
+// Engine runs jobs.
+type Engine struct {
+	o        Options
+	wake     chan struct{}
+	running  atomic.Int32
+	failures *backoff.Log
+	sliced   func() // called after each slice, by tests; may be nil
+}
+
+// New returns an engine. Run starts it.
+func New(o Options) *Engine {
+	if o.Metrics == nil {
+		o.Metrics = NewMetrics()
+	}
+	return &Engine{o: o, wake: make(chan struct{}, 1), failures: backoff.NewLog(o.Log)}
+}
+
+// Run runs jobs until ctx ends. Then it gives the running ones back, at the end of
+// their current slice.
+func (e *Engine) Run(ctx context.Context) {
+	stop := e.o.DB.OnJob(e.rouse)
+	defer stop()
+	var running sync.WaitGroup
+	places := make(chan struct{}, jobsAtOnce)
+	running.Go(func() { e.renew(ctx) })
+	for ctx.Err() == nil {
+		wait := e.start(ctx, places, &running)
+		select {
+		case <-e.wake:
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+	}
+	running.Wait()
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lease)
+	defer cancel()
+	if err := e.o.DB.ReleaseJobs(last, e.o.Holder); err != nil {
+		e.failures.Failed(cannotRelease, err)
+	}
+}
+
+func (e *Engine) lookEvery() time.Duration {
+	if e.o.DB.Shared() {
+		return lookShared
+	}
+	return lookEvery
+}
+
+func (e *Engine) rouse() {
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+// start claims jobs while there are places, and deletes leftovers if there is
+// nothing to run. It returns how long to wait before the next look.
+func (e *Engine) start(ctx context.Context, places chan struct{}, running *sync.WaitGroup) time.Duration {
+	for {
+		select {
+		case places <- struct{}{}:
+		default:
+			return e.lookEvery()
+		}
+		j, err := e.o.DB.ClaimJob(ctx, e.o.Holder, lease)
+		if err != nil || j == nil {
+			<-places
+			if err != nil {
+				return e.failed(ctx, cannotClaim, err)
+			}
+			e.failures.Succeeded(cannotClaim)
+			return e.sweep(ctx)
+		}
+		e.running.Add(1)
+		running.Go(func() {
+			defer func() { e.running.Add(-1); <-places; e.rouse() }()
+			e.run(ctx, j)
+		})
+	}
+}
+
+// renew renews the leases of the jobs that run here.
+func (e *Engine) renew(ctx context.Context) {
+	for pause(ctx, renewEvery) {
+		if e.running.Load() == 0 {
+			continue
+		}
+		if err := e.o.DB.RenewJobs(ctx, e.o.Holder, lease); err != nil {
+			e.failed(ctx, cannotRenew, err)
+		} else {
+			e.failures.Succeeded(cannotRenew)
+		}
+	}
+}
+
+// run runs a job to its end, or until it is lost, cancelled or fails.
+func (e *Engine) run(ctx context.Context, j *store.RunningJob) {
+	began := time.Now()
+	err := e.work(ctx, j)
+	var fault *board.Fault
+	switch {
+	case err == nil:
+		e.o.Metrics.ended(j.Kind, "done", time.Since(began))
+		return
+	case errors.Is(err, store.ErrJobLost):
+		e.o.Metrics.ended(j.Kind, "lost", time.Since(began))
+		return
+	case ctx.Err() != nil:
+		return // Run releases it
+	}
+	if f, ok := board.AsFault(err); ok && f.Code != board.CodeUnavailable {
+		fault = f
+	} else {
+		e.o.Log.ErrorContext(ctx, "job failed", "job", j.ID, "kind", j.Kind, "attempt", j.Tries, "error", err)
+		if j.Tries < triesOfJob {
+			pause(ctx, againAfter)
+			return // its lease ends, and a server claims it again
+		}
+		fault = board.Refuse(board.CodeInternal, "An unexpected error occurred. The server's log has it as %s.", j.ID)
+	}
+	e.o.Metrics.ended(j.Kind, "failed", time.Since(began))
+	if err := e.slice(ctx, func(tx *store.Tx) error {
+		if _, err := tx.HoldJob(ctx, j.ID, e.o.Holder); err != nil {
+			return err
+		}
+		return tx.FailJob(ctx, j.ID, board.JobError{Code: fault.Code, Message: fault.Message})
+	}); err != nil && !errors.Is(err, store.ErrJobLost) {
+		e.failed(ctx, cannotFail, err)
+	}
+}
+
+// work drafts what the job makes, writes it and makes it visible.
+func (e *Engine) work(ctx context.Context, j *store.RunningJob) error {
+	if j.Tries > triesOfJob {
+		return fmt.Errorf("stopped its server %d times", triesOfJob)
+	}
+	if j.Parts < 0 {
+		if err := e.draft(ctx, j); err != nil {
+			return fmt.Errorf("draft: %w", err)
+		}
+	}
+	for n := j.Written; n < j.Parts; n++ {
+		if err := e.write(ctx, j, n); err != nil {
+			return fmt.Errorf("write part %d: %w", n, err)
+		}
+	}
+	return e.finish(ctx, j)
+}
+
+// draft stores the parts of a job. An earlier, incomplete attempt is dropped.
+func (e *Engine) draft(ctx context.Context, j *store.RunningJob) error {
+	for {
+		var n int64
+		if err := e.held(ctx, j, func(tx *store.Tx) (err error) {
+			n, err = tx.PurgeJobParts(ctx, j.ID, partsPurged)
+			return err
+		}); err != nil {
+			return err
+		}
+		if n < partsPurged {
+			break
+		}
+	}
+	parts, total := 0, 0
+	err := e.o.DB.Stream(ctx, j.Caller, func(v *store.View) error {
+		w, err := allowed(ctx, v, j)
+		if err != nil {
+			return err
+		}
+		d := v.NewDraft(w, func(p store.Part) error {
+			if err := e.StorePart(ctx, j.ID, parts, p); err != nil {
+				return err
+			}
+			parts++
+			total += p.Records
+			return nil
+		})
+		if err := e.o.Draft(ctx, d, j); err != nil {
+			return err
+		}
+		if err := d.Flush(ctx); err != nil {
+			return err
+		}
+		return v.CheckStorage(ctx, w.OrganizationID, d.Stored())
+	})
+	if err != nil {
+		return err
+	}
+	j.Parts = parts
+	return e.held(ctx, j, func(tx *store.Tx) error { return tx.SetJobParts(ctx, j.ID, parts, total, nil) })
+}
+
+// allowed returns the workspace of a job, in which its caller may still create
+// boards.
+func allowed(ctx context.Context, v *store.View, j *store.RunningJob) (board.Workspace, error) {
+	ok, err := v.JobCallerAllowed(ctx)
+	if err != nil {
+		return board.Workspace{}, err
+	}
+	if !ok {
+		return board.Workspace{}, board.Forbidden("The account or the token that started this was closed or revoked.")
+	}
+	w, err := v.Workspace(ctx, j.WorkspaceID, board.CreateBoards)
+	if board.IsCode(err, board.CodeNotFound) {
+		err = board.Refuse(board.CodeNotFound, "The workspace is no longer available to you.")
+	}
+	return w, err
+}
+
+// StorePart stores a part of a job's draft.
+func (e *Engine) StorePart(ctx context.Context, jobID string, n int, p store.Part) error {
+	body, err := pack(p)
+	if err != nil {
+		return err
+	}
+	return e.slice(ctx, func(tx *store.Tx) error { return tx.StoreJobPart(ctx, jobID, n, body) })
+}
+
+// write writes one part.
+func (e *Engine) write(ctx context.Context, j *store.RunningJob, n int) error {
+	var packed []byte
+	if err := e.o.DB.Read(ctx, board.System(), func(v *store.View) (err error) {
+		packed, err = v.JobPart(ctx, j.ID, n)
+		return err
+	}); err != nil {
+		return err
+	}
+	p, err := unpack(packed)
+	if err != nil {
+		return err
+	}
+	return e.held(ctx, j, func(tx *store.Tx) error { return tx.WriteJobPart(ctx, j.ID, n, p.Body, p.Records) })
+}
+
+// finish makes the boards of a job visible, as its caller.
+func (e *Engine) finish(ctx context.Context, j *store.RunningJob) error {
+	return e.o.DB.Write(ctx, j.Caller, func(tx *store.Tx) error {
+		if _, err := tx.HoldJob(ctx, j.ID, e.o.Holder); err != nil {
+			return err
+		}
+		if _, err := allowed(ctx, tx.View, j); err != nil {
+			return err
+		}
+		boards, err := tx.FinishJob(ctx, j.ID)
+		if err != nil {
+			return err
+		}
+		subject := j.WorkspaceID
+		if len(boards) > 0 && j.Kind != board.JobImport {
+			subject = boards[0]
+		}
+		if len(boards) > 0 {
+			if _, err := tx.View.Board(ctx, boards[len(boards)-1], board.View); err != nil {
+				return err
+			}
+		}
+		return tx.Audit(ctx, string(j.Kind), subject)
+	})
+}
+
+// held runs fn in a slice if the server still has the job.
+func (e *Engine) held(ctx context.Context, j *store.RunningJob, fn func(*store.Tx) error) error {
+	return e.slice(ctx, func(tx *store.Tx) error {
+		if _, err := tx.HoldJob(ctx, j.ID, e.o.Holder); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+}
+
+// slice runs one short transaction of the service.
+func (e *Engine) slice(ctx context.Context, fn func(*store.Tx) error) error {
+	took, err := e.o.DB.WriteSlice(ctx, fn)
+	e.o.Metrics.sliced(took)
+	if e.sliced != nil {
+		e.sliced()
+	}
+	return err
+}
+
+// sweep deletes one slice of what jobs that failed or were cancelled have left. It
+// returns how long to wait before the next look.
+func (e *Engine) sweep(ctx context.Context) time.Duration {
+	left, err := e.o.DB.JobsLeft(ctx)
+	if err != nil || !left {
+		return e.lookEvery()
+	}
+	held, err := e.o.DB.Lease(ctx, "jobs:sweep", e.o.Holder, lease)
+	if err != nil || !held {
+		return e.lookEvery()
+	}
+	more := false
+	err = e.slice(ctx, func(tx *store.Tx) error {
+		more = false
+		id, err := tx.AbandonedBoard(ctx)
+		if err != nil {
+			return err
+		}
+		if id != "" {
+			more = true
+			_, err = tx.PurgeBoard(ctx, id, cardsPurged)
+			return err
+		}
+		n, err := tx.PurgeJobParts(ctx, "", partsPurged)
+		more = n > 0
+		return err
+	})
+	if err != nil {
+		return e.failed(ctx, cannotSweep, err)
+	}
+	e.failures.Succeeded(cannotSweep)
+	if more {
+		return 0
+	}
+	return e.lookEvery()
+}
+
+// Log messages for failing tasks.
+const (
+	cannotClaim   = "jobs not claimed"
+	cannotRenew   = "leases of jobs not renewed"
+	cannotRelease = "jobs not released"
+	cannotFail    = "failed job not recorded"
+	cannotSweep   = "leftovers of jobs not deleted"
+)
+
+// failed logs an error, unless the server is shutting down, and returns the pause
+// before the next attempt.
+func (e *Engine) failed(ctx context.Context, what string, err error) time.Duration {
+	if ctx.Err() != nil {
+		return againAfter
+	}
+	return max(againAfter, e.failures.Failed(what, err))
+}
+
+// pause waits. It returns false if ctx ends first.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// pack compresses a part. The number of its records comes first.
+func pack(p store.Part) ([]byte, error) {
+	out := bytes.NewBuffer(binary.BigEndian.AppendUint32(nil, uint32(p.Records)))
+	w, err := gzip.NewWriterLevel(out, gzip.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	_, err = w.Write(p.Body)
+	if err = errors.Join(err, w.Close()); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+func unpack(packed []byte) (p store.Part, err error) {
+	if len(packed) < 4 {
+		return p, errors.New("the part is too short")
+	}
+	p.Records = int(binary.BigEndian.Uint32(packed))
+	r, err := gzip.NewReader(bytes.NewReader(packed[4:]))
+	if err != nil {
+		return p, err
+	}
+	p.Body, err = io.ReadAll(r)
+	return p, err
+}

@@ -1,0 +1,68 @@
+package op
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// jobWait is how long a call waits for the end of the job that it started.
+const jobWait = 2 * time.Second
+
+// startedJob returns the id of the job in a response, or "" if the response holds
+// another record.
+func startedJob(body []byte) string {
+	var response struct {
+		Data struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if json.Unmarshal(body, &response) != nil || !strings.HasPrefix(response.Data.ID, "job_") {
+		return ""
+	}
+	return response.Data.ID
+}
+
+// awaitJob waits for the end of a job. It returns the result of the operation, the
+// fault for which the job failed, or the job if it has not ended.
+func (e *Engine) awaitJob(ctx context.Context, c Call, id string, replayed bool) (answer Answer, err error) {
+	answer.Replayed = replayed
+	wait := c.Wait
+	if wait == 0 {
+		wait = jobWait
+	}
+	deadline := time.Now().Add(wait)
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
+		var out any
+		if err := e.db.Read(ctx, c.Caller, func(v *store.View) error {
+			j, err := v.Job(ctx, id)
+			if err == nil && j.State == board.JobDone {
+				out, err = c.Operation.ofJob(ctx, v, j)
+				return err
+			}
+			out = j
+			return err
+		}); err != nil {
+			return answer, err
+		}
+		j, isJob := out.(board.Job)
+		switch {
+		case isJob && j.State == board.JobFailed:
+			return answer, &board.Fault{Code: j.Error.Code, Message: j.Error.Message}
+		case !isJob, j.State.Ended(), time.Now().Add(pause).After(deadline):
+			answer.Started = isJob
+			answer.Body, err = e.encode(c, out, 0)
+			return answer, err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return answer, ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,35 @@
+package rest
+
+import (
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"cardwall/internal/board"
+	"cardwall/internal/op"
+)
+
+// jobStarted is the status of a response with a job that has not ended.
+const jobStarted = http.StatusAccepted
+
+var startedExample = board.Job{
+	ID: "job_01jb2m3n4p5q6r7s8t9v0w1x2y", Kind: board.JobCopyBoard, State: board.JobRunning,
+	WorkspaceID: "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y", Name: "Launch in May", Done: 1200, Total: 3000, BoardIDs: []string{},
+	CreatedAt: 1772442000000, StartedAt: new(board.Instant(1772442000250)),
+}
+
+// started describes the response of an operation with a job that has not ended.
+func started(r *op.Registry) *huma.Response {
+	return &huma.Response{
+		Description: "A job that has not ended within two seconds. get_job returns its state.",
+		Headers: headerRefs("X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset",
+			"X-RateLimit-Resource"),
+		Content: map[string]*huma.MediaType{op.JSON: {
+			Schema: &huma.Schema{
+				Type: huma.TypeObject, Properties: map[string]*huma.Schema{"data": r.JobSchema()}, Required: []string{"data"},
+				AdditionalProperties: false,
+			},
+			Example: map[string]any{"data": startedExample},
+		}},
+	}
+}

@@ -1,0 +1,411 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/board"
+)
+
+const jobColumns = "j.id, j.kind, j.state, j.workspace_id, j.name, j.done, j.total, j.result, j.fault, j.created_at, " +
+	"j.started_at, j.ended_at"
+
+// jobResult is what a job has made.
+type jobResult struct {
+	BoardIDs []string            `json:"boardIds"`
+	Report   *board.ImportReport `json:"report,omitempty"`
+}
+
+func scanJob(rows *sql.Rows, more ...any) (j board.Job, err error) {
+	var result, fault sql.NullString
+	dest := []any{&j.ID, &j.Kind, &j.State, &j.WorkspaceID, &j.Name, &j.Done, &j.Total, &result, &fault, &j.CreatedAt,
+		&j.StartedAt, &j.EndedAt}
+	if err := rows.Scan(append(dest, more...)...); err != nil {
+		return j, err
+	}
+	j.BoardIDs = []string{}
+	if result.Valid && j.State == board.JobDone {
+		r := jobResult{BoardIDs: j.BoardIDs}
+		err = json.Unmarshal([]byte(result.String), &r)
+		j.BoardIDs, j.Report = r.BoardIDs, r.Report
+	}
+	if fault.Valid && err == nil {
+		err = json.Unmarshal([]byte(fault.String), &j.Error)
+	}
+	return j, err
+}
+
+// ownJob is the condition that a job is the caller's: $1 is the person, $2 the
+// only workspace that the caller's token can reach, or "".
+const ownJob = "j.owner_id = $1 AND ($2 = '' OR j.workspace_id = $2)"
+
+// Job returns a job of the caller.
+func (v *View) Job(ctx context.Context, id string) (j board.Job, err error) {
+	err = v.each(ctx, "SELECT "+jobColumns+" FROM jobs j WHERE "+ownJob+" AND j.id = $3",
+		[]any{v.caller.UserID, v.caller.WorkspaceID, id}, func(rows *sql.Rows) (err error) {
+			j, err = scanJob(rows)
+			return err
+		})
+	if err == nil && j.ID == "" {
+		err = board.NotFound()
+	}
+	return j, err
+}
+
+// Jobs returns a page of the caller's jobs in a workspace, newest first, before
+// the given one.
+func (v *View) Jobs(ctx context.Context, workspaceID, before string, limit int) ([]board.Job, error) {
+	out := []board.Job{}
+	err := v.each(ctx, "SELECT "+jobColumns+" FROM jobs j WHERE "+ownJob+" AND j.workspace_id = $3 AND ($4 = '' OR j.id < $4) "+
+		"ORDER BY j.id DESC LIMIT $5",
+		[]any{v.caller.UserID, v.caller.WorkspaceID, workspaceID, before, limit}, func(rows *sql.Rows) error {
+			j, err := scanJob(rows)
+			out = append(out, j)
+			return err
+		})
+	return out, err
+}
+
+// jobCaller is what a job keeps of the caller that started it.
+type jobCaller struct {
+	Actor       board.Actor   `json:"actor"`
+	UserID      string        `json:"userId"`
+	TokenID     string        `json:"tokenId,omitempty"`
+	Scopes      []board.Scope `json:"scopes"`
+	WorkspaceID string        `json:"workspaceId,omitempty"`
+	RequestID   string        `json:"requestId,omitempty"`
+	Client      string        `json:"client,omitempty"`
+}
+
+// NewJob describes a job to start.
+type NewJob struct {
+	Kind      board.JobKind
+	Workspace board.Workspace // in which the caller may do this
+	Name      string
+	Input     any    // for Kind; encoded as JSON
+	Receiver  string // the server that stores the parts before QueueJob; "" if the job makes them itself
+}
+
+// InsertJob creates a queued job of the caller. It returns CodeLimitReached if the
+// caller has too many jobs that have not ended.
+func (tx *Tx) InsertJob(ctx context.Context, n NewJob) (j board.Job, err error) {
+	if err := tx.RoomForJob(ctx, n.Workspace, n.Kind); err != nil {
+		return j, err
+	}
+	c := tx.caller
+	caller, err := json.Marshal(jobCaller{c.Actor, c.UserID, c.TokenID, c.Scopes, c.WorkspaceID, c.RequestID, c.Client})
+	if err != nil {
+		return j, fmt.Errorf("encode caller: %w", err)
+	}
+	input, err := json.Marshal(n.Input)
+	if err != nil {
+		return j, fmt.Errorf("encode input: %w", err)
+	}
+	j = board.Job{ID: tx.NewID("job_"), Kind: n.Kind, State: board.JobQueued, WorkspaceID: n.Workspace.ID, Name: n.Name,
+		BoardIDs: []string{}, CreatedAt: tx.now}
+	tx.workspace, tx.queued = n.Workspace.ID, n.Receiver == ""
+	var until board.Instant
+	if n.Receiver != "" {
+		j.State, until = board.JobRunning, tx.now+board.Instant(receiveTime.Milliseconds())
+	}
+	return j, tx.exec(ctx, `INSERT INTO jobs (id, kind, state, owner_id, organization_id, workspace_id, name, caller, input, holder, until,
+		created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+		j.ID, string(j.Kind), string(j.State), c.UserID, n.Workspace.OrganizationID, j.WorkspaceID, j.Name, string(caller), string(input),
+		n.Receiver, int64(until), int64(tx.now))
+}
+
+// receiveTime is how long a server may take to store the parts of a job that it
+// receives.
+const receiveTime = 10 * time.Minute
+
+// QueueJob queues a job whose parts were received and stored by a server.
+func (tx *Tx) QueueJob(ctx context.Context, id, receiver string, parts, total int, report *board.ImportReport) error {
+	if _, err := tx.HoldJob(ctx, id, receiver); err != nil {
+		return err
+	}
+	if err := tx.SetJobParts(ctx, id, parts, total, report); err != nil {
+		return err
+	}
+	tx.queued = true
+	return tx.exec(ctx, "UPDATE jobs SET state = 'queued', holder = '', until = 0 WHERE id = $1", id)
+}
+
+// RoomForJob returns CodeLimitReached if the caller has as many jobs that have not
+// ended as the plan of the workspace allows, or already has an import.
+func (v *View) RoomForJob(ctx context.Context, w board.Workspace, kind board.JobKind) error {
+	var (
+		plan         board.Plan
+		all, imports int
+	)
+	if _, err := v.one(ctx, `SELECT o.plan, (SELECT count(*) FROM jobs j WHERE j.owner_id = $2 AND j.ended_at IS NULL),
+		(SELECT count(*) FROM jobs j WHERE j.owner_id = $2 AND j.ended_at IS NULL AND j.kind = $3) FROM organizations o WHERE o.id = $1`,
+		[]any{w.OrganizationID, v.caller.UserID, string(board.JobImport)}, &plan, &all, &imports); err != nil {
+		return err
+	}
+	if kind == board.JobImport && imports > 0 {
+		return board.Refuse(board.CodeLimitReached, "You have an import that has not ended. Wait for it or cancel it.")
+	}
+	if limit := plan.Limits().JobsPerPerson; all >= limit {
+		return board.Refuse(board.CodeLimitReached, "You have %d jobs that have not ended, the most that the plan %s allows. Wait for "+
+			"one or cancel one.", all, plan)
+	}
+	return nil
+}
+
+// CancelJob cancels a job of the caller. A job that has ended stays as it is.
+func (tx *Tx) CancelJob(ctx context.Context, id string) (board.Job, error) {
+	if err := tx.exec(ctx, "UPDATE jobs SET state = $4, ended_at = $5, holder = '' WHERE id IN (SELECT j.id FROM jobs j WHERE "+ownJob+
+		" AND j.id = $3) AND ended_at IS NULL",
+		tx.caller.UserID, tx.caller.WorkspaceID, id, string(board.JobCancelled), int64(tx.now)); err != nil {
+		return board.Job{}, err
+	}
+	j, err := tx.Job(ctx, id)
+	tx.workspace, tx.queued = j.WorkspaceID, true
+	return j, err
+}
+
+// RunningJob is a job as the server that runs it sees it.
+type RunningJob struct {
+	board.Job
+	Caller  board.Caller
+	Input   []byte // JSON
+	Parts   int    // number of all parts; -1 if they are not stored yet
+	Written int    // number of parts that were written
+	Tries   int    // how often the job was claimed
+}
+
+// ClaimJob gives a job to a server for a time: the next one by turns of the
+// organizations. It takes queued jobs, and those whose server has not renewed its
+// lease. It returns nil if there is none.
+func (db *DB) ClaimJob(ctx context.Context, holder string, length time.Duration) (*RunningJob, error) {
+	var limits strings.Builder
+	for _, p := range board.Plans() {
+		fmt.Fprintf(&limits, " WHEN '%s' THEN %d", p, p.Limits().RunningJobs)
+	}
+	free := "j.ended_at IS NULL AND (j.state = 'queued' OR j.until < $1) AND (SELECT count(*) FROM jobs r " +
+		"WHERE r.organization_id = j.organization_id AND r.state = 'running' AND r.until >= $1) < CASE o.plan" + limits.String() + " ELSE 1 END"
+	var (
+		job  *RunningJob
+		open int
+	)
+	if err := db.Read(ctx, board.System(), func(v *View) (err error) {
+		open, err = v.count(ctx, "SELECT count(*) FROM jobs WHERE ended_at IS NULL AND (state = 'queued' OR until < $1)", int64(v.now))
+		return err
+	}); err != nil || open == 0 {
+		return nil, err
+	}
+	err := db.Write(ctx, board.System(), func(tx *Tx) error {
+		job = nil
+		var id, organization string
+		found, err := tx.one(ctx, "SELECT j.id, j.organization_id FROM jobs j JOIN organizations o ON o.id = j.organization_id WHERE "+free+
+			` ORDER BY (SELECT COALESCE(max(s.started_at), 0) FROM jobs s WHERE s.organization_id = j.organization_id), j.created_at, j.id
+			LIMIT 1`, []any{int64(tx.now)}, &id, &organization)
+		if err != nil || !found {
+			return err
+		}
+		if tx.db.dialect().RowLocks { // another server may claim a job of the same organization
+			if _, err := tx.one(ctx, "SELECT id FROM organizations WHERE id = $1 FOR NO KEY UPDATE", []any{organization},
+				&organization); err != nil {
+				return err
+			}
+		}
+		n, err := tx.affected(ctx, `UPDATE jobs SET state = 'running', holder = $2, until = $3, tries = tries + 1,
+			started_at = COALESCE(started_at, $1)
+			WHERE id = $4 AND id IN (SELECT j.id FROM jobs j JOIN organizations o ON o.id = j.organization_id WHERE `+free+")",
+			int64(tx.now), holder, int64(tx.now)+length.Milliseconds(), id)
+		if err != nil || n == 0 {
+			return err
+		}
+		job, err = tx.runningJob(ctx, id)
+		return err
+	})
+	return job, err
+}
+
+func (v *View) runningJob(ctx context.Context, id string) (*RunningJob, error) {
+	r := &RunningJob{}
+	err := v.each(ctx, "SELECT "+jobColumns+", j.caller, j.input, COALESCE(j.parts, -1), j.written, j.tries FROM jobs j WHERE j.id = $1",
+		[]any{id}, func(rows *sql.Rows) (err error) {
+			var caller string
+			if r.Job, err = scanJob(rows, &caller, &r.Input, &r.Parts, &r.Written, &r.Tries); err != nil {
+				return err
+			}
+			var c jobCaller
+			if err := json.Unmarshal([]byte(caller), &c); err != nil {
+				return fmt.Errorf("decode caller of %s: %w", id, err)
+			}
+			r.Caller = board.Caller{Actor: c.Actor, UserID: c.UserID, TokenID: c.TokenID, Scopes: c.Scopes, WorkspaceID: c.WorkspaceID,
+				RequestID: c.RequestID, Client: c.Client}
+			return nil
+		})
+	return r, err
+}
+
+// RenewJobs renews a server's leases of jobs.
+func (db *DB) RenewJobs(ctx context.Context, holder string, length time.Duration) error {
+	return db.Write(ctx, board.System(), func(tx *Tx) error {
+		return tx.exec(ctx, "UPDATE jobs SET until = $1 WHERE holder = $2 AND state = 'running'", int64(tx.now)+length.Milliseconds(), holder)
+	})
+}
+
+// ReleaseJobs gives a server's running jobs back, so that another one continues
+// them at once.
+func (db *DB) ReleaseJobs(ctx context.Context, holder string) error {
+	return db.Write(ctx, board.System(), func(tx *Tx) error {
+		return tx.exec(ctx, "UPDATE jobs SET until = 0, tries = tries - 1 WHERE holder = $1 AND state = 'running'", holder)
+	})
+}
+
+// ErrJobLost means that a job was cancelled or given to another server. Nothing
+// of the transaction was written.
+var ErrJobLost = errors.New("the job was cancelled or runs on another server")
+
+// HoldJob locks a job that a server runs. It returns ErrJobLost if the server no
+// longer has it.
+func (tx *Tx) HoldJob(ctx context.Context, id, holder string) (*RunningJob, error) {
+	n, err := tx.affected(ctx, "UPDATE jobs SET holder = holder WHERE id = $1 AND holder = $2 AND state = 'running'", id, holder)
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 {
+		return nil, ErrJobLost
+	}
+	return tx.runningJob(ctx, id)
+}
+
+// StoreJobPart stores a part of a job, compressed. Parts are numbered from 0.
+func (tx *Tx) StoreJobPart(ctx context.Context, id string, part int, body []byte) error {
+	return tx.exec(ctx, "INSERT INTO job_parts (job_id, part, body) VALUES ($1, $2, $3)", id, part, body)
+}
+
+// SetJobParts marks a job's parts as complete. Total is the number of its records.
+func (tx *Tx) SetJobParts(ctx context.Context, id string, parts, total int, report *board.ImportReport) error {
+	result, err := json.Marshal(jobResult{BoardIDs: []string{}, Report: report}, json.Deterministic(true))
+	if err != nil {
+		return fmt.Errorf("encode report: %w", err)
+	}
+	return tx.exec(ctx, "UPDATE jobs SET parts = $1, total = $2, result = $3 WHERE id = $4", parts, total, string(result), id)
+}
+
+// JobPart returns a stored part.
+func (v *View) JobPart(ctx context.Context, id string, part int) (body []byte, err error) {
+	found, err := v.one(ctx, "SELECT body FROM job_parts WHERE job_id = $1 AND part = $2", []any{id, part}, &body)
+	if err == nil && !found {
+		err = fmt.Errorf("part %d of %s is missing", part, id)
+	}
+	return body, err
+}
+
+// WriteJobPart writes the rows of a part. Their boards stay hidden until
+// RevealBoards.
+func (tx *Tx) WriteJobPart(ctx context.Context, id string, part int, body []byte, records int) error {
+	r, err := decodeRows(body)
+	if err != nil {
+		return err
+	}
+	if err := tx.writeRows(ctx, r); err != nil {
+		return err
+	}
+	for _, b := range r.Boards {
+		if err := tx.exec(ctx, "INSERT INTO job_boards (job_id, board_id) VALUES ($1, $2)", id, b[0]); err != nil {
+			return err
+		}
+	}
+	return tx.exec(ctx, "UPDATE jobs SET written = $1, done = done + $2 WHERE id = $3", part+1, records, id)
+}
+
+// FinishJob makes the boards of a job visible and marks it as done.
+func (tx *Tx) FinishJob(ctx context.Context, id string) ([]string, error) {
+	boards, err := tx.texts(ctx, "SELECT board_id FROM job_boards WHERE job_id = $1 ORDER BY board_id", id)
+	if err != nil {
+		return nil, err
+	}
+	var result sql.NullString
+	if _, err := tx.one(ctx, "SELECT result FROM jobs WHERE id = $1", []any{id}, &result); err != nil {
+		return nil, err
+	}
+	var r jobResult
+	if result.Valid {
+		if err := json.Unmarshal([]byte(result.String), &r); err != nil {
+			return nil, fmt.Errorf("decode result of %s: %w", id, err)
+		}
+	}
+	r.BoardIDs = boards
+	text, err := json.Marshal(r, json.Deterministic(true))
+	if err != nil {
+		return nil, fmt.Errorf("encode result: %w", err)
+	}
+	for _, step := range []struct {
+		text string
+		args []any
+	}{
+		{"UPDATE boards SET trashed_at = NULL WHERE id IN (SELECT board_id FROM job_boards WHERE job_id = $1)", []any{id}},
+		{"DELETE FROM job_boards WHERE job_id = $1", []any{id}},
+		{"UPDATE jobs SET state = $1, result = $2, done = total, holder = '', ended_at = $3 WHERE id = $4",
+			[]any{string(board.JobDone), string(text), int64(tx.now), id}},
+	} {
+		if err := tx.exec(ctx, step.text, step.args...); err != nil {
+			return nil, fmt.Errorf("finish job: %w", err)
+		}
+	}
+	tx.shown = append(tx.shown, boards...)
+	return boards, nil
+}
+
+// FailJob marks a job as failed.
+func (tx *Tx) FailJob(ctx context.Context, id string, f board.JobError) error {
+	text, err := json.Marshal(f)
+	if err != nil {
+		return fmt.Errorf("encode fault: %w", err)
+	}
+	return tx.exec(ctx, "UPDATE jobs SET state = $1, fault = $2, holder = '', ended_at = $3 WHERE id = $4",
+		string(board.JobFailed), string(text), int64(tx.now), id)
+}
+
+// JobCallerAllowed reports whether the account and the token that started a job
+// can still be used.
+func (v *View) JobCallerAllowed(ctx context.Context) (bool, error) {
+	n, err := v.count(ctx, `SELECT count(*) FROM users u WHERE u.id = $1 AND u.deleted_at IS NULL AND ($2 = '' OR EXISTS
+		(SELECT 1 FROM tokens t WHERE t.id = $2 AND t.revoked_at IS NULL))`, v.caller.UserID, v.caller.TokenID)
+	return n > 0, err
+}
+
+// AbandonedBoard returns a hidden board whose job has failed or was cancelled, or
+// "" if there is none.
+func (v *View) AbandonedBoard(ctx context.Context) (id string, err error) {
+	_, err = v.one(ctx, "SELECT b.board_id FROM job_boards b JOIN jobs j ON j.id = b.job_id WHERE j.ended_at IS NOT NULL LIMIT 1", nil, &id)
+	return id, err
+}
+
+// JobsLeft reports whether jobs that have ended left boards or parts.
+func (db *DB) JobsLeft(ctx context.Context) (left bool, err error) {
+	err = db.Read(ctx, board.System(), func(v *View) error {
+		n, err := v.count(ctx, `SELECT count(*) FROM jobs j WHERE j.ended_at IS NOT NULL
+			AND (EXISTS (SELECT 1 FROM job_parts p WHERE p.job_id = j.id) OR EXISTS (SELECT 1 FROM job_boards b WHERE b.job_id = j.id))`)
+		left = n > 0
+		return err
+	})
+	return left, err
+}
+
+// PurgeJobParts deletes at most limit parts of jobs that have ended, or of one
+// job, and returns how many it deleted.
+func (tx *Tx) PurgeJobParts(ctx context.Context, id string, limit int) (int64, error) {
+	condition, args := "j.ended_at IS NOT NULL", []any{limit}
+	if id != "" {
+		condition, args = "j.id = $2", append(args, id)
+	}
+	return tx.affected(ctx, "DELETE FROM job_parts WHERE (job_id, part) IN (SELECT p.job_id, p.part FROM job_parts p "+
+		"JOIN jobs j ON j.id = p.job_id WHERE "+condition+" LIMIT $1)", args...)
+}
+
+// PurgeJobs deletes jobs that ended more than board.JobsKept days ago.
+func (tx *Tx) PurgeJobs(ctx context.Context) (int64, error) {
+	return tx.affected(ctx, "DELETE FROM jobs WHERE ended_at < $1", int64(tx.now)-(board.JobsKept*24*time.Hour).Milliseconds())
+}

@@ -1,0 +1,232 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// PartStore stores the parts of jobs without making others wait.
+type PartStore interface {
+	StorePart(ctx context.Context, jobID string, n int, p store.Part) error
+}
+
+const (
+	smallImport = 3               // parts up to which one transaction imports a file
+	jobWait     = 2 * time.Second // how long a response waits for a job
+)
+
+// uploaded is the name of an import in the audit log.
+const uploaded = string(board.JobImport)
+
+// importing is the import of one received file.
+type importing struct {
+	*Importer
+	caller      board.Caller
+	workspaceID string
+	format      string
+	read        func(context.Context, *store.Draft, io.Reader, Progress) (Report, error)
+	key         string           // the Idempotency-Key; empty for none
+	open        func() io.Reader // opens the received file
+	sum         []byte           // hash of the request
+	wait        time.Duration    // for the end of a job
+	at          progressed
+}
+
+// firstResponse is the response stored for an idempotency key: the report of a small
+// file, or the job that imports a large one.
+type firstResponse struct {
+	Report
+	Job string `json:"job,omitempty"`
+}
+
+// run imports the file. It returns a Report, or a board.Job that has not ended.
+func (in *importing) run(ctx context.Context) (any, error) {
+	parts, total := 0, 0
+	report, err := in.draft(ctx, func(done, total int) { in.at.set(done/4, total) }, func(p store.Part) error {
+		parts++
+		total += p.Records
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if parts <= smallImport {
+		return in.now(ctx)
+	}
+	var (
+		jobID string
+		again bool // the key was used by an earlier request
+	)
+	err = in.DB.Write(ctx, in.caller, func(tx *store.Tx) error {
+		w, err := tx.Workspace(ctx, in.workspaceID, board.CreateBoards)
+		if err != nil {
+			return err
+		}
+		stored, err := in.claim(ctx, tx)
+		if err != nil || stored != nil {
+			if again = stored != nil; again {
+				jobID, report = stored.Job, stored.Report
+			}
+			return err
+		}
+		name := "Import"
+		if len(report.Boards) > 0 {
+			name = report.Boards[0].Name
+		}
+		j, err := tx.InsertJob(ctx, store.NewJob{Kind: board.JobImport, Workspace: w, Name: name, Receiver: in.Holder,
+			Input: map[string]string{"format": in.format}})
+		if err != nil {
+			return err
+		}
+		jobID, again = j.ID, false
+		return in.keep(ctx, tx, firstResponse{Job: j.ID})
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case jobID == "":
+		return report, nil
+	case again:
+		return in.await(ctx, jobID)
+	}
+	// From here on the import no longer needs the client.
+	if err := in.queue(context.WithoutCancel(ctx), jobID, total); err != nil {
+		return nil, err
+	}
+	return in.await(ctx, jobID)
+}
+
+// draft reads the file from its beginning and calls part with what it would write.
+func (in *importing) draft(ctx context.Context, progress Progress, part func(store.Part) error) (report Report, err error) {
+	err = in.DB.Stream(ctx, in.caller, func(v *store.View) error {
+		w, err := v.Workspace(ctx, in.workspaceID, board.CreateBoards)
+		if err != nil {
+			return err
+		}
+		d := v.NewDraft(w, part)
+		if report, err = in.read(ctx, d, in.open(), progress); err != nil {
+			return err
+		}
+		return v.CheckStorage(ctx, w.OrganizationID, d.Stored())
+	})
+	return report, err
+}
+
+// queue stores the parts of a job and queues it. If that fails, so does the job,
+// unless it was cancelled meanwhile.
+func (in *importing) queue(ctx context.Context, jobID string, total int) error {
+	parts := 0
+	report, err := in.draft(ctx, nil, func(p store.Part) error {
+		parts++
+		return in.Jobs.StorePart(ctx, jobID, parts-1, p)
+	})
+	if err == nil {
+		err = in.DB.Write(ctx, board.System(), func(tx *store.Tx) error {
+			return tx.QueueJob(ctx, jobID, in.Holder, parts, total, &report.ImportReport)
+		})
+	}
+	if err == nil || errors.Is(err, store.ErrJobLost) {
+		return nil
+	}
+	message := "The import was interrupted. Import the file again."
+	if f, ok := board.AsFault(err); ok {
+		message = f.Message
+	}
+	return errors.Join(err, in.DB.Write(ctx, board.System(), func(tx *store.Tx) error {
+		if _, err := tx.HoldJob(ctx, jobID, in.Holder); err != nil {
+			return err
+		}
+		return tx.FailJob(ctx, jobID, board.JobError{Code: board.CodeUnavailable, Message: message})
+	}))
+}
+
+// await waits for a job. It returns the report if the job is done, or the job if
+// it has not ended in time or was cancelled.
+func (in *importing) await(ctx context.Context, jobID string) (any, error) {
+	total := int(in.at.total.Load()) // a quarter of it stands for reading the file
+	deadline := time.Now().Add(in.wait)
+	for {
+		var j board.Job
+		if err := in.DB.Read(ctx, in.caller, func(v *store.View) (err error) {
+			j, err = v.Job(ctx, jobID)
+			return err
+		}); err != nil {
+			return nil, err
+		}
+		in.at.set(total/4+total*3/4*j.Done/max(j.Total, 1), total)
+		switch {
+		case j.State == board.JobDone:
+			return j.Report, nil
+		case j.State == board.JobFailed:
+			return nil, &board.Fault{Code: j.Error.Code, Message: j.Error.Message}
+		case j.State == board.JobCancelled, time.Now().After(deadline):
+			return j, nil
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// now imports a small file in one transaction.
+func (in *importing) now(ctx context.Context) (report Report, err error) {
+	err = in.DB.Write(ctx, in.caller, func(tx *store.Tx) error {
+		w, err := tx.Workspace(ctx, in.workspaceID, board.CreateBoards)
+		if err != nil {
+			return err
+		}
+		stored, err := in.claim(ctx, tx)
+		if err != nil || stored != nil {
+			if stored != nil {
+				report = stored.Report
+			}
+			return err
+		}
+		if report, err = in.read(ctx, tx.NewDraft(w), in.open(), func(done, total int) { in.at.set(total/4+done*3/4, total) }); err != nil {
+			return err
+		}
+		if err := tx.Audit(ctx, uploaded, in.workspaceID); err != nil {
+			return err
+		}
+		return in.keep(ctx, tx, firstResponse{Report: report})
+	})
+	return report, err
+}
+
+// claim claims the idempotency key of the import. It returns the first response if
+// the key was already used. After a refused import the key can be used again.
+func (in *importing) claim(ctx context.Context, tx *store.Tx) (*firstResponse, error) {
+	if in.key == "" {
+		return nil, nil
+	}
+	stored, err := tx.Claim(ctx, in.key, uploaded, in.sum)
+	if err != nil || stored == nil {
+		return nil, err
+	}
+	if err := tx.StillVisible(ctx, in.workspaceID, ""); err != nil {
+		return nil, err
+	}
+	var f firstResponse
+	return &f, json.Unmarshal(stored.Answer, &f)
+}
+
+// keep stores the first response to the idempotency key.
+func (in *importing) keep(ctx context.Context, tx *store.Tx, f firstResponse) error {
+	if in.key == "" {
+		return nil
+	}
+	answer, err := json.Marshal(f, json.Deterministic(true))
+	if err != nil {
+		return err
+	}
+	return tx.Keep(ctx, in.key, store.Stored{WorkspaceID: in.workspaceID, Answer: answer})
+}
