@@ -1,5 +1,18 @@
 import type { Screen } from './screen'
 
+// A copy that takes two seconds needs thousands of cards, so the jobs are made up.
+const ended = {
+  kind: 'copy_board',
+  state: 'done',
+  name: 'Launch in May',
+  done: 0,
+  total: 0,
+  boardIds: [],
+  report: null,
+  error: null,
+  createdAt: new Date().toISOString(),
+}
+
 export const workspace: readonly Screen[] = [
   {
     name: 'members',
@@ -73,5 +86,23 @@ export const workspace: readonly Screen[] = [
     route: '/workspaces/:workspaceId/import',
     at: (s) => `/workspaces/${s.workspaceId}/import`,
     shows: (page) => page.getByText('Download').first(),
+  },
+  {
+    name: 'import-imports-and-copies',
+    route: '/workspaces/:workspaceId/import',
+    first: (page) =>
+      page.route('**/workspaces/*/jobs?*', (route) =>
+        route.fulfill({
+          json: {
+            data: [
+              { ...ended, id: 'job_1', state: 'failed', error: { code: 'limit_reached', message: 'It is too large.' } },
+              { ...ended, id: 'job_2', state: 'cancelled' },
+              { ...ended, id: 'job_3', kind: 'import_board', boardIds: ['brd_1'] },
+            ],
+          },
+        }),
+      ),
+    at: (s) => `/workspaces/${s.workspaceId}/import`,
+    shows: (page) => page.getByText('It is too large.'),
   },
 ]

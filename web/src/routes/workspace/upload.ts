@@ -1,6 +1,7 @@
 // Uploads a file with XMLHttpRequest, because fetch does not report upload progress.
 import { ApiError, clientId } from '../../api/client'
 import { unavailable, pauses } from '../../api/send'
+import type { Job } from '../../api/types'
 import { randomId } from '../../lib/id'
 import type { Kind } from './importFile'
 
@@ -20,7 +21,8 @@ export type Report = { boards: Imported[] | null; savedFilters: number; notes: N
 
 /** Progress of an import: the fraction of bytes sent, then the number of records written. */
 export type Far = { sent: number; done: number; total: number }
-export type Upload = { done: Promise<Report>; stop: () => void }
+/** An upload ends with the report, or with the job if it was cancelled or takes very long. */
+export type Upload = { done: Promise<Report | Job>; stop: () => void }
 
 /** Thrown when the person stops the upload. */
 export class Stopped extends Error {}
@@ -34,7 +36,7 @@ export function upload(workspaceId: string, kind: Kind, file: Blob, onprogress: 
     request = new XMLHttpRequest()
     return sent(request, workspaceId, kind, file, key, onprogress)
   }
-  const all = async (): Promise<Report> => {
+  const all = async (): Promise<Report | Job> => {
     for (const pause of pauses) {
       try {
         return await attempt()
@@ -60,7 +62,7 @@ function sent(
   file: Blob,
   key: string,
   onprogress: (far: Far) => void,
-): Promise<Report> {
+): Promise<Report | Job> {
   const far: Far = { sent: 0, done: 0, total: 0 }
   const report = (to: Partial<Far>) => onprogress({ ...Object.assign(far, to) })
   return new Promise((resolve, reject) => {
@@ -97,7 +99,7 @@ function sent(
 
 type Line = {
   progress?: { done: number; total: number }
-  data?: Report
+  data?: Report | Job
   error?: { code: string; message: string }
 }
 
