@@ -20,6 +20,11 @@ func flagHelp() kong.Vars {
 			"Default: open if --base-url is a loopback address, otherwise invited.",
 		"help_operators": "Email addresses of the operators, who can change the plans of organizations in the app " +
 			"(default: none).",
+		"help_keep_activity": "How long the activity of boards is kept in full (default forever). Of older activity, " +
+			"the history of each card is kept.",
+		"help_keep_card_history": "How long the history of cards is kept (default forever).",
+		"help_archive": "Folder that receives activity and audit entries before they are removed, as compressed JSON lines " +
+			"(default: none).",
 		"help_drain": "How long a stopping server still serves requests while /readyz fails, so that a load balancer " +
 			"can move traffic to other servers (default 2s). With SQLite the server stops at once.",
 		"help_metrics_addr": "Second address, for operators only, with /metrics for Prometheus and /debug/pprof/ " +

@@ -112,6 +112,7 @@ func runUntil(
 		kong.DefaultEnvars("CARDWALL"),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "limits", Title: "Limits of each board:"}, {Key: "storage", Title: "Limits of each organization:"},
+			{Key: "retention", Title: "How long records are kept (forever, 90d, 3y):"},
 		}),
 		kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),

@@ -39,17 +39,22 @@ import (
 )
 
 type serveCommand struct {
-	Addr            string         `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on (default ${default})."`
-	RateLimits      string         `default:"on" enum:"on,off" help:"Enforce the rate limits of the plans: on or off (default ${default})."`
-	TrustedProxies  []netip.Prefix `placeholder:"CIDR,…" help:"${help_trusted_proxies}"`
-	SignUp          string         `placeholder:"WHO" help:"${help_sign_up}"`
-	Operators       []string       `placeholder:"EMAIL,…" help:"${help_operators}"`
-	Demo            bool           `help:"Create a demo workspace first and print how to sign in."`
-	Drain           time.Duration  `default:"2s" placeholder:"TIME" help:"${help_drain}"`
-	MetricsAddr     string         `placeholder:"HOST:PORT" help:"${help_metrics_addr}"`
-	SecurityContact string         `placeholder:"URL" help:"${help_security_contact}"`
-	DatabaseReplica string         `placeholder:"ADDRESS" help:"${help_database_replica}"`
-	SpoolLimit      board.Bytes    `default:"4GB" placeholder:"SIZE" help:"${help_spool_limit}"`
+	Addr              string         `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address to listen on (default ${default})."`
+	RateLimits        string         `default:"on" enum:"on,off" help:"Enforce the rate limits of the plans: on or off (default ${default})."`
+	TrustedProxies    []netip.Prefix `placeholder:"CIDR,…" help:"${help_trusted_proxies}"`
+	SignUp            string         `placeholder:"WHO" help:"${help_sign_up}"`
+	Operators         []string       `placeholder:"EMAIL,…" help:"${help_operators}"`
+	Demo              bool           `help:"Create a demo workspace first and print how to sign in."`
+	Drain             time.Duration  `default:"2s" placeholder:"TIME" help:"${help_drain}"`
+	MetricsAddr       string         `placeholder:"HOST:PORT" help:"${help_metrics_addr}"`
+	SecurityContact   string         `placeholder:"URL" help:"${help_security_contact}"`
+	DatabaseReplica   string         `placeholder:"ADDRESS" help:"${help_database_replica}"`
+	SpoolLimit        board.Bytes    `default:"4GB" placeholder:"SIZE" help:"${help_spool_limit}"`
+	KeepActivity      board.Age      `default:"forever" placeholder:"AGE" group:"retention" help:"${help_keep_activity}"`
+	KeepCardHistory   board.Age      `default:"forever" placeholder:"AGE" group:"retention" help:"${help_keep_card_history}"`
+	KeepAudit         board.Age      `default:"forever" placeholder:"AGE" group:"retention" help:"How long the audit log is kept (default ${default})."`
+	KeepNotifications board.Age      `default:"90d" placeholder:"AGE" group:"retention" help:"How long notifications are kept (default ${default})."`
+	Archive           string         `type:"path" placeholder:"FOLDER" group:"retention" help:"${help_archive}"`
 	oidcFlags
 	mailFlags
 	hookFlags
@@ -71,6 +76,7 @@ const (
 	maxHeaderBytes    = 32 << 10
 	shutdownTimeout   = 10 * time.Second
 	housekeeping      = 10 * time.Minute
+	retentionTime     = time.Minute // of each housekeeping, for removing old records
 )
 
 func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
@@ -242,12 +248,15 @@ func (s *running) startWorkers(ctx context.Context) {
 func (s *running) serve(ctx context.Context, f *front) error {
 	tick := time.NewTicker(housekeeping)
 	defer tick.Stop()
+	keep, closeArchive := s.retention(s.globals)
+	defer closeArchive()
 	for {
 		select {
 		case err := <-f.ended:
 			return fmt.Errorf("serve: %w", err)
 		case <-tick.C:
-			s.telemetry.housekeeping.ended(housekeep(ctx, s.globals, s.db, s.holder))
+			s.telemetry.housekeeping.ended(errors.Join(
+				housekeep(ctx, s.globals, s.db, s.holder), retain(ctx, s.globals, s.db, s.holder, keep)))
 		case <-ctx.Done():
 			s.telemetry.ready.Set(0)
 			return s.shutDown(ctx, s.log, shutdown{
@@ -326,6 +335,35 @@ func housekeep(ctx context.Context, g *globals, db *store.DB, holder string) err
 	}
 	if done.Boards > 0 {
 		g.log.Info("trash emptied", "boards", done.Boards)
+	}
+	return err
+}
+
+// retention returns how long records are kept, and a function that closes the archive.
+func (c *serveCommand) retention(g *globals) (app.Retention, func()) {
+	keep := app.Retention{
+		Activity: c.KeepActivity, CardHistory: c.KeepCardHistory, Audit: c.KeepAudit, Notifications: c.KeepNotifications,
+	}
+	if c.Archive == "" {
+		return keep, func() {}
+	}
+	folder := app.NewFolderArchive(c.Archive, g.now())
+	keep.Archive = folder
+	return keep, func() {
+		if err := folder.Close(); err != nil {
+			g.log.Warn("archive not closed", "error", err)
+		}
+	}
+}
+
+// retain removes what is older than the settings keep.
+func retain(ctx context.Context, g *globals, db *store.DB, holder string, keep app.Retention) error {
+	done, err := app.Retain(ctx, db, holder, keep, retentionTime)
+	if err != nil {
+		g.log.Warn("old records not removed", "error", err)
+	}
+	if done.Activity+done.Audit > 0 {
+		g.log.Info("old records removed", "activity", done.Activity, "audit", done.Audit)
 	}
 	return err
 }

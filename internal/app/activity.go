@@ -40,12 +40,13 @@ func ListBoardActivity(ctx context.Context, v *store.View, in ListBoardActivityI
 // ListBoardChangesInput is the input of ListBoardChanges.
 type ListBoardChangesInput struct {
 	BoardInput
-	Since int64 `json:"since,omitempty" minimum:"0" doc:"Return the changes after this boardVersion; all changes when absent." example:"41"`
+	Since int64 `json:"since,omitempty" minimum:"0" doc:"Return the changes after this boardVersion; all changes when absent. If some of them are no longer kept, the request is refused with reason changes_removed; read the board again then." example:"41"`
 	op.Paging
 }
 
-// ListBoardChanges returns the changes after a version, in order. The versions
-// of consecutive changes have no gaps.
+// ListBoardChanges returns the changes after a version, in order. The versions of
+// consecutive changes have no gaps: if retention has removed one of them, the
+// request is refused.
 func ListBoardChanges(ctx context.Context, v *store.View, in ListBoardChangesInput) (op.Page[board.Entry], error) {
 	since := in.Since
 	if err := in.After(&since); err != nil {
@@ -60,5 +61,25 @@ func ListBoardChanges(ctx context.Context, v *store.View, in ListBoardChangesInp
 			"which is %d.", b.Version).In("since", board.RuleValue)
 	}
 	entries, err := v.Changes(ctx, in.BoardID, since, in.Size()+1)
+	if err == nil && !contiguous(entries, since, b.Version, in.Size()) {
+		fault := board.Invalid("since: changes after version %d are no longer kept. Read the board again, and continue from its version, "+
+			"which is %d.", since, b.Version).In("since", board.RuleValue)
+		fault.Reason = board.ReasonChangesRemoved
+		err = fault
+	}
+	if err != nil {
+		return op.Page[board.Entry]{}, err
+	}
 	return op.Cut(entries, in.Size(), func(e board.Entry) any { return e.BoardVersion }), err
+}
+
+// contiguous reports whether a page has every change after a version: up to the
+// last version of the board, unless the page is full.
+func contiguous(entries []board.Entry, since, last int64, size int) bool {
+	for _, e := range entries {
+		if since++; e.BoardVersion != since {
+			return false
+		}
+	}
+	return len(entries) > size || since == last
 }

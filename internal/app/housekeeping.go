@@ -17,24 +17,23 @@ const (
 
 // Housekept counts what was deleted.
 type Housekept struct {
-	Boards        int
-	Counted       int // boards whose storage was counted again
-	Workspaces    int
-	Keys          int64
-	Invitations   int64
-	Reranks       int64
-	Deliveries    int64
-	Runs          int64 // of automation rules
-	Jobs          int64
-	Connections   int64 // expired codes, device requests and programs
-	Notifications int64
-	Accounts      int64             // expired sessions, sign-ups and links
-	Parts         store.Partitioned // of large tables on PostgreSQL
+	Boards      int
+	Counted     int // boards whose storage was counted again
+	Workspaces  int
+	Keys        int64
+	Invitations int64
+	Reranks     int64
+	Deliveries  int64
+	Runs        int64 // of automation rules
+	Jobs        int64
+	Connections int64             // expired codes, device requests and programs
+	Accounts    int64             // expired sessions, sign-ups and links
+	Parts       store.Partitioned // of large tables on PostgreSQL
 }
 
 // Housekeep deletes expired data: boards and workspaces after 30 days in the
 // trash, responses stored for idempotency keys after 24 hours, deliveries,
-// rule runs and ended jobs after 30 days, notifications after 90 days, and sessions, links
+// rule runs and ended jobs after 30 days, and sessions, links
 // from emails and tokens of connected programs when they expire. Only one of
 // several servers does this at a time; for the others it does nothing. Holder
 // is the server's own name.
@@ -61,9 +60,6 @@ func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, err
 			return err
 		}
 		if done.Jobs, err = tx.PurgeJobs(ctx); err != nil {
-			return err
-		}
-		if done.Notifications, err = tx.PurgeNotifications(ctx); err != nil {
 			return err
 		}
 		if done.Accounts, err = tx.PurgeAccounts(ctx); err != nil {

@@ -398,7 +398,7 @@ func registerWebhooks(r *op.Registry) {
 func registerNotifications(r *op.Registry) {
 	r.In("Notifications", "Messages to people about changes, and their settings.")
 	op.Query(r, "list_notifications", "GET /notifications",
-		"List the caller's notifications of the last 90 days, newest first. Notifications about boards that "+
+		"List the caller's notifications, newest first. Notifications about boards that "+
 			"the caller can no longer see are left out.",
 		ListNotifications, op.SignedIn)
 	op.Query(r, "get_notification_count", "GET /notification-count",

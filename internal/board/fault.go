@@ -66,11 +66,14 @@ const (
 	// ReasonTooSlow is the reason of an invalid_request of an upload that arrived too
 	// slowly.
 	ReasonTooSlow Reason = "too_slow"
+	// ReasonChangesRemoved is the reason of an invalid_request for changes of a board
+	// that are no longer kept. Reading the board again resolves it.
+	ReasonChangesRemoved Reason = "changes_removed"
 )
 
 // Reasons returns all reasons.
 func Reasons() []Reason {
-	return []Reason{ReasonRecentSignIn, ReasonTimeLimit, ReasonTooManyAtOnce, ReasonSpoolFull, ReasonTooSlow}
+	return []Reason{ReasonRecentSignIn, ReasonTimeLimit, ReasonTooManyAtOnce, ReasonSpoolFull, ReasonTooSlow, ReasonChangesRemoved}
 }
 
 // FieldRule is the rule that an invalid field breaks.

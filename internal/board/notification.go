@@ -124,9 +124,6 @@ type NotifiedCard struct {
 	Due
 }
 
-// NotificationKept is how long a notification is kept.
-const NotificationKept = 90 * 24 * time.Hour
-
 // EmailDelay is how long a notification email waits for further notifications.
 const EmailDelay = 3 * time.Minute
 

@@ -14,7 +14,8 @@ import (
 // boardChecks compare the counters of boards and cards with their rows.
 func boardChecks() []check {
 	const (
-		changes = "(SELECT count(*) FROM activity a WHERE a.board_id = b.id)"
+		// Entries up to reduced_to may have been removed.
+		changes = "(SELECT count(*) FROM activity a WHERE a.board_id = b.id AND a.version > b.reduced_to)"
 		last    = "COALESCE((SELECT max(a.version) FROM activity a WHERE a.board_id = b.id), 0)"
 	)
 	count := func(what, table, condition string) check {
@@ -23,8 +24,10 @@ func boardChecks() []check {
 	}
 	return []check{
 		{what: "board %s: the sequence of its changes has gaps", how: lostHow,
-			text: "SELECT b.id FROM boards b WHERE " + changes + " <> " + last},
-		{what: "board %s: its most recent changes are missing", how: lostHow, text: "SELECT b.id FROM boards b WHERE b.version > " + last},
+			text: "SELECT b.id FROM boards b WHERE " + changes + " <> CASE WHEN " + last +
+				" > b.reduced_to THEN " + last + " - b.reduced_to ELSE 0 END"},
+		{what: "board %s: its most recent changes are missing", how: lostHow,
+			text: "SELECT b.id FROM boards b WHERE b.version > b.reduced_to AND b.version > " + last},
 		{what: "board %s: its version is lower than that of its last change", text: "SELECT b.id FROM boards b WHERE b.version < " + last,
 			repair: func(ctx context.Context, tx *store.RawTx, id string) error {
 				if err := tx.LockBoard(ctx, id); err != nil {

@@ -135,6 +135,11 @@ func (d *Draft) Flush(ctx context.Context) error {
 // and the workspace alone does not give access to the board, the owners of the
 // workspace become its admins.
 func (d *Draft) Board(ctx context.Context, b *board.Board) error {
+	return d.ReducedBoard(ctx, b, 0)
+}
+
+// ReducedBoard is Board for a board whose activity may have gaps up to a version.
+func (d *Draft) ReducedBoard(ctx context.Context, b *board.Board, reducedTo int64) error {
 	a := &board.Access{
 		BoardID: b.ID, WorkspaceID: d.workspace.ID, OrganizationID: d.workspace.OrganizationID, Visibility: b.Visibility,
 		Features: b.Features, WorkspaceRole: d.workspace.Role, BoardRole: board.RoleAdmin, ReadOnly: d.workspace.ReadOnly,
@@ -148,7 +153,7 @@ func (d *Draft) Board(ctx context.Context, b *board.Board) error {
 	}
 	d.rows.Boards = append(d.rows.Boards, []any{b.ID, d.workspace.ID, b.Name, b.Description, null(b.Color), string(b.Visibility),
 		b.Features.Bits(), b.Version, null(b.ArchivedAt), trashed, b.CreatedBy, int64(b.CreatedAt), int64(b.UpdatedAt),
-		int64(d.v.now)})
+		int64(d.v.now), reducedTo})
 	d.grow(b.ID, sizeOf(b.Name, b.Description), 0)
 	if err := d.add(ctx, len(b.Description)); err != nil {
 		return err

@@ -120,11 +120,6 @@ func (tx *Tx) DisableNotificationEmails(ctx context.Context, userID string) (boo
 	return true, tx.setNotificationSettings(ctx, userID, s)
 }
 
-// PurgeNotifications deletes notifications whose retention time has passed.
-func (tx *Tx) PurgeNotifications(ctx context.Context) (int64, error) {
-	return tx.affected(ctx, "DELETE FROM notifications WHERE created_at < $1", int64(tx.now)-board.NotificationKept.Milliseconds())
-}
-
 // zoneOf returns the time zone of a person's settings.
 func zoneOf(s board.NotificationSettings) (*time.Location, error) {
 	return board.LoadZone("timeZone", s.TimeZone)

@@ -45,7 +45,7 @@ type tableRows struct {
 func (r *rows) tables() []tableRows {
 	return []tableRows{
 		{"boards (id, workspace_id, name, description, color, visibility, features, version, archived_at, trashed_at, " +
-			"created_by, created_at, updated_at, counted_at)", &r.Boards},
+			"created_by, created_at, updated_at, counted_at, reduced_to)", &r.Boards},
 		{"board_members (board_id, user_id, role, created_at)", &r.BoardMembers},
 		{"labels (id, board_id, name, color, created_at, updated_at)", &r.Labels},
 		{"lists (id, board_id, name, rank, wip_limit, wip_mode, archived_at, created_at, updated_at)", &r.Lists},

@@ -168,6 +168,10 @@ func pages[T, K any](read func(behind K) ([]T, error), each func(T) (K, error)) 
 // document.
 func (out *writer) board(b board.Board, filters bool) (n countsRecord, err error) {
 	a := out.v.On(b.ID)
+	reduced, err := out.v.ReducedTo(out.ctx, b.ID)
+	if err != nil {
+		return n, err
+	}
 	users, err := out.users(b.ID)
 	if err != nil {
 		return n, err
@@ -178,8 +182,8 @@ func (out *writer) board(b board.Board, filters bool) (n countsRecord, err error
 	n.Users = len(users)
 	if err := out.members("format", Format, "exportedAt", out.v.Now(), "boardVersion", b.Version, "board", boardRecord{
 		ID: b.ID, Name: b.Name, Description: b.Description, Color: b.Color, Visibility: b.Visibility, Features: b.Features,
-		NextNumber: a.NextNumber,
-		Cards:      a.AllCards, ArchivedAt: b.ArchivedAt, CreatedBy: b.CreatedBy, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt,
+		NextNumber: a.NextNumber, ReducedTo: reduced,
+		Cards: a.AllCards, ArchivedAt: b.ArchivedAt, CreatedBy: b.CreatedBy, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt,
 	}, "users", users); err != nil {
 		return n, err
 	}

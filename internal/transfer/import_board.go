@@ -70,7 +70,7 @@ func (r *boardReader) member(name string) error {
 		if err := each(r.reader, name, r.entry); err != nil {
 			return err
 		}
-		if r.lastChange != r.made.Version {
+		if r.lastChange != r.made.Version && (r.lastChange > r.made.Version || r.made.Version > r.record.ReducedTo) {
 			return board.Invalid("activity ends at version %d; boardVersion is %d.", r.lastChange, r.made.Version)
 		}
 		return nil
@@ -165,6 +165,9 @@ func (r *boardReader) begin() error {
 		return board.Invalid("board.visibility must be one of workspace, private, confidential.").
 			In("board.visibility", board.RuleValue)
 	}
+	if b.ReducedTo < 0 || b.ReducedTo > r.made.Version {
+		return board.Invalid("board.reducedTo must not be greater than boardVersion.")
+	}
 	if r.made.Version < 0 || b.NextNumber < 0 || b.NextNumber > maxNumber+1 {
 		return board.Invalid("boardVersion and board.nextNumber must be valid numbers for a board.")
 	}
@@ -182,7 +185,7 @@ func (r *boardReader) begin() error {
 		Features: b.Features, Version: r.made.Version,
 		ArchivedAt: b.ArchivedAt, CreatedBy: by, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt}
 	r.imported = board.ImportedBoard{ID: id, Name: b.Name}
-	return r.draft.Board(r.ctx, &r.made)
+	return r.draft.ReducedBoard(r.ctx, &r.made, b.ReducedTo)
 }
 
 func (r *boardReader) label(at string, l *labelRecord) error {
@@ -237,7 +240,9 @@ func (r *boardReader) list(at string, l *listRecord) error {
 // ids. Ids of objects that no longer exist are replaced too, because an entry
 // must never refer to a record of another board.
 func (r *boardReader) entry(at string, e *entryRecord) error {
-	if e.BoardVersion < 1 || r.lastChange != 0 && e.BoardVersion != r.lastChange+1 {
+	complete := e.BoardVersion == r.lastChange+1 || r.lastChange == 0 ||
+		e.BoardVersion > r.lastChange && e.BoardVersion <= r.record.ReducedTo+1
+	if e.BoardVersion < 1 || !complete {
 		return board.Invalid("%s.boardVersion is %d, but the previous one is %d. Versions must not "+
 			"have gaps.", at, e.BoardVersion, r.lastChange)
 	}

@@ -24,8 +24,9 @@ type boardRecord struct {
 	Color       *board.Color     `json:"color"`
 	Visibility  board.Visibility `json:"visibility"`
 	Features    board.Features   `json:"features"`
-	NextNumber  int              `json:"nextNumber"` // number of the next card
-	Cards       int              `json:"cards"`      // including archived ones; for showing progress
+	NextNumber  int              `json:"nextNumber"`         // number of the next card
+	ReducedTo   int64            `json:"reducedTo,omitzero"` // up to this version, the activity may have gaps
+	Cards       int              `json:"cards"`              // including archived ones; for showing progress
 	ArchivedAt  *board.Instant   `json:"archivedAt"`
 	CreatedBy   *string          `json:"createdBy"`
 	CreatedAt   board.Instant    `json:"createdAt"`

@@ -616,8 +616,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the caller's notifications of the last 90 days, newest first
-         * @description List the caller's notifications of the last 90 days, newest first. Notifications about boards that the caller can no longer see are left out.
+         * List the caller's notifications, newest first
+         * @description List the caller's notifications, newest first. Notifications about boards that the caller can no longer see are left out.
          */
         get: operations["list_notifications"];
         put?: never;
@@ -2487,7 +2487,7 @@ export interface components {
                  * @description Distinguishes errors with the same code that a program handles differently. Absent for most errors.
                  * @enum {string}
                  */
-                reason?: "recent_sign_in_required" | "time_limit" | "too_many_at_once" | "spool_full" | "too_slow";
+                reason?: "recent_sign_in_required" | "time_limit" | "too_many_at_once" | "spool_full" | "too_slow" | "changes_removed";
             };
         };
         Features: {

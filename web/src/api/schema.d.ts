@@ -3501,7 +3501,7 @@ export interface components {
                  * @description Distinguishes errors with the same code that a program handles differently. Absent for most errors.
                  * @enum {string}
                  */
-                reason?: "recent_sign_in_required" | "time_limit" | "too_many_at_once" | "spool_full" | "too_slow";
+                reason?: "recent_sign_in_required" | "time_limit" | "too_many_at_once" | "spool_full" | "too_slow" | "changes_removed";
             };
         };
         Features: {
@@ -6541,7 +6541,7 @@ export interface operations {
     list_board_changes: {
         parameters: {
             query?: {
-                /** @description Return the changes after this boardVersion; all changes when absent. */
+                /** @description Return the changes after this boardVersion; all changes when absent. If some of them are no longer kept, the request is refused with reason changes_removed; read the board again then. */
                 since?: number;
                 /** @description The maximum number of records to return; 50 when absent. */
                 limit?: number;

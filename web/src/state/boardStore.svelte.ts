@@ -303,6 +303,7 @@ export class BoardStore {
       this.#applyChanges(entries)
     } catch (thrown) {
       if (thrown instanceof ApiError && thrown.unreachable) this.offline = true
+      if (thrown instanceof ApiError && thrown.reason === 'changes_removed') await this.#load()
       if (thrown instanceof ApiError && (thrown.status === 404 || thrown.status === 403)) {
         this.failure = thrown
         this.view = null

@@ -1,0 +1,87 @@
+package app
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// FolderArchive is an Archive in a folder: one file of compressed JSON lines for each
+// kind and start of the server. Each write appends a complete gzip member, so
+// whatever was written before a crash can be read.
+type FolderArchive struct {
+	folder string
+	stamp  string
+	files  map[string]*os.File
+}
+
+// NewFolderArchive returns an archive in a folder, which it creates when the first
+// lines are written.
+func NewFolderArchive(folder string, now time.Time) *FolderArchive {
+	return &FolderArchive{folder: folder, stamp: now.UTC().Format("20060102T150405Z"), files: map[string]*os.File{}}
+}
+
+// Write implements Archive.
+func (a *FolderArchive) Write(_ context.Context, kind string, lines [][]byte) error {
+	f, err := a.open(kind)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	for _, line := range lines {
+		_, _ = z.Write(append(line, '\n')) // a buffer accepts everything
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	size, err := f.Seek(0, 2)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(b.Bytes()); err != nil { // a disk may be full: leave no half of a member
+		return errors.Join(err, f.Truncate(size))
+	}
+	return f.Sync()
+}
+
+func (a *FolderArchive) open(kind string) (*os.File, error) {
+	if f := a.files[kind]; f != nil {
+		return f, nil
+	}
+	if err := os.MkdirAll(a.folder, 0o700); err != nil {
+		return nil, fmt.Errorf("make the archive folder: %w", err)
+	}
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("%s-%s-%d.ndjson.gz", kind, a.stamp, n)
+		f, err := os.OpenFile(filepath.Join(a.folder, name), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			continue // of another server that started in the same second
+		}
+		if err != nil {
+			return nil, err
+		}
+		a.files[kind] = f
+		folder, err := os.Open(a.folder)
+		if err != nil {
+			return nil, err
+		}
+		return f, errors.Join(folder.Sync(), folder.Close()) // the name itself must survive a crash
+	}
+}
+
+// Close closes the files.
+func (a *FolderArchive) Close() error {
+	var err error
+	for _, f := range a.files {
+		err = errors.Join(err, f.Close())
+	}
+	clear(a.files)
+	return err
+}

@@ -1,0 +1,191 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// Retention says how long records are kept. 0 keeps them for ever.
+type Retention struct {
+	Activity      board.Age // in full; then only what the history of a card shows
+	CardHistory   board.Age
+	Audit         board.Age
+	Notifications board.Age
+	Archive       Archive // receives activity and audit entries before they are removed; nil for none
+}
+
+// Archive stores lines of JSON for good. Write returns when they are on disk. The
+// same lines may come again after an interruption.
+type Archive interface {
+	Write(ctx context.Context, kind string, lines [][]byte) error
+}
+
+const (
+	retentionBatch = 2000 // rows that are read and archived at a time
+	retentionSlice = 50   // rows that are removed in a transaction
+	boardsAtOnce   = 200
+)
+
+// Retained counts what Retain removed.
+type Retained struct{ Activity, Audit, Notifications int }
+
+// Retain archives and removes what is older than the settings keep, for at most
+// about the given time. The next call continues. Only one of several servers does
+// this at a time.
+func Retain(ctx context.Context, db *store.DB, holder string, keep Retention, most time.Duration) (done Retained, err error) {
+	held, err := db.Lease(ctx, "retention", holder, most+housekeepingLease)
+	if err != nil || !held {
+		return done, err
+	}
+	r := retainer{db: db, archive: keep.Archive, until: time.Now().Add(most)}
+	for _, step := range []struct {
+		keep  board.Age
+		count *int
+		run   func(ctx context.Context, before time.Time) (int, error)
+	}{
+		{keep.CardHistory, &done.Activity, r.reduce(store.RemoveActivity())},
+		{keep.Activity, &done.Activity, r.reduce(store.ReduceActivity())},
+		{keep.Audit, &done.Audit, r.audit},
+		{keep.Notifications, &done.Notifications, r.notifications},
+	} {
+		if step.keep == 0 {
+			continue
+		}
+		n, err := step.run(ctx, db.Now().Add(-time.Duration(step.keep)))
+		*step.count += n
+		if err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+type retainer struct {
+	db      *store.DB
+	archive Archive
+	until   time.Time
+}
+
+func (r *retainer) late() bool { return time.Now().After(r.until) }
+
+// write runs a slice, and then lets other writers go first for as long as it took.
+func (r *retainer) write(ctx context.Context, fn func(*store.Tx) error) error {
+	begun := time.Now()
+	if err := r.db.Write(ctx, board.System(), fn); err != nil {
+		return err
+	}
+	select {
+	case <-time.After(time.Since(begun)):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// store archives the rows that are removed.
+func (r *retainer) store(ctx context.Context, kind string, rows []store.ExpiredRow) (n int, err error) {
+	var lines [][]byte
+	for _, row := range rows {
+		if row.Line != nil {
+			lines = append(lines, row.Line)
+		}
+	}
+	if r.archive == nil || len(lines) == 0 {
+		return len(lines), nil
+	}
+	if err := r.archive.Write(ctx, kind, lines); err != nil {
+		return 0, fmt.Errorf("archive %s: %w", kind, err)
+	}
+	return len(lines), nil
+}
+
+// reduce returns the step that reduces the activity of all boards.
+func (r *retainer) reduce(what store.Reduction) func(context.Context, time.Time) (int, error) {
+	return func(ctx context.Context, before time.Time) (removed int, err error) {
+		for after, ids := "", []string(nil); ; after = ids[len(ids)-1] {
+			if err := r.db.Stream(ctx, board.System(), func(v *store.View) (err error) {
+				ids, err = v.BoardsToReduce(ctx, what, board.InstantOf(before), after, boardsAtOnce)
+				return err
+			}); err != nil || len(ids) == 0 {
+				return removed, err
+			}
+			for _, id := range ids {
+				n, err := r.reduceBoard(ctx, what, id, board.InstantOf(before))
+				removed += n
+				if err != nil {
+					return removed, fmt.Errorf("reduce activity of board %s: %w", id, err)
+				}
+				if r.late() {
+					return removed, nil
+				}
+			}
+		}
+	}
+}
+
+func (r *retainer) reduceBoard(ctx context.Context, what store.Reduction, id string, before board.Instant) (removed int, err error) {
+	for !r.late() {
+		var rows []store.ExpiredRow
+		if err := r.db.Read(ctx, board.System(), func(v *store.View) (err error) {
+			rows, err = v.ExpiredActivity(ctx, what, id, before, retentionBatch)
+			return err
+		}); err != nil || len(rows) == 0 {
+			return removed, err
+		}
+		n, err := r.store(ctx, "activity", rows)
+		if err != nil {
+			return removed, err
+		}
+		for slice := range slices.Chunk(rows, retentionSlice) {
+			if err := r.write(ctx, func(tx *store.Tx) error { return tx.RemoveExpired(ctx, what, id, slice) }); err != nil {
+				return removed, err
+			}
+		}
+		removed += n
+	}
+	return removed, nil
+}
+
+func (r *retainer) audit(ctx context.Context, before time.Time) (removed int, err error) {
+	for !r.late() {
+		var rows []store.ExpiredRow
+		if err := r.db.Read(ctx, board.System(), func(v *store.View) (err error) {
+			rows, err = v.ExpiredAudit(ctx, before, retentionBatch)
+			return err
+		}); err != nil {
+			return removed, err
+		}
+		if len(rows) == 0 {
+			return removed, r.db.DropAuditPartitions(ctx, before)
+		}
+		n, err := r.store(ctx, "audit", rows)
+		if err != nil {
+			return removed, err
+		}
+		for slice := range slices.Chunk(rows, retentionSlice) {
+			if err := r.write(ctx, func(tx *store.Tx) error { return tx.RemoveAudit(ctx, slice) }); err != nil {
+				return removed, err
+			}
+		}
+		removed += n
+	}
+	return removed, nil
+}
+
+func (r *retainer) notifications(ctx context.Context, before time.Time) (removed int, err error) {
+	for n := int64(retentionSlice); n == retentionSlice && !r.late(); {
+		if err := r.write(ctx, func(tx *store.Tx) (err error) {
+			n, err = tx.RemoveNotifications(ctx, board.InstantOf(before), retentionSlice)
+			return err
+		}); err != nil {
+			return removed, err
+		}
+		removed += int(n)
+	}
+	return removed, nil
+}

@@ -1,0 +1,221 @@
+package app_test
+
+import (
+	"bufio"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/app"
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+)
+
+const year = 365 * 24 * time.Hour
+
+// archived reads the lines of a kind from an archive folder.
+func archived(t *testing.T, folder, kind string) (lines []map[string]any) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, kind+"-*.ndjson.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		f, err := os.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for s := bufio.NewScanner(z); s.Scan(); {
+			var line map[string]any
+			if err := json.Unmarshal(s.Bytes(), &line); err != nil {
+				t.Fatalf("a line of the archive is %s: %v", s.Bytes(), err)
+			}
+			lines = append(lines, line)
+		}
+		if err := errors.Join(z.Close(), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return lines
+}
+
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newWorld(s)
+		w.owner.Must("update_card", fields{"cardId": w.card, "title": "Old title"})
+		s.Clock.Advance(4 * year)
+		version := w.owner.Must("get_board", fields{"boardId": w.board}).Get("version").(float64)
+		entries := len(s.Column("SELECT id FROM activity"))
+		audit := len(s.Column("SELECT id FROM audit"))
+		history := w.owner.All("list_board_activity", "type", fields{"boardId": w.board, "cardId": w.card})
+		w.owner.Must("update_card", fields{"cardId": w.card, "title": "New title"})
+
+		folder := filepath.Join(t.TempDir(), "archive")
+		archive := app.NewFolderArchive(folder, s.Clock.Now())
+		t.Cleanup(func() { _ = archive.Close() })
+		retain := func(keep app.Retention) app.Retained {
+			t.Helper()
+			keep.Archive = archive
+			done, err := app.Retain(t.Context(), s.DB, "srv_test", keep, time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Sound()
+			return done
+		}
+		if done := retain(app.Retention{Activity: board.Age(5 * year), Audit: board.Age(5 * year)}); done != (app.Retained{}) {
+			t.Errorf("of the last five years, %+v was removed", done)
+		}
+		done := retain(app.Retention{Activity: board.Age(3 * year), Audit: board.Age(2 * year)})
+		left := len(s.Column("SELECT id FROM activity"))
+		if done.Activity == 0 || left != entries+1-done.Activity || done.Audit != audit {
+			t.Errorf("%+v was removed of %d entries and %d of the audit; %d entries are left", done, entries, audit, left)
+		}
+		// The archive has exactly what was removed.
+		lines := archived(t, folder, "activity")
+		if len(lines) != done.Activity || len(archived(t, folder, "audit")) != done.Audit {
+			t.Errorf("the archive has %d entries and %d of the audit; removed were %+v", len(lines), len(archived(t, folder, "audit")), done)
+		}
+		if !slices.ContainsFunc(lines, func(line map[string]any) bool {
+			return line["type"] == "list.created" && line["boardId"] == w.board && line["changes"].(map[string]any)["name"] != nil
+		}) {
+			t.Errorf("the archive does not have the creation of a list: %v", lines[0])
+		}
+		// The history of a card stays, except for comments, which it shows itself.
+		history = slices.DeleteFunc(history, func(kind string) bool { return strings.HasPrefix(kind, "comment.") })
+		same(t, "history of the card", w.owner.All("list_board_activity", "type", fields{"boardId": w.board, "cardId": w.card}),
+			append([]string{"card.updated"}, history...)...)
+		// Clients that follow changes learn that some are gone.
+		for _, since := range []float64{0, 1} {
+			a := w.owner.Call("list_board_changes", fields{"boardId": w.board, "since": since})
+			if a.Code != board.CodeInvalidRequest || !strings.Contains(string(a.Raw), `"reason":"changes_removed"`) {
+				t.Errorf("changes since %v: status %d, %s", since, a.Status, a.Raw)
+			}
+		}
+		if a := w.owner.Must("list_board_changes", fields{"boardId": w.board, "since": version}); a.Get("0.boardVersion") != version+1 {
+			t.Errorf("changes since %v: %s", version, a.Raw)
+		}
+		if done := retain(app.Retention{Activity: board.Age(3 * year), Audit: board.Age(2 * year)}); done != (app.Retained{}) {
+			t.Errorf("the second time, %+v was removed", done)
+		}
+		// Later the history of cards goes too.
+		if done := retain(app.Retention{CardHistory: board.Age(3 * year)}); done.Activity != left-1 {
+			t.Errorf("%+v of the history was removed, want %d entries", done, left-1)
+		}
+		if n := len(archived(t, folder, "activity")); n != entries {
+			t.Errorf("the archive has %d entries, want %d", n, entries)
+		}
+		if left := len(s.Column("SELECT id FROM activity")); left != 1 {
+			t.Errorf("%d entries are left, want 1", left)
+		}
+		w.owner.Must("move_card", fields{"cardId": w.card, "listId": w.doing})
+		s.Sound()
+	})
+}
+
+func TestNothingIsRemovedWithoutTheArchive(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		newWorld(s)
+		before := len(s.Column("SELECT id FROM activity")) + len(s.Column("SELECT id FROM audit"))
+		s.Clock.Advance(4 * year)
+		file := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		archive := app.NewFolderArchive(filepath.Join(file, "folder"), s.Clock.Now())
+		keep := app.Retention{Activity: board.Age(year), Audit: board.Age(year), Archive: archive}
+		if done, err := app.Retain(t.Context(), s.DB, "srv_test", keep, time.Minute); err == nil || done != (app.Retained{}) {
+			t.Errorf("without a folder, %+v was removed: %v", done, err)
+		}
+		if after := len(s.Column("SELECT id FROM activity")) + len(s.Column("SELECT id FROM audit")); after != before {
+			t.Errorf("%d rows are left of %d", after, before)
+		}
+	})
+}
+
+// A board with ten years of activity, by default a small one, is reduced while
+// somebody writes. CARDWALL_RETENTION_ROWS makes it as large as a real one.
+func TestRetentionDoesNotDelayWriters(t *testing.T) {
+	rows, limit := 20_000, time.Second // a busy machine must not fail the test
+	if text := os.Getenv("CARDWALL_RETENTION_ROWS"); text != "" {
+		var err error
+		if rows, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+		limit = 50 * time.Millisecond
+	}
+	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
+	w := newWorld(s)
+	now := int64(board.InstantOf(s.Clock.Now()))
+	for n := 0; n < rows; n += 10_000 {
+		apptest.Change(t, s.DB, `WITH RECURSIVE n (i) AS (SELECT $1 UNION ALL SELECT i + 1 FROM n WHERE i < $2)
+			INSERT INTO activity (board_id, version, id, type, at, actor_type, actor_id, card_id, changes)
+			SELECT $3, 1000 + i, printf('act_%022d', i), CASE WHEN i % 4 = 0 THEN 'card.updated' ELSE 'list.updated' END,
+				$4 - (($5 - i) * $6), 'person', $7, CASE WHEN i % 4 = 0 THEN $8 END,
+				'{"title":{"from":"A title of a usual length","to":"Another title of a usual length"}}' FROM n`,
+			n, n+9_999, w.second, now, rows, int64(10*year/time.Millisecond)/int64(rows), w.owner.ID, w.card)
+	}
+	apptest.Change(t, s.DB, "UPDATE boards SET version = $1, reduced_to = 999, counted_at = NULL WHERE id = $2",
+		999+(rows+9_999)/10_000*10_000, w.second)
+	if _, err := s.DB.CountStorage(t.Context(), time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	var latencies []time.Duration
+	write := func() {
+		begun := time.Now()
+		w.owner.Must("update_card", fields{"cardId": w.card, "title": fmt.Sprint("Title ", begun.UnixNano())})
+		latencies = append(latencies, time.Since(begun))
+		time.Sleep(2 * time.Millisecond)
+	}
+	measure := func(what string, until func() bool) (longest time.Duration) {
+		latencies = nil
+		for !until() {
+			write()
+		}
+		slices.Sort(latencies)
+		longest = latencies[len(latencies)-1]
+		t.Logf("%s: %d writes, p50 %v, p99 %v, longest %v", what, len(latencies), latencies[len(latencies)/2],
+			latencies[len(latencies)*99/100], longest)
+		return longest
+	}
+	alone := time.Now().Add(time.Second)
+	measure("alone", func() bool { return time.Now().After(alone) })
+	archive := app.NewFolderArchive(t.TempDir(), s.Clock.Now())
+	t.Cleanup(func() { _ = archive.Close() })
+	var ended atomic.Bool
+	begun := time.Now()
+	result := make(chan error, 1)
+	go func() {
+		defer ended.Store(true)
+		done, err := app.Retain(t.Context(), s.DB, "srv_test", app.Retention{Activity: board.Age(3 * year), Archive: archive}, time.Hour)
+		if err == nil && done.Activity < rows/2 {
+			err = fmt.Errorf("only %d entries were removed", done.Activity)
+		}
+		t.Logf("%d of %d entries were removed in %v", done.Activity, rows, time.Since(begun).Round(time.Millisecond))
+		result <- err
+	}()
+	longest := measure("with retention", ended.Load)
+	if err := <-result; err != nil {
+		t.Fatal(err)
+	}
+	if longest > limit {
+		t.Errorf("a write waited %v, want at most %v", longest, limit)
+	}
+	s.Sound()
+}

@@ -1,0 +1,37 @@
+package board
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Age is how long records are kept; 0 for ever. As text it is a number of days or
+// years, such as "90d" or "3y", or "forever".
+type Age time.Duration
+
+// MinAge is the shortest Age: clients that follow changes and people who read the
+// activity rely on the newest entries.
+const MinAge = Age(30 * 24 * time.Hour)
+
+// UnmarshalText parses an age.
+func (a *Age) UnmarshalText(text []byte) error {
+	word := strings.TrimSpace(string(text))
+	if word == "forever" {
+		*a = 0
+		return nil
+	}
+	units := map[byte]time.Duration{'d': 24 * time.Hour, 'y': 365 * 24 * time.Hour}
+	if len(word) > 1 {
+		n, err := strconv.Atoi(word[:len(word)-1])
+		unit := units[word[len(word)-1]]
+		if err == nil && n > 0 && n <= 36_500 && unit > 0 {
+			if long := Age(n) * Age(unit); long >= MinAge && n*int(unit.Hours()) <= 100*365*24 {
+				*a = long
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("%q must be forever, or at least 30 days, such as 90d or 3y", word)
+}
