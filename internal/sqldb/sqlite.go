@@ -46,6 +46,10 @@ type sqliteEngine struct {
 	closed  bool
 	done    chan struct{}
 
+	checkpoints *checkpointer // nil if Litestream runs the checkpoints
+	committed   atomic.Bool   // since the checkpointer last looked
+	restart     atomic.Bool   // the writer shall checkpoint the end of a long log
+
 	version    int64                 // PRAGMA data_version when the writer last read the mark of a move
 	contended  bool                  // another process holds the lock for long, so the writer waits only shortly
 	relocated  atomic.Pointer[error] // set once the data is in another database: the error of all writes
@@ -60,7 +64,8 @@ type sqliteEngine struct {
 }
 
 // SQLiteAddress returns the data source name with which servers open a file.
-// SQLite runs checkpoints itself unless Litestream replicates the file.
+// SQLite runs checkpoints itself unless Litestream replicates the file. The writer of
+// a server leaves them to a checkpointer.
 func SQLiteAddress(path string, litestream bool) string {
 	q := url.Values{}
 	q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", busyTimeout))
@@ -143,7 +148,11 @@ func openSQLite(ctx context.Context, opts Options) (_ Engine, err error) {
 			pool <- c
 		}
 	}
-	e.litestream = opts.Litestream
+	if e.litestream = opts.Litestream; !e.litestream {
+		if err := e.startCheckpoints(ctx); err != nil {
+			return nil, fmt.Errorf("start checkpoints: %w", err)
+		}
+	}
 	go e.loop()
 	return e, nil
 }
@@ -187,6 +196,11 @@ func (e *sqliteEngine) Close() error {
 	e.closing.Unlock()
 	<-e.done
 	conns := []*sqliteConn{e.writer}
+	if c := e.checkpoints; c != nil {
+		close(c.stop)
+		<-c.done
+		conns = append(conns, c.conn)
+	}
 	for _, pool := range []chan *sqliteConn{e.readers, e.reports} {
 		for range cap(pool) {
 			conns = append(conns, <-pool)

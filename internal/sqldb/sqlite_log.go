@@ -107,16 +107,6 @@ func (c *sqliteConn) adopt(ctx context.Context) error {
 // emptyLog checkpoints and truncates the log. It returns false if a reader or
 // another process prevented that.
 func (c *sqliteConn) emptyLog(ctx context.Context) (emptied bool, err error) {
-	rows, err := c.Query(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
-	if err != nil {
-		return false, err
-	}
-	var busy, pages, moved int
-	for rows.Next() {
-		err = errors.Join(err, rows.Scan(&busy, &pages, &moved))
-	}
-	if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
-		return false, sqliteFault(err)
-	}
-	return busy == 0, nil
+	log, err := c.checkpoint(ctx, "TRUNCATE")
+	return err == nil && !log.busy, err
 }

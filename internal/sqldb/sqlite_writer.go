@@ -75,11 +75,15 @@ func (e *sqliteEngine) loop() {
 		for waiting := true; waiting; waiting = again != nil {
 			select {
 			case j, more := <-e.jobs:
+				if more && again == nil && e.uncertain.Load() && !e.recover() { // a checkpoint failed meanwhile
+					again = time.After(recoverEvery)
+				}
 				switch {
 				case !more:
 					return
 				case again == nil:
 					e.commit(j)
+					e.restartLog()
 				case j.state.CompareAndSwap(jobWaiting, jobRunning):
 					j.err = e.whyRefused()
 					close(j.done)
@@ -199,6 +203,7 @@ func (e *sqliteEngine) rerun(ctx context.Context, batch []*writeJob) error {
 func (e *sqliteEngine) end(ctx context.Context, writes int) error {
 	begun := time.Now()
 	_, err := e.writer.Exec(ctx, "COMMIT")
+	e.committed.Store(true)
 	if isIOError(err) {
 		e.uncertain.Store(true)
 		e.log.Error("commit failed: disk error; writes refused until the disk recovers", "error", err)
