@@ -73,18 +73,10 @@ type retainer struct {
 
 func (r *retainer) late() bool { return time.Now().After(r.until) }
 
-// write runs a slice, and then lets other writers go first for as long as it took.
+// write runs a slice, and then lets other writers go first.
 func (r *retainer) write(ctx context.Context, fn func(*store.Tx) error) error {
-	begun := time.Now()
-	if err := r.db.Write(ctx, board.System(), fn); err != nil {
-		return err
-	}
-	select {
-	case <-time.After(time.Since(begun)):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	_, err := r.db.WriteSlice(ctx, fn)
+	return err
 }
 
 // store archives the rows that are removed.
