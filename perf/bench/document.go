@@ -104,6 +104,20 @@ type docCard struct {
 	TimeZone    *string  `json:"timeZone"`
 	CreatedBy   string   `json:"createdBy"`
 	docTimes
+	Checklists []docChecklist `json:"checklists,omitempty"`
+}
+
+type docChecklist struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	docTimes
+	Items []docItem `json:"items"`
+}
+
+type docItem struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	docTimes
 }
 
 type docEntry struct {

@@ -46,6 +46,15 @@ const (
 
 	nameExport = "export 200,000 cards"
 
+	nameNeighborNobody   = "neighbor, nobody"
+	nameNeighborSearches = "neighbor, 8 searches in 50,000 cards"
+	nameNeighborExports  = "neighbor, 8 exports at 100 kB/s"
+	nameNeighborDrips    = "neighbor, 200 dripping uploads"
+	nameNeighborBad      = "neighbor, 3 imports of 93 MB, last byte wrong"
+	nameNeighborCopy     = "neighbor, copy of 5,000 heavy cards"
+	nameNeighborImport   = "neighbor, import of 86 MB"
+	nameNeighborLarge    = "neighbor, 8 searches in 1,000,000 cards"
+
 	nameHookDrain      = "webhooks, drain"
 	nameHookDrainFives = "webhooks, drain of fives"
 	nameHookDrainHost  = "webhooks, drain to one host"

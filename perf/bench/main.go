@@ -23,6 +23,8 @@
 //	go run ./perf/bench -only webhooks
 //	go run ./perf/bench -only soak -seconds 600
 //	go run ./perf/bench -only export
+//	go run ./perf/bench -only neighbor
+//	go run ./perf/bench -only neighbor -database postgres
 //	go run ./perf/bench -markdown > table.md
 //	go run ./perf/bench -database postgres -nodes 1,3
 //	go run ./perf/bench -only large -database postgres
@@ -30,6 +32,10 @@
 // With -database postgres the measures run on PostgreSQL too, in a cluster that tools/with-postgres starts for the run. It
 // has the default durability and keeps its data below TMPDIR. Clients are distributed over the servers, and the processor
 // time includes all servers and PostgreSQL. "large" compares an installation of a million cards with one of 50,000.
+//
+// The neighbor table shows how long get_card, update_card and sign-in take for people in other workspaces while a neighbor
+// searches, exports, uploads, imports or copies as much as its plan allows. These requests arrive at a fixed rate. A request's
+// time begins when it is due, so a stall counts for every request that it delays.
 //
 // It needs Linux.
 package main
@@ -156,10 +162,22 @@ func bench(ctx context.Context, args []string, stdout, stderr io.Writer) (failed
 			return false, fmt.Errorf("print table: %w", err)
 		}
 	}
+	if len(s.neighbors) > 0 {
+		if len(s.rows) == 0 {
+			fmt.Fprintf(stdout, "%s\n", conditions(o, dir))
+		}
+		fmt.Fprintln(stdout)
+		if err := printNeighbors(stdout, s.neighbors, o.Markdown); err != nil {
+			return false, fmt.Errorf("print table: %w", err)
+		}
+	}
+	for _, r := range s.neighbors {
+		failed = failed || r.errors() > 0 || o.strict && r.missed()
+	}
 	for _, r := range s.rows {
 		failed = failed || r.result != nil && r.result.errors > 0 || o.strict && r.missed()
 	}
-	if runErr == nil && len(s.rows) == 0 {
+	if runErr == nil && len(s.rows)+len(s.neighbors) == 0 {
 		runErr = fmt.Errorf("-only %q matches no measure", o.Only)
 	}
 	return failed, runErr

@@ -27,10 +27,12 @@ type suite struct {
 	names func() string
 	rows  []row
 	seed  uint64
+
+	neighbors []*neighborRow
 }
 
-// run measures the server, then the machine, the large installation, the reports, the export and the webhooks. Only one
-// server runs at a time.
+// run measures the server, then the machine, the large installation, the reports, the export, the neighbors and the webhooks.
+// Only one server runs at a time.
 func (s *suite) run(ctx context.Context) error {
 	measures := s.serverMeasures()
 	if s.wants(nameFirst, nameFirstFilled, nameIdle, nameLoaded, nameFolder, nameRuleWithout, nameRuleFifth, nameRuleFifthRuns,
@@ -57,6 +59,9 @@ func (s *suite) run(ctx context.Context) error {
 		return err
 	}
 	if err := s.measureExport(ctx); err != nil {
+		return err
+	}
+	if err := s.measureNeighbors(ctx); err != nil {
 		return err
 	}
 	return s.measureHooks(ctx)

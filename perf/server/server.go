@@ -52,10 +52,16 @@ func (s *Server) environment() []string {
 
 // Run runs a command of the program and returns its trimmed output.
 func (s *Server) Run(ctx context.Context, args ...string) (string, error) {
+	return s.run(ctx, "", args...)
+}
+
+// run runs a command of the program with an input.
+func (s *Server) run(ctx context.Context, input string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, s.Binary, args...)
 	cmd.Env = s.environment()
+	cmd.Stdin = strings.NewReader(input)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -79,6 +85,28 @@ func (s *Server) AddWorkspace(ctx context.Context, name string) (string, error) 
 // AddToken creates an access token of the owner and returns it.
 func (s *Server) AddToken(ctx context.Context, name, scopes string) (string, error) {
 	return s.printedWord(ctx, "token", "add", "--user", OwnerEmail, "--name", name, "--scopes", scopes)
+}
+
+// Person is a user with a password, a workspace in an organization of its own, and a token.
+type Person struct{ ID, Email, Password, Workspace, Token string }
+
+// AddPerson creates a user with a workspace and a token. The name is also the local part of the email address.
+func (s *Server) AddPerson(ctx context.Context, name string) (p Person, err error) {
+	p.Email, p.Password = strings.ToLower(name)+"@example.com", "a long password of "+name
+	if p.ID, err = s.run(ctx, p.Password+"\n", "user", "add", "--email", p.Email, "--name", name, "--password-stdin"); err != nil {
+		return p, err
+	}
+	if p.Workspace, err = s.printedWord(ctx, "workspace", "add", "--owner", p.Email, "--name", name); err != nil {
+		return p, err
+	}
+	p.Token, err = s.printedWord(ctx, "token", "add", "--user", p.Email, "--name", "perf", "--scopes", "read,write,admin")
+	return p, err
+}
+
+// AddMember makes a person an admin of a workspace.
+func (s *Server) AddMember(ctx context.Context, workspace string, p Person) error {
+	_, err := s.Run(ctx, "workspace", "member", workspace, "--user", p.Email, "--role", "admin")
+	return err
 }
 
 // printedWord runs a command that prints one word and returns the word.

@@ -1,0 +1,440 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/perf/server"
+)
+
+const (
+	phrase       = `"customer dan customer"` // its words are common, the phrase is not
+	searchers    = 8
+	exporters    = 8
+	exportRate   = 100_000 // bytes per second that one export reads
+	drippers     = 200
+	dripEvery    = 3 * time.Second // a byte
+	refusedPause = time.Second     // after a refusal; the server asks for more, but a greedy neighbor does not comply
+	badImports   = 3
+)
+
+// tally counts what a neighbor gets done.
+type tally struct {
+	first chan struct{} // closed when the work was done once, or has no end
+
+	once    sync.Once
+	mu      sync.Mutex
+	names   []string
+	counts  map[string]int
+	notes   map[string]string // replaced by name
+	faults  int               // unexpected responses
+	samples []string
+}
+
+func newTally() *tally {
+	return &tally{first: make(chan struct{}), counts: map[string]int{}, notes: map[string]string{}}
+}
+
+// passed records that the work was done once.
+func (t *tally) passed() { t.once.Do(func() { close(t.first) }) }
+
+// count counts something by its name in the plural.
+func (t *tally) count(name string, n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !slices.Contains(t.names, name) {
+		t.names = append(t.names, name)
+	}
+	t.counts[name] += n
+}
+
+// note sets the latest state of something; an empty text removes it.
+func (t *tally) note(name, text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.notes[name] = text
+}
+
+// fault records an unexpected response, unless the work was ended.
+func (t *tally) fault(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.faults++; len(t.samples) < maxSamples {
+		t.samples = append(t.samples, "the neighbor: "+err.Error())
+	}
+}
+
+// summary describes the counts and notes.
+func (t *tally) summary() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var all []string
+	for _, name := range t.names {
+		all = append(all, thousands(float64(t.counts[name]))+" "+name)
+	}
+	var notes []string
+	for _, text := range t.notes {
+		if text != "" {
+			notes = append(notes, text)
+		}
+	}
+	slices.Sort(notes)
+	return strings.Join(append(all, notes...), ", ")
+}
+
+// greedyClient sends the requests of a neighbor.
+type greedyClient struct {
+	addr, token string
+	http        *http.Client
+}
+
+// client returns a client of a person. It receives no more than it reads, apart from small buffers.
+func (h *neighborhood) client(p server.Person) *greedyClient {
+	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+		conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+		if err == nil {
+			err = conn.(*net.TCPConn).SetReadBuffer(64 << 10)
+		}
+		return conn, err
+	}
+	return &greedyClient{h.srv.Addr, p.Token, &http.Client{Transport: &http.Transport{DialContext: dial, IdleConnTimeout: time.Second}}}
+}
+
+// statusError is the error for an unexpected status.
+type statusError struct {
+	status int
+	text   string
+}
+
+func (e statusError) Error() string { return fmt.Sprintf("status %d: %s", e.status, e.text) }
+
+// refused reports whether an error is a refusal that asks to come back later, or for less at a time.
+func refused(err error) bool {
+	var e statusError
+	return errors.As(err, &e) && (e.status == http.StatusTooManyRequests || e.status == http.StatusServiceUnavailable ||
+		e.status == http.StatusConflict)
+}
+
+// send sends a request and returns the response, whose status is below 300.
+func (c *greedyClient) send(ctx context.Context, method, path string, body io.Reader, size int64) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, "http://"+c.addr+path, body)
+	if err != nil {
+		return nil, err
+	}
+	r.ContentLength = size
+	r.Header.Set("Authorization", "Bearer "+c.token)
+	if method != "GET" {
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Idempotency-Key", rand.Text())
+	}
+	res, err := c.http.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode < http.StatusMultipleChoices {
+		return res, nil
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, 400))
+	if err != nil {
+		return nil, err
+	}
+	return nil, statusError{res.StatusCode, method + " " + path + ": " + string(text)}
+}
+
+// json sends a request and decodes the "data" of the response.
+func (c *greedyClient) json(ctx context.Context, method, path string, in, out any) error {
+	var body io.Reader
+	var size int64
+	if in != nil {
+		text, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body, size = bytes.NewReader(text), int64(len(text))
+	}
+	res, err := c.send(ctx, method, path, body, size)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	envelope := struct {
+		Data any `json:"data"`
+	}{out}
+	return json.UnmarshalRead(res.Body, &envelope)
+}
+
+// runParallel runs work n times at once, with the people in turn.
+func (h *neighborhood) runParallel(n int, work func(i int, p server.Person)) {
+	var running sync.WaitGroup
+	for i := range n {
+		running.Go(func() { work(i, h.greedy[i%len(h.greedy)]) })
+	}
+	running.Wait()
+}
+
+// runSearches searches for a common phrase as fast as the responses arrive.
+func runSearches(ctx context.Context, h *neighborhood, t *tally) {
+	t.passed()
+	h.runParallel(searchers, func(_ int, p server.Person) {
+		c := h.client(p)
+		for ctx.Err() == nil {
+			err := c.json(ctx, "GET", apiPath+"/search?q="+url.QueryEscape(phrase), nil, nil)
+			switch {
+			case err == nil:
+				t.count("searches", 1)
+			case refused(err):
+				t.count("refused", 1)
+				sleepUntil(ctx, time.Now().Add(refusedPause))
+			default:
+				t.fault(ctx, err)
+			}
+		}
+	})
+}
+
+// runExports exports the neighbor's workspace and reads slowly.
+func runExports(ctx context.Context, h *neighborhood, t *tally) {
+	t.passed()
+	h.runParallel(exporters, func(_ int, p server.Person) {
+		c := h.client(p)
+		for ctx.Err() == nil {
+			res, err := c.send(ctx, "GET", apiPath+"/workspaces/"+h.srv.workspace+"/export", nil, 0)
+			if err != nil {
+				if refused(err) {
+					t.count("refused", 1)
+				} else {
+					t.fault(ctx, err)
+				}
+				sleepUntil(ctx, time.Now().Add(refusedPause))
+				continue
+			}
+			t.count("exports", 1)
+			n, err := readSlowly(ctx, res.Body)
+			t.count("kB read", int(n/1000))
+			if err != nil {
+				t.fault(ctx, fmt.Errorf("read export: %w", err))
+			}
+			res.Body.Close()
+		}
+	})
+}
+
+// readSlowly reads at exportRate.
+func readSlowly(ctx context.Context, r io.Reader) (n int64, err error) {
+	for next := time.Now(); ctx.Err() == nil; sleepUntil(ctx, next) {
+		const each = 10 // pieces per second
+		m, err := io.CopyN(io.Discard, r, exportRate/each)
+		n += m
+		if errors.Is(err, io.EOF) {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+		next = next.Add(time.Second / each)
+	}
+	return n, nil
+}
+
+// runDrips begins uploads of which a byte arrives every few seconds. A refused one begins again.
+func runDrips(ctx context.Context, h *neighborhood, t *tally) {
+	t.passed()
+	h.runParallel(drippers, func(_ int, p server.Person) {
+		for ctx.Err() == nil {
+			status, err := drip(ctx, h.srv.Addr, p, h.srv.workspace)
+			switch {
+			case ctx.Err() != nil:
+				t.count("open at the end", 1)
+			case err != nil:
+				t.fault(ctx, fmt.Errorf("drip an upload: %w", err))
+			case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
+				t.count("refused", 1)
+			default:
+				t.count(fmt.Sprintf("ended with status %d", status), 1)
+			}
+			sleepUntil(ctx, time.Now().Add(refusedPause))
+		}
+	})
+}
+
+// drip sends an upload slowly until the server responds or ctx ends. It returns the status.
+func drip(ctx context.Context, addr string, p server.Person, workspace string) (status int, err error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+		"Content-Length: %d\r\n\r\n", importPath(workspace), addr, p.Token, 10<<20); err != nil {
+		return 0, err
+	}
+	in := bufio.NewReader(conn)
+	for ctx.Err() == nil {
+		if err := conn.SetReadDeadline(time.Now().Add(dripEvery)); err != nil {
+			return 0, err
+		}
+		stop := context.AfterFunc(ctx, func() { conn.Close() })
+		line, err := in.ReadString('\n')
+		stop()
+		if err == nil {
+			_, err = fmt.Sscanf(line, "HTTP/1.1 %d", &status)
+			return status, err
+		}
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return 0, err
+		}
+		if _, err := conn.Write([]byte(" ")); err != nil {
+			return 0, err
+		}
+	}
+	return 0, nil
+}
+
+func importPath(workspace string) string {
+	return applicationPath + "/workspaces/" + workspace + "/import?format=cardwall"
+}
+
+// runBadImports imports a file that is wrong at its last byte, again and again.
+func runBadImports(ctx context.Context, h *neighborhood, t *tally) {
+	h.runParallel(badImports, func(_ int, p server.Person) {
+		for ctx.Err() == nil {
+			_, err := h.upload(ctx, p, "bad.json")
+			var e statusError
+			switch {
+			case errors.As(err, &e) && e.status == http.StatusBadRequest:
+				t.count("read and rejected", 1)
+				t.passed()
+			case refused(err):
+				t.count("refused", 1)
+				sleepUntil(ctx, time.Now().Add(refusedPause))
+			case err == nil:
+				t.fault(ctx, errors.New("a file with a wrong byte was imported"))
+			default:
+				t.fault(ctx, err)
+			}
+		}
+	})
+}
+
+// neighborJob is what the neighbor needs to know of a job.
+type neighborJob struct {
+	ID    string `json:"id"`
+	State string `json:"state"`
+	Done  int    `json:"done"`
+	Total int    `json:"total"`
+}
+
+// upload sends a file to import. It returns the job if the import has not ended.
+func (h *neighborhood) upload(ctx context.Context, p server.Person, name string) (*neighborJob, error) {
+	file, err := os.Open(h.path(name))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	res, err := h.client(p).send(ctx, "POST", importPath(h.srv.workspace), file, info.Size())
+	if err != nil {
+		return nil, err
+	}
+	return jobOf(res)
+}
+
+// jobOf returns the job in a response, or nil if the work is done.
+func jobOf(res *http.Response) (*neighborJob, error) {
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusAccepted {
+		_, err := io.Copy(io.Discard, res.Body)
+		return nil, err
+	}
+	var envelope struct {
+		Data neighborJob `json:"data"`
+	}
+	err := json.UnmarshalRead(res.Body, &envelope)
+	return &envelope.Data, err
+}
+
+// await waits for the end of a job. When ctx ends, it cancels the job.
+func (h *neighborhood) await(ctx context.Context, p server.Person, t *tally, j *neighborJob) error {
+	c := h.client(p)
+	for j.State != "done" {
+		if j.State == "failed" || j.State == "cancelled" {
+			return fmt.Errorf("job %s is %s", j.ID, j.State)
+		}
+		t.note("job", fmt.Sprintf("the next at %d %%", 100*j.Done/max(j.Total, 1)))
+		sleepUntil(ctx, time.Now().Add(200*time.Millisecond))
+		if ctx.Err() != nil {
+			return c.json(context.WithoutCancel(ctx), "POST", apiPath+"/jobs/"+j.ID+"/cancel", map[string]any{}, nil)
+		}
+		if err := c.json(context.WithoutCancel(ctx), "GET", apiPath+"/jobs/"+j.ID, nil, j); err != nil {
+			return err
+		}
+	}
+	t.note("job", "")
+	return nil
+}
+
+// runJobs starts one job after the other and awaits each.
+func runJobs(ctx context.Context, h *neighborhood, t *tally, name string, start func(p server.Person) (*neighborJob, error)) {
+	p := h.greedy[0]
+	for ctx.Err() == nil {
+		j, err := start(p)
+		if err == nil && j != nil {
+			err = h.await(ctx, p, t, j)
+		}
+		switch {
+		case ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled)):
+			return
+		case refused(err):
+			t.count("refused", 1)
+			sleepUntil(ctx, time.Now().Add(refusedPause))
+		case err != nil:
+			t.fault(context.WithoutCancel(ctx), err)
+			sleepUntil(ctx, time.Now().Add(refusedPause))
+		default:
+			t.count(name, 1)
+			t.passed()
+		}
+	}
+}
+
+// runImports imports a large file.
+func runImports(ctx context.Context, h *neighborhood, t *tally) {
+	runJobs(ctx, h, t, "imported", func(p server.Person) (*neighborJob, error) { return h.upload(ctx, p, "import.json") })
+}
+
+// runCopies copies the heavy board.
+func runCopies(ctx context.Context, h *neighborhood, t *tally) {
+	runJobs(ctx, h, t, "copied", func(p server.Person) (*neighborJob, error) {
+		text, err := json.Marshal(map[string]any{"name": "Copy", "includeCards": true})
+		if err != nil {
+			return nil, err
+		}
+		res, err := h.client(p).send(ctx, "POST", apiPath+"/boards/"+h.heavy+"/copy", bytes.NewReader(text), int64(len(text)))
+		if err != nil {
+			return nil, err
+		}
+		return jobOf(res)
+	})
+}
