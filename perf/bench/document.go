@@ -143,6 +143,9 @@ type docCounts struct {
 	Lists    int `json:"lists"`
 	Cards    int `json:"cards"`
 	Activity int `json:"activity"`
+
+	Checklists int `json:"checklists,omitzero"`
+	Items      int `json:"items,omitzero"`
 }
 
 // writeDocumentFile writes the document of a workspace into a new file.

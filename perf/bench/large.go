@@ -31,7 +31,7 @@ const (
 // measureLarge measures the main operations on both installations alternately, on each requested database. It takes a
 // quarter of an hour, so it runs only if it is requested by name.
 func (s *suite) measureLarge(ctx context.Context) error {
-	if s.Only.String() == "" || !s.wants(largeNames()...) {
+	if s.Only.String() == "" || !s.wants(append(largeNames(), nameNeighborLarge)...) {
 		return nil
 	}
 	if err := s.measureLargeFile(ctx); err != nil || !s.postgres {
@@ -69,7 +69,13 @@ func (s *suite) measureLargeFile(ctx context.Context) error {
 	if err := errors.Join(err, db.Close()); err != nil {
 		return fmt.Errorf("fill the large installation: %w", err)
 	}
-	return s.compareLarge(ctx, nameLarge+", ", large, small, nil)
+	if err := s.compareLarge(ctx, nameLarge+", ", large, small, nil); err != nil || !s.wants(nameNeighborLarge) {
+		return err
+	}
+	if db, err = sql.Open("sqlite", "file:"+filepath.Join(large.Data, "cardwall.db")+"?_pragma=foreign_keys(0)"); err != nil {
+		return fmt.Errorf("open the large installation: %w", err)
+	}
+	return s.measureNeighborLarge(ctx, large, db, "")
 }
 
 // copyFolder copies the files of a folder and makes them private.
@@ -127,7 +133,13 @@ func (s *suite) measureLargePostgres(ctx context.Context) (err error) {
 		cluster.Exec(ctx, cluster.URL, "CHECKPOINT")); err != nil {
 		return err
 	}
-	return s.compareLarge(ctx, nameLarge+namePostgres+", ", large, small, cluster.CPU)
+	if err := s.compareLarge(ctx, nameLarge+namePostgres+", ", large, small, cluster.CPU); err != nil || !s.wants(nameNeighborLarge) {
+		return err
+	}
+	if db, err = sql.Open("pgx", database); err != nil {
+		return fmt.Errorf("open the large installation: %w", err)
+	}
+	return s.measureNeighborLarge(ctx, large, db, namePostgres)
 }
 
 // fillBase imports the first workspace and multiplies the changes of its boards.
@@ -287,6 +299,9 @@ func largeNames() []string {
 // compareLarge measures both installations alternately, with one client.
 func (s *suite) compareLarge(ctx context.Context, prefix string, large, small *installation,
 	others func() (time.Duration, error)) (err error) {
+	if !s.wants(largeNames()...) {
+		return nil
+	}
 	type side struct {
 		srv     *installation
 		f       *fixture

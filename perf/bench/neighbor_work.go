@@ -182,6 +182,11 @@ func (c *greedyClient) json(ctx context.Context, method, path string, in, out an
 	return json.UnmarshalRead(res.Body, &envelope)
 }
 
+// cancel cancels a job.
+func (c *greedyClient) cancel(ctx context.Context, id string) error {
+	return c.json(ctx, "POST", apiPath+"/jobs/"+id+"/cancel", map[string]any{}, nil)
+}
+
 // runParallel runs work n times at once, with the people in turn.
 func (h *neighborhood) runParallel(n int, work func(i int, p server.Person)) {
 	var running sync.WaitGroup
@@ -385,7 +390,7 @@ func (h *neighborhood) await(ctx context.Context, p server.Person, t *tally, j *
 		t.note("job", fmt.Sprintf("the next at %d %%", 100*j.Done/max(j.Total, 1)))
 		sleepUntil(ctx, time.Now().Add(200*time.Millisecond))
 		if ctx.Err() != nil {
-			return c.json(context.WithoutCancel(ctx), "POST", apiPath+"/jobs/"+j.ID+"/cancel", map[string]any{}, nil)
+			return c.cancel(context.WithoutCancel(ctx), j.ID)
 		}
 		if err := c.json(context.WithoutCancel(ctx), "GET", apiPath+"/jobs/"+j.ID, nil, j); err != nil {
 			return err
