@@ -53,7 +53,7 @@ const (
 	nameNeighborBad      = "neighbor, 3 imports of 93 MB, last byte wrong"
 	nameNeighborCopy     = "neighbor, copy of 5,000 heavy cards"
 	nameNeighborImport   = "neighbor, import of 86 MB"
-	nameNeighborLarge    = "neighbor, 8 searches in 1,000,000 cards"
+	nameNeighborLarge    = "large, 8 greedy searches"
 
 	nameHookDrain      = "webhooks, drain"
 	nameHookDrainFives = "webhooks, drain of fives"

@@ -25,7 +25,7 @@
 //	go run ./perf/bench -only export
 //	go run ./perf/bench -only neighbor
 //	go run ./perf/bench -only neighbor -database postgres
-//	go run ./perf/bench -only 'neighbor, 8 searches in 1,000,000'
+//	go run ./perf/bench -only 'large, 8 greedy searches'
 //	go run ./perf/bench -markdown > table.md
 //	go run ./perf/bench -database postgres -nodes 1,3
 //	go run ./perf/bench -only large -database postgres

@@ -24,8 +24,8 @@ import (
 // in, at a fixed rate that does not depend on the responses.
 
 const (
-	neighborWindows = 3                // shortest measure, in windows
-	neighborLongest = 12               // longest measure, in windows; the neighbor's work may not be done by then
+	neighborWindows = 3               // shortest measure, in windows
+	neighborLongest = 12              // longest measure, in windows; the neighbor's work may not be done by then
 	neighborSettle  = 2 * time.Minute // longest wait for the server to delete what the neighbor left
 
 	importSize = 86 << 20
