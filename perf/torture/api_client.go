@@ -42,18 +42,22 @@ type response struct {
 // do sends a request and decodes the response into out, unless that is nil. A path that does not begin with /api/ is one
 // of the public API.
 func (c *apiClient) do(ctx context.Context, method, addr, path, key string, in, out any) error {
-	var body io.Reader
+	var body []byte
 	if in != nil {
-		text, err := json.Marshal(in)
-		if err != nil {
+		var err error
+		if body, err = json.Marshal(in); err != nil {
 			return err
 		}
-		body = bytes.NewReader(text)
 	}
+	return c.send(ctx, method, addr, path, key, body, out)
+}
+
+// send is do for a body that is JSON already.
+func (c *apiClient) send(ctx context.Context, method, addr, path, key string, body []byte, out any) error {
 	if !strings.HasPrefix(path, "/api/") {
 		path = "/api/public/v1" + path
 	}
-	r, err := http.NewRequestWithContext(ctx, method, "http://"+addr+path, body)
+	r, err := http.NewRequestWithContext(ctx, method, "http://"+addr+path, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}

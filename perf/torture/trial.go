@@ -31,6 +31,8 @@ func trials() []trial {
 		{"failing fsync", 20, 3, failSync},
 		{"fail-over of PostgreSQL", 20, 2, failOver},
 		{"three nodes, killed and cut off", 20, 3, breakNodes},
+		{"greedy neighbor", 30, 4, greedyNeighbor},
+		{"greedy neighbor, three nodes", 30, 4, greedyNeighborOfThree},
 		{"clock steps", 12, 4, stepClock},
 		{"10,000 slow connections", 1, 1, holdSlowConnections},
 		{"five-fold load", 1, 1, overload},
