@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"cardwall/perf/client"
+)
+
+// A stall counts for every request that was due meanwhile, not only for those that were in flight.
+func TestOpenLoadCountsAStallInFull(t *testing.T) {
+	var stalled atomic.Bool
+	begun := time.Now()
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if time.Since(begun) > 100*time.Millisecond && stalled.CompareAndSwap(false, true) {
+			time.Sleep(400 * time.Millisecond)
+		}
+		_, _ = w.Write([]byte(`{"data":{"id":"1"}}`))
+	}))
+	defer srv.Close()
+	w := &openWorker{client: client.New(strings.TrimPrefix(srv.URL, "http://"), "", "test"), source: &rotatingSource{paths: []string{"/"}}}
+	l := startOpen(100, time.Now(), []*openWorker{w})
+	time.Sleep(time.Second)
+	r := l.end()
+	if n := r.latency.Count; n < 90 || n > 102 || r.failed+r.refused > 0 {
+		t.Errorf("%d requests, %d failed, %d refused; want about 100, 0, 0: %v", n, r.failed, r.refused, r.samples)
+	}
+	// The stall delays the forty requests that are due in it, by 200 ms on average.
+	if p := r.latency.Quantile(0.75); p < 50*time.Millisecond {
+		t.Errorf("a quarter of the requests took longer than %v, want 50 ms or more", p)
+	}
+}
+
+// A refusal is counted separately from other errors.
+func TestOpenLoadCountsRefusals(t *testing.T) {
+	status := http.StatusServiceUnavailable
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+	defer srv.Close()
+	w := &openWorker{client: client.New(strings.TrimPrefix(srv.URL, "http://"), "", "test"), source: &rotatingSource{paths: []string{"/"}}}
+	defer w.client.Close()
+	var r client.Request
+	w.send(&r, time.Now(), true)
+	status = http.StatusTooManyRequests
+	w.send(&r, time.Now(), true)
+	status = http.StatusNotFound
+	w.send(&r, time.Now(), true)
+	w.send(&r, time.Now(), false)
+	if w.refused != 2 || w.failed != 1 || w.latency.Count != 3 {
+		t.Errorf("%d refused, %d failed, %d in all; want 2, 1, 3", w.refused, w.failed, w.latency.Count)
+	}
+}
+
+func TestNeighborGoals(t *testing.T) {
+	r := &neighborRow{name: nameNeighborCopy, get: &openResult{}, update: &openResult{refused: 1}, signIn: &openResult{}}
+	for range 100 {
+		r.get.latency.Add(49 * time.Millisecond)
+		r.update.latency.Add(101 * time.Millisecond)
+		r.signIn.latency.Add(time.Millisecond)
+	}
+	r.judge()
+	cells := r.cells()
+	if got, want := cells[len(cells)-1], "MISS: update_card < 100 ms, none refused"; got != want {
+		t.Errorf("the goals are %q, want %q", got, want)
+	}
+	if len(cells) != len(neighborColumns()) || !r.missed() || r.errors() != 0 {
+		t.Errorf("%d cells for %d columns, missed %t, %d errors", len(cells), len(neighborColumns()), r.missed(), r.errors())
+	}
+	var out bytes.Buffer
+	if err := printNeighbors(&out, []*neighborRow{r}, true); err != nil || !strings.Contains(out.String(), "| copy of 5,000 heavy cards |") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+}
+
+func TestTally(t *testing.T) {
+	s := newTally()
+	s.count("copied", 1)
+	s.count("refused", 2)
+	s.count("copied", 1)
+	s.note("job", "the next at 40 %")
+	s.fault(t.Context(), errors.New("unexpected"))
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	s.fault(ended, errors.New("interrupted at the end of the row"))
+	if got, want := s.summary(), "2 copied, 2 refused, the next at 40 %"; got != want {
+		t.Errorf("the summary is %q, want %q", got, want)
+	}
+	if s.faults != 1 {
+		t.Errorf("%d faults, want 1", s.faults)
+	}
+}
+
+// The file that must be rejected is valid up to its last byte.
+func TestReplaceLast(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file.json")
+	if err := writeDocumentOfOneBoard(path); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil || !jsontext.Value(text).IsValid() {
+		t.Fatalf("the document is not valid: %v", err)
+	}
+	if err := replaceLast(path, 'x'); err != nil {
+		t.Fatal(err)
+	}
+	wrong, err := os.ReadFile(path)
+	if err != nil || len(wrong) != len(text) || !bytes.Equal(wrong[:len(wrong)-1], text[:len(text)-1]) || wrong[len(wrong)-1] != 'x' {
+		t.Errorf("the last byte was not replaced: %v", err)
+	}
+}
+
+func writeDocumentOfOneBoard(path string) error {
+	h := &neighborhood{srv: &installation{owner: "usr_1"}, dir: filepath.Dir(path)}
+	return h.writeSized(filepath.Base(path), 1<<20)
+}
