@@ -105,14 +105,15 @@ func (w *workload) resistGreed(query func(string) (string, error)) error {
 	cancel()
 	stop()
 	g.running.Wait()
-	if err := w.audit(); err != nil {
-		return err
+	if err := w.nodes[0].Doctor(w.ctx); err != nil {
+		problem, _, _ := strings.Cut(err.Error(), "\n")
+		w.fail("before all jobs have ended: %s", problem)
 	}
 	if err := g.audit(query); err != nil {
 		return err
 	}
 	w.note = g.summary()
-	return w.nodes[0].Doctor(w.ctx)
+	return w.audit()
 }
 
 // newGreedy creates the neighbor and its board.
@@ -391,12 +392,8 @@ func (g *greedy) audit(query func(string) (string, error)) error {
 	if err != nil {
 		return err
 	}
-	before := len(g.ledger.anomalies)
 	if err := g.checkBoards(g.ctx); err != nil {
 		return err
-	}
-	for _, anomaly := range g.ledger.anomalies[before:] {
-		g.fail("%s", anomaly)
 	}
 	visible, err := g.boardsOf(g.ctx)
 	if err != nil {
