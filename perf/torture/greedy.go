@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -17,8 +16,7 @@ import (
 	"sync"
 	"time"
 
-	_ "modernc.org/sqlite" // registers the driver that the server uses too
-
+	"cardwall/perf/process"
 	"cardwall/perf/server"
 )
 
@@ -60,15 +58,8 @@ func greedyNeighbor(t *trialRun) error {
 	if err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(n.Data, "cardwall.db")+"?mode=ro&_pragma=busy_timeout(5000)")
-	if err != nil {
-		return err
-	}
-	t.cleanup(db.Close)
 	return w.resistGreed(func(query string) (string, error) {
-		var value string
-		err := db.QueryRowContext(t.ctx, query).Scan(&value)
-		return value, err
+		return process.Run("sqlite3", "-readonly", "-cmd", ".timeout 5000", filepath.Join(n.Data, "cardwall.db"), query)
 	})
 }
 

@@ -1,10 +1,11 @@
 // Torture breaks what the server depends on, again and again, and counts what was lost.
 //
-// It runs the real binary as separate processes under load, kills them, cuts off their disk, fills it, makes its syncs
-// fail, fails the database over, disconnects it from the network, sets the clock, and overloads the server. Each trial
-// records every acknowledged write with its key, id and version, and every delivery that arrived. Afterwards it reads
-// everything back. For each trial, the table shows the rounds, the acknowledged writes, those that were lost, the effects
-// that happened twice, the events that were not delivered, and the longest time without an acknowledgment.
+// It runs the real binary as separate processes under load, kills them, cuts off their disk, fills it, makes its
+// syncs fail, fails the database over, disconnects it from the network, sets the clock, overloads the server, and
+// gives it a greedy neighbor. Each trial records every acknowledged write with its key, id and version, and every
+// delivery that arrived. Afterwards it reads everything back. For each trial, the table shows the rounds, the
+// acknowledged writes, those that were lost, the effects that happened twice, the events that were not delivered,
+// and the longest time without an acknowledgment.
 //
 //	make torture
 //	make torture ARGS=-quick
@@ -12,7 +13,7 @@
 //
 // It sends only to the loopback interface and to network namespaces that it creates. It removes its mounts, namespaces and
 // processes when it ends, also when it is interrupted. It needs Linux, root, and the Debian packages xfsprogs, strace,
-// iproute2, patroni, etcd-server and postgresql.
+// iproute2, patroni, etcd-server, postgresql and sqlite3.
 package main
 
 import (
