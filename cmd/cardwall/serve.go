@@ -54,6 +54,7 @@ type serveCommand struct {
 	KeepCardHistory   board.Age      `default:"forever" placeholder:"AGE" group:"retention" help:"${help_keep_card_history}"`
 	KeepAudit         board.Age      `default:"forever" placeholder:"AGE" group:"retention" help:"How long the audit log is kept (default ${default})."`
 	KeepNotifications board.Age      `default:"90d" placeholder:"AGE" group:"retention" help:"How long notifications are kept (default ${default})."`
+	KeepJobs          board.Age      `default:"30d" placeholder:"AGE" group:"retention" help:"How long finished imports and copies are listed (default ${default})."`
 	Archive           string         `type:"path" placeholder:"FOLDER" group:"retention" help:"${help_archive}"`
 	oidcFlags
 	mailFlags
@@ -343,6 +344,7 @@ func housekeep(ctx context.Context, g *globals, db *store.DB, holder string) err
 func (c *serveCommand) retention(g *globals) (app.Retention, func()) {
 	keep := app.Retention{
 		Activity: c.KeepActivity, CardHistory: c.KeepCardHistory, Audit: c.KeepAudit, Notifications: c.KeepNotifications,
+		Jobs: c.KeepJobs,
 	}
 	if c.Archive == "" {
 		return keep, func() {}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -41,7 +42,7 @@ func (a *FolderArchive) Write(_ context.Context, kind string, lines [][]byte) er
 	if err := z.Close(); err != nil {
 		return err
 	}
-	size, err := f.Seek(0, 2)
+	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return err
 	}
@@ -67,13 +68,20 @@ func (a *FolderArchive) open(kind string) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		a.files[kind] = f
-		folder, err := os.Open(a.folder)
-		if err != nil {
-			return nil, err
+		if err := syncFolder(a.folder); err != nil { // the name itself must survive a crash
+			return nil, errors.Join(err, f.Close())
 		}
-		return f, errors.Join(folder.Sync(), folder.Close()) // the name itself must survive a crash
+		a.files[kind] = f
+		return f, nil
 	}
+}
+
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
 }
 
 // Close closes the files.

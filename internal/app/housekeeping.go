@@ -24,8 +24,7 @@ type Housekept struct {
 	Invitations int64
 	Reranks     int64
 	Deliveries  int64
-	Runs        int64 // of automation rules
-	Jobs        int64
+	Runs        int64             // of automation rules
 	Connections int64             // expired codes, device requests and programs
 	Accounts    int64             // expired sessions, sign-ups and links
 	Parts       store.Partitioned // of large tables on PostgreSQL
@@ -33,7 +32,7 @@ type Housekept struct {
 
 // Housekeep deletes expired data: boards and workspaces after 30 days in the
 // trash, responses stored for idempotency keys after 24 hours, deliveries,
-// rule runs and ended jobs after 30 days, and sessions, links
+// rule runs after 30 days, and sessions, links
 // from emails and tokens of connected programs when they expire. Only one of
 // several servers does this at a time; for the others it does nothing. Holder
 // is the server's own name.
@@ -57,9 +56,6 @@ func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, err
 			return err
 		}
 		if done.Runs, err = tx.PurgeRuns(ctx); err != nil {
-			return err
-		}
-		if done.Jobs, err = tx.PurgeJobs(ctx); err != nil {
 			return err
 		}
 		if done.Accounts, err = tx.PurgeAccounts(ctx); err != nil {

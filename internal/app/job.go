@@ -33,8 +33,7 @@ type ListJobsInput struct {
 	op.Paging
 }
 
-// ListJobs returns the caller's jobs in a workspace, newest first. Jobs are listed
-// for 30 days after their end.
+// ListJobs returns the caller's jobs in a workspace, newest first.
 func ListJobs(ctx context.Context, v *store.View, in ListJobsInput) (op.Page[board.Job], error) {
 	var before string
 	if err := in.After(&before); err != nil {

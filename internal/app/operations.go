@@ -223,7 +223,7 @@ func registerJobs(r *op.Registry) {
 	r.In("Jobs", "Imports and copies that take longer than one request.")
 	op.Query(r, "get_job", "GET /jobs/{jobId}", "Get the state and the progress of a job that the caller started.", GetJob)
 	op.Query(r, "list_jobs", "GET /workspaces/{workspaceId}/jobs",
-		"List the caller's jobs in a workspace, newest first. Jobs are listed for 30 days after their end.", ListJobs)
+		"List the caller's jobs in a workspace, newest first. By default, a server lists a job for 30 days after its end.", ListJobs)
 	op.Command(r, "cancel_job", "POST /jobs/{jobId}/cancel",
 		"Cancel a job that the caller started. What it made so far is deleted. A job that has ended stays as it is.", CancelJob,
 		op.Destructive)

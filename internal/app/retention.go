@@ -16,7 +16,8 @@ type Retention struct {
 	CardHistory   board.Age
 	Audit         board.Age
 	Notifications board.Age
-	Archive       Archive // receives activity and audit entries before they are removed; nil for none
+	Jobs          board.Age // that have ended
+	Archive       Archive   // receives activity and audit entries before they are removed; nil for none
 }
 
 // Archive stores lines of JSON for good. Write returns when they are on disk. The
@@ -32,7 +33,7 @@ const (
 )
 
 // Retained counts what Retain removed.
-type Retained struct{ Activity, Audit, Notifications int }
+type Retained struct{ Activity, Audit, Notifications, Jobs int }
 
 // Retain archives and removes what is older than the settings keep, for at most
 // about the given time. The next call continues. Only one of several servers does
@@ -51,7 +52,8 @@ func Retain(ctx context.Context, db *store.DB, holder string, keep Retention, mo
 		{keep.CardHistory, &done.Activity, r.reduce(store.RemoveActivity())},
 		{keep.Activity, &done.Activity, r.reduce(store.ReduceActivity())},
 		{keep.Audit, &done.Audit, r.audit},
-		{keep.Notifications, &done.Notifications, r.notifications},
+		{keep.Notifications, &done.Notifications, r.remove((*store.Tx).RemoveNotifications)},
+		{keep.Jobs, &done.Jobs, r.remove((*store.Tx).RemoveJobs)},
 	} {
 		if step.keep == 0 {
 			continue
@@ -169,15 +171,21 @@ func (r *retainer) audit(ctx context.Context, before time.Time) (removed int, er
 	return removed, nil
 }
 
-func (r *retainer) notifications(ctx context.Context, before time.Time) (removed int, err error) {
-	for n := int64(retentionSlice); n == retentionSlice && !r.late(); {
-		if err := r.write(ctx, func(tx *store.Tx) (err error) {
-			n, err = tx.RemoveNotifications(ctx, board.InstantOf(before), retentionSlice)
-			return err
-		}); err != nil {
-			return removed, err
+// remove returns the step that removes rows without archiving them. Some removes
+// at most limit rows from before a time and returns how many.
+func (r *retainer) remove(
+	some func(tx *store.Tx, ctx context.Context, before board.Instant, limit int) (int64, error),
+) func(context.Context, time.Time) (int, error) {
+	return func(ctx context.Context, before time.Time) (removed int, err error) {
+		for n := int64(retentionSlice); n == retentionSlice && !r.late(); {
+			if err := r.write(ctx, func(tx *store.Tx) (err error) {
+				n, err = some(tx, ctx, board.InstantOf(before), retentionSlice)
+				return err
+			}); err != nil {
+				return removed, err
+			}
+			removed += int(n)
 		}
-		removed += int(n)
+		return removed, nil
 	}
-	return removed, nil
 }

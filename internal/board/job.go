@@ -50,6 +50,3 @@ type JobError struct {
 	Code    Code   `json:"code" doc:"The code, as in the error of a response." example:"limit_reached"`
 	Message string `json:"message" doc:"What happened." example:"There can be at most 10000 open cards on a board."`
 }
-
-// JobsKept is how many days a finished job is listed.
-const JobsKept = 30

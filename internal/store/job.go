@@ -404,8 +404,3 @@ func (tx *Tx) PurgeJobParts(ctx context.Context, id string, limit int) (int64, e
 	return tx.affected(ctx, "DELETE FROM job_parts WHERE (job_id, part) IN (SELECT p.job_id, p.part FROM job_parts p "+
 		"JOIN jobs j ON j.id = p.job_id WHERE "+condition+" LIMIT $1)", args...)
 }
-
-// PurgeJobs deletes jobs that ended more than board.JobsKept days ago.
-func (tx *Tx) PurgeJobs(ctx context.Context) (int64, error) {
-	return tx.affected(ctx, "DELETE FROM jobs WHERE ended_at < $1", int64(tx.now)-(board.JobsKept*24*time.Hour).Milliseconds())
-}

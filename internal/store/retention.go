@@ -195,6 +195,13 @@ func (tx *Tx) RemoveNotifications(ctx context.Context, before board.Instant, lim
 		"ORDER BY created_at LIMIT $2)", int64(before), limit)
 }
 
+// RemoveJobs removes at most limit jobs that ended before a time and returns how
+// many.
+func (tx *Tx) RemoveJobs(ctx context.Context, before board.Instant, limit int) (int64, error) {
+	return tx.affected(ctx, "DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE ended_at < $1 ORDER BY ended_at LIMIT $2)",
+		int64(before), limit)
+}
+
 // ReducedTo returns up to which version the activity of a board that a loader has
 // loaded is incomplete; 0 if all of it is there.
 func (v *View) ReducedTo(ctx context.Context, boardID string) (version int64, err error) {

@@ -29,6 +29,7 @@ CREATE INDEX jobs_owner ON jobs (owner_id, id);
 CREATE INDEX jobs_organization ON jobs (organization_id, started_at);
 CREATE INDEX jobs_workspace ON jobs (workspace_id, id);
 CREATE INDEX jobs_open ON jobs (created_at) WHERE ended_at IS NULL;
+CREATE INDEX jobs_ended ON jobs (ended_at) WHERE ended_at IS NOT NULL;
 
 -- What a job writes, in the order of writing. Each part is one transaction.
 CREATE TABLE job_parts (

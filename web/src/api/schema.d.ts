@@ -1289,7 +1289,7 @@ export interface paths {
         };
         /**
          * List the caller's jobs in a workspace, newest first
-         * @description List the caller's jobs in a workspace, newest first. Jobs are listed for 30 days after their end.
+         * @description List the caller's jobs in a workspace, newest first. By default, a server lists a job for 30 days after its end.
          */
         get: operations["list_jobs"];
         put?: never;
