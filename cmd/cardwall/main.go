@@ -157,10 +157,8 @@ func newLog(w io.Writer, level string) *slog.Logger {
 	var l slog.Level
 	_ = l.UnmarshalText([]byte(level)) // kong has checked it against the enum
 	opts := &slog.HandlerOptions{Level: l, ReplaceAttr: formatDurations}
-	if f, ok := w.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			return slog.New(trace.Logs(slog.NewTextHandler(w, opts)))
-		}
+	if isTerminal(w) {
+		return slog.New(trace.Logs(slog.NewTextHandler(w, opts)))
 	}
 	return slog.New(trace.Logs(slog.NewJSONHandler(w, opts)))
 }

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
+	"sync"
 
 	"cardwall/internal/board"
+	"cardwall/internal/job"
 	"cardwall/internal/store"
 	"cardwall/internal/transfer"
 )
@@ -34,33 +37,23 @@ func (importTrelloCommand) Help() string {
 }
 
 func (c *importTrelloCommand) Run(ctx context.Context, g *globals) error {
-	return c.run(ctx, g, transfer.ImportTrello)
+	return c.run(ctx, g, "trello")
 }
 
 type importCardwallCommand struct{ importFlags }
 
 func (c *importCardwallCommand) Run(ctx context.Context, g *globals) error {
-	return c.run(ctx, g, transfer.Import)
+	return c.run(ctx, g, "cardwall")
 }
 
-type importer func(context.Context, *store.Draft, io.Reader, transfer.Progress) (transfer.Report, error)
-
-func (c *importFlags) run(ctx context.Context, g *globals, read importer) error {
-	var file io.ReadSeeker
-	if c.File == "-" {
-		text, err := io.ReadAll(g.stdin)
-		if err != nil {
-			return fmt.Errorf("read standard input: %w", err)
-		}
-		file = bytes.NewReader(text)
-	} else {
-		f, err := os.Open(c.File)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = f.Close() }() // opened only for reading
-		file = f
+// run imports the file like a server: a large one in short transactions, so that a
+// server on the same database goes on serving.
+func (c *importFlags) run(ctx context.Context, g *globals, format string) error {
+	file, err := c.open(g.stdin)
+	if err != nil {
+		return err
 	}
+	defer func() { _ = file.Close() }() // opened only for reading
 	return g.with(ctx, func(db *store.DB) error {
 		var caller board.Caller
 		if err := db.Read(ctx, board.System(), func(v *store.View) (err error) {
@@ -69,23 +62,48 @@ func (c *importFlags) run(ctx context.Context, g *globals, read importer) error 
 		}); err != nil {
 			return err
 		}
-		var report transfer.Report
-		if err := db.Write(ctx, caller, func(tx *store.Tx) error {
-			if _, err := file.Seek(0, io.SeekStart); err != nil { // the transaction may be retried
-				return err
-			}
-			w, err := tx.Workspace(ctx, c.Workspace, board.CreateBoards)
-			if err != nil {
-				return err
-			}
-			report, err = read(ctx, tx.NewDraft(w), file, g.progress)
-			return err
-		}); err != nil {
+		working, stop := context.WithCancel(ctx)
+		var running sync.WaitGroup
+		defer running.Wait()
+		defer stop()
+		holder := store.NewID("srv_")
+		jobs := job.New(job.Options{DB: db, Holder: holder, Log: g.log})
+		imports := transfer.Importer{DB: db, Jobs: jobs, Holder: holder + ":upload", Log: g.log}
+		shown := newProgress(g.stderr)
+		report, err := imports.ImportFile(ctx, transfer.File{
+			Format: format, WorkspaceID: c.Workspace, Caller: caller,
+			Open:     func() io.Reader { return io.NewSectionReader(file, 0, math.MaxInt64) },
+			Progress: shown.show,
+			Queued:   func(id string) { running.Go(func() { jobs.RunOne(working, id) }) },
+		})
+		shown.end()
+		if err != nil {
 			return err
 		}
 		g.print("%s", strings.TrimSuffix(report.String(), "\n"))
 		return nil
 	})
+}
+
+// importFile is a file that is read several times.
+type importFile interface {
+	io.ReaderAt
+	io.Closer
+}
+
+// open opens the file, or reads standard input whole.
+func (c *importFlags) open(stdin io.Reader) (importFile, error) {
+	if c.File != "-" {
+		return os.Open(c.File)
+	}
+	text, err := io.ReadAll(stdin)
+	if err != nil {
+		return nil, fmt.Errorf("read standard input: %w", err)
+	}
+	return struct {
+		io.ReaderAt
+		io.Closer
+	}{bytes.NewReader(text), io.NopCloser(nil)}, nil
 }
 
 // caller returns the person in whose name the import runs.
@@ -132,11 +150,4 @@ func (c *exportCommand) Run(ctx context.Context, g *globals) (err error) {
 			return transfer.ExportWorkspace(ctx, v, c.Workspace, out)
 		})
 	})
-}
-
-// progress prints the progress of an import to standard error.
-func (g *globals) progress(done, total int) {
-	if done > 0 && done%1000 == 0 {
-		_, _ = fmt.Fprintf(g.stderr, "%d of about %d cards\n", done, max(done, total))
-	}
 }

@@ -81,6 +81,33 @@ func (e *Engine) Run(ctx context.Context) {
 		}
 	}
 	running.Wait()
+	e.release(ctx)
+}
+
+// RunOne runs one job and no other until ctx ends, for a program that is not a
+// server. A server may run it as well, but not at the same time.
+func (e *Engine) RunOne(ctx context.Context, id string) {
+	var renewing sync.WaitGroup
+	renewing.Go(func() { e.renew(ctx) })
+	for {
+		j, err := e.o.DB.ClaimJob(ctx, e.o.Holder, id, lease)
+		if err == nil && j != nil {
+			e.running.Add(1)
+			e.run(ctx, j)
+			e.running.Add(-1)
+		} else if err != nil {
+			e.failed(ctx, cannotClaim, err)
+		}
+		if !pause(ctx, lookShared) {
+			break
+		}
+	}
+	renewing.Wait()
+	e.release(ctx)
+}
+
+// release gives the jobs of the server back.
+func (e *Engine) release(ctx context.Context) {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lease)
 	defer cancel()
 	if err := e.o.DB.ReleaseJobs(last, e.o.Holder); err != nil {
@@ -111,7 +138,7 @@ func (e *Engine) start(ctx context.Context, places chan struct{}, running *sync.
 		default:
 			return e.lookEvery()
 		}
-		j, err := e.o.DB.ClaimJob(ctx, e.o.Holder, lease)
+		j, err := e.o.DB.ClaimJob(ctx, e.o.Holder, "", lease)
 		if err != nil || j == nil {
 			<-places
 			if err != nil {

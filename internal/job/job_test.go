@@ -314,7 +314,7 @@ func TestJobsTakeTurns(t *testing.T) {
 		var got []string
 		for range 6 {
 			w.Clock.Advance(time.Millisecond)
-			j, err := w.DB.ClaimJob(t.Context(), "one", time.Minute)
+			j, err := w.DB.ClaimJob(t.Context(), "one", "", time.Minute)
 			if err != nil {
 				t.Fatal(err)
 			}

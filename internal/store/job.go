@@ -181,9 +181,10 @@ type RunningJob struct {
 }
 
 // ClaimJob gives a job to a server for a time: the next one by turns of the
-// organizations. It takes queued jobs, and those whose server has not renewed its
-// lease. It returns nil if there is none.
-func (db *DB) ClaimJob(ctx context.Context, holder string, length time.Duration) (*RunningJob, error) {
+// organizations, or the one with the id only if that is not "". It takes queued
+// jobs, and those whose server has not renewed its lease. It returns nil if there is
+// none.
+func (db *DB) ClaimJob(ctx context.Context, holder, only string, length time.Duration) (*RunningJob, error) {
 	var limits strings.Builder
 	for _, p := range board.Plans() {
 		fmt.Fprintf(&limits, " WHEN '%s' THEN %d", p, p.Limits().RunningJobs)
@@ -204,8 +205,8 @@ func (db *DB) ClaimJob(ctx context.Context, holder string, length time.Duration)
 		job = nil
 		var id, organization string
 		found, err := tx.one(ctx, "SELECT j.id, j.organization_id FROM jobs j JOIN organizations o ON o.id = j.organization_id WHERE "+free+
-			` ORDER BY (SELECT COALESCE(max(s.started_at), 0) FROM jobs s WHERE s.organization_id = j.organization_id), j.created_at, j.id
-			LIMIT 1`, []any{int64(tx.now)}, &id, &organization)
+			` AND ($2 = '' OR j.id = $2) ORDER BY (SELECT COALESCE(max(s.started_at), 0) FROM jobs s
+			WHERE s.organization_id = j.organization_id), j.created_at, j.id LIMIT 1`, []any{int64(tx.now), only}, &id, &organization)
 		if err != nil || !found {
 			return err
 		}

@@ -37,6 +37,8 @@ type importing struct {
 	sum         []byte           // hash of the request
 	wait        time.Duration    // for the end of a job
 	at          progressed
+	jobID       string       // of the job that this import queued, if any
+	queued      func(string) // called with its id; may be nil
 }
 
 // firstResponse is the response stored for an idempotency key: the report of a small
@@ -97,8 +99,12 @@ func (in *importing) run(ctx context.Context) (any, error) {
 		return in.await(ctx, jobID)
 	}
 	// From here on the import no longer needs the client.
+	in.jobID = jobID
 	if err := in.queue(context.WithoutCancel(ctx), jobID, total); err != nil {
 		return nil, err
+	}
+	if in.queued != nil {
+		in.queued(jobID)
 	}
 	return in.await(ctx, jobID)
 }

@@ -51,13 +51,8 @@ type Importer struct {
 // refusal.
 func (u *Importer) Serve(w http.ResponseWriter, r *http.Request, caller board.Caller, still func() error) (err error) {
 	in := importing{Importer: u, caller: caller, workspaceID: r.PathValue("workspaceId"), format: r.URL.Query().Get("format")}
-	switch in.format {
-	case "trello":
-		in.read = ImportTrello
-	case "cardwall":
-		in.read = Import
-	default:
-		return board.Invalid("format must be trello or cardwall.").In("format", board.RuleValue)
+	if in.read, err = readerOf(in.format); err != nil {
+		return err
 	}
 	var told error // error already sent as the last line
 	defer func() { u.Metrics.imported(in.format, errors.Join(err, told)) }()

@@ -1,0 +1,92 @@
+package transfer
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// File is a file to import for a person who uses the command line.
+type File struct {
+	Format      string // trello or cardwall
+	WorkspaceID string
+	Caller      board.Caller
+	Open        func() io.Reader // from the beginning
+	Progress    Progress         // called a few times a second; nil for none
+	Queued      func(string)     // called with the id of the job that imports a large file, to run it
+}
+
+// ImportFile imports a file as Serve does, and waits for the end. If ctx ends, it
+// cancels the job and nothing is imported.
+func (u *Importer) ImportFile(ctx context.Context, f File) (Report, error) {
+	in := importing{Importer: u, caller: f.Caller, workspaceID: f.WorkspaceID, format: f.Format, open: f.Open, queued: f.Queued,
+		wait: 24 * time.Hour}
+	var err error
+	if in.read, err = readerOf(f.Format); err != nil {
+		return Report{}, err
+	}
+	stop := in.report(f.Progress)
+	result, err := in.run(ctx)
+	stop()
+	if err != nil && ctx.Err() != nil {
+		err = errors.New("the import was interrupted; nothing was imported")
+		if in.jobID != "" {
+			err = errors.Join(err, in.cancel(context.WithoutCancel(ctx)))
+		}
+	}
+	if err != nil {
+		return Report{}, err
+	}
+	switch r := result.(type) {
+	case Report:
+		return r, nil
+	case *board.ImportReport:
+		return Report{*r}, nil
+	}
+	return Report{}, errors.New("the import was cancelled")
+}
+
+// readerOf returns the function that reads a format.
+func readerOf(format string) (func(context.Context, *store.Draft, io.Reader, Progress) (Report, error), error) {
+	switch format {
+	case "trello":
+		return ImportTrello, nil
+	case "cardwall":
+		return Import, nil
+	}
+	return nil, board.Invalid("format must be trello or cardwall.").In("format", board.RuleValue)
+}
+
+// report calls fn with the progress until the returned function is called.
+func (in *importing) report(fn Progress) (stop func()) {
+	if fn == nil {
+		return func() {}
+	}
+	ended, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(progressEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				fn(int(in.at.done.Load()), int(in.at.total.Load()))
+			case <-ended:
+				return
+			}
+		}
+	}()
+	return func() { close(ended); <-done }
+}
+
+// cancel cancels the job, unless it has ended.
+func (in *importing) cancel(ctx context.Context) error {
+	return in.DB.Write(ctx, in.caller, func(tx *store.Tx) error {
+		_, err := tx.CancelJob(ctx, in.jobID)
+		return err
+	})
+}
