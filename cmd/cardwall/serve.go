@@ -82,6 +82,7 @@ const (
 
 func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 	tuneGC()
+	addThreads()
 	if err := c.settings(g); err != nil {
 		return err
 	}

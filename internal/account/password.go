@@ -77,7 +77,8 @@ type passwords struct{ slots chan struct{} }
 const passwordWait = 10 * time.Second
 
 func newPasswords() *passwords {
-	return &passwords{slots: make(chan struct{}, min(max(runtime.GOMAXPROCS(0), 2), 8))}
+	cores := min(runtime.GOMAXPROCS(0), runtime.NumCPU()) // GOMAXPROCS can be higher
+	return &passwords{slots: make(chan struct{}, min(max(cores, 2), 8))}
 }
 
 func (p *passwords) acquire(ctx context.Context) (release func(), err error) {

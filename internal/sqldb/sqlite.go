@@ -108,7 +108,7 @@ func openSQLite(ctx context.Context, opts Options) (_ Engine, err error) {
 	}
 	readers := opts.Readers
 	if readers == 0 {
-		readers = max(2, runtime.GOMAXPROCS(0))
+		readers = max(2, cores())
 	}
 	e := &sqliteEngine{
 		pool:     pool,
@@ -161,7 +161,11 @@ func (e *sqliteEngine) Dialect() Dialect { return Dialect{Name: "sqlite", System
 
 // sqliteReports returns the number of connections for reports: half of the cores,
 // but two at least, so that one long report does not stop all others.
-func sqliteReports() int { return max(2, runtime.GOMAXPROCS(0)/2) }
+func sqliteReports() int { return max(2, cores()/2) }
+
+// cores returns the number of cores that the process may use. GOMAXPROCS can be higher,
+// so that long reads do not delay short ones.
+func cores() int { return min(runtime.GOMAXPROCS(0), runtime.NumCPU()) }
 
 // newReader returns a connection of one of the two pools of readers.
 func (e *sqliteEngine) newReader(ctx context.Context) (*sqliteConn, error) {
@@ -181,7 +185,7 @@ func (e *sqliteEngine) newReader(ctx context.Context) (*sqliteConn, error) {
 func (e *sqliteEngine) Concurrency() Concurrency {
 	return Concurrency{
 		Reads: max(32, 16*cap(e.readers)), Reports: cap(e.reports),
-		Streams: max(1, runtime.GOMAXPROCS(0)/2), Writes: 2 * writeBatch,
+		Streams: max(1, cores()/2), Writes: 2 * writeBatch,
 	}
 }
 
