@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
@@ -40,6 +41,10 @@ func TestWorkOnABoard(t *testing.T) {
 		if got.Get("comments") != 1.0 || got.Get("checklistItems.total") != 2.0 ||
 			got.Text("checklists.0.items.1.title") != "two" {
 			t.Errorf("the card is %s", got.Raw)
+		}
+		all := ada.Must("list_checklists", apptest.Fields{"cardId": card.ID()})
+		if !reflect.DeepEqual(all.Data, got.Get("checklists")) {
+			t.Errorf("the checklists are %s, those of the card are %v", all.Raw, got.Get("checklists"))
 		}
 		ada.Must("update_card", apptest.Fields{"cardId": card.ID(), "done": true, "title": "Two press releases"})
 		if titles := ada.All("list_cards", "title", apptest.Fields{"boardId": b.ID()}); len(titles) != 1 ||

@@ -3,6 +3,8 @@ package app_test
 import (
 	"bytes"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -38,7 +40,7 @@ func everyOperationWorks(t *testing.T, s *apptest.Service) {
 		noBoard := o.ReadOnly || o.Audience.NeedsSession() || o.Audience.NeedsNoAccount() ||
 			slices.Contains(aboutNoBoard, o.Name)
 		if !noBoard && a.Version == 0 {
-			t.Errorf("%s: no boardVersion in %s", o.Name, a.Raw)
+			t.Errorf("%s: no boardVersion in %s; emit an event, or add it to aboutNoBoard in world_test.go", o.Name, a.Raw)
 		}
 		if noBoard && a.Version != 0 {
 			t.Errorf("%s: a boardVersion without a change: %s", o.Name, a.Raw)
@@ -47,6 +49,34 @@ func everyOperationWorks(t *testing.T, s *apptest.Service) {
 	for name := range samples {
 		if s.Registry.Named(name) == nil {
 			t.Errorf("samples in world_test.go has %s, which is no longer an operation; remove it", name)
+		}
+	}
+}
+
+// The tests over all operations check what all have in common. A test of its own checks what
+// the operation does.
+func TestEveryOperationHasATestOfItsOwn(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../*/*_test.go")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("found %d tests (%v)", len(files), err)
+	}
+	var tests []byte
+	for _, file := range files {
+		// The samples and the list of tools hold names of operations without calling them.
+		if strings.HasPrefix(file, "../app/") && strings.HasSuffix(file, "world_test.go") || file == "../mcp/tool_test.go" {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tests = append(tests, text...)
+	}
+	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
+	for _, o := range s.Registry.All() {
+		if !bytes.Contains(tests, []byte(`"`+o.Name+`"`)) {
+			t.Errorf("no test calls %s: add one to the package of the operation", o.Name)
 		}
 	}
 }

@@ -109,8 +109,14 @@ func TestNotificationsOfEachKind(t *testing.T) {
 		same(t, "a board shared", unread(bob), "invitation board_member.added Ada")
 		clear()
 
+		if w := bob.Must("get_card_watch", fields{"cardId": card}); w.Get("watching") != true || w.Get("asked") != false {
+			t.Errorf("Bob is assigned to the card, and get_card_watch returns %s", w.Raw)
+		}
 		ada.Must("unwatch_card", fields{"cardId": card})
 		bob.Must("unwatch_card", fields{"cardId": card})
+		if w := bob.Must("get_card_watch", fields{"cardId": card}); w.Get("watching") != false {
+			t.Errorf("Bob unwatched the card, and get_card_watch returns %s", w.Raw)
+		}
 		ada.Must("add_comment", fields{"cardId": card, "text": "Anyone?"})
 		same(t, "muted", unread(bob))
 		ada.Must("add_comment", fields{"cardId": card, "text": "@Bob!"})

@@ -301,6 +301,10 @@ func TestAFailingRuleIsSwitchedOff(t *testing.T) {
 		if r := w.ada.Must("get_rule", fields{"ruleId": id}); r.Text("offReason") != "failures" {
 			t.Errorf("the rule is %s", r.Raw)
 		}
+		if l := w.ada.Must("list_rules", fields{"boardId": w.board}); !slices.Equal(l.Each("id"), []string{id}) ||
+			l.Get("0.on") != false {
+			t.Errorf("the rules are %s", l.Raw)
+		}
 		w.quiet()
 		if runs := w.runs(id); len(runs) != board.RuleFailures || slices.Contains(runs, "done") {
 			t.Errorf("the runs are %v", runs)
