@@ -87,6 +87,13 @@ func TestToolsThatOverwriteAreDestructive(t *testing.T) {
 		"cancel_job", // it deletes what the job has made
 		"copy_card",  // it adds, but may reveal confidential content
 	}
+	harmless := []string{
+		"create_board", "create_board_from_template", "copy_board", "save_board_as_template", "archive_board",
+		"restore_board", "post_status_update", "create_invitation",
+		"create_list", "copy_list", "move_list", "archive_list", "restore_list",
+		"create_card", "move_card", "archive_card", "restore_card",
+		"add_checklist", "add_checklist_item", "add_comment", "create_label", "create_saved_filter",
+	}
 	list := w.ada.RPC(apptest.Stateless, "tools/list", nil).Result["tools"].([]any)
 	for _, item := range list {
 		tool := item.(map[string]any)
@@ -96,6 +103,10 @@ func TestToolsThatOverwriteAreDestructive(t *testing.T) {
 			"readOnlyHint": o.Method == http.MethodGet, "destructiveHint": slices.Contains(destructive, name),
 			"openWorldHint":  false,
 			"idempotentHint": o.Method != http.MethodPost,
+		}
+		if !o.ReadOnly && slices.Contains(destructive, name) == slices.Contains(harmless, name) {
+			t.Errorf("%s must be in one of the lists: destructive, if it overwrites, deletes or reveals something, "+
+				"or harmless", name)
 		}
 		for _, verb := range []string{"update_", "edit_", "set_", "delete_", "clear_", "remove_"} {
 			if strings.HasPrefix(name, verb) && hints["destructiveHint"] != true {

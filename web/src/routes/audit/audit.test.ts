@@ -104,6 +104,7 @@ describe('texts', () => {
     expect(changing.length).toBeGreaterThan(90)
     expect(
       changing.filter((name) => !ownAccount.test(name) && !others.test(name) && !knownOperations.has(name)),
+      'operations without a sentence in labels.ts',
     ).toEqual([])
   })
   it('exist for nothing else', () => {
