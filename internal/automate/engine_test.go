@@ -123,6 +123,7 @@ func TestEveryTrigger(t *testing.T) {
 				w.ada.Must(name, in)
 			}
 		}
+		tried := map[board.Trigger]bool{}
 		for _, c := range []struct {
 			when     fields
 			not, act func()
@@ -161,6 +162,7 @@ func TestEveryTrigger(t *testing.T) {
 			}},
 			{fields{"event": "status_posted"}, func() { w.card(nil) }, status},
 		} {
+			tried[board.Trigger(c.when["event"].(string))] = true
 			other := w.ada.Must("create_list", fields{"boardId": w.board, "name": "What a rule makes"}).ID()
 			id := w.rule(c.when, "", action("create_card", fields{"listId": other, "title": "Made"}))
 			c.not()
@@ -175,6 +177,13 @@ func TestEveryTrigger(t *testing.T) {
 				t.Errorf("%v: %v", c.when, runs)
 			}
 			w.ada.Must("delete_rule", fields{"ruleId": id})
+		}
+		for _, kind := range board.Kinds() {
+			for _, trigger := range kind.Triggers {
+				if !trigger.Timed() && !tried[trigger] {
+					t.Errorf("no case sets off the trigger %s: add one", trigger)
+				}
+			}
 		}
 	})
 }

@@ -5,61 +5,46 @@ import { labelText, nameIn, type BoardObjects } from './boardObjects'
 export type When = Rule['when']
 export type Event = When['event']
 type Takes = 'list' | 'label' | 'person' | 'hours'
-type Trigger = { event: Event; label: string; takes?: Takes; aboutNoCard?: boolean }
 
-export const triggerGroups: readonly { name: string; triggers: readonly Trigger[] }[] = [
-  {
-    name: 'Lists',
-    triggers: [
-      { event: 'card_entered', label: 'a card enters a list', takes: 'list' },
-      { event: 'card_left', label: 'a card leaves a list', takes: 'list' },
-      { event: 'list_created', label: 'a list is created', aboutNoCard: true },
-      { event: 'list_archived', label: 'a list is archived', aboutNoCard: true },
-    ],
-  },
-  {
-    name: 'Cards',
-    triggers: [
-      { event: 'card_created', label: 'a card is created', takes: 'list' },
-      { event: 'card_updated', label: 'a card’s title or description changes' },
-      { event: 'card_completed', label: 'a card is marked done' },
-      { event: 'card_reopened', label: 'a card is marked not done' },
-      { event: 'card_archived', label: 'a card is archived' },
-      { event: 'card_restored', label: 'a card is restored' },
-    ],
-  },
-  {
-    name: 'Labels and people',
-    triggers: [
-      { event: 'label_added', label: 'a label is added', takes: 'label' },
-      { event: 'label_removed', label: 'a label is removed', takes: 'label' },
-      { event: 'person_assigned', label: 'someone is assigned', takes: 'person' },
-      { event: 'person_unassigned', label: 'someone is unassigned', takes: 'person' },
-    ],
-  },
-  {
-    name: 'Time',
-    triggers: [
-      { event: 'due_soon', label: 'a card is due soon', takes: 'hours' },
-      { event: 'overdue', label: 'a card becomes overdue' },
-      { event: 'due_set', label: 'a due date is set' },
-      { event: 'due_cleared', label: 'a due date is removed' },
-    ],
-  },
-  {
-    name: 'Comments, checklists and status',
-    triggers: [
-      { event: 'comment_added', label: 'someone comments' },
-      { event: 'item_completed', label: 'a checklist item is done' },
-      { event: 'checklist_completed', label: 'a checklist is complete' },
-      { event: 'status_posted', label: 'a status update is posted', aboutNoCard: true },
-    ],
-  },
-]
+const groupNames = ['Lists', 'Cards', 'Labels and people', 'Time', 'Comments, checklists and status'] as const
+type Trigger = { group: (typeof groupNames)[number]; label: string; takes?: Takes; aboutNoCard?: boolean }
 
-const triggers = triggerGroups.flatMap((group) => group.triggers)
+/** Every trigger, in the order of its group in the picker. */
+const triggers: Readonly<Record<Event, Trigger>> = {
+  card_entered: { group: 'Lists', label: 'a card enters a list', takes: 'list' },
+  card_left: { group: 'Lists', label: 'a card leaves a list', takes: 'list' },
+  list_created: { group: 'Lists', label: 'a list is created', aboutNoCard: true },
+  list_archived: { group: 'Lists', label: 'a list is archived', aboutNoCard: true },
+  card_created: { group: 'Cards', label: 'a card is created', takes: 'list' },
+  card_updated: { group: 'Cards', label: 'a card’s title or description changes' },
+  card_completed: { group: 'Cards', label: 'a card is marked done' },
+  card_reopened: { group: 'Cards', label: 'a card is marked not done' },
+  card_archived: { group: 'Cards', label: 'a card is archived' },
+  card_restored: { group: 'Cards', label: 'a card is restored' },
+  label_added: { group: 'Labels and people', label: 'a label is added', takes: 'label' },
+  label_removed: { group: 'Labels and people', label: 'a label is removed', takes: 'label' },
+  person_assigned: { group: 'Labels and people', label: 'someone is assigned', takes: 'person' },
+  person_unassigned: { group: 'Labels and people', label: 'someone is unassigned', takes: 'person' },
+  due_soon: { group: 'Time', label: 'a card is due soon', takes: 'hours' },
+  overdue: { group: 'Time', label: 'a card becomes overdue' },
+  due_set: { group: 'Time', label: 'a due date is set' },
+  due_cleared: { group: 'Time', label: 'a due date is removed' },
+  comment_added: { group: 'Comments, checklists and status', label: 'someone comments' },
+  item_completed: { group: 'Comments, checklists and status', label: 'a checklist item is done' },
+  checklist_completed: { group: 'Comments, checklists and status', label: 'a checklist is complete' },
+  status_posted: { group: 'Comments, checklists and status', label: 'a status update is posted', aboutNoCard: true },
+}
 
-export const triggerOf = (event: Event): Trigger => triggers.find((one) => one.event === event)!
+const events = Object.keys(triggers) as Event[]
+
+export const triggerGroups = groupNames.map((name) => ({
+  name,
+  triggers: events
+    .filter((event) => triggers[event].group === name)
+    .map((event) => ({ event, label: triggers[event].label })),
+}))
+
+export const triggerOf = (event: Event): Trigger => triggers[event]
 
 /** "a card enters Done". */
 export function whenText(when: When, objects: BoardObjects): string {
