@@ -1,13 +1,16 @@
 package board_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,6 +70,50 @@ func TestKindsAreComplete(t *testing.T) {
 		}
 	}
 }
+
+// Each kind has code that emits it: a constant that only the catalogue names, or a constructor that
+// no operation calls, is an event that never happens.
+func TestKindsAreEmitted(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var emitting []byte
+	constructors := map[string]string{} // the file of each function that returns an Event
+	for _, path := range files {
+		name := filepath.Base(path)
+		// These two name kinds without emitting them.
+		if strings.HasSuffix(name, "_test.go") || name == "kinds.go" || name == "notification_trigger.go" {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		emitting = append(emitting, text...)
+		if filepath.Dir(path) == "../board" {
+			for _, m := range returnsEvent.FindAllSubmatch(text, -1) {
+				constructors[string(m[1])] = strings.TrimPrefix(path, "../")
+			}
+		}
+	}
+	if len(constructors) == 0 {
+		t.Fatal("No function returns an Event, so nothing was checked.")
+	}
+	for name, kind := range declaredKinds(t) {
+		if !regexp.MustCompile(`\b` + name + `\b`).Match(emitting) {
+			t.Errorf("No code emits the kind %s: use %s in a constructor in internal/board/event.go.", kind, name)
+		}
+	}
+	for name, file := range constructors {
+		if !bytes.Contains(emitting, []byte("board."+name+"(")) {
+			t.Errorf("Nothing calls %s in internal/%s: emit it in an operation, or remove it.", name, file)
+		}
+	}
+}
+
+var returnsEvent = regexp.MustCompile(`(?m)^func ([A-Z]\w*)\(.*\) Event \{$`)
 
 // missingOf returns what an entry of the catalogue lacks.
 func missingOf(i board.KindInfo) (missing []string) {
@@ -195,8 +242,12 @@ func webhookTable() string {
 	return b.String()
 }
 
-// fieldNames returns the JSON names of the fields that are always present.
+// fieldNames returns the JSON names of the fields that are always present. It returns nil for the
+// nil type of a kind without a sample, which TestKindsAreComplete reports.
 func fieldNames(t reflect.Type) (names []string) {
+	if t == nil {
+		return nil
+	}
 	for _, f := range reflect.VisibleFields(t) {
 		if name, options, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && options == "" {
 			names = append(names, "`"+name+"`")
