@@ -1,34 +1,11 @@
 // Every screen, light and dark, on a desktop, and the first screen of each route on a phone:
 // there are no axe violations, nothing needs horizontal scrolling, and the window has the right
 // title.
-import { readdirSync, readFileSync } from 'node:fs'
 import { type Page } from '@playwright/test'
 import { axe, expect, test } from './fixtures'
 import { mains, screens, settle, show } from './screens'
 
 test.use({ signedIn: false, quiet: true, contextOptions: { reducedMotion: 'reduce' } })
-
-test('every route of the application has a screen', () => {
-  const folder = new URL('../src/routes/', import.meta.url)
-  const files = [new URL('../src/routes.ts', import.meta.url)]
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    if (entry.isDirectory()) files.push(new URL(`${entry.name}/index.ts`, folder))
-  }
-  const addresses = new Set<string>()
-  for (const file of files) {
-    let text = ''
-    try {
-      text = readFileSync(file, 'utf8')
-    } catch {
-      continue // a folder without routes
-    }
-    for (const [, path] of text.matchAll(/\bpath: '(\/[^']*)'/g)) addresses.add(path!)
-  }
-  expect(addresses.size).toBeGreaterThan(10)
-  const shown = new Set(screens.map((screen) => screen.route))
-  expect([...addresses].filter((address) => !shown.has(address))).toEqual([])
-  expect([...shown].filter((address) => address && !addresses.has(address))).toEqual([])
-})
 
 /** Elements that are wider than their container, except the lists of a board, which scroll. */
 function tooWide(page: Page): Promise<string[]> {

@@ -1,6 +1,6 @@
 // Every screen of the application, and how to reach it. The screenshots and the checks of axe,
-// the keyboard and narrow windows use this table; axe.spec.ts fails if a route of routes.ts is
-// missing here.
+// the keyboard and narrow windows use this table; src/routes.test.ts fails if a route of routes.ts
+// is missing here.
 import { expect, type Page } from '@playwright/test'
 import { server } from '../fixtures'
 import { enter, stage } from '../stage'
