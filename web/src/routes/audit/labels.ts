@@ -19,6 +19,7 @@ const groups: Record<string, Record<string, string>> = {
     withdraw_invitation: 'withdrew the invitation for {someone}',
     accept_invitation: 'joined the workspace',
     import_board: 'imported boards',
+    cancel_job: 'cancelled an import or a copy',
   },
   Webhooks: {
     create_webhook: 'created the webhook {}',
