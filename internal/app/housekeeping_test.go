@@ -90,6 +90,11 @@ func TestBoardIsPurgedInSteps(t *testing.T) {
 				t.Fatal(err)
 			}
 			left = append(left, rows())
+			s.Sound()
+			ada.Refused(board.CodeNotFound, "restore_board", apptest.Fields{"boardId": id})
+			if got := ada.All("list_trashed_boards", "id", apptest.Fields{"workspaceId": workspace}); len(got) > 0 {
+				t.Errorf("the trash contains %q, which is being deleted", got)
+			}
 		}
 		// Thirty entries: the board, the list, and four for each card.
 		want := [][]string{{"5", "30"}, {"3", "30"}, {"1", "30"}, {"0", "30"}, {"0", "10"}, {"0", "0"}, {"0", "0"}}

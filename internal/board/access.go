@@ -14,6 +14,7 @@ type Access struct {
 	ReadOnly       bool          // the organization's plan is read-only
 	Archived       bool
 	Trashed        bool
+	Hidden         bool  // a job is writing or deleting the board: nobody can see it
 	Version        int64 // the boardVersion
 	OpenCards      int
 	AllCards       int
@@ -49,7 +50,7 @@ func (a *Access) Sees(c Caller) bool { return a.can(c, View) }
 // is not_found if the caller cannot see the board, forbidden if the role is too
 // weak, and plan_read_only or board_archived if the board cannot be changed.
 func (a *Access) Allow(c Caller, need Capability) error {
-	if !a.can(c, View) {
+	if a.Hidden || !a.can(c, View) {
 		return NotFound()
 	}
 	if a.Trashed {

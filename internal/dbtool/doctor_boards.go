@@ -17,18 +17,23 @@ func boardChecks() []check {
 		// Entries up to reduced_to may have been removed.
 		changes = "(SELECT count(*) FROM activity a WHERE a.board_id = b.id AND a.version > b.reduced_to)"
 		last    = "COALESCE((SELECT max(a.version) FROM activity a WHERE a.board_id = b.id), 0)"
+		// Several transactions write a board of a job, or delete a board. It is hidden until then.
+		whole = "(b.trashed_at IS NULL OR b.trashed_at > 0) AND "
 	)
 	count := func(what, table, condition string) check {
+		if table == "boards" {
+			condition = whole + condition
+		}
 		return check{what: strings.TrimSuffix(table, "s") + " %s: " + what, text: "SELECT b.id FROM " + table + " b WHERE " +
 			condition, repair: recount}
 	}
 	return []check{
 		{what: "board %s: the sequence of its changes has gaps", how: lostHow,
-			text: "SELECT b.id FROM boards b WHERE " + changes + " <> CASE WHEN " + last +
+			text: "SELECT b.id FROM boards b WHERE " + whole + changes + " <> CASE WHEN " + last +
 				" > b.reduced_to THEN " + last + " - b.reduced_to ELSE 0 END"},
 		{what: "board %s: its most recent changes are missing", how: lostHow,
-			text: "SELECT b.id FROM boards b WHERE b.version > b.reduced_to AND b.version > " + last},
-		{what: "board %s: its version is lower than that of its last change", text: "SELECT b.id FROM boards b WHERE b.version < " + last,
+			text: "SELECT b.id FROM boards b WHERE " + whole + "b.version > b.reduced_to AND b.version > " + last},
+		{what: "board %s: its version is lower than that of its last change", text: "SELECT b.id FROM boards b WHERE " + whole + "b.version < " + last,
 			repair: func(ctx context.Context, tx *store.RawTx, id string) error {
 				if err := tx.LockBoard(ctx, id); err != nil {
 					return err

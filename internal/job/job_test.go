@@ -224,13 +224,18 @@ func TestUnfinishedBoardIsInvisible(t *testing.T) {
 				return false
 			}
 			looked++
+			if looked%3 == 1 {
+				w.Sound()
+			}
 			in := map[string]any{"workspaceId": w.workspace}
 			for _, name := range []string{"list_boards", "list_trashed_boards"} {
 				if got := w.ada.All(name, "id", in); slices.Contains(got, hidden[0]) {
 					t.Errorf("%s lists the unfinished board", name)
 				}
 			}
-			w.ada.Refused(board.CodeNotFound, "get_board", map[string]any{"boardId": hidden[0]})
+			for _, name := range []string{"get_board", "restore_board"} {
+				w.ada.Refused(board.CodeNotFound, name, map[string]any{"boardId": hidden[0]})
+			}
 			in = map[string]any{"workspaceId": w.workspace, "q": "card", "limit": 200}
 			if got := w.ada.All("search_cards", "id", in); len(got) != cardsOnWall {
 				t.Errorf("search finds %d cards, want %d", len(got), cardsOnWall)

@@ -62,8 +62,7 @@ func (v *View) Boards(ctx context.Context, workspaceID string, archived bool, af
 // TrashedBoards returns a page of the boards in a workspace's trash that the caller
 // may restore, in the order of their ids after the given one.
 func (v *View) TrashedBoards(ctx context.Context, workspaceID, after string, limit int) ([]board.Board, error) {
-	return v.boards(ctx, "b.trashed_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM job_boards jb WHERE jb.board_id = b.id) "+
-		"AND wm.role IS NOT NULL AND (bm.role = 'admin' OR (b.visibility = 'workspace' "+
+	return v.boards(ctx, "b.trashed_at > 0 AND wm.role IS NOT NULL AND (bm.role = 'admin' OR (b.visibility = 'workspace' "+
 		"AND wm.role IN ('owner', 'admin')))", workspaceID, after, limit)
 }
 

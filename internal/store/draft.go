@@ -149,7 +149,7 @@ func (d *Draft) ReducedBoard(ctx context.Context, b *board.Board, reducedTo int6
 	b.WorkspaceID, b.Role, b.URL = d.workspace.ID, board.RoleAdmin, d.v.Link("/boards/"+b.ID)
 	var trashed any
 	if d.tx == nil {
-		trashed = int64(d.v.now)
+		trashed = int64(hiddenAt)
 	}
 	d.rows.Boards = append(d.rows.Boards, []any{b.ID, d.workspace.ID, b.Name, b.Description, null(b.Color), string(b.Visibility),
 		b.Features.Bits(), b.Version, null(b.ArchivedAt), trashed, b.CreatedBy, int64(b.CreatedAt), int64(b.UpdatedAt),

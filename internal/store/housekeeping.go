@@ -85,6 +85,10 @@ func (v *View) ExpiredBoard(ctx context.Context) (id string, err error) {
 // many of its smaller rows once the cards are gone, and at last the board. It reports
 // whether the board is gone. Deleting a large board in steps keeps transactions short.
 func (tx *Tx) PurgeBoard(ctx context.Context, boardID string, limit int) (gone bool, err error) {
+	if err := tx.exec(ctx, "UPDATE boards SET trashed_at = $1 WHERE id = $2 AND (trashed_at IS NULL OR trashed_at <> $1)",
+		hiddenAt, boardID); err != nil {
+		return false, err
+	}
 	for _, part := range []struct {
 		text string
 		most int

@@ -84,6 +84,10 @@ const (
 		LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = $2 `
 )
 
+// hiddenAt is the trashed_at of a board that a job is writing, or that is being
+// deleted. Such a board is in nobody's trash.
+const hiddenAt = 0
+
 // accessScan collects the access columns of a row.
 type accessScan struct {
 	access              board.Access
@@ -104,6 +108,7 @@ func (s *accessScan) result() *board.Access {
 	a.Features = board.FeaturesOf(s.features)
 	a.ReadOnly = s.readOnly != 0
 	a.Archived, a.Trashed = s.archived.Valid, s.trashed.Valid
+	a.Hidden = a.Trashed && s.trashed.Int64 == hiddenAt
 	a.WorkspaceRole, a.BoardRole = board.WorkspaceRole(s.workspaceRole.String), board.Role(s.role.String)
 	return &a
 }
