@@ -136,7 +136,7 @@ func TestDashboardAndAlertsMatchTheMetrics(t *testing.T) {
 	}
 }
 
-// docs/operating.md explains every alert, and only existing ones.
+// docs/operating.md explains every alert, and no others.
 func TestAlertsAreExplained(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/operating.md")
@@ -206,7 +206,7 @@ func TestComposeFile(t *testing.T) {
 		balanced = append(balanced, strings.TrimSpace(line))
 	}
 	if len(servers) != 3 || !slices.Equal(servers, balanced) {
-		t.Errorf("the servers are %v, those of the balancer %v", servers, balanced)
+		t.Errorf("the servers are %v, but the load balancer has %v", servers, balanced)
 	}
 }
 
@@ -231,7 +231,7 @@ func TestUnitFile(t *testing.T) {
 	var files []string
 	folder := t.TempDir()
 	for _, name := range []string{"cardwall.service", "cardwall-backup.service", "cardwall-backup.timer"} {
-		// On this machine the program is installed in another place.
+		// The program need not be installed on the test machine.
 		unit := bytes.ReplaceAll(readDeploy(t, "systemd/"+name), []byte("/usr/local/bin/cardwall"), []byte("/bin/true"))
 		files = append(files, filepath.Join(folder, name))
 		if err := os.WriteFile(filepath.Join(folder, name), unit, 0o600); err != nil {
@@ -293,8 +293,9 @@ func TestAlertsFireAsExpected(t *testing.T) {
 	}
 }
 
-// The image contains the program, CA certificates and a folder. This test runs the program
-// in such a root, as the image's user, and checks its health as a container engine would.
+// The image contains only the program, CA certificates and an empty folder. This test runs the
+// program in such a root folder, as the image's user, and checks its health as a container engine
+// would.
 func TestProgramRunsInAnEmptyRoot(t *testing.T) {
 	t.Parallel()
 	const account = 65532

@@ -3,9 +3,9 @@ package board
 import "slices"
 
 // Reports count cards that are not archived, in lists that are not archived, on
-// boards that are neither archived nor in the trash. Open cards are those of
-// them that are not done. Days are days of one time zone. Overdue and "due in 7
-// days" are the filters overdue and week of the card lists.
+// boards that are neither archived nor in the trash. Of these, a card is open if it
+// is not done. Days are days of one time zone. Overdue and "due in 7 days" match
+// the filters overdue and week of the card lists.
 
 // Figures holds counts of cards.
 type Figures struct {
@@ -135,7 +135,7 @@ type Week struct {
 
 // CardGroup holds the number of cards in a group, and the first few of them.
 type CardGroup struct {
-	Count int    `json:"count" doc:"The number." example:"12"`
+	Count int    `json:"count" doc:"The number of cards." example:"12"`
 	Cards []Card `json:"cards" doc:"The first five."`
 }
 
@@ -162,8 +162,8 @@ type Duration struct {
 	MedianSeconds *int64 `json:"medianSeconds" doc:"The median, in whole seconds; null for no cards." example:"172800"`
 }
 
-// MedianOf returns the median of durations in milliseconds, cut to the second.
-// For an even number it is the mean of the middle two. It sorts millis.
+// MedianOf returns the median of durations in milliseconds, truncated to whole
+// seconds. For an even number it is the mean of the middle two. It sorts millis.
 func MedianOf(millis []int64) Duration {
 	n := len(millis)
 	if n == 0 {
@@ -218,7 +218,7 @@ type BoardState struct {
 
 // BoardGroup holds the number of boards in a group, and the first few of them.
 type BoardGroup struct {
-	Count  int          `json:"count" doc:"The number." example:"7"`
+	Count  int          `json:"count" doc:"The number of boards." example:"7"`
 	Boards []BoardState `json:"boards" doc:"The first five."`
 }
 

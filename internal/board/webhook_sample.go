@@ -37,9 +37,8 @@ func SampleOf(kind Kind, baseURL string) (Outgoing, bool) {
 	}, true
 }
 
-// DataOf returns an empty value of the type of a kind's data. It holds only the
-// fields that are always present: a card that moves to another board has fewer
-// than the sample.
+// DataOf returns a value with the fields that are always present in a kind's data.
+// A card that moves to another board has fewer of them than the sample.
 func DataOf(kind Kind) any {
 	if kind == KindCardMoved {
 		return cardBetween{}

@@ -35,7 +35,7 @@ func Backup(ctx context.Context, opts BackupOptions) (m Manifest, err error) {
 		opts.Progress = func(string) {}
 	}
 	if _, err := os.Lstat(opts.File); err == nil && !isBackup(opts.File) {
-		return m, fmt.Errorf("%s is there already and is no backup; name another file", opts.File)
+		return m, fmt.Errorf("%s already exists and is not a backup; choose another file", opts.File)
 	}
 	from, err := openBulk(ctx, opts.Database)
 	if err != nil {
@@ -52,8 +52,8 @@ func Backup(ctx context.Context, opts BackupOptions) (m Manifest, err error) {
 	case m.Schema == 0:
 		return m, errors.New("the database is empty")
 	case m.Schema > newest:
-		return m, fmt.Errorf("the database has schema %d, this program knows %d at most: make the backup with the cardwall that "+
-			"wrote it", m.Schema, newest)
+		return m, fmt.Errorf("the database has schema %d, but this program supports only up to %d: make the backup "+
+			"with the cardwall that wrote it", m.Schema, newest)
 	}
 	if err := sqldb.CheckHere(ctx, from); err != nil {
 		return m, err

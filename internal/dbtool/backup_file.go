@@ -16,19 +16,19 @@ import (
 	"cardwall/internal/board"
 )
 
-// A backup is a SQLite database with the tables and rows of the application,
-// whatever database it was made of, and two tables with its manifest. One line
-// with the SHA-256 of everything before it follows the database. So the end of
-// the file shows whether it is complete, and any SQLite can read its content.
+// A backup of either database is a SQLite database. It contains the tables and rows
+// of the application, and two tables with its manifest. After the database comes
+// one line with the SHA-256 of everything before it. So the end of the file shows
+// whether it is complete, and any SQLite can read its content.
 
 var (
 	// ErrNotBackup means that a file was not written by Backup.
-	ErrNotBackup = errors.New("this is not a backup of cardwall")
+	ErrNotBackup = errors.New("this is not a Cardwall backup")
 	// ErrDamaged means that a backup has changed since it was written.
 	ErrDamaged = errors.New("the backup is damaged")
 	// ErrNewerBackup means that a backup has a format or schema that this program
 	// does not know.
-	ErrNewerBackup = errors.New("the backup was made by a newer cardwall")
+	ErrNewerBackup = errors.New("the backup was made by a newer version of cardwall")
 )
 
 const (
@@ -92,14 +92,14 @@ func (b *bulk) manifest(ctx context.Context, newest int64) (m Manifest, err erro
 		return m, errors.Join(ErrNotBackup, err)
 	}
 	if format > backupFormat {
-		return m, fmt.Errorf("%w: its format is %d, this program knows %d", ErrNewerBackup, format, backupFormat)
+		return m, fmt.Errorf("%w: its format is %d, but this program supports only up to %d", ErrNewerBackup, format, backupFormat)
 	}
 	if _, err := b.one(ctx, "SELECT schema, made_at, source, program, keys FROM backup", nil, &m.Schema, &made, &m.Source,
 		&m.Program, &keys); err != nil {
 		return m, errors.Join(ErrDamaged, err)
 	}
 	if m.Schema > newest {
-		return m, fmt.Errorf("%w: its schema is %d, this program knows %d", ErrNewerBackup, m.Schema, newest)
+		return m, fmt.Errorf("%w: its schema is %d, but this program supports only up to %d", ErrNewerBackup, m.Schema, newest)
 	}
 	m.MadeAt = made.Time()
 	if keys != "" {
@@ -167,9 +167,9 @@ func unsealBackup(from io.Reader, to io.Writer) (length int64, err error) {
 	case length < int64(len(sqliteMagic)+backupTail):
 		return length, ErrNotBackup
 	case string(tail[:len(backupLine)]) != backupLine:
-		return length, fmt.Errorf("%w, or is no backup: its last line is missing", ErrDamaged)
+		return length, fmt.Errorf("%w, or is not a backup: its last line is missing", ErrDamaged)
 	case string(tail) != lastLine(sum):
-		return length, fmt.Errorf("%w: its content is not what its last line says", ErrDamaged)
+		return length, fmt.Errorf("%w: its content does not match the checksum in its last line", ErrDamaged)
 	}
 	return length, nil
 }

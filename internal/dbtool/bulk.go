@@ -308,14 +308,14 @@ func differences(want, got []TableSum) error {
 		case !there:
 			wrong = append(wrong, t.Name+" is missing")
 		case other.Rows != t.Rows:
-			wrong = append(wrong, fmt.Sprintf("%s has %d rows and not %d", t.Name, other.Rows, t.Rows))
+			wrong = append(wrong, fmt.Sprintf("%s has %d rows instead of %d", t.Name, other.Rows, t.Rows))
 		case other.Checksum != t.Checksum:
-			wrong = append(wrong, t.Name+" has other content")
+			wrong = append(wrong, t.Name+" has different content")
 		}
 		delete(known, t.Name)
 	}
 	for name := range known {
-		wrong = append(wrong, name+" is one too many")
+		wrong = append(wrong, name+" is not expected")
 	}
 	if wrong != nil {
 		return errors.New(strings.Join(wrong, "; "))

@@ -74,7 +74,7 @@ func (b *bulk) unused(ctx context.Context, now time.Time) error {
 	case err != nil:
 		return err
 	case filled != "" && arriving == "":
-		return fmt.Errorf("%w: there are %s; make a new database and name that", ErrNotEmpty, filled)
+		return fmt.Errorf("%w: it has %s; create a new database and use that", ErrNotEmpty, filled)
 	}
 	var servers []string
 	if has("leases") {
@@ -89,7 +89,7 @@ func (b *bulk) unused(ctx context.Context, now time.Time) error {
 		return err
 	}
 	if len(servers) > 0 && arriving == "" || connected > 0 {
-		return fmt.Errorf("%w: stop it; after a kill wait half a minute", ErrInUse)
+		return fmt.Errorf("%w: stop the server; if it was killed, wait half a minute", ErrInUse)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ func rankChecks() []check {
 	var out []check
 	for _, s := range store.AllSiblings() {
 		out = append(out, check{
-			what: "in %s: the rank of a " + s.Noun + " is invalid or too long",
+			what: "in %s: the rank of one " + s.Noun + " is invalid or too long",
 			find: func(ctx context.Context, v *store.RawView, report func(string) bool) error {
 				err := v.Each(ctx, "SELECT "+s.Parent+", rank FROM "+s.Table, nil, func(rows *sql.Rows) error {
 					var parent, rank string

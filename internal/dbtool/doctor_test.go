@@ -98,12 +98,12 @@ func TestDoctorFindsAndRepairs(t *testing.T) {
 					"max(version) FROM activity WHERE board_id = 'BOARD') WHERE id = 'BOARD'"},
 			{how: "UPDATE deliveries SET version = 900 WHERE id = " + someDelivery, want: "its version is higher than the " +
 				"version of its board", undo: "UPDATE deliveries SET version = 1 WHERE version = 900"},
-			{how: "UPDATE cards SET rank = '!' || rank WHERE id = 'CARD'", want: "in LIST: the rank of a card is invalid"},
-			{how: "UPDATE cards SET rank = '!a0' WHERE id = 'CARD'", want: "in LIST: the rank of a card is invalid"},
+			{how: "UPDATE cards SET rank = '!' || rank WHERE id = 'CARD'", want: "in LIST: the rank of one card is invalid"},
+			{how: "UPDATE cards SET rank = '!a0' WHERE id = 'CARD'", want: "in LIST: the rank of one card is invalid"},
 			{how: "UPDATE cards SET rank = 'a0' || substr('" + strings.Repeat("V", 60) + "', 1) WHERE id = 'CARD'",
-				want: "in LIST: the rank of a card is invalid or too long"},
-			{how: "UPDATE lists SET rank = 'a 0' WHERE id = 'LIST'", want: "in BOARD: the rank of a list is invalid"},
-			{how: "UPDATE checklist_items SET rank = '' WHERE id = 'ITEM'", want: "the rank of a item is invalid"},
+				want: "in LIST: the rank of one card is invalid or too long"},
+			{how: "UPDATE lists SET rank = 'a 0' WHERE id = 'LIST'", want: "in BOARD: the rank of one list is invalid"},
+			{how: "UPDATE checklist_items SET rank = '' WHERE id = 'ITEM'", want: "the rank of one item is invalid"},
 			{how: "DROP INDEX cards_rank; UPDATE cards SET rank = (SELECT max(rank) FROM cards) WHERE id = 'CARD'",
 				want: "in LIST: two cards have the same rank"},
 			{how: "CREATE UNIQUE INDEX cards_rank ON cards (list_id, rank)"}, // succeeds, so Repair has removed the duplicate
@@ -223,8 +223,8 @@ func TestDoctorFindsSecretsWithoutKey(t *testing.T) {
 	})
 }
 
-// For every foreign key, one row loses its parent. Examine finds each of them. Repair
-// deletes the row or clears its reference, where the schema allows that.
+// Examine finds a row without its parent for every foreign key. Repair deletes the row or clears
+// its reference, if the schema allows that.
 func TestOrphansOfEveryRelation(t *testing.T) {
 	t.Parallel()
 	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
@@ -289,7 +289,7 @@ func (c *clinic) damaged(file string, change func(content []byte)) string {
 	return file
 }
 
-// For a damaged file, the doctor advises to restore a backup.
+// For a damaged file, the doctor recommends restoring a backup.
 func TestDoctorOfADamagedFile(t *testing.T) {
 	t.Parallel()
 	file := t.TempDir() + "/cardwall.db"

@@ -75,7 +75,7 @@ func Relocate(ctx context.Context, opts RelocateOptions) (done Relocation, err e
 		return done, err
 	}
 	if have != newest {
-		return done, fmt.Errorf("%s has schema %d and this program %d: move with the cardwall that serves it, or run cardwall migrate "+
+		return done, fmt.Errorf("%s has schema %d, but this program has %d: use the cardwall that serves it, or run cardwall migrate "+
 			"without --to first", opts.From, have, newest)
 	}
 	to, err := openBulk(ctx, opts.To)
@@ -231,7 +231,7 @@ func (b *bulk) lockFile(ctx context.Context) error {
 			return b.do(ctx, "PRAGMA busy_timeout = 10000")
 		}
 		if !sqldb.IsBusy(err) || time.Since(began) > lockPatience {
-			return fmt.Errorf("hold the SQLite file: %w", err)
+			return fmt.Errorf("lock the SQLite file: %w", err)
 		}
 		select {
 		case <-time.After(lockPause):

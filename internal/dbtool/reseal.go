@@ -87,7 +87,7 @@ func (r *resealer) setKeys(ctx context.Context, change func(ids []string) []stri
 		return tx.Exec(ctx, "UPDATE settings SET value = $1 WHERE key = $2", strings.Join(change(ids), ","), store.KeySetting)
 	})
 	if err != nil {
-		return fmt.Errorf("note the keys in use: %w", err)
+		return fmt.Errorf("record the keys in use: %w", err)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"cardwall/internal/seal"
@@ -59,8 +60,8 @@ func Restore(ctx context.Context, opts RestoreOptions) (m Manifest, kept string,
 func (m Manifest) openableBy(keys *seal.Keyring) error {
 	missing := slices.DeleteFunc(slices.Clone(m.Keys), func(id string) bool { return keys != nil && keys.Has(id) })
 	if len(missing) > 0 {
-		return fmt.Errorf("%w: its secrets are sealed under %v; put the secret.key of its time into the data folder first, or set "+
-			"CARDWALL_SECRET_KEY to it", ErrKeyMissing, missing)
+		return fmt.Errorf("%w: its secrets are sealed with the keys %s; put the secret.key of that time into the data "+
+			"folder first, or set CARDWALL_SECRET_KEY to its content", ErrKeyMissing, strings.Join(missing, ", "))
 	}
 	return nil
 }
@@ -192,7 +193,7 @@ func installFile(ctx context.Context, opts RestoreOptions, fresh string) (kept s
 	if _, err := os.Stat(opts.Database); errors.Is(err, fs.ErrNotExist) {
 		for _, end := range []string{"-wal", "-journal"} {
 			if _, err := os.Stat(opts.Database + end); err == nil {
-				return "", fmt.Errorf("%s%s lies there without its database, and would spoil the one that is restored; put it elsewhere",
+				return "", fmt.Errorf("%s%s exists without its database, and would damage the restored one; move it elsewhere",
 					opts.Database, end)
 			}
 		}
@@ -211,9 +212,9 @@ func installFile(ctx context.Context, opts RestoreOptions, fresh string) (kept s
 	case err != nil && sqldb.IsBusy(err):
 		return "", fmt.Errorf("%w (%s): stop it first", ErrInUse, opts.Database)
 	case !opts.Replace && err != nil:
-		return "", fmt.Errorf("%w, and what is there cannot be read; --replace puts it aside: %w", ErrNotEmpty, err)
+		return "", fmt.Errorf("%w, and its data cannot be read; --replace moves it aside: %w", ErrNotEmpty, err)
 	case !opts.Replace && filled != "":
-		return "", fmt.Errorf("%w: there are %s; --replace puts the file aside", ErrNotEmpty, filled)
+		return "", fmt.Errorf("%w: it has %s; --replace moves the file aside", ErrNotEmpty, filled)
 	}
 	if filled != "" || err != nil {
 		kept = opts.Database + ".before-restore-" + opts.Clock().UTC().Format("20060102T150405")
@@ -223,7 +224,7 @@ func installFile(ctx context.Context, opts RestoreOptions, fresh string) (kept s
 			}
 		}
 		if err := os.Link(opts.Database, kept); err != nil {
-			return "", fmt.Errorf("put the old file aside: %w", err)
+			return "", fmt.Errorf("move the old file aside: %w", err)
 		}
 	}
 	if err := os.Rename(fresh, opts.Database); err != nil {

@@ -75,7 +75,7 @@ func TestResultsFit(t *testing.T) {
 				}
 			}
 			if want := w.ada.All(list.name, "id", whole); !slices.Equal(got, want) {
-				t.Errorf("%s: %d records through the pages of the tool, want %d as over REST", list.name, len(got), len(want))
+				t.Errorf("%s: the tool's pages have %d records, want %d as over REST", list.name, len(got), len(want))
 			}
 		}
 		for _, uri := range []string{"service://boards/" + w.board, "service://boards/" + w.board + "/cards/" + w.card,

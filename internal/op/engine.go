@@ -21,14 +21,13 @@ import (
 
 // Engine runs operations.
 type Engine struct {
-	// CheckAddress returns an error for an outbound URL in an input that the
-	// service must not send to. It may use the network and is called before the
-	// transaction.
+	// CheckAddress returns an error if an input contains a URL to which the service must not send
+	// requests. It may use the network, and is called before the transaction.
 	CheckAddress func(ctx context.Context, address string) error
 	Log          *slog.Logger // for overload; nil is slog.Default
 
-	// Spool holds what streams have produced and their readers have not taken yet. It
-	// must be set before the first stream.
+	// Spool holds the output of streams that their clients have not read yet. It must be set before
+	// the first stream.
 	Spool *spool.Folder
 
 	// Metrics counts the calls. The value set by NewEngine may be replaced
@@ -292,8 +291,7 @@ func passing(c board.Code) bool {
 	}, c)
 }
 
-// replay returns the stored response, if the caller can still see the objects
-// it is about.
+// replay returns the stored response if the caller can still see what it describes.
 func replay(ctx context.Context, tx *store.Tx, s *store.Stored) (Answer, error, error) {
 	if err := tx.StillVisible(ctx, s.WorkspaceID, s.BoardID); err != nil {
 		return Answer{}, nil, err

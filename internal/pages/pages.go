@@ -149,8 +149,8 @@ func hasSession(r *http.Request) bool {
 	return slices.ContainsFunc(r.Cookies(), func(c *http.Cookie) bool { return strings.HasSuffix(c.Name, "cardwall") })
 }
 
-// isName reports whether a text consists of characters of ids, which are safe in a
-// header.
+// isName reports whether a text contains only characters that occur in ids. These
+// are safe in a header.
 func isName(text string) bool {
 	return text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
@@ -183,9 +183,9 @@ func load(dist fs.FS, name string) (*asset.Asset, error) {
 	return asset.Packed(plain, small, kind), nil
 }
 
-// ServeHTTP serves a file by its name, and the document for the path of a page.
-// Any other path returns 404: with the document, which shows an error page, to
-// browsers, and with a line of text to other clients.
+// ServeHTTP serves a file by its name, and the document for the path of a page. Any
+// other path returns 404. Browsers then get the document, which shows an error
+// page; other clients get a line of text.
 func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Content-Security-Policy", Policy)

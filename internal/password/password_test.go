@@ -67,7 +67,7 @@ func TestListIsWhole(t *testing.T) {
 	}
 }
 
-// Who sends a password that is made to be slow to judge keeps nobody waiting.
+// A password that is made to be slow to check does not delay other requests.
 func TestJudgingIsQuick(t *testing.T) {
 	t.Parallel()
 	for _, word := range []string{

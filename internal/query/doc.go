@@ -31,7 +31,7 @@
 //	atom      = run without space or comma | phrase
 //	phrase    = '"' characters '"'                           \" escapes
 //
-// Decisions that the grammar leaves open:
+// Rules that the grammar does not show:
 //
 //   - Plain text with an opening quote but no closing one is taken literally. In the
 //     value of a known key this is an error.

@@ -16,8 +16,8 @@ type Person struct {
 // maxCandidates is how many people an error lists.
 const maxCandidates = 5
 
-// person returns the ids of the people that value i of a term refers to:
-// exactly one, unless the text is lenient.
+// person returns the ids of the people that value i of a term refers to: exactly
+// one, unless the parameter is lenient.
 func (r resolver) person(t *term, i int) ([]string, error) {
 	lenient := t.param == r.env.Lenient
 	ref, text := Ref(t.key), t.values[i].text
@@ -44,7 +44,7 @@ func (r resolver) person(t *term, i int) ([]string, error) {
 		return nil, t.refuse(i, "%sno person you can see has that name or email "+
 			"address%s", r.before(t), include(people, name))
 	case len(found) > 1:
-		return nil, t.refuse(i, "%sseveral people match that name: %s; write more of it, "+
+		return nil, t.refuse(i, "%sseveral people match that name: %s; write more of the name, "+
 			"or an id", r.before(t), listed(found, true))
 	}
 	ids := make([]string, len(found))
@@ -63,9 +63,9 @@ func (r resolver) before(t *term) string {
 	return ""
 }
 
-// matching returns the people with an email address or a name, both folded:
-// those with exactly that name or, if there are none, those whose name starts
-// with it.
+// matching returns the people that a folded text refers to. It tries the email
+// address, then the full name, then the start of the name, and returns the first
+// matches.
 func matching(people []Person, name string) []Person {
 	of := func(is func(Person) bool) []Person {
 		return slices.DeleteFunc(slices.Clone(people), func(p Person) bool { return !is(p) })

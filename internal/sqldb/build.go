@@ -16,7 +16,8 @@ func (a *Args) Add(v any) string {
 }
 
 // In appends the values of an IN list and returns its inside. The list is padded
-// with the last value to a power of four, so that few texts are prepared.
+// with the last value to a power of four, so that few different statements are
+// prepared.
 func (a *Args) In(values []string) string {
 	length := 1
 	for length < len(values) {
@@ -45,12 +46,12 @@ func InChunks(values []string, fn func(in string, args []any) error) error {
 	return nil
 }
 
-// batchValues bounds the parameters of one statement, because SQLite searches
-// the list of all of them for each.
+// batchValues bounds the parameters of one statement, because SQLite searches the
+// whole list for each of them.
 const batchValues = 256
 
 // Batches calls fn with the values of many rows at a time. It uses few different
-// numbers of rows, so that few texts are prepared.
+// numbers of rows, so that few different statements are prepared.
 func Batches(rows [][]any, fn func(n int, args []any) error) error {
 	for len(rows) > 0 {
 		n := 1

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// SyncFolder makes the names of the files in the folder of path durable.
+// SyncFolder syncs the folder of path, which makes the names of its files durable.
 func SyncFolder(path string) error {
 	folder, err := os.Open(filepath.Dir(path))
 	if err != nil {

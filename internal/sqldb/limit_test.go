@@ -12,8 +12,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// countTo is a statement that takes minutes. The second one has a row at once, and
-// takes its time for the next.
+// countTo is a statement that takes minutes. thenTo returns its first row at once,
+// and takes minutes for the second.
 const (
 	countTo = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000000) SELECT count(*) FROM n"
 	thenTo  = "SELECT 1 UNION ALL SELECT * FROM (" + countTo + ") AS late"
@@ -79,8 +79,8 @@ func TestStatementsEndAtTheirLimit(t *testing.T) {
 	})
 }
 
-// The limit is that of one statement. Several may take longer, and so may the work
-// between them.
+// The limit applies to a single statement. Several together may take longer, and so
+// may the work between them.
 func TestTheLimitIsOfOneStatement(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
@@ -102,7 +102,7 @@ func TestTheLimitIsOfOneStatement(t *testing.T) {
 	})
 }
 
-// Long work of the server itself has no limit.
+// The server's own long work has no limit.
 func TestZeroIsNoLimit(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
@@ -124,9 +124,9 @@ func TestZeroIsNoLimit(t *testing.T) {
 	})
 }
 
-// A report ends with its caller, and reports leave the connections of short reads
-// alone.
-func TestReportsKeepNobodyWaiting(t *testing.T) {
+// A report ends when its caller leaves. Reports don't use the connections of short
+// reads.
+func TestReportsDoNotBlockReads(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
 		e := openEngine(t, database)
@@ -151,7 +151,7 @@ func TestReportsKeepNobodyWaiting(t *testing.T) {
 			})
 			cancel()
 			if err != nil {
-				t.Fatalf("a read beside %d reports: %v", n, err)
+				t.Fatalf("a read during %d reports: %v", n, err)
 			}
 		}
 		leave()
@@ -159,10 +159,10 @@ func TestReportsKeepNobodyWaiting(t *testing.T) {
 			select {
 			case err := <-ended:
 				if err == nil {
-					t.Error("a report counted to two billion")
+					t.Error("a report was not stopped, and counted to two billion")
 				}
 			case <-time.After(20 * time.Second):
-				t.Fatal("a report goes on without its caller")
+				t.Fatal("a report continued after its caller left")
 			}
 		}
 	})

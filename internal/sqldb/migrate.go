@@ -37,8 +37,8 @@ func MigrationsFor(all fs.FS, name string) fs.FS {
 	return dialectFiles{FS: all, suffix: "." + name + ".sql"}
 }
 
-// migrateSQLite brings the schema of a file up to date. It copies a file with data
-// beside itself first.
+// migrateSQLite brings the schema of a file up to date. If the file has data, it is
+// first copied to a file next to it.
 func migrateSQLite(ctx context.Context, pool *sql.DB, opts Options) (err error) {
 	p, err := goose.NewProvider(goose.DialectSQLite3, pool, MigrationsFor(opts.Migrations, "sqlite"))
 	if err != nil {
@@ -67,12 +67,12 @@ func migrateSQLite(ctx context.Context, pool *sql.DB, opts Options) (err error) 
 	return c.note(newest, "")
 }
 
-// migratePostgres brings the schema up to date under a lease row, so that of many
-// servers that start at once one migrates and the others wait.
+// migratePostgres brings the schema up to date under a lease row: if many servers
+// start at once, one migrates and the others wait.
 func migratePostgres(ctx context.Context, db *sql.DB, opts Options) error {
 	lease, err := lock.NewPostgresTableLocker(lock.WithTableName("migration_lease"), lock.WithTableLeaseDuration(30*time.Second))
 	if err != nil {
-		return fmt.Errorf("lease of the migration: %w", err)
+		return fmt.Errorf("prepare the migration lease: %w", err)
 	}
 	p, err := goose.NewProvider(goose.DialectPostgres, db, MigrationsFor(opts.Migrations, "postgres"), goose.WithLocker(migrationLease{lease}))
 	if err != nil {
@@ -103,9 +103,9 @@ func versions(ctx context.Context, p *goose.Provider, opts Options) (have, newes
 	case err != nil:
 		err = fmt.Errorf("read the schema's version: %w", err)
 	case have > newest:
-		err = fmt.Errorf("the database has schema %d, this program knows %d at most: it was written by a newer cardwall", have, newest)
+		err = fmt.Errorf("the database has schema %d, but this program supports only up to %d: it was written by a newer cardwall", have, newest)
 	case have < newest && !opts.Migrate:
-		err = fmt.Errorf("the database has schema %d, this program needs %d: run cardwall migrate", have, newest)
+		err = fmt.Errorf("the database has schema %d, but this program needs %d: run cardwall migrate", have, newest)
 	}
 	return have, newest, err
 }
@@ -113,9 +113,9 @@ func versions(ctx context.Context, p *goose.Provider, opts Options) (have, newes
 // migrate applies one migration after another, and reports each as progress.
 func migrate(ctx context.Context, p *goose.Provider, opts Options) error {
 	if have, err := p.GetDBVersion(ctx); err == nil && have == 0 {
-		opts.Progress("making the tables of a new database")
+		opts.Progress("creating the tables of a new database")
 		if _, err := p.Up(ctx); err != nil {
-			return fmt.Errorf("make the tables: %w", err)
+			return fmt.Errorf("create the tables: %w", err)
 		}
 		return nil
 	}

@@ -13,9 +13,9 @@ import (
 	"strings"
 )
 
-// Before a migration changes a SQLite file with data, it is copied beside itself.
-// The copy is made under a temporary name and renamed when it is whole and on
-// disk, so a file with the final name is always a complete copy.
+// Before a migration changes a SQLite file with data, the file is copied to the
+// same folder. The copy gets a temporary name, and is renamed when it is complete
+// and on disk. So a file with the final name is always a complete copy.
 
 const (
 	copiesKept   = 2        // copies before migrations, the newest ones
@@ -26,19 +26,19 @@ const (
 )
 
 // migrationCopy guards the migration of one SQLite file. It holds the lock that
-// keeps other processes from migrating the same file. The file of the lock says
-// which copy belongs to a migration that has not ended.
+// keeps other processes from migrating the same file. The lock file names the copy
+// of a migration that has not finished.
 type migrationCopy struct {
 	database string
 	lock     *os.File
 }
 
-// lockMigration takes the lock of a migration, and removes the partial copy of a
-// killed one.
+// lockMigration takes the migration lock, and removes the partial copy that a
+// killed migration left.
 func lockMigration(database string) (*migrationCopy, error) {
 	f, err := os.OpenFile(database+lockSuffix, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("open the lock of migrations: %w", err)
+		return nil, fmt.Errorf("open the migration lock: %w", err)
 	}
 	c := &migrationCopy{database: database, lock: f}
 	if err := lockFile(f); err != nil {
@@ -56,8 +56,8 @@ func lockMigration(database string) (*migrationCopy, error) {
 
 func (c *migrationCopy) close() error { return c.lock.Close() }
 
-// files returns the files beside the database with an infix in their name, oldest
-// first: their names end in the time.
+// files returns the files next to the database with an infix in their name, oldest
+// first. Their names end in the time.
 func (c *migrationCopy) files(infix string) ([]string, error) {
 	folder, base := filepath.Split(c.database)
 	entries, err := os.ReadDir(filepath.Clean(filepath.Join(folder, ".")))
@@ -100,7 +100,7 @@ func (c *migrationCopy) make(ctx context.Context, pool *sql.DB, version int64, o
 		return errors.Join(fmt.Errorf("copy the database before the migration: %w", err), os.Remove(partial))
 	}
 	if err := f.Sync(); err != nil {
-		return errors.Join(fmt.Errorf("put the copy on disk: %w", err), os.Remove(partial))
+		return errors.Join(fmt.Errorf("sync the copy to disk: %w", err), os.Remove(partial))
 	}
 	if err := os.Rename(partial, final); err != nil {
 		return errors.Join(err, os.Remove(partial))
@@ -125,7 +125,7 @@ func (c *migrationCopy) checkRoom() error {
 		}
 	}
 	if free < need {
-		return fmt.Errorf("%w: the copy before the migration needs %d MB, and %d MB are free beside %s; make room there",
+		return fmt.Errorf("%w: the copy before the migration needs %d MB, but only %d MB are free next to %s; free some space there",
 			errNoRoom, need>>20, free>>20, c.database)
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// Versions returns the versions of the schema that the migrations make, oldest first.
+// Versions returns the schema versions that the migrations create, oldest first.
 func Versions(migrations fs.FS) ([]int64, error) {
 	names, err := fs.Glob(MigrationsFor(migrations, "sqlite"), "*")
 	if err != nil {
@@ -29,8 +29,9 @@ func Versions(migrations fs.FS) ([]int64, error) {
 	return versions, nil
 }
 
-// MigrateFile brings an SQLite file that no server uses to a version of the schema,
-// and makes the file if there is none. All of it is then in the one file.
+// MigrateFile migrates a SQLite file that no server uses to a version of the
+// schema. It creates the file if it does not exist. Afterwards, the file has no
+// write-ahead log.
 func MigrateFile(ctx context.Context, file string, migrations fs.FS, version int64) (err error) {
 	pool, err := sql.Open("sqlite", SQLiteAddress(file, false))
 	if err != nil {
@@ -45,8 +46,8 @@ func MigrateFile(ctx context.Context, file string, migrations fs.FS, version int
 	return err
 }
 
-// MigratePostgres brings a PostgreSQL database that no server uses to a version of
-// the schema.
+// MigratePostgres migrates a PostgreSQL database that no server uses to a version
+// of the schema.
 func MigratePostgres(ctx context.Context, address string, migrations fs.FS, version int64) (err error) {
 	cfg, err := pgx.ParseConfig(address)
 	if err != nil {
@@ -63,7 +64,7 @@ func migrateUpTo(ctx context.Context, d goose.Dialect, pool *sql.DB, migrations 
 		return fmt.Errorf("read migrations: %w", err)
 	}
 	if _, err := p.UpTo(ctx, version); err != nil {
-		return fmt.Errorf("make schema %d: %w", version, err)
+		return fmt.Errorf("migrate to schema %d: %w", version, err)
 	}
 	return nil
 }

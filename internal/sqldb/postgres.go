@@ -71,8 +71,8 @@ func (e *postgresEngine) Dialect() Dialect {
 // CheckWritable returns nil: PostgreSQL itself refuses writes that it cannot do.
 func (e *postgresEngine) CheckWritable() error { return nil }
 
-// Concurrency is the number of connections, which all share. Reports and streams
-// never get all of them.
+// Concurrency returns the numbers of calls for a pool that all of them share. Reports and streams
+// never get all connections.
 func (e *postgresEngine) Concurrency() Concurrency {
 	n := int(e.pool.Config().MaxConns)
 	few := max(1, min(max(2, n/8), n-1))
@@ -91,13 +91,13 @@ func (e *postgresEngine) Read(ctx context.Context, limit time.Duration, fn func(
 	return snapshot(ctx, e.primary, statementTimeout(limit), fn)
 }
 
-// Report reads on the replica if it has replayed all that the primary had when the
-// report was asked for, and otherwise on the primary.
+// Report reads from the replica if that has replayed everything that the primary had when the
+// report was requested, and otherwise from the primary.
 func (e *postgresEngine) Report(ctx context.Context, limit time.Duration, fn func(Runner) error) error {
 	return e.onReplica(ctx, statementTimeout(limit), fn, func() bool { return true })
 }
 
-// Stream is Report whose function runs once, because its output is already sent.
+// Stream is like Report, but fn runs at most once, because its output is already sent.
 func (e *postgresEngine) Stream(ctx context.Context, fn func(Runner) error) error {
 	begun := false
 	return e.onReplica(ctx, NoIdleTimeout+";SET LOCAL statement_timeout = 0", func(r Runner) error {

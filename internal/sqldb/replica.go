@@ -13,10 +13,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// replica is a copy of the primary that serves reports. It is used only once it
-// has replayed all that the primary had on disk when the report was asked for, so
-// a report never misses a committed change. Asking the primary for that position
-// costs next to nothing.
+// replica is a copy of the primary that serves reports. A report uses it only once
+// it has replayed everything that the primary had on disk when the report was
+// requested. So a report never misses a committed change. Asking the primary for
+// that position costs next to nothing.
 type replica struct {
 	address string
 	log     *slog.Logger
@@ -28,8 +28,8 @@ type replica struct {
 }
 
 const (
-	replicaWait  = 250 * time.Millisecond // longest wait for what is not replayed yet
-	replicaBound = 2 * time.Second        // lag above which it is not waited for
+	replicaWait  = 250 * time.Millisecond // longest wait for the replica to catch up
+	replicaBound = 2 * time.Second        // lag above which reports don't wait for it
 	replicaSkip  = 2 * time.Second        // time without use after a failure
 	replicaDial  = time.Second
 )
@@ -96,8 +96,8 @@ func failed(err error) bool {
 		(errors.Is(err, ErrUnavailable) || errors.Is(err, errReplica) || errors.As(err, &p))
 }
 
-// upToDate returns a connection to the replica once that has replayed all that the
-// primary had on disk. A snapshot must be taken afterwards.
+// upToDate returns a connection to the replica once that has replayed everything
+// that the primary had on disk. The caller must take its snapshot afterwards.
 func (r *replica) upToDate(ctx context.Context, primary *postgresPool) (*postgresPool, *sql.Conn, error) {
 	var position string
 	if err := primary.db.QueryRowContext(ctx, "SELECT CAST(pg_current_wal_flush_lsn() AS TEXT)").Scan(&position); err != nil {
@@ -117,7 +117,7 @@ func (r *replica) upToDate(ctx context.Context, primary *postgresPool) (*postgre
 	for pause := time.Millisecond; ; pause *= 2 {
 		var (
 			copies, there bool
-			lag           float64 // seconds since the last transaction that it has was committed
+			lag           float64 // seconds since the commit of the last transaction that it replayed
 		)
 		err = conn.QueryRowContext(dial, `SELECT pg_is_in_recovery(), COALESCE(pg_last_wal_replay_lsn() >= CAST($1 AS pg_lsn), FALSE),
 			COALESCE(CAST(EXTRACT(EPOCH FROM clock_timestamp() - pg_last_xact_replay_timestamp()) AS DOUBLE PRECISION), 0)`,
@@ -163,7 +163,7 @@ func (r *replica) connect(ctx context.Context, primary *postgresPool) (*postgres
 		err = pool.db.QueryRowContext(ctx, key).Scan(&theirs)
 	}
 	if err == nil && ours != theirs {
-		err = errors.New("it holds another installation")
+		err = errors.New("it holds a different installation")
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%w: %w", errReplica, err), pool.close())

@@ -48,11 +48,11 @@ type Engine interface {
 	// Read runs fn on one consistent state of the data. The database stops a statement
 	// that runs longer than limit, with ErrTooLong. A limit of 0 means none.
 	Read(ctx context.Context, limit time.Duration, fn func(Runner) error) error
-	// Report is Read for queries that take longer. It has connections of its own, may
-	// use the replica, and fn may run twice.
+	// Report is like Read, for queries that take longer. It uses its own connections, may use the
+	// replica, and may run fn twice.
 	Report(ctx context.Context, limit time.Duration, fn func(Runner) error) error
-	// Stream is Report for long readers: it uses a connection of its own, statements have
-	// no limit, and fn runs once.
+	// Stream is like Report, for long readers: it uses a separate connection, statements have no
+	// limit, and fn runs once.
 	Stream(ctx context.Context, fn func(Runner) error) error
 	// Write runs fn in one transaction and returns nil only when it is on disk. Fn may run again.
 	Write(ctx context.Context, fn func(Runner) error) error
@@ -95,15 +95,15 @@ type Pauser interface {
 	Pause(ctx context.Context, wait func() error) error
 }
 
-// Dialect tells the two databases apart where their SQL differs.
+// Dialect describes how the SQL of the two databases differs.
 type Dialect struct {
 	Name     string // "sqlite" or "postgres"
 	System   string // db.system.name of OpenTelemetry
 	RowLocks bool   // rows are locked by FOR UPDATE; SQLite has one writer and needs no locks
 }
 
-// Among returns the condition that a value is one of the few that a query selects.
-// PostgreSQL has to be told that they are few.
+// Among returns the condition that a value is one of the few that a query selects. PostgreSQL must
+// be told that there are few.
 func (d Dialect) Among(text string) string {
 	if d.RowLocks {
 		return "= ANY (ARRAY(" + text + "))"
@@ -112,8 +112,8 @@ func (d Dialect) Among(text string) string {
 }
 
 var (
-	// ErrUnavailable marks failures that may be gone on a retry, such as a full
-	// disk or a lost connection.
+	// ErrUnavailable marks failures after which a retry may succeed, such as a full disk or a lost
+	// connection.
 	ErrUnavailable = errors.New("the database is not available")
 
 	// ErrLocked is the ErrUnavailable of a lock that another transaction held too long.

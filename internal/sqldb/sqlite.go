@@ -51,7 +51,7 @@ type sqliteEngine struct {
 	restart     atomic.Bool   // the writer shall checkpoint the end of a long log
 
 	version    int64                 // PRAGMA data_version when the writer last read the mark of a move
-	contended  bool                  // another process holds the lock for long, so the writer waits only shortly
+	contended  bool                  // another process has held the lock for long, so the writer waits only briefly
 	relocated  atomic.Pointer[error] // set once the data is in another database: the error of all writes
 	log        *slog.Logger
 	failures   *backoff.Log
@@ -130,14 +130,14 @@ func openSQLite(ctx context.Context, opts Options) (_ Engine, err error) {
 		return nil, errors.Join(fmt.Errorf("%s was replaced while it was opened: start again", opts.Database), err)
 	}
 	if _, err := e.writer.Exec(ctx, "PRAGMA cache_size = -8000"); err != nil {
-		return nil, fmt.Errorf("widen the writer's cache: %w", err)
+		return nil, fmt.Errorf("set the size of the writer's cache: %w", err)
 	}
 	if err := e.writer.adopt(ctx); isFull(err) {
 		e.uncertain.Store(true) // the writer tries again until there is room
 		e.full.Store(true)
 		opts.Log.Warn("disk full: starting read-only until there is room", "error", err)
 	} else if err != nil {
-		return nil, fmt.Errorf("adopt the log that was left: %w", err)
+		return nil, fmt.Errorf("recover the write-ahead log of an earlier process: %w", err)
 	}
 	for _, pool := range []chan *sqliteConn{e.readers, e.reports} {
 		for range cap(pool) {
@@ -242,8 +242,8 @@ func (e *sqliteEngine) Read(ctx context.Context, limit time.Duration, fn func(Ru
 	return e.readOn(ctx, e.readers, limit, fn)
 }
 
-// Report reads with a connection for reports. A file has no replica. A statement
-// also ends with its caller.
+// Report reads on a connection for reports. A file has no replica. A statement is also interrupted
+// when its caller leaves.
 func (e *sqliteEngine) Report(ctx context.Context, limit time.Duration, fn func(Runner) error) error {
 	return e.readOn(ctx, e.reports, limit, fn)
 }
@@ -412,7 +412,7 @@ func (c *sqliteConn) AwaitTurn(context.Context, string) {}
 
 func (c *sqliteConn) Learn(string, string) {}
 
-// sqliteFault marks failures that may be gone on a retry.
+// sqliteFault marks failures after which a retry may succeed.
 func sqliteFault(err error) error {
 	var e *sqlite.Error
 	if err == nil || !errors.As(err, &e) {

@@ -39,7 +39,7 @@ func newStopwatch(conn *sql.Conn) (*stopwatch, error) {
 	if err := conn.Raw(func(driver any) error {
 		field := reflect.Indirect(reflect.ValueOf(driver)).FieldByName("db") // the driver does not export it
 		if field.Kind() != reflect.Uintptr {
-			return errors.New("the driver does not show the handle of its connection")
+			return errors.New("the driver does not expose the handle of its connection")
 		}
 		w.db = uintptr(field.Uint())
 		return nil

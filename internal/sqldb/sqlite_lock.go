@@ -10,9 +10,9 @@ import (
 )
 
 // begin takes the write lock, unless the data has moved. It waits for another
-// process up to busyTimeout. After that has passed once, it waits only shortly
-// until the lock is free again: a process that holds it that long will hold it
-// longer, and callers are told to retry.
+// process up to busyTimeout. After one such timeout it waits only briefly, until
+// the lock is free again: a process that has held it that long will hold it longer,
+// and callers are told to retry.
 func (e *sqliteEngine) begin(ctx context.Context) error {
 	if err := e.errRelocated(); err != nil {
 		return err

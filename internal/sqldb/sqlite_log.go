@@ -39,8 +39,8 @@ func isFull(err error) bool {
 		(e.Code()&0xff == sqlite3.SQLITE_FULL || e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE)
 }
 
-// CheckWritable returns an error while writes are refused, but not for a disk
-// that is only full: reads go on then.
+// CheckWritable returns an error while writes are refused, but not if the disk is
+// only full, because reads still work.
 func (e *sqliteEngine) CheckWritable() error {
 	if e.uncertain.Load() && !e.full.Load() {
 		return errUncertain
@@ -69,7 +69,7 @@ func (e *sqliteEngine) recover() bool {
 	if err != nil || !emptied {
 		e.full.Store(e.full.Load() && (err == nil || isFull(err)))
 		if err == nil {
-			err = errors.New("a reader or another process was in the way")
+			err = errors.New("a reader or another process prevented the checkpoint")
 		}
 		e.failures.Failed(notRecovered, err)
 		return false

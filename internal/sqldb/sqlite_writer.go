@@ -254,7 +254,7 @@ func (e *sqliteEngine) apply(ctx context.Context, j *writeJob) error {
 	return err
 }
 
-// guarded turns a panic in one write into an error, so that the writer goes on.
+// guarded turns a panic in one write into an error, so that the writer continues.
 func guarded(fn func(Runner) error, r Runner) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -53,13 +53,13 @@ func WaitReason(err error) (reason string, wait bool) {
 func postgresWait(p *pgconn.PgError) (reason string, wait bool) {
 	switch {
 	case p.Code == "28P01", p.Code == "28000":
-		return "PostgreSQL refuses the user name or the password.", true
+		return "PostgreSQL rejects the user name or the password.", true
 	case p.Code == "3D000":
 		return "The database does not exist on the PostgreSQL server.", true
 	case p.Code == "57P03":
 		return "PostgreSQL is starting up or shutting down.", true
 	case p.Code == "53300":
-		return "PostgreSQL has no connection left.", true
+		return "PostgreSQL has no free connections.", true
 	case p.Code == "53100":
 		return "The disk of PostgreSQL is full.", true
 	case p.Code == "25006":
@@ -78,7 +78,7 @@ func sqliteWait(code int) (reason string, wait bool) {
 	case sqlite3.SQLITE_FULL:
 		return "The disk is full.", true
 	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN:
-		return "The disk of the database fails or is full.", true
+		return "The disk of the database is failing or full.", true
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
 		return "Another process uses the database.", true
 	case sqlite3.SQLITE_NOMEM:

@@ -8,7 +8,7 @@ import (
 
 const (
 	queueTimeout = 250 * time.Millisecond // longest wait for earlier writes of this server
-	recordsKept  = 10_000                 // records whose group is remembered, about
+	recordsKept  = 10_000                 // approximate number of records whose group is remembered
 )
 
 // writeQueues run the writes of this server to one group (a board) one after

@@ -125,8 +125,8 @@ func TestRefusalDoesNotRerunOthers(t *testing.T) {
 	}
 }
 
-// On a full disk, SQLite rolls back the transaction in the middle. All acknowledged
-// writes are kept, and nothing else.
+// If the disk becomes full, SQLite rolls back the transaction. All acknowledged writes are kept,
+// and nothing else.
 func TestFullDiskKeepsAcknowledgedWrites(t *testing.T) {
 	t.Parallel()
 	db := apptest.OpenStore(t, filepath.Join(t.TempDir(), "cardwall.db"))
@@ -173,8 +173,8 @@ func TestFullDiskKeepsAcknowledgedWrites(t *testing.T) {
 	}
 }
 
-// A damaged file, or a disk that returns other data than was written, makes the
-// service unavailable. It is not an internal error.
+// If the file is damaged, or the disk returns data that was not written, the service is
+// unavailable. That is not an internal error.
 func TestWritesToADamagedFileAreUnavailable(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})

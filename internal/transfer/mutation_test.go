@@ -15,9 +15,9 @@ import (
 	"cardwall/internal/board"
 )
 
-// TestTrelloMutations puts unusual values into a Trello file. Each file must be imported, to a
-// board that survives an export and import unchanged, or rejected with the name of the field
-// and without leaving anything behind.
+// TestTrelloMutations puts unusual values into a Trello file. Each file must either become a board
+// that survives an export and import unchanged, or be rejected with the name of the field, leaving
+// nothing behind.
 func TestTrelloMutations(t *testing.T) {
 	t.Parallel()
 	for name, database := range map[string]string{"sqlite": filepath.Join(t.TempDir(), "cardwall.db"), "postgres": apptest.PostgresURL(t)} {
