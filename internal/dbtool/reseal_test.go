@@ -18,16 +18,16 @@ import (
 	"cardwall/internal/store"
 )
 
-// vault is a database with secrets in it, and all keys that it ever had.
+// vault is a database with secrets, and all keys that they were ever sealed with.
 type vault struct {
 	*apptest.Service
 	keys   *seal.Keyring     // opens everything, in any phase
-	values map[string]string // what is sealed, by place
+	values map[string]string // the sealed texts, by place
 
-	user, organization, workspace string // of the stored answers, and of the webhooks
+	user, organization, workspace string // owners of the stored responses and the webhooks
 }
 
-// ringOf makes a keyring of texts.
+// ringOf returns a key ring with the given keys.
 func ringOf(t testing.TB, keys ...string) *seal.Keyring {
 	t.Helper()
 	k, err := seal.Parse(strings.Join(keys, ","))
@@ -37,7 +37,7 @@ func ringOf(t testing.TB, keys ...string) *seal.Keyring {
 	return k
 }
 
-// vaults runs a test on both databases, each sealed under the first key.
+// vaults runs a test on both databases, whose secrets are sealed with the old key.
 func vaults(t *testing.T, webhooks, answers int, fn func(t *testing.T, v *vault, old, fresh string)) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
@@ -72,7 +72,7 @@ func newVault(t *testing.T, database string, keys *seal.Keyring, webhooks, answe
 				return err
 			}
 		}
-		for i := range answers { // those without a secret stay as they are
+		for i := range answers { // responses without a secret are not changed
 			key := fmt.Sprintf("open %04d", i)
 			if _, err := tx.Claim(ctx, key, "op", []byte{1}); err != nil {
 				return err
@@ -86,7 +86,7 @@ func newVault(t *testing.T, database string, keys *seal.Keyring, webhooks, answe
 	return v
 }
 
-// webhook writes a webhook with columns sealed under the first key of a ring.
+// webhook writes a webhook whose columns are sealed with the first key of a ring.
 func (v *vault) webhook(ctx context.Context, tx *store.Tx, keys *seal.Keyring, id string, rotated bool) error {
 	sealed := func(column string) []byte {
 		place := "webhook:" + id + ":" + column
@@ -97,7 +97,7 @@ func (v *vault) webhook(ctx context.Context, tx *store.Tx, keys *seal.Keyring, i
 	if rotated {
 		old = sealed("old-secret")
 	}
-	// Not by InsertWebhook, which seals under the key of the day whatever ring its server has.
+	// InsertWebhook would always seal with the current key, regardless of its server's key ring.
 	return affect(ctx, tx, `INSERT INTO webhooks (id, organization_id, workspace_id, owner_id, name, events, platform, host,
 		last_four, address, secret, old_secret, off, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, '', '', '', '', '', $5, $6, $7, '', 0, 0)`, id, v.organization, v.workspace, v.user,
@@ -116,7 +116,7 @@ func (v *vault) page(ctx context.Context, tx *store.Tx, keys *seal.Keyring, boar
 		VALUES ($1, $2, $3, 'read', 1, '', 0, 0, '', 0)`, boardID, []byte(boardID), keys.Seal(place, []byte(v.values[place])))
 }
 
-// answer stores an answer with a secret, as the engine does.
+// answer stores a response with a secret, as the engine does.
 func (v *vault) answer(ctx context.Context, tx *store.Tx, key string) error {
 	place := "idempotency:" + v.user + ":" + key
 	v.values[place] = "secret of " + place
@@ -126,7 +126,7 @@ func (v *vault) answer(ctx context.Context, tx *store.Tx, key string) error {
 	return tx.Keep(ctx, key, store.Stored{Answer: []byte(v.values[place]), Sealed: true})
 }
 
-// sealed reads all sealed values straight from the database.
+// sealed reads all sealed values directly from the database.
 func (v *vault) sealed() map[string][]byte {
 	v.T.Helper()
 	out := map[string][]byte{}
@@ -147,8 +147,8 @@ func (v *vault) sealed() map[string][]byte {
 	return out
 }
 
-// whole fails the test unless a ring opens every secret.
-func (v *vault) whole(t *testing.T, keys *seal.Keyring) {
+// opensAll fails the test unless a ring opens every secret.
+func (v *vault) opensAll(t *testing.T, keys *seal.Keyring) {
 	t.Helper()
 	rows := v.sealed()
 	if len(rows) != len(v.values) {
@@ -159,12 +159,12 @@ func (v *vault) whole(t *testing.T, keys *seal.Keyring) {
 			t.Fatalf("%s opened as %q (%v), want %q", place, got, err, want)
 		}
 		if bytes.Contains(rows[place], []byte("secret")) {
-			t.Errorf("%s is there to read", place)
+			t.Errorf("%s is stored in plain text", place)
 		}
 	}
 }
 
-// under counts the values that are sealed under the first key of a ring.
+// under counts the values that are sealed with the first key of a ring.
 func (v *vault) under(keys *seal.Keyring) (n int) {
 	v.T.Helper()
 	for _, value := range v.sealed() {
@@ -194,8 +194,8 @@ func (v *vault) mustServer(t *testing.T, keys *seal.Keyring) *store.DB {
 	return db
 }
 
-// refused fails the test unless a server with these keys does not start, and
-// says what to set.
+// refused fails the test unless a server with these keys refuses to start, with an error that names
+// the missing key and the setting.
 func (v *vault) refused(t *testing.T, keys *seal.Keyring, missing string) {
 	t.Helper()
 	db, err := v.server(keys)
@@ -205,7 +205,7 @@ func (v *vault) refused(t *testing.T, keys *seal.Keyring, missing string) {
 	}
 	if !strings.Contains(err.Error(), missing) || !strings.Contains(err.Error(), "CARDWALL_SECRET_KEY") ||
 		strings.Contains(err.Error(), "\n") {
-		t.Errorf("it says %q", err)
+		t.Errorf("the error is %q", err)
 	}
 }
 
@@ -215,22 +215,22 @@ func TestResealing(t *testing.T) {
 	vaults(t, 110, 60, func(t *testing.T, v *vault, old, fresh string) {
 		before, after := ringOf(t, old), ringOf(t, fresh)
 		v.refused(t, after, before.Current())
-		v.whole(t, before)
+		v.opensAll(t, before)
 		db := v.mustServer(t, v.keys)
 		if n, err := dbtool.Reseal(t.Context(), db, goOn); err != nil || n != len(v.values) {
 			t.Fatalf("re-sealed %d (%v), want %d", n, err, len(v.values))
 		}
-		v.whole(t, after)
+		v.opensAll(t, after)
 		v.refused(t, before, after.Current())
 		v.mustServer(t, after)
 		if n, err := dbtool.Reseal(t.Context(), db, goOn); err != nil || n != 0 {
-			t.Errorf("a second time it re-sealed %d (%v)", n, err)
+			t.Errorf("a second call re-sealed %d values (%v), want 0", n, err)
 		}
 	})
 }
 
-// Killed anywhere, a rotation loses nothing: servers with both keys work on,
-// and run again it ends.
+// A rotation that is killed at any point loses nothing: servers with both keys still work, and
+// running it again completes it.
 func TestResealingIsInterrupted(t *testing.T) {
 	vaults(t, 110, 60, func(t *testing.T, v *vault, old, fresh string) {
 		before, after := ringOf(t, old), ringOf(t, fresh)
@@ -254,30 +254,29 @@ func TestResealingIsInterrupted(t *testing.T) {
 			if ended = err == nil; !ended && !errors.Is(err, stop) {
 				t.Fatal(err)
 			}
-			v.whole(t, v.keys)
+			v.opensAll(t, v.keys)
 			now := v.under(after)
 			if now < last || ended && now != all {
-				t.Errorf("after %d batches %d values are under the new key, before that %d", steps, now, last)
+				t.Errorf("after %d batches, %d values are sealed with the new key, before that %d", steps, now, last)
 			}
 			if last = now; steps == 2 {
 				v.refused(t, after, before.Current())
 			}
 		}
 		if steps < 5 {
-			t.Errorf("it ended after %d steps, so little was interrupted", steps)
+			t.Errorf("the rotation took %d steps, want at least 5 so that the test shows something", steps)
 		}
-		v.whole(t, after)
+		v.opensAll(t, after)
 		v.mustServer(t, after)
 	})
 }
 
-// A row that is written under the old key while the rotation is past it is
-// found by the next pass.
-func TestRowUnderTheOldKeyInTheMiddle(t *testing.T) {
+// If a row is sealed with the old key after the rotation has passed it, the next pass finds it.
+func TestRowSealedWithTheOldKeyDuringRotation(t *testing.T) {
 	vaults(t, 60, 10, func(t *testing.T, v *vault, old, fresh string) {
 		before, batches := ringOf(t, old), 0
 		n, err := dbtool.Reseal(t.Context(), v.mustServer(t, v.keys), func() error {
-			if batches++; batches == 3 { // behind the webhooks
+			if batches++; batches == 3 { // after the webhooks
 				v.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 					return v.webhook(ctx, tx, before, "whk_0", true)
 				})
@@ -287,8 +286,8 @@ func TestRowUnderTheOldKeyInTheMiddle(t *testing.T) {
 		if err != nil || n != len(v.values) {
 			t.Errorf("re-sealed %d (%v), want %d", n, err, len(v.values))
 		}
-		v.whole(t, ringOf(t, fresh))
-		// What never ends is not reported as done.
+		v.opensAll(t, ringOf(t, fresh))
+		// If values with the old key never stop appearing, the rotation does not report success.
 		n = 0
 		_, err = dbtool.Reseal(t.Context(), v.mustServer(t, ringOf(t, seal.NewKey(), fresh)), func() error {
 			n++
@@ -298,12 +297,12 @@ func TestRowUnderTheOldKeyInTheMiddle(t *testing.T) {
 			return nil
 		})
 		if err == nil || !strings.Contains(err.Error(), "restart the servers") {
-			t.Errorf("with a server that goes on under the old key: %v", err)
+			t.Errorf("while a server keeps sealing with the old key: %v", err)
 		}
 	})
 }
 
-// A value that is changed while it is re-sealed stays as it was changed.
+// A value that changes while it is being re-sealed keeps its new content.
 func TestResealingOverwritesNothing(t *testing.T) {
 	vaults(t, 0, 2, func(t *testing.T, v *vault, _, fresh string) {
 		place := "idempotency:" + v.user + ":key 0001"
@@ -316,12 +315,12 @@ func TestResealingOverwritesNothing(t *testing.T) {
 		if err != nil || n != 1 {
 			t.Errorf("re-sealed %d (%v), want 1", n, err)
 		}
-		v.whole(t, v.keys)
+		v.opensAll(t, v.keys)
 	})
 }
 
-// What is being sealed under the old key when a rotation begins is waited for.
-func TestResealingWaitsForWhatIsBeingSealed(t *testing.T) {
+// A rotation waits for transactions that were sealing with the old key when it began.
+func TestResealingWaitsForTransactions(t *testing.T) {
 	vaults(t, 1, 1, func(t *testing.T, v *vault, _, fresh string) {
 		db := v.mustServer(t, v.keys)
 		begun, end, ended, done := make(chan bool), make(chan bool), make(chan error, 1), make(chan error, 1)
@@ -340,7 +339,7 @@ func TestResealingWaitsForWhatIsBeingSealed(t *testing.T) {
 		}()
 		select {
 		case err := <-ended:
-			t.Errorf("it did not wait: %v", err)
+			t.Errorf("the rotation did not wait: %v", err)
 			ended <- err
 		case <-time.After(300 * time.Millisecond):
 		}
@@ -348,18 +347,19 @@ func TestResealingWaitsForWhatIsBeingSealed(t *testing.T) {
 		if err := errors.Join(<-done, <-ended); err != nil {
 			t.Fatal(err)
 		}
-		v.whole(t, ringOf(t, fresh))
+		v.opensAll(t, ringOf(t, fresh))
 	})
 }
 
-// What cannot be opened stays, keeps the old key in use, and is named.
-func TestResealingNamesWhatItCannotOpen(t *testing.T) {
+// A value that cannot be opened stays unchanged and is named in the error. The old key then stays
+// in use.
+func TestResealingNamesValuesThatItCannotOpen(t *testing.T) {
 	vaults(t, 3, 1, func(t *testing.T, v *vault, old, fresh string) {
 		lost := ringOf(t, seal.NewKey())
 		v.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			return affect(ctx, tx, "UPDATE webhooks SET secret = $1 WHERE id = 'whk_0001'", lost.Seal("webhook:whk_0001:secret", nil))
 		})
-		v.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { // of another place
+		v.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { // sealed for another place
 			return affect(ctx, tx, "UPDATE webhooks SET address = (SELECT h.secret FROM webhooks h WHERE h.id = 'whk_0002') WHERE id = 'whk_0001'")
 		})
 		db := v.mustServer(t, v.keys)
@@ -373,14 +373,14 @@ func TestResealingNamesWhatItCannotOpen(t *testing.T) {
 			return affect(ctx, tx, "DELETE FROM webhooks WHERE id = 'whk_0001'")
 		})
 		if n, err := dbtool.Reseal(t.Context(), db, goOn); err != nil || n != 0 {
-			t.Errorf("without that webhook it re-sealed %d: %v", n, err)
+			t.Errorf("without that webhook, %d values were re-sealed (%v), want 0", n, err)
 		}
 		v.mustServer(t, ringOf(t, fresh))
 	})
 }
 
-// A server goes on while another process rotates the key in their file: it
-// gives the replays, and seals under the new key from then on.
+// A server continues while another process rotates the key in their shared file. It still replays
+// stored responses, and seals with the new key from then on.
 func TestServerRunsWhileTheKeyIsRotated(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
@@ -396,7 +396,7 @@ func TestServerRunsWhileTheKeyIsRotated(t *testing.T) {
 			if err := server.Write(t.Context(), board.Person(v.user), func(tx *store.Tx) error {
 				s, err := tx.Claim(t.Context(), "key 0000", "op", []byte{1})
 				if err == nil && (s == nil || !s.Sealed || string(s.Answer) != v.values["idempotency:"+v.user+":key 0000"]) {
-					t.Errorf("the stored answer is %+v", s)
+					t.Errorf("the stored response is %+v", s)
 				}
 				return err
 			}); err != nil {
@@ -408,7 +408,7 @@ func TestServerRunsWhileTheKeyIsRotated(t *testing.T) {
 			if err := server.Write(t.Context(), board.Person(v.user), func(tx *store.Tx) error {
 				return v.answer(t.Context(), tx, key)
 			}); err != nil {
-				t.Errorf("store an answer: %v", err)
+				t.Errorf("store a response: %v", err)
 			}
 		}
 		for round := range 3 {
@@ -420,11 +420,11 @@ func TestServerRunsWhileTheKeyIsRotated(t *testing.T) {
 			if err := command.Renew(); err != nil {
 				t.Fatal(err)
 			}
-			store(fmt.Sprint("before ", round)) // still under the old one, which the database names
+			store(fmt.Sprint("before ", round)) // still sealed with the old key, which the database names
 			if _, err := dbtool.Reseal(t.Context(), db, goOn); err != nil {
 				t.Fatal(err)
 			}
-			if round == 1 { // one that has met nothing new seals first
+			if round == 1 { // seal before the server has read a value with the new key
 				store("at once")
 			}
 			replay()
@@ -438,27 +438,27 @@ func TestServerRunsWhileTheKeyIsRotated(t *testing.T) {
 				t.Fatal(err)
 			}
 			if fresh.Len() != 1 {
-				t.Errorf("the file holds %v", fresh)
+				t.Errorf("the file has the keys %v, want one", fresh)
 			}
-			v.whole(t, fresh)
+			v.opensAll(t, fresh)
 		}
 	})
 }
 
-// Servers that have the new key first already go on under the old one until the
-// rotation, so that those without the new key can open what they seal.
+// Servers that already have the new key as their first keep sealing with the old one until the
+// rotation, so that servers without the new key can open the values.
 func TestServersRestartOneByOne(t *testing.T) {
 	vaults(t, 0, 1, func(t *testing.T, v *vault, old, fresh string) {
 		if err := v.mustServer(t, v.keys).Write(t.Context(), board.Person(v.user), func(tx *store.Tx) error {
-			return v.answer(t.Context(), tx, "by the restarted one")
+			return v.answer(t.Context(), tx, "from the restarted server")
 		}); err != nil {
 			t.Fatal(err)
 		}
-		v.whole(t, ringOf(t, old))
+		v.opensAll(t, ringOf(t, old))
 		if _, err := dbtool.Reseal(t.Context(), v.mustServer(t, v.keys), goOn); err != nil {
 			t.Fatal(err)
 		}
-		// One that was forgotten refuses to seal, for its key is about to go.
+		// A server that was not restarted refuses to seal, because its key is about to be removed.
 		err := v.DB.Write(t.Context(), board.Person(v.user), func(tx *store.Tx) error {
 			if _, err := tx.Claim(t.Context(), "late", "op", []byte{1}); err != nil {
 				return err
@@ -466,13 +466,13 @@ func TestServersRestartOneByOne(t *testing.T) {
 			return tx.Keep(t.Context(), "late", store.Stored{Answer: []byte("secret"), Sealed: true})
 		})
 		if !errors.Is(err, seal.ErrUnknownKey) {
-			t.Errorf("it sealed: %v", err)
+			t.Errorf("a server with only the old key sealed a value (error %v)", err)
 		}
-		v.whole(t, ringOf(t, fresh))
+		v.opensAll(t, ringOf(t, fresh))
 	})
 }
 
-// Without keys nothing that holds a secret is written.
+// Without keys, the store refuses to write secrets.
 func TestStoreWithoutKeys(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
@@ -491,12 +491,12 @@ func TestStoreWithoutKeys(t *testing.T) {
 			}
 		}
 		if _, err := dbtool.Reseal(t.Context(), db, goOn); err == nil {
-			t.Error("it re-sealed without a key")
+			t.Error("re-sealing without a key succeeded")
 		}
 	})
 }
 
-// A sealed answer that is put into another row does not open there.
+// A sealed response that is copied into another row cannot be opened there.
 func TestSealedAnswerIsBoundToItsRow(t *testing.T) {
 	vaults(t, 0, 2, func(t *testing.T, v *vault, _, _ string) {
 		v.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
@@ -507,7 +507,7 @@ func TestSealedAnswerIsBoundToItsRow(t *testing.T) {
 			_, err := tx.Claim(t.Context(), "key 0001", "op", []byte{1})
 			return err
 		}); !errors.Is(err, seal.ErrDamaged) {
-			t.Errorf("the moved answer opened: %v", err)
+			t.Errorf("the copied response was opened (error %v)", err)
 		}
 	})
 }

@@ -22,7 +22,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// full is a new installation in which every table holds rows.
+// full creates an installation in which every table has rows.
 func full(t *testing.T, database string) {
 	t.Helper()
 	db := apptest.OpenStore(t, database)
@@ -34,7 +34,7 @@ func full(t *testing.T, database string) {
 	}
 }
 
-// sums are the checksums of every table of a database.
+// sums returns the checksum of every table of a database.
 func sums(t *testing.T, database string) map[string]string {
 	t.Helper()
 	all, err := dbtool.SumEveryTable(t.Context(), database)
@@ -45,7 +45,7 @@ func sums(t *testing.T, database string) map[string]string {
 	for _, s := range all {
 		out[s.Name] = fmt.Sprintf("%d rows, %s", s.Rows, s.Checksum)
 		if s.Rows == 0 && s.Name != "leases" {
-			t.Errorf("%s holds nothing, so nothing was tried with it", s.Name)
+			t.Errorf("%s has no rows, so the test shows nothing about it", s.Name)
 		}
 	}
 	return out
@@ -57,7 +57,7 @@ func compareSums(t *testing.T, what string, got, want map[string]string) {
 		t.Errorf("%s: only %d tables were compared", what, len(want))
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
-		if got[name] != want[name] && !(name == "leases" && strings.HasPrefix(what, "restored")) { // of which none is restored
+		if got[name] != want[name] && !(name == "leases" && strings.HasPrefix(what, "restored")) { // leases are not restored
 			t.Errorf("%s: %s has %s, want %s", what, name, got[name], want[name])
 		}
 	}
@@ -70,7 +70,7 @@ func backup(t *testing.T, database, file string) dbtool.Manifest {
 	t.Helper()
 	m, err := dbtool.Backup(t.Context(), dbtool.BackupOptions{Database: database, File: file, Program: "test", Clock: time.Now})
 	if err != nil {
-		t.Fatalf("back %s up: %v", database, err)
+		t.Fatalf("back up %s: %v", database, err)
 	}
 	return m
 }
@@ -82,8 +82,8 @@ func restore(t *testing.T, file, database string) {
 	}
 }
 
-// Every table of the schema, from SQLite to PostgreSQL to a backup to SQLite to
-// a backup to PostgreSQL: it holds the same at each station, search too.
+// Every table of the schema has the same content at each step: from SQLite to PostgreSQL, to a
+// backup, to SQLite, to a backup, to PostgreSQL. This includes the search index.
 func TestEveryTableMoves(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -99,7 +99,7 @@ func TestEveryTableMoves(t *testing.T) {
 		t.Fatalf("move: %v", err)
 	}
 	if plan.Rows != done.Rows || plan.Tables != len(want) || plan.Takes <= 0 || plan.Bytes <= 0 {
-		t.Errorf("the plan was %+v, done was %+v", plan, done)
+		t.Errorf("the plan was %+v, but the result is %+v", plan, done)
 	}
 	compareSums(t, "moved to PostgreSQL", sums(t, moved), want)
 
@@ -118,9 +118,9 @@ func TestEveryTableMoves(t *testing.T) {
 	restore(t, two, again)
 	compareSums(t, "restored into PostgreSQL", sums(t, again), want)
 
-	// The schemas are whole too: indexes, keys and what searches.
+	// The schemas are complete too: indexes, keys and the search index.
 	fresh := apptest.OpenStore(t, apptest.EmptyPostgresURL(t))
-	// Those of a table's parts get their names from PostgreSQL.
+	// PostgreSQL names the indexes of partitions itself.
 	indexes := `SELECT regexp_replace(indexdef, 'INDEX \S+ ON', 'INDEX ON') FROM pg_indexes WHERE schemaname = 'public'
 		AND tablename <> 'migration_lease' ORDER BY 1`
 	keys := "SELECT conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint " +
@@ -128,18 +128,18 @@ func TestEveryTableMoves(t *testing.T) {
 	empty := apptest.OpenStore(t, filepath.Join(t.TempDir(), "empty.db"))
 	for _, text := range []string{indexes, keys} {
 		if got, want := apptest.Select(t, apptest.OpenStore(t, again), text), apptest.Select(t, fresh, text); !slices.Equal(got, want) {
-			t.Errorf("%s: PostgreSQL has %d after a restore, a new one %d", text, len(got), len(want))
+			t.Errorf("%s: PostgreSQL has %d after a restore, a new database has %d", text, len(got), len(want))
 		}
 	}
 	schema := "SELECT COALESCE(sql, name) FROM sqlite_schema ORDER BY name"
 	if got, want := apptest.Select(t, apptest.OpenStore(t, last), schema), apptest.Select(t, empty, schema); !slices.Equal(got, want) {
-		t.Errorf("SQLite has %d in its schema after a restore, a new one %d", len(got), len(want))
+		t.Errorf("the schema of SQLite has %d entries after a restore, that of a new database has %d", len(got), len(want))
 	}
 }
 
-// A backup is its owner's alone, holds no key, and is refused when one byte of
-// it is another, wherever that stands, when it is cut, and when it is none.
-func TestSpoiledBackupsAreRefused(t *testing.T) {
+// Only its owner can read a backup. A file is refused if any byte of it has changed, if it is
+// truncated, or if it is not a backup.
+func TestDamagedBackupsAreRefused(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	database, file := filepath.Join(folder, "cardwall.db"), filepath.Join(folder, "good.backup")
@@ -164,7 +164,7 @@ func TestSpoiledBackupsAreRefused(t *testing.T) {
 			t.Errorf("%s: %v, want %v", what, err, want)
 		}
 		if left, _ := filepath.Glob(filepath.Join(folder, "*target*")); left != nil {
-			t.Errorf("%s: %v is there", what, left)
+			t.Errorf("%s: %v was left behind", what, left)
 		}
 	}
 	for at := 100; at < len(good); at += len(good)/40 + 1 {
@@ -177,12 +177,12 @@ func TestSpoiledBackupsAreRefused(t *testing.T) {
 		flipped[len(good)-tail] ^= 0x01
 		refused(fmt.Sprintf("byte %d from the end flipped", tail), flipped, dbtool.ErrDamaged)
 	}
-	refused("cut", good[:len(good)/2], dbtool.ErrDamaged)
-	refused("with more behind it", append(bytes.Clone(good), 'x'), dbtool.ErrDamaged)
+	refused("truncated", good[:len(good)/2], dbtool.ErrDamaged)
+	refused("with an appended byte", append(bytes.Clone(good), 'x'), dbtool.ErrDamaged)
 	refused("another file", []byte(strings.Repeat("no backup ", 100)), dbtool.ErrNotBackup)
 	refused("an empty file", nil, dbtool.ErrNotBackup)
 
-	// Rows that were changed by somebody who also knows how to sign the file.
+	// Change rows and recompute the checksum of the file.
 	for what, text := range map[string]string{
 		"a row is missing":   "DELETE FROM labels WHERE id IN (SELECT id FROM labels LIMIT 1)",
 		"a row was changed":  "UPDATE cards SET title = title || '!' WHERE id IN (SELECT id FROM cards LIMIT 1)",
@@ -196,10 +196,10 @@ func TestSpoiledBackupsAreRefused(t *testing.T) {
 	if err := os.WriteFile(file, resealed(t, folder, good, "SELECT 1"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	restore(t, file, target) // what resealed does is no reason by itself
+	restore(t, file, target) // recomputing the checksum alone is not a reason to refuse it
 }
 
-// resealed is a backup after a change, with a last line that is true of it.
+// resealed returns a backup after a change, with the matching checksum in its last line.
 func resealed(t *testing.T, folder string, backup []byte, text string) []byte {
 	t.Helper()
 	file := filepath.Join(folder, "changing.db")
@@ -218,7 +218,8 @@ func resealed(t *testing.T, folder string, backup []byte, text string) []byte {
 	return append(content, "\ncardwall-backup sha256:"+hex.EncodeToString(sum[:])+"\n"...)
 }
 
-// Restore asks for the key first, leaves data alone, and leaves servers alone.
+// Restore refuses to start without the backup's key, and refuses a database that has data or is in
+// use.
 func TestRestoreRefusesToDoHarm(t *testing.T) {
 	t.Parallel()
 	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
@@ -253,7 +254,7 @@ func TestRestoreRefusesToDoHarm(t *testing.T) {
 				t.Errorf("with the keys %v: %v", keys, err)
 			}
 		}
-		// A server that was started once is no reason against it; one that runs is.
+		// Restore accepts a database that a server has opened before, but not one in use.
 		running, err := store.Open(t.Context(), store.Options{Database: database, Migrate: true, Keys: other})
 		if err != nil {
 			t.Fatal(err)
@@ -280,7 +281,7 @@ func TestRestoreRefusesToDoHarm(t *testing.T) {
 		}
 		if sqldb.IsPostgres(database) {
 			if _, err := restoreWith(mine, true); !errors.Is(err, dbtool.ErrNotEmpty) {
-				t.Errorf("over data of PostgreSQL: %v", err)
+				t.Errorf("over data in PostgreSQL: %v", err)
 			}
 			return
 		}
@@ -290,25 +291,25 @@ func TestRestoreRefusesToDoHarm(t *testing.T) {
 		}
 		for at, want := range map[string]string{database: "Engines", kept: "Later"} {
 			if got := apptest.Select(t, apptest.OpenStore(t, at), "SELECT name FROM organizations"); !slices.Equal(got, []string{want}) {
-				t.Errorf("%s holds %q, want %s", at, got, want)
+				t.Errorf("%s contains %q, want %s", at, got, want)
 			}
 		}
-		// What cannot be read any more is put aside all the same, but not unasked.
-		spoiled := filepath.Join(folder, "spoiled.db")
-		if err := os.WriteFile(spoiled, bytes.Repeat([]byte("x"), 9000), 0o600); err != nil {
+		// A file that cannot be read is moved aside too, but only with Replace.
+		damaged := filepath.Join(folder, "damaged.db")
+		if err := os.WriteFile(damaged, bytes.Repeat([]byte("x"), 9000), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		database = spoiled
+		database = damaged
 		if _, err := restoreWith(mine, false); !errors.Is(err, dbtool.ErrNotEmpty) {
-			t.Errorf("over a spoiled file: %v", err)
+			t.Errorf("over a damaged file: %v", err)
 		}
 		if kept, err := restoreWith(mine, true); err != nil || kept == "" {
-			t.Errorf("over a spoiled file, asked to: %q %v", kept, err)
+			t.Errorf("over a damaged file, with Replace: %q %v", kept, err)
 		}
 	})
 }
 
-// A backup of an older schema is brought up to date on the way, into both.
+// A backup of an older schema is migrated when it is restored, into either database.
 func TestOlderBackupIsMigrated(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -318,7 +319,8 @@ func TestOlderBackupIsMigrated(t *testing.T) {
 		t.Errorf("the backup has schema %d, want %d", m.Schema, version)
 	}
 	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
-		// A server of this program was here before: the schema is newer than the backup's.
+		// A server of this version has opened the database before, so its schema is newer than the
+		// backup's.
 		if err := apptest.OpenStore(t, database).Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -329,12 +331,12 @@ func TestOlderBackupIsMigrated(t *testing.T) {
 		}
 		defer func() { _ = db.Close() }()
 		if got := apptest.Select(t, db, "SELECT name FROM organizations"); !slices.Equal(got, []string{"Engines"}) {
-			t.Errorf("the restored database holds %q", got)
+			t.Errorf("the restored database contains %q", got)
 		}
 	})
 }
 
-// Backup writes over backups alone.
+// Backup overwrites only backups.
 func TestBackupLeavesOtherFilesAlone(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -342,7 +344,7 @@ func TestBackupLeavesOtherFilesAlone(t *testing.T) {
 	full(t, database)
 	for _, there := range []string{database, folder} {
 		if _, err := dbtool.Backup(t.Context(), dbtool.BackupOptions{Database: database, File: there, Clock: time.Now}); err == nil {
-			t.Errorf("%s was written over", there)
+			t.Errorf("%s was overwritten", there)
 		}
 	}
 	backup(t, database, file)
@@ -351,14 +353,14 @@ func TestBackupLeavesOtherFilesAlone(t *testing.T) {
 	restore(t, file, filepath.Join(folder, "later.db"))
 	if got := apptest.Select(t, apptest.OpenStore(t, filepath.Join(folder, "later.db")), "SELECT DISTINCT name "+
 		"FROM organizations"); !slices.Equal(got, []string{"Later"}) {
-		t.Errorf("the second backup holds %q", got)
+		t.Errorf("the second backup contains %q", got)
 	}
 	if left, _ := filepath.Glob(filepath.Join(folder, ".*")); left != nil {
-		t.Errorf("%v is left behind", left)
+		t.Errorf("%v was left behind", left)
 	}
 }
 
-// affect runs a statement and returns its error at once.
+// affect runs a statement and returns its error immediately.
 func affect(ctx context.Context, tx *store.Tx, text string, args ...any) error {
 	_, err := tx.Raw().Affected(ctx, text, args...)
 	return err
