@@ -24,12 +24,12 @@ import (
 
 const module = "cardwall"
 
-// layer is what a package may import in code that is not a test. Paths are relative
-// to the module. A package without a row fails.
+// layer says what a package may import, except in tests. Paths are relative to the module. A
+// package without a row fails.
 type layer struct {
 	path    string
 	may     []string // packages of this module
-	outside []string // modules of others; nil allows any that is not banned below
+	outside []string // other modules; nil allows any that is not banned below
 	because string
 }
 
@@ -123,7 +123,7 @@ var bans = []ban{
 	{"log", nil, false, "it has no levels and no attributes; use log/slog"},
 	{"math/rand/*", []string{"perf"}, false, "its output can be guessed; use crypto/rand for ids and secrets, and pass " +
 		"other randomness as an argument so that a test can fix it"},
-	// board has the standard library alone; rest/docs reads no input but our own document.
+	// board uses only the standard library; rest/docs reads only our own document.
 	{"encoding/json", []string{"internal/board", "internal/rest/docs", "tools", "perf"}, false,
 		"it accepts duplicate names, other cases and bad UTF-8; use github.com/go-json-experiment/json"},
 	{"database/sql/*", []string{"internal/sqldb", "internal/store", "internal/dbtool", "internal/apptest", "perf"}, false,
@@ -146,7 +146,7 @@ var bans = []ban{
 	{"github.com/stretchr/testify/mock", nil, true, "no mocks: both databases are real and fast"},
 }
 
-// vagueNames are package names that fit anything, and so attract everything.
+// vagueNames are package names that fit any content.
 var vagueNames = []string{
 	"util", "utils", "common", "commons", "model", "models", "service", "services",
 	"manager", "managers", "helper", "helpers", "misc", "shared",
@@ -161,7 +161,7 @@ var importList = regexp.MustCompile(`(?i)\bimports? ((it|them|the|this|only|none
 // maxLines is the longest a file may be.
 const maxLines = 500
 
-// goPackage is a record of `go list -json` and what its files hold.
+// goPackage is a record of `go list -json` with the facts about its files that the rules need.
 type goPackage struct {
 	ImportPath, Dir, Name, Doc         string
 	GoFiles, CgoFiles                  []string
@@ -183,14 +183,14 @@ func TestArchitecture(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(packages) == 0 {
-		t.Fatal("go list named no package, so no rule was checked.")
+		t.Fatal("go list returned no packages, so no rule was checked.")
 	}
 	for _, v := range violations(packages) {
 		t.Error(v)
 	}
 }
 
-// layersDoc is the document that shows the table of layers, between two marks.
+// layersDoc is the document that contains the table of layers, between two marks.
 const layersDoc = "../docs/ARCHITECTURE.md"
 
 func TestGoldenLayers(t *testing.T) {
@@ -236,7 +236,7 @@ func TestGoldenLayers(t *testing.T) {
 func violations(packages []goPackage) []string {
 	var found []string
 	for _, p := range packages {
-		// Tests have their own freedom, and a package of tests alone is this one.
+		// Tests may import anything. The only package that consists of tests is this one.
 		found = append(found, bannedImports(p)...)
 		if len(p.sources) == 0 {
 			continue
@@ -318,7 +318,7 @@ func formBreaches(p goPackage) []string {
 	return found
 }
 
-// listPackages asks go for the module's packages and reads their files.
+// listPackages lists the module's packages with go list and reads their files.
 func listPackages() ([]goPackage, error) {
 	// -e: a package that does not compile is for the compiler to report.
 	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Dir,Name,Doc,GoFiles,CgoFiles,Imports,TestImports,XTestImports", module+"/...")
@@ -409,7 +409,7 @@ func listed(paths []string) string {
 }
 
 func TestRulesCanFail(t *testing.T) {
-	// made returns a package that breaks no rule, for a case to spoil.
+	// made returns a package that breaks no rule. Each case changes it to break one.
 	made := func(path string, imports ...string) goPackage {
 		return goPackage{
 			ImportPath: module + "/" + path,
@@ -426,7 +426,7 @@ func TestRulesCanFail(t *testing.T) {
 	const pgx = "github.com/jackc/pgx/v5/pgxpool"
 	cases := map[string]struct {
 		give goPackage
-		want string // part of the one violation; none when empty
+		want string // part of the only violation; empty if there must be none
 	}{
 		"board on the standard library": {made("internal/board", "time", "encoding/json"), ""},
 		"query on x/text":               {made("internal/query", "cardwall/internal/board", "golang.org/x/text/unicode/norm"), ""},

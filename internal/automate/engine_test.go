@@ -22,7 +22,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// sent is what a receiver was told.
+// sent is a delivery that a receiver got.
 type sent struct {
 	Type  string `json:"type"`
 	Actor struct {
@@ -34,7 +34,8 @@ type sent struct {
 	} `json:"data"`
 }
 
-// receiver is a webhook's receiver on this machine, and what it was told.
+// receiver starts a webhook receiver on this machine. It returns a function that
+// returns the deliveries so far.
 func (w *world) receiver(t *testing.T, events ...string) func() []sent {
 	t.Helper()
 	var (
@@ -71,7 +72,8 @@ func (w *world) receiver(t *testing.T, events ...string) func() []sent {
 	}
 }
 
-// When a card enters Done, mark it done and tell the webhook.
+// When a card enters Done, a rule marks it done, and the webhook receives that
+// change.
 func TestRuleRunsFromChangeToReceiver(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		told := w.receiver(t, "card.completed")
@@ -83,7 +85,7 @@ func TestRuleRunsFromChangeToReceiver(t *testing.T) {
 		w.until("the receiver is told", func() bool { return len(told()) > 0 })
 		for _, s := range told() {
 			if s.Type != "card.completed" || s.Actor.Type != "automation" || s.Actor.ID != rule || s.Data.CardID != card {
-				t.Errorf("the receiver was told %+v", s)
+				t.Errorf("the receiver got %+v", s)
 			}
 		}
 		last := w.ada.Must("list_board_activity", fields{"boardId": w.board, "limit": 1})
@@ -92,7 +94,7 @@ func TestRuleRunsFromChangeToReceiver(t *testing.T) {
 		}
 		audit := w.ada.Must("list_audit_entries", fields{"workspaceId": w.workspace, "actor": "automation"})
 		if audit.Text("0.operation") != "update_card" || audit.Text("0.subject") != card || audit.Get("0.changes.done.to") != true {
-			t.Errorf("the audit says %s", audit.Raw)
+			t.Errorf("the audit log is %s", audit.Raw)
 		}
 		run := w.ada.Must("list_rule_runs", fields{"boardId": w.board})
 		if run.Text("0.status") != "done" || run.Text("0.cardId") != card || run.Text("0.type") != "card.moved" ||
@@ -102,7 +104,7 @@ func TestRuleRunsFromChangeToReceiver(t *testing.T) {
 	})
 }
 
-// Each trigger is set off by what it is about, and by nothing else here.
+// Each trigger fires for its own event and for no other event of this test.
 func TestEveryTrigger(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		engine(w.Service, 0)
@@ -168,7 +170,7 @@ func TestEveryTrigger(t *testing.T) {
 			c.not()
 			w.quiet()
 			if runs := w.runs(id); len(runs) > 0 {
-				t.Errorf("%v is set off by something else: %v", c.when, runs)
+				t.Errorf("%v was triggered by another event: %v", c.when, runs)
 			}
 			c.act()
 			w.until(fmt.Sprint(c.when), func() bool { return len(w.runs(id)) > 0 })
@@ -198,10 +200,11 @@ func with(in fields, name string, value any) fields {
 	return out
 }
 
-// Time sets a rule off once for a due date, and never for one that passed before.
-func TestTimeSetsRulesOff(t *testing.T) {
+// A rule on a due date is triggered once for each date, and never for a date that
+// passed before the rule existed.
+func TestDueDatesTriggerRules(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
-		w.Clock.Stop() // what is due in three days is so until it advances
+		w.Clock.Stop() // a card that is due in three days must stay so until the clock advances
 		day := func(ahead int) string { return w.Clock.Now().UTC().AddDate(0, 0, ahead).Format(board.DateLayout) }
 		past := w.card(fields{"due": fields{"dueDate": day(-3)}})
 		soon := w.rule(fields{"event": "due_soon", "hours": 24}, "", action("set_card_labels", fields{"add": []string{w.idea}}))
@@ -228,10 +231,11 @@ func TestTimeSetsRulesOff(t *testing.T) {
 	})
 }
 
-// The words in braces, the query and all kinds of actions.
+// Actions of all kinds run, placeholders in braces are replaced, and the query is
+// respected.
 func TestActions(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
-		w.Clock.Stop() // today stays today
+		w.Clock.Stop() // the date must not change during the test
 		engine(w.Service, 0)
 		w.rule(fields{"event": "card_entered", "listId": w.done}, "label:bug",
 			action("update_card", fields{"done": true, "title": "{card}, done in {list}"}),
@@ -261,15 +265,15 @@ func TestActions(t *testing.T) {
 		}
 		made := w.ada.Must("list_cards", fields{"boardId": w.board, "list": w.todo})
 		if made.Text("0.title") != "Follow Press" || made.Get("0.createdBy") != nil || made.Get("1") != nil {
-			t.Errorf("the list holds %s", made.Raw)
+			t.Errorf("the list contains %s", made.Raw)
 		}
 		if c := w.ada.Must("get_card", fields{"cardId": other}); c.Get("done") != false {
-			t.Errorf("a card that does not satisfy the rule is %s", c.Raw)
+			t.Errorf("a card that does not match the rule is %s", c.Raw)
 		}
 	})
 }
 
-// A run is whole or not at all.
+// If one action of a run is refused, the whole run is undone.
 func TestARefusedActionLeavesNothing(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		engine(w.Service, 0)
@@ -286,10 +290,10 @@ func TestARefusedActionLeavesNothing(t *testing.T) {
 			t.Errorf("the log says %s", run.Raw)
 		}
 		if said := w.comments(card); len(said) > 0 {
-			t.Errorf("the first action stands: %v", said)
+			t.Errorf("the first action was not undone: %v", said)
 		}
 		if after := w.ada.Must("get_board", fields{"boardId": w.board}).Get("version").(float64); after != before+1 {
-			t.Errorf("the board went from %v to %v", before, after)
+			t.Errorf("the board changed from %v to %v", before, after)
 		}
 		if findings, err := dbtool.Examine(t.Context(), w.DB); err != nil || len(findings) > 0 {
 			t.Errorf("the doctor finds %v %v", findings, err)
@@ -297,7 +301,7 @@ func TestARefusedActionLeavesNothing(t *testing.T) {
 	})
 }
 
-// A rule that always fails ends.
+// A rule that always fails is switched off.
 func TestAFailingRuleIsSwitchedOff(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		engine(w.Service, 0)
@@ -321,9 +325,9 @@ func TestAFailingRuleIsSwitchedOff(t *testing.T) {
 	})
 }
 
-// What sends no events sets off no rule, and neither does what happened while the
+// Changes that send no events trigger no rule. Neither do changes made while the
 // rule or the feature was off.
-func TestWhatSetsNothingOff(t *testing.T) {
+func TestChangesThatTriggerNoRule(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		card := w.card(fields{"title": "Before the rule"})
 		id := w.rule(fields{"event": "card_created"}, "", action("add_comment", fields{"text": "Made."}))
@@ -351,7 +355,7 @@ func TestWhatSetsNothingOff(t *testing.T) {
 	})
 }
 
-// Several servers do each event once, also when one of them goes.
+// Several servers process each event once, even if one of them stops.
 func TestSeveralServersRunARuleOnce(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		nodes := []*apptest.Service{w.Service}
@@ -384,7 +388,7 @@ func TestSeveralServersRunARuleOnce(t *testing.T) {
 	})
 }
 
-// A rule whose board somebody else holds too long waits, and then runs.
+// If another transaction holds the board too long, the rule waits and then runs.
 func TestARuleWaitsForItsBoard(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, apptest.LockWait(t, apptest.PostgresURL(t), 50*time.Millisecond), apptest.Options{})
@@ -404,7 +408,7 @@ func TestARuleWaitsForItsBoard(t *testing.T) {
 	<-held
 	errors := make(said, 100)
 	engineWith(s, automate.Options{Log: slog.New(slog.NewTextHandler(errors, &slog.HandlerOptions{Level: slog.LevelError}))})
-	time.Sleep(time.Second) // in which what fails unexpectedly has been tried for the last time
+	time.Sleep(time.Second) // long enough for all retries after unexpected errors
 	close(release)
 	holder.Wait()
 	w.until("the card is commented on", func() bool { return len(w.comments(card)) == 1 })
@@ -412,11 +416,11 @@ func TestARuleWaitsForItsBoard(t *testing.T) {
 		t.Errorf("the runs are %v", got)
 	}
 	if len(errors) > 0 {
-		t.Errorf("to wait was an error: %s", <-errors)
+		t.Errorf("waiting was reported as an error: %s", <-errors)
 	}
 }
 
-// said is what is written.
+// said is a writer that sends each log line to a channel.
 type said chan string
 
 func (c said) Write(text []byte) (int, error) {

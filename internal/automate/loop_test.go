@@ -14,8 +14,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// Two rules that undo each other stop, and say why.
-func TestRulesDoNotSetEachOtherOffWithoutEnd(t *testing.T) {
+// Two rules that undo each other stop, and the log says why.
+func TestRulesDoNotTriggerEachOtherForever(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		engine(w.Service, 0)
 		bug := []string{w.bug}
@@ -42,9 +42,9 @@ func TestRulesDoNotSetEachOtherOffWithoutEnd(t *testing.T) {
 	})
 }
 
-// Rules that each make cards would make more and more of them: one cause has so
-// many runs and no more.
-func TestOneCauseHasAnEnd(t *testing.T) {
+// Rules that each create cards would create more and more of them, so the number of
+// runs per cause is limited.
+func TestRunsPerCauseAreLimited(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		engine(w.Service, 0)
 		for range 8 {
@@ -60,13 +60,13 @@ func TestOneCauseHasAnEnd(t *testing.T) {
 		w.quiet()
 		if done := len(w.ada.All("list_rule_runs", "id", fields{"boardId": w.board, "status": "done", "limit": 200})); done < 8 ||
 			done > board.RuleCauseRuns {
-			t.Errorf("one card set off %d runs", done)
+			t.Errorf("one card triggered %d runs", done)
 		}
 	})
 }
 
-// A card that others keep changing is run on so often in a minute and no more.
-func TestTheBrakeOfACard(t *testing.T) {
+// The number of runs per card and minute is limited.
+func TestRunsPerCardAreLimited(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		w.Clock.Stop()
 		engine(w.Service, 0)
@@ -91,7 +91,7 @@ func TestTheBrakeOfACard(t *testing.T) {
 	})
 }
 
-// Rules of a person who is no longer an admin do not run.
+// A rule does not run if its owner is no longer an admin.
 func TestARuleHasNoMoreRightThanItsOwner(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		engine(w.Service, 0)
@@ -110,7 +110,8 @@ func TestARuleHasNoMoreRightThanItsOwner(t *testing.T) {
 			len(w.comments(second)) > 0 {
 			t.Errorf("the rule is %s, the comments %v", r.Raw, w.comments(second))
 		}
-		// A rule that was overlooked is switched off when it is to run.
+		// A rule that was not switched off in time is switched off when it should
+		// run.
 		w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			r, err := tx.Rule(ctx, id)
 			if err != nil {
@@ -124,22 +125,23 @@ func TestARuleHasNoMoreRightThanItsOwner(t *testing.T) {
 		if runs := w.runs(id); !slices.Equal(runs, []string{"done", "refused"}) || len(w.comments(third)) > 0 {
 			t.Errorf("the runs are %v, the comments %v", runs, w.comments(third))
 		}
-		// Who switches it on owns it, and who changes it.
+		// A person who switches a rule on, or changes what it does, becomes its
+		// owner.
 		if r := w.ada.Must("switch_on_rule", fields{"ruleId": id}); r.Text("owner.id") != w.ada.ID {
 			t.Errorf("the rule is %s", r.Raw)
 		}
 		w.ada.Must("share_board", fields{"boardId": w.board, "userId": w.bob.ID, "role": "admin"})
 		if r := w.bob.Must("update_rule", fields{"ruleId": id, "name": "Ours"}); r.Text("owner.id") != w.ada.ID {
-			t.Errorf("a name changed the owner: %s", r.Raw)
+			t.Errorf("renaming the rule changed its owner: %s", r.Raw)
 		}
 		if r := w.bob.Must("update_rule", fields{"ruleId": id, "if": "is:open"}); r.Text("owner.id") != w.bob.ID {
-			t.Errorf("what it does changed, not the owner: %s", r.Raw)
+			t.Errorf("changing the actions did not change the owner: %s", r.Raw)
 		}
 	})
 }
 
-// Whatever rules there are and whatever happens: it ends, no rule comes twice
-// into a row of causes, and nothing is done for who is no admin.
+// For random rules and changes, all runs end, no rule occurs twice in a chain of
+// causes, and no rule acts for a person who is not an admin.
 func TestRandomRulesEndAndKeepToTheirOwnersRights(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		engine(w.Service, 0)
@@ -226,14 +228,14 @@ func TestRandomRulesEndAndKeepToTheirOwnersRights(t *testing.T) {
 			for _, change := range w.ada.Must("list_board_changes", fields{"boardId": w.board, "since": before, "limit": 200}).Data.([]any) {
 				actor := change.(map[string]any)["actor"].(map[string]any)
 				if id, _ := actor["id"].(string); actor["type"] == "automation" && rules[id] != w.ada {
-					rt.Errorf("a rule of who is no admin made the change %v", change)
+					rt.Errorf("a rule whose owner is not an admin made the change %v", change)
 				}
 			}
 		})
 	})
 }
 
-// another is a world with a board of its own.
+// another returns a world with another board.
 func (w *world) another() *world {
 	o := *w
 	o.board = w.ada.Must("create_board", fields{"workspaceId": w.workspace, "name": "Another"}).ID()

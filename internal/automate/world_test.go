@@ -51,8 +51,7 @@ func newWorld(s *apptest.Service) *world {
 	return w
 }
 
-// engine runs rules on a service until stop is called, at the test's end at the
-// latest.
+// engine runs rules on a service until stop is called or the test ends.
 func engine(s *apptest.Service, clock time.Duration) (stop func()) {
 	return engineWith(s, automate.Options{Clock: clock, Log: slog.New(slog.NewTextHandler(s.T.Output(), nil))})
 }
@@ -68,12 +67,12 @@ func engineWith(s *apptest.Service, o automate.Options) (stop func()) {
 	return stop
 }
 
-// action is an operation that a rule does.
+// action returns an action that runs an operation.
 func action(operation string, in fields) fields {
 	return fields{"operation": operation, "input": in}
 }
 
-// rule makes one of Ada's.
+// rule creates a rule that Ada owns.
 func (w *world) rule(when fields, query string, then ...fields) string {
 	w.T.Helper()
 	return w.ada.Must("create_rule", fields{"boardId": w.board, "name": "Rule", "when": when, "if": query, "then": then}).ID()
@@ -98,8 +97,7 @@ func (w *world) until(what string, holds func() bool) {
 	}
 }
 
-// quiet waits until no rule has anything to do: a last card runs the rule for it,
-// behind all that was before.
+// quiet waits until all changes have been processed by the rules.
 func (w *world) quiet() {
 	w.T.Helper()
 	w.until("all is handled", func() bool {
@@ -108,7 +106,7 @@ func (w *world) quiet() {
 	})
 }
 
-// runs are the statuses of a rule's runs, oldest first.
+// runs returns the statuses of a rule's runs, oldest first.
 func (w *world) runs(ruleID string) []string {
 	w.T.Helper()
 	out := w.ada.All("list_rule_runs", "status", fields{"boardId": w.board, "ruleId": ruleID})

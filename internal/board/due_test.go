@@ -16,10 +16,10 @@ func TestDueInstants(t *testing.T) {
 		{"a gap moves forward", "2026-03-29", "02:30", "Europe/Berlin", "2026-03-29T01:30:00.000Z"},
 		{"the first minute of a gap", "2026-03-29", "02:00", "Europe/Berlin", "2026-03-29T01:00:00.000Z"},
 		{"before a gap", "2026-03-29", "01:59", "Europe/Berlin", "2026-03-29T00:59:00.000Z"},
-		{"behind a gap", "2026-03-29", "03:00", "Europe/Berlin", "2026-03-29T01:00:00.000Z"},
+		{"after a gap", "2026-03-29", "03:00", "Europe/Berlin", "2026-03-29T01:00:00.000Z"},
 		{"a fold is its first", "2026-10-25", "02:30", "Europe/Berlin", "2026-10-25T00:30:00.000Z"},
 		{"the first minute of a fold", "2026-10-25", "02:00", "Europe/Berlin", "2026-10-25T00:00:00.000Z"},
-		{"behind a fold", "2026-10-25", "03:00", "Europe/Berlin", "2026-10-25T02:00:00.000Z"},
+		{"after a fold", "2026-10-25", "03:00", "Europe/Berlin", "2026-10-25T02:00:00.000Z"},
 		{"a gap in the west", "2026-03-08", "02:30", "America/New_York", "2026-03-08T07:30:00.000Z"},
 		{"a fold in the west", "2026-11-01", "01:30", "America/New_York", "2026-11-01T05:30:00.000Z"},
 		{"a fold in the south", "2026-04-05", "02:30", "Australia/Sydney", "2026-04-04T15:30:00.000Z"},
@@ -28,7 +28,7 @@ func TestDueInstants(t *testing.T) {
 		{"a gap at midnight", "2018-11-04", "00:30", "America/Sao_Paulo", "2018-11-04T03:30:00.000Z"},
 		{"a day that was skipped", "2011-12-30", "12:00", "Pacific/Apia", "2011-12-30T22:00:00.000Z"},
 		{"the day before it", "2011-12-29", "12:00", "Pacific/Apia", "2011-12-29T22:00:00.000Z"},
-		{"the day behind it", "2011-12-31", "12:00", "Pacific/Apia", "2011-12-30T22:00:00.000Z"},
+		{"the day after it", "2011-12-31", "12:00", "Pacific/Apia", "2011-12-30T22:00:00.000Z"},
 		{"an offset of quarters", "2026-01-01", "00:00", "Asia/Kathmandu", "2025-12-31T18:15:00.000Z"},
 		{"the far east", "2026-01-01", "00:00", "Pacific/Kiritimati", "2025-12-31T10:00:00.000Z"},
 	} {
@@ -47,8 +47,8 @@ func TestDueInstants(t *testing.T) {
 	}
 }
 
-// Every minute of the years' odd days is shown by the clocks of its zone as it
-// was written, or moved forward by a gap, and never goes backwards.
+// On the days of each year when clocks change, the clock of the zone shows every
+// minute as it was entered, or moved forward by a gap. Instants never go backwards.
 func TestDueInstantsAgreeWithTheClock(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ zone, date string }{
@@ -79,7 +79,8 @@ func TestDueInstantsAgreeWithTheClock(t *testing.T) {
 				gap = forward
 				continue
 			}
-			// An earlier instant that shows the same would be the first of a fold.
+			// If an earlier instant shows the same time, that one is the first of a
+			// fold.
 			for _, earlier := range []time.Duration{30 * time.Minute, time.Hour, 2 * time.Hour} {
 				before := at.Add(-earlier)
 				_, offset := before.In(zone).Zone()

@@ -19,7 +19,7 @@ import (
 	"cardwall/internal/board"
 )
 
-// catalogueFile is the file of the catalogue, in messages of these tests.
+// catalogueFile is the path of the catalogue, for the messages of these tests.
 const catalogueFile = "internal/board/kinds.go"
 
 // declaredKinds returns the constants of type Kind in kinds.go, by name.
@@ -145,7 +145,8 @@ func TestIncompleteKindsAreFound(t *testing.T) {
 	}
 }
 
-// Each trigger that the API accepts is fired by a kind, and the other way round.
+// Each trigger that the API accepts is fired by a kind, and each kind fires only
+// such triggers.
 func TestTriggersHaveKinds(t *testing.T) {
 	t.Parallel()
 	field, _ := reflect.TypeFor[board.RuleWhen]().FieldByName("Event")
@@ -164,7 +165,8 @@ func TestTriggersHaveKinds(t *testing.T) {
 	}
 }
 
-// NotificationTriggerOf notifies of the kinds that the catalogue says.
+// NotificationTriggerOf agrees with the catalogue about the kinds that notify
+// people.
 func TestNotifyingKindsAreNotified(t *testing.T) {
 	t.Parallel()
 	ids := board.FromTo{From: []string{}, To: []string{"usr_1"}}
@@ -195,7 +197,8 @@ func TestGoldenKinds(t *testing.T) {
 	})
 }
 
-// goldenKinds compares a file with what the catalogue makes of it, or rewrites it.
+// goldenKinds compares a file with the one generated from the catalogue, or
+// rewrites it.
 func goldenKinds(t *testing.T, path string, rewrite func(text string) (string, error)) {
 	t.Helper()
 	update := os.Getenv("UPDATE_GOLDEN") != ""
@@ -299,7 +302,7 @@ func typescriptKinds() string {
 
 // quoted returns a string of TypeScript.
 func quoted(text string) string {
-	escaped, _ := json.Marshal(text) // a string always has an encoding
+	escaped, _ := json.Marshal(text) // a string can always be encoded
 	inner := strings.ReplaceAll(string(escaped[1:len(escaped)-1]), `\"`, `"`)
 	return "'" + strings.ReplaceAll(inner, "'", `\'`) + "'"
 }

@@ -38,7 +38,7 @@ func TestMentioned(t *testing.T) {
 	}
 	if got := board.Mentioned("@Ada", []board.UserRef{{ID: "1", Name: "Ada"}, {ID: "2", Name: "Ada"}}); !slices.Equal(got,
 		[]string{"1", "2"}) {
-		t.Errorf("two of one name: %v", got)
+		t.Errorf("two people with one name: %v", got)
 	}
 }
 

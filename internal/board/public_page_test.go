@@ -6,8 +6,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// What a guest may on a board, in each mode: never more than to look, to comment
-// and to add cards, on the page's own board, while it is public.
+// In each mode, guests may at most view, comment and add cards, only on the page's
+// own board, and only while it is public.
 func TestGuestCapabilities(t *testing.T) {
 	t.Parallel()
 	public := board.Features{PublicPage: true}
@@ -39,10 +39,10 @@ func TestGuestCapabilities(t *testing.T) {
 				t.Errorf("%s, comments %v, on %+v: capability %d: %v", c.mode, c.comments, c.access, capability, err)
 			}
 		}
-		// Who came by a key alone, which nobody has looked up, may nothing.
+		// A guest whose key has not been looked up yet has no rights.
 		caller.Guest = &board.Guest{Key: []byte("x")}
 		if c.access.Allow(caller, board.View) == nil || c.access.Sees(caller) {
-			t.Error("a key alone lets in")
+			t.Error("a key that was not looked up grants access")
 		}
 	}
 }

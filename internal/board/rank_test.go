@@ -13,7 +13,8 @@ import (
 
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// between is RankBetween, which must keep what it promises.
+// between returns RankBetween(a, b), and fails the test if the result is not a valid rank between
+// them.
 func between(t interface{ Fatalf(string, ...any) }, a, b string) string {
 	r, err := board.RankBetween(a, b)
 	if err != nil {
@@ -23,7 +24,7 @@ func between(t interface{ Fatalf(string, ...any) }, a, b string) string {
 		t.Fatalf("%q is not between %q and %q", r, a, b)
 	}
 	if strings.Trim(r, digits) != "" || len(r) < 2 {
-		t.Fatalf("%q, between %q and %q, is no rank", r, a, b)
+		t.Fatalf("%q, between %q and %q, is not a valid rank", r, a, b)
 	}
 	// The whole part may end in 0 (a0, Z10), a fraction never: nothing would fit before it.
 	whole := 0
@@ -41,7 +42,7 @@ func between(t interface{ Fatalf(string, ...any) }, a, b string) string {
 
 func TestRankKnownValues(t *testing.T) {
 	t.Parallel()
-	// Greenspan's own examples; of two digits in the middle ours is the lower.
+	// Greenspan's own examples, except that we choose the lower of two middle digits.
 	for _, c := range [][3]string{
 		{"", "", "a0"}, {"", "a0", "Zz"}, {"", "Zz", "Zy"}, {"a0", "", "a1"}, {"a1", "", "a2"}, {"a0", "a1", "a0V"}, {"a1", "a2", "a1V"},
 		{"a0V", "a1", "a0k"}, {"Zz", "a0", "ZzV"}, {"Zz", "a1", "a0"}, {"", "Y00", "Xzzz"}, {"bzz", "", "c000"}, {"a0", "a0V",
@@ -94,8 +95,8 @@ func TestTenThousandRandomInserts(t *testing.T) {
 	}
 }
 
-// How long ranks get: appending and prepending cost next to nothing, one gap a
-// character for about six inserts.
+// Ranks hardly grow when cards are appended or prepended. Inserting into one gap adds a character
+// about every six inserts.
 func TestRankLengths(t *testing.T) {
 	t.Parallel()
 	grow := func(n int, next func(i int, last string) string) (longest int) {
@@ -118,7 +119,7 @@ func TestRankLengths(t *testing.T) {
 		}
 		return between(t, "a0", last)
 	}); n < 100 || n > 210 {
-		t.Errorf("1,000 behind one neighbour: %d characters", n)
+		t.Errorf("1,000 after one neighbour: %d characters", n)
 	}
 	lo, hi := "a0", "a1"
 	if n := grow(1000, func(i int, _ string) string {
@@ -137,17 +138,17 @@ func TestRankLengths(t *testing.T) {
 		t.Errorf("200,000 ranks: %d, %v", len(ranks), err)
 	}
 	if len(slices.Compact(ranks)) != 200_000 {
-		t.Error("RanksAfter gave a rank twice")
+		t.Error("RanksAfter returned a rank twice")
 	}
 }
 
-// Between any two ranks that inserts can reach there is another.
+// There is a rank between any two ranks that inserts can produce.
 func TestRankBetweenAnyTwo(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		ranks := []string{}
 		for range rapid.IntRange(1, 60).Draw(rt, "inserts") {
-			// Mostly near one place, where ranks get long.
+			// Insert mostly in one place, where ranks get long.
 			at := min(len(ranks), rapid.IntRange(0, 4).Draw(rt, "at"))
 			lo, hi := "", ""
 			if at > 0 {
@@ -166,7 +167,7 @@ func TestRankBetweenAnyTwo(t *testing.T) {
 	})
 }
 
-// Whatever two texts are given, there is a rank between them or an error.
+// For any two texts, RankBetween returns a rank between them or an error.
 func FuzzRankBetween(f *testing.F) {
 	for _, c := range [][2]string{{"", ""}, {"a0", "a1"}, {"Zz", "a0"}, {"a0V", "a0W"}, {"zzzzzzzzzzzzzzzzzzzzzzzzzzz", ""},
 		{"", "A00000000000000000000000000"}, {"a0", "a00001"}} {

@@ -6,9 +6,10 @@ import (
 	"cardwall/internal/board"
 )
 
-// The role on a board, by role in the workspace (owner, admin, member, guest,
-// none), then visibility, for the roles none, viewer, commenter, editor and
-// admin given on the board: written by hand from the specification.
+// The expected roles are written by hand from the specification: by role in the
+// workspace (owner, admin, member, guest, none), then by visibility. Each entry
+// lists the results for the roles none, viewer, commenter, editor and admin on the
+// board.
 func TestRoleOn(t *testing.T) {
 	t.Parallel()
 	given := []board.Role{board.RoleNone, board.RoleViewer, board.RoleCommenter, board.RoleEditor, board.RoleAdmin}
@@ -52,8 +53,8 @@ func TestCapabilitiesOfRoles(t *testing.T) {
 	}
 }
 
-// What a board refuses first, so that no refusal tells more than the caller
-// may know.
+// Allow checks in an order in which no refusal reveals more than the caller may
+// know.
 func TestAllow(t *testing.T) {
 	t.Parallel()
 	ada := board.Person("usr_x", board.ScopeRead)

@@ -20,12 +20,12 @@ func TestNewTokens(t *testing.T) {
 		}
 		seen[token] = true
 		if bytes.Contains(hash, []byte(token[4:])) {
-			t.Fatal("the fingerprint holds the token")
+			t.Fatal("the fingerprint contains the token")
 		}
 	}
 }
 
-// Every change of one character is found without asking anybody.
+// The checksum detects every change of one character, without a database.
 func TestTokenChecksumFindsEveryTypingError(t *testing.T) {
 	t.Parallel()
 	token := board.NewToken()
@@ -33,7 +33,7 @@ func TestTokenChecksumFindsEveryTypingError(t *testing.T) {
 		for _, c := range []byte(digits + "_- ") {
 			if changed := token[:i] + string(c) + token[i+1:]; changed != token {
 				if _, ok := board.TokenHash(changed); ok {
-					t.Errorf("%q passes for %q", changed, token)
+					t.Errorf("%q is accepted, but only %q is valid", changed, token)
 				}
 			}
 		}
@@ -41,13 +41,13 @@ func TestTokenChecksumFindsEveryTypingError(t *testing.T) {
 	for i := 4; i < len(token)-1; i++ {
 		swapped := token[:i] + token[i+1:i+2] + token[i:i+1] + token[i+2:]
 		if _, ok := board.TokenHash(swapped); ok && swapped != token {
-			t.Errorf("%q passes for %q", swapped, token)
+			t.Errorf("%q is accepted, but only %q is valid", swapped, token)
 		}
 	}
 }
 
-// FuzzTokenHash: no text panics, what passes has the form of a token, and two
-// texts never have one fingerprint.
+// FuzzTokenHash checks that no text causes a panic, that only texts in the form of
+// a token are accepted, and that no two texts have the same fingerprint.
 func FuzzTokenHash(f *testing.F) {
 	good := board.NewToken()
 	hash, _ := board.TokenHash(good)
@@ -58,10 +58,10 @@ func FuzzTokenHash(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		h, ok := board.TokenHash(s)
 		if ok && (len(s) != 40 || !strings.HasPrefix(s, "cwl_") || len(h) != 32) {
-			t.Errorf("%q passes", s)
+			t.Errorf("%q is accepted", s)
 		}
 		if s != good && bytes.Equal(h, hash) {
-			t.Errorf("%q has the fingerprint of another", s)
+			t.Errorf("%q has the same fingerprint as another text", s)
 		}
 	})
 }

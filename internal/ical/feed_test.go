@@ -26,8 +26,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 type fields = apptest.Fields
 
-// read reads a calendar back by the rules of RFC 5545 alone, and says what
-// breaks one: lines end in CRLF and have at most 75 octets, each is UTF-8.
+// read parses a calendar by the rules of RFC 5545, and returns violations. Lines
+// must end in CRLF, have at most 75 octets and be valid UTF-8.
 func read(text string) (events []map[string]string, wrong []string) {
 	if !strings.HasSuffix(text, "END:VCALENDAR\r\n") || !strings.HasPrefix(text, "BEGIN:VCALENDAR\r\n") {
 		wrong = append(wrong, "it is no calendar")
@@ -69,7 +69,7 @@ func read(text string) (events []map[string]string, wrong []string) {
 	return events, wrong
 }
 
-// text undoes the escaping of RFC 5545, 3.3.11.
+// text removes the escaping of RFC 5545, 3.3.11.
 func text(s string) string {
 	return strings.NewReplacer(`\\`, `\`, `\;`, ";", `\,`, ",", `\n`, "\n", `\N`, "\n").Replace(s)
 }
@@ -118,7 +118,7 @@ func summaries(s *apptest.Service, address string) (out []string) {
 func TestCalendarFeed(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		s.Clock.Stop() // today stays today
+		s.Clock.Stop() // the date must not change during the test
 		ada, bob := s.Person("Ada"), s.Person("Bob")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		bob.Joins(workspace, board.WorkspaceMember)
@@ -150,7 +150,7 @@ func TestCalendarFeed(t *testing.T) {
 			}
 			ada.Must("update_board", in)
 			if a := bob.Call("create_calendar_feed", fields{"boardIds": []string{other}}); a.Status/100 == 2 {
-				t.Errorf("a feed of a board %v is made", hidden)
+				t.Errorf("a feed of the invisible board %v was created", hidden)
 			}
 		}
 
@@ -158,7 +158,7 @@ func TestCalendarFeed(t *testing.T) {
 		address := made.Text("address")
 		if strings.Contains(fmt.Sprint(bob.Must("get_calendar_feed", nil).Data), "/ical/") ||
 			len(s.Column("SELECT user_id FROM calendar_feeds WHERE boards LIKE '%ical%'")) > 0 {
-			t.Error("the address is kept")
+			t.Error("the database contains the address of the feed")
 		}
 		want := []string{"At five", "Whole day; with, care"}
 		if got := summaries(s, address); !slices.Equal(got, want) {
@@ -198,7 +198,7 @@ func TestCalendarFeed(t *testing.T) {
 		tag := first.Header.Get("ETag")
 		if again := get(s, address, "If-None-Match", `"other", W/`+tag); again.StatusCode != http.StatusNotModified ||
 			body(s, again) != "" || again.Header.Get("ETag") != tag {
-			t.Errorf("asked again: %s", again.Status)
+			t.Errorf("second request: %s", again.Status)
 		}
 		events, _ := read(whole)
 		s.Clock.Advance(time.Minute)
@@ -224,26 +224,26 @@ func TestCalendarFeed(t *testing.T) {
 		}
 		ada.Must("update_board", fields{"boardId": b, "visibility": "private"})
 		if got := summaries(s, address); len(got) > 0 {
-			t.Errorf("of a board that is not to be seen: %q", got)
+			t.Errorf("a board that its owner cannot see: %q", got)
 		}
 		if got := bob.Must("get_calendar_feed", nil); fmt.Sprint(got.Get("boardIds")) != "[]" {
-			t.Errorf("the feed names a board that is not to be seen: %s", got.Raw)
+			t.Errorf("the feed names a board that its owner cannot see: %s", got.Raw)
 		}
 		ada.Must("update_board", fields{"boardId": b, "visibility": "workspace"})
 
 		renewed := bob.Must("create_calendar_feed", nil).Text("address")
 		if r := get(s, address); r.StatusCode != http.StatusNotFound {
-			t.Errorf("the address before: %s", r.Status)
+			t.Errorf("the old address: %s", r.Status)
 		}
 		if r := get(s, renewed); r.StatusCode != http.StatusOK {
-			t.Errorf("the address now: %s", r.Status)
+			t.Errorf("the new address: %s", r.Status)
 		}
 		bob.Must("delete_calendar_feed", nil)
 		bob.Must("delete_calendar_feed", nil)
 		unknown, never := get(s, renewed), get(s, apptest.BaseURL+"/ical/"+board.NewSecret()+".ics")
 		if a, b := body(s, unknown), body(s, never); unknown.StatusCode != http.StatusNotFound ||
 			never.StatusCode != http.StatusNotFound || a != b {
-			t.Errorf("withdrawn: %s %q, never there: %s %q", unknown.Status, a, never.Status, b)
+			t.Errorf("a deleted feed: %s %q, a feed that never existed: %s %q", unknown.Status, a, never.Status, b)
 		}
 		bob.Refused(board.CodeNotFound, "update_calendar_feed", fields{"boardIds": []string{b}})
 	})
@@ -258,23 +258,23 @@ func TestCalendarFeedIsLimited(t *testing.T) {
 			r := get(s, address)
 			if last = r.StatusCode; last != http.StatusOK {
 				if r.Header.Get("Retry-After") == "" {
-					t.Error("a refusal without Retry-After")
+					t.Error("the refusal has no Retry-After")
 				}
 				break
 			}
 		}
 		if last != http.StatusTooManyRequests {
-			t.Errorf("eighty times: %d", last)
+			t.Errorf("the last of eighty requests: %d", last)
 		}
 	})
 }
 
-// Whatever people write, a calendar keeps the rules, and says what they wrote.
+// For any title, the calendar is valid and contains the title unchanged.
 func TestCalendarOfAnything(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		day := "2031-03-09"
-		title := "x" + rapid.String().Draw(r, "title") // one that can be seen
+		title := "x" + rapid.String().Draw(r, "title") // not blank
 		c := board.FeedCard{ID: "crd_x", Title: title, Description: rapid.String().Draw(r, "description"),
 			Board: rapid.String().Draw(r, "board"), List: "List", Due: board.Due{DueDate: &day}, CreatedAt: 1000, UpdatedAt: 61_000}
 		written := ical.Write([]board.FeedCard{c}, "example.com", "https://example.com/cards/")

@@ -18,7 +18,7 @@ import (
 
 type fields = apptest.Fields
 
-// desk is a board with a list, of Ada's, in a zone.
+// desk is a board of Ada's with one list, in a time zone.
 type desk struct {
 	*apptest.Service
 	ada, bob    *apptest.Person
@@ -37,7 +37,7 @@ func newDesk(s *apptest.Service, zone string) *desk {
 	return d
 }
 
-// at moves the clock to an instant and goes round.
+// at sets the clock to an instant and runs a round.
 func (d *desk) at(text string) {
 	d.T.Helper()
 	to, err := time.Parse(time.RFC3339, text)
@@ -64,7 +64,7 @@ func (d *desk) card(title string, due fields, whom ...*apptest.Person) string {
 	return d.ada.Must("create_card", fields{"listId": d.list, "title": title, "due": due, "assignees": ids}).ID()
 }
 
-// reminded is what a person was reminded of, the oldest first.
+// reminded returns a person's reminders, oldest first.
 func reminded(p *apptest.Person) (out []string) {
 	p.T.Helper()
 	a := p.Must("list_notifications", fields{"limit": 200})
@@ -88,7 +88,7 @@ func TestRemindersOfAnInstant(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		d := newDesk(s, "Europe/Zurich")
-		d.at("2031-03-10T09:00:00Z") // the first round of all looks back at nothing
+		d.at("2031-03-10T09:00:00Z") // the very first round does not look back
 		d.card("Past", fields{"dueDate": "2031-03-10", "dueTime": "08:00", "timeZone": "UTC"}, d.ada)
 		card := d.card("Timed", fields{"dueDate": "2031-03-12", "dueTime": "11:00", "timeZone": "Europe/Zurich"}, d.ada)
 		d.card("Nobody's", fields{"dueDate": "2031-03-12", "dueTime": "11:00", "timeZone": "Europe/Zurich"})
@@ -132,8 +132,8 @@ func TestRemindersOfADay(t *testing.T) {
 	})
 }
 
-// Of what is done, in the archive or not the person's to see nobody is reminded,
-// and neither is who does not want to be.
+// People get no reminders of cards that are done, archived or invisible to them, or if they turned
+// reminders off.
 func TestNoReminders(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -163,8 +163,8 @@ func TestNoReminders(t *testing.T) {
 	})
 }
 
-// Of several servers one goes round at a time; when it dies another goes on where
-// it was, and nobody is reminded twice though both should think it is their turn.
+// With several servers, one runs the rounds. If it dies, another continues where it stopped. No
+// reminder is sent twice, even if both believe that it is their turn.
 func TestRemindersOfSeveralServers(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -174,11 +174,11 @@ func TestRemindersOfSeveralServers(t *testing.T) {
 		d.card("Seen", fields{"dueDate": "2031-03-11", "dueTime": "12:00", "timeZone": "UTC"}, d.ada)
 		two := notify.New(s.Node().DB, "srv_two", slog.New(slog.DiscardHandler))
 		d.round(two)
-		// The first is gone for good at 00:31; the second takes over hours later.
+		// The first server dies at 00:31; the second takes over hours later.
 		d.Clock.Advance(12 * time.Hour)
 		d.round(two)
 		d.want(d.ada, "Seen day")
-		// A third that knows nothing of leases: what is written once stays one.
+		// A third server ignores leases, but each reminder is still written only once.
 		var group sync.WaitGroup
 		from, until := board.InstantOf(d.Clock.Now().Add(-24*time.Hour)), board.InstantOf(d.Clock.Now())
 		for range 4 {
@@ -193,7 +193,7 @@ func TestRemindersOfSeveralServers(t *testing.T) {
 		}
 		group.Wait()
 		d.want(d.ada, "Seen day")
-		// A reminder that is a day late is left out.
+		// A reminder that is a day late is not sent.
 		d.card("Late", fields{"dueDate": "2031-03-12", "dueTime": "13:00", "timeZone": "UTC"}, d.ada)
 		d.Clock.Advance(26 * time.Hour)
 		d.round(two)
@@ -203,7 +203,7 @@ func TestRemindersOfSeveralServers(t *testing.T) {
 	})
 }
 
-// The program of a mail service ends emails with one click, without signing in.
+// A mail service can unsubscribe a person with one request, without signing in.
 func TestOneClickUnsubscribes(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -220,11 +220,11 @@ func TestOneClickUnsubscribes(t *testing.T) {
 			t.Errorf("another token: %d", got)
 		}
 		if ada.Must("get_notification_settings", nil).Get("mail") != true {
-			t.Error("refused, and unsubscribed all the same")
+			t.Error("the request was refused, but the person was unsubscribed")
 		}
 		if a := s.Browser().Do(request("GET", "/unsubscribe?token="+token, "")); a.Status == 405 ||
 			ada.Must("get_notification_settings", nil).Get("mail") != true {
-			t.Errorf("to look is to unsubscribe: %d", a.Status)
+			t.Errorf("opening the page unsubscribed the person: %d", a.Status)
 		}
 		for range 2 {
 			if got := post(token, "List-Unsubscribe=One-Click"); got != 200 {
@@ -232,7 +232,7 @@ func TestOneClickUnsubscribes(t *testing.T) {
 			}
 		}
 		if ada.Must("get_notification_settings", nil).Get("mail") != false {
-			t.Error("clicked, and subscribed all the same")
+			t.Error("the person is still subscribed after the click")
 		}
 	})
 }

@@ -10,8 +10,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// FuzzStrictObject: whatever comes is an object that can be written again, or
-// a refusal in one plain sentence.
+// FuzzStrictObject checks that any text is either an object that can be encoded
+// again, or refused with a message.
 func FuzzStrictObject(f *testing.F) {
 	for _, s := range []string{
 		`{}`, `{"a":1}`, `{"a":1,"a":2}`, `[]`, `null`, "", `{"a":"\u0000"}`, `{"a":"\\u0000"}`, "{\"a\":\"\xff\"}", `{"a":"\ud800"}`,
@@ -31,7 +31,7 @@ func FuzzStrictObject(f *testing.F) {
 		}
 		text, err := json.Marshal(object)
 		if err != nil || !utf8.ValidString(s) || strings.Contains(string(text), `\u0000`) && !strings.Contains(string(text), `\\u0000`) {
-			t.Errorf("%q passes and is %q, %v", s, text, err)
+			t.Errorf("%q is accepted and encoded as %q, %v", s, text, err)
 		}
 	})
 }
@@ -46,8 +46,8 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// FuzzOpenCursor: only what was sealed for the same call opens, and only as it
-// was sealed.
+// FuzzOpenCursor checks that only a cursor sealed for the same call can be opened,
+// and only unchanged.
 func FuzzOpenCursor(f *testing.F) {
 	secret := []byte("the secret of all nodes")
 	bound := [32]byte{1}
@@ -67,7 +67,7 @@ func FuzzOpenCursor(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		key, err := openCursor(secret, bound, s)
 		if (err == nil) != (s == good) || err == nil && string(key) != `{"i":"crd_x"}` {
-			t.Errorf("%q opens as %q, %v", s, key, err)
+			t.Errorf("%q was opened as %q, %v", s, key, err)
 		}
 	})
 }

@@ -77,8 +77,8 @@ func TestAddressesOfPages(t *testing.T) {
 	}
 }
 
-// What is no page is not found: a browser is shown so, and a scanner that looks
-// for the files of others gets no 200.
+// Addresses of no page return 404. Browsers get the error page; scanners that look for files of
+// other programs never get a 200.
 func TestOtherAddressesAreNotFound(t *testing.T) {
 	t.Parallel()
 	p := built(t)
@@ -96,7 +96,7 @@ func TestOtherAddressesAreNotFound(t *testing.T) {
 	}
 }
 
-func TestFilesAreCompressedAndKeptForGood(t *testing.T) {
+func TestFilesAreCompressedAndCached(t *testing.T) {
 	t.Parallel()
 	p := built(t)
 	r := get(p, "/assets/board-1a2b.js", "Accept-Encoding", "br, gzip;q=0.8")
@@ -105,7 +105,7 @@ func TestFilesAreCompressedAndKeptForGood(t *testing.T) {
 		t.Errorf("the script: %v", r.Header)
 	}
 	if r.Header.Get("ETag") == get(p, "/assets/board-1a2b.js").Header.Get("ETag") {
-		t.Error("what is packed has the tag of what is not")
+		t.Error("the compressed file has the entity tag of the uncompressed one")
 	}
 	unpacked, err := gzip.NewReader(bytes.NewReader([]byte(text(t, r))))
 	if err != nil {
@@ -117,7 +117,7 @@ func TestFilesAreCompressedAndKeptForGood(t *testing.T) {
 	for _, encoding := range []string{"", "br", "gzip;q=0"} {
 		if r := get(p, "/assets/board-1a2b.js", "Accept-Encoding", encoding); r.Header.Get("Content-Encoding") != "" ||
 			text(t, r) != strings.Repeat(script, 100) {
-			t.Errorf("to who takes %q: %v", encoding, r.Header)
+			t.Errorf("Accept-Encoding %q: %v", encoding, r.Header)
 		}
 	}
 	for _, absent := range []string{"/assets/board-9.js", "/assets/board-1a2b.js.gz", "/robots.txt", "/.gitkeep",
@@ -144,19 +144,19 @@ func TestDocumentSaysWhatToLoad(t *testing.T) {
 	tag := get(p, "/boards/brd_1").Header.Get("ETag")
 	if again := get(p, "/boards/brd_1", "Cookie", "cardwall=a", "If-None-Match", tag); again.StatusCode != 304 ||
 		!slices.Equal(again.Header["Link"], board) {
-		t.Errorf("again: %d with %q", again.StatusCode, again.Header["Link"])
+		t.Errorf("revalidation: %d with %q", again.StatusCode, again.Header["Link"])
 	}
-	// The data would be refused to a browser without a session, with an error on its console.
+	// Without a session, loading the data would fail with an error in the browser's console.
 	if got := get(p, "/boards/brd_1").Header["Link"]; !slices.Equal(got, board[1:]) {
 		t.Errorf("without a session a board is sent with %q, want %q", got, board[1:])
 	}
 	if _, err := pages.New(fstest.MapFS{"index.html": {}, ".routes.json": {Data: []byte("[]")},
 		".preload.json": {Data: []byte("{")}}); err == nil {
-		t.Error("a broken .preload.json is taken")
+		t.Error("a broken .preload.json is accepted")
 	}
 }
 
-func TestEveryAnswerIsGuarded(t *testing.T) {
+func TestEveryResponseHasSecurityHeaders(t *testing.T) {
 	t.Parallel()
 	for _, at := range []string{"/", "/assets/board-1a2b.js", "/nothing.js"} {
 		h := get(built(t), at).Header
@@ -176,7 +176,7 @@ func TestEveryAnswerIsGuarded(t *testing.T) {
 	}
 }
 
-// A public page is only for those who were given its address.
+// Search engines must not index public pages, because their address is a secret.
 func TestPublicPagesAreNotIndexed(t *testing.T) {
 	t.Parallel()
 	p := built(t)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A password that guessers try early is refused, however it is dressed up.
+// A password that attackers try early is refused, even with common variations.
 func TestCommonPasswordsAreRefused(t *testing.T) {
 	t.Parallel()
 	own := []string{"grace.hopper@example.com", "Grace Hopper"}
@@ -39,12 +39,12 @@ func TestCommonPasswordsAreRefused(t *testing.T) {
 		}
 	}
 	if Check("grace hopper 1952", "ada@example.com") == Own {
-		t.Error("somebody else's name counts as one's own")
+		t.Error("another person's name counts as the owner's name")
 	}
 }
 
-// The list holds what it must, and lookups find each end of each tier.
-func TestListIsWhole(t *testing.T) {
+// The list is complete, and lookups find the first and last entry of each tier.
+func TestListIsComplete(t *testing.T) {
 	t.Parallel()
 	total, rest := 0, common
 	for range tierBits {
@@ -68,7 +68,7 @@ func TestListIsWhole(t *testing.T) {
 }
 
 // A password that is made to be slow to check does not delay other requests.
-func TestJudgingIsQuick(t *testing.T) {
+func TestCheckingIsFast(t *testing.T) {
 	t.Parallel()
 	for _, word := range []string{
 		strings.Repeat("4@8({[<369&#!1/|71|0$5+7%2", 4), strings.Repeat("a", 999) + "b", strings.Repeat("password1",

@@ -10,7 +10,7 @@ import (
 	"cardwall/internal/query"
 )
 
-// edges are the range of a query that is one range.
+// edges returns the range of a query that consists of one range.
 func edges(t testing.TB, text string, e query.Env) (from, to query.Edge) {
 	t.Helper()
 	q, err := query.ParseSearch(text, e)
@@ -36,15 +36,15 @@ func TestDayInZone(t *testing.T) {
 		// midnight skipped: the day begins at one o'clock
 		{"America/Sao_Paulo", "2018-01-01T00:00:00Z", "due:2018-11-04", "2018-11-04T03:00:00.000Z", "2018-11-05T02:00:00.000Z"},
 		{"Asia/Beirut", "2018-01-01T00:00:00Z", "due:2018-03-25", "2018-03-24T22:00:00.000Z", "2018-03-25T21:00:00.000Z"},
-		// midnight twice: the day begins at the first
+		// midnight occurs twice: the day begins at the first
 		{"America/Havana", "2018-01-01T00:00:00Z", "due:2018-11-04", "2018-11-04T04:00:00.000Z", "2018-11-05T05:00:00.000Z"},
 		{"Asia/Amman", "2018-01-01T00:00:00Z", "due:2018-10-26", "2018-10-25T21:00:00.000Z", "2018-10-26T22:00:00.000Z"},
-		// midnight in the midst of a gap: half past eleven was followed by half past twelve
+		// midnight is inside a gap: 23:30 was followed by 00:30
 		{"America/Toronto", "2018-01-01T00:00:00Z", "due:1919-03-31", "1919-03-31T04:30:00.000Z", "1919-04-01T04:00:00.000Z"},
-		// the hour before midnight twice
+		// the hour before midnight occurs twice
 		{"America/Sao_Paulo", "2018-01-01T00:00:00Z", "due:2018-02-18", "2018-02-18T03:00:00.000Z", "2018-02-19T03:00:00.000Z"},
 		{"Pacific/Kiritimati", "2018-01-01T00:00:00Z", "due:1995-01-01", "1994-12-31T10:00:00.000Z", "1995-01-01T10:00:00.000Z"},
-		// a date that was skipped whole
+		// the whole date is skipped
 		{"Pacific/Apia", "2018-01-01T00:00:00Z", "due:2011-12-30", "2011-12-30T10:00:00.000Z", "2011-12-30T10:00:00.000Z"},
 	} {
 		now, err := time.Parse(time.RFC3339, c.now)
@@ -75,8 +75,8 @@ func TestDayBegins(t *testing.T) {
 		if local := from.At.Time().In(z).Format(board.DateLayout); local < from.Day {
 			r.Fatalf("%s begins at %s, still on %s", from.Day, from.At, local)
 		}
-		// Where an hour comes twice around midnight the day begins the first time,
-		// so the millisecond before is always on an earlier date.
+		// If an hour around midnight occurs twice, the day begins at the first one.
+		// So the millisecond before is always on an earlier date.
 		if local := (from.At - 1).Time().In(z).Format(board.DateLayout); local >= from.Day {
 			r.Fatalf("%s begins at %s, but just before it is already %s", from.Day, from.At, local)
 		}

@@ -184,8 +184,8 @@ func TestFilterWithinSavedText(t *testing.T) {
 	}
 }
 
-// Every parameter is documented, is named like its field, and has an effect:
-// garbage in it is refused.
+// Every parameter is documented and named like its field, and refuses invalid
+// values, which shows that it is parsed.
 func TestFilterFields(t *testing.T) {
 	typ := reflect.TypeFor[query.Filter]()
 	for i := range typ.NumField() {
@@ -206,7 +206,7 @@ func TestFilterFields(t *testing.T) {
 			continue
 		}
 		if err == nil {
-			t.Errorf("%s takes garbage", name)
+			t.Errorf("%s accepts an invalid value", name)
 		} else if got := refusal(t, err); !strings.HasPrefix(got, name) {
 			t.Errorf("the refusal of %s is %s", name, got)
 		}

@@ -42,7 +42,7 @@ func TestWords(t *testing.T) {
 		{strings.Repeat("é", 64) + " y", strings.Repeat("e", 64) + " y"},
 	} {
 		want := strings.Join(strings.Fields(c.want), " ")
-		// NFC is the form of the answer; write the table freely.
+		// Words returns NFC, but the table may use any form.
 		if want = strings.ReplaceAll(want, "ト\u3099", "ド"); strings.Join(query.Words(c.in), " ") != want {
 			t.Errorf("%q:\n got %q\nwant %q", c.in, query.Words(c.in), want)
 		}
@@ -69,7 +69,7 @@ func TestFoldName(t *testing.T) {
 	}
 }
 
-// text draws strings that are rich in what folding has to deal with.
+// text draws strings with many characters that folding changes.
 func text() *rapid.Generator[string] {
 	return rapid.Custom(func(r *rapid.T) string {
 		odd := rapid.SampledFrom([]string{"\u0301", "\u0327", "\u034f", "\u3099", "か", "ｶ", "ﾞ", "İ", "ı", "ß", "ς", "ſ", "ﬁ", "\u00a8",

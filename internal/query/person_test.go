@@ -16,7 +16,7 @@ const (
 	stranger = "usr_0123456789abcdefghjkmnpqr4"
 )
 
-// among is an Env with people.
+// among returns an Env with people.
 func among(t testing.TB) query.Env {
 	e := env(t)
 	e.People = func() ([]query.Person, error) {
@@ -29,7 +29,7 @@ func among(t testing.TB) query.Env {
 	return e
 }
 
-// idsOf are the ids of the people that a query names.
+// idsOf returns the ids of the people that a query names.
 func idsOf(q query.Query) (ids []string) {
 	for n := range query.Leaves(q.Where) {
 		if in, ok := n.(query.In); ok {
@@ -94,7 +94,8 @@ func TestUnknownPersonIsRefused(t *testing.T) {
 	}
 }
 
-// A saved text keeps ids that are nobody's. Where it runs, it names nobody.
+// A saved text may contain the ids of people who no longer exist. When it runs,
+// these match nothing.
 func TestSavedTextOutlivesItsPeople(t *testing.T) {
 	t.Parallel()
 	e := among(t)
@@ -102,14 +103,14 @@ func TestSavedTextOutlivesItsPeople(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := (query.Filter{}).Within("member:gone", e); err == nil {
-		t.Error("a name that is nobody's is saved")
+		t.Error("a text with an unknown name was accepted for saving")
 	}
 	e.Lenient = query.SavedParam
 	q, err := query.Filter{}.Within("member:gone", e)
 	if err != nil || show(q) != show(query.Query{Where: query.And{query.Or{}}, Archived: query.ArchivedNo}) {
-		t.Errorf("a saved text that names nobody is %s, %v", show(q), err)
+		t.Errorf("a saved text with unknown people is %s, %v", show(q), err)
 	}
 	if _, err := (query.Filter{Assignee: "gone"}).Within("", e); err == nil {
-		t.Error("what narrows a saved text may name nobody")
+		t.Error("a condition in addition to a saved text may contain an unknown name")
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"cardwall/internal/query"
 )
 
-// checkQuery is what holds for every query, however it came about.
+// checkQuery checks properties of every query.
 func checkQuery(t fataler, q query.Query, e query.Env) {
 	s := q.String()
 	again, err := query.ParseSearch(s, e)
@@ -34,7 +34,7 @@ func checkQuery(t fataler, q query.Query, e query.Env) {
 	checkNode(t, q.Where, 0)
 }
 
-// checkNode is the shape that the package promises.
+// checkNode checks that a tree has the documented shape.
 func checkNode(t fataler, n query.Node, depth int) {
 	if depth > 5 {
 		t.Fatalf("the tree is too deep at %s", showNode(n))
@@ -72,8 +72,8 @@ func checkNode(t fataler, n query.Node, depth int) {
 	}
 }
 
-// checkSearch holds for any text: it is read, with terms that stand where they
-// say, or it is refused for the caller to read.
+// checkSearch checks properties of any text: it is parsed into terms with correct
+// offsets, or refused with a message for the caller.
 func checkSearch(t fataler, text string, e query.Env) {
 	q, err := query.ParseSearch(text, e)
 	if err != nil {
@@ -85,14 +85,14 @@ func checkSearch(t fataler, text string, e query.Env) {
 	end := 0
 	for _, term := range q.Echo() {
 		if term.Offset < end || term.Length <= 0 || term.Offset+term.Length > len(text) {
-			t.Fatalf("%q: the term %+v does not stand there", text, term)
+			t.Fatalf("%q: the term %+v is not at its offset", text, term)
 		}
 		end = term.Offset + term.Length
 	}
 	checkQuery(t, q, e)
 }
 
-// grammar draws texts that are nearly queries.
+// grammar draws texts that resemble queries.
 func grammar() *rapid.Generator[string] {
 	pieces := rapid.SampledFrom([]string{
 		" ", " ", " ", "-", "\"", "\"", "\\", "\\\"", ",", ":", "*", "..", ">", ">=", "<", "<=", "@", "#", "\t", "\u00a0", "\x00",
@@ -114,8 +114,8 @@ func TestSearchRoundTrip(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) { checkSearch(r, grammar().Draw(r, "text"), e) })
 }
 
-// valid draws queries that are never refused, so that the round trip is not
-// tested on refusals alone.
+// valid draws queries that are never refused, so that the round trip is not tested
+// only on refusals.
 func valid() *rapid.Generator[string] {
 	terms := rapid.SampledFrom([]string{
 		"login", "-login", "rel*", `"exact phrase"`, `-"no \" way"`, "@ada", "@me,bob", `@"Ada L",@bob`, "#bug", "-#none", "is:open",
@@ -197,7 +197,7 @@ func FuzzFilter(f *testing.F) {
 			return
 		}
 		if len(got.Echo()) > query.MaxTerms || len(got.String()) > query.MaxTextBytes {
-			return // more than one search text can say
+			return // longer than one search text may be
 		}
 		checkQuery(t, got, e)
 	})

@@ -21,8 +21,8 @@ const (
 	bot  = "itg_0123456789abcdefghjkmnpqrs"
 )
 
-// env is Wednesday, 11 March 2026, 15:30 in Zurich; daylight saving begins on
-// the 29th.
+// env returns an Env on Wednesday, 11 March 2026, 15:30 in Zurich. Daylight saving
+// time begins on the 29th.
 func env(t testing.TB) query.Env {
 	t.Helper()
 	return query.Env{Now: time.Date(2026, 3, 11, 14, 30, 0, 0, time.UTC), Zone: zone(t, "Europe/Zurich"), Me: ada}
@@ -37,7 +37,7 @@ func zone(t testing.TB, name string) *time.Location {
 	return z
 }
 
-// show writes a query so that a table can hold it. It follows every field.
+// show returns a query with all its fields as a short text for tables.
 func show(q query.Query) string {
 	s := showNode(q.Where)
 	if q.Archived != query.ArchivedNo {
@@ -108,7 +108,8 @@ func showEdge(e query.Edge) string {
 	return e.Day + "=" + e.At.Time().Format("0102T1504Z")
 }
 
-// refusal is the message of an invalid_request; anything else fails the test.
+// refusal returns the message of an invalid_request error. Any other error fails
+// the test.
 func refusal(t testing.TB, err error) string {
 	t.Helper()
 	f, ok := board.AsFault(err)
@@ -176,6 +177,6 @@ func TestLeaves(t *testing.T) {
 		t.Errorf("got %s, want %s", s, want)
 	}
 	for range query.Leaves(q.Where) {
-		break // must not go on, or it panics
+		break // the iterator panics if it continues after this
 	}
 }

@@ -142,7 +142,7 @@ func TestSearch(t *testing.T) {
 		{"created:<=2026-03-11", "and(created[," + next + "))"},
 		{"due:<today,none", "and(or(due[," + day + "), not(has due)))"},
 		{"due:1969-12-31..1970-01-01", "and(due[1969-12-31=1230T2300Z,1970-01-02=0101T2300Z))"},
-		// text in a place
+		// text in one place
 		{"title:Login", "and(title:login)"},
 		{`description:"two words",three*`, "and(or(description:two_words, description:three*))"},
 		{"-comment:x checklist:complete", "and(not(comment:x), checklist:complete)"},
@@ -261,7 +261,7 @@ func TestSearchRefuses(t *testing.T) {
 	for _, full := range []string{strings.Repeat("a ", 100), strings.Repeat("a-", 200), "@" + strings.Repeat("a,", 49) + "a",
 		strings.Repeat(" ", query.MaxTextBytes)} {
 		if _, err := query.ParseSearch(full, env(t)); err != nil {
-			t.Errorf("a text at its cap is refused: %v", err)
+			t.Errorf("a text of the maximum length is refused: %v", err)
 		}
 	}
 }

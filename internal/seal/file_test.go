@@ -29,14 +29,14 @@ func keysIn(t *testing.T, path string) int {
 	return len(strings.Fields(string(text)))
 }
 
-func TestFileIsMadeOnceAndForItsOwnerAlone(t *testing.T) {
+func TestFileIsCreatedOnceAndPrivate(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "secret.key")
 	var (
 		made [8]string
 		wg   sync.WaitGroup
 	)
-	for i := range made { // as many servers start at once
+	for i := range made { // several servers start at once
 		wg.Go(func() {
 			if k, err := seal.FromFile(path); err != nil {
 				t.Error(err)
@@ -48,7 +48,7 @@ func TestFileIsMadeOnceAndForItsOwnerAlone(t *testing.T) {
 	wg.Wait()
 	for _, id := range made {
 		if id != made[0] {
-			t.Fatalf("the starts made different keys: %q", made)
+			t.Fatalf("the servers created different keys: %q", made)
 		}
 	}
 	info, err := os.Stat(path)
@@ -59,7 +59,7 @@ func TestFileIsMadeOnceAndForItsOwnerAlone(t *testing.T) {
 		t.Errorf("the folder holds %v (%v)", left, err)
 	}
 	if fromFile(t, path).Current() != made[0] {
-		t.Error("the next start made another key")
+		t.Error("the next start created another key")
 	}
 }
 
@@ -75,7 +75,8 @@ func TestFileThatCannotBeUsed(t *testing.T) {
 			t.Errorf("mode %v: %v", mode, err)
 		}
 	}
-	// What is not a key is refused, and stays for a person to look at.
+	// A file without a valid key is refused, and kept so that a person can look at
+	// it.
 	other := filepath.Join(t.TempDir(), "secret.key")
 	for _, text := range []string{"", "correct-horse-battery-staple\n"} {
 		if err := os.WriteFile(other, []byte(text), 0o600); err != nil {
@@ -89,12 +90,12 @@ func TestFileThatCannotBeUsed(t *testing.T) {
 		}
 	}
 	if _, err := seal.FromFile(filepath.Join(t.TempDir(), "none", "secret.key")); err == nil {
-		t.Error("a key was made in a folder that is not there")
+		t.Error("a key was created in a folder that does not exist")
 	}
 }
 
-// While another process rotates the key, one that runs goes on: it opens what
-// is sealed under the new key, and seals under it.
+// A running process continues while another one rotates the key: it opens values
+// sealed with the new key, and seals with it.
 func TestRunningRingFollowsItsFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "secret.key")
@@ -105,7 +106,7 @@ func TestRunningRingFollowsItsFile(t *testing.T) {
 	}
 	fresh := command.Seal(place, []byte("fresh"))
 	if !command.Stale(old) || server.Len() != 1 {
-		t.Fatalf("no new key: %v, then %v", server, command)
+		t.Fatalf("there is no new key: %v, then %v", server, command)
 	}
 	if got, err := server.Open(place, fresh); err != nil || string(got) != "fresh" {
 		t.Errorf("the running ring opened %q (%v)", got, err)
@@ -113,22 +114,22 @@ func TestRunningRingFollowsItsFile(t *testing.T) {
 	if err := command.Retire(); err != nil {
 		t.Fatal(err)
 	}
-	// Retired, the key opens for those who had it, and for nobody after them.
+	// Processes that had the retired key can still use it; later processes cannot.
 	for _, k := range []*seal.Keyring{server, command} {
 		if got, err := k.Open(place, old); err != nil || string(got) != "old" {
 			t.Errorf("after the rotation %v opened %q (%v)", k, got, err)
 		}
 	}
 	if _, err := fromFile(t, path).Open(place, old); !errors.Is(err, seal.ErrUnknownKey) {
-		t.Errorf("a new start has the retired key: %v", err)
+		t.Errorf("a new process has the retired key: %v", err)
 	}
-	// A ring that has met nothing new seals under the new key all the same.
+	// A ring that has not opened a value with the new key also seals with it.
 	for range 3 {
 		if err := command.Renew(); err != nil {
 			t.Fatal(err)
 		}
 		if sealed := server.Seal(place, nil); command.Stale(sealed) {
-			t.Error("the running ring seals under a key that is going away")
+			t.Error("the running ring seals with a key that is about to be removed")
 		}
 		if err := command.Retire(); err != nil {
 			t.Fatal(err)
@@ -144,7 +145,7 @@ func TestRenewAndRetireCanRunAgain(t *testing.T) {
 	if err := k.Retire(); err != nil || keysIn(t, path) != 1 {
 		t.Errorf("with one key Retire left %d (%v)", keysIn(t, path), err)
 	}
-	// What a process that was killed left behind is no obstacle.
+	// Files that a killed process left behind do no harm.
 	if err := os.WriteFile(path+".new", []byte("half a k"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +177,7 @@ func TestRenewAndRetireCanRunAgain(t *testing.T) {
 	}
 }
 
-// A file that goes away or bad under a running server takes nothing from it.
+// A running server keeps its keys if the file is removed or damaged.
 func TestRingOutlivesItsFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "secret.key")

@@ -24,7 +24,7 @@ func ring(t *testing.T, keys ...string) *seal.Keyring {
 
 const place = "webhook:hook_1:secret"
 
-func TestSealedOpensAtItsPlaceAlone(t *testing.T) {
+func TestSealedValueOpensOnlyAtItsPlace(t *testing.T) {
 	t.Parallel()
 	k := ring(t, seal.NewKey())
 	for _, plain := range []string{"", "x", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", strings.Repeat("long ", 10_000)} {
@@ -34,10 +34,10 @@ func TestSealedOpensAtItsPlaceAlone(t *testing.T) {
 			t.Fatalf("opened %q (%v), want %q", got, err, plain)
 		}
 		if len(plain) > 8 && bytes.Contains(sealed, []byte(plain[:8])) {
-			t.Error("the sealed value shows what it holds")
+			t.Error("the sealed value contains the plain text")
 		}
 		if bytes.Equal(sealed, k.Seal(place, []byte(plain))) {
-			t.Error("sealing twice gave the same bytes, so the nonce is not random")
+			t.Error("sealing twice returned the same bytes, so the nonce is not random")
 		}
 		for _, elsewhere := range []string{"webhook:hook_2:secret", "webhook:hook_1:address", "", place + " "} {
 			if got, err := k.Open(elsewhere, sealed); !errors.Is(err, seal.ErrDamaged) || got != nil {
@@ -47,7 +47,7 @@ func TestSealedOpensAtItsPlaceAlone(t *testing.T) {
 	}
 }
 
-func TestDamageIsSeen(t *testing.T) {
+func TestDamageIsDetected(t *testing.T) {
 	t.Parallel()
 	k := ring(t, seal.NewKey())
 	sealed := k.Seal(place, []byte("secret"))
@@ -94,13 +94,13 @@ func TestFirstKeySealsAndAllOpen(t *testing.T) {
 		t.Errorf("sealed under the second key: %q (%v, %v)", got, err, open)
 	}
 	if _, err := after.SealUnder(before.Current(), place, nil); !errors.Is(err, seal.ErrUnknownKey) {
-		t.Errorf("sealed under a key that is not there: %v", err)
+		t.Errorf("sealed with a key that is not in the ring: %v", err)
 	}
 	if both.Len() != 2 || !both.Has(before.Current()) || after.Has(before.Current()) || both.Has("?") {
 		t.Errorf("the rings do not know their keys: %v %v", both, after)
 	}
 	if seal.KeyOf([]byte("whsec_plain text")) != "" || !both.Stale(nil) {
-		t.Error("what is not sealed has a key")
+		t.Error("a value that is not sealed has a key")
 	}
 }
 
@@ -122,7 +122,7 @@ func TestParse(t *testing.T) {
 		base64.StdEncoding.EncodeToString(append(raw, 1)), seal.NewKey() + "," + secret, seal.NewKey() + " " + seal.NewKey()} {
 		k, err := seal.Parse(text)
 		if err == nil {
-			t.Errorf("%q made %v", text, k)
+			t.Errorf("%q was parsed as %v", text, k)
 			continue
 		}
 		for n := 0; n+6 <= len(text); n += 6 {
@@ -151,7 +151,7 @@ func TestKeyringPrintsNoKey(t *testing.T) {
 	}
 }
 
-// Values sealed by an earlier version of this program open for good.
+// Values sealed by earlier versions of this program can always be opened.
 func TestFormatStays(t *testing.T) {
 	t.Parallel()
 	k := ring(t, strings.Repeat("00112233445566778899aabbccddeeff", 2))

@@ -114,7 +114,7 @@ func TestPipeKeepsTheOrder(t *testing.T) {
 	}
 	write(1000)
 	if f.Used() != 0 {
-		t.Errorf("%d bytes of the first are in files", f.Used())
+		t.Errorf("%d of the first bytes are in files", f.Used())
 	}
 	write(39_000) // 40 MB
 	if used := f.Used(); used < 38_000_000 || p.Behind() {
@@ -183,7 +183,7 @@ func TestPipeEnds(t *testing.T) {
 	}
 }
 
-func TestPaceIsOfAWindow(t *testing.T) {
+func TestPaceIsMeasuredPerWindow(t *testing.T) {
 	t.Parallel()
 	p := spool.NewPace(1000, 10*time.Second)
 	first := p.Deadline()

@@ -13,9 +13,9 @@ import (
 	"cardwall/internal/store"
 )
 
-// An installation of before migration 026 keeps in the activity what comments
-// say and said, also of those that are gone.
-func TestOpenRedactsCommentsOfBefore(t *testing.T) {
+// Before migration 026, the activity contained the current and former texts of
+// comments, including deleted ones.
+func TestOpenRedactsOldCommentTexts(t *testing.T) {
 	t.Parallel()
 	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
 		file := filepath.Join(t.TempDir(), "newer.db")
@@ -35,7 +35,7 @@ func TestOpenRedactsCommentsOfBefore(t *testing.T) {
 		apptest.Change(t, s.DB, `UPDATE activity SET changes = json_patch(changes,
 			'{"text":{"from":"quagga","to":"zebra \u0000 \ud83d\ude00"},"guestName":{"to":"\"text\":"}}')
 			WHERE type IN ('comment.added', 'comment.edited')`)
-		// One board has more comments than are redacted at once.
+		// One board has more comments than one batch redacts.
 		apptest.Change(t, s.DB, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
 			INSERT INTO activity (board_id, version, id, type, at, actor_type, changes) SELECT a.board_id, a.version + 1000 + i,
 			a.id || i, a.type, a.at, a.actor_type, a.changes
@@ -61,17 +61,17 @@ func TestOpenRedactsCommentsOfBefore(t *testing.T) {
 				comment := strings.HasPrefix(line, "comment.")
 				if strings.Contains(line, "zebra") || strings.Contains(line, "quagga") || comment &&
 					!(strings.Contains(line, "cmt_") && strings.Contains(line, "guestName")) {
-					t.Errorf("the activity holds %s", line)
+					t.Errorf("the activity contains %s", line)
 				}
 				okapis += strings.Count(line, "okapi")
 			}
-			if okapis != 6 { // in two boards: one made, one changed from and to
+			if okapis != 6 { // on each of two boards: one created, and one changed, with its old and new text
 				t.Errorf("%d descriptions are left of 6", okapis)
 			}
 			if left := apptest.Select(t, db, "SELECT value FROM settings WHERE key = 'comment_texts'"); len(left) > 0 {
 				t.Error("the next start would redact again")
 			}
-			if sqldb.IsPostgres(database) { // a server of the version before still writes texts
+			if sqldb.IsPostgres(database) { // a server of the previous version still writes texts
 				apptest.Change(t, db, `INSERT INTO activity (board_id, version, id, type, at, actor_type, changes)
 					SELECT id, version + 100000, 'act_' || id, 'comment.added', 1, 'person',
 					'{"commentId":{"from":null,"to":"cmt_x"},"guestName":0,"text":{"from":null,"to":"zebra"}}' FROM boards ON CONFLICT DO NOTHING`)

@@ -15,7 +15,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// record is a card as the reference evaluator sees it.
+// record is a card for the reference evaluator.
 type record struct {
 	id, boardID, listID, boardName, listName string
 	creator                                  string // "" for nobody
@@ -30,13 +30,13 @@ type record struct {
 	items, itemsDone                         int
 }
 
-// world is what random queries are about.
+// world holds the data that random queries refer to.
 type world struct {
 	me       string
-	names    map[string]string // of people, by id
+	names    map[string]string // names of people, by id
 	emails   map[string]string
-	status   map[string]string // the latest of boards that have one
-	admin    map[string]bool   // boards of workspaces that I administer
+	status   map[string]string // the latest status of each board that has one
+	admin    map[string]bool   // boards of workspaces that the caller administers
 	lists    []string
 	boards   []string
 	labels   []string
@@ -44,7 +44,7 @@ type world struct {
 	cards    []record
 }
 
-// matches is the slow and plain meaning of a node.
+// matches evaluates a node for a card in the simplest way.
 func (w *world) matches(n query.Node, c *record) bool {
 	switch n := n.(type) {
 	case query.And:
@@ -330,7 +330,7 @@ func newWorld(t *testing.T, s *apptest.Service) *world {
 			return nil
 		})
 	}
-	last := places[1].list // its cards are archived with it
+	last := places[1].list // archiving the list archives its cards
 	ada.Must("archive_list", apptest.Fields{"listId": last})
 	for i := range w.cards {
 		if now := s.DB.Now(); w.cards[i].listID == last && w.cards[i].archived == nil {
@@ -342,7 +342,7 @@ func newWorld(t *testing.T, s *apptest.Service) *world {
 	return w
 }
 
-// draw makes a random node.
+// draw draws a random node.
 func (w *world) draw(t *rapid.T, depth int) query.Node {
 	kinds := 8
 	if depth > 0 {
@@ -428,9 +428,9 @@ func (w *world) draw(t *rapid.T, depth int) query.Node {
 	return query.Not{Node: w.draw(t, depth-1)}
 }
 
-// TestConditionsMeanWhatTheySay compares SQL with the plain meaning of random
-// queries, read one by one and through every index that can lead.
-func TestConditionsMeanWhatTheySay(t *testing.T) {
+// TestConditionsAgreeWithReference compares SQL with the reference evaluator for
+// random queries, card by card and through every index that can lead.
+func TestConditionsAgreeWithReference(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(t, s)
@@ -481,7 +481,7 @@ func TestConditionsMeanWhatTheySay(t *testing.T) {
 			}
 		})
 		if led == 0 || hits == 0 {
-			t.Errorf("%d reads through an index and %d cards: the test says nothing", led, hits)
+			t.Errorf("%d reads through an index and %d cards, which is too few to show anything", led, hits)
 		}
 		t.Logf("%d reads through an index, %d cards", led, hits)
 	})

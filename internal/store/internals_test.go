@@ -4,7 +4,7 @@ import (
 	"context"
 )
 
-// VisibleCondition is what the lists of boards and cards select by.
+// VisibleCondition is the condition by which the lists of boards and cards select.
 const VisibleCondition = visible
 
 // Change runs any SQL.
@@ -13,7 +13,7 @@ func (tx *Tx) Change(ctx context.Context, text string, args ...any) error {
 	return err
 }
 
-// Explained are the plans of the queries that fn makes.
+// Explained returns the plans of the queries that fn runs.
 func (v *View) Explained(fn func(*View) error) ([]string, error) {
 	spy := &explainer{Runner: v.run, postgres: v.db.dialect().RowLocks}
 	other := *v

@@ -20,7 +20,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// A database that a newer program wrote is left alone.
+// A database that a newer program wrote is refused and not changed.
 func TestNewerSchemaIsRefused(t *testing.T) {
 	t.Parallel()
 	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
@@ -32,14 +32,14 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 				t.Errorf("opened, or not for that reason: %v", err)
 			}
 			if again != nil {
-				t.Error("a store came with the error")
+				t.Error("Open returned a store with the error")
 				_ = again.Close()
 			}
 		}
 	})
 }
 
-// Without being asked to, nothing is migrated.
+// Open does not migrate unless it is asked to.
 func TestOldSchemaIsRefusedWithoutMigration(t *testing.T) {
 	t.Parallel()
 	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
@@ -53,15 +53,15 @@ func TestOldSchemaIsRefusedWithoutMigration(t *testing.T) {
 	})
 }
 
-// Before a file that holds something is migrated it is copied beside itself,
-// readable for its owner alone; a file that is up to date is not.
+// Before a file with data is migrated, it is copied to the same folder, and only
+// its owner can read the copy. A file that is up to date is not copied.
 func TestBackupBeforeMigration(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	file := filepath.Join(folder, "cardwall.db")
 	version := apptest.MigrateBeforeLast(t, file)
 	if version == 0 {
-		t.Skip("there is one migration only, so no older schema to come from")
+		t.Skip("there is only one migration, so there is no older schema")
 	}
 	var (
 		said []string
@@ -74,7 +74,7 @@ func TestBackupBeforeMigration(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := apptest.Select(t, db, "SELECT name FROM organizations"); !slices.Equal(got, []string{"Engines"}) {
-		t.Errorf("the migrated file holds %q", got)
+		t.Errorf("the migrated file contains %q", got)
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
@@ -94,15 +94,15 @@ func TestBackupBeforeMigration(t *testing.T) {
 	if after, _ := filepath.Glob(file + ".before-migration-*"); len(after) != 1 {
 		t.Errorf("a start without a migration left %v", after)
 	}
-	// The copy is whole, and what it was: it can be migrated itself.
+	// The copy is complete and has the old schema, so it can be migrated too.
 	restored := apptest.OpenStore(t, copies[0])
 	if got := apptest.Select(t, restored, "SELECT name FROM organizations"); !slices.Equal(got, []string{"Engines"}) {
-		t.Errorf("the copy holds %q", got)
+		t.Errorf("the copy contains %q", got)
 	}
 }
 
-// Of four servers that start at once on an empty database one migrates, and
-// all have the same key for cursors.
+// If four servers start at once on an empty database, one migrates it, and all use
+// the same key for cursors.
 func TestFourServersStartAtOnce(t *testing.T) {
 	t.Parallel()
 	database := apptest.EmptyPostgresURL(t)
@@ -129,7 +129,7 @@ func TestFourServersStartAtOnce(t *testing.T) {
 	}
 }
 
-// Litestream makes the checkpoints of a file that it replicates.
+// Litestream runs the checkpoints of a file that it replicates.
 func TestCheckpointsAreLeftToLitestream(t *testing.T) {
 	t.Parallel()
 	for litestream, want := range map[bool]string{true: "0", false: "4000"} {
@@ -149,9 +149,9 @@ func TestCheckpointsAreLeftToLitestream(t *testing.T) {
 
 // A newer server migrates the schema while older servers still use it, and an
 // operator may have to roll back. So a migration only adds: everything that the
-// previous version reads and writes stays, and new columns are optional. What is no
-// longer needed is removed one version later; the map below says since when nothing
-// uses it.
+// previous version reads and writes stays, and new columns are optional. Tables and
+// columns that are no longer needed are removed one version later. The map below
+// says since when nothing uses them.
 func TestMigrationsOnlyAdd(t *testing.T) {
 	t.Parallel()
 	const words = "only one server uses a SQLite file, and the same transaction rebuilds its search index"
@@ -184,17 +184,17 @@ func TestMigrationsOnlyAdd(t *testing.T) {
 			t.Fatal(err)
 		}
 		if strings.HasSuffix(file, "019_partitions.postgres.sql") {
-			continue // it puts a table of the same name and columns in the place of each, in one transaction
+			continue // it replaces each table with one of the same name and columns, in one transaction
 		}
 		checked++
 		for _, statement := range statementsOf(string(text)) {
-			if problem := takesAway(statement); problem != "" && gone[statement] == "" {
+			if problem := breaks(statement); problem != "" && gone[statement] == "" {
 				t.Errorf("%s %s: %s", file, problem, statement)
 			}
 		}
 	}
 	if checked == 0 {
-		t.Error("no migration was looked at")
+		t.Error("no migration was checked")
 	}
 	for statement, bad := range map[string]bool{
 		"DROP TABLE cards": true, "ALTER TABLE cards DROP COLUMN title": true, "ALTER TABLE cards RENAME TO tasks": true,
@@ -207,13 +207,13 @@ func TestMigrationsOnlyAdd(t *testing.T) {
 		"CREATE TABLE sizes (id TEXT NOT NULL)":   false,
 		"CREATE INDEX cards_size ON cards (size)": false, "DELETE FROM cards": true, "ALTER TABLE cards ALTER COLUMN size SET DEFAULT 1": false,
 	} {
-		if (takesAway(statement) != "") != bad {
-			t.Errorf("%s: %q", statement, takesAway(statement))
+		if (breaks(statement) != "") != bad {
+			t.Errorf("%s: %q", statement, breaks(statement))
 		}
 	}
 }
 
-// statementsOf are the statements of a migration, without comments, each with
+// statementsOf returns the statements of a migration without comments and with
 // single spaces.
 func statementsOf(text string) (out []string) {
 	var b strings.Builder
@@ -229,8 +229,9 @@ func statementsOf(text string) (out []string) {
 	return out
 }
 
-// takesAway is what a statement does to who does not know of it; "" for nothing.
-func takesAway(statement string) string {
+// breaks returns how a statement would break servers of the previous version, or
+// "".
+func breaks(statement string) string {
 	s := strings.ToUpper(statement)
 	has := func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(s) }
 	switch {
@@ -248,8 +249,8 @@ func takesAway(statement string) string {
 	return ""
 }
 
-// A migration that is killed while it copies leaves nothing under the name of a
-// copy, and what it leaves is removed. Of the finished copies two are kept.
+// A migration that is killed while it copies leaves no file with the name of a
+// copy, and its partial file is removed. Two complete copies are kept.
 func TestKilledCopyBeforeMigrationIsRemoved(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -269,12 +270,12 @@ func TestKilledCopyBeforeMigrationIsRemoved(t *testing.T) {
 		t.Errorf("the copies are %v", copies)
 	}
 	if _, err := os.Stat(half); !os.IsNotExist(err) {
-		t.Errorf("the half copy is there: %v", err)
+		t.Errorf("the partial copy still exists: %v", err)
 	}
 }
 
-// A migration that was interrupted after its first step goes on with the copy that
-// it began with, and does not put copies of half-way states in the place of it.
+// A migration that was interrupted after its first step keeps its first copy, and
+// does not replace it with a copy of an intermediate state.
 func TestInterruptedMigrationKeepsItsCopy(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -292,12 +293,12 @@ func TestInterruptedMigrationKeepsItsCopy(t *testing.T) {
 		t.Errorf("the copies are %v", copies)
 	}
 	if text, err := os.ReadFile(file + ".migrating"); err != nil || len(text) > 0 {
-		t.Errorf("the migration has ended, and its mark is %q (%v)", text, err)
+		t.Errorf("after the migration, its mark is %q (%v), want none", text, err)
 	}
 }
 
-// Two processes never migrate one file at once: the second is told that another
-// one does, which goes away by itself.
+// Two processes never migrate one file at once. The second gets an error for which
+// waiting helps.
 func TestSecondMigrationWaits(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "cardwall.db")
@@ -312,7 +313,7 @@ func TestSecondMigrationWaits(t *testing.T) {
 	apptest.OpenStore(t, file)
 }
 
-// holdMigration locks the migrations of a file as another process does, until the
+// holdMigration holds the migration lock of a file, like another process, until the
 // returned function is called.
 func holdMigration(t *testing.T, file string) (release func() error) {
 	t.Helper()

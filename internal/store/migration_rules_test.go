@@ -21,8 +21,7 @@ var (
 	uniqueMade = regexp.MustCompile(`(?i)\bALTER\s+TABLE\s+(\w+)\s+ADD\s+(?:CONSTRAINT\s+\w+\s+)?(?:UNIQUE|PRIMARY\s+KEY)\s*\(`)
 )
 
-// refusal is why a migration of PostgreSQL would stop everybody's work; "" for
-// one that does not.
+// refusal returns why a migration of PostgreSQL would block running servers, or "".
 func refusal(text string) string {
 	apart := strings.Contains(text, "-- +goose NO TRANSACTION")
 	if !goUp.MatchString(text) {
@@ -41,7 +40,7 @@ func refusal(text string) string {
 		switch {
 		case own[table] && !beside:
 		case !beside:
-			return "index " + name + " locks " + table + ", which is there already: CREATE INDEX CONCURRENTLY, in a file with -- " +
+			return "index " + name + " locks " + table + ", which already exists: CREATE INDEX CONCURRENTLY, in a file with -- " +
 				"+goose NO TRANSACTION"
 		case !apart:
 			return "index " + name + " is made CONCURRENTLY inside a transaction: -- +goose NO TRANSACTION"
@@ -69,10 +68,9 @@ func refusal(text string) string {
 	return ""
 }
 
-// From the first rules on, a migration of PostgreSQL makes indexes beside the
-// work of everybody, waits for no lock long, and can be done again when it was
-// interrupted.
-func TestMigrationsDoNotStopTheWork(t *testing.T) {
+// Since these rules exist, a migration of PostgreSQL creates indexes concurrently,
+// never waits long for a lock, and can run again after an interruption.
+func TestMigrationsDoNotBlockServers(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("migrations/*.postgres.sql")
 	if err != nil || len(files) < lastFree {

@@ -16,7 +16,7 @@ import (
 
 const day = 24 * time.Hour
 
-// openAt is open with a clock.
+// openAt opens a database with a clock.
 func openAt(t *testing.T, database string, clock *apptest.Clock) *store.DB {
 	t.Helper()
 	db, err := store.Open(t.Context(), store.Options{Database: database, Migrate: true, Clock: clock.Now})
@@ -31,7 +31,7 @@ func openAt(t *testing.T, database string, clock *apptest.Clock) *store.DB {
 	return db
 }
 
-// makeDelivery writes a delivery of now, which is over unless it is open.
+// makeDelivery writes a delivery at the current time. It has ended unless it is open.
 func makeDelivery(t *testing.T, db *store.DB, open bool) (id string) {
 	t.Helper()
 	if err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
@@ -59,7 +59,7 @@ func makeAudit(t *testing.T, db *store.DB) {
 	}
 }
 
-// partsOf are the parts of a table with the number of their rows, by name.
+// partsOf returns the partitions of a table with the numbers of their rows, by name.
 func partsOf(t *testing.T, db *store.DB, table string) map[string]int {
 	t.Helper()
 	out := map[string]int{}
@@ -73,15 +73,15 @@ func partsOf(t *testing.T, db *store.DB, table string) map[string]int {
 	return out
 }
 
-// In 120 days parts are made ahead of their time and dropped when all in them
-// has had its time. Nothing is lost that is younger than 30 days, or still open;
-// not either when nobody kept house for three weeks.
-func TestPartsComeAndGo(t *testing.T) {
+// During 120 days, partitions are created ahead of time and dropped when all of their rows have
+// expired. No delivery is lost that is younger than 30 days or still open, even if there is no
+// housekeeping for three weeks.
+func TestPartitionsAreCreatedAndDropped(t *testing.T) {
 	t.Parallel()
 	clock := &apptest.Clock{}
 	clock.Stop()
 	db := openAt(t, apptest.PostgresURL(t), clock)
-	made := map[string]time.Time{} // deliveries that are over
+	made := map[string]time.Time{} // deliveries that have ended
 	open := map[string]bool{}
 	var done store.Partitioned
 	inRest, audits := 0, 0
@@ -121,13 +121,14 @@ func TestPartsComeAndGo(t *testing.T) {
 		clock.Advance(day)
 	}
 	if inRest == 0 {
-		t.Error("three weeks without housekeeping put nothing into the rest")
+		t.Error("after three weeks without housekeeping, the default partition is empty")
 	}
 	parts := partsOf(t, db, "deliveries")
 	if len(parts) > 9 || len(done.Made) < 17 || len(done.Dropped) < 12 {
-		t.Errorf("after 120 days there are the parts %v; made %v, dropped %v", parts, done.Made, done.Dropped)
+		t.Errorf("after 120 days there are the partitions %v; created %v, dropped %v", parts, done.Made, done.Dropped)
 	}
-	// What is over and older goes with its part, and what the rest holds of that by its age.
+	// Older deliveries that have ended are dropped with their partition. In the default partition,
+	// they are deleted by age.
 	if err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
 		_, err := tx.PurgeDeliveries(t.Context())
 		return err
@@ -137,19 +138,19 @@ func TestPartsComeAndGo(t *testing.T) {
 	oldest := clock.Now().Add(-board.DeliveryLifetime - 8*day)
 	for _, id := range apptest.Select(t, db, "SELECT id FROM deliveries WHERE due_at IS NULL") {
 		if made[id].Before(oldest) {
-			t.Errorf("a delivery of %s is still there", made[id].Format(time.DateOnly))
+			t.Errorf("a delivery of %s still exists", made[id].Format(time.DateOnly))
 		}
 	}
 	if n := len(apptest.Select(t, db, "SELECT id FROM audit")); n != audits {
-		t.Errorf("of %d entries the audit has %d", audits, n)
+		t.Errorf("the audit log has %d of %d entries", n, audits)
 	}
 	if parts := partsOf(t, db, "audit"); len(parts) < 3 {
-		t.Errorf("the audit has the parts %v", parts)
+		t.Errorf("the audit log has the partitions %v", parts)
 	}
 	few(t, db, clock)
 }
 
-// few asks what parts the queries look into, as PostgreSQL plans them.
+// few checks from PostgreSQL's plans that the queries read few partitions.
 func few(t *testing.T, db *store.DB, clock *apptest.Clock) {
 	t.Helper()
 	id := makeDelivery(t, db, false)
@@ -174,12 +175,12 @@ func few(t *testing.T, db *store.DB, clock *apptest.Clock) {
 		"a delivery by its id": {"deliveries", 1, func(v *store.View) error {
 			_, err := v.Delivery(t.Context(), id)
 			if board.IsCode(err, board.CodeNotFound) {
-				return nil // its webhook is not there
+				return nil // its webhook does not exist
 			}
 			return err
 		}},
-		// Thirty days and the two weeks ahead are in up to eight weeks, by the day
-		// of the week; beside them is the rest.
+		// Thirty days and the two weeks ahead cover up to eight weeks, depending on the weekday.
+		// The default partition is one more.
 		"the log of a webhook": {"deliveries", 9, func(v *store.View) error {
 			_, err := v.Deliveries(t.Context(), "whk_x", "", "", 50)
 			return err
@@ -198,18 +199,18 @@ func few(t *testing.T, db *store.DB, clock *apptest.Clock) {
 			t.Fatalf("%s: %v", what, err)
 		}
 		if names := touched(q.table, plans); len(names) == 0 || len(names) > q.most {
-			t.Errorf("%s looks into %v of %d parts:\n%s", what, names, len(partsOf(t, db, q.table)), strings.Join(plans, "\n"))
+			t.Errorf("%s reads %v of %d partitions:\n%s", what, names, len(partsOf(t, db, q.table)), strings.Join(plans, "\n"))
 		}
 	}
 }
 
-// Parts are made and dropped under those who write: nobody is refused and
-// nothing is lost, and what had fallen into the rest moves into its part.
-func TestPartsAreKeptBesideWork(t *testing.T) {
+// Partitions are created and dropped while clients write. No write is refused or lost, and rows in
+// the default partition move into their own.
+func TestPartitionsChangeDuringWrites(t *testing.T) {
 	t.Parallel()
 	clock := &apptest.Clock{}
 	db := openAt(t, apptest.LockWait(t, apptest.PostgresURL(t), 20*time.Second), clock)
-	clock.Advance(60 * day) // behind all parts that the migration made
+	clock.Advance(60 * day) // after all partitions that the migration created
 	before := makeDelivery(t, db, false)
 	var (
 		wg  sync.WaitGroup
@@ -235,7 +236,7 @@ func TestPartsAreKeptBesideWork(t *testing.T) {
 	kept, err := db.MaintainPartitions(t.Context())
 	dropped := kept.Dropped
 	for begun := time.Now(); err != nil && time.Since(begun) < time.Minute; dropped = append(dropped, kept.Dropped...) {
-		t.Logf("it gave up, as it may: %v", err)
+		t.Logf("housekeeping gave up, which is allowed: %v", err)
 		kept, err = db.MaintainPartitions(t.Context())
 	}
 	close(stop)
@@ -247,16 +248,16 @@ func TestPartsAreKeptBesideWork(t *testing.T) {
 	slices.Sort(there)
 	slices.Sort(ids)
 	if !slices.Equal(there, ids) {
-		t.Errorf("%d were written, %d are there", len(ids), len(there))
+		t.Errorf("%d deliveries were written, but %d exist", len(ids), len(there))
 	}
 	if n := partsOf(t, db, "deliveries")["deliveries_rest"]; n != 0 {
-		t.Errorf("the rest still holds %d", n)
+		t.Errorf("the default partition still has %d rows", n)
 	}
 }
 
-// What older programs wrote becomes the first part as it stands; ids of a clock
-// that ran ahead are not lost either. When one table cannot be changed, none is.
-func TestOldRowsBecomeTheFirstPart(t *testing.T) {
+// The rows of older programs become the first partition unchanged. Ids from a clock that was ahead
+// are not lost either. If one table cannot be changed, none is.
+func TestOldRowsBecomeTheFirstPartition(t *testing.T) {
 	t.Parallel()
 	address := apptest.EmptyPostgresURL(t)
 	if err := sqldb.MigratePostgres(t.Context(), address, store.Migrations(), 18); err != nil {
@@ -277,11 +278,11 @@ func TestOldRowsBecomeTheFirstPart(t *testing.T) {
 	if db, err := store.Open(t.Context(), store.Options{Database: address, Migrate: true}); err == nil ||
 		!strings.Contains(err.Error(), "audit_rest") {
 		_ = db.Close()
-		t.Fatalf("it migrated, or not for that reason: %v", err)
+		t.Fatalf("the migration succeeded, or failed for another reason: %v", err)
 	}
 	exec("DROP TABLE audit_rest")
 	if err := apptest.ExecPostgres(address, "SELECT * FROM deliveries_first"); err == nil {
-		t.Fatal("half of the migration was done")
+		t.Fatal("the migration was done in part")
 	}
 	db := apptest.OpenStore(t, address)
 	if bodies := apptest.Select(t, db, "SELECT body FROM deliveries ORDER BY version"); !slices.Equal(bodies,
@@ -289,10 +290,10 @@ func TestOldRowsBecomeTheFirstPart(t *testing.T) {
 		t.Errorf("the deliveries are %q", bodies)
 	}
 	if parts := partsOf(t, db, "deliveries"); parts["deliveries_first"] != 3 || parts["deliveries_rest"] != 1 {
-		t.Errorf("the parts are %v", parts)
+		t.Errorf("the partitions are %v", parts)
 	}
 	if parts := partsOf(t, db, "audit"); parts["audit_first"] != 1 {
-		t.Errorf("the parts of the audit are %v", parts)
+		t.Errorf("the partitions of the audit log are %v", parts)
 	}
 	if kept, err := db.MaintainPartitions(t.Context()); err != nil || len(kept.Made) < 2 || len(kept.Dropped) > 0 {
 		t.Errorf("kept %+v: %v", kept, err)

@@ -13,7 +13,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// said keeps what is logged.
+// said collects the log.
 type said struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -33,7 +33,7 @@ func (s *said) String() string {
 
 func (s *said) contains(text string) bool { return strings.Contains(s.String(), text) }
 
-// replicated is a store that reads reports on a replica.
+// replicated returns a store that reads reports from a replica, and its log.
 func replicated(t *testing.T, primary, replica string) (*store.DB, *said) {
 	t.Helper()
 	log := &said{}
@@ -66,9 +66,9 @@ func report(t *testing.T, db *store.DB) (names []string, elsewhere bool) {
 	return names, elsewhere
 }
 
-// Reports are read on the replica while it keeps up; on the primary while it
-// does not, is away, or is another installation's. None misses a change.
-func TestReportsAreReadOnTheReplica(t *testing.T) {
+// Reports are read from the replica while it keeps up, and from the primary
+// otherwise. No report misses a change.
+func TestReportsAreReadFromTheReplica(t *testing.T) {
 	t.Parallel()
 	both := apptest.NewReplicated(t)
 	db, log := replicated(t, both.Primary, both.Replica)
@@ -79,7 +79,7 @@ func TestReportsAreReadOnTheReplica(t *testing.T) {
 		apptest.Change(t, db, fmt.Sprintf("INSERT INTO organizations (id, name, plan, created_at) VALUES ('org_%03d', 'O%d', 'team', 1)", n, n))
 		names, elsewhere := report(t, db)
 		if len(names) != n || names[n-1] != fmt.Sprintf("O%d", n) {
-			t.Fatalf("change %d is not in the report that follows it, on the replica: %v", n, elsewhere)
+			t.Fatalf("change %d is not in the next report (read from the replica: %v)", n, elsewhere)
 		}
 		return elsewhere == want
 	}
@@ -87,20 +87,20 @@ func TestReportsAreReadOnTheReplica(t *testing.T) {
 		t.Helper()
 		for deadline := time.Now().Add(time.Minute); !next(want); time.Sleep(50 * time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Fatalf("reports are not read on the replica = %v", want)
+				t.Fatalf("reports are not read from the replica = %v", want)
 			}
 		}
 	}
 	comes(true)
 	behind := func() bool { return log.contains("reports read from the primary") && log.contains("behind") }
-	for round := 1; round == 1 || round <= 5 && !behind(); round++ { // the replica may be slow for another reason, too
+	for round := 1; round == 1 || round <= 5 && !behind(); round++ { // the replica may also be slow for another reason
 		both.Exec(both.Replica, "SELECT pg_wal_replay_pause()")
 		comes(false)
 		both.Exec(both.Replica, "SELECT pg_wal_replay_resume()")
 		comes(true)
 	}
 	if !behind() {
-		t.Errorf("the log does not say so: %s", log.String())
+		t.Errorf("the log does not mention it: %s", log.String())
 	}
 	both.Exec(both.Replica, "ALTER SYSTEM SET recovery_min_apply_delay = '2s'")
 	both.Exec(both.Replica, "SELECT pg_reload_conf()")
@@ -108,20 +108,20 @@ func TestReportsAreReadOnTheReplica(t *testing.T) {
 	both.Exec(both.Replica, "ALTER SYSTEM RESET recovery_min_apply_delay")
 	both.Exec(both.Replica, "SELECT pg_reload_conf()")
 	comes(true)
-	// Short reads stay on the primary.
+	// Short reads always use the primary.
 	if where := apptest.Select(t, db, "SELECT CAST(pg_is_in_recovery() AS TEXT)"); where[0] != "false" {
-		t.Error("a read that is no report was done on the replica")
+		t.Error("a read that is not a report used the replica")
 	}
 	both.KillReplica()
 	for range 20 {
 		if next(true) {
-			t.Fatal("a report was read on a replica that is gone")
+			t.Fatal("a report was read from a replica that is gone")
 		}
 	}
 }
 
-// A replica is one of the same installation, or it is not read.
-func TestReplicaOfSomethingElseIsNotRead(t *testing.T) {
+// A replica of a different installation is never read.
+func TestReplicaOfAnotherInstallationIsNotRead(t *testing.T) {
 	t.Parallel()
 	both := apptest.NewReplicated(t)
 	both.Exec(both.Primary, "CREATE DATABASE another")
@@ -132,18 +132,18 @@ func TestReplicaOfSomethingElseIsNotRead(t *testing.T) {
 		"a primary":            {both.Primary, both.Primary, "primary itself"},
 		"nobody":               {both.Primary, "postgres://postgres@127.0.0.1:1/postgres?connect_timeout=1", "the replica cannot be read"},
 	} {
-		for try := 1; ; try++ { // a busy machine may not find out in the second that it has
+		for try := 1; ; try++ { // a busy machine may need longer than a second to notice
 			db, log := replicated(t, c.primary, c.replica)
 			for range 3 {
 				if _, elsewhere := report(t, db); elsewhere {
-					t.Errorf("%s: it was read", what)
+					t.Errorf("%s: the replica was read", what)
 				}
 			}
 			if log.contains(c.because) {
 				break
 			}
 			if try == 5 {
-				t.Errorf("%s: the log says %s", what, log)
+				t.Errorf("%s: the log is %s", what, log)
 				break
 			}
 		}

@@ -10,9 +10,9 @@ import (
 	"cardwall/internal/store"
 )
 
-// PostgreSQL tells of a commit that no standby has by a warning alone. Here a
-// trigger at the commit gives the same one.
-func TestACommitThatDidNotWaitForItsStandbyIsNotAcknowledged(t *testing.T) {
+// PostgreSQL reports a commit that no standby has only as a warning. Here, a
+// trigger at the commit raises the same warning.
+func TestCommitWithoutStandbyIsNotAcknowledged(t *testing.T) {
 	t.Parallel()
 	db := apptest.OpenStore(t, apptest.PostgresURL(t))
 	ctx := t.Context()
@@ -37,16 +37,17 @@ func TestACommitThatDidNotWaitForItsStandbyIsNotAcknowledged(t *testing.T) {
 		t.Errorf("a commit that no standby has ended with %v, want unavailable", err)
 	}
 	if got := apptest.Select(t, db, "SELECT value FROM settings WHERE key = 'alone'"); len(got) != 1 {
-		t.Errorf("the commit is not there (%q): the trigger did not stand for what PostgreSQL does", got)
+		t.Errorf("the commit is missing (%q), so the trigger does not imitate PostgreSQL", got)
 	}
 	if err := change("INSERT INTO settings (key, value) VALUES ('together', 'x')"); err != nil {
 		t.Errorf("the next commit ended with %v", err)
 	}
 }
 
-// The answer to a key is given again only once a synchronous standby has what the
-// first call did. PostgreSQL waits for it at the end of a transaction that wrote.
-func TestARepeatedAnswerWaitsForTheStandbyLikeAWrite(t *testing.T) {
+// The stored response to a key is replayed only once a synchronous standby has the
+// first call's changes. PostgreSQL waits for the standby at the end of a
+// transaction that wrote.
+func TestReplayWaitsForTheStandby(t *testing.T) {
 	t.Parallel()
 	db := apptest.OpenStore(t, apptest.PostgresURL(t))
 	claim := func() (stored *store.Stored, wrote []string) {
@@ -67,9 +68,9 @@ func TestARepeatedAnswerWaitsForTheStandbyLikeAWrite(t *testing.T) {
 		return stored, wrote
 	}
 	if stored, _ := claim(); stored != nil {
-		t.Fatalf("the first call found an answer: %+v", stored)
+		t.Fatalf("the first call found a stored response: %+v", stored)
 	}
 	if stored, wrote := claim(); stored == nil || len(wrote) != 1 {
-		t.Errorf("the second call found %+v and wrote %d transactions, want an answer and one", stored, len(wrote))
+		t.Errorf("the second call found %+v in %d writing transactions, want a response and one transaction", stored, len(wrote))
 	}
 }

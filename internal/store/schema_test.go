@@ -14,7 +14,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// What a word of SQLite's is called in PostgreSQL.
+// PostgreSQL's names of SQLite's types and keywords.
 var sameType = map[string]string{"TEXT": "text", "INTEGER": "bigint", "BLOB": "bytea"}
 
 // ownTables are the tables of goose, of SQLite itself and of its search index,
@@ -22,24 +22,24 @@ var sameType = map[string]string{"TEXT": "text", "INTEGER": "bigint", "BLOB": "b
 const ownTables = "'letters', 'texts_indexed', 'texts_gone', 'goose_db_version', 'migration_lease', 'sqlite_sequence', " +
 	"'sqlite_schema', 'sqlite_temp_schema'"
 
-// The two migrations of one number make the same tables: names, columns in
-// their order, types, nullability, keys and indexes. What only one database
-// needs for searching (virtual tables here, GIN indexes there) is left out.
+// The two migrations of a number create the same tables: names, columns in their
+// order, types, nullability, keys and indexes. Objects that only one database needs
+// for searching (virtual tables, GIN indexes) are ignored.
 func TestBothSchemasAreTheSame(t *testing.T) {
 	t.Parallel()
 	lite, post := apptest.OpenStore(t, filepath.Join(t.TempDir(), "cardwall.db")), apptest.OpenStore(t, apptest.EmptyPostgresURL(t))
 	parts := apptest.Select(t, post, "SELECT relname FROM pg_class WHERE relispartition AND relkind = 'r'")
-	ownTables := ownTables + ", '" + strings.Join(parts, "', '") + "'" // which stand for what their table holds
+	ownTables := ownTables + ", '" + strings.Join(parts, "', '") + "'" // partitions are not compared, only their tables
 	compare := func(what string, ours, theirs []string) {
 		t.Helper()
 		for _, s := range ours {
 			if !slices.Contains(theirs, s) {
-				t.Errorf("%s: SQLite has %s, PostgreSQL has not", what, s)
+				t.Errorf("%s: only SQLite has %s", what, s)
 			}
 		}
 		for _, s := range theirs {
 			if !slices.Contains(ours, s) {
-				t.Errorf("%s: PostgreSQL has %s, SQLite has not", what, s)
+				t.Errorf("%s: only PostgreSQL has %s", what, s)
 			}
 		}
 		if len(ours) < 15 {
@@ -56,7 +56,7 @@ func TestBothSchemasAreTheSame(t *testing.T) {
 		FROM (`+tables+`) t JOIN pragma_table_info(t.name) c`) {
 		f := strings.Fields(c)
 		if f[2] = sameType[f[2]]; f[2] == "" {
-			t.Errorf("%s: a type that this test does not know", c)
+			t.Errorf("%s: this test does not know the type", c)
 		}
 		columns = append(columns, strings.Join(f, " "))
 	}
@@ -66,9 +66,9 @@ func TestBothSchemasAreTheSame(t *testing.T) {
 			THEN ' not null' ELSE '' END || ' ' || COALESCE(column_default, '')
 		FROM information_schema.columns WHERE table_schema = 'public' AND table_name NOT IN (`+ownTables+`)`) {
 		if strings.HasPrefix(c, "texts.workspace_id ") {
-			continue // it is for the index of words
+			continue // for the search index
 		}
-		theirs = append(theirs, strings.TrimSuffix(strings.Join(strings.Fields(c), " "), "::text")) // how it writes a text's default
+		theirs = append(theirs, strings.TrimSuffix(strings.Join(strings.Fields(c), " "), "::text")) // PostgreSQL appends this to the default of a text
 	}
 	compare("columns", columns, theirs)
 
@@ -105,7 +105,7 @@ func TestBothSchemasAreTheSame(t *testing.T) {
 	if others := apptest.Select(t, post, `SELECT table_name || '.' || column_name FROM information_schema.columns
 		WHERE table_schema = 'public' AND data_type = 'text'
 		AND COALESCE(collation_name, '') <> 'C' AND table_name NOT IN (`+ownTables+`)`); len(others) > 0 {
-		t.Errorf(`PostgreSQL does not compare these by bytes, COLLATE "C" is missing: %v`, others)
+		t.Errorf(`these columns lack COLLATE "C", so PostgreSQL does not compare them by bytes: %v`, others)
 	}
 	if loose := apptest.Select(t, lite, "SELECT name FROM pragma_table_list WHERE type = 'table' AND schema = 'main' AND NOT strict "+
 		"AND name NOT IN ("+ownTables+")"); len(loose) > 0 {
@@ -134,7 +134,7 @@ func TestParametersAreBoundByNumber(t *testing.T) {
 			many += fmt.Sprintf("CAST($%d AS TEXT) || ", 20-i)
 		}
 		if got := apptest.Select(t, db, many+"''", args...); got[0] != want {
-			t.Errorf("twenty parameters backwards: %q, want %q", got, want)
+			t.Errorf("twenty parameters in reverse order: %q, want %q", got, want)
 		}
 		forth, want := "SELECT ", ""
 		for i, arg := range args {
@@ -142,13 +142,13 @@ func TestParametersAreBoundByNumber(t *testing.T) {
 			forth += fmt.Sprintf("CAST($%d AS TEXT) || ", i+1)
 		}
 		if got := apptest.Select(t, db, forth+"''", args...); got[0] != want {
-			t.Errorf("twenty parameters in their order: %q, want %q", got, want)
+			t.Errorf("twenty parameters in order: %q, want %q", got, want)
 		}
 	})
 }
 
-// The SQL condition, the lists of people and the count of admins say what
-// board.RoleOn says, for every combination of roles and visibility.
+// The SQL condition, the lists of people and the count of admins agree with
+// board.RoleOn for every combination of roles and visibility.
 func TestSQLAgreesWithRoleOn(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {

@@ -14,7 +14,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// texts are all indexed texts, as "place words".
+// texts returns all indexed texts, as "place words".
 func texts(t *testing.T, s *apptest.Service) []string {
 	t.Helper()
 	var out []string
@@ -28,11 +28,11 @@ func texts(t *testing.T, s *apptest.Service) []string {
 	return out
 }
 
-// sound fails unless the index of words holds what the texts hold.
+// sound fails the test unless the full-text index contains exactly the texts.
 func sound(t *testing.T, s *apptest.Service) {
 	t.Helper()
 	if s.DB.Dialect() != "sqlite" {
-		return // PostgreSQL keeps its own
+		return // PostgreSQL maintains its own index
 	}
 	s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 		for _, text := range []string{
@@ -50,7 +50,7 @@ func sound(t *testing.T, s *apptest.Service) {
 	})
 	known := s.Column("SELECT id FROM texts_words_docsize ORDER BY id")
 	if there := s.Column("SELECT id FROM texts ORDER BY id"); !slices.Equal(known, there) {
-		t.Errorf("the index knows the texts %v, there are %v", known, there)
+		t.Errorf("the index has the texts %v, want %v", known, there)
 	}
 }
 
@@ -64,7 +64,7 @@ func TestIndexFollowsEveryText(t *testing.T) {
 			t.Helper()
 			slices.Sort(want)
 			if got := texts(t, s); !slices.Equal(got, want) {
-				t.Errorf("after %s the index holds %q, want %q", act, got, want)
+				t.Errorf("after %s, the index contains %q, want %q", act, got, want)
 			}
 			sound(t, s)
 		}
@@ -131,14 +131,14 @@ func TestRefusedWriteLeavesNoText(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := texts(t, s); len(got) > 0 {
-			t.Errorf("the index holds %q of a card that was never made", got)
+			t.Errorf("the index contains %q of a card that was never created", got)
 		}
 		sound(t, s)
 	})
 }
 
-// A database of before migration 002 holds cards that no index knows.
-func TestOpenIndexesTextsOfBefore(t *testing.T) {
+// A database from before migration 002 has cards without an index.
+func TestOpenIndexesOldTexts(t *testing.T) {
 	t.Parallel()
 	for name, database := range map[string]func(*testing.T) string{
 		"sqlite":   func(t *testing.T) string { return filepath.Join(t.TempDir(), "cardwall.db") },
@@ -166,7 +166,7 @@ func TestOpenIndexesTextsOfBefore(t *testing.T) {
 			})
 			again := apptest.New(t, address, apptest.Options{})
 			if got := texts(t, again); !slices.Equal(got, want) {
-				t.Errorf("the index holds %d texts, want %d", len(got), len(want))
+				t.Errorf("the index contains %d texts, want %d", len(got), len(want))
 			}
 			sound(t, again)
 			err := again.DB.Read(t.Context(), board.System(), func(v *store.View) error {
@@ -183,8 +183,8 @@ func TestOpenIndexesTextsOfBefore(t *testing.T) {
 	}
 }
 
-// BenchmarkInsertCard is a short card in a transaction of its own, with its
-// index and (by way of no words) without.
+// BenchmarkInsertCard inserts a short card, with and without words for the search
+// index.
 func BenchmarkInsertCard(b *testing.B) {
 	for name, title := range map[string]string{"words": "Write the press release %d", "none": "🎉 🎉 🎉 🎉 🎉"} {
 		b.Run(name, func(b *testing.B) {
@@ -192,7 +192,7 @@ func BenchmarkInsertCard(b *testing.B) {
 			empty := ""
 			n := 0
 			b.ResetTimer()
-			// One transaction, so that the disk is not what is measured.
+			// Use one transaction, so that the disk is not measured.
 			write(b, db, func(ctx context.Context, tx *store.Tx) error {
 				l, err := tx.List(ctx, list, board.Edit)
 				if err != nil {
@@ -205,7 +205,7 @@ func BenchmarkInsertCard(b *testing.B) {
 						text = fmt.Sprintf(title, n)
 					}
 					c := board.Card{ID: tx.NewID("crd_"), BoardID: l.BoardID, ListID: l.ID, Title: text, Description: &empty}
-					// A savepoint a card, as the writer sets one a request.
+					// Use a savepoint per card, as the writer does per request.
 					err := tx.Attempt(ctx, func() error {
 						_, err := tx.InsertCard(ctx, &c, board.Position{})
 						return err
@@ -234,8 +234,8 @@ func benchStore(b *testing.B, address string) (*store.DB, string) {
 	return s.DB, ada.Must("create_list", apptest.Fields{"boardId": wall.ID(), "name": "To do"}).ID()
 }
 
-// BenchmarkSearch is the first page of 50 of a search over 100,000 cards on
-// 50 boards, what changed last first. 20 ms is promised for a word.
+// BenchmarkSearch reads the first page of 50 cards of a search over 100,000 cards
+// on 50 boards, last changed first. The goal for one word is 20 ms.
 func BenchmarkSearch(b *testing.B) {
 	for name, address := range map[string]func() string{
 		"sqlite":   func() string { return filepath.Join(b.TempDir(), "cardwall.db") },
@@ -291,8 +291,8 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// fill makes boards full of cards that were changed a second after each other,
-// board by turns.
+// fill creates boards with cards that changed one second after another, on each
+// board in turn.
 func fill(tb testing.TB, s *apptest.Service, ada *apptest.Person, boards, cards int) {
 	workspace := ada.Workspace("Engines", board.PlanTeam)
 	type place struct{ list, board, label string }

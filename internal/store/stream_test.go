@@ -11,7 +11,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// A long reading ends when its caller goes, in the middle of a statement too.
+// A stream ends when its caller leaves, even in the middle of a statement.
 func TestAStreamEndsWithItsCaller(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
@@ -32,13 +32,13 @@ func TestAStreamEndsWithItsCaller(t *testing.T) {
 		select {
 		case err := <-ended:
 			if !errors.Is(err, context.Canceled) {
-				t.Errorf("it ended with %v", err)
+				t.Errorf("the stream ended with %v", err)
 			}
 		case <-time.After(30 * time.Second):
-			t.Error("it goes on")
+			t.Error("the stream continues")
 		}
 		if got := apptest.Select(t, db, "SELECT 'there'"); len(got) != 1 {
-			t.Errorf("the next reading has %v", got)
+			t.Errorf("the next stream has %v", got)
 		}
 	})
 }

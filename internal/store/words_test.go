@@ -18,8 +18,9 @@ import (
 	"cardwall/internal/store"
 )
 
-// finds is what a person's search finds, by title, and how many texts the index
-// of words led to; all of them are to be in the index.
+// finds returns the titles that a person's search finds, and the number of texts
+// that the search index led to. It fails the test unless all texts are in the
+// index.
 func finds(t *testing.T, db *store.DB, caller board.Caller, page store.CardPage, q string) (titles []string, led int) {
 	t.Helper()
 	tree, err := query.ParseSearch(q, query.Env{Now: db.Now(), Me: caller.UserID})
@@ -48,14 +49,14 @@ func finds(t *testing.T, db *store.DB, caller board.Caller, page store.CardPage,
 	return titles, led
 }
 
-// twoWorkspaces are two workspaces of Ada's, of which Bob is in the second. Each
-// has more texts than SQLite's index lags behind.
+// twoWorkspaces is two workspaces of Ada's; Bob is a member of the second. Each has
+// more texts than the backlog of SQLite's index.
 type twoWorkspaces struct {
 	*apptest.Service
 	ada, bob           *apptest.Person
 	workspaces, boards [2]string
 	lists              [2]string
-	cards              [2]string // the last of each
+	cards              [2]string // the last card of each
 }
 
 func newTwoWorkspaces(t *testing.T, s *apptest.Service) *twoWorkspaces {
@@ -76,7 +77,7 @@ func newTwoWorkspaces(t *testing.T, s *apptest.Service) *twoWorkspaces {
 	return w
 }
 
-// titled are the titles of one of the two that hold the rare word.
+// titled returns the titles in one of the workspaces that contain the rare word.
 func titled(i int) (titles []string) {
 	for n := 9; n < 70; n += 10 {
 		titles = append(titles, fmt.Sprintf("%d-%02d paint thrustplate", i, n))
@@ -84,8 +85,7 @@ func titled(i int) (titles []string) {
 	return titles
 }
 
-// A word is looked up among the texts of the workspaces that a page is of, and
-// nowhere else.
+// A word is looked up only among the texts of the page's workspaces.
 func TestWordsAreOfTheirWorkspace(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -121,7 +121,7 @@ func TestWordsAreOfTheirWorkspace(t *testing.T) {
 		w.ada.Must("add_comment", apptest.Fields{"cardId": w.cards[0], "text": "a wiredrum"})
 		sound(t, s)
 		if got, led := finds(t, s.DB, bob, store.CardPage{}, "wiredrum"); !slices.Equal(got, moved[:1]) || led != 1 {
-			t.Errorf("what was said after the move is found on %q, by %d texts", got, led)
+			t.Errorf("a comment after the move is found on %q, through %d texts", got, led)
 		}
 		w.ada.Must("move_list_to_board", apptest.Fields{"listId": w.lists[0], "boardId": w.boards[1]})
 		check("after a list's move", bob, store.CardPage{}, both)
@@ -132,9 +132,9 @@ func TestWordsAreOfTheirWorkspace(t *testing.T) {
 	})
 }
 
-// Who is in more workspaces than a word is looked up in at once finds it in the
-// cards themselves; and in as many, by the index.
-func TestWordsOfVeryManyWorkspaces(t *testing.T) {
+// For a person in as many workspaces as one lookup covers, the index is used. For a
+// person in more, the cards are searched.
+func TestWordsOfManyWorkspaces(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newTwoWorkspaces(t, s)
@@ -160,23 +160,23 @@ func TestWordsOfVeryManyWorkspaces(t *testing.T) {
 		sound(t, s)
 		for _, q := range []string{"thrustplate", "thrustplate paint", "thrustpl*"} {
 			if got, led := finds(t, s.DB, ada, store.CardPage{}, q); !slices.Equal(got, both) || led != len(both) {
-				t.Errorf("in %d workspaces %s found %d cards by %d texts, want %d", store.MostWorkspaces, q, len(got), led, len(both))
+				t.Errorf("in %d workspaces, %s found %d cards through %d texts, want %d", store.MostWorkspaces, q, len(got), led, len(both))
 			}
 		}
 		add(store.MostWorkspaces, store.MostWorkspaces+1)
 		if got, led := finds(t, s.DB, ada, store.CardPage{}, "thrustplate"); !slices.Equal(got, both) || led != 0 {
-			t.Errorf("in one more it found %d cards by %d texts, want %d by none", len(got), led, len(both))
+			t.Errorf("in one more, it found %d cards through %d texts, want %d through none", len(got), led, len(both))
 		}
 		if got, led := finds(t, s.DB, ada, store.CardPage{WorkspaceID: w.workspaces[0]}, "thrustplate"); !slices.Equal(got,
 			titled(0)) || led != 7 {
-			t.Errorf("in one of them it found %q by %d texts", got, led)
+			t.Errorf("in one of them, it found %q through %d texts", got, led)
 		}
 	})
 }
 
-// An installation of before migration 021 has an index that knows no workspaces,
-// and nobody who knows the people without an address.
-func TestOpenIndexesWordsOfBefore(t *testing.T) {
+// Before migration 021, the index did not contain workspaces, and there was no list
+// of people without an address.
+func TestOpenReindexesOldWords(t *testing.T) {
 	t.Parallel()
 	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
 		file := filepath.Join(t.TempDir(), "newer.db")
@@ -196,7 +196,7 @@ func TestOpenIndexesWordsOfBefore(t *testing.T) {
 			for i, want := range [][]string{titled(0), titled(1)} {
 				got, led := finds(t, db, board.Person(w.ada.ID), store.CardPage{WorkspaceID: w.workspaces[i]}, "thrustplate")
 				if !slices.Equal(got, want) || led != len(want) {
-					t.Errorf("in workspace %d it found %q by %d texts", i, got, led)
+					t.Errorf("in workspace %d, it found %q through %d texts", i, got, led)
 				}
 			}
 			if got := apptest.Select(t, db, "SELECT workspace_id || ' ' || user_id FROM former_members ORDER BY 1"); !slices.Equal(got, former) {
@@ -220,7 +220,8 @@ func TestOpenIndexesWordsOfBefore(t *testing.T) {
 	})
 }
 
-// A server of the version before knows no column for the workspace of a text.
+// A server of the previous version does not know the column for the workspace of a
+// text.
 func TestOlderServersTextsAreIndexed(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -230,13 +231,13 @@ func TestOlderServersTextsAreIndexed(t *testing.T) {
 		})
 		sound(t, s)
 		if got, led := finds(t, s.DB, board.Person(w.bob.ID), store.CardPage{}, "wiredrum"); len(got) != 1 || led != 1 {
-			t.Errorf("it is found on %q, by %d texts", got, led)
+			t.Errorf("the text is found on %q, through %d texts", got, led)
 		}
 	})
 }
 
-// formerPeople gives a card of each workspace to somebody from elsewhere and to
-// Carol, whose account then ends, and returns who is a former member of what.
+// formerPeople assigns a card of each workspace to a person from elsewhere and to
+// Carol, deletes Carol's account, and returns the expected former members.
 func (w *twoWorkspaces) formerPeople(t *testing.T) (want []string) {
 	t.Helper()
 	carol := w.Person("Carol")
@@ -265,8 +266,8 @@ func (w *twoWorkspaces) formerPeople(t *testing.T) (want []string) {
 	return want
 }
 
-// The people without an address whom a report asks for are those of its
-// workspace, whichever way they lost it and the card came there.
+// A report reads only those people without an address who belong to its workspace,
+// however they lost the address and however the card got there.
 func TestReportPeopleAreOfTheWorkspace(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -293,7 +294,7 @@ func TestReportPeopleAreOfTheWorkspace(t *testing.T) {
 		if got, want := people(w.workspaces[1]), []string{"Ada 0", "Bob 0", "Deleted user 2", "Elsewhere 1 1"}; !slices.Equal(got, want) {
 			t.Errorf("the people of the second are %q, want %q", got, want)
 		}
-		// As a move to another board does that takes people along.
+		// Like a move to another board that keeps the assignees.
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			return tx.Change(ctx, "UPDATE cards SET board_id = $1, list_id = $2, rank = 'zz', number = 900 WHERE id = $3", w.boards[1],
 				w.lists[1], w.cards[0])
@@ -302,7 +303,7 @@ func TestReportPeopleAreOfTheWorkspace(t *testing.T) {
 			"Elsewhere 1 1"}; !slices.Equal(got, want) {
 			t.Errorf("after a move the people of the second are %q, want %q", got, want)
 		}
-		// Somebody with an address is asked for as a member alone.
+		// A person with an address is read only as a member.
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			return tx.Change(ctx, "UPDATE users SET email = 'back@example.com' WHERE name = 'Elsewhere 0'")
 		})
@@ -312,9 +313,9 @@ func TestReportPeopleAreOfTheWorkspace(t *testing.T) {
 	})
 }
 
-// What is asked on SQLite about one workspace, or by one person, finds its rows by
-// indexes that lead from there: no query reads a table from end to end, nor all
-// people who have no address.
+// On SQLite, queries about one workspace or for one person find their rows through
+// indexes that begin there. No query scans a whole table, or all people without an
+// address.
 func TestReadsStayInTheWorkspace(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
@@ -365,7 +366,7 @@ func TestReadsStayInTheWorkspace(t *testing.T) {
 		if err := s.DB.Read(ctx, board.Person(w.ada.ID), func(v *store.View) error {
 			plans, err := v.Explained(fn)
 			if len(plans) == 0 {
-				t.Errorf("%s asked nothing", name)
+				t.Errorf("%s ran no query", name)
 			}
 			for _, plan := range plans {
 				for line := range strings.Lines(plan) {
@@ -381,7 +382,7 @@ func TestReadsStayInTheWorkspace(t *testing.T) {
 	}
 }
 
-// scanned is a table that is read from end to end, or from an id on. Not meant
-// are the index of words, which is asked for words, what a query has put together
-// before (t, g, n, s, f, e, p and subqueries), and nothing.
+// scanned matches a step that scans a table, or reads it from an id on. It does not
+// match the full-text index or intermediate results (t, g, n, s, f, e, p and
+// subqueries).
 var scanned = regexp.MustCompile(`^SCAN (?:[abcdhijklmoqruvwxyz]|[a-z]{2,})\b(?:$| USING (?:COVERING )?INDEX)|^SEARCH .*\(id>\?\)$`)

@@ -13,13 +13,13 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// receiver is a collector that keeps what it gets, read by the messages that
-// OpenTelemetry publishes.
+// receiver is a collector that stores the requests it gets, decoded with
+// OpenTelemetry's own messages.
 type receiver struct {
 	*httptest.Server
 	t        *testing.T
 	mu       sync.Mutex
-	answers  []int // to the next requests; 200 when there is none
+	answers  []int // for the next requests; 200 after the last one
 	requests []*http.Request
 	got      []*spans.ResourceSpans
 }
@@ -36,7 +36,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	if q.Header.Get("Content-Encoding") == "gzip" {
 		var err error
 		if body, err = gzip.NewReader(q.Body); err != nil {
-			r.t.Errorf("the body is not packed: %v", err)
+			r.t.Errorf("the body is not compressed: %v", err)
 			return
 		}
 	}
@@ -64,7 +64,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	w.WriteHeader(status)
 }
 
-// spans are all that came, by name.
+// spans returns all spans received so far, by name.
 func (r *receiver) spans() map[string]*spans.Span {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -16,7 +16,8 @@ import (
 	"cardwall/internal/trace"
 )
 
-// tracer sends to an address as variables say; the last two come by turns.
+// tracer returns a tracer for a collector's address, with environment variables as
+// alternating names and values.
 func tracer(t *testing.T, address string, variables ...string) *trace.Tracer {
 	t.Helper()
 	set := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": address}
@@ -25,7 +26,7 @@ func tracer(t *testing.T, address string, variables ...string) *trace.Tracer {
 	}
 	o, on, err := trace.FromEnvironment(func(name string) string { return set[name] })
 	if err != nil || !on {
-		t.Fatalf("the settings are not taken: %v %v", on, err)
+		t.Fatalf("the settings are not accepted: %v %v", on, err)
 	}
 	o.Version, o.Log = "1.2.3", slog.New(slog.NewTextHandler(t.Output(), nil))
 	made := trace.New(o)
@@ -79,23 +80,23 @@ func TestSpansReachACollector(t *testing.T) {
 				about[a.Key] = a.Value.GetStringValue()
 			}
 			if about["service.name"] != "wall" || about["service.version"] != "1.2.3" || about["deployment.environment.name"] != "test" {
-				t.Errorf("the resource says %v", about)
+				t.Errorf("the resource is %v", about)
 			}
 			got := r.spans()
 			whole, part, past, other := got["GET /cards"], got["below"], got["past"], got["linked"]
 			if whole == nil || part == nil || past == nil || other == nil || got["cause"] == nil {
-				t.Fatalf("of five spans came %v", got)
+				t.Fatalf("got the spans %v, want five", got)
 			}
 			if hex.EncodeToString(whole.TraceId) != parent[3:35] || hex.EncodeToString(whole.ParentSpanId) != parent[36:52] ||
 				whole.TraceState != "a=1,b=2" || whole.Kind != spans.Span_SPAN_KIND_SERVER || whole.Flags != 0x301 {
-				t.Errorf("the trace of the caller is not gone on with: %v", whole)
+				t.Errorf("the caller's trace is not continued: %v", whole)
 			}
 			if want := "00-" + parent[3:35] + "-" + hex.EncodeToString(whole.SpanId) + "-01"; header.Get("Traceresponse") != want {
-				t.Errorf("the caller is told %q, want %q", header.Get("Traceresponse"), want)
+				t.Errorf("the traceresponse is %q, want %q", header.Get("Traceresponse"), want)
 			}
 			if !bytes.Equal(part.ParentSpanId, whole.SpanId) || !bytes.Equal(part.TraceId, whole.TraceId) ||
 				part.Kind != spans.Span_SPAN_KIND_CLIENT || part.Flags != 0x101 {
-				t.Errorf("the span below is not below: %v", part)
+				t.Errorf("the child span has the wrong parent: %v", part)
 			}
 			if part.Status.GetCode() != spans.Status_STATUS_CODE_ERROR || whole.Status.GetCode() != spans.Status_STATUS_CODE_UNSET {
 				t.Errorf("the states are %v and %v", part.Status, whole.Status)
@@ -105,11 +106,11 @@ func TestSpansReachACollector(t *testing.T) {
 				t.Errorf("the attributes are %v", part.Attributes)
 			}
 			if took := past.EndTimeUnixNano - past.StartTimeUnixNano; took != uint64(time.Second) {
-				t.Errorf("what is past took %d ns", took)
+				t.Errorf("the past span took %d ns", took)
 			}
 			if part.EndTimeUnixNano < part.StartTimeUnixNano || part.StartTimeUnixNano < whole.StartTimeUnixNano ||
 				part.EndTimeUnixNano > whole.EndTimeUnixNano {
-				t.Errorf("the span below lasts from %d to %d, the one above from %d to %d", part.StartTimeUnixNano, part.EndTimeUnixNano,
+				t.Errorf("the child span lasts from %d to %d, its parent from %d to %d", part.StartTimeUnixNano, part.EndTimeUnixNano,
 					whole.StartTimeUnixNano, whole.EndTimeUnixNano)
 			}
 			if l := other.Links; len(l) != 1 || !bytes.Equal(l[0].TraceId, got["cause"].TraceId) ||
@@ -156,7 +157,7 @@ func TestTraceparent(t *testing.T) {
 	}
 	_, s := to.Receive(request("Traceparent", parent, "Traceparent", parent), "x")
 	if s.TraceID() == id {
-		t.Error("of two headers one is followed")
+		t.Error("one of two traceparent headers was used")
 	}
 	s.End()
 }
@@ -167,7 +168,7 @@ func TestSamplers(t *testing.T) {
 	const unsampled = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
 	for _, c := range []struct {
 		sampler, argument     string
-		alone, sampled, other bool // whether a request without a parent, with a sampled one, with another is recorded
+		alone, sampled, other bool // whether a request is recorded: without a parent, with a sampled parent, with another parent
 	}{
 		{"", "", true, true, false},
 		{"always_on", "", true, true, true},
@@ -197,12 +198,12 @@ func TestSamplers(t *testing.T) {
 			recorded++
 		}
 	}
-	if recorded < 2_200 || recorded > 2_800 { // more than six deviations
-		t.Errorf("of 10,000 traces a quarter is to be recorded, and %d are", recorded)
+	if recorded < 2_200 || recorded > 2_800 { // more than six standard deviations
+		t.Errorf("%d of 10,000 traces are recorded, want about a quarter", recorded)
 	}
 }
 
-func TestCollectorThatTakesNothing(t *testing.T) {
+func TestFailingCollector(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name       string
@@ -226,7 +227,7 @@ func TestCollectorThatTakesNothing(t *testing.T) {
 			}
 		})
 	}
-	t.Run("nobody holds up the program", func(t *testing.T) {
+	t.Run("a hanging collector does not block the program", func(t *testing.T) {
 		t.Parallel()
 		stuck := make(chan struct{})
 		hangs := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-stuck }))
@@ -247,7 +248,7 @@ func TestCollectorThatTakesNothing(t *testing.T) {
 		_, late := to.Start(t.Context(), "late", trace.Internal, trace.Link{})
 		late.End()
 		if to.Lost() != 1001 || time.Since(begun) > time.Minute { // the request's own time-out is ten minutes
-			t.Errorf("%d lost, and it took %s to end", to.Lost(), time.Since(begun))
+			t.Errorf("%d spans were lost, want 1001; the shutdown took %s", to.Lost(), time.Since(begun))
 		}
 	})
 }
@@ -261,7 +262,7 @@ func TestNothingIsRecordedUnlessAsked(t *testing.T) {
 		_, r := none.Receive(q, "x")
 		below, b := trace.Begin(ctx, "x", trace.Internal)
 		if s != nil || r != nil || b != nil || below != ctx {
-			t.Fatal("a span was made")
+			t.Fatal("a span was created")
 		}
 		b.Text("a", "b")
 		b.Number("a", 1)
@@ -269,7 +270,7 @@ func TestNothingIsRecordedUnlessAsked(t *testing.T) {
 		b.Fail("x")
 		b.End()
 	}); n != 0 {
-		t.Errorf("it costs %v allocations to record nothing", n)
+		t.Errorf("recording nothing costs %v allocations, want 0", n)
 	}
 	none.Close(ctx)
 }
@@ -287,7 +288,7 @@ func TestLogsNameTheTrace(t *testing.T) {
 	one, two, _ := strings.Cut(out.String(), "\n")
 	if want := "trace_id=" + parent[3:35] + " span_id=" + s.ID(); !strings.Contains(one, want) || !strings.Contains(one, "a=b") ||
 		strings.Contains(two, "trace_id") {
-		t.Errorf("the lines are %q and %q, want %q in the first alone", one, two, want)
+		t.Errorf("the lines are %q and %q, want %q in the first only", one, two, want)
 	}
 }
 

@@ -17,8 +17,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// listen serves a service on 127.0.0.1 with small buffers, so that a slow reader
-// stops the server soon.
+// listen serves a service on 127.0.0.1 with small buffers, so that a slow reader soon blocks the
+// server's writes.
 func listen(t *testing.T, s *apptest.Service) (address string) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(s.Handler)
@@ -77,9 +77,9 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// Slow readers of exports hold nothing but room on the disk: others get their reports
-// and exports, and writes are seen. What was read before a change does not have it.
-func TestSlowExportsKeepNobodyWaiting(t *testing.T) {
+// Slow readers of exports use only disk space: other people get their reports and exports, and
+// their writes are visible. An export does not contain changes made after it was read.
+func TestSlowExportsDoNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, bob, eve := s.Person("Ada"), s.Person("Bob"), s.Person("Eve")
@@ -108,7 +108,7 @@ func TestSlowExportsKeepNobodyWaiting(t *testing.T) {
 		eve.Must("export_board", apptest.Fields{"boardId": id})
 		ada.Must("update_board", apptest.Fields{"boardId": id, "name": "Renamed"})
 		if took := time.Since(begun); took > 20*time.Second {
-			t.Errorf("beside slow exports the others took %s", took)
+			t.Errorf("during slow exports, other requests took %s", took)
 		}
 		for _, c := range slow[1:] { // cancelled
 			_ = c.Close()
@@ -129,8 +129,8 @@ func TestSlowExportsKeepNobodyWaiting(t *testing.T) {
 	})
 }
 
-// A reader that takes next to nothing is cut off.
-func TestTooSlowReadersAreCutOff(t *testing.T) {
+// A reader that receives almost nothing is disconnected.
+func TestTooSlowReadersAreDisconnected(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{SlowWindow: time.Second}, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -141,13 +141,13 @@ func TestTooSlowReadersAreCutOff(t *testing.T) {
 		eventually(t, "the export goes on", func() bool { return s.Spool.Used() == 0 })
 		text, err := io.ReadAll(c)
 		if bytes.Contains(text, []byte(`"complete":true}`)) {
-			t.Errorf("it got all of the %d bytes: %v", len(text), err)
+			t.Errorf("the reader got all %d bytes: %v", len(text), err)
 		}
 	})
 }
 
-// A stream for which there is no room says so before its first byte or breaks off.
-func TestExportsBeyondTheRoomBreakOff(t *testing.T) {
+// An export that does not fit into the spool fails before its first byte, or ends early.
+func TestExportsBeyondTheSpoolLimitEndEarly(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{SpoolLimit: 9 << 20})
 	ada := s.Person("Ada")
@@ -158,14 +158,14 @@ func TestExportsBeyondTheRoomBreakOff(t *testing.T) {
 	_ = c.SetReadBuffer(1 << 20)
 	text, _ := io.ReadAll(c)
 	if bytes.Contains(text, []byte(`"complete":true}`)) {
-		t.Errorf("it got %d bytes", len(text))
+		t.Errorf("the reader got %d bytes", len(text))
 	}
 	eventually(t, "the room is not free", func() bool { return s.Spool.Used() == 0 })
 	ada.Must("get_board", apptest.Fields{"boardId": id})
 }
 
-// One person has two uploads at a time. A cancelled one frees its room at once, and
-// one that drips is ended.
+// A person can run two uploads at a time. A cancelled upload frees its space at once, and a very
+// slow one is ended.
 func TestUploadsAreBounded(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{SlowWindow: 2 * time.Second, SpoolLimit: 8 << 20}, func(t *testing.T, s *apptest.Service) {
@@ -193,7 +193,7 @@ func TestUploadsAreBounded(t *testing.T) {
 		}
 		long := strings.ReplaceAll(trelloOf(1000), `"desc":""`, `"desc":"`+strings.Repeat("x", 3000)+`"`)
 		if status, lines := upload(bob, workspace, "trello", "application/json", long); status != http.StatusServiceUnavailable {
-			t.Errorf("an upload without room: %d %+v", status, lines)
+			t.Errorf("an upload that does not fit: %d %+v", status, lines)
 		}
 		_ = open[0].Close()
 		eventually(t, "a cancelled upload keeps its room", func() bool { return s.Spool.Used() <= part })
@@ -212,7 +212,7 @@ func TestUploadsAreBounded(t *testing.T) {
 		}
 		text, _ := io.ReadAll(response.Body)
 		if response.StatusCode != http.StatusBadRequest || !bytes.Contains(text, []byte(`"reason":"too_slow"`)) {
-			t.Errorf("a dripping upload: %d %s", response.StatusCode, text)
+			t.Errorf("a very slow upload: %d %s", response.StatusCode, text)
 		}
 		_ = open[1].Close()
 		dripping.Wait()
