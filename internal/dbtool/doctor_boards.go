@@ -33,7 +33,8 @@ func boardChecks() []check {
 				" > b.reduced_to THEN " + last + " - b.reduced_to ELSE 0 END"},
 		{what: "board %s: its most recent changes are missing", how: lostHow,
 			text: "SELECT b.id FROM boards b WHERE " + whole + "b.version > b.reduced_to AND b.version > " + last},
-		{what: "board %s: its version is lower than that of its last change", text: "SELECT b.id FROM boards b WHERE " + whole + "b.version < " + last,
+		{what: "board %s: its version is lower than that of its last change",
+			text: "SELECT b.id FROM boards b WHERE " + whole + "b.version < " + last,
 			repair: func(ctx context.Context, tx *store.RawTx, id string) error {
 				if err := tx.LockBoard(ctx, id); err != nil {
 					return err

@@ -68,7 +68,8 @@ func TestBothSchemasAreTheSame(t *testing.T) {
 		if strings.HasPrefix(c, "texts.workspace_id ") {
 			continue // for the search index
 		}
-		theirs = append(theirs, strings.TrimSuffix(strings.Join(strings.Fields(c), " "), "::text")) // PostgreSQL appends this to the default of a text
+		// PostgreSQL appends ::text to the default of a text.
+		theirs = append(theirs, strings.TrimSuffix(strings.Join(strings.Fields(c), " "), "::text"))
 	}
 	compare("columns", columns, theirs)
 
