@@ -46,7 +46,8 @@ type ListBoardChangesInput struct {
 
 // ListBoardChanges returns the changes after a version, in order. The versions of
 // consecutive changes have no gaps: if retention has removed one of them, the
-// request is refused.
+// request is refused. Changes that a job is still recording, and those after them, are
+// returned when it has recorded all of them.
 func ListBoardChanges(ctx context.Context, v *store.View, in ListBoardChangesInput) (op.Page[board.Entry], error) {
 	since := in.Since
 	if err := in.After(&since); err != nil {
@@ -60,8 +61,12 @@ func ListBoardChanges(ctx context.Context, v *store.View, in ListBoardChangesInp
 		return op.Page[board.Entry]{}, board.Invalid("since must not be greater than the board's version, "+
 			"which is %d.", b.Version).In("since", board.RuleValue)
 	}
+	last, err := v.RecordedTo(ctx, in.BoardID, since)
+	if err != nil {
+		return op.Page[board.Entry]{}, err
+	}
 	entries, err := v.Changes(ctx, in.BoardID, since, in.Size()+1)
-	if err == nil && !contiguous(entries, since, b.Version, in.Size()) {
+	if err == nil && !contiguous(entries, since, last, in.Size()) {
 		fault := board.Invalid("since: changes after version %d are no longer kept. Read the board again, and continue from its version, "+
 			"which is %d.", since, b.Version).In("since", board.RuleValue)
 		fault.Reason = board.ReasonChangesRemoved
@@ -74,7 +79,7 @@ func ListBoardChanges(ctx context.Context, v *store.View, in ListBoardChangesInp
 }
 
 // contiguous reports whether a page has every change after a version: up to the
-// last version of the board, unless the page is full.
+// last recorded version, unless the page is full.
 func contiguous(entries []board.Entry, since, last int64, size int) bool {
 	for _, e := range entries {
 		if since++; e.BoardVersion != since {

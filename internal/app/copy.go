@@ -134,11 +134,11 @@ type CopyListInput struct {
 }
 
 // CopyList copies a list on its board, with its open cards but without their
-// comments.
-func CopyList(ctx context.Context, tx *store.Tx, in CopyListInput) (board.List, error) {
+// comments. A job makes the copy of a large list.
+func CopyList(ctx context.Context, tx *store.Tx, in CopyListInput) (board.List, *board.Job, error) {
 	list, err := tx.List(ctx, in.ListID, board.Edit)
 	if err != nil {
-		return list, err
+		return list, nil, err
 	}
 	at := board.After(list.ID)
 	if in.Position != nil {
@@ -146,19 +146,27 @@ func CopyList(ctx context.Context, tx *store.Tx, in CopyListInput) (board.List, 
 	}
 	if in.Name != nil {
 		if list.Name, err = title("name", *in.Name); err != nil {
-			return list, err
+			return list, nil, err
 		}
 	}
-	if err := roomForList(tx, list.BoardID, list.OpenCards, list.OpenCards); err != nil {
-		return list, err
+	if err := roomForList(tx.View, list.BoardID, list.OpenCards, list.OpenCards); err != nil {
+		return list, nil, err
+	}
+	large, err := isLargeList(ctx, tx.View, list)
+	if err != nil {
+		return list, nil, err
+	}
+	if large {
+		job, err := startListCopy(ctx, tx, list, at)
+		return board.List{}, &job, err
 	}
 	cards, err := tx.CardsOf(ctx, list.ID, false)
 	if err != nil {
-		return list, err
+		return list, nil, err
 	}
 	list.ID = tx.NewID("lst_")
 	renew(tx.View, cards, list.ID, false)
-	return list, addList(ctx, tx, &list, cards, at)
+	return list, nil, addList(ctx, tx, &list, cards, at)
 }
 
 // addList inserts a new list with its cards into a board.

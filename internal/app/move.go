@@ -110,7 +110,7 @@ func MoveListToBoard(ctx context.Context, tx *store.Tx, in MoveListToBoardInput)
 	if err != nil {
 		return MovedList{}, err
 	}
-	if err := roomForList(tx, in.BoardID, list.OpenCards, len(cards)); err != nil {
+	if err := roomForList(tx.View, in.BoardID, list.OpenCards, len(cards)); err != nil {
 		return MovedList{}, err
 	}
 	d, err := refit(ctx, tx, cards, in.BoardID)
@@ -162,8 +162,8 @@ func named(tx *store.Tx, boardID string) string {
 
 // roomForList returns an error if a board has no room for another list with a
 // number of open cards and of cards in total.
-func roomForList(tx *store.Tx, boardID string, open, all int) error {
-	a, limits := tx.On(boardID), tx.Limits()
+func roomForList(v *store.View, boardID string, open, all int) error {
+	a, limits := v.On(boardID), v.Limits()
 	if err := board.Room("open lists on a board", a.OpenLists, 1, limits.OpenLists); err != nil {
 		return err
 	}

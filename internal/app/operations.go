@@ -240,8 +240,9 @@ func registerLists(r *op.Registry) {
 			"lists the labels and assignees that had to be dropped. Moving out of a confidential board also "+
 			"requires the scope admin.",
 		MoveListToBoard, op.Destructive)
-	op.Command(r, "copy_list", "POST /lists/{listId}/copy",
-		"Copy a list with its open cards on the same board. The copied cards are not done.", CopyList, op.Creates)
+	op.Long(r, "copy_list", "POST /lists/{listId}/copy",
+		"Copy a list with its open cards on the same board. The copied cards are not done. A job makes the copy of a large list.",
+		CopyList, listOfJob, op.Creates)
 	op.Command(r, "archive_list", "POST /lists/{listId}/archive",
 		"Archive a list together with its cards. The cards cannot be changed until the list is "+
 			"restored.", ArchiveList)

@@ -11,7 +11,12 @@ const (
 	JobImport       JobKind = "import_board"
 	JobCopyBoard    JobKind = "copy_board"
 	JobFromTemplate JobKind = "create_board_from_template"
+	JobCopyList     JobKind = "copy_list"
 )
+
+// MakesList reports whether a job of the kind makes a list on a board, instead of
+// boards.
+func (k JobKind) MakesList() bool { return k == JobCopyList }
 
 // JobState is the state of a job.
 type JobState string
@@ -28,16 +33,17 @@ const (
 // Ended reports whether the state is final.
 func (s JobState) Ended() bool { return s == JobDone || s == JobFailed || s == JobCancelled }
 
-// Job is long work of a person: an import, or a copy of a large board.
+// Job is long work of a person: an import, or a copy of a large board or list.
 type Job struct {
 	ID          string        `json:"id" doc:"The job's id." example:"job_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Kind        JobKind       `json:"kind" doc:"What it does: import_board, copy_board or create_board_from_template. The list may grow." example:"copy_board"`
+	Kind        JobKind       `json:"kind" doc:"What it does: import_board, copy_board, create_board_from_template or copy_list. The list may grow." example:"copy_board"`
 	State       JobState      `json:"state" enum:"queued,running,done,failed,cancelled" doc:"Its state; done, failed and cancelled are final." example:"running"`
 	WorkspaceID string        `json:"workspaceId" doc:"The workspace that it works in." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Name        string        `json:"name" doc:"The name of the board that it makes, or of the first board of an import." example:"Launch in May"`
+	Name        string        `json:"name" doc:"The name of the board or list that it makes, or of the first board of an import." example:"Launch in May"`
 	Done        int           `json:"done" doc:"How many records it has written." example:"1200"`
 	Total       int           `json:"total" doc:"How many records it will write; 0 while that is unknown." example:"3000"`
 	BoardIDs    []string      `json:"boardIds" doc:"The boards that it made; empty until it is done."`
+	ListID      *string       `json:"listId" doc:"The list that it made; null until it is done, and for a job that makes boards." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Report      *ImportReport `json:"report" doc:"What an import that is done has made, and what it skipped or changed; null otherwise."`
 	Error       *JobError     `json:"error" doc:"Why it failed; null if it did not fail."`
 	CreatedAt   Instant       `json:"createdAt" format:"date-time" doc:"When it was created." example:"2026-03-01T09:00:00.000Z"`

@@ -1,4 +1,4 @@
-// Package job runs long work: imports, and copies of large boards. A job is a row
+// Package job runs long work: imports, and copies of large boards and lists. A job is a row
 // in the database. It runs in slices of a few milliseconds of writing each, with
 // a pause after each, so that nobody waits for it. What it makes is visible when
 // it is complete. If a server dies, another one continues its jobs.
@@ -29,7 +29,7 @@ const (
 	lease       = 10 * time.Second // a failed server's jobs continue elsewhere after this time
 	renewEvery  = 2 * time.Second  // interval of renewing the leases
 	triesOfJob  = 5                // attempts at a job that fails unexpectedly or stops its server
-	cardsPurged = 50               // cards of an abandoned board deleted per transaction
+	cardsPurged = 50               // cards of an abandoned board or list deleted per transaction
 	partsPurged = 20               // parts deleted per transaction
 	againAfter  = time.Second      // after a failure
 )
@@ -42,6 +42,8 @@ type Options struct {
 	// Draft adds the boards of a job to a draft. It is not called for jobs whose
 	// parts were stored when they were created.
 	Draft func(ctx context.Context, d *store.Draft, j *store.RunningJob) error
+
+	Lists Lists
 
 	Metrics *Metrics // nil for none
 	Log     *slog.Logger
@@ -196,8 +198,12 @@ func (e *Engine) run(ctx context.Context, j *store.RunningJob) {
 	}
 	e.o.Metrics.ended(j.Kind, "failed", time.Since(began))
 	if err := e.slice(ctx, func(tx *store.Tx) error {
-		if _, err := tx.HoldJob(ctx, j.ID, e.o.Holder); err != nil {
+		held, err := tx.HoldJob(ctx, j.ID, e.o.Holder)
+		if err != nil {
 			return err
+		}
+		if held.Recorded >= 0 { // what it made is visible
+			return tx.EndJobList(ctx, j.ID, false)
 		}
 		return tx.FailJob(ctx, j.ID, board.JobError{Code: fault.Code, Message: fault.Message})
 	}); err != nil && !errors.Is(err, store.ErrJobLost) {
@@ -209,6 +215,9 @@ func (e *Engine) run(ctx context.Context, j *store.RunningJob) {
 func (e *Engine) work(ctx context.Context, j *store.RunningJob) error {
 	if j.Tries > triesOfJob {
 		return fmt.Errorf("stopped its server %d times", triesOfJob)
+	}
+	if j.Kind.MakesList() {
+		return e.workOnList(ctx, j)
 	}
 	if j.Parts < 0 {
 		if err := e.draft(ctx, j); err != nil {
@@ -223,19 +232,23 @@ func (e *Engine) work(ctx context.Context, j *store.RunningJob) error {
 	return e.finish(ctx, j)
 }
 
-// draft stores the parts of a job. An earlier, incomplete attempt is dropped.
-func (e *Engine) draft(ctx context.Context, j *store.RunningJob) error {
+// dropParts deletes the parts of an earlier, incomplete attempt.
+func (e *Engine) dropParts(ctx context.Context, j *store.RunningJob) error {
 	for {
 		var n int64
 		if err := e.held(ctx, j, func(tx *store.Tx) (err error) {
 			n, err = tx.PurgeJobParts(ctx, j.ID, partsPurged)
 			return err
-		}); err != nil {
+		}); err != nil || n < partsPurged {
 			return err
 		}
-		if n < partsPurged {
-			break
-		}
+	}
+}
+
+// draft stores the parts of a job.
+func (e *Engine) draft(ctx context.Context, j *store.RunningJob) error {
+	if err := e.dropParts(ctx, j); err != nil {
+		return err
 	}
 	parts, total := 0, 0
 	err := e.o.DB.Stream(ctx, j.Caller, func(v *store.View) error {
@@ -244,7 +257,7 @@ func (e *Engine) draft(ctx context.Context, j *store.RunningJob) error {
 			return err
 		}
 		d := v.NewDraft(w, func(p store.Part) error {
-			if err := e.StorePart(ctx, j.ID, parts, p); err != nil {
+			if err := e.storeOwnPart(ctx, j, parts, p); err != nil {
 				return err
 			}
 			parts++
@@ -269,12 +282,8 @@ func (e *Engine) draft(ctx context.Context, j *store.RunningJob) error {
 // allowed returns the workspace of a job, in which its caller may still create
 // boards.
 func allowed(ctx context.Context, v *store.View, j *store.RunningJob) (board.Workspace, error) {
-	ok, err := v.JobCallerAllowed(ctx)
-	if err != nil {
+	if err := callerAllowed(ctx, v); err != nil {
 		return board.Workspace{}, err
-	}
-	if !ok {
-		return board.Workspace{}, board.Forbidden("The account or the token that started this was closed or revoked.")
 	}
 	w, err := v.Workspace(ctx, j.WorkspaceID, board.CreateBoards)
 	if board.IsCode(err, board.CodeNotFound) {
@@ -283,7 +292,25 @@ func allowed(ctx context.Context, v *store.View, j *store.RunningJob) (board.Wor
 	return w, err
 }
 
-// StorePart stores a part of a job's draft.
+// callerAllowed returns an error if the caller of a job can no longer do anything.
+func callerAllowed(ctx context.Context, v *store.View) error {
+	ok, err := v.JobCallerAllowed(ctx)
+	if err == nil && !ok {
+		err = board.Forbidden("The account or the token that started this was closed or revoked.")
+	}
+	return err
+}
+
+// storeOwnPart is StorePart for a job that the engine runs.
+func (e *Engine) storeOwnPart(ctx context.Context, j *store.RunningJob, n int, p store.Part) error {
+	body, err := pack(p)
+	if err != nil {
+		return err
+	}
+	return e.held(ctx, j, func(tx *store.Tx) error { return tx.StoreJobPart(ctx, j.ID, n, body) })
+}
+
+// StorePart stores a part of a job that another component receives.
 func (e *Engine) StorePart(ctx context.Context, jobID string, n int, p store.Part) error {
 	body, err := pack(p)
 	if err != nil {
@@ -292,16 +319,21 @@ func (e *Engine) StorePart(ctx context.Context, jobID string, n int, p store.Par
 	return e.slice(ctx, func(tx *store.Tx) error { return tx.StoreJobPart(ctx, jobID, n, body) })
 }
 
-// write writes one part.
-func (e *Engine) write(ctx context.Context, j *store.RunningJob, n int) error {
+// part reads one part.
+func (e *Engine) part(ctx context.Context, j *store.RunningJob, n int) (store.Part, error) {
 	var packed []byte
 	if err := e.o.DB.Read(ctx, board.System(), func(v *store.View) (err error) {
 		packed, err = v.JobPart(ctx, j.ID, n)
 		return err
 	}); err != nil {
-		return err
+		return store.Part{}, err
 	}
-	p, err := unpack(packed)
+	return unpack(packed)
+}
+
+// write writes one part.
+func (e *Engine) write(ctx context.Context, j *store.RunningJob, n int) error {
+	p, err := e.part(ctx, j, n)
 	if err != nil {
 		return err
 	}
@@ -336,7 +368,12 @@ func (e *Engine) finish(ctx context.Context, j *store.RunningJob) error {
 
 // held runs fn in a slice if the server still has the job.
 func (e *Engine) held(ctx context.Context, j *store.RunningJob, fn func(*store.Tx) error) error {
-	return e.slice(ctx, func(tx *store.Tx) error {
+	return e.heldFor(ctx, board.System(), j, fn)
+}
+
+// heldFor is held for a caller.
+func (e *Engine) heldFor(ctx context.Context, caller board.Caller, j *store.RunningJob, fn func(*store.Tx) error) error {
+	return e.sliceFor(ctx, caller, func(tx *store.Tx) error {
 		if _, err := tx.HoldJob(ctx, j.ID, e.o.Holder); err != nil {
 			return err
 		}
@@ -346,7 +383,11 @@ func (e *Engine) held(ctx context.Context, j *store.RunningJob, fn func(*store.T
 
 // slice runs one short transaction of the service.
 func (e *Engine) slice(ctx context.Context, fn func(*store.Tx) error) error {
-	took, err := e.o.DB.WriteSlice(ctx, fn)
+	return e.sliceFor(ctx, board.System(), fn)
+}
+
+func (e *Engine) sliceFor(ctx context.Context, caller board.Caller, fn func(*store.Tx) error) error {
+	took, err := e.o.DB.WriteSliceFor(ctx, caller, fn)
 	e.o.Metrics.sliced(took)
 	if e.sliced != nil {
 		e.sliced()
@@ -376,6 +417,13 @@ func (e *Engine) sweep(ctx context.Context) time.Duration {
 			more = true
 			_, err = tx.PurgeBoard(ctx, id, cardsPurged)
 			return err
+		}
+		if id, err = tx.AbandonedList(ctx); err != nil {
+			return err
+		}
+		if id != "" {
+			more = true
+			return tx.PurgeHiddenList(ctx, id, cardsPurged)
 		}
 		n, err := tx.PurgeJobParts(ctx, "", partsPurged)
 		more = n > 0

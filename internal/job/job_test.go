@@ -86,7 +86,8 @@ func (w *wall) run(holder, id string, sliced func(n int) (stop bool)) board.Job 
 	w.T.Helper()
 	ctx, cancel := context.WithCancel(w.T.Context())
 	defer cancel()
-	e := job.New(job.Options{DB: w.DB, Holder: holder, Draft: app.DraftJob, Log: slog.New(slog.DiscardHandler)})
+	e := job.New(job.Options{DB: w.DB, Holder: holder, Draft: app.DraftJob, Log: slog.New(slog.DiscardHandler),
+		Lists: job.Lists{Draft: app.DraftListJob, Show: app.ShowListJob, Event: app.EventOfListJob}})
 	var mu sync.Mutex // slices of a job and of the sweep end in different goroutines
 	n := 0
 	e.OnSlice(func() {

@@ -45,7 +45,7 @@ func newTool(r *op.Registry, o *op.Operation) (*tool, error) {
 		t.listed.Description += " Returns a link to the document (for the same token), its size and its counts, not the document itself."
 	}
 	if o.Starts() {
-		t.listed.Description += " If that takes longer than 20 seconds, returns a job: get_job returns its progress and the boards that it made."
+		t.listed.Description += " If that takes longer than 20 seconds, returns a job: get_job returns its progress and what it made."
 	}
 	if filters != nil {
 		t.listed.Description += " The filters are the same as in " + filtered + "."

@@ -13,9 +13,31 @@ import (
 const entryColumns = "id, type, at, actor_type, actor_id, board_id, list_id, card_id, changes, version, client"
 
 // Changes returns a page of the changes of a board that a loader has loaded, in the
-// order of their versions, after a version.
+// order of their versions, after a version. It ends before versions whose entries a
+// job is still writing.
 func (v *View) Changes(ctx context.Context, boardID string, since int64, limit int) ([]board.Entry, error) {
+	return v.entries(ctx, "WHERE board_id = $1 AND version > $2 AND "+recorded+" ORDER BY version LIMIT $3", boardID, since, limit)
+}
+
+// RecordedChanges is Changes without the versions whose entries a job is still
+// writing.
+func (v *View) RecordedChanges(ctx context.Context, boardID string, since int64, limit int) ([]board.Entry, error) {
 	return v.entries(ctx, "WHERE board_id = $1 AND version > $2 ORDER BY version LIMIT $3", boardID, since, limit)
+}
+
+// recorded is the condition that a version of the board $1 can be read in order after
+// version $2: no version between them is pending.
+const recorded = "version < COALESCE((SELECT min(p.first) FROM pending_activity p WHERE p.board_id = $1 AND p.last > $2), 9007199254740991)"
+
+// RecordedTo returns up to which version the changes of a board that a loader has
+// loaded can be read in order after a version.
+func (v *View) RecordedTo(ctx context.Context, boardID string, since int64) (int64, error) {
+	var first sql.NullInt64
+	_, err := v.one(ctx, "SELECT min(p.first) FROM pending_activity p WHERE p.board_id = $1 AND p.last > $2", []any{boardID, since}, &first)
+	if !first.Valid {
+		return v.On(boardID).Version, err
+	}
+	return max(since, first.Int64-1), err
 }
 
 // Activity returns a page of the changes of a board that a loader has loaded, newest

@@ -210,11 +210,12 @@ func (tx *Tx) RemoveBoardMember(ctx context.Context, boardID, userID string) err
 }
 
 // UnassignFromBoard removes a person from the assignees of all cards of a board,
-// and returns these cards, open and archived.
+// and returns these cards, open and archived. Cards of a list that a job is still
+// making are not returned.
 func (tx *Tx) UnassignFromBoard(ctx context.Context, boardID, userID string) ([]string, error) {
 	var cards []string
 	err := tx.each(ctx, "SELECT k.card_id FROM card_assignees k JOIN cards c ON c.id = k.card_id WHERE k.user_id = $1 "+
-		"AND c.board_id = $2 ORDER BY k.card_id",
+		"AND c.board_id = $2 AND c.list_id NOT IN (SELECT list_id FROM job_lists) ORDER BY k.card_id",
 		[]any{userID, boardID}, func(rows *sql.Rows) error {
 			var id string
 			err := rows.Scan(&id)

@@ -19,6 +19,7 @@ const jobColumns = "j.id, j.kind, j.state, j.workspace_id, j.name, j.done, j.tot
 // jobResult is what a job has made.
 type jobResult struct {
 	BoardIDs []string            `json:"boardIds"`
+	ListID   *string             `json:"listId,omitempty"`
 	Report   *board.ImportReport `json:"report,omitempty"`
 }
 
@@ -33,7 +34,7 @@ func scanJob(rows *sql.Rows, more ...any) (j board.Job, err error) {
 	if result.Valid && j.State == board.JobDone {
 		r := jobResult{BoardIDs: j.BoardIDs}
 		err = json.Unmarshal([]byte(result.String), &r)
-		j.BoardIDs, j.Report = r.BoardIDs, r.Report
+		j.BoardIDs, j.ListID, j.Report = r.BoardIDs, r.ListID, r.Report
 	}
 	if fault.Valid && err == nil {
 		err = json.Unmarshal([]byte(fault.String), &j.Error)
@@ -158,10 +159,11 @@ func (v *View) RoomForJob(ctx context.Context, w board.Workspace, kind board.Job
 	return nil
 }
 
-// CancelJob cancels a job of the caller. A job that has ended stays as it is.
+// CancelJob cancels a job of the caller. A job that has ended stays as it is, and so
+// does one whose result is visible.
 func (tx *Tx) CancelJob(ctx context.Context, id string) (board.Job, error) {
 	if err := tx.exec(ctx, "UPDATE jobs SET state = $4, ended_at = $5, holder = '' WHERE id IN (SELECT j.id FROM jobs j WHERE "+ownJob+
-		" AND j.id = $3) AND ended_at IS NULL",
+		" AND j.id = $3) AND ended_at IS NULL AND NOT EXISTS (SELECT 1 FROM pending_activity p WHERE p.job_id = jobs.id)",
 		tx.caller.UserID, tx.caller.WorkspaceID, id, string(board.JobCancelled), int64(tx.now)); err != nil {
 		return board.Job{}, err
 	}
@@ -173,11 +175,12 @@ func (tx *Tx) CancelJob(ctx context.Context, id string) (board.Job, error) {
 // RunningJob is a job as the server that runs it sees it.
 type RunningJob struct {
 	board.Job
-	Caller  board.Caller
-	Input   []byte // JSON
-	Parts   int    // number of all parts; -1 if they are not stored yet
-	Written int    // number of parts that were written
-	Tries   int    // how often the job was claimed
+	Caller   board.Caller
+	Input    []byte // JSON
+	Parts    int    // number of all parts; -1 if they are not stored yet
+	Written  int    // number of parts that were written
+	Recorded int    // number of parts whose entries are in the activity; -1 until what the job makes is visible
+	Tries    int    // how often the job was claimed
 }
 
 // ClaimJob gives a job to a server for a time: the next one by turns of the
@@ -231,10 +234,11 @@ func (db *DB) ClaimJob(ctx context.Context, holder, only string, length time.Dur
 
 func (v *View) runningJob(ctx context.Context, id string) (*RunningJob, error) {
 	r := &RunningJob{}
-	err := v.each(ctx, "SELECT "+jobColumns+", j.caller, j.input, COALESCE(j.parts, -1), j.written, j.tries FROM jobs j WHERE j.id = $1",
+	err := v.each(ctx, "SELECT "+jobColumns+", j.caller, j.input, COALESCE(j.parts, -1), j.written, "+
+		"COALESCE((SELECT p.written FROM pending_activity p WHERE p.job_id = j.id), -1), j.tries FROM jobs j WHERE j.id = $1",
 		[]any{id}, func(rows *sql.Rows) (err error) {
 			var caller string
-			if r.Job, err = scanJob(rows, &caller, &r.Input, &r.Parts, &r.Written, &r.Tries); err != nil {
+			if r.Job, err = scanJob(rows, &caller, &r.Input, &r.Parts, &r.Written, &r.Recorded, &r.Tries); err != nil {
 				return err
 			}
 			var c jobCaller
@@ -384,11 +388,12 @@ func (v *View) AbandonedBoard(ctx context.Context) (id string, err error) {
 	return id, err
 }
 
-// JobsLeft reports whether jobs that have ended left boards or parts.
+// JobsLeft reports whether jobs that have ended left boards, lists or parts.
 func (db *DB) JobsLeft(ctx context.Context) (left bool, err error) {
 	err = db.Read(ctx, board.System(), func(v *View) error {
 		n, err := v.count(ctx, `SELECT count(*) FROM jobs j WHERE j.ended_at IS NOT NULL
-			AND (EXISTS (SELECT 1 FROM job_parts p WHERE p.job_id = j.id) OR EXISTS (SELECT 1 FROM job_boards b WHERE b.job_id = j.id))`)
+			AND (EXISTS (SELECT 1 FROM job_parts p WHERE p.job_id = j.id) OR EXISTS (SELECT 1 FROM job_boards b WHERE b.job_id = j.id)
+			OR EXISTS (SELECT 1 FROM job_lists l WHERE l.job_id = j.id))`)
 		left = n > 0
 		return err
 	})

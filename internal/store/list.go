@@ -17,7 +17,7 @@ const (
 	listTargetCount = "CASE WHEN l.wip_limit IS NULL THEN 0 ELSE " + listCount + " END"
 
 	listColumns = listFields + listCount
-	listFrom    = " FROM lists l JOIN boards b ON b.id = l.board_id" + accessJoins + "WHERE l.id = $1"
+	listFrom    = " FROM lists l JOIN boards b ON b.id = l.board_id" + accessJoins + "WHERE l.id = $1 AND " + search.ShownList
 	listLoad    = "SELECT " + accessColumns + ", " + listColumns + listFrom
 	listTarget  = "SELECT " + accessColumns + ", " + listFields + listTargetCount + listFrom
 	listLock    = "SELECT b.id FROM boards b JOIN lists l ON l.board_id = b.id WHERE l.id = $1 FOR UPDATE OF b"
@@ -65,7 +65,9 @@ func (tx *Tx) list(ctx context.Context, text, id string, need board.Capability) 
 // Archived lists are included on request.
 func (v *View) Lists(ctx context.Context, boardID string, archived bool, after string, limit int) ([]board.List, error) {
 	text := "SELECT " + listColumns + " FROM lists l WHERE l.board_id = $1 AND l.rank > $2"
-	if !archived {
+	if archived {
+		text += " AND " + search.ShownList
+	} else {
 		text += " AND l.archived_at IS NULL"
 	}
 	out := []board.List{}

@@ -218,7 +218,7 @@ func (v *View) ReportFlows(ctx context.Context, workspaceID string, since board.
 	text := "SELECT (SELECT string_agg(CASE WHEN c.done_at >= " + from + ` THEN concat_ws(':', c.created_at, c.done_at, c.moved_at)
 		ELSE CAST(c.created_at AS TEXT) END, ' ')
 		FROM cards c WHERE c.list_id = l.id AND (c.created_at >= ` + from + " OR c.done_at >= " + from + `))
-		FROM lists l WHERE l.board_id IN (` + v.boardsOf(CardPage{WorkspaceID: workspaceID}, &a) + ")"
+		FROM lists l WHERE ` + search.ShownList + " AND l.board_id IN (" + v.boardsOf(CardPage{WorkspaceID: workspaceID}, &a) + ")"
 	return v.each(ctx, text, a, func(rows *sql.Rows) error {
 		var cards sql.NullString
 		if err := rows.Scan(&cards); err != nil {

@@ -198,13 +198,16 @@ func (tx *Tx) RemoveNotifications(ctx context.Context, before board.Instant, lim
 // RemoveJobs removes at most limit jobs that ended before a time and returns how
 // many.
 func (tx *Tx) RemoveJobs(ctx context.Context, before board.Instant, limit int) (int64, error) {
-	return tx.affected(ctx, "DELETE FROM jobs WHERE id IN (SELECT id FROM jobs WHERE ended_at < $1 ORDER BY ended_at LIMIT $2)",
+	return tx.affected(ctx, "DELETE FROM jobs WHERE id IN (SELECT j.id FROM jobs j WHERE j.ended_at < $1 "+
+		"AND NOT EXISTS (SELECT 1 FROM job_boards b WHERE b.job_id = j.id) "+
+		"AND NOT EXISTS (SELECT 1 FROM job_lists l WHERE l.job_id = j.id) ORDER BY j.ended_at LIMIT $2)",
 		int64(before), limit)
 }
 
 // ReducedTo returns up to which version the activity of a board that a loader has
 // loaded is incomplete; 0 if all of it is there.
 func (v *View) ReducedTo(ctx context.Context, boardID string) (version int64, err error) {
-	_, err = v.one(ctx, "SELECT reduced_to FROM boards WHERE id = $1", []any{boardID}, &version)
+	_, err = v.one(ctx, "SELECT max(n) FROM (SELECT reduced_to AS n FROM boards WHERE id = $1 UNION ALL SELECT last FROM pending_activity "+
+		"WHERE board_id = $1) AS versions", []any{boardID}, &version)
 	return version, err
 }

@@ -30,12 +30,13 @@ type Occurrence struct {
 }
 
 // Occurrences returns a page of the changes of a board in their order, after a
-// version. It decodes the changes only of kinds that are wanted.
+// version. It decodes the changes only of kinds that are wanted. Like Changes, it ends
+// before versions whose entries a job is still writing.
 func (v *View) Occurrences(ctx context.Context, boardID string, after int64, limit int,
 	wanted func(board.Kind) bool) ([]Occurrence, error) {
 	var out []Occurrence
-	err := v.each(ctx, "SELECT "+entryColumns+", COALESCE(cause, '') FROM activity WHERE board_id = $1 AND version > $2 "+
-		"ORDER BY version LIMIT $3", []any{boardID, after, limit}, func(rows *sql.Rows) error {
+	err := v.each(ctx, "SELECT "+entryColumns+", COALESCE(cause, '') FROM activity WHERE board_id = $1 AND version > $2 AND "+recorded+
+		" ORDER BY version LIMIT $3", []any{boardID, after, limit}, func(rows *sql.Rows) error {
 		var (
 			o       Occurrence
 			changes []byte

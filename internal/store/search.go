@@ -239,7 +239,7 @@ func (v *View) named(ctx context.Context, p CardPage, n query.In) ([]string, err
 	}
 	switch n.Ref {
 	case query.RefList:
-		text = "SELECT l.id, l.name FROM lists l WHERE " + boards("l.board_id")
+		text = "SELECT l.id, l.name FROM lists l WHERE " + boards("l.board_id") + " AND " + search.ShownList
 	case query.RefLabel:
 		text = "SELECT l.id, l.name FROM labels l WHERE " + boards("l.board_id")
 	case query.RefBoard:

@@ -17,10 +17,15 @@ const (
 // again. All slices of a server take turns, so that together they use at most half of
 // the writer's time.
 func (db *DB) WriteSlice(ctx context.Context, fn func(*Tx) error) (took time.Duration, err error) {
+	return db.WriteSliceFor(ctx, board.System(), fn)
+}
+
+// WriteSliceFor is WriteSlice for a caller.
+func (db *DB) WriteSliceFor(ctx context.Context, caller board.Caller, fn func(*Tx) error) (took time.Duration, err error) {
 	db.slices.Lock()
 	defer db.slices.Unlock()
 	began := time.Now()
-	err = db.Write(ctx, board.System(), fn)
+	err = db.Write(ctx, caller, fn)
 	took = time.Since(began)
 	pause := leastPause
 	if !db.Shared() { // otherwise writers do not wait for each other

@@ -278,7 +278,7 @@ func (out *writer) activity(boardID string, n *countsRecord) error {
 		if err := out.ctx.Err(); err != nil {
 			return nil, err
 		}
-		return out.v.Changes(out.ctx, boardID, version, pageSize)
+		return out.v.RecordedChanges(out.ctx, boardID, version, pageSize)
 	}, func(e board.Entry) (int64, error) {
 		n.Activity++
 		return e.BoardVersion, out.value(entryRecord{ID: e.ID, Type: e.Type, At: e.At, Actor: e.Actor, ListID: e.ListID, CardID: e.CardID,

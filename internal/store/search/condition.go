@@ -18,8 +18,12 @@ const (
 // of a list that is archived or restored.
 const (
 	OpenCard     = "c.archived_at IS NULL AND l.archived_at IS NULL"
-	ArchivedCard = "(c.archived_at IS NOT NULL OR l.archived_at IS NOT NULL)"
+	ArchivedCard = "(c.archived_at IS NOT NULL OR l.archived_at IS NOT NULL) AND " + ShownList
 )
+
+// ShownList is the condition that a list, l, is not one that a job is still making.
+// Such a list is archived, so that conditions for open lists exclude it already.
+const ShownList = "l.id NOT IN (SELECT jl.list_id FROM job_lists jl)"
 
 // Compiler translates queries to SQL conditions over the card c and its list l,
 // one text for both databases. It reaches other tables by subqueries, so that a
@@ -36,7 +40,7 @@ func (Compiler) Archived(a query.Archived) string {
 	case query.ArchivedOnly:
 		return ArchivedCard
 	case query.ArchivedAll:
-		return always
+		return ShownList
 	case query.ArchivedNo:
 	}
 	return OpenCard

@@ -1,0 +1,378 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/board"
+)
+
+// A job that copies a list writes its cards before anyone can see them: the list is
+// archived, and job_lists hides it. One short transaction then makes the list visible
+// and takes the versions of all its changes. The job writes the entries of these
+// versions afterwards; until the last one is written, the changes of the board end
+// before them.
+
+// ListPart is some consecutive cards of a list that a job copies.
+type ListPart struct {
+	At    board.Instant `json:"at"`    // when the cards were created
+	Start int           `json:"start"` // the number of cards before them
+	After string        `json:"after"` // the card before the first one; "" for none
+	Ranks []string      `json:"ranks"`
+	Cards []WholeCard   `json:"cards"`
+}
+
+// Stored returns what the cards of the part store.
+func (p ListPart) Stored() board.Bytes {
+	var n int64
+	for _, c := range p.Cards {
+		n += c.bytes()
+	}
+	return board.Bytes(n)
+}
+
+// InsertHiddenList writes a list that a job makes at a position on a board, which must
+// be loaded. The list is hidden until ShowJobList.
+func (tx *Tx) InsertHiddenList(ctx context.Context, jobID string, l *board.List, at board.Position) error {
+	p, err := tx.findPosition(ctx, listSiblings(), l.BoardID, "", "", at)
+	if err != nil {
+		return err
+	}
+	l.Rank, l.CreatedAt, l.UpdatedAt = p.rank, tx.now, tx.now
+	tx.storedRecord(l.ID, l.BoardID, l.Name)
+	if err := tx.exec(ctx, `INSERT INTO lists (id, board_id, name, rank, wip_limit, wip_mode, archived_at, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $7)`,
+		l.ID, l.BoardID, l.Name, l.Rank, l.WIPLimit, string(l.WIPMode), int64(tx.now)); err != nil {
+		return fmt.Errorf("insert list: %w", err)
+	}
+	return tx.exec(ctx, "INSERT INTO job_lists (list_id, job_id, board_id) VALUES ($1, $2, $3)", l.ID, jobID, l.BoardID)
+}
+
+// ListBytes returns what the open cards of a list, whose board must be loaded, count as
+// storage.
+func (v *View) ListBytes(ctx context.Context, listID string) (n board.Bytes, err error) {
+	_, err = v.one(ctx, "SELECT "+cardBytes("c.list_id = $1 AND c.archived_at IS NULL"), []any{listID}, &n)
+	return n, err
+}
+
+// jobList is a list that a job makes.
+type jobList struct {
+	id, boardID        string
+	firstNumber, cards int
+}
+
+// jobList returns the list of a job and locks and loads its board, whatever the state
+// of the board is.
+func (tx *Tx) jobList(ctx context.Context, jobID string) (l jobList, err error) {
+	found, err := tx.one(ctx, "SELECT list_id, board_id, first_number, cards FROM job_lists WHERE job_id = $1", []any{jobID}, &l.id,
+		&l.boardID, &l.firstNumber, &l.cards)
+	if err == nil && !found {
+		err = board.Refuse(board.CodeNotFound, "The board was deleted.")
+	}
+	if err != nil {
+		return l, err
+	}
+	return l, tx.boardOfJob(ctx, l.boardID)
+}
+
+// boardOfJob locks and loads a board for a job, whatever the state of the board is.
+func (tx *Tx) boardOfJob(ctx context.Context, boardID string) error {
+	if err := tx.lock(ctx, boardLock, boardID); err != nil {
+		return err
+	}
+	var s accessScan
+	found, err := tx.one(ctx, "SELECT "+accessColumns+" FROM boards b"+accessJoins+"WHERE b.id = $1", []any{boardID, tx.caller.UserID},
+		s.dest()...)
+	if err == nil && !found {
+		err = board.Refuse(board.CodeNotFound, "The board was deleted.")
+	}
+	if err == nil {
+		tx.remember(s.result())
+	}
+	return err
+}
+
+// SetListParts marks the parts of a job that copies a list as complete, and takes the
+// numbers of its cards.
+func (tx *Tx) SetListParts(ctx context.Context, jobID string, parts, cards int) error {
+	l, err := tx.jobList(ctx, jobID)
+	if err != nil {
+		return err
+	}
+	if err := tx.exec(ctx, "UPDATE job_lists SET first_number = $1, cards = $2 WHERE job_id = $3", tx.On(l.boardID).NextNumber, cards,
+		jobID); err != nil {
+		return err
+	}
+	if err := tx.exec(ctx, "UPDATE boards SET next_number = next_number + $1 WHERE id = $2", cards, l.boardID); err != nil {
+		return err
+	}
+	return tx.SetJobParts(ctx, jobID, parts, 2*cards, nil) // each card and its entry
+}
+
+// WriteListPart writes the cards of a part to the hidden list of a job, without labels
+// that were deleted and people who can no longer see the board.
+func (tx *Tx) WriteListPart(ctx context.Context, jobID string, part int, p ListPart) error {
+	l, err := tx.jobList(ctx, jobID)
+	if err != nil {
+		return err
+	}
+	labelIDs, userIDs := p.used()
+	labels, err := tx.LabelsOf(ctx, l.boardID, labelIDs)
+	if err != nil {
+		return err
+	}
+	people, err := tx.PeopleOf(ctx, l.boardID, userIDs)
+	if err != nil {
+		return err
+	}
+	var r rows
+	for i, c := range p.Cards {
+		c.keepOnly(func(id string) bool { _, ok := labels[id]; return ok }, func(id string) bool { _, ok := people[id]; return ok })
+		c.BoardID, c.ListID, c.Number, c.Rank = l.boardID, l.id, l.firstNumber+p.Start+i, p.Ranks[i]
+		c.SetTimes(p.At)
+		if err := r.card(&c); err != nil {
+			return err
+		}
+		tx.grow(l.boardID, c.bytes(), 0)
+	}
+	if err := tx.writeRows(ctx, &r); err != nil {
+		return err
+	}
+	return tx.exec(ctx, "UPDATE jobs SET written = $1, done = done + $2 WHERE id = $3", part+1, len(p.Cards), jobID)
+}
+
+// used returns the labels and assignees of the cards of a part.
+func (p ListPart) used() (labelIDs, userIDs []string) {
+	labels, people := map[string]bool{}, map[string]bool{}
+	for _, c := range p.Cards {
+		for _, l := range c.Labels {
+			labels[l.ID] = true
+		}
+		for _, u := range c.Assignees {
+			people[u.ID] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(labels)), slices.Sorted(maps.Keys(people))
+}
+
+// keepOnly removes other labels and assignees from a card. It does not change the
+// slices of the card that it is a copy of.
+func (c *WholeCard) keepOnly(label, person func(id string) bool) {
+	labels, people := []board.LabelRef{}, []board.UserRef{}
+	for _, l := range c.Labels {
+		if label(l.ID) {
+			labels = append(labels, l)
+		}
+	}
+	for _, u := range c.Assignees {
+		if person(u.ID) {
+			people = append(people, u)
+		}
+	}
+	c.Labels, c.Assignees = labels, people
+}
+
+// JobListCards returns the number of cards of the list that a job makes, and its board.
+func (v *View) JobListCards(ctx context.Context, jobID string) (boardID string, cards int, err error) {
+	found, err := v.one(ctx, "SELECT board_id, cards FROM job_lists WHERE job_id = $1", []any{jobID}, &boardID, &cards)
+	if err == nil && !found {
+		err = board.Refuse(board.CodeNotFound, "The board was deleted.")
+	}
+	return boardID, cards, err
+}
+
+// usedOnCards are the labels and assignees of the cards of a list.
+type usedOnCards struct {
+	Labels []string `json:"labels"`
+	People []string `json:"people"`
+}
+
+// ShowJobList makes the list of a job visible on its board, which a loader has loaded.
+// It returns the list and the open list before it. The caller must emit the event of
+// the new list, and then call TakeVersions for those of its cards.
+func (tx *Tx) ShowJobList(ctx context.Context, jobID string) (l board.List, after string, err error) {
+	var made jobList
+	if made, err = tx.jobList(ctx, jobID); err != nil {
+		return l, "", err
+	}
+	if err := tx.exec(ctx, "DELETE FROM job_lists WHERE job_id = $1", jobID); err != nil {
+		return l, "", err
+	}
+	if err := tx.each(ctx, "SELECT "+listFields+"0 FROM lists l WHERE l.id = $1", []any{made.id}, func(rows *sql.Rows) error {
+		return rows.Scan(listDest(&l)...)
+	}); err != nil {
+		return l, "", err
+	}
+	tx.loadedRecord(l.ID, l.BoardID, l.Name)
+	l.ArchivedAt, l.OpenCards = nil, made.cards
+	a := tx.On(l.BoardID)
+	a.OpenLists++
+	a.OpenCards += made.cards
+	a.AllCards += made.cards
+	if err := tx.UpdateList(ctx, &l); err != nil {
+		return l, "", err
+	}
+	if after, err = tx.ListBefore(ctx, l); err != nil {
+		return l, "", err
+	}
+	return l, after, tx.deferEntries(ctx, jobID, made)
+}
+
+// deferEntries marks the next versions of the board as pending: one for the event of the
+// list, and one for each card. RecordListPart writes the entries of the cards.
+func (tx *Tx) deferEntries(ctx context.Context, jobID string, l jobList) error {
+	var used usedOnCards
+	for _, u := range []struct {
+		text string
+		ids  *[]string
+	}{
+		{"SELECT DISTINCT k.label_id FROM cards c JOIN card_labels k ON k.card_id = c.id WHERE c.list_id = $1", &used.Labels},
+		{"SELECT DISTINCT k.user_id FROM cards c JOIN card_assignees k ON k.card_id = c.id WHERE c.list_id = $1", &used.People},
+	} {
+		ids, err := tx.texts(ctx, u.text, l.id)
+		if err != nil {
+			return err
+		}
+		*u.ids = ids
+	}
+	text, err := json.Marshal(used)
+	if err != nil {
+		return fmt.Errorf("encode labels and people: %w", err)
+	}
+	first := tx.On(l.boardID).Version + 1
+	return tx.exec(ctx, `INSERT INTO pending_activity (job_id, board_id, first, last, at, list_id, first_number, used)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		jobID, l.boardID, first, first+int64(l.cards), int64(tx.now), l.id, l.firstNumber, string(text))
+}
+
+// TakeVersions takes n versions of a board for entries that a job writes later. They
+// come after all events of the transaction so far.
+func (tx *Tx) TakeVersions(boardID string, n int) {
+	a := tx.On(boardID)
+	a.Version += int64(n)
+	tx.drafted += int64(n)
+	tx.touch(a)
+}
+
+// RecordListPart writes the entries of the cards of a part to the activity of their
+// board, with the consequences of the events. The caller of the transaction must be the
+// one of the job, as the system.
+func (tx *Tx) RecordListPart(ctx context.Context, jobID string, part int, p ListPart, event func(c WholeCard, after string) board.Event) error {
+	var (
+		boardID, listID, text string
+		first                 int64
+		at                    board.Instant
+		number                int
+		used                  usedOnCards
+	)
+	found, err := tx.one(ctx, "SELECT board_id, list_id, used, first, at, first_number FROM pending_activity WHERE job_id = $1", []any{jobID},
+		&boardID, &listID, &text, &first, &at, &number)
+	if err != nil || !found { // the board was deleted
+		return err
+	}
+	if err := json.Unmarshal([]byte(text), &used); err != nil {
+		return fmt.Errorf("decode labels and people: %w", err)
+	}
+	if err := tx.boardOfJob(ctx, boardID); err != nil {
+		return err
+	}
+	tx.now = at // a higher version must not have an earlier time
+	labels, people := setOf(used.Labels), setOf(used.People)
+	after := p.After
+	for i, c := range p.Cards {
+		c.keepOnly(func(id string) bool { return labels[id] }, func(id string) bool { return people[id] })
+		c.BoardID, c.ListID, c.Number, c.Rank = boardID, listID, number+p.Start+i, p.Ranks[i]
+		c.SetTimes(p.At)
+		a := *tx.On(boardID)
+		a.Version = first + 1 + int64(p.Start+i)
+		tx.pending = append(tx.pending, pendingEvent{access: &a, event: event(c, after), id: tx.NewID("act_")})
+		after = c.ID
+	}
+	if err := tx.exec(ctx, "UPDATE pending_activity SET written = $1 WHERE job_id = $2", part+1, jobID); err != nil {
+		return err
+	}
+	return tx.exec(ctx, "UPDATE jobs SET done = done + $1 WHERE id = $2", len(p.Cards), jobID)
+}
+
+func setOf(ids []string) map[string]bool {
+	set := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		set[id] = true
+	}
+	return set
+}
+
+// EndJobList marks a job that has made a list visible as done. If not all entries of its
+// changes are written, the activity of the board is marked as incomplete up to them.
+func (tx *Tx) EndJobList(ctx context.Context, jobID string, complete bool) error {
+	var (
+		boardID, listID string
+		last            int64
+		result          = jobResult{BoardIDs: []string{}}
+	)
+	found, err := tx.one(ctx, "SELECT board_id, list_id, last FROM pending_activity WHERE job_id = $1", []any{jobID}, &boardID, &listID, &last)
+	if err != nil {
+		return err
+	}
+	if found {
+		result.ListID = &listID
+		tx.shown = append(tx.shown, boardID)
+		if !complete {
+			if err := tx.exec(ctx, "UPDATE boards SET reduced_to = $1 WHERE id = $2 AND reduced_to < $1", last, boardID); err != nil {
+				return err
+			}
+		}
+	}
+	text, err := json.Marshal(result, json.Deterministic(true))
+	if err != nil {
+		return fmt.Errorf("encode result: %w", err)
+	}
+	return errors.Join(
+		tx.exec(ctx, "DELETE FROM pending_activity WHERE job_id = $1", jobID),
+		tx.exec(ctx, "UPDATE jobs SET state = $1, result = $2, done = total, holder = '', ended_at = $3 WHERE id = $4",
+			string(board.JobDone), string(text), int64(tx.now), jobID))
+}
+
+// AbandonedList returns a hidden list whose job has failed or was cancelled, or "" if
+// there is none.
+func (v *View) AbandonedList(ctx context.Context) (id string, err error) {
+	_, err = v.one(ctx, "SELECT l.list_id FROM job_lists l JOIN jobs j ON j.id = l.job_id WHERE j.ended_at IS NOT NULL LIMIT 1", nil, &id)
+	return id, err
+}
+
+// PurgeHiddenList deletes at most limit cards of a hidden list, and at last the list.
+func (tx *Tx) PurgeHiddenList(ctx context.Context, listID string, limit int) error {
+	var boardID, name string
+	found, err := tx.one(ctx, "SELECT jl.board_id, l.name FROM job_lists jl JOIN lists l ON l.id = jl.list_id WHERE jl.list_id = $1",
+		[]any{listID}, &boardID, &name)
+	if err != nil || !found {
+		return err
+	}
+	if err := tx.boardOfJob(ctx, boardID); err != nil {
+		return err
+	}
+	cards, err := tx.texts(ctx, "SELECT id FROM cards WHERE list_id = $1 ORDER BY id LIMIT $2", listID, limit)
+	if err != nil {
+		return err
+	}
+	if len(cards) == 0 {
+		tx.grow(boardID, -sizeOf(name), 0)
+		if err := tx.exec(ctx, "DELETE FROM reranks WHERE parent_id = $1", listID); err != nil {
+			return err
+		}
+		return tx.exec(ctx, "DELETE FROM lists WHERE id = $1", listID)
+	}
+	var n int64
+	last := cards[len(cards)-1]
+	if _, err := tx.one(ctx, "SELECT "+cardBytes("c.list_id = $1 AND c.id <= $2"), []any{listID, last}, &n); err != nil {
+		return err
+	}
+	tx.grow(boardID, -n, 0)
+	return tx.exec(ctx, "DELETE FROM cards WHERE list_id = $1 AND id <= $2", listID, last)
+}

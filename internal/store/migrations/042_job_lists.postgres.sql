@@ -1,0 +1,29 @@
+-- +goose Up
+SET LOCAL lock_timeout = '10s';
+
+-- The lists that jobs make. Until a list is complete it is archived, and nobody sees
+-- it there. Its cards get consecutive numbers from first_number.
+CREATE TABLE job_lists (
+    list_id      TEXT COLLATE "C" NOT NULL PRIMARY KEY REFERENCES lists (id) ON DELETE CASCADE,
+    job_id       TEXT COLLATE "C" NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
+    board_id     TEXT COLLATE "C" NOT NULL REFERENCES boards (id) ON DELETE CASCADE,
+    first_number BIGINT NOT NULL DEFAULT 0,
+    cards        BIGINT NOT NULL DEFAULT 0
+);
+CREATE INDEX job_lists_job ON job_lists (job_id);
+CREATE INDEX job_lists_board ON job_lists (board_id);
+
+-- The versions of a board that a change has taken and whose entries a job is still
+-- writing to its activity, from first to last. Written is the number of parts written.
+CREATE TABLE pending_activity (
+    job_id       TEXT COLLATE "C" NOT NULL PRIMARY KEY REFERENCES jobs (id) ON DELETE CASCADE,
+    board_id     TEXT COLLATE "C" NOT NULL REFERENCES boards (id) ON DELETE CASCADE,
+    first        BIGINT NOT NULL,
+    last         BIGINT NOT NULL,
+    at           BIGINT NOT NULL,
+    list_id      TEXT COLLATE "C" NOT NULL,
+    first_number BIGINT NOT NULL,
+    used         TEXT COLLATE "C" NOT NULL,
+    written      BIGINT NOT NULL DEFAULT 0
+);
+CREATE INDEX pending_activity_board ON pending_activity (board_id, first);
