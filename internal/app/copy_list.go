@@ -12,8 +12,8 @@ import (
 
 // A list may be copied in one transaction up to these sizes.
 const (
-	smallList      = 400     // open cards
-	smallListBytes = 1 << 20 // of them with everything on them, as storage counts
+	smallList      = 400       // open cards
+	smallListBytes = 768 << 10 // of them with everything on them, as storage counts
 )
 
 // cardsInPart is the number of cards that a job copies in one transaction.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"cardwall/internal/apptest"
 	"cardwall/internal/board"
 	"cardwall/internal/dbtool"
 	"cardwall/internal/store"
@@ -68,14 +69,15 @@ func (w *wall) label() {
 func (w *wall) list(id string) []string {
 	return slices.Concat(
 		w.Column("SELECT name || CASE WHEN archived_at IS NULL THEN '' ELSE ' archived' END FROM lists WHERE id = $1", id),
-		w.Column("SELECT (number - (SELECT min(m.number) FROM cards m WHERE m.list_id = $1)) || ' ' || title || ' ' || description || ' ' || "+
-			"items_total || ' ' || rank FROM cards WHERE list_id = $1 ORDER BY rank", id),
+		w.Column("SELECT (number - (SELECT min(m.number) FROM cards m WHERE m.list_id = $1)) || ' ' || title || ' ' || description "+
+			"|| ' ' || items_total || ' ' || rank FROM cards WHERE list_id = $1 ORDER BY rank", id),
 		w.Column("SELECT i.title || ' ' || i.rank FROM checklist_items i JOIN checklists k ON k.id = i.checklist_id "+
 			"JOIN cards c ON c.id = k.card_id WHERE c.list_id = $1", id),
 		w.Column("SELECT (version - (SELECT min(m.version) FROM activity m WHERE m.list_id = $1)) || ' ' || type || ' ' || "+
 			"COALESCE((SELECT c.title FROM cards c WHERE c.id = activity.card_id), '') FROM activity WHERE list_id = $1 ORDER BY version", id),
 		w.Column("SELECT a.name FROM card_labels k JOIN labels a ON a.id = k.label_id JOIN cards c ON c.id = k.card_id WHERE c.list_id = $1", id),
-		w.Column("SELECT u.name FROM card_assignees k JOIN users u ON u.id = k.user_id JOIN cards c ON c.id = k.card_id WHERE c.list_id = $1", id))
+		w.Column("SELECT u.name FROM card_assignees k JOIN users u ON u.id = k.user_id JOIN cards c ON c.id = k.card_id "+
+			"WHERE c.list_id = $1", id))
 }
 
 // sound fails the test if the stored data is inconsistent. It may be called again after a
@@ -132,9 +134,9 @@ func TestInterruptedListCopyRunsOnce(t *testing.T) {
 					return n == at
 				})
 				w.sound()
-				w.ada.Must("create_card", map[string]any{"listId": w.ada.All("list_lists", "id", map[string]any{"boardId": w.board})[0],
-					"title": "Meanwhile"})
-				w.ada.Must("archive_card", map[string]any{"cardId": w.Column("SELECT id FROM cards WHERE title = 'Meanwhile' AND archived_at IS NULL")[0]})
+				first := w.ada.All("list_lists", "id", map[string]any{"boardId": w.board})[0]
+				card := w.ada.Must("create_card", map[string]any{"listId": first, "title": "Meanwhile"}).ID()
+				w.ada.Must("archive_card", map[string]any{"cardId": card})
 				j := w.run("two", id, nil)
 				if j.State != board.JobDone || j.ListID == nil {
 					t.Fatalf("interrupted after slice %d: the job is %+v, want it done", at, j)
@@ -210,7 +212,8 @@ func TestUnfinishedListIsInvisible(t *testing.T) {
 				if now.Get("openCards") != float64(cardsOnWall*3/2) || now.Get("version") != since+1+cardsOnWall/2 {
 					t.Errorf("the board has %v open cards and version %v", now.Get("openCards"), now.Get("version"))
 				}
-				if got := w.ada.All("list_board_changes", "type", map[string]any{"boardId": w.board, "since": now.Get("version")}); len(got) != 0 {
+				in := map[string]any{"boardId": w.board, "since": now.Get("version")}
+				if got := w.ada.All("list_board_changes", "type", in); len(got) != 0 {
 					t.Errorf("the changes after the current version are %q", got)
 				}
 				return false
@@ -259,7 +262,8 @@ func TestUnfinishedListIsInvisible(t *testing.T) {
 			t.Errorf("%d events were sent, want %d", len(got), 1+cardsOnWall/2)
 		}
 		want := "copy_list " + *j.ListID
-		if got := w.Column("SELECT operation || ' ' || subject FROM audit WHERE operation = 'copy_list'"); !slices.Equal(got, []string{want}) {
+		got := w.Column("SELECT operation || ' ' || subject FROM audit WHERE operation = 'copy_list'")
+		if !slices.Equal(got, []string{want}) {
 			t.Errorf("the audit log has %q, want %q", got, want)
 		}
 	})
@@ -311,6 +315,26 @@ func TestListCopyEndsWithItsBoard(t *testing.T) {
 	}
 }
 
+// TestListCopyNeedsRoomAtItsEnd fills the board while a job copies a list of it.
+func TestListCopyNeedsRoomAtItsEnd(t *testing.T) {
+	t.Parallel()
+	limits := board.DefaultLimits()
+	limits.OpenLists = 3
+	apptest.BothWith(t, apptest.Options{NoJobs: true, Limits: limits}, func(t *testing.T, s *apptest.Service) {
+		w := newWall(s)
+		j := w.run("one", w.copyList(), func(n int) bool {
+			if n == 5 {
+				w.ada.Must("create_list", map[string]any{"boardId": w.board, "name": "Last"})
+			}
+			return false
+		})
+		if j.State != board.JobFailed || j.Error == nil || j.Error.Code != board.CodeLimitReached {
+			t.Errorf("the job is %+v with %+v, want it failed", j, j.Error)
+		}
+		w.alone("failed", 3)
+	})
+}
+
 // TestListCopyWithoutDeletedLabels deletes a label while a job copies cards with it.
 // Neither the cards nor their entries have it.
 func TestListCopyWithoutDeletedLabels(t *testing.T) {
@@ -328,13 +352,12 @@ func TestListCopyWithoutDeletedLabels(t *testing.T) {
 		if j.State != board.JobDone {
 			t.Fatalf("the job is %+v with %+v", j, j.Error)
 		}
-		if got := w.Column("SELECT count(*) FROM activity WHERE version > $1 AND type = 'card.created' AND changes LIKE $2", int64(since),
-			"%"+label+"%"); got[0] != "0" {
-			t.Errorf("%s entries have the deleted label", got[0])
+		with := func(id string) int {
+			return len(w.Column("SELECT id FROM activity WHERE version > $1 AND type = 'card.created' AND changes LIKE $2", int64(since),
+				"%"+id+"%"))
 		}
-		if got := w.Column("SELECT count(*) FROM activity WHERE version > $1 AND type = 'card.created' AND changes LIKE $2", int64(since),
-			"%"+w.ada.ID+"%"); got[0] != fmt.Sprint(cardsOnWall/2) {
-			t.Errorf("%s entries have the assignee, want all", got[0])
+		if with(label) != 0 || with(w.ada.ID) != cardsOnWall/2 {
+			t.Errorf("%d entries have the deleted label, %d have the assignee", with(label), with(w.ada.ID))
 		}
 		w.alone("done", 3)
 	})
@@ -361,7 +384,8 @@ func TestEntriesThatCannotBeWritten(t *testing.T) {
 		w.ada.Refused(board.CodeInvalidRequest, "list_board_changes", map[string]any{"boardId": w.board, "since": since})
 		now := w.ada.Must("get_board", map[string]any{"boardId": w.board}).Get("version")
 		w.ada.Must("create_list", map[string]any{"boardId": w.board, "name": "Next"})
-		if got := w.ada.All("list_board_changes", "type", map[string]any{"boardId": w.board, "since": now}); !slices.Equal(got, []string{"list.created"}) {
+		got := w.ada.All("list_board_changes", "type", map[string]any{"boardId": w.board, "since": now})
+		if !slices.Equal(got, []string{"list.created"}) {
 			t.Errorf("the changes after it are %q", got)
 		}
 	})

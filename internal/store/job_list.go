@@ -263,7 +263,8 @@ func (tx *Tx) TakeVersions(boardID string, n int) {
 // RecordListPart writes the entries of the cards of a part to the activity of their
 // board, with the consequences of the events. The caller of the transaction must be the
 // one of the job, as the system.
-func (tx *Tx) RecordListPart(ctx context.Context, jobID string, part int, p ListPart, event func(c WholeCard, after string) board.Event) error {
+func (tx *Tx) RecordListPart(ctx context.Context, jobID string, part int, p ListPart,
+	event func(c WholeCard, after string) board.Event) error {
 	var (
 		boardID, listID, text string
 		first                 int64

@@ -1,4 +1,4 @@
-// Jobs: imports, and copies of large boards. A job goes on without its page.
+// Jobs: imports, and copies of large boards and lists. A job goes on without its page.
 import { api, ApiError, data, reason } from '../api/client'
 import type { Job } from '../api/types'
 
@@ -13,7 +13,7 @@ export const hasEnded = (job: Job): boolean => ['done', 'failed', 'cancelled'].i
 
 /** "Creating “Launch”". */
 export function jobText({ kind, name }: Pick<Job, 'kind' | 'name'>): string {
-  const verb = kind === 'import_board' ? 'Importing' : kind === 'copy_board' ? 'Copying' : 'Creating'
+  const verb = kind === 'import_board' ? 'Importing' : kind === 'copy_board' || kind === 'copy_list' ? 'Copying' : 'Creating'
   return `${verb} “${name}”`
 }
 
@@ -23,7 +23,7 @@ export function endText(job: Job): string {
   if (job.state === 'done') return job.kind === 'import_board' ? 'The import is complete.' : `“${job.name}” is ready.`
   return job.kind === 'import_board'
     ? 'The import was cancelled. Nothing was imported.'
-    : `“${job.name}” was cancelled. No board was created.`
+    : `“${job.name}” was cancelled. No ${job.kind === 'copy_list' ? 'list' : 'board'} was created.`
 }
 
 /** Requests the state of a job until the job has ended, while the tab is visible. */

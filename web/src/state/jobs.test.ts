@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Job } from '../api/types'
-import { hasEnded, isJob, JobFollower, jobText } from './jobs.svelte'
+import { endText, hasEnded, isJob, JobFollower, jobText } from './jobs.svelte'
 
 const job = (more: Partial<Job> = {}): Job => ({
   id: 'job_1',
@@ -11,6 +11,7 @@ const job = (more: Partial<Job> = {}): Job => ({
   done: 0,
   total: 0,
   boardIds: [],
+  listId: null,
   report: null,
   error: null,
   createdAt: '2026-03-02T09:00:00.000Z',
@@ -56,7 +57,9 @@ test('states and texts', () => {
   expect(hasEnded(job({ state: 'queued' }))).toBe(false)
   expect(hasEnded(job({ state: 'cancelled' }))).toBe(true)
   expect(jobText(job())).toBe('Copying “Launch”')
+  expect(jobText(job({ kind: 'copy_list' }))).toBe('Copying “Launch”')
   expect(jobText(job({ kind: 'of a newer server' }))).toBe('Creating “Launch”')
+  expect(endText(job({ kind: 'copy_list', state: 'cancelled' }))).toBe('“Launch” was cancelled. No list was created.')
 })
 
 test('the state is requested until the job has ended, at first every second and later every three', async () => {

@@ -1,8 +1,10 @@
 // Actions on lists, shared by menus, keys and the mouse. Each can be undone.
-import type { Card, Position } from '../../api/types'
+import type { Card, Job, Position } from '../../api/types'
 import { temporaryId } from '../../lib/id'
 import { positionOf } from '../../state/boardData'
+import { endText, isJob, JobFollower, jobText } from '../../state/jobs.svelte'
 import { operation, type Operation } from '../../state/operations'
+import { toast } from '../../state/toasts.svelte'
 import type { BoardPage } from './boardPage.svelte'
 import { droppedText, isAtPosition } from './toastText'
 
@@ -63,8 +65,33 @@ export class ListActions {
     const undo = { text: `List copied as ${text}`, operations: [operation('archive_list', { listId: id })] }
     const made = await store.request('copy_list', { id, listId, name: text, position: { after: listId } }, undo)
     if (!made) return
+    if (isJob(made)) {
+      store.history.drop((step) => step === undo)
+      this.followCopy(made)
+      return
+    }
     store.history.showToast(undo)
     await store.reload() // the response has no cards
+  }
+
+  /** Reports the end of a job that copies a list, and shows the list. */
+  private followCopy(started: Job): void {
+    const { store } = this.page
+    const follower = new JobFollower(started, (job) => {
+      stop()
+      if (!job.listId) {
+        toast(endText(job), { tone: job.state === 'failed' ? 'bad' : 'plain' })
+        return
+      }
+      const undo = { text: `List copied as ${job.name}`, operations: [operation('archive_list', { listId: job.listId })] }
+      store.history.add(undo)
+      store.history.showToast(undo)
+      void store.reload() // the page does not apply its own changes
+    })
+    const stop = follower.follow()
+    toast(`${jobText(started)}. The list appears when it is complete.`, {
+      action: { label: 'Cancel', run: () => void follower.cancel() },
+    })
   }
 
   /** Moves a list with its cards to another board, and reports labels and people they lost. */

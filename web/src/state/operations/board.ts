@@ -1,7 +1,8 @@
 // Operations on the board, its lists and its labels.
 import { api, app, data } from '../../api/client'
-import type { Board, LabelColor, Label, LabelRef, List, Position } from '../../api/types'
+import type { Board, Job, LabelColor, Label, LabelRef, List, Position } from '../../api/types'
 import type { BoardInfo, Draft } from '../boardData'
+import { isJob } from '../jobs.svelte'
 import type { Dropped } from './card'
 import { changed, defined, keyed, without, type Definitions } from './definition'
 
@@ -33,7 +34,8 @@ export type BoardInputs = {
 
 export type BoardResults = { [K in keyof BoardInputs]: unknown } & {
   create_list: List
-  copy_list: List
+  /** A job if the list is large. */
+  copy_list: List | Job
   create_label: Label
   update_list: List
   move_list_to_board: { list: List } & Dropped
@@ -128,6 +130,7 @@ export const boards: Definitions<BoardInputs, BoardResults> = {
         }),
       ),
     reconcile(draft, { position }, result) {
+      if (isJob(result)) return // the list appears when it is complete
       draft.set('lists', result.id, result)
       if (!draft.data.order.has(result.id)) draft.set('order', result.id, [])
       draft.placeList(result.id, position)

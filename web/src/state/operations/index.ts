@@ -1,5 +1,6 @@
 // All operations on a board, as data.
 import type { Draft } from '../boardData'
+import { isJob } from '../jobs.svelte'
 import { boards, type BoardResults, type BoardInputs } from './board'
 import { cards, type CardResults, type CardInputs } from './card'
 import type { Context, Definition, Definitions } from './definition'
@@ -35,9 +36,9 @@ export function reconcile(draft: Draft, operation: Operation, result: unknown): 
   definitionOf(operation).reconcile?.(draft, operation.input, result)
 }
 
-/** Returns the temporary and the server ID of the record that an operation created, or null. */
+/** Returns the temporary and the server ID of the record that an operation created, or null. A job is not the record. */
 export function assignedId(operation: Operation, result: unknown): { from: string; to: string } | null {
-  if (!('id' in operation.input)) return null
+  if (!('id' in operation.input) || isJob(result as object)) return null
   return { from: operation.input.id as string, to: (result as { id: string }).id }
 }
 

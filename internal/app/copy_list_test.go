@@ -1,0 +1,80 @@
+package app_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+)
+
+// A list with long texts is copied by a job. Its copy is like that of a small list, and
+// the changes lead to it.
+func TestCopyLargeList(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		p := newPair(s, "private", "private")
+		const more = 50
+		for i := range more {
+			p.make("create_card", fields{"listId": p.here, "title": fmt.Sprint("Card ", i), "description": strings.Repeat("A okapi. ", 1800)})
+		}
+		p.ada.Must("archive_card", fields{"cardId": p.make("create_card", fields{"listId": p.here, "title": "Put away"})})
+		end := p.make("create_list", fields{"boardId": p.from, "name": "End"})
+		before, sent := answers(p.ada, p.from), len(s.Outbox(p.from))
+		v := p.version(p.from)
+		a := p.ada.Must("copy_list", fields{"listId": p.here, "name": "Again"})
+		waitForJobs(s)
+		jobs := p.ada.Must("list_jobs", fields{"workspaceId": p.workspace})
+		list := jobs.Text("0.listId")
+		if a.Status == 201 && a.ID() != list || jobs.Text("0.kind") != "copy_list" || jobs.Text("0.state") != "done" ||
+			jobs.Text("0.name") != "Again" {
+			t.Fatalf("the response is %s, and the jobs are %s", a.Raw, jobs.Raw)
+		}
+		if got := p.ada.All("list_lists", "id", fields{"boardId": p.from}); !slices.Equal(got, []string{p.here, list, end}) {
+			t.Errorf("the lists are %v", got)
+		}
+		from := p.ada.All("list_cards", "title", fields{"boardId": p.from, "list": p.here})
+		in := fields{"boardId": p.from, "list": list, "archived": "true"}
+		if got := p.ada.All("list_cards", "title", in); !slices.Equal(got, from) {
+			t.Errorf("the cards of the copy are %v, want %v", got, from)
+		}
+		if got := len(s.Outbox(p.from)); p.version(p.from) != v+more+2 || got != sent+more+2 {
+			t.Errorf("the version is %d after %d, and %d events were sent after %d", p.version(p.from), v, got, sent)
+		}
+		arrives(t, p.ada, before, answers(p.ada, p.from), 7)
+		s.Sound()
+	})
+}
+
+// waitForJobs waits until all jobs have ended.
+func waitForJobs(s *apptest.Service) {
+	s.T.Helper()
+	for end := time.Now().Add(time.Minute); len(s.Column("SELECT id FROM jobs WHERE ended_at IS NULL")) > 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.T.Fatal("the jobs have not ended")
+		}
+	}
+}
+
+// A list with many cards is copied by a job, which needs room for them at its end too.
+func TestCopyOfLargeListNeedsRoom(t *testing.T) {
+	t.Parallel()
+	limits := board.DefaultLimits()
+	limits.OpenCards = 800
+	apptest.BothWith(t, apptest.Options{Limits: limits}, func(t *testing.T, s *apptest.Service) {
+		p := newPair(s, "private", "private")
+		for i := range 400 {
+			p.make("create_card", fields{"listId": p.here, "title": fmt.Sprint(i)})
+		}
+		a := p.ada.Call("copy_list", fields{"listId": p.here})
+		if a.Status != 409 || a.Code != "limit_reached" {
+			t.Errorf("the copy of 401 cards got %d %s", a.Status, a.Raw)
+		}
+		if got := s.Column("SELECT kind FROM jobs"); len(got) != 0 {
+			t.Errorf("the jobs are %v", got)
+		}
+	})
+}
