@@ -225,7 +225,8 @@ func registerJobs(r *op.Registry) {
 	op.Query(r, "list_jobs", "GET /workspaces/{workspaceId}/jobs",
 		"List the caller's jobs in a workspace, newest first. By default, a server lists a job for 30 days after its end.", ListJobs)
 	op.Command(r, "cancel_job", "POST /jobs/{jobId}/cancel",
-		"Cancel a job that the caller started. What it made so far is deleted. A job that has ended stays as it is.", CancelJob,
+		"Cancel a job that the caller started. What it made so far is deleted. A job that has ended, or whose result is visible, stays "+
+			"as it is.", CancelJob,
 		op.Destructive)
 }
 

@@ -225,7 +225,7 @@ func (h *neighborhood) settle(ctx context.Context) (took time.Duration, err erro
 		}
 		var left int
 		if err := db.QueryRowContext(ctx,
-			"SELECT (SELECT count(*) FROM job_parts) + (SELECT count(*) FROM job_boards) + "+
+			"SELECT (SELECT count(*) FROM job_parts) + (SELECT count(*) FROM job_boards) + (SELECT count(*) FROM job_lists) + "+
 				"(SELECT count(*) FROM jobs WHERE ended_at IS NULL)").Scan(&left); err != nil {
 			return 0, fmt.Errorf("count the leftovers of jobs: %w", err)
 		}

@@ -407,7 +407,7 @@ func (g *greedy) audit(query func(string) (string, error)) error {
 	}
 	left := ""
 	if err := g.waitUntil("leftovers of jobs were not deleted", greedyClean, func() bool {
-		left, err = query("SELECT (SELECT count(*) FROM job_boards) + (SELECT count(*) FROM job_parts)")
+		left, err = query("SELECT (SELECT count(*) FROM job_boards) + (SELECT count(*) FROM job_lists) + (SELECT count(*) FROM job_parts)")
 		return err == nil && left == "0"
 	}); err != nil {
 		g.fail("%v: %s rows remain", err, left)

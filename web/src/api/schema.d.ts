@@ -751,7 +751,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a job that the caller started
-         * @description Cancel a job that the caller started. What it made so far is deleted. A job that has ended stays as it is.
+         * @description Cancel a job that the caller started. What it made so far is deleted. A job that has ended, or whose result is visible, stays as it is.
          */
         post: operations["cancel_job"];
         delete?: never;
@@ -835,7 +835,7 @@ export interface paths {
         put?: never;
         /**
          * Copy a list with its open cards on the same board
-         * @description Copy a list with its open cards on the same board. The copied cards are not done.
+         * @description Copy a list with its open cards on the same board. The copied cards are not done. A job makes the copy of a large list.
          */
         post: operations["copy_list"];
         delete?: never;
@@ -3779,12 +3779,17 @@ export interface components {
              */
             id: string;
             /**
-             * @description What it does: import_board, copy_board or create_board_from_template. The list may grow.
+             * @description What it does: import_board, copy_board, create_board_from_template or copy_list. The list may grow.
              * @example copy_board
              */
             kind: string;
             /**
-             * @description The name of the board that it makes, or of the first board of an import.
+             * @description The list that it made; null until it is done, and for a job that makes boards.
+             * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            listId: string | null;
+            /**
+             * @description The name of the board or list that it makes, or of the first board of an import.
              * @example Launch in May
              */
             name: string;
@@ -5519,6 +5524,7 @@ export interface operations {
                      *         "done": 1200,
                      *         "total": 3000,
                      *         "boardIds": [],
+                     *         "listId": null,
                      *         "report": null,
                      *         "error": null,
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
@@ -6853,6 +6859,7 @@ export interface operations {
                      *         "done": 1200,
                      *         "total": 3000,
                      *         "boardIds": [],
+                     *         "listId": null,
                      *         "report": null,
                      *         "error": null,
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
@@ -10255,6 +10262,7 @@ export interface operations {
                      *         "done": 0,
                      *         "total": 0,
                      *         "boardIds": [],
+                     *         "listId": null,
                      *         "report": null,
                      *         "error": null,
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
@@ -10315,6 +10323,7 @@ export interface operations {
                      *         "done": 0,
                      *         "total": 0,
                      *         "boardIds": [],
+                     *         "listId": null,
                      *         "report": null,
                      *         "error": null,
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
@@ -10708,6 +10717,42 @@ export interface operations {
                          */
                         boardVersion?: number;
                         data: components["schemas"]["List"];
+                    };
+                };
+            };
+            /** @description A job that has not ended within two seconds. get_job returns its state. */
+            202: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Resource": components["headers"]["X-RateLimit-Resource"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "job_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "kind": "copy_board",
+                     *         "state": "running",
+                     *         "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "name": "Launch in May",
+                     *         "done": 1200,
+                     *         "total": 3000,
+                     *         "boardIds": [],
+                     *         "listId": null,
+                     *         "report": null,
+                     *         "error": null,
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "startedAt": "2026-03-02T09:00:00.250Z",
+                     *         "endedAt": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Job"];
                     };
                 };
             };
@@ -13436,6 +13481,7 @@ export interface operations {
                      *           "done": 0,
                      *           "total": 0,
                      *           "boardIds": [],
+                     *           "listId": null,
                      *           "report": null,
                      *           "error": null,
                      *           "createdAt": "2026-03-02T09:00:00.000Z",
@@ -13451,6 +13497,7 @@ export interface operations {
                      *           "done": 0,
                      *           "total": 0,
                      *           "boardIds": [],
+                     *           "listId": null,
                      *           "report": null,
                      *           "error": null,
                      *           "createdAt": "2026-03-02T09:00:00.000Z",

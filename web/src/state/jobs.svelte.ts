@@ -13,7 +13,8 @@ export const hasEnded = (job: Job): boolean => ['done', 'failed', 'cancelled'].i
 
 /** "Creating “Launch”". */
 export function jobText({ kind, name }: Pick<Job, 'kind' | 'name'>): string {
-  const verb = kind === 'import_board' ? 'Importing' : kind === 'copy_board' || kind === 'copy_list' ? 'Copying' : 'Creating'
+  const verb =
+    kind === 'import_board' ? 'Importing' : kind === 'copy_board' || kind === 'copy_list' ? 'Copying' : 'Creating'
   return `${verb} “${name}”`
 }
 

@@ -83,7 +83,10 @@ export class ListActions {
         toast(endText(job), { tone: job.state === 'failed' ? 'bad' : 'plain' })
         return
       }
-      const undo = { text: `List copied as ${job.name}`, operations: [operation('archive_list', { listId: job.listId })] }
+      const undo = {
+        text: `List copied as ${job.name}`,
+        operations: [operation('archive_list', { listId: job.listId })],
+      }
       store.history.add(undo)
       store.history.showToast(undo)
       void store.reload() // the page does not apply its own changes

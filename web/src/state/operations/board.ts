@@ -123,7 +123,7 @@ export const boards: Definitions<BoardInputs, BoardResults> = {
       draft.placeList(id, position)
     },
     send: ({ listId, name, position }, key) =>
-      data(
+      data<List | Job>(
         api.POST('/lists/{listId}/copy', {
           params: { path: { listId }, header: keyed(key) },
           body: { name, position },
