@@ -72,6 +72,8 @@ export class BoardStore {
   #stop: () => void = () => undefined
   #poll: ReturnType<typeof setInterval> | undefined
   #catching: Promise<void> | null = null
+  #stale = nothingStale()
+  #refreshing = false
   /** The temporary ID of each record created here, by its server ID. */
   #keys = new Map<string, string>()
   #renamed: ((from: string, to: string) => void)[] = []
@@ -326,12 +328,25 @@ export class BoardStore {
     void this.#refresh(stale)
   }
 
+  /** Loads stale data. What becomes stale meanwhile is gathered: the copy of a list has an entry for each card. */
   async #refresh(stale: Stale): Promise<void> {
-    if (stale.board || stale.members || stale.cards.size > 20) {
-      await this.#load()
-      return
+    this.#stale = {
+      board: this.#stale.board || stale.board,
+      members: this.#stale.members || stale.members,
+      cards: new Set([...this.#stale.cards, ...stale.cards]),
     }
-    await Promise.allSettled([...stale.cards].map((id) => this.loadCard(id)))
+    if (this.#refreshing) return
+    this.#refreshing = true
+    try {
+      while (this.#stale.board || this.#stale.members || this.#stale.cards.size > 0) {
+        const { board, members, cards } = this.#stale
+        this.#stale = nothingStale()
+        if (board || members || cards.size > 20) await this.#load()
+        else await Promise.allSettled([...cards].map((id) => this.loadCard(id)))
+      }
+    } finally {
+      this.#refreshing = false
+    }
   }
 }
 

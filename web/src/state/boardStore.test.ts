@@ -195,7 +195,34 @@ describe('own operations', () => {
   })
 })
 
+test('the copy of a large list disappears again while a job makes it', async () => {
+  handlers['POST /lists/l1/copy'] = () => ({ status: 202, body: { data: { id: 'job_1', kind: 'copy_list' } } })
+  const made = store.request('copy_list', { id: 'new_1', listId: 'l1', name: 'Again', position: { after: 'l1' } })
+  expect(store.view?.listOrder).toEqual(['l1', 'new_1'])
+  await settle()
+  expect(await made).toMatchObject({ id: 'job_1' })
+  expect(store.view?.listOrder).toEqual(['l1'])
+  expect(store.keyOf('job_1')).toBe('job_1')
+})
+
 describe('changes by others', () => {
+  test('many new cards load the board once more, not each card', async () => {
+    const cards = Array.from({ length: 100 }, (_, i) => `crd_${i}`)
+    handlers['GET /cards/crd_0'] = () => ({ body: { data: card('crd_0') } })
+    handlers['GET /cards/crd_0/comments'] = () => ({ body: { data: [] } })
+    handlers['GET /boards/brd_1/open'] = () => ({
+      body: { data: { ...opened(), version: 105, cards: [...opened().cards, ...cards.map((id) => card(id))] } },
+    })
+    cards.forEach((id, i) => {
+      const changes = { title: { from: null, to: id }, listId: { from: null, to: 'l1' } }
+      Stream.current.emit('change', { ...entry(6 + i, id, ''), type: 'card.created', changes })
+    })
+    expect(store.view?.cards.size).toBe(102)
+    await settle()
+    expect(requests).toEqual(['GET /cards/crd_0', 'GET /cards/crd_0/comments', 'GET /boards/brd_1/open'])
+    expect(store.view?.cards.size).toBe(102)
+  })
+
   test('apply below own pending operations', async () => {
     store.do(operation('update_card', { cardId: 'a', title: 'Mine' }))
     Stream.current.emit('change', entry(6, 'a', 'Theirs'))
