@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -45,6 +46,42 @@ func TestCopyLargeList(t *testing.T) {
 			t.Errorf("the version is %d after %d, and %d events were sent after %d", p.version(p.from), v, got, sent)
 		}
 		arrives(t, p.ada, before, answers(p.ada, p.from), 7)
+		s.Sound()
+	})
+}
+
+// People change the copy of a list and other lists while its entries are recorded. The
+// changes still lead to the board.
+func TestChangesDuringCopyOfLargeList(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		p := newPair(s, "private", "private")
+		for i := range 120 {
+			p.make("create_card", fields{"listId": p.here, "title": fmt.Sprint("Card ", i), "labels": []string{p.bug, p.idea},
+				"description": strings.Repeat("A zebra. ", 800)})
+		}
+		before := answers(p.ada, p.from)
+		var copying sync.WaitGroup
+		copying.Go(func() { p.bob.Call("copy_list", fields{"listId": p.here, "name": "Again"}) })
+		on := fields{"boardId": p.from}
+		lists := p.ada.All("list_lists", "id", on)
+		for end := time.Now().Add(time.Minute); len(lists) < 2 && time.Now().Before(end); lists = p.ada.All("list_lists", "id", on) {
+			p.make("create_card", fields{"listId": p.here, "title": "Meanwhile"})
+		}
+		pending := len(s.Column("SELECT job_id FROM pending_activity"))
+		cards := p.ada.All("list_cards", "id", with(with(on, "list", lists[1]), "limit", 200))
+		if len(cards) < 121 { // those that were created before the job read the list are copied too
+			t.Fatalf("the copy has %d cards when it becomes visible", len(cards))
+		}
+		p.ada.Must("update_card", fields{"cardId": cards[100], "title": "Renamed"})
+		p.ada.Must("move_card", fields{"cardId": cards[110], "listId": p.here, "position": "top"})
+		p.ada.Must("archive_card", fields{"cardId": cards[120]})
+		p.ada.Must("delete_label", fields{"labelId": p.idea})
+		p.ada.Must("remove_board_member", fields{"boardId": p.from, "userId": p.cyd.ID})
+		copying.Wait()
+		waitForJobs(s)
+		t.Logf("%d lists had pending entries when they were changed", pending)
+		arrives(t, p.ada, before, answers(p.ada, p.from), 200)
 		s.Sound()
 	})
 }
