@@ -1847,7 +1847,7 @@ export interface components {
             boards: components["schemas"]["BoardState"][];
             /**
              * Format: int64
-             * @description The number.
+             * @description The number of boards.
              * @example 7
              */
             count: number;
@@ -2750,7 +2750,7 @@ export interface components {
             cards: components["schemas"]["Card"][];
             /**
              * Format: int64
-             * @description The number.
+             * @description The number of cards.
              * @example 12
              */
             count: number;
