@@ -128,7 +128,7 @@ func TestReplicaOfAnotherInstallationIsNotRead(t *testing.T) {
 	other := func(address string) string { return strings.Replace(address, "/postgres?", "/another?", 1) }
 	apptest.OpenStore(t, other(both.Primary))
 	for what, c := range map[string]struct{ primary, replica, because string }{
-		"another installation": {both.Primary, other(both.Replica), "another installation"},
+		"another installation": {both.Primary, other(both.Replica), "a different installation"},
 		"a primary":            {both.Primary, both.Primary, "primary itself"},
 		"nobody":               {both.Primary, "postgres://postgres@127.0.0.1:1/postgres?connect_timeout=1", "the replica cannot be read"},
 	} {
