@@ -76,6 +76,7 @@ const (
 	idleTimeout       = 60 * time.Second
 	maxHeaderBytes    = 32 << 10
 	shutdownTimeout   = 10 * time.Second
+	firstHousekeeping = time.Minute // after the start
 	housekeeping      = 10 * time.Minute
 	retentionTime     = time.Minute // of each housekeeping, for removing old records
 )
@@ -249,7 +250,7 @@ func (s *running) startWorkers(ctx context.Context) {
 
 // serve runs housekeeping until ctx ends, then shuts the server down.
 func (s *running) serve(ctx context.Context, f *front) error {
-	tick := time.NewTicker(housekeeping)
+	tick := time.NewTimer(firstHousekeeping)
 	defer tick.Stop()
 	keep, closeArchive := s.retention(s.globals)
 	defer closeArchive()
@@ -260,6 +261,7 @@ func (s *running) serve(ctx context.Context, f *front) error {
 		case <-tick.C:
 			s.telemetry.housekeeping.ended(errors.Join(
 				housekeep(ctx, s.globals, s.db, s.holder), retain(ctx, s.globals, s.db, s.holder, keep)))
+			tick.Reset(housekeeping)
 		case <-ctx.Done():
 			s.telemetry.ready.Set(0)
 			return s.shutDown(ctx, s.log, shutdown{

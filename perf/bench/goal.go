@@ -54,6 +54,7 @@ const (
 	nameNeighborCopy     = "neighbor, copy of 5,000 heavy cards"
 	nameNeighborImport   = "neighbor, import of 86 MB"
 	nameNeighborLarge    = "large, 8 greedy searches"
+	nameRetention        = "retention of ten years"
 
 	nameHookDrain      = "webhooks, drain"
 	nameHookDrainFives = "webhooks, drain of fives"

@@ -64,6 +64,9 @@ func (s *suite) run(ctx context.Context) error {
 	if err := s.measureNeighbors(ctx); err != nil {
 		return err
 	}
+	if err := s.measureRetention(ctx); err != nil {
+		return err
+	}
 	return s.measureHooks(ctx)
 }
 
