@@ -363,9 +363,9 @@ func reasons(t *testing.T, each func(reason, revision, status, scenario, check s
 func compareProof(t *testing.T, modules string, listed unsupportedChecks, results map[string]*suiteResult) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## Proof\n\n`make test` runs the official conformance suite (`@modelcontextprotocol/conformance`\n"+
-		"%s). The suite calls tools, resources and prompts of its own, so it runs against a\n"+
-		"build that contains them (`go build -tags conformance`, `internal/conformance`). Released programs\n"+
-		"don't. The handler, the tokens and the limits are the same in both builds:\n\n| part of the suite | checks passed | not "+
+		"%s). The suite calls its own tools, resources and prompts, so it runs against a build\n"+
+		"that contains them (`go build -tags conformance`, `internal/conformance`). Released programs don't.\n"+
+		"The handler, the tokens and the limits are the same in both builds:\n\n| part of the suite | checks passed | not "+
 		"supported |\n|---|---|---|\n", packageVersion(t, modules, "@modelcontextprotocol/conformance"))
 	for _, revision := range slices.Sorted(maps.Keys(results)) {
 		fmt.Fprintf(&b, "| %s | %d | %d |\n", revision, results[revision].passed, len(listed[revision]))
@@ -386,8 +386,8 @@ func compareProof(t *testing.T, modules string, listed unsupportedChecks, result
 	for _, r := range all {
 		fmt.Fprintf(&b, "| %s | %s |\n", strings.Join(r.scenarios, ", "), r.text)
 	}
-	b.WriteString("\nThe same tests connect these clients with a token and with a person's consent, and use them as an\nagent " +
-		"would:\n\n| client | version |\n|---|---|\n")
+	b.WriteString("\nThe same tests connect these clients, with a token and with a person's consent, and make the calls\nthat an " +
+		"agent would make:\n\n| client | version |\n|---|---|\n")
 	for _, name := range []string{"@modelcontextprotocol/inspector", "@modelcontextprotocol/sdk",
 		"@modelcontextprotocol/client", "mcp-remote"} {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", name, packageVersion(t, modules, name))
