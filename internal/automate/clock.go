@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"cardwall/internal/backoff"
 	"cardwall/internal/board"
 	"cardwall/internal/query"
 	"cardwall/internal/store"
@@ -16,7 +17,7 @@ const cardsRead = 200
 // clock periodically runs the rules whose triggers depend on time. Only one of
 // several servers does this.
 func (e *Engine) clock(ctx context.Context) {
-	for pause(ctx, e.o.Clock) {
+	for backoff.Pause(ctx, e.o.Clock) {
 		if e.o.DB.Shared() {
 			held, err := e.o.DB.Lease(ctx, clockLease, e.o.Holder, 2*e.o.Clock)
 			if err != nil || !held {

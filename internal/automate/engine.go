@@ -90,7 +90,7 @@ func (e *Engine) Run(ctx context.Context) {
 		case <-ctx.Done():
 			continue
 		}
-		pause(ctx, gatherTime)
+		backoff.Pause(ctx, gatherTime)
 		for _, id := range e.watched(ctx) {
 			select {
 			case places <- struct{}{}:
@@ -209,7 +209,7 @@ func (e *Engine) look(ctx context.Context) {
 		if len(ids) > 0 {
 			e.changed(ids)
 		}
-		if !pause(ctx, wait) {
+		if !backoff.Pause(ctx, wait) {
 			return
 		}
 	}
@@ -219,7 +219,7 @@ func (e *Engine) look(ctx context.Context) {
 // works on them. Changes that are handled twice take effect only once.
 func (e *Engine) note(ctx context.Context) {
 	wait := noteEvery
-	for pause(ctx, wait) {
+	for backoff.Pause(ctx, wait) {
 		wait = max(noteEvery, e.write(ctx))
 	}
 }
@@ -265,16 +265,4 @@ func (e *Engine) failed(ctx context.Context, what string, err error) (wait time.
 		return againAfter
 	}
 	return max(againAfter, e.failures.Failed(what, err))
-}
-
-// pause waits. It returns false if ctx ends first.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"cardwall/internal/backoff"
 	"cardwall/internal/board"
 	"cardwall/internal/store"
 	"cardwall/internal/trace"
@@ -190,7 +191,7 @@ func (e *Engine) attempt(ctx context.Context, workspaceID string, r *board.Rule,
 			e.failed(ctx, cannotRun, err)
 			return false
 		case try < triesOfRun:
-			pause(ctx, pauseOfRun)
+			backoff.Pause(ctx, pauseOfRun)
 			continue
 		}
 		e.o.Log.Error("rule failed unexpectedly", "rule", r.ID, "event", o.Key, "error", err)

@@ -4,6 +4,7 @@
 package backoff
 
 import (
+	"context"
 	"log/slog"
 	"sync"
 	"time"
@@ -69,5 +70,17 @@ func (l *Log) Succeeded(tasks ...string) {
 			delete(l.tasks, what)
 			l.to.Info("recovered: "+what, "failures", t.failures, "for", l.now().Sub(t.since).Round(time.Millisecond))
 		}
+	}
+}
+
+// Pause waits for d. It returns false if ctx ends first.
+func Pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }

@@ -2,6 +2,7 @@ package backoff
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"log/slog"
 	"strings"
@@ -38,5 +39,16 @@ func TestLogHasOneLineForEachChange(t *testing.T) {
 	}
 	if pause := l.Failed("the list cannot be read", refused); pause != shortest {
 		t.Errorf("after a success the pause is %s", pause)
+	}
+}
+
+func TestPauseEndsWithItsContext(t *testing.T) {
+	if !Pause(t.Context(), time.Millisecond) {
+		t.Error("a pause was interrupted")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if Pause(ctx, time.Hour) {
+		t.Error("a pause ended, although its context had ended")
 	}
 }

@@ -100,7 +100,7 @@ func (e *Engine) RunOne(ctx context.Context, id string) {
 		} else if err != nil {
 			e.failed(ctx, cannotClaim, err)
 		}
-		if !pause(ctx, lookShared) {
+		if !backoff.Pause(ctx, lookShared) {
 			break
 		}
 	}
@@ -159,7 +159,7 @@ func (e *Engine) start(ctx context.Context, places chan struct{}, running *sync.
 
 // renew renews the leases of the jobs that run here.
 func (e *Engine) renew(ctx context.Context) {
-	for pause(ctx, renewEvery) {
+	for backoff.Pause(ctx, renewEvery) {
 		if e.running.Load() == 0 {
 			continue
 		}
@@ -191,7 +191,7 @@ func (e *Engine) run(ctx context.Context, j *store.RunningJob) {
 	} else {
 		e.o.Log.ErrorContext(ctx, "job failed", "job", j.ID, "kind", j.Kind, "attempt", j.Tries, "error", err)
 		if j.Tries < triesOfJob {
-			pause(ctx, againAfter)
+			backoff.Pause(ctx, againAfter)
 			return // its lease ends, and a server claims it again
 		}
 		fault = board.Refuse(board.CodeInternal, "An unexpected error occurred. The server's log has it as %s.", j.ID)
@@ -455,18 +455,6 @@ func (e *Engine) failed(ctx context.Context, what string, err error) time.Durati
 		return againAfter
 	}
 	return max(againAfter, e.failures.Failed(what, err))
-}
-
-// pause waits. It returns false if ctx ends first.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 // pack compresses a part. The number of its records comes first.
