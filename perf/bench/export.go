@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"cardwall/perf/client"
+	"cardwall/perf/document"
 	"cardwall/perf/process"
 )
 
@@ -49,9 +50,9 @@ func (s *suite) measureExport(ctx context.Context) error {
 func (s *suite) exportBoard(ctx context.Context, srv *installation, dir string) error {
 	s.progress("filling a board of 200,000 cards")
 	path := filepath.Join(dir, "board.json")
-	g := newGenerator(srv.owner, 0, exportCards, exportOpen, time.Now().UTC())
-	large := g.board(0)
-	if err := writeFile(path, func(w io.Writer) error { return json.MarshalWrite(w, large, json.Deterministic(true)) }); err != nil {
+	g := document.NewGenerator(srv.owner, 0, exportCards, exportOpen, time.Now().UTC())
+	large := g.Board(0)
+	if err := document.WriteFile(path, func(w io.Writer) error { return json.MarshalWrite(w, large, json.Deterministic(true)) }); err != nil {
 		return err
 	}
 	if _, err := srv.Run(ctx, "import", "cardwall", path, "--workspace", srv.workspace); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"cardwall/perf/client"
+	"cardwall/perf/document"
 )
 
 // apiPath is the prefix of the public REST API.
@@ -25,10 +26,6 @@ const listsPerBoard = 4
 
 // pageSize is the limit of every list request.
 const pageSize = 50
-
-// cardDescription is about 200 bytes of ordinary text.
-const cardDescription = "The customer cannot open the report of last month when two filters are set. Seen on two machines; " +
-	"the log names a missing column. Find out since when, fix it, add a test and tell the customer."
 
 // board is a filled board.
 type board struct {
@@ -159,7 +156,7 @@ func urgent(i int) bool { return i%5 == 0 }
 // fillCard creates card number i of a board.
 func fillCard(c *client.Client, b *board, i int, label, assignee string) (card, error) {
 	list := b.lists[i%len(b.lists)]
-	in := map[string]any{"listId": list, "title": "Card " + strconv.Itoa(i+1), "description": cardDescription}
+	in := map[string]any{"listId": list, "title": "Card " + strconv.Itoa(i+1), "description": document.Text}
 	var made record
 	if err := call(c, "POST", "/cards", in, 201, &made); err != nil {
 		return card{}, err

@@ -18,6 +18,7 @@ import (
 
 	"cardwall/perf/histogram"
 	"cardwall/perf/process"
+	"cardwall/perf/receiver"
 )
 
 // Each measure of webhooks has its own server, which is empty at first and sends without a pace. The receivers are on the
@@ -54,7 +55,7 @@ func (s *suite) hookMeasures() []hookMeasure {
 	oneHost := singles
 	oneHost.oneHost = true
 	one := singles
-	one.behaviors = []share{{1, hangs}}
+	one.behaviors = []share{{1, receiver.Hangs}}
 	events := int(maxDrainRate * s.window.Seconds())
 	drain := func(events int) func(*hookSetup, context.Context, string) (row, error) {
 		return func(w *hookSetup, ctx context.Context, name string) (row, error) { return w.drain(ctx, name, events) }
@@ -147,7 +148,7 @@ func (w *hookSetup) drain(ctx context.Context, name string, events int) (row, er
 	arrived, last := before, time.Now()
 	for arrived < all && time.Since(last) < hookTimeout && ctx.Err() == nil && !w.srv.Process.Ended() {
 		sleepUntil(ctx, time.Now().Add(time.Millisecond))
-		if now := w.receivers.got.Load(); now > arrived {
+		if now := w.receivers.Got.Load(); now > arrived {
 			arrived, last = now, time.Now()
 		}
 	}
@@ -174,8 +175,8 @@ func (w *hookSetup) drain(ctx context.Context, name string, events int) (row, er
 func (w *hookSetup) expect(done []change) {
 	for _, d := range done {
 		for _, e := range d.board.endpoints {
-			if e.behavior == accepts {
-				w.seen.expect(event{e.number, d.version}, due{acknowledged: d.acknowledged})
+			if e.Behavior == receiver.Accepts {
+				w.seen.expect(receiver.Event{Endpoint: e.Number, Version: d.version}, due{acknowledged: d.acknowledged})
 			}
 		}
 	}
@@ -214,7 +215,7 @@ func (w *hookSetup) paced(ctx context.Context, name string, first float64) (row,
 	healthy := hookRate * (1 - first)
 	r.goals = append(r.goals, goal{"≥ " + thousands(0.95*healthy) + "/s", r.result.rate() >= 0.95*healthy})
 	if first > 0 {
-		hung := w.boards[0].endpoints[0].requests.Load()
+		hung := w.boards[0].endpoints[0].Requests.Load()
 		r.ratios = append(r.ratios, thousands(float64(hung))+" attempts hung")
 		if hung == 0 {
 			r.result.fault([]string{"no delivery was sent to the endpoint that hangs"})
@@ -281,16 +282,16 @@ func (w *hookSetup) times(changers []*changer, res *result, begin, end time.Time
 	for _, c := range changers {
 		for _, d := range c.done {
 			for _, e := range d.board.endpoints {
-				r, ok := w.seen.arrived[event{e.number, d.version}]
+				r, ok := w.seen.arrived[receiver.Event{Endpoint: e.Number, Version: d.version}]
 				if !ok {
 					continue
 				}
-				if !r.at.Before(begin) && r.at.Before(end) {
+				if !r.At.Before(begin) && r.At.Before(end) {
 					arrived++
 				}
 				if !d.acknowledged.Before(begin) && d.acknowledged.Before(end) {
-					res.latency.Add(r.at.Sub(d.acknowledged))
-					fromRequest.Add(r.at.Sub(d.sent))
+					res.latency.Add(r.At.Sub(d.acknowledged))
+					fromRequest.Add(r.At.Sub(d.sent))
 				}
 			}
 		}
@@ -306,16 +307,16 @@ const bareHookCommand = "bare-hooks"
 // machine can do without a database, a queue or signatures.
 func (s *suite) measureBareHooks(ctx context.Context, dir string) (err error) {
 	s.progress("measuring %s", nameHookBare)
-	to := newReceivers()
-	defer to.close()
-	endpoints, err := to.open(hookEndpoints, accepts, false)
+	to := receiver.New()
+	defer to.Close()
+	endpoints, err := to.Open(hookEndpoints, receiver.Accepts, false)
 	if err != nil {
 		return err
 	}
 	file := filepath.Join(dir, "addresses")
 	var text bytes.Buffer
 	for _, e := range endpoints {
-		fmt.Fprintln(&text, e.url)
+		fmt.Fprintln(&text, e.URL)
 	}
 	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
 		return fmt.Errorf("write addresses: %w", err)
@@ -335,17 +336,17 @@ func (s *suite) measureBareHooks(ctx context.Context, dir string) (err error) {
 	}
 	defer func() { err = errors.Join(err, proc.Stop(stopTimeout)) }()
 	sleepUntil(ctx, time.Now().Add(s.warm))
-	begin, arrived, own := time.Now(), to.got.Load(), process.OwnCPU()
+	begin, arrived, own := time.Now(), to.Got.Load(), process.OwnCPU()
 	cpu0, err0 := process.CPU(proc.PID())
 	sleepUntil(ctx, begin.Add(s.window))
 	cpu1, err1 := process.CPU(proc.PID())
 	res := &result{name: nameHookBare, clients: hookEndpoints, units: 1, elapsed: time.Since(begin), serverCPU: cpu1 - cpu0,
 		loadCPU: process.OwnCPU() - own}
-	res.counted = int(to.got.Load() - arrived)
+	res.counted = int(to.Got.Load() - arrived)
 	if res.counted == 0 {
 		res.fault([]string{"the bare client made no delivery"})
 	}
-	res.fault(to.taken().faults)
+	res.fault(to.Taken().Faults)
 	s.report(row{name: nameHookBare, result: res})
 	return errors.Join(err0, err1, ctx.Err())
 }

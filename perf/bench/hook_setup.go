@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"cardwall/perf/client"
+	"cardwall/perf/receiver"
 )
 
 // The limits of the plan "business" for one organization.
@@ -28,7 +29,7 @@ const (
 type hookSetup struct {
 	suite     *suite
 	srv       *installation
-	receivers *receivers
+	receivers *receiver.Receivers
 	boards    []*hookBoard
 	seen      ledger
 }
@@ -36,7 +37,7 @@ type hookSetup struct {
 // hookBoard is a board with one card, whose changes are sent to its endpoints.
 type hookBoard struct {
 	id, card  string
-	endpoints []*endpoint
+	endpoints []*receiver.Endpoint
 }
 
 // hookPlan describes a hookSetup.
@@ -50,7 +51,7 @@ type hookPlan struct {
 // share is a number of boards whose endpoints have a behavior.
 type share struct {
 	boards   int
-	behavior behavior
+	behavior receiver.Behavior
 }
 
 // newHookSetup creates the organizations, boards and webhooks of a plan on a new server, and leaves the server running.
@@ -63,7 +64,7 @@ func newHookSetup(ctx context.Context, s *suite, dir string, plan hookPlan) (w *
 		return nil, err
 	}
 	srv.Env = append(srv.Env, "CARDWALL_WEBHOOK_ALLOW=127.0.0.1", "CARDWALL_WEBHOOK_PACE=0")
-	w = &hookSetup{suite: s, srv: srv, receivers: newReceivers(), seen: newLedger()}
+	w = &hookSetup{suite: s, srv: srv, receivers: receiver.New(), seen: newLedger()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(w.explain(err), w.close())
@@ -77,9 +78,9 @@ func newHookSetup(ctx context.Context, s *suite, dir string, plan hookPlan) (w *
 		}
 		workspaces = append(workspaces, made)
 	}
-	for _, part := range append(plan.behaviors, share{plan.boards, accepts}) {
+	for _, part := range append(plan.behaviors, share{plan.boards, receiver.Accepts}) {
 		n := min(part.boards, plan.boards-len(w.boards))
-		endpoints, err := w.receivers.open(n*plan.each, part.behavior, plan.oneHost)
+		endpoints, err := w.receivers.Open(n*plan.each, part.behavior, plan.oneHost)
 		if err != nil {
 			return w, err
 		}
@@ -124,11 +125,11 @@ func (b *hookBoard) fill(c *client.Client, workspace string) error {
 	}
 	b.card = made.ID
 	for _, e := range b.endpoints {
-		in := map[string]any{"boardId": b.id, "url": e.url, "events": []string{"card.updated"}}
+		in := map[string]any{"boardId": b.id, "url": e.URL, "events": []string{"card.updated"}}
 		if err := call(c, "POST", "/webhooks", in, 201, &made); err != nil {
 			return err
 		}
-		if err := e.setSecret(made.Secret); err != nil {
+		if err := e.SetSecret(made.Secret); err != nil {
 			return err
 		}
 	}
@@ -141,7 +142,7 @@ func (w *hookSetup) client() *client.Client {
 
 // close stops the receivers and the server. The receivers come first, because the server waits for those that hang.
 func (w *hookSetup) close() error {
-	w.receivers.close()
+	w.receivers.Close()
 	return w.srv.Stop()
 }
 
@@ -188,7 +189,7 @@ func (w *hookSetup) fillOutbox(ctx context.Context, events int) (err error) {
 			body := strings.NewReplacer(oldID, id, oldBoard, b.id,
 				`"boardVersion":`+strconv.FormatInt(oldVersion, 10)+`,`, `"boardVersion":`+strconv.FormatInt(version, 10)+`,`).Replace(oldBody)
 			fresh := map[string]any{ // as the server writes a new delivery
-				"id": id, "webhook_id": hooks[b.id][e.number], "board_id": b.id, "version": version, "status": "pending",
+				"id": id, "webhook_id": hooks[b.id][e.Number], "board_id": b.id, "version": version, "status": "pending",
 				"retry": int64(0), "due_at": at,
 				"attempts": int64(0), "reason": "", "http_status": nil, "created_at": at, "ended_at": nil, "log": "[]", "body": body,
 			}
@@ -203,7 +204,7 @@ func (w *hookSetup) fillOutbox(ctx context.Context, events int) (err error) {
 			if _, err := insert.ExecContext(ctx, values...); err != nil {
 				return fmt.Errorf("fill outbox: %w", err)
 			}
-			w.seen.expect(event{e.number, version}, due{id: id})
+			w.seen.expect(receiver.Event{Endpoint: e.Number, Version: version}, due{id: id})
 		}
 	}
 	return tx.Commit()
@@ -267,12 +268,12 @@ func (w *hookSetup) webhooks(ctx context.Context, db *sql.DB) (map[string]map[in
 	for _, b := range w.boards {
 		out[b.id] = make(map[int]string)
 		for _, e := range b.endpoints {
-			host, _, _ := strings.Cut(strings.TrimPrefix(e.url, "http://"), "/")
-			id, ok := found[b.id][host+" "+e.url[len(e.url)-4:]]
+			host, _, _ := strings.Cut(strings.TrimPrefix(e.URL, "http://"), "/")
+			id, ok := found[b.id][host+" "+e.URL[len(e.URL)-4:]]
 			if !ok {
-				return nil, fmt.Errorf("read webhooks: there is none for %s", e.url)
+				return nil, fmt.Errorf("read webhooks: there is none for %s", e.URL)
 			}
-			out[b.id][e.number] = id
+			out[b.id][e.Number] = id
 		}
 	}
 	return out, rows.Err()
@@ -297,30 +298,30 @@ type due struct {
 
 // ledger compares the expected deliveries with those that arrived.
 type ledger struct {
-	due     map[event]due
-	arrived map[event]receipt
+	due     map[receiver.Event]due
+	arrived map[receiver.Event]receiver.Receipt
 	faults  []string
 }
 
 func newLedger() ledger {
-	return ledger{due: make(map[event]due), arrived: make(map[event]receipt)}
+	return ledger{due: make(map[receiver.Event]due), arrived: make(map[receiver.Event]receiver.Receipt)}
 }
 
-func (l *ledger) expect(e event, d due) { l.due[e] = d }
+func (l *ledger) expect(e receiver.Event, d due) { l.due[e] = d }
 
 // take records deliveries. Each event must arrive once, under one id. An unexpected event may be one whose change has not
 // been acknowledged yet, so close reports those.
-func (l *ledger) take(t received) {
-	l.faults = append(l.faults, t.faults...)
-	for _, r := range t.receipts {
-		switch before, twice := l.arrived[r.event]; {
-		case twice && before.id == r.id:
-			l.faults = append(l.faults, r.id+" arrived twice")
+func (l *ledger) take(t receiver.Received) {
+	l.faults = append(l.faults, t.Faults...)
+	for _, r := range t.Receipts {
+		switch before, twice := l.arrived[r.Event]; {
+		case twice && before.ID == r.ID:
+			l.faults = append(l.faults, r.ID+" arrived twice")
 		case twice:
-			l.faults = append(l.faults, fmt.Sprintf("endpoint %d received version %d under the ids %s and %s", r.endpoint, r.version,
-				before.id, r.id))
+			l.faults = append(l.faults, fmt.Sprintf("endpoint %d received version %d under the ids %s and %s", r.Endpoint, r.Version,
+				before.ID, r.ID))
 		default:
-			l.arrived[r.event] = r
+			l.arrived[r.Event] = r
 		}
 	}
 }
@@ -343,11 +344,11 @@ func (l *ledger) span() time.Duration {
 		if !ok || d.id == "" {
 			continue
 		}
-		if first.IsZero() || r.at.Before(first) {
-			first = r.at
+		if first.IsZero() || r.At.Before(first) {
+			first = r.At
 		}
-		if r.at.After(last) {
-			last = r.at
+		if r.At.After(last) {
+			last = r.At
 		}
 	}
 	return last.Sub(first)
@@ -360,14 +361,14 @@ func (l *ledger) close() []string {
 		r, ok := l.arrived[e]
 		switch {
 		case !ok:
-			faults = append(faults, fmt.Sprintf("endpoint %d did not receive version %d %s", e.endpoint, e.version, d.id))
-		case d.id != "" && r.id != d.id:
-			faults = append(faults, fmt.Sprintf("endpoint %d received version %d as %s instead of %s", e.endpoint, e.version, r.id, d.id))
+			faults = append(faults, fmt.Sprintf("endpoint %d did not receive version %d %s", e.Endpoint, e.Version, d.id))
+		case d.id != "" && r.ID != d.id:
+			faults = append(faults, fmt.Sprintf("endpoint %d received version %d as %s instead of %s", e.Endpoint, e.Version, r.ID, d.id))
 		}
 	}
 	for e, r := range l.arrived {
 		if _, ok := l.due[e]; !ok {
-			faults = append(faults, fmt.Sprintf("endpoint %d received %s, whose change was not acknowledged", e.endpoint, r.id))
+			faults = append(faults, fmt.Sprintf("endpoint %d received %s, whose change was not acknowledged", e.Endpoint, r.ID))
 		}
 	}
 	return faults
@@ -376,7 +377,7 @@ func (l *ledger) close() []string {
 // collect records deliveries until none is missing or the timeout has passed.
 func (w *hookSetup) collect(ctx context.Context, timeout time.Duration) {
 	for deadline := time.Now().Add(timeout); ; {
-		w.seen.take(w.receivers.taken())
+		w.seen.take(w.receivers.Taken())
 		if w.seen.missing() == 0 || time.Now().After(deadline) || ctx.Err() != nil {
 			break
 		}
@@ -384,7 +385,7 @@ func (w *hookSetup) collect(ctx context.Context, timeout time.Duration) {
 	}
 	// Wait for deliveries that should not arrive.
 	sleepUntil(ctx, time.Now().Add(200*time.Millisecond))
-	w.seen.take(w.receivers.taken())
+	w.seen.take(w.receivers.Taken())
 }
 
 // change is an acknowledged change.

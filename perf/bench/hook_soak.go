@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"cardwall/perf/process"
+	"cardwall/perf/receiver"
 )
 
 // The soak test runs only if it is requested by name:
@@ -35,7 +36,7 @@ func (s *suite) soakMeasure() hookMeasure {
 		name: nameSoak,
 		plan: hookPlan{
 			boards: soakEndpoints, each: 1, deliveries: int(soakRate * (s.warm + s.window).Seconds()),
-			behaviors: []share{{soakEach, fails}, {soakEach, hangs}, {soakEach, refuses}, {soakEach, delays}},
+			behaviors: []share{{soakEach, receiver.Fails}, {soakEach, receiver.Hangs}, {soakEach, receiver.Refuses}, {soakEach, receiver.Delays}},
 		},
 		run: (*hookSetup).soak,
 	}
@@ -130,7 +131,7 @@ func (w *hookSetup) soak(ctx context.Context, name string) (row, error) {
 	quarters, err := w.watch(ctx, begin, end, func() {
 		mu.Lock()
 		defer mu.Unlock()
-		w.seen.take(w.receivers.taken())
+		w.seen.take(w.receivers.Taken())
 	})
 	running.Wait()
 	server1, err1 := process.CPU(w.srv.Process.PID())
@@ -142,7 +143,7 @@ func (w *hookSetup) soak(ctx context.Context, name string) (row, error) {
 	res.fault(w.seen.close())
 	for e, d := range w.seen.due {
 		if r, ok := w.seen.arrived[e]; ok && !d.acknowledged.Before(begin) {
-			res.latency.Add(r.at.Sub(d.acknowledged))
+			res.latency.Add(r.At.Sub(d.acknowledged))
 		}
 	}
 	r := row{name: name, result: res}
@@ -150,12 +151,12 @@ func (w *hookSetup) soak(ctx context.Context, name string) (row, error) {
 		r.ratios = append(r.ratios, fmt.Sprintf("quarter %d: RSS %s (anonymous %s), %d open files", i+1, megabytes(q.resident),
 			megabytes(q.anonymous), q.files))
 	}
-	for i, m := range []behavior{fails, hangs, delays} {
+	for i, m := range []receiver.Behavior{receiver.Fails, receiver.Hangs, receiver.Delays} {
 		var requests int64
 		for _, b := range w.boards {
 			for _, e := range b.endpoints {
-				if e.behavior == m {
-					requests += e.requests.Load()
+				if e.Behavior == m {
+					requests += e.Requests.Load()
 				}
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver that the server uses too
 
 	"cardwall/perf/client"
+	"cardwall/perf/document"
 	"cardwall/perf/postgres"
 )
 
@@ -151,9 +152,9 @@ func (s *suite) fillBase(ctx context.Context, dir, database string, open func(da
 	if err != nil {
 		return nil, err
 	}
-	s.progress("importing a workspace of %d boards of %d cards", reportBoards, reportCards)
+	s.progress("importing a workspace of %d boards of %d cards", document.Boards, document.Cards)
 	path := filepath.Join(dir, "workspace.json")
-	if err := writeDocumentFile(path, srv.owner, 0, time.Now()); err != nil {
+	if err := document.WriteWorkspaceFile(path, srv.owner, 0, time.Now()); err != nil {
 		return nil, err
 	}
 	if _, err := srv.Run(ctx, "import", "cardwall", path, "--workspace", srv.workspace); err != nil {
@@ -360,8 +361,8 @@ func (s *suite) largeSources(ctx context.Context, f *fixture) (map[string]func(i
 	if err := call(c, "GET", "/boards?limit=50&workspaceId="+url.QueryEscape(f.workspace), nil, 200, &boards); err != nil {
 		return nil, err
 	}
-	if len(boards) < reportBoards {
-		return nil, fmt.Errorf("the workspace has %d boards instead of %d", len(boards), reportBoards)
+	if len(boards) < document.Boards {
+		return nil, fmt.Errorf("the workspace has %d boards instead of %d", len(boards), document.Boards)
 	}
 	var all []card
 	for _, b := range boards[:10] {
@@ -409,13 +410,13 @@ func (s *suite) largeSources(ctx context.Context, f *fixture) (map[string]func(i
 		case nameDashboard:
 			asked.paths = []string{apiPath + "/workspaces/" + f.workspace + "/dashboard?timeZone=" + url.QueryEscape(reportZone)}
 		case nameSearchRare:
-			for _, word := range rareWords() {
+			for _, word := range document.RareWords() {
 				asked.paths = append(asked.paths, apiPath+"/search?q="+word)
 			}
 		case nameSearchMedium:
-			asked.paths = []string{apiPath + "/search?q=" + mediumWord}
+			asked.paths = []string{apiPath + "/search?q=" + document.MediumWord}
 		case nameSearchCommon:
-			asked.paths = []string{apiPath + "/search?q=" + commonWord}
+			asked.paths = []string{apiPath + "/search?q=" + document.CommonWord}
 		}
 		sources[name] = func(int) source { return asked }
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"cardwall/perf/document"
 	"cardwall/perf/process"
 	"cardwall/perf/server"
 )
@@ -71,7 +72,7 @@ func newLimitCard(n int) limitCard {
 	c := limitCard{
 		ID: "crd_" + fmt.Sprintf("%026d", n), BoardID: "brd_01j9z3k4m5n6p7q8r9s0t1v2w3",
 		ListID: "lst_01j9z3k4m5n6p7q8r9s0t1v2w3", Number: n, Title: "Card " + strconv.Itoa(n),
-		Description: cardDescription, Labels: []limitLabel{}, Assignees: []limitLabel{},
+		Description: document.Text, Labels: []limitLabel{}, Assignees: []limitLabel{},
 		CreatedBy: "usr_01j9z3k4m5n6p7q8r9s0t1v2w3", CreatedAt: "2026-01-02T03:04:05.678Z",
 		UpdatedAt: "2026-01-02T03:04:05.678Z", URL: "http://127.0.0.1/cards/" + strconv.Itoa(n),
 	}

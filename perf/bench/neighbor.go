@@ -15,6 +15,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"cardwall/perf/document"
 	"cardwall/perf/postgres"
 	"cardwall/perf/server"
 )
@@ -31,7 +32,6 @@ const (
 	importSize = 86 << 20
 	badSize    = 93 << 20
 	heavyCards = 5000
-	heavyWords = 1000 // of a description
 )
 
 // neighborWork is what a neighbor does.
@@ -269,16 +269,16 @@ func (h *neighborhood) provide(ctx context.Context, s *suite, needs neighborData
 		if _, err := os.Stat(h.path("corpus.json")); err == nil {
 			return nil
 		}
-		s.progress("filling the neighbor's workspace with %d boards of %d cards", reportBoards, reportCards)
-		if err := writeDocumentFile(h.path("corpus.json"), h.srv.owner, 0, time.Now()); err != nil {
+		s.progress("filling the neighbor's workspace with %d boards of %d cards", document.Boards, document.Cards)
+		if err := document.WriteWorkspaceFile(h.path("corpus.json"), h.srv.owner, 0, time.Now()); err != nil {
 			return err
 		}
 		return h.importFile(ctx, "corpus.json")
 	case needsHeavy:
 		s.progress("filling a board of %d heavy cards", heavyCards)
-		g := newGenerator(h.srv.owner, 0, heavyCards, heavyCards, time.Now().UTC())
-		b := g.heavyBoard()
-		if err := writeFile(h.path("heavy.json"), func(w io.Writer) error {
+		g := document.NewGenerator(h.srv.owner, 0, heavyCards, heavyCards, time.Now().UTC())
+		b := g.HeavyBoard()
+		if err := document.WriteFile(h.path("heavy.json"), func(w io.Writer) error {
 			return json.MarshalWrite(w, b, json.Deterministic(true))
 		}); err != nil {
 			return err
@@ -306,11 +306,11 @@ func (h *neighborhood) importFile(ctx context.Context, name string) error {
 func (h *neighborhood) writeSized(name string, size int64) error {
 	now := time.Now().UTC()
 	var one downloaded
-	if err := writeDocument(&one, h.srv.owner, 1, 1, now); err != nil {
+	if err := document.WriteWorkspace(&one, h.srv.owner, 1, 1, now); err != nil {
 		return err
 	}
-	return writeFile(h.path(name), func(w io.Writer) error {
-		return writeDocument(w, h.srv.owner, 1, int(size/one.size), now)
+	return document.WriteFile(h.path(name), func(w io.Writer) error {
+		return document.WriteWorkspace(w, h.srv.owner, 1, int(size/one.size), now)
 	})
 }
 
@@ -325,26 +325,6 @@ func replaceLast(path string, b byte) error {
 		_, err = file.WriteAt([]byte{b}, info.Size()-1)
 	}
 	return errors.Join(err, file.Close())
-}
-
-// heavyBoard generates a board whose cards have long descriptions and checklists.
-func (g *generator) heavyBoard() *docBoard {
-	b := g.board(0)
-	b.Board.Name = "Heavy"
-	for i := range b.Cards {
-		c := &b.Cards[i]
-		c.Description = g.text(heavyWords)
-		for n := range 2 {
-			list := docChecklist{ID: fmt.Sprintf("%s-list-%d", c.ID, n), Title: g.text(3), docTimes: c.docTimes}
-			for m := range 10 {
-				list.Items = append(list.Items, docItem{ID: fmt.Sprintf("%s-item-%d", list.ID, m), Title: g.text(5), docTimes: c.docTimes})
-			}
-			c.Checklists = append(c.Checklists, list)
-			b.Counts.Checklists++
-			b.Counts.Items += len(list.Items)
-		}
-	}
-	return b
 }
 
 // settlePeople creates the people, starts the server and fills the boards of the others.
@@ -388,7 +368,7 @@ func (h *neighborhood) findHeavy(ctx context.Context) error {
 		return nil
 	}
 	c := h.client(h.greedy[0])
-	var boards []docName
+	var boards []document.Name
 	if err := c.json(ctx, "GET", apiPath+"/boards?limit=200&workspaceId="+h.srv.workspace, nil, &boards); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"cardwall/perf/document"
 	"cardwall/perf/postgres"
 	"cardwall/perf/process"
 )
@@ -153,7 +154,7 @@ func rawClient(ctx context.Context, database string, client int, warm, window ti
 	n := 0
 	return repeat(ctx, warm, window, func() error {
 		n++
-		_, err := conn.Exec(ctx, "INSERT INTO raw (client, number, body) VALUES ($1, $2, $3)", client, n, cardDescription)
+		_, err := conn.Exec(ctx, "INSERT INTO raw (client, number, body) VALUES ($1, $2, $3)", client, n, document.Text)
 		return err
 	})
 }

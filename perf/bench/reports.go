@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"cardwall/perf/client"
+	"cardwall/perf/document"
 )
 
 // The reports are measured with one client on their own server, which does not affect the other measures. It has a
@@ -50,9 +51,9 @@ func (s *suite) measureFilledServer(ctx context.Context, srv *installation, dir 
 	}
 	now := time.Now()
 	for i, workspace := range []string{srv.workspace, second} {
-		s.progress("filling workspace %d of 2 with %d boards of %d cards", i+1, reportBoards, reportCards)
+		s.progress("filling workspace %d of 2 with %d boards of %d cards", i+1, document.Boards, document.Cards)
 		path := filepath.Join(dir, "workspace-"+strconv.Itoa(i+1)+".json")
-		if err := writeDocumentFile(path, srv.owner, i, now); err != nil {
+		if err := document.WriteWorkspaceFile(path, srv.owner, i, now); err != nil {
 			return err
 		}
 		if _, err := srv.Run(ctx, "import", "cardwall", path, "--workspace", workspace); err != nil {
@@ -115,14 +116,14 @@ func newReportSource(c *client.Client, name, workspace string, now time.Time) (*
 	var err error
 	switch name {
 	case nameSearchRare:
-		for _, word := range rareWords() {
-			cards := 2 * reportBoards * reportCards / rareEvery / len(rareWords())
+		for _, word := range document.RareWords() {
+			cards := 2 * document.Boards * document.Cards / document.RareEvery / len(document.RareWords())
 			err = errors.Join(err, s.addCards(c, "/search?q="+word, word, cards, 1))
 		}
 	case nameSearchMedium:
-		err = s.addCards(c, "/search?q="+mediumWord, mediumWord, pageSize, 1)
+		err = s.addCards(c, "/search?q="+document.MediumWord, document.MediumWord, pageSize, 1)
 	case nameSearchCommon:
-		err = s.addCards(c, "/search?q="+commonWord, commonWord, pageSize, 1)
+		err = s.addCards(c, "/search?q="+document.CommonWord, document.CommonWord, pageSize, 1)
 	case nameDashboard:
 		err = s.addDashboard(c, workspace)
 	case nameCalendar:
@@ -131,11 +132,11 @@ func newReportSource(c *client.Client, name, workspace string, now time.Time) (*
 		}
 	case nameFilterCards:
 		var made record
-		in := map[string]any{"workspaceId": workspace, "name": "Bugs of the month", "query": "is:open due:month label:" + reportLabel}
+		in := map[string]any{"workspaceId": workspace, "name": "Bugs of the month", "query": "is:open due:month label:" + document.FilterLabel}
 		if err := call(c, "POST", "/saved-filters", in, 201, &made); err != nil {
 			return nil, err
 		}
-		err = s.addCards(c, "/saved-filters/"+made.ID+"/cards?timeZone="+url.QueryEscape(reportZone), reportLabel, pageSize, 10)
+		err = s.addCards(c, "/saved-filters/"+made.ID+"/cards?timeZone="+url.QueryEscape(reportZone), document.FilterLabel, pageSize, 10)
 	}
 	return s, err
 }
@@ -168,8 +169,8 @@ func (s *reportSource) addDashboard(c *client.Client, workspace string) error {
 	if err := call(c, "GET", path, nil, 200, &found); err != nil {
 		return err
 	}
-	if cards := found.Open + found.Done; cards != reportBoards*reportCards {
-		return fmt.Errorf("GET %s: counts %d cards instead of %d", path, cards, reportBoards*reportCards)
+	if cards := found.Open + found.Done; cards != document.Boards*document.Cards {
+		return fmt.Errorf("GET %s: counts %d cards instead of %d", path, cards, document.Boards*document.Cards)
 	}
 	s.requests = append(s.requests, reportPath{apiPath + path, `"byBoard"`})
 	return nil
@@ -185,7 +186,7 @@ func (s *reportSource) addMonth(c *client.Client, workspace string, from time.Ti
 		return err
 	}
 	// Two thirds of the cards are due within a year, and some more start in the month.
-	if least := reportBoards * reportCards * 2 / 3 * 30 / 366; len(found.Cards) < least*9/10 {
+	if least := document.Boards * document.Cards * 2 / 3 * 30 / 366; len(found.Cards) < least*9/10 {
 		return fmt.Errorf("GET %s: %d cards instead of about %d or more", path, len(found.Cards), least)
 	}
 	s.requests = append(s.requests, reportPath{apiPath + path, found.Cards[0].ID})

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"cardwall/perf/client"
+	"cardwall/perf/document"
 )
 
 // createSource creates cards at the bottom of random lists of the growing board.
@@ -30,7 +31,7 @@ func (s *createSource) next(r *client.Request) error {
 	r.Body = append(r.Body, b.lists[s.random.IntN(len(b.lists))]...)
 	r.Body = append(r.Body, `","title":"New card `...)
 	r.Body = strconv.AppendInt(r.Body, int64(n), 10)
-	r.Body = append(r.Body, `","description":"`+cardDescription+`"}`...)
+	r.Body = append(r.Body, `","description":"`+document.Text+`"}`...)
 	return nil
 }
 

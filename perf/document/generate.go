@@ -1,13 +1,14 @@
-package main
+package document
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"time"
 )
 
-// generator generates the boards of a document.
-type generator struct {
+// Generator generates the boards of a document.
+type Generator struct {
 	random *rand.Rand
 	words  *rand.Zipf // a few words are frequent, most are rare, as in any language
 	now    time.Time
@@ -17,22 +18,22 @@ type generator struct {
 	people []string
 }
 
-// board generates board number n. A third of its cards are done, two thirds are due within half a year before or after
+// Board generates board number n. A third of its cards are done, two thirds are due within half a year before or after
 // now, most have a label and an assignee, and two thirds have been moved.
-func (g *generator) board(n int) *docBoard {
+func (g *Generator) Board(n int) *Board {
 	id := "board-" + strconv.Itoa(n+1)
-	old := docTimes{g.ago(400), g.ago(300)}
-	b := &docBoard{
-		Format: "cardwall-export/1", ExportedAt: g.now.Format(instantLayout), Complete: true,
-		Board: docHead{
-			ID: id, Name: "Board " + strconv.Itoa(n+1), Description: cardDescription, Visibility: "workspace",
+	old := Times{g.ago(400), g.ago(300)}
+	b := &Board{
+		Format: "cardwall-export/1", ExportedAt: g.now.Format(InstantLayout), Complete: true,
+		Board: Head{
+			ID: id, Name: "Board " + strconv.Itoa(n+1), Description: Text, Visibility: "workspace",
 			Features:   map[string]bool{"statusUpdates": true, "wipLimits": true, "startDates": true, "calendar": true},
-			NextNumber: g.cards + 1, Cards: g.cards, CreatedBy: g.owner, docTimes: old,
+			NextNumber: g.cards + 1, Cards: g.cards, CreatedBy: g.owner, Times: old,
 		},
-		Users: []docName{{g.owner, "Ada"}},
+		Users: []Name{{g.owner, "Ada"}},
 	}
-	for i := 1; i < reportPeople; i++ {
-		b.Users = append(b.Users, docName{"person-" + strconv.Itoa(i), "Person " + strconv.Itoa(i)})
+	for i := 1; i < people; i++ {
+		b.Users = append(b.Users, Name{"person-" + strconv.Itoa(i), "Person " + strconv.Itoa(i)})
 	}
 	g.people = g.people[:0]
 	for _, u := range b.Users {
@@ -40,8 +41,8 @@ func (g *generator) board(n int) *docBoard {
 	}
 	for i, name := range labelNames() {
 		at := strconv.Itoa(i)
-		b.Labels = append(b.Labels, docLabel{docName{id + "-label-" + at, name}, "red", old})
-		b.Lists = append(b.Lists, docList{docName{id + "-list-" + at, "List " + at}, 150, "soft", old})
+		b.Labels = append(b.Labels, Label{Name{id + "-label-" + at, name}, "red", old})
+		b.Lists = append(b.Lists, List{Name{id + "-list-" + at, "List " + at}, 150, "soft", old})
 	}
 	for i := range g.cards {
 		c, created := g.card(b, n*g.cards+i)
@@ -55,33 +56,33 @@ func (g *generator) board(n int) *docBoard {
 		}
 	}
 	b.BoardVersion = len(b.Activity)
-	b.Counts = docCounts{
+	b.Counts = Counts{
 		Users: len(b.Users), Labels: len(b.Labels), Lists: len(b.Lists), Cards: len(b.Cards), Activity: len(b.Activity),
 	}
 	return b
 }
 
 // enter adds a change of a card to the activity.
-func (b *docBoard) enter(kind, at string, c docCard) {
+func (b *Board) enter(kind, at string, c Card) {
 	n := len(b.Activity) + 1
 	changes := map[string]any{}
 	if kind == "card.moved" {
 		changes["listId"] = map[string]string{"from": b.Lists[0].ID, "to": c.ListID}
 	}
-	b.Activity = append(b.Activity, docEntry{
-		ID: b.Board.ID + "-entry-" + strconv.Itoa(n), Type: kind, At: at, Actor: docActor{"person", c.CreatedBy},
+	b.Activity = append(b.Activity, Entry{
+		ID: b.Board.ID + "-entry-" + strconv.Itoa(n), Type: kind, At: at, Actor: Actor{"person", c.CreatedBy},
 		ListID: c.ListID, CardID: c.ID, Changes: changes, BoardVersion: n,
 	})
 }
 
 // card generates card number n of all boards and returns when it was created.
-func (g *generator) card(b *docBoard, n int) (docCard, time.Time) {
+func (g *Generator) card(b *Board, n int) (Card, time.Time) {
 	created := g.now.Add(-g.within(300))
 	number := n%g.cards + 1
-	c := docCard{
+	c := Card{
 		ID: b.Board.ID + "-card-" + strconv.Itoa(number), Number: number, Title: g.text(3 + g.random.IntN(5)), Description: g.description(n),
 		ListID: b.Lists[g.random.IntN(len(b.Lists))].ID, Labels: []string{}, Assignees: []string{}, CreatedBy: g.owner,
-		docTimes: docTimes{created.Format(instantLayout), g.between(created)},
+		Times: Times{created.Format(InstantLayout), g.between(created)},
 	}
 	if g.random.IntN(3) == 0 {
 		at := g.between(created)
@@ -104,7 +105,7 @@ func (g *generator) card(b *docBoard, n int) (docCard, time.Time) {
 }
 
 // date adds a due date, to half of the cards with a time of day, and to half with a start date.
-func (g *generator) date(c *docCard) {
+func (g *Generator) date(c *Card) {
 	due := g.now.AddDate(0, 0, g.random.IntN(365)-182)
 	day, zone := due.Format(time.DateOnly), "Europe/Zurich"
 	c.DueDate, c.TimeZone = &day, &zone
@@ -119,23 +120,23 @@ func (g *generator) date(c *docCard) {
 }
 
 // description returns a text of about 200 bytes with the words that are searched for.
-func (g *generator) description(n int) string {
+func (g *Generator) description(n int) string {
 	text := g.text(28)
-	if n%rareEvery == 0 {
-		all := rareWords()
-		text += " " + all[n/rareEvery%len(all)]
+	if n%RareEvery == 0 {
+		all := RareWords()
+		text += " " + all[n/RareEvery%len(all)]
 	}
 	if n%mediumEvery == 0 {
-		text += " " + mediumWord
+		text += " " + MediumWord
 	}
-	if n%commonEvery == 0 {
-		text += " " + commonWord
+	if n%CommonEvery == 0 {
+		text += " " + CommonWord
 	}
 	return text
 }
 
 // text returns a text of invented words.
-func (g *generator) text(words int) string {
+func (g *Generator) text(words int) string {
 	const first, second = "bcdfghklmnprstvw", "aeio"
 	var text []byte
 	for i := range words {
@@ -151,14 +152,34 @@ func (g *generator) text(words int) string {
 }
 
 // within returns a random duration of at most the given number of days.
-func (g *generator) within(days int) time.Duration {
+func (g *Generator) within(days int) time.Duration {
 	return time.Duration(1+g.random.Int64N(int64(days)*24*60*60)) * time.Second
 }
 
 // ago returns a random time within the last days.
-func (g *generator) ago(days int) string { return g.now.Add(-g.within(days)).Format(instantLayout) }
+func (g *Generator) ago(days int) string { return g.now.Add(-g.within(days)).Format(InstantLayout) }
 
 // between returns a random time from then until now.
-func (g *generator) between(from time.Time) string {
-	return from.Add(time.Duration(g.random.Int64N(int64(g.now.Sub(from)) + 1))).Format(instantLayout)
+func (g *Generator) between(from time.Time) string {
+	return from.Add(time.Duration(g.random.Int64N(int64(g.now.Sub(from)) + 1))).Format(InstantLayout)
+}
+
+// HeavyBoard generates a board whose cards have long descriptions and checklists.
+func (g *Generator) HeavyBoard() *Board {
+	b := g.Board(0)
+	b.Board.Name = "Heavy"
+	for i := range b.Cards {
+		c := &b.Cards[i]
+		c.Description = g.text(heavyWords)
+		for n := range 2 {
+			list := Checklist{ID: fmt.Sprintf("%s-list-%d", c.ID, n), Title: g.text(3), Times: c.Times}
+			for m := range 10 {
+				list.Items = append(list.Items, Item{ID: fmt.Sprintf("%s-item-%d", list.ID, m), Title: g.text(5), Times: c.Times})
+			}
+			c.Checklists = append(c.Checklists, list)
+			b.Counts.Checklists++
+			b.Counts.Items += len(list.Items)
+		}
+	}
+	return b
 }

@@ -1,4 +1,5 @@
-package main
+// Package receiver receives the deliveries of webhooks: quickly, and in the ways in which receivers fail.
+package receiver
 
 import (
 	"bytes"
@@ -18,15 +19,15 @@ import (
 	"cardwall/perf/client"
 )
 
-// behavior is how an endpoint responds to deliveries.
-type behavior int
+// Behavior is how an endpoint responds to deliveries.
+type Behavior int
 
 const (
-	accepts behavior = iota // responds with 204 at once
-	fails                   // responds with 500 at once
-	delays                  // responds with 204 after delayTime
-	hangs                   // responds after hangTime, when the sender has given up
-	refuses                 // its port refuses connections
+	Accepts Behavior = iota // responds with 204 at once
+	Fails                   // responds with 500 at once
+	Delays                  // responds with 204 after two seconds
+	Hangs                   // responds after ten seconds, when the sender has given up
+	Refuses                 // its port refuses connections
 )
 
 const (
@@ -37,70 +38,72 @@ const (
 // verifyEvery is the share of deliveries whose signature is verified: one in this many of each connection.
 const verifyEvery = 32
 
-// receivers are the endpoints of webhooks. Each has its own port, as most real endpoints have their own host. They
+// Receivers are the endpoints of webhooks. Each has its own port, as most real endpoints have their own host. They
 // implement as little of HTTP/1.1 as the sender needs, because they share the processors with it.
-type receivers struct {
-	got atomic.Int64 // deliveries to endpoints that accept
+type Receivers struct {
+	Got atomic.Int64 // deliveries to endpoints that accept
 
 	mu        sync.Mutex
-	endpoints []*endpoint
+	endpoints []*Endpoint
 	listeners []net.Listener
 	refusing  []int                // sockets of ports that refuse connections
 	lines     map[*connection]bool // open connections
 	closed    bool
 	all       sync.WaitGroup
-	left      received // over connections that have ended
+	left      Received // over connections that have ended
 }
 
-// endpoint is the receiver of one webhook.
-type endpoint struct {
-	number   int
-	behavior behavior
-	url      string
-	key      atomic.Pointer[[]byte] // signing key of the webhook, once it is known
-	requests atomic.Int64           // number of requests
+// Endpoint is the receiver of one webhook.
+type Endpoint struct {
+	Number   int
+	Behavior Behavior
+	URL      string
+	Requests atomic.Int64 // how many arrived
+
+	key atomic.Pointer[[]byte] // signing key of the webhook, once it is known
 }
 
-// receipt is a delivery that arrived.
-type receipt struct {
-	event
-	id string
-	at time.Time
+// Receipt is a delivery that arrived.
+type Receipt struct {
+	Event
+	ID string
+	At time.Time
 }
 
-// event is a version of a board at one endpoint.
-type event struct {
-	endpoint int
-	version  int64
+// Event is a version of a board at one endpoint.
+type Event struct {
+	Endpoint int
+	Version  int64
 }
 
-// received is what arrived since it was last collected.
-type received struct {
-	receipts []receipt
-	faults   []string
+// Received is what arrived since it was last collected.
+type Received struct {
+	Receipts []Receipt
+	Faults   []string
 }
 
 // connection is one connection of the sender.
 type connection struct {
 	conn     net.Conn
-	point    *endpoint // nil if the endpoints share a port; then the path contains its number
+	point    *Endpoint // nil if the endpoints share a port; then the path contains its number
 	mu       sync.Mutex
-	received received
+	received Received
 }
 
-func newReceivers() *receivers { return &receivers{lines: make(map[*connection]bool)} }
+// New returns receivers without endpoints.
+func New() *Receivers { return &Receivers{lines: make(map[*connection]bool)} }
 
-// open adds n endpoints with a behavior. With oneHost they share a port.
-func (r *receivers) open(n int, m behavior, oneHost bool) ([]*endpoint, error) {
+// Open adds n endpoints with a behavior. With oneHost they share a port.
+func (r *Receivers) Open(n int, m Behavior, oneHost bool) ([]*Endpoint, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var added []*endpoint
+	var added []*Endpoint
 	shared := ""
 	for i := range n {
-		e := &endpoint{number: len(r.endpoints), behavior: m}
+		e := &Endpoint{Number: len(r.endpoints), Behavior: m}
 		addr, own := shared, e
 		switch {
-		case m == refuses:
+		case m == Refuses:
 			socket, err := r.refuse()
 			if err != nil {
 				return nil, err
@@ -122,7 +125,7 @@ func (r *receivers) open(n int, m behavior, oneHost bool) ([]*endpoint, error) {
 			shared = addr
 			r.all.Go(func() { r.accept(l, own) })
 		}
-		e.url = "http://" + addr + "/hook/" + strconv.Itoa(e.number)
+		e.URL = "http://" + addr + "/hook/" + strconv.Itoa(e.Number)
 		r.endpoints = append(r.endpoints, e)
 		added = append(added, e)
 	}
@@ -130,7 +133,7 @@ func (r *receivers) open(n int, m behavior, oneHost bool) ([]*endpoint, error) {
 }
 
 // refuse returns the address of a port that refuses connections and that no other program can listen on.
-func (r *receivers) refuse() (addr string, err error) {
+func (r *Receivers) refuse() (addr string, err error) {
 	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return "", fmt.Errorf("create socket: %w", err)
@@ -146,8 +149,8 @@ func (r *receivers) refuse() (addr string, err error) {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(name.(*syscall.SockaddrInet4).Port)), nil
 }
 
-// knows sets the secret with which the webhook of the endpoint signs.
-func (e *endpoint) setSecret(secret string) error {
+// SetSecret sets the secret with which the webhook of the endpoint signs.
+func (e *Endpoint) SetSecret(secret string) error {
 	text, ok := strings.CutPrefix(secret, "whsec_")
 	key, err := base64.StdEncoding.DecodeString(text)
 	if !ok || err != nil {
@@ -157,8 +160,8 @@ func (e *endpoint) setSecret(secret string) error {
 	return nil
 }
 
-// close closes all connections and waits for their goroutines.
-func (r *receivers) close() {
+// Close closes all connections and waits for their goroutines.
+func (r *Receivers) Close() {
 	r.mu.Lock()
 	r.closed = true
 	for _, l := range r.listeners {
@@ -174,7 +177,7 @@ func (r *receivers) close() {
 	r.all.Wait()
 }
 
-func (r *receivers) accept(listener net.Listener, point *endpoint) {
+func (r *Receivers) accept(listener net.Listener, point *Endpoint) {
 	for {
 		conn, err := listener.Accept()
 		if err != nil {
@@ -192,28 +195,28 @@ func (r *receivers) accept(listener net.Listener, point *endpoint) {
 	}
 }
 
-// taken returns what arrived since the last call.
-func (r *receivers) taken() received {
+// Taken returns what arrived since the last call.
+func (r *Receivers) Taken() Received {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := r.left
-	r.left = received{}
+	r.left = Received{}
 	for l := range r.lines {
 		l.mu.Lock()
 		t.add(&l.received)
-		l.received.receipts, l.received.faults = l.received.receipts[:0], nil
+		l.received.Receipts, l.received.Faults = l.received.Receipts[:0], nil
 		l.mu.Unlock()
 	}
 	return t
 }
 
-func (t *received) add(other *received) {
-	t.receipts = append(t.receipts, other.receipts...)
-	t.faults = append(t.faults, other.faults...)
+func (t *Received) add(other *Received) {
+	t.Receipts = append(t.Receipts, other.Receipts...)
+	t.Faults = append(t.Faults, other.Faults...)
 }
 
 // serve responds to the requests of one connection.
-func (r *receivers) serve(l *connection) {
+func (r *Receivers) serve(l *connection) {
 	defer func() {
 		l.conn.Close()
 		r.mu.Lock()
@@ -232,28 +235,28 @@ func (r *receivers) serve(l *connection) {
 			}
 			return
 		}
-		point.requests.Add(1)
+		point.Requests.Add(1)
 		if err := d.check(point, n%verifyEvery == 0); err != nil {
 			l.fault(err.Error())
 		}
 		response := "HTTP/1.1 204 No Content\r\n\r\n"
-		switch point.behavior {
-		case fails:
+		switch point.Behavior {
+		case Fails:
 			response = "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 7\r\n\r\nbroken\n"
-		case delays:
+		case Delays:
 			time.Sleep(delayTime)
-		case hangs:
+		case Hangs:
 			time.Sleep(hangTime)
-		case accepts, refuses:
+		case Accepts, Refuses:
 		}
 		if _, err := l.conn.Write([]byte(response)); err != nil {
 			return
 		}
-		if point.behavior == accepts {
+		if point.Behavior == Accepts {
 			l.mu.Lock()
-			l.received.receipts = append(l.received.receipts, receipt{event{point.number, d.version}, string(d.id), at})
+			l.received.Receipts = append(l.received.Receipts, Receipt{Event{point.Number, d.version}, string(d.id), at})
 			l.mu.Unlock()
-			r.got.Add(1)
+			r.Got.Add(1)
 		}
 	}
 }
@@ -261,7 +264,7 @@ func (r *receivers) serve(l *connection) {
 func (l *connection) fault(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.received.faults = append(l.received.faults, text)
+	l.received.Faults = append(l.received.Faults, text)
 }
 
 // delivery is the relevant part of a request. Its buffers are reused by the next one.
@@ -272,7 +275,7 @@ type delivery struct {
 }
 
 // read reads one request.
-func (d *delivery) read(in *client.Reader, point *endpoint, all []*endpoint) (*endpoint, error) {
+func (d *delivery) read(in *client.Reader, point *Endpoint, all []*Endpoint) (*Endpoint, error) {
 	line, err := in.ReadLine()
 	if err != nil {
 		return nil, err
@@ -326,7 +329,7 @@ func (d *delivery) read(in *client.Reader, point *endpoint, all []*endpoint) (*e
 }
 
 // check checks that the body contains the id, and optionally the signature.
-func (d *delivery) check(point *endpoint, signature bool) error {
+func (d *delivery) check(point *Endpoint, signature bool) error {
 	const before = `{"id":"`
 	if body, ok := bytes.CutPrefix(d.body, []byte(before)); !ok || !bytes.HasPrefix(body, d.id) {
 		return fmt.Errorf("the body of %s does not start with its id: %s", d.id, client.Clip(d.body))

@@ -1,4 +1,6 @@
-package main
+// Package document generates documents to import: boards and workspaces in the format of Cardwall's exports, with realistic
+// content that is the same in every run, except for the times.
+package document
 
 import (
 	"bufio"
@@ -15,50 +17,62 @@ import (
 // would take longer than all measures. The types below are the needed part of the format cardwall-export/1.
 
 const (
-	reportBoards  = 50
-	reportCards   = 1000 // on each of them
-	reportPeople  = 20
-	reportLabel   = "Bug" // the label in the query of the saved filter
-	instantLayout = "2006-01-02T15:04:05.000Z"
+	Boards = 50   // of the workspace of a WriteWorkspaceFile
+	Cards  = 1000 // on each of them
+
+	people     = 20
+	heavyWords = 1000 // of a heavy card's description
+
+	// FilterLabel is a label for the query of a saved filter.
+	FilterLabel = "Bug"
+	// InstantLayout is the format of times.
+	InstantLayout = "2006-01-02T15:04:05.000Z"
 )
 
 // The words that are searched for. They occur only where the generator adds them.
 const (
-	rareEvery   = 1000 // one card in this many has a rare word
-	mediumWord  = "zeppelin"
+	RareEvery   = 1000 // one card in this many has a rare word
+	MediumWord  = "zeppelin"
 	mediumEvery = 55 // just few enough for the server to collect all matches
-	commonWord  = "customer"
-	commonEvery = 3
+	CommonWord  = "customer"
+	CommonEvery = 3
 )
 
-// rareWords returns words of which each occurs in 20 of 100,000 cards.
-func rareWords() []string { return []string{"quagga", "quetzal", "quokka", "quoll", "quahog"} }
+// Text is about 200 bytes of ordinary text.
+const Text = "The customer cannot open the report of last month when two filters are set. Seen on two machines; " +
+	"the log names a missing column. Find out since when, fix it, add a test and tell the customer."
+
+// RareWords returns words of which each occurs in 20 of 100,000 cards.
+func RareWords() []string { return []string{"quagga", "quetzal", "quokka", "quoll", "quahog"} }
 
 // labelNames returns the labels of a board, which also has as many lists.
 func labelNames() []string {
-	return []string{reportLabel, "Idea", "Urgent", "Waiting", "Cost", "Design"}
+	return []string{FilterLabel, "Idea", "Urgent", "Waiting", "Cost", "Design"}
 }
 
-type docBoard struct {
-	Format       string     `json:"format"`
-	ExportedAt   string     `json:"exportedAt"`
-	BoardVersion int        `json:"boardVersion"`
-	Board        docHead    `json:"board"`
-	Users        []docName  `json:"users"`
-	Labels       []docLabel `json:"labels"`
-	Lists        []docList  `json:"lists"`
-	Cards        []docCard  `json:"cards"`
-	Activity     []docEntry `json:"activity"`
-	Counts       docCounts  `json:"counts"`
-	Complete     bool       `json:"complete"`
+// Board is the document of a board.
+type Board struct {
+	Format       string  `json:"format"`
+	ExportedAt   string  `json:"exportedAt"`
+	BoardVersion int     `json:"boardVersion"`
+	Board        Head    `json:"board"`
+	Users        []Name  `json:"users"`
+	Labels       []Label `json:"labels"`
+	Lists        []List  `json:"lists"`
+	Cards        []Card  `json:"cards"`
+	Activity     []Entry `json:"activity"`
+	Counts       Counts  `json:"counts"`
+	Complete     bool    `json:"complete"`
 }
 
-type docTimes struct {
+// Times are when a record was created and changed.
+type Times struct {
 	CreatedAt string `json:"createdAt"`
 	UpdatedAt string `json:"updatedAt"`
 }
 
-type docHead struct {
+// Head holds the fields of a board.
+type Head struct {
 	ID          string          `json:"id"`
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
@@ -67,28 +81,32 @@ type docHead struct {
 	NextNumber  int             `json:"nextNumber"`
 	Cards       int             `json:"cards"`
 	CreatedBy   string          `json:"createdBy"`
-	docTimes
+	Times
 }
 
-type docName struct {
+// Name is a record with a name.
+type Name struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }
 
-type docLabel struct {
-	docName
+// Label is a label of a board.
+type Label struct {
+	Name
 	Color string `json:"color"`
-	docTimes
+	Times
 }
 
-type docList struct {
-	docName
+// List is a list of a board.
+type List struct {
+	Name
 	WIPLimit int    `json:"wipLimit"`
 	WIPMode  string `json:"wipMode"`
-	docTimes
+	Times
 }
 
-type docCard struct {
+// Card is a card.
+type Card struct {
 	ID          string   `json:"id"`
 	ListID      string   `json:"listId"`
 	Number      int      `json:"number"`
@@ -103,40 +121,45 @@ type docCard struct {
 	StartDate   *string  `json:"startDate"`
 	TimeZone    *string  `json:"timeZone"`
 	CreatedBy   string   `json:"createdBy"`
-	docTimes
-	Checklists []docChecklist `json:"checklists,omitempty"`
+	Times
+	Checklists []Checklist `json:"checklists,omitempty"`
 }
 
-type docChecklist struct {
+// Checklist is a checklist of a card.
+type Checklist struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
-	docTimes
-	Items []docItem `json:"items"`
+	Times
+	Items []Item `json:"items"`
 }
 
-type docItem struct {
+// Item is an item of a checklist.
+type Item struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
-	docTimes
+	Times
 }
 
-type docEntry struct {
+// Entry is a change in the activity of a board.
+type Entry struct {
 	ID           string         `json:"id"`
 	Type         string         `json:"type"`
 	At           string         `json:"at"`
-	Actor        docActor       `json:"actor"`
+	Actor        Actor          `json:"actor"`
 	ListID       string         `json:"listId"`
 	CardID       string         `json:"cardId"`
 	Changes      map[string]any `json:"changes"`
 	BoardVersion int            `json:"boardVersion"`
 }
 
-type docActor struct {
+// Actor is who made a change.
+type Actor struct {
 	Type string `json:"type"`
 	ID   string `json:"id"`
 }
 
-type docCounts struct {
+// Counts says how many records a document has.
+type Counts struct {
 	Boards   int `json:"boards,omitzero"`
 	Users    int `json:"users"`
 	Labels   int `json:"labels"`
@@ -148,13 +171,13 @@ type docCounts struct {
 	Items      int `json:"items,omitzero"`
 }
 
-// writeDocumentFile writes the document of a workspace into a new file.
-func writeDocumentFile(path, owner string, part int, now time.Time) error {
-	return writeFile(path, func(w io.Writer) error { return writeDocument(w, owner, part, reportBoards, now.UTC()) })
+// WriteWorkspaceFile writes the document of a workspace into a new file.
+func WriteWorkspaceFile(path, owner string, part int, now time.Time) error {
+	return WriteFile(path, func(w io.Writer) error { return WriteWorkspace(w, owner, part, Boards, now.UTC()) })
 }
 
-// writeFile creates a file with the output of write.
-func writeFile(path string, write func(io.Writer) error) error {
+// WriteFile creates a file with the output of write.
+func WriteFile(path string, write func(io.Writer) error) error {
 	file, err := os.Create(path)
 	if err != nil {
 		return fmt.Errorf("create document: %w", err)
@@ -170,29 +193,29 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return file.Close()
 }
 
-// newGenerator returns a generator of boards. Each part has different content, which is the same in every run except for
+// NewGenerator returns a Generator of boards. Each part has different content, which is the same in every run except for
 // the times.
-func newGenerator(owner string, part, cards, open int, now time.Time) generator {
+func NewGenerator(owner string, part, cards, open int, now time.Time) Generator {
 	random := rand.New(rand.NewPCG(2, uint64(part)))
-	return generator{random: random, words: rand.NewZipf(random, 1.1, 4, 4095), now: now, owner: owner, cards: cards, open: open}
+	return Generator{random: random, words: rand.NewZipf(random, 1.1, 4, 4095), now: now, owner: owner, cards: cards, open: open}
 }
 
-// writeDocument writes a workspace. Each part has different content, which is the same in every run except for the times,
+// WriteWorkspace writes a workspace. Each part has different content, which is the same in every run except for the times,
 // which are relative to now. The owner is the id of a user, who is also one of the assignees.
-func writeDocument(w io.Writer, owner string, part, boards int, now time.Time) error {
-	g := newGenerator(owner, part, reportCards, reportCards, now)
+func WriteWorkspace(w io.Writer, owner string, part, boards int, now time.Time) error {
+	g := NewGenerator(owner, part, Cards, Cards, now)
 	if _, err := fmt.Fprintf(w, `{"format":"cardwall-workspace-export/1","exportedAt":%q,"workspace":{},"boards":[`,
-		now.Format(instantLayout)); err != nil {
+		now.Format(InstantLayout)); err != nil {
 		return err
 	}
-	total := docCounts{Boards: boards}
+	total := Counts{Boards: boards}
 	for i := range boards {
 		if i > 0 {
 			if _, err := io.WriteString(w, ","); err != nil {
 				return err
 			}
 		}
-		b := g.board(part*boards + i)
+		b := g.Board(part*boards + i)
 		if err := json.MarshalWrite(w, b, json.Deterministic(true)); err != nil {
 			return err
 		}
