@@ -97,10 +97,12 @@ var layers = []layer{
 	{"internal/pages", []string{"internal/asset"}, []string{"github.com/go-json-experiment/json"}, "it serves files and knows " +
 		"nothing of their content"},
 	{"web", nothing, nothing, "it only embeds the built pages"},
-	{"perf/bench", []string{"perf/cli", "perf/client", "perf/histogram", "perf/postgres", "perf/process", "perf/server", "perf/table"},
-		nil, "it measures the binary from outside, as a client would"},
+	{"perf/bench", []string{"perf/cli", "perf/client", "perf/document", "perf/histogram", "perf/postgres", "perf/process",
+		"perf/receiver", "perf/server", "perf/table"}, nil, "it measures the binary from outside, as a client would"},
 	{"perf/torture", []string{"perf/cli", "perf/client", "perf/histogram", "perf/postgres", "perf/process", "perf/server", "perf/table"},
 		nothing, "it breaks the binary from outside, as an outage would"},
+	{"perf/document", nothing, []string{"github.com/go-json-experiment/json"}, "it knows only the format of the documents"},
+	{"perf/receiver", []string{"perf/client"}, nothing, "it knows only how deliveries are signed"},
 	{"perf/server", []string{"perf/client", "perf/process"}, nothing, "it runs the binary, and must build even if the program does not"},
 	{"perf/postgres", []string{"perf/process"}, []string{"github.com/jackc/pgx/v5"}, "it runs PostgreSQL and knows nothing of the program"},
 	{"perf/*", nothing, nothing, "what the measuring programs share knows nothing of the program that they measure"},
@@ -158,8 +160,14 @@ var unauthorized = []string{"internal/dbtool", "internal/apptest"}
 // importList finds prose about imports in a package comment.
 var importList = regexp.MustCompile(`(?i)\bimports? ((it|them|the|this|only|none|nothing)\b|[a-z]+,|[a-z]+ (and|alone)\b)`)
 
-// maxLines is the longest a file may be.
-const maxLines = 500
+// A file and a package may have at most this many lines. The tests of a package don't count.
+const (
+	maxLines        = 500
+	maxPackageLines = 6000
+)
+
+// large lists the packages that may have more lines: one file for each noun is easier to follow than several packages.
+var large = []string{"internal/app", "internal/store"}
 
 // goPackage is a record of `go list -json` with the facts about its files that the rules need.
 type goPackage struct {
@@ -299,7 +307,9 @@ func formBreaches(p goPackage) []string {
 	if strings.TrimSpace(p.Doc) == "" {
 		found = append(found, fmt.Sprintf("%s has no package comment: say what it does and what it promises.", path))
 	}
+	lines := 0
 	for _, s := range p.sources {
+		lines += s.lines
 		if importList.MatchString(s.doc) {
 			found = append(found, fmt.Sprintf("%s/%s lists imports in the package comment: the table of layers does that.", path, s.name))
 		}
@@ -314,6 +324,9 @@ func formBreaches(p goPackage) []string {
 			found = append(found, fmt.Sprintf("%s/%s calls Raw or Engine of package store, which authorize nothing: load records by a "+
 				"loader.", path, s.name))
 		}
+	}
+	if lines > maxPackageLines && !slices.Contains(large, path) {
+		found = append(found, fmt.Sprintf("%s has %d lines, more than %d: give a part a package of its own.", path, lines, maxPackageLines))
 	}
 	return found
 }
@@ -483,6 +496,9 @@ func TestRulesCanFail(t *testing.T) {
 			"internal/app/card.go has an init function"},
 		"a file past the length": {spoiled(made("internal/app"), func(p *goPackage) { p.sources[0].lines++ }),
 			"internal/app/card.go has 501 lines, more than 500: split it"},
+		"a package past the length": {spoiled(made("internal/mail"), func(p *goPackage) {
+			p.sources = slices.Repeat(p.sources, maxPackageLines/maxLines+1)
+		}), "internal/mail has 6500 lines, more than 6000"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
