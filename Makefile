@@ -160,7 +160,7 @@ bench-web: build ## measure how fast the pages are, in Chromium
 # can be turned off.
 .PHONY: torture
 torture: build ## break what the server depends on under load, and count what is lost; ARGS=-quick is short
-	@tools/need go xfsprogs strace iproute2 postgresql patroni etcd
+	@tools/need go sqlite3 xfsprogs strace iproute2 postgresql patroni etcd
 	CGO_ENABLED=0 go build -trimpath -tags torture -o bin/cardwall-torture ./cmd/cardwall
 	go build -o bin/torture ./perf/torture
 	bin/torture $(ARGS)
