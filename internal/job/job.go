@@ -316,7 +316,7 @@ func (e *Engine) StorePart(ctx context.Context, jobID string, n int, p store.Par
 	if err != nil {
 		return err
 	}
-	return e.slice(ctx, func(tx *store.Tx) error { return tx.StoreJobPart(ctx, jobID, n, body) })
+	return e.slice(ctx, func(tx *store.Tx) error { return tx.ReceiveJobPart(ctx, jobID, n, body) })
 }
 
 // part reads one part.

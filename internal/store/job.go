@@ -113,7 +113,7 @@ func (tx *Tx) InsertJob(ctx context.Context, n NewJob) (j board.Job, err error) 
 	tx.workspace, tx.queued = n.Workspace.ID, n.Receiver == ""
 	var until board.Instant
 	if n.Receiver != "" {
-		j.State, until = board.JobRunning, tx.now+board.Instant(receiveTime.Milliseconds())
+		j.State, until = board.JobRunning, tx.now+board.Instant(receiveLease.Milliseconds())
 	}
 	return j, tx.exec(ctx, `INSERT INTO jobs (id, kind, state, owner_id, organization_id, workspace_id, name, caller, input, holder, until,
 		created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
@@ -121,9 +121,9 @@ func (tx *Tx) InsertJob(ctx context.Context, n NewJob) (j board.Job, err error) 
 		n.Receiver, int64(until), int64(tx.now))
 }
 
-// receiveTime is how long a server may take to store the parts of a job that it
-// receives.
-const receiveTime = 10 * time.Minute
+// receiveLease is how long a server may take for one part of a job that it
+// receives. If it stops, the job fails after that time.
+const receiveLease = 30 * time.Second
 
 // QueueJob queues a job whose parts were received and stored by a server.
 func (tx *Tx) QueueJob(ctx context.Context, id, receiver string, parts, total int, report *board.ImportReport) error {
@@ -282,6 +282,20 @@ func (tx *Tx) HoldJob(ctx context.Context, id, holder string) (*RunningJob, erro
 		return nil, ErrJobLost
 	}
 	return tx.runningJob(ctx, id)
+}
+
+// ReceiveJobPart is StoreJobPart for a job whose parts a server receives. It renews
+// the server's lease, and returns ErrJobLost if the job was cancelled.
+func (tx *Tx) ReceiveJobPart(ctx context.Context, id string, part int, body []byte) error {
+	n, err := tx.affected(ctx, "UPDATE jobs SET until = $1 WHERE id = $2 AND state = 'running' AND parts IS NULL",
+		int64(tx.now)+receiveLease.Milliseconds(), id)
+	if err == nil && n == 0 {
+		err = ErrJobLost
+	}
+	if err != nil {
+		return err
+	}
+	return tx.StoreJobPart(ctx, id, part, body)
 }
 
 // StoreJobPart stores a part of a job, compressed. Parts are numbered from 0.
