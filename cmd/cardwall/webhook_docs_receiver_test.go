@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"cardwall/internal/hook"
+)
+
+// program returns the page's program in a language, changed to listen on an address.
+func program(t *testing.T, language, address string) string {
+	t.Helper()
+	page, err := os.ReadFile(webhooksPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile("(?ms)^```" + language + "\n(.*?)^```$").FindSubmatch(page)
+	if m == nil {
+		t.Fatalf("the page has no program in %s", language)
+	}
+	_, port, _ := net.SplitHostPort(address)
+	text := strings.Replace(string(m[1]), "9000", port, 1)
+	if !strings.Contains(text, port) {
+		t.Fatalf("the program in %s does not listen on 9000", language)
+	}
+	return text
+}
+
+// nodeModules returns the folder of the npm packages, which make installs.
+func nodeModules(t *testing.T) string {
+	t.Helper()
+	folder, err := filepath.Abs("../../tools/node_modules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := exec.LookPath("node"); err != nil {
+		missing(t, "node")
+	}
+	if _, err := os.Stat(filepath.Join(folder, "standardwebhooks", "package.json")); err == nil {
+		return folder
+	}
+	// Remove the stamp of an earlier installation, so that make installs again.
+	_ = os.Remove(filepath.Join(folder, ".installed"))
+	if out, err := exec.CommandContext(t.Context(), "make", "-C", "../..",
+		"tools/node_modules/.installed").CombinedOutput(); err != nil {
+		t.Logf("make: %v\n%s", err, out)
+		missing(t, "the npm package standardwebhooks")
+	}
+	return folder
+}
+
+// webhookReceivers runs the page's receivers in Go and JavaScript, which verify with the
+// libraries. They accept what a server sends, and nothing else.
+func webhookReceivers(t *testing.T, binary string) {
+	modules := nodeModules(t)
+	c := &crash{t: t, binary: binary, data: t.TempDir(), client: &http.Client{Timeout: 10 * time.Second}}
+	t.Cleanup(c.client.CloseIdleConnections)
+	c.command("user", "add", "--email", "ada@example.com", "--name", "Ada")
+	workspace := c.command("workspace", "add", "--owner", "ada@example.com", "--name", "Hooks")
+	c.token = c.command("token", "add", "--user", "ada@example.com", "--name", "hooks", "--scopes", "read,write,admin")
+	server := freeAddress(t)
+	c.base = "http://" + server
+	start(t, exec.CommandContext(context.WithoutCancel(t.Context()), binary, "serve", "--data", c.data, "--addr", server,
+		"--webhook-allow", "127.0.0.1"))
+	reachable(t, server)
+	board := c.record("POST", "/boards", "", map[string]any{"workspaceId": workspace, "name": "Hooks"})
+	list := c.record("POST", "/boards/"+board+"/lists", "", map[string]any{"name": "Cards"})
+	receivers := map[string]*pageReceiver{"go": nil, "js": nil}
+	for language := range receivers {
+		r := &pageReceiver{t: t, address: freeAddress(t), folder: t.TempDir()}
+		r.subscribe(c, board)
+		r.start(language, modules)
+		receivers[language] = r
+	}
+	c.record("POST", "/cards", "", map[string]any{"listId": list, "title": "Mill"})
+	for language, r := range receivers {
+		id := r.delivered(c)
+		r.prints("card.created " + id + " 3\n")
+		now := time.Now()
+		for _, try := range []struct {
+			name, secret, signed, sent string
+			at                         time.Time
+			want                       int
+		}{
+			{"a delivery", r.secret, delivery, delivery, now, http.StatusNoContent},
+			{"a changed body", r.secret, delivery, strings.Replace(delivery, "crd_1", "crd_2", 1), now, http.StatusUnauthorized},
+			{"another secret", testSecret("a"), delivery, delivery, now, http.StatusUnauthorized},
+			{"an old one", r.secret, delivery, delivery, now.Add(-time.Hour), http.StatusUnauthorized},
+			{"one of the future", r.secret, delivery, delivery, now.Add(time.Hour), http.StatusUnauthorized},
+		} {
+			if got := r.send(c.client, try.secret, try.signed, try.sent, try.at); got != try.want {
+				t.Errorf("%s, %s: got status %d, want %d", language, try.name, got, try.want)
+			}
+		}
+	}
+}
+
+// pageReceiver is a running program of the page.
+type pageReceiver struct {
+	t                                *testing.T
+	address, folder, webhook, secret string
+	out                              *output
+}
+
+func (r *pageReceiver) subscribe(c *crash, board string) {
+	var answer struct{ Data struct{ ID, Secret string } }
+	body, _ := json.Marshal(map[string]any{"url": "http://" + r.address + "/cardwall", "events": []string{"card.created"},
+		"boardId": board})
+	r.call(c, "POST", "/api/public/v1/webhooks", body, &answer)
+	r.webhook, r.secret = answer.Data.ID, answer.Data.Secret
+}
+
+func (r *pageReceiver) call(c *crash, method, path string, body []byte, into any) {
+	r.t.Helper()
+	q, err := http.NewRequestWithContext(r.t.Context(), method, c.base+path, bytes.NewReader(body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	q.Header.Set("Authorization", "Bearer "+c.token)
+	q.Header.Set("Content-Type", "application/json")
+	answer, err := c.client.Do(q)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if err := json.NewDecoder(bufio.NewReader(answer.Body)).Decode(into); err != nil || answer.StatusCode >= 300 {
+		r.t.Fatalf("%s %s: %d, %v", method, path, answer.StatusCode, err)
+	}
+}
+
+func (r *pageReceiver) start(language, modules string) {
+	r.t.Helper()
+	file := filepath.Join(r.folder, "receiver."+map[string]string{"go": "go", "js": "mjs"}[language])
+	if err := os.WriteFile(file, []byte(program(r.t, language, r.address)), 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	ctx := context.WithoutCancel(r.t.Context())
+	cmd := exec.CommandContext(ctx, "node", file)
+	if language == "go" {
+		built := filepath.Join(r.folder, "receiver")
+		if out, err := exec.CommandContext(ctx, "go", "build", "-o", built, file).CombinedOutput(); err != nil {
+			r.t.Fatalf("build: %v\n%s", err, out)
+		}
+		cmd = exec.CommandContext(ctx, built)
+	} else if err := os.Symlink(modules, filepath.Join(r.folder, "node_modules")); err != nil {
+		r.t.Fatal(err)
+	}
+	cmd.Env = withoutSettings("CARDWALL_WEBHOOK_SECRET=" + r.secret)
+	_, r.out = start(r.t, cmd)
+	listens(r.t, r.address)
+}
+
+// delivered waits until the log shows a delivery and returns its ID.
+func (r *pageReceiver) delivered(c *crash) string {
+	r.t.Helper()
+	var log struct {
+		Data []struct{ ID, Status, Reason string }
+	}
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		r.call(c, "GET", "/api/app/v1/webhooks/"+r.webhook+"/deliveries", nil, &log)
+		if len(log.Data) == 1 && log.Data[0].Status == "delivered" {
+			return log.Data[0].ID
+		}
+	}
+	r.t.Fatalf("the log says %+v", log.Data)
+	return ""
+}
+
+// prints waits for a line of output, which may follow the response to its event.
+func (r *pageReceiver) prints(want string) {
+	r.t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for !strings.Contains(r.out.String(), want) {
+		if time.Now().After(deadline) {
+			r.t.Errorf("%s printed %q, want it to contain %q", r.folder, r.out.String(), want)
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// send signs one body and delivers another.
+func (r *pageReceiver) send(client *http.Client, secret, signed, sent string, at time.Time) int {
+	r.t.Helper()
+	signature, err := hook.Sign([]string{secret}, deliveryID, at.Unix(), []byte(signed))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	q, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, "http://"+r.address+"/cardwall",
+		strings.NewReader(sent))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	q.Header = http.Header{hook.HeaderID: {deliveryID}, hook.HeaderTimestamp: {strconv.FormatInt(at.Unix(), 10)},
+		hook.HeaderSignature: {signature}}
+	answer, err := client.Do(q)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	return answer.StatusCode
+}

@@ -1,0 +1,107 @@
+package account_test
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+)
+
+// The number of emails that others can request to an address is limited.
+func TestEmailsToAnAddressAreLimited(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		b := member(s, "grace@example.com")
+		sent := 0
+		for range 12 {
+			s.Browser().Must("request_password_reset", fields{"email": b.Email})
+			signUp(s, s.Browser(), "eve@example.com")
+			sent += len(emails(s))
+		}
+		if sent != 10 {
+			t.Errorf("%d emails left, want 5 to each", sent)
+		}
+		s.Clock.Advance(time.Hour)
+		s.Browser().Must("request_password_reset", fields{"email": b.Email})
+		emailedSecret(s, board.EmailReset, b.Email)
+	})
+}
+
+// limitedTo repeats a call until it is refused, and fails unless the given number of
+// calls succeeded first.
+func limitedTo(t *testing.T, most int, call func(i int) apptest.Answer) {
+	t.Helper()
+	for i := range most + 1 {
+		a := call(i)
+		wait, _ := strconv.Atoi(a.Header.Get("Retry-After"))
+		if refused := a.Status == http.StatusTooManyRequests && a.Code == board.CodeRateLimited &&
+			wait > 0; refused != (i == most) {
+			t.Fatalf("attempt %d: got status %d, body %s", i+1, a.Status, a.Raw)
+		}
+	}
+}
+
+func TestGuessingIsLimited(t *testing.T) {
+	t.Parallel()
+	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
+		s.Clock.Stop()
+		b := member(s, "grace@example.com")
+		guess := func(email, from, word string) apptest.Answer {
+			p := s.Browser()
+			p.From = from + ":1234"
+			return p.Call("sign_in", fields{"email": email, "password": word})
+		}
+		const wrong = "wrong horse battery"
+		limitedTo(t, 10, func(int) apptest.Answer { return guess("grace@example.com", "198.51.100.1", wrong) })
+		if a := guess("GRACE@example.com", "198.51.100.1", password); a.Status != http.StatusTooManyRequests {
+			t.Errorf("the right password after ten wrong ones: got status %d, body %s; want 429", a.Status, a.Raw)
+		}
+		if a := guess("grace@example.com", "198.51.100.2", password); a.Status != http.StatusOK {
+			t.Errorf("the person, from another network: got status %d, body %s; want 200", a.Status, a.Raw)
+		}
+		// An address without an account has the same limit.
+		limitedTo(t, 10, func(int) apptest.Answer { return guess("eve@example.com", "198.51.100.3", wrong) })
+		// In IPv6, a network is a /64.
+		limitedTo(t, 10, func(i int) apptest.Answer {
+			return guess("eve@example.com", fmt.Sprintf("[2001:db8::%x]", i), wrong)
+		})
+		// Many accounts from one network.
+		limitedTo(t, 50, func(i int) apptest.Answer {
+			return guess(fmt.Sprintf("p%d@example.com", i), "198.51.100.4", wrong)
+		})
+		s.Clock.Advance(15 * time.Minute)
+		if a := guess("grace@example.com", "198.51.100.1", password); a.Status != http.StatusOK {
+			t.Errorf("after a quarter of an hour: got status %d, body %s; want 200", a.Status, a.Raw)
+		}
+		// Correct passwords are not limited.
+		for range 12 {
+			if a := guess("grace@example.com", "198.51.100.1", password); a.Status != http.StatusOK {
+				t.Fatalf("sign-in with the right password, repeated: got status %d, body %s; want 200", a.Status, a.Raw)
+			}
+		}
+		// A stolen session cannot be used to guess the password.
+		limitedTo(t, 10, func(int) apptest.Answer { return b.Call("confirm_sign_in", fields{"password": wrong}) })
+	})
+}
+
+func TestEmailsAndPagesAreLimited(t *testing.T) {
+	t.Parallel()
+	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
+		s.Clock.Stop()
+		limitedTo(t, 30, func(i int) apptest.Answer {
+			return s.Browser().Call("request_password_reset", fields{"email": fmt.Sprintf("p%d@example.com", i)})
+		})
+		s.Clock.Advance(time.Minute)
+		limitedTo(t, 120, func(int) apptest.Answer { return s.Browser().Call("get_sign_in_options", nil) })
+		s.Clock.Advance(time.Hour)
+		b := member(s, "grace@example.com") // without a plan, or on free, a program gets 60 a minute
+		if a := b.Must("get_session", nil); a.Header.Get("X-Ratelimit-Limit") != "1200" {
+			t.Errorf("a page has the limit %s, want 1200", a.Header.Get("X-Ratelimit-Limit"))
+		}
+		limitedTo(t, 1199, func(int) apptest.Answer { return b.Call("get_me", nil) })
+	})
+}
