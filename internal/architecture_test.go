@@ -1,7 +1,7 @@
 // Package internal_test checks the rules of this code base: which packages may
 // import which, which imports are banned, how packages are named, documented and
-// sized, and which words their texts use. To change a rule, change it here with its
-// reason.
+// sized, and which words their texts use. To change a rule, change it here, or in
+// layers_test.go, with its reason.
 package internal_test
 
 import (
@@ -75,7 +75,7 @@ var unauthorized = []string{"internal/dbtool", "internal/apptest"}
 // importList finds prose about imports in a package comment.
 var importList = regexp.MustCompile(`(?i)\bimports? ((it|them|the|this|only|none|nothing)\b|[a-z]+,|[a-z]+ (and|alone)\b)`)
 
-// A file and a package may have at most this many lines. The tests of a package don't count.
+// A file and a package may have at most this many lines. Tests count for the file, not for the package.
 const (
 	maxLines        = 500
 	maxPackageLines = 6000
@@ -88,8 +88,10 @@ var large = []string{"internal/app", "internal/store"}
 type goPackage struct {
 	ImportPath, Dir, Name, Doc         string
 	GoFiles, CgoFiles                  []string
+	TestGoFiles, XTestGoFiles          []string
 	Imports, TestImports, XTestImports []string
 	sources                            []source // of GoFiles and CgoFiles
+	tests                              []source // of TestGoFiles and XTestGoFiles, only with name and lines
 }
 
 type source struct {
@@ -119,6 +121,7 @@ func violations(packages []goPackage) []string {
 	for _, p := range packages {
 		// Tests may import anything. The only package that consists of tests is this one.
 		found = append(found, bannedImports(p)...)
+		found = append(found, longFiles(p)...)
 		if len(p.sources) == 0 {
 			continue
 		}
@@ -147,7 +150,18 @@ func bannedImports(p goPackage) []string {
 	return found
 }
 
-// formBreaches checks the name, the package comment and the length of files.
+// longFiles checks the length of files.
+func longFiles(p goPackage) []string {
+	var found []string
+	for _, s := range slices.Concat(p.sources, p.tests) {
+		if s.lines > maxLines {
+			found = append(found, fmt.Sprintf("%s/%s has %d lines, more than %d: split it.", relative(p.ImportPath), s.name, s.lines, maxLines))
+		}
+	}
+	return found
+}
+
+// formBreaches checks the name, the package comment and the functions of files.
 func formBreaches(p goPackage) []string {
 	path := relative(p.ImportPath)
 	var found []string
@@ -167,9 +181,6 @@ func formBreaches(p goPackage) []string {
 			found = append(found, fmt.Sprintf("%s/%s has an init function, which cannot be ordered, tested or left out: call it from cmd "+
 				"instead.", path, s.name))
 		}
-		if s.lines > maxLines {
-			found = append(found, fmt.Sprintf("%s/%s has %d lines, more than %d: split it.", path, s.name, s.lines, maxLines))
-		}
 		if s.hasRaw && !slices.Contains(unauthorized, path) {
 			found = append(found, fmt.Sprintf("%s/%s calls Raw or Engine of package store, which authorize nothing: load records by a "+
 				"loader.", path, s.name))
@@ -184,7 +195,8 @@ func formBreaches(p goPackage) []string {
 // listPackages lists the module's packages with go list and reads their files.
 func listPackages() ([]goPackage, error) {
 	// -e: a package that does not compile is for the compiler to report.
-	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Dir,Name,Doc,GoFiles,CgoFiles,Imports,TestImports,XTestImports", module+"/...")
+	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Dir,Name,Doc,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,"+
+		"Imports,TestImports,XTestImports", module+"/...")
 	var complaint bytes.Buffer
 	cmd.Stderr = &complaint
 	out, err := cmd.Output()
@@ -206,6 +218,13 @@ func listPackages() ([]goPackage, error) {
 				return nil, err
 			}
 			p.sources = append(p.sources, s)
+		}
+		for _, name := range slices.Concat(p.TestGoFiles, p.XTestGoFiles) {
+			text, err := os.ReadFile(filepath.Join(p.Dir, name))
+			if err != nil {
+				return nil, err
+			}
+			p.tests = append(p.tests, source{name: name, lines: bytes.Count(text, []byte("\n"))})
 		}
 		packages = append(packages, p)
 	}
@@ -349,6 +368,14 @@ func TestRulesCanFail(t *testing.T) {
 		"a package past the length": {spoiled(made("internal/mail"), func(p *goPackage) {
 			p.sources = slices.Repeat(p.sources, maxPackageLines/maxLines+1)
 		}), "internal/mail has 6500 lines, more than 6000"},
+		"a test at the length": {spoiled(made("internal/app"), func(p *goPackage) {
+			p.tests = []source{{name: "card_test.go", lines: maxLines}}
+		}), ""},
+		"a test past the length": {spoiled(made("internal/app"), func(p *goPackage) {
+			p.tests = []source{{name: "card_test.go", lines: maxLines + 1}}
+		}), "internal/app/card_test.go has 501 lines, more than 500: split it"},
+		"a long test in a package of tests alone": {goPackage{ImportPath: module + "/internal",
+			tests: []source{{name: "card_test.go", lines: maxLines + 1}}}, "internal/card_test.go has 501 lines"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -40,7 +40,7 @@ func everyOperationWorks(t *testing.T, s *apptest.Service) {
 		noBoard := o.ReadOnly || o.Audience.NeedsSession() || o.Audience.NeedsNoAccount() ||
 			slices.Contains(aboutNoBoard, o.Name)
 		if !noBoard && a.Version == 0 {
-			t.Errorf("%s: no boardVersion in %s; emit an event, or add it to aboutNoBoard in world_test.go", o.Name, a.Raw)
+			t.Errorf("%s: no boardVersion in %s; emit an event, or add it to aboutNoBoard in sample_world_test.go", o.Name, a.Raw)
 		}
 		if noBoard && a.Version != 0 {
 			t.Errorf("%s: a boardVersion without a change: %s", o.Name, a.Raw)
@@ -48,7 +48,7 @@ func everyOperationWorks(t *testing.T, s *apptest.Service) {
 	}
 	for name := range samples {
 		if s.Registry.Named(name) == nil {
-			t.Errorf("samples in world_test.go has %s, which is no longer an operation; remove it", name)
+			t.Errorf("samples in sample_world_test.go has %s, which is no longer an operation; remove it", name)
 		}
 	}
 }

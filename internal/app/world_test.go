@@ -245,7 +245,7 @@ func (w *world) sample(t *testing.T, o *op.Operation) fields {
 	t.Helper()
 	make := samples[o.Name]
 	if make == nil {
-		t.Fatalf("the operation %s (%s %s) has no sample input: add one to samples in internal/app/world_test.go that works "+
+		t.Fatalf("the operation %s (%s %s) has no sample input: add one to samples in internal/app/sample_world_test.go that works "+
 			"for the owner of the world, and a row to testdata/access.txt", o.Name, o.Method, o.Path)
 	}
 	return make(w)
