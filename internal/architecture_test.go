@@ -50,6 +50,8 @@ var bans = []ban{
 	{"github.com/jackc/pgx/v5/*", []string{"internal/sqldb", "internal/store", "internal/dbtool", "internal/apptest", "perf"},
 		false, "only sqldb depends on the driver, so that it can be changed"},
 	{"github.com/pressly/goose/v3/*", []string{"internal/sqldb"}, false, "only sqldb runs migrations"},
+	{"go.opentelemetry.io/otel/*", []string{"internal/trace"}, true, "only trace depends on the SDK, so that it costs nothing when " +
+		"tracing is off"},
 	{"os/exec", []string{"internal/apptest", "tools", "perf"}, false, "the server starts no other program"},
 	{"testing/*", []string{"internal/apptest"}, false, "it adds the flags of tests to the program"},
 	{module + "/internal/apptest", nil, false, "it is only for tests"},

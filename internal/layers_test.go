@@ -30,7 +30,7 @@ var layers = []layer{
 	{"internal/seal", nothing, nothing, "encryption code is short enough to review at once, and trusts only the standard library"},
 	{"internal/password", nothing, []string{"golang.org/x/text"}, "it checks a password and knows nothing of accounts"},
 	{"internal/backoff", nothing, nothing, "any repeated task may use it"},
-	{"internal/trace", nothing, []string{"google.golang.org/protobuf/encoding/protowire"}, "tracing knows nothing of the " +
+	{"internal/trace", nothing, []string{"go.opentelemetry.io/otel", "github.com/go-logr/logr"}, "tracing knows nothing of the " +
 		"work that it records"},
 	{"internal/sqldb", []string{"internal/backoff", "internal/trace"}, nil, "it runs transactions and knows no table of the product"},
 	{"internal/store/search", []string{"internal/board", "internal/query", "internal/sqldb"}, nothing, "it translates queries to " +

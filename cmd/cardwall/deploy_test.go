@@ -95,7 +95,6 @@ func dashboardQueries(t *testing.T) map[string][]string {
 // The dashboard and the alerts use only metrics that servers export. Every metric about the
 // servers themselves is used by one of them.
 func TestDashboardAndAlertsMatchTheMetrics(t *testing.T) {
-	t.Parallel()
 	names := metricNames(t)
 	names["up"] = "Prometheus' own."
 	metric := regexp.MustCompile(`\b(?:cardwall|go|process)_[a-z0-9_]+\b|\bup\b`)
@@ -377,7 +376,7 @@ func TestProgramRunsInAnEmptyRoot(t *testing.T) {
 // The health command prints one line and reports the result in its exit status.
 func TestHealth(t *testing.T) {
 	t.Parallel()
-	s := newStation(t, filepath.Join(t.TempDir(), "cardwall.db"), nil)
+	s := newStation(t, filepath.Join(t.TempDir(), "cardwall.db"))
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(s.base, "http://"))
 	for addr, want := range map[string]int{"127.0.0.1:" + port: 0, ":" + port: 0, "0.0.0.0:" + port: 0, "127.0.0.1:1": 1,
 		"nowhere": 1} {

@@ -55,7 +55,7 @@ func TestServeStartsForReadingOnAFullDisk(t *testing.T) {
 		t.Run(ended, func(t *testing.T) {
 			t.Parallel()
 			made := t.TempDir()
-			s := newStation(t, filepath.Join(made, "cardwall.db"), nil)
+			s := newStation(t, filepath.Join(made, "cardwall.db"))
 			if ended == "killed with a long log" {
 				for range 40 {
 					s.must("POST", "/api/public/v1/cards",

@@ -36,8 +36,8 @@ func TestInterruptedImportIsCancelled(t *testing.T) {
 	defer interrupt()
 	var out bytes.Buffer
 	problems := &watched{text: regexp.MustCompile(`[4-8]\d %`), seen: interrupt} // after a quarter, the file was read
-	status := runUntil(ctx, func(string) string { return "" },
-		[]string{"import", "cardwall", file, "--workspace", workspace, "--data", c.data}, strings.NewReader(""), &out, problems)
+	args := []string{"import", "cardwall", file, "--workspace", workspace, "--data", c.data}
+	status := runUntil(ctx, args, strings.NewReader(""), &out, problems)
 	if status == 0 {
 		t.Fatalf("the interrupted import printed %q", out.String())
 	}

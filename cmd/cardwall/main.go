@@ -56,7 +56,6 @@ type globals struct {
 	log        *slog.Logger
 	clock      func() time.Time
 	onProgress func(message string) // receives the steps of a migration; may be nil
-	env        func(name string) string
 	stdin      io.Reader
 	stdout     io.Writer
 	stderr     io.Writer
@@ -94,14 +93,11 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal terminates the program immediately
-	return runUntil(ctx, os.Getenv, args, stdin, stdout, stderr)
+	return runUntil(ctx, args, stdin, stdout, stderr)
 }
 
-// runUntil is like run, but a server stops when ctx ends. Environment variables
-// that are not flags are read with env.
-func runUntil(
-	ctx context.Context, env func(name string) string, args []string, stdin io.Reader, stdout, stderr io.Writer,
-) int {
+// runUntil is like run, but a server stops when ctx ends.
+func runUntil(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var c commands
 	exit := -1
 	parser, err := kong.New(&c,
@@ -131,7 +127,7 @@ func runUntil(
 		return exit // help was shown
 	}
 	if err == nil {
-		c.env, c.stdin, c.stdout, c.stderr = env, stdin, stdout, stderr
+		c.stdin, c.stdout, c.stderr = stdin, stdout, stderr
 		c.log, c.clock = newLog(stderr, c.LogLevel), store.SteadyClock(wallClock())
 		err = command.Run(ctx, &c.globals)
 	}

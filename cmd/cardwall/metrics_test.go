@@ -46,7 +46,7 @@ func labelValues(text string) map[string]map[string]bool {
 func TestMetricsOfTheWholeProgram(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
-		s := newStation(t, database, nil)
+		s := newStation(t, database)
 		const public = "/api/public/v1"
 		s.must("POST", public+"/cards", map[string]any{"listId": s.list, "title": secretTitle}, "Idempotency-Key", "one")
 		s.must("POST", public+"/cards", map[string]any{"listId": s.list, "title": secretTitle}, "Idempotency-Key", "one")
@@ -145,12 +145,11 @@ func TestMetricsOfTheWholeProgram(t *testing.T) {
 // database.
 func metricNames(t *testing.T) map[string]string {
 	t.Helper()
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
 	about := regexp.MustCompile(`fqName: "([^"]*)", help: "((?:[^"\\]|\\.)*)"`)
 	found := map[string]string{}
 	for _, database := range []string{t.TempDir() + "/cardwall.db", apptest.PostgresURL(t)} {
-		g := &globals{log: slog.New(slog.DiscardHandler), env: func(name string) string {
-			return map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}[name]
-		}}
+		g := &globals{log: slog.New(slog.DiscardHandler)}
 		seen, err := newTelemetry(g)
 		if err != nil {
 			t.Fatal(err)
@@ -183,7 +182,6 @@ func metricNames(t *testing.T) map[string]string {
 }
 
 func TestMetricsHaveNamesAndHelp(t *testing.T) {
-	t.Parallel()
 	names := metricNames(t)
 	if len(names) < 60 {
 		t.Fatalf("there are %d metrics: %v", len(names), names)

@@ -24,7 +24,7 @@ import (
 // increase.
 func TestInternalErrorSeriesExistFromTheStart(t *testing.T) {
 	t.Parallel()
-	s := newStation(t, filepath.Join(t.TempDir(), "cardwall.db"), nil)
+	s := newStation(t, filepath.Join(t.TempDir(), "cardwall.db"))
 	text := s.scrape()
 	for _, o := range catalog.New(catalog.Parts{}).All() {
 		if !strings.Contains(text,
@@ -49,7 +49,7 @@ func TestInternalErrorSeriesExistFromTheStart(t *testing.T) {
 func TestLastBackupIsInTheMetrics(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
-		s := newStation(t, database, nil)
+		s := newStation(t, database)
 		last := func() float64 {
 			t.Helper()
 			found := regexp.MustCompile(`(?m)^cardwall_backup_last_success_timestamp_seconds (\S+)$`).FindStringSubmatch(s.scrape())
@@ -118,7 +118,7 @@ func TestBackupFolderKeepsTheNewest(t *testing.T) {
 // Profiles are served only on the metrics address.
 func TestProfilesAreOnlyOnTheMetricsAddress(t *testing.T) {
 	t.Parallel()
-	s := newStation(t, filepath.Join(t.TempDir(), "cardwall.db"), nil)
+	s := newStation(t, filepath.Join(t.TempDir(), "cardwall.db"))
 	get := func(address string) (int, []byte) {
 		t.Helper()
 		res, err := s.client.Get(address)

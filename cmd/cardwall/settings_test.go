@@ -118,7 +118,8 @@ func TestDocumentedSettingsExist(t *testing.T) {
 	}
 }
 
-// docs/operating.md lists exactly the OpenTelemetry variables that the program reads.
+// docs/operating.md lists the OpenTelemetry variables that the program reads, and the common ones
+// that only the SDK reads.
 func TestVariablesOfOpenTelemetryAreListed(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("../../internal/trace/environment.go")
@@ -129,9 +130,14 @@ func TestVariablesOfOpenTelemetryAreListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read := map[string]bool{}
-	for _, r := range regexp.MustCompile(`get\("(OTEL_\w+)"\)`).FindAllStringSubmatch(string(source), -1) {
-		read[r[1]] = true
+	read := map[string]bool{ // by the SDK and its exporter alone
+		"OTEL_EXPORTER_OTLP_HEADERS": true, "OTEL_EXPORTER_OTLP_CERTIFICATE": true, "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE": true,
+		"OTEL_EXPORTER_OTLP_CLIENT_KEY": true, "OTEL_SERVICE_NAME": true, "OTEL_RESOURCE_ATTRIBUTES": true,
+		"OTEL_TRACES_SAMPLER": true, "OTEL_TRACES_SAMPLER_ARG": true, "OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT": true,
+		"OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT": true, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": true,
+	}
+	for _, r := range regexp.MustCompile(`"(OTEL_[A-Z_]*[A-Z])"`).FindAllStringSubmatch(string(source), -1) {
+		read[strings.Replace(r[1], "_TRACES_TIMEOUT", "_TIMEOUT", 1)] = true // all variables of the exporter have both names
 	}
 	for _, r := range regexp.MustCompile(`\bof\("(\w+)"\)`).FindAllStringSubmatch(string(source), -1) {
 		read["OTEL_EXPORTER_OTLP_"+r[1]] = true

@@ -34,7 +34,7 @@ func boot(t *testing.T, flags ...string) *booting {
 	ctx, b.stop = context.WithCancel(t.Context())
 	args := append([]string{"serve", "--addr", strings.TrimPrefix(b.base, "http://")}, flags...)
 	go func() {
-		b.ended <- runUntil(ctx, func(string) string { return "" }, args, strings.NewReader(""), io.Discard, b.log)
+		b.ended <- runUntil(ctx, args, strings.NewReader(""), io.Discard, b.log)
 	}()
 	t.Cleanup(b.stop)
 	return b

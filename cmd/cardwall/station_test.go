@@ -35,9 +35,8 @@ type station struct {
 	stop                   func() // stops the server before the end of the test
 }
 
-// newStation starts the program on a migrated database. Variables are environment variables
-// that it reads in addition to its flags.
-func newStation(t *testing.T, database string, variables map[string]string, flags ...string) *station {
+// newStation starts the program on a migrated database.
+func newStation(t *testing.T, database string, flags ...string) *station {
 	t.Helper()
 	s := &station{t: t, log: &safeBuffer{}, client: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{}}}
 	t.Cleanup(s.client.CloseIdleConnections)
@@ -54,8 +53,7 @@ func newStation(t *testing.T, database string, variables map[string]string, flag
 	args := append(append([]string{"serve", "--addr", "127.0.0.1:0", "--metrics-addr", "127.0.0.1:0", "--webhook-allow",
 		"127.0.0.1"}, flags...), s.flags...)
 	go func() {
-		ended <- runUntil(ctx, func(name string) string { return variables[name] }, args, strings.NewReader(""),
-			io.Discard, s.log)
+		ended <- runUntil(ctx, args, strings.NewReader(""), io.Discard, s.log)
 	}()
 	s.stop = sync.OnceFunc(func() {
 		cancel()

@@ -59,14 +59,8 @@ func newTelemetry(g *globals) (o telemetry, err error) {
 	o.registry.MustRegister(collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), o.ready, newDiskMetrics(g.Data))
 	g.metrics = o.database
-	settings, on, err := trace.FromEnvironment(g.env)
-	if err != nil || !on {
-		return o, err
-	}
-	settings.Version, settings.Log = apiVersion(), g.log
-	o.traces = trace.New(settings)
-	g.log.Info("sending traces", "service", settings.Service)
-	return o, nil
+	o.traces, err = trace.New(apiVersion(), g.log)
+	return o, err
 }
 
 // stop sends the remaining traces.

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	collector "go.opentelemetry.io/proto/slim/otlp/collector/trace/v1"
-	spans "go.opentelemetry.io/proto/slim/otlp/trace/v1"
+	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	spans "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -61,6 +61,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		}
 		r.got = append(r.got, m.ResourceSpans...)
 	}
+	w.Header().Set("Location", "/elsewhere") // of a redirect
 	w.WriteHeader(status)
 }
 

@@ -2,52 +2,35 @@ package trace
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
+	"net/http"
 	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	api "go.opentelemetry.io/otel/trace"
 )
 
-// Kind is the role of a span in a trace, as numbered by OTLP.
-type Kind int
+// Kind is the role of a span in a trace.
+type Kind = api.SpanKind
 
 // The kinds of spans.
 const (
-	Internal Kind = 1
-	Server   Kind = 2
-	Client   Kind = 3
+	Internal = api.SpanKindInternal
+	Server   = api.SpanKindServer
+	Client   = api.SpanKindClient
 )
 
 // Span is a timed piece of work. Only one goroutine at a time may modify it,
 // but others may start child spans. All methods do nothing on nil.
 type Span struct {
-	tracer     *Tracer
-	trace      [16]byte
-	id, parent [8]byte // parent is zero for the root span of a trace
-	remote     bool    // the parent is in another program
-	state      string  // the received tracestate
-	name       string
-	kind       Kind
-	begun      time.Time
-	took       time.Duration
-	attributes []attribute
-	links      []Link
-	failed     bool
-}
-
-// attribute is an attribute of a span. Its name follows OpenTelemetry's
-// semantic conventions or starts with "cardwall.".
-type attribute struct {
-	name   string
-	text   string
-	number int64
-	isText bool
+	tracer api.Tracer
+	span   api.Span
+	below  context.Context // holds only the span, for its children
+	ended  time.Time       // zero unless the work had ended before the span was started
 }
 
 // Link identifies a span of another trace. The zero Link identifies none.
-type Link struct {
-	trace [16]byte
-	span  [8]byte
-}
+type Link struct{ context api.SpanContext }
 
 type spanKey struct{}
 
@@ -69,14 +52,17 @@ func (s *Span) Begin(name string, kind Kind) *Span {
 	if s == nil {
 		return nil
 	}
-	return &Span{tracer: s.tracer, trace: s.trace, id: newID(), parent: s.id, state: s.state, name: name, kind: kind, begun: time.Now()}
+	return start(s.below, s.tracer, name, kind)
 }
 
 // Past records a child span for work that has already ended.
 func (s *Span) Past(name string, from, to time.Time) *Span {
-	p := s.Begin(name, Internal)
+	if s == nil {
+		return nil
+	}
+	p := start(s.below, s.tracer, name, Internal, api.WithTimestamp(from))
 	if p != nil {
-		p.begun, p.took = from, to.Sub(from)
+		p.ended = to
 	}
 	return p
 }
@@ -92,41 +78,45 @@ func (s *Span) into(ctx context.Context) context.Context {
 // Name sets the name of the span.
 func (s *Span) Name(name string) {
 	if s != nil {
-		s.name = name
+		s.span.SetName(name)
 	}
 }
 
 // Text sets a text attribute. Empty texts are left out.
 func (s *Span) Text(name, value string) {
 	if s != nil && value != "" {
-		s.attributes = append(s.attributes, attribute{name: name, text: clipped(value), isText: true})
+		s.span.SetAttributes(attribute.String(name, value))
 	}
 }
 
 // Number sets an integer attribute.
 func (s *Span) Number(name string, value int64) {
 	if s != nil {
-		s.attributes = append(s.attributes, attribute{name: name, number: value})
+		s.span.SetAttributes(attribute.Int64(name, value))
 	}
 }
 
 // Fail marks the span as failed. The kind is one of a fixed set of words.
 func (s *Span) Fail(kind string) {
 	if s != nil {
-		s.failed = true
+		s.span.SetStatus(codes.Error, "")
 		s.Text("error.type", kind)
 	}
 }
 
 // End ends the span and queues it. The span must not be used afterwards.
 func (s *Span) End() {
-	if s == nil {
-		return
+	if s != nil {
+		s.span.End(api.WithTimestamp(s.ended)) // the zero time stands for now
 	}
-	if s.took == 0 {
-		s.took = time.Since(s.begun)
+}
+
+// Answer sets the response header with the id of the recorded trace (W3C Trace
+// Context, level 2).
+func (s *Span) Answer(header http.Header) {
+	if s != nil {
+		header.Set("Traceresponse", "00-"+s.TraceID()+"-"+s.ID()+"-01")
 	}
-	s.tracer.take(s)
 }
 
 // Link returns a link to the span for another trace.
@@ -134,7 +124,7 @@ func (s *Span) Link() Link {
 	if s == nil {
 		return Link{}
 	}
-	return Link{trace: s.trace, span: s.id}
+	return Link{s.span.SpanContext()}
 }
 
 // TraceID returns the id of the trace in the format of logs; "" for nil.
@@ -142,7 +132,7 @@ func (s *Span) TraceID() string {
 	if s == nil {
 		return ""
 	}
-	return hex.EncodeToString(s.trace[:])
+	return s.span.SpanContext().TraceID().String()
 }
 
 // ID returns the id of the span in the format of logs; "" for nil.
@@ -150,34 +140,5 @@ func (s *Span) ID() string {
 	if s == nil {
 		return ""
 	}
-	return hex.EncodeToString(s.id[:])
-}
-
-// textMost is the maximum length of a text in bytes, for example of a statement
-// that writes many rows.
-const textMost = 2 << 10
-
-func clipped(text string) string {
-	if len(text) <= textMost {
-		return text
-	}
-	end := textMost
-	for end > 0 && text[end]&0xc0 == 0x80 { // not inside a UTF-8 character
-		end--
-	}
-	return text[:end]
-}
-
-func newID() (id [8]byte) {
-	for id == [8]byte{} { // zero is not a valid id
-		_, _ = rand.Read(id[:]) // never fails (crypto/rand)
-	}
-	return id
-}
-
-func newTrace() (id [16]byte) {
-	for id == [16]byte{} {
-		_, _ = rand.Read(id[:]) // never fails (crypto/rand)
-	}
-	return id
+	return s.span.SpanContext().SpanID().String()
 }

@@ -2,87 +2,127 @@ package trace
 
 import (
 	"context"
-	"encoding/binary"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
-	"sync"
-	"sync/atomic"
+	"net/url"
+	"strings"
 	"time"
+
+	"github.com/go-logr/logr"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	api "go.opentelemetry.io/otel/trace"
 )
 
-// Options configures a Tracer. FromEnvironment returns them.
-type Options struct {
-	Endpoint   string            // the full URL of the collector's traces endpoint
-	Headers    map[string]string // of each request
-	Timeout    time.Duration     // of one request
-	Gzip       bool
-	Client     *http.Client
-	Service    string
-	Version    string
-	Attributes map[string]string // of the process, in addition to service name and version
-	Sampler    Sampler
-	Queue      int           // maximum number of waiting spans; more are dropped
-	Batch      int           // maximum number of spans per request
-	Delay      time.Duration // how long a span waits for others
-	Log        *slog.Logger
-}
+const (
+	defaultQueue = 8192     // maximum number of waiting spans
+	maxText      = 2 << 10  // characters of a text, for example of a statement that writes many rows
+	maxResponse  = 64 << 10 // bytes of the collector's response
+)
 
-// Sampler decides at the first span here whether a trace is recorded.
-type Sampler struct {
-	Parent bool    // use the decision of the sender, if the request has a traceparent
-	Share  float64 // share of all other traces, from 0 to 1
+// retry is how often the exporter sends a batch again that the collector
+// temporarily refuses.
+var retry = otlptracehttp.RetryConfig{
+	Enabled: true, InitialInterval: time.Second, MaxInterval: 30 * time.Second, MaxElapsedTime: time.Minute,
 }
 
 // Tracer records spans and sends them. A nil Tracer does nothing.
 type Tracer struct {
-	o     Options
-	bound uint64 // traces are recorded if their random part is below it
-	spans chan *Span
-	done  chan struct{}
-
-	closing sync.RWMutex // read-locked while a span is queued
-	closed  bool
-	stop    context.CancelFunc
-
-	sent, lost atomic.Int64
-	complained time.Time
+	tracer   api.Tracer
+	queue    *queue
+	exporter *exporter
+	client   otlptrace.Client
 }
 
-// New returns a tracer. It sends spans until it is closed.
-func New(o Options) *Tracer {
-	ctx, stop := context.WithCancel(context.Background())
-	t := &Tracer{o: o, spans: make(chan *Span, o.Queue), done: make(chan struct{}), stop: stop, bound: uint64(o.Sampler.Share * (1 << 63))}
-	go t.run(ctx)
-	return t
+// New returns a tracer as configured by the environment variables of
+// OpenTelemetry, or nil if they name no collector. It sends spans until it is
+// closed. Other errors of the SDK are logged.
+func New(version string, log *slog.Logger) (*Tracer, error) {
+	to, err := collector()
+	if err != nil || to == nil {
+		return nil, err
+	}
+	var invalid problems
+	otel.SetErrorHandler(&invalid)
+	otel.SetLogger(logr.New(&invalid))
+	defer func() {
+		otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("tracing failed", "error", err) }))
+		otel.SetLogger(logr.FromSlogHandler(log.Handler()))
+	}()
+	// The URL decides about TLS. Without it, OTEL_EXPORTER_OTLP_INSECURE would, which is meant for gRPC.
+	client := otlptracehttp.NewClient(otlptracehttp.WithEndpointURL(to.String()), otlptracehttp.WithProxy(proxy),
+		otlptracehttp.WithRetry(retry), otlptracehttp.WithMaxResponseSize(maxResponse))
+	otlp, err := otlptrace.New(context.Background(), client)
+	if err != nil {
+		return nil, settingsError(err)
+	}
+	about, err := resource.New(context.Background(), resource.WithAttributes(attribute.String("service.name", "cardwall")),
+		resource.WithFromEnv(), resource.WithAttributes(attribute.String("service.version", version)))
+	if err != nil {
+		return nil, settingsError(err)
+	}
+	limits := sdk.NewSpanLimits()
+	if limits.AttributeValueLengthLimit == sdk.DefaultAttributeValueLengthLimit {
+		limits.AttributeValueLengthLimit = maxText
+	}
+	e := &exporter{SpanExporter: otlp, log: log, hide: strings.NewReplacer()}
+	if to.Path != "" && to.Path != "/" && to.Path != "/v1/traces" {
+		e.hide = strings.NewReplacer(to.Path, "/…", (&url.URL{Path: to.Path}).EscapedPath(), "/…")
+	}
+	size := number("OTEL_BSP_MAX_QUEUE_SIZE", defaultQueue)
+	q := &queue{SpanProcessor: sdk.NewBatchSpanProcessor(e, sdk.WithMaxQueueSize(size)), exporter: e, limit: int64(size)}
+	provider := sdk.NewTracerProvider(sdk.WithResource(about), sdk.WithRawSpanLimits(limits),
+		sdk.WithoutPanicRecording(), sdk.WithSpanProcessor(q))
+	tracer := provider.Tracer("cardwall", api.WithInstrumentationVersion(version))
+	t := &Tracer{tracer: tracer, queue: q, exporter: e, client: client}
+	if err := errors.Join(invalid.all...); err != nil {
+		t.Close(context.Background())
+		return nil, settingsError(err)
+	}
+	service, _ := about.Set().Value("service.name")
+	log.Info("sending traces", "service", service.AsString())
+	return t, nil
 }
 
-// Close sends the remaining spans until ctx ends.
+func settingsError(err error) error {
+	return fmt.Errorf("read the settings of OpenTelemetry (OTEL_…): %w", err)
+}
+
+// proxy returns the proxy for a request to the collector. It refuses redirects,
+// so that the headers with credentials go to no other address.
+func proxy(r *http.Request) (*url.URL, error) {
+	if r.Response != nil {
+		return nil, fmt.Errorf("the collector responded with %s", r.Response.Status)
+	}
+	return http.ProxyFromEnvironment(r)
+}
+
+// Close sends the remaining spans until ctx ends. The rest is lost, and so are
+// spans that end later.
 func (t *Tracer) Close(ctx context.Context) {
 	if t == nil {
 		return
 	}
-	t.closing.Lock()
-	if !t.closed {
-		t.closed = true
-		close(t.spans)
-	}
-	t.closing.Unlock()
-	defer t.stop()
-	select {
-	case <-t.done:
-	case <-ctx.Done():
-		t.stop()
-		<-t.done
-	}
-	t.o.Client.CloseIdleConnections()
+	// The SDK would return when ctx ends, but go on sending.
+	stop := context.AfterFunc(ctx, func() { _ = t.client.Stop(context.WithoutCancel(ctx)) }) // never fails
+	defer stop()
+	// Not the provider: it would no longer pass spans to the queue, which counts them.
+	_ = t.queue.Shutdown(context.WithoutCancel(ctx)) // the exporter has logged what could not be sent
 }
 
 // Sent returns how many spans the collector has accepted.
-func (t *Tracer) Sent() int64 { return t.sent.Load() }
+func (t *Tracer) Sent() int64 { return t.exporter.sent.Load() }
 
 // Lost returns how many spans were dropped, because there were too many or the
 // collector refused them.
-func (t *Tracer) Lost() int64 { return t.lost.Load() }
+func (t *Tracer) Lost() int64 { return t.exporter.lost.Load() }
 
 // Start starts the first span of a trace, if the trace is sampled. Because
 // links the span that caused the work; the zero Link is left out.
@@ -90,80 +130,34 @@ func (t *Tracer) Start(ctx context.Context, name string, kind Kind, because Link
 	if t == nil {
 		return ctx, nil
 	}
-	return t.start(ctx, remote{}, name, kind, because)
+	var links []api.Link
+	if because.context.IsValid() {
+		links = append(links, api.Link{SpanContext: because.context})
+	}
+	s := start(context.Background(), t.tracer, name, kind, api.WithLinks(links...))
+	return s.into(ctx), s
 }
 
-// Receive starts the span of a request, in the sender's trace.
+// Receive starts the span of a request, in the sender's trace if the request
+// has one valid traceparent (W3C Trace Context).
 func (t *Tracer) Receive(r *http.Request, name string) (context.Context, *Span) {
 	if t == nil {
 		return r.Context(), nil
 	}
-	from, _ := received(r.Header)
-	return t.start(r.Context(), from, name, Server, Link{})
+	from := context.Background()
+	if len(r.Header.Values("Traceparent")) == 1 {
+		from = propagation.TraceContext{}.Extract(from, propagation.HeaderCarrier(r.Header))
+	}
+	s := start(from, t.tracer, name, Server)
+	return s.into(r.Context()), s
 }
 
-func (t *Tracer) start(ctx context.Context, from remote, name string, kind Kind, because Link) (context.Context, *Span) {
-	s := &Span{tracer: t, trace: from.trace, id: newID(), parent: from.span, state: from.state, name: name, kind: kind, begun: time.Now()}
-	s.remote = s.parent != [8]byte{}
-	if !s.remote {
-		s.trace = newTrace()
+// start starts a span below the one in ctx. It returns nil if the trace is not
+// sampled.
+func start(ctx context.Context, tracer api.Tracer, name string, kind Kind, options ...api.SpanStartOption) *Span {
+	ctx, span := tracer.Start(ctx, name, append(options, api.WithSpanKind(kind))...)
+	if !span.IsRecording() {
+		return nil
 	}
-	if !t.samples(s, from) {
-		return ctx, nil
-	}
-	if because != (Link{}) {
-		s.links = append(s.links, because)
-	}
-	return s.into(ctx), s
-}
-
-// samples decides by the last bytes of the trace id, so that all programs with
-// the same share record the same traces.
-func (t *Tracer) samples(s *Span, from remote) bool {
-	if s.remote && t.o.Sampler.Parent {
-		return from.sampled
-	}
-	return binary.BigEndian.Uint64(s.trace[8:])>>1 < t.bound
-}
-
-// take queues an ended span. It never blocks.
-func (t *Tracer) take(s *Span) {
-	t.closing.RLock()
-	defer t.closing.RUnlock()
-	if t.closed {
-		t.lost.Add(1)
-		return
-	}
-	select {
-	case t.spans <- s:
-	default:
-		t.lost.Add(1)
-	}
-}
-
-// run sends spans in batches until the tracer is closed and the queue is empty.
-func (t *Tracer) run(ctx context.Context) {
-	defer close(t.done)
-	batch := make([]*Span, 0, t.o.Batch)
-	timer := time.NewTimer(t.o.Delay)
-	defer timer.Stop()
-	for {
-		select {
-		case s, open := <-t.spans:
-			if !open {
-				t.send(ctx, batch)
-				return
-			}
-			if len(batch) == 0 {
-				timer.Reset(t.o.Delay)
-			}
-			if batch = append(batch, s); len(batch) < t.o.Batch {
-				continue
-			}
-		case <-timer.C:
-		}
-		t.send(ctx, batch)
-		clear(batch)
-		batch = batch[:0]
-	}
+	return &Span{tracer: tracer, span: span, below: ctx}
 }
