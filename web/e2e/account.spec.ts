@@ -54,9 +54,9 @@ test.describe('signed out', () => {
     await expect(again).toBeDisabled()
     await page.clock.runFor(31_000)
     await expect(again).toBeEnabled()
-    const answered = page.waitForResponse('**/password-reset')
+    const responded = page.waitForResponse('**/password-reset')
     await again.click()
-    expect((await answered).ok()).toBe(true)
+    expect((await responded).ok()).toBe(true)
     await expect(again).toBeDisabled()
     await page.getByRole('button', { name: 'Use another address' }).click()
     await expect(page.getByLabel('Email address')).toHaveValue('nobody@example.com')
@@ -67,12 +67,12 @@ test.describe('signed out', () => {
     const email = `reset-${crypto.randomUUID().slice(0, 8)}@example.com`
     let cookie = ''
     const post = async (path: string, body: object) => {
-      const answer = await send(`/api/app/v1${path}`, {
+      const response = await send(`/api/app/v1${path}`, {
         headers: { 'Content-Type': 'application/json', Origin: url, Cookie: cookie },
         body: JSON.stringify(body),
       })
-      expect(answer.ok, await answer.clone().text()).toBeTruthy()
-      cookie = answer.headers.getSetCookie()[0]?.split(';')[0] ?? cookie
+      expect(response.ok, await response.clone().text()).toBeTruthy()
+      cookie = response.headers.getSetCookie()[0]?.split(';')[0] ?? cookie
     }
     await post('/sign-up', { email, name: 'Grace', password: 'correct horse battery', timeZone: 'Europe/Berlin' })
     await post('/verify-email', { secret: (await linkInEmail(`<${email}>`, /\/verify#\w+/)).split('#')[1] })

@@ -1,9 +1,9 @@
 import { type Page } from '@playwright/test'
 import { readFileSync } from 'node:fs'
-import { ask, expect, looksWell, test, type World } from './fixtures'
+import { callApi, expect, expectAccessible, test, type World } from './fixtures'
 
 const entries = (page: Page) => page.getByRole('list', { name: 'Entries' }).getByRole('listitem')
-const patch = (page: Page, path: string, body: object) => ask(page, 'PATCH', `/public/v1${path}`, body)
+const patch = (page: Page, path: string, body: object) => callApi(page, 'PATCH', `/public/v1${path}`, body)
 const rename = (page: Page, world: World, title: string) => patch(page, `/cards/${world.cards.One}`, { title })
 
 test('the audit log has no axe violations', async ({ page, world }) => {
@@ -11,10 +11,10 @@ test('the audit log has no axe violations', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/audit`)
   await entries(page).first().getByRole('button').click()
   await expect(page.getByRole('region', { name: 'Difference' })).toBeVisible()
-  await looksWell(page)
+  await expectAccessible(page)
   await page.goto(`/workspaces/${world.workspaceId}/audit?actor=automation`)
   await expect(page.getByText('No entries match')).toBeVisible()
-  await looksWell(page)
+  await expectAccessible(page)
 })
 
 test('differences are shown, and filters are in the URL', async ({ page, world }) => {

@@ -1,22 +1,22 @@
 import { type Locator, type Page } from '@playwright/test'
-import { expect, looksWell, send, server, test, type World } from './fixtures'
+import { expect, expectAccessible, send, server, test, type World } from './fixtures'
 import { Receiver, subscribe } from './receiver'
 
-type Ask = { method?: string; body?: object }
+type CallOptions = { method?: string; body?: object }
 
-/** Sends a request as a program with the person's token. */
-async function ask<T>(path: string, { method = 'GET', body }: Ask = {}): Promise<T> {
+/** Sends a request with the person's API token. */
+async function callApi<T>(path: string, { method = 'GET', body }: CallOptions = {}): Promise<T> {
   const headers = { Authorization: `Bearer ${server().token}`, 'Content-Type': 'application/json' }
-  const answer = await send(`/api${path}`, { method, headers, body: body && JSON.stringify(body) })
-  expect(answer.ok, await answer.clone().text()).toBeTruthy()
-  return ((await answer.json()) as { data: T }).data
+  const response = await send(`/api${path}`, { method, headers, body: body && JSON.stringify(body) })
+  expect(response.ok, await response.clone().text()).toBeTruthy()
+  return ((await response.json()) as { data: T }).data
 }
 
 const automate = (world: World) =>
-  ask(`/public/v1/boards/${world.boardId}`, { method: 'PATCH', body: { features: { automation: true } } })
+  callApi(`/public/v1/boards/${world.boardId}`, { method: 'PATCH', body: { features: { automation: true } } })
 
 const makeRule = (world: World, more: object = {}) =>
-  ask<{ id: string }>(`/app/v1/boards/${world.boardId}/rules`, {
+  callApi<{ id: string }>(`/app/v1/boards/${world.boardId}/rules`, {
     method: 'POST',
     body: {
       name: 'Done is done',
@@ -26,13 +26,13 @@ const makeRule = (world: World, more: object = {}) =>
     },
   })
 
-type Sent = { type: string; actor: { type: string; id: string }; data: { cardId: string } }
+type SentEvent = { type: string; actor: { type: string; id: string }; data: { cardId: string } }
 
 /** Moves a card to Done, and waits until the receiver gets the event that a rule has marked it done. */
-async function moved(world: World, receiver: Receiver, ruleId: string): Promise<void> {
+async function moveToDone(world: World, receiver: Receiver, ruleId: string): Promise<void> {
   await world.post(`/cards/${world.cards.One}/move`, { listId: world.lists.Done })
   await expect.poll(() => receiver.events).toBe(1)
-  const sent = JSON.parse(receiver.got[0]!.body) as Sent
+  const sent = JSON.parse(receiver.deliveries[0]!.body) as SentEvent
   expect(sent).toMatchObject({
     type: 'card.completed',
     actor: { type: 'automation', id: ruleId },
@@ -60,8 +60,8 @@ test('by mouse: a card that enters Done is marked done, and the webhook gets the
   await page.getByRole('button', { name: 'Save and turn on' }).click()
   await expect(page).toHaveURL(/\/automation$/)
   await expect(rules(page).getByRole('listitem')).toContainText('When a card enters Done')
-  const [rule] = await ask<{ id: string }[]>(`/app/v1/boards/${world.boardId}/rules`)
-  await moved(world, receiver, rule!.id)
+  const [rule] = await callApi<{ id: string }[]>(`/app/v1/boards/${world.boardId}/rules`)
+  await moveToDone(world, receiver, rule!.id)
   await expect(runs(page).getByRole('listitem')).toHaveText(
     /Done\s+Mark cards done in the last list\s+on One\s+card moved/,
   )
@@ -122,10 +122,10 @@ test('by keyboard only: a rule with conditions and two actions is created, chang
     'When the label Bug is added, if no one is assigned, then move it to the top of Doing and comment “A bug: {card}.”',
   )
   await expect(rules(page).getByRole('listitem')).not.toContainText('.”.')
-  await ask(`/public/v1/cards/${world.cards.Two}/labels`, { method: 'PATCH', body: { add: [bug] } })
+  await callApi(`/public/v1/cards/${world.cards.Two}/labels`, { method: 'PATCH', body: { add: [bug] } })
   await expect(runs(page).getByRole('listitem')).toContainText('Bugs on Two')
-  const said = await ask<{ text: string; author: null }[]>(`/public/v1/cards/${world.cards.Two}/comments`)
-  expect(said).toMatchObject([{ text: 'A bug: Two.', author: null }])
+  const comments = await callApi<{ text: string; author: null }[]>(`/public/v1/cards/${world.cards.Two}/comments`)
+  expect(comments).toMatchObject([{ text: 'A bug: Two.', author: null }])
 
   await tabTo(page, page.getByRole('switch', { name: 'Turn on “Bugs”' }))
   await page.keyboard.press('Space')
@@ -162,14 +162,14 @@ test('a failed action appears in the log with its reason, live', async ({ page, 
 test('a dry run shows what would be done, and does nothing', async ({ page, world }) => {
   await automate(world)
   await world.post(`/cards/${world.cards.Three}/move`, { listId: world.lists.Done })
-  const before = await ask<{ version: number }>(`/public/v1/boards/${world.boardId}`)
+  const before = await callApi<{ version: number }>(`/public/v1/boards/${world.boardId}`)
   await page.goto(`/boards/${world.boardId}/automation/new?from=done`)
   await page.getByRole('button', { name: 'Test on recent cards' }).click()
   const tried = page.getByRole('list', { name: 'Matching cards' }).getByRole('listitem')
   await expect(tried).toHaveCount(4)
   await expect(tried.first()).toContainText(/Three\s*mark it done\s*would have run/)
   await expect(tried.last()).toContainText('has not recently entered this list')
-  expect(await ask<{ version: number }>(`/public/v1/boards/${world.boardId}`)).toMatchObject({
+  expect(await callApi<{ version: number }>(`/public/v1/boards/${world.boardId}`)).toMatchObject({
     version: before.version,
   })
   await page.getByLabel('Trigger').selectOption('card_completed')
@@ -182,7 +182,7 @@ test('the automation pages have no axe violations', async ({ page, world }) => {
   const look = async (path: string, seen: Locator) => {
     if (path) await page.goto(path)
     await expect(seen).toBeVisible()
-    await looksWell(page)
+    await expectAccessible(page)
   }
   await look(at, page.getByRole('button', { name: 'Turn on automation' }))
   await automate(world)

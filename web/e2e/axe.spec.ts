@@ -31,14 +31,14 @@ for (const [size, options] of Object.entries({ desk, phone })) {
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme })
           await settle(page)
-          // In dark mode only the colours differ.
+          // In dark mode, only the colors differ.
           const rules = colorScheme === 'dark' ? ['color-contrast', 'link-in-text-block'] : undefined
           expect(await axe(page, rules), colorScheme).toEqual([])
         }
         expect(await page.title()).toMatch(/^\S.* · Cardwall$/)
         if (screen.title) expect(await page.title()).toMatch(screen.title)
         expect(await tooWide(page)).toEqual([])
-        // A desktop at 200 %, one as narrow as a phone, and 320 px, which is a desktop at 400 %.
+        // A desktop at 200 % zoom, a window as narrow as a phone, and 320 px: a desktop at 400 % zoom.
         for (const [width, height] of size === 'desk'
           ? ([
               [640, 400],

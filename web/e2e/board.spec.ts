@@ -1,4 +1,4 @@
-import { ask, axe, drawn, expect, hold, live, painted, saved, test, titles, undo } from './fixtures'
+import { callApi, axe, nextFrames, expect, hold, live, timeToPaint, saved, test, titles, undo } from './fixtures'
 
 test.beforeEach(async ({ page, world }) => {
   const stream = live(page, world.boardId)
@@ -9,8 +9,8 @@ test.beforeEach(async ({ page, world }) => {
 
 test('cards are added one after another, and many from pasted lines', async ({ page }) => {
   let made = 0
-  page.on('response', (answer) => {
-    if (answer.url().endsWith('/v1/cards') && answer.status() === 201) made++
+  page.on('response', (response) => {
+    if (response.url().endsWith('/v1/cards') && response.status() === 201) made++
   })
   await page.keyboard.press('c')
   await page.keyboard.type('Five')
@@ -46,7 +46,7 @@ test('a mouse drags a card between two others', async ({ page }) => {
   await page.mouse.down()
   await page.mouse.move(from.x - 40, from.y + 20, { steps: 4 })
   await page.mouse.move(to.x + 20, to.y - 4, { steps: 8 })
-  await drawn(page)
+  await nextFrames(page)
   await page.mouse.up()
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Four', 'Two', 'Three'])
   await saved(page)
@@ -62,7 +62,7 @@ test('a mouse drags a list', async ({ page }) => {
   await page.mouse.move(from.x + 150, from.y + 12)
   await page.mouse.down()
   await page.mouse.move(to.x + 30, to.y + 12, { steps: 10 })
-  await drawn(page)
+  await nextFrames(page)
   await page.mouse.up()
   await expect
     .poll(() => page.locator('[data-list]').evaluateAll((all) => all.map((c) => c.getAttribute('aria-label'))))
@@ -89,7 +89,7 @@ test('a card opens at its URL, saves while typing, and closes', async ({ page, w
   expect(await axe(page)).toEqual([])
   const kept = async () => {
     const path = `/public/v1/cards/${world.cards.Two}`
-    const { title, description } = await ask<{ title: string; description: string }>(page, 'GET', path)
+    const { title, description } = await callApi<{ title: string; description: string }>(page, 'GET', path)
     return { title, description }
   }
   await expect.poll(kept).toEqual({ title: 'Two, renamed', description: 'Some **strong** words' })
@@ -204,7 +204,7 @@ test('a change is painted before the server responds', async ({ page, world }) =
     ['ArrowRight', ['One', 'Four']],
   ] as const) {
     await expect(page.locator(`#card-${world.cards.One}`)).toBeFocused()
-    took.push(await painted(page, key))
+    took.push(await timeToPaint(page, key))
     await expect.poll(() => titles(page, 'Doing')).toEqual(doing)
   }
   expect(Math.min(...took)).toBeLessThan(100)

@@ -1,13 +1,13 @@
 import { type Page } from '@playwright/test'
 import {
-  ask,
+  callApi,
   axe,
-  drawn,
+  nextFrames,
   expect,
   hold,
   leaveControl,
   live,
-  painted,
+  timeToPaint,
   tabTo,
   test as base,
   undo,
@@ -16,7 +16,7 @@ import {
 
 type Due = { dueDate?: string; dueTime?: string; startDate?: string; timeZone?: string }
 type Plan = World & {
-  /** Gives a card dates as another person would. */
+  /** Sets the dates of a card as another person. */
   due: (card: string, due: Due) => Promise<void>
   /** The dates of a card on the server. */
   dates: (card: string) => Promise<string>
@@ -27,7 +27,7 @@ type Plan = World & {
 const test = base.extend<{ plan: Plan }>({
   plan: async ({ page, world }, use) => {
     const send = (method: string, path: string, body?: object) =>
-      ask<Record<string, string | null>>(page, method, `/public/v1${path}`, body)
+      callApi<Record<string, string | null>>(page, method, `/public/v1${path}`, body)
     const plan: Plan = {
       ...world,
       due: async (card, due) => void (await send('PUT', `/cards/${card}/due`, due)),
@@ -69,7 +69,7 @@ async function drag(page: Page, from: ReturnType<Page['locator']>, to: ReturnTyp
   await page.mouse.down()
   await page.mouse.move(start.x + start.width * at + 12, start.y + start.height / 2 + 8, { steps: 3 })
   await page.mouse.move(end.x + end.width / 2, end.y + Math.min(end.height / 2, 60), { steps: 8 })
-  await drawn(page)
+  await nextFrames(page)
   await page.mouse.up()
 }
 
@@ -95,12 +95,12 @@ test('a span moves as a whole, wherever it is held, and its end can be dragged',
   await page.mouse.move(box.x + box.width - 3, box.y + box.height / 2)
   await page.mouse.down()
   await page.mouse.move(day.x + 20, day.y + 50, { steps: 8 })
-  await drawn(page)
+  await nextFrames(page)
   await page.mouse.up()
   await expect.poll(() => plan.dates(plan.cards.Two!)).toBe('2031-05-20 to 2031-05-24')
 })
 
-test('cards come from the tray onto a day, and go back', async ({ page, plan }) => {
+test('cards are dragged from the tray to a day and back', async ({ page, plan }) => {
   await open(page, plan)
   await openTray(page)
   await expect(tray(page).getByRole('heading')).toHaveText('No date 2')
@@ -125,15 +125,15 @@ test('a card held over the button of the next month moves to that month', async 
   const heading = page.getByRole('heading', { level: 1 })
   await expect(heading).not.toHaveText('May 2031')
   await page.mouse.move(from.x + 40, from.y + 20, { steps: 6 })
-  await drawn(page)
-  // Holding it there longer goes further.
+  await nextFrames(page)
+  // Holding it there longer shows further months.
   await expect(heading).toHaveText(/^(June|July|August|September|October) 2031$/)
   const day = page.locator('[data-day$="-18"]')
   const date = (await day.getAttribute('data-day'))!
   expect(new Date(date).toLocaleDateString('en', { month: 'long', year: 'numeric' })).toBe(await heading.textContent())
   const to = (await day.boundingBox())!
   await page.mouse.move(to.x + 30, to.y + 40, { steps: 6 })
-  await drawn(page)
+  await nextFrames(page)
   await page.mouse.up()
   await expect.poll(() => plan.dates(plan.cards.One!)).toBe(date)
 })
@@ -176,7 +176,7 @@ test('arrow keys move over days, cards and weeks, and into the next month', asyn
   await open(page, plan)
   await tabTo(cell(page, 14))
   await page.keyboard.press('ArrowUp')
-  await expect(bar(page, 'Two')).toBeFocused() // the last of the 7th
+  await expect(bar(page, 'Two')).toBeFocused() // the last card of the 7th
   await page.keyboard.press('ArrowRight')
   await expect(cell(page, 9)).toBeFocused() // after the span
   await page.keyboard.press('Home')
@@ -325,7 +325,7 @@ test('a move is painted before the server responds', async ({ page, plan }) => {
     ['ArrowLeft', 14],
     ['ArrowRight', 15],
   ] as const) {
-    took.push(await painted(page, key))
+    took.push(await timeToPaint(page, key))
     await expect(cell(page, day).locator('[data-item]')).toBeFocused()
   }
   expect(Math.min(...took)).toBeLessThan(100)
@@ -352,7 +352,7 @@ test.describe('on a phone', () => {
     await expect(page.locator('.drag-ghost')).toBeVisible()
     await touch('touchMove', { x: from.x + 60, y: from.y - 20 })
     await touch('touchMove', { x: to.x + 20, y: to.y + 20 })
-    await drawn(page)
+    await nextFrames(page)
     await touch('touchEnd')
     await expect.poll(() => plan.dates(plan.cards.One!)).toBe('2031-05-22')
     await day(22).tap()

@@ -1,7 +1,7 @@
 // Pages that collect content of many boards: plans, status updates, filters as tables,
 // templates, exports.
 import type { Page } from '@playwright/test'
-import { ask, axe, expect, hold, saved, server, tabTo, test, undo } from './fixtures'
+import { callApi, axe, expect, hold, saved, server, tabTo, test, undo } from './fixtures'
 
 test('the plan shows its usage and the members of the organization', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/plan`)
@@ -13,8 +13,12 @@ test('the plan shows its usage and the members of the organization', async ({ pa
   expect(await axe(page)).toEqual([])
 })
 
-test('an operator finds an organization, changes its plan and reverts that', async ({ page, world, elsewhere }) => {
-  const found = await ask<{ organizationId: string; name: string }>(
+test('an operator finds an organization, changes its plan and reverts that', async ({
+  page,
+  world,
+  newSignedOutPage,
+}) => {
+  const found = await callApi<{ organizationId: string; name: string }>(
     page,
     'GET',
     `/public/v1/workspaces/${world.workspaceId}`,
@@ -52,7 +56,7 @@ test('an operator finds an organization, changes its plan and reverts that', asy
   await expect(page.getByText('changed the plan of the organization').first()).toBeVisible()
 
   // Without a sign-in, nothing is shown.
-  const other = await elsewhere()
+  const other = await newSignedOutPage()
   await other.goto('/organizations')
   await expect(other).toHaveURL(/sign-in/)
 })
@@ -60,8 +64,8 @@ test('an operator finds an organization, changes its plan and reverts that', asy
 /** Confirms the sign-in if the page asks for it. */
 async function confirmed(page: Page): Promise<void> {
   const asked = page.getByRole('dialog')
-  const said = page.getByText(/ is now on the /)
-  await expect(asked.or(said).first()).toBeVisible()
+  const toast = page.getByText(/ is now on the /)
+  await expect(asked.or(toast).first()).toBeVisible()
   if (!(await asked.isVisible())) return
   await asked.getByLabel('Password').fill(server().password)
   await page.keyboard.press('Enter')
@@ -71,7 +75,7 @@ test('a status update starts with a summary of the week, is posted, and appears 
   page,
   world,
 }) => {
-  await ask(page, 'PATCH', `/public/v1/cards/${world.cards.One}`, { done: true })
+  await callApi(page, 'PATCH', `/public/v1/cards/${world.cards.One}`, { done: true })
   const address = `/boards/${world.boardId}/status`
   await page.goto(address)
   await expect(page.getByText('No status updates yet')).toBeVisible()
@@ -135,7 +139,7 @@ test('a picker of the table stays open when the previous one reports its closing
   await page.goto(`/saved-filters/${filter}`)
   await page.locator('[data-cell="1-4"]').click()
   await expect(page.getByRole('listbox')).toBeVisible()
-  // Before the browser reports the closed one, as on a busy machine.
+  // Open the next picker before the browser reports that the first has closed, as on a busy machine.
   await page.evaluate(() => {
     document.querySelector<HTMLElement>(':popover-open')!.hidePopover()
     const due = document.querySelector<HTMLElement>('[data-cell="1-6"]')!
@@ -196,7 +200,7 @@ test('cards of a filter are edited in place by keyboard, undone, and updated liv
   await expect(cell(1, 6)).toContainText('24 Dec')
 
   const card = () =>
-    ask<{ title: string; done: boolean; listId: string; dueDate: string | null; labels: { id: string }[] }>(
+    callApi<{ title: string; done: boolean; listId: string; dueDate: string | null; labels: { id: string }[] }>(
       page,
       'GET',
       `/public/v1/cards/${world.cards.One}`,
@@ -221,7 +225,7 @@ test('cards of a filter are edited in place by keyboard, undone, and updated liv
     .toEqual({ title: 'One', done: false, listId: world.lists['To do'], dueDate: null, labels: 0 })
 
   // Changes by others appear, and rejected changes are reverted.
-  await ask(page, 'PATCH', `/public/v1/cards/${world.cards.Two}`, { title: 'Zwei' })
+  await callApi(page, 'PATCH', `/public/v1/cards/${world.cards.Two}`, { title: 'Zwei' })
   await expect(grid).toContainText('Zwei')
   await page.route('**/api/public/v1/cards/*', (route) =>
     route.request().method() === 'PATCH' ? route.abort() : route.continue(),
@@ -235,7 +239,7 @@ test('a broken filter shows the reason, and can be fixed', async ({ page, world 
   const list = await world.post(`/boards/${world.boardId}/labels`, { name: 'Gone', color: 'red' })
   const query = `is:open label:${list}`
   const filter = await world.post('/saved-filters', { workspaceId: world.workspaceId, name: 'Old', query })
-  await ask(page, 'DELETE', `/public/v1/labels/${list}`)
+  await callApi(page, 'DELETE', `/public/v1/labels/${list}`)
   await page.goto(`/saved-filters/${filter}`)
   await expect(page.getByText('The query refers to a label that does not exist')).toBeVisible()
   await expect(page.getByRole('heading', { name: 'Fix the filter to see results' })).toBeVisible()

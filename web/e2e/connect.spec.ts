@@ -1,30 +1,30 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import { type Page } from '@playwright/test'
-import { axe, expect, linkOfLetter, send, server, test as base } from './fixtures'
+import { axe, expect, secretLinkTo, send, server, test as base } from './fixtures'
 
 /** An OAuth client: it listens for the browser's redirect. */
 type Program = {
   id: string
   /** The authorization URL. */
-  ask: (more?: Record<string, string>) => string
+  authorizationUrl: (more?: Record<string, string>) => string
   /** The parameters of the redirect. */
-  back: () => URLSearchParams | undefined
+  redirectParams: () => URLSearchParams | undefined
   /** Redeems the returned code. */
   redeem: () => Promise<{ access_token: string; refresh_token: string; scope: string }>
 }
 
-base.describe.configure({ timeout: 90_000 }) // axe looks at each page twice
+base.describe.configure({ timeout: 90_000 }) // axe checks each page twice
 
 const test = base.extend<{ program: Program; name: string }>({
   name: async ({}, use) => use(`Assistant ${randomBytes(3).toString('hex')}`),
   program: async ({ name }, use) => {
-    let brought: URLSearchParams | undefined
-    const listener = createServer((request, answer) => {
+    let received: URLSearchParams | undefined
+    const listener = createServer((request, response) => {
       const at = new URL(request.url ?? '/', 'http://127.0.0.1')
-      if (at.pathname === '/callback') brought = at.searchParams
-      answer.setHeader('Content-Type', 'text/html')
-      answer.end('<!doctype html><html lang="en"><title>Back</title><link rel="icon" href="data:,"><h1>Back</h1>')
+      if (at.pathname === '/callback') received = at.searchParams
+      response.setHeader('Content-Type', 'text/html')
+      response.end('<!doctype html><html lang="en"><title>Back</title><link rel="icon" href="data:,"><h1>Back</h1>')
     })
     await new Promise<void>((up) => listener.listen(0, '127.0.0.1', () => up()))
     const { port } = listener.address() as { port: number }
@@ -33,7 +33,7 @@ const test = base.extend<{ program: Program; name: string }>({
     const id = await register(name, ['http://127.0.0.1/callback'])
     await use({
       id,
-      ask: (more = {}) =>
+      authorizationUrl: (more = {}) =>
         `/oauth/authorize?${new URLSearchParams({
           response_type: 'code',
           client_id: id,
@@ -44,38 +44,38 @@ const test = base.extend<{ program: Program; name: string }>({
           code_challenge_method: 'S256',
           ...more,
         })}`,
-      back: () => brought,
+      redirectParams: () => received,
       redeem: async () => {
-        const code = brought?.get('code') ?? ''
+        const code = received?.get('code') ?? ''
         const form = { grant_type: 'authorization_code', client_id: id, code, code_verifier: verifier }
-        const answer = await post('/oauth/token', { ...form, redirect_uri: redirect })
-        expect(answer.status, JSON.stringify(answer.body)).toBe(200)
-        return answer.body as { access_token: string; refresh_token: string; scope: string }
+        const response = await post('/oauth/token', { ...form, redirect_uri: redirect })
+        expect(response.status, JSON.stringify(response.body)).toBe(200)
+        return response.body as { access_token: string; refresh_token: string; scope: string }
       },
     })
-    await new Promise((gone) => listener.close(gone))
+    await new Promise((resolve) => listener.close(resolve))
   },
 })
 
 async function register(name: string, redirects: string[]): Promise<string> {
   const grants = ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code']
-  const answer = await send('/oauth/register', {
+  const response = await send('/oauth/register', {
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ client_name: name, redirect_uris: redirects, grant_types: grants }),
   })
-  return ((await answer.json()) as { client_id: string }).client_id
+  return ((await response.json()) as { client_id: string }).client_id
 }
 
 async function post(path: string, form: Record<string, string>) {
-  const answer = await send(path, { body: new URLSearchParams(form) })
-  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+  const response = await send(path, { body: new URLSearchParams(form) })
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
 const whoAmI = async (token: string) =>
   (await fetch(`${server().url}/api/public/v1/me`, { headers: { Authorization: `Bearer ${token}` } })).status
 
 /** Checks that there are no axe violations, in light and in dark mode. */
-async function look(page: Page): Promise<void> {
+async function expectAccessible(page: Page): Promise<void> {
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
@@ -84,17 +84,17 @@ async function look(page: Page): Promise<void> {
 }
 
 test('a client is authorized by mouse, for one workspace', async ({ page, program, name, world }) => {
-  await page.goto(program.ask())
+  await page.goto(program.authorizationUrl())
   await expect(page.getByRole('heading', { name: `Connect ${name}?` })).toBeVisible()
   await expect(page.getByRole('main')).toContainText('127.0.0.1')
   await expect(page.getByRole('checkbox', { name: /^Read/ })).toBeDisabled()
   await expect(page.getByRole('checkbox', { name: /^Administer/ })).toHaveCount(0)
-  await look(page)
+  await expectAccessible(page)
   await page.getByLabel('Workspaces').selectOption(world.workspaceId)
   await page.getByRole('button', { name: 'Allow' }).click()
   await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
-  expect(program.back()?.get('state')).toBe('as it was')
-  expect(program.back()?.get('iss')).toBe(server().url)
+  expect(program.redirectParams()?.get('state')).toBe('as it was')
+  expect(program.redirectParams()?.get('iss')).toBe(server().url)
   const { access_token, scope } = await program.redeem()
   expect(scope).toBe('read write')
   expect(await whoAmI(access_token)).toBe(200)
@@ -103,9 +103,9 @@ test('a client is authorized by mouse, for one workspace', async ({ page, progra
   const row = page.getByRole('listitem').filter({ hasText: name })
   await expect(row).toContainText('Read and write')
   await expect(row).not.toContainText('All workspaces')
-  await look(page)
+  await expectAccessible(page)
   await row.getByRole('button', { name: `Disconnect ${name}` }).click()
-  await look(page)
+  await expectAccessible(page)
   await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click()
   await expect(row).toHaveCount(0)
   await expect.poll(() => whoAmI(access_token)).toBe(401)
@@ -123,7 +123,7 @@ test('a client is authorized and disconnected by keyboard', async ({ page, progr
     }
     throw new Error(`the keyboard does not reach ${name}`)
   }
-  await page.goto(program.ask())
+  await page.goto(program.authorizationUrl())
   await expect(page.getByRole('button', { name: 'Allow' })).toBeVisible()
   await reach(/^Write/)
   await page.keyboard.press('Space')
@@ -133,13 +133,13 @@ test('a client is authorized and disconnected by keyboard', async ({ page, progr
   await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
   expect((await program.redeem()).scope).toBe('read')
 
-  await page.goto(program.ask())
+  await page.goto(program.authorizationUrl())
   await expect(page.getByRole('button', { name: 'Allow' })).toBeVisible()
   await reach(/^Cancel/)
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
-  expect(program.back()?.get('error')).toBe('access_denied')
-  expect(program.back()?.get('code')).toBeNull()
+  expect(program.redirectParams()?.get('error')).toBe('access_denied')
+  expect(program.redirectParams()?.get('code')).toBeNull()
 })
 
 test('a sign-in that is not recent is confirmed first', async ({ page, program }) => {
@@ -151,13 +151,13 @@ test('a sign-in that is not recent is confirmed first', async ({ page, program }
     const reason = 'recent_sign_in_required'
     return route.fulfill({ status: 403, json: { error: { code: 'forbidden', message, reason } } })
   })
-  await page.goto(program.ask())
+  await page.goto(program.authorizationUrl())
   await page.getByRole('button', { name: 'Allow' }).click()
   const confirm = page.getByRole('dialog', { name: 'Confirm it’s you' })
   await expect(confirm).toBeVisible()
   await page.keyboard.press('Escape')
   await expect(confirm).toHaveCount(0)
-  expect(program.back()).toBeUndefined()
+  expect(program.redirectParams()).toBeUndefined()
   refused = false
   await page.getByRole('button', { name: 'Allow' }).click()
   await confirm.getByLabel(/^Password of/).fill(server().password)
@@ -166,19 +166,19 @@ test('a sign-in that is not recent is confirmed first', async ({ page, program }
 })
 
 test('an invalid request shows an error page and does not redirect', async ({ page, program }) => {
-  const answer = await page.goto(program.ask({ redirect_uri: 'https://evil.example/callback' }))
-  expect(answer?.status()).toBe(400)
-  expect(answer?.headers()['content-security-policy']).toContain("frame-ancestors 'none'")
+  const response = await page.goto(program.authorizationUrl({ redirect_uri: 'https://evil.example/callback' }))
+  expect(response?.status()).toBe(400)
+  expect(response?.headers()['content-security-policy']).toContain("frame-ancestors 'none'")
   await expect(page.getByRole('heading', { name: 'This request was refused' })).toBeVisible()
   await expect(page.getByRole('main')).toContainText('redirect_uri')
-  await look(page)
+  await expectAccessible(page)
 })
 
 test('the consent page cannot be framed by another page', async ({ page, program }) => {
-  const inner = new URL(program.ask(), server().url).href
-  const outer = createServer((_, answer) => {
-    answer.setHeader('Content-Type', 'text/html')
-    answer.end(`<!doctype html><title>Outer</title><link rel="icon" href="data:,"><iframe src="${inner}"></iframe>`)
+  const inner = new URL(program.authorizationUrl(), server().url).href
+  const outer = createServer((_, response) => {
+    response.setHeader('Content-Type', 'text/html')
+    response.end(`<!doctype html><title>Outer</title><link rel="icon" href="data:,"><iframe src="${inner}"></iframe>`)
   })
   await new Promise<void>((up) => outer.listen(0, '127.0.0.1', () => up()))
   const bare = await page.context().browser()!.newPage()
@@ -186,7 +186,7 @@ test('the consent page cannot be framed by another page', async ({ page, program
   await expect(bare.frameLocator('iframe').getByRole('button', { name: 'Allow' })).toHaveCount(0)
   expect(bare.frames()[1]?.url()).toContain('chrome-error://')
   await bare.close()
-  await new Promise((gone) => outer.close(gone))
+  await new Promise((resolve) => outer.close(resolve))
 })
 
 test('a device is connected by its code', async ({ page, program, name }) => {
@@ -197,7 +197,7 @@ test('a device is connected by its code', async ({ page, program, name }) => {
     device_code: String(begun.device_code),
   }
   await page.goto('/oauth/device')
-  await look(page)
+  await expectAccessible(page)
   await page.keyboard.type('bbbbbbbb')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('alert')).toContainText('was already used')
@@ -208,10 +208,10 @@ test('a device is connected by its code', async ({ page, program, name }) => {
   await expect(page.getByRole('heading', { name: `Connect ${name}?` })).toBeVisible()
   await expect(page.getByRole('main')).toContainText(String(begun.user_code))
   await expect(page.getByRole('checkbox', { name: /^Administer/ })).not.toBeChecked()
-  await look(page)
+  await expectAccessible(page)
   await page.getByRole('button', { name: 'Allow' }).click()
   await expect(page.getByRole('heading', { name: `${name} is connected` })).toBeVisible()
-  await look(page)
+  await expectAccessible(page)
   const got = await post('/oauth/token', grant)
   expect(got.body.scope).toBe('read write')
 
@@ -225,14 +225,14 @@ test('a device is connected by its code', async ({ page, program, name }) => {
 })
 
 test('the admin scope is not selected by default', async ({ page, program }) => {
-  await page.goto(program.ask({ scope: 'read write admin' }))
+  await page.goto(program.authorizationUrl({ scope: 'read write admin' }))
   await expect(page.getByRole('checkbox', { name: /^Write/ })).toBeChecked()
   await expect(page.getByRole('checkbox', { name: /^Administer/ })).not.toBeChecked()
   await page.getByRole('button', { name: 'Allow' }).click()
   await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
   expect((await program.redeem()).scope).toBe('read write')
 
-  await page.goto(program.ask({ scope: 'read write admin' }))
+  await page.goto(program.authorizationUrl({ scope: 'read write admin' }))
   await page.getByRole('checkbox', { name: /^Administer/ }).check()
   await page.getByRole('button', { name: 'Allow' }).click()
   await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
@@ -242,43 +242,43 @@ test('the admin scope is not selected by default', async ({ page, program }) => 
 test.describe('on a phone', () => {
   test.use({ viewport: { width: 360, height: 640 } })
   test('the consent fits', async ({ page, program }) => {
-    await page.goto(program.ask({ scope: 'read write admin' }))
+    await page.goto(program.authorizationUrl({ scope: 'read write admin' }))
     await expect(page.getByRole('button', { name: 'Allow' })).toBeVisible()
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360)
-    await look(page)
+    await expectAccessible(page)
   })
 })
 
-test.describe('somebody new', () => {
+test.describe('a new person', () => {
   test.use({ signedIn: false })
 
   test('sees the error of an invalid request without signing in or a redirect', async ({ page, program }) => {
-    const answer = await page.goto(program.ask({ response_type: 'nonsense' }))
-    expect(answer?.status()).toBe(400)
+    const response = await page.goto(program.authorizationUrl({ response_type: 'nonsense' }))
+    expect(response?.status()).toBe(400)
     await expect(page.getByRole('heading', { name: 'This request was refused' })).toBeVisible()
     await expect(page.getByRole('main')).toContainText('response_type must be code')
-    expect(program.back()).toBeUndefined()
-    await look(page)
+    expect(program.redirectParams()).toBeUndefined()
+    await expectAccessible(page)
   })
 
   test('signs up and returns to the consent page', async ({ page, program, name }) => {
     const email = `${randomBytes(4).toString('hex')}@example.com`
-    await page.goto(program.ask())
+    await page.goto(program.authorizationUrl())
     await expect(page.getByRole('heading', { name: 'Sign in to Cardwall' })).toBeVisible()
     await expect(page.getByRole('main')).toContainText('Next, you choose what the app that sent you here may do')
-    await look(page)
+    await expectAccessible(page)
     await page.getByRole('link', { name: 'Create an account' }).click()
     await page.getByLabel('Your name').fill('Grace Hopper')
     await page.getByLabel('Email address').fill(email)
     await page.getByLabel('Password').fill('correct horse battery')
     await page.keyboard.press('Enter')
     await expect(page.getByRole('heading', { name: 'Check your email' })).toBeVisible()
-    await page.goto(await linkOfLetter(email))
+    await page.goto(await secretLinkTo(email))
     await page.getByRole('button', { name: 'Confirm my address' }).click()
     await expect(page.getByRole('heading', { name: 'Name your workspace' })).toBeVisible()
     await expect(page.getByRole('main')).toContainText(name)
     await expect(page.getByLabel('Name')).toHaveValue('Grace’s workspace')
-    await look(page)
+    await expectAccessible(page)
     await page.getByLabel('Name').fill('Compilers')
     await page.getByRole('button', { name: 'Create workspace' }).click()
     await expect(page.getByRole('heading', { name: `Connect ${name}?` })).toBeVisible()
@@ -291,7 +291,7 @@ test.describe('somebody new', () => {
 
   test('signs in and returns, also as another person', async ({ page, program, name }) => {
     const { email, password } = server()
-    await page.goto(program.ask())
+    await page.goto(program.authorizationUrl())
     await page.getByLabel('Email address').fill(email)
     await page.getByLabel('Password').fill(password)
     await page.keyboard.press('Enter')

@@ -1,4 +1,4 @@
-// Closes a run with the line that tools/tally adds up: "53 passed, 0 failed".
+// Ends the output of a run with the line that tools/tally reads: "53 passed, 0 failed".
 import type { FullConfig, FullResult, Reporter, Suite } from '@playwright/test/reporter'
 
 export default class Count implements Reporter {

@@ -72,12 +72,12 @@ test('a dashboard of 50,000 cards is painted within 300 ms of its response', asy
   const path = '**/api/public/v1/workspaces/*/dashboard?*'
   let fields: string[] = []
   await page.route(path, async (route) => {
-    const answer = await route.fetch()
-    const { data } = (await answer.json()) as { data: Part }
+    const response = await route.fetch()
+    const { data } = (await response.json()) as { data: Part }
     const big = biggest(data)
     // The painted dashboard contains exactly the data of the response.
     fields = Object.keys(big).filter((key) => !(key in data))
-    await route.fulfill({ response: answer, json: { data: big } })
+    await route.fulfill({ response: response, json: { data: big } })
   })
   await page.addInitScript(() => {
     const watcher = new MutationObserver(() => {
@@ -94,10 +94,10 @@ test('a dashboard of 50,000 cards is painted within 300 ms of its response', asy
     await page.waitForFunction(() => performance.getEntriesByName('painted').length > 0)
     took.push(
       await page.evaluate(() => {
-        const answer = performance
+        const response = performance
           .getEntriesByType('resource')
           .find((e): e is PerformanceResourceTiming => /\/dashboard\?/.test(e.name))!
-        return performance.getEntriesByName('painted')[0]!.startTime - answer.responseEnd
+        return performance.getEntriesByName('painted')[0]!.startTime - response.responseEnd
       }),
     )
   }

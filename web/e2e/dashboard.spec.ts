@@ -1,11 +1,11 @@
-import { ask, axe, expect, live, tabTo, test } from './fixtures'
+import { callApi, axe, expect, live, tabTo, test } from './fixtures'
 
 const at = (world: { workspaceId: string }) => `/workspaces/${world.workspaceId}/dashboard`
 
 test('each figure and each bar opens the cards that it counts', async ({ page, world }) => {
   const bug = await world.post(`/boards/${world.boardId}/labels`, { name: 'Big bug', color: 'red' })
   const five = await world.post('/cards', { listId: world.lists.Doing, title: 'Five', labels: [bug] })
-  await ask(page, 'PUT', `/public/v1/cards/${five}/due`, { dueDate: '2020-03-04' })
+  await callApi(page, 'PUT', `/public/v1/cards/${five}/due`, { dueDate: '2020-03-04' })
   await page.goto(at(world))
   const figures = page.getByRole('list', { name: 'Figures' })
   const found = page.locator('a[data-card]')
@@ -91,7 +91,7 @@ test('figures follow changes by other people', async ({ page, world }) => {
 
 test('an empty board shows no figures until it has a card', async ({ page, world }) => {
   const { workspaceId } = world
-  await ask(page, 'DELETE', `/public/v1/boards/${world.boardId}`)
+  await callApi(page, 'DELETE', `/public/v1/boards/${world.boardId}`)
   const board = await world.post('/boards', { workspaceId, name: 'First steps' })
   const list = await world.post(`/boards/${board}/lists`, { name: 'To do' })
   await page.goto(at(world))

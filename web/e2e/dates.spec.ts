@@ -1,4 +1,4 @@
-import { ask, axe, expect, test } from './fixtures'
+import { callApi, axe, expect, test } from './fixtures'
 
 test.beforeEach(async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
@@ -30,7 +30,7 @@ test('dates are entered as text, as a range and in a time zone', async ({ page, 
   expect(await axe(page)).toEqual([])
 })
 
-test('a start date is set by mouse, at most the due date, and undone', async ({ page, world }) => {
+test('a start date up to the due date is set by mouse, and undone', async ({ page, world }) => {
   await page.getByText('Two', { exact: true }).click()
   await page.getByRole('button', { name: 'Set start date' }).click()
   const picker = page.getByRole('dialog', { name: 'Due date' })
@@ -59,7 +59,7 @@ test('a start date is set by mouse, at most the due date, and undone', async ({ 
 })
 
 test('a board without start dates offers none', async ({ page, world }) => {
-  await ask(page, 'PATCH', `/public/v1/boards/${world.boardId}`, { features: { startDates: false } })
+  await callApi(page, 'PATCH', `/public/v1/boards/${world.boardId}`, { features: { startDates: false } })
   await page.goto(`/cards/${world.cards.One}`)
   await expect(page.getByRole('button', { name: 'Set due date' })).toBeVisible()
   await expect(page.getByRole('button', { name: 'Set start date' })).toHaveCount(0)

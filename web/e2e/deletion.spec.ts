@@ -1,6 +1,6 @@
 import { axe, expect, server, test } from './fixtures'
 
-test('a workspace is deleted, and restored from home', async ({ page, world }) => {
+test('a workspace is deleted, and restored from the home page', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/settings`)
   await page.getByLabel('Workspace name').fill('Short lived')
   await page.keyboard.press('Enter')

@@ -13,7 +13,7 @@ test('a log of 100 deliveries is painted within 300 ms of its response', async (
     const watcher = new MutationObserver(() => {
       if (document.querySelectorAll('[data-delivery]').length < 100) return
       watcher.disconnect()
-      // One frame after drawing, the rows are on the screen.
+      // The rows are painted one frame after they are drawn.
       requestAnimationFrame(() => requestAnimationFrame(() => performance.mark('painted')))
     })
     addEventListener('DOMContentLoaded', () => watcher.observe(document.body, { subtree: true, childList: true }))
@@ -24,18 +24,18 @@ test('a log of 100 deliveries is painted within 300 ms of its response', async (
     await page.waitForFunction(() => performance.getEntriesByName('painted').length > 0)
     took.push(
       await page.evaluate(() => {
-        // The page shows the log once it has loaded the webhook too.
-        const answers = performance
+        // The page shows the log only when the webhook has loaded too.
+        const responses = performance
           .getEntriesByType('resource')
           .filter((e): e is PerformanceResourceTiming => /\/webhooks\/whk_\w+(\/deliveries\?.*)?$/.test(e.name))
           .map((e) => e.responseEnd)
-        return performance.getEntriesByName('painted')[0]!.startTime - Math.max(...answers.slice(0, 2))
+        return performance.getEntriesByName('painted')[0]!.startTime - Math.max(...responses.slice(0, 2))
       }),
     )
   }
   test
     .info()
-    .annotations.push({ type: 'painted after the answer', description: took.map((t) => t.toFixed(0)).join(', ') })
+    .annotations.push({ type: 'painted after the response', description: took.map((t) => t.toFixed(0)).join(', ') })
   console.log(`100 deliveries painted ${took.map((t) => t.toFixed(0)).join(', ')} ms after the response`)
   expect(Math.min(...took)).toBeLessThan(300)
   expect(Math.min(...took)).toBeGreaterThan(0)

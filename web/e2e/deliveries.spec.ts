@@ -1,5 +1,5 @@
 import { type Page } from '@playwright/test'
-import { expect, linkInEmail, looksWell, server, test, type World } from './fixtures'
+import { expect, linkInEmail, expectAccessible, server, test, type World } from './fixtures'
 import { Receiver, subscribe } from './receiver'
 
 const card = (world: World, title: string) => world.post('/cards', { listId: world.lists['To do'], title })
@@ -13,14 +13,14 @@ test('the log has no axe violations', async ({ page, world }) => {
   const id = await subscribe(world, receiver)
   await card(world, 'One more')
   await expect.poll(() => receiver.events).toBe(1)
-  receiver.answer = { status: 204 }
+  receiver.reply = { status: 204 }
   await card(world, 'And another')
   await page.goto(`/webhooks/${id}/deliveries`)
   await expect(rows(page).filter({ hasText: 'Delivered' })).toHaveCount(1)
-  await looksWell(page)
+  await expectAccessible(page)
   await rows(page).filter({ hasText: 'Failed' }).getByRole('link').click()
   await expect(panel(page)).toContainText('no coffee')
-  await looksWell(page)
+  await expectAccessible(page)
 })
 
 test('a change on the board appears in the log without a reload', async ({ page, world }) => {
@@ -44,28 +44,28 @@ test('attempts are shown as a timeline, and a delivery that gave up is redeliver
   await using receiver = await Receiver.start({ status: 503, text: 'try later' })
   const id = await subscribe(world, receiver)
   await page.goto(`/webhooks/${id}/deliveries`)
-  let answer = () => {}
-  receiver.until = new Promise<void>((now) => (answer = now))
+  let respond = () => {}
+  receiver.until = new Promise<void>((now) => (respond = now))
   await card(world, 'Tried')
   await rows(page).getByRole('link').click()
   await expect(panel(page)).toBeVisible()
-  answer()
+  respond()
   await expect(panel(page)).toContainText('Next attempt')
   await expect(panel(page).getByText('Gave up', { exact: true })).toBeVisible({ timeout: 20_000 })
   const attempts = panel(page).getByRole('list').getByRole('listitem')
   await expect(attempts).toHaveCount(3)
   await expect(attempts.first()).toContainText('HTTP 503')
   await expect(attempts.first()).toContainText('try later')
-  receiver.answer = { status: 200, text: 'here now' }
+  receiver.reply = { status: 200, text: 'here now' }
   await panel(page).getByRole('button', { name: 'Redeliver' }).click()
   await expect(panel(page).getByText('Delivered', { exact: true })).toBeVisible({ timeout: 15_000 })
   await expect(attempts).toHaveCount(4)
   await expect(attempts.last()).toContainText('here now')
-  const ids = new Set(receiver.got.map((g) => g.headers['webhook-id']))
+  const ids = new Set(receiver.deliveries.map((g) => g.headers['webhook-id']))
   expect(ids.size).toBe(1)
 })
 
-test('many are selected and redelivered, by mouse and by keyboard; the filter is in the URL', async ({
+test('several deliveries are selected and redelivered, by mouse and by keyboard; the filter is in the URL', async ({
   page,
   world,
 }) => {
@@ -75,7 +75,7 @@ test('many are selected and redelivered, by mouse and by keyboard; the filter is
   for (const title of ['One', 'Two', 'Three', 'Four']) await card(world, title)
   await page.goto(`/webhooks/${id}/deliveries`)
   await expect(rows(page).filter({ hasText: 'Failed' })).toHaveCount(4)
-  receiver.answer = { status: 204 }
+  receiver.reply = { status: 204 }
 
   await rows(page).first().getByRole('link').focus()
   await page.keyboard.press('x')
@@ -95,7 +95,7 @@ test('many are selected and redelivered, by mouse and by keyboard; the filter is
   await expect(page.getByText('None of the last 100 deliveries is “failed”.')).toBeVisible()
   await page.getByRole('navigation', { name: 'Show' }).getByRole('link', { name: 'All' }).click()
   await expect(rows(page).filter({ hasText: 'Delivered' })).toHaveCount(4)
-  expect(receiver.got).toHaveLength(8)
+  expect(receiver.deliveries).toHaveLength(8)
 })
 
 test('a receiver fails, its owner gets an email, follows the link, and redelivers', async ({
@@ -114,7 +114,7 @@ test('a receiver fails, its owner gets an email, follows the link, and redeliver
   await page.goto(`/webhooks/${id}/deliveries`)
   await expect(page.getByText('Ten deliveries in a row failed')).toBeVisible({ timeout: 15_000 })
   const link = await linkInEmail(id, /https?:\/\/\S+\/webhooks\/\S+/)
-  const last = receiver.got.at(-1)!.event.id
+  const last = receiver.deliveries.at(-1)!.event.id
 
   // Signed out, as a person who opens an email may be.
   const context = await browser.newContext()
@@ -128,12 +128,12 @@ test('a receiver fails, its owner gets an email, follows the link, and redeliver
   await expect(panel(other)).toContainText('unknown field')
   await expect(panel(other).getByRole('button', { name: 'Redeliver' })).toBeDisabled()
 
-  receiver.answer = { status: 204 }
+  receiver.reply = { status: 204 }
   await other.getByRole('button', { name: 'Turn on…' }).click()
   await expect(other.getByText('The webhook is on')).toBeVisible()
   await other.getByRole('button', { name: 'Done' }).click()
   await panel(other).getByRole('button', { name: 'Redeliver' }).click()
   await expect(panel(other).getByText('Delivered', { exact: true })).toBeVisible()
-  expect(receiver.got.at(-1)!.event.id).toBe(last)
+  expect(receiver.deliveries.at(-1)!.event.id).toBe(last)
   await context.close()
 })

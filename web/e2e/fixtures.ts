@@ -1,5 +1,5 @@
-// The fixtures of every browser test: a violation of the content security policy or an error on
-// the console fails the test, whatever it tests.
+// The fixtures of every browser test. They fail a test on a violation of the content security
+// policy and on an error on the console.
 import {
   test as base,
   expect,
@@ -12,9 +12,9 @@ import {
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { ask, send, server } from './ask'
+import { callApi, send, server } from './api'
 
-export { ask, send, server }
+export { callApi, send, server }
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
@@ -25,20 +25,20 @@ export type World = {
   boardId: string
   lists: Record<string, string>
   cards: Record<string, string>
-  /** Acts as another person, through the public operations. */
+  /** Sends a request through the public API, so that the page treats it as a change by another person. */
   post: (path: string, body: object) => Promise<string>
 }
 
 type Fixtures = {
-  complaints: string[]
-  /** Whether a failed request fails the test: in normal use a page has none. */
+  pageErrors: string[]
+  /** Whether a failed request fails the test. */
   quiet: boolean
   /** The failures that a quiet test expects, matched against the text and the URL. */
   expected: RegExp[]
   signedIn: boolean
   world: World
   /** A page in another browser, where nobody is signed in. */
-  elsewhere: (options?: BrowserContextOptions) => Promise<Page>
+  newSignedOutPage: (options?: BrowserContextOptions) => Promise<Page>
 }
 
 export const test = base.extend<Fixtures>({
@@ -54,30 +54,30 @@ export const test = base.extend<Fixtures>({
     const cookies = await context.cookies().catch(() => []) // a test may have closed it
     if (session && !cookies.some((c) => c.value === session.value)) cookie = undefined
   },
-  complaints: [
+  pageErrors: [
     async ({ page, quiet, expected }, use) => {
-      const complaints: string[] = []
-      await listen(page, complaints)
-      await use(complaints)
+      const pageErrors: string[] = []
+      await listen(page, pageErrors)
+      await use(pageErrors)
       const failed = (text: string) => text.startsWith(refused)
-      const unexpected = complaints.filter((text) => !failed(text) || (quiet && !expected.some((e) => e.test(text))))
+      const unexpected = pageErrors.filter((text) => !failed(text) || (quiet && !expected.some((e) => e.test(text))))
       expect(unexpected, 'errors on the console and violations of the policy').toEqual([])
     },
     { auto: true },
   ],
   world: async ({ page }, use, info) => {
-    const made = await makeWorld(page, info.retry ? `${info.title.slice(0, 50)} (${info.retry + 1})` : info.title)
-    await use(made)
+    const world = await makeWorld(page, info.retry ? `${info.title.slice(0, 50)} (${info.retry + 1})` : info.title)
+    await use(world)
     await page.goto('about:blank').catch(() => undefined) // a test may have closed it
-    await removeWorkspace(made.workspaceId)
+    await removeWorkspace(world.workspaceId)
   },
-  elsewhere: async ({ browser, complaints }, use) => {
+  newSignedOutPage: async ({ browser, pageErrors }, use) => {
     const others: Awaited<ReturnType<Browser['newContext']>>[] = []
     await use(async (options) => {
       const context = await browser.newContext({ baseURL: server().url, ...options })
       others.push(context)
       const page = await context.newPage()
-      await listen(page, complaints)
+      await listen(page, pageErrors)
       return page
     })
     for (const context of others) await context.close()
@@ -88,14 +88,14 @@ export const test = base.extend<Fixtures>({
 const refused = 'Failed to load resource'
 
 /** Collects the errors of a page. */
-async function listen(page: Page, complaints: string[]): Promise<void> {
-  follow(page)
+async function listen(page: Page, pageErrors: string[]): Promise<void> {
+  trackWrites(page)
   page.on('console', (message) => {
     if (message.type() !== 'error') return
     const text = message.text()
-    complaints.push(text.startsWith(refused) ? `${text} ${message.location().url}` : text)
+    pageErrors.push(text.startsWith(refused) ? `${text} ${message.location().url}` : text)
   })
-  page.on('pageerror', (error) => complaints.push(String(error)))
+  page.on('pageerror', (error) => pageErrors.push(String(error)))
   await page.addInitScript(() => {
     addEventListener('securitypolicyviolation', (event) =>
       console.error(`CSP: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`),
@@ -118,12 +118,12 @@ async function signIn(): Promise<Cookie> {
 
 async function newSession(): Promise<Cookie> {
   const { url, email, password } = server()
-  const answer = await send('/api/app/v1/sign-in', {
+  const response = await send('/api/app/v1/sign-in', {
     headers: { 'Content-Type': 'application/json', Origin: url },
     body: JSON.stringify({ email, password }),
   })
-  expect(answer.ok, await answer.text()).toBeTruthy()
-  const [name = '', value = ''] = answer.headers.getSetCookie()[0]?.split(';')[0]?.split('=') ?? []
+  expect(response.ok, await response.text()).toBeTruthy()
+  const [name = '', value = ''] = response.headers.getSetCookie()[0]?.split(';')[0]?.split('=') ?? []
   return { name, value, url: url.replace('http:', 'https:'), secure: true }
 }
 
@@ -138,7 +138,7 @@ async function removeWorkspace(id: string): Promise<void> {
 }
 
 async function makeWorld(page: Page, title: string): Promise<World> {
-  const make = async (path: string, body: object) => (await ask<{ id: string }>(page, 'POST', path, body)).id
+  const make = async (path: string, body: object) => (await callApi<{ id: string }>(page, 'POST', path, body)).id
   const post = (path: string, body: object) => make(`/public/v1${path}`, body)
   await page.goto('/notifications')
   const workspaceName = title.slice(0, 60).trim()
@@ -166,37 +166,40 @@ export async function importBoard(page: Page, workspaceId: string, cards: Record
       .map((card, n) => ({ ...card, id: id('c', n), idShort: n + 1, desc: '', closed: false, pos: n + 1 })),
   }
   const path = `/app/v1/workspaces/${workspaceId}/import?format=trello`
-  const { boards } = await ask<{ boards: { id: string }[] }>(page, 'POST', path, file)
+  const { boards } = await callApi<{ boards: { id: string }[] }>(page, 'POST', path, file)
   return boards[0]!.id
 }
 
 /** The pending write requests of each page. */
-const changing = new WeakMap<Page, Set<Request>>()
+const pendingWrites = new WeakMap<Page, Set<Request>>()
 
 /** Tracks the write requests of a page, for `saved`. */
-export function follow(page: Page): void {
-  const all = new Set<Request>()
-  changing.set(page, all)
-  page.on('request', (request) => request.method() !== 'GET' && all.add(request))
-  page.on('requestfinished', (request) => all.delete(request))
-  page.on('requestfailed', (request) => all.delete(request))
+export function trackWrites(page: Page): void {
+  const pending = new Set<Request>()
+  pendingWrites.set(page, pending)
+  page.on('request', (request) => request.method() !== 'GET' && pending.add(request))
+  page.on('requestfinished', (request) => pending.delete(request))
+  page.on('requestfailed', (request) => pending.delete(request))
 }
 
 /** Clicks Undo in the newest toast, or in the toast with the given text. */
-export async function undo(page: Page, words = ''): Promise<void> {
-  await page.locator('.toast').filter({ hasText: words }).last().getByRole('button', { name: 'Undo' }).click()
+export async function undo(page: Page, text = ''): Promise<void> {
+  await page.locator('.toast').filter({ hasText: text }).last().getByRole('button', { name: 'Undo' }).click()
 }
 
 /** Waits until the server has the changes made on a page, which a reload would lose. */
 export async function saved(page: Page): Promise<void> {
-  const waits = () =>
+  const hasUnsavedChanges = () =>
     page.evaluate(async () => {
-      await new Promise((begun) => setTimeout(begun, 50))
+      await new Promise((resolve) => setTimeout(resolve, 50))
       // The page asks for confirmation before leaving while something is unsent.
       return !dispatchEvent(new Event('beforeunload', { cancelable: true }))
     })
   await expect
-    .poll(async () => (await waits()) || changing.get(page)!.size > 0, { message: 'unsaved', timeout: 30_000 })
+    .poll(async () => (await hasUnsavedChanges()) || pendingWrites.get(page)!.size > 0, {
+      message: 'unsaved',
+      timeout: 30_000,
+    })
     .toBe(false)
 }
 
@@ -204,50 +207,50 @@ export async function saved(page: Page): Promise<void> {
 export const leaveControl = (page: Page) => page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
 
 /** Waits until the page has painted its reaction to the last pointer movement. */
-export async function drawn(page: Page): Promise<void> {
+export async function nextFrames(page: Page): Promise<void> {
   await page.evaluate(async () => {
     for (let n = 0; n < 5; n++) await new Promise(requestAnimationFrame)
   })
 }
 
-/** The time until the effect of a key with Alt and Shift is painted. */
-export function painted(page: Page, key: string): Promise<number> {
+/** Returns the time until the page has painted the effect of an Alt+Shift shortcut. */
+export function timeToPaint(page: Page, key: string): Promise<number> {
   return page.evaluate(async (key) => {
-    const begun = performance.now()
-    const how = { key, altKey: true, shiftKey: true, bubbles: true, cancelable: true }
-    document.activeElement!.dispatchEvent(new KeyboardEvent('keydown', how))
-    await new Promise((painted) => requestAnimationFrame(() => setTimeout(painted)))
-    return performance.now() - begun
+    const start = performance.now()
+    const init = { key, altKey: true, shiftKey: true, bubbles: true, cancelable: true }
+    document.activeElement!.dispatchEvent(new KeyboardEvent('keydown', init))
+    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
+    return performance.now() - start
   }, key)
 }
 
 /** Holds requests until the returned function releases them. */
 export async function hold(page: Page, url: string): Promise<() => void> {
-  let go = () => {}
-  const gone = new Promise<void>((done) => (go = done))
+  let release = () => {}
+  const released = new Promise<void>((done) => (release = done))
   await page.route(url, async (route) => {
-    await gone
+    await released
     await route.continue()
   })
-  return go
+  return release
 }
 
 /** Waits for the response of a board's live stream. Call it before the page opens. */
 export async function live(page: Page, boardId: string): Promise<void> {
-  await page.waitForResponse((answer) => answer.url().includes('/live?') && answer.url().includes(boardId))
+  await page.waitForResponse((response) => response.url().includes('/live?') && response.url().includes(boardId))
 }
 
 /** The axe violations of the page in short form, of all rules or only the named ones. */
 export async function axe(page: Page, only?: string[]): Promise<string[]> {
   await page.evaluate(axeSource)
   return page.evaluate(async (only) => {
-    // Wait for fade-ins to end, because they change the colours.
+    // Wait for fade-ins to end, because they change the colors.
     const short = document.getAnimations().filter((a) => Number(a.effect?.getComputedTiming().endTime) <= 1000)
     await Promise.allSettled(short.map((animation) => animation.finished))
     const { axe } = globalThis as unknown as {
       axe: {
         run: (
-          how: object,
+          options: object,
         ) => Promise<{ violations: { id: string; nodes: { target: string[]; failureSummary: string }[] }[] }>
       }
     }
@@ -258,13 +261,13 @@ export async function axe(page: Page, only?: string[]): Promise<string[]> {
   }, only)
 }
 
-/** Checks a page for axe violations in light and dark mode and on a phone, and there for horizontal scrolling. */
-export async function looksWell(page: Page): Promise<void> {
-  const desk = page.viewportSize()!
+/** Checks a page for axe violations in light mode, in dark mode and on a phone, and for horizontal scrolling on a phone. */
+export async function expectAccessible(page: Page): Promise<void> {
+  const desktop = page.viewportSize()!
   await page.waitForLoadState('networkidle')
   for (const [colorScheme, size] of [
-    ['light', desk],
-    ['dark', desk],
+    ['light', desktop],
+    ['dark', desktop],
     ['light', { width: 390, height: 844 }],
   ] as const) {
     await page.emulateMedia({ reducedMotion: 'reduce', colorScheme })
@@ -272,14 +275,14 @@ export async function looksWell(page: Page): Promise<void> {
     expect(await axe(page), `${colorScheme}, ${size.width} wide`).toEqual([])
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(size.width)
   }
-  await page.setViewportSize(desk)
+  await page.setViewportSize(desktop)
 }
 
-/** The link in the email that the server sent to an address. */
-export const linkOfLetter = (email: string): Promise<string> => linkInEmail(`<${email}>`, /https?:\/\/\S+#\w+/)
+/** Returns the link with a secret in the email that the server sent to an address. */
+export const secretLinkTo = (email: string): Promise<string> => linkInEmail(`<${email}>`, /https?:\/\/\S+#\w+/)
 
 /** Waits for an email that contains a text in the server's outbox folder, and returns a link in it. */
-export async function linkInEmail(mark: string, link: RegExp): Promise<string> {
+export async function linkInEmail(needle: string, link: RegExp): Promise<string> {
   const { outbox } = server()
   if (!outbox) throw new Error('Set CARDWALL_E2E_OUTBOX to the folder of the emails of the server.')
   let found: string | undefined
@@ -287,12 +290,12 @@ export async function linkInEmail(mark: string, link: RegExp): Promise<string> {
     .poll(
       () => {
         for (const name of existsSync(outbox) ? readdirSync(outbox) : []) {
-          const letter = readFileSync(join(outbox, name), 'utf8')
+          const message = readFileSync(join(outbox, name), 'utf8')
           // The body is quoted-printable (RFC 2045, 6.7): lines are wrapped after =.
-          const text = letter
+          const text = message
             .replace(/=\r?\n/g, '')
             .replace(/=([0-9A-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
-          if (letter.includes(mark) || text.includes(mark)) found = link.exec(text)?.[0] ?? found
+          if (message.includes(needle) || text.includes(needle)) found = link.exec(text)?.[0] ?? found
         }
         return found
       },
@@ -303,14 +306,14 @@ export async function linkInEmail(mark: string, link: RegExp): Promise<string> {
 }
 
 /** Presses Tab until an element has the focus. */
-export async function tabTo(wanted: Locator): Promise<void> {
-  const page = wanted.page()
-  await wanted.waitFor({ state: 'attached' })
+export async function tabTo(target: Locator): Promise<void> {
+  const page = target.page()
+  await target.waitFor({ state: 'attached' })
   for (let n = 0; n < 80; n++) {
-    if (await wanted.evaluate((node) => node === document.activeElement)) return
+    if (await target.evaluate((node) => node === document.activeElement)) return
     await page.keyboard.press('Tab')
   }
-  await expect(wanted, 'reached with Tab').toBeFocused({ timeout: 1 })
+  await expect(target, 'reached with Tab').toBeFocused({ timeout: 1 })
 }
 
 /** The titles of a list's cards, from top to bottom. */

@@ -23,7 +23,7 @@ function look(page: Page): Promise<{ wrong: string[]; over: boolean }> {
     reached.add(at)
     const wrong: string[] = []
     const which = `${at.tagName.toLowerCase()}.${at.className} “${at.textContent.trim().slice(0, 40)}”`
-    // The ring is on the control, or on the element that shows an invisible control.
+    // The ring is on the control, or on the element that represents a visually hidden control.
     const near = [at, at.parentElement, at.nextElementSibling, at.closest('label')]
     const ring = near.some((box) => {
       if (!box) return false
@@ -108,7 +108,7 @@ const gives: Record<string, (page: Page, cardId: string) => Locator> = {
 }
 
 for (const [name, back] of Object.entries(gives)) {
-  test(`Escape closes ${name} and gives the focus back`, async ({ page }) => {
+  test(`Escape closes ${name} and returns the focus`, async ({ page }) => {
     await show(
       page,
       screens.find((screen) => screen.name === name)!,
@@ -122,7 +122,7 @@ for (const [name, back] of Object.entries(gives)) {
 test.describe('on a phone', () => {
   test.use({ viewport: { width: 390, height: 844 } })
 
-  test('the menu takes the focus, and Escape gives it back', async ({ page }) => {
+  test('the menu takes the focus, and Escape returns it', async ({ page }) => {
     await show(
       page,
       screens.find((screen) => screen.name === 'home')!,

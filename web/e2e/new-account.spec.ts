@@ -1,5 +1,5 @@
 // Accounts created through a link: the first one of a server, and that of an invited person.
-import { ask, expect, linkOfLetter, looksWell, tabTo, test } from './fixtures'
+import { callApi, expect, secretLinkTo, expectAccessible, tabTo, test } from './fixtures'
 import { freePort, makeFolder, run } from './running'
 
 const password = 'correct horse battery'
@@ -7,7 +7,7 @@ const password = 'correct horse battery'
 test.describe('a server without accounts', () => {
   test.use({ signedIn: false })
 
-  test('prints a link that creates the first account, whose owner is an operator', async ({ elsewhere }) => {
+  test('prints a link that creates the first account, whose owner is an operator', async ({ newSignedOutPage }) => {
     test.setTimeout(120_000)
     const { folder, remove } = makeFolder()
     const port = await freePort()
@@ -16,23 +16,23 @@ test.describe('a server without accounts', () => {
     try {
       const link = server.first
       expect(link).toMatch(new RegExp(`^${server.url}/first#\\w{26}$`))
-      const page = await elsewhere({ baseURL: server.url })
+      const page = await newSignedOutPage({ baseURL: server.url })
       await page.goto('/first')
       await expect(page.getByRole('heading', { name: 'This link is incomplete' })).toBeVisible()
-      await looksWell(page)
+      await expectAccessible(page)
 
       await page.goto('about:blank') // a changed fragment alone does not load a page
       await page.goto(link)
       await expect(page.getByRole('heading', { name: 'Set up Cardwall' })).toBeVisible()
       await expect(page.getByText('You will be an administrator of this server.')).toBeVisible()
-      await looksWell(page)
+      await expectAccessible(page)
       await page.getByLabel('Your name').fill('Grace Hopper')
       await page.getByLabel('Email address').fill('grace@example.com')
       await page.getByLabel('Password').fill('grace@example.com')
       await page.getByRole('button', { name: 'Create account' }).click()
       await expect(page.getByRole('alert')).toContainText('password')
       expect(await page.getByLabel('Your name').inputValue()).toBe('Grace Hopper')
-      await looksWell(page)
+      await expectAccessible(page)
       await page.getByLabel('Password').fill(password)
       await page.getByRole('button', { name: 'Create account' }).click()
 
@@ -44,7 +44,7 @@ test.describe('a server without accounts', () => {
       await expect(page.getByRole('heading', { level: 1, name: 'Organizations' })).toBeVisible()
 
       // The link no longer works, on this server and after a restart.
-      const late = await elsewhere({ baseURL: server.url })
+      const late = await newSignedOutPage({ baseURL: server.url })
       await late.goto(link)
       await late.getByLabel('Your name').fill('Eve')
       await late.getByLabel('Email address').fill('eve@example.com')
@@ -61,13 +61,16 @@ test.describe('a server without accounts', () => {
   })
 })
 
-test('an invited person creates an account on the invitation page by keyboard only', async ({ world, elsewhere }) => {
+test('an invited person creates an account on the invitation page by keyboard only', async ({
+  world,
+  newSignedOutPage,
+}) => {
   const email = `grace.${crypto.randomUUID().slice(0, 8)}@example.com`
   await world.post(`/workspaces/${world.workspaceId}/invitations`, { email, role: 'member' })
-  const page = await elsewhere()
-  await page.goto(await linkOfLetter(email))
+  const page = await newSignedOutPage()
+  await page.goto(await secretLinkTo(email))
   await expect(page.getByRole('heading', { name: /^Join / })).toBeVisible()
-  await looksWell(page)
+  await expectAccessible(page)
 
   const name = page.getByLabel('Your name')
   await expect(name).toBeFocused()
@@ -94,6 +97,6 @@ test('an invited person creates an account on the invitation page by keyboard on
   await page.keyboard.press('Enter')
   await expect(page).toHaveURL(`/boards/${world.boardId}`)
   await expect(page.getByRole('region', { name: 'To do' })).toBeVisible()
-  const { user } = await ask<{ user: { email: string; operator: boolean } }>(page, 'GET', '/app/v1/session')
+  const { user } = await callApi<{ user: { email: string; operator: boolean } }>(page, 'GET', '/app/v1/session')
   expect(user).toMatchObject({ email, operator: false })
 })

@@ -20,11 +20,11 @@ export async function serveNodes(folder: string, count: number): Promise<Running
     const at = await freePort()
     nodes.push({ port: at, running: await start(at, ...(i === 0 ? ['--demo'] : [])) })
   }
-  const proxy = createServer((asked, answer) => forward(nodes, asked, answer)).listen(port, '127.0.0.1')
+  const proxy = createServer((incoming, response) => forward(nodes, incoming, response)).listen(port, '127.0.0.1')
 
   let ended = false
   let kills = 0
-  const wait = (ms: number) => new Promise((over) => setTimeout(over, ms).unref())
+  const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms).unref())
   const killing = (async () => {
     while (!ended) {
       await wait(killEvery)
@@ -52,34 +52,34 @@ export async function serveNodes(folder: string, count: number): Promise<Running
   }
 }
 
-/** Tries the servers one after another, from a random one on, until one accepts the request. */
-function forward(nodes: Node[], asked: IncomingMessage, answer: ServerResponse): void {
+/** Tries the servers in turn, starting with a random one, until one accepts the request. */
+function forward(nodes: Node[], incoming: IncomingMessage, response: ServerResponse): void {
   const body: Buffer[] = []
-  asked.on('data', (chunk: Buffer) => body.push(chunk))
-  asked.on('end', () => attempt(Math.floor(Math.random() * nodes.length), 0))
+  incoming.on('data', (chunk: Buffer) => body.push(chunk))
+  incoming.on('end', () => attempt(Math.floor(Math.random() * nodes.length), 0))
 
   function attempt(i: number, tries: number): void {
     const { port } = nodes[i % nodes.length]!
     let connected = false
     const onward = request(
-      { host: '127.0.0.1', port, method: asked.method, path: asked.url, headers: asked.headers, agent: false },
-      (answered) => {
-        answer.writeHead(answered.statusCode!, answered.rawHeaders)
-        answered.pipe(answer)
-        answered.on('aborted', () => answer.destroy())
-        answered.on('error', () => answer.destroy())
+      { host: '127.0.0.1', port, method: incoming.method, path: incoming.url, headers: incoming.headers, agent: false },
+      (upstream) => {
+        response.writeHead(upstream.statusCode!, upstream.rawHeaders)
+        upstream.pipe(response)
+        upstream.on('aborted', () => response.destroy())
+        upstream.on('error', () => response.destroy())
       },
     )
     onward.on('socket', (socket) => socket.once('connect', () => (connected = true)))
     onward.on('error', () => {
-      if (answer.headersSent || answer.destroyed) return
-      if (tries < 2 * nodes.length && (!connected || asked.method === 'GET')) {
+      if (response.headersSent || response.destroyed) return
+      if (tries < 2 * nodes.length && (!connected || incoming.method === 'GET')) {
         setTimeout(() => attempt(i + 1, tries + 1), tries * 20)
         return
       }
-      answer.writeHead(502).end()
+      response.writeHead(502).end()
     })
-    answer.once('close', () => onward.destroy())
+    response.once('close', () => onward.destroy())
     onward.end(Buffer.concat(body))
   }
 }

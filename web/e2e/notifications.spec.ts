@@ -1,8 +1,8 @@
 import { axe, expect, leaveControl, saved, tabTo, test } from './fixtures'
-import { another } from './person'
+import { signUpPerson } from './person'
 
 test('notifications appear in the bell menu live, and open with a click', async ({ page, world, browser }) => {
-  const grace = await another(browser, world)
+  const grace = await signUpPerson(browser, world)
   await grace.page.goto('/')
   await expect(grace.page.getByRole('button', { name: 'Notifications', exact: true })).toBeVisible()
   await world.post('/cards', { listId: world.lists['To do'], title: 'Call the printer', assignees: [grace.id] })
@@ -35,7 +35,7 @@ test('notifications appear in the bell menu live, and open with a click', async 
 })
 
 test('by keyboard only: a person is mentioned, and reads the notification', async ({ page, world, browser }) => {
-  const grace = await another(browser, world)
+  const grace = await signUpPerson(browser, world)
   await grace.page.goto('/')
   await page.goto(`/cards/${world.cards.Two}`)
   const comment = page.getByRole('textbox', { name: 'Comment' })
@@ -81,7 +81,7 @@ test('by keyboard only: a person is mentioned, and reads the notification', asyn
 })
 
 test('a board is watched and unwatched', async ({ world, browser }) => {
-  const grace = await another(browser, world)
+  const grace = await signUpPerson(browser, world)
   await grace.page.goto(`/boards/${world.boardId}`)
   const menu = async () => {
     const item = grace.page.getByRole('menuitemcheckbox', { name: 'Watch this board' })
@@ -101,7 +101,7 @@ test('a board is watched and unwatched', async ({ world, browser }) => {
 })
 
 test('settings and the calendar feed are personal, and persist', async ({ world, browser, request }) => {
-  const grace = await another(browser, world)
+  const grace = await signUpPerson(browser, world)
   const own = grace.page
   await own.goto('/profile/notifications')
   await own.getByLabel('Comments').selectOption('Off')
@@ -143,7 +143,7 @@ test('the unsubscribe page changes nothing until it is confirmed', async ({ page
 })
 
 test('on a phone the bell in the drawer opens the notifications page', async ({ world, browser }) => {
-  const grace = await another(browser, world)
+  const grace = await signUpPerson(browser, world)
   await grace.page.setViewportSize({ width: 390, height: 844 })
   await grace.page.goto('/')
   await grace.page.getByRole('button', { name: 'Menu' }).click()

@@ -1,11 +1,11 @@
 // A second person: invited to the test's workspace, signed up through the link in the email, in
 // a separate browser.
 import { expect, type Browser, type Page } from '@playwright/test'
-import { follow, linkInEmail, send, server, type World } from './fixtures'
+import { trackWrites, linkInEmail, send, server, type World } from './fixtures'
 
 export type Person = { id: string; name: string; page: Page; close: () => Promise<void> }
 
-export async function another(browser: Browser, world: World, role = 'member'): Promise<Person> {
+export async function signUpPerson(browser: Browser, world: World, role = 'member'): Promise<Person> {
   const { url } = server()
   const name = `Grace ${crypto.randomUUID().slice(0, 6)}`
   const email = `${name.toLowerCase().replace(' ', '.')}@example.com`
@@ -16,15 +16,15 @@ export async function another(browser: Browser, world: World, role = 'member'): 
       body: JSON.stringify(body),
     })
   await post('/sign-up', { email, name, password: 'correct horse battery', timeZone: 'Europe/Berlin' })
-  const answer = await post('/verify-email', {
+  const response = await post('/verify-email', {
     secret: (await linkInEmail(`<${email}>`, /\/verify#\w+/)).split('#')[1],
   })
-  expect(answer.ok, await answer.clone().text()).toBeTruthy()
-  const { user } = ((await answer.json()) as { data: { user: { id: string } } }).data
-  const [cookie = '', value = ''] = answer.headers.getSetCookie()[0]?.split(';')[0]?.split('=') ?? []
+  expect(response.ok, await response.clone().text()).toBeTruthy()
+  const { user } = ((await response.json()) as { data: { user: { id: string } } }).data
+  const [cookie = '', value = ''] = response.headers.getSetCookie()[0]?.split(';')[0]?.split('=') ?? []
   const context = await browser.newContext({ baseURL: url })
   await context.addCookies([{ name: cookie, value, url: url.replace('http:', 'https:'), secure: true }])
   const page = await context.newPage()
-  follow(page)
+  trackWrites(page)
   return { id: user.id, name, page, close: () => context.close() }
 }

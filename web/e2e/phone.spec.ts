@@ -1,4 +1,4 @@
-import { axe, drawn, expect, test, titles } from './fixtures'
+import { axe, nextFrames, expect, test, titles } from './fixtures'
 
 test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
 
@@ -21,7 +21,7 @@ test('a long press drags a card; a swipe scrolls', async ({ page, context }) => 
   await expect(page.locator('.drag-ghost')).toBeVisible()
   await touch('touchMove', { x: from.x, y: from.y + 30 })
   await touch('touchMove', { x: to.x, y: to.y + 24 })
-  await drawn(page)
+  await nextFrames(page)
   await touch('touchEnd')
   await expect.poll(() => titles(page, 'To do')).toEqual(['Two', 'Three', 'One'])
 })
@@ -65,8 +65,8 @@ test('the comment field is in view with its button, and an item is deleted in it
 test('an item can be edited before the response to its creation arrives', async ({ page, world }) => {
   await page.goto(`/cards/${world.cards.Two}`)
   await page.getByRole('button', { name: 'Add checklist' }).tap()
-  let answer = () => {}
-  const asked = new Promise<void>((go) => (answer = go))
+  let respond = () => {}
+  const asked = new Promise<void>((go) => (respond = go))
   await page.route('**/items', async (route) => {
     await asked
     await route.continue()
@@ -76,10 +76,10 @@ test('an item can be edited before the response to its creation arrives', async 
   await page.keyboard.press('Enter')
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'A step', exact: true }).tap()
-  const answered = page.waitForResponse('**/items')
-  answer()
-  await (await answered).finished()
-  await drawn(page)
+  const responded = page.waitForResponse('**/items')
+  respond()
+  await (await responded).finished()
+  await nextFrames(page)
   await page.getByRole('button', { name: 'Delete A step' }).tap({ timeout: 5000 })
   await expect(page.getByRole('checkbox', { name: 'A step' })).toHaveCount(0)
 })
@@ -101,7 +101,7 @@ test('the card is a sheet, and the menu a drawer', async ({ page, world }) => {
   await expect(page).toHaveURL('/my-cards')
 })
 
-test('a strip that extends beyond the window fades at the edge', async ({ page, world }) => {
+test('a row of tabs that extends beyond the window fades at the edge', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/calendar`)
   const strip = page.locator('[data-hides]').filter({ has: page.getByRole('button', { name: 'All boards' }) })
   await expect(strip).toHaveAttribute('data-hides', 'after')

@@ -1,5 +1,5 @@
 // Screenshots of every screen, in light and dark mode, on a desktop and on a phone, and those
-// of the documentation, in double resolution.
+// of the documentation, at double resolution.
 import { devices, test, type Page } from '@playwright/test'
 import { join } from 'node:path'
 import { screens, settle, show } from './screens'

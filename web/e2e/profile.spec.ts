@@ -2,7 +2,7 @@ import { type Page } from '@playwright/test'
 import { axe, expect, saved, send, server, test, undo } from './fixtures'
 
 /** Rejects the first such request as if the sign-in were more than ten minutes old. */
-async function once403(page: Page, method: string, path: string): Promise<void> {
+async function requireRecentSignInOnce(page: Page, method: string, path: string): Promise<void> {
   let refused = false
   await page.route(`**/api/app/v1${path}`, (route) => {
     if (refused || route.request().method() !== method) return route.fallback()
@@ -27,7 +27,7 @@ test('a time zone is found and chosen by keyboard, with undo', async ({ page }) 
   await expect(zone).toHaveValue(before)
 })
 
-test('a theme shows at once and after loading again', async ({ page }) => {
+test('a theme applies at once and after a reload', async ({ page }) => {
   await page.goto('/profile')
   await page.getByRole('radio', { name: 'Dark' }).check({ force: true })
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark')
@@ -41,7 +41,7 @@ test('a theme shows at once and after loading again', async ({ page }) => {
 
 test('a token is created after signing in again, shown once, and revoked', async ({ page }) => {
   const name = `Script ${crypto.randomUUID().slice(0, 8)}`
-  await once403(page, 'POST', '/tokens')
+  await requireRecentSignInOnce(page, 'POST', '/tokens')
   await page.goto('/profile/tokens')
   await page.getByRole('button', { name: 'New token' }).click()
   await expect(page.getByLabel('Name', { exact: true })).toBeFocused()
@@ -84,7 +84,7 @@ test('on a short phone screen the buttons and the title of a long dialog stay in
 })
 
 test('canceling the second sign-in changes nothing', async ({ page }) => {
-  await once403(page, 'POST', '/tokens')
+  await requireRecentSignInOnce(page, 'POST', '/tokens')
   await page.goto('/profile/tokens')
   await page.getByRole('button', { name: 'New token' }).click()
   await expect(page.getByLabel('Name', { exact: true })).toBeFocused()
@@ -116,7 +116,7 @@ test('a passkey is added, confirms a sign-in, and is deleted', async ({ page }) 
   await page.getByRole('button', { name: 'Continue' }).click()
   await expect(page.getByRole('listitem').filter({ hasText: name })).toContainText('never used')
 
-  await once403(page, 'DELETE', '/passkeys/*')
+  await requireRecentSignInOnce(page, 'DELETE', '/passkeys/*')
   await page.getByRole('button', { name: `Delete ${name}` }).click()
   await page.getByRole('button', { name: 'Delete passkey' }).click()
   await page.getByRole('button', { name: 'Use a passkey' }).click()
@@ -125,12 +125,12 @@ test('a passkey is added, confirms a sign-in, and is deleted', async ({ page }) 
 
 test('another session is ended', async ({ page }) => {
   const { url, email, password } = server()
-  const answer = await send('/api/app/v1/sign-in', {
+  const response = await send('/api/app/v1/sign-in', {
     headers: { 'Content-Type': 'application/json', 'User-Agent': 'Mozilla/5.0 (iPad) OPR/140.0', Origin: url },
     body: JSON.stringify({ email, password }),
   })
-  expect(answer.ok, await answer.clone().text()).toBeTruthy()
-  const cookie = answer.headers.getSetCookie()[0]?.split(';')[0] ?? ''
+  expect(response.ok, await response.clone().text()).toBeTruthy()
+  const cookie = response.headers.getSetCookie()[0]?.split(';')[0] ?? ''
   const status = async () => (await fetch(`${url}/api/app/v1/session`, { headers: { cookie } })).status
   await page.goto('/profile/security')
   const sessions = page.getByRole('region', { name: 'Sessions' })

@@ -1,11 +1,11 @@
 // The public page of a board: its admin opens it, a guest in another browser reads, comments and submits.
 import type { Page } from '@playwright/test'
-import { ask, axe, expect, saved, tabTo, test, type World } from './fixtures'
+import { callApi, axe, expect, saved, tabTo, test, type World } from './fixtures'
 
 /** Opens the public page through the API and returns its path. */
 async function open(page: Page, world: World, settings: object): Promise<string> {
   const path = `/app/v1/boards/${world.boardId}/public-page`
-  const { url } = await ask<{ url: string }>(page, 'PATCH', path, { on: true, ...settings })
+  const { url } = await callApi<{ url: string }>(page, 'PATCH', path, { on: true, ...settings })
   return new URL(url).pathname
 }
 
@@ -19,7 +19,7 @@ const settings = async (page: Page, world: World) => {
 test('an admin opens the page, a guest submits a card and comments, members see the guest’s name', async ({
   page,
   world,
-  elsewhere,
+  newSignedOutPage,
 }) => {
   test.slow()
   const dialog = await settings(page, world)
@@ -35,10 +35,10 @@ test('an admin opens the page, a guest submits a card and comments, members see 
   expect(await axe(page)).toEqual([])
   const path = new URL((await address.textContent())!).pathname
 
-  const guest = await elsewhere()
-  const answer = await guest.goto(path)
-  expect(answer!.headers()['x-robots-tag']).toBe('noindex, nofollow')
-  expect(answer!.headers()['referrer-policy']).toBe('no-referrer')
+  const guest = await newSignedOutPage()
+  const response = await guest.goto(path)
+  expect(response!.headers()['x-robots-tag']).toBe('noindex, nofollow')
+  expect(response!.headers()['referrer-policy']).toBe('no-referrer')
   await expect(guest.getByRole('heading', { level: 1, name: 'Plan' })).toBeVisible()
   await expect(guest.locator('strong', { hasText: 'everything' })).toBeVisible()
   await expect(guest.getByRole('region', { name: 'To do' }).getByRole('link')).toHaveCount(3)
@@ -77,10 +77,10 @@ test('an admin opens the page, a guest submits a card and comments, members see 
   await expect(sheet.getByText('added this card to Doing')).toContainText('Guest (Rosa)')
 })
 
-test('the page is updated live, and closes at once', async ({ page, world, elsewhere }) => {
+test('the page is updated live, and closes at once', async ({ page, world, newSignedOutPage }) => {
   test.slow()
   const path = await open(page, world, { mode: 'read' })
-  const guest = await elsewhere()
+  const guest = await newSignedOutPage()
   await guest.goto(path)
   await expect(guest.getByRole('link', { name: /One/ })).toBeVisible()
   await expect(guest.getByRole('button', { name: 'Submit a card' })).toHaveCount(0)
@@ -107,10 +107,14 @@ test('the page is updated live, and closes at once', async ({ page, world, elsew
   await expect(guest.getByRole('heading', { name: 'This board is not shared' })).toBeVisible()
 })
 
-test('on a phone the lists are stacked, and a guest submits by keyboard only', async ({ page, world, elsewhere }) => {
+test('on a phone the lists are stacked, and a guest submits by keyboard only', async ({
+  page,
+  world,
+  newSignedOutPage,
+}) => {
   test.slow()
   const path = await open(page, world, { mode: 'submit', allLists: false, lists: [world.lists['To do']] })
-  const guest = await elsewhere({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
+  const guest = await newSignedOutPage({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
   await guest.goto(path)
   await expect(guest.getByRole('heading', { level: 2 })).toHaveText(['To do3'])
   expect(await guest.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)

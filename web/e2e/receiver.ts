@@ -4,12 +4,12 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, send, server, type World } from './fixtures'
 
-export type Got = { headers: IncomingHttpHeaders; body: string; event: { id: string; type: string } }
-export type Answer = { status: number; text?: string }
+export type ReceivedDelivery = { headers: IncomingHttpHeaders; body: string; event: { id: string; type: string } }
+export type Reply = { status: number; text?: string }
 
 export class Receiver {
-  readonly got: Got[] = []
-  answer: Answer = { status: 204 }
+  readonly deliveries: ReceivedDelivery[] = []
+  reply: Reply = { status: 204 }
   /** A promise that responses wait for. */
   until: Promise<unknown> = Promise.resolve()
   private readonly server = createServer((request, response) => {
@@ -17,21 +17,21 @@ export class Receiver {
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const body = Buffer.concat(chunks).toString()
-      this.got.push({ headers: request.headers, body, event: JSON.parse(body) as Got['event'] })
-      void this.until.then(() => response.writeHead(this.answer.status).end(this.answer.text))
+      this.deliveries.push({ headers: request.headers, body, event: JSON.parse(body) as ReceivedDelivery['event'] })
+      void this.until.then(() => response.writeHead(this.reply.status).end(this.reply.text))
     })
   })
 
-  static async start(answer: Answer = { status: 204 }): Promise<Receiver> {
+  static async start(reply: Reply = { status: 204 }): Promise<Receiver> {
     const receiver = new Receiver()
-    receiver.answer = answer
-    await new Promise<void>((up) => receiver.server.listen(0, '127.0.0.1', up))
+    receiver.reply = reply
+    await new Promise<void>((resolve) => receiver.server.listen(0, '127.0.0.1', resolve))
     return receiver
   }
 
   /** The number of events received. An event is repeated if its server is killed before the response. */
   get events(): number {
-    return new Set(this.got.map((one) => one.event.id)).size
+    return new Set(this.deliveries.map((one) => one.event.id)).size
   }
 
   get url(): string {
@@ -45,12 +45,12 @@ export class Receiver {
 }
 
 /** The number of a delivery's signatures, and of those made with a secret. */
-export function signatures(got: Got, secret: string): { all: number; right: number } {
+export function signatures(delivery: ReceivedDelivery, secret: string): { all: number; right: number } {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
-  const signed = `${got.headers['webhook-id']}.${got.headers['webhook-timestamp']}.${got.body}`
-  const want = createHmac('sha256', key).update(signed).digest()
-  const all = String(got.headers['webhook-signature']).split(' ')
-  const right = all.filter((s) => timingSafeEqual(Buffer.from(s.replace('v1,', ''), 'base64'), want)).length
+  const signed = `${delivery.headers['webhook-id']}.${delivery.headers['webhook-timestamp']}.${delivery.body}`
+  const expected = createHmac('sha256', key).update(signed).digest()
+  const all = String(delivery.headers['webhook-signature']).split(' ')
+  const right = all.filter((s) => timingSafeEqual(Buffer.from(s.replace('v1,', ''), 'base64'), expected)).length
   return { all: all.length, right }
 }
 
@@ -60,7 +60,7 @@ export async function subscribe(
   receiver: Receiver,
   more: { name?: string; wide?: boolean; events?: string[]; agent?: string } = {},
 ): Promise<string> {
-  const answer = await send('/api/public/v1/webhooks', {
+  const response = await send('/api/public/v1/webhooks', {
     headers: {
       Authorization: `Bearer ${server().token}`,
       'Content-Type': 'application/json',
@@ -73,6 +73,6 @@ export async function subscribe(
       ...(more.wide ? { workspaceId: world.workspaceId } : { boardId: world.boardId }),
     }),
   })
-  expect(answer.ok, await answer.clone().text()).toBeTruthy()
-  return ((await answer.json()) as { data: { id: string } }).data.id
+  expect(response.ok, await response.clone().text()).toBeTruthy()
+  return ((await response.json()) as { data: { id: string } }).data.id
 }

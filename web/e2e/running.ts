@@ -19,9 +19,9 @@ export type Running = {
 /** An unused port outside the range that Linux uses for outgoing connections. */
 export function freePort(): Promise<number> {
   const port = 20_000 + Math.floor(Math.random() * 10_000)
-  return new Promise((found) => {
-    const probe = createServer().once('error', () => found(freePort()))
-    probe.listen(port, '127.0.0.1', () => probe.close(() => found(port)))
+  return new Promise((resolve) => {
+    const probe = createServer().once('error', () => resolve(freePort()))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(port)))
   })
 }
 
@@ -34,32 +34,32 @@ export function serve(folder: string, port: number): Promise<Running> {
 export async function run(folder: string, port: number, url: string, flags: string[]): Promise<Running> {
   const binary = process.env.CARDWALL_BIN ?? '../bin/cardwall'
   const args = ['serve', '--data', folder, '--addr', `127.0.0.1:${port}`, '--base-url', url, ...flags]
-  // Webhook receivers run on this machine, and retries come soon.
+  // Webhook receivers run on this machine, and failed deliveries are retried soon.
   args.push('--rate-limits', 'off', '--webhook-allow', '127.0.0.1', '--webhook-retry-pauses', '6s,1s')
   args.push('--operators', 'demo@example.com')
   const server = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   const demo = flags.includes('--demo')
-  let said = ''
-  const ready = new Promise<void>((up, fail) => {
-    const hear = (chunk: Buffer) => {
-      said += chunk.toString()
-      if ((!demo || /password\s+\S+\n/.test(said)) && said.includes('"serving"')) up()
+  let output = ''
+  const ready = new Promise<void>((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      output += chunk.toString()
+      if ((!demo || /password\s+\S+\n/.test(output)) && output.includes('"serving"')) resolve()
     }
-    server.stdout.on('data', hear)
-    server.stderr.on('data', hear)
-    server.on('error', fail)
-    server.on('exit', () => fail(new Error(`the server ended:\n${said}`)))
+    server.stdout.on('data', read)
+    server.stderr.on('data', read)
+    server.on('error', reject)
+    server.on('exit', () => reject(new Error(`the server ended:\n${output}`)))
   })
   await ready
-  const word = (name: string) => new RegExp(`${name}\\s+(\\S+)`).exec(said)?.[1] ?? ''
-  const first = /\S+\/first#\w+/.exec(said)?.[0] ?? ''
+  const field = (name: string) => new RegExp(`${name}\\s+(\\S+)`).exec(output)?.[1] ?? ''
+  const first = /\S+\/first#\w+/.exec(output)?.[0] ?? ''
   const stop = async (signal: 'SIGTERM' | 'SIGKILL') => {
     if (server.exitCode !== null || server.signalCode !== null) return
-    const gone = new Promise((done) => server.once('close', done))
+    const exited = new Promise((done) => server.once('close', done))
     server.kill(signal)
-    await gone
+    await exited
   }
-  return { url, email: word('email'), password: word('password'), token: word('API token'), first, stop }
+  return { url, email: field('email'), password: field('password'), token: field('API token'), first, stop }
 }
 
 export function makeFolder(): { folder: string; remove: () => void } {

@@ -1,13 +1,13 @@
-import { ask, axe, expect, test as base, undo, type World } from './fixtures'
+import { callApi, axe, expect, test as base, undo, type World } from './fixtures'
 
 type Place = World & { mark: string }
 
 /** A board with cards assigned to me, whose titles contain a unique word. */
 const test = base.extend<{ place: Place }>({
   place: async ({ page, world }, use) => {
-    const { id } = (await ask<{ user: { id: string } }>(page, 'GET', '/app/v1/session')).user
+    const { id } = (await callApi<{ user: { id: string } }>(page, 'GET', '/app/v1/session')).user
     const mark = `w${crypto.randomUUID().slice(0, 8)}`
-    await ask(page, 'PATCH', `/public/v1/boards/${world.boardId}`, { name: `Board ${mark}` })
+    await callApi(page, 'PATCH', `/public/v1/boards/${world.boardId}`, { name: `Board ${mark}` })
     const bug = await world.post(`/boards/${world.boardId}/labels`, { name: `Bug ${mark}`, color: 'red' })
     for (const [title, days] of [
       ['Late', -2],
@@ -15,11 +15,11 @@ const test = base.extend<{ place: Place }>({
       ['Whenever', null],
     ] as const) {
       const card = await world.post('/cards', { listId: world.lists['To do'], title: `${title} ${mark}` })
-      await ask(page, 'PATCH', `/public/v1/cards/${card}/assignees`, { add: [id] })
-      if (title === 'Late') await ask(page, 'PATCH', `/public/v1/cards/${card}/labels`, { add: [bug] })
+      await callApi(page, 'PATCH', `/public/v1/cards/${card}/assignees`, { add: [id] })
+      if (title === 'Late') await callApi(page, 'PATCH', `/public/v1/cards/${card}/labels`, { add: [bug] })
       if (days === null) continue
       const dueDate = new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
-      await ask(page, 'PUT', `/public/v1/cards/${card}/due`, { dueDate })
+      await callApi(page, 'PUT', `/public/v1/cards/${card}/due`, { dueDate })
     }
     await use({ ...world, mark })
   },
@@ -81,10 +81,10 @@ test('an invalid search shows the position of the error and the allowed values',
 test('no error is shown while a word is being completed', async ({ page, place }) => {
   await page.goto(`/search?workspace=${place.workspaceId}`)
   const nothing = page.getByRole('heading', { name: 'No cards found' })
-  const answered = page.waitForResponse((r) => r.url().includes('/search?') && r.url().includes('zeppelin'))
+  const responded = page.waitForResponse((r) => r.url().includes('/search?') && r.url().includes('zeppelin'))
   await page.getByRole('combobox', { name: 'Search all boards' }).pressSequentially('zeppelin d')
   await expect(page.getByRole('listbox', { name: 'Suggestions' })).toBeVisible()
-  await answered
+  await responded
   await expect(nothing).toBeHidden()
   await page.keyboard.press('Escape')
   await expect(nothing).toBeVisible()

@@ -1,24 +1,24 @@
-// The server stops and returns: work continues, and is sent once.
+// The server stops and comes back. People keep working, and each change is sent once.
 import type { Page } from '@playwright/test'
-import { ask, expect, saved, test, titles } from './fixtures'
+import { callApi, expect, saved, test, titles } from './fixtures'
 import { freePort, makeFolder, serve } from './running'
 
 /** The kinds of a board's activity, oldest first. */
 async function happened(page: Page, boardId: string): Promise<string[]> {
   const path = `/public/v1/boards/${boardId}/changes?since=0&limit=200`
-  return (await ask<{ type: string }[]>(page, 'GET', path)).map((entry) => entry.type)
+  return (await callApi<{ type: string }[]>(page, 'GET', path)).map((entry) => entry.type)
 }
 
 test.describe('a separate server', () => {
   test.use({ signedIn: false })
 
-  test('after a kill and a restart it has all changes made meanwhile, once', async ({ elsewhere }) => {
+  test('after a kill and a restart it has every change made meanwhile exactly once', async ({ newSignedOutPage }) => {
     test.setTimeout(120_000)
     const { folder, remove } = makeFolder()
     const port = await freePort()
     let server = await serve(folder, port)
     try {
-      const page = await elsewhere({ baseURL: server.url })
+      const page = await newSignedOutPage({ baseURL: server.url })
       await page.goto('/sign-in')
       await page.getByLabel('Email address').fill(server.email)
       await page.getByLabel('Password').fill(server.password)
@@ -58,14 +58,14 @@ test.describe('an unreachable server', () => {
   test.use({ signedIn: false })
 
   test('a page and a card that were not loaded yet open by themselves when the server is back', async ({
-    elsewhere,
+    newSignedOutPage,
   }) => {
     test.setTimeout(180_000)
     const { folder, remove } = makeFolder()
     const port = await freePort()
     let server = await serve(folder, port)
     try {
-      const page = await elsewhere({ baseURL: server.url })
+      const page = await newSignedOutPage({ baseURL: server.url })
       await page.goto('/sign-in')
       await page.getByLabel('Email address').fill(server.email)
       await page.getByLabel('Password').fill(server.password)
@@ -99,7 +99,7 @@ test.describe('an unreachable server', () => {
 test('a page of an outdated version reloads by itself', async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
   await expect(page.getByText('Three', { exact: true })).toBeVisible()
-  // After an update of the server, its document names other files, and the old ones are gone.
+  // After an update of the server, the page refers to new files, and the old ones are gone.
   await page.route('**/assets/**', (route) => route.fulfill({ status: 404, body: 'There is no such file.' }))
   await page.route(
     (url) => url.pathname === '/',

@@ -1,12 +1,12 @@
-// The session ends while a person works: the page stays, and continues after the sign-in.
+// The session ends while a person works. The page stays open, and continues after the next sign-in.
 import type { Page } from '@playwright/test'
-import { ask, expect, saved, send, server, test } from './fixtures'
-import { another } from './person'
+import { callApi, expect, saved, send, server, test } from './fixtures'
+import { signUpPerson } from './person'
 
 const comment = (page: Page) => page.getByRole('textbox', { name: 'Comment', exact: true })
 
-/** A page of the demo person in a separate session, on a card. */
-async function own(page: Page, cardId: string): Promise<Page> {
+/** Signs in the demo person in a separate session, and opens a card. */
+async function openCard(page: Page, cardId: string): Promise<Page> {
   const { email, password } = server()
   await page.goto(`/sign-in?next=${encodeURIComponent(`/cards/${cardId}`)}`)
   await page.getByLabel('Email address').fill(email)
@@ -16,14 +16,14 @@ async function own(page: Page, cardId: string): Promise<Page> {
   return page
 }
 
-/** Sends a request from the browser without the page. */
-const behind = (page: Page, path: string, body: object) =>
+/** Sends a request from the browser that the page does not know of. */
+const sendBehindPage = (page: Page, path: string, body: object) =>
   page.evaluate(
     async ([path, body]) => {
       const headers = { 'Content-Type': 'application/json' }
-      const answer = await fetch(`/api/app/v1${path}`, { method: 'POST', headers, body })
-      const text = await answer.text()
-      if (!answer.ok) throw new Error(text)
+      const response = await fetch(`/api/app/v1${path}`, { method: 'POST', headers, body })
+      const text = await response.text()
+      if (!response.ok) throw new Error(text)
     },
     [path, JSON.stringify(body)] as const,
   )
@@ -31,16 +31,16 @@ const behind = (page: Page, path: string, body: object) =>
 test('a comment sent after the end of the session arrives once after the next sign-in', async ({
   page: other,
   world,
-  elsewhere,
+  newSignedOutPage,
 }) => {
   const cardId = world.cards.One!
-  const page = await own(await elsewhere(), cardId)
+  const page = await openCard(await newSignedOutPage(), cardId)
   const keys: (string | undefined)[] = []
   page.on('request', (request) => {
     if (request.method() === 'POST' && request.url().endsWith('/comments'))
       keys.push(request.headers()['idempotency-key'])
   })
-  await behind(page, '/sign-out', {})
+  await sendBehindPage(page, '/sign-out', {})
   await comment(page).fill('Do not lose me')
   await page.keyboard.press('Control+Enter')
   const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
@@ -58,7 +58,7 @@ test('a comment sent after the end of the session arrives once after the next si
   expect(keys.length).toBeGreaterThan(1)
   expect(new Set(keys).size).toBe(1)
   const path = `/public/v1/cards/${cardId}/comments`
-  expect((await ask<{ text: string }[]>(other, 'GET', path)).map((c) => c.text)).toEqual(['Do not lose me'])
+  expect((await callApi<{ text: string }[]>(other, 'GET', path)).map((c) => c.text)).toEqual(['Do not lose me'])
 
   // The live stream is back too.
   await world.post(`/cards/${cardId}/comments`, { text: 'Heard again' })
@@ -68,32 +68,32 @@ test('a comment sent after the end of the session arrives once after the next si
 test('another account gets neither the drafts nor the changes of the first', async ({
   page: other,
   world,
-  elsewhere,
+  newSignedOutPage,
   browser,
 }) => {
   const cardId = world.cards.One!
-  const grace = await another(browser, world)
+  const grace = await signUpPerson(browser, world)
   const email = `${grace.name.toLowerCase().replace(' ', '.')}@example.com`
-  const page = await own(await elsewhere(), cardId)
-  await behind(page, '/sign-in', { email, password: 'correct horse battery' })
+  const page = await openCard(await newSignedOutPage(), cardId)
+  await sendBehindPage(page, '/sign-in', { email, password: 'correct horse battery' })
   await comment(page).fill('Of the first person')
   await page.keyboard.press('Control+Enter')
   const dialog = page.getByRole('dialog', { name: 'Another account is signed in' })
   await expect(dialog).toContainText(email)
   await expect(dialog).toContainText(server().email)
-  page.on('dialog', (asked) => void asked.accept())
+  page.on('dialog', (prompt) => void prompt.accept())
   await dialog.getByRole('button', { name: `Continue as ${grace.name}` }).click()
   await expect(page).toHaveURL('/')
   await page.goto(`/cards/${cardId}`)
   await expect(comment(page)).toHaveValue('')
-  expect(await ask<unknown[]>(other, 'GET', `/public/v1/cards/${cardId}/comments`)).toEqual([])
+  expect(await callApi<unknown[]>(other, 'GET', `/public/v1/cards/${cardId}/comments`)).toEqual([])
 
   // The first person still has the draft.
-  const answer = await send('/api/app/v1/sign-in', {
+  const response = await send('/api/app/v1/sign-in', {
     headers: { 'Content-Type': 'application/json', Origin: server().url },
     body: JSON.stringify({ email: server().email, password: server().password }),
   })
-  const [name = '', value = ''] = answer.headers.getSetCookie()[0]?.split(';')[0]?.split('=') ?? []
+  const [name = '', value = ''] = response.headers.getSetCookie()[0]?.split(';')[0]?.split('=') ?? []
   await page.context().addCookies([{ name, value, url: server().url.replace('http:', 'https:'), secure: true }])
   await page.goto(`/cards/${cardId}`)
   await expect(comment(page)).toHaveValue('Of the first person')

@@ -84,7 +84,7 @@ test('a full list rejects a card, which moves back', async ({ page, world }) => 
   await expect(page.getByRole('region', { name: 'Doing' }).locator('[data-card]')).toHaveCount(1)
 })
 
-test('a board becomes a template, and a board is made of it', async ({ page }) => {
+test('a board is saved as a template, and a board is created from it', async ({ page }) => {
   await menu(page, 'Save as template…')
   const dialog = page.getByRole('dialog', { name: 'Save as template' })
   const name = `Plan ${crypto.randomUUID().slice(0, 6)}`

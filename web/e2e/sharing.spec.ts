@@ -1,12 +1,12 @@
 import { axe, expect, live, test, undo } from './fixtures'
-import { another } from './person'
+import { signUpPerson } from './person'
 
 test('a board is shared with a person, whose role then decides, with explanations', async ({
   page,
   world,
   browser,
 }) => {
-  const grace = await another(browser, world, 'guest')
+  const grace = await signUpPerson(browser, world, 'guest')
   await page.goto(`/boards/${world.boardId}`)
   await page.getByRole('button', { name: 'Share', exact: true }).click()
   const dialog = page.getByRole('dialog', { name: 'Share this board' })
@@ -57,7 +57,7 @@ test('an unknown address can be invited where it was typed', async ({ page, worl
 
 test('other people on the board are shown, and disappear when they leave', async ({ page, world, browser }) => {
   test.setTimeout(90_000)
-  const grace = await another(browser, world)
+  const grace = await signUpPerson(browser, world)
   await page.goto(`/boards/${world.boardId}`)
   await expect(page.getByRole('group', { name: 'Viewing now' })).toHaveCount(0)
   await grace.page.goto(`/boards/${world.boardId}`)
@@ -71,7 +71,7 @@ test('other people on the board are shown, and disappear when they leave', async
 
 test('two people who edit the same description see both texts, and choose', async ({ page, world, browser }) => {
   test.setTimeout(60_000)
-  const grace = await another(browser, world)
+  const grace = await signUpPerson(browser, world)
   const open = async (who: typeof page) => {
     const stream = live(who, world.boardId)
     await who.goto(`/cards/${world.cards.One}`)

@@ -2,7 +2,7 @@
 // worker creates them once, through public interfaces.
 import { randomUUID } from 'node:crypto'
 import type { Page } from '@playwright/test'
-import { linkOfLetter, send, server } from './fixtures'
+import { secretLinkTo, send, server } from './fixtures'
 
 /** The demo person; a person without a workspace; a person with an empty workspace and board; nobody. */
 export type Who = 'demo' | 'newcomer' | 'founder' | 'nobody'
@@ -31,49 +31,49 @@ export type Stage = {
 
 const password = 'correct horse battery'
 
-type Answer<T> = { data: T; cookie: string }
+type ApiResult<T> = { data: T; cookie: string }
 
-async function ask<T>(method: string, path: string, given?: object, cookie?: string): Promise<Answer<T>> {
+async function callApi<T>(method: string, path: string, given?: object, cookie?: string): Promise<ApiResult<T>> {
   const headers: Record<string, string> = { Origin: server().url }
   if (given) headers['Content-Type'] = 'application/json'
   if (cookie) headers.Cookie = cookie
-  const answer = await send(`/api${path}`, { method, headers, body: given && JSON.stringify(given) })
-  if (!answer.ok) throw new Error(`${method} ${path}: ${await answer.text()}`)
-  const { data } = (await answer.json()) as { data: T }
-  return { data, cookie: answer.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
+  const response = await send(`/api${path}`, { method, headers, body: given && JSON.stringify(given) })
+  if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`)
+  const { data } = (await response.json()) as { data: T }
+  return { data, cookie: response.headers.getSetCookie()[0]?.split(';')[0] ?? '' }
 }
 
 /** The secret in the link of the email to an address. */
-const secretOf = async (email: string): Promise<string> => (await linkOfLetter(email)).split('#')[1]!
+const secretOf = async (email: string): Promise<string> => (await secretLinkTo(email)).split('#')[1]!
 
 async function signUp(name: string): Promise<Person> {
   const email = `${name.split(' ')[0]!.toLowerCase()}-${randomUUID().slice(0, 8)}@example.com`
-  await ask('POST', '/app/v1/sign-up', { email, name, password, timeZone: 'Europe/Berlin' })
-  const { cookie } = await ask('POST', '/app/v1/verify-email', { secret: await secretOf(email) })
+  await callApi('POST', '/app/v1/sign-up', { email, name, password, timeZone: 'Europe/Berlin' })
+  const { cookie } = await callApi('POST', '/app/v1/verify-email', { secret: await secretOf(email) })
   return { email, password, cookie, signedInAt: Date.now() }
 }
 
 async function signIn(email: string, password: string): Promise<Person> {
-  const { cookie } = await ask('POST', '/app/v1/sign-in', { email, password })
+  const { cookie } = await callApi('POST', '/app/v1/sign-in', { email, password })
   return { email, password, cookie, signedInAt: Date.now() }
 }
 
 const callback = 'https://assistant.example.com/callback'
 
 /** Posts as a client without a session. */
-async function program<T>(path: string, given: object, form = true): Promise<T> {
-  const answer = await send(path, {
+async function postWithoutSession<T>(path: string, given: object, form = true): Promise<T> {
+  const response = await send(path, {
     headers: form ? {} : { 'Content-Type': 'application/json' },
     body: form ? new URLSearchParams(given as Record<string, string>) : JSON.stringify(given),
   })
-  if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`)
-  return (await answer.json()) as T
+  if (!response.ok) throw new Error(`${path}: ${await response.text()}`)
+  return (await response.json()) as T
 }
 
 /** Connects a client for the person, and lets it request access again. */
 async function connect(person: Person): Promise<{ request: string; userCode: () => Promise<string> }> {
   const device = 'urn:ietf:params:oauth:grant-type:device_code'
-  const { client_id } = await program<{ client_id: string }>(
+  const { client_id } = await postWithoutSession<{ client_id: string }>(
     '/oauth/register',
     {
       client_name: 'Example Assistant',
@@ -91,35 +91,36 @@ async function connect(person: Person): Promise<{ request: string; userCode: () 
     code_challenge_method: 'S256',
   }).toString()
   const allowed = { query: request, scopes: ['read', 'write'] }
-  const { data } = await ask<{ redirectTo: string }>(
+  const { data } = await callApi<{ redirectTo: string }>(
     'POST',
     '/app/v1/connect/authorization/allow',
     allowed,
     person.cookie,
   )
-  await program('/oauth/token', {
+  await postWithoutSession('/oauth/token', {
     grant_type: 'authorization_code',
     client_id,
     code: new URL(data.redirectTo).searchParams.get('code'),
     code_verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk',
   })
   const userCode = async () =>
-    (await program<{ user_code: string }>('/oauth/device_authorization', { client_id, scope: 'read write' })).user_code
+    (await postWithoutSession<{ user_code: string }>('/oauth/device_authorization', { client_id, scope: 'read write' }))
+      .user_code
   return { request, userCode }
 }
 
-let made: Promise<Stage> | undefined
+let created: Promise<Stage> | undefined
 
 export function stage(): Promise<Stage> {
-  made ??= make()
-  return made
+  created ??= make()
+  return created
 }
 
 async function make(): Promise<Stage> {
   const { email, password } = server()
   const demo = await signIn(email, password)
   const as = <T>(person: Person, method: string, path: string, given?: object) =>
-    ask<T>(method, path, given, person.cookie).then((answer) => answer.data)
+    callApi<T>(method, path, given, person.cookie).then((response) => response.data)
   const workspaces = await as<{ id: string }[]>(demo, 'GET', '/public/v1/workspaces')
   const workspaceId = workspaces[0]!.id
   const boards = await as<{ id: string }[]>(demo, 'GET', `/public/v1/boards?workspaceId=${workspaceId}`)
@@ -142,14 +143,14 @@ async function make(): Promise<Stage> {
   const once = async (path: string, name: string, make: () => Promise<{ id: string }>) =>
     (await as<Named[]>(demo, 'GET', path)).find((one) => one.name === name) ?? (await make())
   const webhook = await once(`/public/v1/webhooks?workspaceId=${workspaceId}`, 'Deploy bot', async () => {
-    const made = await as<{ id: string }>(demo, 'POST', '/public/v1/webhooks', {
+    const webhook = await as<{ id: string }>(demo, 'POST', '/public/v1/webhooks', {
       boardId,
       url: 'http://127.0.0.1:9/cards',
       events: ['card.created', 'card.moved'],
       name: 'Deploy bot',
     })
-    await as(demo, 'POST', `/app/v1/webhooks/${made.id}/test`, {})
-    return made
+    await as(demo, 'POST', `/app/v1/webhooks/${webhook.id}/test`, {})
+    return webhook
   })
   const filter = (name: string, query: string) =>
     once(`/public/v1/saved-filters?workspaceId=${workspaceId}`, name, () =>

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Page } from '@playwright/test'
-import { axe, expect, linkOfLetter, live, tabTo, test, titles } from './fixtures'
+import { axe, expect, secretLinkTo, live, tabTo, test, titles } from './fixtures'
 
 // A real Trello export.
 const exported = join('..', 'internal', 'transfer', 'testdata', 'trello-export-project100.json')
@@ -13,7 +13,7 @@ const password = 'correct horse battery'
 test.use({ signedIn: false })
 test.setTimeout(120_000)
 
-async function looksWell(page: Page): Promise<void> {
+async function expectAccessible(page: Page): Promise<void> {
   await page.emulateMedia({ reducedMotion: 'reduce' })
   expect(await axe(page)).toEqual([])
 }
@@ -23,7 +23,7 @@ async function terminal(line: string): Promise<string> {
   return (await promisify(execFile)('sh', ['-c', line])).stdout
 }
 
-/** Opens the same board as the same person in another browser, and returns the requests besides the stream. */
+/** Opens the same board as the same person in another browser, and returns its requests, except the stream. */
 async function signInElsewhere(page: Page, email: string, at: string): Promise<string[]> {
   const stream = live(page, new URL(at).pathname.split('/').at(-1)!)
   await page.goto(at)
@@ -44,7 +44,7 @@ function wasLive(asked: string[]): void {
   if (!process.env.CARDWALL_NODES) expect(asked).toEqual([])
 }
 
-test('a new person imports a board, works on it, and connects a script', async ({ page, elsewhere }) => {
+test('a new person imports a board, works on it, and connects a script', async ({ page, newSignedOutPage }) => {
   const email = `ada.${crypto.randomUUID().slice(0, 8)}@example.com`
 
   await page.goto('/')
@@ -54,27 +54,27 @@ test('a new person imports a board, works on it, and connects a script', async (
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Create account' }).click()
   await expect(page.getByRole('heading', { name: 'Check your email' })).toBeVisible()
-  await page.goto(await linkOfLetter(email))
+  await page.goto(await secretLinkTo(email))
   await page.getByRole('button', { name: 'Confirm my address' }).click()
 
   await page.getByRole('button', { name: 'New workspace' }).click()
   await page.getByLabel('Name').fill('Analytical Engines')
   await page.getByRole('button', { name: 'Create workspace' }).click()
   await expect(page.getByText('Create your first board')).toBeVisible()
-  await looksWell(page)
+  await expectAccessible(page)
 
   await page.getByRole('link', { name: 'Members', exact: true }).click()
   await page.getByRole('main').getByRole('link', { name: 'Settings' }).click()
   await page.getByRole('link', { name: 'Import and export' }).click()
   await page.locator('input[type=file]').setInputFiles(exported)
   await page.getByRole('button', { name: 'Import', exact: true }).click()
-  const made = page.getByRole('region', { name: 'Board imported' })
-  await expect(made).toContainText('3 lists, 3 cards and 6 labels')
-  await looksWell(page)
-  await made.getByRole('link', { name: 'Open board' }).click()
+  const report = page.getByRole('region', { name: 'Board imported' })
+  await expect(report).toContainText('3 lists, 3 cards and 6 labels')
+  await expectAccessible(page)
+  await report.getByRole('link', { name: 'Open board' }).click()
   await expect.poll(() => titles(page, 'Todo')).toEqual(['Write code', 'Review code'])
 
-  const other = await elsewhere()
+  const other = await newSignedOutPage()
   const asked = await signInElsewhere(other, email, page.url())
 
   const card = (await page.getByText('Write code', { exact: true }).boundingBox())!
@@ -97,7 +97,7 @@ test('a new person imports a board, works on it, and connects a script', async (
   await page.getByRole('button', { name: 'Comment', exact: true }).click()
   await expect(page.getByRole('article').locator('strong').last()).toHaveText('steam')
   await expect(other.getByRole('article')).toContainText('It works by steam.')
-  await looksWell(page)
+  await expectAccessible(page)
   const cardId = new URL(page.url()).pathname.split('/').at(-1)!
   await page.getByRole('button', { name: 'Close' }).click()
 
@@ -108,7 +108,7 @@ test('a new person imports a board, works on it, and connects a script', async (
   await page.getByLabel('Name', { exact: true }).fill('Script')
   await page.getByRole('button', { name: 'Create token' }).click()
   const shown = page.getByRole('dialog', { name: 'Copy your token now' })
-  await looksWell(page)
+  await expectAccessible(page)
   const token = await shown.locator('code').first().innerText()
   const line = await shown.locator('code').last().innerText()
   expect(await terminal(`${line} --silent`)).toContain(email)
@@ -123,7 +123,7 @@ test('a new person imports a board, works on it, and connects a script', async (
   await expect.poll(() => titles(other, 'Done')).toContain('Done: Write code')
 })
 
-test('the same by keyboard only', async ({ page, elsewhere }) => {
+test('the same by keyboard only', async ({ page, newSignedOutPage }) => {
   const email = `grace.${crypto.randomUUID().slice(0, 8)}@example.com`
   const { keyboard } = page
   const press = async (...keys: string[]) => {
@@ -141,7 +141,7 @@ test('the same by keyboard only', async ({ page, elsewhere }) => {
   await keyboard.type(password)
   await press('Enter')
   await expect(page.getByRole('heading', { name: 'Check your email' })).toBeVisible()
-  await page.goto(await linkOfLetter(email))
+  await page.goto(await secretLinkTo(email))
   await tabTo(page.getByRole('button', { name: 'Confirm my address' }))
   await press('Enter')
 
@@ -168,7 +168,7 @@ test('the same by keyboard only', async ({ page, elsewhere }) => {
   await press('Enter')
   await expect.poll(() => titles(page, 'Todo')).toEqual(['Write code', 'Review code'])
 
-  const other = await elsewhere()
+  const other = await newSignedOutPage()
   const asked = await signInElsewhere(other, email, page.url())
 
   await press('j', 'Alt+Shift+ArrowRight', 'Alt+Shift+ArrowRight')

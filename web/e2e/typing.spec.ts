@@ -1,6 +1,6 @@
 // Typed text is never lost: drafts, limits and the focus.
 import type { Page } from '@playwright/test'
-import { ask, expect, saved, test } from './fixtures'
+import { callApi, expect, saved, test } from './fixtures'
 
 const openCard = async (page: Page, id: string) => {
   await page.goto(`/cards/${id}`)
@@ -21,7 +21,7 @@ test('typing after "Add checklist" sets its name and adds items, and changes not
   await expect(page.getByRole('region', { name: 'Checklist Eggs' }).getByText('Six of them')).toBeVisible()
   await expect(page.getByRole('textbox', { name: 'Title' })).toHaveValue('One')
   await saved(page)
-  const card = await ask<{ title: string; checklists: { title: string; items: { title: string }[] }[] }>(
+  const card = await callApi<{ title: string; checklists: { title: string; items: { title: string }[] }[] }>(
     page,
     'GET',
     `/public/v1/cards/${world.cards.One}`,
@@ -110,7 +110,7 @@ test('a description typed just before a reload is kept and saved', async ({ page
   await expect(box.or(shown).first()).toBeVisible()
   const path = `/public/v1/cards/${world.cards.One}`
   await expect
-    .poll(async () => (await ask<{ description?: string }>(page, 'GET', path)).description)
+    .poll(async () => (await callApi<{ description?: string }>(page, 'GET', path)).description)
     .toBe('Just before')
 })
 
@@ -177,7 +177,11 @@ test('a text over its limit is not cut, shows its length, and is rejected with a
   await title.blur()
   await expect(title).toHaveValue('y'.repeat(600))
   await expect(page.getByText('Not saved: 600 characters. Shorten it to 512 or fewer.')).toBeVisible()
-  const card = await ask<{ title: string; description?: string }>(page, 'GET', `/public/v1/cards/${world.cards.One}`)
+  const card = await callApi<{ title: string; description?: string }>(
+    page,
+    'GET',
+    `/public/v1/cards/${world.cards.One}`,
+  )
   expect([card.title, card.description ?? '']).toEqual(['One', ''])
 })
 

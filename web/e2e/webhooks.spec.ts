@@ -1,9 +1,9 @@
 import { type Page } from '@playwright/test'
-import { axe, expect, looksWell, server, test } from './fixtures'
+import { axe, expect, expectAccessible, server, test } from './fixtures'
 import { Receiver, signatures, subscribe } from './receiver'
 
 /** Rejects the first such request as if the sign-in were more than ten minutes old. */
-async function once403(page: Page, method: string, path: string): Promise<void> {
+async function requireRecentSignInOnce(page: Page, method: string, path: string): Promise<void> {
   let refused = false
   await page.route(`**${path}`, (route) => {
     if (refused || route.request().method() !== method) return route.fallback()
@@ -27,13 +27,13 @@ test('the webhook pages have no axe violations', async ({ page, world }) => {
   const at = `/workspaces/${world.workspaceId}/webhooks`
   await page.goto(at)
   await expect(page.getByText('No webhooks yet')).toBeVisible()
-  await looksWell(page)
+  await expectAccessible(page)
   const own = await subscribe(world, receiver, { agent: 'Zapier' })
   await subscribe(world, receiver, { wide: true, name: 'Everything' })
   for (const path of [at, `/boards/${world.boardId}/webhooks`, `/webhooks/${own}`]) {
     await page.goto(path)
     await expect(page.getByText('Deploy bot').first()).toBeVisible()
-    await looksWell(page)
+    await expectAccessible(page)
   }
 })
 
@@ -42,7 +42,7 @@ test('a webhook is created after signing in again, its secret is shown once, and
   world,
 }) => {
   await using receiver = await Receiver.start({ status: 202, text: 'taken, thank you' })
-  await once403(page, 'POST', '/api/public/v1/webhooks')
+  await requireRecentSignInOnce(page, 'POST', '/api/public/v1/webhooks')
   await page.goto(`/boards/${world.boardId}`)
   await page.getByRole('button', { name: 'Board menu' }).click()
   await page.getByRole('menuitem', { name: 'Webhooks' }).click()
@@ -83,7 +83,7 @@ test('a webhook is created after signing in again, its secret is shown once, and
   await expect(tried).toContainText('HTTP 202')
   await expect(tried).toContainText('taken, thank you')
   expect(await axe(page)).toEqual([])
-  expect(signatures(receiver.got[0]!, secret)).toEqual({ all: 1, right: 1 })
+  expect(signatures(receiver.deliveries[0]!, secret)).toEqual({ all: 1, right: 1 })
   await tried.getByRole('button', { name: 'Done' }).click()
   await expect(page.getByRole('list', { name: 'Deliveries' })).toContainText('Test event')
 })
@@ -146,7 +146,7 @@ test('enabling a webhook sends a test event', async ({ page, world }) => {
   const dialog = page.getByRole('dialog', { name: 'Turn on Deploy bot' })
   await expect(dialog).toContainText('The webhook stays off')
   await expect(dialog).toContainText('out of order')
-  receiver.answer = { status: 200 }
+  receiver.reply = { status: 200 }
   await dialog.getByRole('button', { name: 'Try again' }).click()
   await expect(dialog).toContainText('The webhook is on')
   await dialog.getByRole('button', { name: 'Done' }).click()
@@ -187,12 +187,12 @@ test('name, URL and events are changed; only the host and the last four characte
 test('after a rotation both secrets sign for 24 hours', async ({ page, world }) => {
   await using receiver = await Receiver.start()
   const id = await subscribe(world, receiver)
-  await once403(page, 'POST', '/rotate-secret')
+  await requireRecentSignInOnce(page, 'POST', '/rotate-secret')
   await page.goto(`/webhooks/${id}`)
   await expect(page.getByText('One is active')).toBeVisible()
   await page.getByRole('button', { name: 'New secret…' }).click()
-  const ask = page.getByRole('dialog', { name: 'Create a new secret?' })
-  await ask.getByRole('button', { name: 'Create secret' }).click()
+  const confirmation = page.getByRole('dialog', { name: 'Create a new secret?' })
+  await confirmation.getByRole('button', { name: 'Create secret' }).click()
   await confirm(page)
   const shown = page.getByRole('dialog', { name: 'Copy the new signing secret now' })
   await expect(shown).toContainText('signed with both secrets')
@@ -201,13 +201,13 @@ test('after a rotation both secrets sign for 24 hours', async ({ page, world }) 
   await expect(page.getByText(/^Two are active until /)).toBeVisible()
   await page.getByRole('button', { name: 'Send test event' }).click()
   await expect(page.getByText('The receiver accepted the test event.')).toBeVisible()
-  expect(signatures(receiver.got.at(-1)!, secret)).toEqual({ all: 2, right: 1 })
+  expect(signatures(receiver.deliveries.at(-1)!, secret)).toEqual({ all: 2, right: 1 })
 
   // Within the 24 hours, another rotation needs a confirmation that explains what stops working.
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'New secret…' }).click()
-  await expect(ask).toContainText('Two secrets are active until')
-  await ask.getByRole('button', { name: 'Create secret' }).click()
+  await expect(confirmation).toContainText('Two secrets are active until')
+  await confirmation.getByRole('button', { name: 'Create secret' }).click()
   await expect(shown).toContainText('signed with both secrets')
   expect(await shown.locator('code').first().innerText()).not.toBe(secret)
 })

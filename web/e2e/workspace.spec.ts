@@ -1,4 +1,4 @@
-import { ask, axe, expect, saved, server, test, undo } from './fixtures'
+import { callApi, axe, expect, saved, server, test, undo } from './fixtures'
 
 test('many pasted addresses are invited at once; one is withdrawn and invited again', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/members`)
@@ -21,7 +21,7 @@ test('many pasted addresses are invited at once; one is withdrawn and invited ag
   await expect(invited.getByRole('listitem')).toHaveCount(2)
 })
 
-test('the last owner cannot be changed, and it says why', async ({ page, world }) => {
+test('the role of the last owner cannot be changed, and the page says why', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/members`)
   const own = page.getByRole('region', { name: 'People' }).getByRole('listitem').filter({ hasText: 'You' })
   await expect(own).toContainText('You are the only owner')
@@ -60,7 +60,7 @@ test('a board is restored from the archive and from the trash', async ({ page, w
   await page.getByRole('button', { name: 'Restore Plan' }).click()
   await expect(page.getByText('No archived boards')).toBeVisible()
   await saved(page)
-  await ask(page, 'DELETE', `/public/v1/boards/${world.boardId}`)
+  await callApi(page, 'DELETE', `/public/v1/boards/${world.boardId}`)
   await page.getByRole('link', { name: 'Trash', exact: true }).click()
   await expect(page.getByRole('region', { name: 'Boards' }).getByRole('listitem')).toContainText('30 days left')
   await page.getByRole('button', { name: 'Restore Plan' }).click()
@@ -99,10 +99,10 @@ test('a Trello file is detected, imported and reported; other files are rejected
   await expect(page.getByText('Trello board export,')).toBeVisible()
   expect(await axe(page)).toEqual([])
   await page.getByRole('button', { name: 'Import', exact: true }).click()
-  const made = page.getByRole('region', { name: 'Board imported' })
-  await expect(made).toContainText('1 list and 1 card')
+  const report = page.getByRole('region', { name: 'Board imported' })
+  await expect(report).toContainText('1 list and 1 card')
   expect(await axe(page)).toEqual([])
-  await made.getByRole('link', { name: 'Open board' }).click()
+  await report.getByRole('link', { name: 'Open board' }).click()
   await expect(page).toHaveURL(/\/boards\/brd_/)
 })
 
@@ -112,9 +112,9 @@ test('an import whose response is lost is sent again, and creates one board', as
   await page.route('**/import?format=trello', async (route) => {
     keys.push(route.request().headers()['idempotency-key'])
     if (keys.length === 2) return route.abort() // the second request fails too
-    const answer = await route.fetch()
+    const response = await route.fetch()
     if (keys.length === 1) return route.fulfill({ status: 502, body: 'bad gateway' })
-    return route.fulfill({ response: answer })
+    return route.fulfill({ response: response })
   })
   const lists = [{ id: '5f0000000000000000000002', name: 'Ideas', closed: false, pos: 1 }]
   const text = JSON.stringify({ id: '5f0000000000000000000001', name: 'Sent thrice', lists, cards: [] })
@@ -138,20 +138,20 @@ test('an export is a file that can be imported again', async ({ page, world }) =
   await expect(page.getByRole('region', { name: 'Board imported' })).toContainText('Plan')
 })
 
-test('the names of a workspace’s pages all fit, and on a phone the open one is in view', async ({ page, world }) => {
-  const strip = page.getByRole('main').getByRole('navigation')
-  const far = () => strip.evaluateAll((all) => all.map((nav) => nav.scrollWidth - nav.clientWidth))
-  const open = strip.locator('[aria-current]')
+test('all tabs of a workspace fit, and on a phone the open one is in view', async ({ page, world }) => {
+  const tabRows = page.getByRole('main').getByRole('navigation')
+  const overflow = () => tabRows.evaluateAll((all) => all.map((nav) => nav.scrollWidth - nav.clientWidth))
+  const open = tabRows.locator('[aria-current]')
   for (const name of ['members', 'plan', 'settings']) {
     await page.goto(`/workspaces/${world.workspaceId}/${name}`)
-    // The strip of all pages, and in the settings the strip of the group below.
+    // The tabs of all pages, and in the settings a second row of tabs.
     await expect(open).toHaveCount(name === 'members' ? 1 : 2)
-    expect((await far()).every((px) => px === 0)).toBe(true)
+    expect((await overflow()).every((px) => px === 0)).toBe(true)
   }
   await page.setViewportSize({ width: 390, height: 844 })
   await page.reload()
   for (const one of await open.all()) await expect(one).toBeInViewport({ ratio: 1 })
-  expect((await far())[0]).toBeGreaterThan(0)
+  expect((await overflow())[0]).toBeGreaterThan(0)
 })
 
 test('a workspace is renamed only if its name has changed, and exported', async ({ page, world }) => {

@@ -54,7 +54,7 @@ export async function show(page: Page, screen: Screen): Promise<void> {
 /** Waits until the page is painted and animations have ended, for at most a second. */
 export async function settle(page: Page): Promise<void> {
   await page.evaluate(async () => {
-    const frame = () => new Promise((painted) => requestAnimationFrame(painted))
+    const frame = () => new Promise((timeToPaint) => requestAnimationFrame(timeToPaint))
     const still = async () => {
       await frame()
       await Promise.allSettled(document.getAnimations().map((animation) => animation.finished))

@@ -1,4 +1,4 @@
-// Types of /api/app/v1, by the names that the pages use.
+// Types of /api/app/v1, under the names that the pages use.
 import type { components, paths } from './schema-app'
 
 type Schemas = components['schemas']

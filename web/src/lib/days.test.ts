@@ -13,7 +13,7 @@ import {
   weeksOfMonth,
 } from './days'
 
-test('a month consists of all its weeks, from Monday to Sunday', () => {
+test('a month has whole weeks, from Monday to Sunday', () => {
   const march = weeksOfMonth('2026-03-14') // begins on a Sunday
   expect(march.length).toBe(6)
   expect(march[0]).toEqual(weekOf('2026-03-01'))
@@ -33,7 +33,7 @@ test('no month in ten years has a gap, a repeated day, or more than six weeks', 
   }
 })
 
-test('days are counted across the changes of daylight saving, leap days and years', () => {
+test('days are counted across daylight saving changes, leap days and years', () => {
   expect(addDays('2026-03-28', 1)).toBe('2026-03-29') // 23 hours long in Berlin
   expect(daysBetween('2026-03-28', '2026-03-30')).toBe(2)
   expect(daysBetween('2026-10-24', '2026-10-26')).toBe(2)
@@ -61,7 +61,7 @@ describe('a day in the URL', () => {
   test.each(['2026-02-30', '2026-13-01', '26-01-01', 'today', '', '2026-1-1', '0000-01-01'])('%s is invalid', (text) =>
     expect(isDay(text)).toBe(false),
   )
-  test('may be the 29th of February in leap years', () => {
+  test('is 29 February only in leap years', () => {
     expect(isDay('2028-02-29')).toBe(true)
     expect(isDay('2026-02-29')).toBe(false)
   })

@@ -1,10 +1,10 @@
 // Drag and drop with pointer events. A mouse drags immediately, a finger after a
-// long press. The caller defines the drop places.
+// long press. The caller defines the drop targets.
 
 export type DragHandlers<P> = {
   /** The dragged element. A copy of it follows the pointer. */
   lifted: HTMLElement
-  /** Returns the drop place at a point, or null if there is none. */
+  /** Returns the drop target at a point, or null if there is none. */
   placeAt: (x: number, y: number) => P | null
   /** Returns the elements that scroll when the pointer is near their edges. */
   scrollers: (x: number, y: number) => { x?: Element | null; y?: Element | null }

@@ -5,7 +5,7 @@ export function momentText(instant: string, timeZone: string, now = new Date(), 
   return format(language === 'en' ? 'en-GB' : language, timeZone, year).format(at)
 }
 
-// Creating a format costs more than using it a hundred times.
+// Creating an Intl.DateTimeFormat is slow, so each is created once.
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 function format(language: string, timeZone: string, year: 'numeric' | undefined): Intl.DateTimeFormat {

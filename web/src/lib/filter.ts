@@ -49,7 +49,7 @@ export function countOf(filter: Filter): number {
   )
 }
 
-/** Returns a matcher for a filter. Several labels or people match any of them. */
+/** Returns a matcher for a filter. A card needs only one of the selected labels and one of the selected people. */
 export function matcherOf(filter: Filter, at: Lookup): Matcher {
   const text = parseMatcher(filter.text, at)
   const due = filter.due ? plannedDateTest('due', filter.due, at) : null

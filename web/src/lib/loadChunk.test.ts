@@ -22,7 +22,7 @@ function serves(...documents: (string | null)[]): void {
 
 const same = '<script type="module" src="/assets/index-1.js"></script>'
 
-/** A chunk that loads at the given attempt. */
+/** A chunk that loads on the given attempt. */
 function part(at: number): { load: () => Promise<string>; tried: () => number } {
   let n = 0
   return {

@@ -25,7 +25,7 @@ function entry(): string {
   return script ? new URL(script.src).pathname : ''
 }
 
-/** Checks whether the server is away or serves another version. */
+/** Checks whether the server is unavailable or serves another version. */
 async function checkVersion(): Promise<'away' | 'updated' | 'same'> {
   try {
     const response = await fetch('/', { cache: 'no-store' })

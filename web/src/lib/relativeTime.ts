@@ -11,7 +11,7 @@ const steps: [number, number, Intl.RelativeTimeFormatUnit][] = [
 ]
 const year = [Infinity, 365 * day, 'year'] as const
 
-// Creating a format costs more than using it a hundred times.
+// Creating an Intl.DateTimeFormat is slow, so each is created once.
 const formats = new Map<string, Intl.RelativeTimeFormat>()
 
 function relative(language: string): Intl.RelativeTimeFormat {

@@ -3,7 +3,7 @@
 
 const fields = 'input, textarea, select, [contenteditable]:not([contenteditable="false"])'
 const controls = 'button, summary, a[href], [role="button"], [role="option"], [role^="menuitem"], [role="tab"]'
-// Shortcuts act on tiles. The link of the current page keeps the focus after a click.
+// Card tiles, on which shortcuts act, and the link to the current page, which keeps the focus after a click.
 const tiles = 'a[data-card], [data-card] a, a[data-item], a[aria-current="page"]'
 
 /**

@@ -7,7 +7,7 @@ import { endText, isJob, JobFollower } from '../state/jobs.svelte'
 import { loadHome } from '../state/session.svelte'
 import { toast } from '../state/toasts.svelte'
 
-/** Calls `created` with the board once there is one. */
+/** Calls `created` when the board exists. */
 export function newBoardJob(created: (boardId: string) => void) {
   let follower = $state.raw<JobFollower | null>(null)
   let closed = false
@@ -30,7 +30,7 @@ export function newBoardJob(created: (boardId: string) => void) {
     get follower() {
       return follower
     },
-    /** Takes the response of the operation: the board, or the job that creates it. */
+    /** Handles the response of the operation: the board, or the job that creates it. */
     take(made: { id: string } | Job): void {
       if (isJob(made)) {
         follower = new JobFollower(made, ended)

@@ -250,7 +250,7 @@ export class BoardStore {
         this.view = null
         return
       case 'stream':
-        // A lost stream reports each of its attempts, so keep the interval that is already running.
+        // A lost stream reports each attempt to reconnect, so keep the interval that is already running.
         if (!message.up) {
           this.#poll ??= setInterval(() => this.#pollOnce(), pollInterval)
           return
@@ -328,7 +328,7 @@ export class BoardStore {
     void this.#refresh(stale)
   }
 
-  /** Loads stale data. What becomes stale meanwhile is gathered: the copy of a list has an entry for each card. */
+  /** Loads stale data. Data that becomes stale meanwhile is loaded together: copying a list makes an entry for each card. */
   async #refresh(stale: Stale): Promise<void> {
     this.#stale = {
       board: this.#stale.board || stale.board,

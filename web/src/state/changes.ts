@@ -73,7 +73,7 @@ const parts: Readonly<Record<ActivityKind, Part>> = {
 /** Returns what a change concerns, or undefined for a kind of a newer server. */
 const partOf = (kind: string): Part | undefined => (parts as Readonly<Record<string, Part | undefined>>)[kind]
 
-/** Applies one entry. It is idempotent, also after the response to the page's own operation. */
+/** Applies one entry. Applying it twice has no effect, even if the first was the response to the page's own operation. */
 export function applyChange(draft: Draft, entry: Activity, stale: Stale): void {
   const to = <T>(field: string): T => entry.changes[field]?.to as T
   const { type, cardId, listId } = entry

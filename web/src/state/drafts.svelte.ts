@@ -3,7 +3,7 @@
 import { untrack } from 'svelte'
 import type { Attachment } from 'svelte/attachments'
 
-/** A text with the time of writing, and the text that it redraftKeys. */
+/** A text with the time of writing, and the text that it replaces. */
 type Draft = { text: string; at: number; base?: string }
 
 const prefix = 'cardwall-draft:'

@@ -120,7 +120,7 @@ export function inputOf(due: Due): DueInput {
 /** A day with an optional time of day. */
 export type Moment = { date: string; time?: string }
 
-/** A change of dates. An absent date stays; null removes it. */
+/** A change of dates. An omitted date is unchanged; null removes it. */
 export type Redate = { due?: Moment | null; start?: Moment | null; timeZone?: string }
 
 /** Returns the dates after a change. An unchanged time is converted to the new time zone. */

@@ -1,5 +1,5 @@
-// Exports in progress. The server runs two exports of a person at a time. More
-// wait in a queue, also for those of other windows.
+// Exports in progress. The server runs two exports of a person at a time, including
+// those started in other windows. The others wait in a queue.
 import { ApiError } from '../api/client'
 import { send } from '../api/send'
 

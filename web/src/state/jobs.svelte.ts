@@ -95,14 +95,14 @@ export class JobFollower {
     } catch (thrown) {
       if (!this.following) return
       this.problem = reason(thrown)
-      // The job is out of reach for this person. Other errors pass.
+      // The person can no longer see the job. Other errors are temporary.
       if (thrown instanceof ApiError && [401, 403, 404].includes(thrown.status)) this.stop()
     }
     this.schedule()
   }
 
   private update(job: Job): void {
-    if (hasEnded(this.job)) return // a response that was overtaken
+    if (hasEnded(this.job)) return // a late response
     this.job = job
     if (!hasEnded(job)) return
     this.stop()

@@ -5,7 +5,7 @@ import { byName } from '../../lib/naturalOrder'
 import { loadAll } from '../../page/remote.svelte'
 
 export type Named = { id: string; name: string }
-/** A label with its text in a sentence. A label without a name is described by its color. */
+/** `phrase` refers to the label in a sentence, by its name or else by its color. */
 export type NamedLabel = Named & { phrase: string }
 
 export type BoardObjects = {

@@ -1,4 +1,4 @@
-// Conditions of a rule's search query as options to select. Other terms of the
+// The conditions that a rule's search query can be built from. Other terms of the
 // query are kept unchanged.
 import { labelText, nameIn, type BoardObjects } from './boardObjects'
 

@@ -54,7 +54,7 @@ export class BoardPage {
 
   readonly filter: Filter = $derived(readFilter(address.query))
   readonly filtered: boolean = $derived(countOf(this.filter) > 0)
-  /** Matches cards against the filter, and holds the words of it that are not understood. */
+  /** Matches cards against the filter, and lists its unknown terms. */
   readonly matcher: Matcher = $derived.by(() =>
     matcherOf(this.filter, {
       now: this.now,
@@ -168,7 +168,7 @@ export class BoardPage {
     return last < 0 ? pageSize : last + 1
   }
 
-  /** Reports whether a list is in view before any scrolling. */
+  /** Reports whether a list is in view before the page is scrolled. */
   startsInView(listId: string): boolean {
     return this.view.listOrder.indexOf(listId) * columnStep < innerWidth
   }
@@ -341,7 +341,7 @@ export class BoardPage {
     }
   }
 
-  /** Moves the focus to the card next to those that leave. */
+  /** Moves the focus to the card next to those that are removed. */
   focusBeside(gone: readonly Card[]): void {
     const card = gone.find((c) => c.id === this.focused)
     if (!card) return

@@ -132,7 +132,7 @@ export class CardActions {
     )
   }
 
-  /** Sets the due date, the start date or both. An absent date stays; null removes it. */
+  /** Sets the due date, the start date or both. An omitted date is unchanged; null removes it. */
   setDates(ids: readonly string[], to: Redate): void {
     if (!this.page.mayEdit()) return
     const cards = this.#all(ids)
@@ -164,7 +164,7 @@ export class CardActions {
     const { labels, people } = this.page.filter
     for (const title of titles) {
       const id = temporaryId()
-      // A card created while a filter is active must match it.
+      // Make the new card match an active filter.
       acts.push(
         operation('create_card', {
           id,

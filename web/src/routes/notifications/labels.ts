@@ -1,7 +1,7 @@
 import type { Notification } from '../../api/contract'
 import type { NotifyingKind } from '../../api/kinds'
 
-/** Texts of changes to watched cards and boards. The other kinds notify for a reason that has a text of its own. */
+/** Texts of changes to watched cards and boards. Other kinds notify for a specific reason, which has its own text. */
 const actionTexts: Readonly<Record<NotifyingKind, string | null>> = {
   'card.created': 'added',
   'card.updated': null,

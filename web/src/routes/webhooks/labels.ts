@@ -38,7 +38,7 @@ export function stateOf(w: Webhook): State {
         tone: 'warn',
         label: 'Turned off',
         icon: 'warn',
-        why: 'When it was restored from the trash, the plan’s limit was reached. Delete another webhook, then turn it on.',
+        why: 'The plan’s limit was reached when it was restored from the trash. Delete another webhook, then turn this one on.',
       }
     case 'trash':
       return {
@@ -48,11 +48,12 @@ export function stateOf(w: Webhook): State {
       }
   }
   if (w.heldUntil) {
-    const why = 'The receiver asked for a pause. Deliveries wait until it ends without using up attempts.'
+    const why = 'The receiver asked for a pause. Deliveries wait until it ends. Waiting does not count as an attempt.'
     return { tone: 'warn', label: 'Held', icon: 'warn', why }
   }
   if (w.heldSince) {
-    const why = 'The receiver is failing. One delivery at a time is retried. The others wait without using up attempts.'
+    const why =
+      'The receiver is failing. One delivery at a time is retried. For the others, waiting does not count as an attempt.'
     return { tone: 'warn', label: 'Held', icon: 'warn', why }
   }
   if (w.failures > 0) {

@@ -40,7 +40,7 @@ describe('a webhook', () => {
     expect(stateOf(hook({ failures: 10, offReason: 'failures' })).tone).toBe('danger')
     expect(stateOf(hook({ offReason: 'paused' })).label).toBe('Paused')
     expect(stateOf(hook({ offReason: 'trash' })).why).toContain('in the trash')
-    expect(stateOf(hook({ offReason: 'plan' })).why).toContain('the plan’s limit was reached')
+    expect(stateOf(hook({ offReason: 'plan' })).why).toContain('The plan’s limit was reached')
     const held = { heldSince: '2026-11-21T09:00:00Z', heldUntil: '2026-11-21T09:01:00Z' }
     expect(stateOf(hook(held)).why).toContain('asked for a pause')
   })
