@@ -17,14 +17,14 @@ import { routes as webhooks } from './routes/webhooks'
 import { routes as workspace } from './routes/workspace'
 
 /**
- * An open route needs no sign-in. Open and alone routes have no sidebar. A
- * guest route does not load the session.
+ * A page of the application. An open route needs no sign-in. Open and standalone
+ * routes have no sidebar. A guest route does not load the session.
  */
 export type Route = {
   path: string
   load: () => Promise<{ default: unknown }>
   open?: boolean
-  alone?: boolean
+  standalone?: boolean
   guest?: boolean
 }
 
@@ -62,10 +62,10 @@ export const routes: readonly Route[] = [
 
 const notFound: Route = { path: '', load: () => import('./routes/shell/NotFound.svelte') }
 
-export function routeOf(path: string): { route: Route; fields: Record<string, string> } {
+export function routeOf(path: string): { route: Route; params: Record<string, string> } {
   for (const route of routes) {
-    const fields = match(route.path, path)
-    if (fields) return { route, fields }
+    const params = match(route.path, path)
+    if (params) return { route, params }
   }
-  return { route: notFound, fields: {} }
+  return { route: notFound, params: {} }
 }

@@ -35,12 +35,12 @@ export const connection = {
   },
   /** Waits for some time. A long pause ends early when the server responds or the network is back. */
   pause(ms: number, long = true): Promise<void> {
-    return new Promise((over) => {
-      const timer = setTimeout(over, ms)
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms)
       if (!long) return
       wake.push(() => {
         clearTimeout(timer)
-        over()
+        resolve()
       })
     })
   },

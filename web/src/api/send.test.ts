@@ -6,7 +6,7 @@ type Sent = { key: string | null; body: string }
 let sent: Sent[] = []
 
 /** Makes fetch respond with each status in turn; 0 is a lost connection. */
-function answers(...statuses: number[]): void {
+function respondWith(...statuses: number[]): void {
   vi.stubGlobal('fetch', async (request: Request) => {
     sent.push({ key: request.headers.get('Idempotency-Key'), body: await request.text() })
     const status = statuses[Math.min(sent.length, statuses.length) - 1]!
@@ -28,17 +28,17 @@ afterEach(() => {
 const change = () =>
   new Request('http://x/cards', { method: 'POST', body: '{"title":"Once"}', headers: { 'Idempotency-Key': 'k' } })
 
-async function after(asked: Promise<Response>): Promise<number | string> {
-  const told = asked.then(
-    (answer) => answer.status,
+async function after(pending: Promise<Response>): Promise<number | string> {
+  const result = pending.then(
+    (response) => response.status,
     (thrown: Error) => thrown.message,
   )
   await vi.runAllTimersAsync()
-  return told
+  return result
 }
 
 test('a request without a response is repeated unchanged', async () => {
-  answers(0, 502, 503, 201)
+  respondWith(0, 502, 503, 201)
   expect(await after(send(change()))).toBe(201)
   expect(sent).toEqual(Array.from({ length: 4 }, () => ({ key: 'k', body: '{"title":"Once"}' })))
 })
@@ -46,32 +46,32 @@ test('a request without a response is repeated unchanged', async () => {
 test('a request with a response is not repeated', async () => {
   for (const status of [200, 400, 409, 429, 500]) {
     sent = []
-    answers(status)
+    respondWith(status)
     expect(await after(send(change()))).toBe(status)
     expect(sent).toHaveLength(1)
   }
 })
 
 test('repeats end after a while', async () => {
-  answers(0)
+  respondWith(0)
   expect(await after(send(change()))).toBe('Failed to fetch')
   expect(sent).toHaveLength(4)
   sent = []
-  answers(503)
+  respondWith(503)
   expect(await after(send(change()))).toBe(503)
   expect(sent).toHaveLength(4)
 })
 
 test('offline and canceled requests are sent only once', async () => {
   vi.stubGlobal('navigator', { onLine: false })
-  answers(0)
+  respondWith(0)
   expect(await after(send(change()))).toBe('Failed to fetch')
   expect(sent).toHaveLength(1)
   vi.stubGlobal('navigator', { onLine: true })
   const stop = new AbortController()
   stop.abort()
   sent = []
-  answers(0)
+  respondWith(0)
   await after(send(new Request('http://x/cards', { signal: stop.signal })))
   expect(sent.length).toBeLessThanOrEqual(1)
 })
@@ -79,18 +79,18 @@ test('offline and canceled requests are sent only once', async () => {
 const read = () => new Request('http://x/api/public/v1/cards')
 
 test('a read waits for the server, reports that, and continues', async () => {
-  answers(0, 0, 0, 0, 502, 0, 200)
-  const asked = after(send(read()))
+  respondWith(0, 0, 0, 0, 502, 0, 200)
+  const pending = after(send(read()))
   await vi.advanceTimersByTimeAsync(4000)
   expect(connection.problem).toBe('Can’t reach the server.')
-  expect(await asked).toBe(200)
+  expect(await pending).toBe(200)
   expect(sent).toHaveLength(7)
   expect(connection.problem).toBeNull()
 })
 
 test('one successful request wakes the waiting ones', async () => {
-  answers(0, 0, 0, 0, 200)
-  const waits = send(read()).then((answer) => answer.status)
+  respondWith(0, 0, 0, 0, 200)
+  const waits = send(read()).then((response) => response.status)
   await vi.advanceTimersByTimeAsync(4000)
   expect(sent).toHaveLength(4)
   connection.restored()
@@ -104,13 +104,13 @@ test('requests after the end of the session are repeated with the same key', asy
     asked.push('sign in')
     return true
   })
-  answers(401, 201)
+  respondWith(401, 201)
   expect(await after(send(change()))).toBe(201)
   expect(sent.map((s) => s.key)).toEqual(['k', 'k'])
   expect(asked).toEqual(['sign in'])
 
   // A wrong password is rejected and not retried.
-  answers(401)
+  respondWith(401)
   expect(await after(send(new Request('http://x/api/app/v1/sign-in', { method: 'POST' })))).toBe(401)
   expect(asked).toEqual(['sign in'])
   onUnauthorized(async () => false)

@@ -1,14 +1,14 @@
 // Axis ticks and number formats of the charts.
 
 /** Returns about `few` round whole numbers from 0 to at least `most`. */
-export function ticks(most: number, few = 4): number[] {
-  const rough = Math.max(1, most) / few
+export function ticks(max: number, count = 4): number[] {
+  const rough = Math.max(1, max) / count
   const power = 10 ** Math.floor(Math.log10(rough))
   const step = Math.max(
     1,
     [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough)!,
   )
-  return Array.from({ length: Math.max(1, Math.ceil(most / step)) + 1 }, (_, i) => i * step)
+  return Array.from({ length: Math.max(1, Math.ceil(max / step)) + 1 }, (_, i) => i * step)
 }
 
 /** Formats a duration in one unit: "< 1 min", "40 min", "6.5 hours", "3.2 days". */

@@ -1,8 +1,8 @@
 /** "21 Nov, 14:02:10", with the year if it is not the current one. */
 export function momentText(instant: string, timeZone: string, now = new Date(), language = 'en-GB'): string {
-  const at = new Date(instant)
-  const year = at.getUTCFullYear() === now.getUTCFullYear() ? undefined : 'numeric'
-  return format(language === 'en' ? 'en-GB' : language, timeZone, year).format(at)
+  const date = new Date(instant)
+  const year = date.getUTCFullYear() === now.getUTCFullYear() ? undefined : 'numeric'
+  return format(language === 'en' ? 'en-GB' : language, timeZone, year).format(date)
 }
 
 // Creating an Intl.DateTimeFormat is slow, so each is created once.
@@ -11,10 +11,10 @@ const formats = new Map<string, Intl.DateTimeFormat>()
 function format(language: string, timeZone: string, year: 'numeric' | undefined): Intl.DateTimeFormat {
   const key = [language, timeZone, year].join(' ')
   const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const
-  const made =
+  const formatter =
     formats.get(key) ?? new Intl.DateTimeFormat(language, { day: 'numeric', month: 'short', year, ...clock, timeZone })
-  formats.set(key, made)
-  return made
+  formats.set(key, formatter)
+  return formatter
 }
 
 /** "in 28 s", "in 9 min", "in 3 h", or "now". */

@@ -34,10 +34,10 @@ function part(at: number): { load: () => Promise<string>; tried: () => number } 
   }
 }
 
-const settled = async (asked: Promise<unknown>) => {
-  const told = asked.catch((thrown: unknown) => thrown)
+const settled = async (request: Promise<unknown>) => {
+  const result = request.catch((thrown: unknown) => thrown)
   await vi.runAllTimersAsync()
-  return told
+  return result
 }
 
 test('a chunk waits while the server is unreachable, however long', async () => {
@@ -51,10 +51,10 @@ test('only a new version is reported as an update', async () => {
   serves(null, null, '<script type="module" src="/assets/index-2.js"></script>')
   const thrown = await settled(loadChunk(part(Infinity).load))
   expect(thrown).toBeInstanceOf(NeedsReload)
-  expect((thrown as NeedsReload).why).toBe('Cardwall was updated since you opened this page.')
+  expect((thrown as NeedsReload).explanation).toBe('Cardwall was updated since you opened this page.')
 
   serves(same)
-  expect(((await settled(loadChunk(part(Infinity).load))) as NeedsReload).why).toBe(
+  expect(((await settled(loadChunk(part(Infinity).load))) as NeedsReload).explanation).toBe(
     'Part of the page could not be loaded.',
   )
 })

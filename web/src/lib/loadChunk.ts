@@ -1,9 +1,9 @@
 import { connection } from '../api/connection.svelte'
 import { unavailable } from '../api/send'
 
-const pause = 500
+const retryDelay = 500
 /** The delays while the server is unavailable, in milliseconds. */
-const pauses = [1000, 2000, 4000, 8000, 15_000]
+const retryDelays = [1000, 2000, 4000, 8000, 15_000]
 /** The number of attempts while the server is available. */
 const maxAttempts = 3
 
@@ -14,13 +14,13 @@ export class NeedsReload extends Error {
   }
 
   /** The reason as a sentence. */
-  get why(): string {
+  get explanation(): string {
     return this.updated ? 'Cardwall was updated since you opened this page.' : 'Part of the page could not be loaded.'
   }
 }
 
 /** Returns the path of the entry script, which identifies the version. */
-function entry(): string {
+function entryPath(): string {
   const script = document.querySelector<HTMLScriptElement>('script[type=module][src]')
   return script ? new URL(script.src).pathname : ''
 }
@@ -30,7 +30,7 @@ async function checkVersion(): Promise<'away' | 'updated' | 'same'> {
   try {
     const response = await fetch('/', { cache: 'no-store' })
     if (unavailable.includes(response.status)) return 'away'
-    return (await response.text()).includes(entry()) ? 'same' : 'updated'
+    return (await response.text()).includes(entryPath()) ? 'same' : 'updated'
   } catch {
     return 'away'
   }
@@ -41,8 +41,8 @@ async function checkVersion(): Promise<'away' | 'updated' | 'same'> {
  * NeedsReload if only a reload of the page can help.
  */
 export async function loadChunk<T>(load: () => Promise<T>): Promise<T> {
-  let waiting: (() => void) | undefined
-  let missed = 0
+  let stopWaiting: (() => void) | undefined
+  let failures = 0
   try {
     for (let n = 0; ; n++) {
       try {
@@ -54,18 +54,18 @@ export async function loadChunk<T>(load: () => Promise<T>): Promise<T> {
         }
       }
       if (n === 0) {
-        await connection.pause(pause, false)
+        await connection.pause(retryDelay, false)
         continue
       }
-      const found = await checkVersion()
-      if (found === 'updated') throw new NeedsReload(true)
-      if (found === 'same' && ++missed >= maxAttempts) throw new NeedsReload(false)
-      if (found === 'away') waiting ??= connection.wait()
-      const away = found === 'away'
-      await connection.pause(away ? pauses[Math.min(n - 1, pauses.length - 1)]! : pause, away)
+      const version = await checkVersion()
+      if (version === 'updated') throw new NeedsReload(true)
+      if (version === 'same' && ++failures >= maxAttempts) throw new NeedsReload(false)
+      if (version === 'away') stopWaiting ??= connection.wait()
+      const away = version === 'away'
+      await connection.pause(away ? retryDelays[Math.min(n - 1, retryDelays.length - 1)]! : retryDelay, away)
     }
   } finally {
-    waiting?.()
+    stopWaiting?.()
   }
 }
 
@@ -73,8 +73,8 @@ const reloadedKey = 'cardwall-reloaded'
 
 /** Reloads the page once per version, unless there are unsent changes. */
 export function reloadOnce(): void {
-  if (sessionStorage.getItem(reloadedKey) === entry()) return
+  if (sessionStorage.getItem(reloadedKey) === entryPath()) return
   if (!dispatchEvent(new Event('beforeunload', { cancelable: true }))) return
-  sessionStorage.setItem(reloadedKey, entry())
+  sessionStorage.setItem(reloadedKey, entryPath())
   location.reload()
 }

@@ -15,18 +15,18 @@ const year = [Infinity, 365 * day, 'year'] as const
 const formats = new Map<string, Intl.RelativeTimeFormat>()
 
 function relative(language: string): Intl.RelativeTimeFormat {
-  const made = formats.get(language) ?? new Intl.RelativeTimeFormat(language)
-  formats.set(language, made)
-  return made
+  const formatter = formats.get(language) ?? new Intl.RelativeTimeFormat(language)
+  formats.set(language, formatter)
+  return formatter
 }
 
 /** "just now", "5 minutes ago", "in 3 days". */
 export function agoText(instant: string, now: Date, language = 'en-GB'): string {
-  const apart = Date.parse(instant) - now.getTime()
-  const size = Math.abs(apart)
+  const difference = Date.parse(instant) - now.getTime()
+  const size = Math.abs(difference)
   if (size < minute) return 'just now'
   const [, unit, name] = steps.find(([until]) => size < until) ?? year
-  return relative(known(language)).format(Math.trunc(apart / unit), name)
+  return relative(known(language)).format(Math.trunc(difference / unit), name)
 }
 
 /** "21 November 2026", with no-break spaces. */
@@ -46,8 +46,8 @@ export function shortDateText(instant: string, timeZone: string, language = 'en-
  * browser may differ, so up to an hour more than 14 days counts as 14.
  */
 export function daysLeft(instant: string, now: Date): number {
-  const apart = Date.parse(instant) - now.getTime()
-  return apart <= 0 ? 0 : Math.max(1, Math.ceil((apart - hour) / day))
+  const difference = Date.parse(instant) - now.getTime()
+  return difference <= 0 ? 0 : Math.max(1, Math.ceil((difference - hour) / day))
 }
 
 export const daysText = (n: number): string => (n === 1 ? '1 day' : `${n} days`)

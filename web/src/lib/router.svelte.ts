@@ -42,19 +42,19 @@ export function back(otherwise: string): void {
 
 /** Returns the fields of a path that matches a pattern such as /boards/:boardId, or null. */
 export function match(pattern: string, at: string): Record<string, string> | null {
-  const wanted = pattern.split('/')
+  const parts = pattern.split('/')
   const given = at.replace(/(.)\/$/, '$1').split('/')
-  if (wanted.length !== given.length) return null
-  const fields: Record<string, string> = {}
-  for (const [i, part] of wanted.entries()) {
+  if (parts.length !== given.length) return null
+  const params: Record<string, string> = {}
+  for (const [i, part] of parts.entries()) {
     const value = given[i]!
     if (part.startsWith(':')) {
       const field = decoded(value)
       if (!field) return null
-      fields[part.slice(1)] = field
+      params[part.slice(1)] = field
     } else if (part !== value) return null
   }
-  return fields
+  return params
 }
 
 /** Decodes a path segment. Returns null if its percent-encoding is not valid. */

@@ -6,12 +6,12 @@ afterEach(() => document.body.replaceChildren())
 /** Reports whether a key pressed on #at of a page is a shortcut. */
 function press(html: string, key: string, how: KeyboardEventInit = {}): boolean {
   document.body.innerHTML = html
-  let said = false
-  const hear = (event: KeyboardEvent) => (said = isShortcut(event, document.querySelector('#within')))
-  document.addEventListener('keydown', hear, { once: true })
+  let shortcut = false
+  const listener = (event: KeyboardEvent) => (shortcut = isShortcut(event, document.querySelector('#within')))
+  document.addEventListener('keydown', listener, { once: true })
   const at = document.querySelector('#at') ?? document.body
   at.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...how }))
-  return said
+  return shortcut
 }
 
 test('a letter key on the page or a card is a shortcut', () => {

@@ -31,13 +31,13 @@ export function newBoardJob(created: (boardId: string) => void) {
       return follower
     },
     /** Handles the response of the operation: the board, or the job that creates it. */
-    take(made: { id: string } | Job): void {
-      if (isJob(made)) {
-        follower = new JobFollower(made, ended)
+    take(result: { id: string } | Job): void {
+      if (isJob(result)) {
+        follower = new JobFollower(result, ended)
         follower.follow()
       } else {
         void loadHome()
-        created(made.id)
+        created(result.id)
       }
     },
   }

@@ -21,16 +21,16 @@ export const confirming = {
 }
 
 /** Runs an operation. If the server requires a recent sign-in, it asks for one and runs the operation again. */
-export async function withRecentSignIn<T>(act: () => Promise<T>): Promise<T> {
+export async function withRecentSignIn<T>(operation: () => Promise<T>): Promise<T> {
   try {
-    return await act()
+    return await operation()
   } catch (thrown) {
     if (!(thrown instanceof ApiError) || !thrown.wantsRecentSignIn) throw thrown
   }
   confirming.answer(false)
-  const confirmed = await new Promise<boolean>((answer) => {
-    state.question = { answer }
+  const confirmed = await new Promise<boolean>((resolve) => {
+    state.question = { answer: resolve }
   })
   if (!confirmed) throw new NotConfirmed('Nothing was changed: the sign-in was not confirmed.')
-  return act()
+  return operation()
 }

@@ -24,19 +24,19 @@ export function remote<T>(load: () => Promise<T>): Remote<T> {
   let generation = 0
   let at = 0
 
-  async function run(asked: Promise<T>): Promise<void> {
-    const mine = ++generation
+  async function run(request: Promise<T>): Promise<void> {
+    const current = ++generation
     loading = true
     try {
-      const found = await asked
-      if (mine !== generation) return
+      const found = await request
+      if (current !== generation) return
       value = found
       problem = null
       at = Date.now()
     } catch (thrown) {
-      if (mine === generation && value === undefined) problem = reason(thrown)
+      if (current === generation && value === undefined) problem = reason(thrown)
     } finally {
-      if (mine === generation) loading = false
+      if (current === generation) loading = false
     }
   }
 
@@ -81,18 +81,18 @@ export function paged<T>(page: (cursor: string | undefined) => Asked<T>) {
   let generation = 0
 
   async function read(cursor?: string): Promise<void> {
-    const mine = ++generation
+    const current = ++generation
     loading = true
     try {
       const response: Page<T> = await body(page(cursor))
-      if (mine !== generation) return
+      if (current !== generation) return
       items = cursor ? [...(items ?? []), ...response.data] : response.data
       next = response.nextCursor
       problem = null
     } catch (thrown) {
-      if (mine === generation) problem = reason(thrown)
+      if (current === generation) problem = reason(thrown)
     } finally {
-      if (mine === generation) loading = false
+      if (current === generation) loading = false
     }
   }
 

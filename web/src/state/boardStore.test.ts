@@ -197,10 +197,10 @@ describe('own operations', () => {
 
 test('the copy of a large list disappears again while a job makes it', async () => {
   handlers['POST /lists/l1/copy'] = () => ({ status: 202, body: { data: { id: 'job_1', kind: 'copy_list' } } })
-  const made = store.request('copy_list', { id: 'new_1', listId: 'l1', name: 'Again', position: { after: 'l1' } })
+  const created = store.request('copy_list', { id: 'new_1', listId: 'l1', name: 'Again', position: { after: 'l1' } })
   expect(store.view?.listOrder).toEqual(['l1', 'new_1'])
   await settle()
-  expect(await made).toMatchObject({ id: 'job_1' })
+  expect(await created).toMatchObject({ id: 'job_1' })
   expect(store.view?.listOrder).toEqual(['l1'])
   expect(store.keyOf('job_1')).toBe('job_1')
 })

@@ -23,10 +23,10 @@ test.each(['Europe/Berlin', 'Australia/Lord_Howe', 'Africa/Casablanca', 'America
 )
 
 test('the server’s offsets of a time zone are used for the period that they cover', () => {
-  const told = (from: string, until: string, seconds: number) => ({ from, until, seconds })
+  const offset = (from: string, until: string, seconds: number) => ({ from, until, seconds })
   learnOffsets('Europe/Berlin', [
-    told('2026-01-01T00:00:00.000Z', '2026-02-01T00:00:00.000Z', 5 * 3600),
-    told('2026-02-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z', -1800),
+    offset('2026-01-01T00:00:00.000Z', '2026-02-01T00:00:00.000Z', 5 * 3600),
+    offset('2026-02-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z', -1800),
   ])
   const shown = (at: string, zone = 'Europe/Berlin') => Object.values(wallClock(new Date(at), zone)).join(' ')
   expect(shown('2026-01-31T23:59:00Z')).toBe('2026-02-01 04:59')

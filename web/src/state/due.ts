@@ -121,10 +121,10 @@ export function inputOf(due: Due): DueInput {
 export type Moment = { date: string; time?: string }
 
 /** A change of dates. An omitted date is unchanged; null removes it. */
-export type Redate = { due?: Moment | null; start?: Moment | null; timeZone?: string }
+export type DateChange = { due?: Moment | null; start?: Moment | null; timeZone?: string }
 
 /** Returns the dates after a change. An unchanged time is converted to the new time zone. */
-export function redated(due: Due, to: Redate): DueInput {
+export function withDates(due: Due, to: DateChange): DueInput {
   const was = inputOf(due)
   const zone = to.timeZone ?? was.timeZone
   const kept = (at: string | null) => (at && zone ? wallClock(new Date(at), zone) : null)

@@ -11,19 +11,19 @@ export type Export = {
   state: 'waiting' | 'running' | 'done' | 'failed'
   bytes: number
   /** Why it is waiting or failed. */
-  why: string | null
+  message: string | null
 }
 
-const atOnce = 2
-const pause = 5000
+const maxRunning = 2
+const retryDelay = 5000
 
 const list = $state<Export[]>([])
-const stops = new Map<string, AbortController>()
+const controllers = new Map<string, AbortController>()
 
 export const exports = {
-  of: (href: string): Export | undefined => list.find((one) => one.href === href),
+  of: (href: string): Export | undefined => list.find((item) => item.href === href),
   get running(): number {
-    return list.filter((one) => one.state === 'running').length
+    return list.filter((item) => item.state === 'running').length
   },
 }
 
@@ -32,55 +32,55 @@ export function beginExport(href: string): void {
   const before = exports.of(href)
   if (before && (before.state === 'running' || before.state === 'waiting')) return
   drop(href)
-  list.push({ href, name: 'Cardwall export.json', state: 'waiting', bytes: 0, why: null })
+  list.push({ href, name: 'Cardwall export.json', state: 'waiting', bytes: 0, message: null })
   next()
 }
 
 export function stopExport(href: string): void {
-  stops.get(href)?.abort()
+  controllers.get(href)?.abort()
   drop(href)
   next()
 }
 
 function drop(href: string): void {
-  const at = list.findIndex((one) => one.href === href)
+  const at = list.findIndex((item) => item.href === href)
   if (at >= 0) list.splice(at, 1)
 }
 
 function next(): void {
-  for (const one of list) {
-    if (one.state !== 'waiting' || one.why !== null) continue
-    if (exports.running >= atOnce) return
-    void run(one)
+  for (const item of list) {
+    if (item.state !== 'waiting' || item.message !== null) continue
+    if (exports.running >= maxRunning) return
+    void run(item)
   }
 }
 
-async function run(one: Export): Promise<void> {
-  const stop = new AbortController()
-  stops.set(one.href, stop)
-  one.state = 'running'
-  one.why = null
-  one.bytes = 0
+async function run(item: Export): Promise<void> {
+  const controller = new AbortController()
+  controllers.set(item.href, controller)
+  item.state = 'running'
+  item.message = null
+  item.bytes = 0
   try {
-    const parts = await read(one, stop.signal)
-    await save(parts, one.name)
-    one.state = 'done'
+    const parts = await read(item, controller.signal)
+    await save(parts, item.name)
+    item.state = 'done'
   } catch (thrown) {
-    if (stop.signal.aborted) return
+    if (controller.signal.aborted) return
     if (thrown instanceof ApiError && thrown.code === 'rate_limited') {
-      one.state = 'waiting'
-      one.why = 'Two exports are running in another window. This one starts when one of them is done.'
+      item.state = 'waiting'
+      item.message = 'Two exports are running in another window. This one starts when one of them is done.'
       setTimeout(() => {
-        if (one.state !== 'waiting' || stop.signal.aborted) return
-        one.why = null
+        if (item.state !== 'waiting' || controller.signal.aborted) return
+        item.message = null
         next()
-      }, pause)
+      }, retryDelay)
     } else {
-      one.state = 'failed'
-      one.why = thrown instanceof ApiError ? thrown.message : 'The connection was lost. Try again.'
+      item.state = 'failed'
+      item.message = thrown instanceof ApiError ? thrown.message : 'The connection was lost. Try again.'
     }
   } finally {
-    if (stops.get(one.href) === stop && one.state !== 'waiting') stops.delete(one.href)
+    if (controllers.get(item.href) === controller && item.state !== 'waiting') controllers.delete(item.href)
     next()
   }
 }
@@ -91,8 +91,8 @@ export function fileName(disposition: string | null): string | undefined {
   return encoded ? decodeURIComponent(encoded) : /filename="([^"]+)"/.exec(disposition ?? '')?.[1]
 }
 
-async function read(one: Export, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>[]> {
-  const response = await send(new Request(one.href, { signal }))
+async function read(item: Export, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>[]> {
+  const response = await send(new Request(item.href, { signal }))
   if (!response.ok || !response.body) {
     const { error } = (await response.json().catch(() => ({}))) as { error?: { code: string; message: string } }
     throw new ApiError(
@@ -101,14 +101,14 @@ async function read(one: Export, signal: AbortSignal): Promise<Uint8Array<ArrayB
       error?.message ?? `The server responded with an error (${response.status}).`,
     )
   }
-  one.name = fileName(response.headers.get('Content-Disposition')) ?? one.name
+  item.name = fileName(response.headers.get('Content-Disposition')) ?? item.name
   const parts: Uint8Array<ArrayBuffer>[] = []
   const reader = response.body.getReader()
   for (;;) {
     const { done, value } = await reader.read()
     if (done) return parts
     parts.push(value)
-    one.bytes += value.byteLength
+    item.bytes += value.byteLength
   }
 }
 
@@ -119,12 +119,12 @@ async function save(parts: Uint8Array<ArrayBuffer>[], name: string): Promise<voi
   if (!/"complete":true\}\s*$/.test(end)) {
     throw new ApiError(0, 'truncated', 'The export was incomplete, so nothing was saved. Try again.')
   }
-  const address = URL.createObjectURL(file)
+  const url = URL.createObjectURL(file)
   const link = document.createElement('a')
-  link.href = address
+  link.href = url
   link.download = name
   document.body.append(link)
   link.click()
   link.remove()
-  setTimeout(() => URL.revokeObjectURL(address), 60_000)
+  setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

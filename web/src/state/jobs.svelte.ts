@@ -6,7 +6,7 @@ const leastPause = 1000
 const mostPause = 3000
 
 /** Reports whether a response is a job, instead of what the job makes. */
-export const isJob = (made: object): made is Job => 'id' in made && String(made.id).startsWith('job_')
+export const isJob = (result: object): result is Job => 'id' in result && String(result.id).startsWith('job_')
 
 /** Reports whether the state of a job is final. */
 export const hasEnded = (job: Job): boolean => ['done', 'failed', 'cancelled'].includes(job.state)

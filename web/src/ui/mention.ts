@@ -10,11 +10,11 @@ let ids = 0
 
 /** Returns the people whose name, or a word of it, begins with the text. */
 export function matching(people: readonly Person[], text: string): Person[] {
-  const wanted = text.toLocaleLowerCase()
+  const prefix = text.toLocaleLowerCase()
   return people
     .filter((p) => {
       const name = p.name.toLocaleLowerCase()
-      return name.startsWith(wanted) || name.split(/\s+/).some((word) => word.startsWith(wanted))
+      return name.startsWith(prefix) || name.split(/\s+/).some((word) => word.startsWith(prefix))
     })
     .slice(0, most)
 }

@@ -28,8 +28,8 @@ export function tooLongLine(text: string, most: number): string | null {
   const lines = text.split('\n')
   const at = lines.findIndex((line) => tooLong(line, most))
   if (at < 0) return null
-  const why = tooLong(lines[at]!, most)!
-  return lines.length > 1 ? why.replace('Not saved:', `Not saved: line ${at + 1} has`) : why
+  const problem = tooLong(lines[at]!, most)!
+  return lines.length > 1 ? problem.replace('Not saved:', `Not saved: line ${at + 1} has`) : problem
 }
 
 type Options = {
@@ -58,13 +58,13 @@ export function limitLength<T extends Box>(most: number, { text, lines = false }
 
     function update(): void {
       const { value } = node
-      const why = (lines ? tooLongLine : tooLong)(value, most)
-      node.setCustomValidity(why ?? '')
-      if (why) node.setAttribute('aria-invalid', 'true')
+      const problem = (lines ? tooLongLine : tooLong)(value, most)
+      node.setCustomValidity(problem ?? '')
+      if (problem) node.setAttribute('aria-invalid', 'true')
       else if (marked) node.removeAttribute('aria-invalid')
-      marked = why !== null
-      const n = why || lines || value.length <= closeTo ? 0 : lengthOf(value)
-      note.textContent = why ?? (n > closeTo ? `${number(n)} of ${number(most)} characters` : '')
+      marked = problem !== null
+      const n = problem || lines || value.length <= closeTo ? 0 : lengthOf(value)
+      note.textContent = problem ?? (n > closeTo ? `${number(n)} of ${number(most)} characters` : '')
       note.classList.toggle('over', marked)
       const shown = note.textContent !== ''
       if (shown && !note.isConnected) node.after(note)

@@ -7,7 +7,7 @@ export function goToNext(otherwise = '/'): void {
 }
 
 const key = 'cardwall-next'
-const kept = 3_600_000
+const lifetime = 3_600_000
 
 /** Stores the `next` address for an hour, for when a link from an email is opened in this browser. */
 export function storeNext(): void {
@@ -25,7 +25,7 @@ export function goToStoredNext(): void {
   } catch {
     // not written by storeNext
   }
-  const fresh = typeof later.at === 'number' && Date.now() - later.at < kept
+  const fresh = typeof later.at === 'number' && Date.now() - later.at < lifetime
   go(fresh && typeof later.to === 'string' && inside(later.to) ? later.to : '/', { replace: true })
 }
 

@@ -50,7 +50,7 @@ describe('a difference', () => {
 })
 
 describe('a sentence', () => {
-  const told = (operation: string, more: Partial<AuditEntry> = {}) => {
+  const textOf = (operation: string, more: Partial<AuditEntry> = {}) => {
     const entry = { operation, subject: 'x_1', subjectName: null, boardId: null, boardName: null, changes: {}, ...more }
     return entryPieces(entry as AuditEntry, new Map([['usr_1', 'Ada']]))
       .map((p) => (p.name ? `*${p.text}*` : p.text))
@@ -58,32 +58,32 @@ describe('a sentence', () => {
   }
   const board = { boardId: 'brd_1', boardName: 'Plan' }
   it('names its object and the board', () => {
-    expect(told('move_card', { ...board, subjectName: 'One' })).toBe('moved the card *One* on *Plan*')
-    expect(told('move_card_to_board', { ...board, subjectName: 'One' })).toBe(
+    expect(textOf('move_card', { ...board, subjectName: 'One' })).toBe('moved the card *One* on *Plan*')
+    expect(textOf('move_card_to_board', { ...board, subjectName: 'One' })).toBe(
       'moved the card *One* to another board on *Plan*',
     )
-    expect(told('trash_board', { ...board, subject: 'brd_1' })).toBe('moved the board *Plan* to the trash')
-    expect(told('save_board_as_template', board)).toBe('saved the board *Plan* as a template')
-    expect(told('share_board', { ...board, subjectName: 'Ada' })).toBe('shared the board *Plan* with *Ada*')
-    expect(told('fly_kite')).toBe('did fly kite')
+    expect(textOf('trash_board', { ...board, subject: 'brd_1' })).toBe('moved the board *Plan* to the trash')
+    expect(textOf('save_board_as_template', board)).toBe('saved the board *Plan* as a template')
+    expect(textOf('share_board', { ...board, subjectName: 'Ada' })).toBe('shared the board *Plan* with *Ada*')
+    expect(textOf('fly_kite')).toBe('did fly kite')
   })
   it('takes a name from the changes', () => {
-    expect(told('create_label', { ...board, changes: { name: { from: null, to: 'Bug' } } })).toBe(
+    expect(textOf('create_label', { ...board, changes: { name: { from: null, to: 'Bug' } } })).toBe(
       'created the label *Bug* on *Plan*',
     )
-    expect(told('create_invitation', { changes: { email: { from: null, to: 'a@b.example' } } })).toBe(
+    expect(textOf('create_invitation', { changes: { email: { from: null, to: 'a@b.example' } } })).toBe(
       'invited *a@b.example*',
     )
-    expect(told('remove_board_member', { ...board, changes: { userId: { from: 'usr_1', to: null } } })).toBe(
+    expect(textOf('remove_board_member', { ...board, changes: { userId: { from: 'usr_1', to: null } } })).toBe(
       'removed *Ada* from the board *Plan*',
     )
   })
   it('works without a name', () => {
-    expect(told('create_rule', board)).toBe('created a rule on *Plan*')
-    expect(told('delete_checklist_item', board)).toBe('deleted a checklist item on *Plan*')
-    expect(told('remove_member')).toBe('removed someone from the workspace')
-    expect(told('update_card', { boardId: 'brd_2' })).toBe('changed a card on a board that you can’t see')
-    expect(told('update_board', { boardId: 'brd_2' })).toBe('changed a board that you can’t see')
+    expect(textOf('create_rule', board)).toBe('created a rule on *Plan*')
+    expect(textOf('delete_checklist_item', board)).toBe('deleted a checklist item on *Plan*')
+    expect(textOf('remove_member')).toBe('removed someone from the workspace')
+    expect(textOf('update_card', { boardId: 'brd_2' })).toBe('changed a card on a board that you can’t see')
+    expect(textOf('update_board', { boardId: 'brd_2' })).toBe('changed a board that you can’t see')
   })
 })
 

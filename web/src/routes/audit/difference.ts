@@ -27,8 +27,8 @@ const labels: Record<string, string> = {
 
 /** Returns the label of a field. Other field names are split at their capitals. */
 export function fieldText(field: string): string {
-  const words = labels[field] ?? field.replace(/([A-Z])/g, ' $1').toLowerCase()
-  return words.charAt(0).toUpperCase() + words.slice(1)
+  const text = labels[field] ?? field.replace(/([A-Z])/g, ' $1').toLowerCase()
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
@@ -45,8 +45,8 @@ export function valueText(
   if (typeof value === 'string') return instant.test(value) ? momentText(value, zone) : (names.get(value) ?? value)
   if (Array.isArray(value)) {
     if (field === 'events') return value.length ? eventsText(value as string[]) : null
-    const words = value.map((v) => valueText(v, field, names, zone) ?? '')
-    return words.length ? words.join(', ') : null
+    const texts = value.map((v) => valueText(v, field, names, zone) ?? '')
+    return texts.length ? texts.join(', ') : null
   }
   if (typeof value === 'object') {
     const parts = Object.entries(value).map(([k, v]) => `${fieldText(k)}: ${valueText(v, k, names, zone) ?? 'none'}`)

@@ -128,19 +128,20 @@ function objectName(
 
 /** Returns a text such as "moved the card One on Plan" in pieces, with names marked. */
 export function entryPieces(entry: EntryFields, names: ReadonlyMap<string, string> = new Map()): Piece[] {
-  const words = all.get(entry.operation)?.text ?? `did ${entry.operation.replaceAll('_', ' ')}`
+  const template = all.get(entry.operation)?.text ?? `did ${entry.operation.replaceAll('_', ' ')}`
   const object = objectName(entry, names)
-  const unseen = entry.boardId !== null && entry.boardName === null
-  let text = words
+  const hiddenBoard = entry.boardId !== null && entry.boardName === null
+  let text = template
   if (object === null) text = text.replace(/the ((?:checklist |status )?\w+) \{\}/, 'a $1')
-  if (entry.boardName === null) text = text.replace('the board @', unseen ? 'a board that you can’t see' : 'a board')
+  if (entry.boardName === null)
+    text = text.replace('the board @', hiddenBoard ? 'a board that you can’t see' : 'a board')
   const pieces = text.split(/(@|\{\w*\})/).flatMap((part): Piece[] => {
     if (part === '@') return [{ text: entry.boardName ?? '', name: true }]
     if (part.startsWith('{')) return [object === null ? { text: part.slice(1, -1) } : { text: object, name: true }]
     return part ? [{ text: part }] : []
   })
-  if (words.includes('@') || entry.boardId === null) return pieces
-  if (unseen) return [...pieces, { text: ' on a board that you can’t see' }]
+  if (template.includes('@') || entry.boardId === null) return pieces
+  if (hiddenBoard) return [...pieces, { text: ' on a board that you can’t see' }]
   return [...pieces, { text: ' on ' }, { text: entry.boardName!, name: true }]
 }
 
@@ -149,8 +150,8 @@ export const knownOperations: ReadonlySet<string> = new Set(all.keys())
 
 /** Returns the label of an operation: "Move card". */
 export function operationText(operation: string): string {
-  const words = operation.replaceAll('_', ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
+  const text = operation.replaceAll('_', ' ')
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 /** The operations in groups, for the filter. */

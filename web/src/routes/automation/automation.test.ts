@@ -62,9 +62,9 @@ describe('a query', () => {
 describe('an action', () => {
   it('of each kind has that kind and a text', () => {
     for (const { kind } of kinds) {
-      const made = newAction(kind, objects)
-      expect(kindOf(made)).toBe(kind)
-      expect(actionText(made, objects)).not.toContain('gone')
+      const created = newAction(kind, objects)
+      expect(kindOf(created)).toBe(kind)
+      expect(actionText(created, objects)).not.toContain('gone')
     }
   })
   it('keeps fields that it does not show', () => {

@@ -34,5 +34,5 @@ export async function loadBoardObjects(boardId: string): Promise<BoardObjects> {
 export const labelText = (objects: BoardObjects, id: unknown): string =>
   objects.labels.find((one) => one.id === id)?.phrase ?? 'a deleted label'
 
-export const nameIn = (all: readonly Named[], id: unknown, otherwise: string): string =>
-  all.find((one) => one.id === id)?.name ?? otherwise
+export const nameIn = (all: readonly Named[], id: unknown, fallback: string): string =>
+  all.find((one) => one.id === id)?.name ?? fallback

@@ -7,7 +7,7 @@ type Option = { term: string; label: string }
 /** Splits a query into terms. A quoted phrase is one term. */
 export const termsOf = (query: string): string[] => query.match(/(?:[^\s"]|"(?:\\.|[^"\\])*"?)+/g) ?? []
 
-const plain: Readonly<Record<string, string>> = {
+const stateConditions: Readonly<Record<string, string>> = {
   '-is:done': 'it is not done',
   'is:done': 'it is done',
   'is:overdue': 'it is overdue',
@@ -24,10 +24,10 @@ const plain: Readonly<Record<string, string>> = {
 
 /** Returns a condition as text, or null if a term is not one of the options. */
 export function termText(term: string, objects: BoardObjects): string | null {
-  if (plain[term]) return plain[term]
-  const found = /^(-?)(list|label|member):((?:lst|lbl|usr)_\w+)$/.exec(term)
-  if (!found) return null
-  const [, not, key, id] = found
+  if (stateConditions[term]) return stateConditions[term]
+  const match = /^(-?)(list|label|member):((?:lst|lbl|usr)_\w+)$/.exec(term)
+  if (!match) return null
+  const [, not, key, id] = match
   switch (key) {
     case 'list':
       return `it is ${not ? 'not ' : ''}in ${nameIn(objects.lists, id, 'a deleted list')}`
@@ -48,7 +48,7 @@ export function optionsOf(objects: BoardObjects): readonly { name: string; optio
   const both = (key: string, id: string): Option[] =>
     [`${key}:${id}`, `-${key}:${id}`].map((term) => ({ term, label: termText(term, objects)! }))
   return [
-    { name: 'State', options: Object.entries(plain).map(([term, label]) => ({ term, label })) },
+    { name: 'State', options: Object.entries(stateConditions).map(([term, label]) => ({ term, label })) },
     { name: 'Labels', options: objects.labels.flatMap((one) => both('label', one.id)) },
     { name: 'Lists', options: objects.lists.flatMap((one) => both('list', one.id)) },
     { name: 'People', options: objects.people.flatMap((one) => both('member', one.id)) },

@@ -298,9 +298,9 @@ export class BoardPage {
 
   /** Reports whether the person may change the board. If not, a toast says why. */
   mayEdit(): boolean {
-    const why = this.blocked
-    if (why) toast(why)
-    return !why
+    const reason = this.blocked
+    if (reason) toast(reason)
+    return !reason
   }
 
   card(id: string): Card | undefined {
@@ -342,11 +342,11 @@ export class BoardPage {
   }
 
   /** Moves the focus to the card next to those that are removed. */
-  focusBeside(gone: readonly Card[]): void {
-    const card = gone.find((c) => c.id === this.focused)
+  focusBeside(removed: readonly Card[]): void {
+    const card = removed.find((c) => c.id === this.focused)
     if (!card) return
     const order = this.visible(card.listId)
-    const rest = order.filter((id) => !gone.some((c) => c.id === id))
+    const rest = order.filter((id) => !removed.some((c) => c.id === id))
     const at = order.slice(0, order.indexOf(card.id)).filter((id) => rest.includes(id)).length
     const next = rest[Math.min(at, rest.length - 1)] ?? null
     void tick().then(() => this.focus(next))

@@ -2,14 +2,14 @@
 import type { Card, DueInput, LabelColor, Position } from '../../api/types'
 import { temporaryId } from '../../lib/id'
 import { positionOf } from '../../state/boardData'
-import { inputOf, redated, type Redate } from '../../state/due'
+import { inputOf, withDates, type DateChange } from '../../state/due'
 import { operation, type CopyChoices, type Dropped, type Operation } from '../../state/operations'
 import { toast } from '../../state/toasts.svelte'
 import type { BoardPage } from './boardPage.svelte'
 import { cardsText, droppedText, isAtPosition } from './toastText'
 
 /** A list of this or another board. */
-export type Place = { boardId: string; boardName: string; listId: string; listName: string }
+export type TargetList = { boardId: string; boardName: string; listId: string; listName: string }
 
 export class CardActions {
   constructor(private readonly page: BoardPage) {}
@@ -30,19 +30,19 @@ export class CardActions {
       }),
     )
     let last: string | null = null
-    const acts: Operation[] = []
+    const operations: Operation[] = []
     for (const c of cards) {
       const at: Position = last ? { after: last } : position
       const same = !last && c.listId === listId && isAtPosition(this.page.view.order.get(listId) ?? [], c.id, position)
-      if (!same) acts.push(operation('move_card', { cardId: c.id, listId, position: at }))
+      if (!same) operations.push(operation('move_card', { cardId: c.id, listId, position: at }))
       last = c.id
     }
-    if (acts.length === 0) return
+    if (operations.length === 0) return
     const name = this.page.view.lists.get(listId)?.name ?? ''
     const text = `${cardsText(cards)} moved to ${name}`
     const undo = { text, operations: back }
-    if (withToast) this.page.store.doWithToast(acts, undo)
-    else this.page.store.do(acts, undo)
+    if (withToast) this.page.store.doWithToast(operations, undo)
+    else this.page.store.do(operations, undo)
   }
 
   archive(ids: readonly string[]): void {
@@ -125,20 +125,20 @@ export class CardActions {
     if (cards.length === 0) return
     const remove = cards.every(has)
     const changed = cards.filter((c) => has(c) === remove)
-    const act = (c: Card, off: boolean) => operation(kind, { cardId: c.id, [off ? 'remove' : 'add']: [id] })
+    const change = (c: Card, off: boolean) => operation(kind, { cardId: c.id, [off ? 'remove' : 'add']: [id] })
     this.page.store.do(
-      changed.map((c) => act(c, remove)),
-      { text, operations: changed.map((c) => act(c, !remove)) },
+      changed.map((c) => change(c, remove)),
+      { text, operations: changed.map((c) => change(c, !remove)) },
     )
   }
 
   /** Sets the due date, the start date or both. An omitted date is unchanged; null removes it. */
-  setDates(ids: readonly string[], to: Redate): void {
+  setDates(ids: readonly string[], to: DateChange): void {
     if (!this.page.mayEdit()) return
     const cards = this.#all(ids)
     if (cards.length === 0) return
     this.page.store.do(
-      cards.map((c) => datesOf(c.id, redated(c, to))),
+      cards.map((c) => datesOf(c.id, withDates(c, to))),
       {
         text: to.due === undefined ? 'start date changed' : 'due date changed',
         operations: cards.map((c) => datesOf(c.id, inputOf(c))),
@@ -159,13 +159,13 @@ export class CardActions {
       return null
     }
     let at = position
-    const acts: Operation[] = []
+    const operations: Operation[] = []
     const ids: string[] = []
     const { labels, people } = this.page.filter
     for (const title of titles) {
       const id = temporaryId()
       // Make the new card match an active filter.
-      acts.push(
+      operations.push(
         operation('create_card', {
           id,
           listId,
@@ -178,7 +178,7 @@ export class CardActions {
       ids.push(id)
       at = { after: id }
     }
-    this.page.store.do(acts, {
+    this.page.store.do(operations, {
       text: titles.length === 1 ? 'card added' : `${titles.length} cards added`,
       operations: ids.map((id) => operation('archive_card', { cardId: id })),
     })
@@ -186,7 +186,7 @@ export class CardActions {
   }
 
   /** Copies a card below itself, or to a list of this or another board. */
-  async copy(id: string, to?: Place, choices: CopyChoices = {}, position?: Position): Promise<void> {
+  async copy(id: string, to?: TargetList, choices: CopyChoices = {}, position?: Position): Promise<void> {
     if (!this.page.mayEdit()) return
     const copy = temporaryId()
     const here = !to || to.boardId === this.page.store.id
@@ -195,16 +195,16 @@ export class CardActions {
       text: to ? `Card copied to ${here ? to.listName : `${to.boardName} › ${to.listName}`}` : 'Card copied',
       operations: [operation('archive_card', { cardId: copy })],
     }
-    const made = await this.page.store.request(
+    const created = await this.page.store.request(
       'copy_card',
       { id: copy, cardId: id, position: at, ...(to ? { listId: to.listId } : {}), ...choices },
       undo,
     )
-    if (made) this.page.store.history.showToast(undo)
+    if (created) this.page.store.history.showToast(undo)
   }
 
   /** Moves cards to a list of another board, and reports labels and people they lost. */
-  async moveToBoard(ids: readonly string[], to: Place, position: Position): Promise<void> {
+  async moveToBoard(ids: readonly string[], to: TargetList, position: Position): Promise<void> {
     if (!this.page.mayEdit()) return
     const { store, view } = this.page
     const cards = this.#all(ids)
@@ -218,12 +218,12 @@ export class CardActions {
     this.page.focusBeside(cards)
     this.page.selected.clear()
     let last: string | null = null
-    const asked = cards.map((c) => {
+    const requests = cards.map((c) => {
       const at: Position = last ? { after: last } : position
       last = c.id
       return store.request('move_card_to_board', { cardId: c.id, boardId: to.boardId, listId: to.listId, position: at })
     })
-    const moved = (await Promise.all(asked)).flatMap((dropped, i) => (dropped ? [{ dropped, back: back[i]! }] : []))
+    const moved = (await Promise.all(requests)).flatMap((dropped, i) => (dropped ? [{ dropped, back: back[i]! }] : []))
     if (moved.length === 0) return
     const undo = {
       text: `${cardsText(cards)} moved to ${to.boardName} › ${to.listName}`,

@@ -63,11 +63,11 @@ export class ListActions {
     const { store } = this.page
     const id = temporaryId()
     const undo = { text: `List copied as ${text}`, operations: [operation('archive_list', { listId: id })] }
-    const made = await store.request('copy_list', { id, listId, name: text, position: { after: listId } }, undo)
-    if (!made) return
-    if (isJob(made)) {
+    const created = await store.request('copy_list', { id, listId, name: text, position: { after: listId } }, undo)
+    if (!created) return
+    if (isJob(created)) {
       store.history.drop((step) => step === undo)
-      this.followCopy(made)
+      this.followCopy(created)
       return
     }
     store.history.showToast(undo)

@@ -4,7 +4,7 @@ import { getContext, setContext, tick } from 'svelte'
 import type { HomeBoard } from '../../api/contract'
 import { addMonths, longDay, monthText, rangeText, shortDay, weekNumber, weekOf, weeksOfMonth } from '../../lib/days'
 import { address, go } from '../../lib/router.svelte'
-import { addDays, inputOf, redated, resolve, shifted, spanOf, wallClock, type Redate } from '../../state/due'
+import { addDays, inputOf, withDates, resolve, shifted, spanOf, wallClock, type DateChange } from '../../state/due'
 import { session } from '../../state/session.svelte'
 import { toast } from '../../state/toasts.svelte'
 import type { DueInput } from '../../api/types'
@@ -38,8 +38,8 @@ export class CalendarPage {
 
   constructor(readonly workspaceId: string) {
     this.store = new CalendarStore(workspaceId, this.zone)
-    const kept = localStorage.getItem(trayKey)
-    this.tray = kept === null ? innerWidth >= roomForTray : kept === 'yes' && innerWidth >= leastForTray
+    const stored = localStorage.getItem(trayKey)
+    this.tray = stored === null ? innerWidth >= roomForTray : stored === 'yes' && innerWidth >= leastForTray
   }
 
   // -- state in the address --
@@ -190,11 +190,11 @@ export class CalendarPage {
     const was = inputOf(card)
     const own = end === 'due' ? was.dueTime : was.startTime
     const to = { date: day, ...(own ? { time: own } : {}) }
-    this.#set(card, redated(card, end === 'due' ? { due: to } : { start: to }))
+    this.#set(card, withDates(card, end === 'due' ? { due: to } : { start: to }))
   }
 
-  setDates(card: CalendarCard, to: Redate): void {
-    this.#set(card, redated(card, to))
+  setDates(card: CalendarCard, to: DateChange): void {
+    this.#set(card, withDates(card, to))
   }
 
   clear(card: CalendarCard): void {

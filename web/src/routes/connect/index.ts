@@ -3,5 +3,5 @@
 // explain a refused request without a sign-in.
 export const routes = [
   { path: '/oauth/authorize', load: () => import('./Authorize.svelte'), open: true },
-  { path: '/oauth/device', load: () => import('./DeviceSignIn.svelte'), alone: true },
+  { path: '/oauth/device', load: () => import('./DeviceSignIn.svelte'), standalone: true },
 ]

@@ -11,13 +11,13 @@ export function notificationFeed(limit: number, unread: () => boolean) {
   let next = $state<string | undefined>()
   let generation = 0
 
-  const ask = (cursor?: string) =>
+  const fetchPage = (cursor?: string) =>
     body(app.GET('/notifications', { params: { query: { limit, cursor, unread: unread() || undefined } } }))
 
   async function load(): Promise<void> {
     const mine = ++generation
     try {
-      const response = await ask()
+      const response = await fetchPage()
       if (mine !== generation) return
       items = response.data
       next = response.nextCursor
@@ -36,7 +36,7 @@ export function notificationFeed(limit: number, unread: () => boolean) {
   async function more(): Promise<void> {
     const mine = generation
     try {
-      const response = await ask(next)
+      const response = await fetchPage(next)
       if (mine !== generation) return
       items = [...(items ?? []), ...response.data]
       next = response.nextCursor

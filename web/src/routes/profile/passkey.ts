@@ -8,7 +8,7 @@ const parser = (): FromJSON | null =>
   typeof PublicKeyCredential === 'function' ? (PublicKeyCredential as unknown as FromJSON) : null
 
 /** Reports whether this browser can parse passkey options from JSON. */
-export function passkeysHere(): boolean {
+export function passkeysSupported(): boolean {
   return !!parser()?.parseCreationOptionsFromJSON && !!parser()?.parseRequestOptionsFromJSON
 }
 

@@ -13,8 +13,8 @@ export const scopeLabels: readonly { value: Scope; label: string; text: string }
 
 /** "Read and write", "Read, write and administer". */
 export function scopesText(scopes: readonly string[]): string {
-  const words = scopeLabels.filter((s) => scopes.includes(s.value)).map((s) => s.label.toLowerCase())
-  const text = new Intl.ListFormat('en', { type: 'conjunction' }).format(words).replace(', and', ' and')
+  const labels = scopeLabels.filter((s) => scopes.includes(s.value)).map((s) => s.label.toLowerCase())
+  const text = new Intl.ListFormat('en', { type: 'conjunction' }).format(labels).replace(', and', ' and')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 

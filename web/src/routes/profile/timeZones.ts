@@ -19,8 +19,8 @@ export function zoneOf(id: string, now: Date): Zone {
   const [region = id, ...rest] = id.replaceAll('_', ' ').split('/')
   const offset = offsetOf(id, now)
   const [, sign, hours, minutes] = /([+−-])(\d\d):?(\d\d)?/.exec(offset) ?? ['', '+', '0', '0']
-  const apart = (Number(hours) * 60 + Number(minutes || 0)) * (sign === '+' ? 1 : -1)
-  return { id, place: rest.join(', ') || region, region: rest.length ? region : '', offset, minutes: apart }
+  const offsetMinutes = (Number(hours) * 60 + Number(minutes || 0)) * (sign === '+' ? 1 : -1)
+  return { id, place: rest.join(', ') || region, region: rest.length ? region : '', offset, minutes: offsetMinutes }
 }
 
 function offsetOf(timeZone: string, now: Date): string {

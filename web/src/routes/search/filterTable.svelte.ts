@@ -64,7 +64,7 @@ export class FilterTable {
   }
 
   async #page(more: boolean): Promise<void> {
-    const mine = ++this.#generation
+    const current = ++this.#generation
     this.loading = true
     // Reload as many cards as are shown.
     const limit = more ? pageSize : Math.min(200, Math.max(pageSize, this.cards?.length ?? 0))
@@ -78,16 +78,16 @@ export class FilterTable {
       const response = await body(
         api.GET('/saved-filters/{filterId}/cards', { params: { path: { filterId: this.#filterId }, query } }),
       )
-      if (mine !== this.#generation) return
+      if (current !== this.#generation) return
       const before = more ? (this.cards ?? []) : []
       this.cards = [...before, ...response.data.filter((c) => !before.some((b) => b.id === c.id))]
       this.next = response.nextCursor
       this.problem = null
       for (const card of response.data) void this.#loadBoard(card.boardId)
     } catch (thrown) {
-      if (mine === this.#generation) this.problem = reason(thrown)
+      if (current === this.#generation) this.problem = reason(thrown)
     } finally {
-      if (mine === this.#generation) this.loading = false
+      if (current === this.#generation) this.loading = false
     }
   }
 

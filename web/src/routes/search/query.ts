@@ -203,13 +203,13 @@ export function without(text: string, term: { offset: number; length: number }):
   return `${before.trimEnd()} ${after.trimStart()}`.trim()
 }
 
-export type QueryError = { text: string; term?: string; offers: { label: string; query: string }[] }
+export type QueryError = { text: string; term?: string; suggestions: { label: string; query: string }[] }
 
 /** Parses an error message about a query into a sentence, the invalid term and suggestions to replace it. */
 export function queryErrorOf(message: string, query: string): QueryError {
   const [, sentence = message, offset] = /^(?:\w+: )?(.*?)(?: \(at offset (\d+)\))?\.$/s.exec(message) ?? []
   const text = `${sentence.replace(/\.$/, '')}.`
-  if (offset === undefined) return { text, offers: [] }
+  if (offset === undefined) return { text, suggestions: [] }
   const at = new TextDecoder().decode(new TextEncoder().encode(query).slice(0, Number(offset))).length
   const { from } = wordAt(query, at)
   const length = /^(?:[^\s"]|"(?:\\.|[^"\\])*"?)*/.exec(query.slice(from))![0].length
@@ -218,11 +218,11 @@ export function queryErrorOf(message: string, query: string): QueryError {
   const values = /^\w+ (takes|needs a value)/.test(sentence)
     ? keys.find((k) => k.key === key?.toLowerCase())?.values
     : []
-  const offers = (values ?? []).map(([value]) => {
+  const suggestions = (values ?? []).map(([value]) => {
     const label = `${minus}${key}:${value}`
     return { label, query: query.slice(0, from) + label + query.slice(from + length) }
   })
-  return { text, term, offers }
+  return { text, term, suggestions }
 }
 
 const keyLabels: Record<string, string> = {
@@ -255,7 +255,7 @@ export function termText(term: { key: string; negated: boolean; values: readonly
   value: string
 } {
   const inThePast = ['created', 'updated', 'completed'].includes(term.key)
-  const words = term.values.map((v) => {
+  const texts = term.values.map((v) => {
     if (/^\d+$/.test(v)) return inThePast ? `the last ${v} days` : `within ${v} days`
     if (term.key === 'sort') return v.startsWith('-') ? `${v.slice(1)}, descending` : v
     return v.replaceAll('_', ' ')
@@ -264,7 +264,7 @@ export function termText(term: { key: string; negated: boolean; values: readonly
   const not = term.negated ? 'not' : ''
   return {
     key: (term.key === 'is' ? [key, not] : [not, key]).filter(Boolean).join(' '),
-    value: words.join(' or ') || term.text,
+    value: texts.join(' or ') || term.text,
   }
 }
 

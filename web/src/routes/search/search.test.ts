@@ -125,20 +125,24 @@ describe('an error', () => {
   it('is a sentence about a term, with the allowed values', () => {
     const found = queryErrorOf('q: is takes open, done (or both) (at offset 11).', 'Zürich -is:nonsense "a b"')
     expect(found).toMatchObject({ text: 'is takes open, done (or both).', term: '-is:nonsense' })
-    expect(found.offers[0]).toEqual({ label: '-is:open', query: 'Zürich -is:open "a b"' })
+    expect(found.suggestions[0]).toEqual({ label: '-is:open', query: 'Zürich -is:open "a b"' })
   })
   it('covers a whole quoted value', () => {
     const found = queryErrorOf(
       'q: after a quoted value, label needs a space (at offset 14).',
       'label:"a \\" b"c is:open',
     )
-    expect(found).toEqual({ text: 'after a quoted value, label needs a space.', term: 'label:"a \\" b"c', offers: [] })
+    expect(found).toEqual({
+      text: 'after a quoted value, label needs a space.',
+      term: 'label:"a \\" b"c',
+      suggestions: [],
+    })
   })
   it('offers nothing if no value is wrong', () => {
-    expect(queryErrorOf('q: sort may be given only once (at offset 9).', 'sort:due sort:due').offers).toEqual([])
+    expect(queryErrorOf('q: sort may be given only once (at offset 9).', 'sort:due sort:due').suggestions).toEqual([])
     expect(queryErrorOf('Can’t reach the server. Check your connection.', 'due:x')).toEqual({
       text: 'Can’t reach the server. Check your connection.',
-      offers: [],
+      suggestions: [],
     })
   })
 })

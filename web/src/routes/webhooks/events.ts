@@ -41,13 +41,13 @@ export const eventText = (kind: string): string =>
 
 /** "All events", "Card created and card moved", "Card created, card moved and 3 more". */
 export function eventsText(kinds: readonly string[]): string {
-  const asked = kinds.filter((k) => k !== 'webhook.test')
-  if (asked.length === eventKinds.length) return 'All events'
-  if (asked.length === 0) return 'Test events only'
-  const words = asked.slice(0, asked.length > 3 ? 2 : 3).map((k, i) => (i ? lower(eventText(k)) : eventText(k)))
-  const rest = asked.length - words.length
-  if (rest > 0) words.push(`${rest} more`)
-  return words.length === 1 ? words[0]! : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+  const selected = kinds.filter((k) => k !== 'webhook.test')
+  if (selected.length === eventKinds.length) return 'All events'
+  if (selected.length === 0) return 'Test events only'
+  const texts = selected.slice(0, selected.length > 3 ? 2 : 3).map((k, i) => (i ? lower(eventText(k)) : eventText(k)))
+  const rest = selected.length - texts.length
+  if (rest > 0) texts.push(`${rest} more`)
+  return texts.length === 1 ? texts[0]! : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`
 }
 
 const lower = (text: string) => text.charAt(0).toLowerCase() + text.slice(1)

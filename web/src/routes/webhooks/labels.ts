@@ -3,7 +3,7 @@ import type { Delivery, Webhook } from '../../api/contract'
 import type { IconName } from '../../ui/icons'
 
 export type Tone = 'plain' | 'accent' | 'warn' | 'danger' | 'good'
-export type State = { tone: Tone; label: string; why: string; icon?: IconName }
+export type State = { tone: Tone; label: string; reason: string; icon?: IconName }
 
 const times = (n: number) => (n === 1 ? 'once' : `${n} times`)
 
@@ -11,57 +11,60 @@ const times = (n: number) => (n === 1 ? 'once' : `${n} times`)
 export function stateOf(w: Webhook): State {
   switch (w.offReason) {
     case 'paused':
-      return { tone: 'plain', label: 'Paused', why: 'Someone paused it. Events are not queued while it is paused.' }
+      return { tone: 'plain', label: 'Paused', reason: 'Someone paused it. Events are not queued while it is paused.' }
     case 'failures':
       return {
         tone: 'danger',
         label: 'Turned off',
         icon: 'warn',
-        why: 'Ten deliveries in a row failed. When the receiver works again, turn the webhook on.',
+        reason: 'Ten deliveries in a row failed. When the receiver works again, turn the webhook on.',
       }
     case 'gone':
       return {
         tone: 'danger',
         label: 'Turned off',
         icon: 'warn',
-        why: 'The receiver responded with 410 Gone, which asks to stop deliveries. Turn the webhook on only if that was a mistake.',
+        reason:
+          'The receiver responded with 410 Gone, which asks to stop deliveries. Turn the webhook on only if that was a mistake.',
       }
     case 'owner':
       return {
         tone: 'warn',
         label: 'Turned off',
         icon: 'warn',
-        why: 'Its owner can no longer manage the board or workspace. The person who turns it on becomes its owner.',
+        reason: 'Its owner can no longer manage the board or workspace. The person who turns it on becomes its owner.',
       }
     case 'plan':
       return {
         tone: 'warn',
         label: 'Turned off',
         icon: 'warn',
-        why: 'The plan’s limit was reached when it was restored from the trash. Delete another webhook, then turn this one on.',
+        reason:
+          'The plan’s limit was reached when it was restored from the trash. Delete another webhook, then turn this one on.',
       }
     case 'trash':
       return {
         tone: 'plain',
         label: 'Paused',
-        why: 'Its board is in the trash. It turns on again when the board is restored.',
+        reason: 'Its board is in the trash. It turns on again when the board is restored.',
       }
   }
   if (w.heldUntil) {
-    const why = 'The receiver asked for a pause. Deliveries wait until it ends. Waiting does not count as an attempt.'
-    return { tone: 'warn', label: 'Held', icon: 'warn', why }
+    const reason =
+      'The receiver asked for a pause. Deliveries wait until it ends. Waiting does not count as an attempt.'
+    return { tone: 'warn', label: 'Held', icon: 'warn', reason }
   }
   if (w.heldSince) {
-    const why =
+    const reason =
       'The receiver is failing. One delivery at a time is retried. For the others, waiting does not count as an attempt.'
-    return { tone: 'warn', label: 'Held', icon: 'warn', why }
+    return { tone: 'warn', label: 'Held', icon: 'warn', reason }
   }
   if (w.failures > 0) {
     const what = w.failures === 1 ? 'delivery' : `${w.failures} deliveries`
-    const why = `The last ${what} failed. After ten in a row, the webhook is turned off.`
-    return { tone: 'warn', label: `Failed ${times(w.failures)} in a row`, icon: 'warn', why }
+    const reason = `The last ${what} failed. After ten in a row, the webhook is turned off.`
+    return { tone: 'warn', label: `Failed ${times(w.failures)} in a row`, icon: 'warn', reason }
   }
-  return { tone: 'good', label: 'On', why: 'Working.' }
+  return { tone: 'good', label: 'On', reason: 'Working.' }
 }
 
 const platforms: Record<string, string> = {

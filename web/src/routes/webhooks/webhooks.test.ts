@@ -39,10 +39,10 @@ describe('a webhook', () => {
     expect(stateOf(hook({ failures: 3, heldSince: '2026-11-21T09:00:00Z' })).label).toBe('Held')
     expect(stateOf(hook({ failures: 10, offReason: 'failures' })).tone).toBe('danger')
     expect(stateOf(hook({ offReason: 'paused' })).label).toBe('Paused')
-    expect(stateOf(hook({ offReason: 'trash' })).why).toContain('in the trash')
-    expect(stateOf(hook({ offReason: 'plan' })).why).toContain('The plan’s limit was reached')
+    expect(stateOf(hook({ offReason: 'trash' })).reason).toContain('in the trash')
+    expect(stateOf(hook({ offReason: 'plan' })).reason).toContain('The plan’s limit was reached')
     const held = { heldSince: '2026-11-21T09:00:00Z', heldUntil: '2026-11-21T09:01:00Z' }
-    expect(stateOf(hook(held)).why).toContain('asked for a pause')
+    expect(stateOf(hook(held)).reason).toContain('asked for a pause')
   })
   it('is named by its host if it has no name', () => {
     expect(webhookName(hook({}))).toBe('hooks.example.com')

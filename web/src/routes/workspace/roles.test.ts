@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { roleLockReason, givable, removalLockReason } from './roles'
+import { roleLockReason, assignableRoles, removalLockReason } from './roles'
 import { countsText } from './upload'
 
 const owner = { role: 'owner' as const }
@@ -14,8 +14,8 @@ describe('roles', () => {
   })
   it('let only owners change owners', () => {
     expect(roleLockReason(owner, 'admin', [owner, owner])).toBe('Only owners can change the role of an owner.')
-    expect(givable('admin')).not.toContain('owner')
-    expect(givable('member')).toEqual([])
+    expect(assignableRoles('admin')).not.toContain('owner')
+    expect(assignableRoles('member')).toEqual([])
   })
   it('let everybody leave except the last owner', () => {
     expect(removalLockReason(member, true, 'member', [owner, member])).toBeNull()

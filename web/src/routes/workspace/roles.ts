@@ -14,19 +14,19 @@ export const roles = Object.keys(roleLabels) as WorkspaceRole[]
 export const managesMembers = (role: WorkspaceRole | undefined) => role === 'owner' || role === 'admin'
 
 /** Returns the roles that a person can assign. Only owners can make owners. */
-export function givable(mine: WorkspaceRole): WorkspaceRole[] {
-  return mine === 'owner' ? roles : mine === 'admin' ? roles.filter((r) => r !== 'owner') : []
+export function assignableRoles(ownRole: WorkspaceRole): WorkspaceRole[] {
+  return ownRole === 'owner' ? roles : ownRole === 'admin' ? roles.filter((r) => r !== 'owner') : []
 }
 
 /** Returns why a member's role cannot be changed, or null if it can. */
 export function roleLockReason(
   member: Pick<Member, 'role'>,
-  mine: WorkspaceRole,
+  ownRole: WorkspaceRole,
   all: readonly Pick<Member, 'role'>[],
 ): string | null {
-  if (!managesMembers(mine)) return 'Only owners and admins can change roles.'
+  if (!managesMembers(ownRole)) return 'Only owners and admins can change roles.'
   if (member.role !== 'owner') return null
-  if (mine !== 'owner') return 'Only owners can change the role of an owner.'
+  if (ownRole !== 'owner') return 'Only owners can change the role of an owner.'
   return all.filter((m) => m.role === 'owner').length === 1
     ? 'You are the only owner. Make someone else an owner before you leave.'
     : null
@@ -36,9 +36,9 @@ export function roleLockReason(
 export function removalLockReason(
   member: Pick<Member, 'role'>,
   self: boolean,
-  mine: WorkspaceRole,
+  ownRole: WorkspaceRole,
   all: readonly Pick<Member, 'role'>[],
 ): string | null {
   if (self && member.role !== 'owner') return null
-  return roleLockReason(member, mine, all)
+  return roleLockReason(member, ownRole, all)
 }

@@ -20,7 +20,7 @@ export type Note = { what: string; count: number; examples: string[] | null }
 export type Report = { boards: Imported[] | null; savedFilters: number; notes: Note[] | null }
 
 /** Progress of an import: the fraction of bytes sent, then the number of records written. */
-export type Far = { sent: number; done: number; total: number }
+export type UploadProgress = { sent: number; done: number; total: number }
 /** An upload ends with the report, or with the job if it was cancelled or takes very long. */
 export type Upload = { done: Promise<Report | Job>; stop: () => void }
 
@@ -28,7 +28,12 @@ export type Upload = { done: Promise<Report | Job>; stop: () => void }
 export class Stopped extends Error {}
 
 /** Uploads a file and retries if the server is unreachable. The idempotency key makes the import happen once. */
-export function upload(workspaceId: string, kind: Kind, file: Blob, onprogress: (far: Far) => void): Upload {
+export function upload(
+  workspaceId: string,
+  kind: Kind,
+  file: Blob,
+  onprogress: (progress: UploadProgress) => void,
+): Upload {
   const key = randomId()
   let request: XMLHttpRequest | null = null
   let stopped = false
@@ -43,7 +48,7 @@ export function upload(workspaceId: string, kind: Kind, file: Blob, onprogress: 
       } catch (thrown) {
         if (!(thrown instanceof ApiError) || (thrown.status > 0 && !unavailable.includes(thrown.status))) throw thrown
       }
-      await new Promise((over) => setTimeout(over, pause * (0.7 + Math.random())))
+      await new Promise((done) => setTimeout(done, pause * (0.7 + Math.random())))
       if (stopped) throw new Stopped()
     }
     return attempt()
@@ -61,10 +66,10 @@ function sent(
   kind: Kind,
   file: Blob,
   key: string,
-  onprogress: (far: Far) => void,
+  onprogress: (progress: UploadProgress) => void,
 ): Promise<Report | Job> {
-  const far: Far = { sent: 0, done: 0, total: 0 }
-  const report = (to: Partial<Far>) => onprogress({ ...Object.assign(far, to) })
+  const progress: UploadProgress = { sent: 0, done: 0, total: 0 }
+  const report = (to: Partial<UploadProgress>) => onprogress({ ...Object.assign(progress, to) })
   return new Promise((resolve, reject) => {
     request.open('POST', `/api/app/v1/workspaces/${encodeURIComponent(workspaceId)}/import?format=${kind}`)
     request.setRequestHeader('Content-Type', 'application/json')
