@@ -3,7 +3,7 @@
 // title.
 import { type Page } from '@playwright/test'
 import { axe, expect, test } from './fixtures'
-import { mains, screens, settle, show } from './screens'
+import { mainScreens, screens, settle, show } from './screens'
 
 test.use({ signedIn: false, quiet: true, contextOptions: { reducedMotion: 'reduce' } })
 
@@ -23,10 +23,10 @@ const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile:
 for (const [size, options] of Object.entries({ desk, phone })) {
   test.describe(size, () => {
     test.use(options)
-    for (const screen of size === 'desk' ? screens : mains) {
+    for (const screen of size === 'desk' ? screens : mainScreens) {
       test(screen.name, async ({ page, expected }) => {
         test.slow()
-        if (screen.fails) expected.push(/./)
+        if (screen.expectFailures) expected.push(/./)
         await show(page, screen)
         for (const colorScheme of ['light', 'dark'] as const) {
           await page.emulateMedia({ colorScheme })

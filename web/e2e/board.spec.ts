@@ -195,7 +195,7 @@ test('changes by other people appear at once', async ({ page, world }) => {
 })
 
 test('a change is painted before the server responds', async ({ page, world }) => {
-  const go = await hold(page, '**/cards/*/move')
+  const release = await hold(page, '**/cards/*/move')
   await page.keyboard.press('j')
   const took: number[] = []
   for (const [key, doing] of [
@@ -208,5 +208,5 @@ test('a change is painted before the server responds', async ({ page, world }) =
     await expect.poll(() => titles(page, 'Doing')).toEqual(doing)
   }
   expect(Math.min(...took)).toBeLessThan(100)
-  go()
+  release()
 })

@@ -47,8 +47,8 @@ const cell = (page: Page, day: number) => page.locator(`[data-day="2031-05-${Str
 const bar = (page: Page, title: string) => page.locator('[data-item]').filter({ hasText: title })
 const tray = (page: Page) => page.getByRole('complementary', { name: /^No date/ })
 
-async function open(page: Page, plan: Plan, more = ''): Promise<void> {
-  await page.goto(`/workspaces/${plan.workspaceId}/calendar?date=2031-05-14${more}`)
+async function open(page: Page, plan: Plan, query = ''): Promise<void> {
+  await page.goto(`/workspaces/${plan.workspaceId}/calendar?date=2031-05-14${query}`)
   await expect(bar(page, 'One')).toBeVisible()
 }
 
@@ -87,7 +87,7 @@ test('a mouse drags a card to another day, and undo brings it back', async ({ pa
 
 test('a span moves as a whole, wherever it is held, and its end can be dragged', async ({ page, plan }) => {
   await open(page, plan)
-  // Held on its second day, the 7th.
+  // Drag it by its second day, the 7th.
   await drag(page, bar(page, 'Two'), cell(page, 21), 0.5)
   await expect.poll(() => plan.dates(plan.cards.Two!)).toBe('2031-05-20 to 2031-05-22')
   const box = (await bar(page, 'Two').boundingBox())!
@@ -223,8 +223,8 @@ test('a full day shows how many more cards it has, lists them, and allows draggi
     })
   }
   await open(page, plan)
-  const more = cell(page, 14).getByRole('button', { name: /more on Wednesday 14 May/ })
-  await more.click()
+  const query = cell(page, 14).getByRole('button', { name: /more on Wednesday 14 May/ })
+  await query.click()
   const list = page.getByRole('dialog', { name: 'Wednesday 14 May 2031' })
   await expect(list.getByRole('listitem')).toHaveCount(10)
   expect(await axe(page)).toEqual([])
@@ -232,7 +232,7 @@ test('a full day shows how many more cards it has, lists them, and allows draggi
   await expect(cell(page, 29).locator('[data-item]')).toContainText('Part 9')
   await expect(list).toBeHidden()
   // No bar overlaps the line with the number of further cards.
-  const line = (await more.boundingBox())!
+  const line = (await query.boundingBox())!
   for (const one of await cell(page, 14).locator('a[data-item]').all()) {
     const { y, height } = (await one.boundingBox())!
     expect(y + height).toBeLessThanOrEqual(line.y + 1)
@@ -264,7 +264,7 @@ test('only selected boards are shown, and none whose calendar is off', async ({ 
   await expect(bar(page, 'One')).toHaveCount(0)
   await expect(page).toHaveURL(new RegExp(`board=${other}`))
   await expect(page.getByText('Elsewhere · Calendar')).toBeVisible()
-  // No card of this board is without a date.
+  // Every card of this board has a date.
   await page.keyboard.press('Escape')
   await expect(page.getByRole('button', { name: /^No date/ })).toHaveText('No date')
   await openTray(page)
@@ -314,7 +314,7 @@ test('changes made offline are sent when the server is back', async ({ page, pla
 })
 
 test('a move is painted before the server responds', async ({ page, plan }) => {
-  const go = await hold(page, '**/cards/*/due')
+  const release = await hold(page, '**/cards/*/due')
   await open(page, plan)
   await tabTo(cell(page, 14))
   await page.keyboard.press('ArrowDown')
@@ -329,7 +329,7 @@ test('a move is painted before the server responds', async ({ page, plan }) => {
     await expect(cell(page, day).locator('[data-item]')).toBeFocused()
   }
   expect(Math.min(...took)).toBeLessThan(100)
-  go()
+  release()
 })
 
 test.describe('on a phone', () => {

@@ -122,11 +122,11 @@ test('a status update starts with a summary of the week, is posted, and appears 
 })
 
 test('a status update posted before the stream opened appears once it is open', async ({ page, world }) => {
-  const go = await hold(page, '**/live?*')
+  const release = await hold(page, '**/live?*')
   await page.goto(`/boards/${world.boardId}/status`)
   await expect(page.getByText('No status updates yet')).toBeVisible()
   await world.post(`/boards/${world.boardId}/status-updates`, { status: 'on_track', title: 'All is well' })
-  go()
+  release()
   await expect(page.getByRole('article', { name: 'All is well' })).toBeVisible()
 })
 
@@ -285,7 +285,7 @@ test('two exports run at a time; a third waits for its turn', async ({ page, wor
   for (const name of ['Second', 'Third']) await world.post('/boards', { workspaceId: world.workspaceId, name })
   const held: (() => void)[] = []
   await page.route('**/api/public/v1/boards/*/export', async (route) => {
-    await new Promise<void>((go) => held.push(go))
+    await new Promise<void>((release) => held.push(release))
     await route.continue()
   })
   await page.goto(`/workspaces/${world.workspaceId}/import`)

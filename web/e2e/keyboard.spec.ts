@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type JSHandle, type Locator, type Page } from '@playwright/test'
 import { expect, test } from './fixtures'
-import { mains, screens, show } from './screens'
+import { mainScreens, screens, show } from './screens'
 import { stage } from './stage'
 
 test.use({ signedIn: false, contextOptions: { reducedMotion: 'reduce' } })
@@ -13,16 +13,16 @@ test.use({ signedIn: false, contextOptions: { reducedMotion: 'reduce' } })
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** Moves to the next control, and reports its problems and whether all controls were visited. */
-function look(page: Page): Promise<{ wrong: string[]; over: boolean }> {
+function checkNextControl(page: Page): Promise<{ problems: string[]; done: boolean }> {
   return page.evaluate(() => {
     const { reached } = globalThis as unknown as { reached: Set<Element> }
     const at = document.activeElement
-    if (!at || at === document.body || at.matches('dialog, .inside')) return { wrong: [], over: false }
+    if (!at || at === document.body || at.matches('dialog, .inside')) return { problems: [], done: false }
     // Tab also moves through the parts of a date field.
-    if (reached.has(at)) return { wrong: [], over: !at.matches('input[type=date]') }
+    if (reached.has(at)) return { problems: [], done: !at.matches('input[type=date]') }
     reached.add(at)
-    const wrong: string[] = []
-    const which = `${at.tagName.toLowerCase()}.${at.className} “${at.textContent.trim().slice(0, 40)}”`
+    const problems: string[] = []
+    const description = `${at.tagName.toLowerCase()}.${at.className} “${at.textContent.trim().slice(0, 40)}”`
     // The ring is on the control, or on the element that represents a visually hidden control.
     const near = [at, at.parentElement, at.nextElementSibling, at.closest('label')]
     const ring = near.some((box) => {
@@ -30,17 +30,17 @@ function look(page: Page): Promise<{ wrong: string[]; over: boolean }> {
       const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(box)
       return outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2 && !/, 0\)$|transparent/.test(outlineColor)
     })
-    if (!ring) wrong.push(`${which} shows no ring`)
+    if (!ring) problems.push(`${description} shows no ring`)
     const { top, left, bottom, right, width } = at.getBoundingClientRect()
     if (width > 1 && (bottom < 1 || right < 1 || top > innerHeight - 1 || left > innerWidth - 1)) {
-      wrong.push(`${which} is out of view`)
+      problems.push(`${description} is out of view`)
     }
-    return { wrong, over: false }
+    return { problems, done: false }
   })
 }
 
 /** The reached controls that have no accessible name. */
-function nameless(page: Page): Promise<string[]> {
+function unnamedControls(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     type Axe = {
       setup: (at: Element) => void
@@ -56,7 +56,7 @@ function nameless(page: Page): Promise<string[]> {
 }
 
 /** The element that contains the focus: an open popover, or an open dialog, or the page. */
-function where(page: Page): Promise<JSHandle<HTMLElement>> {
+function focusContainer(page: Page): Promise<JSHandle<HTMLElement>> {
   return page.evaluateHandle(() => {
     const dialog = [...document.querySelectorAll<HTMLElement>('dialog[open]')].at(-1)
     return document.querySelector<HTMLElement>('[popover]:popover-open:not(.tip)') ?? dialog ?? document.body
@@ -64,36 +64,36 @@ function where(page: Page): Promise<JSHandle<HTMLElement>> {
 }
 
 /** Controls that Tab did not reach. Radio buttons and menus are navigated with arrow keys. */
-function missed(room: HTMLElement): string[] {
+function unreachedControls(container: HTMLElement): string[] {
   const { reached } = globalThis as unknown as { reached: Set<Element> }
   const controls = 'a[href], button:enabled, input:enabled, select:enabled, textarea:enabled, summary'
-  return [...room.querySelectorAll<HTMLElement>(controls)]
+  return [...container.querySelectorAll<HTMLElement>(controls)]
     .filter((one) => one.tabIndex >= 0 && !reached.has(one) && one.checkVisibility({ visibilityProperty: true }))
     .filter((one) => !one.matches('[type=radio], [role=menuitem], [role=menuitemradio]'))
     .map((one) => `${one.tagName.toLowerCase()}.${one.className} ${one.getAttribute('aria-label') ?? one.textContent}`)
 }
 
-for (const screen of mains) {
+for (const screen of mainScreens) {
   test(`Tab reaches every control of ${screen.name}`, async ({ page }) => {
     test.slow()
     await show(page, screen)
     await page.evaluate(axeSource)
     await page.evaluate(() => Object.assign(globalThis, { reached: new Set() }))
-    const wrong: string[] = []
-    const room = await where(page)
+    const problems: string[] = []
+    const container = await focusContainer(page)
     for (let steps = 0; steps < 150; steps++) {
       await page.keyboard.press('Tab')
-      const step = await look(page)
-      wrong.push(...step.wrong)
-      if (step.over) break
+      const step = await checkNextControl(page)
+      problems.push(...step.problems)
+      if (step.done) break
     }
-    expect(wrong).toEqual([])
-    expect(await nameless(page)).toEqual([])
-    expect(await room.evaluate(missed)).toEqual([])
+    expect(problems).toEqual([])
+    expect(await unnamedControls(page)).toEqual([])
+    expect(await container.evaluate(unreachedControls)).toEqual([])
   })
 }
 
-const gives: Record<string, (page: Page, cardId: string) => Locator> = {
+const openers: Record<string, (page: Page, cardId: string) => Locator> = {
   'home-menu': (page) => page.getByRole('button', { name: 'Demo Person' }),
   'new-board': (page) => page.getByRole('button', { name: 'New board' }).first(),
   'new-board-from-a-template': (page) => page.getByRole('button', { name: 'Templates' }).first(),
@@ -107,7 +107,7 @@ const gives: Record<string, (page: Page, cardId: string) => Locator> = {
   'token-new': (page) => page.getByRole('button', { name: 'New token' }),
 }
 
-for (const [name, back] of Object.entries(gives)) {
+for (const [name, opener] of Object.entries(openers)) {
   test(`Escape closes ${name} and returns the focus`, async ({ page }) => {
     await show(
       page,
@@ -115,7 +115,7 @@ for (const [name, back] of Object.entries(gives)) {
     )
     await page.keyboard.press('Escape')
     await expect(page.locator('dialog[open], [popover]:popover-open:not(.tip)')).toHaveCount(0)
-    await expect(back(page, (await stage()).cardId)).toBeFocused()
+    await expect(opener(page, (await stage()).cardId)).toBeFocused()
   })
 }
 

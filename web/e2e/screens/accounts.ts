@@ -8,14 +8,14 @@ async function signUp(page: Page): Promise<void> {
 }
 
 export const accounts: readonly Screen[] = [
-  { name: 'sign-in', route: '/sign-in', who: 'nobody', at: () => '/sign-in' },
+  { name: 'sign-in', route: '/sign-in', person: 'nobody', path: () => '/sign-in' },
   {
     name: 'sign-in-refused',
-    fails: true,
+    expectFailures: true,
     route: '/sign-in',
-    who: 'nobody',
-    at: () => '/sign-in',
-    then: async (page) => {
+    person: 'nobody',
+    path: () => '/sign-in',
+    steps: async (page) => {
       await page.getByLabel('Email address').fill('ines@example.com')
       await page.getByLabel('Password').fill('not this one')
       await page.keyboard.press('Enter')
@@ -24,11 +24,11 @@ export const accounts: readonly Screen[] = [
   },
   {
     name: 'sign-in-expired',
-    fails: true,
+    expectFailures: true,
     route: '/sign-in',
-    at: () => '/my-cards',
-    shows: (page) => page.getByRole('heading', { level: 1 }),
-    then: async (page) => {
+    path: () => '/my-cards',
+    ready: (page) => page.getByRole('heading', { level: 1 }),
+    steps: async (page) => {
       await page.context().clearCookies()
       await page.getByRole('link', { name: 'Search' }).first().dispatchEvent('click')
       await page.reload()
@@ -38,16 +38,16 @@ export const accounts: readonly Screen[] = [
   {
     name: 'sign-up',
     route: '/sign-up',
-    who: 'nobody',
-    at: () => '/sign-up',
-    then: signUp,
+    person: 'nobody',
+    path: () => '/sign-up',
+    steps: signUp,
   },
   {
     name: 'sign-up-check-your-mail',
     route: '/sign-up',
-    who: 'nobody',
-    at: () => '/sign-up',
-    then: async (page) => {
+    person: 'nobody',
+    path: () => '/sign-up',
+    steps: async (page) => {
       await signUp(page)
       await page.keyboard.press('Enter')
       await expect(page.getByRole('heading', { name: 'Check your email' })).toBeVisible()
@@ -56,27 +56,33 @@ export const accounts: readonly Screen[] = [
   {
     name: 'first-account',
     route: '/first',
-    who: 'nobody',
-    at: () => '/first#K7Q2M4XW3ZB5N6VD8RJHF9TCGP',
-    then: signUp,
+    person: 'nobody',
+    path: () => '/first#K7Q2M4XW3ZB5N6VD8RJHF9TCGP',
+    steps: signUp,
   },
-  { name: 'first-account-incomplete', route: '/first', who: 'nobody', at: () => '/first' },
-  { name: 'signed-in', route: '/signed-in', at: () => '/signed-in' },
-  { name: 'signed-in-not', route: '/signed-in', who: 'nobody', at: () => '/signed-in' },
-  { name: 'verify', route: '/verify', who: 'nobody', at: () => '/verify#secret' },
-  { name: 'reset', route: '/reset', who: 'nobody', at: () => '/reset' },
+  { name: 'first-account-incomplete', route: '/first', person: 'nobody', path: () => '/first' },
+  { name: 'signed-in', route: '/signed-in', path: () => '/signed-in' },
+  { name: 'signed-in-not', route: '/signed-in', person: 'nobody', path: () => '/signed-in' },
+  { name: 'verify', route: '/verify', person: 'nobody', path: () => '/verify#secret' },
+  { name: 'reset', route: '/reset', person: 'nobody', path: () => '/reset' },
   {
     name: 'reset-check-your-mail',
     route: '/reset',
-    who: 'nobody',
-    at: () => '/reset',
-    then: async (page) => {
+    person: 'nobody',
+    path: () => '/reset',
+    steps: async (page) => {
       await page.getByLabel('Email address').fill('ines@example.com')
       await page.keyboard.press('Enter')
       await expect(page.getByRole('heading', { name: 'Check your email' })).toBeVisible()
     },
   },
-  { name: 'reset-new-password', route: '/reset', who: 'nobody', at: () => '/reset#secret' },
-  { name: 'invitation', route: '/invitation', who: 'nobody', at: (s) => `/invitation#${s.invitation}` },
-  { name: 'invitation-none', fails: true, route: '/invitation', who: 'nobody', at: () => '/invitation#wrong' },
+  { name: 'reset-new-password', route: '/reset', person: 'nobody', path: () => '/reset#secret' },
+  { name: 'invitation', route: '/invitation', person: 'nobody', path: (s) => `/invitation#${s.invitation}` },
+  {
+    name: 'invitation-none',
+    expectFailures: true,
+    route: '/invitation',
+    person: 'nobody',
+    path: () => '/invitation#wrong',
+  },
 ]

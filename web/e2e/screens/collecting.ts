@@ -5,48 +5,48 @@ export const collecting: readonly Screen[] = [
   {
     name: 'plan',
     route: '/workspaces/:workspaceId/plan',
-    at: (s) => `/workspaces/${s.workspaceId}/plan`,
-    shows: (page) => page.getByRole('heading', { name: 'All plans' }),
+    path: (s) => `/workspaces/${s.workspaceId}/plan`,
+    ready: (page) => page.getByRole('heading', { name: 'All plans' }),
   },
   {
     name: 'plan-of-a-small-one',
     route: '/workspaces/:workspaceId/plan',
-    who: 'founder',
-    at: (s) => `/workspaces/${s.empty.workspaceId}/plan`,
-    shows: (page) => page.getByRole('heading', { name: 'Business plan' }),
+    person: 'founder',
+    path: (s) => `/workspaces/${s.empty.workspaceId}/plan`,
+    ready: (page) => page.getByRole('heading', { name: 'Business plan' }),
   },
   {
     name: 'organizations',
     route: '/organizations',
-    at: () => '/organizations',
-    shows: (page) => page.getByRole('combobox', { name: /^Plan of/ }).first(),
+    path: () => '/organizations',
+    ready: (page) => page.getByRole('combobox', { name: /^Plan of/ }).first(),
   },
   {
     name: 'organizations-none-found',
     route: '/organizations',
-    at: () => '/organizations?q=zeppelin',
-    shows: (page) => page.getByText('No organizations match').last(),
+    path: () => '/organizations?q=zeppelin',
+    ready: (page) => page.getByText('No organizations match').last(),
   },
   {
     name: 'organizations-of-no-operator',
     route: '/organizations',
-    who: 'founder',
-    at: () => '/organizations',
-    shows: (page) => page.getByText('Page not found'),
+    person: 'founder',
+    path: () => '/organizations',
+    ready: (page) => page.getByText('Page not found'),
     title: /Page not found/,
   },
   {
     name: 'status-updates',
     route: '/boards/:boardId/status',
-    at: (s) => `/boards/${s.boardId}/status`,
-    shows: (page) => page.getByRole('article').first(),
+    path: (s) => `/boards/${s.boardId}/status`,
+    ready: (page) => page.getByRole('article').first(),
   },
   {
     name: 'status-updates-writing',
     route: '/boards/:boardId/status',
-    at: (s) => `/boards/${s.boardId}/status`,
-    shows: (page) => page.getByRole('article').first(),
-    then: async (page) => {
+    path: (s) => `/boards/${s.boardId}/status`,
+    ready: (page) => page.getByRole('article').first(),
+    steps: async (page) => {
       await button(page, 'Write update').click()
       await expect(page.getByText('Draft from')).toBeVisible()
     },
@@ -54,22 +54,22 @@ export const collecting: readonly Screen[] = [
   {
     name: 'status-updates-none',
     route: '/boards/:boardId/status',
-    who: 'founder',
-    at: (s) => `/boards/${s.empty.boardId}/status`,
-    shows: (page) => page.getByText('No status updates yet'),
+    person: 'founder',
+    path: (s) => `/boards/${s.empty.boardId}/status`,
+    ready: (page) => page.getByText('No status updates yet'),
   },
   {
     name: 'filter-table',
     route: '/saved-filters/:filterId',
-    at: (s) => `/saved-filters/${s.filters.whole}`,
-    shows: (page) => page.getByRole('gridcell').first(),
+    path: (s) => `/saved-filters/${s.filters.whole}`,
+    ready: (page) => page.getByRole('gridcell').first(),
   },
   {
     name: 'filter-table-labels',
     route: '/saved-filters/:filterId',
-    at: (s) => `/saved-filters/${s.filters.whole}`,
-    shows: (page) => page.getByRole('gridcell').first(),
-    then: async (page) => {
+    path: (s) => `/saved-filters/${s.filters.whole}`,
+    ready: (page) => page.getByRole('gridcell').first(),
+    steps: async (page) => {
       await expect(page.locator('[data-cell="0-4"]')).toHaveAttribute('aria-readonly', 'false')
       await page.locator('[data-cell="0-4"]').press('Enter')
       await expect(dialog(page)).toBeVisible()
@@ -78,15 +78,15 @@ export const collecting: readonly Screen[] = [
   {
     name: 'filter-table-broken',
     route: '/saved-filters/:filterId',
-    at: (s) => `/saved-filters/${s.filters.broken}`,
-    shows: (page) => page.getByText('This filter is broken.'),
+    path: (s) => `/saved-filters/${s.filters.broken}`,
+    ready: (page) => page.getByText('This filter is broken.'),
   },
   {
     name: 'filter-table-edit',
     route: '/saved-filters/:filterId',
-    at: (s) => `/saved-filters/${s.filters.broken}`,
-    shows: (page) => page.getByText('This filter is broken.'),
-    then: async (page) => {
+    path: (s) => `/saved-filters/${s.filters.broken}`,
+    ready: (page) => page.getByText('This filter is broken.'),
+    steps: async (page) => {
       await button(page, 'Fix filter').click()
       await expect(dialog(page)).toBeVisible()
     },
@@ -94,15 +94,15 @@ export const collecting: readonly Screen[] = [
   {
     name: 'templates',
     route: '/workspaces/:workspaceId/templates',
-    at: (s) => `/workspaces/${s.workspaceId}/templates`,
-    shows: (page) => button(page, 'Preview A launch, as we do it').first(),
+    path: (s) => `/workspaces/${s.workspaceId}/templates`,
+    ready: (page) => button(page, 'Preview A launch, as we do it').first(),
   },
   {
     name: 'templates-preview',
     route: '/workspaces/:workspaceId/templates',
-    at: (s) => `/workspaces/${s.workspaceId}/templates`,
-    shows: (page) => button(page, 'Preview A launch, as we do it').first(),
-    then: async (page) => {
+    path: (s) => `/workspaces/${s.workspaceId}/templates`,
+    ready: (page) => button(page, 'Preview A launch, as we do it').first(),
+    steps: async (page) => {
       await page
         .getByRole('button', { name: /^Preview/ })
         .last()
@@ -113,9 +113,9 @@ export const collecting: readonly Screen[] = [
   {
     name: 'templates-save',
     route: '/workspaces/:workspaceId/templates',
-    at: (s) => `/workspaces/${s.workspaceId}/templates`,
-    shows: (page) => button(page, 'Preview A launch, as we do it').first(),
-    then: async (page) => {
+    path: (s) => `/workspaces/${s.workspaceId}/templates`,
+    ready: (page) => button(page, 'Preview A launch, as we do it').first(),
+    steps: async (page) => {
       await button(page, 'Save a board as template').click()
       await expect(dialog(page)).toBeVisible()
     },
@@ -123,8 +123,8 @@ export const collecting: readonly Screen[] = [
   {
     name: 'templates-none-of-ones-own',
     route: '/workspaces/:workspaceId/templates',
-    who: 'founder',
-    at: (s) => `/workspaces/${s.empty.workspaceId}/templates`,
-    shows: (page) => page.getByText('No templates yet'),
+    person: 'founder',
+    path: (s) => `/workspaces/${s.empty.workspaceId}/templates`,
+    ready: (page) => page.getByText('No templates yet'),
   },
 ]

@@ -2,13 +2,13 @@ import { expect } from '@playwright/test'
 import { button, dialog, type Screen } from './screen'
 
 export const home: readonly Screen[] = [
-  { name: 'home', route: '/', at: () => '/', shows: (page) => button(page, 'New board').first() },
+  { name: 'home', route: '/', path: () => '/', ready: (page) => button(page, 'New board').first() },
   {
     name: 'home-menu',
     route: '/',
-    at: () => '/',
-    shows: (page) => button(page, 'New board').first(),
-    then: async (page) => {
+    path: () => '/',
+    ready: (page) => button(page, 'New board').first(),
+    steps: async (page) => {
       const menu = button(page, 'Menu')
       if (await menu.isVisible()) await menu.click()
       await button(page, 'Demo Person').click()
@@ -18,16 +18,16 @@ export const home: readonly Screen[] = [
   {
     name: 'home-of-a-newcomer',
     route: '/',
-    who: 'newcomer',
-    at: () => '/',
-    shows: (page) => page.getByRole('heading', { level: 2 }),
+    person: 'newcomer',
+    path: () => '/',
+    ready: (page) => page.getByRole('heading', { level: 2 }),
   },
   {
     name: 'new-workspace',
     route: '/',
-    who: 'newcomer',
-    at: () => '/',
-    then: async (page) => {
+    person: 'newcomer',
+    path: () => '/',
+    steps: async (page) => {
       await button(page, 'New workspace').last().click()
       await expect(dialog(page)).toBeVisible()
     },
@@ -35,8 +35,8 @@ export const home: readonly Screen[] = [
   {
     name: 'new-board',
     route: '/',
-    at: () => '/',
-    then: async (page) => {
+    path: () => '/',
+    steps: async (page) => {
       await button(page, 'New board').first().click()
       await expect(dialog(page)).toBeVisible()
     },
@@ -44,8 +44,8 @@ export const home: readonly Screen[] = [
   {
     name: 'new-board-from-a-template',
     route: '/',
-    at: () => '/',
-    then: async (page) => {
+    path: () => '/',
+    steps: async (page) => {
       await button(page, 'Templates').first().click()
       await expect(dialog(page).getByRole('radio').first()).toBeAttached()
     },
@@ -53,9 +53,9 @@ export const home: readonly Screen[] = [
   {
     name: 'palette',
     route: '/',
-    at: () => '/',
-    shows: (page) => button(page, 'New board').first(),
-    then: async (page) => {
+    path: () => '/',
+    ready: (page) => button(page, 'New board').first(),
+    steps: async (page) => {
       await page.keyboard.press('Control+k')
       await expect(dialog(page)).toBeVisible()
       await page.keyboard.type('p')
@@ -65,9 +65,9 @@ export const home: readonly Screen[] = [
   {
     name: 'keys',
     route: '/',
-    at: () => '/',
-    shows: (page) => button(page, 'New board').first(),
-    then: async (page) => {
+    path: () => '/',
+    ready: (page) => button(page, 'New board').first(),
+    steps: async (page) => {
       await page.keyboard.press('?')
       await expect(dialog(page)).toBeVisible()
     },

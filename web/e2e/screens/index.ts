@@ -36,16 +36,16 @@ export const screens: readonly Screen[] = [
 ]
 
 /** The first screen of each route, which gets all checks. */
-export const mains = screens.filter((one, i) => screens.findIndex((other) => other.route === one.route) === i)
+export const mainScreens = screens.filter((one, i) => screens.findIndex((other) => other.route === one.route) === i)
 
 /** Opens a screen on a page. */
 export async function show(page: Page, screen: Screen): Promise<void> {
   const s = await stage()
-  await enter(page, screen.who ?? 'demo')
-  await screen.first?.(page)
-  await page.goto(server().url + screen.at(s))
-  await expect((screen.shows ?? ((p) => p.getByRole('heading').first()))(page)).toBeVisible({ timeout: 15_000 })
-  await screen.then?.(page, s)
+  await enter(page, screen.person ?? 'demo')
+  await screen.prepare?.(page)
+  await page.goto(server().url + screen.path(s))
+  await expect((screen.ready ?? ((p) => p.getByRole('heading').first()))(page)).toBeVisible({ timeout: 15_000 })
+  await screen.steps?.(page, s)
   await expect(page.locator('.skeleton')).toHaveCount(0)
   await page.evaluate(() => document.fonts.ready.then(() => undefined))
   await settle(page)
@@ -54,7 +54,7 @@ export async function show(page: Page, screen: Screen): Promise<void> {
 /** Waits until the page is painted and animations have ended, for at most a second. */
 export async function settle(page: Page): Promise<void> {
   await page.evaluate(async () => {
-    const frame = () => new Promise((timeToPaint) => requestAnimationFrame(timeToPaint))
+    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
     const still = async () => {
       await frame()
       await Promise.allSettled(document.getAnimations().map((animation) => animation.finished))

@@ -5,30 +5,30 @@ export const notifications: readonly Screen[] = [
   {
     name: 'notifications',
     route: '/notifications',
-    at: () => '/notifications',
-    shows: (page) => page.getByRole('link', { name: /commented/ }).first(),
+    path: () => '/notifications',
+    ready: (page) => page.getByRole('link', { name: /commented/ }).first(),
   },
   {
     name: 'notifications-none',
     route: '/notifications',
-    who: 'newcomer',
-    at: () => '/notifications',
-    shows: (page) => page.getByText('No notifications yet'),
+    person: 'newcomer',
+    path: () => '/notifications',
+    ready: (page) => page.getByText('No notifications yet'),
   },
   {
     name: 'notifications-failed',
-    fails: true,
+    expectFailures: true,
     route: '/notifications',
-    at: () => '/notifications',
-    first: failing('**/app/v1/notifications**'),
-    shows: (page) => page.getByText('Notifications could not be loaded'),
+    path: () => '/notifications',
+    prepare: failing('**/app/v1/notifications**'),
+    ready: (page) => page.getByText('Notifications could not be loaded'),
   },
   {
     name: 'notifications-panel',
     route: '/',
-    at: () => '/',
-    shows: (page) => page.getByRole('heading').first(),
-    then: async (page) => {
+    path: () => '/',
+    ready: (page) => page.getByRole('heading').first(),
+    steps: async (page) => {
       if ((page.viewportSize()?.width ?? 1000) < 640) {
         // On a phone there is no room for the panel: the bell opens the page.
         await button(page, 'Menu').click()
@@ -47,15 +47,15 @@ export const notifications: readonly Screen[] = [
   {
     name: 'notification-settings',
     route: '/profile/notifications',
-    at: () => '/profile/notifications',
-    shows: (page) => page.getByLabel('Daily email'),
+    path: () => '/profile/notifications',
+    ready: (page) => page.getByLabel('Daily email'),
   },
   {
     name: 'calendar-feed',
     route: '/profile/notifications',
-    who: 'founder',
-    at: () => '/profile/notifications',
-    then: async (page) => {
+    person: 'founder',
+    path: () => '/profile/notifications',
+    steps: async (page) => {
       await page
         .getByRole('button', { name: /^(Create calendar feed|Replace address)$/ })
         .first()
@@ -64,5 +64,5 @@ export const notifications: readonly Screen[] = [
       await expect(button(page, 'Delete feed')).toBeVisible()
     },
   },
-  { name: 'unsubscribe', route: '/unsubscribe', who: 'nobody', at: () => '/unsubscribe?token=abc' },
+  { name: 'unsubscribe', route: '/unsubscribe', person: 'nobody', path: () => '/unsubscribe?token=abc' },
 ]

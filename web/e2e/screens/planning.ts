@@ -9,41 +9,41 @@ export const planning: readonly Screen[] = [
   {
     name: 'calendar',
     route: '/workspaces/:workspaceId/calendar',
-    at: calendar,
-    shows: bars,
+    path: calendar,
+    ready: bars,
     title: /^\w+ \d{4} · Calendar/,
   },
   {
     name: 'calendar-week',
     route: '/workspaces/:workspaceId/calendar',
-    at: (s) => `${calendar(s)}?view=week`,
-    shows: bars,
+    path: (s) => `${calendar(s)}?view=week`,
+    ready: bars,
   },
   {
     name: 'calendar-of-a-board',
     route: '/workspaces/:workspaceId/calendar',
-    at: (s) => `${calendar(s)}?board=${s.boardId}&done=false`,
-    shows: bars,
+    path: (s) => `${calendar(s)}?board=${s.boardId}&done=false`,
+    ready: bars,
   },
   {
     name: 'calendar-empty',
     route: '/workspaces/:workspaceId/calendar',
-    at: (s) => `${calendar(s)}?date=2031-05-10`,
-    shows: (page) => page.getByRole('heading', { level: 1, name: 'May 2031' }),
+    path: (s) => `${calendar(s)}?date=2031-05-10`,
+    ready: (page) => page.getByRole('heading', { level: 1, name: 'May 2031' }),
   },
   {
     name: 'calendar-none',
-    fails: true,
+    expectFailures: true,
     route: '/workspaces/:workspaceId/calendar',
-    who: 'newcomer',
-    at: calendar,
+    person: 'newcomer',
+    path: calendar,
   },
   {
     name: 'calendar-menu',
     route: '/workspaces/:workspaceId/calendar',
-    at: (s) => `${calendar(s)}?view=week`,
-    shows: items,
-    then: async (page) => {
+    path: (s) => `${calendar(s)}?view=week`,
+    ready: items,
+    steps: async (page) => {
       await items(page).click({ button: 'right' })
       await expect(page.getByRole('menu')).toBeVisible()
     },
@@ -51,9 +51,9 @@ export const planning: readonly Screen[] = [
   {
     name: 'calendar-dates',
     route: '/workspaces/:workspaceId/calendar',
-    at: (s) => `${calendar(s)}?view=week`,
-    shows: items,
-    then: async (page) => {
+    path: (s) => `${calendar(s)}?view=week`,
+    ready: items,
+    steps: async (page) => {
       await items(page).focus()
       await page.keyboard.press('d')
       await expect(page.getByRole('dialog', { name: /^Dates of/ }).getByRole('grid')).toBeVisible()
@@ -62,23 +62,23 @@ export const planning: readonly Screen[] = [
   {
     name: 'calendar-boards',
     route: '/workspaces/:workspaceId/calendar',
-    at: calendar,
-    shows: bars,
-    then: (page) => button(page, 'All boards').click(),
+    path: calendar,
+    ready: bars,
+    steps: (page) => button(page, 'All boards').click(),
   },
   {
     name: 'dashboard',
     route: '/workspaces/:workspaceId/dashboard',
-    at: (s) => `/workspaces/${s.workspaceId}/dashboard`,
-    shows: (page) => page.getByRole('region', { name: 'By board' }),
+    path: (s) => `/workspaces/${s.workspaceId}/dashboard`,
+    ready: (page) => page.getByRole('region', { name: 'By board' }),
     title: /^Dashboard/,
   },
   {
     name: 'dashboard-tables',
     route: '/workspaces/:workspaceId/dashboard',
-    at: (s) => `/workspaces/${s.workspaceId}/dashboard`,
-    shows: (page) => page.getByRole('region', { name: 'By board' }),
-    then: async (page) => {
+    path: (s) => `/workspaces/${s.workspaceId}/dashboard`,
+    ready: (page) => page.getByRole('region', { name: 'By board' }),
+    steps: async (page) => {
       for (const of of ['Created and completed', 'By board', 'By list', 'By person', 'By label']) {
         await button(page, `Table of ${of}`).click()
       }
@@ -88,8 +88,8 @@ export const planning: readonly Screen[] = [
   {
     name: 'dashboard-of-an-empty-board',
     route: '/workspaces/:workspaceId/dashboard',
-    who: 'founder',
-    at: (s) => `/workspaces/${s.empty.workspaceId}/dashboard`,
-    shows: (page) => page.getByRole('heading', { level: 1 }),
+    person: 'founder',
+    path: (s) => `/workspaces/${s.empty.workspaceId}/dashboard`,
+    ready: (page) => page.getByRole('heading', { level: 1 }),
   },
 ]

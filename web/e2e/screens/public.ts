@@ -7,19 +7,19 @@ export const publicPages: readonly Screen[] = [
   {
     name: 'public',
     route: '/p/:key',
-    who: 'nobody',
-    at: (s) => s.publicPage,
-    shows: heading,
-    then: (page) => expect(page.getByText('Tell us')).toBeVisible(),
+    person: 'nobody',
+    path: (s) => s.publicPage,
+    ready: heading,
+    steps: (page) => expect(page.getByText('Tell us')).toBeVisible(),
   },
   {
     name: 'public-card',
     route: '/p/:key',
-    who: 'nobody',
-    at: (s) => s.publicPage,
-    shows: heading,
+    person: 'nobody',
+    path: (s) => s.publicPage,
+    ready: heading,
     title: /^Launch of the new site/,
-    then: async (page) => {
+    steps: async (page) => {
       await page.getByRole('link', { name: /Write the press release/ }).click()
       await expect(dialog(page).getByText('asked Lena')).toBeVisible()
     },
@@ -27,31 +27,37 @@ export const publicPages: readonly Screen[] = [
   {
     name: 'public-submit',
     route: '/p/:key',
-    who: 'nobody',
-    at: (s) => s.publicPage,
-    shows: heading,
+    person: 'nobody',
+    path: (s) => s.publicPage,
+    ready: heading,
     title: /^Launch of the new site/,
-    then: async (page) => {
+    steps: async (page) => {
       await button(page, 'Submit a card').click()
       await page.getByLabel('Title').fill('A map of the venue')
     },
   },
-  { name: 'public-none', fails: true, route: '/p/:key', who: 'nobody', at: () => '/p/AAAAAAAAAAAAAAAAAAAAAAAAAA' },
+  {
+    name: 'public-none',
+    expectFailures: true,
+    route: '/p/:key',
+    person: 'nobody',
+    path: () => '/p/AAAAAAAAAAAAAAAAAAAAAAAAAA',
+  },
   {
     name: 'public-unreachable',
-    fails: true,
+    expectFailures: true,
     route: '/p/:key',
-    who: 'nobody',
-    at: (s) => s.publicPage,
-    first: unreachable('**/public-page'),
+    person: 'nobody',
+    path: (s) => s.publicPage,
+    prepare: unreachable('**/public-page'),
   },
   {
     name: 'board-settings-public',
     route: '/boards/:boardId',
-    at: (s) => `/boards/${s.boardId}`,
-    shows: cards,
+    path: (s) => `/boards/${s.boardId}`,
+    ready: cards,
     title: /^Launch of the new site/,
-    then: async (page) => {
+    steps: async (page) => {
       await button(page, 'Board menu').click()
       await page.getByRole('menuitem', { name: 'Board settings…' }).click()
       const address = dialog(page).getByLabel('Page address')

@@ -8,16 +8,16 @@ export type Screen = {
   /** Its route pattern; empty if it has none. */
   route: string
   /** The signed-in person; the demo person if absent. */
-  who?: Who
-  at: (s: Stage) => string
+  person?: Who
+  path: (s: Stage) => string
   /** An element that is visible once the page is loaded; the first heading if absent. */
-  shows?: (page: Page) => Locator
+  ready?: (page: Page) => Locator
   /** The steps from the page to the screen. */
-  then?: (page: Page, s: Stage) => Promise<void>
+  steps?: (page: Page, s: Stage) => Promise<void>
   /** Whether the screen shows failed requests. */
-  fails?: boolean
+  expectFailures?: boolean
   /** Steps before the page is loaded. */
-  first?: (page: Page) => Promise<unknown>
+  prepare?: (page: Page) => Promise<unknown>
   /** The window title without the product's name; the heading if absent. */
   title?: RegExp
 }

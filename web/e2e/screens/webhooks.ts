@@ -5,28 +5,28 @@ export const webhooks: readonly Screen[] = [
   {
     name: 'webhooks',
     route: '/workspaces/:workspaceId/webhooks',
-    at: (s) => `/workspaces/${s.workspaceId}/webhooks`,
-    shows: (page) => page.getByText('Deploy bot').first(),
+    path: (s) => `/workspaces/${s.workspaceId}/webhooks`,
+    ready: (page) => page.getByText('Deploy bot').first(),
   },
   {
     name: 'webhooks-none',
     route: '/workspaces/:workspaceId/webhooks',
-    who: 'founder',
-    at: (s) => `/workspaces/${s.empty.workspaceId}/webhooks`,
-    shows: (page) => page.getByText('No webhooks yet'),
+    person: 'founder',
+    path: (s) => `/workspaces/${s.empty.workspaceId}/webhooks`,
+    ready: (page) => page.getByText('No webhooks yet'),
   },
   {
     name: 'webhooks-of-a-board',
     route: '/boards/:boardId/webhooks',
-    at: (s) => `/boards/${s.boardId}/webhooks`,
-    shows: (page) => page.getByText('Deploy bot').first(),
+    path: (s) => `/boards/${s.boardId}/webhooks`,
+    ready: (page) => page.getByText('Deploy bot').first(),
   },
   {
     name: 'webhook-new',
     route: '/boards/:boardId/webhooks',
-    at: (s) => `/boards/${s.boardId}/webhooks`,
-    shows: (page) => page.getByText('Deploy bot').first(),
-    then: async (page) => {
+    path: (s) => `/boards/${s.boardId}/webhooks`,
+    ready: (page) => page.getByText('Deploy bot').first(),
+    steps: async (page) => {
       await button(page, 'New webhook').first().click()
       await expect(dialog(page)).toBeVisible()
     },
@@ -34,19 +34,19 @@ export const webhooks: readonly Screen[] = [
   {
     name: 'webhook',
     route: '/webhooks/:webhookId',
-    at: (s) => `/webhooks/${s.webhookId}`,
-    shows: (page) => page.getByText('Deploy bot').first(),
+    path: (s) => `/webhooks/${s.webhookId}`,
+    ready: (page) => page.getByText('Deploy bot').first(),
   },
   {
     name: 'deliveries',
     route: '/webhooks/:webhookId/deliveries',
-    at: (s) => `/webhooks/${s.webhookId}/deliveries`,
-    shows: (page) => page.getByRole('list', { name: 'Deliveries' }).getByRole('listitem').first(),
+    path: (s) => `/webhooks/${s.webhookId}/deliveries`,
+    ready: (page) => page.getByRole('list', { name: 'Deliveries' }).getByRole('listitem').first(),
   },
   {
     name: 'audit',
     route: '/workspaces/:workspaceId/audit',
-    at: (s) => `/workspaces/${s.workspaceId}/audit`,
-    shows: (page) => page.getByRole('list', { name: 'Entries' }).getByRole('listitem').first(),
+    path: (s) => `/workspaces/${s.workspaceId}/audit`,
+    ready: (page) => page.getByRole('list', { name: 'Entries' }).getByRole('listitem').first(),
   },
 ]

@@ -17,15 +17,15 @@ export const workspace: readonly Screen[] = [
   {
     name: 'members',
     route: '/workspaces/:workspaceId/members',
-    at: (s) => `/workspaces/${s.workspaceId}/members`,
-    shows: (page) => page.getByText('Jonas Lindqvist'),
+    path: (s) => `/workspaces/${s.workspaceId}/members`,
+    ready: (page) => page.getByText('Jonas Lindqvist'),
   },
   {
     name: 'members-invite',
     route: '/workspaces/:workspaceId/members',
-    at: (s) => `/workspaces/${s.workspaceId}/members`,
-    shows: (page) => page.getByText('Jonas Lindqvist'),
-    then: (page) =>
+    path: (s) => `/workspaces/${s.workspaceId}/members`,
+    ready: (page) => page.getByText('Jonas Lindqvist'),
+    steps: (page) =>
       page
         .getByRole('textbox')
         .first()
@@ -34,63 +34,63 @@ export const workspace: readonly Screen[] = [
   {
     name: 'members-alone',
     route: '/workspaces/:workspaceId/members',
-    who: 'founder',
-    at: (s) => `/workspaces/${s.empty.workspaceId}/members`,
+    person: 'founder',
+    path: (s) => `/workspaces/${s.empty.workspaceId}/members`,
   },
   {
     name: 'archive',
     route: '/workspaces/:workspaceId/archive',
-    at: (s) => `/workspaces/${s.workspaceId}/archive`,
-    shows: (page) => page.getByText('Spring campaign').last(),
+    path: (s) => `/workspaces/${s.workspaceId}/archive`,
+    ready: (page) => page.getByText('Spring campaign').last(),
   },
   {
     name: 'archive-of-a-board',
     route: '/workspaces/:workspaceId/archive',
-    at: (s) => `/workspaces/${s.workspaceId}/archive?board=${s.boardId}`,
-    shows: (page) => page.getByText('Postcards for the old customers'),
+    path: (s) => `/workspaces/${s.workspaceId}/archive?board=${s.boardId}`,
+    ready: (page) => page.getByText('Postcards for the old customers'),
   },
   {
     name: 'archive-empty',
     route: '/workspaces/:workspaceId/archive',
-    who: 'founder',
-    at: (s) => `/workspaces/${s.empty.workspaceId}/archive`,
-    shows: (page) => page.getByText('No archived boards'),
+    person: 'founder',
+    path: (s) => `/workspaces/${s.empty.workspaceId}/archive`,
+    ready: (page) => page.getByText('No archived boards'),
   },
   {
     name: 'trash',
     route: '/workspaces/:workspaceId/trash',
-    at: (s) => `/workspaces/${s.workspaceId}/trash`,
-    shows: (page) => page.getByText('Old newsletter'),
+    path: (s) => `/workspaces/${s.workspaceId}/trash`,
+    ready: (page) => page.getByText('Old newsletter'),
   },
   {
     name: 'trash-empty',
     route: '/workspaces/:workspaceId/trash',
-    who: 'founder',
-    at: (s) => `/workspaces/${s.empty.workspaceId}/trash`,
-    shows: (page) => page.getByText('The trash is empty'),
+    person: 'founder',
+    path: (s) => `/workspaces/${s.empty.workspaceId}/trash`,
+    ready: (page) => page.getByText('The trash is empty'),
   },
   {
     name: 'archive-at-its-board',
     route: '/boards/:boardId/archive',
-    at: (s) => `/boards/${s.boardId}/archive`,
-    shows: (page) => page.getByRole('heading', { level: 1, name: 'Archive' }),
+    path: (s) => `/boards/${s.boardId}/archive`,
+    ready: (page) => page.getByRole('heading', { level: 1, name: 'Archive' }),
   },
   {
     name: 'settings-of-a-workspace',
     route: '/workspaces/:workspaceId/settings',
-    at: (s) => `/workspaces/${s.workspaceId}/settings`,
-    shows: (page) => page.getByRole('heading', { level: 1, name: 'Settings' }),
+    path: (s) => `/workspaces/${s.workspaceId}/settings`,
+    ready: (page) => page.getByRole('heading', { level: 1, name: 'Settings' }),
   },
   {
     name: 'import',
     route: '/workspaces/:workspaceId/import',
-    at: (s) => `/workspaces/${s.workspaceId}/import`,
-    shows: (page) => page.getByText('Download').first(),
+    path: (s) => `/workspaces/${s.workspaceId}/import`,
+    ready: (page) => page.getByText('Download').first(),
   },
   {
     name: 'import-imports-and-copies',
     route: '/workspaces/:workspaceId/import',
-    first: (page) =>
+    prepare: (page) =>
       page.route('**/workspaces/*/jobs?*', (route) =>
         route.fulfill({
           json: {
@@ -102,7 +102,7 @@ export const workspace: readonly Screen[] = [
           },
         }),
       ),
-    at: (s) => `/workspaces/${s.workspaceId}/import`,
-    shows: (page) => page.getByText('It is too large.'),
+    path: (s) => `/workspaces/${s.workspaceId}/import`,
+    ready: (page) => page.getByText('It is too large.'),
   },
 ]

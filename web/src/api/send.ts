@@ -4,10 +4,10 @@
 import { connection } from './connection.svelte'
 
 /** The delays before the second, third and fourth attempt, in milliseconds. */
-export const pauses = [150, 500, 1500]
+export const retryDelays = [150, 500, 1500]
 
 /** The delays between later attempts of a read, in milliseconds. */
-const longPauses = [3000, 6000, 12_000, 15_000]
+const longRetryDelays = [3000, 6000, 12_000, 15_000]
 
 /** Statuses of a proxy without a server, and of a server that is temporarily unavailable. */
 export const unavailable = [502, 503, 504]
@@ -30,10 +30,10 @@ const signInPaths = /\/api\/app\/v1\/(session|sign-in|passkeys\/sign-in)/
  */
 export async function send(request: Request): Promise<Response> {
   const read = request.method === 'GET'
-  let waiting: (() => void) | undefined
+  let stopWaiting: (() => void) | undefined
   try {
     for (let n = 0; ; n++) {
-      const last = n >= pauses.length
+      const last = n >= retryDelays.length
       try {
         const response = await fetch(request.clone())
         if (!unavailable.includes(response.status)) {
@@ -48,15 +48,17 @@ export async function send(request: Request): Promise<Response> {
         if (last && !read) return response
         void response.body?.cancel()
       } catch (thrown) {
-        // The caller no longer needs an aborted request. Without a network, the page of a change retries it.
+        // The caller no longer needs an aborted request. While the browser is offline, the page retries its changes.
         if (request.signal.aborted || (!read && (last || !navigator.onLine))) throw thrown
       }
       const long = last || !navigator.onLine
-      if (long) waiting ??= connection.wait()
-      const pause = long ? longPauses[Math.min(Math.max(n - pauses.length, 0), longPauses.length - 1)]! : pauses[n]!
-      await connection.pause(pause * (0.7 + Math.random() * 0.6), long)
+      if (long) stopWaiting ??= connection.wait()
+      const delay = long
+        ? longRetryDelays[Math.min(Math.max(n - retryDelays.length, 0), longRetryDelays.length - 1)]!
+        : retryDelays[n]!
+      await connection.pause(delay * (0.7 + Math.random() * 0.6), long)
     }
   } finally {
-    waiting?.()
+    stopWaiting?.()
   }
 }

@@ -1,6 +1,6 @@
 // Axis ticks and number formats of the charts.
 
-/** Returns about `few` round whole numbers from 0 to at least `most`. */
+/** Returns about `count` round whole numbers from 0 to at least `max`. */
 export function ticks(max: number, count = 4): number[] {
   const rough = Math.max(1, max) / count
   const power = 10 ** Math.floor(Math.log10(rough))

@@ -20,7 +20,7 @@ test('an unknown value in the URL is ignored', () => {
   expect(readFilter(new URLSearchParams('?due=never&done=maybe'))).toEqual(emptyFilter)
 })
 
-test('the filter "week" equals due:week: today and the next six days, on any weekday', () => {
+test('the filter "week" matches the same cards as due:week: today and the next six days', () => {
   const card = (dueDate: string, dueAt: string | null = null) =>
     ({ title: '', number: 1, done: false, labels: [], assignees: [], dueDate, dueAt }) as unknown as Card
   for (const [now, first, last] of [

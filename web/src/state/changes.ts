@@ -17,7 +17,7 @@ export type Stale = {
 
 export const nothingStale = (): Stale => ({ board: false, members: false, cards: new Set() })
 
-/** What a change concerns. Details are the contents of a card that only its sheet shows. */
+/** The part of the board that a change affects. Details are the contents of a card that only its sheet shows. */
 type Part = 'card' | 'details' | 'list' | 'label' | 'board' | 'members' | 'none'
 
 const parts: Readonly<Record<ActivityKind, Part>> = {
@@ -70,7 +70,7 @@ const parts: Readonly<Record<ActivityKind, Part>> = {
   'rule.switched_off': 'none',
 }
 
-/** Returns what a change concerns, or undefined for a kind of a newer server. */
+/** Returns the part that a kind of change affects, or undefined for a kind of a newer server. */
 const partOf = (kind: string): Part | undefined => (parts as Readonly<Record<string, Part | undefined>>)[kind]
 
 /** Applies one entry. Applying it twice has no effect, even if the first was the response to the page's own operation. */

@@ -2,8 +2,8 @@
 import { api, ApiError, data, reason } from '../api/client'
 import type { Job } from '../api/types'
 
-const leastPause = 1000
-const mostPause = 3000
+const minDelay = 1000
+const maxDelay = 3000
 
 /** Reports whether a response is a job, instead of what the job makes. */
 export const isJob = (result: object): result is Job => 'id' in result && String(result.id).startsWith('job_')
@@ -34,7 +34,7 @@ export class JobFollower {
   /** Why the job could not be cancelled, or its state is unknown. */
   problem = $state<string | null>(null)
   private timer: ReturnType<typeof setTimeout> | undefined
-  private pause = leastPause
+  private pause = minDelay
   private following = false
 
   constructor(
@@ -86,7 +86,7 @@ export class JobFollower {
   }
 
   private async request(): Promise<void> {
-    this.pause = Math.min(this.pause * 1.25, mostPause)
+    this.pause = Math.min(this.pause * 1.25, maxDelay)
     try {
       const job = await data(api.GET('/jobs/{jobId}', { params: { path: { jobId: this.job.id } } }))
       if (!this.following) return

@@ -1,6 +1,6 @@
 // Uploads a file with XMLHttpRequest, because fetch does not report upload progress.
 import { ApiError, clientId } from '../../api/client'
-import { unavailable, pauses } from '../../api/send'
+import { unavailable, retryDelays } from '../../api/send'
 import type { Job } from '../../api/types'
 import { randomId } from '../../lib/id'
 import type { Kind } from './importFile'
@@ -42,13 +42,13 @@ export function upload(
     return sent(request, workspaceId, kind, file, key, onprogress)
   }
   const all = async (): Promise<Report | Job> => {
-    for (const pause of pauses) {
+    for (const delay of retryDelays) {
       try {
         return await attempt()
       } catch (thrown) {
         if (!(thrown instanceof ApiError) || (thrown.status > 0 && !unavailable.includes(thrown.status))) throw thrown
       }
-      await new Promise((done) => setTimeout(done, pause * (0.7 + Math.random())))
+      await new Promise((done) => setTimeout(done, delay * (0.7 + Math.random())))
       if (stopped) throw new Stopped()
     }
     return attempt()
