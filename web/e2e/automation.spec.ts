@@ -12,7 +12,7 @@ async function callApi<T>(path: string, { method = 'GET', body }: CallOptions = 
   return ((await response.json()) as { data: T }).data
 }
 
-const automate = (world: World) =>
+const enableAutomation = (world: World) =>
   callApi(`/public/v1/boards/${world.boardId}`, { method: 'PATCH', body: { features: { automation: true } } })
 
 const makeRule = (world: World, more: object = {}) =>
@@ -50,10 +50,10 @@ test('by mouse: a card that enters Done is marked done, and the webhook gets the
   await page.getByRole('button', { name: 'Board menu' }).click()
   await page.getByRole('menuitem', { name: 'Automation' }).click()
   await page.getByRole('button', { name: 'Turn on automation' }).click()
-  const ready = page.getByRole('list', { name: 'Example rules' }).getByRole('listitem')
-  await expect(ready).toHaveCount(3)
-  await expect(ready.first()).toContainText('When a card enters Done, if it is not done, then mark it done.')
-  await ready.first().click()
+  const examples = page.getByRole('list', { name: 'Example rules' }).getByRole('listitem')
+  await expect(examples).toHaveCount(3)
+  await expect(examples.first()).toContainText('When a card enters Done, if it is not done, then mark it done.')
+  await examples.first().click()
   await expect(page.getByLabel('Name')).toHaveValue('Mark cards done in the last list')
   await page.getByRole('button', { name: 'Test on recent cards' }).click()
   await expect(page.getByText('4 of the 4 most recently changed cards')).toBeVisible()
@@ -94,7 +94,7 @@ test('by keyboard only: a rule with conditions and two actions is created, chang
   world,
 }) => {
   test.slow()
-  await automate(world)
+  await enableAutomation(world)
   const bug = await world.post(`/boards/${world.boardId}/labels`, { name: 'Bug', color: 'red' })
   await page.goto(`/boards/${world.boardId}/automation`)
   await tabTo(page, page.getByRole('link', { name: 'Create from scratch' }))
@@ -145,7 +145,7 @@ test('by keyboard only: a rule with conditions and two actions is created, chang
 })
 
 test('a failed action appears in the log with its reason, live', async ({ page, world }) => {
-  await automate(world)
+  await enableAutomation(world)
   await makeRule(world, { name: 'Twice', then: [{ operation: 'move_card', input: { listId: world.lists.Doing } }] })
   await page.goto(`/boards/${world.boardId}/automation`)
   await expect(page.getByText('No runs yet')).toBeVisible()
@@ -160,39 +160,39 @@ test('a failed action appears in the log with its reason, live', async ({ page, 
 })
 
 test('a dry run shows what would be done, and does nothing', async ({ page, world }) => {
-  await automate(world)
+  await enableAutomation(world)
   await world.post(`/cards/${world.cards.Three}/move`, { listId: world.lists.Done })
   const before = await callApi<{ version: number }>(`/public/v1/boards/${world.boardId}`)
   await page.goto(`/boards/${world.boardId}/automation/new?from=done`)
   await page.getByRole('button', { name: 'Test on recent cards' }).click()
-  const tried = page.getByRole('list', { name: 'Matching cards' }).getByRole('listitem')
-  await expect(tried).toHaveCount(4)
-  await expect(tried.first()).toContainText(/Three\s*mark it done\s*would have run/)
-  await expect(tried.last()).toContainText('has not recently entered this list')
+  const results = page.getByRole('list', { name: 'Matching cards' }).getByRole('listitem')
+  await expect(results).toHaveCount(4)
+  await expect(results.first()).toContainText(/Three\s*mark it done\s*would have run/)
+  await expect(results.last()).toContainText('has not recently entered this list')
   expect(await callApi<{ version: number }>(`/public/v1/boards/${world.boardId}`)).toMatchObject({
     version: before.version,
   })
   await page.getByLabel('Trigger').selectOption('card_completed')
-  await expect(tried).toHaveCount(0)
+  await expect(results).toHaveCount(0)
 })
 
 test('the automation pages have no axe violations', async ({ page, world }) => {
   test.slow()
   const at = `/boards/${world.boardId}/automation`
-  const look = async (path: string, seen: Locator) => {
+  const checkPage = async (path: string, visible: Locator) => {
     if (path) await page.goto(path)
-    await expect(seen).toBeVisible()
+    await expect(visible).toBeVisible()
     await expectAccessible(page)
   }
-  await look(at, page.getByRole('button', { name: 'Turn on automation' }))
-  await automate(world)
-  await look(at, page.getByText('Assign cards to the person who starts them'))
+  await checkPage(at, page.getByRole('button', { name: 'Turn on automation' }))
+  await enableAutomation(world)
+  await checkPage(at, page.getByText('Assign cards to the person who starts them'))
   await makeRule(world)
   await world.post(`/cards/${world.cards.One}/move`, { listId: world.lists.Done })
-  await look(at, runs(page).getByText('Done is done'))
+  await checkPage(at, runs(page).getByText('Done is done'))
   await page.goto(`${at}/new?from=mine`)
   await page.getByRole('button', { name: 'Add action' }).click()
   await page.getByLabel('Action 2', { exact: true }).selectOption('checklist')
   await page.getByRole('button', { name: 'Test on recent cards' }).click()
-  await look('', page.getByRole('list', { name: 'Matching cards' }))
+  await checkPage('', page.getByRole('list', { name: 'Matching cards' }))
 })

@@ -260,7 +260,7 @@ test('a template is saved from a board, previewed, used for a new board, and del
   await page.goto(`/workspaces/${world.workspaceId}/templates`)
   await expect(page.getByRole('button', { name: /^Preview/ })).toHaveCount(10)
   expect(await axe(page)).toEqual([])
-  await tabTo(page.getByRole('button', { name: 'Save a board as template' }))
+  await tabTo(page.getByRole('button', { name: 'Save a board as a template' }))
   await page.keyboard.press('Enter')
   await page.getByLabel('Template name').fill('Our way')
   await page.keyboard.press('Enter')

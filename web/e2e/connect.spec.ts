@@ -4,7 +4,7 @@ import { type Page } from '@playwright/test'
 import { axe, expect, secretLinkTo, send, server, test as base } from './fixtures'
 
 /** An OAuth client: it listens for the browser's redirect. */
-type Program = {
+type OAuthClient = {
   id: string
   /** The authorization URL. */
   authorizationUrl: (more?: Record<string, string>) => string
@@ -16,9 +16,9 @@ type Program = {
 
 base.describe.configure({ timeout: 90_000 }) // axe checks each page twice
 
-const test = base.extend<{ program: Program; name: string }>({
+const test = base.extend<{ client: OAuthClient; name: string }>({
   name: async ({}, use) => use(`Assistant ${randomBytes(3).toString('hex')}`),
-  program: async ({ name }, use) => {
+  client: async ({ name }, use) => {
     let received: URLSearchParams | undefined
     const listener = createServer((request, response) => {
       const at = new URL(request.url ?? '/', 'http://127.0.0.1')
@@ -83,8 +83,8 @@ async function expectAccessible(page: Page): Promise<void> {
   }
 }
 
-test('a client is authorized by mouse, for one workspace', async ({ page, program, name, world }) => {
-  await page.goto(program.authorizationUrl())
+test('a client is authorized by mouse, for one workspace', async ({ page, client, name, world }) => {
+  await page.goto(client.authorizationUrl())
   await expect(page.getByRole('heading', { name: `Connect ${name}?` })).toBeVisible()
   await expect(page.getByRole('main')).toContainText('127.0.0.1')
   await expect(page.getByRole('checkbox', { name: /^Read/ })).toBeDisabled()
@@ -93,9 +93,9 @@ test('a client is authorized by mouse, for one workspace', async ({ page, progra
   await page.getByLabel('Workspaces').selectOption(world.workspaceId)
   await page.getByRole('button', { name: 'Allow' }).click()
   await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
-  expect(program.redirectParams()?.get('state')).toBe('as it was')
-  expect(program.redirectParams()?.get('iss')).toBe(server().url)
-  const { access_token, scope } = await program.redeem()
+  expect(client.redirectParams()?.get('state')).toBe('as it was')
+  expect(client.redirectParams()?.get('iss')).toBe(server().url)
+  const { access_token, scope } = await client.redeem()
   expect(scope).toBe('read write')
   expect(await whoAmI(access_token)).toBe(200)
 
@@ -111,8 +111,8 @@ test('a client is authorized by mouse, for one workspace', async ({ page, progra
   await expect.poll(() => whoAmI(access_token)).toBe(401)
 })
 
-test('a client is authorized and disconnected by keyboard', async ({ page, program }) => {
-  const reach = async (name: RegExp) => {
+test('a client is authorized and disconnected by keyboard', async ({ page, client }) => {
+  const tabTo = async (name: RegExp) => {
     for (let i = 0; i < 30; i++) {
       const focused = page.locator(':focus')
       const text = (await focused.count())
@@ -123,26 +123,26 @@ test('a client is authorized and disconnected by keyboard', async ({ page, progr
     }
     throw new Error(`the keyboard does not reach ${name}`)
   }
-  await page.goto(program.authorizationUrl())
+  await page.goto(client.authorizationUrl())
   await expect(page.getByRole('button', { name: 'Allow' })).toBeVisible()
-  await reach(/^Write/)
+  await tabTo(/^Write/)
   await page.keyboard.press('Space')
   await expect(page.getByRole('checkbox', { name: /^Write/ })).not.toBeChecked()
-  await reach(/^Allow/)
+  await tabTo(/^Allow/)
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
-  expect((await program.redeem()).scope).toBe('read')
+  expect((await client.redeem()).scope).toBe('read')
 
-  await page.goto(program.authorizationUrl())
+  await page.goto(client.authorizationUrl())
   await expect(page.getByRole('button', { name: 'Allow' })).toBeVisible()
-  await reach(/^Cancel/)
+  await tabTo(/^Cancel/)
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
-  expect(program.redirectParams()?.get('error')).toBe('access_denied')
-  expect(program.redirectParams()?.get('code')).toBeNull()
+  expect(client.redirectParams()?.get('error')).toBe('access_denied')
+  expect(client.redirectParams()?.get('code')).toBeNull()
 })
 
-test('a sign-in that is not recent is confirmed first', async ({ page, program }) => {
+test('a sign-in that is not recent is confirmed first', async ({ page, client }) => {
   let refused = false
   await page.route('**/api/app/v1/connect/authorization/allow', (route) => {
     if (refused) return route.fallback()
@@ -151,13 +151,13 @@ test('a sign-in that is not recent is confirmed first', async ({ page, program }
     const reason = 'recent_sign_in_required'
     return route.fulfill({ status: 403, json: { error: { code: 'forbidden', message, reason } } })
   })
-  await page.goto(program.authorizationUrl())
+  await page.goto(client.authorizationUrl())
   await page.getByRole('button', { name: 'Allow' }).click()
   const confirm = page.getByRole('dialog', { name: 'Confirm it’s you' })
   await expect(confirm).toBeVisible()
   await page.keyboard.press('Escape')
   await expect(confirm).toHaveCount(0)
-  expect(program.redirectParams()).toBeUndefined()
+  expect(client.redirectParams()).toBeUndefined()
   refused = false
   await page.getByRole('button', { name: 'Allow' }).click()
   await confirm.getByLabel(/^Password of/).fill(server().password)
@@ -165,8 +165,8 @@ test('a sign-in that is not recent is confirmed first', async ({ page, program }
   await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
 })
 
-test('an invalid request shows an error page and does not redirect', async ({ page, program }) => {
-  const response = await page.goto(program.authorizationUrl({ redirect_uri: 'https://evil.example/callback' }))
+test('an invalid request shows an error page and does not redirect', async ({ page, client }) => {
+  const response = await page.goto(client.authorizationUrl({ redirect_uri: 'https://evil.example/callback' }))
   expect(response?.status()).toBe(400)
   expect(response?.headers()['content-security-policy']).toContain("frame-ancestors 'none'")
   await expect(page.getByRole('heading', { name: 'This request was refused' })).toBeVisible()
@@ -174,27 +174,27 @@ test('an invalid request shows an error page and does not redirect', async ({ pa
   await expectAccessible(page)
 })
 
-test('the consent page cannot be framed by another page', async ({ page, program }) => {
-  const inner = new URL(program.authorizationUrl(), server().url).href
+test('the consent page cannot be framed by another page', async ({ page, client }) => {
+  const inner = new URL(client.authorizationUrl(), server().url).href
   const outer = createServer((_, response) => {
     response.setHeader('Content-Type', 'text/html')
     response.end(`<!doctype html><title>Outer</title><link rel="icon" href="data:,"><iframe src="${inner}"></iframe>`)
   })
   await new Promise<void>((up) => outer.listen(0, '127.0.0.1', () => up()))
-  const bare = await page.context().browser()!.newPage()
-  await bare.goto(`http://127.0.0.1:${(outer.address() as { port: number }).port}/`)
-  await expect(bare.frameLocator('iframe').getByRole('button', { name: 'Allow' })).toHaveCount(0)
-  expect(bare.frames()[1]?.url()).toContain('chrome-error://')
-  await bare.close()
+  const framePage = await page.context().browser()!.newPage()
+  await framePage.goto(`http://127.0.0.1:${(outer.address() as { port: number }).port}/`)
+  await expect(framePage.frameLocator('iframe').getByRole('button', { name: 'Allow' })).toHaveCount(0)
+  expect(framePage.frames()[1]?.url()).toContain('chrome-error://')
+  await framePage.close()
   await new Promise((resolve) => outer.close(resolve))
 })
 
-test('a device is connected by its code', async ({ page, program, name }) => {
-  const begun = (await post('/oauth/device_authorization', { client_id: program.id })).body
+test('a device is connected by its code', async ({ page, client, name }) => {
+  const device = (await post('/oauth/device_authorization', { client_id: client.id })).body
   const grant = {
     grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
-    client_id: program.id,
-    device_code: String(begun.device_code),
+    client_id: client.id,
+    device_code: String(device.device_code),
   }
   await page.goto('/oauth/device')
   await expectAccessible(page)
@@ -202,20 +202,20 @@ test('a device is connected by its code', async ({ page, program, name }) => {
   await page.keyboard.press('Enter')
   await expect(page.getByRole('alert')).toContainText('was already used')
   await page.getByLabel('Code').fill('')
-  await page.keyboard.type(String(begun.user_code).toLowerCase().replace('-', ''))
-  await expect(page.getByLabel('Code')).toHaveValue(String(begun.user_code))
+  await page.keyboard.type(String(device.user_code).toLowerCase().replace('-', ''))
+  await expect(page.getByLabel('Code')).toHaveValue(String(device.user_code))
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { name: `Connect ${name}?` })).toBeVisible()
-  await expect(page.getByRole('main')).toContainText(String(begun.user_code))
+  await expect(page.getByRole('main')).toContainText(String(device.user_code))
   await expect(page.getByRole('checkbox', { name: /^Administer/ })).not.toBeChecked()
   await expectAccessible(page)
   await page.getByRole('button', { name: 'Allow' }).click()
   await expect(page.getByRole('heading', { name: `${name} is connected` })).toBeVisible()
   await expectAccessible(page)
-  const got = await post('/oauth/token', grant)
-  expect(got.body.scope).toBe('read write')
+  const tokens = await post('/oauth/token', grant)
+  expect(tokens.body.scope).toBe('read write')
 
-  const second = (await post('/oauth/device_authorization', { client_id: program.id })).body
+  const second = (await post('/oauth/device_authorization', { client_id: client.id })).body
   await page.goto(`/oauth/device?user_code=${String(second.user_code)}`)
   await page.getByRole('button', { name: 'Continue' }).click()
   await page.getByRole('button', { name: 'Cancel' }).click()
@@ -224,25 +224,25 @@ test('a device is connected by its code', async ({ page, program, name }) => {
   expect(denied.body.error).toBe('access_denied')
 })
 
-test('the admin scope is not selected by default', async ({ page, program }) => {
-  await page.goto(program.authorizationUrl({ scope: 'read write admin' }))
+test('the admin scope is not selected by default', async ({ page, client }) => {
+  await page.goto(client.authorizationUrl({ scope: 'read write admin' }))
   await expect(page.getByRole('checkbox', { name: /^Write/ })).toBeChecked()
   await expect(page.getByRole('checkbox', { name: /^Administer/ })).not.toBeChecked()
   await page.getByRole('button', { name: 'Allow' }).click()
   await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
-  expect((await program.redeem()).scope).toBe('read write')
+  expect((await client.redeem()).scope).toBe('read write')
 
-  await page.goto(program.authorizationUrl({ scope: 'read write admin' }))
+  await page.goto(client.authorizationUrl({ scope: 'read write admin' }))
   await page.getByRole('checkbox', { name: /^Administer/ }).check()
   await page.getByRole('button', { name: 'Allow' }).click()
   await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
-  expect((await program.redeem()).scope).toBe('read write admin')
+  expect((await client.redeem()).scope).toBe('read write admin')
 })
 
 test.describe('on a phone', () => {
   test.use({ viewport: { width: 360, height: 640 } })
-  test('the consent fits', async ({ page, program }) => {
-    await page.goto(program.authorizationUrl({ scope: 'read write admin' }))
+  test('the consent fits', async ({ page, client }) => {
+    await page.goto(client.authorizationUrl({ scope: 'read write admin' }))
     await expect(page.getByRole('button', { name: 'Allow' })).toBeVisible()
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360)
     await expectAccessible(page)
@@ -252,18 +252,18 @@ test.describe('on a phone', () => {
 test.describe('a new person', () => {
   test.use({ signedIn: false })
 
-  test('sees the error of an invalid request without signing in or a redirect', async ({ page, program }) => {
-    const response = await page.goto(program.authorizationUrl({ response_type: 'nonsense' }))
+  test('sees the error of an invalid request without signing in or a redirect', async ({ page, client }) => {
+    const response = await page.goto(client.authorizationUrl({ response_type: 'nonsense' }))
     expect(response?.status()).toBe(400)
     await expect(page.getByRole('heading', { name: 'This request was refused' })).toBeVisible()
     await expect(page.getByRole('main')).toContainText('response_type must be code')
-    expect(program.redirectParams()).toBeUndefined()
+    expect(client.redirectParams()).toBeUndefined()
     await expectAccessible(page)
   })
 
-  test('signs up and returns to the consent page', async ({ page, program, name }) => {
+  test('signs up and returns to the consent page', async ({ page, client, name }) => {
     const email = `${randomBytes(4).toString('hex')}@example.com`
-    await page.goto(program.authorizationUrl())
+    await page.goto(client.authorizationUrl())
     await expect(page.getByRole('heading', { name: 'Sign in to Cardwall' })).toBeVisible()
     await expect(page.getByRole('main')).toContainText('Next, you choose what the app that sent you here may do')
     await expectAccessible(page)
@@ -286,12 +286,12 @@ test.describe('a new person', () => {
     await expect(page.getByRole('main')).toContainText(email)
     await page.getByRole('button', { name: 'Allow' }).click()
     await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
-    expect(await whoAmI((await program.redeem()).access_token)).toBe(200)
+    expect(await whoAmI((await client.redeem()).access_token)).toBe(200)
   })
 
-  test('signs in and returns, also as another person', async ({ page, program, name }) => {
+  test('signs in and returns, also as another person', async ({ page, client, name }) => {
     const { email, password } = server()
-    await page.goto(program.authorizationUrl())
+    await page.goto(client.authorizationUrl())
     await page.getByLabel('Email address').fill(email)
     await page.getByLabel('Password').fill(password)
     await page.keyboard.press('Enter')

@@ -116,7 +116,7 @@ export const collecting: readonly Screen[] = [
     path: (s) => `/workspaces/${s.workspaceId}/templates`,
     ready: (page) => button(page, 'Preview A launch, as we do it').first(),
     steps: async (page) => {
-      await button(page, 'Save a board as template').click()
+      await button(page, 'Save a board as a template').click()
       await expect(dialog(page)).toBeVisible()
     },
   },

@@ -2,11 +2,11 @@
 
 /** Returns about `count` round whole numbers from 0 to at least `max`. */
 export function ticks(max: number, count = 4): number[] {
-  const rough = Math.max(1, max) / count
-  const power = 10 ** Math.floor(Math.log10(rough))
+  const minStep = Math.max(1, max) / count
+  const power = 10 ** Math.floor(Math.log10(minStep))
   const step = Math.max(
     1,
-    [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough)!,
+    [1, 2, 5, 10].map((n) => n * power).find((n) => n >= minStep)!,
   )
   return Array.from({ length: Math.max(1, Math.ceil(max / step)) + 1 }, (_, i) => i * step)
 }

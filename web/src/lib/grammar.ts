@@ -36,7 +36,7 @@ const aliases: Readonly<Record<string, string>> = {
 const serverOnlyKeys = 'board commenter description comment checklist status sort'.split(' ')
 
 /** Returns a text in lower case, without accents. */
-export function folded(text: string): string {
+export function normalize(text: string): string {
   return text
     .normalize('NFKD')
     .replace(/\p{Mn}/gu, '')
@@ -99,13 +99,13 @@ export function parseMatcher(text: string, at: Lookup): Matcher {
 }
 
 function testOf(key: string, value: Value, at: Lookup): Test | null {
-  const word = folded(value.text)
+  const word = normalize(value.text)
   if (serverOnlyKeys.includes(key)) return null
   switch (key) {
     case '':
-      return (c) => folded(`${c.title} #${c.number} ${c.labels.map((l) => l.name).join(' ')}`).includes(word)
+      return (c) => normalize(`${c.title} #${c.number} ${c.labels.map((l) => l.name).join(' ')}`).includes(word)
     case 'title':
-      return (c) => folded(c.title).includes(word)
+      return (c) => normalize(c.title).includes(word)
     case 'is':
       return isTest(word, at)
     case 'has':
@@ -188,7 +188,7 @@ function itemTest(
   of: (card: Card) => readonly { id: string; name: string }[],
   special: { none: Test; me?: string },
 ): Test {
-  const word = folded(value.text)
+  const word = normalize(value.text)
   if (!value.quoted) {
     if (word === 'none') return special.none
     if (word === 'any') return (c) => !special.none(c)
@@ -196,7 +196,7 @@ function itemTest(
   }
   return (card) =>
     of(card).some((one) => {
-      const name = folded(one.name)
+      const name = normalize(one.name)
       if (one.id === value.text || name === word) return true
       return !value.quoted && (name.startsWith(word) || name.includes(` ${word}`)) && name !== ''
     })

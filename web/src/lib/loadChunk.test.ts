@@ -23,14 +23,14 @@ function serves(...documents: (string | null)[]): void {
 const same = '<script type="module" src="/assets/index-1.js"></script>'
 
 /** A chunk that loads on the given attempt. */
-function part(at: number): { load: () => Promise<string>; tried: () => number } {
+function part(at: number): { load: () => Promise<string>; attempts: () => number } {
   let n = 0
   return {
     load: async () => {
       if (++n < at) throw new TypeError('Failed to fetch dynamically imported module')
       return 'part'
     },
-    tried: () => n,
+    attempts: () => n,
   }
 }
 
@@ -42,9 +42,9 @@ const settled = async (request: Promise<unknown>) => {
 
 test('a chunk waits while the server is unreachable, however long', async () => {
   serves(null)
-  const { load, tried } = part(12)
+  const { load, attempts } = part(12)
   expect(await settled(loadChunk(load))).toBe('part')
-  expect(tried()).toBe(12)
+  expect(attempts()).toBe(12)
 })
 
 test('only a new version is reported as an update', async () => {
@@ -61,7 +61,7 @@ test('only a new version is reported as an update', async () => {
 
 test('a load that failed once succeeds at the next attempt, without checking the version', async () => {
   serves('<script type="module" src="/assets/index-2.js"></script>')
-  const { load, tried } = part(2)
+  const { load, attempts } = part(2)
   expect(await settled(loadChunk(load))).toBe('part')
-  expect(tried()).toBe(2)
+  expect(attempts()).toBe(2)
 })

@@ -29,8 +29,8 @@ DOMPurify.addHook('afterSanitizeAttributes', (node) => {
 
 /** Returns a pattern of mentions. The server notifies by the same rule (internal/board/mention.go). */
 function mentionPattern(names: readonly string[]): RegExp | null {
-  const firsts = names.map((name) => name.split(' ', 1)[0]!)
-  const single = firsts.filter((first) => firsts.indexOf(first) === firsts.lastIndexOf(first))
+  const firstNames = names.map((name) => name.split(' ', 1)[0]!)
+  const single = firstNames.filter((first) => firstNames.indexOf(first) === firstNames.lastIndexOf(first))
   const longest = [...names, ...single].filter(Boolean).sort((a, b) => b.length - a.length)
   if (longest.length === 0) return null
   const any = longest.map((name) => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')

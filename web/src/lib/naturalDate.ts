@@ -94,9 +94,9 @@ function dayIn(text: string, today: string): string | null {
   const weekday = /^(next )?([a-z]{3,9})$/.exec(text)
   if (text === 'next week') return addDays(today, (8 - new Date(`${today}T00:00Z`).getUTCDay()) % 7 || 7)
   if (weekday) {
-    const wanted = days.findIndex((d) => d === weekday[2] || d.slice(0, weekday[2]!.length) === weekday[2])
-    if (wanted >= 0) {
-      const ahead = (wanted - new Date(`${today}T00:00Z`).getUTCDay() + 7) % 7 || 7
+    const index = days.findIndex((d) => d === weekday[2] || d.slice(0, weekday[2]!.length) === weekday[2])
+    if (index >= 0) {
+      const ahead = (index - new Date(`${today}T00:00Z`).getUTCDay() + 7) % 7 || 7
       return addDays(today, ahead)
     }
   }
@@ -104,7 +104,7 @@ function dayIn(text: string, today: string): string | null {
   if (iso) return dateOf(Number(iso[1]), Number(iso[2]), Number(iso[3]))
   const named =
     /^(\d{1,2})(?:st|nd|rd|th|\.)? ?([a-z]{3})[a-z]*(?: (\d{4}))?$/.exec(text) ??
-    swap(/^([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?(?: (\d{4}))?$/.exec(text))
+    dayBeforeMonth(/^([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?(?: (\d{4}))?$/.exec(text))
   const numeric = /^(\d{1,2})\.(\d{1,2})\.?(\d{4})?$/.exec(text)
   const found = named
     ? [Number(named[1]), months.indexOf(named[2]!) + 1, Number(named[3])]
@@ -118,6 +118,6 @@ function dayIn(text: string, today: string): string | null {
   return thisYear && thisYear >= today ? thisYear : dateOf(year + 1, monthOf, day)
 }
 
-function swap(found: RegExpExecArray | null): (string | undefined)[] | null {
+function dayBeforeMonth(found: RegExpExecArray | null): (string | undefined)[] | null {
   return found && [found[0], found[2], found[1], found[3]]
 }

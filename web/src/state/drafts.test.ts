@@ -117,14 +117,15 @@ test('the oldest drafts are dropped when storage is full', () => {
     drafts.write(place, 'x')
     vi.advanceTimersByTime(1000)
   }
-  const real = localStorage
-  const full = new Proxy(real, {
+  const original = localStorage
+  const full = new Proxy(original, {
     get: (_, name) =>
       name !== 'setItem'
-        ? (real[name as keyof Storage] as () => void).bind(real)
+        ? (original[name as keyof Storage] as () => void).bind(original)
         : (key: string, value: string) => {
-            if (real.length >= 3 && real.getItem(key) === null) throw new DOMException('full', 'QuotaExceededError')
-            real.setItem(key, value)
+            if (original.length >= 3 && original.getItem(key) === null)
+              throw new DOMException('full', 'QuotaExceededError')
+            original.setItem(key, value)
           },
   })
   vi.stubGlobal('localStorage', full)

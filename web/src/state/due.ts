@@ -8,7 +8,7 @@ type Clock = { date: string; time: string }
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 const offsets = new Map<string, number>()
-const offsetsMost = 4096
+const maxOffsets = 4096
 const week = 7 * 24 * 60 * 60_000
 
 /** Returns the calendar date and the time of day in a time zone. */
@@ -51,7 +51,7 @@ function knownOffset(at: number, timeZone: string): number {
   const key = `${at} ${timeZone}`
   let found = offsets.get(key)
   if (found === undefined) {
-    if (offsets.size >= offsetsMost) offsets.clear()
+    if (offsets.size >= maxOffsets) offsets.clear()
     found = readOffset(at, timeZone)
     offsets.set(key, found)
   }
@@ -132,14 +132,14 @@ export function withDates(due: Due, to: DateChange): DueInput {
     if (change !== undefined) return change
     return kept(at) ?? (date ? { date } : null)
   }
-  const ends = moment(to.due, was.dueDate, due.dueAt)
+  const dueDay = moment(to.due, was.dueDate, due.dueAt)
   const starts = moment(to.start, was.startDate, due.startAt)
   return {
-    dueDate: ends?.date,
-    dueTime: ends?.time,
+    dueDate: dueDay?.date,
+    dueTime: dueDay?.time,
     startDate: starts?.date,
     startTime: starts?.time,
-    timeZone: ends?.time || starts?.time ? zone : undefined,
+    timeZone: dueDay?.time || starts?.time ? zone : undefined,
   }
 }
 
@@ -147,9 +147,9 @@ export function withDates(due: Due, to: DateChange): DueInput {
 export function spanOf(due: Due, timeZone: string): { first: string; last: string } | null {
   const day = (date: string | null, at: string | null) => (at ? wallClock(new Date(at), timeZone).date : date)
   const starts = day(due.startDate, due.startAt)
-  const ends = day(due.dueDate, due.dueAt)
-  const first = starts ?? ends
-  const last = ends ?? starts
+  const dueDay = day(due.dueDate, due.dueAt)
+  const first = starts ?? dueDay
+  const last = dueDay ?? starts
   if (!first || !last) return null
   // In a time zone far to the west, a due instant may be before the start date.
   return first <= last ? { first, last } : { first: last, last: first }

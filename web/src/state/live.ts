@@ -26,7 +26,7 @@ let started = false
 let channel: BroadcastChannel | null = null
 let source: EventSource | null = null
 let leading = false
-let up = false
+let connected = false
 const listeners = new Map<string, Set<(message: Message) => void>>()
 const notificationListeners = new Set<(message: Message) => void>()
 const subscriptions = new Map<string, { boards: string[]; own: boolean; until: number }>()
@@ -38,7 +38,7 @@ export function watch(boardId: string, listener: (message: Message) => void): ()
   boardListeners.add(listener)
   listeners.set(boardId, boardListeners)
   announce()
-  listener({ kind: 'stream', up })
+  listener({ kind: 'stream', up: connected })
   return () => {
     boardListeners.delete(listener)
     if (boardListeners.size === 0) listeners.delete(boardId)
@@ -105,7 +105,7 @@ function receive(message: TabMessage): void {
       announce()
       return
     case 'stream':
-      up = message.up
+      connected = message.up
       break
   }
   deliver(message)

@@ -45,10 +45,10 @@ export class UndoHistory<S extends { text: string }> {
   }
 
   /** Drops the steps that can no longer be undone, with their toasts. */
-  drop(which: (step: S) => boolean): void {
+  drop(matches: (step: S) => boolean): void {
     // An effect that drops steps must not run again when one is added.
     const before = untrack(() => this.#steps)
-    const dropped = before.filter(which)
+    const dropped = before.filter(matches)
     if (dropped.length === 0) return
     dropped.forEach(dismissUndo)
     this.#steps = before.filter((step) => !dropped.includes(step))

@@ -17,18 +17,18 @@ export function lengthOf(text: string): number {
 const number = (n: number) => n.toLocaleString('en')
 
 /** Returns why a text cannot be saved, or null if it is short enough. */
-export function tooLong(text: string, most: number): string | null {
-  if (text.length <= most) return null
+export function tooLong(text: string, max: number): string | null {
+  if (text.length <= max) return null
   const n = lengthOf(text)
-  return n > most ? `Not saved: ${number(n)} characters. Shorten it to ${number(most)} or fewer.` : null
+  return n > max ? `Not saved: ${number(n)} characters. Shorten it to ${number(max)} or fewer.` : null
 }
 
 /** Returns why lines that become separate records cannot be saved, naming the first that is too long, or null. */
-export function tooLongLine(text: string, most: number): string | null {
+export function tooLongLine(text: string, max: number): string | null {
   const lines = text.split('\n')
-  const at = lines.findIndex((line) => tooLong(line, most))
+  const at = lines.findIndex((line) => tooLong(line, max))
   if (at < 0) return null
-  const problem = tooLong(lines[at]!, most)!
+  const problem = tooLong(lines[at]!, max)!
   return lines.length > 1 ? problem.replace('Not saved:', `Not saved: line ${at + 1} has`) : problem
 }
 
@@ -40,8 +40,8 @@ type Options = {
 }
 
 /** Shows a character count near the limit, and marks the field as invalid above it. */
-export function limitLength<T extends Box>(most: number, { text, lines = false }: Options = {}): Attachment<T> {
-  const closeTo = most - Math.max(10, most * 0.05)
+export function limitLength<T extends Box>(max: number, { text, lines = false }: Options = {}): Attachment<T> {
+  const closeTo = max - Math.max(10, max * 0.05)
   return (node) => {
     const note = document.createElement('p')
     note.id = `limit-${++ids}`
@@ -58,13 +58,13 @@ export function limitLength<T extends Box>(most: number, { text, lines = false }
 
     function update(): void {
       const { value } = node
-      const problem = (lines ? tooLongLine : tooLong)(value, most)
+      const problem = (lines ? tooLongLine : tooLong)(value, max)
       node.setCustomValidity(problem ?? '')
       if (problem) node.setAttribute('aria-invalid', 'true')
       else if (marked) node.removeAttribute('aria-invalid')
       marked = problem !== null
       const n = problem || lines || value.length <= closeTo ? 0 : lengthOf(value)
-      note.textContent = problem ?? (n > closeTo ? `${number(n)} of ${number(most)} characters` : '')
+      note.textContent = problem ?? (n > closeTo ? `${number(n)} of ${number(max)} characters` : '')
       note.classList.toggle('over', marked)
       const shown = note.textContent !== ''
       if (shown && !note.isConnected) node.after(note)

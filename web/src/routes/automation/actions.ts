@@ -153,7 +153,7 @@ export function actionText(action: RuleAction, objects: BoardObjects): string {
     case 'checklist':
       return `add the checklist “${textIn(input, 'title')}”`
     case 'comment':
-      return `comment “${shortened(textIn(input, 'text'))}”`
+      return `comment “${truncate(textIn(input, 'text'))}”`
     case 'title':
       return `rename it to “${textIn(input, 'title')}”`
     case 'card':
@@ -169,7 +169,7 @@ function dueText(input: Input): string {
   return days === 0 ? 'today' : days === 1 ? 'the next day' : `${days} days later`
 }
 
-const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text)
+const truncate = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text)
 
 /** "mark it done and comment “Well done.”". */
 export function thenText(actions: readonly RuleAction[], objects: BoardObjects): string {

@@ -8,11 +8,11 @@ export type Draft = Pick<Rule, 'name' | 'when' | 'if' | 'then'>
 export type ExampleRule = { key: string; text: string; draft: Draft }
 
 const finished = /^(done|finished|complete[d]?|closed|shipped|published|released)\b/i
-const begun = /^(doing|in progress|in work|working|started|under way)\b/i
+const inProgress = /^(doing|in progress|in work|working|started|under way)\b/i
 
 export function exampleRules(objects: BoardObjects): readonly ExampleRule[] {
   const done = (objects.lists.find((list) => finished.test(list.name)) ?? objects.lists.at(-1))?.id
-  const doing = (objects.lists.find((list) => begun.test(list.name)) ?? objects.lists[1] ?? objects.lists[0])?.id
+  const doing = (objects.lists.find((list) => inProgress.test(list.name)) ?? objects.lists[1] ?? objects.lists[0])?.id
   return [
     {
       key: 'done',

@@ -20,7 +20,7 @@ export type BoardDialog = 'share' | 'settings' | 'copy' | 'template'
 export type Slot = { listId: string; before: string | null }
 
 const pageSize = 25
-const headHeight = 92 // pixels above the cards: the headers of the board and of a list
+const headerHeight = 92 // pixels above the cards: the headers of the board and of a list
 const columnStep = 292 // pixels from one list to the next
 const context = Symbol('board page')
 
@@ -163,8 +163,8 @@ export class BoardPage {
   /** Estimates how many cards of a list are in view. They are rendered first, and the rest of the page follows. */
   #inView(listId: string): number {
     const ids = this.visible(listId).slice(0, pageSize)
-    let room = innerHeight - headHeight
-    const last = ids.findIndex((id) => (room -= leastHeight(this.view.cards.get(id))) < 0)
+    let room = innerHeight - headerHeight
+    const last = ids.findIndex((id) => (room -= minHeight(this.view.cards.get(id))) < 0)
     return last < 0 ? pageSize : last + 1
   }
 
@@ -368,7 +368,7 @@ export class BoardPage {
 }
 
 /** Returns the minimum height of a tile in pixels, with the gap below it. */
-function leastHeight(card: Card | undefined): number {
+function minHeight(card: Card | undefined): number {
   if (!card) return 0
   const row = 24
   const title = Math.ceil(card.title.length / 48) * 19

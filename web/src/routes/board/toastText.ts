@@ -23,12 +23,12 @@ export function droppedText(all: readonly Dropped[]): string {
   const labels = new Set(all.flatMap((d) => d.droppedLabels.map((l) => l.name || l.color)))
   const people = new Set(all.flatMap((d) => d.droppedAssignees.map((a) => a.name)))
   const parts = [
-    labels.size > 0 ? `${labels.size === 1 ? 'the label' : 'the labels'} ${listed([...labels])}` : '',
-    people.size > 0 ? listed([...people]) : '',
+    labels.size > 0 ? `${labels.size === 1 ? 'the label' : 'the labels'} ${joinNames([...labels])}` : '',
+    people.size > 0 ? joinNames([...people]) : '',
   ].filter(Boolean)
   return parts.length > 0 ? `Not moved: ${parts.join(', and ')}.` : ''
 }
 
 /** "a, b and c" */
-export const listed = (items: readonly string[]): string =>
+export const joinNames = (items: readonly string[]): string =>
   items.length > 1 ? `${items.slice(0, -1).join(', ')} and ${items.at(-1)}` : (items[0] ?? '')

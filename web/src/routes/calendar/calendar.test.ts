@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { weekOf } from '../../lib/days'
 import { datedCard, inOrder, toCalendarCard, type DatedCard } from './calendarCard'
-import { layWeek } from './layout'
+import { layoutWeek } from './layout'
 import { readParams, writeParams } from './params'
 
 const week = weekOf('2026-03-04') // 2 to 8 March
@@ -10,19 +10,19 @@ const bar = (id: string, first: string, last = first) => ({
   first: first.length < 3 ? `2026-03-0${first}` : first,
   last: last.length < 3 ? `2026-03-0${last}` : last,
 })
-const lanes = (layout: ReturnType<typeof layWeek<ReturnType<typeof bar>>>) =>
+const lanes = (layout: ReturnType<typeof layoutWeek<ReturnType<typeof bar>>>) =>
   Object.fromEntries(layout.placed.map((p) => [p.bar.id, [p.lane, p.from, p.length]]))
 
 describe('a week', () => {
   test('gives each bar one lane that is free on all its days', () => {
-    const layout = layWeek(week, [bar('long', '2', '5'), bar('late', '5', '7'), bar('after', '6'), bar('one', '3')])
+    const layout = layoutWeek(week, [bar('long', '2', '5'), bar('late', '5', '7'), bar('after', '6'), bar('one', '3')])
     expect(lanes(layout)).toEqual({ long: [0, 0, 4], late: [1, 3, 3], after: [0, 4, 1], one: [1, 1, 1] })
     expect(layout.more).toEqual([0, 0, 0, 0, 0, 0, 0])
     expect(layout.lanes).toBe(2)
   })
 
   test('cuts bars that begin before it or end after it', () => {
-    const layout = layWeek(week, [bar('all', '2026-02-20', '2026-03-20'), bar('gone', '2026-02-20', '2026-03-01')])
+    const layout = layoutWeek(week, [bar('all', '2026-02-20', '2026-03-20'), bar('gone', '2026-02-20', '2026-03-01')])
     expect(layout.placed).toEqual([
       { bar: bar('all', '2026-02-20', '2026-03-20'), from: 0, length: 7, lane: 0, before: true, after: true },
     ])
@@ -30,19 +30,19 @@ describe('a week', () => {
 
   test('shows the number of further cards of a full day in a reserved lane', () => {
     const full = ['a', 'b', 'c', 'd'].map((id) => bar(id, '4'))
-    const layout = layWeek(week, [bar('long', '2', '6'), ...full], 3)
+    const layout = layoutWeek(week, [bar('long', '2', '6'), ...full], 3)
     expect(lanes(layout)).toEqual({ long: [0, 0, 5], a: [1, 2, 1] })
     expect(layout.more).toEqual([0, 0, 3, 0, 0, 0, 0])
   })
 
   test('reserves no lane if all cards fit', () => {
-    const layout = layWeek(week, [bar('a', '4'), bar('b', '4'), bar('c', '4')], 3)
+    const layout = layoutWeek(week, [bar('a', '4'), bar('b', '4'), bar('c', '4')], 3)
     expect(layout.placed).toHaveLength(3)
     expect(layout.more[2]).toBe(0)
   })
 
   test('hides a bar on all its days, and counts it on each', () => {
-    const layout = layWeek(week, [bar('one', '2', '4'), bar('two', '3', '5'), bar('three', '4', '7')], 2)
+    const layout = layoutWeek(week, [bar('one', '2', '4'), bar('two', '3', '5'), bar('three', '4', '7')], 2)
     expect(lanes(layout)).toEqual({ one: [0, 0, 3] })
     expect(layout.more).toEqual([0, 1, 2, 2, 1, 1, 0])
   })
@@ -55,15 +55,15 @@ describe('a week', () => {
         const from = 2 + next(7)
         return bar(String(i), String(from), String(Math.min(8, from + next(4))))
       })
-      const most = 1 + next(5)
-      const layout = layWeek(week, bars, most)
+      const max = 1 + next(5)
+      const layout = layoutWeek(week, bars, max)
       for (let day = 0; day < 7; day++) {
         const here = layout.placed.filter((p) => p.from <= day && day < p.from + p.length)
         const on = bars.filter((b) => b.first <= week[day]! && week[day]! <= b.last)
         expect(new Set(here.map((p) => p.lane)).size).toBe(here.length)
         expect(here.length + layout.more[day]!).toBe(on.length)
         // The line with the number of further cards needs its own lane.
-        const room = layout.more[day]! > 0 ? most - 1 : most
+        const room = layout.more[day]! > 0 ? max - 1 : max
         for (const p of here) expect(p.lane).toBeLessThan(room)
       }
     }

@@ -42,9 +42,9 @@ export function datedCard(card: CalendarCard, now: Date, timeZone: string): Date
 
 /** Sorts cards of several days first, longest first, then by time of day with all-day cards first. */
 export function inOrder(a: DatedCard, b: DatedCard): number {
-  const lasts = (c: DatedCard) => (c.first < c.last ? 0 : 1)
+  const spanRank = (c: DatedCard) => (c.first < c.last ? 0 : 1)
   return (
-    lasts(a) - lasts(b) ||
+    spanRank(a) - spanRank(b) ||
     compare(a.first, b.first) ||
     compare(b.last, a.last) ||
     compare(a.time, b.time) ||

@@ -21,8 +21,8 @@ export type Target = { first: string; last: string } | 'tray'
 
 const context = Symbol('calendar page')
 const trayKey = 'cardwall-calendar-tray'
-const roomForTray = 1400 // window width in pixels from which the tray is open by default
-const leastForTray = 1100
+const trayOpenWidth = 1400 // window width in pixels from which the tray is open by default
+const trayMinWidth = 1100
 
 export class CalendarPage {
   now = $state.raw(new Date())
@@ -39,7 +39,7 @@ export class CalendarPage {
   constructor(readonly workspaceId: string) {
     this.store = new CalendarStore(workspaceId, this.zone)
     const stored = localStorage.getItem(trayKey)
-    this.tray = stored === null ? innerWidth >= roomForTray : stored === 'yes' && innerWidth >= leastForTray
+    this.tray = stored === null ? innerWidth >= trayOpenWidth : stored === 'yes' && innerWidth >= trayMinWidth
   }
 
   // -- state in the address --
@@ -179,14 +179,14 @@ export class CalendarPage {
   }
 
   /** Sets the due date of a card to a day, and keeps the length of its span. */
-  putOn(card: CalendarCard, day: string): void {
+  moveTo(card: CalendarCard, day: string): void {
     const span = spanOf(card, this.zone)
     if (span) this.shift(card, (Date.parse(day) - Date.parse(card.dueDate ? span.last : span.first)) / 86_400_000)
     else this.#set(card, { dueDate: day })
   }
 
   /** Moves one end of a card's span. */
-  stretch(card: CalendarCard, end: 'start' | 'due', day: string): void {
+  moveEnd(card: CalendarCard, end: 'start' | 'due', day: string): void {
     const was = inputOf(card)
     const own = end === 'due' ? was.dueTime : was.startTime
     const to = { date: day, ...(own ? { time: own } : {}) }

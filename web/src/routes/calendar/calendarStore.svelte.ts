@@ -16,7 +16,7 @@ type UndoStep = { text: string; operation: Operation }
 export type Window = { from: string; to: string }
 
 const trayPage = 50
-const watchedMost = 20
+const maxWatched = 20
 /** Delays in ms before changes by others reload the calendar and the tray, whose search is more expensive. */
 const reloadDelay = { window: 600, tray: 5000 }
 
@@ -163,7 +163,7 @@ export class CalendarStore {
 
   /** Reloads shortly after someone else changes one of the boards. */
   watch(boardIds: readonly string[]): () => void {
-    const ends = boardIds.slice(0, watchedMost).map((id) =>
+    const unsubscribers = boardIds.slice(0, maxWatched).map((id) =>
       watch(id, (message) => {
         if (message.kind === 'change' && message.change.client !== clientId) this.#changed()
         else if (message.kind === 'gone') this.#changed()
@@ -174,7 +174,7 @@ export class CalendarStore {
     }
     document.addEventListener('visibilitychange', back)
     return () => {
-      for (const end of ends) end()
+      for (const end of unsubscribers) end()
       document.removeEventListener('visibilitychange', back)
     }
   }

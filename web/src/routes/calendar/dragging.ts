@@ -13,17 +13,17 @@ const stepDelay = 650 // ms
 /** Starts dragging a card. `at` is the day under the pointer, if the card has dates. */
 export function pressCard(event: PointerEvent, page: CalendarPage, card: CalendarCard, at?: string): void {
   if ((event.target as Element).closest('[data-still]')) return
-  const grabbed = at ?? spanOf(card, page.zone)?.first
+  const grabbedDay = at ?? spanOf(card, page.zone)?.first
   follow(event, page, card, {
     targetOf(day) {
       const span = spanOf(card, page.zone)
-      if (!span || !grabbed) return { first: day, last: day }
-      const by = daysBetween(grabbed, day)
+      if (!span || !grabbedDay) return { first: day, last: day }
+      const by = daysBetween(grabbedDay, day)
       return { first: addDays(span.first, by), last: addDays(span.last, by) }
     },
     drop(day) {
-      if (grabbed) page.shift(card, daysBetween(grabbed, day))
-      else page.putOn(card, day)
+      if (grabbedDay) page.shift(card, daysBetween(grabbedDay, day))
+      else page.moveTo(card, day)
     },
     tray: true,
   })
@@ -39,7 +39,7 @@ export function pressEnd(event: PointerEvent, page: CalendarPage, card: Calendar
     end === 'due' ? (day < span.first ? span.first : day) : day > span.last ? span.last : day
   follow(event, page, card, {
     targetOf: (day) => (end === 'due' ? { first: span.first, last: held(day) } : { first: held(day), last: span.last }),
-    drop: (day) => page.stretch(card, end, held(day)),
+    drop: (day) => page.moveEnd(card, end, held(day)),
     tray: false,
   })
 }
@@ -50,19 +50,19 @@ function follow(event: PointerEvent, page: CalendarPage, card: CalendarCard, dra
   if (!page.canEdit(card)) return
   const lifted = event.currentTarget as HTMLElement
   const touch = event.pointerType !== 'mouse'
-  let turning: ReturnType<typeof setTimeout> | undefined
+  let stepTimer: ReturnType<typeof setTimeout> | undefined
   press<Place>(event, () => ({
     lifted,
     placeAt: (x, y) => placeAt(x, y, drag.tray, touch),
     scrollers: (x, y) => ({ y: scrollerAt(x, y) }),
     onstart: () => (page.dragged = card.id),
     onplace(place) {
-      clearTimeout(turning)
+      clearTimeout(stepTimer)
       page.target = !place || 'step' in place ? null : 'tray' in place ? 'tray' : drag.targetOf(place.day)
-      if (place && 'step' in place) turning = turn(page, place.step)
+      if (place && 'step' in place) stepTimer = turn(page, place.step)
     },
     onend(place) {
-      clearTimeout(turning)
+      clearTimeout(stepTimer)
       page.dragged = null
       page.target = null
       if (!place || 'step' in place) return
@@ -74,7 +74,7 @@ function follow(event: PointerEvent, page: CalendarPage, card: CalendarCard, dra
   function turn(on: CalendarPage, by: 1 | -1): ReturnType<typeof setTimeout> {
     return setTimeout(() => {
       on.step(by)
-      turning = turn(on, by)
+      stepTimer = turn(on, by)
     }, stepDelay)
   }
 }

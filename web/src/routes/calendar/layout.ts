@@ -24,10 +24,10 @@ export type WeekLayout<T> = {
 
 /**
  * Assigns sorted bars to the lanes of a week. Each bar takes the first lane that
- * is free on all its days. If a day needs more than `most` lanes, its last lane
+ * is free on all its days. If a day needs more than `max` lanes, its last lane
  * stays free for the "+n more" button.
  */
-export function layWeek<T extends Bar>(days: readonly string[], bars: readonly T[], most = Infinity): WeekLayout<T> {
+export function layoutWeek<T extends Bar>(days: readonly string[], bars: readonly T[], max = Infinity): WeekLayout<T> {
   const taken: boolean[][] = []
   const all: Placed<T>[] = []
   const monday = days[0]!
@@ -42,8 +42,8 @@ export function layWeek<T extends Bar>(days: readonly string[], bars: readonly T
     row.fill(true, from, to + 1)
     all.push({ bar, from, length: to - from + 1, lane, before: bar.first < monday, after: bar.last > sunday })
   }
-  const over = days.map((_, day) => all.some((p) => p.lane >= most && on(p, day)))
-  const hidden = (p: Placed<T>) => p.lane >= most || (p.lane === most - 1 && over.some((is, day) => is && on(p, day)))
+  const over = days.map((_, day) => all.some((p) => p.lane >= max && on(p, day)))
+  const hidden = (p: Placed<T>) => p.lane >= max || (p.lane === max - 1 && over.some((is, day) => is && on(p, day)))
   const placed = all.filter((p) => !hidden(p)).sort((a, b) => a.lane - b.lane || a.from - b.from)
   return {
     placed,

@@ -4,7 +4,7 @@ import type { Activity } from '../../api/types'
 import type { BoardData } from '../../state/boardData'
 import { dueText, wallClock } from '../../state/due'
 import { session } from '../../state/session.svelte'
-import { listed } from '../board/toastText'
+import { joinNames } from '../board/toastText'
 
 const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ['year', 31_536_000],
@@ -67,8 +67,8 @@ function labelsText(ids: readonly string[], view: BoardData): string {
   const found = ids.flatMap((id) => view.labels.get(id) ?? [])
   const named = found.filter((label) => label.name).map((label) => `${label.name} (${label.color})`)
   const gone = ids.length - found.length
-  return listed([
-    ...(named.length > 0 ? [`the ${named.length > 1 ? 'labels' : 'label'} ${listed(named)}`] : []),
+  return joinNames([
+    ...(named.length > 0 ? [`the ${named.length > 1 ? 'labels' : 'label'} ${joinNames(named)}`] : []),
     ...found.filter((label) => !label.name).map((label) => `the ${label.color} label`),
     ...(gone > 0 ? [gone === 1 ? 'a deleted label' : `${gone} deleted labels`] : []),
   ])
@@ -76,7 +76,7 @@ function labelsText(ids: readonly string[], view: BoardData): string {
 
 function labelsChanged(changes: Changes, view: BoardData): string {
   const { added, removed } = difference(changes.labels)
-  return listed([
+  return joinNames([
     ...(added.length > 0 ? [`added ${labelsText(added, view)}`] : []),
     ...(removed.length > 0 ? [`removed ${labelsText(removed, view)}`] : []),
   ])
@@ -85,8 +85,8 @@ function labelsChanged(changes: Changes, view: BoardData): string {
 function assigneesChanged(changes: Changes, view: BoardData, actorId: string | null): string {
   const { added, removed } = difference(changes.assignees)
   const names = (ids: string[]) =>
-    listed(ids.map((id) => (id === actorId ? 'themselves' : (view.members.get(id)?.name ?? 'a former member'))))
-  return listed([
+    joinNames(ids.map((id) => (id === actorId ? 'themselves' : (view.members.get(id)?.name ?? 'a former member'))))
+  return joinNames([
     ...(added.length > 0 ? [`assigned ${names(added)}`] : []),
     ...(removed.length > 0 ? [`unassigned ${names(removed)}`] : []),
   ])
@@ -128,7 +128,7 @@ const actionTexts: Readonly<Record<ActivityKind, ((c: Texts) => string) | null>>
   'card.assignees_changed': ({ changes, view, actorId }) => assigneesChanged(changes, view, actorId),
   'card.labels_changed': ({ changes, view }) => labelsChanged(changes, view),
   'card.due_date_changed': ({ changes }) =>
-    listed([dateChanged(changes, 'due'), dateChanged(changes, 'start')].filter((text) => text !== null)) ||
+    joinNames([dateChanged(changes, 'due'), dateChanged(changes, 'start')].filter((text) => text !== null)) ||
     'changed the time zone of the dates',
   'comment.added': () => 'commented',
   'comment.edited': () => 'edited a comment',

@@ -1,6 +1,6 @@
 // Searches for the cards behind the figures of the dashboard.
 import { addDays } from '../../state/due'
-import { quoted } from '../search/query'
+import { quoteName } from '../search/query'
 
 export function searchLink(workspaceId: string, q: string): string {
   return `/search?${new URLSearchParams({ q, workspace: workspaceId }).toString()}`
@@ -18,7 +18,7 @@ export function partQuery(
   if ('listId' in part && part.listId) return `is:open list:${part.listId}`
   if ('boardId' in part) return `is:open board:${part.boardId}`
   if ('userId' in part) return `is:open member:${part.userId}`
-  return part.name.trim() ? `is:open label:${quoted(part.name)}` : null
+  return part.name.trim() ? `is:open label:${quoteName(part.name)}` : null
 }
 
 /** Returns a query for the open cards that have not changed for 14 days. */

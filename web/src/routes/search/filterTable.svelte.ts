@@ -12,7 +12,7 @@ export type Sort = '' | 'title' | '-title' | 'due' | '-due'
 type Board = { detail: BoardDetail; members: BoardMember[] }
 
 const pageSize = 50
-const watchedMost = 20
+const maxWatched = 20
 
 export class FilterTable {
   cards = $state.raw<Card[] | null>(null)
@@ -41,12 +41,12 @@ export class FilterTable {
 
   /** The boards of the cards, for the live stream. */
   get watched(): string {
-    return [...new Set((this.cards ?? []).map((c) => c.boardId))].slice(0, watchedMost).sort().join(',')
+    return [...new Set((this.cards ?? []).map((c) => c.boardId))].slice(0, maxWatched).sort().join(',')
   }
 
   canEdit(card: Card): boolean {
-    const role = this.#boards.get(card.boardId)?.detail
-    return !!role && !role.archivedAt && !card.archivedAt && (role.role === 'admin' || role.role === 'editor')
+    const board = this.#boards.get(card.boardId)?.detail
+    return !!board && !board.archivedAt && !card.archivedAt && (board.role === 'admin' || board.role === 'editor')
   }
 
   async load(filterId: string, sort: Sort): Promise<void> {
@@ -117,7 +117,7 @@ export class FilterTable {
         else void this.#page(false)
       }, 400)
     }
-    const ends = (boards ? boards.split(',') : []).map((id) =>
+    const unsubscribers = (boards ? boards.split(',') : []).map((id) =>
       watch(id, (message) => {
         if (message.kind === 'gone') schedule()
         if (message.kind !== 'change' || message.change.client === clientId) return
@@ -130,7 +130,7 @@ export class FilterTable {
     )
     return () => {
       clearTimeout(timer)
-      for (const end of ends) end()
+      for (const end of unsubscribers) end()
     }
   }
 
@@ -143,7 +143,7 @@ export class FilterTable {
     to: Partial<Card>,
     send: () => Promise<Partial<Card> | undefined>,
     text: string,
-    back: () => void,
+    revert: () => void,
   ): void {
     const before = Object.fromEntries(Object.keys(to).map((key) => [key, card[key as keyof Card]])) as Partial<Card>
     const undoable = !this.#undoing
@@ -160,7 +160,7 @@ export class FilterTable {
           toast(`Undone: ${text}`)
           return
         }
-        const step = { text, run: back }
+        const step = { text, run: revert }
         this.#history.add(step)
         this.#history.showToast(step)
       })

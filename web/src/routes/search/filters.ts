@@ -7,15 +7,15 @@ import { loadAll } from '../../page/remote.svelte'
 export type SavedFilter = components['schemas']['SavedFilter']
 
 export async function loadFilters(): Promise<SavedFilter[]> {
-  const found = await Promise.allSettled(
+  const results = await Promise.allSettled(
     session.workspaces.map((w) =>
       loadAll((query) => api.GET('/saved-filters', { params: { query: { ...query, workspaceId: w.id } } })),
     ),
   )
   // A workspace may just have been deleted, so fail only if all requests fail.
-  const first = found.find((one) => one.status === 'rejected')
-  if (first && found.every((one) => one.status === 'rejected')) throw first.reason
-  return found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+  const first = results.find((result) => result.status === 'rejected')
+  if (first && results.every((result) => result.status === 'rejected')) throw first.reason
+  return results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
 }
 
 /**
@@ -28,6 +28,6 @@ export function missingReference({
 }: Pick<SavedFilter, 'broken' | 'query'>): { what: string; query: string } | null {
   const ids = broken ? [...query.matchAll(/(\w+):([a-z]{3}_[0-9a-z]{20,})/g)] : []
   if (ids.length !== 1) return null
-  const [all, what] = ids[0]!
-  return { what: what!, query: query.replace(all, `${what}:(deleted)`) }
+  const [all, kind] = ids[0]!
+  return { what: kind!, query: query.replace(all, `${kind}:(deleted)`) }
 }

@@ -1,6 +1,6 @@
 // Suggestions and errors for the search text while it is being typed. The server
 // decides what a query means.
-import { folded, readTerms, parseMatcher, type Lookup } from '../../lib/grammar'
+import { normalize, readTerms, parseMatcher, type Lookup } from '../../lib/grammar'
 
 export type Suggestion = {
   /** The text that replaces the word before the caret. */
@@ -85,12 +85,12 @@ export const keys: readonly Key[] = [
 
 /** Returns the word at the caret, from its start to the caret. */
 export function wordAt(text: string, caret: number): { from: number; word: string } {
-  let quoted = false
+  let inQuotes = false
   let from = 0
   for (let i = 0; i < caret; i++) {
-    if (text[i] === '\\' && quoted) i++
-    else if (text[i] === '"') quoted = !quoted
-    else if (/\s/.test(text.charAt(i)) && !quoted) from = i + 1
+    if (text[i] === '\\' && inQuotes) i++
+    else if (text[i] === '"') inQuotes = !inQuotes
+    else if (/\s/.test(text.charAt(i)) && !inQuotes) from = i + 1
   }
   return { from, word: text.slice(from, caret) }
 }
@@ -120,8 +120,8 @@ function finished(written: string, names: Names, at: Lookup): boolean {
   if (known?.names) {
     const all = known.names === 'labels' ? names.labels.map((l) => l.name) : names[known.names]
     return term.values.every((v) => {
-      const typed = folded(v.text)
-      return special.includes(typed) || all.some((name) => folded(name) === typed)
+      const typed = normalize(v.text)
+      return special.includes(typed) || all.some((name) => normalize(name) === typed)
     })
   }
   if (term.key === 'status' || term.key === 'sort') {
@@ -131,13 +131,13 @@ function finished(written: string, names: Names, at: Lookup): boolean {
 }
 
 /** Quotes a name if the search grammar requires it. */
-export function quoted(name: string): string {
+export function quoteName(name: string): string {
   return /^[^\s,"()]+$/.test(name) && !/^(none|any|me)$/i.test(name) && !/[*]$|^[@#<>=-]|\.\./.test(name)
     ? name
     : `"${name.replaceAll('"', '\\"')}"`
 }
 
-const most = 9
+const maxSuggestions = 9
 
 /** Returns suggestions to replace a word. */
 export function suggest(word: string, names: Names): Suggestion[] {
@@ -158,13 +158,13 @@ export function suggest(word: string, names: Names): Suggestion[] {
     if (found.names) return named(found.names, typed, before, names, !!found.me)
     return (found.values ?? [])
       .filter(([w]) => w.replace(/^-/, '').startsWith(typed.toLowerCase().replace(/^-/, '')) && w !== typed)
-      .slice(0, most)
+      .slice(0, maxSuggestions)
       .map(([w, hint]) => ({ insert: before + w, label: w.replaceAll('_', ' '), hint }))
   }
   if (rest === '' && minus === '') return []
   return keys
     .filter((k) => k.key.startsWith(rest.toLowerCase()) && rest !== '')
-    .slice(0, most)
+    .slice(0, maxSuggestions)
     .map((k) => ({ insert: `${minus}${k.key}:`, label: `${k.key}:`, hint: k.hint, open: true }))
 }
 
@@ -185,17 +185,17 @@ function named(of: keyof Names, typed: string, before: string, names: Names, me:
     const low = name.toLowerCase()
     if (!low.startsWith(text) && !low.includes(` ${text}`)) return
     if (found.some((f) => f.label.toLowerCase() === low)) return
-    found.push({ insert: before + quoted(name), label: name, color })
+    found.push({ insert: before + quoteName(name), label: name, color })
   }
   if (me && 'me'.startsWith(text)) found.push({ insert: `${before}me`, label: 'me', hint: 'yourself' })
   if (of === 'labels') for (const l of names.labels) add(l.name, l.color)
   else for (const name of names[of]) add(name)
   if (found.length === 1 && found[0]?.insert === before + typed) return []
-  return found.slice(0, most)
+  return found.slice(0, maxSuggestions)
 }
 
 /** Removes a term from the text. Its offset and length are in UTF-8 bytes. */
-export function without(text: string, term: { offset: number; length: number }): string {
+export function withoutTerm(text: string, term: { offset: number; length: number }): string {
   const bytes = new TextEncoder().encode(text)
   const decoder = new TextDecoder()
   const before = decoder.decode(bytes.slice(0, term.offset))

@@ -4,12 +4,12 @@ import { byBoard, byWhen, whenOf } from './group'
 import {
   counted,
   countedLabels,
-  quoted,
+  quoteName,
   ready,
   queryErrorOf,
   suggest,
   termText,
-  without,
+  withoutTerm,
   wordAt,
   type Names,
 } from './query'
@@ -96,7 +96,7 @@ describe('suggest', () => {
 })
 
 it('quotes text that the grammar would misread', () => {
-  expect(['Bug', 'To do', 'none', 'a"b', '>1', 'x,y'].map(quoted)).toEqual([
+  expect(['Bug', 'To do', 'none', 'a"b', '>1', 'x,y'].map(quoteName)).toEqual([
     'Bug',
     '"To do"',
     '"none"',
@@ -107,8 +107,8 @@ it('quotes text that the grammar would misread', () => {
 })
 
 it('removes a term by its byte range', () => {
-  expect(without('Zürich is:open due:week', { offset: 8, length: 7 })).toBe('Zürich due:week')
-  expect(without('is:open', { offset: 0, length: 7 })).toBe('')
+  expect(withoutTerm('Zürich is:open due:week', { offset: 8, length: 7 })).toBe('Zürich due:week')
+  expect(withoutTerm('is:open', { offset: 0, length: 7 })).toBe('')
 })
 
 it('describes terms in words', () => {

@@ -107,13 +107,13 @@ export type LogFilter = (typeof logFilters)[number]
 export const filterText = (filter: LogFilter): string =>
   filter === '' ? 'All' : filter === 'open' ? 'In progress' : statuses[filter].label
 
-export const passes = (filter: LogFilter, d: Pick<Delivery, 'status'>): boolean =>
+export const matchesFilter = (filter: LogFilter, d: Pick<Delivery, 'status'>): boolean =>
   filter === '' || (filter === 'open' ? inProgress(d) : d.status === filter)
 
-export const asFilter = (text: string | null): LogFilter => logFilters.find((f) => f === text) ?? ''
+export const parseFilter = (text: string | null): LogFilter => logFilters.find((f) => f === text) ?? ''
 
 /** Returns the delay in ms until the log reloads: shorter while deliveries are in progress. */
-export function pauseOf(all: readonly Delivery[] | undefined, now: number): number {
+export function pollDelay(all: readonly Delivery[] | undefined, now: number): number {
   const soon = (all ?? []).some(
     (d) => inProgress(d) && (!d.nextAttemptAt || Date.parse(d.nextAttemptAt) - now < 15_000),
   )

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Delivery, Webhook } from '../../api/contract'
 import { eventGroups, eventKinds, eventsText, eventText } from './events'
-import { pieces } from './json'
+import { tokenize } from './json'
 import { durationText, momentText, soonText } from '../../lib/exactTime'
-import { asFilter, canRedeliver, passes, pauseOf, stateOf, webhookName } from './labels'
+import { parseFilter, canRedeliver, matchesFilter, pollDelay, stateOf, webhookName } from './labels'
 
 const hook = (more: Partial<Webhook>) =>
   ({
@@ -52,18 +52,18 @@ describe('a webhook', () => {
 
 describe('the log', () => {
   it('is filtered by the URL', () => {
-    expect(asFilter('gave up')).toBe('gave up')
-    expect(asFilter('nonsense')).toBe('')
-    expect(passes('open', delivery({ status: 'pending retry' }))).toBe(true)
-    expect(passes('failed', delivery({}))).toBe(false)
+    expect(parseFilter('gave up')).toBe('gave up')
+    expect(parseFilter('nonsense')).toBe('')
+    expect(matchesFilter('open', delivery({ status: 'pending retry' }))).toBe(true)
+    expect(matchesFilter('failed', delivery({}))).toBe(false)
     expect(canRedeliver(delivery({ status: 'skipped' }))).toBe(true)
     expect(canRedeliver(delivery({ status: 'delivering' }))).toBe(false)
   })
   it('is polled sooner while a change is expected', () => {
     const now = Date.parse('2026-11-21T09:00:00Z')
-    expect(pauseOf([delivery({})], now)).toBe(4000)
-    expect(pauseOf([delivery({ status: 'pending' })], now)).toBe(1000)
-    expect(pauseOf([delivery({ status: 'pending retry', nextAttemptAt: '2026-11-21T12:00:00Z' })], now)).toBe(4000)
+    expect(pollDelay([delivery({})], now)).toBe(4000)
+    expect(pollDelay([delivery({ status: 'pending' })], now)).toBe(1000)
+    expect(pollDelay([delivery({ status: 'pending retry', nextAttemptAt: '2026-11-21T12:00:00Z' })], now)).toBe(4000)
   })
 })
 
@@ -81,10 +81,10 @@ it('formats times briefly', () => {
 
 it('indents a body in pieces that join to the same text', () => {
   const body = '{"id":"itg_1:v4","n":-1.5e3,"no":null,"s":"a \\"b\\": 1","l":[true,[]]}'
-  const shown = pieces(body)
+  const shown = tokenize(body)
   expect(shown.map((p) => p.text).join('')).toBe(JSON.stringify(JSON.parse(body), null, 2))
   expect(shown.filter((p) => p.as === 'name').map((p) => p.text)).toEqual(['"id"', '"n"', '"no"', '"s"', '"l"'])
   expect(shown.find((p) => p.as === 'number')?.text).toBe('-1500')
-  expect(shown.filter((p) => p.as === 'word').map((p) => p.text)).toEqual(['null', 'true'])
-  expect(pieces('not json')).toEqual([{ text: 'not json', as: 'sign' }])
+  expect(shown.filter((p) => p.as === 'keyword').map((p) => p.text)).toEqual(['null', 'true'])
+  expect(tokenize('not json')).toEqual([{ text: 'not json', as: 'punctuation' }])
 })

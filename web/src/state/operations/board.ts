@@ -4,7 +4,7 @@ import type { Board, Job, LabelColor, Label, LabelRef, List, Position } from '..
 import type { BoardInfo, Draft } from '../boardData'
 import { isJob } from '../jobs.svelte'
 import type { Dropped } from './card'
-import { changed, defined, keyed, without, type Definitions } from './definition'
+import { withChanges, defined, idempotencyHeader, without, type Definitions } from './definition'
 
 export type BoardInputs = {
   create_list: { id: string; name: string; position: Position }
@@ -67,7 +67,7 @@ export const boards: Definitions<BoardInputs, BoardResults> = {
     send: ({ name, position }, key, { boardId }) =>
       data(
         api.POST('/boards/{boardId}/lists', {
-          params: { path: { boardId }, header: keyed(key) },
+          params: { path: { boardId }, header: idempotencyHeader(key) },
           body: { name, position },
         }),
       ),
@@ -80,7 +80,7 @@ export const boards: Definitions<BoardInputs, BoardResults> = {
   update_list: {
     apply: (draft, { listId, ...fields }) => draft.patch('lists', listId, defined(fields)),
     send: ({ listId, ...body }, key) =>
-      data(api.PATCH('/lists/{listId}', { params: { path: { listId }, header: keyed(key) }, body })),
+      data(api.PATCH('/lists/{listId}', { params: { path: { listId }, header: idempotencyHeader(key) }, body })),
     reconcile: (draft, { listId }, result) => draft.set('lists', listId, result),
   },
   move_list: {
@@ -88,7 +88,7 @@ export const boards: Definitions<BoardInputs, BoardResults> = {
     send: ({ listId, position }, key) =>
       data(
         api.POST('/lists/{listId}/move', {
-          params: { path: { listId }, header: keyed(key) },
+          params: { path: { listId }, header: idempotencyHeader(key) },
           body: { position },
         }),
       ),
@@ -101,7 +101,7 @@ export const boards: Definitions<BoardInputs, BoardResults> = {
     send: ({ listId, boardId, position }, key) =>
       data(
         api.POST('/lists/{listId}/move-to-board', {
-          params: { path: { listId }, header: keyed(key) },
+          params: { path: { listId }, header: idempotencyHeader(key) },
           body: { boardId, position },
         }),
       ),
@@ -125,7 +125,7 @@ export const boards: Definitions<BoardInputs, BoardResults> = {
     send: ({ listId, name, position }, key) =>
       data<List | Job>(
         api.POST('/lists/{listId}/copy', {
-          params: { path: { listId }, header: keyed(key) },
+          params: { path: { listId }, header: idempotencyHeader(key) },
           body: { name, position },
         }),
       ),
@@ -141,7 +141,7 @@ export const boards: Definitions<BoardInputs, BoardResults> = {
       draft.archiveList(listId, now)
     },
     send: ({ listId }, key) =>
-      data(api.POST('/lists/{listId}/archive', { params: { path: { listId }, header: keyed(key) } })),
+      data(api.POST('/lists/{listId}/archive', { params: { path: { listId }, header: idempotencyHeader(key) } })),
     reconcile(draft, { listId }) {
       draft.archiveList(listId, new Date().toISOString())
     },
@@ -149,7 +149,7 @@ export const boards: Definitions<BoardInputs, BoardResults> = {
   restore_list: {
     apply: restoreList,
     send: ({ listId }, key) =>
-      data(api.POST('/lists/{listId}/restore', { params: { path: { listId }, header: keyed(key) } })),
+      data(api.POST('/lists/{listId}/restore', { params: { path: { listId }, header: idempotencyHeader(key) } })),
     reconcile: restoreList,
   },
   create_label: {
@@ -158,7 +158,7 @@ export const boards: Definitions<BoardInputs, BoardResults> = {
     send: ({ name, color }, key, { boardId }) =>
       data(
         api.POST('/boards/{boardId}/labels', {
-          params: { path: { boardId }, header: keyed(key) },
+          params: { path: { boardId }, header: idempotencyHeader(key) },
           body: { name, color },
         }),
       ),
@@ -167,43 +167,49 @@ export const boards: Definitions<BoardInputs, BoardResults> = {
   update_label: {
     apply: changeLabel,
     send: ({ labelId, ...body }, key) =>
-      data(api.PATCH('/labels/{labelId}', { params: { path: { labelId }, header: keyed(key) }, body })),
+      data(api.PATCH('/labels/{labelId}', { params: { path: { labelId }, header: idempotencyHeader(key) }, body })),
     reconcile: changeLabel,
   },
   delete_label: {
     apply: dropLabel,
     send: ({ labelId }, key) =>
-      data(api.DELETE('/labels/{labelId}', { params: { path: { labelId }, header: keyed(key) } })),
+      data(api.DELETE('/labels/{labelId}', { params: { path: { labelId }, header: idempotencyHeader(key) } })),
     reconcile: dropLabel,
   },
   update_board: {
     apply: changeBoard,
     send: (body, key, { boardId }) =>
-      data(api.PATCH('/boards/{boardId}', { params: { path: { boardId }, header: keyed(key) }, body })),
+      data(api.PATCH('/boards/{boardId}', { params: { path: { boardId }, header: idempotencyHeader(key) }, body })),
     reconcile: changeBoard,
   },
   archive_board: {
     apply: (draft, _, { now }) => draft.patchBoard({ archivedAt: now }),
     send: (_, key, { boardId }) =>
-      data(api.POST('/boards/{boardId}/archive', { params: { path: { boardId }, header: keyed(key) } })),
+      data(api.POST('/boards/{boardId}/archive', { params: { path: { boardId }, header: idempotencyHeader(key) } })),
     reconcile: (draft) => draft.patchBoard({ archivedAt: new Date().toISOString() }),
   },
   restore_board: {
     apply: (draft) => draft.patchBoard({ archivedAt: null }),
     send: (_, key, { boardId }) =>
-      data(api.POST('/boards/{boardId}/restore', { params: { path: { boardId }, header: keyed(key) } })),
+      data(api.POST('/boards/{boardId}/restore', { params: { path: { boardId }, header: idempotencyHeader(key) } })),
     reconcile: (draft) => draft.patchBoard({ archivedAt: null }),
   },
   set_collapsed_lists: {
     apply: (draft, { listIds }) => draft.collapse(listIds),
     send: (body, key, { boardId }) =>
-      data(app.PUT('/boards/{boardId}/collapsed-lists', { params: { path: { boardId } }, headers: keyed(key), body })),
+      data(
+        app.PUT('/boards/{boardId}/collapsed-lists', {
+          params: { path: { boardId } },
+          headers: idempotencyHeader(key),
+          body,
+        }),
+      ),
     reconcile: (draft, { listIds }) => draft.collapse(listIds),
   },
   set_star: {
     apply: (draft, { starred }) => draft.star(starred),
     send: ({ starred }, key, { boardId }) => {
-      const at = { params: { path: { boardId } }, headers: keyed(key) }
+      const at = { params: { path: { boardId } }, headers: idempotencyHeader(key) }
       return data(starred ? app.PUT('/boards/{boardId}/star', at) : app.DELETE('/boards/{boardId}/star', at))
     },
     reconcile: (draft, { starred }) => draft.star(starred),
@@ -211,7 +217,7 @@ export const boards: Definitions<BoardInputs, BoardResults> = {
   set_watch: {
     apply: (draft, { watched }) => draft.watch(watched),
     send: ({ watched }, key, { boardId }) => {
-      const at = { params: { path: { boardId } }, headers: keyed(key) }
+      const at = { params: { path: { boardId } }, headers: idempotencyHeader(key) }
       return data(watched ? app.PUT('/boards/{boardId}/watch', at) : app.DELETE('/boards/{boardId}/watch', at))
     },
     reconcile: (draft, { watched }) => draft.watch(watched),
@@ -227,7 +233,7 @@ function changeBoard(draft: Draft, { features, ...fields }: BoardInputs['update_
 
 function changeLabel(draft: Draft, { labelId, ...fields }: BoardInputs['update_label']): void {
   draft.patch('labels', labelId, defined(fields))
-  relabel(draft, labelId, (labels) => changed(labels, labelId, defined(fields)))
+  relabel(draft, labelId, (labels) => withChanges(labels, labelId, defined(fields)))
 }
 
 function dropLabel(draft: Draft, { labelId }: BoardInputs['delete_label']): void {

@@ -3,7 +3,7 @@ import { api, data } from '../../api/client'
 import type { Card, DueInput, Label, LabelRef, Position, UserRef } from '../../api/types'
 import type { Draft } from '../boardData'
 import { resolve } from '../due'
-import { keyed, type Definitions } from './definition'
+import { idempotencyHeader, type Definitions } from './definition'
 
 /** Inputs of each operation. Temporary IDs are replaced by server IDs before sending. */
 export type CardInputs = {
@@ -53,7 +53,7 @@ export type CardResults = { [K in keyof CardInputs]: unknown } & {
   clear_card_due: Card
 }
 
-const card = (cardId: string, key: string) => ({ path: { cardId }, header: keyed(key) })
+const card = (cardId: string, key: string) => ({ path: { cardId }, header: idempotencyHeader(key) })
 
 function reconcileCard(draft: Draft, _: unknown, result: Card): void {
   const known = draft.data.cards.get(result.id)
@@ -96,7 +96,7 @@ export const cards: Definitions<CardInputs, CardResults> = {
       draft.set('details', id, { description: '', checklists: [], comments: [] })
       draft.placeCard(id, listId, position)
     },
-    send: ({ id: _, ...body }, key) => data(api.POST('/cards', { params: { header: keyed(key) }, body })),
+    send: ({ id: _, ...body }, key) => data(api.POST('/cards', { params: { header: idempotencyHeader(key) }, body })),
     reconcile(draft, { position }, result) {
       draft.set('cards', result.id, result)
       draft.set('details', result.id, { description: result.description ?? '', checklists: [], comments: [] })

@@ -14,9 +14,9 @@ export type Definition<I, A> = {
 
 export type Definitions<I, A extends { [K in keyof I]: unknown }> = { [K in keyof I]: Definition<I[K], A[K]> }
 
-export const keyed = (key: string) => ({ 'Idempotency-Key': key })
+export const idempotencyHeader = (key: string) => ({ 'Idempotency-Key': key })
 
-export const changed = <T extends { id: string }>(all: T[], id: string, fields: Partial<NoInfer<T>>): T[] =>
+export const withChanges = <T extends { id: string }>(all: T[], id: string, fields: Partial<NoInfer<T>>): T[] =>
   all.map((one) => (one.id === id ? { ...one, ...fields } : one))
 
 export const without = <T extends { id: string }>(all: T[], id: string): T[] => all.filter((one) => one.id !== id)

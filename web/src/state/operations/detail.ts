@@ -2,7 +2,7 @@
 import { api, data } from '../../api/client'
 import type { Checklist, ChecklistItem, Comment, Position } from '../../api/types'
 import type { Details, Draft } from '../boardData'
-import { changed, defined, keyed, without, type Definitions } from './definition'
+import { withChanges, defined, idempotencyHeader, without, type Definitions } from './definition'
 
 export type DetailInputs = {
   add_checklist: { id: string; cardId: string; title: string }
@@ -29,7 +29,7 @@ export type DetailResults = { [K in keyof DetailInputs]: unknown } & {
   add_comment: Comment
 }
 
-const card = (cardId: string, key: string) => ({ path: { cardId }, header: keyed(key) })
+const card = (cardId: string, key: string) => ({ path: { cardId }, header: idempotencyHeader(key) })
 
 function changeDetails(draft: Draft, cardId: string, change: (d: Details) => Partial<Details>): void {
   const details = draft.data.details.get(cardId)
@@ -74,21 +74,23 @@ export const details: Definitions<DetailInputs, DetailResults> = {
   },
   update_checklist: {
     apply: (draft, { cardId, checklistId, title }) =>
-      changeChecklists(draft, cardId, (all) => changed(all, checklistId, { title })),
+      changeChecklists(draft, cardId, (all) => withChanges(all, checklistId, { title })),
     send: ({ checklistId, title }, key) =>
       data(
         api.PATCH('/checklists/{checklistId}', {
-          params: { path: { checklistId }, header: keyed(key) },
+          params: { path: { checklistId }, header: idempotencyHeader(key) },
           body: { title },
         }),
       ),
     reconcile: (draft, { cardId, checklistId, title }) =>
-      changeChecklists(draft, cardId, (all) => changed(all, checklistId, { title })),
+      changeChecklists(draft, cardId, (all) => withChanges(all, checklistId, { title })),
   },
   delete_checklist: {
     apply: (draft, { cardId, checklistId }) => changeChecklists(draft, cardId, (all) => without(all, checklistId)),
     send: ({ checklistId }, key) =>
-      data(api.DELETE('/checklists/{checklistId}', { params: { path: { checklistId }, header: keyed(key) } })),
+      data(
+        api.DELETE('/checklists/{checklistId}', { params: { path: { checklistId }, header: idempotencyHeader(key) } }),
+      ),
     reconcile: (draft, { cardId, checklistId }) => changeChecklists(draft, cardId, (all) => without(all, checklistId)),
   },
   add_checklist_item: {
@@ -108,7 +110,7 @@ export const details: Definitions<DetailInputs, DetailResults> = {
     send: ({ checklistId, title }, key) =>
       data(
         api.POST('/checklists/{checklistId}/items', {
-          params: { path: { checklistId }, header: keyed(key) },
+          params: { path: { checklistId }, header: idempotencyHeader(key) },
           body: { title },
         }),
       ),
@@ -119,7 +121,7 @@ export const details: Definitions<DetailInputs, DetailResults> = {
     send: ({ itemId, title, done, position }, key) =>
       data(
         api.PATCH('/checklist-items/{itemId}', {
-          params: { path: { itemId }, header: keyed(key) },
+          params: { path: { itemId }, header: idempotencyHeader(key) },
           body: { title, done, position },
         }),
       ),
@@ -128,7 +130,7 @@ export const details: Definitions<DetailInputs, DetailResults> = {
   delete_checklist_item: {
     apply: (draft, input) => changeItems(draft, input, (items) => without(items, input.itemId)),
     send: ({ itemId }, key) =>
-      data(api.DELETE('/checklist-items/{itemId}', { params: { path: { itemId }, header: keyed(key) } })),
+      data(api.DELETE('/checklist-items/{itemId}', { params: { path: { itemId }, header: idempotencyHeader(key) } })),
     reconcile: (draft, input) => changeItems(draft, input, (items) => without(items, input.itemId)),
   },
   add_comment: {
@@ -144,16 +146,23 @@ export const details: Definitions<DetailInputs, DetailResults> = {
   },
   edit_comment: {
     apply: (draft, { cardId, commentId, text }, { now }) =>
-      changeComments(draft, cardId, 0, (all) => changed(all, commentId, { text, editedAt: now })),
+      changeComments(draft, cardId, 0, (all) => withChanges(all, commentId, { text, editedAt: now })),
     send: ({ commentId, text }, key) =>
-      data(api.PATCH('/comments/{commentId}', { params: { path: { commentId }, header: keyed(key) }, body: { text } })),
+      data(
+        api.PATCH('/comments/{commentId}', {
+          params: { path: { commentId }, header: idempotencyHeader(key) },
+          body: { text },
+        }),
+      ),
     reconcile: (draft, { cardId, commentId, text }) =>
-      changeComments(draft, cardId, 0, (all) => changed(all, commentId, { text, editedAt: new Date().toISOString() })),
+      changeComments(draft, cardId, 0, (all) =>
+        withChanges(all, commentId, { text, editedAt: new Date().toISOString() }),
+      ),
   },
   delete_comment: {
     apply: (draft, { cardId, commentId }) => changeComments(draft, cardId, -1, (all) => without(all, commentId)),
     send: ({ commentId }, key) =>
-      data(api.DELETE('/comments/{commentId}', { params: { path: { commentId }, header: keyed(key) } })),
+      data(api.DELETE('/comments/{commentId}', { params: { path: { commentId }, header: idempotencyHeader(key) } })),
     reconcile: (draft, { cardId, commentId }) => changeComments(draft, cardId, -1, (all) => without(all, commentId)),
   },
 }
@@ -161,7 +170,7 @@ export const details: Definitions<DetailInputs, DetailResults> = {
 function changeItem(draft: Draft, input: DetailInputs['update_checklist_item']): void {
   const { itemId, title, done, position } = input
   changeItems(draft, input, (items) => {
-    const next = changed(items, itemId, defined({ title, done }))
+    const next = withChanges(items, itemId, defined({ title, done }))
     if (position === undefined) return next
     const moved = next.find((i) => i.id === itemId)
     if (!moved) return next
