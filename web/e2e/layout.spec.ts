@@ -201,7 +201,7 @@ test('daily pages come first, and administration is a separate group', async ({ 
   await administration.getByRole('link', { name: 'Plan' }).click()
   await expect(page).toHaveURL(/\/plan$/)
   await expect(daily.getByRole('link', { name: 'Settings' })).toHaveAttribute('aria-current', 'true')
-  // The sidebar names its pages.
+  // The links of the sidebar include the workspace in their accessible names.
   const sidebar = page.getByRole('navigation', { name: 'Workspaces and boards' })
   for (const label of ['Calendar', 'Dashboard', 'Members']) {
     const link = sidebar.getByRole('link', { name: `${label} of ${name}` })

@@ -114,7 +114,7 @@ test('an import whose response is lost is sent again, and creates one board', as
     if (keys.length === 2) return route.abort() // the second request fails too
     const response = await route.fetch()
     if (keys.length === 1) return route.fulfill({ status: 502, body: 'bad gateway' })
-    return route.fulfill({ response: response })
+    return route.fulfill({ response })
   })
   const lists = [{ id: '5f0000000000000000000002', name: 'Ideas', closed: false, pos: 1 }]
   const text = JSON.stringify({ id: '5f0000000000000000000001', name: 'Sent thrice', lists, cards: [] })

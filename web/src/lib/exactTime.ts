@@ -5,7 +5,7 @@ export function momentText(instant: string, timeZone: string, now = new Date(), 
   return format(language === 'en' ? 'en-GB' : language, timeZone, year).format(date)
 }
 
-// Creating an Intl.DateTimeFormat is slow, so each is created once.
+// Creating a formatter is slow, so each is created once.
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 function format(language: string, timeZone: string, year: 'numeric' | undefined): Intl.DateTimeFormat {

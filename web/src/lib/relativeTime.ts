@@ -11,7 +11,7 @@ const steps: [number, number, Intl.RelativeTimeFormatUnit][] = [
 ]
 const year = [Infinity, 365 * day, 'year'] as const
 
-// Creating an Intl.DateTimeFormat is slow, so each is created once.
+// Creating a formatter is slow, so each is created once.
 const formats = new Map<string, Intl.RelativeTimeFormat>()
 
 function relative(language: string): Intl.RelativeTimeFormat {
