@@ -196,7 +196,8 @@ func formBreaches(p goPackage) []string {
 
 // listPackages lists the module's packages with go list and reads their files.
 func listPackages() ([]goPackage, error) {
-	// -e: a package that does not compile is for the compiler to report.
+	// The flag -e accepts packages that do not compile, because the compiler
+	// reports them.
 	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Dir,Name,Doc,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,"+
 		"Imports,TestImports,XTestImports", module+"/...")
 	var complaint bytes.Buffer

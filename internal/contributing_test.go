@@ -23,14 +23,14 @@ var (
 	target     = regexp.MustCompile(`(?m)^([a-z-]+):`)
 )
 
-// sources holds what a guide can name.
+// sources holds the names that a guide can use.
 type sources struct {
 	files   []string // paths of files and folders
 	words   map[string]bool
 	targets map[string]bool // of the Makefile
 }
 
-// missing returns what text names in code spans and s does not have.
+// missing returns the names in the code spans of a text that do not exist in s.
 func (s sources) missing(text string) (missing []string) {
 	for _, quoted := range span.FindAllString(fence.ReplaceAllString(text, ""), -1) {
 		name := strings.Join(strings.Fields(strings.Trim(quoted, "`")), " ")
@@ -59,7 +59,8 @@ func (s sources) missing(text string) (missing []string) {
 	return missing
 }
 
-// isPath reports whether a file is what a guide names, from the top or from web or internal.
+// isPath reports whether a name in a guide is the path of a file, relative to the root
+// folder, web or internal.
 func (s sources) isPath(name, file string) bool {
 	for _, top := range []string{"", "web/", "internal/"} {
 		if ok, _ := filepath.Match(top+strings.TrimSuffix(name, "/"), file); ok {

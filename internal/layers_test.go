@@ -93,7 +93,8 @@ var layers = []layer{
 	{"tools/*", nothing, nothing, "a tool must build even if the program does not"},
 }
 
-// layersDoc is the document that contains the table of layers, between two marks.
+// layersDoc is the document that contains the table of layers, between two
+// markers.
 const layersDoc = "../docs/ARCHITECTURE.md"
 
 func TestGoldenLayers(t *testing.T) {

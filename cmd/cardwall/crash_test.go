@@ -147,7 +147,7 @@ func (c *crash) load(round int, end func()) {
 					c.acknowledged[key] = id
 					c.mu.Unlock()
 				} else {
-					time.Sleep(time.Millisecond) // the server is gone, or rejects writes at present
+					time.Sleep(time.Millisecond) // the server was killed, or rejects writes for now
 				}
 			}
 		})

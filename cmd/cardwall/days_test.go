@@ -347,12 +347,12 @@ func (d *days) compare() {
 			d.t.Errorf("the rule ran %d times for %s, want 1", len(out.Data), id)
 		}
 	}
-	var told struct {
+	var notifications struct {
 		Data []struct{ Kind, Reminder string }
 	}
-	d.call(d.ada, "list_notifications", fields{"limit": 200}, &told)
+	d.call(d.ada, "list_notifications", fields{"limit": 200}, &notifications)
 	reminded := map[string]int{}
-	for _, n := range told.Data {
+	for _, n := range notifications.Data {
 		if n.Kind == string(board.NotifyDue) {
 			reminded[n.Reminder]++
 		}

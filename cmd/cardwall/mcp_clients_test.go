@@ -182,7 +182,7 @@ func (v *visitor) run(cmd *exec.Cmd) {
 	}
 	lines := make(chan string)
 	var reading sync.WaitGroup
-	var told bytes.Buffer
+	var stderr bytes.Buffer
 	read := func(r io.Reader, keep *bytes.Buffer) {
 		reading.Go(func() {
 			s := bufio.NewScanner(io.TeeReader(r, keep))
@@ -194,7 +194,7 @@ func (v *visitor) run(cmd *exec.Cmd) {
 	}
 	var kept bytes.Buffer
 	read(out, &kept)
-	read(problems, &told)
+	read(problems, &stderr)
 	go func() { reading.Wait(); close(lines) }()
 	seen := map[string]bool{}
 	for line := range lines {
@@ -205,9 +205,9 @@ func (v *visitor) run(cmd *exec.Cmd) {
 		}
 	}
 	if err := cmd.Wait(); err != nil {
-		v.t.Fatalf("%v\n%s\n%s", err, told.String(), kept.String())
+		v.t.Fatalf("%v\n%s\n%s", err, stderr.String(), kept.String())
 	}
-	v.out, v.problems = kept.Bytes(), told.String()
+	v.out, v.problems = kept.Bytes(), stderr.String()
 }
 
 // seen returns the last output of a script of tools/mcp.

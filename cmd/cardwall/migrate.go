@@ -66,6 +66,6 @@ func (c *migrateCommand) relocate(ctx context.Context, g *globals) error {
 			done.Rows, done.Tables, done.Took.Round(100*time.Millisecond))
 	}
 	g.print("Start the server with this address as --database, and with the same secret key. " +
-		"The SQLite file is kept as it is; no program writes to it any more.")
+		"The SQLite file is kept as it is; no program will write to it again.")
 	return nil
 }

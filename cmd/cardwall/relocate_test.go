@@ -258,15 +258,15 @@ func (c *crash) read() (end func() int64) {
 func TestMovingFromTheCommandLine(t *testing.T) {
 	t.Parallel()
 	c := cli{t, t.TempDir()}
-	c.says("--to must be postgres://", "migrate", "--from", "sqlite")
-	c.says("there is no database at", "backup", filepath.Join(c.data, "x.backup"))
+	c.wantError("--to must be postgres://", "migrate", "--from", "sqlite")
+	c.wantError("there is no database at", "backup", filepath.Join(c.data, "x.backup"))
 	c.must("demo")
 	out := c.must("backup", filepath.Join(c.data, "x.backup"))
 	if !strings.Contains(out, "complete and verified") || !strings.Contains(out, "not in the backup") ||
 		strings.Contains(out, c.key()) {
 		t.Errorf("backup printed %q", out)
 	}
-	c.says("not empty", "restore", filepath.Join(c.data, "x.backup"))
+	c.wantError("not empty", "restore", filepath.Join(c.data, "x.backup"))
 	status, text, problems := c.run("", "backup", "-")
 	if status != 0 {
 		t.Fatal(problems)
@@ -312,7 +312,7 @@ func TestMovingFromTheCommandLine(t *testing.T) {
 		"row counts and checksums of each table match") {
 		t.Errorf("migrate printed %q; want it to contain %q", got, "row counts and checksums of each table match")
 	}
-	c.says("has moved", "user", "add", "--email", "x@example.com", "--name", "X")
+	c.wantError("has moved", "user", "add", "--email", "x@example.com", "--name", "X")
 	c.data = other.data // with the same key
 	if got := c.must("doctor", "--database", target); got != "No problems found." {
 		t.Errorf("doctor printed %q, want %q", got, "No problems found.")

@@ -26,8 +26,9 @@ func (c cli) key() string {
 	return strings.TrimSpace(string(text))
 }
 
-// says runs a command that must fail with one line, and without showing a key.
-func (c cli) says(want string, args ...string) {
+// wantError runs a command that must fail with one line that contains want and
+// shows no key.
+func (c cli) wantError(want string, args ...string) {
 	c.t.Helper()
 	status, out, problems := c.run("", args...)
 	line := problems[strings.LastIndex(strings.TrimSuffix(problems, "\n"), "\n")+1:]
@@ -62,18 +63,18 @@ func TestSecretKeyFile(t *testing.T) {
 	}
 	// The file's key also works from the environment; another key does not.
 	c.must("doctor", "--secret-key", first)
-	c.says("set CARDWALL_SECRET_KEY to that key", "doctor", "--secret-key", seal.NewKey())
-	c.says("CARDWALL_SECRET_KEY: secret key number 1 is not 32 bytes", "doctor", "--secret-key",
+	c.wantError("set CARDWALL_SECRET_KEY to that key", "doctor", "--secret-key", seal.NewKey())
+	c.wantError("CARDWALL_SECRET_KEY: secret key number 1 is not 32 bytes", "doctor", "--secret-key",
 		strings.Repeat("correct-horse-", 4))
 	if err := os.Chmod(c.keyFile(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	c.says("chmod 600", "doctor")
+	c.wantError("chmod 600", "doctor")
 	// A lost key is not silently replaced by a new one.
 	if err := os.Remove(c.keyFile()); err != nil {
 		t.Fatal(err)
 	}
-	c.says("put its secret.key back into the data folder", "doctor")
+	c.wantError("put its secret.key back into the data folder", "doctor")
 }
 
 func TestRotateKeyFile(t *testing.T) {
@@ -87,7 +88,7 @@ func TestRotateKeyFile(t *testing.T) {
 		strings.Contains(out, second) {
 		t.Errorf("the file contains %q and then %q; the command printed %q", first, second, out)
 	}
-	c.says("set CARDWALL_SECRET_KEY", "doctor", "--secret-key", first)
+	c.wantError("set CARDWALL_SECRET_KEY", "doctor", "--secret-key", first)
 	c.must("doctor")
 
 	// The command is killed after the new key was written, and after everything was sealed with
@@ -119,7 +120,7 @@ func TestRotateKeyFile(t *testing.T) {
 	if held, err := db.Lease(t.Context(), rotation, "another", time.Minute); err != nil || !held {
 		t.Error(held, err)
 	}
-	c.says("another rotate-key is running", "rotate-key")
+	c.wantError("another rotate-key is running", "rotate-key")
 	if _, err := db.Lease(t.Context(), rotation, "another", -time.Minute); err != nil {
 		t.Error(err)
 	}
@@ -138,14 +139,14 @@ func TestRotateKeyOfTheEnvironment(t *testing.T) {
 	c := cli{t, t.TempDir()}
 	old, fresh := seal.NewKey(), seal.NewKey()
 	c.must("migrate", "--secret-key", old)
-	c.says("put a new key and a comma before it", "rotate-key", "--secret-key", old)
+	c.wantError("put a new key and a comma before it", "rotate-key", "--secret-key", old)
 	if out := c.must("rotate-key", "--secret-key", fresh+","+old); !strings.Contains(out, "all but the first key") ||
 		strings.Contains(out, fresh) {
 		t.Errorf("the command printed %q", out)
 	}
 	c.must("doctor", "--secret-key", fresh)
 	c.must("doctor", "--secret-key", old+","+fresh)
-	c.says("set CARDWALL_SECRET_KEY", "doctor", "--secret-key", old)
+	c.wantError("set CARDWALL_SECRET_KEY", "doctor", "--secret-key", old)
 	if _, err := os.Stat(c.keyFile()); err == nil {
 		t.Error("a key file was created although the environment has a key")
 	}

@@ -142,19 +142,19 @@ func TestVariablesOfOpenTelemetryAreListed(t *testing.T) {
 	for _, r := range regexp.MustCompile(`\bof\("(\w+)"\)`).FindAllStringSubmatch(string(source), -1) {
 		read["OTEL_EXPORTER_OTLP_"+r[1]] = true
 	}
-	told := map[string]bool{}
+	documented := map[string]bool{}
 	for _, n := range regexp.MustCompile("`(OTEL_[A-Z_]*[A-Z])`").FindAllStringSubmatch(string(text), -1) {
-		told[n[1]] = true
+		documented[n[1]] = true
 	}
 	if len(read) < 15 {
 		t.Fatalf("the program reads only %v", read)
 	}
 	for n := range read {
-		if !told[n] {
+		if !documented[n] {
 			t.Errorf("docs/operating.md does not list %s", n)
 		}
 	}
-	for n := range told {
+	for n := range documented {
 		if !read[n] {
 			t.Errorf("docs/operating.md lists %s, which the program does not read", n)
 		}

@@ -125,7 +125,7 @@ func (m *diskMetrics) Describe(to chan<- *prometheus.Desc) { to <- m.free; to <-
 func (m *diskMetrics) Collect(to chan<- prometheus.Metric) {
 	free, total, err := sqldb.DiskRoom(m.folder)
 	if err != nil {
-		return // the folder does not exist yet, or the system cannot tell
+		return // the folder does not exist yet, or the system does not report it
 	}
 	to <- prometheus.MustNewConstMetric(m.free, prometheus.GaugeValue, float64(free))
 	to <- prometheus.MustNewConstMetric(m.total, prometheus.GaugeValue, float64(total))

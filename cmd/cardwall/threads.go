@@ -10,10 +10,9 @@ import (
 //
 // A server runs some long work at any time: reports, exports and files to import. The
 // scheduler of Go interrupts a goroutine only every 10 ms, so with one such task per core
-// each step of a short request could wait that long. The kernel takes a core away from
-// busy threads as soon as another thread has something to do. On two cores, with eight
-// searches at a time, half of the other requests took 23 ms without and 2 ms with more
-// threads.
+// each step of a short request could wait that long. The kernel preempts a busy thread as
+// soon as another thread has something to do. On two cores, with eight searches at a
+// time, half of the other requests took 23 ms without and 2 ms with more threads.
 //
 // A container with a limit on CPU time keeps Go's default, because the kernel would stop
 // all of its threads once they have used up the limit of a period.

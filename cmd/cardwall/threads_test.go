@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A server adds threads once, also when it runs several times in one process.
+// A server adds threads once, even if it runs several times in one process.
 func TestThreads(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	defer runtime.GOMAXPROCS(before)

@@ -46,8 +46,8 @@ func (c *importCardwallCommand) Run(ctx context.Context, g *globals) error {
 	return c.run(ctx, g, "cardwall")
 }
 
-// run imports the file like a server: a large one in short transactions, so that a
-// server on the same database goes on serving.
+// run imports the file as a server does: a large file in short transactions, so
+// that a server on the same database keeps serving.
 func (c *importFlags) run(ctx context.Context, g *globals, format string) error {
 	file, err := c.open(g.stdin)
 	if err != nil {

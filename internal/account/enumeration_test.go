@@ -17,16 +17,16 @@ import (
 func same(t *testing.T, what string, a, b apptest.Answer) {
 	t.Helper()
 	if a.Status != b.Status || !bytes.Equal(a.Raw, b.Raw) {
-		t.Errorf("%s: got status %d, body %s, else %d %s", what, a.Status, a.Raw, b.Status, b.Raw)
+		t.Errorf("%s: got status %d, body %s; the other response is %d %s", what, a.Status, a.Raw, b.Status, b.Raw)
 	}
 	for name := range a.Header {
 		if name != "X-Request-Id" && !strings.HasPrefix(name, "X-Ratelimit") &&
 			!slices.Equal(a.Header[name], b.Header[name]) {
-			t.Errorf("%s: the header %s is %q, else %q", what, name, a.Header[name], b.Header[name])
+			t.Errorf("%s: the header %s is %q; in the other response it is %q", what, name, a.Header[name], b.Header[name])
 		}
 	}
 	if len(a.Header) != len(b.Header) {
-		t.Errorf("%s: the headers are %v, else %v", what, a.Header, b.Header)
+		t.Errorf("%s: the headers are %v; those of the other response are %v", what, a.Header, b.Header)
 	}
 }
 

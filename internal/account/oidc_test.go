@@ -151,9 +151,9 @@ func visit(b *apptest.Person, target string) *url.URL {
 
 const oidcPath = "/api/app/v1/sign-in/oidc"
 
-// depart begins a sign-in and returns the code and the state that the provider sends
-// the browser back with.
-func (i *issuer) depart(b *apptest.Person) (code, state string) {
+// beginSignIn begins a sign-in and returns the code and the state that the provider
+// sends the browser back with.
+func (i *issuer) beginSignIn(b *apptest.Person) (code, state string) {
 	b.T.Helper()
 	to := visit(b, oidcPath+i.query)
 	q := to.Query()
@@ -174,13 +174,14 @@ func back(b *apptest.Person, code, state string) string {
 	return visit(b, oidcPath+"/callback?"+url.Values{"code": {code}, "state": {state}}.Encode()).String()
 }
 
-// travel signs in with the provider and returns the page where the browser ends up.
-func (i *issuer) travel(b *apptest.Person, claims map[string]any) string {
+// signInWithProvider signs in with the provider and returns the page where the
+// browser ends up.
+func (i *issuer) signInWithProvider(b *apptest.Person, claims map[string]any) string {
 	b.T.Helper()
 	i.mu.Lock()
 	i.claims = claims
 	i.mu.Unlock()
-	code, state := i.depart(b)
+	code, state := i.beginSignIn(b)
 	return back(b, code, state)
 }
 
@@ -204,7 +205,7 @@ func TestIdentityProviderReturnsToThePage(t *testing.T) {
 			"/" + strings.Repeat("x", 3_000): "/",
 		} {
 			i.query = "?" + url.Values{"next": {next}}.Encode()
-			if to := i.travel(s.Browser(), nil); to != want {
+			if to := i.signInWithProvider(s.Browser(), nil); to != want {
 				t.Errorf("a sign-in from %.60q ends at %q", next, to)
 			}
 		}
@@ -221,7 +222,7 @@ func TestSignInWithAnIdentityProvider(t *testing.T) {
 		ada.Must("create_invitation", fields{"workspaceId": workspace, "email": "grace@example.com", "role": "member"})
 
 		b := s.Browser()
-		if to := i.travel(b, nil); to != "/" {
+		if to := i.signInWithProvider(b, nil); to != "/" {
 			t.Fatalf("the browser ends at %s, want /", to)
 		}
 		first := b.Must("get_session", nil)
@@ -241,7 +242,7 @@ func TestSignInWithAnIdentityProvider(t *testing.T) {
 		// The person is identified by the provider's subject, even after the address
 		// changed.
 		c := s.Browser()
-		if to := i.travel(c, map[string]any{"email": "other@example.com", "email_verified": false}); to != "/" {
+		if to := i.signInWithProvider(c, map[string]any{"email": "other@example.com", "email_verified": false}); to != "/" {
 			t.Fatalf("the browser ends at %s, want /", to)
 		}
 		if a := c.Must("get_session", nil); a.Text("user.id") != first.Text("user.id") ||
@@ -252,16 +253,16 @@ func TestSignInWithAnIdentityProvider(t *testing.T) {
 		eve := member(s, "eve@example.com")
 		for _, unverified := range []any{false, nil, "false", 1} {
 			d := s.Browser()
-			if to := i.travel(d, map[string]any{"sub": "2", "email": "eve@example.com",
+			if to := i.signInWithProvider(d, map[string]any{"sub": "2", "email": "eve@example.com",
 				"email_verified": unverified}); to != "/sign-in?error=oidc_forbidden" || d.Secret() != "" {
 				t.Errorf("email_verified %v: the browser ends at %s", unverified, to)
 			}
 		}
-		if to := i.travel(s.Browser(), map[string]any{"sub": "2", "email": ""}); to != "/sign-in?error=oidc_forbidden" {
+		if to := i.signInWithProvider(s.Browser(), map[string]any{"sub": "2", "email": ""}); to != "/sign-in?error=oidc_forbidden" {
 			t.Errorf("without an address the browser ends at %s, want /sign-in?error=oidc_forbidden", to)
 		}
 		d := s.Browser()
-		if to := i.travel(d, map[string]any{"sub": "2", "email": "EVE@example.com", "email_verified": "true"}); to != "/" {
+		if to := i.signInWithProvider(d, map[string]any{"sub": "2", "email": "EVE@example.com", "email_verified": "true"}); to != "/" {
 			t.Errorf("the browser ends at %s, want /", to)
 		}
 		if a := d.Must("get_session", nil); a.Text("user.id") != eve.ID {
@@ -286,21 +287,21 @@ func TestIdentitiesThatAreRefused(t *testing.T) {
 			"of another sign-in": {"nonce": "x"}, "expired": {"exp": time.Now().Add(-time.Hour).Unix()},
 		} {
 			b := s.Browser()
-			refuse(what, b, i.travel(b, claims))
+			refuse(what, b, i.signInWithProvider(b, claims))
 		}
 		i.claims = nil
 		b := s.Browser()
-		code, state := i.depart(b)
+		code, state := i.beginSignIn(b)
 		other := s.Browser() // which never began a sign-in
 		refuse("in another browser", other, back(other, code, state))
 		refuse("with another state", b, back(b, code, state+"x"))
 		refuse("after a wrong state", b, back(b, code, state)) // the attempt ended
-		_, state = i.depart(b)
+		_, state = i.beginSignIn(b)
 		refuse("with another code", b, back(b, "nonsense", state))
-		_, state = i.depart(b)
-		theirs, _ := i.depart(s.Browser())
+		_, state = i.beginSignIn(b)
+		theirs, _ := i.beginSignIn(s.Browser())
 		refuse("with the code of another attempt", b, back(b, theirs, state)) // its verifier belongs to another attempt
-		code, state = i.depart(b)
+		code, state = i.beginSignIn(b)
 		if to := back(b, code, state); to != "/" {
 			t.Errorf("a good one: the browser ends at %s, want /", to)
 		}
@@ -312,7 +313,7 @@ func TestIdentitiesThatAreRefused(t *testing.T) {
 		}
 		i.key = key
 		c := s.Browser()
-		refuse("signed by somebody else", c, i.travel(c, nil))
+		refuse("signed by somebody else", c, i.signInWithProvider(c, nil))
 		i.Close()
 		d := s.Browser()
 		visit(d, oidcPath)

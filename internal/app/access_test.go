@@ -111,7 +111,7 @@ func TestAccess(t *testing.T) {
 				column := slices.Index([]string{"none", "viewer", "commenter", "editor", "admin"}, role)
 				seen := p.All("list_boards", "id", fields{"includeArchived": true})
 				if slices.Contains(seen, w.board) != (role != "none") {
-					t.Errorf("%s on a %s board: list_boards shows it: got %v, want the opposite", p.Name, visibility, slices.Contains(seen, w.board))
+					t.Errorf("%s, with the role %s on a %s board: list_boards shows the board: %t", p.Name, role, visibility, slices.Contains(seen, w.board))
 				}
 				for _, operation := range operations {
 					in, undo := w.accessCase(t, operation, own)
@@ -202,8 +202,8 @@ func (w *world) accessCase(t *testing.T, operation, ownComment string) (in field
 	return w.sample(t, w.Registry.Named(operation)), undo
 }
 
-// tidy deletes what a call created or left to be deleted, so that the responses of later calls
-// stay short.
+// tidy deletes what a call created, or what it was refused to delete, so that the responses of
+// later calls stay short.
 func (w *world) tidy(name string, in fields, a apptest.Answer) {
 	switch done := a.Status/100 == 2; {
 	case done && name == "create_rule":

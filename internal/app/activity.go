@@ -45,9 +45,9 @@ type ListBoardChangesInput struct {
 }
 
 // ListBoardChanges returns the changes after a version, in order. The versions of
-// consecutive changes have no gaps: if retention has removed one of them, the
-// request is refused. Changes that a job is still recording, and those after them, are
-// returned when it has recorded all of them.
+// consecutive changes have no gaps: if retention has removed one of them, the request
+// is refused. While a job records changes, it returns neither these nor the changes
+// after them.
 func ListBoardChanges(ctx context.Context, v *store.View, in ListBoardChangesInput) (op.Page[board.Entry], error) {
 	since := in.Since
 	if err := in.After(&since); err != nil {

@@ -119,8 +119,8 @@ func ExportAuditCSV(ctx context.Context, v *store.View, in AuditInput, file io.W
 	})
 }
 
-// cell returns a text as a table cell. An apostrophe is put before a text that
-// a spreadsheet would take for a formula.
+// cell returns a text as a table cell. A text that a spreadsheet would treat as
+// a formula gets an apostrophe in front.
 func cell(s *string) string {
 	switch {
 	case s == nil:

@@ -95,7 +95,8 @@ func TestAuditHidesPrivateBoards(t *testing.T) {
 				t.Errorf("a reader who cannot see the board reads %s", word)
 			}
 		}
-		// The board's own admin, once admin of the workspace, reads all of it.
+		// The board's own admin becomes an admin of the workspace and reads all
+		// of it.
 		w.give(cleo, board.WorkspaceAdmin, secret, board.RoleAdmin)
 		a = cleo.Must("list_audit_entries", fields{"workspaceId": w.workspace, "boardId": secret})
 		for _, word := range words {

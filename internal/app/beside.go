@@ -6,10 +6,11 @@ import (
 	"runtime/debug"
 )
 
-// beside runs read and, concurrently, the functions that read passes to then,
-// one after another. A report uses it to count what it has read while it reads
-// on. All functions have finished when beside returns. After the first failure
-// the remaining ones are skipped. A panic counts as a failure.
+// beside runs read. The functions that read passes to then run at the same time
+// in another goroutine, in their order, so that a report can count some records
+// while it reads more. When beside returns, all functions have finished. After
+// the first failure the remaining functions are skipped. A panic counts as a
+// failure.
 func beside(read func(then func(func() error)) error) error {
 	todo, done := make(chan func() error, 1024), make(chan error, 1)
 	go func() {

@@ -93,16 +93,15 @@ func CreateCard(ctx context.Context, tx *store.Tx, in CreateCardInput) (board.Ca
 }
 
 // roomForCard returns an error if the board has no room for one more open card,
-// or if the list is at a hard WIP limit. AddingToAll is the number of cards
-// that become part of the board's total: 1 for a new card, 0 for a card
-// restored from the archive.
+// or if the list is at a hard WIP limit. The parameter addingToAll is how many
+// cards the board's total grows by: 1 for a new card, 0 for a card restored
+// from the archive.
 func roomForCard(ctx context.Context, tx *store.Tx, list board.List, addingToAll int) error {
 	a := tx.On(list.BoardID)
 	if err := board.Room("open cards on a board", a.OpenCards, 1, tx.Limits().OpenCards); err != nil {
 		return err
 	}
-	if err := board.Room("cards on a board, including "+
-		"archived ones", a.AllCards, addingToAll, tx.Limits().AllCards); err != nil {
+	if err := board.Room("cards on a board, including archived ones", a.AllCards, addingToAll, tx.Limits().AllCards); err != nil {
 		return err
 	}
 	return roomInList(list, a)
@@ -377,8 +376,8 @@ type difference struct{ added, removed []string }
 
 func (d difference) empty() bool { return len(d.added) == 0 && len(d.removed) == 0 }
 
-// differ returns the difference that the requested changes make to the set
-// have. It returns an error if add and remove have an id in common.
+// differ returns the ids that the requested changes add to have and remove from
+// it. It returns an error if add and remove have an id in common.
 func differ(have, add, remove []string) (difference, error) {
 	d := difference{added: []string{}, removed: []string{}}
 	for _, id := range add {

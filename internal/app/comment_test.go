@@ -43,8 +43,8 @@ func TestDeletedCommentLeavesNoText(t *testing.T) {
 			a.Version != added.Version || a.Header.Get("Idempotent-Replayed") != "true" {
 			t.Errorf("the replay of an edited comment is %s", a.Raw)
 		}
-		if told := w.other.Must("list_notifications", nil); !strings.Contains(string(told.Raw), second) {
-			t.Errorf("Bob's notification is %s", told.Raw)
+		if notified := w.other.Must("list_notifications", nil); !strings.Contains(string(notified.Raw), second) {
+			t.Errorf("Bob's notification is %s", notified.Raw)
 		}
 
 		for _, id := range w.owner.All("list_comments", "id", fields{"cardId": w.card}) {
@@ -72,7 +72,7 @@ func TestDeletedCommentLeavesNoText(t *testing.T) {
 		kinds := strings.Join(activity.Each("type"), " ")
 		for _, kind := range []string{"comment.added", "comment.edited", "comment.deleted"} {
 			if !strings.Contains(kinds, kind) {
-				t.Errorf("the activity lacks %s: %s; want it to contain %q", kind, kinds, kind)
+				t.Errorf("the activity is %s; want it to contain %q", kinds, kind)
 			}
 		}
 		for _, name := range []string{"list_board_activity", "list_board_changes", "list_recent_activity", "export_board"} {
@@ -82,7 +82,7 @@ func TestDeletedCommentLeavesNoText(t *testing.T) {
 			}
 			if raw := string(w.owner.Must(name, p).Raw); strings.Contains(raw, first) || strings.Contains(raw, second) ||
 				strings.Contains(raw, guests) {
-				t.Errorf("%s: %s", name, raw)
+				t.Errorf("%s returns the text of a deleted or edited comment: %s", name, raw)
 			}
 		}
 		if left := w.other.Must("list_notifications", nil).Each("event"); len(left) > 0 {

@@ -53,8 +53,8 @@ func everyOperationWorks(t *testing.T, s *apptest.Service) {
 	}
 }
 
-// The tests over all operations check what all have in common. A test of its own checks what
-// the operation does.
+// The tests over all operations check what they have in common. Each operation also needs
+// its own test, which checks what it does.
 func TestEveryOperationHasATestOfItsOwn(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../*/*_test.go")
@@ -334,7 +334,7 @@ func TestKeyedCallsHaveOneEffect(t *testing.T) {
 				t.Errorf("%s had an effect again: %v, was %v", o.Name, now, effects)
 			}
 			if a := w.other.Keyed(key, o.Name, in); a.Header.Get("Idempotent-Replayed") != "" {
-				t.Errorf("%s: another person's key gave this one's answer", o.Name)
+				t.Errorf("%s: another person's key returned this person's response", o.Name)
 			}
 			bad := with(in, "unknown", "x")
 			refused, replayed := w.owner.Keyed("bad-"+key, o.Name, bad), w.owner.Keyed("bad-"+key, o.Name, bad)
@@ -349,13 +349,13 @@ func TestKeyedCallsHaveOneEffect(t *testing.T) {
 		s.Clock.Advance(first.Add(24*time.Hour - 5*time.Minute).Sub(s.Clock.Now()))
 		for name, repeat := range again {
 			if a := repeat(); a.Header.Get("Idempotent-Replayed") != "true" {
-				t.Errorf("%s is not replayed before 24 hours are over: got status %d, body %s", name, a.Status, a.Raw)
+				t.Errorf("%s was not replayed within 24 hours: got status %d, body %s", name, a.Status, a.Raw)
 			}
 		}
 		s.Clock.Advance(last.Add(24*time.Hour + time.Minute).Sub(s.Clock.Now()))
 		for name, repeat := range again {
 			if a := repeat(); a.Header.Get("Idempotent-Replayed") != "" {
-				t.Errorf("%s is replayed after 24 hours: got status %d, body %s", name, a.Status, a.Raw)
+				t.Errorf("%s was replayed after 24 hours: got status %d, body %s", name, a.Status, a.Raw)
 			}
 		}
 	})

@@ -194,7 +194,7 @@ func TestDocumentIsStable(t *testing.T) {
 			t.Fatal(err)
 		}
 		if before != nil && !bytes.Equal(before, text) {
-			t.Fatal("two documents of one registry differ")
+			t.Fatal("two OpenAPI documents of one registry differ")
 		}
 		before = text
 	}

@@ -33,21 +33,21 @@ type HomeBoard struct {
 	Room       board.Usage    `json:"room" doc:"The number of open cards, and the limit."`
 }
 
-// homeMost is the maximum number of workspaces, and of boards in total, that a
+// maxHome is the maximum number of workspaces, and of boards in total, that a
 // home shows. The list operations return all, page by page.
-const homeMost = 1000
+const maxHome = 1000
 
-// collapsedMost is the maximum number of lists of a board, including archived
+// maxCollapsed is the maximum number of lists of a board, including archived
 // ones, that are searched for collapsed lists.
-const collapsedMost = 2000
+const maxCollapsed = 2000
 
 // GetHome returns the caller's workspaces with their boards.
 func GetHome(ctx context.Context, v *store.View, _ Nothing) (Home, error) {
-	spaces, err := v.Workspaces(ctx, "", homeMost)
+	spaces, err := v.Workspaces(ctx, "", maxHome)
 	if err != nil {
 		return Home{}, err
 	}
-	boards, err := v.Boards(ctx, "", true, "", homeMost)
+	boards, err := v.Boards(ctx, "", true, "", maxHome)
 	if err != nil {
 		return Home{}, err
 	}
@@ -123,7 +123,7 @@ func SetCollapsedLists(ctx context.Context, tx *store.Tx, in SetCollapsedListsIn
 	if err != nil {
 		return CollapsedLists{}, err
 	}
-	lists, err := tx.Lists(ctx, b.ID, true, "", collapsedMost)
+	lists, err := tx.Lists(ctx, b.ID, true, "", maxCollapsed)
 	if err != nil {
 		return CollapsedLists{}, err
 	}

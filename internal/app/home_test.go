@@ -83,7 +83,7 @@ func TestTrashListsRestorableBoards(t *testing.T) {
 		}
 		w.other.Joins(w.workspace, board.WorkspaceAdmin)
 		if got := w.other.All("list_trashed_boards", "id", in); !slices.Equal(got, []string{w.second}) {
-			t.Errorf("an admin's trash is %v, want the open board alone", got)
+			t.Errorf("an admin's trash is %v, want only the open board", got)
 		}
 		w.owner.Must("restore_board", fields{"boardId": w.second})
 		if got := w.owner.All("list_trashed_boards", "id", in); !slices.Equal(got, []string{private}) {

@@ -209,7 +209,8 @@ func TestLongestTextIsAccepted(t *testing.T) {
 	})
 }
 
-// A name of white space alone, or with control characters, is rejected.
+// A name that is only white space, or that contains control characters, is
+// rejected.
 func TestNamesAreOneLine(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {

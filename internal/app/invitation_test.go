@@ -23,12 +23,12 @@ func emails(s *apptest.Service) (out []board.Email) {
 	s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 		out = nil
 		for {
-			l, err := app.NextEmail(ctx, tx, time.Minute)
-			if err != nil || l == nil {
+			e, err := app.NextEmail(ctx, tx, time.Minute)
+			if err != nil || e == nil {
 				return err
 			}
-			out = append(out, *l)
-			if err := tx.DeleteEmail(ctx, l.ID); err != nil {
+			out = append(out, *e)
+			if err := tx.DeleteEmail(ctx, e.ID); err != nil {
 				return err
 			}
 		}
@@ -37,8 +37,8 @@ func emails(s *apptest.Service) (out []board.Email) {
 }
 
 // secret returns the part of an email's link after the #.
-func secret(l board.Email) string {
-	_, s, _ := strings.Cut(l.Link, "#")
+func secret(e board.Email) string {
+	_, s, _ := strings.Cut(e.Link, "#")
 	return s
 }
 
@@ -155,7 +155,7 @@ func TestInvitationEnds(t *testing.T) {
 		refused(t, err, board.CodeInvalidRequest, "expired on")
 		if a := ada.Must("list_invitations", fields{"workspaceId": workspace}); len(a.Each("id")) != 1 ||
 			a.Text("0.status") != "expired" {
-			t.Errorf("accepting an expired invitation: got %s", a.Raw)
+			t.Errorf("the list with an expired invitation is %s", a.Raw)
 		}
 
 		// Renewing keeps the invitation's ID, and the old link works again.
@@ -174,13 +174,13 @@ func TestInvitationEnds(t *testing.T) {
 		gone := ada.Must("create_invitation", with(in, "email", "gone@example.com"))
 		ada.Must("withdraw_invitation", fields{"workspaceId": workspace, "invitationId": gone.ID()})
 		if sent := emails(s); len(sent) != 0 {
-			t.Errorf("an email of a withdrawn invitation: %+v", sent)
+			t.Errorf("an email for a withdrawn invitation was sent: %+v", sent)
 		}
 		s.Clock.Advance(store.InvitationKept + 24*time.Hour)
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			n, err := tx.PurgeInvitations(ctx)
 			if n != 3 {
-				t.Errorf("forgot %d invitations, want 3", n)
+				t.Errorf("purged %d invitations, want 3", n)
 			}
 			return err
 		})
@@ -277,7 +277,7 @@ func TestInvitationsAreAcceptedAtSignUp(t *testing.T) {
 		}
 		readOnly(s, ada, workspaces[3], false)
 		if got := join("grace@example.com"); !slices.Equal(got, workspaces[3:]) {
-			t.Errorf("with the later invitations the account joined %v, want %v", got, workspaces[3:])
+			t.Errorf("once the organization accepts changes, the account joined %v, want %v", got, workspaces[3:])
 		}
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"cardwall/internal/board"
 )
 
-// A person sees and cancels only own jobs. A cancelled job stays cancelled.
+// People see and cancel only their own jobs. A cancelled job stays cancelled.
 func TestJobsOfAPerson(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {

@@ -381,7 +381,7 @@ func TestNotificationsNeverRevealHiddenBoards(t *testing.T) {
 						r.Fatalf("%s has a notification of a board that the person cannot see: %s", p.Name, a.Raw)
 					}
 					if a.Get(fmt.Sprint(i, ".actor.id")) == p.ID {
-						r.Fatalf("%s has a notification of an own action: %s", p.Name, a.Raw)
+						r.Fatalf("%s has a notification of the person's own action: %s", p.Name, a.Raw)
 					}
 				}
 			}

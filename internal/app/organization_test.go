@@ -110,7 +110,8 @@ func TestOnlyOperatorsSeeOrganizations(t *testing.T) {
 				}
 			}
 		}
-		// However old the sign-in is, no recent sign-in is asked for an object that does not exist.
+		// An object that does not exist is not found, even if the sign-in is too old for the
+		// operation.
 		later := s.Browser()
 		later.Must("sign_in", fields{"email": w.withPassword(), "password": password})
 		s.Clock.Advance(board.RecentFor)

@@ -259,8 +259,8 @@ func TestToolErrorsMatchREST(t *testing.T) {
 	})
 }
 
-// A change repeated with its key is made once, also with its fields in another order. The key
-// belongs to the person and works over both REST and MCP.
+// A change repeated with its key is made once, even if its fields are in another order. The
+// key belongs to the person and works over both REST and MCP.
 func TestToolsAreIdempotentWithKeys(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {

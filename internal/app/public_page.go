@@ -109,7 +109,7 @@ func set[T any](from *T, to *T) {
 // listsOf returns an error for ids that are not lists of a board. Archived
 // lists are accepted.
 func listsOf(ctx context.Context, tx *store.Tx, boardID, field string, ids ...string) error {
-	lists, err := tx.Lists(ctx, boardID, true, "", collapsedMost)
+	lists, err := tx.Lists(ctx, boardID, true, "", maxCollapsed)
 	if err != nil {
 		return err
 	}

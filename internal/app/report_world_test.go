@@ -140,8 +140,8 @@ func drawReportBoard(rt *rapid.T, tx *store.Tx, w *reportWorld, now time.Time,
 }
 
 func drawReportCard(rt *rapid.T, now time.Time, maybe func(string, int) bool) *reportCard {
-	// Keep minutes away from boundaries that pass while the test runs, and hours away from the
-	// others.
+	// Draw times that are minutes away from limits that move with the clock, so that the
+	// result does not change while the test runs. Keep hours from all other limits.
 	ago := func(label string, days int) *board.Instant {
 		at := board.InstantOf(now.Add(-time.Duration(rapid.IntRange(3, days*24*60).Draw(rt, label)) * time.Minute))
 		return &at

@@ -10,7 +10,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// Retention says how long records are kept. 0 keeps them for ever.
+// Retention says how long records are kept. 0 keeps them forever.
 type Retention struct {
 	Activity      board.Age // in full; then only what the history of a card shows
 	CardHistory   board.Age
@@ -171,8 +171,8 @@ func (r *retainer) audit(ctx context.Context, before time.Time) (removed int, er
 	return removed, nil
 }
 
-// remove returns the step that removes rows without archiving them. Some removes
-// at most limit rows from before a time and returns how many.
+// remove returns the step that removes rows without archiving them. The function
+// some removes at most limit rows from before a time and returns how many.
 func (r *retainer) remove(
 	some func(tx *store.Tx, ctx context.Context, before board.Instant, limit int) (int64, error),
 ) func(context.Context, time.Time) (int, error) {

@@ -79,7 +79,7 @@ func TestRetention(t *testing.T) {
 			return done
 		}
 		if done := retain(app.Retention{Activity: board.Age(5 * year), Audit: board.Age(5 * year)}); done != (app.Retained{}) {
-			t.Errorf("of the last five years, %+v was removed", done)
+			t.Errorf("entries of the last five years were removed: %+v", done)
 		}
 		done := retain(app.Retention{Activity: board.Age(3 * year), Audit: board.Age(2 * year)})
 		left := len(s.Column("SELECT id FROM activity"))
@@ -111,11 +111,11 @@ func TestRetention(t *testing.T) {
 			t.Errorf("changes since %v: %s", version, a.Raw)
 		}
 		if done := retain(app.Retention{Activity: board.Age(3 * year), Audit: board.Age(2 * year)}); done != (app.Retained{}) {
-			t.Errorf("the second time, %+v was removed", done)
+			t.Errorf("the second call removed %+v", done)
 		}
 		// Later the history of cards goes too.
 		if done := retain(app.Retention{CardHistory: board.Age(3 * year)}); done.Activity != left-1 {
-			t.Errorf("%+v of the history was removed, want %d entries", done, left-1)
+			t.Errorf("%+v was removed from the history, want %d entries", done, left-1)
 		}
 		if n := len(archived(t, folder, "activity")); n != entries {
 			t.Errorf("the archive has %d entries, want %d", n, entries)
@@ -150,7 +150,7 @@ func TestNothingIsRemovedWithoutTheArchive(t *testing.T) {
 }
 
 // A board with ten years of activity, by default a small one, is reduced while
-// somebody writes. CARDWALL_RETENTION_ROWS makes it as large as a real one.
+// clients write to it. CARDWALL_RETENTION_ROWS makes it as large as a real one.
 func TestRetentionDoesNotDelayWriters(t *testing.T) {
 	rows, limit := 20_000, 2*time.Second // a busy machine must not fail the test
 	if text := os.Getenv("CARDWALL_RETENTION_ROWS"); text != "" {
@@ -220,7 +220,7 @@ func TestRetentionDoesNotDelayWriters(t *testing.T) {
 	s.Sound()
 }
 
-// Jobs are removed some time after their end, and no others.
+// Jobs that ended some time ago are removed. Other jobs are kept.
 func TestRetentionRemovesEndedJobs(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {

@@ -156,8 +156,8 @@ type ListFilterCardsInput struct {
 	op.Paging
 }
 
-// filterMark is the position of a card with a hash of the query.
-type filterMark struct {
+// filterCursor is the position of a card with a hash of the query.
+type filterCursor struct {
 	store.CardCursor
 	Query string `json:"q"`
 }
@@ -173,7 +173,7 @@ func ListFilterCards(ctx context.Context, v *store.View, in ListFilterCardsInput
 		return op.Page[board.Card]{}, err
 	}
 	sum := sha256.Sum256([]byte(f.Query))
-	mark := filterMark{Query: hex.EncodeToString(sum[:8])}
+	mark := filterCursor{Query: hex.EncodeToString(sum[:8])}
 	is := mark.Query
 	if err := in.After(&mark); err != nil {
 		return op.Page[board.Card]{}, err
@@ -202,7 +202,7 @@ func ListFilterCards(ctx context.Context, v *store.View, in ListFilterCardsInput
 	if err != nil || len(cards) <= in.Size() {
 		return op.Page[board.Card]{Items: cards}, err
 	}
-	return op.Page[board.Card]{Items: cards[:in.Size()], Next: filterMark{marks[in.Size()-1], is}}, nil
+	return op.Page[board.Card]{Items: cards[:in.Size()], Next: filterCursor{marks[in.Size()-1], is}}, nil
 }
 
 func judged(ctx context.Context, v *store.View, w board.Workspace, f board.SavedFilter) (board.SavedFilter, error) {

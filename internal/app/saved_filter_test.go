@@ -137,7 +137,7 @@ func TestFilterIsPrivateOrShared(t *testing.T) {
 		h.bob.Must("delete_saved_filter", fields{"filterId": shared})
 		h.bob.Refused(board.CodeNotFound, "list_filter_cards", fields{"filterId": shared})
 
-		// A person who left the workspace no longer sees the person's own filters.
+		// People who left the workspace no longer see their own filters.
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			return tx.RemoveMember(ctx, h.workspace, h.bob.ID)
 		})
@@ -210,7 +210,8 @@ func TestBrokenFilter(t *testing.T) {
 		allowed(t, removeMember(h.ada, h.workspace, h.bob.ID))
 		is(h.ada, label, "a person that")
 
-		// A guest has no list of members to learn from.
+		// A guest cannot list the members. So the response must not reveal
+		// which of them exist.
 		one, other := h.save(h.guest, "creator:"+h.ada.ID, false), h.save(h.guest, "creator:"+absent("usr_"), false)
 		if one.Get("broken") != other.Get("broken") {
 			t.Errorf("a guest learns which people exist: %s %s", one.Raw, other.Raw)

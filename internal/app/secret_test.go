@@ -73,7 +73,7 @@ func TestStoredAnswerWithASecretIsSealed(t *testing.T) {
 			// nothing.
 			ada.Keyed(openKey, "blab", in)
 			if row := stored(openKey); !strings.Contains(row, minted) {
-				t.Errorf("the row of an answer without a secret holds %q; want it to contain %q", row, minted)
+				t.Errorf("the row of a response without a declared secret is %q; want it to contain %q", row, minted)
 			}
 		}
 		// A day later, a key that had a sealed response can be used again, with a response that is

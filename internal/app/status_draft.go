@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	draftDays = 7    // days covered by a draft
-	draftCost = 1000 // maximum count of cards of each kind
-	draftMost = 10   // maximum number of cards listed for each kind
+	draftDays     = 7    // days covered by a draft
+	draftCost     = 1000 // maximum count of cards of each kind
+	maxDraftCards = 10   // maximum number of cards listed for each kind
 
 	draftTitle = 120 // maximum characters of a title, so that all titles fit into one update
 )
@@ -116,11 +116,11 @@ func (t *draftText) section(name string, count int, line func(i int) string) {
 	}
 	t.counts = append(t.counts, number+" "+strings.ToLower(name))
 	fmt.Fprintf(t, "### %s (%s)\n\n", name, number)
-	for i := range min(count, draftMost) {
+	for i := range min(count, maxDraftCards) {
 		t.WriteString("- " + line(i) + "\n")
 	}
-	if count > draftMost {
-		fmt.Fprintf(t, "- and %d more\n", count-draftMost)
+	if count > maxDraftCards {
+		fmt.Fprintf(t, "- and %d more\n", count-maxDraftCards)
 	}
 }
 

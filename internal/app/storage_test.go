@@ -13,14 +13,14 @@ import (
 	"cardwall/internal/store"
 )
 
-// wronglyCounted lists the boards whose counters differ from their rows.
-func wronglyCounted(s *apptest.Service) []string {
+// miscounted returns the boards whose counters differ from their rows.
+func miscounted(s *apptest.Service) []string {
 	s.T.Helper()
 	return s.Column("SELECT b.id FROM boards b WHERE b.text_bytes <> " + store.BoardTextBytes() +
 		" OR b.activity_bytes <> " + store.BoardActivityBytes())
 }
 
-// After any operation, every board counts what its rows hold.
+// After each operation, the counters of every board agree with its rows.
 func TestEveryOperationCountsStorage(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -30,8 +30,8 @@ func TestEveryOperationCountsStorage(t *testing.T) {
 				continue
 			}
 			w.as(o).Must(o.Name, w.sample(t, o))
-			if wrong := wronglyCounted(s); len(wrong) > 0 {
-				t.Errorf("after %s, boards are counted wrong: %v", o.Name, wrong)
+			if wrong := miscounted(s); len(wrong) > 0 {
+				t.Errorf("after %s, the counters of these boards are wrong: %v", o.Name, wrong)
 				apptest.Change(t, s.DB, "UPDATE boards AS b SET text_bytes = "+store.BoardTextBytes()+
 					", activity_bytes = "+store.BoardActivityBytes())
 			}
@@ -52,7 +52,7 @@ func TestStorageIsTextActivityAndTemplates(t *testing.T) {
 		before := w.storageOf()
 		card := w.make("create_card", fields{"listId": w.list, "title": "Ten bytes!", "description": strings.Repeat("ä", 5000)})
 		added := w.storageOf() - before
-		// The card and its entry of the activity hold the text once each.
+		// The text is stored twice: in the card and in its activity entry.
 		if added < 2*(10+10_000+board.RecordBytes) || added > 2*(10+10_000+board.RecordBytes)+400 {
 			t.Errorf("a card of 10,010 bytes adds %v bytes", added)
 		}
@@ -61,7 +61,8 @@ func TestStorageIsTextActivityAndTemplates(t *testing.T) {
 		if left := w.storageOf() - before; left <= 0 || left > 1500 {
 			t.Errorf("a comment that was deleted leaves %v bytes, want only its activity", left)
 		}
-		// A move within the organization adds activity alone, also to another workspace.
+		// A move within the organization adds only activity, even if it is to another
+		// workspace.
 		before = w.storageOf()
 		there := beside(w.owner, w.workspace, "Second")
 		board2 := w.make("create_board", fields{"workspaceId": there, "name": "There"})
@@ -79,7 +80,7 @@ func TestStorageIsTextActivityAndTemplates(t *testing.T) {
 		if more := w.storageOf() - before; more != 0 {
 			t.Errorf("a deleted template leaves %v bytes", more)
 		}
-		// Purged boards free what they held.
+		// Purging a board frees its storage.
 		w.owner.Must("trash_board", fields{"boardId": board2})
 		before = w.storageOf()
 		s.Clock.Advance(store.TrashLifetime + time.Hour)
@@ -109,7 +110,7 @@ func TestStorageQuota(t *testing.T) {
 				refused = a
 			}
 			if i > 6 {
-				t.Fatal("an organization has no quota")
+				t.Fatal("seven long cards were accepted, so the quota is not enforced")
 			}
 		}
 		if refused.Code != board.CodePlanLimit || refused.Status != 402 ||
@@ -140,7 +141,7 @@ func TestStorageQuota(t *testing.T) {
 				t.Errorf("%s over the quota: status %d, %s", name, a.Status, a.Raw)
 			}
 		}
-		// What reads, moves, shortens or deletes works.
+		// Operations that read, move, shorten or delete still work.
 		w.owner.Must("get_card", fields{"cardId": card})
 		w.owner.Must("move_card", fields{"cardId": card, "listId": w.doing})
 		w.owner.Must("update_card", fields{"cardId": card, "done": true})
@@ -162,15 +163,15 @@ func TestStorageQuota(t *testing.T) {
 	})
 }
 
-// A server relies on a reading of its own only while the organization certainly has
-// room.
+// A server relies on its cached storage count only while the organization certainly
+// has room.
 func TestStorageQuotaAcrossServers(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{Storage: map[board.Plan]board.Bytes{board.PlanTeam: 400_000}},
 		func(t *testing.T, s *apptest.Service) {
 			w := newWorld(s)
 			text := strings.Repeat("x", 16_000)
-			w.make("create_card", fields{"listId": w.list, "title": "Here", "description": text}) // reads what is free
+			w.make("create_card", fields{"listId": w.list, "title": "Here", "description": text}) // caches the count
 			// Another server fills the rest.
 			apptest.Change(t, s.DB, "UPDATE boards SET text_bytes = text_bytes + 330000 WHERE id = $1", w.second)
 			refused := 0
@@ -190,8 +191,9 @@ func TestStorageQuotaAcrossServers(t *testing.T) {
 		})
 }
 
-// Boards of before the migration, and of servers of the previous version, are
-// counted in the background; changes meanwhile are counted too.
+// Boards from before the migration, or written by servers of the previous
+// version, are counted in the background. Changes made meanwhile are counted
+// too.
 func TestStorageIsCountedInTheBackground(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -207,12 +209,13 @@ func TestStorageIsCountedInTheBackground(t *testing.T) {
 		if n, err := s.DB.CountStorage(t.Context(), time.Minute); err != nil || n != 0 {
 			t.Errorf("%d boards were counted twice: %v", n, err)
 		}
-		// A change that was not counted is found a month later, if the board changed.
+		// A month later, boards that changed are counted again, which corrects a
+		// wrong counter.
 		apptest.Change(t, s.DB, "UPDATE boards SET text_bytes = text_bytes + 7 WHERE id = $1", w.board)
 		s.Clock.Advance(time.Hour)
 		w.make("create_list", fields{"boardId": w.board, "name": "Late"})
 		s.Clock.Advance(31 * 24 * time.Hour)
-		if n, err := s.DB.CountStorage(t.Context(), time.Minute); err != nil || n != 1 || len(wronglyCounted(s)) > 0 {
+		if n, err := s.DB.CountStorage(t.Context(), time.Minute); err != nil || n != 1 || len(miscounted(s)) > 0 {
 			t.Errorf("%d boards were counted after a month: %v", n, err)
 		}
 	})

@@ -32,7 +32,7 @@ func ask(a http.Handler, method string, headers ...string) *httptest.ResponseRec
 	return w
 }
 
-func TestEncodingIsWhatTheReaderTakes(t *testing.T) {
+func TestEncodingFollowsAcceptEncoding(t *testing.T) {
 	t.Parallel()
 	a := made(t, text)
 	for accept, packed := range map[string]bool{
@@ -57,16 +57,16 @@ func TestEncodingIsWhatTheReaderTakes(t *testing.T) {
 		}
 	}
 	if w := ask(made(t, "x"), "GET", "Accept-Encoding", "gzip"); w.Header().Get("Content-Encoding") != "" || w.Body.String() != "x" {
-		t.Errorf("a body that packing makes longer came packed: %v", w.Header())
+		t.Errorf("a body that is shorter without gzip was compressed: %v", w.Header())
 	}
 }
 
-func TestTagsNameExactBytes(t *testing.T) {
+func TestETagsIdentifyExactBytes(t *testing.T) {
 	t.Parallel()
 	a := made(t, text)
 	plain, packed := ask(a, "GET").Header().Get("ETag"), ask(a, "GET", "Accept-Encoding", "gzip").Header().Get("ETag")
 	if other := ask(made(t, text+"!"), "GET").Header().Get("ETag"); plain == packed || plain == other || plain == "" {
-		t.Errorf("the tags are %s plain, %s packed, %s of another body", plain, packed, other)
+		t.Errorf("the entity tags are %s uncompressed, %s compressed, %s of another body", plain, packed, other)
 	}
 	for _, c := range []struct {
 		has, accept string
@@ -77,7 +77,7 @@ func TestTagsNameExactBytes(t *testing.T) {
 	} {
 		w := ask(a, "GET", "If-None-Match", c.has, "Accept-Encoding", c.accept)
 		if w.Code != c.want || c.want == 304 && (w.Body.Len() > 0 || w.Header().Get("Content-Type") != "" || w.Header().Get("ETag") == "") {
-			t.Errorf("who has %s and takes %q: %d %v with %d bytes, want %d", c.has, c.accept, w.Code, w.Header(), w.Body.Len(), c.want)
+			t.Errorf("If-None-Match %s, Accept-Encoding %q: %d %v with %d bytes, want %d", c.has, c.accept, w.Code, w.Header(), w.Body.Len(), c.want)
 		}
 	}
 	if w := ask(a, "HEAD"); w.Body.Len() > 0 || w.Header().Get("Content-Length") != "1900" {

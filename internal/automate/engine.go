@@ -18,19 +18,19 @@ const (
 	runsAtOnce   = 32
 	changesRead  = 256 // changes of a board per query
 
-	gatherTime = 5 * time.Millisecond   // changes within this time are handled together
-	lookEvery  = 30 * time.Second       // finds nothing, unless changes were missed
-	lookShared = 100 * time.Millisecond // with several servers, because others write changes
-	lookMost   = 5 * time.Second        // the longest extra pause after a slow query
-	noteEvery  = time.Second            // interval for storing how far boards are handled
-	claimTime  = 5 * time.Second        // a failed server's boards are free after this time
-	againAfter = time.Second            // after a failure
-	clockEvery = 15 * time.Second       // interval for checking time-based triggers
-	stopTime   = 5 * time.Second
-	clockLease = "automation:clock"
-	triesOfRun = 3 // attempts of a run that fails unexpectedly
-	pauseOfRun = 100 * time.Millisecond
-	unexpected = "An unexpected error occurred. The server's log has the details."
+	gatherTime   = 5 * time.Millisecond   // changes within this time are handled together
+	lookEvery    = 30 * time.Second       // finds nothing, unless changes were missed
+	lookShared   = 100 * time.Millisecond // with several servers, because others write changes
+	maxLookPause = 5 * time.Second        // the longest extra pause after a slow query
+	noteEvery    = time.Second            // interval for storing how far boards are handled
+	claimTime    = 5 * time.Second        // a failed server's boards are free after this time
+	againAfter   = time.Second            // after a failure
+	clockEvery   = 15 * time.Second       // interval for checking time-based triggers
+	stopTime     = 5 * time.Second
+	clockLease   = "automation:clock"
+	triesOfRun   = 3 // attempts of a run that fails unexpectedly
+	pauseOfRun   = 100 * time.Millisecond
+	unexpected   = "An unexpected error occurred. The server's log has the details."
 )
 
 // Options configures an Engine.
@@ -192,7 +192,7 @@ func (e *Engine) look(ctx context.Context) {
 		// Polling uses at most a twentieth of the time. A poll that hung
 		// because the database was unreachable says nothing about the cost of
 		// polling, so the pause is limited.
-		wait := max(every, min(20*time.Since(began), lookMost))
+		wait := max(every, min(20*time.Since(began), maxLookPause))
 		if err != nil {
 			wait = e.failed(ctx, cannotLook, err)
 		} else {

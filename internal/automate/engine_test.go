@@ -76,14 +76,14 @@ func (w *world) receiver(t *testing.T, events ...string) func() []sent {
 // change.
 func TestRuleRunsFromChangeToReceiver(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
-		told := w.receiver(t, "card.completed")
+		received := w.receiver(t, "card.completed")
 		engine(w.Service, 0)
 		rule := w.rule(fields{"event": "card_entered", "listId": w.done}, "", action("update_card", fields{"done": true}))
 		card := w.card(nil)
 		w.bob.Must("move_card", fields{"cardId": card, "listId": w.done})
 		w.until("the card is done", func() bool { return w.ada.Must("get_card", fields{"cardId": card}).Get("done") == true })
-		w.until("the receiver is told", func() bool { return len(told()) > 0 })
-		for _, s := range told() {
+		w.until("the receiver has got a delivery", func() bool { return len(received()) > 0 })
+		for _, s := range received() {
 			if s.Type != "card.completed" || s.Actor.Type != "automation" || s.Actor.ID != rule || s.Data.CardID != card {
 				t.Errorf("the receiver got %+v", s)
 			}
@@ -183,7 +183,7 @@ func TestEveryTrigger(t *testing.T) {
 		for _, kind := range board.Kinds() {
 			for _, trigger := range kind.Triggers {
 				if !trigger.Timed() && !tried[trigger] {
-					t.Errorf("no case sets off the trigger %s: add one", trigger)
+					t.Errorf("no case fires the trigger %s: add one", trigger)
 				}
 			}
 		}
@@ -406,7 +406,7 @@ func TestARuleWaitsForItsBoard(t *testing.T) {
 		})
 	})
 	<-held
-	errors := make(said, 100)
+	errors := make(logLines, 100)
 	engineWith(s, automate.Options{Log: slog.New(slog.NewTextHandler(errors, &slog.HandlerOptions{Level: slog.LevelError}))})
 	time.Sleep(time.Second) // long enough for all retries after unexpected errors
 	close(release)
@@ -420,10 +420,10 @@ func TestARuleWaitsForItsBoard(t *testing.T) {
 	}
 }
 
-// said is a writer that sends each log line to a channel.
-type said chan string
+// logLines is a writer that sends each log line to a channel.
+type logLines chan string
 
-func (c said) Write(text []byte) (int, error) {
+func (c logLines) Write(text []byte) (int, error) {
 	c <- string(text)
 	return len(text), nil
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Age is how long records are kept; 0 for ever. As text it is a number of days or
-// years, such as "90d" or "3y", or "forever".
+// Age is how long records are kept, or 0 to keep them forever. As text it is a
+// number of days or years, such as "90d" or "3y", or "forever".
 type Age time.Duration
 
 // MinAge is the shortest Age: clients that follow changes and people who read the

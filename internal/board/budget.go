@@ -2,8 +2,8 @@ package board
 
 import "time"
 
-// Resource is a budget of requests. A request spends from general and, if it is of
-// another kind, from that budget too.
+// Resource is a budget of requests. Every request spends from general. A request
+// of another kind also spends from the budget of its kind.
 type Resource string
 
 // The budgets.

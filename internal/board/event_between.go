@@ -20,7 +20,7 @@ type cardBetween struct {
 }
 
 // CardMovedAway is the event on the board that a card left. Other is the target
-// board, "" if it is confidential.
+// board, or "" if it is confidential.
 func CardMovedAway(cardID, fromList, other string) Event {
 	ch := Changes{"listId": {fromList, nil}}
 	if other != "" {
@@ -31,7 +31,7 @@ func CardMovedAway(cardID, fromList, other string) Event {
 }
 
 // CardMovedIn is the event on the board that a card moved to, with all its
-// contents. Other is the source board, "" if it is confidential.
+// contents. Other is the source board, or "" if it is confidential.
 func CardMovedIn(c CardDetail, after, other string) Event {
 	ch := initialChanges(c, after)
 	if other != "" {
@@ -42,7 +42,7 @@ func CardMovedIn(c CardDetail, after, other string) Event {
 
 // ListMovedAway is the event on the board that a list left. Each of its cards
 // has its own event before it. It is not sent to webhooks. Other is the target
-// board, "" if it is confidential.
+// board, or "" if it is confidential.
 func ListMovedAway(listID, other string) Event {
 	ch := Changes{"listId": {listID, nil}}
 	if other != "" {

@@ -208,9 +208,9 @@ func (s NotificationSettings) Check() error {
 	return nil
 }
 
-// Leaves returns when an email about a notification created now is due; 0 for
-// never. An immediate email waits for further notifications and for the end of
-// the quiet hours.
+// Leaves returns when an email about a notification created now is due, or 0 if
+// no email is sent. An immediate email waits for further notifications and for
+// the end of the quiet hours.
 func (s NotificationSettings) Leaves(way Way, now Instant, zone *time.Location) Instant {
 	if !s.Mail {
 		return 0
@@ -229,8 +229,8 @@ func (s NotificationSettings) Leaves(way Way, now Instant, zone *time.Location) 
 	return 0
 }
 
-// quietEnd returns when the quiet hours that contain at end; 0 if at is outside
-// of quiet hours.
+// quietEnd returns the end of the quiet hours that contain the instant at, or 0
+// if at is outside of quiet hours.
 func (s NotificationSettings) quietEnd(at Instant, zone *time.Location) Instant {
 	if s.QuietFrom == nil || s.QuietUntil == nil {
 		return 0
@@ -249,8 +249,8 @@ func (s NotificationSettings) quietEnd(at Instant, zone *time.Location) Instant 
 	return nextWall(at, until, zone)
 }
 
-// nextWall returns the first instant after another at which clocks in a zone
-// show a minute of the day.
+// nextWall returns the first instant after at at which clocks in the zone show
+// the given minute of the day.
 func nextWall(behind Instant, minute int, zone *time.Location) Instant {
 	y, m, d := behind.Time().In(zone).Date()
 	for day := 0; ; day++ {

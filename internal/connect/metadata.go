@@ -57,8 +57,8 @@ type serverMetadata struct {
 }
 
 // metadata returns the discovery documents by path. The metadata of the
-// authorization server is also at the paths where clients look that take the
-// address of a resource for the issuer.
+// authorization server is also at the paths that clients use if they mistake
+// the address of a resource for the issuer.
 func (s *Server) metadata() map[string][]byte {
 	server := serverMetadata{
 		Issuer: s.base, Authorize: s.base + "/oauth/authorize", Token: s.base + "/oauth/token",

@@ -54,8 +54,8 @@ func checks(ctx context.Context, db *store.DB) ([]check, error) {
 }
 
 // Examine checks all data and returns its defects, at most 20 of each kind. It works
-// in bounded memory. It reads one consistent state, unless data cannot be read: then
-// that is a finding, and the remaining checks go on in another transaction.
+// in bounded memory. It reads one consistent state. If some data cannot be read,
+// that is a finding, and the remaining checks continue in another transaction.
 func Examine(ctx context.Context, db *store.DB) ([]Finding, error) {
 	all, err := checks(ctx, db)
 	if err != nil {

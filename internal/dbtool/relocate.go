@@ -51,7 +51,7 @@ const sampleRows = 5000
 // acknowledged and lost. At the end of the same SQLite transaction it marks the
 // file as moved; no server of this version writes to the file after that.
 // PostgreSQL is marked as not ready from its commit until after the commit of
-// SQLite. So at no time are both databases writable.
+// SQLite. So the two databases are never writable at the same time.
 //
 // If Relocate is interrupted before it marks the file, nothing has changed, and
 // a new call starts again. If it is interrupted between the mark and the end,

@@ -32,12 +32,12 @@ type sealedValue struct {
 	row    []any
 }
 
-// Reseal re-seals with the first key of the ring every value that is sealed with
-// another key, in short transactions while servers use the database. It returns
-// the number of values. When it returns nil, this database needs no other key.
-// Values that cannot be opened stay unchanged and cause an error at the end. An
-// interrupted Reseal continues when it is called again. It calls next before each
-// batch and stops if that returns an error.
+// Reseal seals every value that is sealed with another key again, with the first
+// key of the ring. It uses short transactions, so servers can use the database
+// meanwhile. It returns the number of values. When it returns nil, this database
+// needs no other key. Values that cannot be opened stay unchanged and cause an
+// error at the end. An interrupted Reseal continues when it is called again. It
+// calls next before each batch and stops if that returns an error.
 func Reseal(ctx context.Context, db *store.DB, next func() error) (done int, err error) {
 	r := &resealer{db: db, keys: db.Keys()}
 	if r.keys == nil {
@@ -207,7 +207,7 @@ func sealedAnswers(ctx context.Context, v *store.RawView, mark []any) (out []sea
 				return err
 			}
 			next = []any{user, key}
-			out = append(out, sealedValue{store.AnswerSealContext(user, key), answer, "UPDATE idempotency SET answer = $1 " +
+			out = append(out, sealedValue{store.ResponseSealContext(user, key), answer, "UPDATE idempotency SET answer = $1 " +
 				"WHERE answer = $2 AND user_id = $3 AND key = $4", next})
 			return nil
 		})

@@ -1,4 +1,5 @@
-// Package filename names the files that people download after what they hold.
+// Package filename returns file names for downloads that describe their
+// content.
 package filename
 
 import (

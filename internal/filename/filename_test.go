@@ -11,7 +11,7 @@ import (
 
 var day = time.Date(2026, 11, 23, 23, 30, 0, 0, time.UTC)
 
-func TestDownloadsAreNamedAfterWhatTheyHold(t *testing.T) {
+func TestDownloadsAreNamedAfterTheirContent(t *testing.T) {
 	t.Parallel()
 	for title, want := range map[string]string{
 		"Launch of the new site":      "Launch of the new site",
@@ -38,7 +38,8 @@ func TestDispositionIsReadBackByAParser(t *testing.T) {
 		if strings.ContainsFunc(header, func(r rune) bool { return r < ' ' || r > '~' }) {
 			t.Errorf("the header %q has characters beyond ASCII", header)
 		}
-		// The parser of the standard library refuses both forms at once, so read the one that counts.
+		// The parser of the standard library rejects a header with both forms, so parse only
+		// filename*, which browsers prefer.
 		if i := strings.Index(header, "; filename*="); i >= 0 {
 			header = "attachment" + header[i:]
 		}

@@ -88,7 +88,7 @@ func sharedComment(m board.Comment, p board.PublicPageSettings) SharedComment {
 	return out
 }
 
-// CommentInput is a comment of a guest.
+// CommentInput is the input of Comment.
 type CommentInput struct {
 	WriteInput
 	CardNumberInput
@@ -109,7 +109,7 @@ func Comment(ctx context.Context, tx *store.Tx, in CommentInput) (SharedComment,
 	return sharedComment(m, p), err
 }
 
-// SubmitInput is a card of a guest.
+// SubmitInput is the input of Submit.
 type SubmitInput struct {
 	WriteInput
 	Title       string `json:"title" maxLength:"512" doc:"Title of the card." example:"A map of the venue"`
@@ -145,7 +145,8 @@ func Submit(ctx context.Context, tx *store.Tx, in SubmitInput) (SubmittedCard, e
 	return out, err
 }
 
-// enter returns the page for a change by a guest with the given name.
+// enter checks the guest's name and returns the page that the guest is about to
+// change.
 func enter(ctx context.Context, tx *store.Tx, in WriteInput) (board.Board, board.PublicPageSettings, error) {
 	name, err := board.GuestName("name", in.Name)
 	if err != nil {

@@ -21,8 +21,8 @@ const (
 	stuck  = "402 plan_read_only"
 )
 
-// Checks what guests may do in each mode and each state of the board: open the page,
-// open a card, comment, submit.
+// TestModesAndStates checks what guests may do in each mode and each state of the
+// board: open the page, open a card, comment, submit.
 func TestModesAndStates(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -86,7 +86,7 @@ func TestModesAndStates(t *testing.T) {
 		w.ada.Must("update_board", fields{"boardId": w.board, "visibility": "confidential"})
 		check("confidential", gone, gone, gone, gone)
 		w.ada.Must("update_board", fields{"boardId": w.board, "visibility": "private"})
-		check("confidential no more, and still off", gone, gone, gone, gone)
+		check("no longer confidential, and still off", gone, gone, gone, gone)
 	})
 }
 
@@ -127,8 +127,8 @@ func TestGuestsReachOnlyThePage(t *testing.T) {
 	})
 }
 
-// Responses to guests contain no id, address, token or person's name, unless names are
-// to be shown. Signed-in people are guests on the page too.
+// Responses to guests contain no id, address, token or person's name, unless the page
+// shows names. Signed-in people are guests on the page too.
 func TestGuestResponsesHideIdentities(t *testing.T) {
 	t.Parallel()
 	anyID := regexp.MustCompile(`\b(org|wsp|brd|lst|crd|usr|lbl|chk|chi|cmt|act|whk|itg|tok|req|ses)_`)
@@ -170,7 +170,7 @@ func TestGuestResponsesHideIdentities(t *testing.T) {
 		for _, wanted := range []string{"Press release", "Two **paragraphs**.", "Soon.", "Rosa", `"total":2`,
 			"2026-12-01", "Bug"} {
 			if !strings.Contains(text, wanted) {
-				t.Errorf("the responses to guests do not contain %q: %s; want it to contain %q", wanted, text, wanted)
+				t.Errorf("the responses to guests do not contain %q: %s", wanted, text)
 			}
 		}
 		// With names turned on, guests see names and nothing more.
@@ -198,7 +198,7 @@ func TestGuestResponsesHideIdentities(t *testing.T) {
 
 // A guest's card or comment is like a member's: it is numbered, found by searches,
 // shown in the activity with the guest's name, and recorded in the audit log.
-func TestGuestCardsAndCommentsAreLikeMembers(t *testing.T) {
+func TestGuestsCardsAndCommentsAreLikeThoseOfMembers(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -234,10 +234,11 @@ func TestGuestCardsAndCommentsAreLikeMembers(t *testing.T) {
 			audit.Text("1.boardId") != w.board || audit.Text("1.changes.title.to") != "A map" {
 			t.Errorf("the audit says %s", audit.Raw)
 		}
-		// A copy of the board and an export keep the comment's author.
+		// An export of the board and a copy of the card keep the comment's
+		// author.
 		if doc := w.ada.Must("export_board", fields{"boardId": w.board}); !strings.Contains(string(doc.Raw),
 			`"guestName":"Rosa L."`) {
-			t.Errorf("the export has no name of the guest")
+			t.Errorf("the export does not contain the guest's name")
 		}
 		moved := w.ada.Must("copy_card", fields{"cardId": w.card, "includeComments": true}).ID()
 		if said := w.ada.Must("list_comments", fields{"cardId": moved}); said.Text("1.guestName") != "Rosa L." {

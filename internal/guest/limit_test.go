@@ -31,8 +31,8 @@ func limited(t *testing.T, what string, a apptest.Answer, most time.Duration) {
 	}
 }
 
-// Checks the limits per network and per page with the clock. Each limit ends when the
-// response says so.
+// TestGuestsAreLimited checks the limits per network and per page with the clock.
+// Each limit ends when the response says so.
 func TestGuestsAreLimited(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {

@@ -62,7 +62,7 @@ const (
 	refused                    // a response that a retry would not change
 	gone                       // 410
 	forbidden                  // refused by the guard
-	skipped                    // not sent any more
+	skipped                    // no longer to be sent
 	lost                       // skipped, because the owner can no longer manage the webhook
 	deleted                    // the webhook was deleted
 	waiting                    // another server has recorded a pause for the endpoint
@@ -305,9 +305,9 @@ func DefaultPauses() []time.Duration {
 	}
 }
 
-// next returns when a delivery is attempted again after its last attempt ended
-// now: its pause plus up to 10 %. It returns false after the last attempt. A
-// 429 or 503 response may move it later, at most to the next pause.
+// next returns when the next attempt of a delivery is due, if the previous one
+// ended now: after its pause plus up to 10 %. It returns false after the last
+// attempt. A 429 or 503 response may move it later, at most to the next pause.
 func (e *Engine) next(now time.Time, attempts int, r *result) (board.Instant, bool) {
 	if attempts > len(e.o.Pauses) {
 		return 0, false

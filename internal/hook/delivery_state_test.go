@@ -69,10 +69,10 @@ func TestStatesOfADelivery(t *testing.T) {
 					stop()
 					if d := w.only(h.ID); d.Status != board.DeliveryFailed || d.Attempts != 1 ||
 						!strings.HasPrefix(d.Reason, fmt.Sprintf("HTTP %d", status)) || d.EndedAt == nil {
-						t.Errorf("after %d the delivery is %s after %d attempts, %q", status, d.Status, d.Attempts, d.Reason)
+						t.Errorf("status %d: the delivery is %s after %d attempts, %q", status, d.Status, d.Attempts, d.Reason)
 					}
 					if n := len(to.seen()); n != 1 {
-						t.Errorf("after %d there were %d attempts, want 1", status, n)
+						t.Errorf("status %d: there were %d attempts, want 1", status, n)
 					}
 					do(w, w.ada, app.DeleteWebhook, named(h.ID))
 				}
@@ -137,7 +137,7 @@ func TestStatesOfADelivery(t *testing.T) {
 		{"failed, person chooses Send again: delivered again", sendAgain(board.DeliveryFailed, 400)},
 		{"gave up, person chooses Send again: delivered again", sendAgain(board.DeliveryGaveUp, 500)},
 		{"skipped, person chooses Send again: delivered again", sendAgain(board.DeliverySkipped, 0)},
-		{"test event: sent once, also when it is not subscribed to and the webhook is off", func(t *testing.T, w *world) {
+		{"test event: sent once, even if it is not subscribed to and the webhook is off", func(t *testing.T, w *world) {
 			to := w.receiver("receiver.test", each(200, 200, 500, 429))
 			h := w.webhook("receiver.test")
 			w.engine()
@@ -176,7 +176,8 @@ func TestStatesOfADelivery(t *testing.T) {
 	})
 }
 
-// sendAgain makes a delivery end badly and then redelivers it to a receiver that works.
+// sendAgain lets a delivery fail or be skipped, and then redelivers it to a receiver
+// that works.
 func sendAgain(ended board.DeliveryStatus, status int) func(*testing.T, *world) {
 	return func(t *testing.T, w *world) {
 		to := w.receiver("receiver.test", always(status))

@@ -17,8 +17,8 @@ const (
 
 	failuresToHold = 3 // consecutive timeouts or 5xx responses
 	probePause     = time.Second
-	probePauseMost = 30 * time.Second // the shortest pause of a retry, so that probing delays no retry
-	askedPauseMost = time.Hour        // that a receiver may request with Retry-After
+	maxProbePause  = 30 * time.Second // the shortest pause of a retry, so that probing delays no retry
+	maxAskedPause  = time.Hour        // that a receiver may request with Retry-After
 )
 
 // endpoint is the queue of one webhook: what to send, how fast, and whether its
@@ -31,7 +31,7 @@ type endpoint struct {
 	inside map[string]struct{} // ids that are queued, in progress, or not recorded yet
 
 	more      bool                 // the outbox has more deliveries that are due
-	next      board.Instant        // when the next of the others is due; 0 for never
+	next      board.Instant        // when the next of the others is due; 0 if there are none
 	refilling bool                 // a read of the outbox is in progress
 	read      store.DeliveryCursor // first attempts are read up to here; zero to start with the oldest
 	readings  int                  // reads since it started with the oldest
@@ -174,7 +174,7 @@ func (p *endpoint) judge(r *result, now time.Time) (changed bool) {
 		p.row++
 		if p.row >= failuresToHold {
 			pause := probePause << min(p.row-failuresToHold, 10)
-			p.probeAt = now.Add(min(pause, probePauseMost))
+			p.probeAt = now.Add(min(pause, maxProbePause))
 			changed = !p.held
 			p.held = true
 		}
@@ -204,10 +204,10 @@ func (p *endpoint) pause(now time.Time, asked time.Duration) (changed bool) {
 		if now.Before(p.until) {
 			return false
 		}
-		asked = min(probePause<<min(p.asked, 10), probePauseMost)
+		asked = min(probePause<<min(p.asked, 10), maxProbePause)
 		p.asked++
 	}
-	until := now.Add(min(asked, askedPauseMost))
+	until := now.Add(min(asked, maxAskedPause))
 	if !until.After(p.until) {
 		return false
 	}

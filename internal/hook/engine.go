@@ -23,20 +23,20 @@ import (
 const (
 	attemptsAtOnce = 2048 // concurrent attempts to all endpoints
 	batchSize      = 64   // attempts checked per query
-	unrecordedMost = 4096 // results waiting to be written before new attempts are suspended
-	offeredMost    = 16384
+	maxUnrecorded  = 4096 // results waiting to be written before new attempts are suspended
+	maxOffered     = 16384
 
-	markAfter   = time.Second            // an attempt that takes longer is shown as delivering
-	lookEvery   = 30 * time.Second       // finds nothing, unless deliveries were missed
-	lookShared  = 100 * time.Millisecond // with several servers, because others write deliveries
-	lookAgain   = 5 * time.Second        // after a failure
-	lookMost    = 5 * time.Second        // the longest extra pause after a slow query
-	pruneEvery  = 100                    // finished deliveries of an endpoint
-	pruneAtOnce = 1000
-	recordEvery = 5 * time.Millisecond // the shortest time between writes, so that one write takes many results
-	recordPause = time.Second          // after the database failed to store a result
-	sweepEvery  = time.Minute
-	stopTime    = 5 * time.Second // for attempts in progress when the server stops
+	markAfter    = time.Second            // an attempt that takes longer is shown as delivering
+	lookEvery    = 30 * time.Second       // finds nothing, unless deliveries were missed
+	lookShared   = 100 * time.Millisecond // with several servers, because others write deliveries
+	lookAgain    = 5 * time.Second        // after a failure
+	maxLookPause = 5 * time.Second        // the longest extra pause after a slow query
+	pruneEvery   = 100                    // finished deliveries of an endpoint
+	pruneAtOnce  = 1000
+	recordEvery  = 5 * time.Millisecond // the shortest time between writes, so that one write takes many results
+	recordPause  = time.Second          // after the database failed to store a result
+	sweepEvery   = time.Minute
+	stopTime     = 5 * time.Second // for attempts in progress when the server stops
 )
 
 // DefaultPace is the number of attempts per second to one endpoint (Zapier
@@ -195,7 +195,7 @@ func (e *Engine) offer(deliveries []store.Dispatch, committed bool) {
 		e.mu.Unlock()
 		return
 	}
-	if len(e.offered)+len(deliveries) > offeredMost {
+	if len(e.offered)+len(deliveries) > maxOffered {
 		e.missed = true
 	} else {
 		e.offered = append(e.offered, deliveries...)
@@ -244,8 +244,8 @@ func (e *Engine) check() {
 				r.verdict, r.reason = interrupted, err.Error()
 			case !targets[i].Found:
 				r.verdict = deleted
-			case targets[i].Sealed != nil:
-				e.o.Log.Error("webhook address or secret not readable", "webhook", a.endpoint.id, "error", targets[i].Sealed)
+			case targets[i].OpenErr != nil:
+				e.o.Log.Error("webhook address or secret not readable", "webhook", a.endpoint.id, "error", targets[i].OpenErr)
 				r.verdict, r.reason = forbidden, "refused: the webhook's address or secret cannot be opened with the "+
 					"server's key"
 			case targets[i].Lost:
@@ -332,7 +332,7 @@ func (e *Engine) look(ctx context.Context) {
 // database was unreachable says nothing about the cost of polling, so the pause
 // is limited.
 func lookRest(pause, took time.Duration) time.Duration {
-	return max(pause, min(20*took, lookMost))
+	return max(pause, min(20*took, maxLookPause))
 }
 
 // refill reads due deliveries of an endpoint from the outbox.

@@ -138,7 +138,7 @@ func TestFirstAttemptsGoBeforeRetries(t *testing.T) {
 			case seen[p.id]:
 				retries++
 			case retries > 0:
-				t.Fatalf("first attempt %d came after %d retries", i, retries)
+				t.Fatalf("first attempt %d was sent after %d retries", i, retries)
 			case i >= old:
 				before++
 			}
@@ -181,7 +181,7 @@ func TestEndpointRateIs25PerSecondAndAtMost30(t *testing.T) {
 			t.Errorf("%d deliveries took %v, want %v", n, took, want)
 		}
 		if burst := posts[5].at.Sub(posts[0].at); burst == 0 || !posts[4].at.Equal(posts[0].at) {
-			t.Errorf("the first five took %v, and the sixth came after %v; want five at once",
+			t.Errorf("the first five took %v, and the sixth arrived after %v; want five at once",
 				posts[4].at.Sub(posts[0].at), burst)
 		}
 	})

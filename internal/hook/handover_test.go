@@ -43,7 +43,7 @@ func TestLateHandOverSendsNothingTwice(t *testing.T) {
 func wantTimes(t *testing.T, to *receiver, want int) {
 	t.Helper()
 	if ids := to.ids(); len(ids) != want {
-		t.Errorf("the delivery came %d times, want %d: %v", len(ids), want, ids)
+		t.Errorf("the delivery arrived %d times, want %d: %v", len(ids), want, ids)
 	}
 }
 
@@ -72,7 +72,7 @@ func TestConcurrentWritersCauseNoDuplicateDelivery(t *testing.T) {
 	}
 	time.Sleep(time.Second)
 	if ids := to.ids(); len(ids) < writers*changes {
-		t.Errorf("%d deliveries came, want %d", len(ids), writers*changes)
+		t.Errorf("%d deliveries arrived, want %d", len(ids), writers*changes)
 	}
 	wantOnce(t, to.ids())
 }

@@ -180,7 +180,7 @@ func (l *loop) activate(p *endpoint) {
 
 // dispatch starts attempts, one for each endpoint in line at a time.
 func (l *loop) dispatch(now time.Time) {
-	for len(l.line) > 0 && len(l.running) < attemptsAtOnce && len(l.batch) < batchSize && len(l.unwritten.outcomes) < unrecordedMost {
+	for len(l.line) > 0 && len(l.running) < attemptsAtOnce && len(l.batch) < batchSize && len(l.unwritten.outcomes) < maxUnrecorded {
 		p := l.line[0]
 		l.line = l.line[1:]
 		p.ready = false

@@ -13,7 +13,7 @@ func TestHungPollDelaysTheNextOneOnlyBriefly(t *testing.T) {
 		0:                     lookShared,
 		time.Millisecond:      lookShared,
 		50 * time.Millisecond: time.Second,
-		15 * time.Second:      lookMost,
+		15 * time.Second:      maxLookPause,
 	} {
 		if got := lookRest(lookShared, took); got != want {
 			t.Errorf("after a poll of %v the next one is due in %v, want %v", took, got, want)

@@ -27,7 +27,7 @@ func (w *world) wantAll(id string, to *receiver, n int) {
 	}
 	for _, d := range all {
 		if d.Status != board.DeliveryDelivered || times[d.ID] == 0 {
-			w.t.Errorf("%s is %s and came %d times", d.ID, d.Status, times[d.ID])
+			w.t.Errorf("%s is %s and arrived %d times", d.ID, d.Status, times[d.ID])
 		}
 	}
 }
@@ -89,7 +89,7 @@ func TestStoppingServerWaitsFiveSecondsForHangingReceivers(t *testing.T) {
 		w.engine()
 		pass(time.Second)
 		if d := w.only(h.ID); d.Status != board.DeliveryDelivered || d.Attempts != 1 {
-			t.Errorf("after the next server ran the delivery is %s after %d attempts", d.Status, d.Attempts)
+			t.Errorf("the next server left the delivery %s after %d attempts", d.Status, d.Attempts)
 		}
 		if ids := to.ids(); len(ids) != 2 || ids[0] != ids[1] {
 			t.Errorf("the received deliveries are %v", ids)

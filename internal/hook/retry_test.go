@@ -28,7 +28,7 @@ func wantPauses(t *testing.T, posts []post, want ...time.Duration) {
 	}
 	for i, pause := range want {
 		if got := posts[i+1].at.Sub(posts[i].ended); got < pause || got > pause+slack {
-			t.Errorf("attempt %d came %v after the end of the previous one, want %v", i+2, got, pause)
+			t.Errorf("attempt %d began %v after the end of the previous one, want %v", i+2, got, pause)
 		}
 	}
 }

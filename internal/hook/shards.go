@@ -75,10 +75,10 @@ func (e *Engine) serve(ctx context.Context, shards []int) {
 // A server that crashes every few seconds must not take shards from healthy
 // ones. So a server that is not settled takes none while there are others. A
 // crashed server counts until its lease ends, which makes the other shares too
-// small. So a shard that is free for the second time may be taken by any
-// server, and none is released while there are free ones. A server that
-// released a shard skips it once more. Otherwise servers that check at the same
-// moment would take back what the other has not yet seen, again and again.
+// small. So any server may take a shard that it sees free for the second time,
+// and no server releases shards while some are free. A server that released a
+// shard skips it once more. Otherwise two servers that check at the same moment
+// could keep taking back the shards that they release to each other.
 func (e *Engine) share(ctx context.Context, drop []int, passed map[int]bool, settled bool) (keep, later, free []int,
 	raced bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, leaseEvery)

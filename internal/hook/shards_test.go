@@ -122,7 +122,7 @@ func TestServersShareShardsAndSendOnce(t *testing.T) {
 					t.Errorf("the servers hold %d shards, want 64 in total", held)
 				}
 				for range 10 {
-					c.card() // written by a connection of no sender
+					c.card() // written by a connection that belongs to no sender
 					pass(200 * time.Millisecond)
 				}
 				pass(5 * time.Second)

@@ -217,7 +217,7 @@ func TestStatesOfAWebhook(t *testing.T) {
 				w.wantOff(h.ID, board.OffPaused)
 				w.wantStatus(h.ID, board.DeliveryFailed)
 				if got := w.look(h.ID); got.OwnerID != w.ada || got.Failures != 0 || len(to.seen()) != 1 {
-					t.Errorf("after %d its owner is %s, failures %d, tests sent %d", status, got.OwnerID, got.Failures, len(to.seen()))
+					t.Errorf("after status %d its owner is %s, failures %d, tests sent %d", status, got.OwnerID, got.Failures, len(to.seen()))
 				}
 			}
 		}},

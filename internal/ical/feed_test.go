@@ -283,7 +283,7 @@ func TestCalendarOfAnything(t *testing.T) {
 			r.Fatalf("%v\n%s", wrong, written)
 		}
 		if written != ical.Write([]board.FeedCard{c}, "example.com", "https://example.com/cards/") {
-			r.Fatal("not the same twice")
+			r.Fatal("two calendars of the same cards differ")
 		}
 	})
 	if _, wrong := read(ical.Write(nil, "example.com", "https://example.com/cards/")); len(wrong) > 0 {

@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	boardsMost   = 50  // per stream
-	changesMost  = 200 // per board and event
+	maxBoards    = 50  // per stream
+	maxChanges   = 200 // per board and event
 	gather       = 10 * time.Millisecond
 	beatEvery    = 15 * time.Second // interval of comment lines, so that no proxy closes the connection as idle
 	seenEvery    = 15 * time.Second // half of the time for which a visit counts
@@ -52,15 +52,16 @@ type stream struct {
 	endOnce func()
 }
 
-// Serve handles GET …/live?boards=… (no boards for the person's notifications
-// alone) until the caller disconnects, the server stops or the caller is no
-// longer authorized. It returns an error only before it has sent a response.
+// Serve handles GET …/live?boards=… until the caller disconnects, the server
+// stops or the caller is no longer authorized. Without boards it sends only the
+// number of unread notifications. It returns an error only before it has sent a
+// response.
 func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, caller board.Caller, still func() error) error {
 	ids := strings.FieldsFunc(r.URL.Query().Get("boards"), func(c rune) bool { return c == ',' })
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	if len(ids) > boardsMost {
-		return board.Invalid("boards must contain at most %d ids, separated by commas.", boardsMost).
+	if len(ids) > maxBoards {
+		return board.Invalid("boards must contain at most %d ids, separated by commas.", maxBoards).
 			In("boards", board.RuleValue)
 	}
 	s := &stream{
@@ -293,7 +294,7 @@ func (s *stream) changes(ctx context.Context, v *store.View, id string, b *bytes
 	if err != nil || now.Version <= since {
 		return err
 	}
-	entries, err := v.Changes(ctx, id, since, changesMost)
+	entries, err := v.Changes(ctx, id, since, maxChanges)
 	if err != nil {
 		return err
 	}
@@ -301,7 +302,7 @@ func (s *stream) changes(ctx context.Context, v *store.View, id string, b *bytes
 		event(b, "change", fmt.Sprintf("%s:%d", id, e.BoardVersion), change{e, e.Client})
 		s.sent[id] = e.BoardVersion
 	}
-	if len(entries) == changesMost {
+	if len(entries) == maxChanges {
 		s.markChanged(id)
 	}
 	return nil

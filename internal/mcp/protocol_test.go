@@ -81,7 +81,7 @@ func TestCapabilities(t *testing.T) {
 			t.Errorf("%s: the capabilities are %v", revision, capabilities)
 		}
 		if text, _ := a.Result["instructions"].(string); !strings.Contains(text, "never an instruction") {
-			t.Errorf("%s: the instructions are %q; want it to contain %q", revision, text, "never an instruction")
+			t.Errorf("%s: the instructions are %q; want them to contain %q", revision, text, "never an instruction")
 		}
 	}
 	versions, _ := discovered.Result["supportedVersions"].([]any)
@@ -102,8 +102,9 @@ func TestCapabilities(t *testing.T) {
 	}
 }
 
-// In 2026-07-28 headers repeat parts of the body. If they differ, the request is rejected,
-// because a proxy may have checked a request other than the one that would run.
+// In the revision 2026-07-28, headers repeat parts of the body. If they differ, the
+// request is rejected, because a proxy may have checked a request other than the one that
+// would run.
 func TestHeadersMustMatchTheBody(t *testing.T) {
 	w := one(t, apptest.Options{})
 	for what, spoil := range map[string]func(r *http.Request){
@@ -124,7 +125,7 @@ func TestHeadersMustMatchTheBody(t *testing.T) {
 		r := w.create(apptest.Stateless)
 		spoil(r)
 		if a := w.ada.Message(r); a.Status != http.StatusBadRequest || a.Result != nil || w.boards() != before {
-			t.Errorf("%s: got status %d, body %s, and %d boards more", what, a.Status, a.Raw, w.boards()-before)
+			t.Errorf("%s: got status %d, body %s, and %d more boards", what, a.Status, a.Raw, w.boards()-before)
 		}
 	}
 }
@@ -190,7 +191,7 @@ func TestMalformedRequests(t *testing.T) {
 		before := w.boards()
 		a := w.ada.Message(c.r)
 		if a.Status != c.status || a.Result != nil || w.boards() != before {
-			t.Errorf("%s: got status %d, body %s, and %d boards more", what, a.Status, a.Raw, w.boards()-before)
+			t.Errorf("%s: got status %d, body %s, and %d more boards", what, a.Status, a.Raw, w.boards()-before)
 		}
 		if c.status == http.StatusMethodNotAllowed && a.Header.Get("Allow") != http.MethodPost {
 			t.Errorf("%s: allowed is %q", what, a.Header.Get("Allow"))

@@ -12,8 +12,8 @@ import (
 )
 
 // A resource holds everything that its description names, if it fits into
-// maxResult. If not, the parts share the room, and the field more says how much of
-// which part is missing and which tool returns it.
+// maxResult. If not, the parts share the room. The field more then says which
+// parts are incomplete, how much is missing, and which tool returns the rest.
 
 // jsonObject is a JSON object.
 type jsonObject = map[string]any
@@ -135,7 +135,8 @@ func (e *Endpoint) firstCards(ctx context.Context, boardID string, lists []jsonO
 }
 
 // shortBoard returns a board that does not fit as a whole. Lists and labels get up
-// to a quarter of the room each, the cards get the rest, in turns of the lists.
+// to a quarter of the room each. The cards get the rest, taken from each list in
+// turn.
 func shortBoard(detail jsonObject, lists, labels []jsonObject, cards [][]jsonObject, open int) ([]byte, error) {
 	var missing []string
 	out := resource{Notice: untrusted, Board: jsonObject{}}

@@ -208,7 +208,7 @@ func TestPrompts(t *testing.T) {
 			}
 			for _, v := range arguments {
 				if !strings.Contains(text, v.(string)) {
-					t.Errorf("%s does not contain %s: %s; want it to contain %q", name, v, text, v.(string))
+					t.Errorf("%s does not contain %q: %s", name, v, text)
 				}
 			}
 			for _, word := range strings.FieldsFunc(text, func(c rune) bool { return c != '_' && (c < 'a' || c > 'z') }) {

@@ -35,7 +35,7 @@ func toolNames(t *testing.T, a apptest.RPCAnswer) (names []string) {
 
 // Every public operation except those of webhooks is a tool. A token lists the tools that its
 // scopes allow, and calls to the others fail with the reason.
-func TestToolsOfScopes(t *testing.T) {
+func TestTokenListsTheToolsOfItsScopes(t *testing.T) {
 	w := one(t, apptest.Options{})
 	for _, scopes := range [][]board.Scope{
 		{board.ScopeRead}, {board.ScopeRead, board.ScopeWrite}, {board.ScopeRead, board.ScopeAdmin},
@@ -65,7 +65,7 @@ func TestToolsOfScopes(t *testing.T) {
 				a := p.ToolOf(p.RPC(revision, "tools/call", fields{"name": name, "arguments": fields{"nonsense": 1}}))
 				if !a.Failed || a.Code != board.CodeInsufficientScope || !strings.HasPrefix(a.Text, "insufficient_scope: ") ||
 					!strings.Contains(a.Text, " Next: ") {
-					t.Errorf("with %v %s returns %s", scopes, name, a.Text)
+					t.Errorf("%s with the scopes %v returns %s", name, scopes, a.Text)
 				}
 			}
 		}
@@ -136,7 +136,7 @@ func TestToolsThatOverwriteAreDestructive(t *testing.T) {
 	}
 }
 
-// Calls that bypass the SDK get byte for byte the same response as through the SDK.
+// Calls that bypass the SDK return the same bytes as calls that go through it.
 func TestDirectCallsMatchTheSDK(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		odd := "<b>&amp;</b> \"quoted\" \\ \u2028 ü😀 zero\u200bwidth \U000E0041 \t"
@@ -176,7 +176,7 @@ func TestDirectCallsMatchTheSDK(t *testing.T) {
 						r.Header.Set("Content-Type", kind)
 						return c.p.Message(r)
 					}
-					// which the direct path leaves to the SDK
+					// The direct path leaves requests with a charset to the SDK.
 					direct, around := ask("application/json"), ask("application/json; charset=utf-8")
 					compared++
 					if direct.Status != around.Status || !bytes.Equal(direct.Raw, around.Raw) ||
@@ -286,7 +286,7 @@ func TestPanics(t *testing.T) {
 		}
 	}
 	if a := w.ada.Tool("get_me", nil); a.Failed {
-		t.Errorf("afterwards: %s", a.Text)
+		t.Errorf("get_me after the panics returns %s", a.Text)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 const (
 	every       = 15 * time.Second
 	leaseLength = 4 * every
-	lateMost    = 24 * time.Hour // later reminders are dropped
+	maxLateness = 24 * time.Hour // later reminders are dropped
 	noteEvery   = 10 * time.Minute
 	emailBatch  = 200 // emails queued per transaction
 )
@@ -86,7 +86,7 @@ func (r *Rounds) remind(ctx context.Context) error {
 			r.until = now // the very first start
 		}
 	}
-	after := max(r.until, now-board.Instant(lateMost.Milliseconds()))
+	after := max(r.until, now-board.Instant(maxLateness.Milliseconds()))
 	due := false
 	if err := r.db.Read(ctx, board.System(), func(v *store.View) (err error) {
 		due, err = v.HasDueReminders(ctx, after, now)

@@ -11,8 +11,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// unsubscribeMost is the maximum length of a request body.
-const unsubscribeMost = 4096
+// maxUnsubscribe is the maximum length of a request body.
+const maxUnsubscribe = 4096
 
 // Pages returns the handler with which mail programs unsubscribe a person with
 // one click (RFC 8058): a POST without cookies and redirects. GET is the
@@ -35,7 +35,7 @@ func unsubscribe(db *store.DB, gate *session.Gate, w http.ResponseWriter, r *htt
 		}
 		return http.StatusServiceUnavailable, "The service cannot do this right now. Try again in a moment."
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, unsubscribeMost)
+	r.Body = http.MaxBytesReader(w, r.Body, maxUnsubscribe)
 	if r.PostFormValue("List-Unsubscribe") != "One-Click" {
 		return http.StatusBadRequest, "The body must be List-Unsubscribe=One-Click."
 	}

@@ -51,12 +51,12 @@ const (
 // admission limits the number of concurrent operations of each class to what
 // the database can run at once. Further work waits in a queue. Overload is
 // detected by waiting times, as in CoDel (RFC 8289). A queue that empties now
-// and then is a burst and simply waits. If for a while every wait was above the
-// target, the queue only delays everyone: work that has waited longer than the
-// target is then refused as long as more work waits than there are free slots.
-// During an overload, reports are refused at once. If writes are overloaded,
-// reads get only a quarter of their slots. So reports are shed first, then
-// reads, then writes.
+// and then is a burst, and its work simply waits. If every wait was above the
+// target for a while, the queue only delays everyone. Then work that has waited
+// longer than the target is refused, as long as more work waits than there are
+// free slots. During an overload, reports are refused at once. If writes are
+// overloaded, reads get only a quarter of their slots. So reports are shed
+// first, then reads, then writes.
 type admission struct {
 	log   func() *slog.Logger
 	shed  func(class) // called for each refusal

@@ -34,9 +34,9 @@ func strictObject(body []byte) (map[string]any, error) {
 }
 
 // canonical returns a JSON text in its canonical form (RFC 8785). Two texts
-// have the same form exactly if they hold the same fields and values; the order
-// of fields, white space and the notation of numbers do not matter. It returns
-// invalid JSON unchanged.
+// have the same form if and only if they have the same fields and values. The
+// order of fields, white space and the notation of numbers do not matter. It
+// returns invalid JSON unchanged.
 func canonical(body []byte) []byte {
 	if len(body) == 0 {
 		return body

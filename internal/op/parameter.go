@@ -19,7 +19,8 @@ func (f Field) checkFilled(text string) error {
 		In(f.Name, board.RuleEmpty)
 }
 
-// takes returns a sentence about the values that the parameter accepts.
+// takes returns a sentence that describes the values that the parameter
+// accepts.
 func (f Field) takes() string {
 	switch {
 	case f.Schema.Type == "boolean":

@@ -11,9 +11,10 @@ import (
 var emptyText = huma.ErrorFormatter(validation.MsgExpectedMinLength, 1)
 
 // refuseEmpty makes the schemas of an input's fields refuse the empty string
-// where it cannot be meant: in required fields, in URLs, and in the items of an
-// array. A field that allows an empty text has the tag minLength:"0". Path
-// parameters are skipped, because no route matches an empty one.
+// where it is certainly a mistake: in required fields, in URLs, and in the
+// items of an array. A field that allows an empty text has the tag
+// minLength:"0". Path parameters are skipped, because no route matches an empty
+// one.
 func refuseEmpty(o *huma.Schema, paths []string) {
 	one := 1
 	for name, s := range o.Properties {

@@ -18,7 +18,7 @@ import (
 
 const (
 	streamsPerOwner = 2                // streams that one person may read at a time
-	streamsMost     = 32               // streams of the server at a time
+	maxStreams      = 32               // streams of the server at a time
 	streamWait      = 50 * time.Second // longest wait of a new stream for a slot; proxies wait a minute for a response
 	streamRetry     = 5 * time.Second  // Retry-After
 	sendSize        = 32 << 10         // bytes that are sent at once
@@ -34,9 +34,9 @@ const JSON = "application/json"
 // Media sets the media type of a stream.
 func Media(kind string) Option { return option(func(o *Operation) { o.Media = kind }) }
 
-// Stream registers an operation that writes one long document. Once written,
-// bytes cannot be taken back. If the operation fails later, the response is cut
-// off, and a JSON document must make that detectable.
+// Stream registers an operation that writes one long document. If the operation
+// fails after it has written something, the response is cut off. The format of
+// a JSON document must make that detectable.
 func Stream[I any](r *Registry, name, route, text string, fn func(context.Context, *store.View, I, io.Writer) error, options ...Option) {
 	o := register[I, Document](r, name, route, text, board.ScopeRead, options)
 	o.ReadOnly, o.Report = true, true
@@ -67,12 +67,11 @@ func (e *Engine) DoStream(ctx context.Context, c Call, w io.Writer) (err error) 
 
 // doStream produces the document in the background and sends it to w.
 //
-// A document is read from the database as fast as that is possible, in one
-// snapshot, into a spool that the client empties at its own pace. So a slow client
-// holds neither a connection nor a snapshot nor a slot, and every board in the
-// document is of one moment. A buffer of bounded size would have to be filled in
-// slices of different moments, in which a card that is moved meanwhile could be
-// missing.
+// A document is read from the database as fast as possible, in one snapshot, into
+// a spool that the client empties at its own pace. So a slow client does not
+// occupy a connection, a snapshot or a slot, and every board in the document is of
+// one moment. With a bounded buffer, the parts of the document would be of
+// different moments, and a card that is moved in between could be missing.
 func (e *Engine) doStream(ctx context.Context, c Call, w io.Writer) error {
 	if err := e.permit(ctx, c); err != nil {
 		return err
@@ -194,9 +193,9 @@ func (d *document) send(ctx context.Context, w io.Writer) error {
 }
 
 // Yield lets a stream end its snapshot and release its slot while its reader is far
-// behind. An operation calls it between parts of a document that may be of different
-// moments. If it reports that the stream has paused, the operation must load its
-// records and rights again.
+// behind. An operation may call it between parts of a document that need not be of
+// the same moment. If Yield reports that the stream has paused, the operation must
+// load its records and rights again.
 func Yield(ctx context.Context, v *store.View, w io.Writer) (paused bool, err error) {
 	d, ok := w.(*document)
 	if !ok || !d.Behind() {
@@ -229,7 +228,7 @@ func (s *streams) enter(userID string) (leave func(), err error) {
 	switch {
 	case s.open[userID] >= streamsPerOwner:
 		return nil, tooManyStreams("At most two exports can run at a time. Wait until one has finished.")
-	case s.all >= streamsMost:
+	case s.all >= maxStreams:
 		return nil, tooManyStreams("The server is sending as many exports as it can. Try again in a moment.")
 	}
 	s.open[userID]++

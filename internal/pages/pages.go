@@ -131,7 +131,7 @@ func (p *Pages) links(path string) []string {
 		}
 		rest, here := strings.CutPrefix(path, before)
 		id, whole := strings.CutSuffix(rest, after)
-		if !named || !here || !whole || !isName(id) {
+		if !named || !here || !whole || !isID(id) {
 			continue
 		}
 		links := make([]string, len(preload.Links))
@@ -149,9 +149,9 @@ func hasSession(r *http.Request) bool {
 	return slices.ContainsFunc(r.Cookies(), func(c *http.Cookie) bool { return strings.HasSuffix(c.Name, "cardwall") })
 }
 
-// isName reports whether a text contains only characters that occur in ids. These
+// isID reports whether a text contains only characters that occur in ids. These
 // are safe in a header.
-func isName(text string) bool {
+func isID(text string) bool {
 	return text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 

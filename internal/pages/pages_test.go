@@ -77,8 +77,8 @@ func TestAddressesOfPages(t *testing.T) {
 	}
 }
 
-// Addresses of no page return 404. Browsers get the error page; scanners that look for files of
-// other programs never get a 200.
+// Paths that belong to no page return 404. Browsers get the error page; scanners that look for
+// files of other programs never get a 200.
 func TestOtherAddressesAreNotFound(t *testing.T) {
 	t.Parallel()
 	p := built(t)
@@ -138,7 +138,7 @@ func TestDocumentSaysWhatToLoad(t *testing.T) {
 		"/assets/board-1a2b.js": nil,
 	} {
 		if got := get(p, at, "Cookie", "__Host-cardwall=a").Header["Link"]; !slices.Equal(got, want) {
-			t.Errorf("%s is sent with %q, want %q", at, got, want)
+			t.Errorf("%s is sent with the links %q, want %q", at, got, want)
 		}
 	}
 	tag := get(p, "/boards/brd_1").Header.Get("ETag")

@@ -1,11 +1,12 @@
 // Package password decides which passwords people may choose. A password must be
-// long enough, must not be common or made of what is known of its owner, and must
-// take a guesser who knows how people choose passwords many tries.
+// long enough. It must not be common, or made of words that others know about its
+// owner. Even a guesser who knows how people choose passwords must need many
+// tries.
 //
 // The estimate follows zxcvbn (Wheeler, USENIX Security 2016): the password is
 // cut into common words, keyboard walks, sequences, repetitions, years and single
-// characters in the way that is cheapest to guess. It takes time that grows with
-// the length of the password, and no memory to speak of.
+// characters in the way that is cheapest to guess. Its time grows with the length
+// of the password, and it needs almost no memory.
 package password
 
 import (
@@ -99,9 +100,9 @@ func ownWords(own []string) map[string]bool {
 // which it still counts as common.
 const decoration = 5
 
-// isCommon reports whether a password is on the list, also with the usual
-// substitutions and additions of capitals, digits and symbols: Password123!,
-// P@ssw0rd2026.
+// isCommon reports whether a password is on the list, even with the usual
+// substitutions and additions of capitals, digits and symbols, such as
+// Password123! and P@ssw0rd2026.
 func isCommon(plain string) bool {
 	word := squeeze(plain)
 	if listed(word) {

@@ -228,7 +228,7 @@ func (p *params) words(param, text, key string, words []string) {
 	}
 }
 
-// choice parses a single value and maps it to values of the key is.
+// choice parses a single value and maps it to values of the key "is".
 func (p *params) choice(param, text string, words ...string) {
 	if text == "" {
 		return

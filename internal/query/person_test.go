@@ -16,8 +16,8 @@ const (
 	stranger = "usr_0123456789abcdefghjkmnpqr4"
 )
 
-// among returns an Env with people.
-func among(t testing.TB) query.Env {
+// envWithPeople returns an Env with people.
+func envWithPeople(t testing.TB) query.Env {
 	e := env(t)
 	e.People = func() ([]query.Person, error) {
 		return []query.Person{
@@ -49,7 +49,7 @@ func TestPersonIsFoundByUniquePrefix(t *testing.T) {
 			"assignee": {Assignee: text}, "assigneeAll": {AssigneeAll: text}, "creatorNot": {CreatorNot: text},
 			"q": {Q: `member:"` + text + `"`}, "@": {Q: `@"` + text + `"`}, "alias": {Q: `assignee:"` + text + `"`}, "commenter": {Q: `-commenter:"` + text + `"`},
 		} {
-			q, err := in.Parse(among(t))
+			q, err := in.Parse(envWithPeople(t))
 			if err != nil {
 				t.Errorf("%s %q: %v", param, text, err)
 				continue
@@ -57,7 +57,7 @@ func TestPersonIsFoundByUniquePrefix(t *testing.T) {
 			if got := idsOf(q); !slices.Equal(got, []string{want}) {
 				t.Errorf("%s %q is %v, want %s", param, text, got, want)
 			}
-			checkQuery(t, q, among(t))
+			checkQuery(t, q, envWithPeople(t))
 		}
 	}
 }
@@ -74,7 +74,7 @@ func TestUnknownPersonIsRefused(t *testing.T) {
 		"lovelace":         {"no person"},
 	} {
 		for param, in := range map[string]query.Filter{"assignee": {Assignee: text}, "creator": {Creator: text}, "q: member": {Q: `member:"` + text + `"`}} {
-			_, err := in.Parse(among(t))
+			_, err := in.Parse(envWithPeople(t))
 			if !board.IsCode(err, board.CodeInvalidRequest) {
 				t.Errorf("%s %q: %v", param, text, err)
 				continue
@@ -88,7 +88,7 @@ func TestUnknownPersonIsRefused(t *testing.T) {
 		}
 	}
 	for _, word := range []string{"owner", "user", "person"} {
-		if _, err := query.ParseSearch("is:open "+word+":ada", among(t)); err == nil || !strings.Contains(refusal(t, err), "member:") {
+		if _, err := query.ParseSearch("is:open "+word+":ada", envWithPeople(t)); err == nil || !strings.Contains(refusal(t, err), "member:") {
 			t.Errorf("%s: %v", word, err)
 		}
 	}
@@ -98,7 +98,7 @@ func TestUnknownPersonIsRefused(t *testing.T) {
 // these match nothing.
 func TestSavedTextOutlivesItsPeople(t *testing.T) {
 	t.Parallel()
-	e := among(t)
+	e := envWithPeople(t)
 	if _, err := (query.Filter{}).Within("member:"+stranger, e); err != nil {
 		t.Error(err)
 	}
@@ -111,6 +111,6 @@ func TestSavedTextOutlivesItsPeople(t *testing.T) {
 		t.Errorf("a saved text with unknown people is %s, %v", show(q), err)
 	}
 	if _, err := (query.Filter{Assignee: "gone"}).Within("", e); err == nil {
-		t.Error("a condition in addition to a saved text may contain an unknown name")
+		t.Error("an unknown name was accepted in a condition that narrows a saved text")
 	}
 }

@@ -199,8 +199,8 @@ func (s *scanner) word() value {
 	v := value{offset: s.pos}
 	v.text = s.run()
 	if open := strings.TrimLeft(v.text, "@#"); strings.HasPrefix(open, `"`) {
-		// An unclosed quote. As a phrase of this one run, the text means the
-		// same wherever String puts it.
+		// The quote is not closed. As a phrase, the run has the same meaning
+		// wherever String puts it.
 		v.quoted = true
 		v.text = strings.TrimRight(strings.ReplaceAll(v.text, `\"`, `"`), `\`)
 		return v

@@ -14,7 +14,7 @@ import (
 	"cardwall/internal/spool"
 )
 
-// A client must take a stream at streamRate bytes per second, on average of
+// A client must read a stream at streamRate bytes per second, averaged over
 // streamWindow.
 const (
 	streamRate   = 10_000
@@ -50,7 +50,7 @@ func contentType(media string) string {
 	return media
 }
 
-// streamWriter ends the connection of a client that is too slow. The time in which
+// streamWriter ends the connection of a client that is too slow. Time in which
 // there is nothing to send does not count.
 type streamWriter struct {
 	w       http.ResponseWriter

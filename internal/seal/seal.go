@@ -21,7 +21,7 @@ import (
 const (
 	version  = 1
 	keySize  = 32 // bytes; AES-256
-	idSize   = 8  // bytes; enough to tell an operator's keys apart
+	idSize   = 8  // bytes; enough to distinguish an operator's keys
 	overhead = 1 + idSize
 	idLabel  = "cardwall seal: id of a key\x00"
 )

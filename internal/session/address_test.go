@@ -36,7 +36,8 @@ func TestAddressBehindProxies(t *testing.T) {
 	}
 }
 
-// Checks the cookie's name and attributes for a base URL.
+// TestCookieForAnAddress checks the cookie's name and attributes for a base
+// URL.
 func TestCookieForAnAddress(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]cookie{

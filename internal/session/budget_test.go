@@ -14,8 +14,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// The headers describe the budget that a request spends, and every request of a kind
-// of its own counts as a request too.
+// The headers describe the budget that a request spends. A request with a budget of
+// its own, such as a search, also counts toward the general budget.
 func TestHeadersDescribeTheBudget(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {

@@ -168,7 +168,7 @@ func TestSearchBudgetIsVisible(t *testing.T) {
 	})
 }
 
-func TestEveryAnswerHasRateHeaders(t *testing.T) {
+func TestEveryResponseHasRateHeaders(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
 		s.Clock.Stop()

@@ -1,6 +1,6 @@
-// Package spool keeps bytes while a slow client sends or takes them: uploads until
+// Package spool stores bytes that a slow client sends or receives: uploads until
 // they are complete, and exports that are read faster than they are sent. The
-// bytes are in memory, or in files of one folder with one limit.
+// bytes are in memory, or in files of one folder with a common limit.
 package spool
 
 import (
@@ -29,9 +29,9 @@ type Folder struct {
 	used int64
 }
 
-// Open returns a folder whose files have limit bytes in all. It creates the folder,
-// and removes the files that a server left there when it died. A server that still
-// runs keeps its open files.
+// Open returns a folder whose files may have limit bytes in total. It creates the
+// folder, and removes the files that a killed server left there. A server that is
+// still running keeps its open files.
 func Open(path string, limit int64) (*Folder, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("make the spool folder: %w", err)
@@ -96,7 +96,7 @@ func (x *File) Write(p []byte) (int, error) {
 	}
 	n, err := x.file.WriteAt(p, x.size)
 	x.size += int64(n)
-	_ = x.folder.reserve(int64(n - len(p))) // never fails: it gives back
+	_ = x.folder.reserve(int64(n - len(p))) // never fails, because it releases
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		err = fmt.Errorf("%w: %w", ErrFull, err)
 	}
@@ -112,10 +112,10 @@ func (x *File) Size() int64 { return x.size }
 // Reader returns a reader of all bytes from the beginning.
 func (x *File) Reader() io.Reader { return io.NewSectionReader(x.file, 0, x.size) }
 
-// Close removes the file and frees its room.
+// Close removes the file and frees its space.
 func (x *File) Close() error {
 	err := errors.Join(x.file.Close(), os.Remove(x.file.Name()))
-	_ = x.folder.reserve(-x.size) // never fails: it gives back
+	_ = x.folder.reserve(-x.size) // never fails, because it releases
 	x.size = 0
 	if errors.Is(err, os.ErrNotExist) {
 		return nil // a server that started meanwhile has removed it

@@ -2,8 +2,8 @@ package spool
 
 import "time"
 
-// Pace checks that a client sends or takes at least Rate bytes per second. It looks
-// at windows, so that short pauses do no harm.
+// Pace checks that a client sends or receives at least Rate bytes per second. It
+// measures the average over a window, so short pauses do no harm.
 type Pace struct {
 	Rate   int64         // bytes per second
 	Window time.Duration // in which Rate must be reached on average
@@ -17,7 +17,8 @@ func NewPace(rate int64, window time.Duration) *Pace {
 	return &Pace{Rate: rate, Window: window, ends: time.Now().Add(window)}
 }
 
-// Deadline returns when the client is too slow unless more bytes are counted.
+// Deadline returns the time at which the client is too slow, unless more bytes
+// are counted before.
 func (p *Pace) Deadline() time.Time { return p.ends }
 
 // Count counts bytes. A new window begins when enough bytes have arrived in this one.
@@ -27,5 +28,5 @@ func (p *Pace) Count(n int) {
 	}
 }
 
-// Pause excludes a time in which the client could not send or take anything.
+// Pause excludes a time in which the client could not send or receive anything.
 func (p *Pace) Pause(d time.Duration) { p.ends = p.ends.Add(d) }

@@ -15,12 +15,12 @@ const (
 	pipeBehind  = 64 << 20 // unread bytes from which the reader of a pipe is behind
 )
 
-// ErrClosed means that the reader of a pipe has gone.
+// ErrClosed means that the reader of a pipe has closed it.
 var ErrClosed = errors.New("the reader of the pipe has gone")
 
-// Pipe passes bytes from a fast writer to a slow reader. The writer never waits: what
-// the reader has not taken is in memory, and beyond 1 MB in files. Files are removed
-// as they are read.
+// Pipe passes bytes from a fast writer to a slow reader. The writer never waits:
+// unread bytes are in memory, and beyond 1 MB in files. Files are removed as they are
+// read.
 type Pipe struct {
 	folder *Folder
 	most   int64 // unread bytes
@@ -49,7 +49,7 @@ func (s *segment) size() int64 {
 	return int64(len(s.data))
 }
 
-// Pipe returns a pipe with a reader that is behind by a quarter of the folder at most.
+// Pipe returns a pipe whose unread bytes may fill at most a quarter of the folder.
 func (f *Folder) Pipe() *Pipe {
 	return &Pipe{folder: f, most: f.limit / 4, changed: make(chan struct{})}
 }
@@ -61,7 +61,7 @@ func (p *Pipe) signal() {
 }
 
 // Write implements io.Writer. It returns ErrFull if the reader is too far behind, and
-// ErrClosed if the reader has gone.
+// ErrClosed if the reader has closed the pipe.
 func (p *Pipe) Write(b []byte) (n int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -103,7 +103,7 @@ func (p *Pipe) writeFile(b []byte) (int, error) {
 	return p.segments[len(p.segments)-1].file.Write(b)
 }
 
-// End says that nothing more will be written, and why if that is an error.
+// End marks the end of the pipe. The error is not nil if the writer failed.
 func (p *Pipe) End(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -174,7 +174,7 @@ func (p *Pipe) Behind() bool {
 	return p.unread >= min(pipeBehind, p.most/2)
 }
 
-// Drained waits until the reader has taken all bytes.
+// Drained waits until all bytes have been read.
 func (p *Pipe) Drained(ctx context.Context) error {
 	for {
 		p.mu.Lock()
@@ -194,7 +194,7 @@ func (p *Pipe) Drained(ctx context.Context) error {
 	}
 }
 
-// Close removes what is unread. The writer gets ErrClosed.
+// Close discards the unread bytes. Further writes return ErrClosed.
 func (p *Pipe) Close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// The writer leaves checkpoints to another connection, and the log still begins
-// again at its start while commits follow each other without a pause.
+// The writer leaves checkpoints to another connection. The log is still reused
+// from its beginning while commits follow each other without a pause.
 func TestLogIsBoundedWithoutCheckpointsInCommits(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "cardwall.db")

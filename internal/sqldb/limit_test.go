@@ -41,8 +41,8 @@ func count(ctx context.Context, r sqldb.Runner, text string) (n int, err error) 
 	return n, err
 }
 
-// The database stops a statement at its limit, in any of its steps, and the
-// connection can be used again.
+// The database stops a statement at its limit, whether it runs or returns rows.
+// The connection can be used again.
 func TestStatementsEndAtTheirLimit(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
@@ -81,7 +81,7 @@ func TestStatementsEndAtTheirLimit(t *testing.T) {
 
 // The limit applies to a single statement. Several together may take longer, and so
 // may the work between them.
-func TestTheLimitIsOfOneStatement(t *testing.T) {
+func TestLimitAppliesToOneStatement(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
 		e := openEngine(t, database)

@@ -133,7 +133,8 @@ func lostRace(err error) bool {
 }
 
 // backOff waits a random time before another try, at most 2, 4, 8 … 128
-// milliseconds, so that conflicting transactions come back at different times.
+// milliseconds, so that conflicting transactions are repeated at different
+// times.
 func backOff(ctx context.Context, try int) error {
 	var chance [4]byte
 	_, _ = rand.Read(chance[:]) // never fails (crypto/rand)
@@ -307,8 +308,8 @@ func beginFault(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", ErrUnavailable, err)
 }
 
-// postgresFault marks failures that may be gone on a retry: lost connections,
-// servers that stop or start, and full disks.
+// postgresFault marks failures after which a retry may succeed: lost
+// connections, servers that stop or start, and full disks.
 func postgresFault(err error) error {
 	if err == nil {
 		return nil

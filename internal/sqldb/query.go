@@ -27,7 +27,8 @@ func Each(ctx context.Context, q Querier, text string, args []any, scan func(*sq
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// One scans the first row of a query into dest, and reports whether there was one.
+// One scans the first row of a query into dest. It reports whether the query has a
+// row.
 func One(ctx context.Context, q Querier, text string, args []any, dest ...any) (found bool, err error) {
 	err = Each(ctx, q, text, args, func(rows *sql.Rows) error {
 		if found {

@@ -32,7 +32,8 @@ func RelocatedError(value string) error {
 		ErrRelocated, words[1], words[2])
 }
 
-// RelocatedTo returns the value of the setting moved_to, "" if the data is here.
+// RelocatedTo returns the value of the setting moved_to, or "" if the data is
+// here.
 func RelocatedTo(ctx context.Context, q Querier) (to string, err error) {
 	_, err = One(ctx, q, "SELECT value FROM settings WHERE key = $1", []any{RelocatedSetting}, &to)
 	return to, err

@@ -16,7 +16,7 @@ import (
 // replica is a copy of the primary that serves reports. A report uses it only once
 // it has replayed everything that the primary had on disk when the report was
 // requested. So a report never misses a committed change. Asking the primary for
-// that position costs next to nothing.
+// that position costs almost nothing.
 type replica struct {
 	address string
 	log     *slog.Logger

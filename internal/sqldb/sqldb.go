@@ -80,9 +80,9 @@ type Runner interface {
 	Defer(ctx context.Context, text string, args ...any) error
 	// Discard drops the deferred statements that were not executed yet.
 	Discard()
-	// AwaitTurn waits for earlier writes of this process to the group of a record
-	// (its board, as Learn was told). It returns at once if the group is unknown,
-	// and on SQLite, which has one writer.
+	// AwaitTurn waits for earlier writes of this process to the group of a
+	// record: the board that was passed to Learn. It returns at once if the group
+	// is unknown, and on SQLite, which has one writer.
 	AwaitTurn(ctx context.Context, record string)
 	// Learn remembers the group of a record for AwaitTurn.
 	Learn(record, group string)
@@ -102,8 +102,8 @@ type Dialect struct {
 	RowLocks bool   // rows are locked by FOR UPDATE; SQLite has one writer and needs no locks
 }
 
-// Among returns the condition that a value is one of the few that a query selects. PostgreSQL must
-// be told that there are few.
+// Among returns the condition that a value is one of the few that a query selects. The condition
+// makes PostgreSQL plan for few values.
 func (d Dialect) Among(text string) string {
 	if d.RowLocks {
 		return "= ANY (ARRAY(" + text + "))"

@@ -264,12 +264,13 @@ func (e *sqliteEngine) Stream(ctx context.Context, fn func(Runner) error) (err e
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.close()) }() // also when fn panics
+	defer func() { err = errors.Join(err, c.close()) }() // even if fn panics
 	return c.snapshot(ctx, 0, true, fn)
 }
 
 // snapshot runs fn in a read transaction. It interrupts statements that run longer
-// than limit, unless that is zero, and if withCaller also when ctx ends.
+// than limit, unless limit is 0. If withCaller is set, it also interrupts them
+// when ctx ends.
 func (c *sqliteConn) snapshot(ctx context.Context, limit time.Duration, withCaller bool, fn func(Runner) error) error {
 	if _, err := c.Exec(ctx, "BEGIN"); err != nil {
 		_, _ = c.Exec(ctx, "ROLLBACK") // the last ROLLBACK may have failed with the disk
@@ -357,9 +358,9 @@ func (c *sqliteConn) prepared(ctx context.Context, text string) (*sql.Stmt, erro
 }
 
 // signed replaces each $N of a text by +$N, which has the same value. Since 3.54
-// SQLite considers the value bound to a bare parameter when it plans, and so plans
-// again at every execution (sqlite3_reprepare took half of the time); it does not
-// consider a signed one.
+// SQLite considers the value that is bound to a bare parameter when it plans, so
+// it plans again at every execution (sqlite3_reprepare took half of the time). It
+// ignores the value of a signed parameter.
 //
 // If each parameter occurs once and in order, they become +?, because SQLite
 // searches a named parameter among all others at every binding.

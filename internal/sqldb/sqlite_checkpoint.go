@@ -10,7 +10,7 @@ import (
 const (
 	checkpointEvery = 50 * time.Millisecond
 	checkpointPages = 1000 // in the log that are not in the database yet, before a checkpoint begins
-	restartPages    = 4000 // in the log before the writer begins again at its start
+	restartPages    = 4000 // in the log before the writer reuses it from its beginning
 )
 
 // checkpointer copies the pages of the log into the database with a connection of
@@ -18,7 +18,7 @@ const (
 // needs for all changed pages. If the writer did that at the end of a commit, as
 // SQLite does by default, every other write would wait for it.
 //
-// SQLite writes the log from its start again only after a checkpoint of all of it,
+// SQLite reuses the log from its beginning only after a checkpoint of all of it,
 // which never happens while commits follow each other closely. So the writer
 // checkpoints the last few pages itself once the log is long.
 type checkpointer struct {
@@ -65,7 +65,8 @@ func (e *sqliteEngine) checkpoint(c *checkpointer) {
 	}
 }
 
-// restartLog checkpoints what a checkpoint left that is long enough to begin again.
+// restartLog checkpoints the rest of a log that is long enough to be reused from
+// its beginning.
 func (e *sqliteEngine) restartLog() {
 	if e.restart.Swap(false) && !e.uncertain.Load() {
 		_, err := e.writer.checkpoint(context.Background(), "PASSIVE")

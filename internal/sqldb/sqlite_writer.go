@@ -13,7 +13,7 @@ import (
 const (
 	writeQueueLimit = 1024                   // writes in the queue before callers block
 	writeBatch      = 128                    // most writes in one transaction
-	batchTime       = 100 * time.Millisecond // after which a batch takes no more writes: if the last one fails, all run again
+	batchTime       = 100 * time.Millisecond // after which a batch accepts no more writes, because all run again if the last one fails
 
 	busyShort    = 100         // milliseconds to wait for the lock of another process after a long wait failed
 	recoverEvery = time.Second // while the state on disk is uncertain
@@ -159,9 +159,10 @@ func (e *sqliteEngine) changes(ctx context.Context) (n int64, err error) {
 	return n, err
 }
 
-// run runs one write. It is harmless if it succeeds, or is refused before it
-// changed a row and without SQLite ending the transaction. The effects of any
-// other failure are unknown; it may even have changed the schema.
+// run runs one write. The write is harmless if it succeeds, or if it is refused
+// before it has changed a row and SQLite has not ended the transaction. The
+// effects of any other failure are unknown; it may even have changed the
+// schema.
 func (e *sqliteEngine) run(ctx context.Context, j *writeJob) (harmless bool, err error) {
 	before, err := e.changes(ctx)
 	if err != nil {

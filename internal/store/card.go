@@ -232,7 +232,8 @@ func (tx *Tx) UpdateCard(ctx context.Context, c *board.Card) error {
 		int64(c.UpdatedAt), c.ID)
 }
 
-// CardBefore returns the open card before a card in its list, "" for the first.
+// CardBefore returns the open card before a card in its list, or "" for the
+// first.
 func (tx *Tx) CardBefore(ctx context.Context, c board.Card) (string, error) {
 	return tx.before(ctx, cardSiblings(), c.ListID, c.Rank)
 }

@@ -35,8 +35,8 @@ type CardCursor struct {
 }
 
 // Cards returns a page of cards with a cursor for each. Only the cursor of the
-// last card but one is complete: the last card of a full page only shows that
-// more follow.
+// second-to-last card is complete. The last card of a full page only shows that
+// there are more.
 func (v *View) Cards(ctx context.Context, p CardPage) ([]board.Card, []CardCursor, error) {
 	var (
 		cards   []board.Card
@@ -128,7 +128,7 @@ func (v *View) cardsByPosition(ctx context.Context, p CardPage) ([]board.Card, [
 		return err
 	})
 	if n := len(cursors); err == nil && n == p.Limit && n > 1 {
-		// Only the cursor of the last card but one is used.
+		// Only the cursor of the second-to-last card is used.
 		last := &cursors[n-2]
 		last.Card.Epoch, err = v.rankEpoch(ctx, last.ListID)
 	}

@@ -12,8 +12,7 @@ const maxSetback = 24 * time.Hour
 // SteadyClock returns a clock for Options that follows the wall clock. If the wall
 // clock is set back by less than a day, the steady clock runs at half speed until
 // the wall clock has caught up. So later records have later times, and scheduled
-// work is neither delayed until then nor done twice. The clock is safe for
-// concurrent use.
+// work is neither delayed nor repeated. The clock is safe for concurrent use.
 func SteadyClock(wall func() time.Time) func() time.Time {
 	s := &steadyClock{wall: wall, begun: time.Now()}
 	return s.now

@@ -48,7 +48,7 @@ func orEmpty[T ~string](v *T) string {
 	return string(*v)
 }
 
-// authorID returns the id of an optional author, "" for none.
+// authorID returns the id of an optional author, or "" for none.
 func authorID(u *board.UserRef) string {
 	if u == nil {
 		return ""

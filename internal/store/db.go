@@ -51,8 +51,8 @@ type Options struct {
 	Progress func(message string) // called with each step of a migration; may be nil
 }
 
-// How long one statement of a caller may run. Within the first, a read is not
-// noticed by others; a report may read a whole workspace.
+// How long one statement of a caller may run. A read within its limit does not
+// slow down others. A report may read a whole workspace.
 const (
 	readLimit   = 2 * time.Second
 	reportLimit = 10 * time.Second
@@ -355,7 +355,8 @@ func (db *DB) Ping(ctx context.Context) error {
 	})
 }
 
-// fault turns an error that may be gone on a retry into board.CodeUnavailable.
+// fault turns an error after which a retry may succeed into
+// board.CodeUnavailable.
 func fault(err error) error {
 	if err != nil && errors.Is(err, sqldb.ErrTooLong) {
 		return fmt.Errorf("%w: %w", &board.Fault{
@@ -374,12 +375,12 @@ func fault(err error) error {
 	}, err)
 }
 
-// tooLongRetry is the Retry-After of a request that took too long. The same request
-// sent again at once would only take as long again.
+// tooLongRetry is the Retry-After of a request that took too long. If it were
+// repeated at once, it would take as long again.
 const tooLongRetry = 10 * time.Second
 
-// loadCursorKey reads the signing key that all servers share. The first start
-// of all creates it.
+// loadCursorKey reads the signing key that all servers share. It creates the
+// key if there is none.
 func (db *DB) loadCursorKey(ctx context.Context) error {
 	var text string
 	read := func() (bool, error) {

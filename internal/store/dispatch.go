@@ -13,7 +13,7 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// Reads and writes of the sender of deliveries, which acts for the service.
+// Queries of the webhook sender, which runs as the system.
 
 const dispatchSelect = "SELECT id, webhook_id, COALESCE(board_id, ''), kind, attempts, due_at, created_at, COALESCE(switches_on, " +
 	"''), log, body FROM deliveries "
@@ -44,7 +44,7 @@ func (v *View) dispatches(ctx context.Context, where string, args ...any) ([]Dis
 // Queue describes the pending deliveries of one webhook.
 type Queue struct {
 	WebhookID string
-	FirstDue  board.Instant // of the next attempt of any of them
+	FirstDue  board.Instant // the earliest time at which one of them is due
 }
 
 // Queues returns the webhooks that have pending deliveries. It costs a few index
@@ -83,7 +83,7 @@ type Due struct {
 }
 
 // DeliveryCursor is the position of a first attempt among those of its webhook. The
-// zero value is before all.
+// zero value is before all of them.
 type DeliveryCursor struct {
 	DueAt board.Instant
 	ID    string
@@ -123,9 +123,10 @@ func (db *DB) Due(ctx context.Context, webhookID string, after DeliveryCursor, l
 	return out, err
 }
 
-// Reschedule corrects the due times of retries after the clock was set back. Such a
-// retry has a last attempt in the future. It keeps its pause, counted from now;
-// otherwise it would wait until the clock reaches its former time.
+// Reschedule corrects the due times of retries after the clock was set back. The
+// last attempt of such a retry is in the future. The retry keeps its pause, which
+// now begins at the current time. Otherwise it would wait until the clock reaches
+// its former due time.
 func (db *DB) Reschedule(ctx context.Context) error {
 	type moved struct {
 		id         string
@@ -176,7 +177,7 @@ type Target struct {
 	Failures int           // failed deliveries in a row
 	Held     bool          // the delivery log shows deliveries as held
 	Until    board.Instant // end of the pause that the receiver asked for; 0 for none
-	Sealed   error         // why the address or a secret cannot be decrypted
+	OpenErr  error         // the error of decrypting the address or a secret
 }
 
 // Targets returns the target of each delivery, and whether it may be sent now: the
@@ -272,7 +273,7 @@ func (v *View) target(d *Dispatch, w *webhookState) Target {
 		t.Refusal = "the board is no longer open to the whole workspace"
 	}
 	if t.Refusal == "" {
-		t.Sealed = v.openTarget(&t, d.WebhookID, w.address, w.secret, w.old, w.until)
+		t.OpenErr = v.openTarget(&t, d.WebhookID, w.address, w.secret, w.old, w.until)
 	}
 	return t
 }
@@ -415,7 +416,7 @@ func (tx *Tx) recordOutcomes(ctx context.Context, outcomes []Outcome) (map[strin
 }
 
 // typedValues returns a VALUES list with this many rows. The first row casts its
-// parameters, because PostgreSQL takes untyped ones for texts.
+// parameters, because PostgreSQL assumes the type text for untyped ones.
 func typedValues(rows int, types ...string) string {
 	var first strings.Builder
 	for i, t := range types {
@@ -426,7 +427,7 @@ func typedValues(rows int, types ...string) string {
 }
 
 // recordFailures updates the consecutive failures of webhooks and turns webhooks
-// off or on as board.DeliveryEffect decides. A test that proves a receiver turns
+// off or on as board.DeliveryEffect decides. A successful test delivery turns
 // its webhook on.
 func (tx *Tx) recordFailures(ctx context.Context, outcomes []Outcome, recorded map[string]bool) error {
 	failuresOf := map[string]int{} // of the webhooks whose count was read

@@ -10,7 +10,8 @@ import (
 	"cardwall/internal/store/search"
 )
 
-// Lead returns the term whose index a query on all boards of the caller is read from.
+// Lead returns the term whose index is read for a query on all of the caller's
+// boards.
 func (v *View) Lead(ctx context.Context, q query.Query) (int, error) {
 	p, err := v.plan(ctx, CardPage{Query: q})
 	return p.lead, err
@@ -19,8 +20,8 @@ func (v *View) Lead(ctx context.Context, q query.Query) (int, error) {
 // MostWorkspaces is how many workspaces one lookup in the search index covers.
 const MostWorkspaces = search.MaxWorkspaces
 
-// Led returns the number of texts or cards that the lead of a page finds, 0
-// without a lead.
+// Led returns the number of texts or cards that the leading term of a page
+// finds, or 0 if it has none.
 func (v *View) Led(ctx context.Context, p CardPage) (int, error) {
 	out, err := v.plan(ctx, p)
 	return out.found, err

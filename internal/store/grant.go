@@ -31,7 +31,7 @@ func (tx *Tx) InsertCode(ctx context.Context, hash []byte, c board.Authorization
 
 // Code loads an authorization code by its hash and locks it, so that of two
 // transactions that redeem the code the second one finds the token of the first. A
-// code whose owner has no account any more is expired.
+// code whose owner no longer has an account is expired.
 func (tx *Tx) Code(ctx context.Context, hash []byte) (board.AuthorizationCode, error) {
 	var (
 		c                board.AuthorizationCode

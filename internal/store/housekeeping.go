@@ -18,9 +18,9 @@ const TrashLifetime = 30 * 24 * time.Hour
 // were rewritten.
 const rerankLifetime = 48 * time.Hour
 
-// leaseMost is longer than any lease. A lease that ends later than this from now
-// was written with a wrong clock, and is ignored.
-const leaseMost = time.Hour
+// maxLease is longer than any lease. A lease that ends more than maxLease from
+// now was written with a wrong clock, and is ignored.
+const maxLease = time.Hour
 
 // Lease acquires a lease for the given time, or renews it for its current
 // holder. It returns false if another holder has it.
@@ -46,7 +46,7 @@ func (tx *Tx) lease(ctx context.Context, holder string, length time.Duration, na
 		return tx.each(ctx, "INSERT INTO leases (name, holder, until) VALUES "+sqldb.Values(n, 3)+` ON CONFLICT (name) DO UPDATE
 			SET holder = excluded.holder, until = excluded.until
 			WHERE leases.holder = excluded.holder OR leases.until < `+now+` OR leases.until > `+now+fmt.Sprintf(" + %d",
-			leaseMost.Milliseconds())+" RETURNING name", args, func(rows *sql.Rows) error {
+			maxLease.Milliseconds())+" RETURNING name", args, func(rows *sql.Rows) error {
 			var name string
 			err := rows.Scan(&name)
 			held = append(held, name)

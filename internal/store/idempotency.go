@@ -67,7 +67,7 @@ func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []by
 		return nil, board.Invalid("Idempotency-Key %q was used for another request. Use a new key for a new request.", key)
 	}
 	if s.Sealed = sealed != 0; s.Sealed {
-		s.Answer, err = tx.opened(AnswerSealContext(tx.caller.KeyOwner(), key), s.Answer)
+		s.Answer, err = tx.opened(ResponseSealContext(tx.caller.KeyOwner(), key), s.Answer)
 	}
 	return &s, err
 }
@@ -75,7 +75,7 @@ func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []by
 // Keep stores the response to a reserved key.
 func (tx *Tx) Keep(ctx context.Context, key string, s Stored) (err error) {
 	if s.Sealed {
-		if s.Answer, err = tx.sealed(ctx, AnswerSealContext(tx.caller.KeyOwner(), key), s.Answer); err != nil {
+		if s.Answer, err = tx.sealed(ctx, ResponseSealContext(tx.caller.KeyOwner(), key), s.Answer); err != nil {
 			return err
 		}
 	}

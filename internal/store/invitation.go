@@ -109,7 +109,7 @@ func inviter(i *board.Invitation) any {
 }
 
 // LastInvitationEmail returns when an invitation to any workspace was last sent to an
-// email address, 0 for never.
+// email address, or 0 if none was sent.
 func (tx *Tx) LastInvitationEmail(ctx context.Context, email string) (at board.Instant, err error) {
 	_, err = tx.one(ctx, "SELECT COALESCE(max(lettered_at), 0) FROM invitations WHERE email = $1", []any{email}, &at)
 	return at, err

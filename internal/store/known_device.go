@@ -13,7 +13,7 @@ const (
 )
 
 // Knows reports whether a person has signed in with the caller's browser before, and
-// whether with any browser from the caller's network.
+// whether the person has signed in from the caller's network, with any browser.
 func (v *View) Knows(ctx context.Context, userID, network string) (device, place bool, err error) {
 	_, err = v.one(ctx, `SELECT COALESCE(MAX(CASE WHEN hash = $2 THEN 1 ELSE 0 END), 0) > 0, COALESCE(MAX(CASE WHEN network = $3
 		THEN 1 ELSE 0 END), 0) > 0

@@ -126,7 +126,7 @@ func (tx *Tx) RecountOpenCards(ctx context.Context, boardID string) (err error) 
 	return err
 }
 
-// ListBefore returns the open list before a list, "" for the first.
+// ListBefore returns the open list before a list, or "" for the first.
 func (tx *Tx) ListBefore(ctx context.Context, l board.List) (string, error) {
 	return tx.before(ctx, listSiblings(), l.BoardID, l.Rank)
 }

@@ -81,7 +81,7 @@ type backlog struct {
 
 const (
 	backlogTime = time.Second // time limit of the queries; without a result the metrics are left out
-	backlogMost = 10_000      // highest number of emails that is counted
+	maxBacklog  = 10_000      // highest number of emails that is counted
 )
 
 func newBacklog(db *DB) *backlog {
@@ -111,7 +111,7 @@ func (b *backlog) Collect(to chan<- prometheus.Metric) {
 		backup  board.Instant
 	)
 	err := b.db.Read(ctx, board.System(), func(v *View) (err error) {
-		if waiting, late, err = v.EmailsWaiting(ctx, backlogMost); err != nil {
+		if waiting, late, err = v.EmailsWaiting(ctx, maxBacklog); err != nil {
 			return err
 		}
 		_, err = v.one(ctx, "SELECT CAST(value AS BIGINT) FROM settings WHERE key = $1", []any{BackedUpSetting}, &backup)

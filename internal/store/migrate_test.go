@@ -29,7 +29,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 		for _, migrate := range []bool{true, false} {
 			again, err := store.Open(t.Context(), store.Options{Database: database, Migrate: migrate})
 			if err == nil || !strings.Contains(err.Error(), "newer") || !strings.Contains(err.Error(), "999") {
-				t.Errorf("opened, or not for that reason: %v", err)
+				t.Errorf("got error %v, want one that gives the reason and the remedy", err)
 			}
 			if again != nil {
 				t.Error("Open returned a store with the error")
@@ -45,7 +45,7 @@ func TestOldSchemaIsRefusedWithoutMigration(t *testing.T) {
 	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
 		db, err := store.Open(t.Context(), store.Options{Database: database})
 		if err == nil || !strings.Contains(err.Error(), "cardwall migrate") {
-			t.Errorf("opened, or not for that reason: %v", err)
+			t.Errorf("got error %v, want one that gives the reason and the remedy", err)
 		}
 		if db != nil {
 			_ = db.Close()
@@ -151,12 +151,12 @@ func TestCheckpointsAreLeftToLitestream(t *testing.T) {
 // operator may have to roll back. So a migration only adds: everything that the
 // previous version reads and writes stays, and new columns are optional. Tables and
 // columns that are no longer needed are removed one version later. The map below
-// says since when nothing uses them.
+// lists the statements that may remove something.
 func TestMigrationsOnlyAdd(t *testing.T) {
 	t.Parallel()
 	const words = "only one server uses a SQLite file, and the same transaction rebuilds its search index"
 	const emails = "older servers use the view letters of PostgreSQL instead; only one server uses a SQLite file"
-	gone := map[string]string{ // statements that remove something, and since when nothing uses it
+	gone := map[string]string{ // allowed statements that remove something, and why they are safe
 		"DELETE FROM texts_gone": words,
 		"DELETE FROM texts_gone WHERE id IN (SELECT id FROM texts_gone ORDER BY id LIMIT 256)":     words,
 		"ALTER TABLE letters RENAME TO emails":                                                     emails,
@@ -297,8 +297,8 @@ func TestInterruptedMigrationKeepsItsCopy(t *testing.T) {
 	}
 }
 
-// Two processes never migrate one file at once. The second gets an error for which
-// waiting helps.
+// Two processes never migrate one file at once. The second gets an error after
+// which it waits and tries again.
 func TestSecondMigrationWaits(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "cardwall.db")

@@ -10,11 +10,11 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// countedMost is the highest count of unread notifications.
-const countedMost = 100
+// maxCounted is the highest count of unread notifications.
+const maxCounted = 100
 
-// excerptMost is the length of the excerpt of a comment, in characters.
-const excerptMost = 280
+// maxExcerpt is the length of the excerpt of a comment, in characters.
+const maxExcerpt = 280
 
 const (
 	notificationRead = `SELECT n.id, n.kind, n.event, n.created_at, n.actor_type, n.actor_id, a.name, n.reminder, n.read_at,
@@ -59,7 +59,7 @@ func scanNotification(rows *sql.Rows) (board.Notification, error) {
 // excerpt returns the beginning of a text.
 func excerpt(text string) string {
 	at := 0
-	for range excerptMost {
+	for range maxExcerpt {
 		_, size := utf8.DecodeRuneInString(text[at:])
 		if size == 0 {
 			return text
@@ -105,10 +105,10 @@ func (v *View) Notification(ctx context.Context, id string) (board.Notification,
 }
 
 // Unread returns the number of the caller's unread notifications, at most 100, and
-// the id of the newest, "" for none.
+// the id of the newest, or "" for none.
 func (v *View) Unread(ctx context.Context) (n int, newest string, err error) {
 	_, err = v.one(ctx, fmt.Sprintf("SELECT count(*), COALESCE(max(id), '') FROM (SELECT n.id AS id"+notificationSeen+
-		" AND n.read_at IS NULL ORDER BY n.id DESC LIMIT %d) AS u", countedMost),
+		" AND n.read_at IS NULL ORDER BY n.id DESC LIMIT %d) AS u", maxCounted),
 		[]any{v.caller.UserID}, &n, &newest)
 	return n, newest, err
 }

@@ -137,7 +137,7 @@ func (v *View) Operator(ctx context.Context) error {
 
 // OrganizationFilter selects organizations. Empty fields select all.
 type OrganizationFilter struct {
-	Text     string // in the name, the id, or the name or address of an owner; upper and lower case are one
+	Text     string // in the name, the id, or the name or address of an owner, in any case
 	Plan     board.Plan
 	ReadOnly *bool
 

@@ -11,7 +11,8 @@ import (
 	"cardwall/internal/store/search"
 )
 
-// RemindedUntil returns the time up to which reminders were written, 0 for never.
+// RemindedUntil returns the time up to which reminders were written, or 0 if none
+// were written yet.
 func (v *View) RemindedUntil(ctx context.Context) (at board.Instant, err error) {
 	var text string
 	found, err := v.one(ctx, "SELECT value FROM settings WHERE key = $1", []any{remindedSetting}, &text)
@@ -54,9 +55,9 @@ func (v *View) HasDueReminders(ctx context.Context, after, until board.Instant) 
 	return len(due) > 0, err
 }
 
-// Remind writes the reminders with a time after one instant and not after another,
-// and returns how many it wrote. A person gets each reminder of a card and due
-// date once, however often Remind runs.
+// Remind writes the reminders whose time is later than after and not later than
+// until. It returns how many it wrote. A person gets each reminder of a card and
+// due date once, however often Remind runs.
 func (tx *Tx) Remind(ctx context.Context, after, until board.Instant) (int64, error) {
 	due, err := tx.remindersDue(ctx, after, until)
 	if err != nil {
@@ -132,8 +133,8 @@ func (v *View) dayReminders(ctx context.Context, after, until board.Instant) ([]
 	return due, nil
 }
 
-// daysReached returns the days whose reminder time is after one instant and not
-// after another.
+// daysReached returns the days whose reminder time is later than after and not
+// later than until.
 func daysReached(after, until board.Instant, ahead, hour int, zone *time.Location) (days []string) {
 	first := after.Time().In(zone)
 	for day := time.Date(first.Year(), first.Month(), first.Day()+ahead-1, 0, 0, 0, 0, time.UTC); ; day = day.AddDate(0, 0, 1) {

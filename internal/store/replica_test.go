@@ -13,30 +13,30 @@ import (
 	"cardwall/internal/store"
 )
 
-// said collects the log.
-type said struct {
+// logBuffer collects the log.
+type logBuffer struct {
 	mu   sync.Mutex
 	text strings.Builder
 }
 
-func (s *said) Write(p []byte) (int, error) {
+func (s *logBuffer) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.Write(p)
 }
 
-func (s *said) String() string {
+func (s *logBuffer) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.String()
 }
 
-func (s *said) contains(text string) bool { return strings.Contains(s.String(), text) }
+func (s *logBuffer) contains(text string) bool { return strings.Contains(s.String(), text) }
 
 // replicated returns a store that reads reports from a replica, and its log.
-func replicated(t *testing.T, primary, replica string) (*store.DB, *said) {
+func replicated(t *testing.T, primary, replica string) (*store.DB, *logBuffer) {
 	t.Helper()
-	log := &said{}
+	log := &logBuffer{}
 	db, err := store.Open(t.Context(), store.Options{Database: primary, Replica: replica, Migrate: true,
 		Log: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil {
@@ -87,7 +87,7 @@ func TestReportsAreReadFromTheReplica(t *testing.T) {
 		t.Helper()
 		for deadline := time.Now().Add(time.Minute); !next(want); time.Sleep(50 * time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Fatalf("reports are not read from the replica = %v", want)
+				t.Fatalf("timed out waiting until reports are read from the replica: %t", want)
 			}
 		}
 	}

@@ -110,8 +110,8 @@ func (l *ReportList) Cards() ([]ReportCard, error) {
 	return out, nil
 }
 
-// Between returns the ids of the oldest and the newest card of the list, "" without
-// cards.
+// Between returns the ids of the oldest and the newest card of the list, or "" if
+// it has no cards.
 func (l *ReportList) Between() (oldest, newest string) {
 	for text := range each(l.cards) {
 		_, id, _ := strings.Cut(text, ":")

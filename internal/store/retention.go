@@ -98,8 +98,8 @@ func (v *View) ExpiredActivity(ctx context.Context, r Reduction, boardID string,
 	return out, err
 }
 
-// RemoveExpired removes rows that ExpiredActivity returned, which follow each other.
-// It locks the board, so a change waits for it at most as long as it takes.
+// RemoveExpired removes consecutive rows that ExpiredActivity returned. It locks the
+// board, so a change waits for it at most as long as it takes.
 func (tx *Tx) RemoveExpired(ctx context.Context, r Reduction, boardID string, rows []ExpiredRow) error {
 	if err := tx.lock(ctx, boardLock, boardID); err != nil {
 		return err
@@ -150,7 +150,7 @@ func (v *View) ExpiredAudit(ctx context.Context, before time.Time, limit int) ([
 	return out, err
 }
 
-// RemoveAudit removes rows that ExpiredAudit returned, which follow each other.
+// RemoveAudit removes consecutive rows that ExpiredAudit returned.
 func (tx *Tx) RemoveAudit(ctx context.Context, rows []ExpiredRow) error {
 	return tx.exec(ctx, "DELETE FROM audit WHERE id >= $1 AND id <= $2", rows[0].Key, rows[len(rows)-1].Key)
 }

@@ -95,7 +95,7 @@ func (db *DB) ClaimBoard(ctx context.Context, boardID, holder string, length tim
 	err = db.Write(ctx, board.System(), func(tx *Tx) (err error) {
 		held, err = tx.one(ctx, "UPDATE automation_boards SET holder = $1, until = $2 WHERE board_id = $3 AND (holder = $1 "+
 			"OR until < $4 OR until > $5) RETURNING handled",
-			[]any{holder, int64(tx.now) + length.Milliseconds(), boardID, int64(tx.now), int64(tx.now) + leaseMost.Milliseconds()}, &handled)
+			[]any{holder, int64(tx.now) + length.Milliseconds(), boardID, int64(tx.now), int64(tx.now) + maxLease.Milliseconds()}, &handled)
 		return err
 	})
 	return handled, held, err
@@ -143,7 +143,7 @@ func (tx *Tx) RuleNow(ctx context.Context, ruleID, key, cardID string, since boa
 	return n, err
 }
 
-// RunsOfCause returns the number of runs that go back to one first cause.
+// RunsOfCause returns the number of runs with the same first cause.
 func (v *View) RunsOfCause(ctx context.Context, root string) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM rule_runs WHERE root = $1", root)
 }

@@ -14,7 +14,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// PostgreSQL's names of SQLite's types and keywords.
+// PostgreSQL's names for SQLite's types and keywords.
 var sameType = map[string]string{"TEXT": "text", "INTEGER": "bigint", "BLOB": "bytea"}
 
 // ownTables are the tables of goose, of SQLite itself and of its search index,
@@ -68,7 +68,7 @@ func TestBothSchemasAreTheSame(t *testing.T) {
 		if strings.HasPrefix(c, "texts.workspace_id ") {
 			continue // for the search index
 		}
-		// PostgreSQL appends ::text to the default of a text.
+		// PostgreSQL appends ::text to the default of a text column.
 		theirs = append(theirs, strings.TrimSuffix(strings.Join(strings.Fields(c), " "), "::text"))
 	}
 	compare("columns", columns, theirs)

@@ -296,7 +296,7 @@ const (
 	// fewCards is the most candidates of a lead. Reading more of them would cost
 	// more than scanning the newest cards until a page is full.
 	fewCards = 2000
-	// fewSpans is fewCards for a range of due times. Its candidates are adjacent in
+	// fewSpans is like fewCards, for a range of due times. Its candidates are adjacent in
 	// their index.
 	fewSpans = 5000
 	// enough is the number of candidates below which a better lead saves nothing.

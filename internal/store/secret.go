@@ -19,23 +19,25 @@ const (
 )
 
 // ErrNoKeys means that the store was opened without sealing keys.
-var ErrNoKeys = errors.New("no secret key was given to the store, so it cannot keep secrets")
+var ErrNoKeys = errors.New("the store has no secret key, so it cannot store secrets")
 
-// WebhookSealContext, PageSealContext and AnswerSealContext return the places that sealed
-// secrets are bound to: a sealed value that is copied elsewhere cannot be opened.
+// WebhookSealContext returns the context of a webhook's address or secret. A sealed value
+// is bound to its context: if it is copied elsewhere, it cannot be opened.
 func WebhookSealContext(webhookID, column string) string {
 	return "webhook:" + webhookID + ":" + column
 }
 
-// PageSealContext returns the place of the secret of a board's public page.
+// PageSealContext returns the context of the key of a board's public page.
 func PageSealContext(boardID string) string { return "public-page:" + boardID + ":secret" }
 
-// AnswerSealContext returns the place of a stored response to an idempotent request.
-func AnswerSealContext(userID, key string) string { return "idempotency:" + userID + ":" + key }
+// ResponseSealContext returns the context of a stored response to an idempotent
+// request.
+func ResponseSealContext(userID, key string) string { return "idempotency:" + userID + ":" + key }
 
-// sealed seals a secret for its place. On PostgreSQL it locks the setting until the
-// transaction ends, so that a key rotation waits and then also finds this secret.
-func (tx *Tx) sealed(ctx context.Context, place string, plain []byte) ([]byte, error) {
+// sealed seals a secret for its context. On PostgreSQL it locks the setting until
+// the transaction ends, so that a key rotation waits and then also finds this
+// secret.
+func (tx *Tx) sealed(ctx context.Context, sealContext string, plain []byte) ([]byte, error) {
 	keys := tx.db.opts.Keys
 	if keys == nil {
 		return nil, ErrNoKeys
@@ -51,21 +53,21 @@ func (tx *Tx) sealed(ctx context.Context, place string, plain []byte) ([]byte, e
 	if len(ids) == 0 {
 		return nil, ErrNoKeys
 	}
-	out, err := keys.SealUnder(ids[0], place, plain)
+	out, err := keys.SealUnder(ids[0], sealContext, plain)
 	if err != nil {
-		return nil, fmt.Errorf("seal %s: %w", place, err)
+		return nil, fmt.Errorf("seal %s: %w", sealContext, err)
 	}
 	return out, nil
 }
 
-// opened opens a secret that was sealed for the place.
-func (v *View) opened(place string, sealed []byte) ([]byte, error) {
+// opened opens a secret that was sealed for the context.
+func (v *View) opened(sealContext string, sealed []byte) ([]byte, error) {
 	if v.db.opts.Keys == nil {
 		return nil, ErrNoKeys
 	}
-	plain, err := v.db.opts.Keys.Open(place, sealed)
+	plain, err := v.db.opts.Keys.Open(sealContext, sealed)
 	if err != nil {
-		return nil, fmt.Errorf("open %s: %w", place, err)
+		return nil, fmt.Errorf("open %s: %w", sealContext, err)
 	}
 	return plain, nil
 }
@@ -79,7 +81,8 @@ func (v *View) keySetting(ctx context.Context, text string) ([]string, error) {
 }
 
 // checkKeys returns an error if the keyring lacks a key that secrets in this database
-// are sealed under. The first start of all records the key that it seals under.
+// are sealed under. If the database has no secrets yet, checkKeys records the current
+// key as the one to seal under.
 func (db *DB) checkKeys(ctx context.Context) error {
 	keys := db.opts.Keys
 	if keys == nil {
@@ -106,8 +109,8 @@ func (db *DB) checkKeys(ctx context.Context) error {
 	return keysMissing(keys, ids)
 }
 
-// keysMissing returns an error with the setting to change if the keyring lacks one of
-// the keys.
+// keysMissing returns an error if the keyring lacks one of the keys. The error names
+// the setting to change.
 func keysMissing(keys *seal.Keyring, ids []string) error {
 	for _, id := range ids {
 		if !keys.Has(id) {

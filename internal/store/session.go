@@ -123,8 +123,8 @@ func (v *View) Session(ctx context.Context) (board.Session, error) {
 	return found[0], nil
 }
 
-// RecentUntil returns until when the caller's sign-in counts as recent, 0 if the
-// caller has no session.
+// RecentUntil returns until when the caller's sign-in counts as recent, or 0 if
+// the caller has no session.
 func (v *View) RecentUntil(ctx context.Context) (board.Instant, error) {
 	var at board.Instant
 	found, err := v.one(ctx, "SELECT recent_at FROM sessions WHERE id = $1 AND user_id = $2", []any{v.caller.SessionID, v.caller.UserID}, &at)

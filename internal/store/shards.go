@@ -34,7 +34,7 @@ func (db *DB) ShardLeases(ctx context.Context, holder string) (Shards, error) {
 	err := db.Read(ctx, board.System(), func(v *View) error {
 		taken := map[int]bool{}
 		if err := v.each(ctx, "SELECT name, holder FROM leases WHERE name LIKE 'webhooks:%' AND until >= $1 AND until <= $2",
-			[]any{int64(v.now), int64(v.now) + leaseMost.Milliseconds()}, func(rows *sql.Rows) error {
+			[]any{int64(v.now), int64(v.now) + maxLease.Milliseconds()}, func(rows *sql.Rows) error {
 				var name, by string
 				if err := rows.Scan(&name, &by); err != nil {
 					return err

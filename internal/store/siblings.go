@@ -70,8 +70,8 @@ func (tx *Tx) findPosition(ctx context.Context, s Siblings, parentID, self, curr
 	return p, err
 }
 
-// gap returns the ranks on both sides of a position, "" for none. Archived rows
-// count, because they keep their ranks.
+// gap returns the ranks on both sides of a position, or "" if there is none.
+// Archived rows count, because they keep their ranks.
 func (tx *Tx) gap(ctx context.Context, s Siblings, parentID, self string, at board.Position) (lo, hi string, err error) {
 	edge := func(dest *string, aggregate, condition string, args ...any) error {
 		var rank sql.NullString

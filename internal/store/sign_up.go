@@ -30,9 +30,9 @@ func (v *View) IsFirstSecret(ctx context.Context, secret string) (bool, error) {
 	return n > 0, err
 }
 
-// TakeFirstSecret uses up the right to make the first account. It returns false
-// if the secret does not work or another transaction has used one: a row with a
-// fixed key, which stays, lets one transaction pass.
+// TakeFirstSecret uses up the right to create the first account. It returns
+// false if the secret is not valid, or if another transaction has used one. A
+// permanent row with a fixed key lets only one transaction succeed.
 func (tx *Tx) TakeFirstSecret(ctx context.Context, secret string) (bool, error) {
 	works, err := tx.IsFirstSecret(ctx, secret)
 	if err != nil || !works {
@@ -57,15 +57,15 @@ func (tx *Tx) MakeOperator(ctx context.Context, userID string) error {
 const invitationWindow = 24 * time.Hour
 
 // LockInviter makes the caller's other transactions that send invitations wait
-// for this one, so that none of them counts without it.
+// for this one, so that their counts include it.
 func (tx *Tx) LockInviter(ctx context.Context) error {
 	_, err := tx.affected(ctx, "UPDATE users SET id = id WHERE id = $1", tx.caller.UserID)
 	return err
 }
 
 // InvitationEmails counts the invitations of a day that the caller sent, and
-// those that went to an address, and returns when the oldest of each leaves the
-// count.
+// those that went to an address, and returns when the oldest of each no longer
+// counts.
 func (tx *Tx) InvitationEmails(ctx context.Context, email string) (sent, received InvitationCount, err error) {
 	since := int64(tx.now) - invitationWindow.Milliseconds()
 	count := func(column, value string) (c InvitationCount, err error) {

@@ -13,8 +13,8 @@ const (
 )
 
 // WriteSlice runs one short transaction of long work that the service does, and
-// returns how long it took. On a database with one writer it then pauses for as long
-// again. All slices of a server take turns, so that together they use at most half of
+// returns how long it took. On a database with one writer it then pauses for the same
+// time. All slices of a server take turns, so that together they use at most half of
 // the writer's time.
 func (db *DB) WriteSlice(ctx context.Context, fn func(*Tx) error) (took time.Duration, err error) {
 	return db.WriteSliceFor(ctx, board.System(), fn)

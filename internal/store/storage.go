@@ -139,8 +139,8 @@ func (v *View) OrganizationStorage(ctx context.Context, id string) (board.Bytes,
 }
 
 // checkStorage refuses a transaction that adds to what an organization stores if
-// its plan has no room. Activity alone never makes a transaction one that adds:
-// what is on a board can always be moved, finished, shortened and deleted.
+// its plan has no room. Activity does not count as an addition, so the content
+// of a board can always be moved, finished, shortened and deleted.
 func (tx *Tx) checkStorage(ctx context.Context) error {
 	text, all := map[string]int64{}, map[string]int64{} // by organization
 	for boardID, g := range tx.grown {
@@ -218,17 +218,17 @@ func (tx *Tx) writeGrowth(ctx context.Context) error {
 const (
 	// readingLifetime is how long, in milliseconds, a server relies on a reading.
 	readingLifetime = board.Instant(60 * 1000)
-	// readingShare is the part of the free storage that a server grants by itself
-	// before it reads again; other servers may grant as much meanwhile.
+	// readingShare is the part of the free storage that a server grants before it
+	// reads again. Other servers may grant the same amount meanwhile.
 	readingShare = 4
 	// maxReadings is how many organizations are remembered.
 	maxReadings = 50_000
 )
 
 // storageMeter remembers how much storage organizations have left, so that most
-// writes need not read it. A write is refused only after a reading of its own. Writes
-// at the same moment don't see each other, so an organization may end up over its
-// quota by what they add.
+// writes need not read it. A write is refused only after it has read the storage
+// itself. Concurrent writes don't see each other, so together they may exceed the
+// quota of an organization.
 type storageMeter struct {
 	mu sync.Mutex
 	of map[string]storageReading // by organization

@@ -10,9 +10,10 @@ import (
 )
 
 const (
-	// countedFor is how long a count of the rows of a board holds. Then they are
-	// counted again if the board has changed, which corrects what a server of a
-	// previous version did not count during an upgrade.
+	// countedFor is how long a count of the rows of a board is valid. After
+	// that, they are counted again if the board has changed. This corrects
+	// counters that servers of a previous version did not maintain during an
+	// upgrade.
 	countedFor = 30 * 24 * time.Hour
 	// toCountAtOnce is how many boards are listed at a time.
 	toCountAtOnce = 200

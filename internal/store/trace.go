@@ -8,15 +8,15 @@ import (
 	"cardwall/internal/trace"
 )
 
-// statementsMost is how many statements of one transaction are recorded. An import has
+// maxStatements is how many statements of one transaction are recorded. An import has
 // thousands, and the first ones are enough.
-const statementsMost = 256
+const maxStatements = 256
 
 // statement begins the span of one statement. The span has the text of the statement,
 // never its parameters (OpenTelemetry semantic conventions for database client spans).
 // It returns nil if the transaction is not recorded.
 func (v *View) statement(text string) *trace.Span {
-	if v.span == nil || v.statements >= statementsMost {
+	if v.span == nil || v.statements >= maxStatements {
 		return nil
 	}
 	v.statements++
@@ -65,7 +65,7 @@ func (db *DB) ended(s *trace.Span, kind string, err error) {
 // Outcomes of a transaction.
 const (
 	outcomeDone        = "ok"
-	outcomeRefused     = "refused"     // by a rule of the service, which the caller learns
+	outcomeRefused     = "refused"     // by a rule of the service; the caller gets its message
 	outcomeUnavailable = "unavailable" // a retry may succeed
 	outcomeFailed      = "failed"      // unexpected error
 )

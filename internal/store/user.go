@@ -20,7 +20,8 @@ func (v *View) User(ctx context.Context) (board.User, error) {
 	return u, err
 }
 
-// AddressOf returns the email address of an account, "" if the account was deleted.
+// AddressOf returns the email address of an account, or "" if the account was
+// deleted.
 func (v *View) AddressOf(ctx context.Context, userID string) (address string, err error) {
 	_, err = v.one(ctx, "SELECT COALESCE(email, '') FROM users WHERE id = $1 AND deleted_at IS NULL", []any{userID}, &address)
 	return address, err

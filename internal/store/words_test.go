@@ -86,7 +86,7 @@ func titled(i int) (titles []string) {
 }
 
 // A word is looked up only among the texts of the page's workspaces.
-func TestWordsAreOfTheirWorkspace(t *testing.T) {
+func TestWordLookupStaysInWorkspaces(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newTwoWorkspaces(t, s)
@@ -294,7 +294,8 @@ func TestReportPeopleAreOfTheWorkspace(t *testing.T) {
 		if got, want := people(w.workspaces[1]), []string{"Ada 0", "Bob 0", "Deleted user 2", "Elsewhere 1 1"}; !slices.Equal(got, want) {
 			t.Errorf("the people of the second are %q, want %q", got, want)
 		}
-		// Like a move to another board that keeps the assignees.
+		// This has the same effect as a move to another board that keeps the
+		// assignees.
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			return tx.Change(ctx, "UPDATE cards SET board_id = $1, list_id = $2, rank = 'zz', number = 900 WHERE id = $3", w.boards[1],
 				w.lists[1], w.cards[0])

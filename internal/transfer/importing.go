@@ -156,7 +156,7 @@ func (in *importing) queue(ctx context.Context, jobID string, total int) error {
 // await waits for a job. It returns the report if the job is done, or the job if
 // it has not ended in time or was cancelled.
 func (in *importing) await(ctx context.Context, jobID string) (any, error) {
-	total := int(in.at.total.Load()) // a quarter of it stands for reading the file
+	total := int(in.at.total.Load()) // a quarter of it represents reading the file
 	deadline := time.Now().Add(in.wait)
 	for {
 		var j board.Job

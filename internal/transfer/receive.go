@@ -15,9 +15,9 @@ import (
 
 const (
 	uploadsPerOwner = 2      // uploads of one person at a time
-	uploadRate      = 10_000 // bytes per second that a client must send, on average of uploadWindow
+	uploadRate      = 10_000 // bytes per second that a client must send, averaged over uploadWindow
 	uploadWindow    = time.Minute
-	receiveTime     = 10 * time.Minute // of one upload in all
+	receiveTime     = 10 * time.Minute // limit for one upload
 	uploadRetry     = 5 * time.Second  // Retry-After
 	pieceSize       = 256 << 10        // bytes that are read at once
 )
@@ -65,7 +65,7 @@ func (u *Uploads) receive(w http.ResponseWriter, r *http.Request, sum io.Writer)
 		return nil, err
 	}
 	control := http.NewResponseController(w)
-	body := http.MaxBytesReader(w, r.Body, uploadMost)
+	body := http.MaxBytesReader(w, r.Body, maxUpload)
 	piece := make([]byte, pieceSize)
 	pace, end := spool.NewPace(uploadRate, u.window), time.Now().Add(receiveTime)
 	to := io.MultiWriter(file, sum)

@@ -9,7 +9,7 @@ import (
 	"cardwall/internal/board"
 )
 
-func TestFiltersOfABoard(t *testing.T) {
+func TestExportedBoardHasItsSavedFilters(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, bob, guest := s.Person("Ada"), s.Person("Bob"), s.Person("Guest")
@@ -49,7 +49,7 @@ func TestFiltersOfABoard(t *testing.T) {
 		s.Listen(workspace)
 		r, err := importDocument(s, board.Person(ada.ID), workspace, doc)
 		if err != nil || r.SavedFilters != 3 {
-			t.Fatalf("%+v: %v", r, err)
+			t.Fatalf("the import reports %+v, %v; want 3 saved filters", r, err)
 		}
 		made := r.Boards[0].ID
 		in := apptest.Fields{"boardId": made}

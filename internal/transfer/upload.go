@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	uploadMost = 100 << 20        // maximum size of a file in bytes
+	maxUpload  = 100 << 20        // maximum size of a file in bytes
 	uploadTime = 10 * time.Minute // of the import
 )
 
@@ -36,12 +36,12 @@ type Importer struct {
 	Metrics *Metrics
 }
 
-// Serve handles POST …/workspaces/{workspaceId}/import?format=trello|cardwall.
-// It imports the body, a JSON file of at most 100 MB. The file is spooled
-// until it is complete, and read to its end before anything is written. It is
-// imported completely or not at all. With an Idempotency-Key it is imported once:
-// repeating the request returns the first report, and sending another file with
-// the same key is refused.
+// Serve handles POST …/workspaces/{workspaceId}/import?format=trello|cardwall. It
+// imports the body, a JSON file of at most 100 MB. The server first spools the
+// complete file. It then reads the file to its end before it writes anything. It
+// is imported completely or not at all. With an Idempotency-Key it is imported
+// once: repeating the request returns the first report, and sending another file
+// with the same key is refused.
 //
 // A job writes a large file. The response is the report (201), or the job (202)
 // if it has not ended within two seconds. If the client accepts

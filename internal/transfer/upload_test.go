@@ -69,7 +69,7 @@ func TestUploadReportsProgress(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		const cards = 4000
-		// The cards have descriptions: without them a fast machine imports this many before it
+		// The cards have descriptions. Otherwise a fast machine imports them all before it
 		// reports any progress.
 		long := strings.ReplaceAll(trelloOf(cards), `"desc":""`, `"desc":"`+strings.Repeat("what is said of it ", 60)+`"`)
 		ada := s.Person("Ada")

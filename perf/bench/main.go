@@ -134,7 +134,7 @@ func parseOptions(args []string, stderr io.Writer) (options, error) {
 	return o, nil
 }
 
-// bench runs the measures and prints the table, also if a measure fails. It reports whether there was an error in a
+// bench runs the measures and prints the table, even if a measure fails. It reports whether there was an error in a
 // measure or, with -strict, a missed goal.
 func bench(ctx context.Context, args []string, stdout, stderr io.Writer) (failed bool, err error) {
 	o, err := parseOptions(args, stderr)

@@ -47,7 +47,7 @@ func TestPageSourceWalks(t *testing.T) {
 		}
 		paths = append(paths, string(r.Path))
 		if err := s.check([]byte(body)); (err != nil) != (body == `{"data":[]}`) {
-			t.Errorf("%s: error %v", body, err)
+			t.Errorf("checking the response %s: got error %v", body, err)
 		}
 	}
 	if got := strings.Join(paths, " "); got != "/b?limit=50&cursor=p3 /b?limit=50&cursor=p%3D4 /b?limit=50" {
@@ -55,7 +55,7 @@ func TestPageSourceWalks(t *testing.T) {
 	}
 }
 
-// There are neighbors in every list that are never moved, and no two clients move the same card.
+// Every list has neighbors, which are never moved. No two clients move the same card.
 func TestMoveSourceDistributesCards(t *testing.T) {
 	b := &board{lists: []string{"l0", "l1", "l2", "l3"}}
 	for i := range 1000 {

@@ -81,7 +81,7 @@ func IsClosed(err error) bool {
 }
 
 // IsName reports whether two header names are equal regardless of case. It compares the lengths first, because most
-// names differ there.
+// names differ in length.
 func IsName(b []byte, name string) bool {
 	return len(b) == len(name) && bytes.EqualFold(b, []byte(name))
 }

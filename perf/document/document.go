@@ -33,7 +33,7 @@ const (
 const (
 	RareEvery   = 1000 // one card in this many has a rare word
 	MediumWord  = "zeppelin"
-	mediumEvery = 55 // just few enough for the server to collect all matches
+	mediumEvery = 55 // the most matches that the server still collects completely
 	CommonWord  = "customer"
 	CommonEvery = 3
 )

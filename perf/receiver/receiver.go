@@ -35,7 +35,8 @@ const (
 	hangTime  = 10 * time.Second
 )
 
-// verifyEvery is the share of deliveries whose signature is verified: one in this many of each connection.
+// verifyEvery determines which deliveries of a connection have their signature verified: one in
+// verifyEvery.
 const verifyEvery = 32
 
 // Receivers are the endpoints of webhooks. Each has its own port, as most real endpoints have their own host. They

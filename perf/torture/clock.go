@@ -17,7 +17,7 @@ func steps() []time.Duration {
 
 const (
 	maxStepOutage   = 5 * time.Second // the longest time without an acknowledgment
-	maxStepAttempts = 6               // of one delivery; the receiver refuses one at most, and a kill may repeat some
+	maxStepAttempts = 6               // of one delivery; the receiver refuses at most one, and a kill may repeat some
 )
 
 // stepClock sets the server's clock forward and back by hours under load. It restarts the server after every third step.

@@ -13,8 +13,8 @@ import (
 	"cardwall/perf/server"
 )
 
-// cutDisk repeatedly cuts off the filesystem under load, as a power cut does. The setting that turns off the durability of
-// the control must have no effect on the released program.
+// cutDisk repeatedly cuts off the filesystem under load, as a power cut does. The setting that turns off durability for
+// cutControl must have no effect on the released program.
 func cutDisk(t *trialRun) error {
 	w, err := t.repeatCuts(t.Binary)
 	if err != nil {

@@ -12,7 +12,7 @@
 //	go run ./perf/torture -only 'kill|cut'
 //
 // It sends only to the loopback interface and to network namespaces that it creates. It removes its mounts, namespaces and
-// processes when it ends, also when it is interrupted. It needs Linux, root, and the Debian packages xfsprogs, strace,
+// processes when it ends, even if it is interrupted. It needs Linux, root, and the Debian packages xfsprogs, strace,
 // iproute2, patroni, etcd-server, postgresql and sqlite3.
 package main
 

@@ -31,7 +31,8 @@ type receiver struct {
 	anomalies []string
 }
 
-// refuseEvery is the share of events whose first attempt is refused: one in this many.
+// refuseEvery determines how many events are refused at their first attempt: one in
+// refuseEvery.
 const refuseEvery = 25
 
 func newReceiver(host string) (*receiver, error) {

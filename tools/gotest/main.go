@@ -10,8 +10,9 @@
 //
 // gotestsum (v1.13) does not replace it. It succeeds if no test ran, and lists slow tests only in
 // a second command that reads a file. Its closing line has another form, and its counts do not add
-// up to the passed tests, because a package that fails outside a test is a failure but no test. A
-// script that adds all this would read the same events again, and need eight more modules.
+// up to the passed tests, because a package that fails outside of a test counts as a failure, but
+// not as a test. A script that adds all this would read the same events again, and need eight more
+// modules.
 package main
 
 import (

@@ -1,7 +1,7 @@
-// Package docs draws the human-readable reference of the REST interface from
-// the OpenAPI document that machines read, so that the two cannot disagree.
+// Package docs renders the reference page of the REST API from the OpenAPI
+// document, so that the two cannot disagree.
 //
-// It promises that the page
+// The page
 //
 //   - names every operation of the document, each with its operationId as the
 //     anchor, and every component schema at #schema-<name>;
@@ -32,27 +32,28 @@ import (
 //go:embed page.tmpl parts.tmpl style.css docs.js icon.svg
 var files embed.FS
 
-// Policy is the Content-Security-Policy that the page is made for. The handler
-// sends it unless the answer already carries one.
+// Policy is the Content-Security-Policy of the page. The handler sends it
+// unless the response already has one.
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
 	"connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
-// mount is the last segment of every path at which the page may stand: the
-// page addresses its assets as docs/<name>, relative to itself.
+// mount is the last segment of every path at which the page can be mounted,
+// because the page refers to its assets as docs/<name>.
 const mount = "docs"
 
-// New makes the handler of the reference page and its assets. It serves the
-// page at any path that ends in /docs and the assets below it; it may be
-// mounted at several such paths and needs no prefix stripped.
+// New returns the handler of the reference page and its assets. It serves the
+// page at any path that ends in /docs, and the assets below it. It can be
+// mounted at several such paths, with or without http.StripPrefix.
 //
-// base is the server's own address (https://cards.example.com), which the
-// example requests show; when it is empty the document's first server stands
-// in. The page is rendered at the first request and kept, so doc must not
-// change after that. A nil document or a base that is no http address is
-// refused here; a document that cannot be rendered is logged and answered 500.
+// The parameter base is the server's own address, such as
+// https://cards.example.com, for the example requests. If it is empty, they use
+// the document's first server. The page is rendered once, at the first request,
+// so doc must not change after that. New returns an error if doc is nil or base
+// is not an http or https address. If the document cannot be rendered, the
+// handler logs the error and responds with 500.
 func New(doc *huma.OpenAPI, base string) (http.Handler, error) {
 	if doc == nil {
-		return nil, errors.New("docs: no OpenAPI document given")
+		return nil, errors.New("docs: the OpenAPI document is nil")
 	}
 	base = strings.TrimRight(base, "/")
 	if base != "" {
@@ -103,9 +104,8 @@ func newSite(doc *huma.OpenAPI, base string) (*site, error) {
 	return s, nil
 }
 
-// render draws the whole page. The document goes through its own JSON form, so
-// the page shows exactly what a client of the document gets: extensions
-// applied, hidden properties gone.
+// render renders the page from the JSON form of the document, so that it shows
+// exactly what a client gets: with extensions, and without hidden properties.
 func render(doc *huma.OpenAPI, base string, versions map[string]string) ([]byte, error) {
 	raw, err := json.Marshal(doc)
 	if err != nil {

@@ -102,13 +102,13 @@ func TestPageHasNoInlineOrExternalCode(t *testing.T) {
 		switch name := regexp.MustCompile(`^<([a-z0-9]+)`).FindStringSubmatch(bare)[1]; name {
 		case "script":
 			if !strings.Contains(tag, ` src="docs/docs.js?v=`) {
-				t.Errorf("inline or foreign script %s; want it to contain %q", tag, ` src="docs/docs.js?v=`)
+				t.Errorf("the script %s is inline or foreign; want it to contain %q", tag, ` src="docs/docs.js?v=`)
 			}
 		case "style", "base", "iframe", "object", "embed", "form":
 			t.Errorf("the page contains a %s element", name)
 		case "link":
 			if !strings.Contains(tag, ` href="docs/`) {
-				t.Errorf("asset not relative to the page: %s; want it to contain %q", tag, ` href="docs/`)
+				t.Errorf("the asset %s is not relative to the page; want it to contain %q", tag, ` href="docs/`)
 			}
 		}
 	}

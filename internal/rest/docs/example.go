@@ -34,7 +34,8 @@ func (m members) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// encode is json.Marshal that leaves <, > and & readable: the page escapes.
+// encode is json.Marshal without escaping <, > and &, because the template
+// escapes them.
 func encode(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -54,7 +55,7 @@ func pretty(v any) string {
 	return b.String()
 }
 
-// given is the example that the document itself gives for a media type.
+// given returns the example that the document contains for a media type.
 func given(one json.RawMessage, many map[string]*example) (json.RawMessage, bool) {
 	if one != nil {
 		return one, true
@@ -67,9 +68,9 @@ func given(one json.RawMessage, many map[string]*example) (json.RawMessage, bool
 	return nil, false
 }
 
-// sample makes an example value from a schema: its own example where it has
-// one, else one made of its parts. Within itself a schema is left out; ok is
-// false then.
+// sample returns an example value for a schema: the schema's own example if it
+// has one, otherwise one composed of its parts. A schema that contains itself
+// is not repeated: ok is then false.
 func (d *document) sample(s *schema, path []string, required bool) (v any, ok bool) {
 	shape, name := d.shape(s)
 	switch {
@@ -194,8 +195,8 @@ func placeholder(name string) string {
 	return strings.ToUpper(b.String())
 }
 
-// curl is a command that works once the placeholders are filled in: method,
-// address with the required parameters, the token, and the body.
+// curl returns a curl command with placeholders: the method, the address with
+// the required parameters, the token and the body.
 func (d *document) curl(op *operation, address string, params []*parameter, public bool) string {
 	var query []string
 	lines := []string{"curl"}
@@ -228,8 +229,8 @@ func (d *document) curl(op *operation, address string, params []*parameter, publ
 	return strings.Join(lines, " \\\n  ")
 }
 
-// sampleBody holds the required fields; when none is required, the first that
-// there is, so that the request does something.
+// sampleBody returns a body with the required fields. If no field is required,
+// it has the first one, so that the request changes something.
 func (d *document) sampleBody(media *mediaType) string {
 	if raw, ok := given(media.Example, media.Examples); ok {
 		return brief(raw)
@@ -250,7 +251,7 @@ func (d *document) sampleBody(media *mediaType) string {
 	return brief(out)
 }
 
-// brief keeps short JSON on one line.
+// brief formats short JSON on one line.
 func brief(v any) string {
 	if line := encode(v); len(line) <= 56 {
 		return string(line)
@@ -258,7 +259,7 @@ func brief(v any) string {
 	return pretty(v)
 }
 
-// quote makes text one word of a POSIX shell.
+// quote returns a text as one word of a POSIX shell.
 func quote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -113,8 +113,8 @@ type mediaType struct {
 	Examples map[string]*example `json:"examples"`
 }
 
-// schema is a JSON Schema. The schema `true` is the empty one; `false` is too,
-// which only ever shows as "any".
+// schema is a JSON Schema. The schemas `true` and `false` are both read as the
+// empty one, which is shown as "any".
 type schema struct {
 	Ref                  string             `json:"$ref"`
 	Type                 types              `json:"type"`
@@ -156,7 +156,7 @@ type schema struct {
 	nullable bool // found while merging: null is one of the alternatives
 }
 
-// UnmarshalJSON accepts the boolean schemas beside the object form.
+// UnmarshalJSON accepts an object or a boolean.
 func (s *schema) UnmarshalJSON(raw []byte) error {
 	switch string(bytes.TrimSpace(raw)) {
 	case "true":
@@ -184,10 +184,11 @@ func (t *types) UnmarshalJSON(raw []byte) error {
 
 func (t types) has(name string) bool { return slices.Contains(t, name) }
 
-// shape follows references and joins allOf until what is left describes the
-// value itself. The name is that of the component it came from, if it has one.
-// What stands beside a reference (description, default …) wins over what the
-// component says. A reference to nothing gives an empty schema with its name.
+// shape resolves references and merges allOf, and returns the schema of the
+// value itself. The name is that of the component that it comes from, if any.
+// Keywords next to a reference (description, default …) override those of the
+// component. For a reference without a target it returns an empty schema with
+// the name.
 func (d *document) shape(s *schema) (*schema, string) {
 	return d.shapeOf(s, map[*schema]bool{})
 }
@@ -239,7 +240,7 @@ func (d *document) shapeOf(s *schema, seen map[*schema]bool) (*schema, string) {
 	return s, ""
 }
 
-// withoutNull drops the alternatives that only allow null.
+// withoutNull removes the alternatives that allow only null.
 func withoutNull(union []*schema) (rest []*schema, null bool) {
 	for _, one := range union {
 		if one != nil && len(one.Type) == 1 && one.Type[0] == "null" {
@@ -251,7 +252,7 @@ func withoutNull(union []*schema) (rest []*schema, null bool) {
 	return rest, null
 }
 
-// overlay puts the annotations of over on base.
+// overlay returns base with the annotations of over.
 func overlay(base, over *schema) {
 	if over.Description != "" {
 		base.Description = over.Description

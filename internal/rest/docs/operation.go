@@ -37,7 +37,7 @@ func (d *document) operationView(op *operation, address string, status map[strin
 			continue
 		}
 		if numeric(code) < 400 {
-			v.Answers = append(v.Answers, d.answer(code, r))
+			v.Responses = append(v.Responses, d.responseView(code, r))
 			continue
 		}
 		refusal := refusal{Status: code, Text: d.markdown(r.Description, noHeadings)}
@@ -51,12 +51,12 @@ func (d *document) operationView(op *operation, address string, status map[strin
 	return v
 }
 
-// ownFaults adds the codes of the operation's x-errors to the refusals of
-// their status.
+// ownFaults adds the codes in the operation's x-errors to the errors with the
+// same status.
 func (d *document) ownFaults(op *operation, out []refusal, seen map[string]bool, status map[string]string) []refusal {
 	own, err := d.faults(op.Errors)
 	if err != nil {
-		return out // not the form that this page knows; the responses still show
+		return out // an unknown format; the page still shows the responses
 	}
 	for _, f := range own {
 		if seen[f.Code] {
@@ -87,8 +87,8 @@ func faultLink(code string, status map[string]string) word {
 	return word{Text: code}
 }
 
-// codes finds the error codes of a response: its x-codes, else the codes of
-// its examples, else the enum of error.code in a schema of its own.
+// codes returns the error codes of a response: its x-codes, or else the codes
+// of its examples, or else the enum of error.code in its schema.
 func (d *document) codes(r *response) []string {
 	if len(r.Codes) > 0 {
 		return r.Codes
@@ -124,8 +124,9 @@ func (d *document) codes(r *response) []string {
 	return values(code)
 }
 
-// parameters resolves references; an operation's own parameter replaces one of
-// its path with the same name and place.
+// parameters returns the parameters of an operation, with references resolved.
+// A parameter of the operation replaces one of its path with the same name and
+// location.
 func (d *document) parameters(op *operation) []*parameter {
 	var out []*parameter
 	for _, p := range op.Parameters {
@@ -195,7 +196,7 @@ func (d *document) body(op *operation) (string, *mediaType) {
 	return "", nil
 }
 
-// pick prefers JSON among the media types.
+// pick returns one of the media types, JSON if possible.
 func pick(content map[string]*mediaType) (string, *mediaType) {
 	if m := content["application/json"]; m != nil {
 		return "application/json", m
@@ -215,8 +216,8 @@ func (d *document) response(r *response) *response {
 	return r
 }
 
-func (d *document) answer(code string, r *response) answer {
-	a := answer{Status: code, Text: d.markdown(r.Description, noHeadings)}
+func (d *document) responseView(code string, r *response) responseView {
+	a := responseView{Status: code, Text: d.markdown(r.Description, noHeadings)}
 	for _, name := range slices.Sorted(maps.Keys(r.Headers)) {
 		h := r.Headers[name]
 		if h != nil && h.Ref != "" {
@@ -230,9 +231,9 @@ func (d *document) answer(code string, r *response) answer {
 	if media == nil {
 		return a
 	}
-	a.Kind, a.Fields = kind, d.fields(media.Schema, answerDepth)
+	a.Kind, a.Fields = kind, d.fields(media.Schema, responseDepth)
 	for i := range a.Fields {
-		a.Fields[i].Required = false // it asks nothing of the reader of an answer
+		a.Fields[i].Required = false // the mark is only of interest in requests
 	}
 	if raw, ok := given(media.Example, media.Examples); ok {
 		a.Example = pretty(raw)
@@ -242,7 +243,7 @@ func (d *document) answer(code string, r *response) answer {
 	return a
 }
 
-// pathParts splits a path so that its parameters can be set apart.
+// pathParts splits a path into its parameters and the text between them.
 func pathParts(path string) []word {
 	var out []word
 	for path != "" {

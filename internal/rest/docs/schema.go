@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// word is a piece of a type's description, a link when Href is set.
+// word is a part of a type's description. It is a link if Href is set.
 type word struct{ Text, Href string }
 
 // field is one row of a field table.
@@ -16,27 +16,28 @@ type field struct {
 	Prefix, Leaf string // "labels[]." and "name"
 	Type         []word
 	Required     bool
-	Notes        []string // limits in words
+	Notes        []string // the limits as text
 	Values       []string // the enum
 	Default      string
 	Text         []node
 	Flag         string // deprecated, read only …
 }
 
-// How far tables and types unfold. Named schemas below the depth are linked.
+// The depths to which tables and types are expanded. Below them, named schemas
+// are only linked.
 const (
-	answerDepth = 2  // the envelope and the record in it
-	bodyDepth   = 3  // what one has to write is shown further
-	endOfDepth  = 10 // nothing unfolds further, whatever its form
+	responseDepth = 2  // the envelope and the record in it
+	bodyDepth     = 3  // a request body is shown in more detail
+	endOfDepth    = 10 // the limit for all schemas, named or not
 )
 
-// primitive tells that a schema has no parts of its own to show.
+// primitive reports whether a schema has no parts to show.
 func primitive(s *schema) bool {
 	return len(s.Properties) == 0 && s.Items == nil && len(s.OneOf) == 0 && len(s.AnyOf) == 0 && !s.Type.has("object") &&
 		!s.Type.has("array")
 }
 
-// typeOf says a type in words, with links to named schemas.
+// typeOf describes a type as text, with links to named schemas.
 func (d *document) typeOf(s *schema, depth int) []word {
 	shape, name := d.shape(s)
 	var out []word
@@ -113,7 +114,7 @@ func plainWords(words []word) string {
 	return b.String()
 }
 
-// row describes one value: a parameter, a header or a property.
+// row returns the table row for one value: a parameter, a header or a property.
 func (d *document) row(prefix, leaf string, s *schema, required bool) field {
 	shape, _ := d.shape(s)
 	f := field{Prefix: prefix, Leaf: leaf, Type: d.typeOf(s, 0), Required: required, Notes: notes(shape)}
@@ -143,10 +144,10 @@ func (d *document) row(prefix, leaf string, s *schema, required bool) field {
 	return f
 }
 
-// fields flattens a schema to rows named by their path (data.labels[].id). A
-// named schema is unfolded down to depth and never within itself; its type
-// links to it either way. A value without fields of its own is the one row
-// "(whole)".
+// fields returns a schema as flat rows that are named by their path, such as
+// data.labels[].id. It expands named schemas down to depth, and never within
+// themselves; their types are links in any case. A value without fields is one
+// row, "(whole)".
 func (d *document) fields(s *schema, depth int) []field {
 	if s == nil {
 		return nil
@@ -189,7 +190,7 @@ func (d *document) children(s *schema, prefix string, level, depth int, path []s
 		for _, r := range d.children(one, prefix, level, depth, path) {
 			if !known[r.Prefix+r.Leaf] {
 				known[r.Prefix+r.Leaf] = true
-				r.Required = false // another alternative does without it
+				r.Required = false // another alternative lacks it
 				if r.Flag == "" && r.Prefix == dot {
 					r.Flag = "one form"
 				}
@@ -200,9 +201,9 @@ func (d *document) children(s *schema, prefix string, level, depth int, path []s
 	return rows
 }
 
-// order is the order in which properties are shown. A Go map has none, so: as
-// x-order says; else id first, then what is required, then the rest, each by
-// name.
+// order returns the names of the properties in the order of x-order. Without
+// x-order, id is first, then the required ones, then the others, each group
+// sorted by name.
 func order(s *schema) []string {
 	rank := func(name string) int {
 		switch {
@@ -220,7 +221,7 @@ func order(s *schema) []string {
 	})
 }
 
-// notes says a schema's limits in words.
+// notes describes a schema's limits as text.
 func notes(s *schema) []string {
 	var out []string
 	span := func(low, high *int, unit string) {
@@ -269,7 +270,7 @@ func notes(s *schema) []string {
 	return out
 }
 
-// count writes a number with thousands separated, and its unit.
+// count formats a number with a thousands separator and its unit.
 func count(n int, unit string) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
@@ -299,7 +300,7 @@ func values(s *schema) []string {
 	return out
 }
 
-// compact shows a JSON value on one line, a string without its quotes.
+// compact formats a JSON value on one line, and a string without quotes.
 func compact(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

@@ -8,14 +8,15 @@ import (
 	"cardwall/internal/asset"
 )
 
-// site is the rendered page with its assets. It is read-only once built.
+// site is the rendered page with its assets. It is immutable.
 type site struct {
 	page   *asset.Asset
 	assets map[string]*asset.Asset
 }
 
-// ServeHTTP answers GET and HEAD of the page and of its assets. Only the end
-// of the path counts, so it works with and without http.StripPrefix.
+// ServeHTTP responds to GET and HEAD requests for the page and its assets. It
+// considers only the end of the path, so it works with and without
+// http.StripPrefix.
 func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	if h.Get("Content-Security-Policy") == "" {
@@ -24,12 +25,13 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		h.Set("Allow", "GET, HEAD")
-		http.Error(w, "The reference can only be read.", http.StatusMethodNotAllowed)
+		http.Error(w, "The reference supports only GET and HEAD.", http.StatusMethodNotAllowed)
 		return
 	}
 	if strings.HasSuffix(r.URL.Path, "/") {
-		// With a slash at the end the relative addresses would miss. Relative to
-		// the request, so that no path can turn it into another host.
+		// With a trailing slash, the relative addresses of the assets would be
+		// wrong. The redirect is relative, so that no path can make it lead to
+		// another host.
 		h.Set("Location", "../"+mount)
 		w.WriteHeader(http.StatusPermanentRedirect)
 		return

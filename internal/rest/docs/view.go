@@ -28,17 +28,17 @@ func (v *view) AuthExample() string {
 	return "curl " + quote(v.Address+"/me") + " \\\n  -H \"Authorization: Bearer $CARDWALL_TOKEN\""
 }
 
-// ErrorExample is the form of every refusal.
+// ErrorExample is the body of every error response.
 func (v *view) ErrorExample() string {
 	return pretty(members{{"error", members{
 		{"code", "not_found"}, {"message", "There is no such object, or you cannot see it."},
 	}}})
 }
 
-// Anchor is the code as a part of an id.
+// Anchor returns the code as part of an id.
 func (f fault) Anchor() string { return anchor(f.Code) }
 
-// Short is the method as the navigation shows it.
+// Short returns the method as the navigation shows it.
 func (o opView) Short() string {
 	if o.Method == "DELETE" {
 		return "DEL"
@@ -51,7 +51,7 @@ type schemeView struct {
 	Text       []node
 }
 
-// fault is a row of the errors table: x-errors of the document.
+// fault is a row of the errors table, from x-errors of the document.
 type fault struct {
 	Code   string
 	Status string
@@ -71,7 +71,7 @@ type opView struct {
 	Text                                   []node
 	Inputs                                 []table
 	Curl                                   string
-	Answers                                []answer
+	Responses                              []responseView
 	Refusals                               []refusal
 }
 
@@ -82,7 +82,7 @@ type table struct {
 	Fields []field
 }
 
-type answer struct {
+type responseView struct {
 	Status, Kind string
 	Text         []node
 	Fields       []field
@@ -90,7 +90,7 @@ type answer struct {
 	Example      string
 }
 
-// refusal is an error that an operation may answer.
+// refusal is an error that an operation may return.
 type refusal struct {
 	Status string
 	Codes  []word
@@ -108,8 +108,8 @@ type schemaView struct {
 	Example  string
 }
 
-// view prepares the page. It refuses a document in which two operations have
-// one name, since they would share an anchor.
+// view prepares the data of the page. It returns an error if two operations
+// have the same name, because they would share an anchor.
 func (d *document) view(base string) (*view, error) {
 	ops, err := d.operations()
 	if err != nil {
@@ -145,11 +145,11 @@ func (d *document) view(base string) (*view, error) {
 	return v, nil
 }
 
-// methods in the order in which they are shown for one path.
+// methods lists the methods of a path in the order in which they are shown.
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"}
 
 // operations returns the operations in the order of x-operations of their tags,
-// then by path and method, and gives each its anchor.
+// then by path and method. It sets their anchors.
 func (d *document) operations() ([]*operation, error) {
 	d.anchors = map[string]string{}
 	for name := range d.Components.Schemas {
@@ -176,7 +176,7 @@ func (d *document) operations() ([]*operation, error) {
 			}
 			id := anchor(op.OperationID)
 			if used[id] {
-				return nil, fmt.Errorf("operationId %s stands twice in the document", op.OperationID)
+				return nil, fmt.Errorf("operationId %s is in the document twice", op.OperationID)
 			}
 			used[id] = true
 			d.anchors[op.OperationID] = "#" + id
@@ -199,17 +199,17 @@ func (d *document) operations() ([]*operation, error) {
 	return out, nil
 }
 
-// anchor makes an id of a name: ids hold no white space.
+// anchor returns a name as an id, which must not contain white space.
 func anchor(name string) string { return strings.Join(strings.Fields(name), "-") }
 
 func schemaID(name string) string { return "schema-" + anchor(name) }
 
-// home is where the interface stands when the document names no server path.
+// home is the path of the API if the document has no server with a path.
 const home = "/api/public/v1"
 
-// address gives the root of the interface, as a person would write it, and
-// what stands before the document's paths: the same, unless the paths repeat
-// the root's own path.
+// address returns the address of the API to show, and the prefix of the
+// document's paths. The two are the same, unless the paths repeat the path of
+// the address.
 func (d *document) address(base string, ops []*operation) (root, before string, err error) {
 	prefix := home
 	if len(d.Servers) > 0 {
@@ -234,8 +234,8 @@ func (d *document) address(base string, ops []*operation) (root, before string, 
 	return root, root, nil
 }
 
-// groups sorts the operations under their first tag, tags in the document's
-// order. Tags that the document does not list come after, by name.
+// groups groups the operations by their first tag, in the document's order of
+// tags. Tags that the document does not list come last, sorted by name.
 func (d *document) groups(ops []*operation, show func(*operation) opView) []group {
 	var out []group
 	at := map[string]int{}
@@ -270,8 +270,8 @@ func (d *document) groups(ops []*operation, show func(*operation) opView) []grou
 	return slices.DeleteFunc(out, func(g group) bool { return len(g.Ops) == 0 })
 }
 
-// faults reads x-errors: an array whose entries are codes or objects with
-// code, status and when (or description).
+// faults parses x-errors: an array of codes, or of objects with code, status
+// and when (or description).
 func (d *document) faults(raw json.RawMessage) ([]fault, error) {
 	if raw == nil {
 		return nil, nil
@@ -319,7 +319,7 @@ func (d *document) schemaView(name string) schemaView {
 	return v
 }
 
-// numeric tells a status from "default".
+// numeric reports whether a key of responses is a status and not "default".
 func numeric(status string) int {
 	n, err := strconv.Atoi(strings.ReplaceAll(strings.ToUpper(status), "X", "0"))
 	if err != nil {

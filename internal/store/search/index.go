@@ -9,7 +9,7 @@ import (
 
 // The search index is organized by workspace: each word is prefixed with the end
 // of its workspace's id and indexed as one term, so that texts of other workspaces
-// cost nothing. Triggers of migration 021 maintain it, also when a card moves to
+// cost nothing. Triggers of migration 021 maintain it, even when a card moves to
 // another workspace.
 
 const (
