@@ -111,7 +111,8 @@ func TestAccess(t *testing.T) {
 				column := slices.Index([]string{"none", "viewer", "commenter", "editor", "admin"}, role)
 				seen := p.All("list_boards", "id", fields{"includeArchived": true})
 				if slices.Contains(seen, w.board) != (role != "none") {
-					t.Errorf("%s, with the role %s on a %s board: list_boards shows the board: %t", p.Name, role, visibility, slices.Contains(seen, w.board))
+					t.Errorf("%s, with the role %s on a %s board: list_boards shows the board: %t", p.Name, role, visibility,
+						slices.Contains(seen, w.board))
 				}
 				for _, operation := range operations {
 					in, undo := w.accessCase(t, operation, own)
