@@ -162,7 +162,7 @@ func TestSessionsExpire(t *testing.T) {
 		busy.Must("get_session", nil)
 		s.Clock.Advance(2 * time.Minute)
 		out(t, "90 days old", busy)
-		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { _, err := tx.PurgeAccounts(ctx); return err })
+		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { _, err := tx.PurgeAccounts(ctx, 100); return err })
 		if left := s.Column("SELECT id FROM sessions"); len(left) != 0 {
 			t.Errorf("%d old sessions are kept, want 0", len(left))
 		}

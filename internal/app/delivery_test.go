@@ -121,7 +121,7 @@ func TestDeliveryLogIsBounded(t *testing.T) {
 			t.Errorf("after thirty days: got status %d, body %s", a.Status, a.Raw)
 		}
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
-			n, err := tx.PurgeDeliveries(ctx)
+			n, err := tx.PurgeDeliveries(ctx, 100)
 			if s.DB.Shared() && n == 0 { // they are deleted with their partition
 				return err
 			}

@@ -12,6 +12,8 @@ import (
 const (
 	housekeepingLease = 5 * time.Minute
 	purgeAtOnce       = 50               // cards of a deleted board per transaction
+	rowsAtOnce        = 1000             // expired rows per transaction
+	purgeTime         = time.Minute      // deleting expired rows of one kind, each time
 	countingTime      = 30 * time.Second // counting the storage of boards, each time
 )
 
@@ -42,34 +44,8 @@ func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, err
 	if err != nil || !held {
 		return done, err
 	}
-	if err := db.Write(ctx, board.System(), func(tx *store.Tx) (err error) {
-		if done.Keys, err = tx.PurgeKeys(ctx); err != nil {
-			return err
-		}
-		if done.Invitations, err = tx.PurgeInvitations(ctx); err != nil {
-			return err
-		}
-		if done.Reranks, err = tx.PurgeReranks(ctx); err != nil {
-			return err
-		}
-		if done.Deliveries, err = tx.PurgeDeliveries(ctx); err != nil {
-			return err
-		}
-		if done.Runs, err = tx.PurgeRuns(ctx); err != nil {
-			return err
-		}
-		if done.Accounts, err = tx.PurgeAccounts(ctx); err != nil {
-			return err
-		}
-		if done.Connections, err = tx.PurgeConnections(ctx); err != nil {
-			return err
-		}
-		if err := tx.PurgeRateCounts(ctx); err != nil {
-			return err
-		}
-		return tx.PurgeLeases(ctx)
-	}); err != nil {
-		return done, fmt.Errorf("delete expired data: %w", err)
+	if held, err := purgeExpired(ctx, db, holder, &done); err != nil || !held {
+		return done, err
 	}
 	for {
 		var id string
@@ -104,6 +80,44 @@ func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, err
 		return done, fmt.Errorf("maintain partitions of large tables: %w", err)
 	}
 	return done, nil
+}
+
+// purgeExpired deletes expired rows in short transactions. It returns false if the lease
+// was lost.
+func purgeExpired(ctx context.Context, db *store.DB, holder string, done *Housekept) (held bool, err error) {
+	var other int64
+	for _, expired := range []struct {
+		count *int64
+		purge func(*store.Tx, context.Context, int) (int64, error)
+	}{
+		{&done.Keys, (*store.Tx).PurgeKeys},
+		{&done.Invitations, (*store.Tx).PurgeInvitations},
+		{&done.Reranks, (*store.Tx).PurgeReranks},
+		{&done.Deliveries, (*store.Tx).PurgeDeliveries},
+		{&done.Runs, (*store.Tx).PurgeRuns},
+		{&done.Accounts, (*store.Tx).PurgeAccounts},
+		{&done.Connections, (*store.Tx).PurgeConnections},
+		{&other, (*store.Tx).PurgeRateCounts},
+	} {
+		for began, more := time.Now(), true; more && time.Since(began) < purgeTime; {
+			var n int64
+			if _, err := db.WriteSlice(ctx, func(tx *store.Tx) (err error) {
+				n, err = expired.purge(tx, ctx, rowsAtOnce)
+				return err
+			}); err != nil {
+				return false, fmt.Errorf("delete expired data: %w", err)
+			}
+			*expired.count += n
+			more = n >= rowsAtOnce
+		}
+		if held, err = db.Lease(ctx, "housekeeping", holder, housekeepingLease); err != nil || !held {
+			return held, err
+		}
+	}
+	if err := db.Write(ctx, board.System(), func(tx *store.Tx) error { return tx.PurgeLeases(ctx) }); err != nil {
+		return false, fmt.Errorf("delete expired leases: %w", err)
+	}
+	return true, nil
 }
 
 // purgeBoard deletes a board in short transactions. After an interruption the

@@ -106,3 +106,21 @@ func TestBoardIsPurgedInSteps(t *testing.T) {
 		}
 	})
 }
+
+// Expired rows are deleted in short transactions, and all of them in one run.
+func TestExpiredRowsAreDeletedInSlices(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		const rows = 2500
+		apptest.Change(t, s.DB, "INSERT INTO reranks (parent_id, epoch, old_rank, new_rank, at) "+
+			"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $1) SELECT 'lst_1', 1, 'a' || i, 'b' || i, $2 FROM n",
+			rows, s.Clock.Now().UnixMilli())
+		for _, want := range []int64{0, rows, 0} {
+			done, err := app.Housekeep(t.Context(), s.DB, "one")
+			if err != nil || done.Reranks != want {
+				t.Errorf("deleted %d rows, want %d: %v", done.Reranks, want, err)
+			}
+			s.Clock.Advance(49 * time.Hour)
+		}
+	})
+}

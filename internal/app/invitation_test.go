@@ -178,7 +178,7 @@ func TestInvitationEnds(t *testing.T) {
 		}
 		s.Clock.Advance(store.InvitationKept + 24*time.Hour)
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
-			n, err := tx.PurgeInvitations(ctx)
+			n, err := tx.PurgeInvitations(ctx, 100)
 			if n != 3 {
 				t.Errorf("purged %d invitations, want 3", n)
 			}

@@ -180,21 +180,22 @@ func (tx *Tx) UpdateWorkspace(ctx context.Context, w board.Workspace) error {
 	return tx.exec(ctx, "UPDATE workspaces SET name = $1 WHERE id = $2", w.Name, w.ID)
 }
 
-// PurgeAccounts deletes expired sessions, sign-ups, secrets and challenges.
-func (tx *Tx) PurgeAccounts(ctx context.Context) (n int64, err error) {
+// PurgeAccounts deletes expired sessions, sign-ups, secrets and challenges, at most
+// limit of each.
+func (tx *Tx) PurgeAccounts(ctx context.Context, limit int) (n int64, err error) {
 	lastUsed, created := tx.oldest()
 	for _, old := range []struct {
-		text string
-		args []any
+		table, key, where string
+		args              []any
 	}{
-		{"DELETE FROM challenges WHERE expires_at < $1", []any{int64(tx.now)}},
-		{"DELETE FROM account_secrets WHERE expires_at < $1", []any{int64(tx.now)}},
-		{"DELETE FROM invitation_emails WHERE created_at < $1", []any{int64(tx.now) - invitationWindow.Milliseconds()}},
-		{"DELETE FROM sign_ups WHERE created_at < $1", []any{int64(tx.now) - (2 * board.VerifyLifetime).Milliseconds()}},
-		{"DELETE FROM known_devices WHERE last_used_at < $1", []any{int64(tx.now) - deviceLifetime.Milliseconds()}},
-		{"DELETE FROM sessions WHERE last_used_at < $1 OR created_at < $2", []any{lastUsed, created}},
+		{"challenges", "id", "expires_at < $2", []any{int64(tx.now)}},
+		{"account_secrets", "hash", "expires_at < $2", []any{int64(tx.now)}},
+		{"invitation_emails", "id", "created_at < $2", []any{int64(tx.now) - invitationWindow.Milliseconds()}},
+		{"sign_ups", "id", "created_at < $2", []any{int64(tx.now) - (2 * board.VerifyLifetime).Milliseconds()}},
+		{"known_devices", "id", "last_used_at < $2", []any{int64(tx.now) - deviceLifetime.Milliseconds()}},
+		{"sessions", "id", "last_used_at < $2 OR created_at < $3", []any{lastUsed, created}},
 	} {
-		gone, err := tx.affected(ctx, old.text, old.args...)
+		gone, err := tx.purge(ctx, old.table, old.key, old.where, limit, old.args...)
 		if err != nil {
 			return n, err
 		}

@@ -53,21 +53,22 @@ func (tx *Tx) TouchClient(ctx context.Context, id string) error {
 }
 
 // PurgeConnections deletes expired codes, device authorization requests and refresh
-// tokens, and clients without any that nobody has authorized for a long time.
-func (tx *Tx) PurgeConnections(ctx context.Context) (n int64, err error) {
+// tokens, and clients without any that nobody has authorized for a long time, at most
+// limit of each.
+func (tx *Tx) PurgeConnections(ctx context.Context, limit int) (n int64, err error) {
 	now := int64(tx.now)
 	for _, old := range []struct {
-		text string
-		args []any
+		table, key, where string
+		before            int64
 	}{
-		{"DELETE FROM oauth_codes WHERE expires_at < $1", []any{now - board.CodeKept.Milliseconds()}},
-		{"DELETE FROM oauth_devices WHERE expires_at < $1", []any{now - board.CodeKept.Milliseconds()}},
-		{"DELETE FROM oauth_grants WHERE expires_at < $1 OR token_id IN (SELECT id FROM tokens WHERE revoked_at IS NOT NULL)", []any{now}},
-		{"DELETE FROM oauth_clients WHERE used_at IS NULL AND created_at < $1", []any{now - board.ClientUnused.Milliseconds()}},
-		{"DELETE FROM oauth_clients WHERE used_at < $1 AND NOT EXISTS (SELECT 1 FROM oauth_grants g " +
-			"WHERE g.client_id = oauth_clients.id)", []any{now - board.ClientKept.Milliseconds()}},
+		{"oauth_codes", "hash", "expires_at < $2", now - board.CodeKept.Milliseconds()},
+		{"oauth_devices", "id", "expires_at < $2", now - board.CodeKept.Milliseconds()},
+		{"oauth_grants", "token_id", "expires_at < $2 OR token_id IN (SELECT id FROM tokens WHERE revoked_at IS NOT NULL)", now},
+		{"oauth_clients", "id", "used_at IS NULL AND created_at < $2", now - board.ClientUnused.Milliseconds()},
+		{"oauth_clients", "id", "used_at < $2 AND NOT EXISTS (SELECT 1 FROM oauth_grants g WHERE g.client_id = oauth_clients.id)",
+			now - board.ClientKept.Milliseconds()},
 	} {
-		gone, err := tx.affected(ctx, old.text, old.args...)
+		gone, err := tx.purge(ctx, old.table, old.key, old.where, limit, old.before)
 		if err != nil {
 			return n, err
 		}

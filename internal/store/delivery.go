@@ -162,9 +162,9 @@ func (v *View) Quota(ctx context.Context, w board.Workspace) (board.DeliveryQuot
 	return q, err
 }
 
-// PurgeDeliveries deletes some deliveries that are too old for any log and old
-// daily counts. On PostgreSQL MaintainPartitions deletes most deliveries.
-func (tx *Tx) PurgeDeliveries(ctx context.Context) (int64, error) {
+// PurgeDeliveries deletes deliveries that are too old for any log, at most limit, and
+// old daily counts. On PostgreSQL MaintainPartitions deletes most deliveries.
+func (tx *Tx) PurgeDeliveries(ctx context.Context, limit int) (int64, error) {
 	if err := tx.exec(ctx, "DELETE FROM delivery_days WHERE day < $1",
 		board.Instant(tx.logBegins()).Time().Format(board.DateLayout)); err != nil {
 		return 0, err
@@ -172,5 +172,5 @@ func (tx *Tx) PurgeDeliveries(ctx context.Context) (int64, error) {
 	from := tx.db.defaultPartition("deliveries")
 	return tx.affected(ctx, `DELETE FROM `+from+` WHERE id IN (SELECT k.id FROM (SELECT id, created_at, due_at FROM `+from+`
 		ORDER BY id LIMIT 5000) AS k
-		WHERE k.created_at < $1 AND k.due_at IS NULL)`, tx.logBegins())
+		WHERE k.created_at < $1 AND k.due_at IS NULL LIMIT $2)`, tx.logBegins(), limit)
 }

@@ -125,7 +125,15 @@ func (tx *Tx) PurgeWorkspaces(ctx context.Context) (int, error) {
 }
 
 // PurgeReranks deletes records of rewritten ranks that are older than
-// rerankLifetime.
-func (tx *Tx) PurgeReranks(ctx context.Context) (int64, error) {
-	return tx.affected(ctx, "DELETE FROM reranks WHERE at < $1", int64(tx.now)-rerankLifetime.Milliseconds())
+// rerankLifetime, at most limit.
+func (tx *Tx) PurgeReranks(ctx context.Context, limit int) (int64, error) {
+	return tx.affected(ctx, "DELETE FROM reranks WHERE (parent_id, epoch, old_rank) IN (SELECT parent_id, epoch, old_rank FROM reranks "+
+		"WHERE at < $1 LIMIT $2)", int64(tx.now)-rerankLifetime.Milliseconds(), limit)
+}
+
+// purge deletes at most limit rows of a table that satisfy a condition, and returns how
+// many. Args are the arguments of the condition from $2 on.
+func (tx *Tx) purge(ctx context.Context, table, key, where string, limit int, args ...any) (int64, error) {
+	return tx.affected(ctx, "DELETE FROM "+table+" WHERE "+key+" IN (SELECT "+key+" FROM "+table+" WHERE "+where+" LIMIT $1)",
+		append([]any{limit}, args...)...)
 }

@@ -106,9 +106,10 @@ func (tx *Tx) Attempt(ctx context.Context, fn func() error) error {
 	return err
 }
 
-// PurgeKeys deletes responses that are older than KeyLifetime.
-func (tx *Tx) PurgeKeys(ctx context.Context) (int64, error) {
-	return tx.affected(ctx, "DELETE FROM idempotency WHERE created_at < $1", int64(tx.now)-KeyLifetime.Milliseconds())
+// PurgeKeys deletes responses that are older than KeyLifetime, at most limit.
+func (tx *Tx) PurgeKeys(ctx context.Context, limit int) (int64, error) {
+	return tx.affected(ctx, "DELETE FROM idempotency WHERE (user_id, key) IN (SELECT user_id, key FROM idempotency "+
+		"WHERE created_at < $1 ORDER BY created_at LIMIT $2)", int64(tx.now)-KeyLifetime.Milliseconds(), limit)
 }
 
 // StillVisible returns an error if the caller can no longer see the subject of a

@@ -156,8 +156,8 @@ func (tx *Tx) AcceptInvitation(ctx context.Context, i board.Invitation) error {
 const InvitationKept = 90 * 24 * time.Hour
 
 // PurgeInvitations deletes invitations that ended more than InvitationKept ago, with
-// their email addresses.
-func (tx *Tx) PurgeInvitations(ctx context.Context) (int64, error) {
-	return tx.affected(ctx, "DELETE FROM invitations WHERE COALESCE(accepted_at, withdrawn_at, expires_at) < $1",
-		int64(tx.now)-InvitationKept.Milliseconds())
+// their email addresses, at most limit.
+func (tx *Tx) PurgeInvitations(ctx context.Context, limit int) (int64, error) {
+	return tx.affected(ctx, "DELETE FROM invitations WHERE id IN (SELECT id FROM invitations "+
+		"WHERE COALESCE(accepted_at, withdrawn_at, expires_at) < $1 LIMIT $2)", int64(tx.now)-InvitationKept.Milliseconds(), limit)
 }

@@ -130,7 +130,7 @@ func TestPartitionsAreCreatedAndDropped(t *testing.T) {
 	// Older deliveries that have ended are dropped with their partition. In the default partition,
 	// they are deleted by age.
 	if err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
-		_, err := tx.PurgeDeliveries(t.Context())
+		_, err := tx.PurgeDeliveries(t.Context(), 5000)
 		return err
 	}); err != nil {
 		t.Fatal(err)

@@ -59,7 +59,8 @@ func (db *DB) CountRates(ctx context.Context, at board.Instant, counted []RateCo
 	return sums, nil
 }
 
-// PurgeRateCounts deletes windows that have ended.
-func (tx *Tx) PurgeRateCounts(ctx context.Context) error {
-	return tx.exec(ctx, "DELETE FROM rate_counts WHERE ends < $1", int64(tx.now))
+// PurgeRateCounts deletes windows that have ended, at most limit.
+func (tx *Tx) PurgeRateCounts(ctx context.Context, limit int) (int64, error) {
+	return tx.affected(ctx, "DELETE FROM rate_counts WHERE key IN (SELECT key FROM rate_counts WHERE ends < $1 LIMIT $2)",
+		int64(tx.now), limit)
 }

@@ -216,14 +216,15 @@ func (v *View) Runs(ctx context.Context, boardID, ruleID string, status board.Ru
 	return out, err
 }
 
-// PurgeRuns deletes some runs that are too old for the log, and old daily counts.
-func (tx *Tx) PurgeRuns(ctx context.Context) (int64, error) {
+// PurgeRuns deletes runs that are too old for the log, at most limit, and old daily
+// counts.
+func (tx *Tx) PurgeRuns(ctx context.Context, limit int) (int64, error) {
 	begins := int64(tx.now) - board.RuleRunLifetime.Milliseconds()
 	if err := tx.exec(ctx, "DELETE FROM automation_days WHERE day < $1", board.Instant(begins).Time().Format(board.DateLayout)); err != nil {
 		return 0, err
 	}
 	return tx.affected(ctx, "DELETE FROM rule_runs WHERE id IN (SELECT k.id FROM (SELECT id, at FROM rule_runs ORDER BY id "+
-		"LIMIT 5000) AS k WHERE k.at < $1)", begins)
+		"LIMIT 5000) AS k WHERE k.at < $1 LIMIT $2)", begins, limit)
 }
 
 // TimedBoards returns the boards with an enabled rule that a time triggers, except
