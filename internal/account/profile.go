@@ -126,21 +126,9 @@ func (a *Accounts) ChangePassword(ctx context.Context, tx *store.Tx, in ChangePa
 // fails if the caller is the last owner of a workspace.
 func DeleteAccount(ctx context.Context, tx *store.Tx, _ Nothing) (SignedOut, error) {
 	userID := tx.Caller().UserID
-	spaces, err := tx.Workspaces(ctx, "", maxWorkspaces)
+	spaces, err := workspacesToLeave(ctx, tx.View)
 	if err != nil {
 		return SignedOut{}, err
-	}
-	for _, w := range spaces {
-		if w.Role != board.WorkspaceOwner {
-			continue
-		}
-		other, err := tx.OtherOwner(ctx, w.ID, userID)
-		if err == nil && other == "" {
-			err = board.Forbidden("You are the last owner of the workspace %q. Make someone else an owner first.", w.Name)
-		}
-		if err != nil {
-			return SignedOut{}, err
-		}
 	}
 	for _, w := range spaces {
 		in := app.RemoveMemberInput{WorkspaceInput: app.WorkspaceInput{WorkspaceID: w.ID}, UserID: userID}
@@ -149,4 +137,42 @@ func DeleteAccount(ctx context.Context, tx *store.Tx, _ Nothing) (SignedOut, err
 		}
 	}
 	return SignedOut{}, tx.DeleteUser(ctx, userID)
+}
+
+// workspacesToLeave returns the workspaces of the caller. It returns an error if the
+// caller is the last owner of one.
+func workspacesToLeave(ctx context.Context, v *store.View) ([]board.Workspace, error) {
+	spaces, err := v.Workspaces(ctx, "", maxWorkspaces)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range spaces {
+		if w.Role != board.WorkspaceOwner {
+			continue
+		}
+		other, err := v.OtherOwner(ctx, w.ID, v.Caller().UserID)
+		if err == nil && other == "" {
+			err = board.Forbidden("You are the last owner of the workspace %q. Make someone else an owner first.", w.Name)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return spaces, nil
+}
+
+// beforeDeleteAccount unassigns the caller from most cards, in short transactions.
+func beforeDeleteAccount(ctx context.Context, db *store.DB, caller board.Caller, _ *Nothing) error {
+	var ids []string
+	if err := db.Read(ctx, caller, func(v *store.View) error {
+		spaces, err := workspacesToLeave(ctx, v)
+		ids = nil
+		for _, w := range spaces {
+			ids = append(ids, w.ID)
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	return app.UnassignLeaving(ctx, db, caller, "delete_account", ids)
 }

@@ -84,27 +84,37 @@ type RemoveBoardMemberInput struct {
 // no longer see the board is unassigned from its cards. The last admin cannot
 // be removed.
 func RemoveBoardMember(ctx context.Context, tx *store.Tx, in RemoveBoardMemberInput) (Deleted, error) {
-	m, err := boardMember(ctx, tx, in.BoardID, in.UserID)
+	m, err := boardMemberToRemove(ctx, tx, in)
 	if err != nil {
 		return Deleted{}, err
 	}
-	if m.Given == nil {
-		return Deleted{}, board.NotFound()
-	}
 	if err := tx.RemoveBoardMember(ctx, in.BoardID, in.UserID); err != nil {
 		return Deleted{}, err
-	}
-	if m.Role == board.RoleAdmin {
-		if err := adminLeft(ctx, tx, in.BoardID, in.UserID); err != nil {
-			return Deleted{}, err
-		}
 	}
 	tx.Emit(in.BoardID, board.BoardEvent(board.KindBoardMemberRemoved, board.Changes{"userId": {From: m.ID}, "role": {From: m.Given}}))
 	after, err := tx.BoardMember(ctx, in.BoardID, in.UserID)
 	if err != nil || after.Role != board.RoleNone {
 		return Deleted{in.UserID}, err
 	}
-	return Deleted{in.UserID}, takeOffCards(ctx, tx, in.BoardID, in.UserID)
+	return Deleted{in.UserID}, tx.AsSystem(func() error { // a caller who leaves the board no longer sees it
+		return takeOffCards(ctx, tx, in.BoardID, in.UserID)
+	})
+}
+
+// boardMemberToRemove locks the board and returns the person whom RemoveBoardMember may
+// remove.
+func boardMemberToRemove(ctx context.Context, tx *store.Tx, in RemoveBoardMemberInput) (board.BoardMember, error) {
+	m, err := boardMember(ctx, tx, in.BoardID, in.UserID)
+	if err != nil {
+		return m, err
+	}
+	if m.Given == nil {
+		return m, board.NotFound()
+	}
+	if m.Role == board.RoleAdmin {
+		err = adminLeft(ctx, tx, in.BoardID, in.UserID)
+	}
+	return m, err
 }
 
 // boardMember loads a person of the board's workspace to change the person's

@@ -19,20 +19,8 @@ type ChangeMemberInput struct {
 // is unassigned from the cards of boards that the person can no longer see.
 // Open invitations to roles that the person may no longer give are withdrawn.
 func ChangeMember(ctx context.Context, tx *store.Tx, in ChangeMemberInput) (board.Member, error) {
-	w, err := tx.OnWorkspace(ctx, in.WorkspaceID, board.ManageMembers)
-	if err != nil {
-		return board.Member{}, err
-	}
-	m, err := tx.Member(ctx, w.ID, in.UserID)
+	w, m, err := memberToChange(ctx, tx, in)
 	if err != nil || m.Role == in.Role {
-		return m, err
-	}
-	for _, role := range []board.WorkspaceRole{m.Role, in.Role} {
-		if err := canGive(tx, w, role); err != nil {
-			return m, err
-		}
-	}
-	if err := ownerLeft(ctx, tx, w.ID, m); err != nil {
 		return m, err
 	}
 	if err := tx.SetMember(ctx, w.ID, m.ID, in.Role); err != nil {
@@ -53,6 +41,23 @@ func ChangeMember(ctx context.Context, tx *store.Tx, in ChangeMemberInput) (boar
 	})
 }
 
+// memberToChange locks the workspace and returns the person whose role ChangeMember may
+// change.
+func memberToChange(ctx context.Context, tx *store.Tx, in ChangeMemberInput) (w board.Workspace, m board.Member, err error) {
+	if w, err = tx.OnWorkspace(ctx, in.WorkspaceID, board.ManageMembers); err != nil {
+		return w, m, err
+	}
+	if m, err = tx.Member(ctx, w.ID, in.UserID); err != nil || m.Role == in.Role {
+		return w, m, err
+	}
+	for _, role := range []board.WorkspaceRole{m.Role, in.Role} {
+		if err := canGive(tx, w, role); err != nil {
+			return w, m, err
+		}
+	}
+	return w, m, ownerLeft(ctx, tx, w.ID, m)
+}
+
 // RemoveMemberInput is the input of RemoveMember.
 type RemoveMemberInput struct {
 	WorkspaceInput
@@ -69,24 +74,8 @@ type RemoveMemberInput struct {
 // which that person may be unable to see, the workspace's owner becomes its
 // admin.
 func RemoveMember(ctx context.Context, tx *store.Tx, in RemoveMemberInput) (Deleted, error) {
-	need, leaving := board.ManageMembers, in.UserID == tx.Caller().UserID
-	if leaving {
-		need = board.ViewWorkspace
-	}
-	w, err := tx.OnWorkspace(ctx, in.WorkspaceID, need)
+	w, m, leaving, err := memberToRemove(ctx, tx, in)
 	if err != nil {
-		return Deleted{}, err
-	}
-	m, err := tx.Member(ctx, w.ID, in.UserID)
-	if err != nil {
-		return Deleted{}, err
-	}
-	if !leaving {
-		if err := canGive(tx, w, m.Role); err != nil {
-			return Deleted{}, err
-		}
-	}
-	if err := ownerLeft(ctx, tx, w.ID, m); err != nil {
 		return Deleted{}, err
 	}
 	err = eachBoard(ctx, tx, w.ID, m.ID, func(boardID string, on board.BoardMember) error {
@@ -106,6 +95,27 @@ func RemoveMember(ctx context.Context, tx *store.Tx, in RemoveMemberInput) (Dele
 	}
 	tx.Note("", board.Changes{"role": {From: m.Role}})
 	return Deleted{m.ID}, tx.RemoveMember(ctx, w.ID, m.ID)
+}
+
+// memberToRemove locks the workspace and returns the person whom RemoveMember may remove.
+// Leaving is true for the caller.
+func memberToRemove(ctx context.Context, tx *store.Tx, in RemoveMemberInput) (w board.Workspace, m board.Member, leaving bool, err error) {
+	need, leaving := board.ManageMembers, in.UserID == tx.Caller().UserID
+	if leaving {
+		need = board.ViewWorkspace
+	}
+	if w, err = tx.OnWorkspace(ctx, in.WorkspaceID, need); err != nil {
+		return w, m, leaving, err
+	}
+	if m, err = tx.Member(ctx, w.ID, in.UserID); err != nil {
+		return w, m, leaving, err
+	}
+	if !leaving {
+		if err := canGive(tx, w, m.Role); err != nil {
+			return w, m, leaving, err
+		}
+	}
+	return w, m, leaving, ownerLeft(ctx, tx, w.ID, m)
 }
 
 // ownerLeft returns an error if the workspace would have no owner without a
@@ -152,19 +162,16 @@ func leaveBoard(ctx context.Context, tx *store.Tx, workspaceID, boardID string, 
 	if on.Given == nil {
 		return nil
 	}
+	inherits, err := needsHeir(ctx, tx, boardID, on, leaving)
+	if err != nil {
+		return err
+	}
 	if err := tx.RemoveBoardMember(ctx, boardID, on.ID); err != nil {
 		return err
 	}
 	tx.Emit(boardID, board.BoardEvent(board.KindBoardMemberRemoved, board.Changes{"userId": {From: on.ID}, "role": {From: on.Given}}))
-	if on.Role != board.RoleAdmin {
+	if !inherits {
 		return nil
-	}
-	admins, err := tx.CountBoardAdmins(ctx, boardID, on.ID)
-	if err != nil || admins > 0 {
-		return err
-	}
-	if leaving && !tx.On(boardID).Trashed {
-		return board.Forbidden("You are the last admin of the board %s. Make someone else its admin first.", boardID)
 	}
 	heir, err := tx.OtherOwner(ctx, workspaceID, on.ID)
 	if err != nil || heir == "" {
@@ -177,19 +184,18 @@ func leaveBoard(ctx context.Context, tx *store.Tx, workspaceID, boardID string, 
 	return makeAdmin(ctx, tx, boardID, heir, before.Given)
 }
 
-// takeOffCards unassigns a person from all cards of a locked board.
-func takeOffCards(ctx context.Context, tx *store.Tx, boardID, userID string) error {
-	ids, err := tx.UnassignFromBoard(ctx, boardID, userID)
-	if err != nil {
-		return err
+// needsHeir reports whether a board has no admin without a person. It returns an error
+// if the person must not leave it so.
+func needsHeir(ctx context.Context, tx *store.Tx, boardID string, on board.BoardMember, leaving bool) (bool, error) {
+	if on.Given == nil || on.Role != board.RoleAdmin {
+		return false, nil
 	}
-	for _, id := range ids {
-		card, err := tx.View.Card(ctx, id, board.Reopen)
-		if err != nil {
-			return err
-		}
-		before := append([]board.UserRef{{ID: userID}}, card.Assignees...)
-		tx.Emit(boardID, board.CardAssigneesChanged(card, before, []string{}, []string{userID}))
+	admins, err := tx.CountBoardAdmins(ctx, boardID, on.ID)
+	if err != nil || admins > 0 {
+		return false, err
 	}
-	return nil
+	if leaving && !tx.On(boardID).Trashed {
+		return false, board.Forbidden("You are the last admin of the board %s. Make someone else its admin first.", boardID)
+	}
+	return true, nil
 }

@@ -94,11 +94,11 @@ func registerWorkspaces(r *op.Registry) {
 	op.Command(r, "change_member", "PUT /workspaces/{workspaceId}/members/{userId}",
 		"Change a person's role in a workspace. Only owners can change an owner's role. The last owner must "+
 			"stay.",
-		ChangeMember, op.SignedIn)
+		ChangeMember, op.SignedIn, op.Before(unassignChanged))
 	op.Command(r, "remove_member", "DELETE /workspaces/{workspaceId}/members/{userId}",
 		"Remove a person from a workspace, or leave it. The person's board roles, assignments and tokens for "+
 			"the workspace are removed. Everything the person created stays.",
-		RemoveMember, op.SignedIn)
+		RemoveMember, op.SignedIn, op.Before(unassignLeaving))
 	op.Command(r, "withdraw_invitation", "DELETE /workspaces/{workspaceId}/invitations/{invitationId}",
 		"Withdraw an invitation. Its link stops working.", WithdrawInvitation, op.Admin)
 }
@@ -173,7 +173,7 @@ func registerBoards(r *op.Registry) {
 	op.Command(r, "remove_board_member", "DELETE /boards/{boardId}/members/{userId}",
 		"Remove a person's role on a board. A person who can no longer see the board is unassigned from its "+
 			"cards.",
-		RemoveBoardMember, op.Admin)
+		RemoveBoardMember, op.Admin, op.Before(unassignRemoved))
 	op.Query(r, "list_board_activity", "GET /boards/{boardId}/activity",
 		"List the activity of a board, or of one of its cards, newest first.", ListBoardActivity)
 	op.Query(r, "list_board_changes", "GET /boards/{boardId}/changes",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
 )
 
 const (
@@ -215,7 +216,7 @@ func (tx *Tx) RemoveBoardMember(ctx context.Context, boardID, userID string) err
 func (tx *Tx) UnassignFromBoard(ctx context.Context, boardID, userID string) ([]string, error) {
 	var cards []string
 	err := tx.each(ctx, "SELECT k.card_id FROM card_assignees k JOIN cards c ON c.id = k.card_id WHERE k.user_id = $1 "+
-		"AND c.board_id = $2 AND c.list_id NOT IN (SELECT list_id FROM job_lists) ORDER BY k.card_id",
+		"AND c.board_id = $2 AND "+shownCard+" ORDER BY k.card_id",
 		[]any{userID, boardID}, func(rows *sql.Rows) error {
 			var id string
 			err := rows.Scan(&id)
@@ -227,4 +228,41 @@ func (tx *Tx) UnassignFromBoard(ctx context.Context, boardID, userID string) ([]
 	}
 	return cards, tx.exec(ctx, "DELETE FROM card_assignees WHERE user_id = $1 AND card_id IN (SELECT id FROM cards "+
 		"WHERE board_id = $2)", userID, boardID)
+}
+
+// AssignedBoard is a board with the number of its cards that are assigned to a person.
+type AssignedBoard struct {
+	WorkspaceID, ID string
+	Cards           int
+}
+
+// shownCard is the condition that a job is not still making the list of a card c.
+const shownCard = "c.list_id NOT IN (SELECT list_id FROM job_lists)"
+
+// AssignedBoards returns the boards of a workspace, or the one board with the id, on
+// which a person has assigned cards, ordered by id, in any state. It does not authorize.
+func (v *View) AssignedBoards(ctx context.Context, workspaceOrBoardID, userID string) (out []AssignedBoard, err error) {
+	err = v.each(ctx, "SELECT b.workspace_id, b.id, count(*) FROM card_assignees k JOIN cards c ON c.id = k.card_id "+
+		"JOIN boards b ON b.id = c.board_id WHERE k.user_id = $1 AND (b.id = $2 OR b.workspace_id = $2) AND "+shownCard+
+		" GROUP BY b.workspace_id, b.id ORDER BY b.id",
+		[]any{userID, workspaceOrBoardID}, func(rows *sql.Rows) error {
+			var a AssignedBoard
+			err := rows.Scan(&a.WorkspaceID, &a.ID, &a.Cards)
+			out = append(out, a)
+			return err
+		})
+	return out, err
+}
+
+// UnassignSome is UnassignFromBoard for at most limit cards.
+func (tx *Tx) UnassignSome(ctx context.Context, boardID, userID string, limit int) ([]string, error) {
+	cards, err := tx.texts(ctx, "SELECT k.card_id FROM card_assignees k JOIN cards c ON c.id = k.card_id WHERE k.user_id = $1 "+
+		"AND c.board_id = $2 AND "+shownCard+" ORDER BY k.card_id LIMIT $3", userID, boardID, limit)
+	if err != nil {
+		return nil, err
+	}
+	return cards, sqldb.InChunks(cards, func(in string, args []any) error {
+		return tx.exec(ctx, fmt.Sprintf("DELETE FROM card_assignees WHERE card_id IN (%s) AND user_id = $%d", in, len(args)+1),
+			append(args, userID)...)
+	})
 }

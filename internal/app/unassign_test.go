@@ -1,0 +1,169 @@
+package app_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// assigned is a workspace with two boards whose cards are assigned to Bob.
+type assigned struct {
+	*apptest.Service
+	ada, bob  *apptest.Person
+	workspace string
+	boards    []string
+}
+
+const assignedOnBoard = 330 // more than a slice
+
+func newAssigned(s *apptest.Service) *assigned {
+	s.T.Helper()
+	ada := s.Person("Ada")
+	w := &assigned{Service: s, ada: ada, workspace: ada.Workspace("Engines", board.PlanTeam)}
+	w.bob = s.Person("Bob").Joins(w.workspace, board.WorkspaceMember)
+	for _, name := range []string{"One", "Two"} {
+		b := ada.Must("create_board", fields{"workspaceId": w.workspace, "name": name}).ID()
+		list := ada.Must("create_list", fields{"boardId": b, "name": "List"}).ID()
+		s.Write(board.Person(ada.ID, board.ScopeWrite), func(ctx context.Context, tx *store.Tx) error {
+			if _, err := tx.List(ctx, list, board.Edit); err != nil {
+				return err
+			}
+			ranks, err := board.RanksAfter("", assignedOnBoard)
+			if err != nil {
+				return err
+			}
+			text := ""
+			cards := make([]store.WholeCard, assignedOnBoard)
+			for i := range cards {
+				cards[i].Card = board.Card{ID: tx.NewID("crd_"), ListID: list, Rank: ranks[i], Title: "Card", Description: &text,
+					Assignees: []board.UserRef{{ID: w.bob.ID}, {ID: ada.ID}}}
+			}
+			tx.Emit(b, board.BoardEvent(board.KindBoardUpdated, board.Changes{}))
+			return tx.InsertCards(ctx, b, cards)
+		})
+		w.boards = append(w.boards, b)
+	}
+	return w
+}
+
+// cards returns the number of cards that are assigned to a person.
+func (w *assigned) cards(userID string) int {
+	w.T.Helper()
+	return len(w.Column("SELECT card_id FROM card_assignees WHERE user_id = $1", userID))
+}
+
+// entries returns the sizes of the transactions that have unassigned Bob from cards, and
+// fails the test if the versions of a board have gaps.
+func (w *assigned) entries() (sizes []int) {
+	w.T.Helper()
+	for _, b := range w.boards {
+		versions := w.Column("SELECT version || '' FROM activity WHERE board_id = $1 ORDER BY version", b)
+		for i, v := range versions {
+			if v != fmt.Sprint(i+1) {
+				w.T.Fatalf("the version after %d is %s", i, v)
+			}
+		}
+		for _, n := range w.Column("SELECT count(*) || '' FROM activity WHERE board_id = $1 AND type = 'card.assignees_changed' "+
+			"GROUP BY at ORDER BY at", b) {
+			size := 0
+			_, _ = fmt.Sscan(n, &size)
+			sizes = append(sizes, size)
+		}
+	}
+	return sizes
+}
+
+// A person who loses boards is unassigned from many cards in short transactions, each card
+// with its own entry.
+func TestPersonIsUnassignedInSlices(t *testing.T) {
+	t.Parallel()
+	for operation, remove := range map[string]func(w *assigned){
+		"remove_member": func(w *assigned) {
+			w.ada.Must("remove_member", fields{"workspaceId": w.workspace, "userId": w.bob.ID})
+		},
+		"leave": func(w *assigned) {
+			w.bob.Must("remove_member", fields{"workspaceId": w.workspace, "userId": w.bob.ID})
+		},
+		"change_member": func(w *assigned) {
+			w.ada.Must("change_member", fields{"workspaceId": w.workspace, "userId": w.bob.ID, "role": "guest"})
+		},
+	} {
+		t.Run(operation, func(t *testing.T) {
+			t.Parallel()
+			apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+				w := newAssigned(s)
+				remove(w)
+				if got := w.cards(w.bob.ID); got != 0 {
+					t.Errorf("Bob still has %d cards", got)
+				}
+				if got := w.cards(w.ada.ID); got != 2*assignedOnBoard {
+					t.Errorf("Ada has %d cards", got)
+				}
+				sizes, all := w.entries(), 0
+				for _, n := range sizes {
+					all += n
+				}
+				if all != 2*assignedOnBoard || slices.Max(sizes) > 200 {
+					t.Errorf("the transactions have unassigned %v cards", sizes)
+				}
+				s.Sound()
+			})
+		})
+	}
+}
+
+// Only those who can no longer see a board are unassigned from its cards.
+func TestPersonKeepsCardsOfBoardsThatStay(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newAssigned(s)
+		for _, b := range w.boards {
+			w.ada.Must("share_board", fields{"boardId": b, "userId": w.bob.ID, "role": "viewer"})
+		}
+		w.ada.Must("remove_board_member", fields{"boardId": w.boards[0], "userId": w.bob.ID})
+		if got := w.cards(w.bob.ID); got != 2*assignedOnBoard {
+			t.Errorf("Bob, who still sees the boards, has %d cards", got)
+		}
+		w.ada.Must("change_member", fields{"workspaceId": w.workspace, "userId": w.bob.ID, "role": "guest"})
+		if got := w.cards(w.bob.ID); got != assignedOnBoard {
+			t.Errorf("Bob, who sees one board, has %d cards", got)
+		}
+		w.ada.Must("remove_board_member", fields{"boardId": w.boards[1], "userId": w.bob.ID})
+		if got := w.cards(w.bob.ID); got != 0 {
+			t.Errorf("Bob, who sees no board, has %d cards", got)
+		}
+		if sizes := w.entries(); slices.Max(sizes) > 200 {
+			t.Errorf("the transactions have unassigned %v cards", sizes)
+		}
+		s.Sound()
+	})
+}
+
+// A refused operation unassigns no one.
+func TestRefusedRemovalKeepsAssignees(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newAssigned(s)
+		in := fields{"workspaceId": w.workspace, "userId": w.bob.ID}
+		w.ada.Refused(board.CodeForbidden, "remove_member", fields{"workspaceId": w.workspace, "userId": w.ada.ID}) // the last owner
+		w.bob.Refused(board.CodeForbidden, "change_member", fields{"workspaceId": w.workspace, "userId": w.bob.ID, "role": "guest"})
+		w.bob.With(board.ScopeWrite).Refused(board.CodeInsufficientScope, "remove_board_member", fields{"boardId": w.boards[0], "userId": w.bob.ID})
+		w.ada.Must("share_board", fields{"boardId": w.boards[1], "userId": w.bob.ID, "role": "admin"})
+		w.ada.Must("update_board", fields{"boardId": w.boards[1], "visibility": "private"})
+		w.ada.Must("remove_board_member", fields{"boardId": w.boards[1], "userId": w.ada.ID})
+		w.bob.Refused(board.CodeForbidden, "remove_member", in) // the last admin of a board
+		if bob, ada := w.cards(w.bob.ID), w.cards(w.ada.ID); bob != 2*assignedOnBoard || ada != assignedOnBoard {
+			t.Errorf("Bob has %d cards, and Ada, who has left one board, has %d", bob, ada)
+		}
+		w.ada.Must("remove_member", in)
+		if got := w.cards(w.bob.ID); got != 0 {
+			t.Errorf("Bob still has %d cards", got)
+		}
+		s.Sound()
+	})
+}
