@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
 )
 
 // Siblings describe a table whose rows are ordered below a parent: lists on a
@@ -133,14 +134,19 @@ func (tx *Tx) rerank(ctx context.Context, s Siblings, parentID string) error {
 	}
 	// (parent, rank) is unique after every statement, so the first pass writes
 	// each rank with a prefix that no rank begins with.
+	changed, records := make([][]any, len(ids)), make([][]any, len(ids))
 	for i, id := range ids {
-		if err := tx.exec(ctx, "UPDATE "+s.Table+" SET rank = $1 WHERE id = $2", "!"+ranks[i], id); err != nil {
-			return fmt.Errorf("rerank: %w", err)
-		}
-		if err := tx.exec(ctx, "INSERT INTO reranks (parent_id, epoch, old_rank, new_rank, at) VALUES ($1, $2, $3, $4, $5)",
-			parentID, epoch+1, old[i], ranks[i], int64(tx.now)); err != nil {
-			return fmt.Errorf("rerank: %w", err)
-		}
+		changed[i] = []any{id, "!" + ranks[i]}
+		records[i] = []any{parentID, epoch + 1, old[i], ranks[i], int64(tx.now)}
+	}
+	if err := sqldb.Batches(changed, func(n int, args []any) error {
+		return tx.exec(ctx, "WITH q (id, rank) AS ("+typedValues(n, "TEXT", "TEXT")+") UPDATE "+s.Table+
+			" SET rank = q.rank FROM q WHERE q.id = "+s.Table+".id", args...)
+	}); err != nil {
+		return fmt.Errorf("rerank: %w", err)
+	}
+	if err := tx.insert(ctx, "reranks (parent_id, epoch, old_rank, new_rank, at)", records); err != nil {
+		return fmt.Errorf("rerank: %w", err)
 	}
 	return tx.exec(ctx, "UPDATE "+s.Table+" SET rank = substr(rank, 2) WHERE "+s.Parent+" = $1", parentID)
 }
