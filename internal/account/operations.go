@@ -115,7 +115,7 @@ func addOwnOperations(r *op.Registry, a *Accounts) {
 	op.Command(r, "delete_account", "DELETE /profile",
 		"Delete the caller's account permanently. The person's content is kept without the name. "+
 			"Fails while a workspace has no other owner. Requires a recent sign-in.",
-		DeleteAccount, op.SignedIn, op.Recent, op.Unkeyed, op.Before(beforeDeleteAccount))
+		DeleteAccount, op.SignedIn, op.Recent, op.Unkeyed, op.InSlices(beforeDeleteAccount))
 	op.Query(r, "list_tokens", "GET /tokens",
 		"List the caller's active API tokens, newest first.", ListTokens, op.SignedIn)
 	op.Command(r, "create_token", "POST /tokens",

@@ -97,6 +97,7 @@ func purgeExpired(ctx context.Context, db *store.DB, holder string, done *Housek
 		{&done.Runs, (*store.Tx).PurgeRuns},
 		{&done.Accounts, (*store.Tx).PurgeAccounts},
 		{&done.Connections, (*store.Tx).PurgeConnections},
+		{&other, (*store.Tx).PurgeNotifications},
 		{&other, (*store.Tx).PurgeRateCounts},
 	} {
 		for began, more := time.Now(), true; more && time.Since(began) < purgeTime; {

@@ -110,7 +110,7 @@ func UpdateLabel(ctx context.Context, tx *store.Tx, in UpdateLabelInput) (board.
 }
 
 // labelSlice is how many cards per transaction lose a deleted label.
-const labelSlice = 200
+const labelSlice = 100
 
 // DeleteLabel deletes a label and removes it from its cards. Each open card
 // changes with its own event.
@@ -142,7 +142,7 @@ func takeManyOff(ctx context.Context, db *store.DB, caller board.Caller, in *Lab
 		}); err != nil || !many {
 			return err
 		}
-		if err := db.Write(ctx, caller, func(tx *store.Tx) error {
+		if _, err := db.WriteSliceFor(ctx, caller, func(tx *store.Tx) error {
 			l, err := tx.Label(ctx, in.LabelID, board.Edit)
 			if err != nil {
 				return err

@@ -100,7 +100,7 @@ func TestDeletingLabelOfManyCardsGoesInSlices(t *testing.T) {
 			t.Errorf("the replay is %s", again.Raw)
 		}
 		slices := s.Column("SELECT details FROM audit WHERE operation = 'delete_label' ORDER BY id")
-		if got := strings.Join(slices, " "); len(slices) != 3 || strings.Count(got, `"events":200`) != 2 ||
+		if got := strings.Join(slices, " "); len(slices) != 5 || strings.Count(got, `"events":100`) != 4 ||
 			!strings.Contains(got, `"events":51`) {
 			t.Errorf("the audit has %s", got)
 		}

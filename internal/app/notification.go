@@ -70,6 +70,31 @@ func MarkAllNotifications(ctx context.Context, tx *store.Tx, in MarkAllNotificat
 	return GetNotificationCount(ctx, tx.View, Nothing{})
 }
 
+// notificationSlice is how many notifications per transaction are marked.
+const notificationSlice = 2000
+
+// markMany marks most of the notifications that MarkAllNotifications is to mark, in
+// separate transactions. Tens of thousands in one transaction would block other writers.
+func markMany(ctx context.Context, db *store.DB, caller board.Caller, in *MarkAllNotificationsInput) error {
+	many := false
+	if err := db.Read(ctx, caller, func(v *store.View) (err error) {
+		many, err = v.HasManyUnread(ctx, notificationSlice)
+		return err
+	}); err != nil {
+		return err
+	}
+	for many {
+		if _, err := db.WriteSliceFor(ctx, caller, func(tx *store.Tx) error {
+			n, err := tx.MarkSomeNotifications(ctx, in.UpTo, notificationSlice)
+			many = n == notificationSlice
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // GetNotificationSettings returns the caller's notification settings.
 func GetNotificationSettings(ctx context.Context, v *store.View, _ Nothing) (board.NotificationSettings, error) {
 	return v.NotificationSettings(ctx)

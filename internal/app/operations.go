@@ -94,11 +94,11 @@ func registerWorkspaces(r *op.Registry) {
 	op.Command(r, "change_member", "PUT /workspaces/{workspaceId}/members/{userId}",
 		"Change a person's role in a workspace. Only owners can change an owner's role. The last owner must "+
 			"stay.",
-		ChangeMember, op.SignedIn, op.Before(unassignChanged))
+		ChangeMember, op.SignedIn, op.InSlices(unassignChanged))
 	op.Command(r, "remove_member", "DELETE /workspaces/{workspaceId}/members/{userId}",
 		"Remove a person from a workspace, or leave it. The person's board roles, assignments and tokens for "+
 			"the workspace are removed. Everything the person created stays.",
-		RemoveMember, op.SignedIn, op.Before(unassignLeaving))
+		RemoveMember, op.SignedIn, op.InSlices(unassignLeaving))
 	op.Command(r, "withdraw_invitation", "DELETE /workspaces/{workspaceId}/invitations/{invitationId}",
 		"Withdraw an invitation. Its link stops working.", WithdrawInvitation, op.Admin)
 }
@@ -153,7 +153,7 @@ func registerBoards(r *op.Registry) {
 	op.Command(r, "save_board_as_template", "POST /boards/{boardId}/template",
 		"Save a board as a template of its workspace. A template keeps features, labels, open lists and, on "+
 			"request, open cards without people and dates. Confidential boards cannot be saved as templates.",
-		SaveBoardAsTemplate, op.Creates)
+		SaveBoardAsTemplate, op.Creates, op.Before(readTemplate))
 	op.Query(r, "list_board_templates", "GET /board-templates",
 		"List the built-in templates and the templates of a workspace.", ListBoardTemplates)
 	op.Long(r, "create_board_from_template", "POST /board-templates/{templateId}/boards",
@@ -173,7 +173,7 @@ func registerBoards(r *op.Registry) {
 	op.Command(r, "remove_board_member", "DELETE /boards/{boardId}/members/{userId}",
 		"Remove a person's role on a board. A person who can no longer see the board is unassigned from its "+
 			"cards.",
-		RemoveBoardMember, op.Admin, op.Before(unassignRemoved))
+		RemoveBoardMember, op.Admin, op.InSlices(unassignRemoved))
 	op.Query(r, "list_board_activity", "GET /boards/{boardId}/activity",
 		"List the activity of a board, or of one of its cards, newest first.", ListBoardActivity)
 	op.Query(r, "list_board_changes", "GET /boards/{boardId}/changes",
@@ -321,7 +321,7 @@ func registerLabels(r *op.Registry) {
 	op.Command(r, "delete_label", "DELETE /labels/{labelId}",
 		"Delete a label and remove it from all cards. Each open card with the label changes and gets its own "+
 			"event.",
-		DeleteLabel, op.Before(takeManyOff))
+		DeleteLabel, op.InSlices(takeManyOff))
 }
 
 func registerSearchAndSavedFilters(r *op.Registry) {
@@ -408,7 +408,7 @@ func registerNotifications(r *op.Registry) {
 	op.Command(r, "mark_notification", "PATCH /notifications/{notificationId}",
 		"Mark a notification as read or unread.", MarkNotification, op.SignedIn)
 	op.Command(r, "mark_all_notifications", "POST /notifications/read",
-		"Mark all notifications up to a given one as read.", MarkAllNotifications, op.SignedIn)
+		"Mark all notifications up to a given one as read.", MarkAllNotifications, op.SignedIn, op.InSlices(markMany))
 	op.Query(r, "get_notification_settings", "GET /notification-settings",
 		"Get the caller's notification settings.", GetNotificationSettings, op.SignedIn)
 	op.Command(r, "set_notification_settings", "PUT /notification-settings",

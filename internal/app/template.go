@@ -15,6 +15,8 @@ type SaveBoardAsTemplateInput struct {
 	Name         *string `json:"name,omitempty" maxLength:"512" doc:"The template's name; the board's own when absent." example:"Product launch"`
 	Description  *string `json:"description,omitempty" maxLength:"16384" doc:"The template's description, in Markdown; the board's own when absent." example:"Everything from the first idea to the day after."`
 	IncludeCards bool    `json:"includeCards,omitempty" doc:"Whether the template includes the open cards; false when absent." example:"true"`
+
+	content *store.EncodedTemplate // read before the transaction; nil if it was not
 }
 
 // SaveBoardAsTemplate saves a board's features, labels, open lists and, on
@@ -27,12 +29,8 @@ func SaveBoardAsTemplate(ctx context.Context, tx *store.Tx, in SaveBoardAsTempla
 	if err != nil {
 		return board.BoardTemplate{}, err
 	}
-	if _, err := tx.Workspace(ctx, b.WorkspaceID, board.CreateBoards); err != nil {
+	if err := mayBecomeTemplate(ctx, tx.View, b); err != nil {
 		return board.BoardTemplate{}, err
-	}
-	if b.Visibility == board.Confidential {
-		return board.BoardTemplate{}, board.Forbidden("A confidential board cannot be saved as a template, because " +
-			"the whole workspace could see it. Copy the board instead.")
 	}
 	if in.Name != nil {
 		if b.Name, err = title("name", *in.Name); err != nil {
@@ -42,9 +40,52 @@ func SaveBoardAsTemplate(ctx context.Context, tx *store.Tx, in SaveBoardAsTempla
 	if in.Description != nil {
 		b.Description = *in.Description
 	}
-	labels, columns, err := partsOf(ctx, tx.View, b.ID)
+	if in.content == nil {
+		if in.content, err = in.encode(ctx, tx.View, b); err != nil {
+			return board.BoardTemplate{}, err
+		}
+	}
+	t := in.content.Outline
+	t.ID, t.WorkspaceID, t.Name, t.Description = tx.NewID("tpl_"), &b.WorkspaceID, b.Name, b.Description
+	return t, tx.InsertTemplate(ctx, b.ID, &t, in.content)
+}
+
+// mayBecomeTemplate returns an error if the caller may not save a board as a template.
+func mayBecomeTemplate(ctx context.Context, v *store.View, b board.Board) error {
+	if _, err := v.Workspace(ctx, b.WorkspaceID, board.CreateBoards); err != nil {
+		return err
+	}
+	if b.Visibility == board.Confidential {
+		return board.Forbidden("A confidential board cannot be saved as a template, because " +
+			"the whole workspace could see it. Copy the board instead.")
+	}
+	return nil
+}
+
+// readTemplate reads the cards of a template before the transaction, because thousands
+// of them would block other writers.
+func readTemplate(ctx context.Context, db *store.DB, caller board.Caller, in *SaveBoardAsTemplateInput) error {
+	if !in.IncludeCards {
+		return nil
+	}
+	return db.Read(ctx, caller, func(v *store.View) error {
+		b, err := v.Board(ctx, in.BoardID, board.Edit)
+		if err != nil {
+			return err
+		}
+		if err := mayBecomeTemplate(ctx, v, b); err != nil {
+			return err
+		}
+		in.content, err = in.encode(ctx, v, b)
+		return err
+	})
+}
+
+// encode reads the content of a template from a board that the view has loaded.
+func (in SaveBoardAsTemplateInput) encode(ctx context.Context, v *store.View, b board.Board) (*store.EncodedTemplate, error) {
+	labels, columns, err := partsOf(ctx, v, b.ID)
 	if err != nil {
-		return board.BoardTemplate{}, err
+		return nil, err
 	}
 	lists := make([]listWithCards, len(columns))
 	for i, l := range columns {
@@ -52,14 +93,11 @@ func SaveBoardAsTemplate(ctx context.Context, tx *store.Tx, in SaveBoardAsTempla
 		if !in.IncludeCards {
 			continue
 		}
-		if lists[i].cards, err = tx.CardsOf(ctx, l.ID, false); err != nil {
-			return board.BoardTemplate{}, err
+		if lists[i].cards, err = v.CardsOf(ctx, l.ID, false); err != nil {
+			return nil, err
 		}
 	}
-	content := templateContent(b.Features, labels, lists)
-	t := content.Outline()
-	t.ID, t.WorkspaceID, t.Name, t.Description = tx.NewID("tpl_"), &b.WorkspaceID, b.Name, b.Description
-	return t, tx.InsertTemplate(ctx, b.ID, &t, content)
+	return store.EncodeTemplate(templateContent(b.Features, labels, lists))
 }
 
 // listWithCards is a list with the cards that a template keeps.

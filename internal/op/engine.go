@@ -148,7 +148,7 @@ func (e *Engine) do(ctx context.Context, c Call) (Answer, error) {
 		err = e.checkOutbound(ctx, in)
 	}
 	if err == nil && c.Operation.before != nil {
-		err = c.Operation.before(ctx, e.db, c.Caller, in)
+		err = e.prepare(ctx, c, in)
 	}
 	switch {
 	case c.Operation.ReadOnly && err == nil:
@@ -159,6 +159,17 @@ func (e *Engine) do(ctx context.Context, c Call) (Answer, error) {
 		return e.write(ctx, c, in)
 	}
 	return e.writeOnce(ctx, c, in, sent, err)
+}
+
+// prepare runs what comes before the transaction of a call.
+func (e *Engine) prepare(ctx context.Context, c Call, in any) error {
+	if c.Operation.sliced && c.Key != "" {
+		used, err := e.db.KeyUsed(ctx, c.Caller, c.Key)
+		if err != nil || used {
+			return err
+		}
+	}
+	return c.Operation.before(ctx, e.db, c.Caller, in)
 }
 
 func (e *Engine) read(ctx context.Context, c Call, in any) (Answer, error) {

@@ -42,6 +42,7 @@ type Operation struct {
 	Output      reflect.Type // type of data, or of its elements if it pages
 	subject     []int        // index of the id in Output
 	before      func(context.Context, *store.DB, board.Caller, any) error
+	sliced      bool // before changes data
 	query       func(context.Context, *store.View, any) (any, error)
 	command     func(context.Context, *store.Tx, any) (any, error)
 	stream      func(context.Context, *store.View, any, io.Writer) error
@@ -134,6 +135,16 @@ func Before[I any](fn func(ctx context.Context, db *store.DB, caller board.Calle
 		o.before = func(ctx context.Context, db *store.DB, caller board.Caller, in any) error {
 			return fn(ctx, db, caller, in.(*I))
 		}
+	})
+}
+
+// InSlices runs fn before the transaction, for the greater part of a command that
+// changes too much for one transaction. Fn checks that the command is allowed. It does
+// not run for an idempotency key that was used before.
+func InSlices[I any](fn func(ctx context.Context, db *store.DB, caller board.Caller, in *I) error) Option {
+	return option(func(o *Operation) {
+		Before(fn).set(o)
+		o.sliced = true
 	})
 }
 

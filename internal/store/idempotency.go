@@ -72,6 +72,17 @@ func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []by
 	return &s, err
 }
 
+// KeyUsed reports whether a response to an idempotency key of the caller is stored.
+func (db *DB) KeyUsed(ctx context.Context, caller board.Caller, key string) (used bool, err error) {
+	err = db.Read(ctx, caller, func(v *View) error {
+		n, err := v.count(ctx, "SELECT count(*) FROM idempotency WHERE user_id = $1 AND key = $2 AND created_at >= $3",
+			caller.KeyOwner(), key, int64(v.now)-KeyLifetime.Milliseconds())
+		used = n > 0
+		return err
+	})
+	return used, err
+}
+
 // Keep stores the response to a reserved key.
 func (tx *Tx) Keep(ctx context.Context, key string, s Stored) (err error) {
 	if s.Sealed {

@@ -113,6 +113,13 @@ func (v *View) Unread(ctx context.Context) (n int, newest string, err error) {
 	return n, newest, err
 }
 
+// HasManyUnread reports whether the caller has more than n unread notifications.
+func (v *View) HasManyUnread(ctx context.Context, n int) (bool, error) {
+	found, err := v.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM notifications WHERE user_id = $1 AND read_at IS NULL LIMIT $2) AS n",
+		v.caller.UserID, n+1)
+	return found > n, err
+}
+
 // MarkNotification marks one of the caller's notifications as read or unread.
 func (tx *Tx) MarkNotification(ctx context.Context, id string, read bool) error {
 	var at board.Instant
@@ -131,6 +138,14 @@ func (tx *Tx) MarkNotifications(ctx context.Context, upTo string) error {
 	tx.notified = append(tx.notified, tx.caller.UserID)
 	return tx.exec(ctx, "UPDATE notifications SET read_at = $1, mail_at = NULL WHERE user_id = $2 AND read_at IS NULL AND ($3 = '' "+
 		"OR id <= $3)", int64(tx.now), tx.caller.UserID, upTo)
+}
+
+// MarkSomeNotifications is MarkNotifications for at most limit notifications. It returns
+// how many it marked.
+func (tx *Tx) MarkSomeNotifications(ctx context.Context, upTo string, limit int) (int64, error) {
+	tx.notified = append(tx.notified, tx.caller.UserID)
+	return tx.affected(ctx, "UPDATE notifications SET read_at = $1, mail_at = NULL WHERE id IN (SELECT id FROM notifications "+
+		"WHERE user_id = $2 AND read_at IS NULL AND ($3 = '' OR id <= $3) ORDER BY id LIMIT $4)", int64(tx.now), tx.caller.UserID, upTo, limit)
 }
 
 // OnNotify sets the function that is called after each commit of this process with

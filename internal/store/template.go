@@ -98,23 +98,36 @@ func (tx *Tx) DeleteTemplate(ctx context.Context, workspaceID, id string) error 
 	return err
 }
 
-// InsertTemplate writes a new template of a board, which a loader has loaded, with
-// its content.
-func (tx *Tx) InsertTemplate(ctx context.Context, boardID string, t *board.BoardTemplate, c board.TemplateContent) error {
+// EncodedTemplate is the content of a new template.
+type EncodedTemplate struct {
+	Outline          board.BoardTemplate
+	content, outline string // JSON
+}
+
+// EncodeTemplate encodes the content of a new template.
+func EncodeTemplate(c board.TemplateContent) (*EncodedTemplate, error) {
+	e := EncodedTemplate{Outline: c.Outline()}
 	content, err := json.Marshal(c)
 	if err != nil {
-		return fmt.Errorf("encode template: %w", err)
+		return nil, fmt.Errorf("encode template: %w", err)
 	}
-	outline, err := json.Marshal(c.Outline())
+	outline, err := json.Marshal(e.Outline)
 	if err != nil {
-		return fmt.Errorf("encode template: %w", err)
+		return nil, fmt.Errorf("encode template: %w", err)
 	}
+	e.content, e.outline = string(content), string(outline)
+	return &e, nil
+}
+
+// InsertTemplate writes a new template of a board, which a loader has loaded, with
+// its content.
+func (tx *Tx) InsertTemplate(ctx context.Context, boardID string, t *board.BoardTemplate, c *EncodedTemplate) error {
 	now := tx.now
-	tx.templates = map[string]int64{tx.On(boardID).OrganizationID: int64(len(content))}
+	tx.templates = map[string]int64{tx.On(boardID).OrganizationID: int64(len(c.content))}
 	t.CreatedAt = &now
 	if err := tx.exec(ctx, "INSERT INTO board_templates (id, workspace_id, name, description, created_at, outline, content) "+
 		"VALUES ($1, $2, $3, $4, $5, $6, $7)",
-		t.ID, *t.WorkspaceID, t.Name, t.Description, int64(now), string(outline), string(content)); err != nil {
+		t.ID, *t.WorkspaceID, t.Name, t.Description, int64(now), c.outline, c.content); err != nil {
 		return fmt.Errorf("insert template: %w", err)
 	}
 	return nil

@@ -57,11 +57,16 @@ func (tx *Tx) InsertUser(ctx context.Context, u *board.User, passwordHash string
 // person wrote stays, without the name.
 func (tx *Tx) DeleteUser(ctx context.Context, userID string) error {
 	tx.regrant(userID)
-	for _, table := range []string{"sessions", "passkeys", "identities", "account_secrets", "notifications",
+	for _, table := range []string{"sessions", "passkeys", "identities", "account_secrets",
 		"notification_settings", "card_watches", "calendar_feeds", "known_devices"} {
 		if err := tx.exec(ctx, "DELETE FROM "+table+" WHERE user_id = $1", userID); err != nil {
 			return err
 		}
+	}
+	// Those that wait to be emailed, and others; housekeeping deletes the rest.
+	if err := tx.exec(ctx, "DELETE FROM notifications WHERE user_id = $1 AND (mail_at IS NOT NULL OR id IN (SELECT id "+
+		"FROM notifications WHERE user_id = $1 LIMIT $2))", userID, notificationsDeleted); err != nil {
+		return err
 	}
 	n, err := tx.affected(ctx, "UPDATE users SET deleted_at = $1, email = NULL, password_hash = NULL, name = 'Deleted user' "+
 		"WHERE id = $2 AND deleted_at IS NULL", int64(tx.now), userID)
@@ -69,6 +74,15 @@ func (tx *Tx) DeleteUser(ctx context.Context, userID string) error {
 		err = board.NotFound()
 	}
 	return err
+}
+
+// notificationsDeleted is the most notifications that are deleted with an account.
+const notificationsDeleted = 2000
+
+// PurgeNotifications deletes notifications of deleted accounts, at most limit.
+func (tx *Tx) PurgeNotifications(ctx context.Context, limit int) (int64, error) {
+	return tx.affected(ctx, "DELETE FROM notifications WHERE id IN (SELECT n.id FROM users u JOIN notifications n ON n.user_id = u.id "+
+		"WHERE u.deleted_at IS NOT NULL LIMIT $1)", limit)
 }
 
 // InsertToken writes a new token by its hash.
