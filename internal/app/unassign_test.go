@@ -167,3 +167,21 @@ func TestRefusedRemovalKeepsAssignees(t *testing.T) {
 		s.Sound()
 	})
 }
+
+// A repeated request with the same key unassigns no one, even if the person has come back.
+func TestReplayedRemovalUnassignsNoOne(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		w := newAssigned(s)
+		in := fields{"workspaceId": w.workspace, "userId": w.bob.ID, "role": "guest"}
+		first := w.ada.Keyed("once", "change_member", in)
+		w.ada.Must("change_member", fields{"workspaceId": w.workspace, "userId": w.bob.ID, "role": "member"})
+		apptest.Change(t, s.DB, "INSERT INTO card_assignees (card_id, user_id, assigned_at) SELECT id, $1, 0 FROM cards", w.bob.ID)
+		if again := w.ada.Keyed("once", "change_member", in); first.Status != 200 || string(again.Raw) != string(first.Raw) {
+			t.Errorf("the responses are %s and %s", first.Raw, again.Raw)
+		}
+		if got := w.cards(w.bob.ID); got != 2*assignedOnBoard {
+			t.Errorf("Bob has %d cards", got)
+		}
+	})
+}
