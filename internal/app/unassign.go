@@ -133,7 +133,7 @@ func unassignRemoved(ctx context.Context, db *store.DB, caller board.Caller, in 
 	})
 }
 
-// unassignChanged unassigns a person from the boards that ChangeMember takes away.
+// unassignChanged unassigns a person from the boards that are lost by ChangeMember.
 func unassignChanged(ctx context.Context, db *store.DB, caller board.Caller, in *ChangeMemberInput) error {
 	if in.Role != board.WorkspaceGuest {
 		return nil

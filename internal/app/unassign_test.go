@@ -152,7 +152,8 @@ func TestRefusedRemovalKeepsAssignees(t *testing.T) {
 		in := fields{"workspaceId": w.workspace, "userId": w.bob.ID}
 		w.ada.Refused(board.CodeForbidden, "remove_member", fields{"workspaceId": w.workspace, "userId": w.ada.ID}) // the last owner
 		w.bob.Refused(board.CodeForbidden, "change_member", fields{"workspaceId": w.workspace, "userId": w.bob.ID, "role": "guest"})
-		w.bob.With(board.ScopeWrite).Refused(board.CodeInsufficientScope, "remove_board_member", fields{"boardId": w.boards[0], "userId": w.bob.ID})
+		w.bob.With(board.ScopeWrite).Refused(board.CodeInsufficientScope, "remove_board_member",
+			fields{"boardId": w.boards[0], "userId": w.bob.ID})
 		w.ada.Must("share_board", fields{"boardId": w.boards[1], "userId": w.bob.ID, "role": "admin"})
 		w.ada.Must("update_board", fields{"boardId": w.boards[1], "visibility": "private"})
 		w.ada.Must("remove_board_member", fields{"boardId": w.boards[1], "userId": w.ada.ID})
