@@ -25,8 +25,10 @@ type RateCount struct {
 
 // CountRates adds the counts of this server to those of all servers, and returns the
 // sums ordered by key. If the stored window has ended at the given time, a new one
-// begins with the end that this server sets; otherwise the stored end applies. The
-// keys must be distinct. CountRates fails if it takes longer than Options.CountTime.
+// begins with the end that this server sets; otherwise the stored end applies. A
+// count that arrives after its window has ended is dropped: it then ends before the
+// stored window begins. The keys must be distinct. CountRates fails if it takes longer
+// than Options.CountTime.
 func (db *DB) CountRates(ctx context.Context, at board.Instant, counted []RateCount) (sums []RateCount, err error) {
 	ctx, cancel := context.WithTimeout(ctx, db.opts.CountTime)
 	defer cancel()
@@ -42,7 +44,8 @@ func (db *DB) CountRates(ctx context.Context, at board.Instant, counted []RateCo
 		sums = nil
 		return sqldb.Batches(rows, func(n int, args []any) error {
 			return tx.each(ctx, "INSERT INTO rate_counts (key, used, ends, at) VALUES "+sqldb.Values(n, 4)+` ON CONFLICT (key) DO UPDATE SET
-				used = CASE WHEN rate_counts.ends > excluded.at THEN rate_counts.used + excluded.used ELSE excluded.used END,
+				used = CASE WHEN rate_counts.ends >= 2 * excluded.ends - excluded.at THEN rate_counts.used
+					WHEN rate_counts.ends > excluded.at THEN rate_counts.used + excluded.used ELSE excluded.used END,
 				ends = CASE WHEN rate_counts.ends > excluded.at THEN rate_counts.ends ELSE excluded.ends END,
 				at = excluded.at RETURNING key, used, ends`, args, func(rows *sql.Rows) error {
 				var c RateCount
