@@ -84,7 +84,7 @@ test('a full list rejects a card, which moves back', async ({ page, world }) => 
   await expect(page.getByRole('region', { name: 'Doing' }).locator('[data-card]')).toHaveCount(1)
 })
 
-test('a board is saved as a template, and a board is created from it', async ({ page }) => {
+test('a board is saved as a template, and a board is created from it', async ({ page, world }) => {
   await menu(page, 'Save as template…')
   const dialog = page.getByRole('dialog', { name: 'Save as template' })
   const name = `Plan ${crypto.randomUUID().slice(0, 6)}`
@@ -94,10 +94,7 @@ test('a board is saved as a template, and a board is created from it', async ({ 
   await dialog.getByRole('button', { name: 'Save template' }).click()
   await expect(page.getByText(`Template “${name}” saved`)).toBeVisible()
   await page.goto('/')
-  await page
-    .getByRole('region', { name: 'a board becomes a template' })
-    .getByRole('button', { name: 'Templates' })
-    .click()
+  await page.getByRole('region', { name: world.workspaceName }).getByRole('button', { name: 'Templates' }).click()
   await page.getByRole('dialog').getByText(name, { exact: true }).click()
   await page.getByRole('button', { name: /^Create/ }).click()
   await expect(page).toHaveURL(/\/boards\/brd_/)
