@@ -189,7 +189,9 @@ func (s *running) handler() (http.Handler, error) {
 	s.hub = live.NewHub(db, s.log)
 	s.stops = append(s.stops, gate.Close, s.accounts.Close, s.hub.Close)
 	s.jobs = job.New(job.Options{DB: db, Holder: s.holder, Draft: app.DraftJob,
-		Lists: job.Lists{Draft: app.DraftListJob, Show: app.ShowListJob, Event: app.EventOfListJob}, Metrics: telemetry.jobs, Log: s.log})
+		Lists:   job.Lists{Draft: app.DraftListJob, Show: app.ShowListJob, Event: app.EventOfListJob},
+		Moves:   job.Moves{Check: app.CheckListMove, Start: app.StartListMove, Continue: app.ContinueListMove},
+		Metrics: telemetry.jobs, Log: s.log})
 	imports := transfer.Importer{DB: db, Jobs: s.jobs, Uploads: transfer.NewUploads(s.spool, 0), Holder: s.holder + ":upload",
 		Log: s.log, Metrics: telemetry.imports}
 	engine := op.NewEngine(db)

@@ -160,7 +160,7 @@ func CopyList(ctx context.Context, tx *store.Tx, in CopyListInput) (board.List, 
 		job, err := startListCopy(ctx, tx, list, at)
 		return board.List{}, &job, err
 	}
-	cards, err := tx.CardsOf(ctx, list.ID, false)
+	cards, err := tx.OpenCardsOf(ctx, list.ID)
 	if err != nil {
 		return list, nil, err
 	}

@@ -24,7 +24,7 @@ func isLargeList(ctx context.Context, v *store.View, l board.List) (bool, error)
 	if l.OpenCards > smallList {
 		return true, nil
 	}
-	n, err := v.ListBytes(ctx, l.ID)
+	n, err := v.OpenListBytes(ctx, l.ID)
 	return n > smallListBytes, err
 }
 

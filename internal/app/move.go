@@ -16,14 +16,6 @@ type MovedCard struct {
 	DroppedAssignees []board.UserRef  `json:"droppedAssignees" doc:"The people who were unassigned because they cannot see the target board."`
 }
 
-// MovedList is a list on its new board, with the labels and assignees that were
-// dropped from its cards.
-type MovedList struct {
-	List             board.List       `json:"list" doc:"The list on the target board."`
-	DroppedLabels    []board.LabelRef `json:"droppedLabels" doc:"The labels that were dropped from cards because the target board has none with the same name and colour."`
-	DroppedAssignees []board.UserRef  `json:"droppedAssignees" doc:"The people who were unassigned from cards because they cannot see the target board."`
-}
-
 // MoveCardToBoardInput is the input of MoveCardToBoard.
 type MoveCardToBoardInput struct {
 	CardInput
@@ -65,7 +57,7 @@ func MoveCardToBoard(ctx context.Context, tx *store.Tx, in MoveCardToBoardInput)
 	if err != nil {
 		return MovedCard{}, err
 	}
-	if err := unassign(ctx, tx, card.ID, d); err != nil {
+	if err := unassign(ctx, tx, cards, d.people); err != nil {
 		return MovedCard{}, err
 	}
 	moved := &cards[0].CardDetail
@@ -76,69 +68,6 @@ func MoveCardToBoard(ctx context.Context, tx *store.Tx, in MoveCardToBoardInput)
 	tx.Emit(card.BoardID, board.CardMovedAway(card.ID, card.ListID, named(tx, list.BoardID)))
 	tx.Emit(list.BoardID, board.CardMovedIn(*moved, after, named(tx, card.BoardID)))
 	return MovedCard{Card: moved.Card, DroppedLabels: d.labels, DroppedAssignees: d.people}, nil
-}
-
-// MoveListToBoardInput is the input of MoveListToBoard.
-type MoveListToBoardInput struct {
-	ListInput
-	BoardID  string         `json:"boardId" maxLength:"64" doc:"The target board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Position board.Position `json:"position,omitzero" doc:"The position on the board; the bottom, which is the right end, when absent."`
-}
-
-// MoveListToBoard moves a list with all its cards, including archived ones, to
-// a position on another board. Each card changes as in MoveCardToBoard. The
-// list's own WIP limit does not prevent the move.
-func MoveListToBoard(ctx context.Context, tx *store.Tx, in MoveListToBoardInput) (MovedList, error) {
-	if err := tx.LockBoardsOf(ctx, in.ListID, in.BoardID); err != nil {
-		return MovedList{}, err
-	}
-	list, err := tx.List(ctx, in.ListID, board.Edit)
-	if err != nil {
-		return MovedList{}, err
-	}
-	if _, err := tx.Board(ctx, in.BoardID, board.Edit); err != nil {
-		return MovedList{}, err
-	}
-	if list.BoardID == in.BoardID {
-		return MovedList{}, board.Invalid("boardId must be another board. Use move_list to move a list on its "+
-			"own board.").In("boardId", board.RuleValue)
-	}
-	if err := takeOut(tx.View, list.BoardID, "boardId"); err != nil {
-		return MovedList{}, err
-	}
-	cards, err := tx.CardsOf(ctx, list.ID, true)
-	if err != nil {
-		return MovedList{}, err
-	}
-	if err := roomForList(tx.View, in.BoardID, list.OpenCards, len(cards)); err != nil {
-		return MovedList{}, err
-	}
-	d, err := refit(ctx, tx, cards, in.BoardID)
-	if err != nil {
-		return MovedList{}, err
-	}
-	if err := unassign(ctx, tx, list.ID, d); err != nil {
-		return MovedList{}, err
-	}
-	from := list.BoardID
-	after, err := tx.MoveListToBoard(ctx, &list, cards, in.BoardID, in.Position)
-	if err != nil {
-		return MovedList{}, err
-	}
-	here, there := named(tx, in.BoardID), named(tx, from)
-	for _, c := range cards {
-		tx.Emit(from, board.CardMovedAway(c.ID, list.ID, here))
-	}
-	tx.Emit(from, board.ListMovedAway(list.ID, here))
-	tx.Emit(in.BoardID, board.ListMovedIn(list, after, there))
-	after = ""
-	for _, c := range cards {
-		tx.Emit(in.BoardID, board.CardMovedIn(c.CardDetail, after, there))
-		if c.ArchivedAt == nil {
-			after = c.ID
-		}
-	}
-	return MovedList{List: list, DroppedLabels: d.labels, DroppedAssignees: d.people}, nil
 }
 
 // takeOut returns an error if content of a confidential board would move to
@@ -281,11 +210,14 @@ func keepAssignees(cards []store.WholeCard, keep func(userID string) bool) []boa
 	return lost
 }
 
-// unassign unassigns people who cannot see the other board from a card, or from
-// the cards of a list.
-func unassign(ctx context.Context, tx *store.Tx, cardOrListID string, d dropped) error {
-	for _, u := range d.people {
-		if err := tx.Unassign(ctx, cardOrListID, u.ID); err != nil {
+// unassign unassigns people from cards.
+func unassign(ctx context.Context, tx *store.Tx, cards []store.WholeCard, people []board.UserRef) error {
+	ids := make([]string, len(cards))
+	for i, c := range cards {
+		ids[i] = c.ID
+	}
+	for _, u := range people {
+		if err := tx.Unassign(ctx, ids, u.ID); err != nil {
 			return err
 		}
 	}

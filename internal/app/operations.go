@@ -236,11 +236,12 @@ func registerLists(r *op.Registry) {
 	op.Command(r, "create_list", "POST /boards/{boardId}/lists", "Create a list on a board.", CreateList, op.Creates)
 	op.Command(r, "update_list", "PATCH /lists/{listId}", "Change a list's name or WIP limit.", UpdateList)
 	op.Command(r, "move_list", "POST /lists/{listId}/move", "Move a list to another position on its board.", MoveList)
-	op.Command(r, "move_list_to_board", "POST /lists/{listId}/move-to-board",
+	op.Long(r, "move_list_to_board", "POST /lists/{listId}/move-to-board",
 		"Move a list with all its cards to another board. Labels are matched by name and colour. The response "+
 			"lists the labels and assignees that had to be dropped. Moving out of a confidential board also "+
-			"requires the scope admin.",
-		MoveListToBoard, op.Destructive)
+			"requires the scope admin. A job moves a large list: its cards leave the board, the list moves, and then "+
+			"the cards enter it. Until then the list cannot be changed.",
+		MoveListToBoard, movedListOfJob, op.Destructive)
 	op.Long(r, "copy_list", "POST /lists/{listId}/copy",
 		"Copy a list with its open cards on the same board. The copied cards are not done. A job makes the copy of a large list.",
 		CopyList, listOfJob, op.Creates)

@@ -93,7 +93,7 @@ func (in SaveBoardAsTemplateInput) encode(ctx context.Context, v *store.View, b 
 		if !in.IncludeCards {
 			continue
 		}
-		if lists[i].cards, err = v.CardsOf(ctx, l.ID, false); err != nil {
+		if lists[i].cards, err = v.OpenCardsOf(ctx, l.ID); err != nil {
 			return nil, err
 		}
 	}

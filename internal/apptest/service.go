@@ -254,7 +254,8 @@ func New(t testing.TB, database string, opts Options) *Service {
 // startJobs runs the jobs of the service until the end of the test.
 func (s *Service) startJobs(log *slog.Logger) {
 	s.Jobs = job.New(job.Options{DB: s.DB, Holder: store.NewID("srv_"), Draft: app.DraftJob,
-		Lists: job.Lists{Draft: app.DraftListJob, Show: app.ShowListJob, Event: app.EventOfListJob}, Log: log})
+		Lists: job.Lists{Draft: app.DraftListJob, Show: app.ShowListJob, Event: app.EventOfListJob},
+		Moves: job.Moves{Check: app.CheckListMove, Start: app.StartListMove, Continue: app.ContinueListMove}, Log: log})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {

@@ -69,11 +69,15 @@ const (
 	// ReasonChangesRemoved is the reason of an invalid_request for changes of a board
 	// that are no longer kept. Reading the board again resolves it.
 	ReasonChangesRemoved Reason = "changes_removed"
+	// ReasonListMoving is the reason of an unavailable error of a change to a list that a
+	// job is moving to another board. It ends with the job.
+	ReasonListMoving Reason = "list_moving"
 )
 
 // Reasons returns all reasons.
 func Reasons() []Reason {
-	return []Reason{ReasonRecentSignIn, ReasonTimeLimit, ReasonTooManyAtOnce, ReasonSpoolFull, ReasonTooSlow, ReasonChangesRemoved}
+	return []Reason{ReasonRecentSignIn, ReasonTimeLimit, ReasonTooManyAtOnce, ReasonSpoolFull, ReasonTooSlow, ReasonChangesRemoved,
+		ReasonListMoving}
 }
 
 // FieldRule is the rule that an invalid field breaks.
@@ -174,6 +178,15 @@ func Unauthenticated() *Fault {
 // Refuse returns a fault with any code.
 func Refuse(code Code, format string, args ...any) *Fault {
 	return &Fault{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// ListMoving returns the error for a change to a list that a job is moving to another
+// board.
+func ListMoving() *Fault {
+	return &Fault{
+		Code: CodeUnavailable, Reason: ReasonListMoving, RetryAfter: 2 * time.Second,
+		Message: "The list is moving to another board. Try again when the move is complete.",
+	}
 }
 
 // InFlight returns the error for a repeated request while the first request

@@ -1,7 +1,8 @@
-// Package job runs long work: imports, and copies of large boards and lists. A job is a row
-// in the database. It runs in slices of a few milliseconds of writing each, with
-// a pause after each, so that nobody waits for it. What it makes is visible when
-// it is complete. If a server dies, another one continues its jobs.
+// Package job runs long work: imports, copies of large boards and lists, and moves of large
+// lists to another board. A job is a row in the database. It runs in slices of a few
+// milliseconds of writing each, with a pause after each, so that nobody waits for it. What
+// it makes is visible when it is complete. If a server stops, another one continues its
+// jobs.
 package job
 
 import (
@@ -44,6 +45,7 @@ type Options struct {
 	Draft func(ctx context.Context, d *store.Draft, j *store.RunningJob) error
 
 	Lists Lists
+	Moves Moves
 
 	Metrics *Metrics // nil for none
 	Log     *slog.Logger
@@ -186,11 +188,11 @@ func (e *Engine) run(ctx context.Context, j *store.RunningJob) {
 	case ctx.Err() != nil:
 		return // Run releases it
 	}
-	if f, ok := board.AsFault(err); ok && f.Code != board.CodeUnavailable {
+	if f, ok := board.AsFault(err); ok && f.Code != board.CodeUnavailable && !j.Moving {
 		fault = f
 	} else {
 		e.o.Log.ErrorContext(ctx, "job failed", "job", j.ID, "kind", j.Kind, "attempt", j.Tries, "error", err)
-		if j.Tries < triesOfJob {
+		if j.Tries < triesOfJob || j.Moving {
 			backoff.Pause(ctx, againAfter)
 			return // its lease ends, and a server claims it again
 		}
@@ -202,8 +204,11 @@ func (e *Engine) run(ctx context.Context, j *store.RunningJob) {
 		if err != nil {
 			return err
 		}
-		if held.Recorded >= 0 { // what it made is visible
+		switch {
+		case held.Recorded >= 0: // what it made is visible
 			return tx.EndJobList(ctx, j.ID, false)
+		case held.Moving:
+			return nil
 		}
 		return tx.FailJob(ctx, j.ID, board.JobError{Code: fault.Code, Message: fault.Message})
 	}); err != nil && !errors.Is(err, store.ErrJobLost) {
@@ -213,10 +218,13 @@ func (e *Engine) run(ctx context.Context, j *store.RunningJob) {
 
 // work drafts what the job makes, writes it and makes it visible.
 func (e *Engine) work(ctx context.Context, j *store.RunningJob) error {
-	if j.Tries > triesOfJob {
+	if j.Tries > triesOfJob && !j.Moving {
 		return fmt.Errorf("stopped its server %d times", triesOfJob)
 	}
-	if j.Kind.MakesList() {
+	switch {
+	case j.Kind == board.JobMoveList:
+		return e.moveList(ctx, j)
+	case j.Kind.MakesList():
 		return e.workOnList(ctx, j)
 	}
 	if j.Parts < 0 {

@@ -87,7 +87,8 @@ func (w *wall) run(holder, id string, sliced func(n int) (stop bool)) board.Job 
 	ctx, cancel := context.WithCancel(w.T.Context())
 	defer cancel()
 	e := job.New(job.Options{DB: w.DB, Holder: holder, Draft: app.DraftJob, Log: slog.New(slog.DiscardHandler),
-		Lists: job.Lists{Draft: app.DraftListJob, Show: app.ShowListJob, Event: app.EventOfListJob}})
+		Lists: job.Lists{Draft: app.DraftListJob, Show: app.ShowListJob, Event: app.EventOfListJob},
+		Moves: job.Moves{Check: app.CheckListMove, Start: app.StartListMove, Continue: app.ContinueListMove}})
 	var mu sync.Mutex // slices of a job and of the sweep end in different goroutines
 	n := 0
 	e.OnSlice(func() {

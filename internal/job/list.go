@@ -20,6 +20,54 @@ type Lists struct {
 	Event func(c store.WholeCard, after string) board.Event
 }
 
+// Moves is what jobs that move a list to another board call.
+type Moves struct {
+	// Check returns an error if the list cannot move.
+	Check func(ctx context.Context, v *store.View, j *store.RunningJob) error
+	// Start locks the list. From then on the job neither fails nor can be cancelled.
+	Start func(ctx context.Context, tx *store.Tx, j *store.RunningJob) error
+	// Continue moves some cards, or the list, and reports whether all have moved.
+	Continue func(ctx context.Context, tx *store.Tx, j *store.RunningJob) (done bool, err error)
+}
+
+// moveList moves a list to another board with its cards, some at a time.
+func (e *Engine) moveList(ctx context.Context, j *store.RunningJob) error {
+	if !j.Moving {
+		if err := e.startMove(ctx, j); err != nil {
+			return fmt.Errorf("start to move list: %w", err)
+		}
+		j.Moving = true
+	}
+	caller := asSystem(j.Caller)
+	caller.Client = "" // the page that started the job does not know these changes yet
+	for done := false; !done; {
+		if err := e.heldFor(ctx, caller, j, func(tx *store.Tx) (err error) {
+			done, err = e.o.Moves.Continue(ctx, tx, j)
+			return err
+		}); err != nil {
+			return fmt.Errorf("move list: %w", err)
+		}
+	}
+	return nil
+}
+
+func (e *Engine) startMove(ctx context.Context, j *store.RunningJob) error {
+	if err := e.o.DB.Stream(ctx, j.Caller, func(v *store.View) error {
+		if err := callerAllowed(ctx, v); err != nil {
+			return err
+		}
+		return e.o.Moves.Check(ctx, v, j)
+	}); err != nil {
+		return err
+	}
+	return e.heldFor(ctx, j.Caller, j, func(tx *store.Tx) error {
+		if err := callerAllowed(ctx, tx.View); err != nil {
+			return err
+		}
+		return e.o.Moves.Start(ctx, tx, j)
+	})
+}
+
 // workOnList drafts the cards of a list, writes them while the list is hidden, makes the
 // list visible, and then writes the entries of the cards to the activity of the board.
 func (e *Engine) workOnList(ctx context.Context, j *store.RunningJob) error {
@@ -40,10 +88,7 @@ func (e *Engine) workOnList(ctx context.Context, j *store.RunningJob) error {
 			return fmt.Errorf("show list: %w", err)
 		}
 	}
-	// The entries have the actor of the caller, who may have lost the right to the board
-	// since the list was made visible.
-	caller := j.Caller
-	caller.System = true
+	caller := asSystem(j.Caller)
 	for n := max(j.Recorded, 0); n < j.Parts; n++ {
 		if err := e.eachPart(ctx, caller, j, n, func(tx *store.Tx, p store.ListPart) error {
 			return tx.RecordListPart(ctx, j.ID, n, p, e.o.Lists.Event)
@@ -52,6 +97,13 @@ func (e *Engine) workOnList(ctx context.Context, j *store.RunningJob) error {
 		}
 	}
 	return e.held(ctx, j, func(tx *store.Tx) error { return tx.EndJobList(ctx, j.ID, true) })
+}
+
+// asSystem returns the caller of a job for what must complete although the caller may have
+// lost the right to it. It is still the actor of the events.
+func asSystem(c board.Caller) board.Caller {
+	c.System = true
+	return c
 }
 
 // draftList stores the parts of a job that makes a list.

@@ -17,7 +17,7 @@ func FaultOf(ctx context.Context, log *slog.Logger, requestID string, err error)
 	f, ok := board.AsFault(err)
 	switch {
 	case ok:
-		if f.Code == board.CodeUnavailable && f.Cause != board.CauseOverload {
+		if f.Code == board.CodeUnavailable && f.Cause != board.CauseOverload && f.Reason != board.ReasonListMoving {
 			log.WarnContext(ctx, "unavailable", "request", requestID, "error", err)
 		}
 		return f

@@ -15,6 +15,7 @@ const jobStarted = http.StatusAccepted
 var startedExample = board.Job{
 	ID: "job_01jb2m3n4p5q6r7s8t9v0w1x2y", Kind: board.JobCopyBoard, State: board.JobRunning,
 	WorkspaceID: "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y", Name: "Launch in May", Done: 1200, Total: 3000, BoardIDs: []string{},
+	DroppedLabels: []board.LabelRef{}, DroppedAssignees: []board.UserRef{},
 	CreatedAt: 1772442000000, StartedAt: new(board.Instant(1772442000250)),
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"cardwall/internal/board"
-	"cardwall/internal/sqldb"
 )
 
 const (
@@ -261,8 +260,5 @@ func (tx *Tx) UnassignSome(ctx context.Context, boardID, userID string, limit in
 	if err != nil {
 		return nil, err
 	}
-	return cards, sqldb.InChunks(cards, func(in string, args []any) error {
-		return tx.exec(ctx, fmt.Sprintf("DELETE FROM card_assignees WHERE card_id IN (%s) AND user_id = $%d", in, len(args)+1),
-			append(args, userID)...)
-	})
+	return cards, tx.Unassign(ctx, cards, userID)
 }

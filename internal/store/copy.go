@@ -41,14 +41,16 @@ func (v *View) OpenCardsAfter(ctx context.Context, listID, rank string, limit in
 	return v.wholeCards(ctx, "c.list_id = $1 AND c.rank > $2 AND "+search.OpenCard+" ORDER BY c.rank, c.id LIMIT $3", listID, rank, limit)
 }
 
-// CardsOf returns the cards of a list in their order, without comments. The list's
-// board must be loaded. Archived cards are included on request.
-func (v *View) CardsOf(ctx context.Context, listID string, archived bool) ([]WholeCard, error) {
-	where := "c.list_id = $1"
-	if !archived {
-		where += " AND " + search.OpenCard
-	}
-	return v.wholeCards(ctx, where+" ORDER BY c.rank, c.id", listID)
+// OpenCardsOf returns the open cards of a list in their order, without comments. The
+// list's board must be loaded.
+func (v *View) OpenCardsOf(ctx context.Context, listID string) ([]WholeCard, error) {
+	return v.wholeCards(ctx, "c.list_id = $1 AND "+search.OpenCard+" ORDER BY c.rank, c.id", listID)
+}
+
+// CardIDs returns the ids of all cards of a list in their order. The list's board must be
+// loaded.
+func (v *View) CardIDs(ctx context.Context, listID string) ([]string, error) {
+	return v.texts(ctx, "SELECT id FROM cards WHERE list_id = $1 ORDER BY rank, id", listID)
 }
 
 func (v *View) wholeCards(ctx context.Context, where string, args ...any) ([]WholeCard, error) {

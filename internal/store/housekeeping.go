@@ -65,14 +65,16 @@ func (db *DB) ReleaseLeases(ctx context.Context, holder string) error {
 }
 
 // ExpiredBoard returns a board that has been in the trash, or whose workspace
-// has been there, for longer than TrashLifetime. It returns "" if there is none.
+// has been there, for longer than TrashLifetime. It returns "" if there is none. A board
+// that a job is moving a list from or to must wait for the job.
 func (v *View) ExpiredBoard(ctx context.Context) (id string, err error) {
 	until := int64(v.now) - TrashLifetime.Milliseconds()
+	const still = " AND NOT EXISTS (SELECT 1 FROM list_moves m WHERE b.id IN (m.from_id, m.to_id))"
 	for _, text := range []string{
 		"SELECT b.id FROM boards b WHERE b.trashed_at IS NOT NULL AND b.trashed_at < $1 AND NOT EXISTS (SELECT 1 FROM job_boards jb " +
-			"WHERE jb.board_id = b.id) ORDER BY b.trashed_at, b.id LIMIT 1",
-		"SELECT b.id FROM workspaces w JOIN boards b ON b.workspace_id = w.id WHERE w.trashed_at IS NOT NULL AND w.trashed_at < $1 " +
-			"ORDER BY b.id LIMIT 1",
+			"WHERE jb.board_id = b.id)" + still + " ORDER BY b.trashed_at, b.id LIMIT 1",
+		"SELECT b.id FROM workspaces w JOIN boards b ON b.workspace_id = w.id WHERE w.trashed_at IS NOT NULL AND w.trashed_at < $1" +
+			still + " ORDER BY b.id LIMIT 1",
 	} {
 		if _, err = v.one(ctx, text, []any{until}, &id); err != nil || id != "" {
 			return id, err

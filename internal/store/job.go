@@ -21,6 +21,9 @@ type jobResult struct {
 	BoardIDs []string            `json:"boardIds"`
 	ListID   *string             `json:"listId,omitempty"`
 	Report   *board.ImportReport `json:"report,omitempty"`
+
+	DroppedLabels    []board.LabelRef `json:"droppedLabels,omitempty"`
+	DroppedAssignees []board.UserRef  `json:"droppedAssignees,omitempty"`
 }
 
 func scanJob(rows *sql.Rows, more ...any) (j board.Job, err error) {
@@ -30,11 +33,12 @@ func scanJob(rows *sql.Rows, more ...any) (j board.Job, err error) {
 	if err := rows.Scan(append(dest, more...)...); err != nil {
 		return j, err
 	}
-	j.BoardIDs = []string{}
+	j.BoardIDs, j.DroppedLabels, j.DroppedAssignees = []string{}, []board.LabelRef{}, []board.UserRef{}
 	if result.Valid && j.State == board.JobDone {
-		r := jobResult{BoardIDs: j.BoardIDs}
+		r := jobResult{BoardIDs: j.BoardIDs, DroppedLabels: j.DroppedLabels, DroppedAssignees: j.DroppedAssignees}
 		err = json.Unmarshal([]byte(result.String), &r)
 		j.BoardIDs, j.ListID, j.Report = r.BoardIDs, r.ListID, r.Report
+		j.DroppedLabels, j.DroppedAssignees = r.DroppedLabels, r.DroppedAssignees
 	}
 	if fault.Valid && err == nil {
 		err = json.Unmarshal([]byte(fault.String), &j.Error)
@@ -109,7 +113,7 @@ func (tx *Tx) InsertJob(ctx context.Context, n NewJob) (j board.Job, err error) 
 		return j, fmt.Errorf("encode input: %w", err)
 	}
 	j = board.Job{ID: tx.NewID("job_"), Kind: n.Kind, State: board.JobQueued, WorkspaceID: n.Workspace.ID, Name: n.Name,
-		BoardIDs: []string{}, CreatedAt: tx.now}
+		BoardIDs: []string{}, DroppedLabels: []board.LabelRef{}, DroppedAssignees: []board.UserRef{}, CreatedAt: tx.now}
 	tx.workspace, tx.queued = n.Workspace.ID, n.Receiver == ""
 	var until board.Instant
 	if n.Receiver != "" {
@@ -159,11 +163,12 @@ func (v *View) RoomForJob(ctx context.Context, w board.Workspace, kind board.Job
 	return nil
 }
 
-// CancelJob cancels a job of the caller. A job that has ended stays as it is, and so
-// does one whose result is visible.
+// CancelJob cancels a job of the caller. It does not change a job that has ended, whose
+// result is visible, or that is moving a list.
 func (tx *Tx) CancelJob(ctx context.Context, id string) (board.Job, error) {
 	if err := tx.exec(ctx, "UPDATE jobs SET state = $4, ended_at = $5, holder = '' WHERE id IN (SELECT j.id FROM jobs j WHERE "+ownJob+
-		" AND j.id = $3) AND ended_at IS NULL AND NOT EXISTS (SELECT 1 FROM pending_activity p WHERE p.job_id = jobs.id)",
+		" AND j.id = $3) AND ended_at IS NULL AND NOT EXISTS (SELECT 1 FROM pending_activity p WHERE p.job_id = jobs.id) "+
+		"AND NOT EXISTS (SELECT 1 FROM list_moves m WHERE m.job_id = jobs.id)",
 		tx.caller.UserID, tx.caller.WorkspaceID, id, string(board.JobCancelled), int64(tx.now)); err != nil {
 		return board.Job{}, err
 	}
@@ -180,6 +185,7 @@ type RunningJob struct {
 	Parts    int    // number of all parts; -1 if they are not stored yet
 	Written  int    // number of parts that were written
 	Recorded int    // number of parts whose entries are in the activity; -1 until what the job makes is visible
+	Moving   bool   // whether it is moving a list, so that it can neither fail nor be cancelled
 	Tries    int    // how often the job was claimed
 }
 
@@ -235,10 +241,11 @@ func (db *DB) ClaimJob(ctx context.Context, holder, only string, length time.Dur
 func (v *View) runningJob(ctx context.Context, id string) (*RunningJob, error) {
 	r := &RunningJob{}
 	err := v.each(ctx, "SELECT "+jobColumns+", j.caller, j.input, COALESCE(j.parts, -1), j.written, "+
-		"COALESCE((SELECT p.written FROM pending_activity p WHERE p.job_id = j.id), -1), j.tries FROM jobs j WHERE j.id = $1",
+		"COALESCE((SELECT p.written FROM pending_activity p WHERE p.job_id = j.id), -1), "+
+		"EXISTS (SELECT 1 FROM list_moves m WHERE m.job_id = j.id), j.tries FROM jobs j WHERE j.id = $1",
 		[]any{id}, func(rows *sql.Rows) (err error) {
 			var caller string
-			if r.Job, err = scanJob(rows, &caller, &r.Input, &r.Parts, &r.Written, &r.Recorded, &r.Tries); err != nil {
+			if r.Job, err = scanJob(rows, &caller, &r.Input, &r.Parts, &r.Written, &r.Recorded, &r.Moving, &r.Tries); err != nil {
 				return err
 			}
 			var c jobCaller
@@ -345,20 +352,13 @@ func (tx *Tx) FinishJob(ctx context.Context, id string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var result sql.NullString
-	if _, err := tx.one(ctx, "SELECT result FROM jobs WHERE id = $1", []any{id}, &result); err != nil {
+	r, err := tx.jobResult(ctx, id)
+	if err != nil {
 		return nil, err
 	}
-	var r jobResult
-	if result.Valid {
-		if err := json.Unmarshal([]byte(result.String), &r); err != nil {
-			return nil, fmt.Errorf("decode result of %s: %w", id, err)
-		}
-	}
 	r.BoardIDs = boards
-	text, err := json.Marshal(r, json.Deterministic(true))
-	if err != nil {
-		return nil, fmt.Errorf("encode result: %w", err)
+	if err := tx.setJobResult(ctx, id, r); err != nil {
+		return nil, err
 	}
 	for _, step := range []struct {
 		text string
@@ -366,8 +366,8 @@ func (tx *Tx) FinishJob(ctx context.Context, id string) ([]string, error) {
 	}{
 		{"UPDATE boards SET trashed_at = NULL WHERE id IN (SELECT board_id FROM job_boards WHERE job_id = $1)", []any{id}},
 		{"DELETE FROM job_boards WHERE job_id = $1", []any{id}},
-		{"UPDATE jobs SET state = $1, result = $2, done = total, holder = '', ended_at = $3 WHERE id = $4",
-			[]any{string(board.JobDone), string(text), int64(tx.now), id}},
+		{"UPDATE jobs SET state = $1, done = total, holder = '', ended_at = $2 WHERE id = $3",
+			[]any{string(board.JobDone), int64(tx.now), id}},
 	} {
 		if err := tx.exec(ctx, step.text, step.args...); err != nil {
 			return nil, fmt.Errorf("finish job: %w", err)

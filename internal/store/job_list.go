@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
@@ -54,11 +53,22 @@ func (tx *Tx) InsertHiddenList(ctx context.Context, jobID string, l *board.List,
 	return tx.exec(ctx, "INSERT INTO job_lists (list_id, job_id, board_id) VALUES ($1, $2, $3)", l.ID, jobID, l.BoardID)
 }
 
-// ListBytes returns what the open cards of a list, whose board must be loaded, count as
+// OpenListBytes returns what the open cards of a list, whose board must be loaded, count as
 // storage.
-func (v *View) ListBytes(ctx context.Context, listID string) (n board.Bytes, err error) {
+func (v *View) OpenListBytes(ctx context.Context, listID string) (n board.Bytes, err error) {
 	_, err = v.one(ctx, "SELECT "+cardBytes("c.list_id = $1 AND c.archived_at IS NULL"), []any{listID}, &n)
 	return n, err
+}
+
+// ListBytes is OpenListBytes for all cards.
+func (v *View) ListBytes(ctx context.Context, listID string) (n board.Bytes, err error) {
+	_, err = v.one(ctx, "SELECT "+cardBytes("c.list_id = $1"), []any{listID}, &n)
+	return n, err
+}
+
+// CountCards returns the number of all cards of a list, whose board must be loaded.
+func (v *View) CountCards(ctx context.Context, listID string) (int, error) {
+	return v.count(ctx, "SELECT count(*) FROM cards WHERE list_id = $1", listID)
 }
 
 // jobList is a list that a job makes.
@@ -204,12 +214,9 @@ func (tx *Tx) ShowJobList(ctx context.Context, jobID string) (l board.List, afte
 	if err := tx.exec(ctx, "DELETE FROM job_lists WHERE job_id = $1", jobID); err != nil {
 		return l, "", err
 	}
-	if err := tx.each(ctx, "SELECT "+listFields+"0 FROM lists l WHERE l.id = $1", []any{made.id}, func(rows *sql.Rows) error {
-		return rows.Scan(listDest(&l)...)
-	}); err != nil {
+	if l, err = tx.listOfJob(ctx, made.id); err != nil {
 		return l, "", err
 	}
-	tx.loadedRecord(l.ID, l.BoardID, l.Name)
 	l.ArchivedAt, l.OpenCards = nil, made.cards
 	a := tx.On(l.BoardID)
 	a.OpenLists++

@@ -19,7 +19,9 @@ const (
 	listColumns = listFields + listCount
 	listFrom    = " FROM lists l JOIN boards b ON b.id = l.board_id" + accessJoins + "WHERE l.id = $1 AND " + search.ShownList
 	listLoad    = "SELECT " + accessColumns + ", " + listColumns + listFrom
-	listTarget  = "SELECT " + accessColumns + ", " + listFields + listTargetCount + listFrom
+	listMoving  = ", EXISTS (SELECT 1 FROM list_moves m WHERE m.list_id = l.id)"
+	listChange  = "SELECT " + accessColumns + ", " + listColumns + listMoving + listFrom
+	listTarget  = "SELECT " + accessColumns + ", " + listFields + listTargetCount + listMoving + listFrom
 	listLock    = "SELECT b.id FROM boards b JOIN lists l ON l.board_id = b.id WHERE l.id = $1 FOR UPDATE OF b"
 )
 
@@ -34,10 +36,10 @@ func (v *View) List(ctx context.Context, id string, need board.Capability) (boar
 	return l, err
 }
 
-// List locks the list's board and loads the list for a change. It refuses an
-// archived list unless the capability is board.Unarchive.
+// List locks the list's board and loads the list for a change. It refuses a list that a
+// job is moving, and an archived list unless the capability is board.Unarchive.
 func (tx *Tx) List(ctx context.Context, id string, need board.Capability) (board.List, error) {
-	return tx.list(ctx, listLoad, id, need)
+	return tx.list(ctx, listChange, id, need)
 }
 
 // TargetList is List for a list that receives a card. It counts the open cards
@@ -47,11 +49,17 @@ func (tx *Tx) TargetList(ctx context.Context, id string, need board.Capability) 
 }
 
 func (tx *Tx) list(ctx context.Context, text, id string, need board.Capability) (board.List, error) {
-	var l board.List
+	var (
+		l      board.List
+		moving bool
+	)
 	if err := tx.lock(ctx, listLock, id); err != nil {
 		return l, err
 	}
-	err := tx.authorized(ctx, need, text, id, listDest(&l)...)
+	err := tx.authorized(ctx, need, text, id, append(listDest(&l), &moving)...)
+	if err == nil && moving {
+		err = board.ListMoving()
+	}
 	if err == nil && l.ArchivedAt != nil && need != board.Unarchive {
 		err = board.Refuse(board.CodeArchived, "The list is archived. Restore it first.")
 	}

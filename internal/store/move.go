@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"cardwall/internal/board"
+	"cardwall/internal/sqldb"
 )
 
 // MoveCardToBoard moves a card to a position in a list of another board and returns
@@ -31,47 +32,55 @@ func (tx *Tx) MoveCardToBoard(ctx context.Context, c *board.Card, to board.List,
 		c.BoardID, c.Number, c.ListID, c.Rank, int64(tx.now), c.ID); err != nil {
 		return "", fmt.Errorf("move card: %w", err)
 	}
-	if err := tx.exec(ctx, "DELETE FROM card_labels WHERE card_id = $1", c.ID); err != nil {
-		return "", fmt.Errorf("move card: %w", err)
-	}
-	if err := tx.insert(ctx, "card_labels (card_id, label_id)", labelRows([]WholeCard{{CardDetail: board.CardDetail{Card: *c}}})); err != nil {
-		return "", fmt.Errorf("move card: %w", err)
+	if err := tx.ReplaceLabels(ctx, []WholeCard{{CardDetail: board.CardDetail{Card: *c}}}); err != nil {
+		return "", err
 	}
 	return p.after, tx.UpdateCard(ctx, c)
 }
 
-// MoveListToBoard moves a list with all its cards to a position on another board
-// and returns the open list before it. Cards must be all cards of the list in
-// their order, prepared as for MoveCardToBoard.
-func (tx *Tx) MoveListToBoard(ctx context.Context, l *board.List, cards []WholeCard, boardID string,
-	at board.Position) (after string, err error) {
+// MoveListToBoard moves a list without its cards to a position on another board, and
+// returns the open list before it. Both boards must be loaded. MoveCardsToBoard moves the
+// cards.
+func (tx *Tx) MoveListToBoard(ctx context.Context, l *board.List, boardID string, at board.Position) (after string, err error) {
 	p, err := tx.findPosition(ctx, listSiblings(), boardID, "", "", at)
 	if err != nil {
 		return "", err
 	}
-	from, target := tx.On(l.BoardID), tx.On(boardID)
-	if err := tx.moveBytes(ctx, l.BoardID, boardID, "c.list_id = $1", l.ID); err != nil {
-		return "", err
-	}
 	tx.grow(l.BoardID, -sizeOf(l.Name), 0)
 	tx.grow(boardID, sizeOf(l.Name), 0)
+	tx.On(l.BoardID).OpenLists--
+	tx.On(boardID).OpenLists++
 	l.BoardID, l.Rank, l.UpdatedAt = boardID, p.rank, tx.now
-	from.OpenLists--
-	target.OpenLists++
 	if err := tx.exec(ctx, "UPDATE lists SET board_id = $1, rank = $2, updated_at = $3 WHERE id = $4", l.BoardID, l.Rank,
 		int64(tx.now), l.ID); err != nil {
 		return "", fmt.Errorf("move list: %w", err)
 	}
-	if err := tx.exec(ctx, `UPDATE cards SET board_id = $1, updated_at = $2, number = n.number
-		FROM (SELECT id, CAST($3 AS BIGINT) - 1 + row_number() OVER (ORDER BY rank, id) AS number FROM cards WHERE list_id = $4) AS n
-		WHERE n.id = cards.id`,
-		boardID, int64(tx.now), target.NextNumber, l.ID); err != nil {
-		return "", fmt.Errorf("move cards: %w", err)
-	}
-	for i := range cards {
-		c := &cards[i]
-		c.BoardID, c.Number, c.UpdatedAt = boardID, target.NextNumber, tx.now
-		target.NextNumber++
+	return p.after, nil
+}
+
+// MoveCardsToBoard moves cards, given in their order, from a board to a list of another
+// one, in which they keep their ranks. Both boards must be loaded. It returns the cards as
+// they are there, but with the labels and assignees that they had. The caller must call
+// ReplaceLabels for them.
+func (tx *Tx) MoveCardsToBoard(ctx context.Context, fromID string, ids []string, to board.List) (cards []WholeCard, err error) {
+	from, target := tx.On(fromID), tx.On(to.BoardID)
+	err = sqldb.InChunks(ids, func(in string, args []any) error {
+		if err := tx.moveBytes(ctx, fromID, to.BoardID, "c.id IN ("+in+")", args...); err != nil {
+			return err
+		}
+		a := sqldb.Args(args)
+		if err := tx.exec(ctx, "UPDATE cards SET board_id = "+a.Add(to.BoardID)+", list_id = "+a.Add(to.ID)+", updated_at = "+
+			a.Add(int64(tx.now))+", number = n.number FROM (SELECT id, CAST("+a.Add(target.NextNumber)+" AS BIGINT) - 1 + "+
+			"row_number() OVER (ORDER BY rank, id) AS number FROM cards WHERE id IN ("+in+")) AS n WHERE n.id = cards.id",
+			a...); err != nil {
+			return fmt.Errorf("move cards: %w", err)
+		}
+		some, err := tx.wholeCards(ctx, "c.id IN ("+in+") ORDER BY c.rank, c.id", args...)
+		target.NextNumber += len(some)
+		cards = append(cards, some...)
+		return err
+	})
+	for _, c := range cards {
 		from.AllCards--
 		target.AllCards++
 		if c.ArchivedAt == nil {
@@ -79,27 +88,34 @@ func (tx *Tx) MoveListToBoard(ctx context.Context, l *board.List, cards []WholeC
 			target.OpenCards++
 		}
 	}
-	if err := tx.exec(ctx, "DELETE FROM card_labels WHERE card_id IN (SELECT id FROM cards WHERE list_id = $1)", l.ID); err != nil {
-		return "", fmt.Errorf("move labels: %w", err)
-	}
-	if err := tx.insert(ctx, "card_labels (card_id, label_id)", labelRows(cards)); err != nil {
-		return "", fmt.Errorf("move labels: %w", err)
-	}
-	return p.after, nil
+	return cards, err
 }
 
-func labelRows(cards []WholeCard) (rows [][]any) {
-	for _, c := range cards {
+// ReplaceLabels replaces the labels of cards by those that they are given with.
+func (tx *Tx) ReplaceLabels(ctx context.Context, cards []WholeCard) error {
+	ids := make([]string, len(cards))
+	var rows [][]any
+	for i, c := range cards {
+		ids[i] = c.ID
 		for _, l := range c.Labels {
 			rows = append(rows, []any{c.ID, l.ID})
 		}
 	}
-	return rows
+	if err := sqldb.InChunks(ids, func(in string, args []any) error {
+		return tx.exec(ctx, "DELETE FROM card_labels WHERE card_id IN ("+in+")", args...)
+	}); err != nil {
+		return fmt.Errorf("replace labels: %w", err)
+	}
+	if err := tx.insert(ctx, "card_labels (card_id, label_id)", rows); err != nil {
+		return fmt.Errorf("replace labels: %w", err)
+	}
+	return nil
 }
 
-// Unassign removes a person from the assignees of a card, or of all cards of a
-// list.
-func (tx *Tx) Unassign(ctx context.Context, cardOrListID, userID string) error {
-	return tx.exec(ctx, "DELETE FROM card_assignees WHERE user_id = $1 AND (card_id = $2 OR card_id IN (SELECT id FROM cards "+
-		"WHERE list_id = $2))", userID, cardOrListID)
+// Unassign removes a person from the assignees of cards.
+func (tx *Tx) Unassign(ctx context.Context, cardIDs []string, userID string) error {
+	return sqldb.InChunks(cardIDs, func(in string, args []any) error {
+		a := sqldb.Args(args)
+		return tx.exec(ctx, "DELETE FROM card_assignees WHERE card_id IN ("+in+") AND user_id = "+a.Add(userID), a...)
+	})
 }

@@ -71,10 +71,10 @@ func (tx *Tx) grow(boardID string, text, activity int64) {
 	tx.grown[boardID] = growth{g.text + text, g.activity + activity}
 }
 
-// moveBytes counts cards on another board. The condition selects them as c, with $1.
-func (tx *Tx) moveBytes(ctx context.Context, from, to, condition, id string) error {
+// moveBytes counts cards on another board. The condition selects them as c.
+func (tx *Tx) moveBytes(ctx context.Context, from, to, condition string, args ...any) error {
 	var n int64
-	if _, err := tx.one(ctx, "SELECT "+cardBytes(condition), []any{id}, &n); err != nil {
+	if _, err := tx.one(ctx, "SELECT "+cardBytes(condition), args, &n); err != nil {
 		return fmt.Errorf("count storage: %w", err)
 	}
 	tx.grow(from, -n, 0)

@@ -2487,7 +2487,7 @@ export interface components {
                  * @description Distinguishes errors with the same code that a program handles differently. Absent for most errors.
                  * @enum {string}
                  */
-                reason?: "recent_sign_in_required" | "time_limit" | "too_many_at_once" | "spool_full" | "too_slow" | "changes_removed";
+                reason?: "recent_sign_in_required" | "time_limit" | "too_many_at_once" | "spool_full" | "too_slow" | "changes_removed" | "list_moving";
             };
         };
         Features: {

@@ -875,7 +875,7 @@ export interface paths {
         put?: never;
         /**
          * Move a list with all its cards to another board
-         * @description Move a list with all its cards to another board. Labels are matched by name and colour. The response lists the labels and assignees that had to be dropped. Moving out of a confidential board also requires the scope admin.
+         * @description Move a list with all its cards to another board. Labels are matched by name and colour. The response lists the labels and assignees that had to be dropped. Moving out of a confidential board also requires the scope admin. A job moves a large list: its cards leave the board, the list moves, and then the cards enter it. Until then the list cannot be changed.
          */
         post: operations["move_list_to_board"];
         delete?: never;
@@ -3501,7 +3501,7 @@ export interface components {
                  * @description Distinguishes errors with the same code that a program handles differently. Absent for most errors.
                  * @enum {string}
                  */
-                reason?: "recent_sign_in_required" | "time_limit" | "too_many_at_once" | "spool_full" | "too_slow" | "changes_removed";
+                reason?: "recent_sign_in_required" | "time_limit" | "too_many_at_once" | "spool_full" | "too_slow" | "changes_removed" | "list_moving";
             };
         };
         Features: {
@@ -3765,6 +3765,10 @@ export interface components {
              * @example 1200
              */
             done: number;
+            /** @description The people who were unassigned from cards because they cannot see the other board; empty until the job is done. */
+            droppedAssignees: components["schemas"]["UserRef"][];
+            /** @description The labels that cards lost because they moved to another board; empty until the job is done. */
+            droppedLabels: components["schemas"]["LabelRef"][];
             /**
              * Format: date-time
              * @description When it reached its final state; null until then.
@@ -3779,17 +3783,17 @@ export interface components {
              */
             id: string;
             /**
-             * @description What it does: import_board, copy_board, create_board_from_template or copy_list. The list may grow.
+             * @description What it does: import_board, copy_board, create_board_from_template, copy_list or move_list_to_board. More kinds may be added.
              * @example copy_board
              */
             kind: string;
             /**
-             * @description The list that it made; null until it is done, and for a job that makes boards.
+             * @description The list that it made or moved; null until it is done, and for a job that makes boards.
              * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             listId: string | null;
             /**
-             * @description The name of the board or list that it makes, or of the first board of an import.
+             * @description The name of the board or list that it makes or moves, or of the first board of an import.
              * @example Launch in May
              */
             name: string;
@@ -5526,6 +5530,8 @@ export interface operations {
                      *         "boardIds": [],
                      *         "listId": null,
                      *         "report": null,
+                     *         "droppedLabels": [],
+                     *         "droppedAssignees": [],
                      *         "error": null,
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "startedAt": "2026-03-02T09:00:00.250Z",
@@ -6861,6 +6867,8 @@ export interface operations {
                      *         "boardIds": [],
                      *         "listId": null,
                      *         "report": null,
+                     *         "droppedLabels": [],
+                     *         "droppedAssignees": [],
                      *         "error": null,
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "startedAt": "2026-03-02T09:00:00.250Z",
@@ -10264,6 +10272,8 @@ export interface operations {
                      *         "boardIds": [],
                      *         "listId": null,
                      *         "report": null,
+                     *         "droppedLabels": [],
+                     *         "droppedAssignees": [],
                      *         "error": null,
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "startedAt": null,
@@ -10325,6 +10335,8 @@ export interface operations {
                      *         "boardIds": [],
                      *         "listId": null,
                      *         "report": null,
+                     *         "droppedLabels": [],
+                     *         "droppedAssignees": [],
                      *         "error": null,
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "startedAt": null,
@@ -10744,6 +10756,8 @@ export interface operations {
                      *         "boardIds": [],
                      *         "listId": null,
                      *         "report": null,
+                     *         "droppedLabels": [],
+                     *         "droppedAssignees": [],
                      *         "error": null,
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "startedAt": "2026-03-02T09:00:00.250Z",
@@ -10918,6 +10932,44 @@ export interface operations {
                          */
                         boardVersion?: number;
                         data: components["schemas"]["MovedList"];
+                    };
+                };
+            };
+            /** @description A job that has not ended within two seconds. get_job returns its state. */
+            202: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Resource": components["headers"]["X-RateLimit-Resource"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "job_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "kind": "copy_board",
+                     *         "state": "running",
+                     *         "workspaceId": "wsp_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "name": "Launch in May",
+                     *         "done": 1200,
+                     *         "total": 3000,
+                     *         "boardIds": [],
+                     *         "listId": null,
+                     *         "report": null,
+                     *         "droppedLabels": [],
+                     *         "droppedAssignees": [],
+                     *         "error": null,
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "startedAt": "2026-03-02T09:00:00.250Z",
+                     *         "endedAt": null
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Job"];
                     };
                 };
             };
@@ -13483,6 +13535,8 @@ export interface operations {
                      *           "boardIds": [],
                      *           "listId": null,
                      *           "report": null,
+                     *           "droppedLabels": [],
+                     *           "droppedAssignees": [],
                      *           "error": null,
                      *           "createdAt": "2026-03-02T09:00:00.000Z",
                      *           "startedAt": null,
@@ -13499,6 +13553,8 @@ export interface operations {
                      *           "boardIds": [],
                      *           "listId": null,
                      *           "report": null,
+                     *           "droppedLabels": [],
+                     *           "droppedAssignees": [],
                      *           "error": null,
                      *           "createdAt": "2026-03-02T09:00:00.000Z",
                      *           "startedAt": null,

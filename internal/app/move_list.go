@@ -1,0 +1,249 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// A list may move to another board in one transaction up to these sizes.
+const (
+	smallMove      = 200       // cards, including archived ones
+	smallMoveBytes = 768 << 10 // of them with everything on them, as storage counts
+)
+
+// What a job that moves a list does in one transaction.
+const (
+	cardsLeaving  = 100
+	cardsEntering = 50 // with labels, assignees and, in another workspace, their words for the search
+)
+
+// MovedList is a list on its new board, with the labels and assignees that were
+// dropped from its cards.
+type MovedList struct {
+	List             board.List       `json:"list" doc:"The list on the target board."`
+	DroppedLabels    []board.LabelRef `json:"droppedLabels" doc:"The labels that were dropped from cards because the target board has none with the same name and colour."`
+	DroppedAssignees []board.UserRef  `json:"droppedAssignees" doc:"The people who were unassigned from cards because they cannot see the target board."`
+}
+
+// MoveListToBoardInput is the input of MoveListToBoard.
+type MoveListToBoardInput struct {
+	ListInput
+	BoardID  string         `json:"boardId" maxLength:"64" doc:"The target board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Position board.Position `json:"position,omitzero" doc:"The position on the board; the bottom, which is the right end, when absent."`
+}
+
+// MoveListToBoard moves a list with all its cards, including archived ones, to
+// a position on another board. Each card changes as in MoveCardToBoard. The
+// list's own WIP limit does not prevent the move. A job moves a large list.
+func MoveListToBoard(ctx context.Context, tx *store.Tx, in MoveListToBoardInput) (MovedList, *board.Job, error) {
+	list, large, err := listToMove(ctx, tx, in)
+	if err != nil {
+		return MovedList{}, nil, err
+	}
+	if large {
+		w, err := tx.Workspace(ctx, tx.On(in.BoardID).WorkspaceID, board.ViewWorkspace)
+		if err != nil {
+			return MovedList{}, nil, err
+		}
+		job, err := tx.InsertJob(ctx, store.NewJob{Kind: board.JobMoveList, Workspace: w, Name: list.Name, Input: in})
+		return MovedList{}, &job, err
+	}
+	from := list.BoardID
+	ids, err := tx.CardIDs(ctx, list.ID)
+	if err != nil {
+		return MovedList{}, nil, err
+	}
+	after, err := tx.MoveListToBoard(ctx, &list, in.BoardID, in.Position)
+	if err != nil {
+		return MovedList{}, nil, err
+	}
+	cards, err := tx.MoveCardsToBoard(ctx, from, ids, list)
+	if err != nil {
+		return MovedList{}, nil, err
+	}
+	d, err := refitMoved(ctx, tx, cards, in.BoardID)
+	if err != nil {
+		return MovedList{}, nil, err
+	}
+	emitLeft(tx, from, in.BoardID, list.ID, ids)
+	emitListMoved(tx, from, list, after)
+	emitEntered(tx, from, list, cards, "")
+	return MovedList{List: list, DroppedLabels: d.labels, DroppedAssignees: d.people}, nil, nil
+}
+
+// listToMove loads a list that the caller may move to another board, which has room for
+// it. It reports whether a job must move the list.
+func listToMove(ctx context.Context, tx *store.Tx, in MoveListToBoardInput) (list board.List, large bool, err error) {
+	if err := tx.LockBoardsOf(ctx, in.ListID, in.BoardID); err != nil {
+		return list, false, err
+	}
+	if list, err = tx.List(ctx, in.ListID, board.Edit); err != nil {
+		return list, false, err
+	}
+	if _, err := tx.Board(ctx, in.BoardID, board.Edit); err != nil {
+		return list, false, err
+	}
+	if list.BoardID == in.BoardID {
+		return list, false, board.Invalid("boardId must be another board. Use move_list to move a list on its "+
+			"own board.").In("boardId", board.RuleValue)
+	}
+	if err := takeOut(tx.View, list.BoardID, "boardId"); err != nil {
+		return list, false, err
+	}
+	cards, err := tx.CountCards(ctx, list.ID)
+	if err != nil {
+		return list, false, err
+	}
+	if err := roomForList(tx.View, in.BoardID, list.OpenCards, cards); err != nil || cards > smallMove {
+		return list, true, err
+	}
+	bytes, err := tx.ListBytes(ctx, list.ID)
+	return list, bytes > smallMoveBytes, err
+}
+
+// refitMoved gives cards that have moved to a board its labels, and unassigns people who
+// cannot see it.
+func refitMoved(ctx context.Context, tx *store.Tx, cards []store.WholeCard, boardID string) (d dropped, err error) {
+	if d, err = refit(ctx, tx, cards, boardID); err != nil {
+		return d, err
+	}
+	if err := unassign(ctx, tx, cards, d.people); err != nil {
+		return d, err
+	}
+	return d, tx.ReplaceLabels(ctx, cards)
+}
+
+// emitLeft emits the events of cards of a list that have left their board.
+func emitLeft(tx *store.Tx, from, to, listID string, cardIDs []string) {
+	for _, id := range cardIDs {
+		tx.Emit(from, board.CardMovedAway(id, listID, named(tx, to)))
+	}
+}
+
+// emitListMoved emits the events of a list that has moved from a board, to a place after
+// another list.
+func emitListMoved(tx *store.Tx, from string, l board.List, after string) {
+	tx.Emit(from, board.ListMovedAway(l.ID, named(tx, l.BoardID)))
+	tx.Emit(l.BoardID, board.ListMovedIn(l, after, named(tx, from)))
+}
+
+// emitEntered emits the events of cards that have entered a list from another board, below
+// a card.
+func emitEntered(tx *store.Tx, from string, l board.List, cards []store.WholeCard, after string) {
+	for _, c := range cards {
+		tx.Emit(l.BoardID, board.CardMovedIn(c.CardDetail, after, named(tx, from)))
+		if c.ArchivedAt == nil {
+			after = c.ID
+		}
+	}
+}
+
+// movedListOfJob returns the list that a finished job has moved.
+func movedListOfJob(ctx context.Context, v *store.View, j board.Job) (MovedList, error) {
+	list, err := listOfJob(ctx, v, j)
+	return MovedList{List: list, DroppedLabels: j.DroppedLabels, DroppedAssignees: j.DroppedAssignees}, err
+}
+
+// CheckListMove returns an error if the organization of the other board has no room for
+// the list that a job is to move. The sum over a long list takes too long for a write.
+func CheckListMove(ctx context.Context, v *store.View, j *store.RunningJob) error {
+	in, err := listMoveOf(j)
+	if err != nil {
+		return err
+	}
+	list, err := v.List(ctx, in.ListID, board.Edit)
+	if err != nil {
+		return err
+	}
+	if _, err := v.Board(ctx, in.BoardID, board.Edit); err != nil {
+		return err
+	}
+	target := v.On(in.BoardID).OrganizationID
+	if v.On(list.BoardID).OrganizationID == target {
+		return nil
+	}
+	bytes, err := v.ListBytes(ctx, list.ID)
+	if err != nil {
+		return err
+	}
+	return v.CheckStorage(ctx, target, bytes)
+}
+
+// StartListMove starts the move of the list of a job. It checks again what the caller may
+// do.
+func StartListMove(ctx context.Context, tx *store.Tx, j *store.RunningJob) error {
+	in, err := listMoveOf(j)
+	if err != nil {
+		return err
+	}
+	list, _, err := listToMove(ctx, tx, in)
+	if err != nil {
+		return err
+	}
+	if err := tx.StartListMove(ctx, j.ID, list, in.BoardID); err != nil {
+		return err
+	}
+	return tx.Audit(ctx, string(j.Kind), list.ID)
+}
+
+// ContinueListMove moves some cards of the list of a job, or the list. It reports whether
+// all are on the other board. The caller of the transaction must be the one of the job, as
+// the system.
+func ContinueListMove(ctx context.Context, tx *store.Tx, j *store.RunningJob) (done bool, err error) {
+	in, err := listMoveOf(j)
+	if err != nil {
+		return false, err
+	}
+	m, err := tx.ListMove(ctx, j.ID)
+	if err != nil {
+		return false, err
+	}
+	if !m.Arrived() {
+		ids, err := tx.TakeOffList(ctx, m, cardsLeaving)
+		if err != nil || len(ids) > 0 {
+			emitLeft(tx, m.From, m.To, m.List.ID, ids)
+			return false, err
+		}
+		after, err := moveEmptyList(ctx, tx, &m.List, in)
+		if err != nil {
+			return false, err
+		}
+		emitListMoved(tx, m.From, m.List, after)
+		return false, nil
+	}
+	cards, after, err := tx.EnterList(ctx, m, cardsEntering)
+	if err != nil {
+		return false, err
+	}
+	if len(cards) == 0 {
+		return true, tx.EndListMove(ctx, m)
+	}
+	d, err := refitMoved(ctx, tx, cards, m.To)
+	if err != nil {
+		return false, err
+	}
+	emitEntered(tx, m.From, m.List, cards, after)
+	return false, tx.AddDropped(ctx, j.ID, d.labels, d.people)
+}
+
+// moveEmptyList moves a list whose cards have left it to its position on the other board,
+// or to the bottom if the position no longer exists.
+func moveEmptyList(ctx context.Context, tx *store.Tx, l *board.List, in MoveListToBoardInput) (after string, err error) {
+	after, err = tx.MoveListToBoard(ctx, l, in.BoardID, in.Position)
+	if board.IsCode(err, board.CodeInvalidRequest) {
+		return tx.MoveListToBoard(ctx, l, in.BoardID, board.Position{})
+	}
+	return after, err
+}
+
+func listMoveOf(j *store.RunningJob) (in MoveListToBoardInput, err error) {
+	if err := json.Unmarshal(j.Input, &in); err != nil {
+		return in, fmt.Errorf("decode the input of %s: %w", j.ID, err)
+	}
+	return in, nil
+}

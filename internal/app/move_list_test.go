@@ -1,0 +1,96 @@
+package app_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"cardwall/internal/apptest"
+)
+
+// A list with many cards is moved by a job. It is then as after the move of a small list, and
+// the changes of each board lead to it.
+func TestMoveLargeListToBoard(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		p := newPair(s, "private", "private")
+		const more = 60
+		for i := range more {
+			p.make("create_card", fields{"listId": p.here, "title": fmt.Sprint("Card ", i), "description": strings.Repeat("A okapi. ", 1800),
+				"labels": []string{p.bug}})
+		}
+		put := p.full("Put away")
+		p.ada.Must("archive_card", fields{"cardId": put})
+		in := fields{"boardId": p.from, "archived": "true", "limit": 200}
+		before := p.ada.Must("list_cards", in).Data.([]any)
+		from, to := answers(p.ada, p.from), answers(p.ada, p.to)
+		a := p.bob.Call("move_list_to_board", fields{"listId": p.here, "boardId": p.to, "position": fields{"before": p.there}})
+		waitForJobs(s)
+		jobs := p.bob.Must("list_jobs", fields{"workspaceId": p.workspace})
+		if (a.Status != 200 && a.Status != 202) || jobs.Text("0.kind") != "move_list_to_board" || jobs.Text("0.state") != "done" ||
+			jobs.Text("0.listId") != p.here || jobs.Text("0.name") != "Here" {
+			t.Fatalf("the response is %d %s, and the jobs are %s", a.Status, a.Raw, jobs.Raw)
+		}
+		for name, got := range map[string]*apptest.Answer{"": &a, "0.": &jobs} {
+			if name == "" && a.Status == 202 {
+				continue
+			}
+			if got.Text(name+"droppedLabels.0.id") != p.idea || got.Get(name+"droppedLabels.1") != nil ||
+				got.Text(name+"droppedAssignees.0.id") != p.cyd.ID || got.Get(name+"droppedAssignees.1") != nil {
+				t.Errorf("the dropped labels and assignees: %s", got.Raw)
+			}
+		}
+		if a.Status == 200 && (a.Text("list.id") != p.here || a.Text("list.boardId") != p.to || a.Get("list.openCards") != float64(more+1)) {
+			t.Errorf("the moved list is %s", a.Raw)
+		}
+		in["boardId"] = p.to
+		after := p.ada.Must("list_cards", in).Data.([]any)
+		if len(after) != len(before)+2 {
+			t.Fatalf("the board has %d cards, want %d", len(after), len(before)+2)
+		}
+		for i := range before {
+			card := after[i].(map[string]any)
+			if title := card["title"].(string); !strings.HasPrefix(title, "Card ") {
+				equalButPlace(t, before[i], card)
+			}
+			if card["number"] != float64(3+i) || card["listId"] != p.here || card["boardId"] != p.to {
+				t.Errorf("card %d is %v", i, card)
+			}
+		}
+		if got := p.ada.All("list_lists", "id", fields{"boardId": p.to}); !slices.Equal(got, []string{p.here, p.there}) {
+			t.Errorf("the lists are %v", got)
+		}
+		if got := p.ada.All("list_lists", "id", fields{"boardId": p.from, "includeArchived": true}); len(got) != 0 {
+			t.Errorf("the source board still has the lists %v", got)
+		}
+		arrives(t, p.ada, from, answers(p.ada, p.from), 7)
+		arrives(t, p.ada, to, answers(p.ada, p.to), 50)
+		if got := s.Column("SELECT operation || ' ' || subject FROM audit WHERE operation = 'move_list_to_board'"); !slices.Equal(got,
+			[]string{"move_list_to_board " + p.here}) {
+			t.Errorf("the audit log has %q", got)
+		}
+		s.Sound()
+	})
+}
+
+// The search finds the cards of a large list in the workspace that it has moved to.
+func TestMoveLargeListToOtherWorkspace(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		p := newPair(s, "private", "private")
+		for i := range 220 {
+			p.make("create_card", fields{"listId": p.here, "title": fmt.Sprint("Gnu ", i)})
+		}
+		w := p.ada.Workspace("Wheels", "team")
+		to := p.make("create_board", fields{"workspaceId": w, "name": "Wheels"})
+		p.ada.Call("move_list_to_board", fields{"listId": p.here, "boardId": to})
+		waitForJobs(s)
+		for in, want := range map[string]int{p.workspace: 0, w: 220} {
+			if got := p.ada.All("search_cards", "id", fields{"workspaceId": in, "q": "gnu", "limit": 100}); len(got) != want {
+				t.Errorf("the search finds %d cards, want %d", len(got), want)
+			}
+		}
+		s.Sound()
+	})
+}
