@@ -205,6 +205,17 @@ test('the copy of a large list disappears again while a job makes it', async () 
   expect(store.keyOf('job_1')).toBe('job_1')
 })
 
+test('a large list stays away while a job moves it to another board', async () => {
+  handlers['POST /lists/l1/move-to-board'] = () => ({
+    status: 202,
+    body: { data: { id: 'job_1', kind: 'move_list_to_board' } },
+  })
+  const moved = store.request('move_list_to_board', { listId: 'l1', boardId: 'brd_2', position: 'bottom' })
+  await settle()
+  expect(await moved).toMatchObject({ id: 'job_1' })
+  expect(store.view?.listOrder).toEqual([])
+})
+
 describe('changes by others', () => {
   test('many new cards load the board once more, not each card', async () => {
     const cards = Array.from({ length: 100 }, (_, i) => `crd_${i}`)

@@ -1,4 +1,5 @@
-// Jobs: imports, and copies of large boards and lists. A job goes on without its page.
+// Jobs: imports, copies of large boards and lists, and moves of large lists to another board.
+// A job goes on without its page.
 import { api, ApiError, data, reason } from '../api/client'
 import type { Job } from '../api/types'
 
@@ -13,14 +14,21 @@ export const hasEnded = (job: Job): boolean => ['done', 'failed', 'cancelled'].i
 
 /** "Creating “Launch”". */
 export function jobText({ kind, name }: Pick<Job, 'kind' | 'name'>): string {
-  const verb =
-    kind === 'import_board' ? 'Importing' : kind === 'copy_board' || kind === 'copy_list' ? 'Copying' : 'Creating'
-  return `${verb} “${name}”`
+  const verbs: Record<string, string> = {
+    import_board: 'Importing',
+    copy_board: 'Copying',
+    copy_list: 'Copying',
+    move_list_to_board: 'Moving',
+  }
+  return `${verbs[kind] ?? 'Creating'} “${name}”`
 }
 
 /** A sentence about a job that has ended. */
 export function endText(job: Job): string {
   if (job.state === 'failed') return job.error?.message ?? 'Something went wrong. Try again.'
+  if (job.kind === 'move_list_to_board') {
+    return job.state === 'done' ? `“${job.name}” has moved.` : `“${job.name}” was not moved.`
+  }
   if (job.state === 'done') return job.kind === 'import_board' ? 'The import is complete.' : `“${job.name}” is ready.`
   return job.kind === 'import_board'
     ? 'The import was cancelled. Nothing was imported.'
@@ -67,7 +75,9 @@ export class JobFollower {
     this.cancelling = true
     this.problem = null
     try {
-      this.update(await data(api.POST('/jobs/{jobId}/cancel', { params: { path: { jobId: this.job.id } } })))
+      const job = await data(api.POST('/jobs/{jobId}/cancel', { params: { path: { jobId: this.job.id } } }))
+      this.update(job)
+      if (!hasEnded(job)) this.problem = 'It is too late to cancel this.'
     } catch (thrown) {
       this.problem = reason(thrown)
     }

@@ -13,6 +13,8 @@ const job = (more: Partial<Job> = {}): Job => ({
   boardIds: [],
   listId: null,
   report: null,
+  droppedLabels: [],
+  droppedAssignees: [],
   error: null,
   createdAt: '2026-03-02T09:00:00.000Z',
   startedAt: null,
@@ -58,7 +60,10 @@ test('states and texts', () => {
   expect(hasEnded(job({ state: 'cancelled' }))).toBe(true)
   expect(jobText(job())).toBe('Copying “Launch”')
   expect(jobText(job({ kind: 'copy_list' }))).toBe('Copying “Launch”')
+  expect(jobText(job({ kind: 'move_list_to_board' }))).toBe('Moving “Launch”')
   expect(jobText(job({ kind: 'of a newer server' }))).toBe('Creating “Launch”')
+  expect(endText(job({ kind: 'move_list_to_board', state: 'done' }))).toBe('“Launch” has moved.')
+  expect(endText(job({ kind: 'move_list_to_board', state: 'cancelled' }))).toBe('“Launch” was not moved.')
   expect(endText(job({ kind: 'copy_list', state: 'cancelled' }))).toBe('“Launch” was cancelled. No list was created.')
 })
 
@@ -148,6 +153,13 @@ test('cancelling ends the job, and a response that was on its way does not reviv
   expect(requests).toEqual(['GET /jobs/job_1', 'POST /jobs/job_1/cancel'])
   expect(follower.job.state).toBe('cancelled')
   expect(ended).toHaveBeenCalledOnce()
+})
+
+test('a job that can no longer be cancelled says so', async () => {
+  const follower = new JobFollower(job({ kind: 'move_list_to_board', state: 'running' }))
+  answer = () => json(job({ kind: 'move_list_to_board', state: 'running' }))
+  await follower.cancel()
+  expect(follower.problem).toBe('It is too late to cancel this.')
 })
 
 test('a cancel that fails says why, and the job goes on', async () => {

@@ -4,6 +4,7 @@ import { temporaryId } from '../../lib/id'
 import { positionOf } from '../../state/boardData'
 import { endText, isJob, JobFollower, jobText } from '../../state/jobs.svelte'
 import { operation, type Operation } from '../../state/operations'
+import type { Dropped } from '../../state/operations/card'
 import { toast } from '../../state/toasts.svelte'
 import type { BoardPage } from './boardPage.svelte'
 import { droppedText, isAtPosition } from './toastText'
@@ -106,19 +107,42 @@ export class ListActions {
     const cards = (view.order.get(listId) ?? []).flatMap((id) => view.cards.get(id) ?? [])
     const moved = await store.request('move_list_to_board', { listId, boardId: to.boardId, position: 'bottom' })
     if (!moved) return
+    const text = `List ${list.name} moved to ${to.boardName}`
+    const back = operation('move_list_to_board', { listId, boardId: store.id, position })
+    if (isJob(moved)) {
+      this.followMove(moved, text, back)
+      return
+    }
     const labels = new Set(moved.droppedLabels.map((l) => l.id))
     const people = new Set(moved.droppedAssignees.map((a) => a.id))
-    const undo = {
-      text: `List ${list.name} moved to ${to.boardName}`,
-      operations: [
-        operation('move_list_to_board', { listId, boardId: store.id, position }),
-        ...restoreDropped(cards, labels, people),
-      ],
-      onDone: () => void store.reload(), // the store no longer has its cards
-    }
+    this.showMoved(text, moved, [back, ...restoreDropped(cards, labels, people)])
+  }
+
+  /** Reports the end of a job that moves a list to another board. */
+  private followMove(started: Job, text: string, back: Operation): void {
+    const { store } = this.page
+    const follower = new JobFollower(started, (job) => {
+      stop()
+      if (job.state !== 'done') {
+        toast(endText(job), { tone: job.state === 'failed' ? 'bad' : 'plain' })
+        void store.reload() // the list is still here
+        return
+      }
+      const dropped = job.droppedLabels.length + job.droppedAssignees.length > 0
+      if (dropped)
+        toast(`${text}. ${droppedText([job])}`) // moving it back would not restore them
+      else this.showMoved(text, job, [back])
+    })
+    const stop = follower.follow()
+    toast(`${jobText(started)}…`)
+  }
+
+  private showMoved(text: string, dropped: Dropped, operations: Operation[]): void {
+    const { store } = this.page
+    const undo = { text, operations, onDone: () => void store.reload() } // the store no longer has its cards
     store.history.add(undo)
-    const note = droppedText([moved])
-    store.history.showToast(undo, note ? `${undo.text}. ${note}` : undo.text)
+    const note = droppedText([dropped])
+    store.history.showToast(undo, note ? `${text}. ${note}` : text)
   }
 }
 

@@ -38,7 +38,8 @@ export type BoardResults = { [K in keyof BoardInputs]: unknown } & {
   copy_list: List | Job
   create_label: Label
   update_list: List
-  move_list_to_board: { list: List } & Dropped
+  /** A job if the list is large. */
+  move_list_to_board: ({ list: List } & Dropped) | Job
 }
 
 function relabel(draft: Draft, labelId: string, change: (labels: LabelRef[]) => LabelRef[]): void {
@@ -99,14 +100,16 @@ export const boards: Definitions<BoardInputs, BoardResults> = {
       if (boardId !== draft.data.board.id) draft.removeList(listId)
     },
     send: ({ listId, boardId, position }, key) =>
-      data(
+      data<({ list: List } & Dropped) | Job>(
         api.POST('/lists/{listId}/move-to-board', {
           params: { path: { listId }, header: idempotencyHeader(key) },
           body: { boardId, position },
         }),
       ),
-    reconcile(draft, { listId, position }, result) {
-      if (result.list.boardId !== draft.data.board.id) draft.removeList(listId)
+    reconcile(draft, { listId, boardId, position }, result) {
+      if (boardId !== draft.data.board.id) draft.removeList(listId)
+      else if (isJob(result))
+        return // the list and its cards arrive as changes
       else {
         draft.set('lists', listId, result.list)
         if (!draft.data.order.has(listId)) draft.set('order', listId, [])
