@@ -219,7 +219,7 @@ func (n *member) complain() {
 // psql runs a query on the fleet's database.
 func (f *fleet) psql(query string) string {
 	f.t.Helper()
-	out, err := apptest.AskPostgres(f.t.Context(), f.flags[1], query)
+	out, err := apptest.QueryPostgres(f.t.Context(), f.flags[1], query)
 	f.must(err)
 	return out
 }

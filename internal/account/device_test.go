@@ -31,7 +31,7 @@ func from(s *apptest.Service, network string) *apptest.Person {
 	return b
 }
 
-func tryPassword(b *apptest.Person, email, word string, header http.Header) apptest.Answer {
+func tryPassword(b *apptest.Person, email, word string, header http.Header) apptest.Response {
 	return b.CallWith("sign_in", fields{"email": email, "password": word}, header)
 }
 
@@ -66,10 +66,10 @@ func TestStrangersGuessesLockNobodyOut(t *testing.T) {
 			t.Errorf("the known browser in the guesser's network: got status %d, body %s; want 200", a.Status, a.Raw)
 		}
 		// A known browser may guess no more often than others.
-		limitedTo(t, 10, func(int) apptest.Answer { return tryPassword(known, b.Email, wrong, nil) })
+		limitedTo(t, 10, func(int) apptest.Response { return tryPassword(known, b.Email, wrong, nil) })
 		// A browser that is known to one account has no advantage with another account.
 		member(s, "eve@example.com")
-		limitedTo(t, 10, func(int) apptest.Answer { return tryPassword(known, "eve@example.com", wrong, nil) })
+		limitedTo(t, 10, func(int) apptest.Response { return tryPassword(known, "eve@example.com", wrong, nil) })
 	})
 }
 
@@ -88,7 +88,7 @@ func TestUnconfiguredProxyLocksNobodyOut(t *testing.T) {
 			"Forwarded":       func(ip string) string { return "for=192.168.1.1, for=" + ip + ";proto=https" },
 		} {
 			stranger, person := http.Header{header: {client("203.0.113.66")}}, http.Header{header: {client("203.0.113.7")}}
-			limitedTo(t, 50, func(i int) apptest.Answer {
+			limitedTo(t, 50, func(i int) apptest.Response {
 				return tryPassword(from(s, proxy), fmt.Sprintf("p%d@example.com", i/10), wrong, stranger)
 			})
 			if a := tryPassword(from(s, proxy), b.Email, password, person); a.Status != http.StatusOK {

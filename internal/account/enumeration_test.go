@@ -14,7 +14,7 @@ import (
 
 // same fails the test unless two responses are equal, apart from what identifies the
 // request.
-func same(t *testing.T, what string, a, b apptest.Answer) {
+func same(t *testing.T, what string, a, b apptest.Response) {
 	t.Helper()
 	if a.Status != b.Status || !bytes.Equal(a.Raw, b.Raw) {
 		t.Errorf("%s: got status %d, body %s; the other response is %d %s", what, a.Status, a.Raw, b.Status, b.Raw)

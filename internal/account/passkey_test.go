@@ -67,7 +67,7 @@ func TestPasskeys(t *testing.T) {
 			}
 		}
 		refuse("the answer a second time", in)
-		phone.Still = true
+		phone.FixedCounter = true
 		in = asked(c, phone)
 		c.Must("finish_passkey_sign_in", in)
 		refuse("the answer of a passkey that does not count, a second time", in)
@@ -80,9 +80,9 @@ func TestPasskeys(t *testing.T) {
 		laptop.Origin = "https://evil.example.com"
 		refuse("a page of another site", asked(c, laptop))
 		laptop.Origin = ""
-		laptop.Absent = true
+		laptop.Unverified = true
 		refuse("touched by somebody who proves nothing", asked(c, laptop))
-		laptop.Absent = false
+		laptop.Unverified = false
 		stranger := &apptest.Authenticator{}
 		stranger.Create(begun.Get("options"))
 		refuse("a key that nobody has added", asked(c, stranger))
@@ -117,7 +117,7 @@ func TestPasskeys(t *testing.T) {
 		}
 		eve.Refused(board.CodeNotFound, "finish_passkey", made)
 		begun = eve.Must("begin_passkey", nil)
-		device.Absent = true
+		device.Unverified = true
 		eve.Refused(board.CodeInvalidRequest, "finish_passkey",
 			fields{"challengeId": begun.Text("challengeId"), "credential": device.Create(begun.Get("options"))})
 		for range 19 {

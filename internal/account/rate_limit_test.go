@@ -33,7 +33,7 @@ func TestEmailsToAnAddressAreLimited(t *testing.T) {
 
 // limitedTo repeats a call until it is refused, and fails unless the given number of
 // calls succeeded first.
-func limitedTo(t *testing.T, most int, call func(i int) apptest.Answer) {
+func limitedTo(t *testing.T, most int, call func(i int) apptest.Response) {
 	t.Helper()
 	for i := range most + 1 {
 		a := call(i)
@@ -50,13 +50,13 @@ func TestGuessingIsLimited(t *testing.T) {
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
 		s.Clock.Stop()
 		b := member(s, "grace@example.com")
-		guess := func(email, from, word string) apptest.Answer {
+		guess := func(email, from, word string) apptest.Response {
 			p := s.Browser()
 			p.From = from + ":1234"
 			return p.Call("sign_in", fields{"email": email, "password": word})
 		}
 		const wrong = "wrong horse battery"
-		limitedTo(t, 10, func(int) apptest.Answer { return guess("grace@example.com", "198.51.100.1", wrong) })
+		limitedTo(t, 10, func(int) apptest.Response { return guess("grace@example.com", "198.51.100.1", wrong) })
 		if a := guess("GRACE@example.com", "198.51.100.1", password); a.Status != http.StatusTooManyRequests {
 			t.Errorf("the right password after ten wrong ones: got status %d, body %s; want 429", a.Status, a.Raw)
 		}
@@ -64,13 +64,13 @@ func TestGuessingIsLimited(t *testing.T) {
 			t.Errorf("the person, from another network: got status %d, body %s; want 200", a.Status, a.Raw)
 		}
 		// An address without an account has the same limit.
-		limitedTo(t, 10, func(int) apptest.Answer { return guess("eve@example.com", "198.51.100.3", wrong) })
+		limitedTo(t, 10, func(int) apptest.Response { return guess("eve@example.com", "198.51.100.3", wrong) })
 		// In IPv6, a network is a /64.
-		limitedTo(t, 10, func(i int) apptest.Answer {
+		limitedTo(t, 10, func(i int) apptest.Response {
 			return guess("eve@example.com", fmt.Sprintf("[2001:db8::%x]", i), wrong)
 		})
 		// Many accounts from one network.
-		limitedTo(t, 50, func(i int) apptest.Answer {
+		limitedTo(t, 50, func(i int) apptest.Response {
 			return guess(fmt.Sprintf("p%d@example.com", i), "198.51.100.4", wrong)
 		})
 		s.Clock.Advance(15 * time.Minute)
@@ -84,7 +84,7 @@ func TestGuessingIsLimited(t *testing.T) {
 			}
 		}
 		// A stolen session cannot be used to guess the password.
-		limitedTo(t, 10, func(int) apptest.Answer { return b.Call("confirm_sign_in", fields{"password": wrong}) })
+		limitedTo(t, 10, func(int) apptest.Response { return b.Call("confirm_sign_in", fields{"password": wrong}) })
 	})
 }
 
@@ -92,16 +92,16 @@ func TestEmailsAndPagesAreLimited(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
 		s.Clock.Stop()
-		limitedTo(t, 30, func(i int) apptest.Answer {
+		limitedTo(t, 30, func(i int) apptest.Response {
 			return s.Browser().Call("request_password_reset", fields{"email": fmt.Sprintf("p%d@example.com", i)})
 		})
 		s.Clock.Advance(time.Minute)
-		limitedTo(t, 120, func(int) apptest.Answer { return s.Browser().Call("get_sign_in_options", nil) })
+		limitedTo(t, 120, func(int) apptest.Response { return s.Browser().Call("get_sign_in_options", nil) })
 		s.Clock.Advance(time.Hour)
 		b := member(s, "grace@example.com") // without a plan, or on free, a program gets 60 a minute
 		if a := b.Must("get_session", nil); a.Header.Get("X-Ratelimit-Limit") != "1200" {
 			t.Errorf("a page has the limit %s, want 1200", a.Header.Get("X-Ratelimit-Limit"))
 		}
-		limitedTo(t, 1199, func(int) apptest.Answer { return b.Call("get_me", nil) })
+		limitedTo(t, 1199, func(int) apptest.Response { return b.Call("get_me", nil) })
 	})
 }

@@ -93,7 +93,7 @@ func TestPageOfAnotherPersonIsRefused(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		b := member(s, "grace@example.com")
-		from := func(user string) apptest.Answer {
+		from := func(user string) apptest.Response {
 			return b.CallWith("update_profile", fields{"theme": "dark"}, http.Header{"X-User": {user}})
 		}
 		if a := from(b.ID); a.Status != http.StatusOK {

@@ -213,7 +213,7 @@ func TestFirstPersonSignsUpByALink(t *testing.T) {
 			// Two requests at once, over two servers, with two links, create one account.
 			var (
 				wg      sync.WaitGroup
-				answers [2]apptest.Answer
+				answers [2]apptest.Response
 			)
 			for i, b := range []*apptest.Person{s.Browser(), s.Node().Browser()} {
 				wg.Go(func() {

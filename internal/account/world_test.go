@@ -54,7 +54,7 @@ func emailedSecret(s *apptest.Service, kind board.EmailKind, to string) (secret 
 	return secret
 }
 
-func signUp(s *apptest.Service, b *apptest.Person, email string) apptest.Answer {
+func signUp(s *apptest.Service, b *apptest.Person, email string) apptest.Response {
 	s.T.Helper()
 	return b.Must("sign_up",
 		fields{"email": email, "name": "Grace Hopper", "password": password, "timeZone": "Europe/London"})
@@ -296,7 +296,7 @@ func TestInvitationByLink(t *testing.T) {
 }
 
 // request sends a request as another site's page, or a program, would send it.
-func request(b *apptest.Person, name string, in fields, header http.Header) apptest.Answer {
+func request(b *apptest.Person, name string, in fields, header http.Header) apptest.Response {
 	b.T.Helper()
 	return b.CallWith(name, in, header)
 }

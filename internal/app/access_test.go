@@ -138,7 +138,7 @@ func TestAccess(t *testing.T) {
 	})
 }
 
-func verdict(a apptest.Answer) string {
+func verdict(a apptest.Response) string {
 	switch {
 	case a.Status/100 == 2:
 		return "yes"
@@ -205,7 +205,7 @@ func (w *world) accessCase(t *testing.T, operation, ownComment string) (in field
 
 // tidy deletes what a call created, or what it was refused to delete, so that the responses of
 // later calls stay short.
-func (w *world) tidy(name string, in fields, a apptest.Answer) {
+func (w *world) tidy(name string, in fields, a apptest.Response) {
 	switch done := a.Status/100 == 2; {
 	case done && name == "create_rule":
 		w.owner.Must("delete_rule", fields{"ruleId": a.ID()})

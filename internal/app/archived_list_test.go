@@ -85,7 +85,7 @@ func TestCardsOfAnArchivedListAreArchived(t *testing.T) {
 				fields{"workspaceId": workspace}).Get("open"); got != float64(len(open)) {
 				t.Errorf("the dashboard counts %v, want %d", got, len(open))
 			}
-			s.Sound()
+			s.CheckConsistency()
 		}
 		why := func(id string, want any) {
 			t.Helper()
@@ -162,7 +162,7 @@ func TestRestoredListNeedsRoomForItsCards(t *testing.T) {
 		ada.Refused(board.CodeLimitReached, "restore_list", fields{"listId": lists[1]})
 		ada.Must("archive_card", fields{"cardId": extra})
 		ada.Must("restore_list", fields{"listId": lists[1]})
-		s.Sound()
+		s.CheckConsistency()
 	})
 }
 
@@ -185,6 +185,6 @@ func TestUpgradeRecountsOpenCards(t *testing.T) {
 		if got := upgraded.Must("get_board", fields{"boardId": b}).Get("openCards"); got != 3.0 {
 			t.Errorf("after the upgrade the board has %v open cards, want 3", got)
 		}
-		s.Sound()
+		s.CheckConsistency()
 	})
 }

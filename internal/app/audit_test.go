@@ -17,7 +17,7 @@ import (
 )
 
 // entryText returns an entry as one line of text.
-func entryText(a apptest.Answer, i int) string {
+func entryText(a apptest.Response, i int) string {
 	at := func(field string) string { return fmt.Sprint(a.Get(fmt.Sprintf("%d.%s", i, field))) }
 	changes, _ := json.Marshal(a.Get(fmt.Sprintf("%d.changes", i)), json.Deterministic(true))
 	return strings.Join([]string{at("operation"), at("actorName"), at("boardName"), at("subjectName"), string(changes)},

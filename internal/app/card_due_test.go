@@ -19,13 +19,13 @@ func TestSettingADueDateKeepsTheStart(t *testing.T) {
 		list := ada.Must("create_list", fields{"boardId": b, "name": "To do"}).ID()
 		for _, by := range []string{"REST", "a tool"} {
 			card := ada.Must("create_card", fields{"listId": list, "title": "Press release"}).ID()
-			set := func(in fields) apptest.Answer {
+			set := func(in fields) apptest.Response {
 				t.Helper()
 				in["cardId"] = card
 				if by == "REST" {
 					return ada.Call("set_card_due", in)
 				}
-				return ada.Tool("set_card_due", in).Answer
+				return ada.Tool("set_card_due", in).Response
 			}
 			for _, c := range []struct {
 				in   fields
@@ -70,7 +70,7 @@ func TestSettingADueDateKeepsTheStart(t *testing.T) {
 	})
 }
 
-func dates(a apptest.Answer) string {
+func dates(a apptest.Response) string {
 	var out []string
 	for _, name := range []string{"dueDate", "dueAt", "startDate", "startAt", "timeZone"} {
 		if text, ok := a.Get(name).(string); ok {

@@ -24,7 +24,7 @@ func TestDeletedCommentLeavesNoText(t *testing.T) {
 			t.Fatalf("the guest's comment: got status %d, body %s; want 201", a.Status, a.Raw)
 		}
 		holds := func(word string) (where []string) {
-			for name, values := range s.Everything() {
+			for name, values := range s.AllValues() {
 				for _, v := range values {
 					if strings.Contains(v, word) {
 						where = append(where, name)

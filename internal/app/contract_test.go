@@ -300,7 +300,7 @@ func TestKeyedCallsHaveOneEffect(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
 		w.owner.Must("share_board", fields{"boardId": w.board, "userId": w.other.ID, "role": "admin"})
-		again := map[string]func() apptest.Answer{}
+		again := map[string]func() apptest.Response{}
 		first := s.Clock.Now()
 		for _, o := range s.Registry.All() {
 			if !o.Keyed() || o.Audience == op.Guest { // the keys of guests belong to a page, not to a person
@@ -312,7 +312,7 @@ func TestKeyedCallsHaveOneEffect(t *testing.T) {
 				t.Fatalf("%s: got status %d, body %s %v", o.Name, first.Status, first.Raw, first.Header)
 			}
 			effects := w.effects()
-			repeat := func() apptest.Answer { return w.owner.Keyed(key, o.Name, in) }
+			repeat := func() apptest.Response { return w.owner.Keyed(key, o.Name, in) }
 			again[o.Name] = repeat
 			if a := repeat(); a.Status != first.Status || !bytes.Equal(a.Raw, first.Raw) ||
 				a.Header.Get("Idempotent-Replayed") != "true" {

@@ -13,7 +13,7 @@ import (
 
 // pagedOperations calls fn for every paged operation, with an input and the response to it with
 // limit 1, which has a cursor.
-func pagedOperations(t *testing.T, fn func(w *world, o *op.Operation, in fields, first apptest.Answer)) {
+func pagedOperations(t *testing.T, fn func(w *world, o *op.Operation, in fields, first apptest.Response)) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -37,7 +37,7 @@ func pagedOperations(t *testing.T, fn func(w *world, o *op.Operation, in fields,
 }
 
 func TestCursors(t *testing.T) {
-	pagedOperations(t, func(w *world, o *op.Operation, in fields, first apptest.Answer) {
+	pagedOperations(t, func(w *world, o *op.Operation, in fields, first apptest.Response) {
 		t := w.T
 		refuse := func(what string, in fields) {
 			t.Helper()
@@ -128,7 +128,7 @@ func TestCursorsOfOtherFilters(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	pagedOperations(t, func(w *world, o *op.Operation, in fields, _ apptest.Answer) {
+	pagedOperations(t, func(w *world, o *op.Operation, in fields, _ apptest.Response) {
 		for _, bad := range []string{"0", "201", "-1", "x", "", "1.0", "1e1", "9223372036854775808", " 1"} {
 			if a := w.owner.Call(o.Name, with(in, "limit", bad)); a.Status != http.StatusBadRequest ||
 				a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, "limit") {

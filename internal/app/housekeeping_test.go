@@ -90,7 +90,7 @@ func TestBoardIsPurgedInSteps(t *testing.T) {
 				t.Fatal(err)
 			}
 			left = append(left, rows())
-			s.Sound()
+			s.CheckConsistency()
 			ada.Refused(board.CodeNotFound, "restore_board", apptest.Fields{"boardId": id})
 			if got := ada.All("list_trashed_boards", "id", apptest.Fields{"workspaceId": workspace}); len(got) > 0 {
 				t.Errorf("the trash contains %q, which is being deleted", got)

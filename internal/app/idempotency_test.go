@@ -21,7 +21,7 @@ import (
 
 // inFlight reports whether a response says that the first request with the key is still
 // running.
-func inFlight(a apptest.Answer) bool {
+func inFlight(a apptest.Response) bool {
 	seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
 	return a.Status == http.StatusConflict && a.Code == board.CodeInvalidRequest && err == nil && seconds > 0
 }
@@ -34,7 +34,7 @@ func TestSixteenCopiesHaveOneEffect(t *testing.T) {
 		at := []*apptest.Person{ada, ada.At(s.Node())} // two servers on one database
 		for round := range 5 {
 			var (
-				answers [16]apptest.Answer
+				answers [16]apptest.Response
 				wg      sync.WaitGroup
 			)
 			for i := range answers {
@@ -100,7 +100,7 @@ func withSlow(t *testing.T, fn func(t *testing.T, ada *apptest.Person, o *slow, 
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
 		o := newSlow()
-		s := apptest.New(t, database, apptest.Options{Registry: o.registry, Impatient: true})
+		s := apptest.New(t, database, apptest.Options{Registry: o.registry, ProgramLockTimeout: true})
 		ada := s.Person("Ada")
 		boardID, _, _ := newWall(ada, ada.Workspace("Engines", board.PlanTeam), 1, 0)
 		fn(t, ada, o, fields{"boardId": boardID})
@@ -118,8 +118,8 @@ func TestCopyOfARequestThatStillRuns(t *testing.T) {
 		version := ada.Must("get_board", in).Get("version").(float64)
 		var (
 			running, waiting sync.WaitGroup
-			first            apptest.Answer
-			copies           [3]apptest.Answer
+			first            apptest.Response
+			copies           [3]apptest.Response
 			took             [3]time.Duration
 		)
 		running.Go(func() { first = ada.Keyed("key", "wait", in) })
@@ -161,7 +161,7 @@ func TestCopyWaitsForTheFirst(t *testing.T) {
 		for try := 1; ; try++ {
 			var (
 				wg            sync.WaitGroup
-				first, second apptest.Answer
+				first, second apptest.Response
 				took          time.Duration
 			)
 			key := fmt.Sprint("key-", try)

@@ -112,7 +112,7 @@ func TestBadInputIsRefusedWithItsField(t *testing.T) {
 		for _, o := range s.Registry.All() {
 			good := w.sample(t, o)
 			before := w.state()
-			refuse := func(what string, a apptest.Answer, name string) {
+			refuse := func(what string, a apptest.Response, name string) {
 				if a.Status != http.StatusBadRequest || a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, name) {
 					t.Errorf("%s with %s: got status %d, body %s; want invalid_request that names %s", o.Name, what, a.Status,
 						a.Raw, name)

@@ -19,7 +19,7 @@ func TestInvitationsOfAPersonAreLimited(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
 		spaces := []string{ada.Workspace("One", board.PlanFree), ada.Workspace("Two", board.PlanFree)}
-		invite := func(i int) apptest.Answer {
+		invite := func(i int) apptest.Response {
 			return ada.Call("create_invitation",
 				fields{"workspaceId": spaces[i%2], "email": fmt.Sprintf("person%d@example.com", i), "role": "member"})
 		}
@@ -32,7 +32,7 @@ func TestInvitationsOfAPersonAreLimited(t *testing.T) {
 				ada.Must("withdraw_invitation", fields{"workspaceId": spaces[i%2], "invitationId": a.ID()})
 			}
 		}
-		refuse := func(a apptest.Answer) {
+		refuse := func(a apptest.Response) {
 			t.Helper()
 			seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
 			if a.Status != http.StatusTooManyRequests || err != nil || seconds < 1 || seconds > 86400 ||
@@ -62,7 +62,7 @@ func TestInvitationsOfAPersonAreLimited(t *testing.T) {
 func TestInvitationsToAnAddressAreLimited(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		invite := func(i int) apptest.Answer {
+		invite := func(i int) apptest.Response {
 			p := s.Person(fmt.Sprint("person-", i))
 			return p.Call("create_invitation",
 				fields{"workspaceId": p.Workspace("W", board.PlanBusiness), "email": "victim@example.com", "role": "member"})

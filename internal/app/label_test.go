@@ -54,7 +54,7 @@ func TestDeletingLabelChangesItsCards(t *testing.T) {
 		if c := p.ada.Must("get_card", fields{"cardId": old}); c.Get("labels.0") != nil {
 			t.Errorf("the archived card still carries the label: %s", c.Raw)
 		}
-		s.Sound()
+		s.CheckConsistency()
 	})
 }
 
@@ -107,6 +107,6 @@ func TestDeletingLabelOfManyCardsGoesInSlices(t *testing.T) {
 		if left := s.Column("SELECT card_id FROM card_labels"); len(left) > 0 {
 			t.Errorf("%d cards still carry the label, want 0", len(left))
 		}
-		s.Sound()
+		s.CheckConsistency()
 	})
 }

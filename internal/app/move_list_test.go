@@ -32,7 +32,7 @@ func TestMoveLargeListToBoard(t *testing.T) {
 			jobs.Text("0.listId") != p.here || jobs.Text("0.name") != "Here" {
 			t.Fatalf("the response is %d %s, and the jobs are %s", a.Status, a.Raw, jobs.Raw)
 		}
-		for name, got := range map[string]*apptest.Answer{"": &a, "0.": &jobs} {
+		for name, got := range map[string]*apptest.Response{"": &a, "0.": &jobs} {
 			if name == "" && a.Status == 202 {
 				continue
 			}
@@ -70,7 +70,7 @@ func TestMoveLargeListToBoard(t *testing.T) {
 			[]string{"move_list_to_board " + p.here}) {
 			t.Errorf("the audit log has %q", got)
 		}
-		s.Sound()
+		s.CheckConsistency()
 	})
 }
 
@@ -91,6 +91,6 @@ func TestMoveLargeListToOtherWorkspace(t *testing.T) {
 				t.Errorf("the search finds %d cards, want %d", len(got), want)
 			}
 		}
-		s.Sound()
+		s.CheckConsistency()
 	})
 }

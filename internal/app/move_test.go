@@ -130,7 +130,7 @@ func TestMoveCardToBoard(t *testing.T) {
 			}
 		}
 		p.Refused(t, "not_found", p.cyd, "get_card", fields{"cardId": p.card})
-		s.Sound()
+		s.CheckConsistency()
 	})
 }
 
@@ -196,7 +196,7 @@ func TestMoveBetweenConfidentialBoards(t *testing.T) {
 			}
 			p.ada.Must("update_board", fields{"boardId": side.secret, "visibility": "workspace"})
 		}
-		s.Sound()
+		s.CheckConsistency()
 	})
 }
 
@@ -254,7 +254,7 @@ func TestMoveCardToBoardIsRefused(t *testing.T) {
 		p.make("create_list", fields{"boardId": p.to, "name": "Two"})
 		p.make("create_list", fields{"boardId": p.to, "name": "Three"})
 		p.Refused(t, "limit_reached", p.ada, "move_list_to_board", fields{"listId": empty, "boardId": p.to})
-		s.Sound()
+		s.CheckConsistency()
 	})
 }
 
@@ -304,6 +304,6 @@ func TestMoveListToBoard(t *testing.T) {
 				}
 			}
 		}
-		s.Sound()
+		s.CheckConsistency()
 	})
 }

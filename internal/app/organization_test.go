@@ -104,7 +104,7 @@ func TestOnlyOperatorsSeeOrganizations(t *testing.T) {
 		w := newWorld(s)
 		root, in := s.Person("Root"), fields{"organizationId": w.organization(), "plan": "free"}
 		for who, p := range map[string]*apptest.Person{"an owner": w.owner, "a stranger": s.Person("Eve")} {
-			for _, call := range []apptest.Answer{p.Call("list_organizations", nil), p.Call("update_organization", in)} {
+			for _, call := range []apptest.Response{p.Call("list_organizations", nil), p.Call("update_organization", in)} {
 				if call.Status != http.StatusNotFound || call.Code != board.CodeNotFound {
 					t.Errorf("%s: got status %d, body %s", who, call.Status, call.Raw)
 				}

@@ -12,7 +12,7 @@ import (
 )
 
 // titlesOf returns the titles of a group of cards.
-func titlesOf(a apptest.Answer, group string) string {
+func titlesOf(a apptest.Response, group string) string {
 	var out []string
 	for _, c := range a.Get(group + ".cards").([]any) {
 		out = append(out, c.(map[string]any)["title"].(string))

@@ -182,7 +182,7 @@ func (n *noise) write(random *rand.Rand) {
 	if card != "" && random.IntN(2) == 0 {
 		position = fields{"after": card}
 	}
-	var a apptest.Answer
+	var a apptest.Response
 	switch {
 	case quiet || open > 30:
 		if card == "" {
@@ -254,7 +254,7 @@ func TestWalkingOtherListsWhileOthersWrite(t *testing.T) {
 					if !more {
 						return
 					}
-					var a apptest.Answer
+					var a apptest.Response
 					switch name {
 					case "list_boards":
 						if a = ada.Call("create_board", fields{"workspaceId": workspace, "name": "noise"}); a.Status == 201 {

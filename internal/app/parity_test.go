@@ -53,7 +53,7 @@ func TestToolsMatchREST(t *testing.T) {
 			}
 			restBody, toolBody := string(rest.Raw), tool.Text
 			if o.Streams() {
-				restBody, toolBody = countsOf(t, rest), countsOf(t, tool.Answer)
+				restBody, toolBody = countsOf(t, rest), countsOf(t, tool.Response)
 				if want := apptest.BaseURL + strings.Split(a.owner.Request(o, over).URL.Path,
 					"?")[0]; a.plain(want) != b.plain(tool.Get("link")) {
 					t.Errorf("%s: the link is %v, want %s", o.Name, tool.Get("link"), want)
@@ -174,7 +174,7 @@ func withToolDefaults(o *op.Operation, in fields) fields {
 	return in
 }
 
-func countsOf(t *testing.T, a apptest.Answer) string {
+func countsOf(t *testing.T, a apptest.Response) string {
 	t.Helper()
 	var document struct {
 		Counts any `json:"counts"`

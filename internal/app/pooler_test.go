@@ -18,7 +18,7 @@ import (
 func TestEveryOperationWorksBehindPgbouncer(t *testing.T) {
 	t.Parallel()
 	// the pooler accepts no settings
-	s := apptest.New(t, apptest.PoolerURL(t, apptest.EmptyPostgresURL(t)), apptest.Options{Impatient: true})
+	s := apptest.New(t, apptest.PoolerURL(t, apptest.EmptyPostgresURL(t)), apptest.Options{ProgramLockTimeout: true})
 	everyOperationWorks(t, s)
 	if done, err := app.Housekeep(t.Context(), s.DB, "one"); err != nil || len(done.Parts.Made) == 0 {
 		t.Errorf("housekeeping created the partitions %v: %v", done.Parts.Made, err)
@@ -57,7 +57,7 @@ func TestEveryOperationWorksBehindPgbouncer(t *testing.T) {
 // Waiting for a lock fails after two seconds.
 func TestLocksAreNotWaitedForBehindPgbouncer(t *testing.T) {
 	t.Parallel()
-	s := apptest.New(t, apptest.PoolerURL(t, apptest.PostgresURL(t)), apptest.Options{Impatient: true})
+	s := apptest.New(t, apptest.PoolerURL(t, apptest.PostgresURL(t)), apptest.Options{ProgramLockTimeout: true})
 	ada := s.Person("Ada")
 	id := ada.Must("create_board", apptest.Fields{"workspaceId": ada.Workspace("One", board.PlanTeam), "name": "One"}).ID()
 	rename := func(ctx context.Context, tx *store.Tx) error {

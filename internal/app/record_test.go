@@ -60,7 +60,7 @@ func TestEmptyFieldsAreInTheResponse(t *testing.T) {
 		w := newWorld(s)
 		in := fields{"cardId": w.card}
 		w.owner.Must("set_card_due", with(in, "dueDate", "2020-01-01"))
-		empty := func(what string, a apptest.Answer, path string, want any) {
+		empty := func(what string, a apptest.Response, path string, want any) {
 			t.Helper()
 			at, field := "", path
 			if i := strings.LastIndexByte(path, '.'); i >= 0 {

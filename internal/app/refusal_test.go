@@ -110,7 +110,7 @@ func TestKeyHoldsForFieldsInAnotherOrder(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
-		send := func(body string) apptest.Answer {
+		send := func(body string) apptest.Response {
 			return w.owner.Send("POST", "/cards", body, "Idempotency-Key", "order")
 		}
 		first := send(`{"listId":"` + w.list + `","title":"Ä","due":{"dueDate":"2026-03-01","timeZone":"UTC"}}`)

@@ -75,7 +75,7 @@ func TestRetention(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.Sound()
+			s.CheckConsistency()
 			return done
 		}
 		if done := retain(app.Retention{Activity: board.Age(5 * year), Audit: board.Age(5 * year)}); done != (app.Retained{}) {
@@ -124,7 +124,7 @@ func TestRetention(t *testing.T) {
 			t.Errorf("%d entries are left, want 1", left)
 		}
 		w.owner.Must("move_card", fields{"cardId": w.card, "listId": w.doing})
-		s.Sound()
+		s.CheckConsistency()
 	})
 }
 
@@ -217,7 +217,7 @@ func TestRetentionDoesNotDelayWriters(t *testing.T) {
 	if longest > limit {
 		t.Errorf("a write waited %v, want at most %v", longest, limit)
 	}
-	s.Sound()
+	s.CheckConsistency()
 }
 
 // Jobs that ended some time ago are removed. Other jobs are kept.

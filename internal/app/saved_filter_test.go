@@ -41,7 +41,7 @@ func newFilterWorld(s *apptest.Service) *filterWorld {
 	return h
 }
 
-func (h *filterWorld) save(p *apptest.Person, query string, shared bool) apptest.Answer {
+func (h *filterWorld) save(p *apptest.Person, query string, shared bool) apptest.Response {
 	h.T.Helper()
 	return p.Must("create_saved_filter", fields{"workspaceId": h.workspace, "name": "F", "query": query, "shared": shared})
 }
@@ -231,7 +231,7 @@ func TestFilterIsCheckedWhenSaved(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		h := newFilterWorld(s)
 		in := fields{"workspaceId": h.workspace, "name": "F", "query": "is:open due:someday"}
-		for _, a := range []apptest.Answer{
+		for _, a := range []apptest.Response{
 			h.ada.Refused(board.CodeInvalidRequest, "create_saved_filter", in),
 			h.ada.Refused(board.CodeInvalidRequest, "update_saved_filter",
 				fields{"filterId": h.save(h.ada, "", false).ID(), "query": "is:open due:someday"}),

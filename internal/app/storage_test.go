@@ -90,7 +90,7 @@ func TestStorageIsTextActivityAndTemplates(t *testing.T) {
 		if freed := before - w.storageOf(); freed < 20_000 {
 			t.Errorf("purging a board frees %v bytes", freed)
 		}
-		s.Sound()
+		s.CheckConsistency()
 	})
 }
 
@@ -103,7 +103,7 @@ func TestStorageQuota(t *testing.T) {
 		card := w.make("create_card", fields{"listId": w.list, "title": "Long", "description": long})
 		comment := w.make("add_comment", fields{"cardId": card, "text": "A comment"})
 		template := w.make("save_board_as_template", fields{"boardId": w.board})
-		var refused apptest.Answer
+		var refused apptest.Response
 		for i := 0; refused.Code == ""; i++ {
 			a := w.owner.Call("create_card", fields{"listId": w.list, "title": fmt.Sprint("Card ", i), "description": long})
 			if a.Status >= 300 {
@@ -159,7 +159,7 @@ func TestStorageQuota(t *testing.T) {
 			return tx.UpdateOrganization(ctx, w.organization(), new(board.PlanBusiness), nil)
 		})
 		w.owner.Must("create_card", fields{"listId": w.list, "title": "More", "description": long})
-		s.Sound()
+		s.CheckConsistency()
 	})
 }
 

@@ -50,7 +50,7 @@ func TestCreateWebhookNamesTheInvalidField(t *testing.T) {
 			t.Errorf("the webhook is %s", a.Raw)
 		}
 		// The URL and the secret can never be read again, not even from the database file.
-		for _, p := range []apptest.Answer{w.owner.Must("list_webhooks", fields{"workspaceId": w.workspace}),
+		for _, p := range []apptest.Response{w.owner.Must("list_webhooks", fields{"workspaceId": w.workspace}),
 			w.owner.Must("get_webhook", fields{"webhookId": a.ID()})} {
 			if strings.Contains(string(p.Raw), "secret\"") || strings.Contains(string(p.Raw), receiver) {
 				t.Errorf("a response contains a secret: %s", p.Raw)

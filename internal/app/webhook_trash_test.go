@@ -36,7 +36,7 @@ func TestWebhooksOfATrashedBoard(t *testing.T) {
 		bob.Joins(workspace, board.WorkspaceMember)
 		first, second := ada.Must("create_board", fields{"workspaceId": workspace,
 			"name": "A"}).ID(), ada.Must("create_board", fields{"workspaceId": workspace, "name": "B"}).ID()
-		subscribe := func(b string) apptest.Answer {
+		subscribe := func(b string) apptest.Response {
 			return ada.Call("create_webhook", fields{"url": receiver, "events": []string{"card.created"}, "boardId": b})
 		}
 		older, newer := subscribe(first).ID(), subscribe(first).ID()

@@ -14,13 +14,13 @@ import (
 // Authenticator is a device that keeps one passkey. It responds to a browser's requests as Web
 // Authentication Level 3 specifies, with ES256 and without attestation.
 type Authenticator struct {
-	Origin  string // origin of the requesting page; BaseURL if empty
-	Absent  bool   // the user is present but not verified
-	Still   bool   // the signature counter stays 0, as with synced passkeys
-	Counter uint32
-	id      []byte
-	handle  string // user handle, in base64url
-	key     *ecdsa.PrivateKey
+	Origin       string // origin of the requesting page; BaseURL if empty
+	Unverified   bool   // the user is present, but the device does not verify the user
+	FixedCounter bool   // the signature counter stays 0, as with synced passkeys
+	Counter      uint32
+	id           []byte
+	handle       string // user handle, in base64url
+	key          *ecdsa.PrivateKey
 }
 
 const (
@@ -56,7 +56,7 @@ func (a *Authenticator) Create(options any) Fields {
 	object := append([]byte{0xa3, 0x63}, "fmt\x64none\x67attStmt\xa0\x68authData\x59"...)
 	object = binary.BigEndian.AppendUint16(object, uint16(len(data)))
 	object = append(object, data...)
-	return a.answer(Fields{
+	return a.response(Fields{
 		"clientDataJSON": encode(a.client("webauthn.create", o)), "attestationObject": encode(object),
 		"transports": []string{"internal"},
 	})
@@ -65,7 +65,7 @@ func (a *Authenticator) Create(options any) Fields {
 // Get returns the passkey's response to request options.
 func (a *Authenticator) Get(options any) Fields {
 	o := options.(map[string]any)
-	if !a.Still {
+	if !a.FixedCounter {
 		a.Counter++
 	}
 	data, client := a.data(o["rpId"].(string), 0), a.client("webauthn.get", o)
@@ -75,13 +75,13 @@ func (a *Authenticator) Get(options any) Fields {
 	if err != nil {
 		panic(err)
 	}
-	return a.answer(Fields{
+	return a.response(Fields{
 		"clientDataJSON": encode(client), "authenticatorData": encode(data), "signature": encode(signature),
 		"userHandle": a.handle,
 	})
 }
 
-func (a *Authenticator) answer(response Fields) Fields {
+func (a *Authenticator) response(response Fields) Fields {
 	return Fields{
 		"id": encode(a.id), "rawId": encode(a.id), "type": "public-key", "authenticatorAttachment": "platform",
 		"clientExtensionResults": Fields{}, "response": response,
@@ -92,7 +92,7 @@ func (a *Authenticator) answer(response Fields) Fields {
 func (a *Authenticator) data(host string, flags byte) []byte {
 	sum := sha256.Sum256([]byte(host))
 	flags |= flagPresent
-	if !a.Absent {
+	if !a.Unverified {
 		flags |= flagVerified
 	}
 	return binary.BigEndian.AppendUint32(append(sum[:], flags), a.Counter)

@@ -109,8 +109,8 @@ func (s *Service) Outbox(boardID string) []string {
 	return out
 }
 
-// Sound fails the test if stored counts differ from the counted rows.
-func (s *Service) Sound() {
+// CheckConsistency fails the test if stored counts differ from the counted rows.
+func (s *Service) CheckConsistency() {
 	s.T.Helper()
 	findings, err := dbtool.Examine(s.T.Context(), s.DB)
 	if err != nil || len(findings) > 0 {
@@ -118,10 +118,10 @@ func (s *Service) Sound() {
 	}
 }
 
-// Everything returns all texts and bytes that the database stores, by table and column, so that
+// AllValues returns all texts and bytes that the database stores, by table and column, so that
 // a test can check that something is stored nowhere. It leaves out the search index of SQLite,
 // which holds words without their order.
-func (s *Service) Everything() map[string][]string {
+func (s *Service) AllValues() map[string][]string {
 	s.T.Helper()
 	columns := `SELECT t.name || ' ' || c.name || ' ' || c.type FROM pragma_table_list t JOIN pragma_table_info(t.name) c
 		WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND t.name NOT LIKE 'texts_words%'`

@@ -61,7 +61,7 @@ func newDocument(r *op.Registry) (*document, error) {
 func addressOf(application bool) string { return "mem:" + strconv.FormatBool(application) + ".json" }
 
 // check fails the test if the document does not describe the response of the operation.
-func (d *document) check(t testing.TB, o *op.Operation, a Answer) {
+func (d *document) check(t testing.TB, o *op.Operation, a Response) {
 	t.Helper()
 	pointer := "/paths/" + strings.ReplaceAll(o.Path, "/", "~1") + "/" + strings.ToLower(o.Method) + "/responses/" +
 		strconv.Itoa(a.Status)

@@ -144,8 +144,8 @@ func schemaName() (string, error) {
 	return "cardwall_schema_" + hex.EncodeToString(sum.Sum(nil)[:8]), nil
 }
 
-// LockWait returns the URL of a PostgreSQL database with the given lock timeout.
-func LockWait(t testing.TB, database string, wait time.Duration) string {
+// WithLockTimeout returns the URL of a PostgreSQL database with the given lock timeout.
+func WithLockTimeout(t testing.TB, database string, wait time.Duration) string {
 	t.Helper()
 	address, err := url.Parse(database)
 	if err != nil {

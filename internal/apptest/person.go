@@ -112,8 +112,8 @@ func (p *Person) Joins(workspaceID string, role board.WorkspaceRole) *Person {
 	return p
 }
 
-// Answer is the response to a request.
-type Answer struct {
+// Response is the response to a request.
+type Response struct {
 	t       testing.TB
 	Status  int
 	Header  http.Header
@@ -127,23 +127,26 @@ type Answer struct {
 }
 
 // Media returns the media type of the response.
-func (a Answer) Media() string {
+func (a Response) Media() string {
 	kind, _, _ := strings.Cut(a.Header.Get("Content-Type"), ";")
 	return kind
 }
 
 // Call calls an operation by name over REST and checks the response against the OpenAPI
 // document.
-func (p *Person) Call(name string, in Fields) Answer { p.T.Helper(); return p.CallWith(name, in, nil) }
+func (p *Person) Call(name string, in Fields) Response {
+	p.T.Helper()
+	return p.CallWith(name, in, nil)
+}
 
 // Keyed calls an operation with an idempotency key.
-func (p *Person) Keyed(key, name string, in Fields) Answer {
+func (p *Person) Keyed(key, name string, in Fields) Response {
 	p.T.Helper()
 	return p.CallWith(name, in, http.Header{"Idempotency-Key": {key}})
 }
 
 // Must calls an operation and stops the test unless it succeeds.
-func (p *Person) Must(name string, in Fields) Answer {
+func (p *Person) Must(name string, in Fields) Response {
 	p.T.Helper()
 	a := p.Call(name, in)
 	if a.Status/100 != 2 {
@@ -153,7 +156,7 @@ func (p *Person) Must(name string, in Fields) Answer {
 }
 
 // Refused calls an operation and fails the test unless it returns the given error code.
-func (p *Person) Refused(code board.Code, name string, in Fields) Answer {
+func (p *Person) Refused(code board.Code, name string, in Fields) Response {
 	p.T.Helper()
 	a := p.Call(name, in)
 	if a.Code != code {
@@ -163,7 +166,7 @@ func (p *Person) Refused(code board.Code, name string, in Fields) Answer {
 }
 
 // CallWith calls an operation with additional headers.
-func (p *Person) CallWith(name string, in Fields, header http.Header) Answer {
+func (p *Person) CallWith(name string, in Fields, header http.Header) Response {
 	p.T.Helper()
 	o := p.Registry.Named(name)
 	if o == nil {
@@ -219,7 +222,7 @@ func (p *Person) Request(o *op.Operation, in Fields) *http.Request {
 }
 
 // Do sends a request with the person's token.
-func (p *Person) Do(r *http.Request) Answer {
+func (p *Person) Do(r *http.Request) Response {
 	p.T.Helper()
 	if p.Token != "" && r.Header.Get("Authorization") == "" && r.Header.Get("Cookie") == "" {
 		r.Header.Set("Authorization", "Bearer "+p.Token)
@@ -228,7 +231,7 @@ func (p *Person) Do(r *http.Request) Answer {
 	p.browse(r)
 	p.Handler.ServeHTTP(w, r)
 	p.keep(w.Result())
-	a := Answer{t: p.T, Status: w.Code, Header: w.Header(), Raw: w.Body.Bytes()}
+	a := Response{t: p.T, Status: w.Code, Header: w.Header(), Raw: w.Body.Bytes()}
 	if a.Media() != op.JSON {
 		a.whole = string(a.Raw)
 		return a
@@ -251,7 +254,7 @@ func (p *Person) Do(r *http.Request) Answer {
 
 // Send sends a hand-written request. The path begins after the prefix of the interface. Headers
 // alternate between name and value; a body is JSON unless they say otherwise.
-func (p *Person) Send(method, path, body string, headers ...string) Answer {
+func (p *Person) Send(method, path, body string, headers ...string) Response {
 	p.T.Helper()
 	r := httptest.NewRequest(method, rest.Prefix+path, strings.NewReader(body))
 	if body != "" {
@@ -265,7 +268,7 @@ func (p *Person) Send(method, path, body string, headers ...string) Answer {
 
 // Get returns a value of the response's data by a path of names and indexes, such as
 // "labels.0.name", or nil if there is none.
-func (a Answer) Get(path string) any {
+func (a Response) Get(path string) any {
 	v := a.Data
 	for part := range strings.SplitSeq(path, ".") {
 		switch at := v.(type) {
@@ -285,7 +288,7 @@ func (a Answer) Get(path string) any {
 }
 
 // Text returns a value of the response's data that must be a string.
-func (a Answer) Text(path string) string {
+func (a Response) Text(path string) string {
 	a.t.Helper()
 	s, ok := a.Get(path).(string)
 	if !ok {
@@ -295,10 +298,10 @@ func (a Answer) Text(path string) string {
 }
 
 // ID returns the ID of the response's record.
-func (a Answer) ID() string { a.t.Helper(); return a.Text("id") }
+func (a Response) ID() string { a.t.Helper(); return a.Text("id") }
 
 // Each returns one string field of every record of a list.
-func (a Answer) Each(field string) []string {
+func (a Response) Each(field string) []string {
 	a.t.Helper()
 	items, ok := a.Data.([]any)
 	if !ok {

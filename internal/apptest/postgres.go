@@ -114,9 +114,9 @@ func execPostgres(server, statement string) error {
 	return err
 }
 
-// AskPostgres returns the first column of a query's first row as text, or "" if there is no row
+// QueryPostgres returns the first column of a query's first row as text, or "" if there is no row
 // or the value is NULL. Other processes may be using the database.
-func AskPostgres(ctx context.Context, database, query string) (text string, err error) {
+func QueryPostgres(ctx context.Context, database, query string) (text string, err error) {
 	conn, err := pgx.Connect(ctx, database)
 	if err != nil {
 		return "", err

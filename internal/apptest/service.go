@@ -66,33 +66,33 @@ type Service struct {
 
 // Options are the options of a service. The zero value is the default.
 type Options struct {
-	Limits         board.Limits               // zero for the defaults
-	Plan           board.Plan                 // of new organizations; "" for the default
-	RateLimits     bool                       // count requests; off unless a test is about them
-	Registry       func() *op.Registry        // nil for the program's own operations
-	Keys           *seal.Keyring              // nil for a key shared by all tests, so that a database can be reopened
-	OIDC           account.OIDC               // an identity provider; zero for none
-	Storage        map[board.Plan]board.Bytes // replaces the quotas of the plans
-	NoJobs         bool                       // run no jobs; the test runs its own engine
-	SignUp         account.SignUpPolicy
-	Roots          *x509.CertPool    // authorities trusted when fetching client documents; nil for the system's
-	Operators      []string          // email addresses of the operators; Ada's if nil
-	NoRegistration bool              // disables dynamic client registration
-	Replica        string            // the address of a replica of the database; "" for none
-	Tools          func(*sdk.Server) // adds tools to the MCP endpoint; nil for nothing
-	Impatient      bool              // use the program's lock timeout on PostgreSQL instead of patience
-	Log            *slog.Logger      // nil for a logger of warnings to the test's log
-	ReportLimit    time.Duration     // time limit of one statement of a report; 0 for the default
-	SlowWindow     time.Duration     // window in which slow clients must reach the minimum rate; 0 for the default
-	SpoolLimit     int64             // bytes; 0 for a gigabyte
-	clock          *Clock
-	document       *document
+	Limits             board.Limits               // zero for the defaults
+	Plan               board.Plan                 // of new organizations; "" for the default
+	RateLimits         bool                       // count requests; off unless a test is about them
+	Registry           func() *op.Registry        // nil for the program's own operations
+	Keys               *seal.Keyring              // nil for a key shared by all tests, so that a database can be reopened
+	OIDC               account.OIDC               // an identity provider; zero for none
+	Storage            map[board.Plan]board.Bytes // replaces the quotas of the plans
+	NoJobs             bool                       // run no jobs; the test runs its own engine
+	SignUp             account.SignUpPolicy
+	Roots              *x509.CertPool    // authorities trusted when fetching client documents; nil for the system's
+	Operators          []string          // email addresses of the operators; Ada's if nil
+	NoRegistration     bool              // disables dynamic client registration
+	Replica            string            // the address of a replica of the database; "" for none
+	Tools              func(*sdk.Server) // adds tools to the MCP endpoint; nil for nothing
+	ProgramLockTimeout bool              // use the program's lock timeout on PostgreSQL instead of lockTimeout
+	Log                *slog.Logger      // nil for a logger of warnings to the test's log
+	ReportLimit        time.Duration     // time limit of one statement of a report; 0 for the default
+	SlowWindow         time.Duration     // window in which slow clients must reach the minimum rate; 0 for the default
+	SpoolLimit         int64             // bytes; 0 for a gigabyte
+	clock              *Clock
+	document           *document
 }
 
-// patience is the time that a service under test waits for a PostgreSQL lock, and for the
+// lockTimeout is the time that a service under test waits for a PostgreSQL lock, and for the
 // counters of other servers. On a busy machine the program's own limits would expire although
 // nothing is wrong.
-const patience = 20 * time.Second
+const lockTimeout = 20 * time.Second
 
 // Both runs a test on SQLite and on PostgreSQL.
 func Both(t *testing.T, fn func(t *testing.T, s *Service)) { BothWith(t, Options{}, fn) }
@@ -132,12 +132,12 @@ func eachDatabase(t *testing.T, fn func(t *testing.T, database string), sqlite, 
 }
 
 // New starts the program on a database, which is a file name or postgres://… A file that does
-// not exist is created with the schema. Locks on PostgreSQL are waited for up to patience,
+// not exist is created with the schema. Locks on PostgreSQL are waited for up to lockTimeout,
 // unless the options or the URL set another limit.
 func New(t testing.TB, database string, opts Options) *Service {
 	t.Helper()
-	if sqldb.IsPostgres(database) && !opts.Impatient && !strings.Contains(database, "lock_timeout") {
-		database = LockWait(t, database, patience)
+	if sqldb.IsPostgres(database) && !opts.ProgramLockTimeout && !strings.Contains(database, "lock_timeout") {
+		database = WithLockTimeout(t, database, lockTimeout)
 	}
 	accounts, err := account.New(account.Options{
 		BaseURL: BaseURL, OIDC: opts.OIDC, SignUp: opts.SignUp, Unlimited: !opts.RateLimits, Log: opts.Log,
@@ -183,7 +183,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 	db, err := store.Open(t.Context(), store.Options{
 		Database: database, Replica: opts.Replica, BaseURL: BaseURL, Limits: opts.Limits, Plan: opts.Plan, Storage: opts.Storage,
 		Clock: s.Clock.Now, Log: log, Keys: s.opts.Keys, Migrate: true, Operators: s.opts.Operators,
-		CountTime: patience, ReportLimit: opts.ReportLimit,
+		CountTime: lockTimeout, ReportLimit: opts.ReportLimit,
 	})
 	if err != nil {
 		t.Fatalf("open the store: %v", err)

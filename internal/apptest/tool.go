@@ -18,8 +18,8 @@ const (
 	Sessions  = "2025-11-25"
 )
 
-// RPCAnswer is the response of the MCP endpoint.
-type RPCAnswer struct {
+// RPCResponse is the response of the MCP endpoint.
+type RPCResponse struct {
 	Status int
 	Header http.Header
 	Raw    []byte
@@ -29,7 +29,7 @@ type RPCAnswer struct {
 }
 
 // RPC sends a message to the MCP endpoint in the given revision.
-func (p *Person) RPC(revision, method string, params Fields) RPCAnswer {
+func (p *Person) RPC(revision, method string, params Fields) RPCResponse {
 	p.T.Helper()
 	return p.Message(p.RPCRequest(revision, method, params))
 }
@@ -67,14 +67,14 @@ func (p *Person) RPCRequest(revision, method string, params Fields) *http.Reques
 }
 
 // Message sends a request to the MCP endpoint with the person's token.
-func (p *Person) Message(r *http.Request) RPCAnswer {
+func (p *Person) Message(r *http.Request) RPCResponse {
 	p.T.Helper()
 	if p.Token != "" && r.Header.Get("Authorization") == "" && r.Header.Get("Cookie") == "" {
 		r.Header.Set("Authorization", "Bearer "+p.Token)
 	}
 	w := httptest.NewRecorder()
 	p.Handler.ServeHTTP(w, r)
-	a := RPCAnswer{Status: w.Code, Header: w.Header(), Raw: w.Body.Bytes()}
+	a := RPCResponse{Status: w.Code, Header: w.Header(), Raw: w.Body.Bytes()}
 	var message struct {
 		Result map[string]any `json:"result"`
 		Error  jsontext.Value `json:"error"`
@@ -93,26 +93,26 @@ func (p *Person) Message(r *http.Request) RPCAnswer {
 	return a
 }
 
-// ToolAnswer is the result of a tool. Data, Code and Message come from the structured content.
-type ToolAnswer struct {
-	Answer
+// ToolResponse is the result of a tool. Data, Code and Message come from the structured content.
+type ToolResponse struct {
+	Response
 	Text   string
 	Failed bool // isError
 }
 
 // Tool calls an operation by name as a tool.
-func (p *Person) Tool(name string, in Fields) ToolAnswer {
+func (p *Person) Tool(name string, in Fields) ToolResponse {
 	p.T.Helper()
 	return p.ToolOf(p.RPC(Stateless, "tools/call", Fields{"name": name, "arguments": orEmpty(in)}))
 }
 
 // ToolOf reads the tool result from a response to tools/call.
-func (p *Person) ToolOf(rpc RPCAnswer) ToolAnswer {
+func (p *Person) ToolOf(rpc RPCResponse) ToolResponse {
 	p.T.Helper()
 	if rpc.Result == nil {
 		p.T.Fatalf("tools/call: got status %d, body %s", rpc.Status, rpc.Raw)
 	}
-	a := ToolAnswer{Answer: Answer{t: p.T, Status: rpc.Status, Header: rpc.Header, Raw: rpc.Raw}}
+	a := ToolResponse{Response: Response{t: p.T, Status: rpc.Status, Header: rpc.Header, Raw: rpc.Raw}}
 	a.Failed, _ = rpc.Result["isError"].(bool)
 	var text strings.Builder
 	content, _ := rpc.Result["content"].([]any)

@@ -391,7 +391,7 @@ func TestSeveralServersRunARuleOnce(t *testing.T) {
 // If another transaction holds the board too long, the rule waits and then runs.
 func TestARuleWaitsForItsBoard(t *testing.T) {
 	t.Parallel()
-	s := apptest.New(t, apptest.LockWait(t, apptest.PostgresURL(t), 50*time.Millisecond), apptest.Options{})
+	s := apptest.New(t, apptest.WithLockTimeout(t, apptest.PostgresURL(t), 50*time.Millisecond), apptest.Options{})
 	w := newWorld(s)
 	rule := w.rule(fields{"event": "card_created"}, "", action("add_comment", fields{"text": "Made."}))
 	card := w.card(nil)

@@ -49,7 +49,7 @@ func newClinic(t *testing.T, database string) *clinic {
 	if _, err := s.DB.LeaseShards(t.Context(), "srv_now", []int{1}, time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	s.Sound()
+	s.CheckConsistency()
 	return c
 }
 
@@ -196,7 +196,7 @@ func TestRepairKeepsTheOrder(t *testing.T) {
 		if after := c.Column(order); !slices.Equal(after, before) {
 			t.Errorf("the order was %v and is %v", before, after)
 		}
-		c.Sound()
+		c.CheckConsistency()
 	})
 }
 

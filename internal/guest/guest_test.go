@@ -141,7 +141,7 @@ func TestGuestResponsesHideIdentities(t *testing.T) {
 		w.open(fields{"mode": "submit", "comments": true})
 		answers := func() string {
 			var all strings.Builder
-			for _, a := range []apptest.Answer{
+			for _, a := range []apptest.Response{
 				w.look(nil), w.guest.Must("look_at_public_card", fields{"key": w.key, "number": 1}),
 				w.guest.Must("add_guest_comment", w.written(comment())), w.guest.Must("submit_guest_card", w.written(submission())),
 				w.guest.Call("submit_guest_card", w.written(fields{"title": " "})),

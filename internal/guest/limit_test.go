@@ -21,7 +21,7 @@ import (
 )
 
 // limited fails the test unless the response is a 429 with a correct Retry-After.
-func limited(t *testing.T, what string, a apptest.Answer, most time.Duration) {
+func limited(t *testing.T, what string, a apptest.Response, most time.Duration) {
 	t.Helper()
 	wait, err := strconv.Atoi(a.Header.Get("Retry-After"))
 	if a.Status != http.StatusTooManyRequests || a.Code != board.CodeRateLimited || err != nil || wait < 1 ||
@@ -40,7 +40,7 @@ func TestGuestsAreLimited(t *testing.T) {
 		w.open(fields{"mode": "submit", "comments": true})
 		s.Clock.Stop()
 		ticket, n := w.ticket(), 0
-		write := func(network int) apptest.Answer {
+		write := func(network int) apptest.Response {
 			n++
 			from := s.Browser()
 			from.From = fmt.Sprintf("198.51.100.%d:443", network)

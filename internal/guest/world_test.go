@@ -51,7 +51,7 @@ func (w *world) open(in fields) {
 	w.key = path.Base(w.ada.Must("update_public_page", all).Text("url"))
 }
 
-func (w *world) look(in fields) apptest.Answer {
+func (w *world) look(in fields) apptest.Response {
 	w.T.Helper()
 	all := fields{"key": w.key}
 	for k, v := range in {
@@ -76,7 +76,7 @@ func comment() fields    { return fields{"number": 1, "text": "When?"} }
 func submission() fields { return fields{"title": "A map", "description": "Of the *venue*."} }
 
 // verdict returns a status and a code as one string.
-func verdict(a apptest.Answer) string {
+func verdict(a apptest.Response) string {
 	if a.Status/100 == 2 {
 		return "yes"
 	}

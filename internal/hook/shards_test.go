@@ -34,7 +34,7 @@ func onPostgres(t *testing.T, test func(t *testing.T, c *cluster)) {
 	t.Helper()
 	t.Parallel()
 	// PostgreSQL measures lock timeouts by real time
-	database := apptest.LockWait(t, apptest.PostgresURL(t), 20*time.Second)
+	database := apptest.WithLockTimeout(t, apptest.PostgresURL(t), 20*time.Second)
 	synctest.Test(t, func(t *testing.T) {
 		c := &cluster{world: newWorldOn(t, database)}
 		for i := range 40 { // in many of the 64 shards

@@ -227,7 +227,7 @@ func TestUnfinishedBoardIsInvisible(t *testing.T) {
 			}
 			looked++
 			if looked%3 == 1 {
-				w.Sound()
+				w.CheckConsistency()
 			}
 			in := map[string]any{"workspaceId": w.workspace}
 			for _, name := range []string{"list_boards", "list_trashed_boards"} {

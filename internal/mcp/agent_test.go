@@ -52,7 +52,7 @@ func TestAgentSetsUpABoardThatCanBeUndone(t *testing.T) {
 		if w.ada.Must("get_board", fields{"boardId": made}).Get("archivedAt") == nil {
 			t.Error("the assistant's board is still there")
 		}
-		w.Sound()
+		w.CheckConsistency()
 	})
 }
 
@@ -81,7 +81,7 @@ type agent struct {
 	writes int
 }
 
-func (a *agent) tool(name string, in fields) apptest.ToolAnswer {
+func (a *agent) tool(name string, in fields) apptest.ToolResponse {
 	a.t.Helper()
 	if !a.p.Registry.Named(name).ReadOnly {
 		a.writes++
@@ -106,7 +106,7 @@ func (a *agent) setUp(workspace, goal, person string) (boardID string) {
 		fields{"name": "set_up_project_board", "arguments": fields{"goal": goal, "workspaceId": workspace}})
 	text := prompt.Result["messages"].([]any)[0].(map[string]any)["content"].(map[string]any)["text"].(string)
 	at := 0
-	step := func(name string, in fields) apptest.ToolAnswer {
+	step := func(name string, in fields) apptest.ToolResponse {
 		a.t.Helper()
 		if i := strings.Index(text[at:], name); i < 0 {
 			a.t.Fatalf("the prompt does not say %s at this point: %s", name, text[at:])

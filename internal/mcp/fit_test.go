@@ -28,7 +28,7 @@ func TestResultsFit(t *testing.T) {
 				fields{"boardId": w.board, "name": fmt.Sprint(i, strings.Repeat("<", 60)), "color": "red"})
 			w.ada.Must("create_list", fields{"boardId": w.board, "name": fmt.Sprint(i, strings.Repeat("&", 200))})
 		}
-		small := func(name string, in fields) apptest.ToolAnswer {
+		small := func(name string, in fields) apptest.ToolResponse {
 			t.Helper()
 			a := w.ada.Tool(name, in)
 			if a.Failed || len(a.Raw) > 60_000 {

@@ -70,7 +70,7 @@ func TestCapabilities(t *testing.T) {
 		fields{"protocolVersion": apptest.Sessions, "capabilities": fields{},
 			"clientInfo": fields{"name": "test", "version": "1"}})
 	discovered := w.ada.RPC(apptest.Stateless, "server/discover", nil)
-	for revision, a := range map[string]apptest.RPCAnswer{apptest.Sessions: hello, apptest.Stateless: discovered} {
+	for revision, a := range map[string]apptest.RPCResponse{apptest.Sessions: hello, apptest.Stateless: discovered} {
 		capabilities, _ := a.Result["capabilities"].(map[string]any)
 		for _, name := range []string{"tools", "resources", "prompts", "completions"} {
 			if v, ok := capabilities[name].(map[string]any); !ok || len(v) != 0 {
@@ -303,7 +303,7 @@ func TestChallengeNamesSufficientScopes(t *testing.T) {
 	get := w.create(apptest.Stateless)
 	get.Method = http.MethodGet
 	before := w.boards()
-	for what, a := range map[string]apptest.RPCAnswer{
+	for what, a := range map[string]apptest.RPCResponse{
 		"no token": nobody.Message(w.create(apptest.Stateless)), "no token, GET": nobody.Message(get),
 		"a wrong token": nobody.Message(wrong), "a cookie": nobody.Message(browser),
 	} {

@@ -183,7 +183,7 @@ func sorted(s []string) []string { slices.Sort(s); return s }
 func TestPrompts(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		eve, reader := w.Person("Eve"), w.ada.With(board.ScopeRead)
-		get := func(p *apptest.Person, name string, arguments fields) (string, apptest.RPCAnswer) {
+		get := func(p *apptest.Person, name string, arguments fields) (string, apptest.RPCResponse) {
 			a := p.RPC(apptest.Stateless, "prompts/get", fields{"name": name, "arguments": arguments})
 			messages, _ := a.Result["messages"].([]any)
 			if len(messages) != 1 {

@@ -29,7 +29,7 @@ type envelope struct {
 }
 
 // sent sends a body and returns the response, which must be a JSON-RPC message.
-func (w *world) sent(body string, headers ...string) (apptest.RPCAnswer, envelope) {
+func (w *world) sent(body string, headers ...string) (apptest.RPCResponse, envelope) {
 	w.T.Helper()
 	r := httptest.NewRequest(http.MethodPost, apptest.BaseURL+board.MCPPath, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")

@@ -21,7 +21,7 @@ import (
 	"cardwall/internal/store"
 )
 
-func toolNames(t *testing.T, a apptest.RPCAnswer) (names []string) {
+func toolNames(t *testing.T, a apptest.RPCResponse) (names []string) {
 	t.Helper()
 	list, ok := a.Result["tools"].([]any)
 	if !ok {
@@ -170,7 +170,7 @@ func TestDirectCallsMatchTheSDK(t *testing.T) {
 					if c.in == nil {
 						delete(params, "arguments")
 					}
-					ask := func(kind string) apptest.RPCAnswer {
+					ask := func(kind string) apptest.RPCResponse {
 						r := c.p.RPCRequest(revision, "tools/call", params)
 						rewrite(r, `"id":1`, `"id":`+id)
 						r.Header.Set("Content-Type", kind)

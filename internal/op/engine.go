@@ -65,8 +65,8 @@ type Call struct {
 	Wait time.Duration
 }
 
-// Answer is the result of a call.
-type Answer struct {
+// Response is the result of a call.
+type Response struct {
 	Body     []byte // JSON object with data, nextCursor and boardVersion; nil for an error
 	Replayed bool   // the response is the stored one of an earlier call with the same key
 	Started  bool   // the data is a job that has not ended
@@ -105,24 +105,24 @@ func (e *Engine) CheckLoad(o *Operation) error {
 }
 
 // Do runs one call. Its error is a *board.Fault, or an unexpected error that must
-// not be shown to callers. Answer.Replayed is set even if the replayed response was
+// not be shown to callers. Response.Replayed is set even if the replayed response was
 // a refusal.
-func (e *Engine) Do(ctx context.Context, c Call) (answer Answer, err error) {
+func (e *Engine) Do(ctx context.Context, c Call) (response Response, err error) {
 	e.watched(ctx, c, func(ctx context.Context) (bool, error) {
-		answer, err = e.do(ctx, c)
-		return answer.Replayed, err
+		response, err = e.do(ctx, c)
+		return response.Replayed, err
 	})
 	if err == nil && c.Operation.Starts() {
-		if id := startedJob(answer.Body); id != "" {
-			return e.awaitJob(ctx, c, id, answer.Replayed) // not part of the operation's time
+		if id := startedJob(response.Body); id != "" {
+			return e.awaitJob(ctx, c, id, response.Replayed) // not part of the operation's time
 		}
 	}
-	return answer, err
+	return response, err
 }
 
-func (e *Engine) do(ctx context.Context, c Call) (Answer, error) {
+func (e *Engine) do(ctx context.Context, c Call) (Response, error) {
 	if err := e.permit(ctx, c); err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	if !c.Operation.Keyed() {
 		c.Key = ""
@@ -132,12 +132,12 @@ func (e *Engine) do(ctx context.Context, c Call) (Answer, error) {
 	in, err := c.Operation.Input.decode(c.Arguments)
 	if err == nil {
 		if err := c.Operation.Input.permit(c.Caller, in); err != nil {
-			return Answer{}, err
+			return Response{}, err
 		}
 	}
 	if c.Operation.Audience == Guest {
 		if err != nil {
-			return Answer{}, err // the owner of the key is unknown
+			return Response{}, err // the owner of the key is unknown
 		}
 		c.Caller.Guest = &board.Guest{Key: board.SecretHash(in.(interface{ GuestKey() string }).GuestKey())}
 	}
@@ -154,7 +154,7 @@ func (e *Engine) do(ctx context.Context, c Call) (Answer, error) {
 	case c.Operation.ReadOnly && err == nil:
 		return e.read(ctx, c, in)
 	case c.Operation.ReadOnly || err != nil && c.Key == "":
-		return Answer{}, err
+		return Response{}, err
 	case c.Key == "":
 		return e.write(ctx, c, in)
 	}
@@ -172,18 +172,18 @@ func (e *Engine) prepare(ctx context.Context, c Call, in any) error {
 	return c.Operation.before(ctx, e.db, c.Caller, in)
 }
 
-func (e *Engine) read(ctx context.Context, c Call, in any) (Answer, error) {
+func (e *Engine) read(ctx context.Context, c Call, in any) (Response, error) {
 	k := classOf(c.Operation)
 	if k == reports {
 		leave, err := e.reports.enter(ctx, c.Caller.UserID)
 		if err != nil {
-			return Answer{}, err
+			return Response{}, err
 		}
 		defer leave()
 	}
 	began, err := e.admission.enter(ctx, k)
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	defer e.admission.leave(k, began)
 	var out any
@@ -195,16 +195,16 @@ func (e *Engine) read(ctx context.Context, c Call, in any) (Answer, error) {
 		out, err = c.Operation.query(ctx, v, in)
 		return err
 	}); err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	body, err := e.encode(c, out, 0)
-	return Answer{Body: body, Cookie: cookieOf(out)}, err
+	return Response{Body: body, Cookie: cookieOf(out)}, err
 }
 
-func (e *Engine) write(ctx context.Context, c Call, in any) (Answer, error) {
+func (e *Engine) write(ctx context.Context, c Call, in any) (Response, error) {
 	began, err := e.admission.enter(ctx, writes)
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	defer e.admission.leave(writes, began)
 	var (
@@ -217,10 +217,10 @@ func (e *Engine) write(ctx context.Context, c Call, in any) (Answer, error) {
 		rate = tx.Rate()
 		return err
 	}); err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	body, err := e.encode(c, out, version)
-	return Answer{Body: body, Cookie: cookieOf(out), Rate: rate}, err
+	return Response{Body: body, Cookie: cookieOf(out), Rate: rate}, err
 }
 
 // writeOnce runs a command under its idempotency key. The key, the changes,
@@ -230,15 +230,15 @@ func (e *Engine) write(ctx context.Context, c Call, in any) (Answer, error) {
 //
 // The key matches every body with the same fields and values, in any order.
 // Versions before 0.2 stored a hash of the raw body.
-func (e *Engine) writeOnce(ctx context.Context, c Call, in any, sent []byte, refused error) (Answer, error) {
+func (e *Engine) writeOnce(ctx context.Context, c Call, in any, sent []byte, refused error) (Response, error) {
 	release, err := e.inFlight.enter(ctx, c.Caller.KeyOwner()+"\x00"+c.Key, inFlightWait)
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	defer release()
 	began, err := e.admission.enter(ctx, writes)
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	defer e.admission.leave(writes, began)
 	sum := c.fingerprint(true)
@@ -246,17 +246,17 @@ func (e *Engine) writeOnce(ctx context.Context, c Call, in any, sent []byte, ref
 	asSent.Arguments.Body = sent
 	old := asSent.fingerprint(true)
 	var (
-		answer Answer
-		fault  error
+		response Response
+		fault    error
 	)
 	err = e.db.Write(ctx, c.Caller, func(tx *store.Tx) error {
-		answer, fault = Answer{}, nil
+		response, fault = Response{}, nil
 		stored, err := tx.Claim(ctx, c.Key, c.Operation.Name, sum[:], old[:])
 		if err != nil {
 			return err
 		}
 		if stored != nil {
-			answer, fault, err = replay(ctx, tx, stored)
+			response, fault, err = replay(ctx, tx, stored)
 			return err
 		}
 		err = refused
@@ -266,12 +266,12 @@ func (e *Engine) writeOnce(ctx context.Context, c Call, in any, sent []byte, ref
 				if err != nil {
 					return err
 				}
-				answer.Body, err = e.encode(c, out, version)
-				answer.Rate = tx.Rate()
+				response.Body, err = e.encode(c, out, version)
+				response.Rate = tx.Rate()
 				return err
 			})
 		}
-		keep := store.Stored{Answer: answer.Body}
+		keep := store.Stored{Answer: response.Body}
 		if err != nil {
 			f, final := board.AsFault(err)
 			if !final || passing(f.Code) || c.Operation.Audience == Guest {
@@ -291,7 +291,7 @@ func (e *Engine) writeOnce(ctx context.Context, c Call, in any, sent []byte, ref
 	if err == nil {
 		err = fault
 	}
-	return answer, err
+	return response, err
 }
 
 // passing reports whether a refusal depends on something other than the request
@@ -303,15 +303,15 @@ func passing(c board.Code) bool {
 }
 
 // replay returns the stored response if the caller can still see what it describes.
-func replay(ctx context.Context, tx *store.Tx, s *store.Stored) (Answer, error, error) {
+func replay(ctx context.Context, tx *store.Tx, s *store.Stored) (Response, error, error) {
 	if err := tx.StillVisible(ctx, s.WorkspaceID, s.BoardID); err != nil {
-		return Answer{}, nil, err
+		return Response{}, nil, err
 	}
 	if s.Fault != "" {
 		fault, err := replayedFault(s)
-		return Answer{Replayed: true}, fault, err
+		return Response{Replayed: true}, fault, err
 	}
-	return Answer{Body: s.Answer, Replayed: true}, nil, nil
+	return Response{Body: s.Answer, Replayed: true}, nil, nil
 }
 
 // faultRecord is a fault as it is stored for an idempotency key.

@@ -30,8 +30,8 @@ func startedJob(body []byte) string {
 
 // awaitJob waits for the end of a job. It returns the result of the operation, the
 // fault for which the job failed, or the job if it has not ended.
-func (e *Engine) awaitJob(ctx context.Context, c Call, id string, replayed bool) (answer Answer, err error) {
-	answer.Replayed = replayed
+func (e *Engine) awaitJob(ctx context.Context, c Call, id string, replayed bool) (response Response, err error) {
+	response.Replayed = replayed
 	wait := c.Wait
 	if wait == 0 {
 		wait = jobWait
@@ -48,21 +48,21 @@ func (e *Engine) awaitJob(ctx context.Context, c Call, id string, replayed bool)
 			out = j
 			return err
 		}); err != nil {
-			return answer, err
+			return response, err
 		}
 		j, isJob := out.(board.Job)
 		switch {
 		case isJob && j.State == board.JobFailed:
-			return answer, &board.Fault{Code: j.Error.Code, Message: j.Error.Message}
+			return response, &board.Fault{Code: j.Error.Code, Message: j.Error.Message}
 		case !isJob, j.State.Ended(), time.Now().Add(pause).After(deadline):
-			answer.Started = isJob
-			answer.Body, err = e.encode(c, out, 0)
-			return answer, err
+			response.Started = isJob
+			response.Body, err = e.encode(c, out, 0)
+			return response, err
 		}
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return answer, ctx.Err()
+			return response, ctx.Err()
 		}
 	}
 }

@@ -105,7 +105,7 @@ func TestUnreachableDatabaseIsUnavailable(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, workspace, _ := desk(s)
-		away := func(what string, a apptest.Answer) {
+		away := func(what string, a apptest.Response) {
 			t.Helper()
 			if a.Status != http.StatusServiceUnavailable || a.Code != board.CodeUnavailable ||
 				a.Header.Get("Retry-After") == "" {
@@ -130,9 +130,11 @@ func TestUnreachableDatabaseIsUnavailable(t *testing.T) {
 					"WHERE datname = current_database() AND pid <> pg_backend_pid()"); err != nil {
 					t.Fatal(err)
 				}
-				for _, call := range []func() apptest.Answer{
-					func() apptest.Answer { return ada.Call("list_boards", nil) },
-					func() apptest.Answer { return ada.Call("create_board", fields{"workspaceId": workspace, "name": "x"}) },
+				for _, call := range []func() apptest.Response{
+					func() apptest.Response { return ada.Call("list_boards", nil) },
+					func() apptest.Response {
+						return ada.Call("create_board", fields{"workspaceId": workspace, "name": "x"})
+					},
 				} {
 					if a := call(); a.Status/100 != 2 {
 						away("a request on a lost connection", a)

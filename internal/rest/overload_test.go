@@ -77,7 +77,7 @@ func TestReportsAreShedOverRESTAndMCP(t *testing.T) {
 	}
 	leave()
 	first.Wait()
-	next := make(chan apptest.Answer, 1)
+	next := make(chan apptest.Response, 1)
 	all.Go(func() { next <- ada.Call("read_all", nil) })
 	for held.Load() < int64(places) && len(next) == 0 { // it is admitted together with the others
 		time.Sleep(time.Millisecond)
@@ -91,7 +91,7 @@ func TestReportsAreShedOverRESTAndMCP(t *testing.T) {
 
 // asked returns the response to a probe. It tries again, because a busy machine may
 // sometimes miss the two seconds.
-func asked(p *apptest.Person, path string) (a apptest.Answer) {
+func asked(p *apptest.Person, path string) (a apptest.Response) {
 	for range 5 {
 		begun := time.Now()
 		a = p.Do(httptest.NewRequest(http.MethodGet, path, nil))
@@ -108,7 +108,7 @@ func TestNotReadyDuringShutdown(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
 	ada := s.Person("Ada")
-	ask := func(path string) apptest.Answer { return asked(ada, path) }
+	ask := func(path string) apptest.Response { return asked(ada, path) }
 	if a := ask("/readyz"); a.Status != http.StatusOK || a.Header.Get("Connection") != "" {
 		t.Errorf("before: %d %v", a.Status, a.Header)
 	}

@@ -146,7 +146,7 @@ func TestContentTypes(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, workspace, _ := desk(s)
-		send := func(header ...string) apptest.Answer {
+		send := func(header ...string) apptest.Response {
 			r := httptest.NewRequest("POST", rest.Prefix+"/boards",
 				strings.NewReader(`{"workspaceId":"`+workspace+`","name":"x"}`))
 			for i := 0; i < len(header); i += 2 {

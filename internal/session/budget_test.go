@@ -26,7 +26,7 @@ func TestHeadersDescribeTheBudget(t *testing.T) {
 			id := ada.Must("create_board", fields{"workspaceId": workspace, "name": "Board"}).ID()
 			s.Clock.Advance(time.Minute)
 			requests := 0
-			check := func(what string, a apptest.Answer, of board.Resource) {
+			check := func(what string, a apptest.Response, of board.Resource) {
 				t.Helper()
 				requests++
 				limit, remaining, reset := rate(t, a)
@@ -54,7 +54,7 @@ func TestHeadersDescribeTheBudget(t *testing.T) {
 }
 
 // sendFile imports a file.
-func sendFile(p *apptest.Person, workspaceID, file string) apptest.Answer {
+func sendFile(p *apptest.Person, workspaceID, file string) apptest.Response {
 	r := httptest.NewRequest(http.MethodPost, "/api/app/v1/workspaces/"+workspaceID+"/import?format=trello", strings.NewReader(file))
 	r.Header.Set("Authorization", "Bearer "+p.Token)
 	return p.Do(r)
@@ -74,11 +74,11 @@ func TestRefusedRequestsSpendNothing(t *testing.T) {
 			return remaining
 		}
 		invited := 0
-		for of, call := range map[board.Resource]func() apptest.Answer{
-			board.ResourceReport: func() apptest.Answer { return ada.Call("get_my_overview", nil) },
-			board.ResourceExport: func() apptest.Answer { return ada.Call("export_board", fields{"boardId": id}) },
-			board.ResourceUpload: func() apptest.Answer { return sendFile(ada, workspace, "{}") },
-			board.ResourceMail: func() apptest.Answer {
+		for of, call := range map[board.Resource]func() apptest.Response{
+			board.ResourceReport: func() apptest.Response { return ada.Call("get_my_overview", nil) },
+			board.ResourceExport: func() apptest.Response { return ada.Call("export_board", fields{"boardId": id}) },
+			board.ResourceUpload: func() apptest.Response { return sendFile(ada, workspace, "{}") },
+			board.ResourceMail: func() apptest.Response {
 				invited++
 				return ada.Call("create_invitation", fields{"workspaceId": workspace, "role": "member",
 					"email": "grace" + strconv.Itoa(invited) + "@example.com"})

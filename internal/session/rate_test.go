@@ -16,7 +16,7 @@ import (
 )
 
 // rate returns the values of the three rate limit headers, which every response has.
-func rate(t *testing.T, a apptest.Answer) (limit, remaining int, reset time.Time) {
+func rate(t *testing.T, a apptest.Response) (limit, remaining int, reset time.Time) {
 	t.Helper()
 	var n [3]int
 	for i, name := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
@@ -29,7 +29,7 @@ func rate(t *testing.T, a apptest.Answer) (limit, remaining int, reset time.Time
 }
 
 // spend sends n cheap requests that count toward the limit.
-func spend(t *testing.T, p *apptest.Person, n int) (last apptest.Answer) {
+func spend(t *testing.T, p *apptest.Person, n int) (last apptest.Response) {
 	t.Helper()
 	for range n {
 		if last = p.Send(http.MethodDelete, "/me", ""); last.Status != http.StatusMethodNotAllowed {
@@ -39,7 +39,7 @@ func spend(t *testing.T, p *apptest.Person, n int) (last apptest.Answer) {
 	return last
 }
 
-func limited(t *testing.T, s *apptest.Service, a apptest.Answer) {
+func limited(t *testing.T, s *apptest.Service, a apptest.Response) {
 	t.Helper()
 	limit, remaining, reset := rate(t, a)
 	wait, err := strconv.Atoi(a.Header.Get("Retry-After"))
@@ -123,7 +123,7 @@ func TestSearchBudgetIsVisible(t *testing.T) {
 		s.Clock.Stop()
 		ada, limits := s.Person("Ada"), board.PlanFree.Limits()
 		ada.Workspace("Engines", board.PlanFree)
-		find := func() apptest.Answer { return ada.Call("search_cards", fields{"q": "x"}) }
+		find := func() apptest.Response { return ada.Call("search_cards", fields{"q": "x"}) }
 		for i := range limits.SearchesPerMinute {
 			a := find()
 			if limit, remaining, _ := rate(t, a); a.Status != http.StatusOK || limit != limits.SearchesPerMinute ||
@@ -180,7 +180,7 @@ func TestEveryResponseHasRateHeaders(t *testing.T) {
 		ada.Must("archive_board", fields{"boardId": b})
 		plain := httptest.NewRequest(http.MethodPost, rest.Prefix+"/boards", strings.NewReader("name=x"))
 		plain.Header.Set("Content-Type", "text/plain")
-		for want, a := range map[int]apptest.Answer{
+		for want, a := range map[int]apptest.Response{
 			200: ada.Call("get_me", nil), 201: ada.Call("create_board", fields{"workspaceId": workspace, "name": "Second"}),
 			400: ada.Call("get_board", fields{"boardId": b, "x": 1}), 401: nobody.Call("get_me", nil),
 			403: reader.Call("create_board", fields{"workspaceId": workspace, "name": "x"}),
@@ -210,7 +210,7 @@ func TestStrangersAreLimitedByAddress(t *testing.T) {
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
 		s.Clock.Stop()
 		ada := s.Person("Ada")
-		knock := func(address, token string) apptest.Answer {
+		knock := func(address, token string) apptest.Response {
 			r := httptest.NewRequest(http.MethodGet, rest.Prefix+"/me", nil)
 			r.RemoteAddr = address
 			r.Header.Set("Authorization", "Bearer "+token)

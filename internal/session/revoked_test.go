@@ -26,13 +26,13 @@ func TestRevokedAccessIsRefusedEverywhereWithinASecond(t *testing.T) {
 			return tx.UpdateOrganization(ctx, organization, plan, readOnly)
 		})
 	}
-	write := func(p *apptest.Person) apptest.Answer {
+	write := func(p *apptest.Person) apptest.Response {
 		return p.Call("create_list", fields{"boardId": open, "name": "L"})
 	}
-	look := func(p *apptest.Person) apptest.Answer { return p.Call("get_board", fields{"boardId": open}) }
+	look := func(p *apptest.Person) apptest.Response { return p.Call("get_board", fields{"boardId": open}) }
 	for _, c := range []struct {
 		what string
-		call func(p *apptest.Person) apptest.Answer
+		call func(p *apptest.Person) apptest.Response
 		end  func(p *apptest.Person)
 		want int
 	}{
@@ -42,7 +42,7 @@ func TestRevokedAccessIsRefusedEverywhereWithinASecond(t *testing.T) {
 				return err
 			})
 		}, http.StatusUnauthorized},
-		{"an ended session", func(p *apptest.Person) apptest.Answer {
+		{"an ended session", func(p *apptest.Person) apptest.Response {
 			return p.Call("get_session", nil)
 		}, func(p *apptest.Person) {
 			s.Write(board.Person(p.ID), func(ctx context.Context, tx *store.Tx) error { return tx.EndOtherSessions(ctx) })

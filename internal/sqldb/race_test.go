@@ -76,7 +76,7 @@ func TestLostRacesAreRetried(t *testing.T) {
 func TestConflictingTransactionsAllCommit(t *testing.T) {
 	t.Parallel()
 	// a transaction that only waits does not conflict
-	db := apptest.OpenStore(t, apptest.LockWait(t, apptest.EmptyPostgresURL(t), 20*time.Second))
+	db := apptest.OpenStore(t, apptest.WithLockTimeout(t, apptest.EmptyPostgresURL(t), 20*time.Second))
 	apptest.Change(t, db, "INSERT INTO settings (key, value) VALUES ('a', '0'), ('b', '0')")
 	const more = "UPDATE settings SET value = (value::int + 1)::text WHERE key = $1"
 	for _, way := range []struct {
@@ -137,7 +137,7 @@ func TestConflictingTransactionsAllCommit(t *testing.T) {
 // because its consumer may be slow.
 func TestIdleWriteTransactionIsEnded(t *testing.T) {
 	t.Parallel()
-	db := apptest.OpenStore(t, apptest.LockWait(t, apptest.EmptyPostgresURL(t), 20*time.Second))
+	db := apptest.OpenStore(t, apptest.WithLockTimeout(t, apptest.EmptyPostgresURL(t), 20*time.Second))
 	apptest.Change(t, db, "INSERT INTO settings (key, value) VALUES ('a', '0')")
 	const more = "UPDATE settings SET value = (value::int + 1)::text WHERE key = 'a'"
 	var (

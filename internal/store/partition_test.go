@@ -209,7 +209,7 @@ func few(t *testing.T, db *store.DB, clock *apptest.Clock) {
 func TestPartitionsChangeDuringWrites(t *testing.T) {
 	t.Parallel()
 	clock := &apptest.Clock{}
-	db := openAt(t, apptest.LockWait(t, apptest.PostgresURL(t), 20*time.Second), clock)
+	db := openAt(t, apptest.WithLockTimeout(t, apptest.PostgresURL(t), 20*time.Second), clock)
 	clock.Advance(60 * day) // after all partitions that the migration created
 	before := makeDelivery(t, db, false)
 	var (

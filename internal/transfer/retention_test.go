@@ -33,7 +33,7 @@ func TestReducedActivityIsImported(t *testing.T) {
 			}
 			made := roundTrip(t, s, s, caller, workspace, id)
 			ada.Must("create_list", apptest.Fields{"boardId": made, "name": "Next"})
-			s.Sound()
+			s.CheckConsistency()
 		}
 	})
 }

@@ -99,7 +99,7 @@ func randomBoard(rt *rapid.T, people []*apptest.Person, workspace string) string
 	for _, p := range people {
 		s["user"] = append(s["user"], p.ID)
 	}
-	made := func(kind string, a apptest.Answer) {
+	made := func(kind string, a apptest.Response) {
 		if a.Status/100 == 2 {
 			s[kind] = append(s[kind], a.ID())
 		}
