@@ -102,13 +102,13 @@ func GetNotificationSettings(ctx context.Context, v *store.View, _ Nothing) (boa
 
 // SetNotificationSettingsInput holds all settings.
 type SetNotificationSettingsInput struct {
-	Ways       board.NotificationWays `json:"ways" doc:"How the caller is notified, by kind."`
-	Mail       bool                   `json:"mail" doc:"Whether notification emails are sent at all." example:"true"`
-	QuietFrom  string                 `json:"quietFrom,omitempty" maxLength:"5" doc:"The start of quiet hours, HH:MM in the caller's time zone. During quiet hours emails are held back. None when absent." example:"22:00"`
-	QuietUntil string                 `json:"quietUntil,omitempty" maxLength:"5" doc:"The end of quiet hours, HH:MM; required with quietFrom." example:"07:00"`
-	DigestHour *int                   `json:"digestHour,omitempty" minimum:"0" maximum:"23" doc:"The hour of the caller's day at which the daily email is sent; no daily email when absent." example:"8"`
-	Reminders  []board.Reminder       `json:"reminders" maxItems:"4" enum:"week,day,hour,due" doc:"How long before its due time a card triggers a reminder." example:"[\"day\",\"due\"]"`
-	RemindHour int                    `json:"remindHour" minimum:"0" maximum:"23" doc:"The hour of the caller's day at which reminders are sent for cards due on a day without a time." example:"9"`
+	Channels   board.NotificationChannels `json:"ways" doc:"How the caller is notified, by kind."`
+	Mail       bool                       `json:"mail" doc:"Whether notification emails are sent at all." example:"true"`
+	QuietFrom  string                     `json:"quietFrom,omitempty" maxLength:"5" doc:"The start of quiet hours, HH:MM in the caller's time zone. During quiet hours emails are held back. None when absent." example:"22:00"`
+	QuietUntil string                     `json:"quietUntil,omitempty" maxLength:"5" doc:"The end of quiet hours, HH:MM; required with quietFrom." example:"07:00"`
+	DigestHour *int                       `json:"digestHour,omitempty" minimum:"0" maximum:"23" doc:"The hour of the caller's day at which the daily email is sent; no daily email when absent." example:"8"`
+	Reminders  []board.Reminder           `json:"reminders" maxItems:"4" enum:"week,day,hour,due" doc:"How long before its due time a card triggers a reminder." example:"[\"day\",\"due\"]"`
+	RemindHour int                        `json:"remindHour" minimum:"0" maximum:"23" doc:"The hour of the caller's day at which reminders are sent for cards due on a day without a time." example:"9"`
 }
 
 // SetNotificationSettings replaces the caller's notification settings.
@@ -117,7 +117,7 @@ func SetNotificationSettings(ctx context.Context, tx *store.Tx, in SetNotificati
 	if err != nil {
 		return have, err
 	}
-	s := board.NotificationSettings{Ways: in.Ways, Mail: in.Mail, DigestHour: in.DigestHour, Reminders: in.Reminders,
+	s := board.NotificationSettings{Channels: in.Channels, Mail: in.Mail, DigestHour: in.DigestHour, Reminders: in.Reminders,
 		RemindHour: in.RemindHour, TimeZone: have.TimeZone}
 	if in.QuietFrom != "" {
 		s.QuietFrom = &in.QuietFrom

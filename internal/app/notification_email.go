@@ -22,11 +22,11 @@ func notificationEmail(ctx context.Context, tx *store.Tx, l *board.Email, userID
 	if err != nil {
 		return false, err
 	}
-	way, path := board.WayMail, "/notifications"
+	channel, path := board.ChannelMail, "/notifications"
 	if l.Kind == board.EmailDigest {
-		way = board.WayDigest
+		channel = board.ChannelDigest
 	}
-	items, more, err := tx.EmailNotifications(ctx, l.ID, userID, way)
+	items, more, err := tx.EmailNotifications(ctx, l.ID, userID, channel)
 	if err != nil || !s.Mail || len(items) == 0 {
 		return false, err
 	}

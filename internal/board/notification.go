@@ -15,7 +15,7 @@ const (
 	NotifyAssignment NotificationKind = "assignment" // someone assigned a card to the person
 	NotifyInvitation NotificationKind = "invitation" // someone shared a board with the person
 	NotifyDue        NotificationKind = "due"        // a card assigned to the person is due
-	NotifyComment    NotificationKind = "comment"    // a comment on a card of the person, see NotificationWays
+	NotifyComment    NotificationKind = "comment"    // a comment on a card of the person, see NotificationChannels
 	NotifyWatched    NotificationKind = "watched"    // another change of a card or board that the person watches
 )
 
@@ -24,16 +24,16 @@ func NotificationKinds() []NotificationKind {
 	return []NotificationKind{NotifyMention, NotifyAssignment, NotifyInvitation, NotifyDue, NotifyComment, NotifyWatched}
 }
 
-// Way is how a person is notified of a kind. Every way except off shows it in
-// the application.
-type Way string
+// NotificationChannel is how a person is notified of a kind. Every channel
+// except off shows it in the application.
+type NotificationChannel string
 
-// The ways, quietest first.
+// The channels, quietest first.
 const (
-	WayOff         Way = "off"
-	WayApplication Way = "application"
-	WayDigest      Way = "digest" // also in the daily email
-	WayMail        Way = "mail"   // also in an email within minutes
+	ChannelOff         NotificationChannel = "off"
+	ChannelApplication NotificationChannel = "application"
+	ChannelDigest      NotificationChannel = "digest" // also in the daily email
+	ChannelMail        NotificationChannel = "mail"   // also in an email within minutes
 )
 
 // Reminder is how long before the due time a person is reminded of a card.
@@ -129,24 +129,24 @@ const EmailDelay = 3 * time.Minute
 
 // NotificationSettings holds how a person wants to be notified.
 type NotificationSettings struct {
-	Ways       NotificationWays `json:"ways" doc:"How the caller is notified, by kind."`
-	Mail       bool             `json:"mail" doc:"Whether notification emails are sent at all; false after the caller has unsubscribed." example:"true"`
-	QuietFrom  *string          `json:"quietFrom" doc:"The start of quiet hours, HH:MM in the caller's time zone. During quiet hours emails are held back. null for none." example:"22:00"`
-	QuietUntil *string          `json:"quietUntil" doc:"The end of quiet hours, HH:MM; on the next day if it is earlier than quietFrom." example:"07:00"`
-	DigestHour *int             `json:"digestHour" doc:"The hour of the caller's day, 0 to 23, at which the daily email is sent; null for no daily email." example:"8"`
-	Reminders  []Reminder       `json:"reminders" enum:"week,day,hour,due" doc:"How long before its due time a card triggers a reminder." example:"[\"day\",\"due\"]"`
-	RemindHour int              `json:"remindHour" doc:"The hour of the caller's day, 0 to 23, at which reminders are sent for cards due on a day without a time." example:"9"`
-	TimeZone   string           `json:"timeZone" doc:"The time zone of these times, from the caller's profile." example:"Europe/London"`
+	Channels   NotificationChannels `json:"ways" doc:"How the caller is notified, by kind."`
+	Mail       bool                 `json:"mail" doc:"Whether notification emails are sent at all; false after the caller has unsubscribed." example:"true"`
+	QuietFrom  *string              `json:"quietFrom" doc:"The start of quiet hours, HH:MM in the caller's time zone. During quiet hours emails are held back. null for none." example:"22:00"`
+	QuietUntil *string              `json:"quietUntil" doc:"The end of quiet hours, HH:MM; on the next day if it is earlier than quietFrom." example:"07:00"`
+	DigestHour *int                 `json:"digestHour" doc:"The hour of the caller's day, 0 to 23, at which the daily email is sent; null for no daily email." example:"8"`
+	Reminders  []Reminder           `json:"reminders" enum:"week,day,hour,due" doc:"How long before its due time a card triggers a reminder." example:"[\"day\",\"due\"]"`
+	RemindHour int                  `json:"remindHour" doc:"The hour of the caller's day, 0 to 23, at which reminders are sent for cards due on a day without a time." example:"9"`
+	TimeZone   string               `json:"timeZone" doc:"The time zone of these times, from the caller's profile." example:"Europe/London"`
 }
 
-// NotificationWays holds the way for each kind.
-type NotificationWays struct {
-	Mention    Way `json:"mention" enum:"off,application,digest,mail" doc:"Someone mentioned the caller." example:"mail"`
-	Assignment Way `json:"assignment" enum:"off,application,digest,mail" doc:"Someone assigned a card to the caller." example:"mail"`
-	Invitation Way `json:"invitation" enum:"off,application,digest,mail" doc:"Someone shared a board with the caller." example:"mail"`
-	Due        Way `json:"due" enum:"off,application,digest,mail" doc:"A card assigned to the caller is due." example:"mail"`
-	Comment    Way `json:"comment" enum:"off,application,digest,mail" doc:"A comment on a card that the caller is assigned to, has commented on or watches." example:"digest"`
-	Watched    Way `json:"watched" enum:"off,application,digest,mail" doc:"Another change of a card or board that the caller watches." example:"application"`
+// NotificationChannels holds the channel for each kind.
+type NotificationChannels struct {
+	Mention    NotificationChannel `json:"mention" enum:"off,application,digest,mail" doc:"Someone mentioned the caller." example:"mail"`
+	Assignment NotificationChannel `json:"assignment" enum:"off,application,digest,mail" doc:"Someone assigned a card to the caller." example:"mail"`
+	Invitation NotificationChannel `json:"invitation" enum:"off,application,digest,mail" doc:"Someone shared a board with the caller." example:"mail"`
+	Due        NotificationChannel `json:"due" enum:"off,application,digest,mail" doc:"A card assigned to the caller is due." example:"mail"`
+	Comment    NotificationChannel `json:"comment" enum:"off,application,digest,mail" doc:"A comment on a card that the caller is assigned to, has commented on or watches." example:"digest"`
+	Watched    NotificationChannel `json:"watched" enum:"off,application,digest,mail" doc:"Another change of a card or board that the caller watches." example:"application"`
 }
 
 // DefaultNotificationSettings returns the settings of a person who has not
@@ -154,35 +154,35 @@ type NotificationWays struct {
 func DefaultNotificationSettings() NotificationSettings {
 	hour := 8
 	return NotificationSettings{
-		Ways: NotificationWays{Mention: WayMail, Assignment: WayMail, Invitation: WayMail, Due: WayMail, Comment: WayDigest,
-			Watched: WayApplication},
+		Channels: NotificationChannels{Mention: ChannelMail, Assignment: ChannelMail, Invitation: ChannelMail, Due: ChannelMail,
+			Comment: ChannelDigest, Watched: ChannelApplication},
 		Mail: true, DigestHour: &hour, Reminders: []Reminder{RemindDay, RemindDue}, RemindHour: 9,
 	}
 }
 
-// Of returns the way for a kind.
-func (w NotificationWays) Of(k NotificationKind) Way {
+// Of returns the channel for a kind.
+func (c NotificationChannels) Of(k NotificationKind) NotificationChannel {
 	switch k {
 	case NotifyMention:
-		return w.Mention
+		return c.Mention
 	case NotifyAssignment:
-		return w.Assignment
+		return c.Assignment
 	case NotifyInvitation:
-		return w.Invitation
+		return c.Invitation
 	case NotifyDue:
-		return w.Due
+		return c.Due
 	case NotifyComment:
-		return w.Comment
+		return c.Comment
 	case NotifyWatched:
-		return w.Watched
+		return c.Watched
 	}
-	return WayOff
+	return ChannelOff
 }
 
-// Check returns an error for the caller if a way, time or hour is invalid.
+// Check returns an error for the caller if a channel, time or hour is invalid.
 func (s NotificationSettings) Check() error {
 	for _, k := range NotificationKinds() {
-		if !slices.Contains([]Way{WayOff, WayApplication, WayDigest, WayMail}, s.Ways.Of(k)) {
+		if !slices.Contains([]NotificationChannel{ChannelOff, ChannelApplication, ChannelDigest, ChannelMail}, s.Channels.Of(k)) {
 			return Invalid("ways.%s must be one of off, application, digest, mail.", k)
 		}
 	}
@@ -211,20 +211,20 @@ func (s NotificationSettings) Check() error {
 // Leaves returns when an email about a notification created now is due, or 0 if
 // no email is sent. An immediate email waits for further notifications and for
 // the end of the quiet hours.
-func (s NotificationSettings) Leaves(way Way, now Instant, zone *time.Location) Instant {
+func (s NotificationSettings) Leaves(channel NotificationChannel, now Instant, zone *time.Location) Instant {
 	if !s.Mail {
 		return 0
 	}
-	switch way {
-	case WayMail:
+	switch channel {
+	case ChannelMail:
 		at := now + Instant(EmailDelay.Milliseconds())
 		return max(at, s.quietEnd(at, zone))
-	case WayDigest:
+	case ChannelDigest:
 		if s.DigestHour == nil {
 			return 0
 		}
 		return nextWall(now, *s.DigestHour*60, zone)
-	case WayOff, WayApplication:
+	case ChannelOff, ChannelApplication:
 	}
 	return 0
 }

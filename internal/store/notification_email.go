@@ -14,9 +14,9 @@ import (
 // maxEmailItems is how many notifications one email lists.
 const maxEmailItems = 20
 
-// emailKindOf returns the kind of email for a way of notification.
-func emailKindOf(way board.Way) board.EmailKind {
-	if way == board.WayDigest {
+// emailKindOf returns the kind of email for a notification channel.
+func emailKindOf(channel board.NotificationChannel) board.EmailKind {
+	if channel == board.ChannelDigest {
 		return board.EmailDigest
 	}
 	return board.EmailNotify
@@ -27,8 +27,8 @@ func emailKindOf(way board.Way) board.EmailKind {
 // queued already will include them.
 func (tx *Tx) QueueNotificationEmails(ctx context.Context, limit int) (int, error) {
 	type post struct {
-		user string
-		way  board.Way
+		user    string
+		channel board.NotificationChannel
 	}
 	var all []post
 	if err := tx.each(ctx, `SELECT DISTINCT n.user_id, n.way FROM notifications n WHERE n.mail_at IS NOT NULL AND n.mail_at <= $1
@@ -36,14 +36,14 @@ func (tx *Tx) QueueNotificationEmails(ctx context.Context, limit int) (int, erro
 		ELSE 'notify' END) ORDER BY n.user_id, n.way LIMIT $2`,
 		[]any{int64(tx.now), limit}, func(rows *sql.Rows) error {
 			var p post
-			err := rows.Scan(&p.user, &p.way)
+			err := rows.Scan(&p.user, &p.channel)
 			all = append(all, p)
 			return err
 		}); err != nil {
 		return 0, err
 	}
 	for _, p := range all {
-		if err := tx.InsertEmail(ctx, emailKindOf(p.way), p.user, tx.now); err != nil {
+		if err := tx.InsertEmail(ctx, emailKindOf(p.channel), p.user, tx.now); err != nil {
 			return 0, err
 		}
 	}
@@ -57,15 +57,16 @@ func (v *View) HasNotificationEmails(ctx context.Context) (bool, error) {
 	return n > 0, err
 }
 
-// EmailNotifications assigns all notifications that are waiting to be emailed in
-// this way to an email and returns the newest of them. Another attempt returns
+// EmailNotifications assigns all notifications that are waiting to be emailed through
+// this channel to an email and returns the newest of them. Another attempt returns
 // the same ones. Notifications that were read, or that the person may no longer
-// see, are left out and are not emailed. More is how many are not returned.
-func (tx *Tx) EmailNotifications(ctx context.Context, emailID, userID string, way board.Way) (items []board.Notification,
-	more int, err error) {
+// see, are left out and are not emailed. more is the number of assigned
+// notifications that are not returned.
+func (tx *Tx) EmailNotifications(ctx context.Context, emailID, userID string, channel board.NotificationChannel,
+) (items []board.Notification, more int, err error) {
 	if err := tx.exec(ctx, "UPDATE notifications SET letter_id = $1, mail_at = NULL WHERE user_id = $2 AND way = $3 "+
 		"AND mail_at IS NOT NULL AND read_at IS NULL",
-		emailID, userID, string(way)); err != nil {
+		emailID, userID, string(channel)); err != nil {
 		return nil, 0, err
 	}
 	if items, err = tx.notifications(ctx, userID, "AND n.letter_id = $2 AND n.read_at IS NULL ORDER BY n.id DESC LIMIT $3",

@@ -16,23 +16,23 @@ const settingsColumns = "s.ways, s.mail, s.quiet_from, s.quiet_until, s.digest_h
 
 // settingsScan collects the settings of a person, who may have none.
 type settingsScan struct {
-	zone               string
-	ways, reminders    sql.NullString
-	mail, digest, hour sql.NullInt64
-	from, until        *string
+	zone                string
+	channels, reminders sql.NullString
+	mail, digest, hour  sql.NullInt64
+	from, until         *string
 }
 
 func (s *settingsScan) dest() []any {
-	return []any{&s.ways, &s.mail, &s.from, &s.until, &s.digest, &s.reminders, &s.hour}
+	return []any{&s.channels, &s.mail, &s.from, &s.until, &s.digest, &s.reminders, &s.hour}
 }
 
 func (s *settingsScan) result() (board.NotificationSettings, error) {
 	out := board.DefaultNotificationSettings()
 	out.TimeZone = s.zone
-	if !s.ways.Valid {
+	if !s.channels.Valid {
 		return out, nil
 	}
-	if err := json.Unmarshal([]byte(s.ways.String), &out.Ways); err != nil {
+	if err := json.Unmarshal([]byte(s.channels.String), &out.Channels); err != nil {
 		return out, fmt.Errorf("read the settings of notifications: %w", err)
 	}
 	out.Mail, out.QuietFrom, out.QuietUntil, out.RemindHour = s.mail.Int64 != 0, s.from, s.until, int(s.hour.Int64)
@@ -75,7 +75,7 @@ func (tx *Tx) SetNotificationSettings(ctx context.Context, s board.NotificationS
 }
 
 func (tx *Tx) setNotificationSettings(ctx context.Context, userID string, s board.NotificationSettings) error {
-	ways, err := json.Marshal(s.Ways, json.Deterministic(true))
+	channels, err := json.Marshal(s.Channels, json.Deterministic(true))
 	if err != nil {
 		return fmt.Errorf("encode the settings of notifications: %w", err)
 	}
@@ -88,7 +88,7 @@ func (tx *Tx) setNotificationSettings(ctx context.Context, userID string, s boar
 		ON CONFLICT (user_id) DO UPDATE SET ways = excluded.ways, mail = excluded.mail, quiet_from = excluded.quiet_from,
 		quiet_until = excluded.quiet_until,
 		digest_hour = excluded.digest_hour, reminders = excluded.reminders, remind_hour = excluded.remind_hour`,
-		userID, string(ways), flag(s.Mail), s.QuietFrom, s.QuietUntil, s.DigestHour, strings.Join(words, " "), s.RemindHour); err != nil {
+		userID, string(channels), flag(s.Mail), s.QuietFrom, s.QuietUntil, s.DigestHour, strings.Join(words, " "), s.RemindHour); err != nil {
 		return err
 	}
 	zone, err := board.LoadZone("timeZone", s.TimeZone)
@@ -96,10 +96,10 @@ func (tx *Tx) setNotificationSettings(ctx context.Context, userID string, s boar
 		return err
 	}
 	for _, kind := range board.NotificationKinds() {
-		way := s.Ways.Of(kind)
+		channel := s.Channels.Of(kind)
 		if err := tx.exec(ctx, "UPDATE notifications SET way = $1, mail_at = $2 WHERE user_id = $3 AND kind = $4 AND read_at IS NULL "+
 			"AND mail_at IS NOT NULL",
-			string(way), null(s.Leaves(way, tx.now, zone)), userID, string(kind)); err != nil {
+			string(channel), null(s.Leaves(channel, tx.now, zone)), userID, string(kind)); err != nil {
 			return err
 		}
 	}

@@ -185,15 +185,15 @@ func (tx *Tx) notificationRows(
 	actor := tx.caller.Actor
 	for _, p := range people {
 		kind := reasons[p.id]
-		way := p.settings.Ways.Of(kind)
-		if way == board.WayOff {
+		channel := p.settings.Channels.Of(kind)
+		if channel == board.ChannelOff {
 			continue
 		}
 		rows = append(rows, []any{
 			tx.NewID("ntf_"), p.id, string(kind), string(t.event.Kind),
 			null(boardID), null(t.event.CardID), null(t.Comment + t.Edited),
 			string(actor.Type), actor.ID, nil, nil,
-			int64(tx.now), string(way), null(p.settings.Leaves(way, tx.now, p.zone)),
+			int64(tx.now), string(channel), null(p.settings.Leaves(channel, tx.now, p.zone)),
 		})
 		tx.notified = append(tx.notified, p.id)
 	}

@@ -162,7 +162,7 @@ func (v *View) reminders(ctx context.Context, which board.Reminder, column, rest
 				return err
 			}
 			for _, wanted := range r.settings.Reminders {
-				if wanted == which && r.settings.Ways.Due != board.WayOff {
+				if wanted == which && r.settings.Channels.Due != board.ChannelOff {
 					r.zone, err = zoneOf(r.settings)
 					out = append(out, r)
 					return err
@@ -174,12 +174,12 @@ func (v *View) reminders(ctx context.Context, which board.Reminder, column, rest
 }
 
 func (tx *Tx) insertReminder(ctx context.Context, r reminder) (int64, error) {
-	way := r.settings.Ways.Due
+	channel := r.settings.Channels.Due
 	n, err := tx.affected(ctx, "INSERT INTO "+notificationColumns+" VALUES ($1, $2, $3, $4, NULL, $5, NULL, $6, NULL, $7, $8, $9, "+
 		"$10, $11) ON CONFLICT DO NOTHING",
 		tx.NewID("ntf_"), r.id, string(board.NotifyDue), board.KindCardDue, r.card, string(board.ActorSystem), string(r.which),
 		r.card+" "+r.due+" "+string(r.which),
-		int64(tx.now), string(way), null(r.settings.Leaves(way, tx.now, r.zone)))
+		int64(tx.now), string(channel), null(r.settings.Leaves(channel, tx.now, r.zone)))
 	if n > 0 {
 		tx.notified = append(tx.notified, r.id)
 	}

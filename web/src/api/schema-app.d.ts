@@ -3007,6 +3007,44 @@ export interface components {
              */
             reminder: "week" | "day" | "hour" | "due" | null;
         };
+        NotificationChannels: {
+            /**
+             * @description Someone assigned a card to the caller.
+             * @example mail
+             * @enum {string}
+             */
+            assignment: "off" | "application" | "digest" | "mail";
+            /**
+             * @description A comment on a card that the caller is assigned to, has commented on or watches.
+             * @example digest
+             * @enum {string}
+             */
+            comment: "off" | "application" | "digest" | "mail";
+            /**
+             * @description A card assigned to the caller is due.
+             * @example mail
+             * @enum {string}
+             */
+            due: "off" | "application" | "digest" | "mail";
+            /**
+             * @description Someone shared a board with the caller.
+             * @example mail
+             * @enum {string}
+             */
+            invitation: "off" | "application" | "digest" | "mail";
+            /**
+             * @description Someone mentioned the caller.
+             * @example mail
+             * @enum {string}
+             */
+            mention: "off" | "application" | "digest" | "mail";
+            /**
+             * @description Another change of a card or board that the caller watches.
+             * @example application
+             * @enum {string}
+             */
+            watched: "off" | "application" | "digest" | "mail";
+        };
         NotificationCount: {
             /**
              * Format: int64
@@ -3057,45 +3095,7 @@ export interface components {
              */
             timeZone: string;
             /** @description How the caller is notified, by kind. */
-            ways: components["schemas"]["NotificationWays"];
-        };
-        NotificationWays: {
-            /**
-             * @description Someone assigned a card to the caller.
-             * @example mail
-             * @enum {string}
-             */
-            assignment: "off" | "application" | "digest" | "mail";
-            /**
-             * @description A comment on a card that the caller is assigned to, has commented on or watches.
-             * @example digest
-             * @enum {string}
-             */
-            comment: "off" | "application" | "digest" | "mail";
-            /**
-             * @description A card assigned to the caller is due.
-             * @example mail
-             * @enum {string}
-             */
-            due: "off" | "application" | "digest" | "mail";
-            /**
-             * @description Someone shared a board with the caller.
-             * @example mail
-             * @enum {string}
-             */
-            invitation: "off" | "application" | "digest" | "mail";
-            /**
-             * @description Someone mentioned the caller.
-             * @example mail
-             * @enum {string}
-             */
-            mention: "off" | "application" | "digest" | "mail";
-            /**
-             * @description Another change of a card or board that the caller watches.
-             * @example application
-             * @enum {string}
-             */
-            watched: "off" | "application" | "digest" | "mail";
+            ways: components["schemas"]["NotificationChannels"];
         };
         NotifiedBoard: {
             /**
@@ -8031,7 +8031,7 @@ export interface operations {
                      */
                     reminders: ("week" | "day" | "hour" | "due")[];
                     /** @description How the caller is notified, by kind. */
-                    ways: components["schemas"]["NotificationWays"];
+                    ways: components["schemas"]["NotificationChannels"];
                 };
             };
         };
