@@ -3,11 +3,12 @@
 -- in the list hidden_id of the first board. Meanwhile nobody else changes the list.
 CREATE TABLE list_moves (
     job_id    TEXT NOT NULL PRIMARY KEY REFERENCES jobs (id) ON DELETE CASCADE,
-    list_id   TEXT NOT NULL UNIQUE REFERENCES lists (id) ON DELETE CASCADE,
+    list_id   TEXT NOT NULL REFERENCES lists (id) ON DELETE CASCADE,
     hidden_id TEXT NOT NULL REFERENCES lists (id) ON DELETE CASCADE,
     from_id   TEXT NOT NULL REFERENCES boards (id) ON DELETE CASCADE,
     to_id     TEXT NOT NULL REFERENCES boards (id) ON DELETE CASCADE
 ) STRICT;
+CREATE UNIQUE INDEX list_moves_list ON list_moves (list_id);
 CREATE INDEX list_moves_hidden ON list_moves (hidden_id);
 CREATE INDEX list_moves_from ON list_moves (from_id);
 CREATE INDEX list_moves_to ON list_moves (to_id);
