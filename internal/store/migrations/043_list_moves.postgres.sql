@@ -10,7 +10,7 @@ CREATE TABLE list_moves (
     from_id   TEXT COLLATE "C" NOT NULL REFERENCES boards (id) ON DELETE CASCADE,
     to_id     TEXT COLLATE "C" NOT NULL REFERENCES boards (id) ON DELETE CASCADE
 );
-CREATE UNIQUE INDEX list_moves_list ON list_moves (list_id);
+CREATE INDEX list_moves_list ON list_moves (list_id);
 CREATE INDEX list_moves_hidden ON list_moves (hidden_id);
 CREATE INDEX list_moves_from ON list_moves (from_id);
 CREATE INDEX list_moves_to ON list_moves (to_id);
