@@ -11,7 +11,7 @@ import (
 // Nothing is the input of an operation without fields.
 type Nothing struct{}
 
-// Me is the token's owner with the token.
+// Me is the caller's account with the token that the request used.
 type Me struct {
 	board.User
 	Token *board.Token `json:"token" doc:"The token used for the request; null if none was used."`
@@ -60,8 +60,8 @@ type NewToken struct {
 	ExpiresAt   *board.Instant // nil for never
 }
 
-// AddToken creates a token for the caller. It returns the token's text, which
-// is not stored.
+// AddToken creates a token for the caller. It also returns the token's text,
+// because only a hash of it is stored.
 func AddToken(ctx context.Context, tx *store.Tx, in NewToken) (board.Token, string, error) {
 	name, err := title("name", in.Name)
 	if err != nil {

@@ -46,8 +46,8 @@ type ListBoardChangesInput struct {
 
 // ListBoardChanges returns the changes after a version, in order. The versions of
 // consecutive changes have no gaps: if retention has removed one of them, the request
-// is refused. While a job records changes, it returns neither these nor the changes
-// after them.
+// is refused. While a job is recording changes, ListBoardChanges returns neither
+// those nor later ones.
 func ListBoardChanges(ctx context.Context, v *store.View, in ListBoardChangesInput) (op.Page[board.Entry], error) {
 	since := in.Since
 	if err := in.After(&since); err != nil {
@@ -78,8 +78,8 @@ func ListBoardChanges(ctx context.Context, v *store.View, in ListBoardChangesInp
 	return op.Cut(entries, in.Size(), func(e board.Entry) any { return e.BoardVersion }), err
 }
 
-// contiguous reports whether a page has every change after a version: up to the
-// last recorded version, unless the page is full.
+// contiguous reports whether entries has no gap after version since. It must reach
+// the last recorded version unless it is longer than a page.
 func contiguous(entries []board.Entry, since, last int64, size int) bool {
 	for _, e := range entries {
 		if since++; e.BoardVersion != since {

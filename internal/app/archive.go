@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// FolderArchive is an Archive in a folder: one file of compressed JSON lines for each
-// kind and start of the server. Each write appends a complete gzip member, so
-// whatever was written before a crash can be read.
+// FolderArchive is an Archive in a folder. After each start of the server it writes
+// one new file of compressed JSON lines per kind. Each write appends a complete gzip
+// member, so whatever was written before a crash can be read.
 type FolderArchive struct {
 	folder string
 	stamp  string
@@ -37,7 +37,7 @@ func (a *FolderArchive) Write(_ context.Context, kind string, lines [][]byte) er
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	for _, line := range lines {
-		_, _ = z.Write(append(line, '\n')) // a buffer accepts everything
+		_, _ = z.Write(append(line, '\n')) // writing to a bytes.Buffer cannot fail
 	}
 	if err := z.Close(); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (a *FolderArchive) Write(_ context.Context, kind string, lines [][]byte) er
 	if err != nil {
 		return err
 	}
-	if _, err := f.Write(b.Bytes()); err != nil { // a disk may be full: leave no half of a member
+	if _, err := f.Write(b.Bytes()); err != nil { // the disk may be full: leave no partial member
 		return errors.Join(err, f.Truncate(size))
 	}
 	return f.Sync()
@@ -63,7 +63,7 @@ func (a *FolderArchive) open(kind string) (*os.File, error) {
 		name := fmt.Sprintf("%s-%s-%d.ndjson.gz", kind, a.stamp, n)
 		f, err := os.OpenFile(filepath.Join(a.folder, name), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 		if errors.Is(err, fs.ErrExist) {
-			continue // of another server that started in the same second
+			continue // another server that started in the same second has created it
 		}
 		if err != nil {
 			return nil, err

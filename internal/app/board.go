@@ -22,8 +22,8 @@ type ListBoardsInput struct {
 
 // ListBoards returns the boards that the caller can see, oldest first.
 func ListBoards(ctx context.Context, v *store.View, in ListBoardsInput) (op.Page[board.Board], error) {
-	var behind string
-	if err := in.After(&behind); err != nil {
+	var after string
+	if err := in.After(&after); err != nil {
 		return op.Page[board.Board]{}, err
 	}
 	if in.WorkspaceID != "" {
@@ -31,7 +31,7 @@ func ListBoards(ctx context.Context, v *store.View, in ListBoardsInput) (op.Page
 			return op.Page[board.Board]{}, err
 		}
 	}
-	all, err := v.Boards(ctx, in.WorkspaceID, in.IncludeArchived, behind, in.Size()+1)
+	all, err := v.Boards(ctx, in.WorkspaceID, in.IncludeArchived, after, in.Size()+1)
 	return op.Cut(all, in.Size(), func(b board.Board) any { return b.ID }), err
 }
 
@@ -189,7 +189,7 @@ func UpdateBoard(ctx context.Context, tx *store.Tx, in UpdateBoardInput) (board.
 		return boardDetail(ctx, tx.View, b)
 	}
 	if before.Visibility == board.VisibleToWorkspace && b.Visibility != board.VisibleToWorkspace {
-		// An admin through the workspace alone would lose access.
+		// A caller who is an admin only through the workspace would lose access.
 		if err := keepAdmin(ctx, tx, b.ID); err != nil {
 			return board.BoardDetail{}, err
 		}

@@ -16,14 +16,14 @@ type ListBoardMembersInput struct {
 
 // ListBoardMembers returns the people who can see a board, with their roles.
 func ListBoardMembers(ctx context.Context, v *store.View, in ListBoardMembersInput) (op.Page[board.BoardMember], error) {
-	var behind string
-	if err := in.After(&behind); err != nil {
+	var after string
+	if err := in.After(&after); err != nil {
 		return op.Page[board.BoardMember]{}, err
 	}
 	if _, err := v.Board(ctx, in.BoardID, board.View); err != nil {
 		return op.Page[board.BoardMember]{}, err
 	}
-	members, err := v.BoardMembers(ctx, in.BoardID, behind, in.Size()+1)
+	members, err := v.BoardMembers(ctx, in.BoardID, after, in.Size()+1)
 	return op.Cut(members, in.Size(), func(m board.BoardMember) any { return m.ID }), err
 }
 
@@ -66,7 +66,7 @@ func ShareBoard(ctx context.Context, tx *store.Tx, in ShareBoardInput) (board.Bo
 		return m, err
 	}
 	if wasAdmin && m.Role != board.RoleAdmin {
-		if err := adminLeft(ctx, tx, in.BoardID, in.UserID); err != nil {
+		if err := requireOtherAdmin(ctx, tx, in.BoardID, in.UserID); err != nil {
 			return m, err
 		}
 	}
@@ -80,9 +80,9 @@ type RemoveBoardMemberInput struct {
 	UserID string `json:"userId" maxLength:"64" doc:"The person." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// RemoveBoardMember removes the role given on the board. A person who can then
-// no longer see the board is unassigned from its cards. The last admin cannot
-// be removed.
+// RemoveBoardMember removes the role that a person was given on the board. A
+// person who then cannot see the board is unassigned from its cards. The last
+// admin cannot be removed.
 func RemoveBoardMember(ctx context.Context, tx *store.Tx, in RemoveBoardMemberInput) (Deleted, error) {
 	m, err := boardMemberToRemove(ctx, tx, in)
 	if err != nil {
@@ -97,12 +97,12 @@ func RemoveBoardMember(ctx context.Context, tx *store.Tx, in RemoveBoardMemberIn
 		return Deleted{in.UserID}, err
 	}
 	return Deleted{in.UserID}, tx.AsSystem(func() error { // a caller who leaves the board no longer sees it
-		return takeOffCards(ctx, tx, in.BoardID, in.UserID)
+		return unassignFromBoard(ctx, tx, in.BoardID, in.UserID)
 	})
 }
 
-// boardMemberToRemove locks the board and returns the person whom RemoveBoardMember may
-// remove.
+// boardMemberToRemove locks the board and returns the person to remove. It returns an
+// error if the caller may not remove this person.
 func boardMemberToRemove(ctx context.Context, tx *store.Tx, in RemoveBoardMemberInput) (board.BoardMember, error) {
 	m, err := boardMember(ctx, tx, in.BoardID, in.UserID)
 	if err != nil {
@@ -112,13 +112,14 @@ func boardMemberToRemove(ctx context.Context, tx *store.Tx, in RemoveBoardMember
 		return m, board.NotFound()
 	}
 	if m.Role == board.RoleAdmin {
-		err = adminLeft(ctx, tx, in.BoardID, in.UserID)
+		err = requireOtherAdmin(ctx, tx, in.BoardID, in.UserID)
 	}
 	return m, err
 }
 
-// boardMember loads a person of the board's workspace to change the person's
-// role.
+// boardMember locks the board and returns a person whose role on it is to
+// change. It returns an error if the person does not belong to the board's
+// workspace.
 func boardMember(ctx context.Context, tx *store.Tx, boardID, userID string) (board.BoardMember, error) {
 	if _, err := tx.Board(ctx, boardID, board.Administer); err != nil {
 		return board.BoardMember{}, err
@@ -131,9 +132,9 @@ func boardMember(ctx context.Context, tx *store.Tx, boardID, userID string) (boa
 	return m, err
 }
 
-// adminLeft returns an error if the board would have no admin without one
+// requireOtherAdmin returns an error if the board has no admin besides the given
 // person.
-func adminLeft(ctx context.Context, tx *store.Tx, boardID, except string) error {
+func requireOtherAdmin(ctx context.Context, tx *store.Tx, boardID, except string) error {
 	n, err := tx.CountBoardAdmins(ctx, boardID, except)
 	if err == nil && n == 0 {
 		err = board.Forbidden("This is the board's last admin. Make someone else an admin first.")

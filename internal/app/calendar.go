@@ -18,8 +18,8 @@ import (
 const (
 	calendarDays  = 92   // maximum length of a range
 	calendarCards = 5000 // maximum number of cards in a range
-	// zonesApart is by how many days the dates in two time zones can differ.
-	// Zones are up to 26 hours apart.
+	// zonesApart is the largest difference in days between the dates in two time
+	// zones. Zones are up to 26 hours apart.
 	zonesApart = 2
 )
 
@@ -40,14 +40,14 @@ type WorkspaceCalendar struct {
 	UndatedCount int            `json:"undatedCount" doc:"The number of cards that are not done and have neither a due date nor a start." example:"20"`
 }
 
-// CalendarCard is an encoded card of the response. A month of a large workspace
-// has thousands.
+// CalendarCard is a card of the response in encoded form, because a month of a
+// large workspace has thousands of them.
 type CalendarCard = op.Written[board.CalendarCard]
 
 // AppendJSON appends the calendar in the encoder's format.
 func (w WorkspaceCalendar) AppendJSON(b []byte) (_ []byte, err error) {
-	for _, text := range []struct{ before, is string }{{`{"from":`, w.From}, {`,"to":`, w.To}, {`,"timeZone":`, w.TimeZone}} {
-		if b, err = jsontext.AppendQuote(append(b, text.before...), text.is); err != nil {
+	for _, member := range []struct{ name, value string }{{`{"from":`, w.From}, {`,"to":`, w.To}, {`,"timeZone":`, w.TimeZone}} {
+		if b, err = jsontext.AppendQuote(append(b, member.name...), member.value); err != nil {
 			return nil, err
 		}
 	}
@@ -99,13 +99,13 @@ func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCal
 		cards = append(cards, calendarEntry{dayNumber(c.FirstDay)<<32 | dayNumber(c.LastDay), c.ID, text})
 		return err
 	}
-	if err := beside(func(then func(func() error)) error {
+	if err := pipeline(func(submit func(func() error)) error {
 		if err := v.Calendar(ctx, window, func(b store.CalendarBoard) error {
 			if found += b.Len(); found > calendarCards {
 				return board.Refuse(board.CodeLimitReached, "The range from %s to %s has more than %d cards. Request "+
 					"fewer days.", in.From, in.To, calendarCards)
 			}
-			then(func() error { return b.Each(write) })
+			submit(func() error { return b.Each(write) })
 			return nil
 		}); err != nil {
 			return err
@@ -180,10 +180,11 @@ func dateOf(t time.Time, zone *time.Location) time.Time {
 	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 }
 
-// edge returns the start of the day that is `after` days after today.
-func (d days) edge(after int) query.Edge { return query.DayEdge(d.today.AddDate(0, 0, after), d.zone) }
+// edge returns the start of the day that is n days after today.
+func (d days) edge(n int) query.Edge { return query.DayEdge(d.today.AddDate(0, 0, n), d.zone) }
 
-// cut returns the boundaries by which a report counts.
+// cut returns the times that separate the groups of a report, such as overdue and
+// due within seven days.
 func (d days) cut(now board.Instant) store.ReportCut {
 	return store.ReportCut{Now: now, Today: d.edge(0), In7: d.edge(7), Stale: now - staleAfter}
 }

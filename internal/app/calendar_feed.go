@@ -51,8 +51,9 @@ func UpdateCalendarFeed(ctx context.Context, tx *store.Tx, in CalendarFeedInput)
 	return tx.SetCalendarFeed(ctx, nil, boards)
 }
 
-// boardsOfFeed returns an error for a board that the caller cannot see, or
-// whose cards must not appear in external calendars.
+// boardsOfFeed validates the ids of a feed's boards and returns them. It returns
+// an error for a board that the caller cannot see, or whose cards must not
+// appear in external calendars.
 func boardsOfFeed(ctx context.Context, tx *store.Tx, in CalendarFeedInput) ([]string, error) {
 	if err := board.Room("boards of a calendar feed", 0, len(in.BoardIDs), feedBoards); err != nil {
 		return nil, err
@@ -80,8 +81,8 @@ type WithdrawnCalendarFeed struct {
 	Active bool `json:"active" doc:"Whether the caller has a calendar feed; always false." example:"false"`
 }
 
-// DeleteCalendarFeed withdraws the caller's calendar feed. It succeeds if there
-// is none.
+// DeleteCalendarFeed withdraws the caller's calendar feed. It succeeds even if
+// there is none.
 func DeleteCalendarFeed(ctx context.Context, tx *store.Tx, _ Nothing) (WithdrawnCalendarFeed, error) {
 	return WithdrawnCalendarFeed{}, tx.DeleteCalendarFeed(ctx)
 }

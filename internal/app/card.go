@@ -93,9 +93,9 @@ func CreateCard(ctx context.Context, tx *store.Tx, in CreateCardInput) (board.Ca
 }
 
 // roomForCard returns an error if the board has no room for one more open card,
-// or if the list is at a hard WIP limit. The parameter addingToAll is how many
-// cards the board's total grows by: 1 for a new card, 0 for a card restored
-// from the archive.
+// or if the list is at a hard WIP limit. The parameter addingToAll is the number
+// of cards that are added to the board's total: 1 for a new card, 0 for a card
+// restored from the archive.
 func roomForCard(ctx context.Context, tx *store.Tx, list board.List, addingToAll int) error {
 	a := tx.On(list.BoardID)
 	if err := board.Room("open cards on a board", a.OpenCards, 1, tx.Limits().OpenCards); err != nil {
@@ -126,7 +126,7 @@ type UpdateCardInput struct {
 }
 
 // UpdateCard changes a card's title or description, marks it as done, or
-// reopens it. A changed text and a changed done state are two events.
+// reopens it. It records two events if both the text and the done state change.
 func UpdateCard(ctx context.Context, tx *store.Tx, in UpdateCardInput) (board.Card, error) {
 	card, err := tx.Card(ctx, in.CardID, board.Edit)
 	if err != nil {
@@ -146,19 +146,19 @@ func UpdateCard(ctx context.Context, tx *store.Tx, in UpdateCardInput) (board.Ca
 		board.Set(changes, "description", *card.Description, *in.Description)
 		card.Description = in.Description
 	}
-	turned := in.Done != nil && *in.Done != card.Done
-	if len(changes) == 0 && !turned {
+	doneChanged := in.Done != nil && *in.Done != card.Done
+	if len(changes) == 0 && !doneChanged {
 		return card, nil
 	}
 	if len(changes) > 0 {
 		tx.Emit(card.BoardID, board.CardUpdated(card, changes))
 	}
 	switch {
-	case turned && *in.Done:
+	case doneChanged && *in.Done:
 		now := tx.Now()
 		card.DoneAt = &now
 		tx.Emit(card.BoardID, board.CardCompleted(card))
-	case turned:
+	case doneChanged:
 		card.DoneAt = nil
 		tx.Emit(card.BoardID, board.CardReopened(card))
 	}
@@ -344,8 +344,8 @@ type SetCardAssigneesInput struct {
 	Remove []string `json:"remove,omitempty" maxItems:"1000" doc:"Ids of people to unassign." example:"[\"usr_01jb2m3n4p5q6r7s8t9v0w1x2z\"]"`
 }
 
-// SetCardAssignees assigns people to a card and unassigns others. People
-// already assigned, or not assigned, are ignored.
+// SetCardAssignees assigns people to a card and unassigns others. It ignores
+// people to add who are already assigned, and people to remove who are not.
 func SetCardAssignees(ctx context.Context, tx *store.Tx, in SetCardAssigneesInput) (board.Card, error) {
 	card, err := tx.Card(ctx, in.CardID, board.Edit)
 	if err != nil {
@@ -376,8 +376,8 @@ type difference struct{ added, removed []string }
 
 func (d difference) empty() bool { return len(d.added) == 0 && len(d.removed) == 0 }
 
-// differ returns the ids that the requested changes add to have and remove from
-// it. It returns an error if add and remove have an id in common.
+// differ returns the difference that adding and removing ids makes to the set
+// have. It returns an error if add and remove have an id in common.
 func differ(have, add, remove []string) (difference, error) {
 	d := difference{added: []string{}, removed: []string{}}
 	for _, id := range add {

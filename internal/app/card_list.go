@@ -9,14 +9,14 @@ import (
 	"cardwall/internal/store"
 )
 
-// CardFilter is the card filter with a choice of the view.
+// CardFilter is a query.Filter with a choice of how much of each card is returned.
 type CardFilter struct {
 	query.Filter
 	View string `json:"view,omitempty" enum:"compact,full" doc:"compact omits descriptions; full when absent." example:"compact"`
 }
 
-// parse resolves the filter for the caller. Relative days are days of the
-// filter's time zone, or else of the caller's own.
+// parse resolves the filter for the caller. Relative days are resolved in the
+// filter's time zone, or in the caller's own if the filter has none.
 func (f CardFilter) parse(ctx context.Context, v *store.View, in store.CardPage) (query.Query, error) {
 	if f.Filter == (query.Filter{Sort: f.Sort}) {
 		return f.Filter.Parse(query.Env{}) // the result does not depend on the caller or the time
@@ -28,8 +28,8 @@ func (f CardFilter) parse(ctx context.Context, v *store.View, in store.CardPage)
 	return f.Filter.Parse(env)
 }
 
-// environment returns the environment in which a query of the caller is
-// resolved, in the given time zone or the caller's own.
+// environment returns the values that a query of the caller is resolved with. An
+// empty time zone stands for the caller's own.
 func environment(ctx context.Context, v *store.View, timeZone string, in store.CardPage) (query.Env, error) {
 	if timeZone == "" {
 		me, err := v.User(ctx)
@@ -50,11 +50,11 @@ func (f CardFilter) cards(ctx context.Context, v *store.View, page op.Paging, p 
 		return op.Page[board.Card]{}, err
 	}
 	p.Compact, p.Limit = f.View == "compact", page.Size()+1
-	cards, marks, err := v.Cards(ctx, p)
+	cards, cursors, err := v.Cards(ctx, p)
 	if err != nil || len(cards) <= page.Size() {
 		return op.Page[board.Card]{Items: cards}, err
 	}
-	return op.Page[board.Card]{Items: cards[:page.Size()], Next: marks[page.Size()-1]}, nil
+	return op.Page[board.Card]{Items: cards[:page.Size()], Next: cursors[page.Size()-1]}, nil
 }
 
 // ListCardsInput is the input of ListCards.

@@ -157,8 +157,8 @@ type UpdateChecklistItemInput struct {
 	Position *board.Position `json:"position,omitempty" doc:"The new position in the checklist."`
 }
 
-// UpdateChecklistItem changes an item. A changed title or position and a
-// changed done state are two events.
+// UpdateChecklistItem changes an item. It records one event for a changed title
+// or position, and another for a changed done state.
 func UpdateChecklistItem(ctx context.Context, tx *store.Tx, in UpdateChecklistItemInput) (board.ChecklistItem, error) {
 	item, card, err := tx.Item(ctx, in.ItemID, board.Edit)
 	if err != nil {
@@ -182,20 +182,20 @@ func UpdateChecklistItem(ctx context.Context, tx *store.Tx, in UpdateChecklistIt
 			changes["position"] = board.FromTo{To: board.Place(after)}
 		}
 	}
-	turned := in.Done != nil && *in.Done != item.Done
-	if len(changes) == 0 && !turned {
+	doneChanged := in.Done != nil && *in.Done != item.Done
+	if len(changes) == 0 && !doneChanged {
 		return item, nil
 	}
 	if len(changes) > 0 {
 		tx.Emit(card.BoardID, board.ItemUpdated(card, item, board.KindItemUpdated, changes))
 	}
 	switch {
-	case turned && *in.Done:
+	case doneChanged && *in.Done:
 		now := tx.Now()
 		item.DoneAt = &now
 		card.ChecklistItems.Done++
 		tx.Emit(card.BoardID, board.ItemCompleted(card, item))
-	case turned:
+	case doneChanged:
 		item.DoneAt = nil
 		card.ChecklistItems.Done--
 		tx.Emit(card.BoardID, board.ItemUpdated(card, item, board.KindItemReopened, board.Changes{"done": {From: true, To: false}}))

@@ -16,14 +16,14 @@ type ListCommentsInput struct {
 
 // ListComments returns the comments of a card, oldest first.
 func ListComments(ctx context.Context, v *store.View, in ListCommentsInput) (op.Page[board.Comment], error) {
-	var behind string
-	if err := in.After(&behind); err != nil {
+	var after string
+	if err := in.After(&after); err != nil {
 		return op.Page[board.Comment]{}, err
 	}
 	if _, err := v.Card(ctx, in.CardID, board.View); err != nil {
 		return op.Page[board.Comment]{}, err
 	}
-	comments, err := v.Comments(ctx, in.CardID, behind, in.Size()+1)
+	comments, err := v.Comments(ctx, in.CardID, after, in.Size()+1)
 	return op.Cut(comments, in.Size(), func(m board.Comment) any { return m.ID }), err
 }
 

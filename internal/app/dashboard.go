@@ -15,7 +15,7 @@ import (
 const (
 	dashboardWeeks = 12
 	dashboardTop   = 10 // groups of each breakdown, and lists over their limit
-	firstFew       = 5  // cards or boards listed for a group
+	groupSize      = 5  // cards or boards listed for a group
 	staleAfter     = board.Instant(14 * 24 * 60 * 60 * 1000)
 )
 
@@ -41,8 +41,8 @@ func GetWorkspaceDashboard(ctx context.Context, v *store.View, in GetWorkspaceDa
 		return out, err
 	}
 	count := newDashboardCount(boards, days)
-	if err := beside(func(then func(func() error)) error {
-		return readDashboard(ctx, v, in.WorkspaceID, days.cut(v.Now()), count, then)
+	if err := pipeline(func(submit func(func() error)) error {
+		return readDashboard(ctx, v, in.WorkspaceID, days.cut(v.Now()), count, submit)
 	}); err != nil {
 		return out, err
 	}
@@ -51,38 +51,39 @@ func GetWorkspaceDashboard(ctx context.Context, v *store.View, in GetWorkspaceDa
 	return out, err
 }
 
-// readDashboard reads the records of a dashboard and passes functions that
-// count them to then.
+// readDashboard reads the records of a dashboard. To count them, it passes
+// functions to submit.
 func readDashboard(ctx context.Context, v *store.View, workspaceID string, cut store.ReportCut, count *dashboardCount,
-	then func(func() error)) error {
+	submit func(func() error)) error {
 	oldest, newest := "", ""
 	err := v.ReportLists(ctx, workspaceID, cut, func(l store.ReportList) {
 		if first, last := l.Between(); first != "" {
 			oldest, newest = min(cmp.Or(oldest, first), first), max(newest, last)
 		}
-		then(func() error { return count.list(l) })
+		submit(func() error { return count.list(l) })
 	})
 	if err != nil {
 		return err
 	}
 	err = v.ReportLabels(ctx, workspaceID, func(name string, color board.Color, cards string) {
-		then(func() error { count.label(name, color, cards); return nil })
+		submit(func() error { count.label(name, color, cards); return nil })
 	})
 	if err != nil {
 		return err
 	}
 	err = v.ReportPeople(ctx, workspaceID, oldest, newest, func(u board.UserRef, cards string) {
-		then(func() error { count.member(u, cards); return nil })
+		submit(func() error { count.member(u, cards); return nil })
 	})
 	if err != nil {
 		return err
 	}
 	return v.ReportFlows(ctx, workspaceID, count.weeks.edges[0], func(f store.ReportFlow) {
-		then(func() error { return f.Each(count.weeks.card) })
+		submit(func() error { return f.Each(count.weeks.card) })
 	})
 }
 
-// dashboardCount sums up a dashboard: first the lists, then the rest.
+// dashboardCount accumulates the figures of a dashboard. All lists must be counted
+// before labels and members, which refer to the cards in them.
 type dashboardCount struct {
 	boards   []store.ReportBoard
 	features map[string]board.Features // by board id, like byBoard
@@ -93,11 +94,11 @@ type dashboardCount struct {
 	cards    map[string]*counted // by card id
 	breaches []board.Breach
 	stale    int
-	longest  []store.ReportCard // the first few stale cards, longest unchanged first
+	longest  []store.ReportCard // the stale cards to list, longest unchanged first
 	weeks    weeks
 }
 
-// labelKind is what labels of several boards have in common.
+// labelKind identifies labels of several boards that are counted together.
 type labelKind struct {
 	name  string
 	color board.Color
@@ -145,17 +146,18 @@ func (n *dashboardCount) list(l store.ReportList) error {
 	return nil
 }
 
-// keepStale counts a stale card, and keeps it if it is among the first few.
+// keepStale counts a stale card, and keeps it if it is one of those unchanged
+// for longest.
 func (n *dashboardCount) keepStale(c store.ReportCard) {
 	n.stale++
-	if len(n.longest) == firstFew && n.longest[firstFew-1].UpdatedAt < c.UpdatedAt {
+	if len(n.longest) == groupSize && n.longest[groupSize-1].UpdatedAt < c.UpdatedAt {
 		return
 	}
 	at, _ := slices.BinarySearchFunc(n.longest, c, func(a, b store.ReportCard) int {
 		return cmp.Or(cmp.Compare(a.UpdatedAt, b.UpdatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	n.longest = slices.Insert(n.longest, at, c)
-	n.longest = n.longest[:min(len(n.longest), firstFew)]
+	n.longest = n.longest[:min(len(n.longest), groupSize)]
 }
 
 func (n *dashboardCount) longestStale() (ids []string) {
@@ -165,7 +167,8 @@ func (n *dashboardCount) longestStale() (ids []string) {
 	return ids
 }
 
-// tally counts the cards of the report among the ids.
+// tally counts the cards with the given ids, separated by spaces. It ignores cards
+// that are not in the report, and calls each for the others.
 func (n *dashboardCount) tally(ids string, each func(*counted)) (t board.Tally) {
 	for id := range strings.SplitSeq(ids, " ") {
 		if c := n.cards[id]; c != nil {
@@ -197,7 +200,7 @@ func (n *dashboardCount) label(name string, color board.Color, ids string) {
 	n.byLabel[k].Add(t)
 }
 
-// sum writes the result, except the stale cards themselves.
+// sum writes the figures to out. It counts the stale cards but does not load them.
 func (n *dashboardCount) sum(out *board.Dashboard) {
 	var byBoard []part[board.BoardTally]
 	for _, b := range n.boards {
@@ -220,7 +223,7 @@ func (n *dashboardCount) sum(out *board.Dashboard) {
 	})
 	out.Breaches = board.Breaches{Count: len(n.breaches), Lists: n.breaches[:min(len(n.breaches), dashboardTop)]}
 	out.Stale.Count = n.stale
-	out.Weeks, out.LeadTime, out.CycleTime = n.weeks.of, board.MedianOf(n.weeks.lead), board.MedianOf(n.weeks.cycle)
+	out.Weeks, out.LeadTime, out.CycleTime = n.weeks.counts, board.MedianOf(n.weeks.lead), board.MedianOf(n.weeks.cycle)
 }
 
 // part is a group of a breakdown.
@@ -231,9 +234,8 @@ type part[T any] struct {
 	id     string
 }
 
-// topOf returns the groups with the most open cards, then the most overdue
-// cards, then by name and id. It returns the sum of all other groups as the
-// rest.
+// topOf returns the groups with the most open cards, and the sum of all other
+// groups. Groups with equally many are ordered by overdue cards, name and id.
 func topOf[T any](parts []part[T]) ([]T, board.Rest) {
 	slices.SortFunc(parts, func(a, b part[T]) int {
 		return cmp.Or(cmp.Compare(b.tally.Open, a.tally.Open), cmp.Compare(b.tally.Overdue, a.tally.Overdue),
@@ -251,16 +253,17 @@ func topOf[T any](parts []part[T]) ([]T, board.Rest) {
 	return top, rest
 }
 
-// weeks counts created and completed cards by week, and how long they took.
+// weeks counts created and completed cards by week. It also collects the lead and
+// cycle times of completed cards.
 type weeks struct {
 	edges       []board.Instant // the start of each week, and the end of the last
-	of          []board.Week
+	counts      []board.Week
 	lead, cycle []int64 // milliseconds
 }
 
 // weeksOf returns the last twelve weeks, ending with the current one.
 func weeksOf(d days) weeks {
-	w := weeks{edges: make([]board.Instant, dashboardWeeks+1), of: make([]board.Week, dashboardWeeks)}
+	w := weeks{edges: make([]board.Instant, dashboardWeeks+1), counts: make([]board.Week, dashboardWeeks)}
 	monday := -(int(d.today.Weekday()) + 6) % 7
 	for i := range w.edges {
 		at := monday - 7*(dashboardWeeks-1-i)
@@ -268,26 +271,26 @@ func weeksOf(d days) weeks {
 		if i < dashboardWeeks {
 			day := d.today.AddDate(0, 0, at)
 			year, week := day.ISOWeek()
-			w.of[i] = board.Week{Week: fmt.Sprintf("%d-W%02d", year, week), From: day.Format(board.DateLayout)}
+			w.counts[i] = board.Week{Week: fmt.Sprintf("%d-W%02d", year, week), From: day.Format(board.DateLayout)}
 		}
 	}
 	return w
 }
 
-// at returns the index of the week that contains an instant, or -1 before the
-// first.
+// at returns the index of the week that contains an instant, or -1 if it is
+// before the first week.
 func (w *weeks) at(at board.Instant) int {
 	return min(sort.Search(len(w.edges), func(i int) bool { return w.edges[i] > at })-1, dashboardWeeks-1)
 }
 
 func (w *weeks) card(created, done, moved board.Instant) {
 	if i := w.at(created); i >= 0 {
-		w.of[i].Created++
+		w.counts[i].Created++
 	}
 	if w.at(done) < 0 {
 		return
 	}
-	w.of[w.at(done)].Completed++
+	w.counts[w.at(done)].Completed++
 	w.lead = append(w.lead, max(0, int64(done-created)))
 	if moved > 0 && moved <= done {
 		w.cycle = append(w.cycle, int64(done-moved))

@@ -40,15 +40,15 @@ func GetDelivery(ctx context.Context, v *store.View, in DeliveryInput) (board.De
 	return v.Delivery(ctx, in.DeliveryID)
 }
 
-// SendDeliveryAgain sends a delivery again that failed, was given up or was
-// skipped, with the same id and body. It counts against the organization's
+// SendDeliveryAgain sends a delivery again, with the same id and body, if it
+// failed, was given up or was skipped. It counts against the organization's
 // daily limit.
 func SendDeliveryAgain(ctx context.Context, tx *store.Tx, in DeliveryInput) (board.Delivery, error) {
 	d, err := tx.Delivery(ctx, in.DeliveryID)
 	if err != nil {
 		return board.Delivery{}, err
 	}
-	if err := sendsAgain(ctx, tx, d.WebhookID); err != nil {
+	if err := checkRedelivery(ctx, tx, d.WebhookID); err != nil {
 		return board.Delivery{}, err
 	}
 	if d, err = tx.Delivery(ctx, in.DeliveryID); err != nil { // the webhook is locked now
@@ -65,8 +65,8 @@ func SendDeliveryAgain(ctx context.Context, tx *store.Tx, in DeliveryInput) (boa
 	return d.Delivery, err
 }
 
-// sendsAgain returns an error if the webhook is not sending.
-func sendsAgain(ctx context.Context, tx *store.Tx, webhookID string) error {
+// checkRedelivery locks the webhook and returns an error if it cannot send.
+func checkRedelivery(ctx context.Context, tx *store.Tx, webhookID string) error {
 	w, err := tx.Webhook(ctx, webhookID, false)
 	if err != nil {
 		return err
@@ -95,7 +95,7 @@ type SentAgain struct {
 // organization's daily limit. If they exceed it, none is sent.
 func SendDeliveriesAgain(ctx context.Context, tx *store.Tx, in SendDeliveriesAgainInput) (SentAgain, error) {
 	out := SentAgain{DeliveryIDs: []string{}}
-	if err := sendsAgain(ctx, tx, in.WebhookID); err != nil {
+	if err := checkRedelivery(ctx, tx, in.WebhookID); err != nil {
 		return out, err
 	}
 	all, err := tx.Deliveries(ctx, in.WebhookID, in.Status, "", board.DeliveriesKept)

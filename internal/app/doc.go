@@ -1,8 +1,7 @@
 // Package app implements the operations of the service. Each noun has a file,
 // and each operation has an input type and a function. Operations registers
-// them all; from a registration follow its route, its MCP tool, its checks and
-// its tests.
+// them all. Their routes, MCP tools, input checks and contract tests are derived
+// from the registrations.
 //
-// The functions don't deal with transactions, scopes or idempotency: package op
-// does.
+// Package op handles transactions, scopes and idempotency for the functions.
 package app

@@ -7,8 +7,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// New boards with contents are drafts: a small one is written at once, a large one
-// by a job.
+// A new board with contents is written as a draft: a small one in one transaction,
+// a large one by a job.
 
 const (
 	smallBoard  = 500 // open cards up to which one transaction may copy a board
@@ -20,14 +20,15 @@ const (
 func draftBoard(ctx context.Context, d *store.Draft, b *board.Board) error {
 	v := d.View()
 	b.ID, b.CreatedBy, b.CreatedAt, b.UpdatedAt = d.NewID("brd_"), v.Caller().Person(), v.Now(), v.Now()
-	b.Features.PublicPage = false // the copy was not published by anyone
+	b.Features.PublicPage = false // nobody has published the copy
 	if err := d.Board(ctx, b); err != nil {
 		return err
 	}
 	return d.Emit(ctx, b.ID, boardCreated(*b))
 }
 
-// endBoard ends a board of a draft.
+// endBoard completes a board of a draft and sets the version and the count of its
+// cards in b.
 func endBoard(ctx context.Context, d *store.Draft, b *board.Board) error {
 	a := d.On(b.ID)
 	b.Version, b.OpenCards = a.Version, a.OpenCards
@@ -56,8 +57,8 @@ func draftLabels(ctx context.Context, d *store.Draft, boardID string, labels []b
 	return nil
 }
 
-// draftOrder adds lists and cards to a board of a draft, each after the one
-// before.
+// draftOrder adds lists and cards to a board of a draft, each after the previous
+// one.
 type draftOrder struct {
 	lastList, lastListRank string
 	lastCard, lastCardRank string // in the last list

@@ -33,12 +33,12 @@ type HomeBoard struct {
 	Room       board.Usage    `json:"room" doc:"The number of open cards, and the limit."`
 }
 
-// maxHome is the maximum number of workspaces, and of boards in total, that a
-// home shows. The list operations return all, page by page.
+// maxHome is the maximum number of workspaces, and of boards in total, that
+// GetHome returns. ListWorkspaces and ListBoards return all of them, page by page.
 const maxHome = 1000
 
 // maxCollapsed is the maximum number of lists of a board, including archived
-// ones, that are searched for collapsed lists.
+// ones, among which the ids in an input are looked up.
 const maxCollapsed = 2000
 
 // GetHome returns the caller's workspaces with their boards.
@@ -151,15 +151,15 @@ type ListTrashedBoardsInput struct {
 // ListTrashedBoards returns the boards in a workspace's trash that the caller
 // may restore, oldest first.
 func ListTrashedBoards(ctx context.Context, v *store.View, in ListTrashedBoardsInput) (op.Page[TrashedBoard], error) {
-	var behind string
-	if err := in.After(&behind); err != nil {
+	var after string
+	if err := in.After(&after); err != nil {
 		return op.Page[TrashedBoard]{}, err
 	}
 	w, err := v.Workspace(ctx, in.WorkspaceID, board.ViewWorkspace)
 	if err != nil {
 		return op.Page[TrashedBoard]{}, err
 	}
-	boards, err := v.TrashedBoards(ctx, w.ID, behind, in.Size()+1)
+	boards, err := v.TrashedBoards(ctx, w.ID, after, in.Size()+1)
 	out := make([]TrashedBoard, len(boards))
 	for i, b := range boards {
 		out[i] = TrashedBoard{b, *b.TrashedAt + board.Instant(store.TrashLifetime.Milliseconds())}

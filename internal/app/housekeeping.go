@@ -13,11 +13,11 @@ const (
 	housekeepingLease = 5 * time.Minute
 	purgeAtOnce       = 50               // cards of a deleted board per transaction
 	rowsAtOnce        = 1000             // expired rows per transaction
-	purgeTime         = time.Minute      // deleting expired rows of one kind, each time
-	countingTime      = 30 * time.Second // counting the storage of boards, each time
+	purgeTime         = time.Minute      // maximum time per run for expired rows of one kind
+	countingTime      = 30 * time.Second // maximum time per run for counting the storage of boards
 )
 
-// Housekept counts what was deleted.
+// Housekept counts what Housekeep deleted or counted again.
 type Housekept struct {
 	Boards      int
 	Counted     int // boards whose storage was counted again
@@ -33,11 +33,11 @@ type Housekept struct {
 }
 
 // Housekeep deletes expired data: boards and workspaces after 30 days in the
-// trash, responses stored for idempotency keys after 24 hours, deliveries,
-// rule runs after 30 days, and sessions, links
-// from emails and tokens of connected programs when they expire. Only one of
-// several servers does this at a time; for the others it does nothing. Holder
-// is the server's own name.
+// trash, responses stored for idempotency keys after 24 hours, deliveries and
+// rule runs after 30 days, and sessions, links from emails and tokens of
+// connected programs when they expire. Only one of several servers does this at
+// a time; on the others Housekeep does nothing. The holder is the server's own
+// name.
 func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, error) {
 	var done Housekept
 	held, err := db.Lease(ctx, "housekeeping", holder, housekeepingLease)
@@ -66,7 +66,7 @@ func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, err
 			return done, err
 		}
 	}
-	// Their boards are already deleted.
+	// The boards of these workspaces were deleted above.
 	if err := db.Write(ctx, board.System(), func(tx *store.Tx) (err error) {
 		done.Workspaces, err = tx.PurgeWorkspaces(ctx)
 		return err

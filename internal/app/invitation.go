@@ -88,9 +88,9 @@ func CreateInvitation(ctx context.Context, tx *store.Tx, in CreateInvitationInpu
 	return i, tx.InsertEmail(ctx, board.EmailInvitation, i.ID, last+board.Instant(invitationEmailInterval.Milliseconds()))
 }
 
-// countInvitation counts the email for an invitation. It returns an error above
-// the limits: per caller and day by the plan, and per address. An email that is
-// still waiting to be sent is not sent or counted twice.
+// countInvitation counts the email for an invitation. It returns an error if the
+// plan's limit per caller and day or the limit per address is reached. An email
+// that is still waiting to be sent is not counted twice.
 func countInvitation(ctx context.Context, tx *store.Tx, w board.Workspace, i board.Invitation) error {
 	if tx.Caller().System {
 		return nil
@@ -133,7 +133,8 @@ func countInvitation(ctx context.Context, tx *store.Tx, w board.Workspace, i boa
 	return tx.CountInvitationEmail(ctx, i.Email)
 }
 
-// canGive returns an error if the caller's role does not allow giving a role.
+// canGive returns an error if the caller may not give, change or remove a role in
+// the workspace.
 func canGive(tx *store.Tx, w board.Workspace, role board.WorkspaceRole) error {
 	if tx.Caller().System || w.Role.CanGive(role) {
 		return nil
@@ -150,15 +151,15 @@ type ListInvitationsInput struct {
 // ListInvitations returns the open invitations, including expired ones, oldest
 // first.
 func ListInvitations(ctx context.Context, v *store.View, in ListInvitationsInput) (op.Page[board.Invitation], error) {
-	var behind string
-	if err := in.After(&behind); err != nil {
+	var after string
+	if err := in.After(&after); err != nil {
 		return op.Page[board.Invitation]{}, err
 	}
 	w, err := v.Workspace(ctx, in.WorkspaceID, board.ManageMembers)
 	if err != nil {
 		return op.Page[board.Invitation]{}, err
 	}
-	all, err := v.Invitations(ctx, w.ID, behind, in.Size()+1)
+	all, err := v.Invitations(ctx, w.ID, after, in.Size()+1)
 	return op.Cut(all, in.Size(), func(i board.Invitation) any { return i.ID }), err
 }
 
@@ -186,13 +187,13 @@ func WithdrawInvitation(ctx context.Context, tx *store.Tx, in WithdrawInvitation
 	return Deleted{i.ID}, tx.WithdrawInvitation(ctx, i.ID)
 }
 
-// AcceptInvitation makes the caller, who is signed in, a member of the
-// workspace with the secret of a link, and returns the workspace. The account's
-// email address may differ from the invited one, because people have several
-// addresses, and a person who has the link received it from the invited
-// mailbox. A link works for one person. It returns not_found for an unknown
-// secret, and an invalid_request that says why if the invitation has ended or
-// the caller is already a member. Accepting again has no effect.
+// AcceptInvitation makes the signed-in caller a member of the workspace that the
+// secret of a link invites to, and returns the workspace. The account's email
+// address may differ from the invited one: people have several addresses, and
+// whoever has the link received it from the invited mailbox. A link works for
+// one person. AcceptInvitation returns not_found for an unknown secret. It
+// returns invalid_request, with the reason, if the invitation has ended or the
+// caller is already a member. Accepting again has no effect.
 func AcceptInvitation(ctx context.Context, tx *store.Tx, token string) (board.Workspace, error) {
 	i, err := tx.InvitationOf(ctx, token)
 	if err != nil {
@@ -201,7 +202,7 @@ func AcceptInvitation(ctx context.Context, tx *store.Tx, token string) (board.Wo
 	if err := lockForJoining(ctx, tx, i.WorkspaceID); err != nil {
 		return board.Workspace{}, err
 	}
-	if i, err = tx.InvitationOf(ctx, token); err != nil { // locked from here on
+	if i, err = tx.InvitationOf(ctx, token); err != nil { // read again under the lock
 		return board.Workspace{}, err
 	}
 	_, err = tx.Member(ctx, i.WorkspaceID, tx.Caller().UserID)
@@ -260,7 +261,7 @@ func LookAtInvitation(ctx context.Context, v *store.View, in InvitationSecretInp
 	return look, err
 }
 
-// JoinByLink runs AcceptInvitation for the pages.
+// JoinByLink is AcceptInvitation with the input of an operation.
 func JoinByLink(ctx context.Context, tx *store.Tx, in InvitationSecretInput) (board.Workspace, error) {
 	return AcceptInvitation(ctx, tx, in.Secret)
 }
@@ -319,9 +320,9 @@ func lockForJoining(ctx context.Context, tx *store.Tx, workspaceID string) error
 	})
 }
 
-// invitationEmail completes an invitation email. The link has the secret in
-// its fragment, which browsers do not send, so that no server logs it.
-func invitationEmail(ctx context.Context, tx *store.Tx, l *board.Email, invitationID string) (ready bool, err error) {
+// invitationEmail completes an invitation email. The secret is in the fragment of
+// the link. Browsers do not send the fragment, so no server logs it.
+func invitationEmail(ctx context.Context, tx *store.Tx, e *board.Email, invitationID string) (ready bool, err error) {
 	i, err := tx.InvitationAbout(ctx, invitationID)
 	if board.IsCode(err, board.CodeNotFound) || err == nil && i.Status != board.InvitationPending {
 		return false, nil
@@ -334,10 +335,10 @@ func invitationEmail(ctx context.Context, tx *store.Tx, l *board.Email, invitati
 		return false, err
 	}
 	secret := board.NewSecret()
-	l.To, l.Link = i.Email, tx.Link("/invitation#"+secret)
-	l.Invitation = &board.InvitationEmail{Workspace: w.Name, Role: i.Role, ExpiresAt: i.ExpiresAt}
+	e.To, e.Link = i.Email, tx.Link("/invitation#"+secret)
+	e.Invitation = &board.InvitationEmail{Workspace: w.Name, Role: i.Role, ExpiresAt: i.ExpiresAt}
 	if i.InvitedBy != nil {
-		l.Invitation.InvitedBy = i.InvitedBy.Name
+		e.Invitation.InvitedBy = i.InvitedBy.Name
 	}
 	return true, tx.AddInvitationSecret(ctx, i.ID, secret)
 }

@@ -21,8 +21,8 @@ func GetJob(ctx context.Context, v *store.View, in JobInput) (board.Job, error) 
 	return v.Job(ctx, in.JobID)
 }
 
-// CancelJob cancels a job of the caller that has not ended. What it made so far
-// is deleted.
+// CancelJob cancels a job of the caller that has not ended. Everything that the
+// job has created so far is deleted.
 func CancelJob(ctx context.Context, tx *store.Tx, in JobInput) (board.Job, error) {
 	return tx.CancelJob(ctx, in.JobID)
 }
@@ -46,7 +46,7 @@ func ListJobs(ctx context.Context, v *store.View, in ListJobsInput) (op.Page[boa
 	return op.Cut(jobs, in.Size(), func(j board.Job) any { return j.ID }), err
 }
 
-// boardOfJob returns the board that a finished job has made.
+// boardOfJob returns the board that a finished job has created.
 func boardOfJob(ctx context.Context, v *store.View, j board.Job) (board.BoardDetail, error) {
 	if len(j.BoardIDs) == 0 {
 		return board.BoardDetail{}, board.NotFound()
@@ -68,7 +68,7 @@ func DraftJob(ctx context.Context, d *store.Draft, j *store.RunningJob) error {
 	case board.JobImport: // its parts are stored by the server that receives the file
 		return board.Refuse(board.CodeInternal, "The server stopped while it received the file. Import the file again.")
 	}
-	return fmt.Errorf("job %s has the kind %q, which this version does not know", j.ID, j.Kind)
+	return fmt.Errorf("job %s has the unknown kind %q", j.ID, j.Kind)
 }
 
 func draftWith[I any](ctx context.Context, d *store.Draft, j *store.RunningJob, draft func(context.Context, *store.Draft, I) error) error {

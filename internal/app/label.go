@@ -22,14 +22,14 @@ type labelKey struct {
 
 // ListLabels returns the labels of a board, sorted by name.
 func ListLabels(ctx context.Context, v *store.View, in ListLabelsInput) (op.Page[board.Label], error) {
-	var behind labelKey
-	if err := in.After(&behind); err != nil {
+	var after labelKey
+	if err := in.After(&after); err != nil {
 		return op.Page[board.Label]{}, err
 	}
 	if _, err := v.Board(ctx, in.BoardID, board.View); err != nil {
 		return op.Page[board.Label]{}, err
 	}
-	labels, err := v.Labels(ctx, in.BoardID, behind.Name, behind.ID, in.Size()+1)
+	labels, err := v.Labels(ctx, in.BoardID, after.Name, after.ID, in.Size()+1)
 	return op.Cut(labels, in.Size(), func(l board.Label) any { return labelKey{l.Name, l.ID} }), err
 }
 
@@ -109,18 +109,18 @@ func UpdateLabel(ctx context.Context, tx *store.Tx, in UpdateLabelInput) (board.
 	return l, tx.UpdateLabel(ctx, &l)
 }
 
-// labelSlice is how many cards per transaction lose a deleted label.
+// labelSlice is the number of cards per transaction that a label is removed from.
 const labelSlice = 100
 
-// DeleteLabel deletes a label and removes it from its cards. Each open card
-// changes with its own event.
+// DeleteLabel deletes a label and removes it from its cards. It records an event
+// for each open card.
 func DeleteLabel(ctx context.Context, tx *store.Tx, in LabelInput) (Deleted, error) {
 	l, err := tx.Label(ctx, in.LabelID, board.Edit)
 	if err != nil {
 		return Deleted{}, err
 	}
 	for more := true; more; {
-		if more, err = takeLabelOff(ctx, tx, l); err != nil {
+		if more, err = removeFromSomeCards(ctx, tx, l); err != nil {
 			return Deleted{}, err
 		}
 	}
@@ -128,11 +128,11 @@ func DeleteLabel(ctx context.Context, tx *store.Tx, in LabelInput) (Deleted, err
 	return Deleted{l.ID}, tx.DeleteLabel(ctx, l.ID)
 }
 
-// takeManyOff removes a label that is to be deleted from most of its cards in
-// separate transactions. Thousands of changes in one transaction would block
-// other writers. If it is interrupted, its changes so far are valid and
-// recorded, and the next attempt continues.
-func takeManyOff(ctx context.Context, db *store.DB, caller board.Caller, in *LabelInput) error {
+// removeLabelInSlices removes a label from most of its cards, in separate
+// transactions, before DeleteLabel deletes it. Thousands of changes in one
+// transaction would block other writers. If it is interrupted, its changes so
+// far are valid and recorded, and the next attempt continues.
+func removeLabelInSlices(ctx context.Context, db *store.DB, caller board.Caller, in *LabelInput) error {
 	for {
 		many := false
 		if err := db.Read(ctx, caller, func(v *store.View) error {
@@ -147,7 +147,7 @@ func takeManyOff(ctx context.Context, db *store.DB, caller board.Caller, in *Lab
 			if err != nil {
 				return err
 			}
-			if _, err := takeLabelOff(ctx, tx, l); err != nil {
+			if _, err := removeFromSomeCards(ctx, tx, l); err != nil {
 				return err
 			}
 			return tx.Audit(ctx, "delete_label", l.ID)
@@ -157,9 +157,9 @@ func takeManyOff(ctx context.Context, db *store.DB, caller board.Caller, in *Lab
 	}
 }
 
-// takeLabelOff removes a label from the first open cards that have it. It
-// reports whether there may be more.
-func takeLabelOff(ctx context.Context, tx *store.Tx, l board.Label) (more bool, err error) {
+// removeFromSomeCards removes a label from the first open cards that have it. It
+// reports whether more cards may have it.
+func removeFromSomeCards(ctx context.Context, tx *store.Tx, l board.Label) (more bool, err error) {
 	cards, err := tx.LabelledCards(ctx, l.ID, labelSlice)
 	if err != nil {
 		return false, err

@@ -37,12 +37,12 @@ func ChangeMember(ctx context.Context, tx *store.Tx, in ChangeMemberInput) (boar
 		if on.Role != board.RoleNone {
 			return nil
 		}
-		return takeOffCards(ctx, tx, boardID, m.ID)
+		return unassignFromBoard(ctx, tx, boardID, m.ID)
 	})
 }
 
-// memberToChange locks the workspace and returns the person whose role ChangeMember may
-// change.
+// memberToChange locks the workspace and returns the person whose role is to change. It
+// returns an error if the caller may not make this change.
 func memberToChange(ctx context.Context, tx *store.Tx, in ChangeMemberInput) (w board.Workspace, m board.Member, err error) {
 	if w, err = tx.OnWorkspace(ctx, in.WorkspaceID, board.ManageMembers); err != nil {
 		return w, m, err
@@ -55,7 +55,7 @@ func memberToChange(ctx context.Context, tx *store.Tx, in ChangeMemberInput) (w 
 			return w, m, err
 		}
 	}
-	return w, m, ownerLeft(ctx, tx, w.ID, m)
+	return w, m, requireOtherOwner(ctx, tx, w.ID, m)
 }
 
 // RemoveMemberInput is the input of RemoveMember.
@@ -66,13 +66,13 @@ type RemoveMemberInput struct {
 
 // RemoveMember removes a person from a workspace, or lets the caller leave it.
 // Only owners can remove owners, and the last owner must stay. The person's
-// board roles are removed, cards are unassigned, and tokens limited to the
-// workspace and open invitations end. Everything the person created stays.
+// board roles are removed and the person is unassigned from all cards. Tokens
+// limited to the workspace are revoked, and open invitations that the person has
+// sent are withdrawn. Everything else the person created stays.
 //
-// A caller who would leave a private board without an admin gets an error until
-// there is another one. If someone else removes the last admin of such a board,
-// which that person may be unable to see, the workspace's owner becomes its
-// admin.
+// A caller who is the last admin of a board cannot leave until it has another
+// one. If someone else removes the last admin of a board, who may be unable to
+// see the board, an owner of the workspace becomes its admin.
 func RemoveMember(ctx context.Context, tx *store.Tx, in RemoveMemberInput) (Deleted, error) {
 	w, m, leaving, err := memberToRemove(ctx, tx, in)
 	if err != nil {
@@ -82,7 +82,7 @@ func RemoveMember(ctx context.Context, tx *store.Tx, in RemoveMemberInput) (Dele
 		if err := leaveBoard(ctx, tx, w.ID, boardID, on, leaving); err != nil {
 			return err
 		}
-		return takeOffCards(ctx, tx, boardID, m.ID)
+		return unassignFromBoard(ctx, tx, boardID, m.ID)
 	})
 	if err != nil {
 		return Deleted{}, err
@@ -97,8 +97,9 @@ func RemoveMember(ctx context.Context, tx *store.Tx, in RemoveMemberInput) (Dele
 	return Deleted{m.ID}, tx.RemoveMember(ctx, w.ID, m.ID)
 }
 
-// memberToRemove locks the workspace and returns the person whom RemoveMember may remove.
-// Leaving is true for the caller.
+// memberToRemove locks the workspace and returns the person to remove. It returns an
+// error if the caller may not remove this person. The result leaving is true if the
+// person is the caller.
 func memberToRemove(ctx context.Context, tx *store.Tx, in RemoveMemberInput) (w board.Workspace, m board.Member, leaving bool, err error) {
 	need, leaving := board.ManageMembers, in.UserID == tx.Caller().UserID
 	if leaving {
@@ -115,12 +116,12 @@ func memberToRemove(ctx context.Context, tx *store.Tx, in RemoveMemberInput) (w 
 			return w, m, leaving, err
 		}
 	}
-	return w, m, leaving, ownerLeft(ctx, tx, w.ID, m)
+	return w, m, leaving, requireOtherOwner(ctx, tx, w.ID, m)
 }
 
-// ownerLeft returns an error if the workspace would have no owner without a
-// person.
-func ownerLeft(ctx context.Context, tx *store.Tx, workspaceID string, m board.Member) error {
+// requireOtherOwner returns an error if the person is the only owner of the
+// workspace.
+func requireOtherOwner(ctx context.Context, tx *store.Tx, workspaceID string, m board.Member) error {
 	if m.Role != board.WorkspaceOwner {
 		return nil
 	}
@@ -156,13 +157,13 @@ func eachBoard(ctx context.Context, tx *store.Tx, workspaceID, userID string, fn
 	})
 }
 
-// leaveBoard removes a person's role on a board and makes sure that the board
-// has an admin.
+// leaveBoard removes a person's role on a board. If the board has no other admin,
+// an owner of the workspace becomes its admin.
 func leaveBoard(ctx context.Context, tx *store.Tx, workspaceID, boardID string, on board.BoardMember, leaving bool) error {
 	if on.Given == nil {
 		return nil
 	}
-	inherits, err := needsHeir(ctx, tx, boardID, on, leaving)
+	inherits, err := needsNewAdmin(ctx, tx, boardID, on, leaving)
 	if err != nil {
 		return err
 	}
@@ -184,9 +185,9 @@ func leaveBoard(ctx context.Context, tx *store.Tx, workspaceID, boardID string, 
 	return makeAdmin(ctx, tx, boardID, heir, before.Given)
 }
 
-// needsHeir reports whether a board has no admin without a person. It returns an error
-// if the person must not leave it so.
-func needsHeir(ctx context.Context, tx *store.Tx, boardID string, on board.BoardMember, leaving bool) (bool, error) {
+// needsNewAdmin reports whether the person is the only admin of a board. It returns an
+// error if the person must name another admin before leaving.
+func needsNewAdmin(ctx context.Context, tx *store.Tx, boardID string, on board.BoardMember, leaving bool) (bool, error) {
 	if on.Given == nil || on.Role != board.RoleAdmin {
 		return false, nil
 	}

@@ -70,12 +70,13 @@ func MarkAllNotifications(ctx context.Context, tx *store.Tx, in MarkAllNotificat
 	return GetNotificationCount(ctx, tx.View, Nothing{})
 }
 
-// notificationSlice is how many notifications per transaction are marked.
+// notificationSlice is the number of notifications that one transaction marks.
 const notificationSlice = 2000
 
-// markMany marks most of the notifications that MarkAllNotifications is to mark, in
-// separate transactions. Tens of thousands in one transaction would block other writers.
-func markMany(ctx context.Context, db *store.DB, caller board.Caller, in *MarkAllNotificationsInput) error {
+// markInSlices marks most of the notifications in separate transactions before
+// MarkAllNotifications marks the rest. Marking tens of thousands in one transaction
+// would block other writers.
+func markInSlices(ctx context.Context, db *store.DB, caller board.Caller, in *MarkAllNotificationsInput) error {
 	many := false
 	if err := db.Read(ctx, caller, func(v *store.View) (err error) {
 		many, err = v.HasManyUnread(ctx, notificationSlice)

@@ -7,10 +7,10 @@ import (
 	"cardwall/internal/store"
 )
 
-// notificationEmail completes an email with the notifications that are unread
-// since the last email of its kind. It is not ready if there are none, if the
+// notificationEmail completes an email with the unread notifications that no
+// earlier email of its kind contained. It returns false if there are none, if the
 // person wants no emails, or if the account no longer exists.
-func notificationEmail(ctx context.Context, tx *store.Tx, l *board.Email, userID string) (ready bool, err error) {
+func notificationEmail(ctx context.Context, tx *store.Tx, e *board.Email, userID string) (ready bool, err error) {
 	p, err := tx.ProfileOf(ctx, userID)
 	if board.IsCode(err, board.CodeNotFound) {
 		return false, nil
@@ -23,10 +23,10 @@ func notificationEmail(ctx context.Context, tx *store.Tx, l *board.Email, userID
 		return false, err
 	}
 	channel, path := board.ChannelMail, "/notifications"
-	if l.Kind == board.EmailDigest {
+	if e.Kind == board.EmailDigest {
 		channel = board.ChannelDigest
 	}
-	items, more, err := tx.EmailNotifications(ctx, l.ID, userID, channel)
+	items, more, err := tx.EmailNotifications(ctx, e.ID, userID, channel)
 	if err != nil || !s.Mail || len(items) == 0 {
 		return false, err
 	}
@@ -39,6 +39,6 @@ func notificationEmail(ctx context.Context, tx *store.Tx, l *board.Email, userID
 	if len(items) == 1 {
 		path = items[0].Path
 	}
-	l.To, l.Link, l.Notifications = p.Email, tx.Link(path), n
+	e.To, e.Link, e.Notifications = p.Email, tx.Link(path), n
 	return true, nil
 }

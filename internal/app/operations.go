@@ -5,8 +5,8 @@ import (
 	"cardwall/internal/op"
 )
 
-// Operations returns the registry of all operations, in the order of the
-// reference: those of the public interface and those of the application alone.
+// Operations returns the registry of all operations of the public interface and of
+// the application. The API reference lists them in this order.
 func Operations() *op.Registry {
 	r := op.NewRegistry()
 	registerAccount(r)
@@ -192,8 +192,8 @@ func registerBoards(r *op.Registry) {
 		DraftStatusUpdate, op.Application)
 }
 
-// registerBoardPages registers the operations of the area Boards that are only
-// for the application.
+// registerBoardPages registers the operations on boards that only the application
+// uses.
 func registerBoardPages(r *op.Registry) {
 	op.Query(r, "open_board", "GET /boards/{boardId}/open",
 		"Get everything a client needs to show a board. Returns its lists, labels, members and open cards, "+
@@ -322,7 +322,7 @@ func registerLabels(r *op.Registry) {
 	op.Command(r, "delete_label", "DELETE /labels/{labelId}",
 		"Delete a label and remove it from all cards. Each open card with the label changes and gets its own "+
 			"event.",
-		DeleteLabel, op.InSlices(takeManyOff))
+		DeleteLabel, op.InSlices(removeLabelInSlices))
 }
 
 func registerSearchAndSavedFilters(r *op.Registry) {
@@ -409,7 +409,7 @@ func registerNotifications(r *op.Registry) {
 	op.Command(r, "mark_notification", "PATCH /notifications/{notificationId}",
 		"Mark a notification as read or unread.", MarkNotification, op.SignedIn)
 	op.Command(r, "mark_all_notifications", "POST /notifications/read",
-		"Mark all notifications up to a given one as read.", MarkAllNotifications, op.SignedIn, op.InSlices(markMany))
+		"Mark all notifications up to a given one as read.", MarkAllNotifications, op.SignedIn, op.InSlices(markInSlices))
 	op.Query(r, "get_notification_settings", "GET /notification-settings",
 		"Get the caller's notification settings.", GetNotificationSettings, op.SignedIn)
 	op.Command(r, "set_notification_settings", "PUT /notification-settings",

@@ -36,8 +36,8 @@ type OrganizationOverview struct {
 	Workspaces []board.OrganizationWorkspace `json:"workspaces" doc:"Its workspaces. A caller who owns none of them gets only the workspaces that the caller belongs to."`
 }
 
-// GetOrganization returns an organization's plan and its usage, to anyone who
-// may see the directory of one of its workspaces.
+// GetOrganization returns an organization's plan and its usage. The caller must be
+// allowed to see the directory of one of its workspaces.
 func GetOrganization(ctx context.Context, v *store.View, in OrganizationInput) (OrganizationOverview, error) {
 	o, owned, err := v.Organization(ctx, in.OrganizationID, board.ViewDirectory)
 	if err != nil {
@@ -74,18 +74,18 @@ type ListOrganizationMembersInput struct {
 }
 
 // ListOrganizationMembers returns the people in all workspaces of an
-// organization, to owners of any of them.
+// organization. The caller must own one of the workspaces.
 func ListOrganizationMembers(ctx context.Context, v *store.View,
 	in ListOrganizationMembersInput) (op.Page[board.OrganizationMember], error) {
-	var behind string
-	if err := in.After(&behind); err != nil {
+	var after string
+	if err := in.After(&after); err != nil {
 		return op.Page[board.OrganizationMember]{}, err
 	}
 	o, _, err := v.Organization(ctx, in.OrganizationID, board.OwnWorkspace)
 	if err != nil {
 		return op.Page[board.OrganizationMember]{}, err
 	}
-	members, err := v.OrganizationMembers(ctx, o.ID, behind, in.Size()+1)
+	members, err := v.OrganizationMembers(ctx, o.ID, after, in.Size()+1)
 	return op.Cut(members, in.Size(), func(m board.OrganizationMember) any { return m.ID }), err
 }
 
@@ -121,8 +121,9 @@ type UpdateOrganizationInput struct {
 	ReadOnly *bool       `json:"readOnly,omitempty" doc:"Whether its workspaces are read-only." example:"true"`
 }
 
-// UpdateOrganization changes an organization's plan, or whether it is
-// read-only, for an operator. The audit logs of all its workspaces record it.
+// UpdateOrganization changes an organization's plan, or whether it is read-only.
+// The caller must be an operator. The audit logs of all its workspaces record
+// the change.
 func UpdateOrganization(ctx context.Context, tx *store.Tx, in UpdateOrganizationInput) (board.OperatedOrganization, error) {
 	o, err := tx.OnOrganization(ctx, in.OrganizationID)
 	if err != nil {

@@ -32,15 +32,15 @@ func GetMyOverview(ctx context.Context, v *store.View, in GetMyOverviewInput) (b
 		if err != nil {
 			return out, err
 		}
-		page := store.CardPage{Assigned: true, Query: q, Limit: firstFew}
+		page := store.CardPage{Assigned: true, Query: q, Limit: groupSize}
 		if g.group.Count, g.group.Cards, err = v.FirstCards(ctx, page); err != nil {
 			return out, err
 		}
 	}
 	recent := &out.RecentlyAssigned
-	if recent.Count, recent.Cards, err = v.RecentlyAssigned(ctx, v.Now()-recentlyAssigned, firstFew); err != nil {
+	if recent.Count, recent.Cards, err = v.RecentlyAssigned(ctx, v.Now()-recentlyAssigned, groupSize); err != nil {
 		return out, err
 	}
-	out.Boards.Count, out.Boards.Boards, err = v.BoardStates(ctx, firstFew)
+	out.Boards.Count, out.Boards.Boards, err = v.BoardStates(ctx, groupSize)
 	return out, err
 }

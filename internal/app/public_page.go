@@ -13,7 +13,7 @@ import (
 // GetPublicPage returns the public page of a board. Only the board's admins may
 // read it, because anyone who knows the address can open the page.
 func GetPublicPage(ctx context.Context, v *store.View, in BoardInput) (board.PublicPageSettings, error) {
-	b, err := v.Board(ctx, in.BoardID, board.View) // also for an archived board
+	b, err := v.Board(ctx, in.BoardID, board.View) // archived boards can be viewed, too
 	if err != nil {
 		return board.PublicPageSettings{}, err
 	}
@@ -82,13 +82,13 @@ func (in *UpdatePublicPageInput) apply(ctx context.Context, tx *store.Tx, p *boa
 	if in.ListID.Set {
 		p.ListID = in.ListID.Value
 		if p.ListID != nil {
-			if err := listsOf(ctx, tx, p.BoardID, "listId", *p.ListID); err != nil {
+			if err := checkLists(ctx, tx, p.BoardID, "listId", *p.ListID); err != nil {
 				return err
 			}
 		}
 	}
 	if in.Lists != nil {
-		if err := listsOf(ctx, tx, p.BoardID, "lists", *in.Lists...); err != nil {
+		if err := checkLists(ctx, tx, p.BoardID, "lists", *in.Lists...); err != nil {
 			return err
 		}
 		p.Lists = slices.Compact(slices.Sorted(slices.Values(*in.Lists)))
@@ -106,9 +106,9 @@ func set[T any](from *T, to *T) {
 	}
 }
 
-// listsOf returns an error for ids that are not lists of a board. Archived
-// lists are accepted.
-func listsOf(ctx context.Context, tx *store.Tx, boardID, field string, ids ...string) error {
+// checkLists returns an error unless all ids are ids of lists of the board, which
+// may be archived.
+func checkLists(ctx context.Context, tx *store.Tx, boardID, field string, ids ...string) error {
 	lists, err := tx.Lists(ctx, boardID, true, "", maxCollapsed)
 	if err != nil {
 		return err

@@ -17,11 +17,11 @@ type ListRecentActivityInput struct {
 // ListRecentActivity returns the activity on every board that the caller can
 // see, including archived ones, newest first.
 func ListRecentActivity(ctx context.Context, v *store.View, in ListRecentActivityInput) (op.Page[board.Entry], error) {
-	mark := store.ActivityCursor{At: math.MaxInt64}
-	if err := in.After(&mark); err != nil {
+	before := store.ActivityCursor{At: math.MaxInt64}
+	if err := in.After(&before); err != nil {
 		return op.Page[board.Entry]{}, err
 	}
-	entries, err := v.RecentActivity(ctx, mark, in.Size()+1)
+	entries, err := v.RecentActivity(ctx, before, in.Size()+1)
 	return op.Cut(entries, in.Size(), func(e board.Entry) any {
 		return store.ActivityCursor{At: e.At, BoardID: e.BoardID, Version: e.BoardVersion}
 	}), err

@@ -12,16 +12,16 @@ import (
 
 // Retention says how long records are kept. 0 keeps them forever.
 type Retention struct {
-	Activity      board.Age // in full; then only what the history of a card shows
+	Activity      board.Age // complete activity; older activity keeps only what the history of a card shows
 	CardHistory   board.Age
 	Audit         board.Age
 	Notifications board.Age
-	Jobs          board.Age // that have ended
+	Jobs          board.Age // jobs that have ended
 	Archive       Archive   // receives activity and audit entries before they are removed; nil for none
 }
 
-// Archive stores lines of JSON for good. Write returns when they are on disk. The
-// same lines may come again after an interruption.
+// Archive stores lines of JSON permanently. Write returns when they are on disk. After
+// an interruption, Write may be called with the same lines again.
 type Archive interface {
 	Write(ctx context.Context, kind string, lines [][]byte) error
 }
@@ -35,9 +35,9 @@ const (
 // Retained counts what Retain removed.
 type Retained struct{ Activity, Audit, Notifications, Jobs int }
 
-// Retain archives and removes what is older than the settings keep, for at most
-// about the given time. The next call continues. Only one of several servers does
-// this at a time.
+// Retain archives and removes records that are older than the settings allow. It
+// stops after about the given time, and the next call continues. Only one of several
+// servers does this at a time.
 func Retain(ctx context.Context, db *store.DB, holder string, keep Retention, most time.Duration) (done Retained, err error) {
 	held, err := db.Lease(ctx, "retention", holder, most+housekeepingLease)
 	if err != nil || !held {
@@ -73,15 +73,16 @@ type retainer struct {
 	until   time.Time
 }
 
-func (r *retainer) late() bool { return time.Now().After(r.until) }
+func (r *retainer) timeIsUp() bool { return time.Now().After(r.until) }
 
-// write runs a slice, and then lets other writers go first.
+// write runs one slice in a transaction, and then lets waiting writers go first.
 func (r *retainer) write(ctx context.Context, fn func(*store.Tx) error) error {
 	_, err := r.db.WriteSlice(ctx, fn)
 	return err
 }
 
-// store archives the rows that are removed.
+// store archives the lines of rows that are about to be removed, and returns the number
+// of lines.
 func (r *retainer) store(ctx context.Context, kind string, rows []store.ExpiredRow) (n int, err error) {
 	var lines [][]byte
 	for _, row := range rows {
@@ -114,7 +115,7 @@ func (r *retainer) reduce(what store.Reduction) func(context.Context, time.Time)
 				if err != nil {
 					return removed, fmt.Errorf("reduce activity of board %s: %w", id, err)
 				}
-				if r.late() {
+				if r.timeIsUp() {
 					return removed, nil
 				}
 			}
@@ -123,7 +124,7 @@ func (r *retainer) reduce(what store.Reduction) func(context.Context, time.Time)
 }
 
 func (r *retainer) reduceBoard(ctx context.Context, what store.Reduction, id string, before board.Instant) (removed int, err error) {
-	for !r.late() {
+	for !r.timeIsUp() {
 		var rows []store.ExpiredRow
 		if err := r.db.Read(ctx, board.System(), func(v *store.View) (err error) {
 			rows, err = v.ExpiredActivity(ctx, what, id, before, retentionBatch)
@@ -146,7 +147,7 @@ func (r *retainer) reduceBoard(ctx context.Context, what store.Reduction, id str
 }
 
 func (r *retainer) audit(ctx context.Context, before time.Time) (removed int, err error) {
-	for !r.late() {
+	for !r.timeIsUp() {
 		var rows []store.ExpiredRow
 		if err := r.db.Read(ctx, board.System(), func(v *store.View) (err error) {
 			rows, err = v.ExpiredAudit(ctx, before, retentionBatch)
@@ -172,12 +173,13 @@ func (r *retainer) audit(ctx context.Context, before time.Time) (removed int, er
 }
 
 // remove returns the step that removes rows without archiving them. The function
-// some removes at most limit rows from before a time and returns how many.
+// some removes at most limit rows that are older than before, and returns their
+// number.
 func (r *retainer) remove(
 	some func(tx *store.Tx, ctx context.Context, before board.Instant, limit int) (int64, error),
 ) func(context.Context, time.Time) (int, error) {
 	return func(ctx context.Context, before time.Time) (removed int, err error) {
-		for n := int64(retentionSlice); n == retentionSlice && !r.late(); {
+		for n := int64(retentionSlice); n == retentionSlice && !r.timeIsUp(); {
 			if err := r.write(ctx, func(tx *store.Tx) (err error) {
 				n, err = some(tx, ctx, board.InstantOf(before), retentionSlice)
 				return err

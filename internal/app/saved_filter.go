@@ -20,22 +20,22 @@ type ListSavedFiltersInput struct {
 }
 
 // ListSavedFilters returns the caller's own filters of a workspace and the
-// shared filters of others, oldest first. Guests see only their own.
+// filters that members share, oldest first. Guests see only their own.
 func ListSavedFilters(ctx context.Context, v *store.View, in ListSavedFiltersInput) (op.Page[board.SavedFilter], error) {
-	var behind string
-	if err := in.After(&behind); err != nil {
+	var after string
+	if err := in.After(&after); err != nil {
 		return op.Page[board.SavedFilter]{}, err
 	}
 	w, err := v.Workspace(ctx, in.WorkspaceID, board.ViewWorkspace)
 	if err != nil {
 		return op.Page[board.SavedFilter]{}, err
 	}
-	filters, err := v.SavedFilters(ctx, w.ID, behind, in.Size()+1)
+	filters, err := v.SavedFilters(ctx, w.ID, after, in.Size()+1)
 	if err != nil {
 		return op.Page[board.SavedFilter]{}, err
 	}
 	page := op.Cut(filters, in.Size(), func(f board.SavedFilter) any { return f.ID })
-	return page, judge(ctx, v, w, page.Items)
+	return page, markBroken(ctx, v, w, page.Items)
 }
 
 // CreateSavedFilterInput holds the fields of a new filter.
@@ -59,7 +59,7 @@ func CreateSavedFilter(ctx context.Context, tx *store.Tx, in CreateSavedFilterIn
 		return board.SavedFilter{}, err
 	}
 	f := board.SavedFilter{ID: tx.NewID("flt_"), WorkspaceID: w.ID, Owner: board.UserRef{ID: me.ID, Name: me.Name}}
-	if err := fill(ctx, tx, w, &f, &in.Name, &in.Query, &in.Shared); err != nil {
+	if err := setFields(ctx, tx, w, &f, &in.Name, &in.Query, &in.Shared); err != nil {
 		return f, err
 	}
 	count, err := tx.CountSavedFilters(ctx, w.ID)
@@ -72,12 +72,12 @@ func CreateSavedFilter(ctx context.Context, tx *store.Tx, in CreateSavedFilterIn
 	if err := tx.InsertSavedFilter(ctx, &f); err != nil {
 		return f, err
 	}
-	return judged(ctx, tx.View, w, f)
+	return withBroken(ctx, tx.View, w, f)
 }
 
-// fill validates and sets the given fields of a filter. Nil fields stay
+// setFields validates and sets the given fields of a filter. Nil fields stay
 // unchanged.
-func fill(ctx context.Context, tx *store.Tx, w board.Workspace, f *board.SavedFilter, name, text *string, shared *bool) (err error) {
+func setFields(ctx context.Context, tx *store.Tx, w board.Workspace, f *board.SavedFilter, name, text *string, shared *bool) (err error) {
 	if name != nil {
 		if f.Name, err = title("name", *name); err != nil {
 			return err
@@ -128,7 +128,7 @@ func UpdateSavedFilter(ctx context.Context, tx *store.Tx, in UpdateSavedFilterIn
 		return f, err
 	}
 	before := f
-	if err := fill(ctx, tx, w, &f, in.Name, in.Query, in.Shared); err != nil {
+	if err := setFields(ctx, tx, w, &f, in.Name, in.Query, in.Shared); err != nil {
 		return f, err
 	}
 	if f != before {
@@ -136,7 +136,7 @@ func UpdateSavedFilter(ctx context.Context, tx *store.Tx, in UpdateSavedFilterIn
 			return f, err
 		}
 	}
-	return judged(ctx, tx.View, w, f)
+	return withBroken(ctx, tx.View, w, f)
 }
 
 // DeleteSavedFilter deletes a filter. It requires the same permissions as a
@@ -156,7 +156,7 @@ type ListFilterCardsInput struct {
 	op.Paging
 }
 
-// filterCursor is the position of a card with a hash of the query.
+// filterCursor is the cursor of a list of cards with a hash of the filter's query.
 type filterCursor struct {
 	store.CardCursor
 	Query string `json:"q"`
@@ -173,12 +173,12 @@ func ListFilterCards(ctx context.Context, v *store.View, in ListFilterCardsInput
 		return op.Page[board.Card]{}, err
 	}
 	sum := sha256.Sum256([]byte(f.Query))
-	mark := filterCursor{Query: hex.EncodeToString(sum[:8])}
-	is := mark.Query
-	if err := in.After(&mark); err != nil {
+	cursor := filterCursor{Query: hex.EncodeToString(sum[:8])}
+	current := cursor.Query
+	if err := in.After(&cursor); err != nil {
 		return op.Page[board.Card]{}, err
 	}
-	if mark.Query != is {
+	if cursor.Query != current {
 		return op.Page[board.Card]{}, board.Invalid("cursor: the filter has changed since the previous page. Start "+
 			"again without a cursor.").In("cursor", board.RuleValue)
 	}
@@ -194,20 +194,20 @@ func ListFilterCards(ctx context.Context, v *store.View, in ListFilterCardsInput
 	if q.Sort.By == query.SortNone {
 		q.Sort = query.Sort{By: query.SortUpdated, Desc: true}
 	}
-	away := q.Archived != query.ArchivedNo
-	cards, marks, err := v.Cards(ctx, store.CardPage{
-		WorkspaceID: f.WorkspaceID, IncludeArchived: away, Query: q,
-		Compact: in.View == "compact", Cursor: mark.CardCursor, Limit: in.Size() + 1,
+	archived := q.Archived != query.ArchivedNo
+	cards, cursors, err := v.Cards(ctx, store.CardPage{
+		WorkspaceID: f.WorkspaceID, IncludeArchived: archived, Query: q,
+		Compact: in.View == "compact", Cursor: cursor.CardCursor, Limit: in.Size() + 1,
 	})
 	if err != nil || len(cards) <= in.Size() {
 		return op.Page[board.Card]{Items: cards}, err
 	}
-	return op.Page[board.Card]{Items: cards[:in.Size()], Next: filterCursor{marks[in.Size()-1], is}}, nil
+	return op.Page[board.Card]{Items: cards[:in.Size()], Next: filterCursor{cursors[in.Size()-1], current}}, nil
 }
 
-func judged(ctx context.Context, v *store.View, w board.Workspace, f board.SavedFilter) (board.SavedFilter, error) {
+func withBroken(ctx context.Context, v *store.View, w board.Workspace, f board.SavedFilter) (board.SavedFilter, error) {
 	one := []board.SavedFilter{f}
-	err := judge(ctx, v, w, one)
+	err := markBroken(ctx, v, w, one)
 	return one[0], err
 }
 
@@ -221,11 +221,11 @@ var referenceKinds = [...]struct {
 	{query.RefMember, "a person"}, {query.RefCreator, "a person"}, {query.RefCommenter, "a person"},
 }
 
-// judge marks the filters of a workspace that are broken for the caller: those
-// whose ids or names of people refer to something that does not exist or that
-// the caller cannot see. A broken filter still runs; its unknown references
-// match nothing.
-func judge(ctx context.Context, v *store.View, w board.Workspace, filters []board.SavedFilter) error {
+// markBroken marks the filters of a workspace that are broken for the caller. A
+// filter is broken if its query refers, by id or by a person's name, to something
+// that does not exist or that the caller cannot see. A broken filter still runs;
+// its unknown references match nothing.
+func markBroken(ctx context.Context, v *store.View, w board.Workspace, filters []board.SavedFilter) error {
 	if len(filters) == 0 {
 		return nil
 	}

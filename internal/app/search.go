@@ -35,8 +35,8 @@ func SearchCards(ctx context.Context, v *store.View, in SearchCardsInput) (op.Pa
 	if q.Sort.By == query.SortNone {
 		q.Sort = query.Sort{By: query.SortUpdated, Desc: true}
 	}
-	away := q.Archived != query.ArchivedNo
-	page, err := filter.cards(ctx, v, in.Paging, store.CardPage{WorkspaceID: in.WorkspaceID, IncludeArchived: away, Query: q})
+	archived := q.Archived != query.ArchivedNo
+	page, err := filter.cards(ctx, v, in.Paging, store.CardPage{WorkspaceID: in.WorkspaceID, IncludeArchived: archived, Query: q})
 	page.Query = SearchedQuery{Text: q.String(), Terms: q.Echo()}
 	return page, err
 }

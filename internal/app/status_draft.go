@@ -15,7 +15,7 @@ import (
 
 const (
 	draftDays     = 7    // days covered by a draft
-	draftCost     = 1000 // maximum count of cards of each kind
+	draftCount    = 1000 // maximum number of cards counted for each kind
 	maxDraftCards = 10   // maximum number of cards listed for each kind
 
 	draftTitle = 120 // maximum characters of a title, so that all titles fit into one update
@@ -61,7 +61,7 @@ func DraftStatusUpdate(ctx context.Context, v *store.View, in BoardInput) (Statu
 		if err != nil {
 			return nil, err
 		}
-		cards, _, err := v.Cards(ctx, store.CardPage{BoardID: b.ID, Query: q, Compact: true, Limit: draftCost})
+		cards, _, err := v.Cards(ctx, store.CardPage{BoardID: b.ID, Query: q, Compact: true, Limit: draftCount})
 		return cards, err
 	}
 	done, err := find("is:done completed:" + d.From + "..* sort:-updated")
@@ -77,7 +77,7 @@ func DraftStatusUpdate(ctx context.Context, v *store.View, in BoardInput) (Statu
 		return d, err
 	}
 	y, m, day := first.Date()
-	moved, err := v.MovedCards(ctx, b.ID, board.InstantOf(time.Date(y, m, day, 0, 0, 0, 0, days.zone)), draftCost)
+	moved, err := v.MovedCards(ctx, b.ID, board.InstantOf(time.Date(y, m, day, 0, 0, 0, 0, days.zone)), draftCount)
 	if err != nil {
 		return d, err
 	}
@@ -96,7 +96,7 @@ func DraftStatusUpdate(ctx context.Context, v *store.View, in BoardInput) (Statu
 	return d, nil
 }
 
-// draftText is the text of a draft under construction.
+// draftText builds the text of a draft.
 type draftText struct {
 	strings.Builder
 	counts []string // the sizes of the sections, such as "3 completed"
@@ -111,7 +111,7 @@ func (t *draftText) section(name string, count int, line func(i int) string) {
 		t.WriteByte('\n')
 	}
 	number := strconv.Itoa(count)
-	if count == draftCost {
+	if count == draftCount {
 		number += " or more"
 	}
 	t.counts = append(t.counts, number+" "+strings.ToLower(name))

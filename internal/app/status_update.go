@@ -18,14 +18,14 @@ type ListStatusUpdatesInput struct {
 // ListStatusUpdates returns the status updates of a board, newest first. They
 // stay readable when the feature is off.
 func ListStatusUpdates(ctx context.Context, v *store.View, in ListStatusUpdatesInput) (op.Page[board.StatusUpdate], error) {
-	mark := store.StatusUpdateCursor{At: math.MaxInt64}
-	if err := in.After(&mark); err != nil {
+	before := store.StatusUpdateCursor{At: math.MaxInt64}
+	if err := in.After(&before); err != nil {
 		return op.Page[board.StatusUpdate]{}, err
 	}
 	if _, err := v.Board(ctx, in.BoardID, board.View); err != nil {
 		return op.Page[board.StatusUpdate]{}, err
 	}
-	all, err := v.StatusUpdates(ctx, in.BoardID, mark, in.Size()+1)
+	all, err := v.StatusUpdates(ctx, in.BoardID, before, in.Size()+1)
 	return op.Cut(all, in.Size(), func(s board.StatusUpdate) any { return store.StatusUpdateCursor{At: s.CreatedAt, ID: s.ID} }), err
 }
 

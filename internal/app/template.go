@@ -16,14 +16,14 @@ type SaveBoardAsTemplateInput struct {
 	Description  *string `json:"description,omitempty" maxLength:"16384" doc:"The template's description, in Markdown; the board's own when absent." example:"Everything from the first idea to the day after."`
 	IncludeCards bool    `json:"includeCards,omitempty" doc:"Whether the template includes the open cards; false when absent." example:"true"`
 
-	content *store.EncodedTemplate // read before the transaction; nil if it was not
+	content *store.EncodedTemplate // nil unless readTemplate has read it before the transaction
 }
 
 // SaveBoardAsTemplate saves a board's features, labels, open lists and, on
-// request, open cards with their checklists as a template. It is available to
-// everyone who may create boards in the workspace. People and dates are left
-// out, and nothing is done. The whole workspace can see a template, so a
-// confidential board cannot become one.
+// request, open cards with their checklists as a template. The caller must be
+// allowed to create boards in the workspace. A template has no people, dates or
+// done states. The whole workspace can see it, so a confidential board cannot
+// become one.
 func SaveBoardAsTemplate(ctx context.Context, tx *store.Tx, in SaveBoardAsTemplateInput) (board.BoardTemplate, error) {
 	b, err := tx.Board(ctx, in.BoardID, board.Edit)
 	if err != nil {
@@ -62,8 +62,8 @@ func mayBecomeTemplate(ctx context.Context, v *store.View, b board.Board) error 
 	return nil
 }
 
-// readTemplate reads the cards of a template before the transaction, because thousands
-// of them would block other writers.
+// readTemplate reads the cards of a template before the transaction, because reading
+// thousands of them within it would block other writers.
 func readTemplate(ctx context.Context, db *store.DB, caller board.Caller, in *SaveBoardAsTemplateInput) error {
 	if !in.IncludeCards {
 		return nil
@@ -106,7 +106,7 @@ type listWithCards struct {
 	cards []store.WholeCard
 }
 
-// templateContent returns the contents of a board without people and dates.
+// templateContent returns the contents of a template without people and dates.
 func templateContent(f board.Features, labels []board.Label, lists []listWithCards) board.TemplateContent {
 	f.PublicPage = false
 	c := board.TemplateContent{Version: board.TemplateVersion, Features: f, Labels: make([]board.TemplateLabel, len(labels)),
@@ -145,13 +145,13 @@ type ListBoardTemplatesInput struct {
 // ListBoardTemplates returns the built-in templates, followed by those of a
 // workspace in which the caller may create boards, oldest first.
 func ListBoardTemplates(ctx context.Context, v *store.View, in ListBoardTemplatesInput) (op.Page[board.BoardTemplate], error) {
-	var behind string
-	if err := in.After(&behind); err != nil {
+	var after string
+	if err := in.After(&after); err != nil {
 		return op.Page[board.BoardTemplate]{}, err
 	}
 	all := []board.BoardTemplate{}
 	for _, b := range board.BuiltInTemplates() {
-		if b.ID > behind {
+		if b.ID > after {
 			all = append(all, b.Template())
 		}
 	}
@@ -160,7 +160,7 @@ func ListBoardTemplates(ctx context.Context, v *store.View, in ListBoardTemplate
 		if err != nil {
 			return op.Page[board.BoardTemplate]{}, err
 		}
-		own, err := v.Templates(ctx, w.ID, behind, in.Size()+1)
+		own, err := v.Templates(ctx, w.ID, after, in.Size()+1)
 		if err != nil {
 			return op.Page[board.BoardTemplate]{}, err
 		}

@@ -7,11 +7,11 @@ import (
 	"cardwall/internal/store"
 )
 
-// unassignSlice is from how many cards per transaction a person is unassigned.
+// unassignSlice is the number of cards per transaction that a person is unassigned from.
 const unassignSlice = 200
 
-// takeOffCards unassigns a person from all cards of a locked board.
-func takeOffCards(ctx context.Context, tx *store.Tx, boardID, userID string) error {
+// unassignFromBoard unassigns a person from all cards of a locked board.
+func unassignFromBoard(ctx context.Context, tx *store.Tx, boardID, userID string) error {
 	ids, err := tx.UnassignFromBoard(ctx, boardID, userID)
 	if err != nil {
 		return err
@@ -19,7 +19,7 @@ func takeOffCards(ctx context.Context, tx *store.Tx, boardID, userID string) err
 	return emitUnassigned(ctx, tx, boardID, userID, ids)
 }
 
-// emitUnassigned emits the events of cards that a person was unassigned from.
+// emitUnassigned emits an event for each card that a person was unassigned from.
 func emitUnassigned(ctx context.Context, tx *store.Tx, boardID, userID string, cardIDs []string) error {
 	for _, id := range cardIDs {
 		card, err := tx.View.Card(ctx, id, board.Reopen)
@@ -32,21 +32,21 @@ func emitUnassigned(ctx context.Context, tx *store.Tx, boardID, userID string, c
 	return nil
 }
 
-// unassigning unassigns a person who is to lose boards from most of their cards before
-// the transaction of the operation. Thousands of changes in one transaction would block
-// other writers. If it is interrupted, its changes so far are valid and recorded, and
-// the next attempt continues.
+// unassigning prepares an operation by which a person loses access to boards. Before the
+// transaction of the operation, it unassigns the person from most cards on those boards.
+// Thousands of changes in one transaction would block other writers. If it is
+// interrupted, its changes so far are valid and recorded, and the next attempt continues.
 type unassigning struct {
 	operation string
 	userID    string
 
-	// loses checks that the operation is allowed, and reports whether the person then
-	// loses a board.
+	// loses checks that the operation is allowed, and reports whether the person loses
+	// access to the board by it.
 	loses func(ctx context.Context, tx *store.Tx, b store.AssignedBoard) (bool, error)
 }
 
-// run unassigns the person in slices, until few of the cards on the boards are left. It
-// calls check once before the first one.
+// run unassigns the person in slices until at most unassignSlice cards are left. It calls
+// check once before the first slice.
 func (u unassigning) run(ctx context.Context, db *store.DB, caller board.Caller, boards []store.AssignedBoard,
 	check func(*store.Tx) error) error {
 	left := 0
@@ -72,7 +72,7 @@ func (u unassigning) run(ctx context.Context, db *store.DB, caller board.Caller,
 	return nil
 }
 
-// slice unassigns the person from some cards of a board, and returns from how many.
+// slice unassigns the person from some cards of a board and returns their number.
 func (u unassigning) slice(ctx context.Context, tx *store.Tx, b store.AssignedBoard) (n int, err error) {
 	loses, err := u.loses(ctx, tx, b)
 	if err != nil || !loses {
@@ -96,8 +96,8 @@ func (u unassigning) slice(ctx context.Context, tx *store.Tx, b store.AssignedBo
 	return n, tx.Audit(ctx, u.operation, u.userID)
 }
 
-// assignedBoards returns the boards within a workspace, or the board itself, on which a
-// person has assigned cards.
+// assignedBoards returns the boards with cards that a person is assigned to. Each id in
+// within is the id of such a board, or of a workspace whose boards are returned.
 func assignedBoards(ctx context.Context, db *store.DB, within []string, userID string) (all []store.AssignedBoard, err error) {
 	err = db.Read(ctx, board.System(), func(v *store.View) error {
 		all = nil
@@ -113,7 +113,7 @@ func assignedBoards(ctx context.Context, db *store.DB, within []string, userID s
 	return all, err
 }
 
-// unassignRemoved unassigns a person whom RemoveBoardMember is to remove.
+// unassignRemoved runs before RemoveBoardMember and unassigns the person in slices.
 func unassignRemoved(ctx context.Context, db *store.DB, caller board.Caller, in *RemoveBoardMemberInput) error {
 	boards, err := assignedBoards(ctx, db, []string{in.BoardID}, in.UserID)
 	if err != nil {
@@ -133,7 +133,8 @@ func unassignRemoved(ctx context.Context, db *store.DB, caller board.Caller, in 
 	})
 }
 
-// unassignChanged unassigns a person from the boards that are lost by ChangeMember.
+// unassignChanged runs before ChangeMember. It unassigns a person who becomes a guest, in
+// slices, from the boards that the person can then no longer see.
 func unassignChanged(ctx context.Context, db *store.DB, caller board.Caller, in *ChangeMemberInput) error {
 	if in.Role != board.WorkspaceGuest {
 		return nil
@@ -171,13 +172,13 @@ func unassignChanged(ctx context.Context, db *store.DB, caller board.Caller, in 
 	})
 }
 
-// unassignLeaving unassigns a person whom RemoveMember is to remove.
+// unassignLeaving runs before RemoveMember and unassigns the person in slices.
 func unassignLeaving(ctx context.Context, db *store.DB, caller board.Caller, in *RemoveMemberInput) error {
 	return unassignFrom(ctx, db, caller, "remove_member", in.UserID, []string{in.WorkspaceID})
 }
 
-// UnassignLeaving unassigns the caller, who is to be removed from workspaces by an
-// operation.
+// UnassignLeaving runs before an operation that removes the caller from workspaces. It
+// unassigns the caller from most cards there in slices.
 func UnassignLeaving(ctx context.Context, db *store.DB, caller board.Caller, operation string, workspaceIDs []string) error {
 	return unassignFrom(ctx, db, caller, operation, caller.UserID, workspaceIDs)
 }
@@ -201,7 +202,7 @@ func unassignFrom(ctx context.Context, db *store.DB, caller board.Caller, operat
 				return err
 			}
 			if err := eachBoard(ctx, tx, w.ID, m.ID, func(boardID string, on board.BoardMember) error {
-				_, err := needsHeir(ctx, tx, boardID, on, leaving)
+				_, err := needsNewAdmin(ctx, tx, boardID, on, leaving)
 				return err
 			}); err != nil {
 				return err

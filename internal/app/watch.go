@@ -13,13 +13,13 @@ type BoardWatch struct {
 	Watching bool   `json:"watching" doc:"Whether the caller watches the board." example:"true"`
 }
 
-// WatchBoard notifies the caller of new cards, their changes, comments and
-// status updates on a board.
+// WatchBoard makes the caller a watcher of a board. Watchers are notified of new
+// cards, changes to cards, comments and status updates.
 func WatchBoard(ctx context.Context, tx *store.Tx, in BoardInput) (BoardWatch, error) {
 	return watchBoard(ctx, tx, in, true)
 }
 
-// UnwatchBoard stops these notifications.
+// UnwatchBoard stops the notifications that WatchBoard has started.
 func UnwatchBoard(ctx context.Context, tx *store.Tx, in BoardInput) (BoardWatch, error) {
 	return watchBoard(ctx, tx, in, false)
 }
@@ -53,13 +53,14 @@ func cardWatch(ctx context.Context, v *store.View, c board.Card) (CardWatch, err
 	return CardWatch{c.ID, watching, asked}, err
 }
 
-// WatchCard notifies the caller of comments on a card and of its changes.
+// WatchCard makes the caller a watcher of a card. Watchers are notified of its
+// comments and changes.
 func WatchCard(ctx context.Context, tx *store.Tx, in CardInput) (CardWatch, error) {
 	return watchCard(ctx, tx, in, true)
 }
 
-// UnwatchCard stops these notifications, even for a caller who is assigned to
-// the card or has commented on it.
+// UnwatchCard stops notifications about a card, even for a caller who is assigned
+// to it or has commented on it.
 func UnwatchCard(ctx context.Context, tx *store.Tx, in CardInput) (CardWatch, error) {
 	return watchCard(ctx, tx, in, false)
 }

@@ -21,8 +21,8 @@ type CreateWebhookInput struct {
 	Name        string       `json:"name,omitempty" maxLength:"512" doc:"A display name." example:"Deploy bot"`
 }
 
-// Outbound returns the outbound URL. The engine checks it before the
-// transaction.
+// Outbound returns the URL that the server will send requests to. The engine
+// checks it before the transaction.
 func (in CreateWebhookInput) Outbound() string { return in.URL }
 
 // CreateWebhook subscribes a URL to the events of a board, or of every board
@@ -30,7 +30,7 @@ func (in CreateWebhookInput) Outbound() string { return in.URL }
 // secret.
 func CreateWebhook(ctx context.Context, tx *store.Tx, in CreateWebhookInput) (board.WebhookSecret, error) {
 	w := board.Webhook{ID: tx.NewID("whk_"), On: true, OwnerID: tx.Caller().UserID}
-	space, err := covered(ctx, tx, in, &w)
+	space, err := setSource(ctx, tx, in, &w)
 	if err != nil {
 		return board.WebhookSecret{}, err
 	}
@@ -51,9 +51,10 @@ func CreateWebhook(ctx context.Context, tx *store.Tx, in CreateWebhookInput) (bo
 	return board.WebhookSecret{Webhook: w, Secret: secret}, err
 }
 
-// covered checks that the caller may subscribe to the board or workspace, and
-// returns the workspace.
-func covered(ctx context.Context, tx *store.Tx, in CreateWebhookInput, w *board.Webhook) (board.Workspace, error) {
+// setSource sets the board or workspace whose events the webhook receives, and
+// returns the workspace. It returns an error if the caller may not subscribe to
+// them.
+func setSource(ctx context.Context, tx *store.Tx, in CreateWebhookInput, w *board.Webhook) (board.Workspace, error) {
 	if (in.BoardID == "") == (in.WorkspaceID == "") {
 		return board.Workspace{}, board.Invalid("boardId, workspaceId: give exactly one of the two.")
 	}
@@ -113,8 +114,8 @@ func describeWebhook(tx *store.Tx, w *board.Webhook, name *string, events []boar
 	return nil
 }
 
-// noteWebhook records the changes of a webhook for the audit log. A webhook
-// that was created or deleted has no events on the other side of the change.
+// noteWebhook records the changes of a webhook for the audit log. For a webhook
+// that was created or deleted, from or to has no fields except the board.
 func noteWebhook(tx *store.Tx, from, to board.Webhook) {
 	on := ""
 	if to.BoardID != nil {
@@ -154,15 +155,15 @@ type ListWebhooksInput struct {
 // ListWebhooks returns the webhooks of a workspace that the caller manages,
 // oldest first.
 func ListWebhooks(ctx context.Context, v *store.View, in ListWebhooksInput) (op.Page[board.Webhook], error) {
-	var behind string
-	if err := in.After(&behind); err != nil {
+	var after string
+	if err := in.After(&after); err != nil {
 		return op.Page[board.Webhook]{}, err
 	}
 	w, err := v.Workspace(ctx, in.WorkspaceID, board.ViewWorkspace)
 	if err != nil {
 		return op.Page[board.Webhook]{}, err
 	}
-	all, err := v.Webhooks(ctx, w.ID, behind, in.Size()+1)
+	all, err := v.Webhooks(ctx, w.ID, after, in.Size()+1)
 	return op.Cut(all, in.Size(), func(w board.Webhook) any { return w.ID }), err
 }
 
@@ -218,7 +219,9 @@ func UpdateWebhook(ctx context.Context, tx *store.Tx, in UpdateWebhookInput) (bo
 // PauseWebhook switches a webhook off. Pending deliveries are skipped.
 func PauseWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (board.Webhook, error) {
 	w, err := tx.Webhook(ctx, in.WebhookID, true)
-	if err != nil || !w.On && *w.OffReason != board.OffTrash { // such a webhook stays paused when its board is restored
+	// A webhook that is off because of the trash is paused, too, so that it stays off
+	// when its board is restored.
+	if err != nil || !w.On && *w.OffReason != board.OffTrash {
 		return w, err
 	}
 	before := w
@@ -228,15 +231,16 @@ func PauseWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (board.Web
 	return w, err
 }
 
-// SwitchOnWebhook sends a test event. If the receiver accepts it, the webhook
-// is on, its count of failures is reset, and the caller is its owner. It
-// returns the delivery of the test event, so that the caller can follow it.
+// SwitchOnWebhook sends a test event. If the receiver accepts it, the webhook is
+// switched on, its count of failures is reset, and the caller becomes its owner.
+// SwitchOnWebhook returns the delivery of the test event, so that the caller can
+// follow it.
 func SwitchOnWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (board.Delivery, error) {
 	return testWebhook(ctx, tx, in.WebhookID, tx.Caller().UserID)
 }
 
-// TestWebhook sends a test event, even while the webhook is off. It is
-// attempted once.
+// TestWebhook sends a test event, even while the webhook is off. There is only
+// one attempt.
 func TestWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (board.Delivery, error) {
 	return testWebhook(ctx, tx, in.WebhookID, "")
 }
@@ -293,9 +297,8 @@ func RotateWebhookSecret(ctx context.Context, tx *store.Tx, in RotateWebhookSecr
 	}
 	if w.OldSecretUntil != nil && !in.Force {
 		return board.WebhookSecret{}, board.Refuse(board.CodeLimitReached, "Two secrets are active until %s, which "+
-			"is the maximum."+
-			"Rotate after that, or give force: true to end the older "+
-			"one now.", w.OldSecretUntil.Time().Format("2006-01-02 15:04:05 UTC"))
+			"is the maximum. Rotate after that, or give force: true to end the older one now.",
+			w.OldSecretUntil.Time().Format("2006-01-02 15:04:05 UTC"))
 	}
 	before, secret := w, newSigningSecret()
 	err = tx.RotateSecret(ctx, &w, secret)

@@ -16,11 +16,11 @@ type ListWorkspacesInput struct {
 
 // ListWorkspaces returns the caller's workspaces, oldest first.
 func ListWorkspaces(ctx context.Context, v *store.View, in ListWorkspacesInput) (op.Page[board.Workspace], error) {
-	var behind string
-	if err := in.After(&behind); err != nil {
+	var after string
+	if err := in.After(&after); err != nil {
 		return op.Page[board.Workspace]{}, err
 	}
-	all, err := v.Workspaces(ctx, behind, in.Size()+1)
+	all, err := v.Workspaces(ctx, after, in.Size()+1)
 	return op.Cut(all, in.Size(), func(w board.Workspace) any { return w.ID }), err
 }
 
@@ -43,15 +43,15 @@ type ListWorkspaceMembersInput struct {
 // ListWorkspaceMembers returns the people of a workspace to callers who may see
 // its directory. Only callers who manage the workspace see email addresses.
 func ListWorkspaceMembers(ctx context.Context, v *store.View, in ListWorkspaceMembersInput) (op.Page[board.Member], error) {
-	var behind string
-	if err := in.After(&behind); err != nil {
+	var after string
+	if err := in.After(&after); err != nil {
 		return op.Page[board.Member]{}, err
 	}
 	w, err := v.Workspace(ctx, in.WorkspaceID, board.ViewDirectory)
 	if err != nil {
 		return op.Page[board.Member]{}, err
 	}
-	members, err := v.Members(ctx, w.ID, behind, in.Size()+1)
+	members, err := v.Members(ctx, w.ID, after, in.Size()+1)
 	if !w.Role.Can(board.ManageMembers) {
 		for i := range members {
 			members[i].Email = nil
@@ -69,8 +69,8 @@ type CreateWorkspaceInput struct {
 }
 
 // CreateWorkspace creates a workspace with an organization of its own, on the
-// operator's plan for new organizations. It returns an error if the caller owns
-// too many.
+// operator's plan for new organizations. It returns an error if the caller
+// already owns the maximum number of workspaces.
 func CreateWorkspace(ctx context.Context, tx *store.Tx, in CreateWorkspaceInput) (board.Workspace, error) {
 	owned, err := tx.CountOwnedWorkspaces(ctx)
 	if err == nil {
@@ -104,8 +104,8 @@ func UpdateWorkspace(ctx context.Context, tx *store.Tx, in UpdateWorkspaceInput)
 	return w, tx.UpdateWorkspace(ctx, w)
 }
 
-// NewWorkspace holds the fields of a new workspace. Without an organization it
-// gets a new one on the given plan.
+// NewWorkspace holds the fields of a new workspace. If OrganizationID is empty, the
+// workspace gets a new organization on the given plan.
 type NewWorkspace struct {
 	Name           string
 	OrganizationID string

@@ -18,10 +18,10 @@ func DeleteWorkspace(ctx context.Context, tx *store.Tx, in WorkspaceInput) (Dele
 	return Deleted{w.ID}, tx.TrashWorkspace(ctx, w.ID)
 }
 
-// RestoreWorkspace restores a workspace from the trash, for one of its owners,
-// with the members it had. It returns an error if the caller meanwhile owns too
-// many other workspaces. People whose accounts were deleted meanwhile are
-// removed from its boards.
+// RestoreWorkspace restores a workspace from the trash with the members it had.
+// The caller must be one of its owners. RestoreWorkspace returns an error if the
+// caller already owns the maximum number of workspaces. It removes people whose
+// accounts were deleted in the meantime from the boards.
 func RestoreWorkspace(ctx context.Context, tx *store.Tx, in WorkspaceInput) (board.Workspace, error) {
 	if err := tx.TrashedWorkspace(ctx, in.WorkspaceID); err != nil {
 		return board.Workspace{}, err
@@ -48,7 +48,7 @@ func RestoreWorkspace(ctx context.Context, tx *store.Tx, in WorkspaceInput) (boa
 				return err
 			}
 			for _, id := range boards {
-				if err := clearAway(ctx, tx, id, userID, heir); err != nil {
+				if err := removeDeletedUser(ctx, tx, id, userID, heir); err != nil {
 					return err
 				}
 			}
@@ -61,13 +61,13 @@ func RestoreWorkspace(ctx context.Context, tx *store.Tx, in WorkspaceInput) (boa
 	return tx.View.Workspace(ctx, in.WorkspaceID, board.ViewWorkspace)
 }
 
-// clearAway removes a person with a deleted account from a board. If the board
-// has no other admin, heir becomes its admin.
-func clearAway(ctx context.Context, tx *store.Tx, boardID, userID, heir string) error {
+// removeDeletedUser removes a person with a deleted account from a board. If the
+// board has no other admin, heir becomes its admin.
+func removeDeletedUser(ctx context.Context, tx *store.Tx, boardID, userID, heir string) error {
 	if _, err := tx.Board(ctx, boardID, board.Reopen); err != nil { // includes archived and trashed boards
 		return err
 	}
-	if err := takeOffCards(ctx, tx, boardID, userID); err != nil {
+	if err := unassignFromBoard(ctx, tx, boardID, userID); err != nil {
 		return err
 	}
 	given, err := tx.GivenRole(ctx, boardID, userID)
@@ -89,8 +89,8 @@ func clearAway(ctx context.Context, tx *store.Tx, boardID, userID, heir string) 
 	return makeAdmin(ctx, tx, boardID, heir, before)
 }
 
-// makeAdmin gives a person the role admin on a board, in place of a previous
-// role.
+// makeAdmin gives a person the role admin on a board. The parameter before is the
+// person's previous role, or nil if there was none.
 func makeAdmin(ctx context.Context, tx *store.Tx, boardID, userID string, before *board.Role) error {
 	kind := board.KindBoardMemberUpdated
 	if before == nil {

@@ -8,47 +8,47 @@ import (
 	"cardwall/internal/board"
 )
 
-// JSON encoders for the records that responses hold by the thousand. Their
-// output is the same as the generic encoder's.
+// The JSON encoders in this file are for records of which one response can hold
+// thousands. Their output is the same as the generic encoder's.
 
-// text is a JSON object under construction. It stops at the first error.
-type text struct {
+// jsonText builds a JSON object. It stops at the first error.
+type jsonText struct {
 	b   []byte
 	err error
 }
 
-// name starts a member, and the object itself if the member is the first.
-func (t *text) name(name string) {
+// name starts a member with a comma, even if it is the first one; see object.
+func (t *jsonText) name(name string) {
 	t.b = append(t.b, ',', '"')
 	t.b = append(append(t.b, name...), '"', ':')
 }
 
-func (t *text) quoted(name, is string) {
+func (t *jsonText) quoted(name, value string) {
 	t.name(name)
 	if t.err == nil {
-		t.b, t.err = jsontext.AppendQuote(t.b, is)
+		t.b, t.err = jsontext.AppendQuote(t.b, value)
 	}
 }
 
-func (t *text) maybeQuoted(name string, is *string) {
-	if is == nil {
+func (t *jsonText) maybeQuoted(name string, value *string) {
+	if value == nil {
 		t.null(name)
 		return
 	}
-	t.quoted(name, *is)
+	t.quoted(name, *value)
 }
 
-func (t *text) number(name string, is int) {
+func (t *jsonText) number(name string, value int) {
 	t.name(name)
-	t.b = strconv.AppendInt(t.b, int64(is), 10)
+	t.b = strconv.AppendInt(t.b, int64(value), 10)
 }
 
-func (t *text) truth(name string, is bool) {
+func (t *jsonText) boolean(name string, value bool) {
 	t.name(name)
-	t.b = strconv.AppendBool(t.b, is)
+	t.b = strconv.AppendBool(t.b, value)
 }
 
-func (t *text) instant(name string, at *board.Instant) {
+func (t *jsonText) instant(name string, at *board.Instant) {
 	if at == nil {
 		t.null(name)
 		return
@@ -60,12 +60,12 @@ func (t *text) instant(name string, at *board.Instant) {
 	}
 }
 
-func (t *text) null(name string) {
+func (t *jsonText) null(name string) {
 	t.name(name)
 	t.b = append(t.b, "null"...)
 }
 
-func (t *text) due(d *board.Due) {
+func (t *jsonText) due(d *board.Due) {
 	t.maybeQuoted("dueDate", d.DueDate)
 	t.instant("dueAt", d.DueAt)
 	t.maybeQuoted("startDate", d.StartDate)
@@ -73,16 +73,16 @@ func (t *text) due(d *board.Due) {
 	t.maybeQuoted("timeZone", d.TimeZone)
 }
 
-// object writes an object. The function write adds its members.
-func (t *text) object(write func()) {
+// object writes an object, whose members are added by write.
+func (t *jsonText) object(write func()) {
 	at := len(t.b)
 	write()
-	t.b[at] = '{' // replaces the first comma
+	t.b[at] = '{' // replaces the comma of the first member
 	t.b = append(t.b, '}')
 }
 
 // array writes a member that is an array of n objects.
-func (t *text) array(name string, n int, write func(i int)) {
+func (t *jsonText) array(name string, n int, write func(i int)) {
 	t.name(name)
 	t.b = append(t.b, '[')
 	for i := range n {
@@ -96,7 +96,7 @@ func (t *text) array(name string, n int, write func(i int)) {
 
 // appendCard appends the JSON of a card.
 func appendCard(b []byte, c *board.Card) ([]byte, error) {
-	t := text{b: b}
+	t := jsonText{b: b}
 	t.object(func() {
 		t.quoted("id", c.ID)
 		t.quoted("boardId", c.BoardID)
@@ -106,7 +106,7 @@ func appendCard(b []byte, c *board.Card) ([]byte, error) {
 		if c.Description != nil {
 			t.quoted("description", *c.Description)
 		}
-		t.truth("done", c.Done)
+		t.boolean("done", c.Done)
 		t.instant("doneAt", c.DoneAt)
 		t.instant("archivedAt", c.ArchivedAt)
 		t.maybeQuoted("archivedBy", (*string)(c.ArchivedBy))
@@ -136,14 +136,14 @@ func appendCard(b []byte, c *board.Card) ([]byte, error) {
 
 // appendCalendarCard appends the JSON of a card in a calendar.
 func appendCalendarCard(b []byte, c *board.CalendarCard) ([]byte, error) {
-	t := text{b: b}
+	t := jsonText{b: b}
 	t.object(func() {
 		t.quoted("id", c.ID)
 		t.quoted("boardId", c.BoardID)
 		t.quoted("listId", c.ListID)
 		t.number("number", c.Number)
 		t.quoted("title", c.Title)
-		t.truth("done", c.Done)
+		t.boolean("done", c.Done)
 		t.quoted("firstDay", c.FirstDay)
 		t.quoted("lastDay", c.LastDay)
 		t.due(&c.Due)

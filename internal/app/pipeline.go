@@ -6,12 +6,11 @@ import (
 	"runtime/debug"
 )
 
-// beside runs read. The functions that read passes to then run at the same time
-// in another goroutine, in their order, so that a report can count some records
-// while it reads more. When beside returns, all functions have finished. After
-// the first failure the remaining functions are skipped. A panic counts as a
-// failure.
-func beside(read func(then func(func() error)) error) error {
+// pipeline calls read, and runs the functions that read submits in another
+// goroutine, in order. With it, a report counts some records while it reads more.
+// pipeline returns when all submitted functions have finished. After the first
+// error, it skips the rest of them. It returns a panic as an error.
+func pipeline(read func(submit func(func() error)) error) error {
 	todo, done := make(chan func() error, 1024), make(chan error, 1)
 	go func() {
 		var err error
@@ -29,7 +28,7 @@ func beside(read func(then func(func() error)) error) error {
 	return errors.Join(err, <-done)
 }
 
-// guarded runs do and returns a panic as an error, because a panic in a
+// guarded calls do and returns a panic as an error. Otherwise a panic in the
 // goroutine would end the process.
 func guarded(do func() error) (err error) {
 	defer func() {
