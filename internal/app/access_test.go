@@ -17,8 +17,8 @@ import (
 //go:embed testdata/access.txt
 var accessText string
 
-// accessTable reads one part of testdata/access.txt. It returns the rows keyed by their first
-// word or words.
+// accessTable reads one part of testdata/access.txt. It returns the rows by their key, which is
+// the given number of words at their start.
 func accessTable(t *testing.T, part string, words int) (keys []string, rows map[string][]string) {
 	t.Helper()
 	rows = map[string][]string{}
@@ -111,20 +111,20 @@ func TestAccess(t *testing.T) {
 				column := slices.Index([]string{"none", "viewer", "commenter", "editor", "admin"}, role)
 				seen := p.All("list_boards", "id", fields{"includeArchived": true})
 				if slices.Contains(seen, w.board) != (role != "none") {
-					t.Errorf("%s, with the role %s on a %s board: list_boards shows the board: %t", p.Name, role, visibility,
-						slices.Contains(seen, w.board))
+					t.Errorf("%s, with the role %s on a %s board: list_boards shows the board: %t, want %t", p.Name, role, visibility,
+						slices.Contains(seen, w.board), role != "none")
 				}
 				for _, operation := range operations {
 					in, undo := w.accessCase(t, operation, own)
 					name, _, _ := strings.Cut(operation, ":")
 					a := p.Call(name, in)
 					if got := verdict(a); got != may[operation][column] {
-						t.Errorf("%s of %s on a %s board, as %s there: %s, want %s: got status %d, body %s", operation, p.Name,
+						t.Errorf("%s by %s on a %s board with the role %s: %s, want %s: got status %d, body %s", operation, p.Name,
 							visibility, role, got,
 							may[operation][column], a.Status, a.Raw)
 					}
 					if name == "get_board" && a.Status == 200 && a.Text("role") != role {
-						t.Errorf("%s on a %s board: get_board says %s, want %s", p.Name, visibility, a.Text("role"), role)
+						t.Errorf("%s on a %s board: get_board returns the role %s, want %s", p.Name, visibility, a.Text("role"), role)
 					}
 					undo()
 					w.tidy(name, in, a)
@@ -177,7 +177,7 @@ func (w *world) accessCase(t *testing.T, operation, ownComment string) (in field
 	case "delete_comment:own":
 		return fields{"commentId": ownComment}, undo
 	case "move_card_to_board", "move_list_to_board":
-		// The row is about this board; everyone may edit the other board.
+		// The row covers the board that is moved from, so everyone may edit the other board.
 		people := w.owner.All("list_workspace_members", "id", fields{"workspaceId": w.workspace, "limit": 200})
 		w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			for _, id := range people {
@@ -203,8 +203,8 @@ func (w *world) accessCase(t *testing.T, operation, ownComment string) (in field
 	return w.sample(t, w.Registry.Named(operation)), undo
 }
 
-// tidy deletes what a call created, or what it was refused to delete, so that the responses of
-// later calls stay short.
+// tidy deletes what a call created, or failed to delete, so that the responses of later calls
+// stay short.
 func (w *world) tidy(name string, in fields, a apptest.Response) {
 	switch done := a.Status/100 == 2; {
 	case done && name == "create_rule":
@@ -242,15 +242,15 @@ func TestAccessToWorkspaces(t *testing.T) {
 				a := p.Call(operation, w.sample(t, s.Registry.Named(operation)))
 				addresses := a.Status == 200 && bytes.Contains(a.Raw, []byte("@example.com"))
 				if got := verdict(a); got != strings.ReplaceAll(want, "address", "yes") || addresses != (want == "address") {
-					t.Errorf("%s of %s: %s, addresses %v, want %s: got status %d, body %s", operation, p.Name, got, addresses, want,
-						a.Status, a.Raw)
+					t.Errorf("%s by %s: %s, with email addresses: %v, want %s: got status %d, body %s", operation, p.Name, got,
+						addresses, want, a.Status, a.Raw)
 				}
 			}
 			for _, operation := range everybody {
 				p.Must(operation, nil)
 			}
 			if seen := p.All("list_workspaces", "id", nil); slices.Contains(seen, w.workspace) != (role != "") {
-				t.Errorf("%s: list_workspaces shows %v", p.Name, seen)
+				t.Errorf("%s: list_workspaces returns %v; the workspace is %s", p.Name, seen, w.workspace)
 			}
 		}
 	})
@@ -277,7 +277,7 @@ func TestAccessToAccounts(t *testing.T) {
 			a := program.Call(o.Name, in)
 			if o.Audience.NeedsSession() && (a.Status != 403 || a.Code != board.CodeForbidden ||
 				strings.HasPrefix(a.Message, "Sign in again")) {
-				t.Errorf("%s of a token: got status %d, body %s", o.Name, a.Status, a.Raw)
+				t.Errorf("%s with a token: got status %d, body %s", o.Name, a.Status, a.Raw)
 			}
 			if o.Audience.NeedsNoAccount() {
 				s.Browser().Must(o.Name, w.sample(t, o))
@@ -287,7 +287,7 @@ func TestAccessToAccounts(t *testing.T) {
 				t.Errorf("%s without credentials: got status %d, body %s", o.Name, a.Status, a.Raw)
 			}
 			if (person[o.Name][0] == "recent") != o.Recent {
-				t.Errorf("%s: needs a recent sign-in: %v, the table says %v", o.Name, o.Recent, person[o.Name])
+				t.Errorf("%s requires a recent sign-in: %v; the table has %v", o.Name, o.Recent, person[o.Name])
 			}
 			if !o.Recent {
 				continue

@@ -14,8 +14,8 @@ import (
 // password is the password of every account in the world.
 const password = "correct horse battery"
 
-// as returns the person who calls an operation with its sample: the owner, unless the operation
-// would lock the owner out.
+// as returns the person who calls an operation with its sample: the owner, or a new person if
+// the operation would lock the owner out.
 func (w *world) as(o *op.Operation) *apptest.Person {
 	if o.Name == "delete_account" {
 		return w.Person(w.stranger())
@@ -57,7 +57,7 @@ func (w *world) emailedSecret(email string) string {
 	return ""
 }
 
-// invitationTo returns the secret of an invitation that a person has sent.
+// invitationTo creates an invitation to a workspace and returns its secret.
 func (w *world) invitationTo(p *apptest.Person, workspace string) string {
 	email := w.stranger() + "@example.com"
 	p.Must("create_invitation", fields{"workspaceId": workspace, "email": email, "role": "member"})

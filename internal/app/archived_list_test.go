@@ -18,7 +18,7 @@ func TestCardsOfAnArchivedListAreArchived(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanBusiness)
-		b, lists, _ := newWall(ada, workspace, 2, 0)
+		b, lists, _ := newBoardWithCards(ada, workspace, 2, 0)
 		today := s.Clock.Now().UTC().Format(board.DateLayout)
 		add := func(list, title string) string {
 			due := fields{"dueDate": today}
@@ -36,7 +36,7 @@ func TestCardsOfAnArchivedListAreArchived(t *testing.T) {
 			fields{"workspaceId": workspace, "name": "Archived", "query": "is:archived"}).ID()
 		ada.Must("archive_card", fields{"cardId": own})
 
-		look := func(open, archived []string) {
+		check := func(open, archived []string) {
 			t.Helper()
 			for _, q := range []struct {
 				operation string
@@ -87,30 +87,31 @@ func TestCardsOfAnArchivedListAreArchived(t *testing.T) {
 			}
 			s.CheckConsistency()
 		}
-		why := func(id string, want any) {
+		archivedBy := func(id string, want any) {
 			t.Helper()
 			if a := ada.Must("get_card", fields{"cardId": id}); a.Get("archivedBy") != want ||
 				(a.Get("archivedAt") != nil) != (want != nil) {
-				t.Errorf("%s is archived at %v by %v, want %v", a.Text("title"), a.Get("archivedAt"), a.Get("archivedBy"), want)
+				t.Errorf("%s: archivedAt is %v and archivedBy is %v, want archivedBy %v", a.Text("title"), a.Get("archivedAt"),
+					a.Get("archivedBy"), want)
 			}
 		}
-		look([]string{"stays", "away", "undated"}, []string{"own"})
-		why(away, nil)
+		check([]string{"stays", "away", "undated"}, []string{"own"})
+		archivedBy(away, nil)
 
 		s.Clock.Advance(time.Minute)
 		if a := ada.Must("archive_list", fields{"listId": lists[1]}); a.Get("openCards") != 0.0 {
 			t.Errorf("the archived list holds %v open cards, want 0", a.Get("openCards"))
 		}
-		look([]string{"stays"}, []string{"away", "own", "undated"})
-		why(away, "list")
-		why(undated, "list")
-		why(own, "card")
+		check([]string{"stays"}, []string{"away", "own", "undated"})
+		archivedBy(away, "list")
+		archivedBy(undated, "list")
+		archivedBy(own, "card")
 		for _, c := range ada.Must("list_cards",
 			fields{"boardId": b, "archived": "only", "sort": "title", "view": "compact"}).Data.([]any) {
 			card := c.(map[string]any)
 			if want := map[string]string{"away": "list", "undated": "list",
 				"own": "card"}[card["title"].(string)]; card["archivedBy"] != want {
-				t.Errorf("%v is archived by %v, want %s", card["title"], card["archivedBy"], want)
+				t.Errorf("archivedBy of %v is %v, want %s", card["title"], card["archivedBy"], want)
 			}
 		}
 		for operation, in := range map[string]fields{
@@ -132,12 +133,12 @@ func TestCardsOfAnArchivedListAreArchived(t *testing.T) {
 		if a := ada.Must("restore_list", fields{"listId": lists[1]}); a.Get("openCards") != 2.0 {
 			t.Errorf("the restored list holds %v open cards, want 2", a.Get("openCards"))
 		}
-		look([]string{"stays", "away", "undated"}, []string{"own"})
-		why(away, nil)
-		why(own, "card")
+		check([]string{"stays", "away", "undated"}, []string{"own"})
+		archivedBy(away, nil)
+		archivedBy(own, "card")
 		ada.Must("restore_card", fields{"cardId": own})
 		ada.Must("update_card", fields{"cardId": away, "title": "away"})
-		why(own, nil)
+		archivedBy(own, nil)
 	})
 }
 
@@ -155,7 +156,7 @@ func TestRestoredListNeedsRoomForItsCards(t *testing.T) {
 	limits.OpenCards = 4
 	apptest.BothWith(t, apptest.Options{Limits: limits}, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
-		_, lists, _ := newWall(ada, ada.Workspace("Engines", board.PlanTeam), 2, 2)
+		_, lists, _ := newBoardWithCards(ada, ada.Workspace("Engines", board.PlanTeam), 2, 2)
 		ada.Refused(board.CodeLimitReached, "create_card", fields{"listId": lists[0], "title": "x"})
 		ada.Must("archive_list", fields{"listId": lists[1]})
 		extra := ada.Must("create_card", fields{"listId": lists[0], "title": "x"}).ID()
@@ -171,16 +172,16 @@ func TestUpgradeRecountsOpenCards(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
-		b, lists, _ := newWall(ada, ada.Workspace("Engines", board.PlanTeam), 2, 3)
+		b, lists, _ := newBoardWithCards(ada, ada.Workspace("Engines", board.PlanTeam), 2, 3)
 		ada.Must("archive_list", fields{"listId": lists[1]})
-		before := func(text string, args ...any) {
+		update := func(text string, args ...any) {
 			t.Helper()
 			if n := s.Column(text, args...); len(n) != 1 {
 				t.Fatalf("%s: %v", text, n)
 			}
 		}
-		before("UPDATE boards SET open_cards = 6 WHERE id = $1 RETURNING id", b) // as the previous version counted
-		before("INSERT INTO settings (key, value) VALUES ('open_cards', 'missing') RETURNING key")
+		update("UPDATE boards SET open_cards = 6 WHERE id = $1 RETURNING id", b) // as the previous version counted
+		update("INSERT INTO settings (key, value) VALUES ('open_cards', 'missing') RETURNING key")
 		upgraded := ada.At(s.Node())
 		if got := upgraded.Must("get_board", fields{"boardId": b}).Get("openCards"); got != 3.0 {
 			t.Errorf("after the upgrade the board has %v open cards, want 3", got)

@@ -24,8 +24,8 @@ func entryText(a apptest.Response, i int) string {
 		" | ")
 }
 
-// The audit says what changed: for a board, from the board's activity; elsewhere, from what the
-// operation recorded.
+// An audit entry contains the changes. For a board they come from the board's activity, and
+// otherwise from what the operation recorded.
 func TestAuditShowsDifferences(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -60,16 +60,17 @@ func TestAuditShowsDifferences(t *testing.T) {
 			}
 		}
 		if a.Get("7.boardVersion") != nil || a.Get("8.boardVersion") == nil {
-			t.Errorf("the board's versions are %v and %v", a.Get("7.boardVersion"), a.Get("8.boardVersion"))
+			t.Errorf("boardVersion is %v for the call without a change, want null, and %v for the other", a.Get("7.boardVersion"),
+				a.Get("8.boardVersion"))
 		}
 		if secrets := s.Column("SELECT details FROM audit WHERE details LIKE '%whsec_%'"); len(secrets) > 0 {
-			t.Errorf("the audit holds secrets: %v", secrets)
+			t.Errorf("the audit log contains secrets: %v", secrets)
 		}
 	})
 }
 
-// For a board that the reader cannot see, the audit shows that something was done, but none of
-// its text and none of its webhooks.
+// For a board that the reader cannot see, the audit log has entries without any text of the
+// board or of its webhooks.
 func TestAuditHidesPrivateBoards(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -85,23 +86,22 @@ func TestAuditHidesPrivateBoards(t *testing.T) {
 		a := w.owner.Must("list_audit_entries", fields{"workspaceId": w.workspace, "actor": cleo.ID})
 		if got := a.Each("operation"); !slices.Equal(got,
 			[]string{"create_webhook", "create_card", "create_list", "create_board"}) {
-			t.Errorf("the owner reads %v", got)
+			t.Errorf("the owner's audit log has the operations %v", got)
 		}
 		for _, export := range []string{"export_audit_csv", "export_audit_ndjson"} {
 			a.Raw = append(a.Raw, w.owner.Must(export, fields{"workspaceId": w.workspace}).Raw...)
 		}
 		for _, word := range words {
 			if strings.Contains(string(a.Raw), word) {
-				t.Errorf("a reader who cannot see the board reads %s", word)
+				t.Errorf("the audit log shows %s to a reader who cannot see the board", word)
 			}
 		}
-		// The board's own admin becomes an admin of the workspace and reads all
-		// of it.
+		// When the board's admin becomes an admin of the workspace, the log shows everything.
 		w.give(cleo, board.WorkspaceAdmin, secret, board.RoleAdmin)
 		a = cleo.Must("list_audit_entries", fields{"workspaceId": w.workspace, "boardId": secret})
 		for _, word := range words {
 			if !strings.Contains(string(a.Raw), word) {
-				t.Errorf("a reader who can see the board does not read %s: %s", word, a.Raw)
+				t.Errorf("the audit log does not show %s to a reader who can see the board: %s", word, a.Raw)
 			}
 		}
 	})
@@ -140,18 +140,18 @@ func TestAuditFilters(t *testing.T) {
 		byToken := w.owner.Must("list_audit_entries", with(here, "operation", "update_list"))
 		token := byToken.Text("1.tokenId")
 		if byToken.Text("1.tokenName") != "Script" || count(with(here, "tokenId", token)) != 1 {
-			t.Errorf("by the token there are %d entries: %s", count(with(here, "tokenId", token)), byToken.Raw)
+			t.Errorf("the token has %d entries, want 1: %s", count(with(here, "tokenId", token)), byToken.Raw)
 		}
 		for name, in := range map[string]fields{
-			"no day":      with(here, "from", "yesterday"),
-			"turned days": with(with(here, "from", "2026-06-02"), "to", "2026-06-01"),
-			"no zone":     with(with(here, "from", "2026-06-02"), "timeZone", "Mars/Base"),
+			"an invalid day":       with(here, "from", "yesterday"),
+			"a day before from":    with(with(here, "from", "2026-06-02"), "to", "2026-06-01"),
+			"an unknown time zone": with(with(here, "from", "2026-06-02"), "timeZone", "Mars/Base"),
 		} {
 			if a := w.owner.Call("list_audit_entries", in); a.Code != board.CodeInvalidRequest {
 				t.Errorf("%s: got status %d, body %s", name, a.Status, a.Raw)
 			}
 			if a := w.owner.Call("export_audit_csv", in); a.Code != board.CodeInvalidRequest {
-				t.Errorf("the export of %s: got status %d, body %s", name, a.Status, a.Raw)
+				t.Errorf("the export with %s: got status %d, body %s", name, a.Status, a.Raw)
 			}
 		}
 	})
@@ -172,7 +172,7 @@ func TestAuditExports(t *testing.T) {
 		}
 		table := w.owner.Must("export_audit_csv", in)
 		if table.Header.Get("Content-Type") != "text/csv; charset=utf-8" {
-			t.Errorf("the table is %s, want text/csv; charset=utf-8", table.Header.Get("Content-Type"))
+			t.Errorf("the Content-Type of the CSV export is %s, want text/csv; charset=utf-8", table.Header.Get("Content-Type"))
 		}
 		rows, err := csv.NewReader(strings.NewReader(string(table.Raw))).ReadAll()
 		if err != nil {
@@ -186,7 +186,7 @@ func TestAuditExports(t *testing.T) {
 			}
 		}
 		if !slices.Equal(ids, want) {
-			t.Errorf("the table has %d entries, the list %d", len(ids), len(want))
+			t.Errorf("the CSV export has %d entries, the list has %d", len(ids), len(want))
 		}
 		ids = nil
 		for line := range strings.Lines(string(w.owner.Must("export_audit_ndjson", in).Raw)) {
@@ -197,17 +197,18 @@ func TestAuditExports(t *testing.T) {
 			ids = append(ids, e.ID)
 		}
 		if !slices.Equal(ids, want) {
-			t.Errorf("the lines are %d entries, the list has %d", len(ids), len(want))
+			t.Errorf("the NDJSON export has %d entries, the list has %d", len(ids), len(want))
 		}
-		// With no entries, the table still has its header row.
+		// A CSV export without entries still has its header row.
 		if got := string(w.owner.Must("export_audit_csv", with(in, "operation", "nothing")).Raw); !strings.HasPrefix(got,
 			"id,at,operation,") || strings.Count(got, "\n") != 1 {
-			t.Errorf("an empty table is %q", got)
+			t.Errorf("a CSV export without entries is %q, want a header row", got)
 		}
 	})
 }
 
-// In a browser session, the secrets of webhooks need a recent sign-in. A token does not.
+// In a browser session, operations that return the secret of a webhook need a recent sign-in.
+// With a token they do not.
 func TestWebhookSecretsNeedARecentSignIn(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -220,7 +221,7 @@ func TestWebhookSecretsNeedARecentSignIn(t *testing.T) {
 		for name, in := range map[string]fields{"create_webhook": w.newWebhook(),
 			"rotate_webhook_secret": {"webhookId": hook}} {
 			if !s.Registry.Named(name).Secret {
-				t.Errorf("%s returns no secret", name)
+				t.Errorf("%s is not registered with op.Secret", name)
 			}
 			if a := browser.Call(name, in); a.Status != 403 || !strings.HasPrefix(a.Message, "Sign in again") {
 				t.Errorf("%s ten minutes after the sign-in: got status %d, body %s", name, a.Status, a.Raw)

@@ -44,7 +44,7 @@ func TestWorkOnABoard(t *testing.T) {
 		}
 		all := ada.Must("list_checklists", apptest.Fields{"cardId": card.ID()})
 		if !reflect.DeepEqual(all.Data, got.Get("checklists")) {
-			t.Errorf("the checklists are %s, those of the card are %v", all.Raw, got.Get("checklists"))
+			t.Errorf("list_checklists returns %s, and get_card returns %v", all.Raw, got.Get("checklists"))
 		}
 		ada.Must("update_card", apptest.Fields{"cardId": card.ID(), "done": true, "title": "Two press releases"})
 		if titles := ada.All("list_cards", "title", apptest.Fields{"boardId": b.ID()}); len(titles) != 1 ||
@@ -60,7 +60,7 @@ func TestWorkOnABoard(t *testing.T) {
 	})
 }
 
-// A colour is chosen by an editor, kept by a copy, and cleared by null.
+// An editor sets the color of a board. A copy keeps it, and null clears it.
 func TestColorOfABoard(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -79,7 +79,7 @@ func TestColorOfABoard(t *testing.T) {
 		}
 		w.owner.Must("update_board", fields{"boardId": w.board, "color": nil})
 		if c := color(w.board); c != nil {
-			t.Errorf("after clearing, the board has the color %v, want none", c)
+			t.Errorf("after the color was cleared, the board has the color %v, want none", c)
 		}
 	})
 }

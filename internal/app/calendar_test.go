@@ -17,8 +17,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// calendar returns what a calendar must show, as "firstDay lastDay id", and the number of cards
-// without a date.
+// calendar returns the cards that a calendar must show, each as "firstDay lastDay id", and the
+// number of cards without a date.
 func (w *reportWorld) calendar(userID, from, to string, zone *time.Location) (shown []string, undated int) {
 	shown = []string{}
 	w.reported(userID, func(b *reportBoard, _ *reportList, c *reportCard) {
@@ -50,7 +50,7 @@ func (w *reportWorld) calendar(userID, from, to string, zone *time.Location) (sh
 	return shown, undated
 }
 
-func TestCalendarShowsWhatTouchesTheWindow(t *testing.T) {
+func TestCalendarShowsCardsThatOverlapTheRange(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, bob, gus, eve := s.Person("Ada"), s.Person("Bob"), s.Person("Gus"), s.Person("Eve")
@@ -76,10 +76,10 @@ func TestCalendarShowsWhatTouchesTheWindow(t *testing.T) {
 				if err := json.Unmarshal(a.Raw, &got, json.MatchCaseInsensitiveNames(true)); err != nil {
 					t.Fatal(err)
 				}
-				// The operation encodes the cards itself.
+				// The operation uses its own encoder for the cards.
 				if want, err := json.Marshal(got.Data.Cards); err != nil ||
 					!bytes.Contains(a.Raw, append([]byte(`"cards":`), want...)) {
-					rt.Errorf("got %s, %v; without the cards want %s", a.Raw, err, want)
+					rt.Errorf("the response is %s, %v; want the cards encoded as %s", a.Raw, err, want)
 				}
 				shown := []string{}
 				for _, c := range got.Data.Cards {
@@ -103,7 +103,7 @@ func TestCalendarAcrossZones(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
-		_, lists, _ := newWall(ada, workspace, 1, 0)
+		_, lists, _ := newBoardWithCards(ada, workspace, 1, 0)
 		const allDay = `all "day" <ü> \ 😀`
 		for _, due := range []string{"00:00", "23:59"} {
 			ada.Must("create_card", fields{"listId": lists[0], "title": due,
@@ -132,7 +132,7 @@ func TestCalendarAcrossZones(t *testing.T) {
 	})
 }
 
-func TestCalendarWindowsRefused(t *testing.T) {
+func TestInvalidCalendarRangesAreRefused(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -172,7 +172,7 @@ func TestCalendarIsBounded(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
-		_, lists, _ := newWall(ada, workspace, 1, 0)
+		_, lists, _ := newBoardWithCards(ada, workspace, 1, 0)
 		ranks, err := board.RanksAfter("", 5001)
 		if err != nil {
 			t.Fatal(err)
@@ -190,7 +190,7 @@ func TestCalendarIsBounded(t *testing.T) {
 					cards = append(cards, store.WholeCard{CardDetail: board.CardDetail{Card: board.Card{ID: tx.NewID("crd_"), ListID: l.ID,
 						Rank: ranks[i], Title: fmt.Sprint(i), Description: new(string), Due: board.Due{DueDate: &day}}}})
 				}
-				tx.Emit(l.BoardID, board.BoardEvent(board.KindBoardUpdated, board.Changes{})) // which also writes the counts
+				tx.Emit(l.BoardID, board.BoardEvent(board.KindBoardUpdated, board.Changes{})) // an event also writes the counts
 				return tx.InsertCards(ctx, l.BoardID, cards)
 			})
 		}

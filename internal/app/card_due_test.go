@@ -8,8 +8,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// Setting a due date leaves the start date unchanged, and the reverse: a field that is not sent
-// keeps its value, over REST and as a tool.
+// Setting a due date does not change the start date, and setting a start date does not change
+// the due date. A field that is not sent keeps its value, over REST and as a tool.
 func TestSettingADueDateKeepsTheStart(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -64,7 +64,7 @@ func TestSettingADueDateKeepsTheStart(t *testing.T) {
 				t.Errorf("a refusal changed the card to %s, want 2026-12-23 - 2026-12-01 - -", got)
 			}
 			if a := set(fields{"dueDate": nil, "startDate": nil}); dates(a) != "- - - - -" {
-				t.Errorf("cleared, the card has %s, want - - - - -", dates(a))
+				t.Errorf("after the dates were cleared, the card has %s, want - - - - -", dates(a))
 			}
 		}
 	})

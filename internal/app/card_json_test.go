@@ -23,23 +23,23 @@ func TestHandWrittenCardEncoderMatchesTheStruct(t *testing.T) {
 		if c.Assignees == nil {
 			c.Assignees = []board.UserRef{}
 		}
-		times(rt, &c.CreatedAt, &c.UpdatedAt, c.DoneAt, c.ArchivedAt, c.DueAt, c.StartAt)
+		drawTimes(rt, &c.CreatedAt, &c.UpdatedAt, c.DoneAt, c.ArchivedAt, c.DueAt, c.StartAt)
 		got, gotErr := appendCard(nil, &c)
 		want, err := json.Marshal(c)
 		if string(got) != string(want) && (err == nil || gotErr == nil) {
-			rt.Errorf("a card is written as\n%s, %v, want\n%s, %v", got, gotErr, want, err)
+			rt.Errorf("a card is encoded as\n%s, %v, want\n%s, %v", got, gotErr, want, err)
 		}
 		k := inCalendar.Draw(rt, "card of a calendar")
-		times(rt, k.DueAt, k.StartAt)
+		drawTimes(rt, k.DueAt, k.StartAt)
 		got, gotErr = appendCalendarCard(nil, &k)
 		want, err = json.Marshal(k)
 		if string(got) != string(want) && (err == nil || gotErr == nil) {
-			rt.Errorf("a card of a calendar is written as\n%s, %v, want\n%s, %v", got, gotErr, want, err)
+			rt.Errorf("a card of a calendar is encoded as\n%s, %v, want\n%s, %v", got, gotErr, want, err)
 		}
 	})
 }
 
-func times(rt *rapid.T, all ...*board.Instant) {
+func drawTimes(rt *rapid.T, all ...*board.Instant) {
 	for _, at := range all {
 		if at != nil {
 			*at = board.Instant(rapid.Int64Range(0, 4102444800000).Draw(rt, "instant"))

@@ -34,7 +34,7 @@ func TestDeletedCommentLeavesNoText(t *testing.T) {
 			return where
 		}
 		if got := holds(first); len(got) > 0 {
-			t.Errorf("the text from before the edit is still stored in %v", got)
+			t.Errorf("the text before the edit is still stored in %v", got)
 		}
 		if got := holds(second); len(got) < 3 { // the comment, the search index, the stored response
 			t.Fatalf("the text of the comment is stored in %v only, want at least three places", got)
@@ -44,7 +44,7 @@ func TestDeletedCommentLeavesNoText(t *testing.T) {
 			t.Errorf("the replay of an edited comment is %s", a.Raw)
 		}
 		if notified := w.other.Must("list_notifications", nil); !strings.Contains(string(notified.Raw), second) {
-			t.Errorf("Bob's notification is %s", notified.Raw)
+			t.Errorf("Bob's notifications are %s; want them to contain %q", notified.Raw, second)
 		}
 
 		for _, id := range w.owner.All("list_comments", "id", fields{"cardId": w.card}) {
@@ -65,7 +65,7 @@ func TestDeletedCommentLeavesNoText(t *testing.T) {
 			}
 		}
 		if a := guest.Keyed("guest", "add_guest_comment", page); a.Text("text") != "" || a.Text("author") != "Rosa" {
-			t.Errorf("the replay to the guest is %s", a.Raw)
+			t.Errorf("the replay of the guest's comment is %s", a.Raw)
 		}
 		// The event, its author and its time remain everywhere.
 		activity := w.owner.Must("list_board_activity", with(in, "limit", 200))

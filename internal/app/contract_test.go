@@ -43,7 +43,7 @@ func everyOperationWorks(t *testing.T, s *apptest.Service) {
 			t.Errorf("%s: no boardVersion in %s; emit an event, or add it to aboutNoBoard in sample_world_test.go", o.Name, a.Raw)
 		}
 		if noBoard && a.Version != 0 {
-			t.Errorf("%s: a boardVersion without a change: %s", o.Name, a.Raw)
+			t.Errorf("%s: the response has a boardVersion although no board changed: %s", o.Name, a.Raw)
 		}
 	}
 	for name := range samples {
@@ -53,9 +53,9 @@ func everyOperationWorks(t *testing.T, s *apptest.Service) {
 	}
 }
 
-// The tests over all operations check what they have in common. Each operation also needs
-// its own test, which checks what it does.
-func TestEveryOperationHasATestOfItsOwn(t *testing.T) {
+// Each operation needs its own test. The tests that call all operations check only what all of
+// them have in common.
+func TestEveryOperationHasItsOwnTest(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../*/*_test.go")
 	if err != nil || len(files) == 0 {
@@ -63,7 +63,7 @@ func TestEveryOperationHasATestOfItsOwn(t *testing.T) {
 	}
 	var tests []byte
 	for _, file := range files {
-		// The samples and the list of tools hold names of operations without calling them.
+		// The samples and the list of tools contain the names of operations but do not call them.
 		if strings.HasPrefix(file, "../app/") && strings.HasSuffix(file, "world_test.go") || file == "../mcp/tool_test.go" {
 			continue
 		}
@@ -99,7 +99,7 @@ func TestStrangersCannotTellWhatExists(t *testing.T) {
 				continue
 			}
 			named++
-			before := w.state() // a sample may create what it needs
+			before := w.state() // after sample, which may create objects
 			random := in
 			for _, name := range ids {
 				random = with(random, name, store.NewID(in[name].(string)[:4]))
@@ -111,17 +111,17 @@ func TestStrangersCannotTellWhatExists(t *testing.T) {
 				there, absent := p.Call(o.Name, in), p.Call(o.Name, random)
 				if there.Status != http.StatusNotFound || there.Code != board.CodeNotFound || !bytes.Equal(there.Raw, absent.Raw) ||
 					absent.Status != there.Status {
-					t.Errorf("%s of %s: got status %d, body %s for an object that exists, %d %s for one that does not", o.Name, who,
+					t.Errorf("%s by %s: got status %d, body %s for an object that exists, %d %s for one that does not", o.Name, who,
 						there.Status, there.Raw,
 						absent.Status, absent.Raw)
 				}
 			}
 			if w.state() != before {
-				t.Errorf("%s of a stranger changed something", o.Name)
+				t.Errorf("%s by a stranger changed something", o.Name)
 			}
 		}
 		if named < 30 {
-			t.Errorf("only %d operations name an object", named)
+			t.Errorf("only %d operations were tested, want at least 30", named)
 		}
 		// Objects named by a field of the body are hidden as well.
 		b := eve.Must("create_board", fields{"workspaceId": elsewhere, "name": "Mine"}).ID()
@@ -282,7 +282,7 @@ func TestArchivedBoardRejectsWrites(t *testing.T) {
 	})
 }
 
-// changed returns an input that differs from the given one.
+// changed returns an input with one changed or added field.
 func changed(o *op.Operation, in fields) fields {
 	if o.Input.Body == nil {
 		return with(in, "unknown", "x")
@@ -319,19 +319,19 @@ func TestKeyedCallsHaveOneEffect(t *testing.T) {
 				t.Errorf("%s again: got status %d, body %s %v, was %d %s", o.Name, a.Status, a.Raw, a.Header,
 					first.Status, first.Raw)
 			}
-			refusal := func(what, name string, in fields) {
+			refuse := func(what, name string, in fields) {
 				a := w.owner.Keyed(key, name, in)
 				if a.Status != http.StatusBadRequest || a.Code != board.CodeInvalidRequest ||
 					!strings.Contains(a.Message, "Idempotency-Key") || a.Header.Get("Idempotent-Replayed") != "" {
 					t.Errorf("%s with the key for %s: got status %d, body %s", o.Name, what, a.Status, a.Raw)
 				}
 			}
-			refusal("another body", o.Name, changed(o, in))
+			refuse("another body", o.Name, changed(o, in))
 			if o.Name != "create_label" {
-				refusal("another operation", "create_label", fields{"boardId": w.board, "name": "x", "color": "red"})
+				refuse("another operation", "create_label", fields{"boardId": w.board, "name": "x", "color": "red"})
 			}
 			if now := w.effects(); now != effects {
-				t.Errorf("%s had an effect again: %v, was %v", o.Name, now, effects)
+				t.Errorf("the replay of %s had an effect: the counts are %v, want %v", o.Name, now, effects)
 			}
 			if a := w.other.Keyed(key, o.Name, in); a.Header.Get("Idempotent-Replayed") != "" {
 				t.Errorf("%s: another person's key returned this person's response", o.Name)
@@ -361,8 +361,8 @@ func TestKeyedCallsHaveOneEffect(t *testing.T) {
 	})
 }
 
-// effects counts boards, the sum of their versions and their activity entries, including boards
-// in the trash.
+// effects returns the number of boards, the sum of their versions, and the number of their
+// activity entries. It includes archived boards.
 func (w *world) effects() (n [3]int) {
 	boards := w.owner.All("list_boards", "id", fields{"includeArchived": true, "limit": 200})
 	n[0] = len(boards)

@@ -12,8 +12,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// A list with long texts is copied by a job. Its copy is like that of a small list, and
-// the changes lead to it.
+// A job copies a list with long texts. The copy equals that of a small list, and a client that
+// applies the changes gets it, too.
 func TestCopyLargeList(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -24,7 +24,7 @@ func TestCopyLargeList(t *testing.T) {
 		}
 		p.ada.Must("archive_card", fields{"cardId": p.make("create_card", fields{"listId": p.here, "title": "Put away"})})
 		end := p.make("create_list", fields{"boardId": p.from, "name": "End"})
-		before, sent := answers(p.ada, p.from), len(s.Outbox(p.from))
+		before, sent := boardState(p.ada, p.from), len(s.Outbox(p.from))
 		v := p.version(p.from)
 		a := p.bob.Must("copy_list", fields{"listId": p.here, "name": "Again"}) // a guest of the workspace
 		waitForJobs(s)
@@ -45,13 +45,13 @@ func TestCopyLargeList(t *testing.T) {
 		if got := len(s.Outbox(p.from)); p.version(p.from) != v+more+2 || got != sent+more+2 {
 			t.Errorf("the version is %d after %d, and %d events were sent after %d", p.version(p.from), v, got, sent)
 		}
-		arrives(t, p.ada, before, answers(p.ada, p.from), 7)
+		checkReplay(t, p.ada, before, boardState(p.ada, p.from), 7)
 		s.CheckConsistency()
 	})
 }
 
-// People change the copy of a list and other lists while its entries are recorded. The
-// changes still lead to the board.
+// People change the copy of a list and other lists while the job records its activity. A client
+// that applies the changes still gets the current board.
 func TestChangesDuringCopyOfLargeList(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -60,7 +60,7 @@ func TestChangesDuringCopyOfLargeList(t *testing.T) {
 			p.make("create_card", fields{"listId": p.here, "title": fmt.Sprint("Card ", i), "labels": []string{p.bug, p.idea},
 				"description": strings.Repeat("A zebra. ", 800)})
 		}
-		before := answers(p.ada, p.from)
+		before := boardState(p.ada, p.from)
 		var copying sync.WaitGroup
 		copying.Go(func() { p.bob.Call("copy_list", fields{"listId": p.here, "name": "Again"}) })
 		on := fields{"boardId": p.from}
@@ -70,8 +70,8 @@ func TestChangesDuringCopyOfLargeList(t *testing.T) {
 		}
 		pending := len(s.Column("SELECT job_id FROM pending_activity"))
 		cards := p.ada.All("list_cards", "id", with(with(on, "list", lists[1]), "limit", 200))
-		if len(cards) < 121 { // those that were created before the job read the list are copied too
-			t.Fatalf("the copy has %d cards when it becomes visible", len(cards))
+		if len(cards) < 121 { // more if cards were created before the job read the list
+			t.Fatalf("the copy has %d cards when it becomes visible, want at least 121", len(cards))
 		}
 		p.ada.Must("update_card", fields{"cardId": cards[100], "title": "Renamed"})
 		p.ada.Must("move_card", fields{"cardId": cards[110], "listId": p.here, "position": "top"})
@@ -80,8 +80,8 @@ func TestChangesDuringCopyOfLargeList(t *testing.T) {
 		p.ada.Must("remove_board_member", fields{"boardId": p.from, "userId": p.cyd.ID})
 		copying.Wait()
 		waitForJobs(s)
-		t.Logf("%d lists had pending entries when they were changed", pending)
-		arrives(t, p.ada, before, answers(p.ada, p.from), 200)
+		t.Logf("%d jobs had pending entries when the lists were changed", pending)
+		checkReplay(t, p.ada, before, boardState(p.ada, p.from), 200)
 		s.CheckConsistency()
 	})
 }
@@ -99,7 +99,7 @@ func waitForJobs(s *apptest.Service) {
 	}
 }
 
-// A list with many cards is copied by a job, which needs room for them at its end too.
+// Copying a list is refused, and no job is started, if the board has no room for its cards.
 func TestCopyOfLargeListNeedsRoom(t *testing.T) {
 	t.Parallel()
 	limits := board.DefaultLimits()

@@ -46,7 +46,7 @@ func TestCopyCard(t *testing.T) {
 			t.Errorf("the change does not list the checklists: %v", p.last(p.from))
 		}
 		if again := p.ada.Must("get_card", fields{"cardId": p.card}); string(again.Raw) != string(first.Raw) {
-			t.Errorf("the original became %s", again.Raw)
+			t.Errorf("the copy changed the original to %s", again.Raw)
 		}
 		bare := p.ada.Must("copy_card", fields{"cardId": p.card, "title": " Another ", "includeLabels": false,
 			"includeAssignees": false, "includeDue": false, "includeChecklists": false, "includeComments": true})
@@ -54,9 +54,9 @@ func TestCopyCard(t *testing.T) {
 			bare.Get("startAt"), bare.Get("checklistItems.total"), bare.Get("comments")) != "[] [] <nil> <nil> 0 1" {
 			t.Errorf("the bare copy is %s", bare.Raw)
 		}
-		if said := p.ada.Must("list_comments", fields{"cardId": bare.ID()}); said.Text("0.text") != "A quagga says hello." ||
-			said.Text("0.author.id") != p.bob.ID {
-			t.Errorf("the copied comments are %s", said.Raw)
+		if copied := p.ada.Must("list_comments", fields{"cardId": bare.ID()}); copied.Text("0.text") != "A quagga says hello." ||
+			copied.Text("0.author.id") != p.bob.ID {
+			t.Errorf("the copied comments are %s", copied.Raw)
 		}
 		for word, want := range map[string][]string{"okapi": {a.ID(), p.card}, "quagga": {p.card, bare.ID()},
 			"zebras": {a.ID(), p.card, bare.ID()}} {
@@ -73,7 +73,7 @@ func TestCopyCardToAnotherBoard(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		p := newPair(s, "private", "private")
 		p.ada.Must("share_board", fields{"boardId": p.from, "userId": p.bob.ID, "role": "viewer"})
-		v, w, told := p.version(p.from), p.version(p.to), len(s.Outbox(p.to))
+		v, w, sent := p.version(p.from), p.version(p.to), len(s.Outbox(p.to))
 		p.Refused(t, "forbidden", p.bob, "copy_card", fields{"cardId": p.card})
 		a := p.bob.Must("copy_card", fields{"cardId": p.card, "listId": p.there, "position": "top"})
 		if a.Text("boardId") != p.to || a.Get("number") != 3.0 || a.Version != w+1 || p.version(p.from) != v ||
@@ -81,11 +81,11 @@ func TestCopyCardToAnotherBoard(t *testing.T) {
 			a.Text("assignees.0.id") != p.ada.ID || a.Text("assignees.1.id") != p.bob.ID || a.Get("assignees.2") != nil {
 			t.Errorf("the copy is %s", a.Raw)
 		}
-		if got := s.Outbox(p.to); len(got) != told {
-			t.Errorf("a copy between boards sent %v", got[told:])
+		if got := s.Outbox(p.to); len(got) != sent {
+			t.Errorf("a copy to another board sent %v, want nothing", got[sent:])
 		}
 		if last := p.last(p.to); last["type"] != "card.created" || last["cardId"] != a.ID() {
-			t.Errorf("the activity says %v", last)
+			t.Errorf("the last activity entry is %v", last)
 		}
 		p.Refused(t, "not_found", p.cyd, "copy_card", fields{"cardId": p.card, "listId": p.there})
 		p.ada.Must("archive_board", fields{"boardId": p.from})
@@ -180,7 +180,7 @@ func TestCopyBoard(t *testing.T) {
 			t.Errorf("the copy's activity is %v", got)
 		}
 		if p.version(p.from) != v {
-			t.Error("a copy changed the board it was made of")
+			t.Error("copying a board changed its version")
 		}
 		p.ada.Must("update_board", fields{"boardId": p.from, "visibility": "confidential"})
 		elsewhere := p.ada.Workspace("Elsewhere", board.PlanTeam)
@@ -196,7 +196,7 @@ func TestCopyBoard(t *testing.T) {
 	})
 }
 
-func TestCopiesKeepTheLimits(t *testing.T) {
+func TestCopiesRespectTheLimits(t *testing.T) {
 	t.Parallel()
 	limits := board.DefaultLimits()
 	limits.OpenCards, limits.OpenLists = 4, 2
@@ -205,7 +205,7 @@ func TestCopiesKeepTheLimits(t *testing.T) {
 		for range 2 {
 			p.make("create_card", fields{"listId": p.here, "title": "More"})
 		}
-		p.Refused(t, "limit_reached", p.ada, "copy_list", fields{"listId": p.here}) // the list has six cards
+		p.Refused(t, "limit_reached", p.ada, "copy_list", fields{"listId": p.here}) // both lists would have six cards
 		p.make("create_list", fields{"boardId": p.from, "name": "Second"})
 		p.Refused(t, "limit_reached", p.ada, "copy_list",
 			fields{"listId": p.make("create_list", fields{"boardId": p.to, "name": "Second there"})})

@@ -11,8 +11,8 @@ import (
 	"cardwall/internal/op"
 )
 
-// pagedOperations calls fn for every paged operation, with an input and the response to it with
-// limit 1, which has a cursor.
+// pagedOperations calls fn for every paged operation, with an input with limit 1 and its
+// response, which has a cursor.
 func pagedOperations(t *testing.T, fn func(w *world, o *op.Operation, in fields, first apptest.Response)) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -70,7 +70,7 @@ func TestCursors(t *testing.T) {
 		}
 		for _, cursor := range []string{"x", "====", first.Next + "=", first.Next[:8], first.Next + "A", "\n" + first.Next,
 			first.Next + "\r\n", strings.Repeat("A", 2049), strings.Repeat("A", 2000)} {
-			refuse("a cursor that is none", with(in, "cursor", cursor))
+			refuse("an invalid cursor", with(in, "cursor", cursor))
 		}
 		for _, other := range w.Registry.All() {
 			if other.Pages && other != o {
@@ -120,8 +120,7 @@ func TestCursorsOfOtherFilters(t *testing.T) {
 				t.Errorf("%s: %s; want it to contain %q", c.operation, a.Message, "cursor")
 			}
 		}
-		// A cursor grants no access: a caller who may not see the board may not see it with a cursor
-		// either.
+		// A cursor grants no access to a caller who may not see the board.
 		cursor := w.owner.Must("list_cards", fields{"boardId": w.board, "limit": 1}).Next
 		w.other.Refused(board.CodeNotFound, "list_cards", fields{"boardId": w.board, "cursor": cursor})
 	})

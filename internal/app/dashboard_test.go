@@ -57,7 +57,7 @@ func expectedMedian(all []time.Duration) board.Duration {
 	return board.Duration{Cards: len(all), MedianSeconds: &seconds}
 }
 
-// dashboard returns the dashboard and the stale cards that a person must see.
+// dashboard returns the dashboard that a person must see, and the ids of its stale cards.
 func (w *reportWorld) dashboard(userID string, now time.Time, zone *time.Location) (d board.Dashboard, stale []string) {
 	d = board.Dashboard{WorkspaceID: w.id, AsOf: board.InstantOf(now), TimeZone: zone.String()}
 	var staleCards []*reportCard
@@ -152,7 +152,7 @@ func valuesByKey[T any](m map[string]*T) (out []T) {
 	return out
 }
 
-// flow computes the weekly counts from the calendar's own week numbers.
+// flow computes the weekly counts from ISO week numbers, and the lead and cycle times.
 func (w *reportWorld) flow(userID string, now time.Time, zone *time.Location, d *board.Dashboard) {
 	name := func(at time.Time) string {
 		year, week := at.ISOWeek()
@@ -201,9 +201,9 @@ func (w *reportWorld) flow(userID string, now time.Time, zone *time.Location, d 
 	d.LeadTime, d.CycleTime = expectedMedian(lead), expectedMedian(cycle)
 }
 
-// TestDashboardCountsRight compares the dashboard of random workspaces with counts made card by
-// card, for an owner, a member and a guest.
-func TestDashboardCountsRight(t *testing.T) {
+// TestDashboardCounts compares the dashboard of random workspaces with counts made card by card,
+// for an owner, a member and a guest.
+func TestDashboardCounts(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, bob, gus, eve := s.Person("Ada"), s.Person("Bob"), s.Person("Gus"), s.Person("Eve")
@@ -241,8 +241,8 @@ func TestDashboardCountsRight(t *testing.T) {
 	})
 }
 
-// TestCycleTimeBeginsWithTheFirstMove follows a card from list to list and to
-// another board.
+// The cycle time of a card begins with its first move to another list, on the same board or on
+// another one.
 func TestCycleTimeBeginsWithTheFirstMove(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -259,11 +259,11 @@ func TestCycleTimeBeginsWithTheFirstMove(t *testing.T) {
 			}
 			card := ada.Must("create_card", fields{"listId": lists[0][0], "title": "Travel"}).ID()
 			s.Clock.Advance(time.Hour)
-			ada.Must("create_card", fields{"listId": lists[0][0], "title": "In the way"})
+			ada.Must("create_card", fields{"listId": lists[0][0], "title": "Second"})
 			ada.Must("move_card", fields{"cardId": card, "listId": lists[0][0], "position": "bottom"}) // same list, not a move between lists
 			s.Clock.Advance(time.Hour)
-			way := map[string]string{"move_card": lists[0][1], "move_card_to_board": lists[1][0]}
-			ada.Must(first, fields{"cardId": card, "listId": way[first]})
+			target := map[string]string{"move_card": lists[0][1], "move_card_to_board": lists[1][0]}
+			ada.Must(first, fields{"cardId": card, "listId": target[first]})
 			s.Clock.Advance(time.Hour)
 			then := lists[0][0]
 			if first == "move_card_to_board" {

@@ -12,7 +12,7 @@ import (
 	"cardwall/internal/store"
 )
 
-func TestDeliveriesOverTheDayAreSkipped(t *testing.T) {
+func TestDeliveriesOverTheDailyLimitAreSkipped(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		s.Clock.Stop() // everything happens on one day
@@ -37,11 +37,11 @@ func TestDeliveriesOverTheDayAreSkipped(t *testing.T) {
 		}
 		slices.Sort(states)
 		if !slices.Equal(states, []string{"pending", "pending", "pending", "skipped", "skipped", "skipped"}) {
-			t.Errorf("with three left on the day, six deliveries are %v", states)
+			t.Errorf("with room for three, the states of six deliveries are %v", states)
 		}
 		skipped := ada.Must("list_deliveries", fields{"webhookId": hooks[1], "status": "skipped"})
 		if !strings.Contains(skipped.Text("0.reason"), "limit of 500 deliveries a day") {
-			t.Errorf("the log has the reason %s; want it to contain %q", skipped.Text("0.reason"), "limit of 500 deliveries a day")
+			t.Errorf("the reason in the log is %s; want it to contain %q", skipped.Text("0.reason"), "limit of 500 deliveries a day")
 		}
 		q := ada.Must("get_delivery_quota", fields{"workspaceId": workspace})
 		if q.Get("used") != 500.0 || q.Get("limit") != 500.0 {
@@ -65,8 +65,8 @@ func TestDeliveriesOverTheDayAreSkipped(t *testing.T) {
 	})
 }
 
-// Skipped deliveries are pruned from the log when they are written: nothing sends them, so
-// nothing would prune them later.
+// Skipped deliveries are pruned from the log when they are written. Other deliveries are pruned
+// when they are sent, which never happens to skipped ones.
 func TestSkippedDeliveriesArePruned(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -82,10 +82,10 @@ func TestSkippedDeliveriesArePruned(t *testing.T) {
 		for range 120 {
 			ada.Must("create_card", fields{"listId": list, "title": "x"})
 		}
-		// Two are still being sent, and stay until they end.
+		// Two are still pending and are kept until they have been sent.
 		if got := s.Column("SELECT status || ' ' || count(*) FROM deliveries WHERE webhook_id = $1 GROUP BY status ORDER BY status",
 			hook); !slices.Equal(got, []string{"pending 2", "skipped 100"}) {
-			t.Errorf("the log holds %v, want the two that are pending and a hundred", got)
+			t.Errorf("the log holds %v, want 2 pending and 100 skipped deliveries", got)
 		}
 	})
 }

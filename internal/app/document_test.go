@@ -59,7 +59,7 @@ func TestEveryOperationIsDocumented(t *testing.T) {
 		}
 	}
 	if all := s.Registry.All(); count != len(all) {
-		t.Errorf("the documents have %d operations, the registry %d", count, len(all))
+		t.Errorf("the documents have %d operations, the registry has %d", count, len(all))
 	}
 }
 
@@ -83,11 +83,11 @@ func checkEntry(t *testing.T, doc node, o *op.Operation) {
 	if list, _ := entry["tags"].([]any); len(list) != 1 || !tags[list[0].(string)] {
 		t.Errorf("%s: tags %v", o.Name, entry["tags"])
 	}
-	documentedFields(t, doc, o, entry)
-	documentedAnswers(t, doc, o, entry)
+	checkDocumentedFields(t, doc, o, entry)
+	checkDocumentedResponses(t, doc, o, entry)
 }
 
-func documentedFields(t *testing.T, doc node, o *op.Operation, entry node) {
+func checkDocumentedFields(t *testing.T, doc node, o *op.Operation, entry node) {
 	seen := map[string]node{}
 	params, _ := entry["parameters"].([]any)
 	for _, p := range params {
@@ -108,7 +108,7 @@ func documentedFields(t *testing.T, doc node, o *op.Operation, entry node) {
 			t.Errorf("%s: the field %s is not in the document", o.Name, f.Name)
 			continue
 		}
-		// The fields of the filter describe their values in their descriptions.
+		// The fields of the filter need no example, because their descriptions list the values.
 		_, filter := reflect.TypeFor[query.Filter]().FieldByNameFunc(func(name string) bool {
 			return strings.EqualFold(name, f.Name)
 		})
@@ -127,8 +127,8 @@ func documentedFields(t *testing.T, doc node, o *op.Operation, entry node) {
 	}
 }
 
-// hasExample reports whether a schema shows a sample value: as an example, as an enumeration,
-// or in each of its parts.
+// hasExample reports whether a schema has an example or an enumeration, or whether all of its
+// parts have one.
 func hasExample(doc, schema node) bool {
 	schema = under(doc, schema)
 	if examples, _ := schema["examples"].([]any); len(examples) > 0 || schema["example"] != nil || schema["enum"] != nil {
@@ -149,7 +149,7 @@ func hasExample(doc, schema node) bool {
 	return len(props) > 0
 }
 
-func documentedAnswers(t *testing.T, doc node, o *op.Operation, entry node) {
+func checkDocumentedResponses(t *testing.T, doc node, o *op.Operation, entry node) {
 	success := "200"
 	if o.Creates {
 		success = "201"
@@ -166,17 +166,17 @@ func documentedAnswers(t *testing.T, doc node, o *op.Operation, entry node) {
 		want = append(want, "413", "415")
 	}
 	for _, status := range want {
-		answer := under(doc, entry, "responses", status)
-		schema := under(doc, answer, "content", "application/json", "schema")
+		response := under(doc, entry, "responses", status)
+		schema := under(doc, response, "content", "application/json", "schema")
 		if under(doc, schema, "properties", "error", "properties", "code") == nil {
-			t.Errorf("%s: the response %s is not the error envelope", o.Name, status)
+			t.Errorf("%s: the schema of the response %s is not the error envelope", o.Name, status)
 		}
 		for _, header := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
-			if under(doc, answer, "headers", header) == nil {
+			if under(doc, response, "headers", header) == nil {
 				t.Errorf("%s: the response %s has no header %s", o.Name, status, header)
 			}
 		}
-		if (status == "429" || status == "503") && under(doc, answer, "headers", "Retry-After") == nil {
+		if (status == "429" || status == "503") && under(doc, response, "headers", "Retry-After") == nil {
 			t.Errorf("%s: the response %s has no Retry-After", o.Name, status)
 		}
 	}

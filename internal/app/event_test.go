@@ -12,7 +12,7 @@ import (
 	"cardwall/internal/rest"
 )
 
-// schemaOfEvent returns the name of the schema of a kind's body.
+// schemaOfEvent returns the name of the schema for the body of an event.
 func schemaOfEvent(kind string) string {
 	var b strings.Builder
 	for _, word := range strings.FieldsFunc(kind, func(c rune) bool { return strings.ContainsRune("._", c) }) {
@@ -102,7 +102,7 @@ func TestEventsMatchTheDocument(t *testing.T) {
 	}
 	for _, kind := range all {
 		if !slices.Contains(seen, kind) {
-			t.Errorf("no delivery of kind %s was sent; sent were %s", kind, fmt.Sprint(seen))
+			t.Errorf("no delivery of kind %s was sent; the kinds sent are %s", kind, fmt.Sprint(seen))
 		}
 	}
 }

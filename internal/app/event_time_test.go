@@ -11,7 +11,8 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// A later change of a board always has a higher version, however many people change it at once.
+// A higher version of a board never has an earlier time, even if many people change the board
+// at once.
 func TestBoardTimesNeverGoBackwards(t *testing.T) {
 	t.Parallel()
 	const writers, changes = 16, 12
@@ -53,7 +54,7 @@ func TestBoardTimesNeverGoBackwards(t *testing.T) {
 			w.board, from) {
 			n, err := strconv.ParseInt(at, 10, 64)
 			if err != nil || n < before {
-				t.Errorf("the activity goes back in time from %d to %s (%v)", before, at, err)
+				t.Errorf("an activity entry at %d is followed by one at %s (%v)", before, at, err)
 			}
 			before = n
 		}

@@ -44,29 +44,29 @@ func TestGoldenExamples(t *testing.T) {
 			written = logged(t, call)
 		}
 		in := call.sample(t, o)
-		answer := call.as(o).Must(o.Name, in).Raw
+		response := call.as(o).Must(o.Name, in).Raw
 		if o.Streams() && o.Media != op.JSON {
-			answer = asText(t, answer)
+			response = asText(t, response)
 		}
 		token := call.owner.Token[len(call.owner.Token)-4:]
-		answer = bytes.ReplaceAll(answer, []byte(`"lastFour":"`+token+`"`), []byte(`"lastFour":"1x2y"`))
+		response = bytes.ReplaceAll(response, []byte(`"lastFour":"`+token+`"`), []byte(`"lastFour":"1x2y"`))
 		if o.Name == "list_tokens" || o.Name == "create_token" {
-			answer = anyLastFour.ReplaceAll(answer, []byte(`"lastFour":"1x2y"`))
+			response = anyLastFour.ReplaceAll(response, []byte(`"lastFour":"1x2y"`))
 		}
-		calls[o.Name] = exampleOf(t, o, in, answer)
+		calls[o.Name] = exampleOf(t, o, in, response)
 	}
 	got, err := json.Marshal(calls, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err != nil {
 		t.Fatal(err)
 	}
 	got = append(got, '\n')
-	apptest.Golden(t, filepath.Join("..", "rest", "examples.json"), "what the service answers", got)
+	apptest.Golden(t, filepath.Join("..", "rest", "examples.json"), "the responses of the service", got)
 }
 
 // asText returns the first three lines of a response that is not JSON.
-func asText(t *testing.T, answer []byte) []byte {
+func asText(t *testing.T, response []byte) []byte {
 	t.Helper()
-	lines := bytes.SplitAfterN(answer, []byte("\n"), 4)
+	lines := bytes.SplitAfterN(response, []byte("\n"), 4)
 	text, err := json.Marshal(string(bytes.Join(lines[:min(3, len(lines))], nil)))
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +99,7 @@ func (w *world) copy(database string) *world {
 
 // exampleOf returns a call as the document shows it: with ids, times and secrets that are the
 // same in every run, and with at most two elements of every array.
-func exampleOf(t *testing.T, o *op.Operation, in fields, answer []byte) record {
+func exampleOf(t *testing.T, o *op.Operation, in fields, response []byte) record {
 	t.Helper()
 	body := record{}
 	path := []string{}
@@ -118,7 +118,7 @@ func exampleOf(t *testing.T, o *op.Operation, in fields, answer []byte) record {
 		t.Fatal(err)
 	}
 	e := stableIDs{}
-	// path parameters come first, so that they get the ids of the parameters' own examples
+	// Path parameters come first, so that they get the ids in the examples of the parameters.
 	e.stable(strings.Join(path, " "))
 	out := record{}
 	if o.Input.Body != nil {
@@ -126,8 +126,8 @@ func exampleOf(t *testing.T, o *op.Operation, in fields, answer []byte) record {
 	}
 	var short bytes.Buffer
 	enc := jsontext.NewEncoder(&short)
-	if err := shorten(jsontext.NewDecoder(bytes.NewReader(answer)), enc); err != nil {
-		t.Fatalf("shorten the answer of %s: %v", o.Name, err)
+	if err := shorten(jsontext.NewDecoder(bytes.NewReader(response)), enc); err != nil {
+		t.Fatalf("shorten the response of %s: %v", o.Name, err)
 	}
 	out["response"] = jsontext.Value(e.stable(short.String()))
 	return out
@@ -187,7 +187,7 @@ var (
 	anyFeed     = regexp.MustCompile(`/ical/[A-Z2-7]{26}\.ics`)
 	anyEnd      = regexp.MustCompile(`"token":"[0-9A-Za-z_-]{60,70}"`)
 	anyUserCode = regexp.MustCompile(`"userCode":"[A-Z]{4}-[A-Z]{4}"`)
-	// Values that a passkey or a browser sends in base64, and the ids of both.
+	// Values in base64 that an authenticator or a browser sends.
 	anyAnswer = regexp.MustCompile(`"(attestationObject|authenticatorData|challenge|clientDataJSON|id|rawId|signature|userHandle)":` +
 		`"[0-9A-Za-z_-]{35,}"`)
 	anyCursor = regexp.MustCompile(`"nextCursor":"[^"]*"`)

@@ -29,7 +29,7 @@ func TestHomeRespectsVisibility(t *testing.T) {
 			t.Errorf("Bob's home is %s; want %v, and not %s", home.Raw, want, secret)
 		}
 		if a := w.other.Must("unstar_board", fields{"boardId": w.second}); a.Get("starred") != false {
-			t.Errorf("unstarred: %s", a.Raw)
+			t.Errorf("unstar_board returns %s", a.Raw)
 		}
 		if a := w.other.Must("open_board", fields{"boardId": w.second}); a.Get("starred") != false {
 			t.Errorf("after removing the star: %s", a.Raw)
@@ -37,8 +37,7 @@ func TestHomeRespectsVisibility(t *testing.T) {
 	})
 }
 
-// One request opens a board. Its response agrees with the list operations of the public
-// interface.
+// open_board returns the same as the list operations of the public interface, in one response.
 func TestOpenBoardIsTheWholeBoard(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -83,17 +82,17 @@ func TestTrashListsRestorableBoards(t *testing.T) {
 		}
 		w.other.Joins(w.workspace, board.WorkspaceAdmin)
 		if got := w.other.All("list_trashed_boards", "id", in); !slices.Equal(got, []string{w.second}) {
-			t.Errorf("an admin's trash is %v, want only the open board", got)
+			t.Errorf("an admin's trash is %v, want only the board that is open to the workspace", got)
 		}
 		w.owner.Must("restore_board", fields{"boardId": w.second})
 		if got := w.owner.All("list_trashed_boards", "id", in); !slices.Equal(got, []string{private}) {
-			t.Errorf("after restoring one the trash is %v, want %v", got, []string{private})
+			t.Errorf("after a board was restored, the trash is %v, want %v", got, []string{private})
 		}
 	})
 }
 
 // Collapsed lists are stored per person and do not change the board.
-func TestCollapsedListsAreAPersonsOwn(t *testing.T) {
+func TestCollapsedListsAreStoredPerPerson(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)

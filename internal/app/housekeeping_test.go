@@ -54,7 +54,7 @@ func TestOneServerRunsHousekeeping(t *testing.T) {
 			return held
 		}
 		if !lease("one") || lease("two") || !lease("one") {
-			t.Error("a second server got the lease while the first held it")
+			t.Error("a second server got the lease while the first held it, or the first could not renew it")
 		}
 		s.Clock.Advance(2 * time.Minute)
 		if !lease("two") || lease("one") {
@@ -63,7 +63,7 @@ func TestOneServerRunsHousekeeping(t *testing.T) {
 	})
 }
 
-// A board is deleted in steps, so that others can write between them.
+// A board is deleted in several transactions, so that other writers can run between them.
 func TestBoardIsPurgedInSteps(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -107,7 +107,7 @@ func TestBoardIsPurgedInSteps(t *testing.T) {
 	})
 }
 
-// Expired rows are deleted in short transactions, and all of them in one run.
+// One run deletes all expired rows, in short transactions.
 func TestExpiredRowsAreDeletedInSlices(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {

@@ -26,27 +26,27 @@ func inFlight(a apptest.Response) bool {
 	return a.Status == http.StatusConflict && a.Code == board.CodeInvalidRequest && err == nil && seconds > 0
 }
 
-func TestSixteenCopiesHaveOneEffect(t *testing.T) {
+func TestConcurrentRequestsWithOneKeyHaveOneEffect(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
-		boardID, lists, _ := newWall(ada, ada.Workspace("Engines", board.PlanTeam), 1, 0)
+		boardID, lists, _ := newBoardWithCards(ada, ada.Workspace("Engines", board.PlanTeam), 1, 0)
 		at := []*apptest.Person{ada, ada.At(s.Node())} // two servers on one database
 		for round := range 5 {
 			var (
-				answers [16]apptest.Response
-				wg      sync.WaitGroup
+				responses [16]apptest.Response
+				wg        sync.WaitGroup
 			)
-			for i := range answers {
+			for i := range responses {
 				wg.Go(func() {
-					answers[i] = at[i%2].Keyed(fmt.Sprint("round-", round), "create_card",
+					responses[i] = at[i%2].Keyed(fmt.Sprint("round-", round), "create_card",
 						fields{"listId": lists[0], "title": fmt.Sprint("Round ", round)})
 				})
 			}
 			wg.Wait()
 			var first []byte
 			originals := 0
-			for _, a := range answers {
+			for _, a := range responses {
 				if inFlight(a) {
 					continue
 				}
@@ -70,19 +70,19 @@ func TestSixteenCopiesHaveOneEffect(t *testing.T) {
 				t.Errorf("the list holds %q", titles)
 			}
 		}
-		replayed(t, ada, boardID, lists) // which checks that the versions have no gaps
+		replayed(t, ada, boardID, lists) // checks that the versions have no gaps
 	})
 }
 
-// slow is an operation that ends when the test says so, with the result that the test chooses.
+// slow is an operation that runs until the test sends its error, or nil, to the channel end.
 type slow struct{ begun, end chan error }
 
 func newSlow() *slow { return &slow{make(chan error, 16), make(chan error, 16)} }
 
 func (o *slow) registry() *op.Registry {
 	r := app.Operations()
-	r.In("Tests", "What only a test calls.")
-	op.Command(r, "wait", "POST /boards/{boardId}/wait", "Wait until the test says so.",
+	r.In("Tests", "Operations for tests.")
+	op.Command(r, "wait", "POST /boards/{boardId}/wait", "Wait until the test ends the call.",
 		func(ctx context.Context, tx *store.Tx, in app.BoardInput) (app.Deleted, error) {
 			b, err := tx.Board(ctx, in.BoardID, board.Edit)
 			if err != nil {
@@ -102,13 +102,13 @@ func withSlow(t *testing.T, fn func(t *testing.T, ada *apptest.Person, o *slow, 
 		o := newSlow()
 		s := apptest.New(t, database, apptest.Options{Registry: o.registry, ProgramLockTimeout: true})
 		ada := s.Person("Ada")
-		boardID, _, _ := newWall(ada, ada.Workspace("Engines", board.PlanTeam), 1, 0)
+		boardID, _, _ := newBoardWithCards(ada, ada.Workspace("Engines", board.PlanTeam), 1, 0)
 		fn(t, ada, o, fields{"boardId": boardID})
 	})
 }
 
-// A copy that arrives while the first request runs waits two seconds, on the same server or
-// another, and then receives an error that asks for a retry.
+// A copy that arrives while the first request is still running waits two seconds, on the same
+// server or another, and then receives an error that asks for a retry.
 func TestCopyOfARequestThatStillRuns(t *testing.T) {
 	withSlow(t, func(t *testing.T, ada *apptest.Person, o *slow, in fields) {
 		elsewhere := ada
@@ -222,7 +222,7 @@ func TestFailuresAreNotStored(t *testing.T) {
 			}
 		}
 		if now := ada.Must("get_board", in).Get("version").(float64); now != version+1 {
-			t.Errorf("a refused change made version %v, want %v", now, version+1)
+			t.Errorf("after a refused change the version is %v, want %v", now, version+1)
 		}
 	})
 }
@@ -240,24 +240,24 @@ func TestReplayAuthorizesAgain(t *testing.T) {
 		if first.Status != http.StatusCreated {
 			t.Fatalf("got status %d, body %s; want 201", first.Status, first.Raw)
 		}
-		gone := func(what string, p *apptest.Person) {
+		hidden := func(what string, p *apptest.Person) {
 			if a := p.Keyed("key", "create_card", in); a.Code != board.CodeNotFound ||
 				a.Header.Get("Idempotent-Replayed") != "" {
 				t.Errorf("%s: got status %d, body %s", what, a.Status, a.Raw)
 			}
 		}
-		gone("a token limited to another workspace", bob.Within(bob.Workspace("Elsewhere", board.PlanTeam)))
+		hidden("a token limited to another workspace", bob.Within(bob.Workspace("Elsewhere", board.PlanTeam)))
 		if a := bob.With(board.ScopeRead).Keyed("key", "create_card", in); a.Code != board.CodeInsufficientScope {
 			t.Errorf("without the scope: got status %d, body %s", a.Status, a.Raw)
 		}
 		w.owner.Must("remove_board_member", fields{"boardId": w.board, "userId": bob.ID})
-		gone("off the board", bob)
+		hidden("removed from the board", bob)
 		w.owner.Must("share_board", fields{"boardId": w.board, "userId": bob.ID, "role": "viewer"})
 		if a := bob.Keyed("key", "create_card", in); !bytes.Equal(a.Raw, first.Raw) {
-			t.Errorf("back on the board: got status %d, body %s, want %s", a.Status, a.Raw, first.Raw)
+			t.Errorf("added to the board again: got status %d, body %s, want %s", a.Status, a.Raw, first.Raw)
 		}
 		w.give(bob, "", w.board, board.RoleNone)
-		gone("out of the workspace", bob)
+		hidden("removed from the workspace", bob)
 	})
 }
 

@@ -35,7 +35,7 @@ func badInputs(o *op.Operation, good fields) (out []badInput) {
 			without := with(good, "x", 0)
 			delete(without, "x")
 			delete(without, f.Name)
-			out = append(out, badInput{"none of a required field", without, f.Name})
+			out = append(out, badInput{"a required field missing", without, f.Name})
 		}
 		if f.In == op.InBody && f.Schema.Ref == "" {
 			if !f.Schema.Nullable {
@@ -44,7 +44,7 @@ func badInputs(o *op.Operation, good fields) (out []badInput) {
 			add("a wrong type", wrongType(f.Schema))
 			if f.Schema.Type == huma.TypeString {
 				add("an object", fields{"a": 1})
-				out = append(out, badInput{f.Name + " that holds it", with(good, f.Name, "a\x00b"), "U+0000"})
+				out = append(out, badInput{f.Name + " with a null character", with(good, f.Name, "a\x00b"), "U+0000"})
 			}
 		}
 		if f.In == op.InBody && f.Schema.Ref != "" {
@@ -62,7 +62,7 @@ func badInputs(o *op.Operation, good fields) (out []badInput) {
 			if f.Name != "cursor" { // an empty cursor means the first page
 				add("no value", "")
 			}
-			add("nothing but spaces", "  ")
+			add("only spaces", "  ")
 		}
 		if f.In == op.InQuery && f.Schema.Type == huma.TypeInteger {
 			for _, v := range []string{"+5", "05", " 5", "5 ", "5.0", "5e0", "0x5"} {
@@ -76,11 +76,11 @@ func badInputs(o *op.Operation, good fields) (out []badInput) {
 			add("a word that is not allowed", "nonsense")
 		}
 		if f.Schema.Maximum != nil {
-			add("too much", int(*f.Schema.Maximum)+1)
-			add("far too much", "99999999999999999999")
+			add("a number over the maximum", int(*f.Schema.Maximum)+1)
+			add("a number over 64 bits", "99999999999999999999")
 		}
 		if f.Schema.Minimum != nil {
-			add("too little", int(*f.Schema.Minimum)-1)
+			add("a number under the minimum", int(*f.Schema.Minimum)-1)
 		}
 		if f.Schema.MaxItems != nil {
 			add("too many items", make([]string, *f.Schema.MaxItems+1))
@@ -156,9 +156,9 @@ func TestBadInputIsRefusedWithItsField(t *testing.T) {
 func TestEmptyTextIsRefused(t *testing.T) {
 	t.Parallel()
 	mayBeEmpty := map[string]bool{
-		// a query of no terms
+		// an empty query has no terms
 		"create_saved_filter query": true, "look_at_authorization query": true, "allow_authorization query": true,
-		// not found
+		// an empty key gets not_found
 		"look_at_public_page key": true, "look_at_public_card key": true, "submit_guest_card key": true,
 		"add_guest_comment key": true,
 	}
@@ -185,7 +185,7 @@ func TestEmptyTextIsRefused(t *testing.T) {
 			}
 		}
 		if tried < 40 {
-			t.Errorf("only %d fields were tried", tried)
+			t.Errorf("only %d fields were tested, want at least 40", tried)
 		}
 		w.owner.Must("create_saved_filter", fields{"workspaceId": w.workspace, "name": "Everything", "query": ""})
 	})

@@ -190,7 +190,7 @@ func WithdrawInvitation(ctx context.Context, tx *store.Tx, in WithdrawInvitation
 // AcceptInvitation makes the signed-in caller a member of the workspace that the
 // secret of a link invites to, and returns the workspace. The account's email
 // address may differ from the invited one: people have several addresses, and
-// whoever has the link received it from the invited mailbox. A link works for
+// a person who has the link received it from the invited mailbox. A link works for
 // one person. AcceptInvitation returns not_found for an unknown secret. It
 // returns invalid_request, with the reason, if the invitation has ended or the
 // caller is already a member. Accepting again has no effect.

@@ -37,7 +37,7 @@ func TestInvitationsOfAPersonAreLimited(t *testing.T) {
 			seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
 			if a.Status != http.StatusTooManyRequests || err != nil || seconds < 1 || seconds > 86400 ||
 				!strings.Contains(a.Message, "50 invitations") {
-				t.Errorf("the invitation after the limit: got %d %v %s", a.Status, a.Header, a.Raw)
+				t.Errorf("the invitation over the limit: got %d %v %s", a.Status, a.Header, a.Raw)
 			}
 		}
 		refuse(invite(50))
@@ -49,7 +49,7 @@ func TestInvitationsOfAPersonAreLimited(t *testing.T) {
 		// A larger plan raises the person's limit, and so does the next day.
 		if a := ada.Call("create_invitation", fields{"workspaceId": ada.Workspace("Three", board.PlanTeam),
 			"email": "more@example.com", "role": "member"}); a.Status != http.StatusCreated {
-			t.Errorf("on team: got status %d, body %s; want 201", a.Status, a.Raw)
+			t.Errorf("on the plan team: got status %d, body %s; want 201", a.Status, a.Raw)
 		}
 		s.Clock.Advance(24*time.Hour + time.Second)
 		if a := invite(52); a.Status != http.StatusCreated {
@@ -58,7 +58,7 @@ func TestInvitationsOfAPersonAreLimited(t *testing.T) {
 	})
 }
 
-// One address gets at most three invitations a day, whatever the senders.
+// One address gets at most three invitations a day from all senders together.
 func TestInvitationsToAnAddressAreLimited(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -83,8 +83,8 @@ func TestInvitationsToAnAddressAreLimited(t *testing.T) {
 	})
 }
 
-// An invitation that waits to be sent is sent once and counted once.
-func TestInvitationThatWaitsIsCountedOnce(t *testing.T) {
+// An invitation that is renewed before its email is sent is sent once and counted once.
+func TestQueuedInvitationIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")

@@ -54,7 +54,7 @@ func accept(p *apptest.Person, token string) (w board.Workspace, err error) {
 func refused(t *testing.T, err error, code board.Code, words string) {
 	t.Helper()
 	if !board.IsCode(err, code) || !strings.Contains(err.Error(), words) {
-		t.Errorf("got %v, want %s with %q", err, code, words)
+		t.Errorf("got error %v, want %s with %q", err, code, words)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestInvitation(t *testing.T) {
 
 		w, err := accept(grace, secret(sent[0]))
 		if err != nil || w.ID != workspace || w.Role != board.WorkspaceMember {
-			t.Fatalf("accepted: %+v %v", w, err)
+			t.Fatalf("accepting the invitation: got %+v %v", w, err)
 		}
 		if again, err := accept(grace, secret(sent[0])); err != nil || again.ID != workspace {
 			t.Errorf("the second acceptance: got %+v %v", again, err)
@@ -140,7 +140,7 @@ func TestInvitationEnds(t *testing.T) {
 		_, err := accept(grace, token)
 		refused(t, err, board.CodeInvalidRequest, "withdrawn")
 
-		// An address gets at most one email in five minutes. The second is sent after that.
+		// An address gets at most one email in five minutes, so the second one is sent later.
 		second := ada.Must("create_invitation", in)
 		if second.ID() == first.ID() || len(emails(s)) != 0 {
 			t.Error("a withdrawn invitation was restored, or a second email was sent at once")
@@ -161,7 +161,7 @@ func TestInvitationEnds(t *testing.T) {
 		// Renewing keeps the invitation's ID, and the old link works again.
 		renewed := ada.Must("create_invitation", with(in, "role", "guest"))
 		if renewed.ID() != second.ID() || renewed.Text("status") != "pending" || renewed.Text("role") != "guest" {
-			t.Errorf("renewed: %s", renewed.Raw)
+			t.Errorf("the renewed invitation is %s", renewed.Raw)
 		}
 		if n := len(emails(s)); n != 1 {
 			t.Errorf("%d emails after the renewal, want 1", n)
@@ -277,7 +277,7 @@ func TestInvitationsAreAcceptedAtSignUp(t *testing.T) {
 		}
 		readOnly(s, ada, workspaces[3], false)
 		if got := join("grace@example.com"); !slices.Equal(got, workspaces[3:]) {
-			t.Errorf("once the organization accepts changes, the account joined %v, want %v", got, workspaces[3:])
+			t.Errorf("when the organization is no longer read-only, the account joined %v, want %v", got, workspaces[3:])
 		}
 	})
 }
@@ -299,13 +299,13 @@ func TestSecretIsOnlyInTheEmail(t *testing.T) {
 	s := apptest.New(t, file, apptest.Options{})
 	ada, grace := s.Person("Ada"), s.Person("Grace")
 	workspace := ada.Workspace("Engines", board.PlanTeam)
-	answer := ada.Keyed("k", "create_invitation",
+	response := ada.Keyed("k", "create_invitation",
 		fields{"workspaceId": workspace, "email": "grace@example.com", "role": "member"})
 	token := secret(emails(s)[0])
 	if _, err := accept(grace, token); err != nil {
 		t.Fatal(err)
 	}
-	if bytes.Contains(answer.Raw, []byte(token)) {
+	if bytes.Contains(response.Raw, []byte(token)) {
 		t.Error("the secret is in the response")
 	}
 	for _, name := range []string{file, file + "-wal"} {
@@ -314,7 +314,7 @@ func TestSecretIsOnlyInTheEmail(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Contains(data, []byte("grace@example.com")) && name == file+"-wal" {
-			t.Error("the test reads an empty file")
+			t.Error("the file does not contain the invitation, so the test shows nothing")
 		}
 		if bytes.Contains(data, []byte(token)) {
 			t.Errorf("the secret is in %s", filepath.Base(name))

@@ -22,7 +22,7 @@ func TestJobsOfAPerson(t *testing.T) {
 		}
 		if again := w.owner.Must("cancel_job", fields{"jobId": id}); again.Text("state") != "cancelled" ||
 			again.Text("endedAt") != j.Text("endedAt") {
-			t.Errorf("cancelled again, the job is %s; before %s", again.Raw, j.Raw)
+			t.Errorf("after a second cancel_job the job is %s; it was %s", again.Raw, j.Raw)
 		}
 
 		same(t, "jobs of another member", w.other.All("list_jobs", "id", fields{"workspaceId": w.workspace}))

@@ -11,7 +11,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// Deleting a label records a change for each open card that carried it, with its own version,
+// Deleting a label records a change for each open card that had it, with its own version,
 // activity entry and delivery.
 func TestDeletingLabelChangesItsCards(t *testing.T) {
 	t.Parallel()
@@ -28,7 +28,7 @@ func TestDeletingLabelChangesItsCards(t *testing.T) {
 
 		a := p.ada.Must("delete_label", fields{"labelId": p.bug})
 		if a.Version != v+3 || p.version(p.from) != v+3 {
-			t.Errorf("version %d after %d", a.Version, v)
+			t.Errorf("the version is %d, want %d", a.Version, v+3)
 		}
 		event := func(card string) string {
 			return fmt.Sprintf(`card.labels_changed {"cardId":"%s","listId":"%s","added":[],"removed":["%s"]}`, card,
@@ -36,7 +36,7 @@ func TestDeletingLabelChangesItsCards(t *testing.T) {
 		}
 		got := strings.Join(s.Outbox(p.from)[sent:], "\n")
 		if want := event(p.card) + "\n" + event(second); got != want {
-			t.Errorf("the deletion sent\n%s\nwant\n%s", got, want)
+			t.Errorf("deleting the label sent\n%s\nwant\n%s", got, want)
 		}
 		changes := p.ada.Must("list_board_changes", fields{"boardId": p.from, "since": v})
 		if got := fmt.Sprint(changes.Each("type"), changes.Each("cardId")); got != fmt.Sprintf("[card.labels_changed "+
@@ -45,14 +45,14 @@ func TestDeletingLabelChangesItsCards(t *testing.T) {
 		}
 		if from, to := fmt.Sprint(changes.Get("0.changes.labels.from")),
 			fmt.Sprint(changes.Get("0.changes.labels.to")); from != fmt.Sprint([]string{p.bug, p.idea}) || to != fmt.Sprint([]string{p.idea}) {
-			t.Errorf("the labels were %s and are %s", from, to)
+			t.Errorf("the change has the labels from %s to %s", from, to)
 		}
 		if c := p.ada.Must("get_card", fields{"cardId": p.card}); fmt.Sprint(c.Get("labels.0.id"),
 			c.Get("labels.1")) != p.idea+"<nil>" || c.Text("updatedAt") != changes.Text("0.at") {
 			t.Errorf("the card is %s", c.Raw)
 		}
 		if c := p.ada.Must("get_card", fields{"cardId": old}); c.Get("labels.0") != nil {
-			t.Errorf("the archived card still carries the label: %s", c.Raw)
+			t.Errorf("the archived card still has the label: %s", c.Raw)
 		}
 		s.CheckConsistency()
 	})
@@ -60,7 +60,7 @@ func TestDeletingLabelChangesItsCards(t *testing.T) {
 
 // A label is removed from many cards in batches, each with its own entry in the audit log. A
 // repeated request gets the same response.
-func TestDeletingLabelOfManyCardsGoesInSlices(t *testing.T) {
+func TestLabelIsRemovedFromManyCardsInSlices(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -105,7 +105,7 @@ func TestDeletingLabelOfManyCardsGoesInSlices(t *testing.T) {
 			t.Errorf("the audit has %s", got)
 		}
 		if left := s.Column("SELECT card_id FROM card_labels"); len(left) > 0 {
-			t.Errorf("%d cards still carry the label, want 0", len(left))
+			t.Errorf("%d cards still have the label, want 0", len(left))
 		}
 		s.CheckConsistency()
 	})

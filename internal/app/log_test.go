@@ -34,8 +34,8 @@ type logLine struct {
 	Status                                        int
 }
 
-// Every call, over either interface and with any result, writes one log line at debug level.
-// The line contains nothing that people wrote, no address and no secret.
+// Every call, over REST or MCP and with any result, writes one log line at debug level. The
+// line contains no text that people wrote, no address and no secret.
 func TestLogContainsNoSecrets(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
@@ -45,7 +45,8 @@ func TestLogContainsNoSecrets(t *testing.T) {
 		w := newWorld(s)
 		secrets := []string{w.owner.Token, w.other.Token, "whsec_", "@example.com", apptest.Receivers + "/"}
 		var texts func(v any)
-		texts = func(v any) { // texts that people wrote, as far as they can be distinguished from those of the program
+		// texts collects the texts that people wrote. A text with a space, or a URL, is one.
+		texts = func(v any) {
 			switch v := v.(type) {
 			case string:
 				if strings.Contains(v, " ") || strings.HasPrefix(v, "https://") {
@@ -101,10 +102,10 @@ func TestLogContainsNoSecrets(t *testing.T) {
 			r := httptest.NewRequest(http.MethodGet, path, nil)
 			r.Header.Set("Cookie", "__Host-session=path-7731")
 			r.Header.Set("X-Request-Id", "not plain path-7731")
-			answer := httptest.NewRecorder()
-			s.Handler.ServeHTTP(answer, r)
-			if id := answer.Header().Get("X-Request-Id"); !strings.HasPrefix(id, "req_") {
-				t.Errorf("%s: a request with an invalid ID gets the ID %q; want the prefix %q", path, id, "req_")
+			response := httptest.NewRecorder()
+			s.Handler.ServeHTTP(response, r)
+			if id := response.Header().Get("X-Request-Id"); !strings.HasPrefix(id, "req_") {
+				t.Errorf("%s: the response to a request with an invalid ID has the ID %q; want the prefix %q", path, id, "req_")
 			}
 		}
 		out.mu.Lock()

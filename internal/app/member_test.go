@@ -14,7 +14,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// changeMember and removeMember call operations that have no route yet.
+// changeMember and removeMember call the operations without a browser session, which their routes require.
 func changeMember(by *apptest.Person, workspace, userID string, role board.WorkspaceRole) (m board.Member, err error) {
 	err = by.DB.Write(context.Background(), board.Person(by.ID, board.ScopeAdmin), func(tx *store.Tx) (err error) {
 		m, err = app.ChangeMember(context.Background(), tx,
@@ -110,7 +110,7 @@ func TestMemberChangePermissions(t *testing.T) {
 	})
 }
 
-func TestRemovedMemberLeavesNothingBehind(t *testing.T) {
+func TestRemovedMemberLosesRolesAndAssignments(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, bob, tom := s.Person("Ada"), s.Person("Bob"), s.Person("Tom")
@@ -120,8 +120,8 @@ func TestRemovedMemberLeavesNothingBehind(t *testing.T) {
 		limited, elsewhere := bob.Within(workspace), bob.Within(another)
 
 		// Boards that Ada sees, that she does not see, and that are archived or in the trash.
-		type wall struct{ board, card string }
-		newBoard := func(p *apptest.Person, in, visibility string) (b wall) {
+		type testBoard struct{ board, card string }
+		newBoard := func(p *apptest.Person, in, visibility string) (b testBoard) {
 			b.board = p.Must("create_board", fields{"workspaceId": in, "name": "B", "visibility": visibility}).ID()
 			list := p.Must("create_list", fields{"boardId": b.board, "name": "L"}).ID()
 			b.card = p.Must("create_card", fields{"listId": list, "title": "C", "assignees": []string{bob.ID}}).ID()
@@ -162,7 +162,7 @@ func TestRemovedMemberLeavesNothingBehind(t *testing.T) {
 		if raw := assigned(ada, far.card); !strings.Contains(raw, bob.ID) {
 			t.Errorf("the removed member was unassigned from a card of another workspace: %s", raw)
 		}
-		// The owner becomes admin of the board that would have none, and of no other.
+		// The owner becomes the admin of the board that would have no admin, and of no other board.
 		if a := ada.Must("get_board", fields{"boardId": alone.board}); a.Text("role") != "admin" {
 			t.Errorf("the owner's role on the board without an admin is %s, want admin", a.Text("role"))
 		}
@@ -179,8 +179,7 @@ func TestRemovedMemberLeavesNothingBehind(t *testing.T) {
 			t.Errorf("the removed member is still assigned on a board from the trash: %s", raw)
 		}
 
-		// A person who joins again starts fresh: the old token stays revoked, and the board roles are
-		// gone.
+		// After the person joins again, the old token stays revoked, and there are no board roles.
 		bob.Joins(workspace, board.WorkspaceMember)
 		s.Clock.Advance(2 * time.Second)
 		limited.Refused(board.CodeUnauthenticated, "get_me", nil)

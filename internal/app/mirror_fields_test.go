@@ -20,8 +20,9 @@ func fieldsWithHistory(noun string) []string {
 	}[noun]
 }
 
-// recordFields records the field values of a change. The old value must equal the known value. Objects
-// that leave the board with a card may return with other values.
+// recordFields stores the field values of a change. The old value in the change must equal the
+// known value. It forgets the values of objects that leave the board with a card, because
+// they may return with other values.
 func (m *mirror) recordFields(noun, verb, id, card string, changes record) {
 	if noun != "card" && card != "" {
 		m.on[id] = card
@@ -47,17 +48,17 @@ func (m *mirror) recordFields(noun, verb, id, card string, changes record) {
 		}
 		have, known := m.fields[id][field]
 		if !known {
-			have, known = m.shown(id, field)
+			have, known = m.current(id, field)
 		}
-		if known && !m.whole[id] && !m.alike(have, c["from"]) {
-			m.t.Fatalf("%s.%s has %s of %s as %v before the change, want %v", noun, verb, field, id, c["from"], have)
+		if known && !m.whole[id] && !m.equivalent(have, c["from"]) {
+			m.t.Fatalf("%s.%s: the old value of %s of %s is %v, want %v", noun, verb, field, id, c["from"], have)
 		}
 		m.fields[id][field] = c["to"]
 	}
 }
 
-// shown returns a field of the mirror in the form that changes use.
-func (m *mirror) shown(id, field string) (v any, known bool) {
+// current returns the value of a field in the mirror, in the form that changes use.
+func (m *mirror) current(id, field string) (v any, known bool) {
 	r := m.kept[id]
 	if id == m.id {
 		r = m.board
@@ -67,7 +68,7 @@ func (m *mirror) shown(id, field string) (v any, known bool) {
 	}
 	v, known = r[field]
 	if field == "archivedAt" && r["archivedBy"] == "list" {
-		return nil, known // no change of the card contained it
+		return nil, known // the changes of a card do not contain the archiving of its list
 	}
 	if refs, ok := v.([]any); ok {
 		ids := []any{}
@@ -79,9 +80,9 @@ func (m *mirror) shown(id, field string) (v any, known bool) {
 	return v, known
 }
 
-// alike compares values. Sets of ids are compared without order and without deleted labels, and
-// a missing value equals an empty one.
-func (m *mirror) alike(a, b any) bool {
+// equivalent reports whether two values are equal. It compares sets of ids without regard to
+// order and deleted labels.
+func (m *mirror) equivalent(a, b any) bool {
 	set := func(v any) any {
 		ids, ok := v.([]any)
 		if !ok {
@@ -103,8 +104,8 @@ func (m *mirror) alike(a, b any) bool {
 func (m *mirror) compareFields() {
 	for id, known := range m.fields {
 		for field, v := range known {
-			if have, known := m.shown(id, field); known && !m.alike(have, v) {
-				m.t.Fatalf("the changes say that %s of %s is %v, want %v", field, id, v, have)
+			if have, known := m.current(id, field); known && !m.equivalent(have, v) {
+				m.t.Fatalf("%s of %s is %v according to the changes, want %v", field, id, v, have)
 			}
 		}
 	}

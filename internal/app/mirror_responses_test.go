@@ -12,9 +12,9 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// answers returns everything that a board shows, as its read operations return it, with the
-// cards list by list. Archived lists come last, ordered by ID.
-func answers(p *apptest.Person, boardID string) record {
+// boardState returns everything that the read operations return about a board, with the cards
+// grouped by list. Archived lists come last, ordered by ID.
+func boardState(p *apptest.Person, boardID string) record {
 	on := fields{"boardId": boardID}
 	wholes, comments, open := record{}, record{}, record{}
 	for _, c := range records(p, "list_cards", with(on, "archived", "true")) {
@@ -84,7 +84,7 @@ func sorted(all map[string]record, by func(a, b record) int, where ...string) []
 	return out
 }
 
-// plain returns a value as decoded from JSON.
+// plain encodes a value as JSON and decodes it again, so that values have comparable types.
 func plain(t failer, v any) (out any) {
 	text, err := json.Marshal(v, json.Deterministic(true))
 	if err == nil {
@@ -96,7 +96,7 @@ func plain(t failer, v any) (out any) {
 	return out
 }
 
-// difference describes the first place where two values differ, or returns "".
+// difference describes the first difference between two values. It returns "" if they are equal.
 func difference(at string, got, want any) string {
 	switch g := got.(type) {
 	case map[string]any:

@@ -15,11 +15,11 @@ type record = map[string]any
 // failer is implemented by testing.TB and rapid.T.
 type failer interface{ Fatalf(string, ...any) }
 
-// mirror is a client's copy of a board: the client read the board once and then applies the
-// changes of list_board_changes. Positions follow from the changes alone. Everything else is
-// read again when a change names it, and only then. Counts are computed. A change that was not
-// recorded, or that names the wrong object, leaves stale data in the mirror. The mirror also
-// keeps the field values that the changes contain, which must equal what it then reads.
+// mirror is a client's copy of a board. The client reads the board once and then applies the
+// changes of list_board_changes. It takes positions from the changes alone, reads other data
+// again only when a change names it, and computes counts. A change that was not recorded, or
+// that names the wrong object, leaves stale data in the mirror. The mirror also keeps the field
+// values in the changes and compares them with what it reads.
 type mirror struct {
 	t     failer
 	p     *apptest.Person
@@ -27,10 +27,10 @@ type mirror struct {
 	board record
 	// lists, cards, checklists, items (with their card), comments, labels, people and status updates by id
 	kept  map[string]record
-	order wall // the open lists of the board, the open cards of each list, the items of each checklist
+	order cardOrder // the open lists of the board, the open cards of each list, the items of each checklist
 
-	named   map[string]bool   // the ids to read again
-	whole   map[string]bool   // the cards that arrived with their comments and checklists
+	named   map[string]bool   // ids of objects to read again
+	whole   map[string]bool   // cards that came from another board with their comments and checklists
 	members bool              // whether to read all members again
 	fields  map[string]record // field values from the changes
 	on      map[string]string // the card of each object in a change
@@ -39,7 +39,7 @@ type mirror struct {
 
 func newMirror(t failer, p *apptest.Person, a record) *mirror {
 	m := &mirror{
-		t: t, p: p, board: maps.Clone(a["get_board"].(record)), kept: map[string]record{}, order: wall{},
+		t: t, p: p, board: maps.Clone(a["get_board"].(record)), kept: map[string]record{}, order: cardOrder{},
 		named: map[string]bool{}, whole: map[string]bool{}, fields: map[string]record{}, on: map[string]string{},
 		gone: map[string]bool{},
 	}
@@ -114,8 +114,8 @@ func (m *mirror) of(prefix string) map[string]record {
 	return out
 }
 
-// answers returns what the read operations should return according to the mirror.
-func (m *mirror) answers() record {
+// state returns what the read operations should return according to the mirror; see boardState.
+func (m *mirror) state() record {
 	wholes, comments, open := record{}, record{}, record{}
 	for id, c := range m.of("crd_") {
 		card := m.card(c)
@@ -198,7 +198,7 @@ func (m *mirror) catchUp(size int) {
 	for {
 		a := m.p.Must("list_board_changes", in)
 		for _, e := range objects(a.Data) {
-			m.take(e)
+			m.apply(e)
 		}
 		if a.Next == "" {
 			break
@@ -209,69 +209,69 @@ func (m *mirror) catchUp(size int) {
 	m.compareFields()
 }
 
-// take applies one change: it updates positions and notes the objects to read again.
-func (m *mirror) take(e record) {
+// apply applies one change: it updates positions and notes the objects to read again.
+func (m *mirror) apply(e record) {
 	if before := m.board["version"].(float64); e["boardVersion"] != before+1 || e["boardId"] != m.id {
-		m.t.Fatalf("after version %v of %s comes the change %v", before, m.id, e)
+		m.t.Fatalf("version %v of %s is followed by the change %v", before, m.id, e)
 	}
 	m.board["version"], m.board["updatedAt"] = e["boardVersion"], e["at"]
 	changes := e["changes"].(record)
 	noun, verb, _ := strings.Cut(e["type"].(string), ".")
 	card, _ := e["cardId"].(string)
 	list, _ := e["listId"].(string)
-	m.recordFields(noun, verb, about(e, noun), card, changes)
+	m.recordFields(noun, verb, objectID(e, noun), card, changes)
 	switch noun {
 	case "board":
 		m.named[m.id] = true
 		_, visibility := changes["visibility"]
 		m.members = m.members || visibility // the visibility decides who sees the board
 	case "board_member":
-		m.named[about(e, noun)] = true
-		if about(e, noun) == m.p.ID {
+		m.named[objectID(e, noun)] = true
+		if objectID(e, noun) == m.p.ID {
 			m.named[m.id] = true // the client's role may have changed
 		}
 	case "list":
 		m.named[list] = true
 		switch verb {
 		case "archived":
-			m.order.take(list)
+			m.order.remove(list)
 		case "moved_away":
-			m.order.take(list)
+			m.order.remove(list)
 			m.drop(list)
 		default:
 			m.place(list, m.id, changes)
 		}
 	case "card":
 		m.named[card] = true
-		m.takeCard(verb, card, list, changes)
+		m.applyCard(verb, card, list, changes)
 	case "comment":
-		m.named[card], m.named[about(e, noun)] = true, true
+		m.named[card], m.named[objectID(e, noun)] = true, true
 	case "checklist":
-		l := about(e, noun)
+		l := objectID(e, noun)
 		m.named[card], m.named[l] = true, true
 		if verb == "added" {
 			m.order[l] = m.nameItems(changes["items"])
 		}
 	case "checklist_item":
-		item, l := about(e, noun), either(changes, "checklistId")
+		item, l := objectID(e, noun), newOrOld(changes, "checklistId")
 		m.named[card], m.named[l], m.named[item] = true, true, true
 		if verb == "deleted" {
-			m.order.take(item)
+			m.order.remove(item)
 		}
 		m.place(item, l, changes)
 	case "label", "status", "rule":
-		m.named[about(e, noun)] = true
+		m.named[objectID(e, noun)] = true
 	default:
-		m.t.Fatalf("the mirror does not know the change %s; add it to take", e["type"])
+		m.t.Fatalf("the mirror cannot apply a change of type %s; add it to apply", e["type"])
 	}
 }
 
-func (m *mirror) takeCard(verb, card, list string, changes record) {
+func (m *mirror) applyCard(verb, card, list string, changes record) {
 	from, moved := changes["listId"].(record)
-	archived, turned := changes["archivedAt"].(record)
+	archived, archivedChanged := changes["archivedAt"].(record)
 	switch {
 	case moved && from["to"] == nil: // to another board
-		m.order.take(card)
+		m.order.remove(card)
 		m.drop(card)
 		delete(m.whole, card)
 		return
@@ -283,10 +283,10 @@ func (m *mirror) takeCard(verb, card, list string, changes record) {
 			}
 		}
 	case m.kept[card] == nil && !m.whole[card]:
-		m.t.Fatalf("card.%s is about %s, which no change added to the board", verb, card)
+		m.t.Fatalf("card.%s refers to %s, which no change added to the board", verb, card)
 	}
-	if turned && archived["to"] != nil {
-		m.order.take(card)
+	if archivedChanged && archived["to"] != nil {
+		m.order.remove(card)
 		return
 	}
 	m.place(card, list, changes)
@@ -310,8 +310,8 @@ func (m *mirror) nameItems(items any) []string {
 	return ids
 }
 
-// about returns the ID of the object that a change is about.
-func about(e record, noun string) string {
+// objectID returns the ID of the object that changed.
+func objectID(e record, noun string) string {
 	changes := e["changes"].(record)
 	switch noun {
 	case "board":
@@ -319,17 +319,17 @@ func about(e record, noun string) string {
 	case "list", "card":
 		return e[noun+"Id"].(string)
 	case "checklist_item":
-		return either(changes, "itemId")
+		return newOrOld(changes, "itemId")
 	case "board_member":
-		return either(changes, "userId")
+		return newOrOld(changes, "userId")
 	case "status":
-		return either(changes, "statusUpdateId")
+		return newOrOld(changes, "statusUpdateId")
 	}
-	return either(changes, noun+"Id")
+	return newOrOld(changes, noun+"Id")
 }
 
-// either returns a field's new value, or its old value if the new one is null.
-func either(changes record, field string) string {
+// newOrOld returns a field's new value, or its old value if the new one is null.
+func newOrOld(changes record, field string) string {
 	c, _ := changes[field].(record)
 	to, ok := c["to"].(string)
 	if !ok {
@@ -376,7 +376,7 @@ func (m *mirror) readList(name string, in fields, prefix string, all bool) {
 		switch id := r["id"].(string); {
 		case m.named[id]:
 			m.keep(r)
-		case all: // sees the board; a new role would be in the changes
+		case all: // the person can see the board; a new role would have been in a change
 			m.keep(with(r, "given", before[id]["given"]))
 		}
 	}
@@ -388,36 +388,36 @@ func (m *mirror) readCard(id string) {
 		m.drop(id)
 		return
 	}
-	hanging := map[string]record{}
+	children := map[string]record{}
 	for _, l := range objects(a.Get("checklists")) {
-		hanging[l["id"].(string)] = l
+		children[l["id"].(string)] = l
 		for _, it := range objects(l["items"]) {
-			hanging[it["id"].(string)] = with(it, "cardId", id)
+			children[it["id"].(string)] = with(it, "cardId", id)
 		}
 	}
 	for _, c := range records(m.p, "list_comments", fields{"cardId": id}) {
-		hanging[c["id"].(string)] = c
+		children[c["id"].(string)] = c
 	}
 	for child, r := range m.kept {
-		if _, there := hanging[child]; r["cardId"] == id && !there && m.named[child] {
+		if _, there := children[child]; r["cardId"] == id && !there && m.named[child] {
 			m.drop(child)
 		}
 	}
 	m.keep(a.Data.(record))
-	for child, r := range hanging {
+	for child, r := range children {
 		if m.whole[id] || m.named[child] {
 			m.keep(r)
 		}
 	}
 }
 
-// arrives fails unless a client that read the board as in before, and applied the changes
-// since, has the board as in after.
-func arrives(t failer, p *apptest.Person, before, after record, size int) {
+// checkReplay fails the test unless a client that starts with the state before, and applies the
+// later changes in pages of the given size, gets the state after.
+func checkReplay(t failer, p *apptest.Person, before, after record, size int) {
 	m := newMirror(t, p, before)
 	m.catchUp(size)
-	if d := difference("", plain(t, m.answers()), plain(t, after)); d != "" {
-		t.Fatalf("the changes after version %v of %s do not lead to the board as it is: %s",
+	if d := difference("", plain(t, m.state()), plain(t, after)); d != "" {
+		t.Fatalf("applying the changes after version %v of %s does not give the current board: %s",
 			before["get_board"].(record)["version"], m.id, d)
 	}
 }

@@ -24,7 +24,7 @@ func TestMoveLargeListToBoard(t *testing.T) {
 		p.ada.Must("archive_card", fields{"cardId": put})
 		in := fields{"boardId": p.from, "archived": "true", "limit": 200}
 		before := p.ada.Must("list_cards", in).Data.([]any)
-		from, to := answers(p.ada, p.from), answers(p.ada, p.to)
+		from, to := boardState(p.ada, p.from), boardState(p.ada, p.to)
 		a := p.bob.Call("move_list_to_board", fields{"listId": p.here, "boardId": p.to, "position": fields{"before": p.there}})
 		waitForJobs(s)
 		jobs := p.bob.Must("list_jobs", fields{"workspaceId": p.workspace})
@@ -64,8 +64,8 @@ func TestMoveLargeListToBoard(t *testing.T) {
 		if got := p.ada.All("list_lists", "id", fields{"boardId": p.from, "includeArchived": true}); len(got) != 0 {
 			t.Errorf("the source board still has the lists %v", got)
 		}
-		arrives(t, p.ada, from, answers(p.ada, p.from), 7)
-		arrives(t, p.ada, to, answers(p.ada, p.to), 50)
+		checkReplay(t, p.ada, from, boardState(p.ada, p.from), 7)
+		checkReplay(t, p.ada, to, boardState(p.ada, p.to), 50)
 		if got := s.Column("SELECT operation || ' ' || subject FROM audit WHERE operation = 'move_list_to_board'"); !slices.Equal(got,
 			[]string{"move_list_to_board " + p.here}) {
 			t.Errorf("the audit log has %q", got)

@@ -37,8 +37,8 @@ func (o *notificationWorld) card(by *apptest.Person, more fields) string {
 	return by.Must("create_card", with(more, "listId", o.list)).ID()
 }
 
-// toldTo returns a person's notifications, newest first: kind, event and actor.
-func toldTo(p *apptest.Person) (out []string) {
+// notificationsOf returns a person's notifications, newest first: kind, event and actor.
+func notificationsOf(p *apptest.Person) (out []string) {
 	p.T.Helper()
 	a := p.Must("list_notifications", fields{"limit": 200})
 	for i := range a.Each("id") {
@@ -51,7 +51,7 @@ func toldTo(p *apptest.Person) (out []string) {
 func same(t *testing.T, what string, got []string, want ...string) {
 	t.Helper()
 	if !slices.Equal(got, want) {
-		t.Errorf("%s: got the notifications %q, want %q", what, got, want)
+		t.Errorf("%s: got %q, want %q", what, got, want)
 	}
 }
 
@@ -70,7 +70,7 @@ func TestNotificationsOfEachKind(t *testing.T) {
 			if count := p.Must("get_notification_count", nil).Get("unread"); count != float64(n) {
 				t.Errorf("%s has %v unread, the list shows %d, want %v", p.Name, count, n, float64(n))
 			}
-			return toldTo(p)[:n]
+			return notificationsOf(p)[:n]
 		}
 
 		card := o.card(ada, fields{"title": "Press release", "assignees": []string{bob.ID, ada.ID},
@@ -192,7 +192,7 @@ func TestNotificationSettings(t *testing.T) {
 		}
 		o.bob.Must("set_notification_settings", notificationSettings(fields{"assignment": "off"}))
 		o.card(o.ada, fields{"title": "Yours", "assignees": []string{o.bob.ID}})
-		same(t, "switched off", toldTo(o.bob))
+		same(t, "switched off", notificationsOf(o.bob))
 		for _, change := range []fields{
 			{"quietUntil": nil}, {"quietFrom": "25:00"}, {"quietUntil": "22:00"}, {"digestHour": 24}, {"remindHour": -1},
 			{"reminders": []string{"day", "day"}}, {"reminders": []string{"year"}}, {"mention": "pigeon"},
@@ -214,17 +214,17 @@ func TestNotificationsEndWithAccess(t *testing.T) {
 		card := o.card(o.ada, fields{"title": "Yours", "assignees": []string{o.bob.ID}})
 		id := o.bob.All("list_notifications", "id", nil)[0]
 		o.ada.Must("update_board", fields{"boardId": o.board, "visibility": "private"})
-		same(t, "a board that is private now", toldTo(o.bob))
+		same(t, "a board that is private now", notificationsOf(o.bob))
 		o.bob.Refused(board.CodeNotFound, "mark_notification", fields{"notificationId": id, "read": true})
 		if a := o.bob.Must("get_notification_count", nil); a.Get("unread") != float64(0) {
 			t.Errorf("the unread count is %v, want %v", a.Get("unread"), float64(0))
 		}
 		o.ada.Must("add_comment", fields{"cardId": card, "text": "@Bob"})
-		same(t, "a mention of who does not see it", toldTo(o.bob))
+		same(t, "a mention of who does not see it", notificationsOf(o.bob))
 		o.ada.Must("update_board", fields{"boardId": o.board, "visibility": "workspace"})
-		same(t, "seen again", toldTo(o.bob), "assignment card.created Ada")
+		same(t, "seen again", notificationsOf(o.bob), "assignment card.created Ada")
 		o.ada.Must("trash_board", fields{"boardId": o.board})
-		same(t, "in the trash", toldTo(o.bob))
+		same(t, "in the trash", notificationsOf(o.bob))
 	})
 }
 
@@ -299,7 +299,7 @@ func TestNotificationEmails(t *testing.T) {
 		if a := o.bob.Must("get_notification_settings", nil); a.Get("mail") != false || a.Text("ways.assignment") != "mail" {
 			t.Errorf("the settings after unsubscribing: %s", a.Raw)
 		}
-		if got := toldTo(o.bob); len(got) == 0 || got[0] != "assignment card.created Ada" {
+		if got := notificationsOf(o.bob); len(got) == 0 || got[0] != "assignment card.created Ada" {
 			t.Errorf("the notifications in the application: %q", got)
 		}
 	})

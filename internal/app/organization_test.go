@@ -13,9 +13,9 @@ import (
 	"cardwall/internal/store"
 )
 
-// beside creates another workspace in the organization of an existing one, as the operator's
+// anotherWorkspaceOf creates another workspace in the organization of an existing one, as the operator's
 // command does.
-func beside(p *apptest.Person, workspaceID, name string) (id string) {
+func anotherWorkspaceOf(p *apptest.Person, workspaceID, name string) (id string) {
 	p.T.Helper()
 	organization := p.Must("get_workspace", fields{"workspaceId": workspaceID}).Text("organizationId")
 	p.Write(board.Person(p.ID), func(ctx context.Context, tx *store.Tx) error {
@@ -52,7 +52,7 @@ func TestOrganizationShowsPlanAndUsage(t *testing.T) {
 			t.Errorf("the response includes another organization's workspace: %s", a.Raw)
 		}
 		// Members see the plan, but only their own workspaces.
-		second := beside(w.owner, w.workspace, "Second")
+		second := anotherWorkspaceOf(w.owner, w.workspace, "Second")
 		if a := w.other.Must("get_organization", in); a.Get("owned") != false || a.Get("workspaces.1") != nil ||
 			a.Text("workspaces.0.role") != "member" {
 			t.Errorf("a member sees %s", a.Raw)
@@ -74,7 +74,7 @@ func TestOrganizationMembersOverAllWorkspaces(t *testing.T) {
 		w := newWorld(s)
 		eve := s.Person("Eve")
 		eve.Joins(w.workspace, board.WorkspaceAdmin)
-		second := beside(eve, w.workspace, "Second")
+		second := anotherWorkspaceOf(eve, w.workspace, "Second")
 		s.Person("Carol").Joins(second, board.WorkspaceGuest)
 		s.Person("Mallory").Workspace("Elsewhere", board.PlanTeam)
 		in := fields{"organizationId": w.organization()}
@@ -176,7 +176,7 @@ func TestOperatorChangesPlanAndWriting(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, grace := s.Person("Ada"), s.Person("Grace")
 		workspace := grace.Workspace("Compilers", board.PlanFree)
-		second := beside(grace, workspace, "Linkers")
+		second := anotherWorkspaceOf(grace, workspace, "Linkers")
 		org := grace.Must("get_workspace", fields{"workspaceId": workspace}).Text("organizationId")
 		a := ada.Must("update_organization", fields{"organizationId": org, "plan": "business", "readOnly": true})
 		if a.Text("plan") != "business" || a.Get("readOnly") != true || a.Get("workspaces") != 2.0 ||

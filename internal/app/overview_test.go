@@ -28,7 +28,7 @@ func TestOverview(t *testing.T) {
 		ada, bob := s.Person("Ada"), s.Person("Bob")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		bob.Joins(workspace, board.WorkspaceMember)
-		b, lists, _ := newWall(ada, workspace, 2, 0)
+		b, lists, _ := newBoardWithCards(ada, workspace, 2, 0)
 		add := func(title, date, clock string, who *apptest.Person) string {
 			in := fields{"listId": lists[0], "title": title, "assignees": []string{who.ID}}
 			if date != "" {
@@ -110,7 +110,7 @@ func TestOverviewCountsWhatTheFiltersFind(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		s.Clock.Stop() // both use the same time
 		ada := s.Person("Ada")
-		_, lists, _ := newWall(ada, ada.Workspace("Engines", board.PlanTeam), 1, 0)
+		_, lists, _ := newBoardWithCards(ada, ada.Workspace("Engines", board.PlanTeam), 1, 0)
 		for i := range 40 {
 			day := s.Clock.Now().AddDate(0, 0, i/2-10).Format(board.DateLayout)
 			due := fields{"dueDate": day}

@@ -109,12 +109,12 @@ func TestWalkingCardsWhileOthersWrite(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
-		boardID, lists, m := newWall(ada, ada.Workspace("Engines", board.PlanTeam), 3, 4)
+		boardID, lists, m := newBoardWithCards(ada, ada.Workspace("Engines", board.PlanTeam), 3, 4)
 		var stable []string
 		for _, l := range lists {
 			stable = append(stable, m[l]...)
 		}
-		byTitle := slices.Clone(stable) // newWall's titles ascend with the ids
+		byTitle := slices.Clone(stable) // newBoardWithCards's titles ascend with the ids
 		for limit := 1; limit <= 7; limit++ {
 			for _, sort := range []string{"position", "title", "-created"} {
 				noise := newNoise(ada, boardID, lists, stable)
@@ -143,7 +143,7 @@ func TestWalkingCardsWhileOthersWrite(t *testing.T) {
 				}
 			}
 		}
-		if again := replayed(t, ada, boardID, lists); again.String() != wallOf(ada, boardID, lists).String() {
+		if again := replayed(t, ada, boardID, lists); again.String() != orderOf(ada, boardID, lists).String() {
 			t.Error("the replayed changes give another order than the board has")
 		}
 	})
@@ -221,7 +221,7 @@ func TestWalkingOtherListsWhileOthersWrite(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
-		boardID, lists, _ := newWall(ada, workspace, 1, 1)
+		boardID, lists, _ := newBoardWithCards(ada, workspace, 1, 1)
 		card := ada.All("list_cards", "id", fields{"boardId": boardID})[0]
 		boards := []string{boardID}
 		var mine []string
@@ -291,7 +291,7 @@ func TestWalkingEveryOrder(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
-		boardID, lists, _ := newWall(ada, ada.Workspace("Engines", board.PlanTeam), 2, 0)
+		boardID, lists, _ := newBoardWithCards(ada, ada.Workspace("Engines", board.PlanTeam), 2, 0)
 		for i, c := range []fields{
 			{"title": "b", "due": fields{"dueDate": "2026-05-02"}},
 			{"title": "B", "due": fields{"dueDate": "2026-05-01", "dueTime": "10:00", "timeZone": "Europe/Berlin"}},

@@ -15,7 +15,7 @@ func TestEmptyFilterIsRefused(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
-		b, _, _ := newWall(ada, ada.Workspace("Engines", board.PlanTeam), 1, 3)
+		b, _, _ := newBoardWithCards(ada, ada.Workspace("Engines", board.PlanTeam), 1, 3)
 		for name, allowed := range map[string]string{
 			"assignee": "me, none or any", "label": "label ids, none or any", "done": "true", "due": "calendarweek",
 			"dueFrom": "YYYY-MM-DD",

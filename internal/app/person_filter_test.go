@@ -22,7 +22,7 @@ func TestPersonFilterMatchesExactlyOnePerson(t *testing.T) {
 		anna.Joins(workspace, board.WorkspaceMember)
 		annika.Joins(workspace, board.WorkspaceMember)
 		gus.Joins(workspace, board.WorkspaceGuest)
-		b, lists, _ := newWall(ada, workspace, 1, 0)
+		b, lists, _ := newBoardWithCards(ada, workspace, 1, 0)
 		private := ada.Must("create_board", fields{"workspaceId": workspace, "name": "Private", "visibility": "private"}).ID()
 		ada.Must("share_board", fields{"boardId": private, "userId": gus.ID, "role": "viewer"})
 		add := func(who *apptest.Person) string {

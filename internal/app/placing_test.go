@@ -17,12 +17,12 @@ import (
 	"cardwall/internal/store"
 )
 
-// wall is a model of the open cards of a board: each list's cards in order.
-type wall map[string][]string
+// cardOrder is a model of the open cards of a board: each list's cards in order.
+type cardOrder map[string][]string
 
 // put takes a card from where it is and puts it at a position of a list.
-func (m wall) put(t interface{ Fatalf(string, ...any) }, card, list string, position any) {
-	m.take(card)
+func (m cardOrder) put(t interface{ Fatalf(string, ...any) }, card, list string, position any) {
+	m.remove(card)
 	cards, at := m[list], len(m[list])
 	switch p := position.(type) {
 	case string:
@@ -42,13 +42,13 @@ func (m wall) put(t interface{ Fatalf(string, ...any) }, card, list string, posi
 	m[list] = slices.Insert(slices.Clone(cards), at, card)
 }
 
-func (m wall) take(card string) {
+func (m cardOrder) remove(card string) {
 	for list, cards := range m {
 		m[list] = slices.DeleteFunc(slices.Clone(cards), func(c string) bool { return c == card })
 	}
 }
 
-func (m wall) listOf(card string) string {
+func (m cardOrder) listOf(card string) string {
 	for list, cards := range m {
 		if slices.Contains(cards, card) {
 			return list
@@ -57,9 +57,9 @@ func (m wall) listOf(card string) string {
 	return ""
 }
 
-// wallOf returns the order that list_cards reports, list by list.
-func wallOf(p *apptest.Person, boardID string, lists []string) wall {
-	m := wall{}
+// orderOf returns the order that list_cards reports, list by list.
+func orderOf(p *apptest.Person, boardID string, lists []string) cardOrder {
+	m := cardOrder{}
 	ids := p.All("list_cards", "id", fields{"boardId": boardID, "limit": 200})
 	in := p.All("list_cards", "listId", fields{"boardId": boardID, "limit": 200})
 	for _, l := range lists {
@@ -74,7 +74,7 @@ func wallOf(p *apptest.Person, boardID string, lists []string) wall {
 	return m
 }
 
-func (m wall) String() string {
+func (m cardOrder) String() string {
 	var b strings.Builder
 	for _, l := range slices.Sorted(func(yield func(string) bool) {
 		for l := range m {
@@ -91,9 +91,9 @@ func (m wall) String() string {
 // replayed returns the order that follows from the recorded changes alone, as a client of
 // list_board_changes would build it. It also checks that the versions have no gaps and end at
 // the board's version.
-func replayed(t *testing.T, p *apptest.Person, boardID string, lists []string) wall {
+func replayed(t *testing.T, p *apptest.Person, boardID string, lists []string) cardOrder {
 	t.Helper()
-	m := wall{}
+	m := cardOrder{}
 	for _, l := range lists {
 		m[l] = []string{}
 	}
@@ -109,7 +109,7 @@ func replayed(t *testing.T, p *apptest.Person, boardID string, lists []string) w
 			card, _ := e["cardId"].(string)
 			changes := e["changes"].(map[string]any)
 			if kind := e["type"].(string); kind == "card.archived" {
-				m.take(card)
+				m.remove(card)
 			} else if at, ok := changes["position"].(map[string]any); ok && card != "" {
 				m.put(t, card, e["listId"].(string), at["to"])
 			}
@@ -129,10 +129,10 @@ func replayed(t *testing.T, p *apptest.Person, boardID string, lists []string) w
 	return m
 }
 
-// newWall creates a board with lists and cards.
-func newWall(p *apptest.Person, workspace string, lists, cards int) (boardID string, listIDs []string, m wall) {
+// newBoardWithCards creates a board with lists and cards.
+func newBoardWithCards(p *apptest.Person, workspace string, lists, cards int) (boardID string, listIDs []string, m cardOrder) {
 	boardID = p.Must("create_board", fields{"workspaceId": workspace, "name": "Wall"}).ID()
-	m = wall{}
+	m = cardOrder{}
 	for i := range lists {
 		id := p.Must("create_list", fields{"boardId": boardID, "name": fmt.Sprint("List ", i)}).ID()
 		listIDs, m[id] = append(listIDs, id), []string{}
@@ -186,7 +186,7 @@ func TestPlacingEqualsTheModel(t *testing.T) {
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		rapid.Check(t, func(rt *rapid.T) {
-			boardID, lists, m := newWall(ada, workspace, 2, rapid.IntRange(0, 3).Draw(rt, "cards"))
+			boardID, lists, m := newBoardWithCards(ada, workspace, 2, rapid.IntRange(0, 3).Draw(rt, "cards"))
 			var away []string // archived cards
 			rt.Repeat(map[string]func(*rapid.T){
 				"create": func(rt *rapid.T) {
@@ -205,7 +205,7 @@ func TestPlacingEqualsTheModel(t *testing.T) {
 				"archive": func(rt *rapid.T) {
 					card := drawCard(rt, m)
 					ada.Must("archive_card", fields{"cardId": card})
-					m.take(card)
+					m.remove(card)
 					away = append(away, card)
 				},
 				"restore": func(rt *rapid.T) {
@@ -223,7 +223,7 @@ func TestPlacingEqualsTheModel(t *testing.T) {
 					}
 				},
 				"": func(rt *rapid.T) {
-					if got := wallOf(ada, boardID, lists); got.String() != m.String() {
+					if got := orderOf(ada, boardID, lists); got.String() != m.String() {
 						rt.Fatalf("the order is\n%swant\n%s", got, m)
 					}
 				},
@@ -235,7 +235,7 @@ func TestPlacingEqualsTheModel(t *testing.T) {
 	})
 }
 
-func drawCard(rt *rapid.T, m wall) string {
+func drawCard(rt *rapid.T, m cardOrder) string {
 	var all []string
 	for _, cards := range m {
 		all = append(all, cards...)
@@ -266,7 +266,7 @@ func TestSixteenMoversKeepTheOrder(t *testing.T) {
 	const movers, moves = 16, 12
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
-		boardID, lists, m := newWall(ada, ada.Workspace("Engines", board.PlanTeam), 2, 12)
+		boardID, lists, m := newBoardWithCards(ada, ada.Workspace("Engines", board.PlanTeam), 2, 12)
 		all := slices.Concat(m[lists[0]], m[lists[1]])
 		var wg sync.WaitGroup
 		for mover := range movers {
@@ -285,7 +285,7 @@ func TestSixteenMoversKeepTheOrder(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		got := wallOf(ada, boardID, lists)
+		got := orderOf(ada, boardID, lists)
 		if have := slices.Sorted(slices.Values(slices.Concat(got[lists[0]], got[lists[1]]))); !slices.Equal(have,
 			slices.Sorted(slices.Values(all))) {
 			t.Errorf("the board holds %v, want each of %v once", have, all)
@@ -312,7 +312,7 @@ func TestThousandCardsIntoOneGap(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
-		boardID, lists, m := newWall(ada, ada.Workspace("Engines", board.PlanTeam), 1, 2)
+		boardID, lists, m := newBoardWithCards(ada, ada.Workspace("Engines", board.PlanTeam), 1, 2)
 		list, lo, hi := lists[0], m[lists[0]][0], m[lists[0]][1]
 		for i := range 1000 {
 			at := map[string]any{"after": lo}
@@ -327,7 +327,7 @@ func TestThousandCardsIntoOneGap(t *testing.T) {
 				hi = card
 			}
 		}
-		if got := wallOf(ada, boardID, lists); got.String() != m.String() {
+		if got := orderOf(ada, boardID, lists); got.String() != m.String() {
 			t.Errorf("the order is\n%swant\n%s", got, m)
 		}
 		if again := replayed(t, ada, boardID, lists); again.String() != m.String() {

@@ -80,7 +80,7 @@ func TestWalkingRecentActivityWhileOthersWrite(t *testing.T) {
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		var lists []string
 		for range 4 {
-			_, l, _ := newWall(ada, workspace, 1, 4)
+			_, l, _ := newBoardWithCards(ada, workspace, 1, 4)
 			lists = append(lists, l...)
 		}
 		for limit := 1; limit <= 7; limit += 2 {

@@ -25,9 +25,9 @@ func TestChangesOfEveryOperationLeadToTheBoard(t *testing.T) {
 		boards := []string{w.board, w.second}
 		first, held := map[string]record{}, map[string]record{}
 		for _, id := range boards {
-			held[id] = answers(w.owner, id)
+			held[id] = boardState(w.owner, id)
 			first[id] = held[id]
-			arrives(t, w.owner, held[id], held[id], 1) // otherwise the mirror itself is wrong
+			checkReplay(t, w.owner, held[id], held[id], 1) // otherwise the mirror itself is wrong
 		}
 		for _, o := range s.Registry.All() {
 			if o.ReadOnly || o.Name == "change_member" || o.Name == "remove_member" {
@@ -35,17 +35,17 @@ func TestChangesOfEveryOperationLeadToTheBoard(t *testing.T) {
 			}
 			in := w.sample(t, o)
 			for _, id := range boards {
-				held[id] = answers(w.owner, id)
+				held[id] = boardState(w.owner, id)
 			}
 			w.as(o).Must(o.Name, in)
 			t.Run(o.Name, func(t *testing.T) {
 				for _, id := range boards {
-					arrives(t, w.owner, held[id], answers(w.owner, id), 200)
+					checkReplay(t, w.owner, held[id], boardState(w.owner, id), 200)
 				}
 			})
 		}
 		for _, id := range boards {
-			arrives(t, w.owner, first[id], answers(w.owner, id), 3)
+			checkReplay(t, w.owner, first[id], boardState(w.owner, id), 3)
 		}
 	})
 }
@@ -73,9 +73,9 @@ func TestReplayFromAnyVersionLeadsToTheBoard(t *testing.T) {
 						continue // the board is private now
 					}
 					if seen[held.p] == nil {
-						seen[held.p] = answers(held.p, id)
+						seen[held.p] = boardState(held.p, id)
 					}
-					arrives(rt, held.p, held.answers, seen[held.p], rapid.SampledFrom([]int{1, 2, 7, 200}).Draw(rt, "page"))
+					checkReplay(rt, held.p, held.state, seen[held.p], rapid.SampledFrom([]int{1, 2, 7, 200}).Draw(rt, "page"))
 				}
 			}
 		})
@@ -91,8 +91,8 @@ type simulation struct {
 }
 
 type heldBoard struct {
-	p       *apptest.Person
-	answers record
+	p     *apptest.Person
+	state record
 }
 
 func newSimulation(ada, bob *apptest.Person, workspace string) *simulation {
@@ -137,7 +137,7 @@ func (p *simulation) somebody(rt *rapid.T) *apptest.Person {
 // see records a person's current view of a board, or nothing if the board is not visible.
 func (p *simulation) see(who *apptest.Person, id string) {
 	if who.Call("get_board", fields{"boardId": id}).Status == http.StatusOK {
-		p.held[id] = append(p.held[id], heldBoard{who, answers(who, id)})
+		p.held[id] = append(p.held[id], heldBoard{who, boardState(who, id)})
 	}
 }
 

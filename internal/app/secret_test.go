@@ -48,7 +48,7 @@ func TestStoredAnswerWithASecretIsSealed(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{Registry: secretOperations}, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
-		boardID, _, _ := newWall(ada, ada.Workspace("Engines", board.PlanTeam), 1, 0)
+		boardID, _, _ := newBoardWithCards(ada, ada.Workspace("Engines", board.PlanTeam), 1, 0)
 		stored := func(key string) string {
 			return strings.Join(s.Column("SELECT answer FROM idempotency WHERE key = $1", key), "|")
 		}

@@ -15,7 +15,7 @@ func TestStatusDraftSummarizesTheWeek(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
-		b, lists, _ := newWall(ada, workspace, 2, 0)
+		b, lists, _ := newBoardWithCards(ada, workspace, 2, 0)
 		ada.Must("update_list", fields{"listId": lists[1], "name": "On *its* way"})
 		card := func(title string) string {
 			return ada.Must("create_card", fields{"listId": lists[0], "title": title}).ID()
@@ -79,7 +79,7 @@ func TestStatusDraftFitsAStatusUpdate(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
-		b, lists, _ := newWall(ada, ada.Workspace("Engines", board.PlanTeam), 1, 0)
+		b, lists, _ := newBoardWithCards(ada, ada.Workspace("Engines", board.PlanTeam), 1, 0)
 		for i := range 12 {
 			id := ada.Must("create_card",
 				fields{"listId": lists[0], "title": strings.Repeat("*", 512), "due": fields{"dueDate": "2020-01-31"}}).ID()

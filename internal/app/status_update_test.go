@@ -16,7 +16,7 @@ func TestStatusUpdates(t *testing.T) {
 		ada, bob := s.Person("Ada"), s.Person("Bob")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		bob.Joins(workspace, board.WorkspaceMember)
-		b, lists, _ := newWall(ada, workspace, 2, 0)
+		b, lists, _ := newBoardWithCards(ada, workspace, 2, 0)
 		for _, in := range []fields{
 			{"title": "late", "due": fields{"dueDate": "2020-01-01"}, "assignees": []string{ada.ID, bob.ID}},
 			{"title": "today", "due": fields{"dueDate": s.Clock.Now().UTC().Format(board.DateLayout)}},

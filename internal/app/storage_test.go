@@ -64,7 +64,7 @@ func TestStorageIsTextActivityAndTemplates(t *testing.T) {
 		// A move within the organization adds only activity, even if it is to another
 		// workspace.
 		before = w.storageOf()
-		there := beside(w.owner, w.workspace, "Second")
+		there := anotherWorkspaceOf(w.owner, w.workspace, "Second")
 		board2 := w.make("create_board", fields{"workspaceId": there, "name": "There"})
 		list := w.make("create_list", fields{"boardId": board2, "name": "Far"})
 		w.owner.Must("move_card_to_board", fields{"cardId": card, "listId": list})

@@ -19,7 +19,7 @@ func TestWeekIsTheNextSevenDays(t *testing.T) {
 		s.Clock.Advance(time.Until(now))
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanBusiness)
-		b, lists, _ := newWall(ada, workspace, 1, 0)
+		b, lists, _ := newBoardWithCards(ada, workspace, 1, 0)
 		for i := range 29 {
 			day := now.AddDate(0, 0, i-14).Format(board.DateLayout)
 			ada.Must("create_card",
