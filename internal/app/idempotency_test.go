@@ -154,8 +154,8 @@ func TestCopyOfARequestThatStillRuns(t *testing.T) {
 	})
 }
 
-// A copy that arrives while the first request runs receives the first one's response if that
-// ends in time.
+// A copy that arrives while the first request is running receives the response of the first
+// request if that ends in time.
 func TestCopyWaitsForTheFirst(t *testing.T) {
 	withSlow(t, func(t *testing.T, ada *apptest.Person, o *slow, in fields) {
 		for try := 1; ; try++ {
@@ -175,13 +175,13 @@ func TestCopyWaitsForTheFirst(t *testing.T) {
 			o.end <- nil
 			wg.Wait()
 			if first.Status != http.StatusOK {
-				t.Errorf("the first got %d %s, want 200", first.Status, first.Raw)
+				t.Errorf("the first request: got status %d, body %s; want 200", first.Status, first.Raw)
 			}
 			if inFlight(second) && took >= 2*time.Second && try < 5 {
 				continue // the machine was too slow for the first to end in time
 			}
 			if second.Status != http.StatusOK || second.Header.Get("Idempotent-Replayed") != "true" {
-				t.Errorf("after %s the copy got %d %s", took, second.Status, second.Raw)
+				t.Errorf("the copy, after %s: got status %d, body %s", took, second.Status, second.Raw)
 			}
 			return
 		}

@@ -9,8 +9,8 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// A list with many cards is moved by a job. It is then as after the move of a small list, and
-// the changes of each board lead to it.
+// A job moves a list with many cards. The result is the same as for a small list, and a client
+// that applies the changes of the two boards gets it, too.
 func TestMoveLargeListToBoard(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -20,8 +20,8 @@ func TestMoveLargeListToBoard(t *testing.T) {
 			p.make("create_card", fields{"listId": p.here, "title": fmt.Sprint("Card ", i), "description": strings.Repeat("A okapi. ", 1800),
 				"labels": []string{p.bug}})
 		}
-		put := p.full("Put away")
-		p.ada.Must("archive_card", fields{"cardId": put})
+		archived := p.full("Put away")
+		p.ada.Must("archive_card", fields{"cardId": archived})
 		in := fields{"boardId": p.from, "archived": "true", "limit": 200}
 		before := p.ada.Must("list_cards", in).Data.([]any)
 		from, to := boardState(p.ada, p.from), boardState(p.ada, p.to)
@@ -74,7 +74,7 @@ func TestMoveLargeListToBoard(t *testing.T) {
 	})
 }
 
-// The search finds the cards of a large list in the workspace that it has moved to.
+// After a large list has moved to another workspace, the search finds its cards only there.
 func TestMoveLargeListToOtherWorkspace(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {

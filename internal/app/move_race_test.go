@@ -110,9 +110,8 @@ func drawCardOn(rt *rapid.T, p *pair, list string) {
 	}
 }
 
-// Eight writers move cards between two boards in both directions while others write to them.
-// There is no deadlock, nothing is lost, and nothing is written to the board that a card has
-// left.
+// Eight writers move cards between two boards in both directions and change the cards. There is
+// no deadlock, and no card is lost.
 func TestMoversBetweenBoardsDoNotDeadlock(t *testing.T) {
 	t.Parallel()
 	const movers, moves = 8, 12
@@ -129,7 +128,7 @@ func TestMoversBetweenBoardsDoNotDeadlock(t *testing.T) {
 				for i := range moves {
 					card, list := cards[random.IntN(len(cards))], []string{p.here, p.there}[(mover+i)%2]
 					a := p.ada.Call("move_card_to_board", fields{"cardId": card, "listId": list, "position": "top"})
-					if a.Status != http.StatusOK && a.Code != board.CodeInvalidRequest { // it is there already
+					if a.Status != http.StatusOK && a.Code != board.CodeInvalidRequest { // the card is already on this board
 						t.Errorf("move: got status %d, body %s", a.Status, a.Raw)
 					}
 					if a := p.ada.Call("add_comment", fields{"cardId": card, "text": "Hello."}); a.Status != http.StatusCreated {

@@ -262,8 +262,8 @@ func TestMoveListToBoard(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		p := newPair(s, "private", "private")
-		put := p.full("Put away")
-		p.ada.Must("archive_card", fields{"cardId": put})
+		archived := p.full("Put away")
+		p.ada.Must("archive_card", fields{"cardId": archived})
 		last := p.make("create_card", fields{"listId": p.here, "title": "Last"})
 		p.ada.Must("update_list", fields{"listId": p.here, "wipLimit": 1, "wipMode": "hard"}) // the list has two cards
 		before := p.ada.Must("list_cards", fields{"boardId": p.from, "archived": "true"}).Data.([]any)
@@ -297,7 +297,7 @@ func TestMoveListToBoard(t *testing.T) {
 		}
 		for _, b := range []struct{ id, side string }{{p.from, `"listId":null,`}, {p.to, `"previousListId":null,`}} {
 			sent := s.Outbox(b.id)
-			for i, id := range []string{p.card, put, last} {
+			for i, id := range []string{p.card, archived, last} {
 				if got := sent[len(sent)-3+i]; !strings.HasPrefix(got, `card.moved {"cardId":"`+id) ||
 					!strings.Contains(got, b.side) {
 					t.Errorf("board %s sends %s for card %s", b.id, got, id)

@@ -12,8 +12,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// BenchmarkNotifyingChanges measures the cost of finding whom a change concerns: for a change
-// that names nobody, and for one that somebody watches.
+// BenchmarkNotifyingChanges measures the cost of finding the people to notify of a change: for a
+// change that concerns nobody, and for one on a watched board.
 func BenchmarkNotifyingChanges(b *testing.B) {
 	s := apptest.New(b, filepath.Join(b.TempDir(), "cardwall.db"), apptest.Options{})
 	o := newNotificationWorld(s)

@@ -10,8 +10,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// Thousands of notifications are marked as read, and deleted with their account, in
-// transactions of at most 2,000.
+// Thousands of notifications are marked as read in transactions of at most 2,000. They are deleted
+// with their account in the same way.
 func TestManyNotifications(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -34,17 +34,17 @@ func TestManyNotifications(t *testing.T) {
 			t.Errorf("%d notifications are unread, want 100", got)
 		}
 		if got := count("read_at IS NULL", ada.ID); got != many {
-			t.Errorf("%d notifications of another person are unread", got)
+			t.Errorf("%d notifications of another person are unread, want %d", got, many)
 		}
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { return tx.DeleteUser(ctx, bob.ID) })
 		if got := count("1 = 1", bob.ID); got != many-2000 {
-			t.Errorf("%d notifications are left after the account, want %d", got, many-2000)
+			t.Errorf("after the account was deleted, %d notifications are left, want %d", got, many-2000)
 		}
 		if _, err := app.Housekeep(t.Context(), s.DB, "one"); err != nil {
 			t.Error(err)
 		}
 		if bobs, adas := count("1 = 1", bob.ID), count("1 = 1", ada.ID); bobs != 0 || adas != many {
-			t.Errorf("after housekeeping %d and %d notifications are left", bobs, adas)
+			t.Errorf("after housekeeping %d and %d notifications are left, want 0 and %d", bobs, adas, many)
 		}
 	})
 }

@@ -55,7 +55,7 @@ func same(t *testing.T, what string, got []string, want ...string) {
 	}
 }
 
-// Every kind of event notifies the people it concerns, once, and never its actor.
+// An event notifies each person it concerns once, and never its actor.
 func TestNotificationsOfEachKind(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -68,22 +68,22 @@ func TestNotificationsOfEachKind(t *testing.T) {
 		unread := func(p *apptest.Person) []string {
 			n := len(p.All("list_notifications", "id", fields{"unread": true}))
 			if count := p.Must("get_notification_count", nil).Get("unread"); count != float64(n) {
-				t.Errorf("%s has %v unread, the list shows %d, want %v", p.Name, count, n, float64(n))
+				t.Errorf("the unread count of %s is %v, want %d as in the list", p.Name, count, n)
 			}
 			return notificationsOf(p)[:n]
 		}
 
 		card := o.card(ada, fields{"title": "Press release", "assignees": []string{bob.ID, ada.ID},
 			"description": "@Bob knows, @Ada too"})
-		same(t, "a card made for Bob that mentions him", unread(bob), "mention card.created Ada")
-		same(t, "its maker", unread(ada))
+		same(t, "assigned to a new card that also mentions Bob", unread(bob), "mention card.created Ada")
+		same(t, "the creator of the card", unread(ada))
 		clear()
 		ada.Must("set_card_assignees", fields{"cardId": card, "remove": []string{bob.ID}})
-		same(t, "taken off", unread(bob))
+		same(t, "unassigned", unread(bob))
 		ada.Must("set_card_assignees", fields{"cardId": card, "add": []string{bob.ID}})
 		same(t, "assigned", unread(bob), "assignment card.assignees_changed Ada")
 		bob.Must("set_card_assignees", fields{"cardId": o.card(bob, fields{"title": "Own"}), "add": []string{bob.ID}})
-		same(t, "by oneself", unread(bob), "assignment card.assignees_changed Ada")
+		same(t, "assigned by Bob himself", unread(bob), "assignment card.assignees_changed Ada")
 		clear()
 
 		ada.Must("add_comment", fields{"cardId": card, "text": "Soon"})
@@ -92,21 +92,21 @@ func TestNotificationsOfEachKind(t *testing.T) {
 		same(t, "a mention by first name", unread(ada), "mention comment.added Bob")
 		clear()
 		comment := ada.Must("add_comment", fields{"cardId": o.card(ada, fields{"title": "Nobody's"}), "text": "Hm"}).ID()
-		same(t, "a comment on a card that is not his", unread(bob))
+		same(t, "a comment on a card of somebody else", unread(bob))
 		ada.Must("edit_comment", fields{"commentId": comment, "text": "Hm, @Bob?"})
-		same(t, "an edit that mentions", unread(bob), "mention comment.edited Ada")
+		same(t, "an edited comment that now mentions Bob", unread(bob), "mention comment.edited Ada")
 		ada.Must("edit_comment", fields{"commentId": comment, "text": "Hm! @Bob?"})
-		same(t, "an edit that mentions whom it did", unread(bob), "mention comment.edited Ada")
+		same(t, "an edited comment that already mentioned Bob", unread(bob), "mention comment.edited Ada")
 		ada.Must("delete_comment", fields{"commentId": comment})
-		same(t, "a comment that is gone", unread(bob))
+		same(t, "a deleted comment", unread(bob))
 		ada.Must("update_card", fields{"cardId": card, "description": "@Bob knows. So does `@Ada`, x@Bob.com"})
-		same(t, "a description that mentioned him before", unread(bob))
+		same(t, "an edited description that already mentioned Bob", unread(bob))
 		clear()
 
 		private := ada.Must("create_board",
 			fields{"workspaceId": o.workspace, "name": "Secret", "visibility": "private"}).ID()
 		ada.Must("share_board", fields{"boardId": private, "userId": bob.ID, "role": "viewer"})
-		same(t, "a board shared", unread(bob), "invitation board_member.added Ada")
+		same(t, "a shared board", unread(bob), "invitation board_member.added Ada")
 		clear()
 
 		if w := bob.Must("get_card_watch", fields{"cardId": card}); w.Get("watching") != true || w.Get("asked") != false {
@@ -118,20 +118,20 @@ func TestNotificationsOfEachKind(t *testing.T) {
 			t.Errorf("Bob unwatched the card, and get_card_watch returns %s", w.Raw)
 		}
 		ada.Must("add_comment", fields{"cardId": card, "text": "Anyone?"})
-		same(t, "muted", unread(bob))
+		same(t, "a comment on an unwatched card", unread(bob))
 		ada.Must("add_comment", fields{"cardId": card, "text": "@Bob!"})
-		same(t, "muted but mentioned", unread(bob), "mention comment.added Ada")
+		same(t, "a mention on an unwatched card", unread(bob), "mention comment.added Ada")
 		clear()
 		bob.Must("watch_card", fields{"cardId": card})
 		ada.Must("update_card", fields{"cardId": card, "done": true})
 		ada.Must("update_card", fields{"cardId": card, "title": "Two"})
-		same(t, "a card watched", unread(bob), "watched card.completed Ada")
+		same(t, "a watched card", unread(bob), "watched card.completed Ada")
 		clear()
 		ada.Must("watch_board", fields{"boardId": o.board})
 		other := o.card(bob, fields{"title": "Watched"})
 		bob.Must("add_comment", fields{"cardId": other, "text": "So"})
 		bob.Must("archive_card", fields{"cardId": other})
-		same(t, "a board watched", unread(ada), "watched card.archived Bob", "comment comment.added Bob",
+		same(t, "a watched board", unread(ada), "watched card.archived Bob", "comment comment.added Bob",
 			"watched card.created Bob")
 		ada.Must("unwatch_board", fields{"boardId": o.board})
 		o.card(bob, fields{"title": "Unwatched"})
@@ -142,7 +142,7 @@ func TestNotificationsOfEachKind(t *testing.T) {
 
 		ada.Must("copy_board", fields{"boardId": o.board, "name": "Again", "includeCards": true})
 		ada.Must("copy_card", fields{"cardId": card, "title": "Again", "includeAssignees": false})
-		same(t, "a copy mentions nobody again", unread(bob))
+		same(t, "copies of a card that mentions Bob", unread(bob))
 	})
 }
 
@@ -155,13 +155,13 @@ func TestMarkingNotifications(t *testing.T) {
 		}
 		ids := o.bob.All("list_notifications", "id", fields{"limit": 1})
 		if len(ids) != 3 {
-			t.Fatalf("paged: %v", ids)
+			t.Fatalf("the notifications in pages of one are %v, want 3", ids)
 		}
 		if a := o.bob.Must("mark_notification", fields{"notificationId": ids[2], "read": true}); a.Get("readAt") == nil {
-			t.Errorf("marked: %s", a.Raw)
+			t.Errorf("marked as read: %s", a.Raw)
 		}
 		if a := o.bob.Must("get_session", nil); a.Get("unread") != float64(2) {
-			t.Errorf("the session says %v are unread, want %v", a.Get("unread"), float64(2))
+			t.Errorf("the session has %v unread notifications, want 2", a.Get("unread"))
 		}
 		if a := o.bob.Must("mark_notification", fields{"notificationId": ids[2], "read": false}); a.Get("readAt") != nil {
 			t.Errorf("marked as unread: %s", a.Raw)
@@ -170,7 +170,7 @@ func TestMarkingNotifications(t *testing.T) {
 		if a := o.bob.Must("mark_all_notifications", fields{"upTo": ids[1]}); a.Get("unread") != float64(1) {
 			t.Errorf("marked as read up to the second: %s", a.Raw)
 		}
-		same(t, "left", o.bob.All("list_notifications", "id", fields{"unread": true}), ids[0])
+		same(t, "still unread", o.bob.All("list_notifications", "id", fields{"unread": true}), ids[0])
 		const kept = 90 * 24 * time.Hour
 		s.Clock.Advance(kept + time.Minute)
 		keep := app.Retention{Notifications: board.Age(kept)}
@@ -180,15 +180,15 @@ func TestMarkingNotifications(t *testing.T) {
 	})
 }
 
-// Notifications that are switched off in the settings are not written. Invalid settings are
-// rejected with a message.
+// Notifications that are switched off in the settings are not stored. Invalid settings are
+// rejected.
 func TestNotificationSettings(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		o := newNotificationWorld(s)
 		if a := o.bob.Must("get_notification_settings", nil); a.Text("ways.mention") != "mail" ||
 			a.Get("digestHour") != float64(8) || a.Get("quietFrom") != nil {
-			t.Errorf("the defaults: %s", a.Raw)
+			t.Errorf("the default settings are %s", a.Raw)
 		}
 		o.bob.Must("set_notification_settings", notificationSettings(fields{"assignment": "off"}))
 		o.card(o.ada, fields{"title": "Yours", "assignees": []string{o.bob.ID}})
@@ -201,12 +201,12 @@ func TestNotificationSettings(t *testing.T) {
 		}
 		if a := o.bob.Must("get_notification_settings", nil); a.Text("quietFrom") != "22:00" ||
 			a.Get("remindHour") != float64(6) || a.Text("reminders.0") != "hour" {
-			t.Errorf("the settings: %s", a.Raw)
+			t.Errorf("the settings are %s", a.Raw)
 		}
 	})
 }
 
-// A person who loses the right to see something immediately loses the notifications about it.
+// A person who can no longer see something can no longer see the notifications about it.
 func TestNotificationsEndWithAccess(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -214,29 +214,29 @@ func TestNotificationsEndWithAccess(t *testing.T) {
 		card := o.card(o.ada, fields{"title": "Yours", "assignees": []string{o.bob.ID}})
 		id := o.bob.All("list_notifications", "id", nil)[0]
 		o.ada.Must("update_board", fields{"boardId": o.board, "visibility": "private"})
-		same(t, "a board that is private now", notificationsOf(o.bob))
+		same(t, "a board that became private", notificationsOf(o.bob))
 		o.bob.Refused(board.CodeNotFound, "mark_notification", fields{"notificationId": id, "read": true})
 		if a := o.bob.Must("get_notification_count", nil); a.Get("unread") != float64(0) {
 			t.Errorf("the unread count is %v, want %v", a.Get("unread"), float64(0))
 		}
 		o.ada.Must("add_comment", fields{"cardId": card, "text": "@Bob"})
-		same(t, "a mention of who does not see it", notificationsOf(o.bob))
+		same(t, "a mention of a person who cannot see the board", notificationsOf(o.bob))
 		o.ada.Must("update_board", fields{"boardId": o.board, "visibility": "workspace"})
-		same(t, "seen again", notificationsOf(o.bob), "assignment card.created Ada")
+		same(t, "a board that became visible again", notificationsOf(o.bob), "assignment card.created Ada")
 		o.ada.Must("trash_board", fields{"boardId": o.board})
-		same(t, "in the trash", notificationsOf(o.bob))
+		same(t, "a board in the trash", notificationsOf(o.bob))
 	})
 }
 
-// An email is sent when it is due. It contains what is unread and visible at that time, and
-// contains nothing twice.
+// An email is sent when it is due. It contains the notifications that are unread and visible at
+// that time. No two emails contain the same notification.
 func TestNotificationEmails(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		o := newNotificationWorld(s)
 		s.Clock.Stop()
 		s.Clock.Advance(time.Until(nextMidnight()) + 36*time.Hour) // noon of a day
-		post := func() (out []string) {
+		sendEmails := func() (out []string) {
 			s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 				_, err := tx.QueueNotificationEmails(ctx, 10)
 				return err
@@ -250,42 +250,42 @@ func TestNotificationEmails(t *testing.T) {
 			return out
 		}
 		card := o.card(o.ada, fields{"title": "Yours", "assignees": []string{o.bob.ID}})
-		same(t, "at once", post())
+		same(t, "emails at once", sendEmails())
 		o.card(o.ada, fields{"title": "Yours too", "assignees": []string{o.bob.ID}})
 		s.Clock.Advance(board.EmailDelay)
-		same(t, "after a pause", post(), "bob@example.com notify 2")
-		same(t, "again", post())
+		same(t, "emails after the delay", sendEmails(), "bob@example.com notify 2")
+		same(t, "emails after that", sendEmails())
 		o.ada.Must("add_comment", fields{"cardId": card, "text": "Soon"}) // for the digest
 		o.card(o.ada, fields{"title": "Read", "assignees": []string{o.bob.ID}})
 		o.bob.Must("mark_notification", fields{"notificationId": o.bob.All("list_notifications", "id", nil)[0], "read": true})
 		s.Clock.Advance(time.Hour)
-		same(t, "what was read", post())
+		same(t, "emails about a notification that was read", sendEmails())
 		s.Clock.Advance(20 * time.Hour) // past eight o'clock
-		same(t, "the digest", post(), "bob@example.com digest 1")
-		same(t, "the digest again", post())
+		same(t, "emails at the hour of the digest", sendEmails(), "bob@example.com digest 1")
+		same(t, "emails after the digest", sendEmails())
 		s.Clock.Advance(24 * time.Hour)
-		same(t, "a day of nothing", post())
+		same(t, "emails after a day without changes", sendEmails())
 
 		// Quiet hours delay immediate emails.
 		o.bob.Must("set_notification_settings",
 			notificationSettings(fields{"assignment": "mail", "quietFrom": "08:00", "quietUntil": "20:00"}))
 		o.card(o.ada, fields{"title": "Quiet", "assignees": []string{o.bob.ID}})
 		s.Clock.Advance(time.Hour)
-		same(t, "in quiet hours", post())
+		same(t, "emails in quiet hours", sendEmails())
 		s.Clock.Advance(12 * time.Hour)
-		same(t, "after them", post(), "bob@example.com notify 1")
+		same(t, "emails after quiet hours", sendEmails(), "bob@example.com notify 1")
 
 		// If access is lost between the event and the email, the email leaves the event out.
 		s.Clock.Advance(10 * time.Hour)
 		o.card(o.ada, fields{"title": "Lost", "assignees": []string{o.bob.ID}})
 		o.ada.Must("update_board", fields{"boardId": o.board, "visibility": "private"})
 		s.Clock.Advance(24 * time.Hour)
-		same(t, "visibility lost", post())
+		same(t, "emails after Bob lost access", sendEmails())
 		o.ada.Must("update_board", fields{"boardId": o.board, "visibility": "workspace"})
 		s.Clock.Advance(24 * time.Hour)
-		same(t, "and found again: its email has gone by", post())
+		same(t, "emails after Bob regained access", sendEmails())
 
-		// One click unsubscribes from one kind of email; the others continue.
+		// The link unsubscribes from emails. Notifications in the application continue.
 		var token string
 		s.Write(board.System(), func(_ context.Context, tx *store.Tx) error {
 			token = tx.UnsubscribeToken(o.bob.ID)
@@ -295,12 +295,12 @@ func TestNotificationEmails(t *testing.T) {
 		s.Browser().Must("unsubscribe", fields{"token": token})
 		s.Browser().Refused(board.CodeInvalidRequest, "unsubscribe", fields{"token": token[1:]})
 		s.Clock.Advance(48 * time.Hour)
-		same(t, "unsubscribed", post())
+		same(t, "emails after unsubscribing", sendEmails())
 		if a := o.bob.Must("get_notification_settings", nil); a.Get("mail") != false || a.Text("ways.assignment") != "mail" {
-			t.Errorf("the settings after unsubscribing: %s", a.Raw)
+			t.Errorf("after unsubscribing, the settings are %s", a.Raw)
 		}
 		if got := notificationsOf(o.bob); len(got) == 0 || got[0] != "assignment card.created Ada" {
-			t.Errorf("the notifications in the application: %q", got)
+			t.Errorf("after unsubscribing, the notifications in the application are %q", got)
 		}
 	})
 }
@@ -332,8 +332,8 @@ func TestRetriedNotificationEmailIsComplete(t *testing.T) {
 	})
 }
 
-// Whatever people do, nobody has a notification about something that they cannot see, or about
-// an action of their own.
+// After any sequence of actions, nobody has a notification about something that they cannot see,
+// or about an action of their own.
 func TestNotificationsNeverRevealHiddenBoards(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -378,17 +378,17 @@ func TestNotificationsNeverRevealHiddenBoards(t *testing.T) {
 				sees := p.All("list_boards", "id", fields{"includeArchived": true})
 				for i := range a.Each("id") {
 					if on := a.Text(fmt.Sprint(i, ".board.id")); !slices.Contains(sees, on) {
-						r.Fatalf("%s has a notification of a board that the person cannot see: %s", p.Name, a.Raw)
+						r.Fatalf("%s has a notification about a board that the person cannot see: %s", p.Name, a.Raw)
 					}
 					if a.Get(fmt.Sprint(i, ".actor.id")) == p.ID {
-						r.Fatalf("%s has a notification of the person's own action: %s", p.Name, a.Raw)
+						r.Fatalf("%s has a notification about the person's own action: %s", p.Name, a.Raw)
 					}
 				}
 			}
-			// Notifications are written only for people who saw the board at the time, and never for the
-			// actor.
+			// Notifications are stored only for people who could see the board at the time, and never for
+			// the actor.
 			if own := s.Column("SELECT n.id FROM notifications n WHERE n.actor_id = n.user_id"); len(own) > 0 {
-				r.Fatalf("notifications of own actions: %v", own)
+				r.Fatalf("the stored notifications %v are about the person's own actions", own)
 			}
 			if got := s.Column("SELECT n.id FROM notifications n WHERE n.user_id = '" + people[4].ID + "'"); len(got) > 0 {
 				r.Fatalf("a stranger has the notifications %v", got)

@@ -7,7 +7,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// mentioned returns a notification that somebody else caused for the owner.
+// mentioned returns a new notification of the owner: another person has mentioned the owner.
 func (w *world) mentioned() string {
 	w.T.Helper()
 	before := w.owner.All("list_notifications", "id", nil)
@@ -16,20 +16,20 @@ func (w *world) mentioned() string {
 	w.other.Must("add_comment", fields{"cardId": card, "text": "@Ada, look."})
 	after := w.owner.All("list_notifications", "id", nil)
 	if len(after) != len(before)+1 {
-		w.T.Fatalf("a mention made %d notifications", len(after)-len(before))
+		w.T.Fatalf("a mention created %d notifications, want 1", len(after)-len(before))
 	}
 	return after[0]
 }
 
 // notificationSettings returns settings with one field changed.
 func notificationSettings(change fields) fields {
-	ways := fields{"mention": "mail", "assignment": "digest", "invitation": "mail", "due": "mail",
+	channels := fields{"mention": "mail", "assignment": "digest", "invitation": "mail", "due": "mail",
 		"comment": "application", "watched": "off"}
-	in := fields{"ways": ways, "mail": true, "quietFrom": "22:00", "quietUntil": "07:00", "digestHour": 7,
+	in := fields{"ways": channels, "mail": true, "quietFrom": "22:00", "quietUntil": "07:00", "digestHour": 7,
 		"reminders": []string{"hour"}, "remindHour": 6}
 	for k, v := range change {
-		if _, ok := ways[k]; ok {
-			ways[k] = v
+		if _, ok := channels[k]; ok {
+			channels[k] = v
 		} else if v == nil {
 			delete(in, k)
 		} else {
@@ -39,7 +39,7 @@ func notificationSettings(change fields) fields {
 	return in
 }
 
-// unsubscribeToken returns the token of the unsubscribe links in a person's emails.
+// unsubscribeToken returns the token of the unsubscribe links in the emails to another person.
 func (w *world) unsubscribeToken() (token string) {
 	w.Write(board.System(), func(_ context.Context, tx *store.Tx) error {
 		token = tx.UnsubscribeToken(w.other.ID)

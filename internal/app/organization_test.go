@@ -63,7 +63,7 @@ func TestOrganizationShowsPlanAndUsage(t *testing.T) {
 		}
 		w.owner.Must("delete_workspace", fields{"workspaceId": second})
 		if a := w.owner.Must("get_organization", in); a.Get("workspaces.1") != nil {
-			t.Errorf("with one in the trash: %s", a.Raw)
+			t.Errorf("with one workspace in the trash, the owner sees %s", a.Raw)
 		}
 	})
 }
@@ -92,7 +92,7 @@ func TestOrganizationMembersOverAllWorkspaces(t *testing.T) {
 		}
 		if a := eve.Must("list_organization_members", in); a.Text("3.email") != "carol@example.com" ||
 			a.Text("0.email") != "ada@example.com" {
-			t.Errorf("Eve manages both, and sees %s", a.Raw)
+			t.Errorf("Eve, who manages both workspaces, sees %s", a.Raw)
 		}
 		w.other.Refused(board.CodeForbidden, "list_organization_members", in)
 	})
@@ -110,17 +110,16 @@ func TestOnlyOperatorsSeeOrganizations(t *testing.T) {
 				}
 			}
 		}
-		// An object that does not exist is not found, even if the sign-in is too old for the
-		// operation.
+		// Other callers get not_found, even if their sign-in is too old for the operation.
 		later := s.Browser()
 		later.Must("sign_in", fields{"email": w.withPassword(), "password": password})
 		s.Clock.Advance(board.RecentFor)
 		later.Refused(board.CodeNotFound, "update_organization", in)
 		if a := later.Must("get_session", nil); a.Get("user.operator") != false {
-			t.Errorf("the owner is %s", a.Raw)
+			t.Errorf("the owner's session is %s", a.Raw)
 		}
 		if a := root.Must("get_session", nil); a.Get("user.operator") != true {
-			t.Errorf("the operator is %s", a.Raw)
+			t.Errorf("the operator's session is %s", a.Raw)
 		}
 		if a := root.Must("list_organizations", nil); len(a.Each("id")) != 2 {
 			t.Errorf("the operator sees %s", a.Raw)
@@ -166,12 +165,12 @@ func TestOperatorFindsOrganizations(t *testing.T) {
 		}
 		org := grace.Must("get_workspace", fields{"workspaceId": second}).Text("organizationId")
 		if got := names(fields{"q": org}); !slices.Equal(got, []string{"Compilers"}) {
-			t.Errorf("its id finds %v, want %v", got, []string{"Compilers"})
+			t.Errorf("the id of the organization finds %v, want %v", got, []string{"Compilers"})
 		}
 	})
 }
 
-func TestOperatorChangesPlanAndWriting(t *testing.T) {
+func TestOperatorChangesPlanAndReadOnly(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, grace := s.Person("Ada"), s.Person("Grace")
@@ -196,13 +195,13 @@ func TestOperatorChangesPlanAndWriting(t *testing.T) {
 		ada.Refused(board.CodeInvalidRequest, "update_organization", fields{"organizationId": org, "plan": "gold"})
 		ada.Refused(board.CodeNotFound, "update_organization", fields{"organizationId": store.NewID("org_"), "plan": "free"})
 
-		// The audit of each workspace shows the change and who made it.
+		// The audit log of each workspace has the change and its actor.
 		for _, id := range []string{workspace, second} {
 			log := grace.Must("list_audit_entries", fields{"workspaceId": id, "operation": "update_organization"})
 			if len(log.Each("id")) != 2 || log.Text("1.actorName") != "Ada" || log.Text("1.subject") != org ||
 				log.Text("1.changes.plan.from") != "free" || log.Text("1.changes.plan.to") != "business" ||
 				log.Get("1.changes.readOnly.to") != true || log.Get("0.changes.plan") != nil {
-				t.Errorf("the audit of %s has %s", id, log.Raw)
+				t.Errorf("the audit log of %s has %s", id, log.Raw)
 			}
 		}
 	})

@@ -23,7 +23,7 @@ func titlesOf(a apptest.Response, group string) string {
 func TestOverview(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		// A Wednesday, 10:30 UTC: Kiritimati has the 14th already, Pago Pago still the 12th.
+		// A Wednesday, 10:30 UTC. In Kiritimati it is already the 14th, in Pago Pago still the 12th.
 		s.Clock.Advance(time.Until(time.Date(2027, 1, 13, 10, 30, 0, 0, time.UTC)))
 		ada, bob := s.Person("Ada"), s.Person("Bob")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
@@ -74,8 +74,8 @@ func TestOverview(t *testing.T) {
 		check("Pacific/Pago_Pago", "overdue", "monday, this morning", 2)
 		check("Pacific/Pago_Pago", "dueToday", "this morning", 1)
 
-		// Of six boards, the five changed last are shown, newest first. People who cannot see them
-		// are shown none.
+		// The overview lists the last five changed of six boards, newest first. It lists none of
+		// them to people who cannot see them.
 		for i := range 5 {
 			s.Clock.Advance(time.Second) // each change at a different time
 			ada.Must("create_board", fields{"workspaceId": workspace, "name": fmt.Sprint("Board ", i), "visibility": "private"})
@@ -97,7 +97,7 @@ func TestOverview(t *testing.T) {
 		elsewhere := ada.Within(ada.Workspace("Elsewhere", board.PlanTeam))
 		if a := elsewhere.Must("get_my_overview", nil); a.Get("boards.count") != 0.0 ||
 			a.Get("recentlyAssigned.count") != 0.0 || a.Get("overdue.count") != 0.0 {
-			t.Errorf("a token of another workspace sees %s", a.Raw)
+			t.Errorf("with a token limited to another workspace the overview is %s", a.Raw)
 		}
 		s.Clock.Advance(8 * 24 * time.Hour)
 		check("", "recentlyAssigned", "", 0)
@@ -108,7 +108,7 @@ func TestOverview(t *testing.T) {
 func TestOverviewCountsWhatTheFiltersFind(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		s.Clock.Stop() // both use the same time
+		s.Clock.Stop() // the overview and the list use the same time
 		ada := s.Person("Ada")
 		_, lists, _ := newBoardWithCards(ada, ada.Workspace("Engines", board.PlanTeam), 1, 0)
 		for i := range 40 {

@@ -14,20 +14,20 @@ import (
 	"cardwall/internal/store"
 )
 
-// crowd is eight writers who keep changing cards other than those that the walk looks for.
-type crowd struct {
-	stop chan struct{}
+// writers is eight goroutines that keep calling a function until they are stopped.
+type writers struct {
+	done chan struct{}
 	wg   sync.WaitGroup
 }
 
-func crowdOf(write func(random *rand.Rand)) *crowd {
-	c := &crowd{stop: make(chan struct{})}
+func startWriters(write func(random *rand.Rand)) *writers {
+	c := &writers{done: make(chan struct{})}
 	for i := range 8 {
 		random := rand.New(rand.NewPCG(11, uint64(i)))
 		c.wg.Go(func() {
 			for {
 				select {
-				case <-c.stop:
+				case <-c.done:
 					return
 				default:
 					write(random)
@@ -38,10 +38,10 @@ func crowdOf(write func(random *rand.Rand)) *crowd {
 	return c
 }
 
-func (c *crowd) leave() { close(c.stop); c.wg.Wait() }
+func (c *writers) stop() { close(c.done); c.wg.Wait() }
 
-// walk reads a list page by page, calls between after each page, and returns the wanted records
-// in the order in which they came.
+// walk reads a list page by page, calls between after each page, and returns the ids among wanted
+// in the order of the pages.
 func walk(p *apptest.Person, name string, in fields, wanted []string, between func(page int)) (seen []string) {
 	p.T.Helper()
 	all := map[string]bool{}
@@ -99,12 +99,12 @@ func forceRerank(p *apptest.Person, listID string) {
 	})
 	p.Must("create_card", fields{"listId": listID, "title": "noise", "position": fields{"after": made[0]}})
 	if epoch(p.Service, listID) == before {
-		p.T.Error("the list was not re-ranked, so this test proves nothing")
+		p.T.Error("the list was not re-ranked, so this test shows nothing")
 	}
 }
 
-// Each card that nobody changes appears once, in order, whatever the page size and whatever is
-// created, moved, archived and re-ranked meanwhile.
+// Each card that nobody changes appears once and in order, with any page size, while other cards
+// are created, moved and archived and lists are re-ranked.
 func TestWalkingCardsWhileOthersWrite(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -114,7 +114,7 @@ func TestWalkingCardsWhileOthersWrite(t *testing.T) {
 		for _, l := range lists {
 			stable = append(stable, m[l]...)
 		}
-		byTitle := slices.Clone(stable) // newBoardWithCards's titles ascend with the ids
+		byTitle := slices.Clone(stable) // the titles ascend with the ids
 		for limit := 1; limit <= 7; limit++ {
 			for _, sort := range []string{"position", "title", "-created"} {
 				noise := newNoise(ada, boardID, lists, stable)
@@ -126,17 +126,17 @@ func TestWalkingCardsWhileOthersWrite(t *testing.T) {
 					want = slices.Clone(stable)
 					slices.Reverse(want)
 				}
-				writers := crowdOf(noise.write)
+				writers := startWriters(noise.write)
 				seen := walk(ada, "list_cards", fields{"boardId": boardID, "limit": limit, "sort": sort, "view": "compact"}, stable,
 					func(page int) {
 						if sort == "position" && page%5 == 1 && page < 30 {
 							forceRerank(ada, lists[page%3])
 						}
 						if page > 40 { // the walk must end
-							noise.rest()
+							noise.stopCreating()
 						}
 					})
-				writers.leave()
+				writers.stop()
 				noise.clear()
 				if !slices.Equal(seen, want) {
 					t.Errorf("limit %d by %s: the walk returned\n%v, want\n%v", limit, sort, seen, want)
@@ -144,12 +144,12 @@ func TestWalkingCardsWhileOthersWrite(t *testing.T) {
 			}
 		}
 		if again := replayed(t, ada, boardID, lists); again.String() != orderOf(ada, boardID, lists).String() {
-			t.Error("the replayed changes give another order than the board has")
+			t.Errorf("the replayed changes give\n%swhich is not the order of the board", again)
 		}
 	})
 }
 
-// noise is the cards that the writers create, move and archive.
+// noise holds the cards that the writers create, move and archive.
 type noise struct {
 	p      *apptest.Person
 	board  string
@@ -164,7 +164,7 @@ func newNoise(p *apptest.Person, boardID string, lists, stable []string) *noise 
 	return &noise{p: p, board: boardID, lists: lists, stable: stable}
 }
 
-func (n *noise) rest() { n.mu.Lock(); n.quiet = true; n.mu.Unlock() }
+func (n *noise) stopCreating() { n.mu.Lock(); n.quiet = true; n.mu.Unlock() }
 
 func (n *noise) some(random *rand.Rand) (id string, open int, quiet bool) {
 	n.mu.Lock()
@@ -246,7 +246,7 @@ func TestWalkingOtherListsWhileOthersWrite(t *testing.T) {
 		for limit := 1; limit <= 7; limit++ {
 			for name, want := range stable {
 				left := 60 // writes during one walk, so that the walk ends
-				writers := crowdOf(func(random *rand.Rand) {
+				writers := startWriters(func(random *rand.Rand) {
 					budget.Lock()
 					left--
 					more := left >= 0
@@ -276,7 +276,7 @@ func TestWalkingOtherListsWhileOthersWrite(t *testing.T) {
 					}
 				})
 				seen := walk(ada, name, with(in[name], "limit", limit), want, func(int) {})
-				writers.leave()
+				writers.stop()
 				if !slices.Equal(seen, want) {
 					t.Errorf("%s with limit %d returned\n%v, want\n%v", name, limit, seen, want)
 				}
@@ -285,8 +285,8 @@ func TestWalkingOtherListsWhileOthersWrite(t *testing.T) {
 	})
 }
 
-// Every sort order, walked with any page size, equals the order of one large page and the order
-// of the sort values.
+// In every sort order, pages of any size give the same order as one large page. That order is
+// also the order of the sort values.
 func TestWalkingEveryOrder(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {

@@ -9,8 +9,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// A filter without a value is rejected, and the message lists the allowed values. It does not
-// return every card.
+// A filter without a value is rejected with a message that lists the allowed values, instead of
+// returning every card.
 func TestEmptyFilterIsRefused(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -25,7 +25,7 @@ func TestEmptyFilterIsRefused(t *testing.T) {
 			for _, value := range []string{"", " "} {
 				a := ada.Refused(board.CodeInvalidRequest, "list_cards", fields{"boardId": b, name: value})
 				if !strings.HasPrefix(a.Message, name) || !strings.Contains(a.Message, allowed) {
-					t.Errorf("%s=%q: %q does not say %q", name, value, a.Message, allowed)
+					t.Errorf("%s=%q: the message is %q; want the prefix %q, and %q", name, value, a.Message, name, allowed)
 				}
 			}
 		}

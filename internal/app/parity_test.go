@@ -18,9 +18,9 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// REST and MCP do the same. Two identical worlds go through every operation, one over REST and
-// the other through tools. Every record, event, delivery and audit entry is equal except for
-// ids and times.
+// REST and MCP have the same effects. The test calls every operation over REST in one world, and
+// as a tool in another, identical one. Every record, event, delivery and audit entry must be
+// equal except for ids and times.
 func TestToolsMatchREST(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
@@ -59,22 +59,22 @@ func TestToolsMatchREST(t *testing.T) {
 					t.Errorf("%s: the link is %v, want %s", o.Name, tool.Get("link"), want)
 				}
 			}
-			if x, y := a.answer(restBody), b.answer(toolBody); x != y {
+			if x, y := a.normalized(restBody), b.normalized(toolBody); x != y {
 				t.Errorf("%s returns\n%s\nover REST and\n%s\nas a tool", o.Name, x, y)
 			}
-			for i, x := range a.news() {
-				if y := b.news()[i]; !reflect.DeepEqual(x, y) {
+			for i, x := range a.newRows() {
+				if y := b.newRows()[i]; !reflect.DeepEqual(x, y) {
 					t.Errorf("%s writes %q over REST and %q as a tool", o.Name, x, y)
 				}
 			}
 		}
 		if seen < 60 {
-			t.Errorf("only %d tools were compared", seen)
+			t.Errorf("only %d tools were compared, want at least 60", seen)
 		}
 	})
 }
 
-// effectLog is a world with access to the events that its database recorded.
+// effectLog is a world that reads what operations have written to its database.
 type effectLog struct {
 	*world
 	names map[string]string // of ids
@@ -94,8 +94,8 @@ var (
 	}
 )
 
-// answer returns a JSON response with sorted fields and plain values.
-func (w *effectLog) answer(text string) string {
+// normalized returns a JSON response with sorted fields and comparable ids and times; see plain.
+func (w *effectLog) normalized(text string) string {
 	w.T.Helper()
 	var v any
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
@@ -104,7 +104,7 @@ func (w *effectLog) answer(text string) string {
 	return w.plain(v)
 }
 
-// plain returns a text with ids numbered in order of appearance and without times.
+// plain returns a value as text, with ids numbered in order of appearance and without times.
 func (w *effectLog) plain(v any) string {
 	text, ok := v.(string)
 	if !ok {
@@ -126,7 +126,7 @@ func (w *effectLog) plain(v any) string {
 	})
 }
 
-// rows returns the audit, the activity and the outbox.
+// rows returns the rows of the audit log, the activity and the outbox.
 func (w *effectLog) rows() [3][]string {
 	return [3][]string{
 		w.Column(`SELECT operation || ' ' || actor_type || ' ' || COALESCE(actor_id, '') || ' ' || COALESCE(subject,
@@ -145,8 +145,8 @@ func (w *effectLog) skip() {
 	}
 }
 
-// news returns the rows since the last skip, and all rows of the outbox.
-func (w *effectLog) news() [3][]string {
+// newRows returns the rows since the last skip, and all rows of the outbox.
+func (w *effectLog) newRows() [3][]string {
 	var out [3][]string
 	for i, all := range w.rows() {
 		if i < 2 {
@@ -192,8 +192,8 @@ func countsOf(t *testing.T, a apptest.Response) string {
 	return string(text)
 }
 
-// A tool call fails with the same code and message as over REST, and the tool adds what to do
-// next.
+// A tool call fails with the same code and message as a REST call. The tool adds what the caller
+// can do next.
 func TestToolErrorsMatchREST(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -206,7 +206,7 @@ func TestToolErrorsMatchREST(t *testing.T) {
 				continue
 			}
 			in := w.sample(t, o)
-			same := func(what string, p *apptest.Person, in fields, words bool) {
+			compare := func(what string, p *apptest.Person, in fields, words bool) {
 				t.Helper()
 				rest, tool := p.Call(o.Name, in), p.Tool(o.Name, in)
 				if rest.Code == "" {
@@ -219,28 +219,28 @@ func TestToolErrorsMatchREST(t *testing.T) {
 						rest.Raw, tool.Text)
 				}
 			}
-			same("a stranger", eve, in, true)
+			compare("a stranger", eve, in, true)
 			if o.Scope != board.ScopeRead {
 				p := readOnly
 				if o.Scope == board.ScopeAdmin {
 					p = noAdmin
 				}
-				same("who lacks the scope", p, in, true)
+				compare("a token without the scope", p, in, true)
 			}
-			same("an unknown field", w.owner, with(in, "unknown", "x"), false)
+			compare("an unknown field", w.owner, with(in, "unknown", "x"), false)
 			for _, f := range o.Input.Fields {
 				switch {
 				case f.In == op.InPath:
-					same("no such "+f.Name, w.owner, with(in, f.Name, "crd_00000000000000000000000000"), true)
+					compare("an unknown "+f.Name, w.owner, with(in, f.Name, "crd_00000000000000000000000000"), true)
 				case f.In == op.InBody && f.Schema.Type == "string":
-					same("a number as "+f.Name, w.owner, with(in, f.Name, 7), true)
-					same("null as "+f.Name, w.owner, with(in, f.Name, nil), true)
+					compare("a number as "+f.Name, w.owner, with(in, f.Name, 7), true)
+					compare("null as "+f.Name, w.owner, with(in, f.Name, nil), true)
 					if f.Schema.MaxLength != nil {
-						same("an endless "+f.Name, w.owner, with(in, f.Name, strings.Repeat("x", *f.Schema.MaxLength+1)), true)
+						compare("an over-long "+f.Name, w.owner, with(in, f.Name, strings.Repeat("x", *f.Schema.MaxLength+1)), true)
 					}
 				case f.In == op.InQuery && f.Schema.Type == "integer":
-					same("a word as "+f.Name, w.owner, with(in, f.Name, "x"), true)
-					same("too much as "+f.Name, w.owner, with(in, f.Name, 100_000), true)
+					compare("a word as "+f.Name, w.owner, with(in, f.Name, "x"), true)
+					compare("a number over the maximum as "+f.Name, w.owner, with(in, f.Name, 100_000), true)
 				}
 				if f.Required && f.In != op.InPath {
 					without := fields{}
@@ -249,18 +249,18 @@ func TestToolErrorsMatchREST(t *testing.T) {
 							without[name] = v
 						}
 					}
-					same("nothing as "+f.Name, w.owner, without, true)
+					compare("no "+f.Name, w.owner, without, true)
 				}
 			}
 		}
 		if cases < 300 {
-			t.Errorf("only %d errors were compared", cases)
+			t.Errorf("only %d errors were compared, want at least 300", cases)
 		}
 	})
 }
 
-// A change repeated with its key is made once, even if its fields are in another order. The
-// key belongs to the person and works over both REST and MCP.
+// A change that is repeated with its key has one effect. The key belongs to the person, so other
+// operations cannot use it.
 func TestToolsAreIdempotentWithKeys(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -276,10 +276,10 @@ func TestToolsAreIdempotentWithKeys(t *testing.T) {
 			}
 			effects := w.effects()
 			if again := w.owner.Tool(o.Name, in); again.Text != first.Text {
-				t.Errorf("%s again: %s, was %s", o.Name, again.Text, first.Text)
+				t.Errorf("the replay of %s is %s, want %s", o.Name, again.Text, first.Text)
 			}
 			if now := w.effects(); now != effects {
-				t.Errorf("%s had an effect again: %v, was %v", o.Name, now, effects)
+				t.Errorf("the replay of %s had an effect: the counts are %v, want %v", o.Name, now, effects)
 			}
 			refused := w.owner.Tool("create_label",
 				fields{"boardId": w.board, "name": "x", "color": "red", "idempotencyKey": "tool-" + o.Name})

@@ -17,10 +17,10 @@ import (
 	"cardwall/internal/store"
 )
 
-// cardOrder is a model of the open cards of a board: each list's cards in order.
+// cardOrder is a model of the open cards of a board: the ids of each list's cards in order.
 type cardOrder map[string][]string
 
-// put takes a card from where it is and puts it at a position of a list.
+// put moves a card to a position in a list, or adds it there.
 func (m cardOrder) put(t interface{ Fatalf(string, ...any) }, card, list string, position any) {
 	m.remove(card)
 	cards, at := m[list], len(m[list])
@@ -33,7 +33,7 @@ func (m cardOrder) put(t interface{ Fatalf(string, ...any) }, card, list string,
 		before, isBefore := p["before"].(string)
 		after, _ := p["after"].(string)
 		if at = slices.Index(cards, before+after); at < 0 {
-			t.Fatalf("%v names a card that is not in the list", p)
+			t.Fatalf("the position %v refers to a card that is not in the list", p)
 		}
 		if !isBefore {
 			at++
@@ -57,7 +57,7 @@ func (m cardOrder) listOf(card string) string {
 	return ""
 }
 
-// orderOf returns the order that list_cards reports, list by list.
+// orderOf returns the order of the cards in the response of list_cards.
 func orderOf(p *apptest.Person, boardID string, lists []string) cardOrder {
 	m := cardOrder{}
 	ids := p.All("list_cards", "id", fields{"boardId": boardID, "limit": 200})
@@ -120,11 +120,11 @@ func replayed(t *testing.T, p *apptest.Person, boardID string, lists []string) c
 		in = with(in, "cursor", a.Next)
 	}
 	if have := int64(p.Must("get_board", fields{"boardId": boardID}).Get("version").(float64)); have != version {
-		t.Errorf("the board has version %d and %d recorded changes", have, version)
+		t.Errorf("the board has version %d but %d recorded changes", have, version)
 	}
 	if activity := p.All("list_board_activity", "boardVersion",
 		fields{"boardId": boardID, "limit": 200}); len(activity) != int(version) {
-		t.Errorf("the activity has %d entries, the board has version %d", len(activity), version)
+		t.Errorf("the activity has %d entries, want %d, the version of the board", len(activity), version)
 	}
 	return m
 }
@@ -167,7 +167,7 @@ func ranks(s *apptest.Service, boardID, listID string) (out []string) {
 	return out
 }
 
-// epoch returns how often a list was re-ranked.
+// epoch returns how many times a list was re-ranked.
 func epoch(s *apptest.Service, parentID string) (n int64) {
 	ctx := context.Background()
 	if err := s.DB.Read(ctx, board.System(), func(v *store.View) error {
@@ -219,7 +219,7 @@ func TestPlacingEqualsTheModel(t *testing.T) {
 					// position.
 					m = replayed(t, ada, boardID, lists)
 					if m.listOf(a.ID()) != a.Text("listId") {
-						rt.Fatalf("the model has the restored card in %q, the response says %q", m.listOf(a.ID()), a.Text("listId"))
+						rt.Fatalf("the restored card is in list %q of the model, but in %q in the response", m.listOf(a.ID()), a.Text("listId"))
 					}
 				},
 				"": func(rt *rapid.T) {
@@ -247,7 +247,7 @@ func drawCard(rt *rapid.T, m cardOrder) string {
 	return rapid.SampledFrom(all).Draw(rt, "card")
 }
 
-// drawPosition draws a position among the cards of a list, except for one card.
+// drawPosition draws a position relative to the cards of a list, ignoring one card.
 func drawPosition(rt *rapid.T, cards []string, but string) any {
 	cards = slices.DeleteFunc(slices.Clone(cards), func(c string) bool { return c == but })
 	kinds := []string{"top", "bottom", "before", "after"}
@@ -261,7 +261,7 @@ func drawPosition(rt *rapid.T, cards []string, but string) any {
 	return map[string]any{kind: rapid.SampledFrom(cards).Draw(rt, "neighbour")}
 }
 
-func TestSixteenMoversKeepTheOrder(t *testing.T) {
+func TestConcurrentMovesKeepTheOrder(t *testing.T) {
 	t.Parallel()
 	const movers, moves = 16, 12
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -296,7 +296,7 @@ func TestSixteenMoversKeepTheOrder(t *testing.T) {
 			}
 		}
 		if again := replayed(t, ada, boardID, lists); again.String() != got.String() {
-			t.Errorf("the replayed changes give\n%sthe board has\n%s", again, got)
+			t.Errorf("the replayed changes give\n%swant\n%s", again, got)
 		}
 		for i, l := range ada.Must("get_board", fields{"boardId": boardID}).Data.(map[string]any)["lists"].([]any) {
 			if n := l.(map[string]any)["openCards"].(float64); int(n) != len(got[lists[i]]) {
@@ -306,9 +306,9 @@ func TestSixteenMoversKeepTheOrder(t *testing.T) {
 	})
 }
 
-// A thousand cards inserted into one gap exceed the maximum rank length: the list is re-ranked,
-// and nobody notices.
-func TestThousandCardsIntoOneGap(t *testing.T) {
+// The ranks of a thousand cards inserted into one gap would exceed the maximum length, so the
+// list is re-ranked. The order of the cards does not change.
+func TestManyCardsInsertedIntoOneGap(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -334,7 +334,7 @@ func TestThousandCardsIntoOneGap(t *testing.T) {
 			t.Errorf("the replayed changes give\n%swant\n%s", again, m)
 		}
 		if n := epoch(s, list); n == 0 {
-			t.Error("the list was never re-ranked, so this test proves nothing")
+			t.Error("the list was never re-ranked, so this test shows nothing")
 		}
 		for _, r := range ranks(s, boardID, list) {
 			if len(r) > board.RankLimit+1 {

@@ -12,12 +12,12 @@ import (
 	"cardwall/internal/store"
 )
 
-// With a pooler that gives each transaction another connection, everything works as without
-// one: the migrations, every operation, housekeeping, and more concurrent requests than the
-// pooler has connections.
+// Everything works behind a pooler that gives each transaction another connection: the
+// migrations, every operation, housekeeping, and more concurrent requests than the pooler has
+// connections.
 func TestEveryOperationWorksBehindPgbouncer(t *testing.T) {
 	t.Parallel()
-	// the pooler accepts no settings
+	// The pooler accepts no settings, so the lock timeout cannot be set in the URL.
 	s := apptest.New(t, apptest.PoolerURL(t, apptest.EmptyPostgresURL(t)), apptest.Options{ProgramLockTimeout: true})
 	everyOperationWorks(t, s)
 	if done, err := app.Housekeep(t.Context(), s.DB, "one"); err != nil || len(done.Parts.Made) == 0 {
@@ -53,23 +53,23 @@ func TestEveryOperationWorksBehindPgbouncer(t *testing.T) {
 	}
 }
 
-// A transaction through a pooler has its own settings and leaves none on the connection.
-// Waiting for a lock fails after two seconds.
-func TestLocksAreNotWaitedForBehindPgbouncer(t *testing.T) {
+// Behind a pooler, the lock timeout is set in each transaction: waiting for a lock fails after
+// two seconds.
+func TestLockTimeoutWorksBehindPgbouncer(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, apptest.PoolerURL(t, apptest.PostgresURL(t)), apptest.Options{ProgramLockTimeout: true})
 	ada := s.Person("Ada")
 	id := ada.Must("create_board", apptest.Fields{"workspaceId": ada.Workspace("One", board.PlanTeam), "name": "One"}).ID()
-	rename := func(ctx context.Context, tx *store.Tx) error {
+	lock := func(ctx context.Context, tx *store.Tx) error {
 		_, err := tx.Board(ctx, id, board.Edit)
 		return err
 	}
 	s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
-		if err := rename(ctx, tx); err != nil {
+		if err := lock(ctx, tx); err != nil {
 			return err
 		}
 		begin := time.Now()
-		err := s.DB.Write(ctx, board.System(), func(other *store.Tx) error { return rename(ctx, other) })
+		err := s.DB.Write(ctx, board.System(), func(other *store.Tx) error { return lock(ctx, other) })
 		if took := time.Since(begin); !board.IsCode(err, board.CodeUnavailable) || took < time.Second ||
 			took > 10*time.Second {
 			t.Errorf("the second transaction waited %v: %v", took, err)

@@ -10,7 +10,7 @@ import (
 	"cardwall/internal/board"
 )
 
-// The recent activity merges the activity of the boards that a person sees, newest first.
+// list_recent_activity merges the activity of all boards that a person can see, newest first.
 func TestRecentActivityMergesAllBoards(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -86,14 +86,14 @@ func TestWalkingRecentActivityWhileOthersWrite(t *testing.T) {
 		for limit := 1; limit <= 7; limit += 2 {
 			stable := ada.All("list_recent_activity", "id", fields{"limit": 200})
 			stable = stable[:min(60, len(stable))]
-			writers := crowdOf(func(random *rand.Rand) {
+			writers := startWriters(func(random *rand.Rand) {
 				if a := ada.Call("create_card",
 					fields{"listId": lists[random.IntN(len(lists))], "title": "noise"}); a.Status != 201 {
 					t.Errorf("a writer got %d %s, want 201", a.Status, a.Raw)
 				}
 			})
 			seen := walk(ada, "list_recent_activity", fields{"limit": limit}, stable, func(int) {})
-			writers.leave()
+			writers.stop()
 			if !slices.Equal(seen, stable) {
 				t.Errorf("limit %d: the walk returned\n%v, want\n%v", limit, seen, stable)
 			}

@@ -10,8 +10,8 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// An empty string is "", and an absent value is null: no record of any operation omits a field.
-// Only a card's description is missing in the compact view.
+// No record of any operation omits a field: an empty string is "", and an absent value is null.
+// The only exception is the description of a card, which the compact view omits.
 func TestRecordsOmitNoField(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
@@ -33,7 +33,7 @@ func TestRecordsOmitNoField(t *testing.T) {
 			compact := field == "description" && slices.Contains([]string{"Card", "CardDetail"}, name)
 			accepted := slices.Contains([]string{"RuleWhen", "RuleAction"}, name) // also an input type; see below
 			if !slices.Contains(schema.Required, field) && !compact && !accepted {
-				t.Errorf("%s.%s can be missing", name, field)
+				t.Errorf("%s.%s is optional in the schema; it must be required", name, field)
 			}
 			check(name+"."+field, property)
 		}
@@ -71,7 +71,7 @@ func TestEmptyFieldsAreInTheResponse(t *testing.T) {
 				record, _ = a.Get(at).(map[string]any)
 			}
 			if got, there := record[field]; !there || got != want {
-				t.Errorf("%s: %s is %v, there: %v; want %v", what, path, got, there, want)
+				t.Errorf("%s: %s is %v, present: %v; want %v", what, path, got, there, want)
 			}
 		}
 		empty("get_card", w.owner.Must("get_card", in), "description", "")
@@ -89,11 +89,11 @@ func TestEmptyFieldsAreInTheResponse(t *testing.T) {
 			empty("create_rule", rule, field, nil)
 		}
 		if in, ok := rule.Get("then.0.input").(map[string]any); !ok || len(in) != 0 {
-			t.Errorf("the input of the action is %v", rule.Get("then.0.input"))
+			t.Errorf("the input of the action is %v, want an empty object", rule.Get("then.0.input"))
 		}
 		compact := w.owner.Must("list_cards", fields{"boardId": w.board, "view": "compact"})
 		if _, there := compact.Get("0").(map[string]any)["description"]; there {
-			t.Errorf("the compact view is %s", compact.Raw)
+			t.Errorf("the compact view contains a description: %s", compact.Raw)
 		}
 	})
 }

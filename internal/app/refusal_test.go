@@ -14,7 +14,7 @@ import (
 // A Go slice or struct printed by fmt, or wording of a library.
 var notForPeople = regexp.MustCompile(`\[\w[^\]"]* [^\]"]*\]|\{\w+:|invalid syntax|expected |matched none|unmarshal`)
 
-// An error message lists the allowed values of the wrong field.
+// An error message names the invalid field and lists its allowed values.
 func TestRefusalsListAllowedValues(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -52,9 +52,9 @@ func TestRefusalsListAllowedValues(t *testing.T) {
 	})
 }
 
-// TestRefusalsNameTheFieldForPrograms checks the details of errors from the schema and from
-// operations. A repeated request must receive them again.
-func TestRefusalsNameTheFieldForPrograms(t *testing.T) {
+// Errors from the schema and from operations have details with the field and the rule. The
+// response to a repeated request has the same details.
+func TestRefusalsHaveDetails(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -90,7 +90,7 @@ func TestRefusalsNameTheFieldForPrograms(t *testing.T) {
 	})
 }
 
-// JSON has no integers: 5.0 and 5e0 are 5.
+// JSON does not distinguish integers from other numbers, so 5.0 and 5e0 are accepted as 5.
 func TestWholeNumbersInAnyNotation(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -104,9 +104,9 @@ func TestWholeNumbersInAnyNotation(t *testing.T) {
 	})
 }
 
-// A request with the same key is the same request whatever the order of its fields, their
-// spacing, and the notation of numbers.
-func TestKeyHoldsForFieldsInAnotherOrder(t *testing.T) {
+// Two requests with one key are the same request even if the order of fields, the white space or
+// the notation of numbers differs.
+func TestKeyIgnoresTheFormatOfTheBody(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)

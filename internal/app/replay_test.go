@@ -16,9 +16,9 @@ import (
 	"cardwall/internal/store"
 )
 
-// The entries of list_board_changes are complete for every operation: a client that had the
-// boards before arrives at the boards after. Every operation with a sample is tested.
-func TestChangesOfEveryOperationLeadToTheBoard(t *testing.T) {
+// The changes of every operation are complete: a client that applies them to the boards before
+// the operation gets the boards after it.
+func TestChangesOfEveryOperationAreComplete(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -27,7 +27,7 @@ func TestChangesOfEveryOperationLeadToTheBoard(t *testing.T) {
 		for _, id := range boards {
 			held[id] = boardState(w.owner, id)
 			first[id] = held[id]
-			checkReplay(t, w.owner, held[id], held[id], 1) // otherwise the mirror itself is wrong
+			checkReplay(t, w.owner, held[id], held[id], 1) // checks the mirror itself
 		}
 		for _, o := range s.Registry.All() {
 			if o.ReadOnly || o.Name == "change_member" || o.Name == "remove_member" {
@@ -50,9 +50,9 @@ func TestChangesOfEveryOperationLeadToTheBoard(t *testing.T) {
 	})
 }
 
-// A client that replays list_board_changes from any version, with any page size, arrives at the
-// board's current state.
-func TestReplayFromAnyVersionLeadsToTheBoard(t *testing.T) {
+// A client that applies the changes of list_board_changes after any version, with any page size,
+// gets the current state of the board.
+func TestReplayFromAnyVersionIsComplete(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, bob := s.Person("Ada"), s.Person("Bob")
@@ -64,13 +64,13 @@ func TestReplayFromAnyVersionLeadsToTheBoard(t *testing.T) {
 				for _, id := range sim.ids["boards"] {
 					sim.see(sim.somebody(rt), id)
 				}
-				rt.Repeat(sim.moves())
+				rt.Repeat(sim.actions())
 			}
 			for _, id := range sim.ids["boards"] {
 				seen := map[*apptest.Person]record{}
 				for _, held := range sim.held[id] {
 					if held.p.Call("get_board", fields{"boardId": id}).Status == http.StatusNotFound {
-						continue // the board is private now
+						continue // the board has become private
 					}
 					if seen[held.p] == nil {
 						seen[held.p] = boardState(held.p, id)
@@ -82,11 +82,11 @@ func TestReplayFromAnyVersionLeadsToTheBoard(t *testing.T) {
 	})
 }
 
-// simulation is two people at work on two boards, with the states that clients saw.
+// simulation is two people who work on two boards, with the states that their clients have read.
 type simulation struct {
 	workspace string
 	people    []*apptest.Person
-	ids       map[string][]string // existing ids, by the kind that is drawn
+	ids       map[string][]string // ids of objects by kind, such as "cards"
 	held      map[string][]heldBoard
 }
 
@@ -134,16 +134,16 @@ func (p *simulation) somebody(rt *rapid.T) *apptest.Person {
 	return p.people[rapid.IntRange(0, len(p.people)-1).Draw(rt, "who")]
 }
 
-// see records a person's current view of a board, or nothing if the board is not visible.
+// see stores the state of a board as a person reads it now, if the person can see the board.
 func (p *simulation) see(who *apptest.Person, id string) {
 	if who.Call("get_board", fields{"boardId": id}).Status == http.StatusOK {
 		p.held[id] = append(p.held[id], heldBoard{who, boardState(who, id)})
 	}
 }
 
-// try calls an operation as one of the two people and reports whether it succeeded. An error is
-// acceptable: the drawn object may be archived, on another board or not theirs. The created
-// object is recorded.
+// try calls an operation as one of the two people and reports whether it succeeded. Errors are
+// allowed, because the drawn object may be archived, on another board or not accessible. If
+// makes is not empty, try adds the id of the created object to that kind.
 func (p *simulation) try(rt *rapid.T, makes, name string, in fields) bool {
 	a := p.somebody(rt).Call(name, in)
 	if a.Status >= http.StatusInternalServerError {
@@ -180,22 +180,22 @@ func some(rt *rapid.T, in fields, always ...string) fields {
 	return out
 }
 
-// moves returns the actions that people take on boards.
-func (p *simulation) moves() map[string]func(*rapid.T) {
+// actions returns the actions that people take on boards, by name.
+func (p *simulation) actions() map[string]func(*rapid.T) {
 	flip := func(rt *rapid.T) bool { return rapid.Bool().Draw(rt, "flag") }
 	ids := func(rt *rapid.T, what string) []string { return []string{p.pick(rt, what)} }
 	due := func(rt *rapid.T) fields {
 		return some(rt, fields{"dueDate": "2026-12-24", "dueTime": "09:30", "startDate": "2026-12-01",
 			"timeZone": "Europe/Zurich"}, "dueDate", "timeZone")
 	}
-	moves := map[string]func(*rapid.T){
+	actions := map[string]func(*rapid.T){
 		"see": func(rt *rapid.T) {
 			p.see(p.somebody(rt), p.pick(rt, "boards"))
 		},
-		"put the board away": func(rt *rapid.T) {
+		"archive and restore the board": func(rt *rapid.T) {
 			id, who := p.pick(rt, "boards"), p.somebody(rt)
 			if who.Call("archive_board", fields{"boardId": id}).Status != http.StatusOK {
-				rt.Skip("not theirs to archive")
+				rt.Skip("the person may not archive the board")
 			}
 			if flip(rt) {
 				p.see(who, id)
@@ -204,7 +204,7 @@ func (p *simulation) moves() map[string]func(*rapid.T) {
 		},
 	}
 	// A person who leaves the workspace loses roles and assignments on its boards.
-	moves["leave and come back"] = func(*rapid.T) {
+	actions["leave and join again"] = func(*rapid.T) {
 		ada, bob := p.people[0], p.people[1]
 		ada.Write(board.Person(ada.ID), func(ctx context.Context, tx *store.Tx) error {
 			_, err := app.RemoveMember(ctx, tx,
@@ -214,7 +214,7 @@ func (p *simulation) moves() map[string]func(*rapid.T) {
 		bob.Joins(p.workspace, board.WorkspaceAdmin)
 	}
 	// A person who is removed from a private board is unassigned from its cards.
-	moves["come to a private board and go"] = func(rt *rapid.T) {
+	actions["join and leave a private board"] = func(rt *rapid.T) {
 		ada, bob, id := p.people[0], p.people[1], p.pick(rt, "boards")
 		ada.Call("update_board", fields{"boardId": id, "visibility": "private"})
 		ada.Call("share_board", fields{"boardId": id, "userId": bob.ID, "role": "editor"})
@@ -222,7 +222,7 @@ func (p *simulation) moves() map[string]func(*rapid.T) {
 		p.see(ada, id)
 		ada.Call("remove_board_member", fields{"boardId": id, "userId": bob.ID})
 	}
-	for name, move := range map[string]func(rt *rapid.T) (makes string, in fields){
+	for name, draw := range map[string]func(rt *rapid.T) (makes string, in fields){
 		"update_board": func(rt *rapid.T) (string, fields) {
 			features := some(rt, fields{"calendar": flip(rt), "publicPage": flip(rt), "automation": flip(rt)})
 			return "", some(rt, fields{"boardId": p.pick(rt, "boards"), "name": phrase(rt), "description": phrase(rt),
@@ -326,13 +326,13 @@ func (p *simulation) moves() map[string]func(*rapid.T) {
 		},
 		"delete_comment": func(rt *rapid.T) (string, fields) { return "", fields{"commentId": p.pick(rt, "comments")} },
 	} {
-		moves[name] = func(rt *rapid.T) {
+		actions[name] = func(rt *rapid.T) {
 			for range 4 { // about half of the drawn actions fail
-				if makes, in := move(rt); p.try(rt, makes, name, in) {
+				if makes, in := draw(rt); p.try(rt, makes, name, in) {
 					return
 				}
 			}
 		}
 	}
-	return moves
+	return actions
 }

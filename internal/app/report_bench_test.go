@@ -58,8 +58,8 @@ func BenchmarkReports(b *testing.B) {
 	}
 }
 
-// fillReports writes 50 boards of 1,000 cards. A third is done, two thirds have dates within a
-// year of today, most have a label and an assignee, and two of three have been moved.
+// fillReports writes 50 boards of 1,000 cards. One third of the cards are done, two thirds have
+// dates within a year of today, most have a label and an assignee, and two thirds were moved.
 func fillReports(b *testing.B, s *apptest.Service, ada *apptest.Person, workspace string) {
 	people := []*apptest.Person{ada}
 	for i := range 29 {
@@ -74,7 +74,7 @@ func fillReports(b *testing.B, s *apptest.Service, ada *apptest.Person, workspac
 	if err != nil {
 		b.Fatal(err)
 	}
-	text := "Two paragraphs of what is to be done, as such cards have them. "
+	text := "Two paragraphs that describe the work, as is usual for cards. "
 	text += text + text + text
 	for range 50 {
 		s.Write(board.Person(ada.ID), func(ctx context.Context, tx *store.Tx) error {
@@ -105,7 +105,7 @@ func fillReports(b *testing.B, s *apptest.Service, ada *apptest.Person, workspac
 			}
 			for i := range 1000 {
 				c := board.Card{ID: tx.NewID("crd_"), BoardID: w.ID, ListID: lists[random.IntN(6)], Rank: ranks[i], Number: i + 1,
-					Title: "Some title as cards have it", Description: &text, CreatedAt: ago(300), UpdatedAt: ago(60)}
+					Title: "A title of a usual length", Description: &text, CreatedAt: ago(300), UpdatedAt: ago(60)}
 				if random.IntN(3) == 0 {
 					at := ago(200)
 					c.DoneAt = &at

@@ -13,8 +13,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// reportWorld is a model of a workspace that is also written to the database. The expected
-// reports are computed from it slowly, card by card.
+// reportWorld is a model of a workspace that is also stored in the database. The tests compute
+// the expected reports from the model, card by card.
 type reportWorld struct {
 	id     string
 	people []board.UserRef
@@ -24,7 +24,7 @@ type reportWorld struct {
 type reportBoard struct {
 	board.Board
 	shared []string        // people with a role on the board itself
-	seenBy map[string]bool // as the specification defines
+	seenBy map[string]bool // people who can see the board, by id
 	labels []board.LabelRef
 	lists  []*reportList
 }
@@ -44,8 +44,8 @@ var reportZones = []string{"UTC", "Pacific/Kiritimati", "America/St_Johns", "Pac
 
 const dayLong = 24 * time.Hour
 
-// newReportWorld draws a workspace of Ada's, in which Bob is a member and Gus is a guest, and
-// writes it.
+// newReportWorld draws a workspace with Ada as its owner, Bob as a member and Gus as a guest, and
+// stores it.
 func newReportWorld(rt *rapid.T, s *apptest.Service, ada, bob, gus *apptest.Person) *reportWorld {
 	w := &reportWorld{id: ada.Workspace("Reports", board.PlanTeam)}
 	bob.Joins(w.id, board.WorkspaceMember)
@@ -60,7 +60,7 @@ func newReportWorld(rt *rapid.T, s *apptest.Service, ada, bob, gus *apptest.Pers
 		if err != nil {
 			return err
 		}
-		// A person moved here from elsewhere is not a member, but may still be assigned.
+		// A placeholder for a person of another server is not a member, but may be assigned.
 		d := tx.NewDraft(in)
 		id, err := d.Placeholder(ctx, tx.NewID("usr_"), "Elsewhere")
 		if err := errors.Join(err, d.Flush(ctx)); err != nil {
@@ -140,8 +140,8 @@ func drawReportBoard(rt *rapid.T, tx *store.Tx, w *reportWorld, now time.Time,
 }
 
 func drawReportCard(rt *rapid.T, now time.Time, maybe func(string, int) bool) *reportCard {
-	// Draw times that are minutes away from limits that move with the clock, so that the
-	// result does not change while the test runs. Keep hours from all other limits.
+	// The drawn times are at least minutes away from limits that move with the clock, and at least
+	// hours away from all other limits. So the result does not change while the test runs.
 	ago := func(label string, days int) *board.Instant {
 		at := board.InstantOf(now.Add(-time.Duration(rapid.IntRange(3, days*24*60).Draw(rt, label)) * time.Minute))
 		return &at
@@ -258,7 +258,7 @@ func dayOf(at board.Instant, zone *time.Location) string {
 	return at.Time().In(zone).Format(board.DateLayout)
 }
 
-// expectedOverdue and expectedSoon compute "overdue" and "due soon" for a card at a moment.
+// expectedOverdue and expectedSoon report whether a card is overdue, or due within seven days.
 func expectedOverdue(c *reportCard, now time.Time, zone *time.Location) bool {
 	switch {
 	case c.DoneAt != nil || c.DueDate == nil:

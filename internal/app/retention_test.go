@@ -23,7 +23,7 @@ import (
 
 const year = 365 * 24 * time.Hour
 
-// archived reads the lines of a kind from an archive folder.
+// archived returns the lines of one kind in an archive folder.
 func archived(t *testing.T, folder, kind string) (lines []map[string]any) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, kind+"-*.ndjson.gz"))
@@ -84,38 +84,39 @@ func TestRetention(t *testing.T) {
 		done := retain(app.Retention{Activity: board.Age(3 * year), Audit: board.Age(2 * year)})
 		left := len(s.Column("SELECT id FROM activity"))
 		if done.Activity == 0 || left != entries+1-done.Activity || done.Audit != audit {
-			t.Errorf("%+v was removed of %d entries and %d of the audit; %d entries are left", done, entries, audit, left)
+			t.Errorf("removed %+v of %d activity entries and %d audit entries; %d activity entries are left", done, entries, audit, left)
 		}
-		// The archive has exactly what was removed.
+		// The archive contains exactly the removed entries.
 		lines := archived(t, folder, "activity")
 		if len(lines) != done.Activity || len(archived(t, folder, "audit")) != done.Audit {
-			t.Errorf("the archive has %d entries and %d of the audit; removed were %+v", len(lines), len(archived(t, folder, "audit")), done)
+			t.Errorf("the archive has %d activity entries and %d audit entries, want %+v", len(lines),
+				len(archived(t, folder, "audit")), done)
 		}
 		if !slices.ContainsFunc(lines, func(line map[string]any) bool {
 			return line["type"] == "list.created" && line["boardId"] == w.board && line["changes"].(map[string]any)["name"] != nil
 		}) {
-			t.Errorf("the archive does not have the creation of a list: %v", lines[0])
+			t.Errorf("the archive does not contain the creation of a list; its first line is %v", lines[0])
 		}
-		// The history of a card stays, except for comments, which it shows itself.
+		// The history of a card is kept, except for comments, which the card itself shows.
 		history = slices.DeleteFunc(history, func(kind string) bool { return strings.HasPrefix(kind, "comment.") })
 		same(t, "history of the card", w.owner.All("list_board_activity", "type", fields{"boardId": w.board, "cardId": w.card}),
 			append([]string{"card.updated"}, history...)...)
-		// Clients that follow changes learn that some are gone.
+		// Clients that request removed changes get an error with a reason.
 		for _, since := range []float64{0, 1} {
 			a := w.owner.Call("list_board_changes", fields{"boardId": w.board, "since": since})
 			if a.Code != board.CodeInvalidRequest || !strings.Contains(string(a.Raw), `"reason":"changes_removed"`) {
-				t.Errorf("changes since %v: status %d, %s", since, a.Status, a.Raw)
+				t.Errorf("list_board_changes since %v: got status %d, body %s", since, a.Status, a.Raw)
 			}
 		}
 		if a := w.owner.Must("list_board_changes", fields{"boardId": w.board, "since": version}); a.Get("0.boardVersion") != version+1 {
-			t.Errorf("changes since %v: %s", version, a.Raw)
+			t.Errorf("list_board_changes since %v: got %s", version, a.Raw)
 		}
 		if done := retain(app.Retention{Activity: board.Age(3 * year), Audit: board.Age(2 * year)}); done != (app.Retained{}) {
 			t.Errorf("the second call removed %+v", done)
 		}
-		// Later the history of cards goes too.
+		// The setting CardHistory also removes the history of cards.
 		if done := retain(app.Retention{CardHistory: board.Age(3 * year)}); done.Activity != left-1 {
-			t.Errorf("%+v was removed from the history, want %d entries", done, left-1)
+			t.Errorf("removed %+v from the history of cards, want %d entries", done, left-1)
 		}
 		if n := len(archived(t, folder, "activity")); n != entries {
 			t.Errorf("the archive has %d entries, want %d", n, entries)
@@ -141,16 +142,16 @@ func TestNothingIsRemovedWithoutTheArchive(t *testing.T) {
 		archive := app.NewFolderArchive(filepath.Join(file, "folder"), s.Clock.Now())
 		keep := app.Retention{Activity: board.Age(year), Audit: board.Age(year), Archive: archive}
 		if done, err := app.Retain(t.Context(), s.DB, "srv_test", keep, time.Minute); err == nil || done != (app.Retained{}) {
-			t.Errorf("without a folder, %+v was removed: %v", done, err)
+			t.Errorf("the archive cannot be written, but %+v was removed: %v", done, err)
 		}
 		if after := len(s.Column("SELECT id FROM activity")) + len(s.Column("SELECT id FROM audit")); after != before {
-			t.Errorf("%d rows are left of %d", after, before)
+			t.Errorf("%d rows are left, want %d", after, before)
 		}
 	})
 }
 
-// A board with ten years of activity, by default a small one, is reduced while
-// clients write to it. CARDWALL_RETENTION_ROWS makes it as large as a real one.
+// Retention removes ten years of activity of a board while a client writes. The environment
+// variable CARDWALL_RETENTION_ROWS sets the number of activity entries; the default is small.
 func TestRetentionDoesNotDelayWriters(t *testing.T) {
 	rows, limit := 20_000, 2*time.Second // a busy machine must not fail the test
 	if text := os.Getenv("CARDWALL_RETENTION_ROWS"); text != "" {
@@ -215,7 +216,7 @@ func TestRetentionDoesNotDelayWriters(t *testing.T) {
 		t.Fatal(err)
 	}
 	if longest > limit {
-		t.Errorf("a write waited %v, want at most %v", longest, limit)
+		t.Errorf("the longest write took %v, want at most %v", longest, limit)
 	}
 	s.CheckConsistency()
 }

@@ -5,9 +5,9 @@ import (
 	"cardwall/internal/board"
 )
 
-// samples are inputs with which each operation works for the owner. A write changes something
-// with its sample, once. A sample creates the objects that only it needs, such as a label to
-// delete.
+// samples holds a function for each operation, which returns an input with which the operation
+// succeeds for the owner. A write changes something if it is called once with its sample. The
+// function creates objects that only its operation needs, such as a label to delete.
 var samples = map[string]func(w *world) fields{
 	"get_me":                 func(*world) fields { return nil },
 	"list_my_cards":          func(w *world) fields { return fields{"workspaceId": w.workspace} },
@@ -346,8 +346,8 @@ var samples = map[string]func(w *world) fields{
 	"disconnect_app": func(w *world) fields { return fields{"appId": w.connected()} },
 }
 
-// aboutNoBoard are the writes that change no board: they return no boardVersion, and they also
-// work while a board is archived.
+// aboutNoBoard lists the writes that change no board. They return no boardVersion, and they work
+// even while the board is archived.
 var aboutNoBoard = []string{
 	"cancel_job", "create_invitation", "withdraw_invitation", "create_saved_filter", "update_saved_filter", "delete_saved_filter",
 	"create_webhook", "delete_webhook", "update_webhook", "pause_webhook", "switch_on_webhook", "test_webhook",

@@ -12,14 +12,14 @@ import (
 	"cardwall/internal/store"
 )
 
-// filterWorld is a workspace with boards that only some people see.
+// filterWorld is a workspace with a board that three people can see and one that only Ada can see.
 type filterWorld struct {
 	*apptest.Service
 	ada, bob, guest *apptest.Person // owner, member, guest with a role on the open board
 	workspace       string
 	open, private   string // boards
 	list, label     string // on the open board
-	mine, hidden    string // cards, on the open and on Ada's private board
+	mine, hidden    string // cards on the open and on the private board
 }
 
 func newFilterWorld(s *apptest.Service) *filterWorld {
@@ -68,12 +68,12 @@ func TestFilterRunsWithTheViewersRights(t *testing.T) {
 		own := h.save(h.guest, "sort:title", false)
 		h.finds(t, h.guest, own.ID(), nil, "No fault", "Open bug")
 
-		// "me" is the person who runs the filter.
+		// "me" stands for the person who runs the filter.
 		me := h.save(h.ada, "member:me sort:title", true).ID()
 		h.finds(t, h.ada, me, nil, "Hidden bug", "Open bug")
 		h.finds(t, h.bob, me, nil, "No fault")
 
-		// Other filters narrow the result and never widen it.
+		// Further parameters narrow the result and never widen it.
 		h.finds(t, h.ada, bugs.ID(), fields{"label": h.label}, "Open bug")
 		h.finds(t, h.ada, bugs.ID(), fields{"q": "hidden"}, "Hidden bug")
 		h.finds(t, h.ada, bugs.ID(), fields{"sort": "-title"}, "Open bug", "Hidden bug")
@@ -161,26 +161,26 @@ func TestBrokenFilter(t *testing.T) {
 				if f["id"] == id {
 					text, _ := f["problem"].(string)
 					if f["broken"] != (text != "") {
-						t.Errorf("broken is %v, the problem %q", f["broken"], text)
+						t.Errorf("broken is %v, but the problem is %q", f["broken"], text)
 					}
 					return text
 				}
 			}
-			t.Fatalf("%s does not see the filter", p.Name)
+			t.Fatalf("%s cannot see the filter", p.Name)
 			return ""
 		}
-		is := func(p *apptest.Person, id, words string) {
+		hasProblem := func(p *apptest.Person, id, words string) {
 			t.Helper()
 			if got := problem(p, id); (got == "") != (words == "") || !strings.Contains(got, words) {
 				t.Errorf("for %s the problem is %q, want %q", p.Name, got, words)
 			}
 		}
 		label := h.save(h.ada, "label:"+h.label+" -list:"+h.list+",any member:"+h.bob.ID+",me", true).ID()
-		is(h.ada, label, "")
-		is(h.bob, label, "")
+		hasProblem(h.ada, label, "")
+		hasProblem(h.bob, label, "")
 		private := h.save(h.ada, "board:"+h.private, true).ID()
-		is(h.ada, private, "")
-		is(h.bob, private, "a board that does not exist or that you cannot see")
+		hasProblem(h.ada, private, "")
+		hasProblem(h.bob, private, "a board that does not exist or that you cannot see")
 		h.finds(t, h.bob, private, nil)
 
 		absent := func(prefix string) string { return store.NewID(prefix) }
@@ -192,36 +192,35 @@ func TestBrokenFilter(t *testing.T) {
 		}
 		names := h.save(h.ada, "label:nosuch board:nosuch", true)
 		if names.Get("broken") != false {
-			t.Errorf("a name without a record made the filter broken: %s", names.Raw)
+			t.Errorf("a filter with an unknown name is broken: %s", names.Raw)
 		}
 
 		h.ada.Must("delete_label", fields{"labelId": h.label})
-		is(h.ada, label, "a label that")
+		hasProblem(h.ada, label, "a label that")
 		h.finds(t, h.ada, label, nil)
 		if a := h.ada.Must("update_saved_filter",
 			fields{"filterId": label, "query": "member:" + h.bob.ID}); a.Get("broken") != false {
-			t.Errorf("after the fix: %s", a.Raw)
+			t.Errorf("after its query was fixed, the filter is %s", a.Raw)
 		}
 		h.ada.Must("archive_board", fields{"boardId": h.private})
-		is(h.ada, private, "")
+		hasProblem(h.ada, private, "")
 		h.ada.Must("restore_board", fields{"boardId": h.private})
 		h.ada.Must("trash_board", fields{"boardId": h.private})
-		is(h.ada, private, "a board that")
+		hasProblem(h.ada, private, "a board that")
 		allowed(t, removeMember(h.ada, h.workspace, h.bob.ID))
-		is(h.ada, label, "a person that")
+		hasProblem(h.ada, label, "a person that")
 
-		// A guest cannot list the members. So the response must not reveal
-		// which of them exist.
+		// A guest cannot list the members, so the response must not reveal which people exist.
 		one, other := h.save(h.guest, "creator:"+h.ada.ID, false), h.save(h.guest, "creator:"+absent("usr_"), false)
 		if one.Get("broken") != other.Get("broken") {
-			t.Errorf("a guest learns which people exist: %s %s", one.Raw, other.Raw)
+			t.Errorf("the responses reveal to a guest which people exist: %s %s", one.Raw, other.Raw)
 		}
-		// A query that an older grammar accepted and the current one does not.
+		// This query was valid in an older grammar.
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			return tx.InsertSavedFilter(ctx, &board.SavedFilter{ID: "flt_old", WorkspaceID: h.workspace,
 				Owner: board.UserRef{ID: h.ada.ID}, Name: "Old", Query: "due:someday"})
 		})
-		is(h.ada, "flt_old", "query")
+		hasProblem(h.ada, "flt_old", "query")
 		h.ada.Refused(board.CodeInvalidRequest, "list_filter_cards", fields{"filterId": "flt_old"})
 	})
 }

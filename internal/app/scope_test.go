@@ -8,8 +8,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// A token with the scope write but not admin cannot share a board, even if its owner
-// administers the board: any change that lets more people see a board needs the scope admin.
+// A change that lets more people see a board needs the scope admin. A token without that scope
+// cannot make it, even if the token's owner is an admin of the board.
 func TestWriteTokenCannotShareBoard(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -19,14 +19,14 @@ func TestWriteTokenCannotShareBoard(t *testing.T) {
 			t.Helper()
 			before := p.version(p.from)
 			direct, keyed, tool := writer.Call(name, in), writer.Keyed("k-"+name+field, name, in), writer.Tool(name, in)
-			for door, a := range map[string]struct {
+			for transport, a := range map[string]struct {
 				code    board.Code
 				message string
 			}{"REST": {direct.Code, direct.Message}, "REST with a key": {keyed.Code, keyed.Message},
 				"MCP": {tool.Code, tool.Message}} {
 				if a.code != board.CodeInsufficientScope || !strings.HasPrefix(a.message, field) ||
 					!strings.Contains(a.message, "scope admin") {
-					t.Errorf("%s %v over %s: %s %s", name, in, door, a.code, a.message)
+					t.Errorf("%s %v over %s: got %s %s", name, in, transport, a.code, a.message)
 				}
 			}
 			if p.version(p.from) != before {
@@ -56,7 +56,7 @@ func TestWriteTokenCannotShareBoard(t *testing.T) {
 		// The error concerns the token: the same key works with another token.
 		p.ada.Keyed("k-restore_boardboardId", "restore_board", fields{"boardId": p.to})
 		if b := p.ada.Must("get_board", fields{"boardId": p.to}); b.Get("trashedAt") != nil {
-			t.Errorf("the key kept the error response: %s", b.Raw)
+			t.Errorf("the board was not restored, so the error response was stored with the key: %s", b.Raw)
 		}
 
 		// Everything else still needs only the scope write.

@@ -26,7 +26,7 @@ func search(t *testing.T, p *apptest.Person, q string, more ...string) (titles [
 	for i := 0; i < len(more); i += 2 {
 		in.Set(more[i], more[i+1])
 	}
-	answer, err := op.NewEngine(p.DB).Do(context.Background(),
+	response, err := op.NewEngine(p.DB).Do(context.Background(),
 		op.Call{Operation: r.Named("search_cards"), Caller: board.Person(p.ID, board.ScopeRead),
 			Arguments: op.Arguments{Query: in}})
 	if err != nil {
@@ -37,7 +37,7 @@ func search(t *testing.T, p *apptest.Person, q string, more ...string) (titles [
 		NextCursor string
 		Query      struct{ Text string }
 	}
-	if err := json.Unmarshal(answer.Body, &env, json.MatchCaseInsensitiveNames(true)); err != nil {
+	if err := json.Unmarshal(response.Body, &env, json.MatchCaseInsensitiveNames(true)); err != nil {
 		t.Fatal(err)
 	}
 	titles = []string{}
@@ -47,7 +47,7 @@ func search(t *testing.T, p *apptest.Person, q string, more ...string) (titles [
 	return titles, env.NextCursor, env.Query.Text, nil
 }
 
-// corpus creates a board of cards whose titles begin with different letters.
+// corpus creates a board with cards to search for. The titles begin with different letters.
 func corpus(t *testing.T, s *apptest.Service) (ada, bob *apptest.Person, boardID string) {
 	ada, bob = s.Person("Ada"), s.Person("Bob")
 	workspace := ada.Workspace("Engines", board.PlanTeam)
@@ -179,19 +179,19 @@ func TestSearchOperators(t *testing.T) {
 				t.Errorf("%s: %v", label, err)
 				continue
 			}
-			if letters := firsts(got); letters != c.want {
+			if letters := firstLetters(got); letters != c.want {
 				t.Errorf("search_cards %s in %s found %s, want %s", label, zone, letters, c.want)
 			}
 			on := ada.Must("list_cards", apptest.Fields{"boardId": boardID, "q": c.q, "timeZone": zone}).Each("title")
-			if letters := firsts(on); letters != c.want {
+			if letters := firstLetters(on); letters != c.want {
 				t.Errorf("list_cards %s in %s found %s, want %s", label, zone, letters, c.want)
 			}
 		}
-		// Only owners and admins may search by the addresses of others.
+		// Only owners and admins may search by the email addresses of other people.
 		for q, want := range map[string]string{"member:bob@example.com": "D", "member:bob": "D",
 			"-member:bob@example.com rocket": ""} {
-			if got, _, _, err := search(t, bob, q); err != nil || firsts(got) != want {
-				t.Errorf("a member's %s found %v (%v), want %q", q, got, err, want)
+			if got, _, _, err := search(t, bob, q); err != nil || firstLetters(got) != want {
+				t.Errorf("the search of a member for %s found %v (%v), want %q", q, got, err, want)
 			}
 		}
 		if _, _, _, err := search(t, bob, "creator:ada@example.com"); !board.IsCode(err, board.CodeInvalidRequest) {
@@ -208,8 +208,8 @@ func TestSearchOperators(t *testing.T) {
 	})
 }
 
-// firsts returns the first letters of the titles, sorted.
-func firsts(titles []string) string {
+// firstLetters returns the first letters of the titles, sorted.
+func firstLetters(titles []string) string {
 	var letters []string
 	for _, title := range titles {
 		letters = append(letters, title[:1])
@@ -248,7 +248,7 @@ func TestSearchRespectsVisibility(t *testing.T) {
 				got, _, _, err := search(t, p, q, more...)
 				slices.Sort(got)
 				if text := strings.ReplaceAll(strings.Join(got, ","), " word", ""); err != nil || text != want {
-					t.Errorf("%s's %s found %s (%v), want %s", p.Name, q, text, err, want)
+					t.Errorf("the search of %s for %s found %s (%v), want %s", p.Name, q, text, err, want)
 				}
 			}
 		}
@@ -298,7 +298,7 @@ func TestSearchPages(t *testing.T) {
 				more = []string{"limit", "7", "cursor", next}
 			}
 			if !slices.Equal(got, want) {
-				t.Errorf("%s walked %v, want %v", q, got, want)
+				t.Errorf("the pages of %s have %v, want %v", q, got, want)
 			}
 		}
 	})

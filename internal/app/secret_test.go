@@ -14,37 +14,38 @@ import (
 	"cardwall/internal/store"
 )
 
-const minted = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+const testSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-type mintInput struct {
+type secretInput struct {
 	BoardID string `json:"boardId" doc:"The board."`
 	Fails   bool   `json:"fails,omitempty" doc:"Whether to refuse."`
 }
 
-type mint struct {
+type secretOutput struct {
 	ID     string `json:"id" doc:"The board."`
-	Secret string `json:"secret" doc:"What only its reader may know."`
+	Secret string `json:"secret" doc:"The secret."`
 }
 
-// secretOperations returns operations that return a secret. One of them declares it.
+// secretOperations returns a registry with two operations that return a secret. Only
+// declared_secret is registered with op.Secret.
 func secretOperations() *op.Registry {
 	r := app.Operations()
-	r.In("Tests", "What only a test calls.")
-	give := func(ctx context.Context, tx *store.Tx, in mintInput) (mint, error) {
+	r.In("Tests", "Operations for tests.")
+	give := func(ctx context.Context, tx *store.Tx, in secretInput) (secretOutput, error) {
 		b, err := tx.Board(ctx, in.BoardID, board.Edit)
 		if err == nil && in.Fails {
-			err = board.Invalid("The secret %s is not good.", minted)
+			err = board.Invalid("The secret %s is not good.", testSecret)
 		}
-		return mint{b.ID, minted}, err
+		return secretOutput{b.ID, testSecret}, err
 	}
-	op.Command(r, "mint", "POST /boards/{boardId}/mint", "Give a secret.", give, op.Secret)
-	op.Command(r, "blab", "POST /boards/{boardId}/blab", "Give a secret, and keep it for everyone to read.", give)
+	op.Command(r, "declared_secret", "POST /boards/{boardId}/declared-secret", "Return a secret.", give, op.Secret)
+	op.Command(r, "undeclared_secret", "POST /boards/{boardId}/undeclared-secret", "Return a secret without declaring it.", give)
 	return r
 }
 
-// A stored response with a secret is sealed: a reader of the database cannot read it, and a
-// repeated request gets it.
-func TestStoredAnswerWithASecretIsSealed(t *testing.T) {
+// A stored response with a secret is sealed. A repeated request gets the secret again, but it
+// cannot be read in the database.
+func TestStoredResponseWithASecretIsSealed(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{Registry: secretOperations}, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -57,30 +58,29 @@ func TestStoredAnswerWithASecretIsSealed(t *testing.T) {
 			if in["fails"] != nil {
 				sealedKey, openKey = "sealed-refusal", "open-refusal"
 			}
-			first, again := ada.Keyed(sealedKey, "mint", in), ada.At(s.Node()).Keyed(sealedKey, "mint", in)
-			if first.Status >= http.StatusInternalServerError || !bytes.Contains(first.Raw, []byte(minted)) {
-				t.Fatalf("the first got %d %s", first.Status, first.Raw)
+			first, again := ada.Keyed(sealedKey, "declared_secret", in), ada.At(s.Node()).Keyed(sealedKey, "declared_secret", in)
+			if first.Status >= http.StatusInternalServerError || !bytes.Contains(first.Raw, []byte(testSecret)) {
+				t.Fatalf("the first request: got status %d, body %s", first.Status, first.Raw)
 			}
 			if again.Status != first.Status || again.Header.Get("Idempotent-Replayed") != "true" ||
-				!bytes.Contains(again.Raw, []byte(minted)) ||
+				!bytes.Contains(again.Raw, []byte(testSecret)) ||
 				first.Status == http.StatusOK && !bytes.Equal(again.Raw, first.Raw) {
-				t.Errorf("the replay got %d %s, the first %d %s", again.Status, again.Raw, first.Status, first.Raw)
+				t.Errorf("the replay: got status %d, body %s, want %d %s", again.Status, again.Raw, first.Status, first.Raw)
 			}
-			if row := stored(sealedKey); row == "" || strings.Contains(row, minted) || strings.Contains(row, minted[6:20]) {
-				t.Errorf("the row holds %q", row)
+			if row := stored(sealedKey); row == "" || strings.Contains(row, testSecret) || strings.Contains(row, testSecret[6:20]) {
+				t.Errorf("the stored response is %q, want it sealed", row)
 			}
-			// Without the declaration the row contains the secret; otherwise the check above would prove
-			// nothing.
-			ada.Keyed(openKey, "blab", in)
-			if row := stored(openKey); !strings.Contains(row, minted) {
-				t.Errorf("the row of a response without a declared secret is %q; want it to contain %q", row, minted)
+			// Without op.Secret the row contains the secret. Otherwise the check above would show nothing.
+			ada.Keyed(openKey, "undeclared_secret", in)
+			if row := stored(openKey); !strings.Contains(row, testSecret) {
+				t.Errorf("the stored response without op.Secret is %q; want it to contain %q", row, testSecret)
 			}
 		}
 		// A day later, a key that had a sealed response can be used again, with a response that is
 		// not sealed.
 		s.Clock.Advance(store.KeyLifetime + 1)
 		in := fields{"boardId": boardID}
-		first, again := ada.Keyed("sealed", "blab", in), ada.Keyed("sealed", "blab", in)
+		first, again := ada.Keyed("sealed", "undeclared_secret", in), ada.Keyed("sealed", "undeclared_secret", in)
 		if again.Header.Get("Idempotent-Replayed") != "true" || !bytes.Equal(first.Raw, again.Raw) ||
 			first.Status != http.StatusOK {
 			t.Errorf("a day later: got status %d, body %s, then %d %s", first.Status, first.Raw, again.Status, again.Raw)

@@ -16,7 +16,7 @@ func TestStatusDraftSummarizesTheWeek(t *testing.T) {
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		b, lists, _ := newBoardWithCards(ada, workspace, 2, 0)
-		ada.Must("update_list", fields{"listId": lists[1], "name": "On *its* way"})
+		ada.Must("update_list", fields{"listId": lists[1], "name": "In *progress*"})
 		card := func(title string) string {
 			return ada.Must("create_card", fields{"listId": lists[0], "title": title}).ID()
 		}
@@ -50,7 +50,7 @@ func TestStatusDraftSummarizesTheWeek(t *testing.T) {
 
 ### Moved (1)
 
-- [Old \[and\] moved](%[1]s/cards/%[3]s) → On \*its\* way
+- [Old \[and\] moved](%[1]s/cards/%[3]s) → In \*progress\*
 
 ### Added (1)
 
@@ -69,12 +69,12 @@ func TestStatusDraftSummarizesTheWeek(t *testing.T) {
 			t.Errorf("the draft covers %s to %s", d.Text("from"), d.Text("to"))
 		}
 		if now := ada.Must("list_status_updates", fields{"boardId": b}); len(now.Each("id")) != 1 || before == nil {
-			t.Errorf("a draft posted something: %s", now.Raw)
+			t.Errorf("draft_status_update posted a status update: %s", now.Raw)
 		}
 	})
 }
 
-// The draft never exceeds the maximum length of a status update, however much happened.
+// The draft never exceeds the maximum length of a status update, even after many changes.
 func TestStatusDraftFitsAStatusUpdate(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {

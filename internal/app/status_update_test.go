@@ -53,7 +53,7 @@ func TestStatusUpdates(t *testing.T) {
 		}
 		if ids := ada.All("list_status_updates", "id", fields{"boardId": b, "limit": 1}); !slices.Equal(ids,
 			[]string{second.ID(), first.ID()}) {
-			t.Errorf("page by page the updates are %v, want %v", ids, []string{second.ID(), first.ID()})
+			t.Errorf("in pages of one the updates are %v, want %v", ids, []string{second.ID(), first.ID()})
 		}
 		entry := ada.Must("list_board_activity", fields{"boardId": b, "limit": 1})
 		if entry.Text("0.type") != "status.posted" || entry.Text("0.changes.statusUpdateId.to") != second.ID() {
@@ -73,7 +73,7 @@ func TestStatusUpdates(t *testing.T) {
 		ada.Must("update_board", fields{"boardId": b, "features": fields{"statusUpdates": false}})
 		ada.Refused(board.CodePowerupDisabled, "post_status_update", fields{"boardId": b, "status": "on_track", "title": "x"})
 		if n := len(ada.All("list_status_updates", "id", fields{"boardId": b})); n != 2 {
-			t.Errorf("with the feature off %d updates are shown, want 2", n)
+			t.Errorf("with the feature off, list_status_updates returns %d updates, want 2", n)
 		}
 		ada.Must("update_board", fields{"boardId": b, "features": fields{"statusUpdates": true}})
 		for field, in := range map[string]fields{

@@ -54,31 +54,30 @@ func TestStorageIsTextActivityAndTemplates(t *testing.T) {
 		added := w.storageOf() - before
 		// The text is stored twice: in the card and in its activity entry.
 		if added < 2*(10+10_000+board.RecordBytes) || added > 2*(10+10_000+board.RecordBytes)+400 {
-			t.Errorf("a card of 10,010 bytes adds %v bytes", added)
+			t.Errorf("a card of 10,010 bytes adds %v bytes, want about twice as many", added)
 		}
 		before = w.storageOf()
 		w.owner.Must("delete_comment", fields{"commentId": w.make("add_comment", fields{"cardId": card, "text": strings.Repeat("x", 9000)})})
 		if left := w.storageOf() - before; left <= 0 || left > 1500 {
-			t.Errorf("a comment that was deleted leaves %v bytes, want only its activity", left)
+			t.Errorf("a deleted comment leaves %v bytes, want only those of its activity", left)
 		}
-		// A move within the organization adds only activity, even if it is to another
-		// workspace.
+		// A move to another workspace of the organization adds only activity.
 		before = w.storageOf()
 		there := anotherWorkspaceOf(w.owner, w.workspace, "Second")
 		board2 := w.make("create_board", fields{"workspaceId": there, "name": "There"})
 		list := w.make("create_list", fields{"boardId": board2, "name": "Far"})
 		w.owner.Must("move_card_to_board", fields{"cardId": card, "listId": list})
 		if more := w.storageOf() - before; more > 15_000 {
-			t.Errorf("a move to another workspace adds %v bytes", more)
+			t.Errorf("a move to another workspace adds %v bytes, want at most 15,000", more)
 		}
 		before = w.storageOf()
 		template := w.make("save_board_as_template", fields{"boardId": board2, "includeCards": true})
 		if more := w.storageOf() - before; more < 10_000 {
-			t.Errorf("a template with a long card adds %v bytes", more)
+			t.Errorf("a template with a long card adds %v bytes, want at least 10,000", more)
 		}
 		w.owner.Must("delete_board_template", fields{"templateId": template})
 		if more := w.storageOf() - before; more != 0 {
-			t.Errorf("a deleted template leaves %v bytes", more)
+			t.Errorf("a deleted template leaves %v bytes, want 0", more)
 		}
 		// Purging a board frees its storage.
 		w.owner.Must("trash_board", fields{"boardId": board2})
@@ -88,7 +87,7 @@ func TestStorageIsTextActivityAndTemplates(t *testing.T) {
 			t.Fatal(err)
 		}
 		if freed := before - w.storageOf(); freed < 20_000 {
-			t.Errorf("purging a board frees %v bytes", freed)
+			t.Errorf("purging a board frees %v bytes, want at least 20,000", freed)
 		}
 		s.CheckConsistency()
 	})
@@ -120,7 +119,7 @@ func TestStorageQuota(t *testing.T) {
 		usage := w.owner.Must("get_organization", fields{"organizationId": w.organization()})
 		if usage.Get("storage.max") != 200_000.0 || usage.Get("storage.warnAt") != 180_000.0 ||
 			usage.Get("plans.1.storageBytes") != 200_000.0 || usage.Get("storage.count").(float64) > 200_000 {
-			t.Errorf("the organization shows %s", usage.Raw)
+			t.Errorf("the usage of the organization is %s", usage.Raw)
 		}
 		for room := 200_000 - int(w.storageOf()); room > 2000; room = 200_000 - int(w.storageOf()) { // fits
 			w.owner.Must("add_comment", fields{"cardId": card, "text": strings.Repeat("y", min(room-1500, 16_000))})
@@ -152,7 +151,7 @@ func TestStorageQuota(t *testing.T) {
 		w.owner.Must("archive_card", fields{"cardId": card})
 		w.owner.Must("trash_board", fields{"boardId": w.second})
 		w.owner.Must("restore_board", fields{"boardId": w.second})
-		// Other organizations are not affected, and a larger plan has room at once.
+		// Other organizations are not affected. After a change to a larger plan there is room at once.
 		grace := s.Person("Grace")
 		grace.Must("create_board", fields{"workspaceId": grace.Workspace("Theirs", board.PlanTeam), "name": "Theirs"})
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
@@ -163,8 +162,7 @@ func TestStorageQuota(t *testing.T) {
 	})
 }
 
-// A server relies on its cached storage count only while the organization certainly
-// has room.
+// A server uses its cached storage count only while the organization is far from its quota.
 func TestStorageQuotaAcrossServers(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{Storage: map[board.Plan]board.Bytes{board.PlanTeam: 400_000}},
@@ -182,18 +180,17 @@ func TestStorageQuotaAcrossServers(t *testing.T) {
 				}
 			}
 			if refused < 5 {
-				t.Errorf("%d of 8 cards were refused", refused)
+				t.Errorf("%d of 8 cards were refused, want at least 5", refused)
 			}
 			s.Clock.Advance(2 * time.Minute)
 			if a := w.owner.Call("create_card", fields{"listId": w.list, "title": "Later", "description": text}); a.Code != board.CodePlanLimit {
-				t.Errorf("after two minutes: status %d, %s", a.Status, a.Raw)
+				t.Errorf("after two minutes: got status %d, body %s", a.Status, a.Raw)
 			}
 		})
 }
 
-// Boards from before the migration, or written by servers of the previous
-// version, are counted in the background. Changes made meanwhile are counted
-// too.
+// Boards without counts, such as those from before the migration, are counted in the background.
+// Boards that changed are counted again after a month.
 func TestStorageIsCountedInTheBackground(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -209,14 +206,13 @@ func TestStorageIsCountedInTheBackground(t *testing.T) {
 		if n, err := s.DB.CountStorage(t.Context(), time.Minute); err != nil || n != 0 {
 			t.Errorf("%d boards were counted twice: %v", n, err)
 		}
-		// A month later, boards that changed are counted again, which corrects a
-		// wrong counter.
+		// A month later, boards that changed are counted again, which corrects a wrong count.
 		apptest.Change(t, s.DB, "UPDATE boards SET text_bytes = text_bytes + 7 WHERE id = $1", w.board)
 		s.Clock.Advance(time.Hour)
 		w.make("create_list", fields{"boardId": w.board, "name": "Late"})
 		s.Clock.Advance(31 * 24 * time.Hour)
 		if n, err := s.DB.CountStorage(t.Context(), time.Minute); err != nil || n != 1 || len(miscounted(s)) > 0 {
-			t.Errorf("%d boards were counted after a month: %v", n, err)
+			t.Errorf("after a month %d boards were counted, want 1, and the counts must be right: %v", n, err)
 		}
 	})
 }

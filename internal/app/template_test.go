@@ -34,12 +34,12 @@ func TestBuiltInTemplates(t *testing.T) {
 					cards++
 					checklists += len(c.Checklists)
 					if c.Title == "" || utf8.RuneCountInString(c.Title) > 512 || strings.TrimSpace(c.Title) != c.Title {
-						t.Errorf("%s: the title %q", b.Name, c.Title)
+						t.Errorf("%s: the title %q is empty, too long or has spaces around it", b.Name, c.Title)
 					}
 				}
 			}
 			if checklists < 1 || cards < 5 {
-				t.Errorf("%s has %d cards with %d checklists", b.Name, cards, checklists)
+				t.Errorf("%s has %d cards with %d checklists, want at least 5 and 1", b.Name, cards, checklists)
 			}
 			a := ada.Must("create_board_from_template", fields{"templateId": b.ID, "workspaceId": workspace})
 			if a.Text("name") != b.Name || a.Text("visibility") != "workspace" || a.Text("role") != "admin" ||
@@ -49,16 +49,16 @@ func TestBuiltInTemplates(t *testing.T) {
 				t.Errorf("the board of %s is %s", b.Name, a.Raw)
 			}
 			if sent := s.Outbox(a.ID()); len(sent) != 0 {
-				t.Errorf("%s sent %v", b.Name, sent)
+				t.Errorf("creating a board from %s sent %v, want nothing", b.Name, sent)
 			}
-			// Saved again as a template, the board gives an equal template.
+			// A template saved from this board equals the built-in template.
 			kept := ada.Must("save_board_as_template", fields{"boardId": a.ID(), "includeCards": true})
 			if got, want := fmt.Sprint(kept.Get("lists"), kept.Get("features"), kept.Get("cards"),
 				kept.Get("description")), func() string {
 				own := ada.Must("list_board_templates", fields{"limit": 200}).Get(fmt.Sprint(i)).(map[string]any)
 				return fmt.Sprint(own["lists"], own["features"], own["cards"], own["description"])
 			}(); got != want {
-				t.Errorf("%s saved again is\n%s\nwant\n%s", b.Name, got, want)
+				t.Errorf("the template saved from the board of %s is\n%s\nwant\n%s", b.Name, got, want)
 			}
 		}
 		s.CheckConsistency()
@@ -83,12 +83,12 @@ func TestSaveBoardAsTemplate(t *testing.T) {
 		for _, content := range s.Column("SELECT content FROM board_templates") {
 			if strings.Contains(content, "usr_") || strings.Contains(content, "2026-") ||
 				!strings.Contains(content, `"version":1`) {
-				t.Errorf("the template holds %s", content)
+				t.Errorf("the stored template is %s; want version 1, without people and dates", content)
 			}
 		}
 		bare := p.ada.Must("save_board_as_template", fields{"boardId": p.from})
 		if bare.Text("name") != "From" || bare.Get("cards") != 0.0 {
-			t.Errorf("the bare template is %s", bare.Raw)
+			t.Errorf("the template without cards is %s", bare.Raw)
 		}
 		ids := p.ada.All("list_board_templates", "id", fields{"workspaceId": p.workspace, "limit": 3})
 		if n := len(board.BuiltInTemplates()); len(ids) != n+2 || !slices.Equal(ids[n:], []string{a.ID(), bare.ID()}) {
@@ -113,7 +113,7 @@ func TestSaveBoardAsTemplate(t *testing.T) {
 		elsewhere := p.ada.Workspace("Elsewhere", board.PlanTeam)
 		p.ada.Refused("not_found", "create_board_from_template", fields{"templateId": a.ID(), "workspaceId": elsewhere})
 		if got := p.ada.All("list_board_templates", "id", fields{"workspaceId": elsewhere}); slices.Contains(got, a.ID()) {
-			t.Error("another workspace shows the template")
+			t.Error("the template is listed in another workspace")
 		}
 		p.bob.Refused("forbidden", "save_board_as_template", fields{"boardId": p.from}) // a guest
 		p.ada.Must("update_board", fields{"boardId": p.from, "visibility": "confidential"})
@@ -135,11 +135,11 @@ func TestTemplatePreviewAndDeletion(t *testing.T) {
 		builtIn := board.BuiltInTemplates()[0]
 		p = s.Person("Eve").Must("get_board_template", fields{"templateId": builtIn.ID})
 		if p.Text("name") != builtIn.Name || p.Text("first.0.0.title") != builtIn.Content.Lists[0].Cards[0].Title {
-			t.Errorf("the preview of a built-in one is %s", p.Raw)
+			t.Errorf("the preview of a built-in template is %s", p.Raw)
 		}
 		if a := w.owner.Refused(board.CodeInvalidRequest, "delete_board_template",
 			fields{"templateId": builtIn.ID}); !strings.Contains(a.Message, "a built-in template") {
-			t.Errorf("a built-in one: %s", a.Raw)
+			t.Errorf("deleting a built-in template: got %s", a.Raw)
 		}
 		w.other.Refused(board.CodeForbidden, "delete_board_template", fields{"templateId": id})
 		made := w.other.Must("create_board_from_template", fields{"templateId": id, "workspaceId": w.workspace}).ID()
@@ -152,7 +152,7 @@ func TestTemplatePreviewAndDeletion(t *testing.T) {
 		w.other.Must("get_board", fields{"boardId": made})
 		log := w.owner.Must("list_audit_entries", fields{"workspaceId": w.workspace, "operation": "delete_board_template"})
 		if log.Text("0.subject") != id {
-			t.Errorf("the audit has %s", log.Raw)
+			t.Errorf("the audit log has %s", log.Raw)
 		}
 	})
 }

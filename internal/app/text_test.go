@@ -12,9 +12,9 @@ import (
 	"cardwall/internal/op"
 )
 
-// No name or title accepts characters that change how the text around it is shown, line
-// separators, a byte order mark, or text with nothing visible.
-func TestNamesRefuseCharactersThatMislead(t *testing.T) {
+// Names and titles must not contain line separators, a byte order mark, or characters that change
+// how the surrounding text is displayed. They must have a visible character.
+func TestMisleadingCharactersInNamesAreRefused(t *testing.T) {
 	t.Parallel()
 	bad := map[string]string{
 		"La\u202eunch": "U+202E (right-to-left override)", "\u2067Launch\u2069": "U+2067 (right-to-left isolate)",
@@ -41,12 +41,12 @@ func TestNamesRefuseCharactersThatMislead(t *testing.T) {
 					}
 				}
 				if w.state() != before {
-					t.Errorf("%s changed something", o.Name)
+					t.Errorf("a rejected %s changed something", o.Name)
 				}
 			}
 		}
 		if tried < 25 {
-			t.Errorf("only %d names and titles were tried", tried)
+			t.Errorf("only %d names and titles were tested, want at least 25", tried)
 		}
 		for text, want := range bad {
 			if a := w.owner.Call("add_checklist", fields{"cardId": w.card, "title": "Before",
@@ -60,8 +60,8 @@ func TestNamesRefuseCharactersThatMislead(t *testing.T) {
 				t.Errorf("a comment %+q: got status %d, body %s", text, a.Status, a.Raw)
 			}
 		}
-		// Characters that scripts and emoji need are kept, and a text of several lines keeps all of
-		// its characters.
+		// Characters that scripts and emoji need are kept. A text of several lines may contain any
+		// character.
 		if a := w.owner.Must("update_card", fields{"cardId": w.card, "title": "می\u200cخواهم 👩\u200d🚀",
 			"description": "\ufeffone\u2028two \u202eeerht"}); a.Text("title") != "می\u200cخواهم 👩\u200d🚀" ||
 			a.Text("description") != "\ufeffone\u2028two \u202eeerht" {

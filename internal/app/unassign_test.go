@@ -11,7 +11,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// assigned is a workspace with two boards whose cards are assigned to Bob.
+// assigned is a workspace with two boards. All of their cards are assigned to Ada and Bob.
 type assigned struct {
 	*apptest.Service
 	ada, bob  *apptest.Person
@@ -51,15 +51,15 @@ func newAssigned(s *apptest.Service) *assigned {
 	return w
 }
 
-// cards returns the number of cards that are assigned to a person.
+// cards returns how many cards are assigned to a person.
 func (w *assigned) cards(userID string) int {
 	w.T.Helper()
 	return len(w.Column("SELECT card_id FROM card_assignees WHERE user_id = $1", userID))
 }
 
-// entries returns the sizes of the transactions that have unassigned Bob from cards, and
-// fails the test if the versions of a board have gaps.
-func (w *assigned) entries() (sizes []int) {
+// sliceSizes returns how many cards each transaction has unassigned Bob from. It fails the test
+// if the versions of a board have gaps.
+func (w *assigned) sliceSizes() (sizes []int) {
 	w.T.Helper()
 	for _, b := range w.boards {
 		versions := w.Column("SELECT version || '' FROM activity WHERE board_id = $1 ORDER BY version", b)
@@ -78,8 +78,8 @@ func (w *assigned) entries() (sizes []int) {
 	return sizes
 }
 
-// A person who loses boards is unassigned from many cards in short transactions, each card
-// with its own entry.
+// A person who loses access to boards is unassigned from their cards in short transactions. Each
+// card has its own activity entry.
 func TestPersonIsUnassignedInSlices(t *testing.T) {
 	t.Parallel()
 	for operation, remove := range map[string]func(w *assigned){
@@ -99,17 +99,17 @@ func TestPersonIsUnassignedInSlices(t *testing.T) {
 				w := newAssigned(s)
 				remove(w)
 				if got := w.cards(w.bob.ID); got != 0 {
-					t.Errorf("Bob still has %d cards", got)
+					t.Errorf("Bob is still assigned to %d cards", got)
 				}
 				if got := w.cards(w.ada.ID); got != 2*assignedOnBoard {
-					t.Errorf("Ada has %d cards", got)
+					t.Errorf("Ada is assigned to %d cards, want %d", got, 2*assignedOnBoard)
 				}
-				sizes, all := w.entries(), 0
+				sizes, all := w.sliceSizes(), 0
 				for _, n := range sizes {
 					all += n
 				}
 				if all != 2*assignedOnBoard || slices.Max(sizes) > 200 {
-					t.Errorf("the transactions have unassigned %v cards", sizes)
+					t.Errorf("the transactions changed %v cards, want at most 200 each and %d in total", sizes, 2*assignedOnBoard)
 				}
 				s.CheckConsistency()
 			})
@@ -117,8 +117,8 @@ func TestPersonIsUnassignedInSlices(t *testing.T) {
 	}
 }
 
-// Only those who can no longer see a board are unassigned from its cards.
-func TestPersonKeepsCardsOfBoardsThatStay(t *testing.T) {
+// A person is unassigned only from the cards of boards that the person can no longer see.
+func TestPersonKeepsCardsOfVisibleBoards(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newAssigned(s)
@@ -127,24 +127,24 @@ func TestPersonKeepsCardsOfBoardsThatStay(t *testing.T) {
 		}
 		w.ada.Must("remove_board_member", fields{"boardId": w.boards[0], "userId": w.bob.ID})
 		if got := w.cards(w.bob.ID); got != 2*assignedOnBoard {
-			t.Errorf("Bob, who still sees the boards, has %d cards", got)
+			t.Errorf("Bob, who can see both boards, is assigned to %d cards, want %d", got, 2*assignedOnBoard)
 		}
 		w.ada.Must("change_member", fields{"workspaceId": w.workspace, "userId": w.bob.ID, "role": "guest"})
 		if got := w.cards(w.bob.ID); got != assignedOnBoard {
-			t.Errorf("Bob, who sees one board, has %d cards", got)
+			t.Errorf("Bob, who can see one board, is assigned to %d cards, want %d", got, assignedOnBoard)
 		}
 		w.ada.Must("remove_board_member", fields{"boardId": w.boards[1], "userId": w.bob.ID})
 		if got := w.cards(w.bob.ID); got != 0 {
-			t.Errorf("Bob, who sees no board, has %d cards", got)
+			t.Errorf("Bob, who can see no board, is assigned to %d cards, want 0", got)
 		}
-		if sizes := w.entries(); slices.Max(sizes) > 200 {
-			t.Errorf("the transactions have unassigned %v cards", sizes)
+		if sizes := w.sliceSizes(); slices.Max(sizes) > 200 {
+			t.Errorf("the transactions changed %v cards, want at most 200 each", sizes)
 		}
 		s.CheckConsistency()
 	})
 }
 
-// A refused operation unassigns no one.
+// An operation that is refused unassigns nobody.
 func TestRefusedRemovalKeepsAssignees(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -159,7 +159,8 @@ func TestRefusedRemovalKeepsAssignees(t *testing.T) {
 		w.ada.Must("remove_board_member", fields{"boardId": w.boards[1], "userId": w.ada.ID})
 		w.bob.Refused(board.CodeForbidden, "remove_member", in) // the last admin of a board
 		if bob, ada := w.cards(w.bob.ID), w.cards(w.ada.ID); bob != 2*assignedOnBoard || ada != assignedOnBoard {
-			t.Errorf("Bob has %d cards, and Ada, who has left one board, has %d", bob, ada)
+			t.Errorf("Bob is assigned to %d cards and Ada, who left one board, to %d; want %d and %d", bob, ada, 2*assignedOnBoard,
+				assignedOnBoard)
 		}
 		w.ada.Must("remove_member", in)
 		if got := w.cards(w.bob.ID); got != 0 {
@@ -169,8 +170,8 @@ func TestRefusedRemovalKeepsAssignees(t *testing.T) {
 	})
 }
 
-// A repeated request with the same key unassigns no one, even if the person has come back.
-func TestReplayedRemovalUnassignsNoOne(t *testing.T) {
+// The replay of a request unassigns nobody, even if the person has the former role again.
+func TestReplayUnassignsNobody(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newAssigned(s)
@@ -179,10 +180,10 @@ func TestReplayedRemovalUnassignsNoOne(t *testing.T) {
 		w.ada.Must("change_member", fields{"workspaceId": w.workspace, "userId": w.bob.ID, "role": "member"})
 		apptest.Change(t, s.DB, "INSERT INTO card_assignees (card_id, user_id, assigned_at) SELECT id, $1, 0 FROM cards", w.bob.ID)
 		if again := w.ada.Keyed("once", "change_member", in); first.Status != 200 || string(again.Raw) != string(first.Raw) {
-			t.Errorf("the responses are %s and %s", first.Raw, again.Raw)
+			t.Errorf("the replay is %s, want %s", again.Raw, first.Raw)
 		}
 		if got := w.cards(w.bob.ID); got != 2*assignedOnBoard {
-			t.Errorf("Bob has %d cards", got)
+			t.Errorf("Bob is assigned to %d cards, want %d", got, 2*assignedOnBoard)
 		}
 	})
 }

@@ -45,17 +45,17 @@ func TestSamplesMatchDeliveries(t *testing.T) {
 		sample := w.owner.Must("get_webhook_sample", fields{"event": kind}).Data.(map[string]any)
 		seen[kind] = true
 		if a, b := keys(real), keys(sample); a != b {
-			t.Errorf("%s is %s, its sample %s", kind, a, b)
+			t.Errorf("a delivery of %s has the fields %s, its sample has %s", kind, a, b)
 		}
 		if a, b := prefixes("", real), prefixes("", sample); a != b {
-			t.Errorf("the ids of %s begin with %s, those of its sample with %s", kind, a, b)
+			t.Errorf("the prefixes of ids in a delivery of %s are %s, in its sample %s", kind, a, b)
 		}
 		if version, ok := real["boardVersion"].(float64); real["format"] != "service-webhook/1" ||
 			real["workspaceId"] != w.workspace || real["boardId"] == nil || !ok || version < 1 {
-			t.Errorf("%s is %s", kind, body)
+			t.Errorf("a delivery of %s has wrong values: %s", kind, body)
 		}
 		if strings.Contains(body, "Another") || strings.Contains(body, "Said") || strings.Contains(body, "Fine") {
-			t.Errorf("%s contains text that people wrote: %s", kind, body)
+			t.Errorf("a delivery of %s contains text that people wrote: %s", kind, body)
 		}
 	}
 	for _, k := range kinds() {
@@ -75,7 +75,7 @@ func kinds() (out []string) {
 	return out
 }
 
-// prefixes lists the prefix of each id in a value, by path.
+// prefixes returns the path and prefix of each id in a value.
 func prefixes(path string, v any) string {
 	var out []string
 	switch v := v.(type) {

@@ -23,7 +23,7 @@ func TestCreateWebhookNamesTheInvalidField(t *testing.T) {
 		for name, c := range map[string]struct {
 			in   fields
 			code board.Code
-			says string
+			want string
 		}{
 			"neither board nor workspace": {fields{"url": receiver, "events": []string{"card.created"}},
 				board.CodeInvalidRequest, "boardId, workspaceId: give exactly one"},
@@ -40,8 +40,8 @@ func TestCreateWebhookNamesTheInvalidField(t *testing.T) {
 			"a private address": {with(good, "url", "https://10.1.2.3/"), board.CodeInvalidRequest, "url: "},
 			"another port":      {with(good, "url", "https://example.com:8443/"), board.CodeInvalidRequest, "url: "},
 		} {
-			if a := w.owner.Call("create_webhook", c.in); a.Code != c.code || !strings.Contains(a.Message, c.says) {
-				t.Errorf("%s: got status %d, body %s, want %s: …%s…", name, a.Status, a.Raw, c.code, c.says)
+			if a := w.owner.Call("create_webhook", c.in); a.Code != c.code || !strings.Contains(a.Message, c.want) {
+				t.Errorf("%s: got status %d, body %s; want %s with %q", name, a.Status, a.Raw, c.code, c.want)
 			}
 		}
 		a := w.owner.Must("create_webhook", good)
@@ -49,7 +49,7 @@ func TestCreateWebhookNamesTheInvalidField(t *testing.T) {
 			a.Text("lastFour") != "hook" || a.Get("on") != true || a.Text("ownerId") != w.owner.ID {
 			t.Errorf("the webhook is %s", a.Raw)
 		}
-		// The URL and the secret can never be read again, not even from the database file.
+		// Later responses contain neither the URL nor the secret. The database stores both sealed.
 		for _, p := range []apptest.Response{w.owner.Must("list_webhooks", fields{"workspaceId": w.workspace}),
 			w.owner.Must("get_webhook", fields{"webhookId": a.ID()})} {
 			if strings.Contains(string(p.Raw), "secret\"") || strings.Contains(string(p.Raw), receiver) {
@@ -59,10 +59,10 @@ func TestCreateWebhookNamesTheInvalidField(t *testing.T) {
 		for _, column := range []string{"address", "secret"} {
 			if got := s.Column("SELECT count(*) FROM webhooks WHERE id = $1 AND length("+column+") > 40",
 				a.ID()); got[0] != "1" {
-				t.Errorf("the webhook has no %s", column)
+				t.Errorf("the webhook's %s is missing, or too short to be sealed", column)
 			}
 		}
-		// The limits are ten webhooks on a board, and those of the plan.
+		// A board can have ten webhooks. The plan limits those of the organization.
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			space, err := tx.OnWorkspace(ctx, w.workspace, board.ViewWorkspace)
 			if err != nil {
@@ -87,7 +87,7 @@ func TestCreateWebhookNamesTheInvalidField(t *testing.T) {
 			t.Errorf("the eleventh webhook of a board: got status %d, body %s", a.Status, a.Raw)
 		}
 		if a := w.owner.Must("get_board", fields{"boardId": w.board}); a.Get("limits.webhooks.count") != 10.0 {
-			t.Errorf("the board shows %v webhooks", a.Get("limits.webhooks"))
+			t.Errorf("the board's usage of webhooks is %v, want 10", a.Get("limits.webhooks"))
 		}
 		for range 25 - 10 {
 			if a := w.owner.Call("create_webhook", w.newWebhook()); a.Status != 201 {
@@ -100,7 +100,7 @@ func TestCreateWebhookNamesTheInvalidField(t *testing.T) {
 	})
 }
 
-// A webhook's platform is determined by the subscribing client or by the host of its URL.
+// The platform of a webhook is recognized by the client that subscribes or by the host of its URL.
 func TestWebhookPlatform(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]board.Platform{
@@ -128,7 +128,7 @@ func TestWebhookPlatform(t *testing.T) {
 	}
 }
 
-// sent returns the deliveries written for one webhook, newest last.
+// sent returns the kinds and versions of a webhook's deliveries, oldest first.
 func sent(s *apptest.Service, webhookID string) []string {
 	return s.Column("SELECT kind || ' ' || version FROM deliveries WHERE webhook_id = $1 ORDER BY version, id", webhookID)
 }
@@ -150,7 +150,7 @@ func TestWebhookReceivesEventsInItsScope(t *testing.T) {
 			t.Errorf("the private board's own webhook sends %v, want %s", got, want)
 		}
 		if got := sent(s, wide); len(got) != 0 {
-			t.Errorf("the workspace's webhook sends a private board's %v", got)
+			t.Errorf("the workspace's webhook sends events of a private board: %v", got)
 		}
 		// One request can cause several events, each with its own version.
 		card := w.owner.Must("create_card", fields{"listId": w.list, "title": "New"})
@@ -164,7 +164,7 @@ func TestWebhookReceivesEventsInItsScope(t *testing.T) {
 		w.owner.Must("update_card", fields{"cardId": card.ID(), "title": "Newer"})
 		w.owner.Call("update_card", fields{"cardId": card.ID(), "title": ""})
 		if got := sent(s, wide); len(got) != 3 {
-			t.Errorf("nothing changed, but the webhook sends %v", got[3:])
+			t.Errorf("the webhook sends %v although nothing changed", got[3:])
 		}
 		w.owner.Must("update_board", fields{"boardId": private, "visibility": "confidential"})
 		w.owner.Must("create_list", fields{"boardId": private, "name": "There"})
@@ -172,14 +172,14 @@ func TestWebhookReceivesEventsInItsScope(t *testing.T) {
 			t.Errorf("a confidential board sends %v", got[1:])
 		}
 		if got := sent(s, paused); len(got) != 0 {
-			t.Errorf("a webhook that is paused sends %v", got)
+			t.Errorf("a paused webhook sends %v", got)
 		}
 	})
 }
 
-// When an owner loses the right to manage the scope of a webhook, for any reason, the webhook
-// is disabled.
-func TestWebhookDoesNotOutliveItsOwnersRights(t *testing.T) {
+// A webhook is disabled when its owner may no longer manage the board or workspace that it
+// covers.
+func TestWebhookIsDisabledWhenItsOwnerLosesAccess(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -188,7 +188,7 @@ func TestWebhookDoesNotOutliveItsOwnersRights(t *testing.T) {
 			"another role in the workspace": func(_ *testing.T, bob *apptest.Person, _ string) {
 				bob.Joins(workspace, board.WorkspaceMember)
 			},
-			"out of the workspace": func(_ *testing.T, bob *apptest.Person, _ string) {
+			"removed from the workspace": func(_ *testing.T, bob *apptest.Person, _ string) {
 				s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 					return tx.RemoveMember(ctx, workspace, bob.ID)
 				})
@@ -214,14 +214,14 @@ func TestWebhookDoesNotOutliveItsOwnersRights(t *testing.T) {
 			}
 			ada.Must("create_list", fields{"boardId": b, "name": "L"})
 			if got := sent(s, hook); len(got) != 0 {
-				t.Errorf("%s: it sends %v", name, got)
+				t.Errorf("%s: the owner's webhook sends %v", name, got)
 			}
 		}
 	})
 }
 
-// A board admin who is not a workspace admin manages the webhooks of that board and sees no
-// others.
+// A board admin who is not an admin of the workspace can manage and see only the webhooks of that
+// board.
 func TestBoardAdminManagesTheBoardsWebhooks(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -242,7 +242,7 @@ func TestBoardAdminManagesTheBoardsWebhooks(t *testing.T) {
 			w.give(w.other, board.WorkspaceGuest, w.board, role)
 			if a := w.other.Call("create_webhook",
 				fields{"url": receiver, "events": []string{"card.created"}, "boardId": w.board}); a.Code != want {
-				t.Errorf("as %q: got status %d, body %s", role, a.Status, a.Raw)
+				t.Errorf("with the role %q: got status %d, body %s; want %s", role, a.Status, a.Raw, want)
 			}
 		}
 	})

@@ -12,12 +12,13 @@ import (
 	"cardwall/internal/store"
 )
 
-// wantState checks whether a webhook is on, or why it is off. An empty reason means on.
-func wantState(t *testing.T, p *apptest.Person, hook, why string) {
+// wantOffReason fails the test unless a webhook is off for the given reason, or on if the reason
+// is empty.
+func wantOffReason(t *testing.T, p *apptest.Person, hook, reason string) {
 	t.Helper()
-	if a := p.Must("get_webhook", fields{"webhookId": hook}); a.Get("on") != (why == "") ||
-		why != "" && a.Text("offReason") != why {
-		t.Errorf("the webhook is on=%v because of %v, want %q", a.Get("on"), a.Get("offReason"), why)
+	if a := p.Must("get_webhook", fields{"webhookId": hook}); a.Get("on") != (reason == "") ||
+		reason != "" && a.Text("offReason") != reason {
+		t.Errorf("on is %v and offReason is %v, want offReason %q", a.Get("on"), a.Get("offReason"), reason)
 	}
 }
 
@@ -46,10 +47,10 @@ func TestWebhooksOfATrashedBoard(t *testing.T) {
 		ada.Must("trash_board", fields{"boardId": first})
 		if got := ada.All("list_webhooks", "offReason", fields{"workspaceId": workspace}); strings.Join(got,
 			" ") != "trash trash" {
-			t.Errorf("the webhooks of the board in the trash are listed as off because of %v", got)
+			t.Errorf("the listed webhooks of a board in the trash have the offReason %v, want trash", got)
 		}
 		if got := bob.All("list_webhooks", "id", fields{"workspaceId": workspace}); len(got) != 0 {
-			t.Errorf("a person who may not manage them sees %v", got)
+			t.Errorf("a person who may not manage the webhooks sees %v", got)
 		}
 		named := fields{"webhookId": older}
 		for name, in := range map[string]fields{"update_webhook": with(named, "name", "Other"), "test_webhook": named,
@@ -58,35 +59,35 @@ func TestWebhooksOfATrashedBoard(t *testing.T) {
 				t.Errorf("%s of a webhook whose board is in the trash: got status %d, body %s", name, a.Status, a.Raw)
 			}
 		}
-		// If the plan has room for it, it works again.
+		// The webhooks are on again after the restore, because the plan has room for them.
 		ada.Must("restore_board", fields{"boardId": first})
-		wantState(t, ada, older, "")
-		wantState(t, ada, newer, "")
+		wantOffReason(t, ada, older, "")
+		wantOffReason(t, ada, newer, "")
 
-		// Without room, the newest are disabled, and their owner receives an email.
+		// If the plan has too little room, the newest webhook is disabled, and its owner gets an email.
 		ada.Must("trash_board", fields{"boardId": first})
 		other := subscribe(second)
 		if other.Status != 201 {
-			t.Fatalf("webhooks of a board in the trash count: got status %d, body %s; want 201", other.Status, other.Raw)
+			t.Fatalf("webhooks of a board in the trash count against the plan: got status %d, body %s; want 201", other.Status, other.Raw)
 		}
 		ada.Must("restore_board", fields{"boardId": first})
-		wantState(t, ada, older, "")
-		wantState(t, ada, newer, "plan")
+		wantOffReason(t, ada, older, "")
+		wantOffReason(t, ada, newer, "plan")
 		if n := offEmails(s, newer); n != 1 {
 			t.Errorf("%d emails to the owner, want 1", n)
 		}
 		if a := ada.Call("switch_on_webhook", fields{"webhookId": newer}); a.Code != board.CodePlanLimit {
-			t.Errorf("enabling without room: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("switching on a webhook over the limit: got status %d, body %s", a.Status, a.Raw)
 		}
 		ada.Must("delete_webhook", fields{"webhookId": other.ID()})
 		ada.Must("switch_on_webhook", fields{"webhookId": newer})
 
-		// A webhook that was paused in the trash stays paused. One that was deleted there is gone.
+		// Webhooks can be paused and deleted while the board is in the trash.
 		ada.Must("trash_board", fields{"boardId": first})
 		ada.Must("pause_webhook", fields{"webhookId": older})
 		ada.Must("delete_webhook", fields{"webhookId": newer})
 		ada.Must("restore_board", fields{"boardId": first})
-		wantState(t, ada, older, "paused")
+		wantOffReason(t, ada, older, "paused")
 		ada.Must("trash_board", fields{"boardId": first})
 		s.Clock.Advance(store.TrashLifetime + time.Hour)
 		if done, err := app.Housekeep(t.Context(), s.DB, "one"); err != nil || done.Boards != 1 {
@@ -103,8 +104,8 @@ func TestWebhooksOfATrashedBoard(t *testing.T) {
 	})
 }
 
-// The webhooks of a workspace return with it. Their owners get no email that they are off,
-// because nothing about them changed.
+// The webhooks of a workspace in the trash work again when it is restored. Their owners get no
+// email, because the webhooks themselves did not change.
 func TestWebhooksOfATrashedWorkspace(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -115,8 +116,8 @@ func TestWebhooksOfATrashedWorkspace(t *testing.T) {
 			t.Errorf("%d emails about webhooks in the trash, want 0", n)
 		}
 		w.owner.Must("restore_workspace", fields{"workspaceId": w.workspace})
-		wantState(t, w.owner, wide, "")
-		wantState(t, w.owner, w.boardHook, "")
+		wantOffReason(t, w.owner, wide, "")
+		wantOffReason(t, w.owner, w.boardHook, "")
 		before := len(sent(s, wide))
 		w.newCard()
 		if got := sent(s, wide); len(got) == before {
@@ -125,9 +126,9 @@ func TestWebhooksOfATrashedWorkspace(t *testing.T) {
 	})
 }
 
-// A restored workspace has at most as many enabled webhooks as its plan allows at that time:
-// the newest are disabled, and their owner receives an email.
-func TestWebhooksOfARestoredWorkspaceFitThePlan(t *testing.T) {
+// A restored workspace has at most as many enabled webhooks as its current plan allows. The newest
+// ones are disabled, and their owners get an email.
+func TestWebhooksOfARestoredWorkspaceRespectThePlan(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -149,7 +150,7 @@ func TestWebhooksOfARestoredWorkspaceFitThePlan(t *testing.T) {
 		if most := board.PlanFree.Limits().Webhooks; len(hooks) <= most || on != most {
 			t.Errorf("%d of %d webhooks are on, want %d", on, len(hooks), most)
 		}
-		wantState(t, w.owner, newest, "plan")
+		wantOffReason(t, w.owner, newest, "plan")
 		if n := offEmails(s, newest); n != 1 {
 			t.Errorf("%d emails to the owner, want 1", n)
 		}

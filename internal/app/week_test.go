@@ -10,8 +10,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// A week is today and the next six days everywhere, on every weekday. Only calendarweek is
-// Monday to Sunday.
+// In every interface and on every weekday, a week is today and the next six days. Only
+// calendarweek is Monday to Sunday.
 func TestWeekIsTheNextSevenDays(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -51,7 +51,7 @@ func TestWeekIsTheNextSevenDays(t *testing.T) {
 				t.Errorf("on %s the overview counts %v cards due this week, want 7", today.Weekday(), got)
 			}
 			if got := ada.Must("get_workspace_dashboard", fields{"workspaceId": workspace}).Get("dueIn7Days"); got != 7.0 {
-				t.Errorf("on %s the dashboard counts %v, want 7", today.Weekday(), fmt.Sprint(got))
+				t.Errorf("on %s the dashboard counts %v cards due in 7 days, want 7", today.Weekday(), fmt.Sprint(got))
 			}
 			s.Clock.Advance(24 * time.Hour)
 		}

@@ -56,14 +56,14 @@ func TestDeletedWorkspaceIsHiddenUntilRestored(t *testing.T) {
 				t.Errorf("%s still sees the board", p.Name)
 			}
 			if found := p.All("search_cards", "id", fields{"q": "press"}); len(found) != 0 {
-				t.Errorf("%s still finds %v", p.Name, found)
+				t.Errorf("the search of %s still finds %v", p.Name, found)
 			}
 		}
 		if ids := trashedOf(w.owner); !slices.Equal(ids, []string{w.workspace}) {
 			t.Errorf("the owner's trash is %v, want %v", ids, []string{w.workspace})
 		}
 		if ids := trashedOf(admin); len(ids) != 0 {
-			t.Errorf("the admin's trash is %v", ids)
+			t.Errorf("the admin's trash is %v, want it empty", ids)
 		}
 		if findings, err := dbtool.Examine(t.Context(), s.DB); err != nil || len(findings) > 0 {
 			t.Errorf("the doctor finds %v %v", findings, err)
@@ -73,26 +73,26 @@ func TestDeletedWorkspaceIsHiddenUntilRestored(t *testing.T) {
 			refused(t, err, board.CodeNotFound, "")
 		}
 
-		if back, err := restoreWorkspace(w.owner, w.workspace); err != nil || back.Role != board.WorkspaceOwner ||
-			back.Name != "Engines" {
-			t.Fatalf("restored: %+v %v", back, err)
+		if restored, err := restoreWorkspace(w.owner, w.workspace); err != nil || restored.Role != board.WorkspaceOwner ||
+			restored.Name != "Engines" {
+			t.Fatalf("the restored workspace is %+v: %v", restored, err)
 		}
 		if after := w.owner.Must("open_board", fields{"boardId": w.board}); string(after.Raw) != string(before.Raw) {
 			t.Errorf("the restored board is\n%s\nwant\n%s", after.Raw, before.Raw)
 		}
 		if m := w.owner.All("list_workspace_members", "id", fields{"workspaceId": w.workspace}); len(m) != 3 {
-			t.Errorf("the members are %v", m)
+			t.Errorf("the members are %v, want 3", m)
 		}
 		if open := w.owner.All("list_invitations", "id", fields{"workspaceId": w.workspace}); slices.Contains(open,
 			invitation) {
-			t.Error("an invitation remained after the workspace was restored")
+			t.Error("the restored workspace still has an open invitation")
 		}
 		_, err := restoreWorkspace(w.owner, w.workspace)
 		refused(t, err, board.CodeNotFound, "")
 	})
 }
 
-func TestWorkspaceLeavesTheTrashAfterThirtyDays(t *testing.T) {
+func TestTrashedWorkspaceIsPurgedAfterThirtyDays(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
@@ -116,8 +116,8 @@ func TestWorkspaceLeavesTheTrashAfterThirtyDays(t *testing.T) {
 	})
 }
 
-// A person whose account was deleted while the workspace was in the trash is on none of its
-// boards after a restore. No board is left without an admin.
+// If a person's account is deleted while a workspace is in the trash, the person is on none of
+// its boards after the restore. Every board has an admin.
 func TestRestoredWorkspaceOmitsDeletedAccounts(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -136,10 +136,10 @@ func TestRestoredWorkspaceOmitsDeletedAccounts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b := ada.Must("get_board", fields{"boardId": own}); b.Text("role") != "admin" {
-			t.Errorf("Ada is %s on the board whose admin is gone, want admin", b.Text("role"))
+			t.Errorf("Ada's role on the board without an admin is %s, want admin", b.Text("role"))
 		}
 		if c := ada.Must("get_card", fields{"cardId": card}); len(c.Get("assignees").([]any)) != 0 {
-			t.Errorf("the assignees are %v", c.Get("assignees"))
+			t.Errorf("the assignees are %v, want none", c.Get("assignees"))
 		}
 		if m := ada.All("list_board_members", "id", fields{"boardId": own}); !slices.Equal(m, []string{ada.ID}) {
 			t.Errorf("the members are %v, want %v", m, []string{ada.ID})

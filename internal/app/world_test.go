@@ -13,8 +13,8 @@ import (
 
 type fields = apptest.Fields
 
-// world is a workspace with a board that holds one of everything, so that
-// every operation has something to work on.
+// world is a workspace with a board that has at least one object of each kind, so that every
+// operation can be called.
 type world struct {
 	*apptest.Service
 	owner *apptest.Person // owner of the workspace and admin of the board
@@ -68,7 +68,7 @@ func (w *world) fill(visibility board.Visibility) {
 // make calls an operation as the owner and returns the ID of the created object.
 func (w *world) make(name string, in fields) string { return w.owner.Must(name, in).ID() }
 
-// give writes roles that the interface would not grant.
+// give replaces a person's roles without the checks of the operations.
 func (w *world) give(p *apptest.Person, inWorkspace board.WorkspaceRole, boardID string, onBoard board.Role) {
 	w.T.Helper()
 	w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
@@ -106,7 +106,7 @@ func (w *world) newRule() string {
 	return w.make("create_rule", w.rule())
 }
 
-// twoRules returns rules of the board, at least two.
+// twoRules returns the rules of the board, after it has created rules until there are two.
 func (w *world) twoRules() []string {
 	for {
 		if all := w.owner.Must("list_rules", fields{"boardId": w.board}).Each("id"); len(all) >= 2 {
@@ -127,7 +127,7 @@ func (w *world) ran(ruleID string) {
 	})
 }
 
-// trashed returns a workspace of a person's in the trash.
+// trashed creates a workspace of a person, moves it to the trash, and returns its ID.
 func (w *world) trashed(p *apptest.Person) string {
 	id := p.Workspace("Looms", board.PlanTeam)
 	w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { return tx.TrashWorkspace(ctx, id) })
@@ -155,7 +155,7 @@ func (w *world) webhook() string {
 	return w.hook
 }
 
-// failed returns a failed delivery of that webhook.
+// failed returns a new failed delivery of the webhook of the workspace.
 func (w *world) failed() string {
 	w.T.Helper()
 	id := w.make("test_webhook", fields{"webhookId": w.webhook()})
@@ -184,7 +184,7 @@ func (w *world) invitation(email string) fields {
 	return fields{"workspaceId": w.workspace, "email": email, "role": "member"}
 }
 
-// newFilter returns a new filter that the owner shares.
+// newFilter creates a shared filter of the owner and returns its ID.
 func (w *world) newFilter() string {
 	return w.make("create_saved_filter",
 		fields{"workspaceId": w.workspace, "name": "Ours", "query": "is:open", "shared": true})
@@ -194,7 +194,7 @@ func (w *world) newTemplate() string {
 	return w.make("save_board_as_template", fields{"boardId": w.board, "includeCards": true})
 }
 
-// newJob returns a job of the owner that has ended.
+// newJob creates a cancelled job of the owner and returns its ID.
 func (w *world) newJob() (id string) {
 	w.T.Helper()
 	w.Write(board.Person(w.owner.ID, board.ScopeWrite), func(ctx context.Context, tx *store.Tx) error {
@@ -251,7 +251,7 @@ func (w *world) sample(t *testing.T, o *op.Operation) fields {
 	return make(w)
 }
 
-// names returns the input fields that name an object.
+// names returns the names of the input fields that contain an id.
 func names(in fields) (out []string) {
 	for name, v := range in {
 		if _, ok := v.(string); ok && strings.HasSuffix(name, "Id") {
@@ -261,7 +261,8 @@ func names(in fields) (out []string) {
 	return out
 }
 
-// state returns everything that the owner sees of the board and the workspace.
+// state returns the responses of operations that read the board and the workspace, so that a test
+// can check that nothing changed.
 func (w *world) state() string {
 	var b strings.Builder
 	for _, call := range []struct {

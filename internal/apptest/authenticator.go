@@ -11,8 +11,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Authenticator is a device that keeps one passkey. It responds to a browser's requests as Web
-// Authentication Level 3 specifies, with ES256 and without attestation.
+// Authenticator is a device that stores one passkey. It responds to a browser's requests as
+// specified in Web Authentication Level 3, with ES256 and without attestation.
 type Authenticator struct {
 	Origin       string // origin of the requesting page; BaseURL if empty
 	Unverified   bool   // the user is present, but the device does not verify the user
@@ -50,7 +50,7 @@ func (a *Authenticator) Create(options any) Fields {
 	cose := append([]byte{0xa5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, coordinate}, point[1:1+coordinate]...)
 	cose = append(append(cose, 0x22, 0x58, coordinate), point[1+coordinate:]...)
 	data := a.data(o["rp"].(map[string]any)["id"].(string), flagAttested)
-	data = append(data, make([]byte, 16)...) // an AAGUID of zeros names no model
+	data = append(data, make([]byte, 16)...) // an AAGUID of zeros identifies no model
 	data = binary.BigEndian.AppendUint16(data, uint16(len(a.id)))
 	data = append(append(data, a.id...), cose...)
 	object := append([]byte{0xa3, 0x63}, "fmt\x64none\x67attStmt\xa0\x68authData\x59"...)
@@ -88,7 +88,7 @@ func (a *Authenticator) response(response Fields) Fields {
 	}
 }
 
-// data returns the authenticator data without the part that a new key adds.
+// data returns the authenticator data without the data of a new key.
 func (a *Authenticator) data(host string, flags byte) []byte {
 	sum := sha256.Sum256([]byte(host))
 	flags |= flagPresent

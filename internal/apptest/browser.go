@@ -14,8 +14,8 @@ const Cookie = "__Host-cardwall"
 // userAgent is the User-Agent header of every browser.
 const userAgent = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 
-// Browser returns a browser in which nobody is signed in. It keeps the cookies that responses
-// set, and sends its requests from the service's own pages.
+// Browser returns a browser in which nobody is signed in. It stores the cookies that responses
+// set. Its requests have the headers of requests from the service's own pages.
 func (s *Service) Browser() *Person {
 	return &Person{Service: s, Cookies: map[string]string{}}
 }
@@ -28,14 +28,14 @@ func (p *Person) signIn(r *http.Request) {
 	secret := board.NewSessionSecret()
 	hash, _ := board.SessionHash(secret)
 	caller := board.Person(p.ID)
-	caller.Address, caller.UserAgent = "192.0.2.1", userAgent // as in every request here
+	caller.Address, caller.UserAgent = "192.0.2.1", userAgent // the default address of httptest requests
 	p.Write(caller, func(ctx context.Context, tx *store.Tx) error { return tx.InsertSession(ctx, tx.NewID("ses_"), hash) })
 	r.AddCookie(&http.Cookie{Name: Cookie, Value: secret})
 	r.Header.Set("User-Agent", userAgent)
 }
 
-// browse adds the headers and cookies of the browser to a request.
-func (p *Person) browse(r *http.Request) {
+// addBrowserHeaders adds the headers and cookies of the browser to a request.
+func (p *Person) addBrowserHeaders(r *http.Request) {
 	if p.From != "" {
 		r.RemoteAddr = p.From
 	}
@@ -53,8 +53,8 @@ func (p *Person) browse(r *http.Request) {
 	}
 }
 
-// keep stores the cookies of a response.
-func (p *Person) keep(w *http.Response) {
+// storeCookies stores the cookies of a response.
+func (p *Person) storeCookies(w *http.Response) {
 	if p.Cookies == nil {
 		return
 	}

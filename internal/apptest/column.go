@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver pgx; the store brings the driver sqlite
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver pgx; package store imports the driver sqlite
 
 	"cardwall/internal/board"
 	"cardwall/internal/dbtool"
@@ -15,8 +15,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// Column reads one text column straight from the database, for data that no operation returns,
-// such as the outbox.
+// Column returns the values of a query with one text column. Tests use it for data that no
+// operation returns, such as the outbox.
 func (s *Service) Column(text string, args ...any) []string {
 	s.T.Helper()
 	driver := "sqlite"
@@ -47,8 +47,8 @@ func (s *Service) Column(text string, args ...any) []string {
 	return out
 }
 
-// Listen subscribes webhooks to all events of a workspace's open boards and of the given
-// boards, whatever their visibility, so that Outbox can return the events.
+// Listen subscribes webhooks to all events of a workspace's open boards and of the given boards,
+// which may be private or confidential, so that Outbox can return the events.
 func (s *Service) Listen(workspaceID string, boardIDs ...string) {
 	s.T.Helper()
 	for _, id := range append([]string{""}, boardIDs...) {
@@ -80,13 +80,13 @@ func (s *Service) Listener(workspaceID, boardID string) (id string) {
 	return id
 }
 
-// Outbox returns the events that a board sent or will send: the kind and the data of each,
-// ordered by version. The caller must call Listen first.
+// Outbox returns the kind and the data of each event that a board has sent or will send, ordered
+// by version. The caller must call Listen before the events happen.
 func (s *Service) Outbox(boardID string) []string {
 	s.T.Helper()
-	heard := s.Column(`SELECT h.id FROM boards b JOIN webhooks h ON h.workspace_id = b.workspace_id WHERE b.id = $1
+	hooks := s.Column(`SELECT h.id FROM boards b JOIN webhooks h ON h.workspace_id = b.workspace_id WHERE b.id = $1
 		AND (h.board_id = b.id OR h.board_id IS NULL AND b.visibility <> 'confidential')`, boardID)
-	if len(heard) == 0 {
+	if len(hooks) == 0 {
 		s.T.Fatalf("no webhook listens to board %s; call Listen first", boardID)
 	}
 	var last float64
@@ -109,7 +109,8 @@ func (s *Service) Outbox(boardID string) []string {
 	return out
 }
 
-// CheckConsistency fails the test if stored counts differ from the counted rows.
+// CheckConsistency fails the test if the doctor finds a problem, such as a stored count that
+// differs from the number of rows.
 func (s *Service) CheckConsistency() {
 	s.T.Helper()
 	findings, err := dbtool.Examine(s.T.Context(), s.DB)
@@ -118,9 +119,9 @@ func (s *Service) CheckConsistency() {
 	}
 }
 
-// AllValues returns all texts and bytes that the database stores, by table and column, so that
-// a test can check that something is stored nowhere. It leaves out the search index of SQLite,
-// which holds words without their order.
+// AllValues returns all texts and bytes in the database by table and column, so that a test can
+// check that something is not stored anywhere. It omits the search index of SQLite, which
+// contains words without their order.
 func (s *Service) AllValues() map[string][]string {
 	s.T.Helper()
 	columns := `SELECT t.name || ' ' || c.name || ' ' || c.type FROM pragma_table_list t JOIN pragma_table_info(t.name) c

@@ -8,8 +8,8 @@ import (
 	"cardwall/internal/op"
 )
 
-// Copy returns the same program, with its own clock, on a copy of the SQLite database in a new
-// file. Nobody may write to the database during the copy.
+// Copy copies the SQLite database to a new file and returns the same program, with its own clock,
+// on the copy. The database must not be written to during the copy.
 func (s *Service) Copy(database string) *Service {
 	s.T.Helper()
 	for _, end := range []string{"", "-wal"} {

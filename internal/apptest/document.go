@@ -57,10 +57,11 @@ func newDocument(r *op.Registry) (*document, error) {
 	return &document{compiler: c, schemas: map[string]*jsonschema.Schema{}}, nil
 }
 
-// addressOf returns the compiler's name for the document of an interface.
+// addressOf returns the address under which the compiler knows the document of the application
+// or the public interface.
 func addressOf(application bool) string { return "mem:" + strconv.FormatBool(application) + ".json" }
 
-// check fails the test if the document does not describe the response of the operation.
+// check fails the test if the response of an operation does not match the document.
 func (d *document) check(t testing.TB, o *op.Operation, a Response) {
 	t.Helper()
 	pointer := "/paths/" + strings.ReplaceAll(o.Path, "/", "~1") + "/" + strings.ToLower(o.Method) + "/responses/" +
@@ -98,7 +99,7 @@ func (d *document) schema(pointer string) (*jsonschema.Schema, error) {
 	return s, err
 }
 
-// Conforms fails the test if a text does not match a schema of the public document.
+// Conforms fails the test if a JSON text does not match a schema of the public document.
 func (s *Service) Conforms(schema string, text []byte) {
 	s.T.Helper()
 	compiled, err := s.document.schema(addressOf(false) + "#/components/schemas/" + schema)

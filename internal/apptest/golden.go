@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Golden compares a text with a golden file, or writes the file for `make golden`. The
-// parameter what names the source of the text in failure messages.
+// Golden compares a text with a golden file, or writes the file if UPDATE_GOLDEN is "1", as in
+// `make golden`. The parameter what describes the text in failure messages.
 func Golden(t testing.TB, file, what string, got []byte) {
 	t.Helper()
 	if os.Getenv("UPDATE_GOLDEN") == "1" {
@@ -27,7 +27,7 @@ func Golden(t testing.TB, file, what string, got []byte) {
 	if bytes.Equal(got, want) {
 		return
 	}
-	const review = "if that is meant, run make golden and review the difference"
+	const review = "if the change is intended, run make golden and review the difference"
 	g, w := bytes.Split(got, []byte("\n")), bytes.Split(want, []byte("\n"))
 	for i := range min(len(g), len(w)) {
 		if !bytes.Equal(g[i], w[i]) {

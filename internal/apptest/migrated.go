@@ -22,16 +22,16 @@ import (
 	"cardwall/internal/store"
 )
 
-// Only the tests of the store run the migrations. Every other test begins with a copy of their
-// result, because migrating takes longer than most tests. These two are package variables
-// because all copies in a process are equal.
+// Only the tests of the store run the migrations. Every other test begins with a copy of a
+// migrated database, because migrating takes longer than most tests. All tests of a process
+// share the databases that these two variables create.
 var (
 	migratedFile     = sync.OnceValues(migrateFile)
 	migratedPostgres = sync.OnceValues(migratePostgres)
 )
 
-// migrateTo creates the schema. It removes what the first server writes at its start, such as
-// the key of the cursors, so that each copy gets its own.
+// migrateTo creates the schema. It deletes the settings that a server writes at its first start,
+// such as the key of the cursors, so that each copy gets its own.
 func migrateTo(driver, database string) (err error) {
 	ctx := context.Background()
 	made, err := store.Open(ctx, store.Options{Database: database, Log: slog.New(slog.DiscardHandler), Migrate: true})
@@ -64,7 +64,7 @@ func migrateFile() (content []byte, err error) {
 	return os.ReadFile(file)
 }
 
-// beginMigrated writes a migrated SQLite file if the file does not exist yet.
+// beginMigrated creates a migrated SQLite file unless the file exists.
 func beginMigrated(t testing.TB, file string) {
 	t.Helper()
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
@@ -79,9 +79,9 @@ func beginMigrated(t testing.TB, file string) {
 	}
 }
 
-// migratePostgres returns the name of a migrated PostgreSQL database for CREATE DATABASE to
-// copy. Processes that test the same schema on one server share it. It is removed with the
-// server.
+// migratePostgres returns the name of a migrated PostgreSQL database, which serves as a template
+// for CREATE DATABASE. Processes that test the same schema on one server share the database. It
+// is removed with the server.
 func migratePostgres() (name string, err error) {
 	server, err := postgresServer()
 	if err != nil {
@@ -101,13 +101,13 @@ func migratePostgres() (name string, err error) {
 	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock(hashtext($1))", name); err != nil {
 		return "", err
 	}
-	var there bool
+	var exists bool
 	if err := conn.QueryRow(ctx, "SELECT count(*) > 0 FROM pg_database WHERE datname = $1",
-		name).Scan(&there); err != nil || there {
+		name).Scan(&exists); err != nil || exists {
 		return name, err
 	}
-	// It is renamed only when it is complete, and refuses connections, because a connection would
-	// prevent copies.
+	// The database gets its final name when it is complete. It refuses connections, because a
+	// connection would prevent copies.
 	making := name + "_making"
 	for _, step := range []func() error{
 		func() error { return execPostgres(server, "DROP DATABASE IF EXISTS "+making) },
@@ -157,8 +157,8 @@ func WithLockTimeout(t testing.TB, database string, wait time.Duration) string {
 	return address.String()
 }
 
-// addressOn returns the URL of a database on a server. It sets a long connection timeout, because
-// connecting may take long on a busy machine.
+// addressOn returns the URL of a database on a server, with a long connection timeout for busy
+// machines.
 func addressOn(server, name string) string {
 	address, err := url.Parse(server)
 	if err != nil {

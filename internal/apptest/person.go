@@ -21,7 +21,7 @@ import (
 )
 
 // Person is a user with an account and a token. Operations that need a session are called with
-// a session that has just begun.
+// a new session.
 type Person struct {
 	*Service
 	ID      string
@@ -30,7 +30,7 @@ type Person struct {
 	Token   string
 	From    string            // the client address of requests; a default address if empty
 	Cookies map[string]string // cookies of a browser; nil for a program
-	limited bool              // uses the token even for operations that need a session
+	limited bool              // whether the token is used even for operations that need a session
 }
 
 // Fields is the input of an operation, by field name.
@@ -73,7 +73,7 @@ func (p *Person) Within(workspaceID string) *Person {
 	return &other
 }
 
-// Issue returns the same person with a new token of any kind.
+// Issue returns the same person with a new token that has the given properties.
 func (p *Person) Issue(in app.NewToken) *Person {
 	p.T.Helper()
 	other := *p
@@ -228,9 +228,9 @@ func (p *Person) Do(r *http.Request) Response {
 		r.Header.Set("Authorization", "Bearer "+p.Token)
 	}
 	w := httptest.NewRecorder()
-	p.browse(r)
+	p.addBrowserHeaders(r)
 	p.Handler.ServeHTTP(w, r)
-	p.keep(w.Result())
+	p.storeCookies(w.Result())
 	a := Response{t: p.T, Status: w.Code, Header: w.Header(), Raw: w.Body.Bytes()}
 	if a.Media() != op.JSON {
 		a.whole = string(a.Raw)
@@ -239,7 +239,7 @@ func (p *Person) Do(r *http.Request) Response {
 	if err := json.Unmarshal(a.Raw, &a.whole); err != nil {
 		p.T.Fatalf("%s %s: the response with status %d is not JSON: %v\n%s", r.Method, r.URL, a.Status, err, a.Raw)
 	}
-	// Fields that are absent or have another type stay empty.
+	// Fields that are absent or have an unexpected type stay empty.
 	envelope, _ := a.whole.(map[string]any)
 	a.Data = envelope["data"]
 	a.Next, _ = envelope["nextCursor"].(string)
@@ -252,8 +252,8 @@ func (p *Person) Do(r *http.Request) Response {
 	return a
 }
 
-// Send sends a hand-written request. The path begins after the prefix of the interface. Headers
-// alternate between name and value; a body is JSON unless they say otherwise.
+// Send sends a hand-written request. The path begins after the prefix of the interface. The
+// headers are names and values in turn. The default Content-Type of a body is JSON.
 func (p *Person) Send(method, path, body string, headers ...string) Response {
 	p.T.Helper()
 	r := httptest.NewRequest(method, rest.Prefix+path, strings.NewReader(body))
@@ -287,7 +287,8 @@ func (a Response) Get(path string) any {
 	return v
 }
 
-// Text returns a value of the response's data that must be a string.
+// Text returns a string in the response's data. It stops the test if the value at the path is
+// not a string.
 func (a Response) Text(path string) string {
 	a.t.Helper()
 	s, ok := a.Get(path).(string)
@@ -300,7 +301,7 @@ func (a Response) Text(path string) string {
 // ID returns the ID of the response's record.
 func (a Response) ID() string { a.t.Helper(); return a.Text("id") }
 
-// Each returns one string field of every record of a list.
+// Each returns one field of every record of a list as text.
 func (a Response) Each(field string) []string {
 	a.t.Helper()
 	items, ok := a.Data.([]any)
@@ -314,7 +315,7 @@ func (a Response) Each(field string) []string {
 	return out
 }
 
-// All reads all pages of a list and returns one string field of every record.
+// All reads all pages of a list and returns one field of every record as text.
 func (p *Person) All(name, field string, in Fields) []string {
 	p.T.Helper()
 	var out []string

@@ -15,9 +15,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// PoolerURL returns the URL of one of the test's PostgreSQL databases (from PostgresURL or
-// EmptyPostgresURL) through a pgbouncer, which gives each transaction another connection. If no
-// pgbouncer is installed, the test is skipped with the reason, or fails if CI is "true".
+// PoolerURL starts pgbouncer and returns the URL of a test's PostgreSQL database, from PostgresURL
+// or EmptyPostgresURL, through it. The pooler gives each transaction another connection. If
+// pgbouncer is not installed, the test is skipped with the reason, or fails if CI is "true".
 func PoolerURL(t testing.TB, database string) string {
 	t.Helper()
 	program, err := findPooler()
@@ -31,7 +31,7 @@ func PoolerURL(t testing.TB, database string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Do not use t.TempDir: the path of a socket may have at most 107 bytes.
+	// The path from t.TempDir could be too long: the path of a socket may have at most 107 bytes.
 	folder, err := os.MkdirTemp("/tmp", "cardwall-pooler-")
 	if err != nil {
 		t.Fatal(err)
@@ -88,8 +88,8 @@ logfile = %s
 			return address
 		}
 		if time.Now().After(deadline) {
-			said, _ := os.ReadFile(filepath.Join(folder, "log"))
-			t.Fatalf("pgbouncer does not respond: %v\n%s", err, said)
+			log, _ := os.ReadFile(filepath.Join(folder, "log"))
+			t.Fatalf("pgbouncer does not respond: %v\n%s", err, log)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}

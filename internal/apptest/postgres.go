@@ -26,9 +26,8 @@ const noPostgres = 69
 
 var errNoPostgres = errors.New("no PostgreSQL server is installed; on Debian: apt-get install postgresql")
 
-// ownCluster is the cluster of a test process that was given none. It is a package variable
-// because starting a cluster takes most of a second, and a test cannot see whether its database
-// shares one.
+// ownCluster is the cluster that a test process starts if CARDWALL_TEST_POSTGRES is not set. All
+// tests of the process share it, because starting a cluster takes most of a second.
 var ownCluster = sync.OnceValues(func() (*cluster, error) { return startCluster() })
 
 // PostgresURL returns the connection URL of a new, migrated PostgreSQL database. The database
@@ -42,7 +41,7 @@ func PostgresURL(t testing.TB) string {
 	postgresOrSkip(t)
 	migrated, err := migratedPostgres()
 	if err != nil {
-		t.Fatalf("make the migrated database: %v", err)
+		t.Fatalf("create the migrated database: %v", err)
 	}
 	return postgresCopy(t, migrated)
 }
@@ -50,8 +49,8 @@ func PostgresURL(t testing.TB) string {
 // EmptyPostgresURL is like PostgresURL, but the database has no schema.
 func EmptyPostgresURL(t testing.TB) string {
 	t.Helper()
-	// The template is template0 and not template1: it allows no connections, and a connection
-	// would make CREATE DATABASE fail.
+	// A connection to the template would make CREATE DATABASE fail. Unlike template1, template0
+	// allows no connections.
 	return postgresCopy(t, "template0")
 }
 
@@ -86,7 +85,7 @@ func postgresServer() (string, error) {
 func postgresOrSkip(t testing.TB) string {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("-short tests on SQLite alone")
+		t.Skip("with -short, tests run only on SQLite")
 	}
 	server, err := postgresServer()
 	switch {
@@ -133,7 +132,7 @@ func QueryPostgres(ctx context.Context, database, query string) (text string, er
 // open, so it cannot outlive this process, however the process ends.
 type cluster struct {
 	url     string
-	replica string // "" unless it was asked for
+	replica string // "" without the flag --replica
 	hold    io.Closer
 	cmd     *exec.Cmd
 }
@@ -147,8 +146,7 @@ func startCluster(flags ...string) (*cluster, error) {
 	cmd := exec.Command(filepath.Join(root, "tools", "with-postgres"),
 		append(flags, "sh", "-c",
 			`printf '%s %s\n' "$CARDWALL_TEST_POSTGRES" "$CARDWALL_TEST_POSTGRES_REPLICA"; exec cat`)...)
-	// The file itself, not a buffer: copying to a buffer needs a goroutine, which would look like
-	// a leak.
+	// With a buffer instead of a file, os/exec would start a goroutine, which would look like a leak.
 	cmd.Stderr = os.Stderr
 	hold, err := cmd.StdinPipe()
 	if err != nil {

@@ -19,7 +19,7 @@ func TestPostgresDatabasesAreSeparate(t *testing.T) {
 		var found bool
 		err := conn.QueryRow(t.Context(), "SELECT to_regclass('only_here') IS NOT NULL").Scan(&found)
 		if err != nil || found != want {
-			t.Errorf("%s has the table: %v (%v), want %v", conn.Config().Database, found, err, want)
+			t.Errorf("the table exists in %s: %v (%v), want %v", conn.Config().Database, found, err, want)
 		}
 	}
 }
@@ -39,12 +39,12 @@ func TestPostgresDatabaseIsDroppedUnderOpenConnections(t *testing.T) {
 	}
 	if conn, err := pgx.Connect(t.Context(), address); err == nil {
 		conn.Close(t.Context())
-		t.Error("the database outlived its test")
+		t.Error("the database still exists after its test")
 	}
 }
 
-// In byte order "B" comes before "a". The clusters of the tests use a natural-language order,
-// so that a query without COLLATE "C" fails its test.
+// The clusters of the tests use a natural-language collation, in which "a" comes before "B". So a
+// query that lacks COLLATE "C" fails its test.
 func TestPostgresDefaultOrderIsNotByteOrder(t *testing.T) {
 	conn := connects(t, EmptyPostgresURL(t))
 	var byteOrder bool
@@ -56,8 +56,8 @@ func TestPostgresDefaultOrderIsNotByteOrder(t *testing.T) {
 	}
 }
 
-func TestStoppedClusterLeavesNothing(t *testing.T) {
-	// Otherwise the test would use the cluster that all packages share.
+func TestStoppedClusterIsRemoved(t *testing.T) {
+	// Without this, the test would use the cluster that all packages share.
 	t.Setenv(postgresVariable, "")
 	c, err := startCluster()
 	if errors.Is(err, errNoPostgres) && os.Getenv("CI") != "true" {
@@ -72,7 +72,7 @@ func TestStoppedClusterLeavesNothing(t *testing.T) {
 	}
 	folder := address.Query().Get("host")
 	if _, err := os.Stat(folder); err != nil {
-		t.Errorf("the running cluster's folder: %v", err)
+		t.Errorf("the folder of the running cluster does not exist: %v", err)
 	}
 	connects(t, c.url)
 
@@ -80,7 +80,7 @@ func TestStoppedClusterLeavesNothing(t *testing.T) {
 		t.Fatalf("stop: %v", err)
 	}
 	if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the stopped cluster's folder %s is still there (%v)", folder, err)
+		t.Errorf("the folder %s of the stopped cluster still exists (%v)", folder, err)
 	}
 	if conn, err := pgx.Connect(t.Context(), c.url); err == nil {
 		conn.Close(t.Context())

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// FewerChecks makes rapid check a property 20 times instead of a hundred, unless the command
-// line sets a number: a property of the whole program makes many calls on two databases. Call
-// it from TestMain.
+// FewerChecks makes rapid check each property 20 times instead of 100, because a property of the
+// whole program makes many calls on two databases. The flag -rapid.checks takes precedence. Call
+// FewerChecks from TestMain.
 func FewerChecks() error {
 	flag.Parse()
 	given := false

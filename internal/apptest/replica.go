@@ -15,7 +15,7 @@ import (
 
 // Replicated is a PostgreSQL server for one test, with a streaming replica.
 type Replicated struct {
-	Primary, Replica string // URLs of a superuser
+	Primary, Replica string // URLs with a superuser
 	t                testing.TB
 }
 
@@ -46,8 +46,8 @@ func (r *Replicated) Exec(address, statement string) {
 	}
 }
 
-// KillReplica stops the replica abruptly, as a machine failure would, and waits until it is
-// gone.
+// KillReplica stops the replica abruptly, as a machine failure would, and waits until it has
+// stopped.
 func (r *Replicated) KillReplica() {
 	r.t.Helper()
 	address, err := url.Parse(r.Replica)
@@ -65,7 +65,7 @@ func (r *Replicated) KillReplica() {
 		err = syscall.Kill(pid, syscall.SIGQUIT)
 	}
 	if err != nil {
-		r.t.Fatalf("end the replica: %v", err)
+		r.t.Fatalf("kill the replica: %v", err)
 	}
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) { // the server removes it last

@@ -45,8 +45,8 @@ const BaseURL = "https://cardwall.example.com"
 // secretKey seals secrets unless a test sets another key.
 const secretKey = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
-// Receivers is a host to which webhooks may be sent as one of the operator's exceptions, so
-// that tests need no DNS.
+// Receivers is a host that may receive webhooks because it is one of the operator's exceptions.
+// Tests that use it need no DNS.
 const Receivers = "receiver.example.com"
 
 // Service is the whole program without a network listener.
@@ -64,34 +64,34 @@ type Service struct {
 	document *document
 }
 
-// Options are the options of a service. The zero value is the default.
+// Options are the options of a service. The zero value selects the defaults.
 type Options struct {
 	Limits             board.Limits               // zero for the defaults
-	Plan               board.Plan                 // of new organizations; "" for the default
-	RateLimits         bool                       // count requests; off unless a test is about them
+	Plan               board.Plan                 // plan of new organizations; "" for the default
+	RateLimits         bool                       // whether rate limits apply; off for most tests
 	Registry           func() *op.Registry        // nil for the program's own operations
-	Keys               *seal.Keyring              // nil for a key shared by all tests, so that a database can be reopened
+	Keys               *seal.Keyring              // nil for the key of all tests, with which a database can be reopened
 	OIDC               account.OIDC               // an identity provider; zero for none
 	Storage            map[board.Plan]board.Bytes // replaces the quotas of the plans
-	NoJobs             bool                       // run no jobs; the test runs its own engine
+	NoJobs             bool                       // run no jobs, because the test runs its own engine
 	SignUp             account.SignUpPolicy
 	Roots              *x509.CertPool    // authorities trusted when fetching client documents; nil for the system's
 	Operators          []string          // email addresses of the operators; Ada's if nil
 	NoRegistration     bool              // disables dynamic client registration
-	Replica            string            // the address of a replica of the database; "" for none
+	Replica            string            // the URL of a replica of the database; "" for none
 	Tools              func(*sdk.Server) // adds tools to the MCP endpoint; nil for nothing
 	ProgramLockTimeout bool              // use the program's lock timeout on PostgreSQL instead of lockTimeout
-	Log                *slog.Logger      // nil for a logger of warnings to the test's log
+	Log                *slog.Logger      // nil for a logger that writes warnings to the output of the test
 	ReportLimit        time.Duration     // time limit of one statement of a report; 0 for the default
 	SlowWindow         time.Duration     // window in which slow clients must reach the minimum rate; 0 for the default
-	SpoolLimit         int64             // bytes; 0 for a gigabyte
+	SpoolLimit         int64             // limit in bytes; 0 for a gigabyte
 	clock              *Clock
 	document           *document
 }
 
-// lockTimeout is the time that a service under test waits for a PostgreSQL lock, and for the
-// counters of other servers. On a busy machine the program's own limits would expire although
-// nothing is wrong.
+// lockTimeout is how long a service under test waits for a PostgreSQL lock, and for the counters of
+// other servers. The program's own limits could expire on a busy machine although nothing is
+// wrong.
 const lockTimeout = 20 * time.Second
 
 // Both runs a test on SQLite and on PostgreSQL.
@@ -131,9 +131,9 @@ func eachDatabase(t *testing.T, fn func(t *testing.T, database string), sqlite, 
 	})
 }
 
-// New starts the program on a database, which is a file name or postgres://… A file that does
-// not exist is created with the schema. Locks on PostgreSQL are waited for up to lockTimeout,
-// unless the options or the URL set another limit.
+// New starts the program on a database, which is a file name or a postgres:// URL. A file that
+// does not exist is created with the schema. On PostgreSQL the lock timeout is lockTimeout, unless
+// the options or the URL set another one.
 func New(t testing.TB, database string, opts Options) *Service {
 	t.Helper()
 	if sqldb.IsPostgres(database) && !opts.ProgramLockTimeout && !strings.Contains(database, "lock_timeout") {
@@ -143,11 +143,11 @@ func New(t testing.TB, database string, opts Options) *Service {
 		BaseURL: BaseURL, OIDC: opts.OIDC, SignUp: opts.SignUp, Unlimited: !opts.RateLimits, Log: opts.Log,
 	})
 	if err != nil {
-		t.Fatalf("make the accounts: %v", err)
+		t.Fatalf("create the accounts: %v", err)
 	}
 	guard, err := hook.NewGuard(hook.GuardOptions{Allow: []string{Receivers, "127.0.0.1"}})
 	if err != nil {
-		t.Fatalf("make the guard: %v", err)
+		t.Fatalf("create the guard: %v", err)
 	}
 	log := opts.Log
 	if log == nil {
@@ -174,7 +174,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 	if s.opts.Keys == nil {
 		var err error
 		if s.opts.Keys, err = seal.Parse(secretKey); err != nil {
-			t.Fatalf("make the keyring: %v", err)
+			t.Fatalf("create the keyring: %v", err)
 		}
 	}
 	if !sqldb.IsPostgres(database) {
@@ -221,7 +221,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 	tools, err := mcp.New(mcp.Config{Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test",
 		Log: log, Extra: opts.Tools})
 	if err != nil {
-		t.Fatalf("make the tools: %v", err)
+		t.Fatalf("create the tools: %v", err)
 	}
 	s.Handler, err = rest.New(rest.Config{
 		Refusals: map[string]rest.Refusal{board.MCPPath: tools.Refuse},
@@ -235,7 +235,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 		DB: db, Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test", Log: log,
 	})
 	if err != nil {
-		t.Fatalf("make the handler: %v", err)
+		t.Fatalf("create the handler: %v", err)
 	}
 	switch {
 	case opts.document != nil:
@@ -268,13 +268,13 @@ func (s *Service) startJobs(log *slog.Logger) {
 	})
 }
 
-// application serves an empty page with the headers of all pages.
+// application returns a handler that serves an empty page with the headers that all pages have.
 func application(t testing.TB) http.Handler {
 	t.Helper()
 	p, err := pages.New(fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Cardwall</title>")},
 		".routes.json": {Data: []byte(`["/", "/oauth/authorize", "/oauth/device"]`)}})
 	if err != nil {
-		t.Fatalf("make the page: %v", err)
+		t.Fatalf("create the page: %v", err)
 	}
 	return p
 }
@@ -287,7 +287,7 @@ func (s *Service) Node() *Service {
 	return New(s.T, s.Database, opts)
 }
 
-// Write changes the data without an operation, as the operator's commands do.
+// Write runs fn in a transaction, without an operation, as the operator's commands do.
 func (s *Service) Write(caller board.Caller, fn func(ctx context.Context, tx *store.Tx) error) {
 	s.T.Helper()
 	ctx := context.Background()
@@ -304,7 +304,7 @@ type Clock struct {
 	stopped time.Time // zero while it runs
 }
 
-// Now returns the time of the test.
+// Now returns the current time of the test.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -324,8 +324,8 @@ func (c *Clock) Advance(d time.Duration) {
 	c.ahead += d
 }
 
-// Stop makes the clock move only by Advance, for a test that counts within a window and may be
-// slow.
+// Stop stops the clock, which then moves only by Advance. Slow tests use it if they count
+// something within a window of time.
 func (c *Clock) Stop() {
 	now := c.Now()
 	c.mu.Lock()

@@ -15,7 +15,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// OpenStore opens a store and closes it with the test.
+// OpenStore opens a store and closes it when the test ends.
 func OpenStore(t testing.TB, database string) *store.DB {
 	t.Helper()
 	db, err := store.Open(t.Context(), store.Options{Database: database, Migrate: true})
@@ -87,9 +87,9 @@ func execFile(ctx context.Context, file string, texts ...string) (err error) {
 	return nil
 }
 
-// CopyAsOf creates a SQLite file with an older schema from the rows of another
-// file, and copies it to the PostgreSQL database if that is what the address
-// names. Tables and columns that are newer than the schema are left out.
+// CopyAsOf creates a SQLite file with an older schema and copies the rows of another
+// file to it. Tables and columns that are newer than the schema are left out. If
+// database is the URL of a PostgreSQL database, CopyAsOf then copies the rows there.
 func CopyAsOf(t testing.TB, from, file, database string, version int64) {
 	t.Helper()
 	ctx := t.Context()
@@ -118,7 +118,7 @@ func CopyAsOf(t testing.TB, from, file, database string, version int64) {
 
 func quote(names ...string) string { return `"` + strings.Join(names, `", "`) + `"` }
 
-// tablesOf returns the columns of the tables of the application in an SQLite file.
+// tablesOf returns the application's tables in a SQLite file, with their columns.
 func tablesOf(t testing.TB, file string) map[string][]string {
 	t.Helper()
 	db, err := sql.Open("sqlite", sqldb.SQLiteAddress(file, false))

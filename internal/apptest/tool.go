@@ -34,7 +34,7 @@ func (p *Person) RPC(revision, method string, params Fields) RPCResponse {
 	return p.Message(p.RPCRequest(revision, method, params))
 }
 
-// RPCRequest creates the HTTP request of a message.
+// RPCRequest creates the HTTP request with a message.
 func (p *Person) RPCRequest(revision, method string, params Fields) *http.Request {
 	p.T.Helper()
 	all := Fields{}
@@ -93,7 +93,8 @@ func (p *Person) Message(r *http.Request) RPCResponse {
 	return a
 }
 
-// ToolResponse is the result of a tool. Data, Code and Message come from the structured content.
+// ToolResponse is the result of a tool call. Data, Code and Message come from its structured
+// content.
 type ToolResponse struct {
 	Response
 	Text   string
