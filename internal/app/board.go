@@ -76,7 +76,7 @@ type CreateBoardInput struct {
 	Name        string           `json:"name" maxLength:"512" doc:"Its name." example:"Launch"`
 	Description string           `json:"description,omitempty" maxLength:"16384" doc:"Its description, in Markdown." example:"Everything until the launch."`
 	Visibility  board.Visibility `json:"visibility,omitempty" enum:"workspace,private,confidential" doc:"Who can see it; workspace when absent." example:"workspace"`
-	Color       *board.Color     `json:"color,omitempty" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its colour; none when absent." example:"teal"`
+	Color       *board.Color     `json:"color,omitempty" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its color; none when absent." example:"teal"`
 }
 
 // CreateBoard creates a board without lists. The caller becomes its admin.
@@ -117,7 +117,7 @@ type UpdateBoardInput struct {
 	BoardInput
 	Name        *string                  `json:"name,omitempty" maxLength:"512" doc:"The new name." example:"Launch 2"`
 	Description *string                  `json:"description,omitempty" maxLength:"16384" doc:"The new description." example:"Moved to May."`
-	Color       op.Optional[board.Color] `json:"color,omitzero" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"The new colour; null for none." example:"teal"`
+	Color       op.Optional[board.Color] `json:"color,omitzero" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"The new color; null for none." example:"teal"`
 	Visibility  *board.Visibility        `json:"visibility,omitempty" scope:"admin" enum:"workspace,private,confidential" doc:"The new visibility; requires a board admin." example:"private"`
 	Features    *FeaturesInput           `json:"features,omitempty" doc:"Features to switch on or off; requires a board admin."`
 }

@@ -18,7 +18,7 @@ type CopyCardInput struct {
 	ListID            string         `json:"listId,omitempty" maxLength:"64" doc:"The list for the copy, on this board or another; the card's own list when absent." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Title             *string        `json:"title,omitempty" maxLength:"512" doc:"The copy's title; the card's own when absent." example:"Write the press release for May"`
 	Position          board.Position `json:"position,omitzero" doc:"The position in the list; the bottom when absent."`
-	IncludeLabels     *bool          `json:"includeLabels,omitempty" doc:"Whether to copy the labels; true when absent. On another board, labels with the same name and colour are used." example:"true"`
+	IncludeLabels     *bool          `json:"includeLabels,omitempty" doc:"Whether to copy the labels; true when absent. On another board, labels with the same name and color are used." example:"true"`
 	IncludeAssignees  *bool          `json:"includeAssignees,omitempty" doc:"Whether to copy the assignees who can see the target board; true when absent." example:"false"`
 	IncludeDue        *bool          `json:"includeDue,omitempty" doc:"Whether to copy the due date and the start; true when absent." example:"false"`
 	IncludeChecklists *bool          `json:"includeChecklists,omitempty" doc:"Whether to copy the checklists, with every item not done; true when absent." example:"true"`
@@ -203,7 +203,7 @@ type CopyBoardInput struct {
 	IncludeCards bool   `json:"includeCards,omitempty" doc:"Whether to copy the open cards, without comments; false when absent." example:"true"`
 }
 
-// CopyBoard copies a board's description, colour, visibility, features, labels,
+// CopyBoard copies a board's description, color, visibility, features, labels,
 // open lists with their WIP limits and, on request, the open cards. Members are
 // not copied; the caller becomes the copy's admin. The public page is not
 // copied either. A copy sends no events. A job makes the copy of a large board.
@@ -242,8 +242,8 @@ func CopyBoard(ctx context.Context, tx *store.Tx, in CopyBoardInput) (board.Boar
 	return out, nil, err
 }
 
-// DraftCopy adds a copy of a board to the draft of a job. It checks again what
-// the caller may do.
+// DraftCopy adds a copy of a board to the draft of a job. It checks the caller's
+// permissions again.
 func DraftCopy(ctx context.Context, d *store.Draft, in CopyBoardInput) error {
 	source, err := d.View().Board(ctx, in.BoardID, board.View)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // A list may be copied in one transaction up to these sizes.
 const (
 	smallList      = 400       // open cards
-	smallListBytes = 768 << 10 // of them with everything on them, as storage counts
+	smallListBytes = 768 << 10 // bytes of the cards and everything on them, as storage is counted
 )
 
 // cardsInPart is the number of cards that a job copies in one transaction.
@@ -34,8 +34,8 @@ type listCopy struct {
 	CopyID string `json:"copyId"`
 }
 
-// startListCopy starts a job that copies a list. The copy keeps its position on the
-// board from now on, but it is hidden until it is complete.
+// startListCopy starts a job that copies a list. It reserves the position of the copy on
+// the board. The copy is hidden until it is complete.
 func startListCopy(ctx context.Context, tx *store.Tx, l board.List, at board.Position) (job board.Job, err error) {
 	w, err := tx.Workspace(ctx, tx.On(l.BoardID).WorkspaceID, board.ViewWorkspace)
 	if err != nil {
@@ -57,8 +57,8 @@ func listOfJob(ctx context.Context, v *store.View, j board.Job) (board.List, err
 	return v.List(ctx, *j.ListID, board.View)
 }
 
-// DraftListJob calls part with the cards of the list that a job copies. It checks again
-// what the caller may do.
+// DraftListJob calls part with the cards of the list that a job copies. It checks the
+// caller's permissions again.
 func DraftListJob(ctx context.Context, v *store.View, j *store.RunningJob, part func(store.ListPart) error) error {
 	var in listCopy
 	if err := json.Unmarshal(j.Input, &in); err != nil {
@@ -100,8 +100,8 @@ func DraftListJob(ctx context.Context, v *store.View, j *store.RunningJob, part 
 	}
 }
 
-// ShowListJob makes the list of a job visible on its board, if its caller still may
-// add it and the board has room, and returns its id.
+// ShowListJob makes the copy of a job visible on its board and returns the copy's id. It
+// returns an error if the job's caller may no longer add lists or the board has no room.
 func ShowListJob(ctx context.Context, tx *store.Tx, j *store.RunningJob) (listID string, err error) {
 	boardID, cards, err := tx.JobListCards(ctx, j.ID)
 	if err != nil {

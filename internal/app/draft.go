@@ -16,7 +16,7 @@ const (
 )
 
 // draftBoard adds a board of the caller to a draft, with the name, description,
-// colour, visibility and features of b.
+// color, visibility and features of b.
 func draftBoard(ctx context.Context, d *store.Draft, b *board.Board) error {
 	v := d.View()
 	b.ID, b.CreatedBy, b.CreatedAt, b.UpdatedAt = d.NewID("brd_"), v.Caller().Person(), v.Now(), v.Now()

@@ -28,7 +28,7 @@ type HomeWorkspace struct {
 // HomeBoard is a board with the caller's own state of it.
 type HomeBoard struct {
 	board.Board
-	Starred    bool           `json:"starred" doc:"Whether the board is a favourite of the caller." example:"true"`
+	Starred    bool           `json:"starred" doc:"Whether the board is a favorite of the caller." example:"true"`
 	LastSeenAt *board.Instant `json:"lastSeenAt" format:"date-time" doc:"When the caller last opened the board; null for never." example:"2026-03-02T09:00:00.000Z"`
 	Room       board.Usage    `json:"room" doc:"The number of open cards, and the limit."`
 }
@@ -80,18 +80,18 @@ func GetHome(ctx context.Context, v *store.View, _ Nothing) (Home, error) {
 	return home, nil
 }
 
-// Star is whether a board is a favourite of the caller.
+// Star is whether a board is a favorite of the caller.
 type Star struct {
 	BoardID string `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Starred bool   `json:"starred" doc:"Whether the board is a favourite of the caller." example:"true"`
+	Starred bool   `json:"starred" doc:"Whether the board is a favorite of the caller." example:"true"`
 }
 
-// StarBoard adds a board to the caller's favourites.
+// StarBoard adds a board to the caller's favorites.
 func StarBoard(ctx context.Context, tx *store.Tx, in BoardInput) (Star, error) {
 	return star(ctx, tx, in, true)
 }
 
-// UnstarBoard removes a board from the caller's favourites.
+// UnstarBoard removes a board from the caller's favorites.
 func UnstarBoard(ctx context.Context, tx *store.Tx, in BoardInput) (Star, error) {
 	return star(ctx, tx, in, false)
 }
@@ -177,7 +177,7 @@ type OpenBoard struct {
 // OpenedBy is the part of an opened board that depends on the caller.
 type OpenedBy struct {
 	Members []board.BoardMember `json:"members" doc:"The first 500 people who can see the board."`
-	Starred bool                `json:"starred" doc:"Whether the board is a favourite of the caller." example:"true"`
+	Starred bool                `json:"starred" doc:"Whether the board is a favorite of the caller." example:"true"`
 	Watched bool                `json:"watched" doc:"Whether the caller watches the board." example:"true"`
 
 	CollapsedLists []string `json:"collapsedLists" doc:"The lists that the caller has collapsed."`

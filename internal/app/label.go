@@ -36,8 +36,8 @@ func ListLabels(ctx context.Context, v *store.View, in ListLabelsInput) (op.Page
 // CreateLabelInput holds the fields of a new label.
 type CreateLabelInput struct {
 	BoardInput
-	Name  string      `json:"name,omitempty" maxLength:"512" doc:"Its name; may be empty for a label with only a colour." example:"Bug"`
-	Color board.Color `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its colour." example:"red"`
+	Name  string      `json:"name,omitempty" maxLength:"512" doc:"Its name; may be empty for a label with only a color." example:"Bug"`
+	Color board.Color `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its color." example:"red"`
 }
 
 // CreateLabel creates a label on a board.
@@ -80,7 +80,7 @@ type LabelInput struct {
 type UpdateLabelInput struct {
 	LabelInput
 	Name  *string      `json:"name,omitempty" maxLength:"512" doc:"The new name." example:"Defect"`
-	Color *board.Color `json:"color,omitempty" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"The new colour." example:"orange"`
+	Color *board.Color `json:"color,omitempty" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"The new color." example:"orange"`
 }
 
 // UpdateLabel changes a label on all cards that have it.

@@ -12,7 +12,7 @@ import (
 // dropped.
 type MovedCard struct {
 	Card             board.Card       `json:"card" doc:"The card on the target board."`
-	DroppedLabels    []board.LabelRef `json:"droppedLabels" doc:"The labels that were dropped because the target board has none with the same name and colour."`
+	DroppedLabels    []board.LabelRef `json:"droppedLabels" doc:"The labels that were dropped because the target board has none with the same name and color."`
 	DroppedAssignees []board.UserRef  `json:"droppedAssignees" doc:"The people who were unassigned because they cannot see the target board."`
 }
 
@@ -25,7 +25,7 @@ type MoveCardToBoardInput struct {
 
 // MoveCardToBoard moves a card to a position in a list of another board. It
 // keeps its id and contents, gets a number of the target board, and gets the
-// labels there that have the same name and colour as its own.
+// labels there that have the same name and color as its own.
 func MoveCardToBoard(ctx context.Context, tx *store.Tx, in MoveCardToBoardInput) (MovedCard, error) {
 	if err := tx.LockBoardsOf(ctx, in.CardID, in.ListID); err != nil {
 		return MovedCard{}, err
@@ -70,9 +70,9 @@ func MoveCardToBoard(ctx context.Context, tx *store.Tx, in MoveCardToBoardInput)
 	return MovedCard{Card: moved.Card, DroppedLabels: d.labels, DroppedAssignees: d.people}, nil
 }
 
-// takeOut returns an error if content of a confidential board would move to
-// another board without the scope admin, because that shares it. Field is the
-// input field of the other board.
+// takeOut returns an error if the content of a confidential board would move to
+// another board and the caller lacks the scope admin, because the move shares
+// the content. The parameter field is the input field of the other board.
 func takeOut(v *store.View, fromBoardID, field string) error {
 	if v.On(fromBoardID).Visibility != board.Confidential {
 		return nil
@@ -89,8 +89,8 @@ func named(tx *store.Tx, boardID string) string {
 	return boardID
 }
 
-// roomForList returns an error if a board has no room for another list with a
-// number of open cards and of cards in total.
+// roomForList returns an error if a board has no room for another list with the
+// given numbers of open cards and of all cards.
 func roomForList(v *store.View, boardID string, open, all int) error {
 	a, limits := v.On(boardID), v.Limits()
 	if err := board.Room("open lists on a board", a.OpenLists, 1, limits.OpenLists); err != nil {
@@ -99,8 +99,8 @@ func roomForList(v *store.View, boardID string, open, all int) error {
 	return roomForCards(a, limits, open, all)
 }
 
-// roomForCards returns an error if a board has no room for a number of open cards
-// and of cards in total.
+// roomForCards returns an error if a board has no room for the given numbers of
+// open cards and of all cards.
 func roomForCards(a *board.Access, limits board.Limits, open, all int) error {
 	if err := board.Room("open cards on a board", a.OpenCards, open, limits.OpenCards); err != nil {
 		return err
@@ -115,7 +115,7 @@ type dropped struct {
 }
 
 // refit gives cards the labels of their new board with the same name and
-// colour, and keeps only assignees who can see that board.
+// color, and keeps only assignees who can see that board.
 func refit(ctx context.Context, tx *store.Tx, cards []store.WholeCard, boardID string) (d dropped, err error) {
 	if d.labels, err = matchLabels(ctx, tx, cards, boardID); err != nil {
 		return d, err
@@ -125,7 +125,7 @@ func refit(ctx context.Context, tx *store.Tx, cards []store.WholeCard, boardID s
 }
 
 // matchLabels gives cards the labels of another board with the same name and
-// colour. It returns the labels without a match.
+// color. It returns the labels without a match.
 func matchLabels(ctx context.Context, tx *store.Tx, cards []store.WholeCard, boardID string) ([]board.LabelRef, error) {
 	count, err := tx.CountLabels(ctx, boardID)
 	if err != nil {

@@ -13,20 +13,20 @@ import (
 // A list may move to another board in one transaction up to these sizes.
 const (
 	smallMove      = 200       // cards, including archived ones
-	smallMoveBytes = 768 << 10 // of them with everything on them, as storage counts
+	smallMoveBytes = 768 << 10 // bytes of the cards and everything on them, as storage is counted
 )
 
-// What a job that moves a list does in one transaction.
+// Numbers of cards that a job moves in one transaction.
 const (
 	cardsLeaving  = 100
-	cardsEntering = 50 // with labels, assignees and, in another workspace, their words for the search
+	cardsEntering = 50 // fewer, because labels, assignees and the search index change, too
 )
 
 // MovedList is a list on its new board, with the labels and assignees that were
 // dropped from its cards.
 type MovedList struct {
 	List             board.List       `json:"list" doc:"The list on the target board."`
-	DroppedLabels    []board.LabelRef `json:"droppedLabels" doc:"The labels that were dropped from cards because the target board has none with the same name and colour."`
+	DroppedLabels    []board.LabelRef `json:"droppedLabels" doc:"The labels that were dropped from cards because the target board has none with the same name and color."`
 	DroppedAssignees []board.UserRef  `json:"droppedAssignees" doc:"The people who were unassigned from cards because they cannot see the target board."`
 }
 
@@ -76,8 +76,8 @@ func MoveListToBoard(ctx context.Context, tx *store.Tx, in MoveListToBoardInput)
 	return MovedList{List: list, DroppedLabels: d.labels, DroppedAssignees: d.people}, nil, nil
 }
 
-// listToMove loads a list that the caller may move to another board, which has room for
-// it. It reports whether a job must move the list.
+// listToMove locks both boards and returns the list. It reports whether a job must move the
+// list. It returns an error if the caller may not move it or the other board has no room.
 func listToMove(ctx context.Context, tx *store.Tx, in MoveListToBoardInput) (list board.List, large bool, err error) {
 	if err := tx.LockBoardsOf(ctx, in.ListID, in.BoardID); err != nil {
 		return list, false, err
@@ -125,15 +125,15 @@ func emitLeft(tx *store.Tx, from, to, listID string, cardIDs []string) {
 	}
 }
 
-// emitListMoved emits the events of a list that has moved from a board, to a place after
-// another list.
+// emitListMoved emits the events of a list that has moved from another board. The parameter
+// after is the id of the list before it on its new board.
 func emitListMoved(tx *store.Tx, from string, l board.List, after string) {
 	tx.Emit(from, board.ListMovedAway(l.ID, named(tx, l.BoardID)))
 	tx.Emit(l.BoardID, board.ListMovedIn(l, after, named(tx, from)))
 }
 
-// emitEntered emits the events of cards that have entered a list from another board, below
-// a card.
+// emitEntered emits the events of cards that have entered a list from another board. The
+// parameter after is the id of the card above the first one.
 func emitEntered(tx *store.Tx, from string, l board.List, cards []store.WholeCard, after string) {
 	for _, c := range cards {
 		tx.Emit(l.BoardID, board.CardMovedIn(c.CardDetail, after, named(tx, from)))
@@ -149,8 +149,9 @@ func movedListOfJob(ctx context.Context, v *store.View, j board.Job) (MovedList,
 	return MovedList{List: list, DroppedLabels: j.DroppedLabels, DroppedAssignees: j.DroppedAssignees}, err
 }
 
-// CheckListMove returns an error if the organization of the other board has no room for
-// the list that a job is to move. The sum over a long list takes too long for a write.
+// CheckListMove returns an error if the organization of the other board has too little
+// storage for the list of a job. It runs before the transactions of the move, because summing
+// up the storage of a long list would block other writers.
 func CheckListMove(ctx context.Context, v *store.View, j *store.RunningJob) error {
 	in, err := listMoveOf(j)
 	if err != nil {
@@ -174,8 +175,7 @@ func CheckListMove(ctx context.Context, v *store.View, j *store.RunningJob) erro
 	return v.CheckStorage(ctx, target, bytes)
 }
 
-// StartListMove starts the move of the list of a job. It checks again what the caller may
-// do.
+// StartListMove starts to move the list of a job. It checks the caller's permissions again.
 func StartListMove(ctx context.Context, tx *store.Tx, j *store.RunningJob) error {
 	in, err := listMoveOf(j)
 	if err != nil {
@@ -191,9 +191,9 @@ func StartListMove(ctx context.Context, tx *store.Tx, j *store.RunningJob) error
 	return tx.Audit(ctx, string(j.Kind), list.ID)
 }
 
-// ContinueListMove moves some cards of the list of a job, or the list. It reports whether
-// all are on the other board. The caller of the transaction must be the one of the job, as
-// the system.
+// ContinueListMove moves some cards of the list of a job, or the list itself. It reports
+// whether the list and all cards are on the other board. It must run as the system on behalf
+// of the job's caller.
 func ContinueListMove(ctx context.Context, tx *store.Tx, j *store.RunningJob) (done bool, err error) {
 	in, err := listMoveOf(j)
 	if err != nil {

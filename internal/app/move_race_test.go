@@ -46,7 +46,7 @@ func TestMovesKeepEverythingElse(t *testing.T) {
 				rt.Fatalf("%d cards became %d", len(before), len(after))
 			}
 			for i := range before {
-				equalButPlace(rt, before[i], after[i])
+				checkUnchanged(rt, before[i], after[i])
 				if rt.Failed() {
 					rt.FailNow()
 				}
@@ -77,7 +77,7 @@ func cardsIn(p *pair, boardID, list string) (out []map[string]any) {
 	for _, id := range p.ada.All("list_cards", "id",
 		fields{"boardId": boardID, "list": list, "archived": "true", "limit": 200}) {
 		c := p.ada.Must("get_card", fields{"cardId": id}).Data.(map[string]any)
-		c["said"] = p.ada.All("list_comments", "text", fields{"cardId": id})
+		c["commentTexts"] = p.ada.All("list_comments", "text", fields{"cardId": id})
 		out = append(out, c)
 	}
 	return out

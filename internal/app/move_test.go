@@ -39,7 +39,7 @@ func newPair(s *apptest.Service, from, to board.Visibility) *pair {
 	p.there = p.make("create_list", fields{"boardId": p.to, "name": "There"})
 	p.bug = p.make("create_label", fields{"boardId": p.from, "name": "Bug", "color": "red"})
 	p.idea = p.make("create_label", fields{"boardId": p.from, "name": "Idea", "color": "lime"})
-	p.make("create_label", fields{"boardId": p.to, "name": "Idea", "color": "red"}) // another colour
+	p.make("create_label", fields{"boardId": p.to, "name": "Idea", "color": "red"}) // another color
 	p.bugThere = p.make("create_label", fields{"boardId": p.to, "name": "Bug", "color": "red"})
 	p.listed = p.make("create_card", fields{"listId": p.there, "title": "Was there"})
 	p.behind = p.make("create_card", fields{"listId": p.there, "title": "Was there too"})
@@ -76,7 +76,7 @@ func TestMoveCardToBoard(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		p := newPair(s, "private", "private")
 		before := p.ada.Must("get_card", fields{"cardId": p.card})
-		said := p.ada.Must("list_comments", fields{"cardId": p.card})
+		comments := p.ada.Must("list_comments", fields{"cardId": p.card})
 		v, w := p.version(p.from), p.version(p.to)
 		a := p.bob.Must("move_card_to_board",
 			fields{"cardId": p.card, "listId": p.there, "position": fields{"after": p.listed}})
@@ -96,9 +96,9 @@ func TestMoveCardToBoard(t *testing.T) {
 		if p.version(p.from) != v+1 || p.version(p.to) != w+1 || a.Version != w+1 {
 			t.Errorf("versions are %d and %d, the response has %d; they were %d and %d", p.version(p.from), p.version(p.to), a.Version, v, w)
 		}
-		equalButPlace(t, before.Data, p.ada.Must("get_card", fields{"cardId": p.card}).Data)
+		checkUnchanged(t, before.Data, p.ada.Must("get_card", fields{"cardId": p.card}).Data)
 		after := p.ada.Must("list_comments", fields{"cardId": p.card})
-		if before, after := strings.ReplaceAll(string(said.Raw), p.from, p.to), string(after.Raw); before != after {
+		if before, after := strings.ReplaceAll(string(comments.Raw), p.from, p.to), string(after.Raw); before != after {
 			t.Errorf("the comments are %s, were %s", after, before)
 		}
 		if got := p.ada.All("list_cards", "id", fields{"boardId": p.to}); !slices.Equal(got,
@@ -151,8 +151,8 @@ func lastOf(lines []string) string {
 	return lines[len(lines)-1]
 }
 
-// equalButPlace compares everything of two cards that a move to another board keeps.
-func equalButPlace(t interface{ Errorf(string, ...any) }, before, after any) {
+// checkUnchanged compares everything that a move to another board keeps of a card.
+func checkUnchanged(t interface{ Errorf(string, ...any) }, before, after any) {
 	strip := func(v any) string {
 		c := maps.Clone(v.(map[string]any))
 		for _, name := range []string{"boardId", "listId", "number", "labels", "assignees", "updatedAt"} {
@@ -165,15 +165,15 @@ func equalButPlace(t interface{ Errorf(string, ...any) }, before, after any) {
 	}
 }
 
-// A move reveals nothing of a confidential board: that board sends no events, and the other
-// board does not name it.
+// A move reveals nothing about a confidential board: that board sends no events, and the events
+// and the activity of the other board do not contain its id.
 func TestMoveBetweenConfidentialBoards(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		p := newPair(s, "workspace", "workspace")
 		for _, side := range []struct{ secret, other string }{{p.from, p.to}, {p.to, p.from}} {
 			p.ada.Must("update_board", fields{"boardId": side.secret, "visibility": "confidential"})
-			sent, told, since := len(s.Outbox(side.secret)), len(s.Outbox(side.other)), p.version(side.other)
+			sent, sentByOther, since := len(s.Outbox(side.secret)), len(s.Outbox(side.other)), p.version(side.other)
 			here := map[string]string{p.from: p.here, p.to: p.there}
 			card := p.make("create_card", fields{"listId": here[side.secret], "title": "Goes out and comes back"})
 			p.ada.Must("move_card_to_board", fields{"cardId": card, "listId": here[side.other]})
@@ -185,13 +185,13 @@ func TestMoveBetweenConfidentialBoards(t *testing.T) {
 			if got := s.Outbox(side.secret); len(got) != sent {
 				t.Errorf("the confidential board sent %v", got[sent:])
 			}
-			if got := s.Outbox(side.other); len(got) != told+4 {
-				t.Errorf("the other board sent %v", got[told:])
+			if got := s.Outbox(side.other); len(got) != sentByOther+4 {
+				t.Errorf("the other board sent %v", got[sentByOther:])
 			}
-			for _, line := range append(s.Outbox(side.other)[told:],
+			for _, line := range append(s.Outbox(side.other)[sentByOther:],
 				s.Column("SELECT changes FROM activity WHERE board_id = $1 AND version > $2", side.other, since)...) {
 				if strings.Contains(line, side.secret) || strings.Contains(line, here[side.secret]) {
-					t.Errorf("the other board names the confidential one: %s", line)
+					t.Errorf("the other board reveals the id of the confidential one: %s", line)
 				}
 			}
 			p.ada.Must("update_board", fields{"boardId": side.secret, "visibility": "workspace"})
@@ -283,7 +283,7 @@ func TestMoveListToBoard(t *testing.T) {
 		after := p.ada.Must("list_cards", fields{"boardId": p.to, "archived": "true"}).Data.([]any)
 		for i := range before {
 			card := after[i].(map[string]any)
-			equalButPlace(t, before[i], card)
+			checkUnchanged(t, before[i], card)
 			if card["number"] != float64(3+i) || card["listId"] != p.here || card["boardId"] != p.to {
 				t.Errorf("card %d is %v", i, card)
 			}

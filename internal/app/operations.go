@@ -43,7 +43,7 @@ func registerAccount(r *op.Registry) {
 		"List the activity on every board that the caller can see, newest first.", ListRecentActivity)
 
 	op.Query(r, "get_home", "GET /home",
-		"Get the caller's workspaces with their boards, favourites and the times they were last opened.",
+		"Get the caller's workspaces with their boards, favorites and the times they were last opened.",
 		GetHome, op.Application)
 }
 
@@ -131,7 +131,7 @@ func registerBoards(r *op.Registry) {
 	op.Command(r, "create_board", "POST /boards",
 		"Create a board in a workspace. The caller becomes its admin.", CreateBoard, op.Creates)
 	op.Command(r, "update_board", "PATCH /boards/{boardId}",
-		"Change a board's name, description, colour, visibility or features. Changing the visibility or "+
+		"Change a board's name, description, color, visibility or features. Changing the visibility or "+
 			"features requires a board admin. Changing the visibility or features.publicPage also requires the "+
 			"scope admin, because they decide who can see the board.",
 		UpdateBoard, op.Destructive)
@@ -200,11 +200,11 @@ func registerBoardPages(r *op.Registry) {
 			"all at the same boardVersion.",
 		ReadOpenBoard, op.Application)
 	op.Command(r, "star_board", "PUT /boards/{boardId}/star",
-		"Add a board to the caller's favourites.", StarBoard, op.Application)
+		"Add a board to the caller's favorites.", StarBoard, op.Application)
 	op.Command(r, "set_collapsed_lists", "PUT /boards/{boardId}/collapsed-lists",
 		"Store which lists of a board are collapsed for the caller.", SetCollapsedLists, op.Application)
 	op.Command(r, "unstar_board", "DELETE /boards/{boardId}/star",
-		"Remove a board from the caller's favourites.", UnstarBoard, op.Application)
+		"Remove a board from the caller's favorites.", UnstarBoard, op.Application)
 	op.Query(r, "get_public_page", "GET /boards/{boardId}/public-page",
 		"Get the public page of a board. Returns its address, what it shows, and what guests may do on it.",
 		GetPublicPage, op.Admin, op.Application)
@@ -237,7 +237,7 @@ func registerLists(r *op.Registry) {
 	op.Command(r, "update_list", "PATCH /lists/{listId}", "Change a list's name or WIP limit.", UpdateList)
 	op.Command(r, "move_list", "POST /lists/{listId}/move", "Move a list to another position on its board.", MoveList)
 	op.Long(r, "move_list_to_board", "POST /lists/{listId}/move-to-board",
-		"Move a list with all its cards to another board. Labels are matched by name and colour. The response "+
+		"Move a list with all its cards to another board. Labels are matched by name and color. The response "+
 			"lists the labels and assignees that had to be dropped. Moving out of a confidential board also "+
 			"requires the scope admin. A job moves a large list: its cards leave the board, the list moves, and then "+
 			"the cards enter it. Until then the list cannot be changed.",
@@ -266,7 +266,7 @@ func registerCards(r *op.Registry) {
 		"Move a card to a position in a list of its own board.", MoveCard)
 	op.Command(r, "move_card_to_board", "POST /cards/{cardId}/move-to-board",
 		"Move a card to a list of another board. It keeps its id and gets a new number. Labels are matched by "+
-			"name and colour. The response lists the labels and assignees that had to be dropped. Moving out of a "+
+			"name and color. The response lists the labels and assignees that had to be dropped. Moving out of a "+
 			"confidential board also requires the scope admin.",
 		MoveCardToBoard, op.Destructive)
 	op.Command(r, "copy_card", "POST /cards/{cardId}/copy",
@@ -313,12 +313,12 @@ func registerComments(r *op.Registry) {
 }
 
 func registerLabels(r *op.Registry) {
-	r.In("Labels", "Coloured tags for the cards of a board.")
+	r.In("Labels", "Colored tags for the cards of a board.")
 	op.Query(r, "list_labels", "GET /boards/{boardId}/labels",
 		"List the labels of a board, sorted by name.", ListLabels)
 	op.Command(r, "create_label", "POST /boards/{boardId}/labels",
 		"Create a label on a board.", CreateLabel, op.Creates)
-	op.Command(r, "update_label", "PATCH /labels/{labelId}", "Change a label's name or colour.", UpdateLabel)
+	op.Command(r, "update_label", "PATCH /labels/{labelId}", "Change a label's name or color.", UpdateLabel)
 	op.Command(r, "delete_label", "DELETE /labels/{labelId}",
 		"Delete a label and remove it from all cards. Each open card with the label changes and gets its own "+
 			"event.",

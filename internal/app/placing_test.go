@@ -258,7 +258,7 @@ func drawPosition(rt *rapid.T, cards []string, but string) any {
 	if kind == "top" || kind == "bottom" {
 		return kind
 	}
-	return map[string]any{kind: rapid.SampledFrom(cards).Draw(rt, "neighbour")}
+	return map[string]any{kind: rapid.SampledFrom(cards).Draw(rt, "neighbor")}
 }
 
 func TestConcurrentMovesKeepTheOrder(t *testing.T) {
@@ -273,11 +273,11 @@ func TestConcurrentMovesKeepTheOrder(t *testing.T) {
 			random := rand.New(rand.NewPCG(7, uint64(mover)))
 			wg.Go(func() {
 				for range moves {
-					card, neighbour := all[random.IntN(len(all))], all[random.IntN(len(all))]
+					card, neighbor := all[random.IntN(len(all))], all[random.IntN(len(all))]
 					list := lists[random.IntN(2)]
-					position := []any{"top", "bottom", fields{"before": neighbour}, fields{"after": neighbour}}[random.IntN(4)]
+					position := []any{"top", "bottom", fields{"before": neighbor}, fields{"after": neighbor}}[random.IntN(4)]
 					a := ada.Call("move_card", fields{"cardId": card, "listId": list, "position": position})
-					// The neighbour may have moved to the other list, or be the card itself.
+					// The neighbor may have moved to the other list, or be the card itself.
 					if a.Status != http.StatusOK && a.Code != board.CodeInvalidRequest {
 						t.Errorf("move: got status %d, body %s", a.Status, a.Raw)
 					}

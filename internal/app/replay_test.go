@@ -160,13 +160,13 @@ func phrase(rt *rapid.T) string {
 	return rapid.SampledFrom([]string{"red", "green", "blue", "<b>ü</b>"}).Draw(rt, "word")
 }
 
-// position draws a position among neighbours of a kind.
-func (p *simulation) position(rt *rapid.T, neighbours string) any {
+// position draws a position among neighbors of a kind.
+func (p *simulation) position(rt *rapid.T, neighbors string) any {
 	where := rapid.SampledFrom([]string{"top", "bottom", "before", "after"}).Draw(rt, "position")
 	if where == "top" || where == "bottom" {
 		return where
 	}
-	return fields{where: p.pick(rt, neighbours)}
+	return fields{where: p.pick(rt, neighbors)}
 }
 
 // some draws a subset of the input fields.

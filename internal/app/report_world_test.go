@@ -123,7 +123,7 @@ func drawReportBoard(rt *rapid.T, tx *store.Tx, w *reportWorld, now time.Time,
 			c := drawReportCard(rt, now, maybe)
 			c.ID, c.BoardID, c.ListID, c.Number, c.Title, c.Description = tx.NewID("crd_"), b.ID, l.ID, number, "Card", new(string)
 			for _, k := range b.labels {
-				if maybe("labelled", 2) {
+				if maybe("labeled", 2) {
 					c.Labels = append(c.Labels, k)
 				}
 			}

@@ -94,7 +94,7 @@ func (w *world) automates() {
 
 func (w *world) rule() fields {
 	return fields{
-		"boardId": w.board, "name": "Started is labelled", "when": fields{"event": "card_entered", "listId": w.doing},
+		"boardId": w.board, "name": "Started is labeled", "when": fields{"event": "card_entered", "listId": w.doing},
 		"if": "is:open",
 		"then": []fields{{"operation": "set_card_labels", "input": fields{"add": []string{w.label}}},
 			{"operation": "add_comment", "input": fields{"text": "{actor} began with {card}."}}},

@@ -9,7 +9,7 @@ type Board struct {
 	Name        string     `json:"name" doc:"Its name." example:"Launch"`
 	Description string     `json:"description" doc:"Its description, in Markdown." example:"Everything until the launch."`
 	Visibility  Visibility `json:"visibility" enum:"workspace,private,confidential" doc:"Who can see it." example:"workspace"`
-	Color       *Color     `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its colour; null for none." example:"teal"`
+	Color       *Color     `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its color; null for none." example:"teal"`
 	Features    Features   `json:"features" doc:"Its optional features, each on or off."`
 	Role        Role       `json:"role" enum:"admin,editor,commenter,viewer" doc:"The caller's role on it." example:"admin"`
 	Version     int64      `json:"version" doc:"The boardVersion, which grows by one with every change to the board." example:"42"`
@@ -69,17 +69,17 @@ type List struct {
 	Rank string `json:"-"` // internal; never in a response
 }
 
-// Label is a name with a colour that marks cards of one board.
+// Label is a name with a color that marks cards of one board.
 type Label struct {
 	ID        string  `json:"id" doc:"The label's id." example:"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	BoardID   string  `json:"boardId" doc:"The board it belongs to." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Name      string  `json:"name" doc:"Its name; may be empty for a label with only a colour." example:"Bug"`
-	Color     Color   `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its colour." example:"red"`
+	Name      string  `json:"name" doc:"Its name; may be empty for a label with only a color." example:"Bug"`
+	Color     Color   `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its color." example:"red"`
 	CreatedAt Instant `json:"createdAt" format:"date-time" doc:"When it was created." example:"2026-01-05T09:00:00.000Z"`
 	UpdatedAt Instant `json:"updatedAt" format:"date-time" doc:"When it last changed." example:"2026-02-01T10:00:00.000Z"`
 }
 
-// Color is a colour of the palette. The application draws each in a light and a
+// Color is a color of the palette. The application draws each in a light and a
 // dark variant.
 type Color string
 
@@ -90,7 +90,7 @@ var Colors = [...]Color{"gray", "red", "orange", "yellow", "lime", "green", "tea
 type LabelRef struct {
 	ID    string `json:"id" doc:"The label's id." example:"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Name  string `json:"name" doc:"Its name." example:"Bug"`
-	Color Color  `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its colour." example:"red"`
+	Color Color  `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its color." example:"red"`
 }
 
 // Compare orders labels by name, then by id.

@@ -292,7 +292,7 @@ func LabelCreated(l Label) Event {
 	return Event{Kind: KindLabelCreated, Changes: Changes{"labelId": {nil, l.ID}, "name": {nil, l.Name}, "color": {nil, l.Color}}}
 }
 
-// LabelUpdated is the event of a changed label name or colour. It appears only
+// LabelUpdated is the event of a changed label name or color. It appears only
 // in the activity.
 func LabelUpdated(l Label, changes Changes) Event {
 	changes["labelId"] = FromTo{l.ID, l.ID}

@@ -92,11 +92,11 @@ type MemberTally struct {
 	Tally
 }
 
-// LabelTally holds the counts of all labels with the same name and colour,
+// LabelTally holds the counts of all labels with the same name and color,
 // across boards.
 type LabelTally struct {
 	Name  string `json:"name" doc:"The name of the labels." example:"Bug"`
-	Color Color  `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"The colour of the labels." example:"red"`
+	Color Color  `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"The color of the labels." example:"red"`
 	Tally
 }
 
@@ -121,7 +121,7 @@ type ByMember struct {
 
 // ByLabel breaks down by label. A card counts for each of its labels.
 type ByLabel struct {
-	Top  []LabelTally `json:"top" doc:"The ten labels with the most open cards, most first. Labels with the same name and colour count together. Labels on no card are left out."`
+	Top  []LabelTally `json:"top" doc:"The ten labels with the most open cards, most first. Labels with the same name and color count together. Labels on no card are left out."`
 	Rest Rest         `json:"rest" doc:"All other labels together."`
 }
 

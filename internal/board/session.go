@@ -54,7 +54,7 @@ type Session struct {
 	Current    bool    `json:"current" doc:"Whether this request used it." example:"true"`
 }
 
-// Theme is the colour theme of the pages.
+// Theme is the color theme of the pages.
 type Theme string
 
 // Profile is a person's account in the person's own view.

@@ -20,8 +20,8 @@ type BoardTemplate struct {
 
 // TemplateLabel is a label of a template.
 type TemplateLabel struct {
-	Name  string `json:"name" doc:"Its name; may be empty for a label with only a colour." example:"Bug"`
-	Color Color  `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its colour." example:"red"`
+	Name  string `json:"name" doc:"Its name; may be empty for a label with only a color." example:"Bug"`
+	Color Color  `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its color." example:"red"`
 }
 
 // TemplateList is a list of a template.

@@ -205,14 +205,14 @@ export interface paths {
         };
         get?: never;
         /**
-         * Add a board to the caller's favourites
-         * @description Add a board to the caller's favourites.
+         * Add a board to the caller's favorites
+         * @description Add a board to the caller's favorites.
          */
         put: operations["star_board"];
         post?: never;
         /**
-         * Remove a board from the caller's favourites
-         * @description Remove a board from the caller's favourites.
+         * Remove a board from the caller's favorites
+         * @description Remove a board from the caller's favorites.
          */
         delete: operations["unstar_board"];
         options?: never;
@@ -512,8 +512,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the caller's workspaces with their boards, favourites and the times they were last opened
-         * @description Get the caller's workspaces with their boards, favourites and the times they were last opened.
+         * Get the caller's workspaces with their boards, favorites and the times they were last opened
+         * @description Get the caller's workspaces with their boards, favorites and the times they were last opened.
          */
         get: operations["get_home"];
         put?: never;
@@ -2544,7 +2544,7 @@ export interface components {
              */
             archivedAt: string | null;
             /**
-             * @description Its colour; null for none.
+             * @description Its color; null for none.
              * @example teal
              * @enum {string|null}
              */
@@ -2598,7 +2598,7 @@ export interface components {
             /** @description The number of open cards, and the limit. */
             room: components["schemas"]["Usage"];
             /**
-             * @description Whether the board is a favourite of the caller.
+             * @description Whether the board is a favorite of the caller.
              * @example true
              */
             starred: boolean;
@@ -2736,7 +2736,7 @@ export interface components {
              */
             boardId: string;
             /**
-             * @description Its colour.
+             * @description Its color.
              * @example red
              * @enum {string}
              */
@@ -2753,7 +2753,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its name; may be empty for a label with only a colour.
+             * @description Its name; may be empty for a label with only a color.
              * @example Bug
              */
             name: string;
@@ -2766,7 +2766,7 @@ export interface components {
         };
         LabelRef: {
             /**
-             * @description Its colour.
+             * @description Its color.
              * @example red
              * @enum {string}
              */
@@ -3193,7 +3193,7 @@ export interface components {
             /** @description The lists that the caller has collapsed. */
             collapsedLists: string[];
             /**
-             * @description Its colour; null for none.
+             * @description Its color; null for none.
              * @example teal
              * @enum {string|null}
              */
@@ -3247,7 +3247,7 @@ export interface components {
              */
             role: "admin" | "editor" | "commenter" | "viewer";
             /**
-             * @description Whether the board is a favourite of the caller.
+             * @description Whether the board is a favorite of the caller.
              * @example true
              */
             starred: boolean;
@@ -4140,7 +4140,7 @@ export interface components {
              */
             boardId: string;
             /**
-             * @description Whether the board is a favourite of the caller.
+             * @description Whether the board is a favorite of the caller.
              * @example true
              */
             starred: boolean;
@@ -4233,13 +4233,13 @@ export interface components {
         };
         TemplateLabel: {
             /**
-             * @description Its colour.
+             * @description Its color.
              * @example red
              * @enum {string}
              */
             color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown";
             /**
-             * @description Its name; may be empty for a label with only a colour.
+             * @description Its name; may be empty for a label with only a color.
              * @example Bug
              */
             name: string;
@@ -4297,7 +4297,7 @@ export interface components {
              */
             archivedAt: string | null;
             /**
-             * @description Its colour; null for none.
+             * @description Its color; null for none.
              * @example teal
              * @enum {string|null}
              */
@@ -5967,7 +5967,7 @@ export interface operations {
                      *         {
                      *           "id": "run_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "ruleId": "rul_01jb2m3n4p5q6r7s8t9v0w1x2y",
-                     *           "ruleName": "Started is labelled",
+                     *           "ruleName": "Started is labeled",
                      *           "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "type": "card.moved",
                      *           "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -5981,7 +5981,7 @@ export interface operations {
                      *         {
                      *           "id": "run_01jb2m3n4p5q6r7s8t9v0w1x2z",
                      *           "ruleId": "rul_01jb2m3n4p5q6r7s8t9v0w1x2z",
-                     *           "ruleName": "Started is labelled",
+                     *           "ruleName": "Started is labeled",
                      *           "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "type": "card.moved",
                      *           "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -6045,7 +6045,7 @@ export interface operations {
                      *         {
                      *           "id": "rul_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
-                     *           "name": "Started is labelled",
+                     *           "name": "Started is labeled",
                      *           "when": {
                      *             "event": "card_entered",
                      *             "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -6084,7 +6084,7 @@ export interface operations {
                      *         {
                      *           "id": "rul_01jb2m3n4p5q6r7s8t9v0w1x2z",
                      *           "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
-                     *           "name": "Started is labelled",
+                     *           "name": "Started is labeled",
                      *           "when": {
                      *             "event": "card_entered",
                      *             "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -6157,7 +6157,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "if": "is:open",
-                 *       "name": "Started is labelled",
+                 *       "name": "Started is labeled",
                  *       "then": [
                  *         {
                  *           "input": {
@@ -6231,7 +6231,7 @@ export interface operations {
                      *       "data": {
                      *         "id": "rul_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
-                     *         "name": "Started is labelled",
+                     *         "name": "Started is labeled",
                      *         "when": {
                      *           "event": "card_entered",
                      *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -10282,7 +10282,7 @@ export interface operations {
                      *       "data": {
                      *         "id": "rul_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
-                     *         "name": "Started is labelled",
+                     *         "name": "Started is labeled",
                      *         "when": {
                      *           "event": "card_entered",
                      *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -10553,7 +10553,7 @@ export interface operations {
                      *       "data": {
                      *         "id": "rul_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
-                     *         "name": "Started is labelled",
+                     *         "name": "Started is labeled",
                      *         "when": {
                      *           "event": "card_entered",
                      *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
@@ -10645,7 +10645,7 @@ export interface operations {
                      *       "data": {
                      *         "id": "rul_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
-                     *         "name": "Started is labelled",
+                     *         "name": "Started is labeled",
                      *         "when": {
                      *           "event": "card_entered",
                      *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",

@@ -90,8 +90,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change a board's name, description, colour, visibility or features
-         * @description Change a board's name, description, colour, visibility or features. Changing the visibility or features requires a board admin. Changing the visibility or features.publicPage also requires the scope admin, because they decide who can see the board.
+         * Change a board's name, description, color, visibility or features
+         * @description Change a board's name, description, color, visibility or features. Changing the visibility or features requires a board admin. Changing the visibility or features.publicPage also requires the scope admin, because they decide who can see the board.
          */
         patch: operations["update_board"];
         trace?: never;
@@ -599,7 +599,7 @@ export interface paths {
         put?: never;
         /**
          * Move a card to a list of another board
-         * @description Move a card to a list of another board. It keeps its id and gets a new number. Labels are matched by name and colour. The response lists the labels and assignees that had to be dropped. Moving out of a confidential board also requires the scope admin.
+         * @description Move a card to a list of another board. It keeps its id and gets a new number. Labels are matched by name and color. The response lists the labels and assignees that had to be dropped. Moving out of a confidential board also requires the scope admin.
          */
         post: operations["move_card_to_board"];
         delete?: never;
@@ -778,8 +778,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change a label's name or colour
-         * @description Change a label's name or colour.
+         * Change a label's name or color
+         * @description Change a label's name or color.
          */
         patch: operations["update_label"];
         trace?: never;
@@ -875,7 +875,7 @@ export interface paths {
         put?: never;
         /**
          * Move a list with all its cards to another board
-         * @description Move a list with all its cards to another board. Labels are matched by name and colour. The response lists the labels and assignees that had to be dropped. Moving out of a confidential board also requires the scope admin. A job moves a large list: its cards leave the board, the list moves, and then the cards enter it. Until then the list cannot be changed.
+         * @description Move a list with all its cards to another board. Labels are matched by name and color. The response lists the labels and assignees that had to be dropped. Moving out of a confidential board also requires the scope admin. A job moves a large list: its cards leave the board, the list moves, and then the cards enter it. Until then the list cannot be changed.
          */
         post: operations["move_list_to_board"];
         delete?: never;
@@ -1666,7 +1666,7 @@ export interface components {
              */
             archivedAt: string | null;
             /**
-             * @description Its colour; null for none.
+             * @description Its color; null for none.
              * @example teal
              * @enum {string|null}
              */
@@ -1755,7 +1755,7 @@ export interface components {
              */
             archivedAt: string | null;
             /**
-             * @description Its colour; null for none.
+             * @description Its color; null for none.
              * @example teal
              * @enum {string|null}
              */
@@ -2086,7 +2086,7 @@ export interface components {
         ByLabel: {
             /** @description All other labels together. */
             rest: components["schemas"]["Rest"];
-            /** @description The ten labels with the most open cards, most first. Labels with the same name and colour count together. Labels on no card are left out. */
+            /** @description The ten labels with the most open cards, most first. Labels with the same name and color count together. Labels on no card are left out. */
             top: components["schemas"]["LabelTally"][];
         };
         ByList: {
@@ -3842,7 +3842,7 @@ export interface components {
              */
             boardId: string;
             /**
-             * @description Its colour.
+             * @description Its color.
              * @example red
              * @enum {string}
              */
@@ -3859,7 +3859,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its name; may be empty for a label with only a colour.
+             * @description Its name; may be empty for a label with only a color.
              * @example Bug
              */
             name: string;
@@ -3872,7 +3872,7 @@ export interface components {
         };
         LabelRef: {
             /**
-             * @description Its colour.
+             * @description Its color.
              * @example red
              * @enum {string}
              */
@@ -3890,7 +3890,7 @@ export interface components {
         };
         LabelTally: {
             /**
-             * @description The colour of the labels.
+             * @description The color of the labels.
              * @example red
              * @enum {string}
              */
@@ -4222,13 +4222,13 @@ export interface components {
             card: components["schemas"]["Card"];
             /** @description The people who were unassigned because they cannot see the target board. */
             droppedAssignees: components["schemas"]["UserRef"][];
-            /** @description The labels that were dropped because the target board has none with the same name and colour. */
+            /** @description The labels that were dropped because the target board has none with the same name and color. */
             droppedLabels: components["schemas"]["LabelRef"][];
         };
         MovedList: {
             /** @description The people who were unassigned from cards because they cannot see the target board. */
             droppedAssignees: components["schemas"]["UserRef"][];
-            /** @description The labels that were dropped from cards because the target board has none with the same name and colour. */
+            /** @description The labels that were dropped from cards because the target board has none with the same name and color. */
             droppedLabels: components["schemas"]["LabelRef"][];
             /** @description The list on the target board. */
             list: components["schemas"]["List"];
@@ -4529,13 +4529,13 @@ export interface components {
         };
         TemplateLabel: {
             /**
-             * @description Its colour.
+             * @description Its color.
              * @example red
              * @enum {string}
              */
             color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown";
             /**
-             * @description Its name; may be empty for a label with only a colour.
+             * @description Its name; may be empty for a label with only a color.
              * @example Bug
              */
             name: string;
@@ -5678,7 +5678,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Its colour; none when absent.
+                     * @description Its color; none when absent.
                      * @example teal
                      * @enum {string}
                      */
@@ -6035,7 +6035,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The new colour; null for none.
+                     * @description The new color; null for none.
                      * @example teal
                      * @enum {string|null}
                      */
@@ -7262,13 +7262,13 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Its colour.
+                     * @description Its color.
                      * @example red
                      * @enum {string}
                      */
                     color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown";
                     /**
-                     * @description Its name; may be empty for a label with only a colour.
+                     * @description Its name; may be empty for a label with only a color.
                      * @example Bug
                      */
                     name?: string;
@@ -9019,7 +9019,7 @@ export interface operations {
                      */
                     includeDue?: boolean;
                     /**
-                     * @description Whether to copy the labels; true when absent. On another board, labels with the same name and colour are used.
+                     * @description Whether to copy the labels; true when absent. On another board, labels with the same name and color are used.
                      * @example true
                      */
                     includeLabels?: boolean;
@@ -10443,7 +10443,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The new colour.
+                     * @description The new color.
                      * @example orange
                      * @enum {string}
                      */
