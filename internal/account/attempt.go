@@ -17,25 +17,25 @@ import (
 // guesses at one account from all networks together. It does not apply to
 // networks that the account has signed in from, and a password reset still works.
 var (
-	// At one account, from a browser that it has signed in with.
+	// guessesDevice limits guesses at one account from a browser that it has signed in with.
 	guessesDevice = session.Limit{Name: "device", Most: 10, Window: 15 * time.Minute}
-	// At one account, from one network.
+	// guessesHere limits guesses at one account from one network.
 	guessesHere = session.Limit{Name: "here", Most: 10, Window: 15 * time.Minute}
-	// At any account, from one network.
+	// guessesNetwork limits guesses at all accounts from one network.
 	guessesNetwork = session.Limit{Name: "network", Most: 50, Window: 15 * time.Minute}
-	// At one account, from all networks that it has not signed in from.
+	// guessesAccount limits guesses at one account from all networks that it has not signed in from.
 	guessesAccount = session.Limit{Name: "account", Most: 500, Window: time.Hour}
-	// Requested from one network.
+	// emailsNetwork limits the emails requested from one network.
 	emailsNetwork = session.Limit{Name: "letters", Most: 30, Window: time.Hour}
 )
 
-// guesser is the origin of a guess.
+// guesser describes where a guess comes from.
 type guesser struct {
-	caller        board.Caller
-	device, place bool // the account has signed in with this browser, from this network
+	caller                    board.Caller
+	knownDevice, knownNetwork bool // whether the account has signed in with this browser or from this network
 }
 
-// subjects returns what a guess at the account with an email address counts
+// subjects returns the limits that a guess at the account with an email address counts
 // against. A correct guess resets the first one.
 func (g guesser) subjects(email string) []session.Subject {
 	of := func(l session.Limit, what string) session.Subject {
@@ -44,21 +44,21 @@ func (g guesser) subjects(email string) []session.Subject {
 	switch {
 	case g.caller.SessionID != "":
 		return []session.Subject{of(guessesDevice, g.caller.SessionID)}
-	case g.device:
+	case g.knownDevice:
 		return []session.Subject{of(guessesDevice, string(g.caller.Device))}
 	}
 	var out []session.Subject
 	if session.KnowsNetwork(g.caller) {
 		out = append(out, of(guessesHere, g.caller.Network))
 	}
-	if !g.place || !session.KnowsNetwork(g.caller) {
+	if !g.knownNetwork || !session.KnowsNetwork(g.caller) {
 		out = append(out, session.Subject{Limit: guessesAccount, Of: email})
 	}
 	return append(out, session.PerNetwork(guessesNetwork, g.caller)...)
 }
 
-// take counts a guess before the password is checked.
-func (a *Accounts) take(db *store.DB, tried []session.Subject) error {
+// takeGuess counts a guess before the password is checked.
+func (a *Accounts) takeGuess(db *store.DB, tried []session.Subject) error {
 	err := a.attempts.Take(db, tried...)
 	var f *board.Fault
 	if errors.As(err, &f) {
@@ -68,13 +68,13 @@ func (a *Accounts) take(db *store.DB, tried []session.Subject) error {
 	return err
 }
 
-// recordTimeout limits the audit of a wrong password.
+// recordTimeout limits the writing of one audit entry.
 const recordTimeout = 10 * time.Second
 
-// wrongPassword writes a log line and, if there is an account, an entry in the
+// recordWrongPassword writes a log line and, if there is an account, an entry in the
 // audit log. It writes the entry in the background, so that the response takes as
 // long as for an address without an account.
-func (a *Accounts) wrongPassword(db *store.DB, c board.Caller, userID string) {
+func (a *Accounts) recordWrongPassword(db *store.DB, c board.Caller, userID string) {
 	a.opts.Log.Warn("wrong password", "request", c.RequestID, "address", c.Address, "network", c.Network, "user", userID)
 	if userID == "" {
 		return
@@ -92,5 +92,5 @@ func (a *Accounts) wrongPassword(db *store.DB, c board.Caller, userID string) {
 	})
 }
 
-// Close waits until all wrong passwords are recorded.
+// Close waits for audit entries that are still being written.
 func (a *Accounts) Close() { a.writing.Wait() }

@@ -36,9 +36,9 @@ func TestGuessesOfManyNetworksAreBounded(t *testing.T) {
 	}
 	until("many networks", guessesAccount.Most, botnet)
 	for what, g := range map[string]guesser{
-		"a network that is known": {caller: at("192.0.2.1", "192.0.2.1"), place: true},
+		"a network that is known": {caller: at("192.0.2.1", "192.0.2.1"), knownNetwork: true},
 		"a browser that is known": {caller: board.Caller{Address: "10.0.0.1", Network: "10.0.0.1", Device: []byte("x")},
-			device: true},
+			knownDevice: true},
 		"a session": {caller: board.Caller{Address: "10.0.0.1", Network: "10.0.0.1", SessionID: "ses_1"}},
 	} {
 		if err := attempts.Take(db, g.subjects("grace@example.com")...); err != nil {

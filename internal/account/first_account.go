@@ -8,8 +8,8 @@ import (
 )
 
 // FirstLink returns a link that creates the first account of a server, or "" if
-// the server already has an account. The link expires after a week, or when there
-// is an account.
+// the server already has an account. The link expires after a week, or as soon as an
+// account exists.
 func FirstLink(ctx context.Context, tx *store.Tx) (string, error) {
 	empty, err := tx.WithoutUsers(ctx)
 	if err != nil || !empty {

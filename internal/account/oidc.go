@@ -87,14 +87,14 @@ type redirect func(w http.ResponseWriter, r *http.Request, caller board.Caller) 
 
 // page redirects a browser to the returned target, or to the sign-in page with the
 // reason of an error.
-func (p *Provider) page(where redirect) http.Handler {
+func (p *Provider) page(target redirect) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		caller, _, err := p.gate.AdmitAnonymous(r, board.ResourceGeneral)
 		to := ""
 		if err == nil {
 			caller.UserAgent, caller.RequestID = r.UserAgent(), w.Header().Get("X-Request-Id")
-			to, err = where(w, r, caller)
+			to, err = target(w, r, caller)
 		}
 		if err != nil {
 			reason := "oidc"
@@ -132,15 +132,15 @@ func (p *Provider) discover(ctx context.Context) (*oauth2.Config, *oidc.IDTokenV
 	return p.config, p.verify, nil
 }
 
-// journey is the content of the cookie during a sign-in.
-type journey struct {
+// signInState is the state of a sign-in, stored in a cookie.
+type signInState struct {
 	State    string `json:"state"`
 	Nonce    string `json:"nonce"`
 	Verifier string `json:"verifier"` // RFC 7636
 	Next     string `json:"next"`     // path of the page to open after the sign-in
 }
 
-// maxNext limits the length of that path in bytes, because it is in a cookie.
+// maxNext limits the length of Next in bytes, because cookies are limited in size.
 const maxNext = 2_000
 
 // pageAfter returns the path of the page to open after the sign-in. It must be on
@@ -158,17 +158,17 @@ func (p *Provider) begin(w http.ResponseWriter, r *http.Request, _ board.Caller)
 	if err != nil {
 		return "", err
 	}
-	j := journey{board.NewSecret(), board.NewSecret(), oauth2.GenerateVerifier(), pageAfter(r.URL.Query().Get("next"))}
+	j := signInState{board.NewSecret(), board.NewSecret(), oauth2.GenerateVerifier(), pageAfter(r.URL.Query().Get("next"))}
 	text, err := json.Marshal(j)
 	if err != nil {
 		return "", fmt.Errorf("encode the cookie: %w", err)
 	}
-	p.carry(w, base64.RawURLEncoding.EncodeToString(text), oidcLifetime)
+	p.setStateCookie(w, base64.RawURLEncoding.EncodeToString(text), oidcLifetime)
 	return config.AuthCodeURL(j.State, oidc.Nonce(j.Nonce), oauth2.S256ChallengeOption(j.Verifier)), nil
 }
 
-// carry sets the cookie of a journey, or deletes it if lifetime is 0.
-func (p *Provider) carry(w http.ResponseWriter, value string, lifetime time.Duration) {
+// setStateCookie sets the cookie with the state of a sign-in, or deletes it if lifetime is 0.
+func (p *Provider) setStateCookie(w http.ResponseWriter, value string, lifetime time.Duration) {
 	c := &http.Cookie{
 		Name: p.cookie(), Value: value, Path: "/", MaxAge: int(lifetime / time.Second),
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: session.Trustworthy(p.callback),
@@ -200,13 +200,13 @@ type claims struct {
 }
 
 func (p *Provider) finish(w http.ResponseWriter, r *http.Request, caller board.Caller) (string, error) {
-	p.carry(w, "", 0)
-	var j journey
-	carried := r.CookiesNamed(p.cookie())
-	if len(carried) != 1 {
+	p.setStateCookie(w, "", 0)
+	var j signInState
+	cookies := r.CookiesNamed(p.cookie())
+	if len(cookies) != 1 {
 		return "", errProvider()
 	}
-	text, err := base64.RawURLEncoding.DecodeString(carried[0].Value)
+	text, err := base64.RawURLEncoding.DecodeString(cookies[0].Value)
 	query := r.URL.Query()
 	if err != nil || json.Unmarshal(text, &j) != nil || j.State == "" ||
 		subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(j.State)) != 1 || query.Get("code") == "" {
@@ -263,7 +263,7 @@ func (a *Accounts) enter(ctx context.Context, tx *store.Tx, issuer, subject stri
 	if err != nil {
 		return SignedIn{}, err
 	}
-	how := byKey
+	how := byCredential
 	if userID == "" {
 		made := false
 		if userID, made, err = a.link(ctx, tx, c); err != nil {

@@ -216,7 +216,7 @@ func (a *Accounts) FinishPasskeySignIn(ctx context.Context, tx *store.Tx, in Pas
 	if err != nil {
 		return SignedIn{}, err
 	}
-	return begin(ctx, tx, userID, byKey)
+	return begin(ctx, tx, userID, byCredential)
 }
 
 // BeginPasskey begins to add a passkey for the caller.

@@ -101,7 +101,7 @@ func (a *Accounts) beforeChangePassword(ctx context.Context, db *store.DB, calle
 func (a *Accounts) ChangePassword(ctx context.Context, tx *store.Tx, in ChangePasswordInput) (SignedIn, error) {
 	userID := tx.Caller().UserID
 	if in.proof.userID != "" {
-		if err := in.proof.hold(ctx, tx); board.IsCode(err, board.CodeUnauthenticated) {
+		if err := in.proof.recheck(ctx, tx); board.IsCode(err, board.CodeUnauthenticated) {
 			return SignedIn{}, board.Forbidden("The password was changed a moment ago. Reload the page and try again.")
 		} else if err != nil {
 			return SignedIn{}, err

@@ -37,13 +37,13 @@ type SessionState struct {
 // SessionCookie returns the cookie of a new session, or nil.
 func (s SignedIn) SessionCookie() *op.SessionCookie { return s.cookie }
 
-// entry is how a person signed in. It decides if a sign-in from a new device is
+// entry is how a person signed in. It decides whether a sign-in from a new device is
 // reported by email.
 type entry bool
 
 const (
-	byKey  entry = false // with a credential that can be stolen: a password, a passkey or an identity provider
-	proven entry = true  // with a link from an email, or with a new account
+	byCredential entry = false // with a credential that can be stolen: a password, a passkey or an identity provider
+	proven       entry = true  // with a link from an email, or with a new account
 )
 
 // begin signs a person in. It ends the browser's previous session, and queues an
@@ -54,7 +54,7 @@ func begin(ctx context.Context, tx *store.Tx, userID string, how entry) (SignedI
 		return SignedIn{}, err
 	}
 	tx.ActAs(userID)
-	device, err := meet(ctx, tx, how == proven || before == userID)
+	device, err := recordDevice(ctx, tx, how == proven || before == userID)
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -71,10 +71,10 @@ func begin(ctx context.Context, tx *store.Tx, userID string, how entry) (SignedI
 	return out, err
 }
 
-// meet records that the account was used with the caller's browser. It returns the
+// recordDevice records that the account was used with the caller's browser. It returns the
 // browser's secret if the browser is new. Unless the sign-in is expected, it
 // queues an email to the owner.
-func meet(ctx context.Context, tx *store.Tx, expected bool) (secret string, err error) {
+func recordDevice(ctx context.Context, tx *store.Tx, expected bool) (secret string, err error) {
 	c := tx.Caller()
 	id, announced, err := tx.UseKnownDevice(ctx, c.Network)
 	if err == nil && id == "" {
@@ -172,18 +172,18 @@ func (a *Accounts) prove(ctx context.Context, db *store.DB, caller board.Caller,
 		if p.userID, p.hash, err = v.PasswordOf(ctx, email); err != nil {
 			return err
 		}
-		from.device, from.place, err = v.Knows(ctx, p.userID, caller.Network)
+		from.knownDevice, from.knownNetwork, err = v.Knows(ctx, p.userID, caller.Network)
 		return err
 	}); err != nil {
 		return p, err
 	}
 	tried := from.subjects(email)
-	if err := a.take(db, tried); err != nil {
+	if err := a.takeGuess(db, tried); err != nil {
 		return proof{}, err
 	}
 	correct, err := a.passwords.matches(ctx, p.hash, password)
 	if err == nil && !correct {
-		a.wrongPassword(db, caller, p.userID)
+		a.recordWrongPassword(db, caller, p.userID)
 		err = errPassword()
 	}
 	if err != nil {
@@ -193,8 +193,8 @@ func (a *Accounts) prove(ctx context.Context, db *store.DB, caller board.Caller,
 	return p, nil
 }
 
-// hold returns an error if the password was changed since it was checked.
-func (p proof) hold(ctx context.Context, tx *store.Tx) error {
+// recheck returns an error if the password changed after it was checked.
+func (p proof) recheck(ctx context.Context, tx *store.Tx) error {
 	same, err := tx.LockPassword(ctx, p.userID, p.hash)
 	if err == nil && !same {
 		err = errPassword()
@@ -209,10 +209,10 @@ func (a *Accounts) beforeSignIn(ctx context.Context, db *store.DB, caller board.
 
 // SignIn signs in the person whose password was checked.
 func (a *Accounts) SignIn(ctx context.Context, tx *store.Tx, in SignInInput) (SignedIn, error) {
-	if err := in.proof.hold(ctx, tx); err != nil {
+	if err := in.proof.recheck(ctx, tx); err != nil {
 		return SignedIn{}, err
 	}
-	return begin(ctx, tx, in.proof.userID, byKey)
+	return begin(ctx, tx, in.proof.userID, byCredential)
 }
 
 // ConfirmInput is the password, or a passkey's response to begin_passkey_sign_in.
@@ -253,7 +253,7 @@ func errConfirm() error { return board.Forbidden("This is not your password.") }
 func (a *Accounts) ConfirmSignIn(ctx context.Context, tx *store.Tx, in ConfirmInput) (SignedIn, error) {
 	var err error
 	if in.Password != "" {
-		if err = in.proof.hold(ctx, tx); err == nil && in.proof.userID != tx.Caller().UserID {
+		if err = in.proof.recheck(ctx, tx); err == nil && in.proof.userID != tx.Caller().UserID {
 			err = errConfirm()
 		}
 	} else {
@@ -273,7 +273,7 @@ func (a *Accounts) ConfirmSignIn(ctx context.Context, tx *store.Tx, in ConfirmIn
 	if err := tx.ConfirmSession(ctx, hash); err != nil {
 		return SignedIn{}, err
 	}
-	device, err := meet(ctx, tx, true)
+	device, err := recordDevice(ctx, tx, true)
 	if err != nil {
 		return SignedIn{}, err
 	}
