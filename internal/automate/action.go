@@ -24,20 +24,20 @@ type facts struct {
 // placeholder matches a placeholder in braces. Offsets are limited to 999 days.
 var placeholder = regexp.MustCompile(`\{(?:today(?:([+-])(\d{1,3}))?|card|number|list|actor)\}`)
 
-// speaks reports whether an input contains a placeholder.
-func speaks(v any) bool {
+// hasPlaceholder reports whether an input contains a placeholder.
+func hasPlaceholder(v any) bool {
 	switch v := v.(type) {
 	case string:
 		return placeholder.MatchString(v)
 	case []any:
 		for _, one := range v {
-			if speaks(one) {
+			if hasPlaceholder(one) {
 				return true
 			}
 		}
 	case map[string]any:
 		for _, one := range v {
-			if speaks(one) {
+			if hasPlaceholder(one) {
 				return true
 			}
 		}
@@ -45,18 +45,18 @@ func speaks(v any) bool {
 	return false
 }
 
-// say replaces the placeholders in an input. {actor} in a list becomes an id,
+// fill replaces the placeholders in an input. {actor} in a list becomes an id,
 // and is left out if the actor is not a person.
-func (f *facts) say(v any) any {
+func (f *facts) fill(v any) any {
 	switch v := v.(type) {
 	case string:
-		return placeholder.ReplaceAllStringFunc(v, f.word)
+		return placeholder.ReplaceAllStringFunc(v, f.valueOf)
 	case []any:
 		out := make([]any, 0, len(v))
 		for _, one := range v {
 			switch {
 			case one != "{actor}":
-				out = append(out, f.say(one))
+				out = append(out, f.fill(one))
 			case f.person != nil:
 				out = append(out, f.person.ID)
 			}
@@ -65,14 +65,14 @@ func (f *facts) say(v any) any {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, one := range v {
-			out[name] = f.say(one)
+			out[name] = f.fill(one)
 		}
 		return out
 	}
 	return v
 }
 
-func (f *facts) word(word string) string {
+func (f *facts) valueOf(word string) string {
 	switch word {
 	case "{card}":
 		return f.card.Title
@@ -97,7 +97,7 @@ func (f *facts) word(word string) string {
 func input(a board.RuleAction, cardID string, f *facts) ([]byte, error) {
 	in := maps.Clone(a.Input)
 	if f != nil {
-		in, _ = f.say(in).(map[string]any)
+		in, _ = f.fill(in).(map[string]any)
 	}
 	if in == nil {
 		in = map[string]any{}
@@ -112,8 +112,8 @@ func input(a board.RuleAction, cardID string, f *facts) ([]byte, error) {
 	return text, nil
 }
 
-// named returns the ids in a field of an action's input.
-func named(a board.RuleAction, field string) []string {
+// idsIn returns the ids in a field of an action's input.
+func idsIn(a board.RuleAction, field string) []string {
 	switch v := a.Input[field].(type) {
 	case string:
 		return []string{v}

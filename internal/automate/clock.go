@@ -35,23 +35,23 @@ func (e *Engine) clock(ctx context.Context) {
 		e.failures.Succeeded(cannotLease, cannotReadTimed)
 		for _, id := range boards {
 			if ctx.Err() == nil {
-				e.strike(ctx, id)
+				e.runTimed(ctx, id)
 			}
 		}
 	}
 }
 
-// strike runs the time-based rules of a board for the period since the last
+// runTimed runs the time-based rules of a board for the period since the last
 // check.
-func (e *Engine) strike(ctx context.Context, boardID string) {
+func (e *Engine) runTimed(ctx context.Context, boardID string) {
 	var (
 		tasks       []task
-		looked      []string
+		checked     []string
 		workspaceID string
 		now         board.Instant
 	)
 	if err := e.o.DB.Read(ctx, board.System(), func(v *store.View) error {
-		tasks, looked, now = nil, nil, v.Now()
+		tasks, checked, now = nil, nil, v.Now()
 		b, err := v.Board(ctx, boardID, board.View)
 		if err != nil {
 			return err
@@ -63,10 +63,10 @@ func (e *Engine) strike(ctx context.Context, boardID string) {
 				return err
 			}
 			r := &rules[i]
-			looked = append(looked, r.ID)
+			checked = append(checked, r.ID)
 			if b.Features.Automation {
 				var due []task
-				due, err = come(ctx, v, r)
+				due, err = dueTasks(ctx, v, r)
 				tasks = append(tasks, due...)
 			}
 		}
@@ -78,16 +78,16 @@ func (e *Engine) strike(ctx context.Context, boardID string) {
 	if !e.all(ctx, workspaceID, tasks) {
 		return // the next check starts from the same time
 	}
-	if err := e.o.DB.Watched(ctx, looked, now); err != nil {
+	if err := e.o.DB.Watched(ctx, checked, now); err != nil {
 		e.failed(ctx, cannotNoteTime, err)
 		return
 	}
 	e.failures.Succeeded(cannotReadDue, cannotNoteTime)
 }
 
-// come returns the cards for which a rule's time has come. Its query is checked
-// when the rule runs.
-func come(ctx context.Context, v *store.View, r *board.Rule) ([]task, error) {
+// dueTasks returns a task for each card on which a time-based rule has become due.
+// The rule's query is checked when the rule runs.
+func dueTasks(ctx context.Context, v *store.View, r *board.Rule) ([]task, error) {
 	zone, err := board.LoadZone("timeZone", r.TimeZone)
 	if err != nil {
 		return nil, fmt.Errorf("load the time zone of %s's owner: %w", r.ID, err)
@@ -113,7 +113,7 @@ func come(ctx context.Context, v *store.View, r *board.Rule) ([]task, error) {
 		}
 		for i := range cards[:min(len(cards), cardsRead)] {
 			c := &cards[i]
-			at, ok := comes(c, r.When, zone)
+			at, ok := triggerTime(c, r.When, zone)
 			if !ok || at <= r.WatchedAt || at > v.Now() {
 				continue
 			}

@@ -69,7 +69,7 @@ func (s *service) dryRun(ctx context.Context, v *store.View, in DryRunInput) (Dr
 	if err != nil {
 		return out, err
 	}
-	happened, err := lately(ctx, v, b, &r)
+	happened, err := lastOccurrences(ctx, v, b, &r)
 	if err != nil {
 		return out, err
 	}
@@ -94,7 +94,7 @@ func (s *service) dryRun(ctx context.Context, v *store.View, in DryRunInput) (Dr
 		d := DryRunCard{CardID: c.ID, Number: c.Number, Title: c.Title, ListID: c.ListID, Actions: []board.RuleAction{}}
 		at, ok := happened[c.ID]
 		if r.When.Event.Timed() {
-			at, ok = comes(&c, r.When, zone)
+			at, ok = triggerTime(&c, r.When, zone)
 		}
 		if ok {
 			d.At = &at
@@ -104,33 +104,33 @@ func (s *service) dryRun(ctx context.Context, v *store.View, in DryRunInput) (Dr
 			f.list = lists[i].Name
 		}
 		for _, a := range r.Then {
-			said, _ := f.say(a.Input).(map[string]any)
-			d.Actions = append(d.Actions, board.RuleAction{Operation: a.Operation, Input: said})
+			filled, _ := f.fill(a.Input).(map[string]any)
+			d.Actions = append(d.Actions, board.RuleAction{Operation: a.Operation, Input: filled})
 		}
 		out.Cards = append(out.Cards, d)
 	}
 	return out, nil
 }
 
-// lately returns when the trigger last occurred for each card, among the
+// lastOccurrences returns when the trigger last occurred for each card, among the
 // board's most recent changes.
-func lately(ctx context.Context, v *store.View, b board.Board, r *board.Rule) (map[string]board.Instant, error) {
+func lastOccurrences(ctx context.Context, v *store.View, b board.Board, r *board.Rule) (map[string]board.Instant, error) {
 	wanted := r.When.Event.Kinds()
 	changes, err := v.Occurrences(ctx, b.ID, b.Version-board.RuleEventHistory, board.RuleEventHistory,
 		func(k board.Kind) bool { return slices.Contains(wanted, k) })
 	at := map[string]board.Instant{}
 	for i := range changes {
-		if o := &changes[i]; o.CardID != nil && setsOff(r.When, o) {
+		if o := &changes[i]; o.CardID != nil && triggers(r.When, o) {
 			at[*o.CardID] = o.At
 		}
 	}
 	return at, err
 }
 
-// comes returns when a time-based trigger occurs for a card. It returns false
-// for a card that is done or has no due date. A card that is due all day is due
-// at the end of the day.
-func comes(c *board.Card, w board.RuleWhen, zone *time.Location) (board.Instant, bool) {
+// triggerTime returns when a time-based trigger occurs for a card. It returns false
+// for a card that is done or has no due date. A card that is due on a day without
+// a time is due at the end of that day.
+func triggerTime(c *board.Card, w board.RuleWhen, zone *time.Location) (board.Instant, bool) {
 	if c.Done || c.ArchivedAt != nil || c.DueDate == nil {
 		return 0, false
 	}

@@ -19,17 +19,17 @@ const (
 	changesRead  = 256 // changes of a board per query
 
 	gatherTime   = 5 * time.Millisecond   // changes within this time are handled together
-	lookEvery    = 30 * time.Second       // finds nothing, unless changes were missed
-	lookShared   = 100 * time.Millisecond // with several servers, because others write changes
-	maxLookPause = 5 * time.Second        // the longest extra pause after a slow query
-	noteEvery    = time.Second            // interval for storing how far boards are handled
+	pollEvery    = 30 * time.Second       // a safety net: finds only changes that were missed
+	pollShared   = 100 * time.Millisecond // with several servers, because others write changes
+	maxPollPause = 5 * time.Second        // the longest extra pause after a slow query
+	storeEvery   = time.Second            // interval for storing how far boards are handled
 	claimTime    = 5 * time.Second        // a failed server's boards are free after this time
-	againAfter   = time.Second            // after a failure
+	retryAfter   = time.Second            // after a failure
 	clockEvery   = 15 * time.Second       // interval for checking time-based triggers
 	stopTime     = 5 * time.Second
 	clockLease   = "automation:clock"
-	triesOfRun   = 3 // attempts of a run that fails unexpectedly
-	pauseOfRun   = 100 * time.Millisecond
+	maxAttempts  = 3 // attempts of a run that fails unexpectedly
+	attemptPause = 100 * time.Millisecond
 	unexpected   = "An unexpected error occurred. The server's log has the details."
 )
 
@@ -75,15 +75,15 @@ func New(o Options) *Engine {
 }
 
 // Run handles events until ctx ends. Then it finishes the runs in progress. The
-// next server handles the rest.
+// remaining events are handled after the next start, or by another server.
 func (e *Engine) Run(ctx context.Context) {
 	stop := e.o.DB.OnChange(e.changed)
 	defer stop()
 	var helpers, boards sync.WaitGroup
-	helpers.Go(func() { e.look(ctx) })
-	helpers.Go(func() { e.note(ctx) })
+	helpers.Go(func() { e.poll(ctx) })
+	helpers.Go(func() { e.storeProgress(ctx) })
 	helpers.Go(func() { e.clock(ctx) })
-	places := make(chan struct{}, boardsAtOnce)
+	slots := make(chan struct{}, boardsAtOnce)
 	for ctx.Err() == nil {
 		select {
 		case <-e.wake:
@@ -91,16 +91,16 @@ func (e *Engine) Run(ctx context.Context) {
 			continue
 		}
 		backoff.Pause(ctx, gatherTime)
-		for _, id := range e.watched(ctx) {
+		for _, id := range e.claimChanged(ctx) {
 			select {
-			case places <- struct{}{}:
+			case slots <- struct{}{}:
 			case <-ctx.Done():
-				e.leave(id, false)
+				e.release(id, false)
 				continue
 			}
 			boards.Go(func() {
-				defer func() { <-places }()
-				e.leave(id, e.work(ctx, id))
+				defer func() { <-slots }()
+				e.release(id, e.work(ctx, id))
 			})
 		}
 	}
@@ -118,19 +118,19 @@ func (e *Engine) changed(boardIDs []string) {
 		e.dirty[id] = true
 	}
 	e.mu.Unlock()
-	e.rouse()
+	e.notify()
 }
 
-func (e *Engine) rouse() {
+func (e *Engine) notify() {
 	select {
 	case e.wake <- struct{}{}:
 	default:
 	}
 }
 
-// watched returns the changed boards that have rules and are not in progress,
+// claimChanged returns the changed boards that have rules and are not in progress,
 // and marks them as in progress.
-func (e *Engine) watched(ctx context.Context) []string {
+func (e *Engine) claimChanged(ctx context.Context) []string {
 	e.mu.Lock()
 	ids := make([]string, 0, len(e.dirty))
 	for id := range e.dirty {
@@ -161,30 +161,31 @@ func (e *Engine) watched(ctx context.Context) []string {
 	return ids
 }
 
-// leave ends the work on a board. Again means that there is more to do.
-func (e *Engine) leave(id string, again bool) {
+// release ends the work on a board. If again is true, the board is handled again
+// after a pause.
+func (e *Engine) release(id string, again bool) {
 	e.mu.Lock()
 	delete(e.busy, id)
 	changed := e.dirty[id]
 	e.mu.Unlock()
 	if again {
-		time.AfterFunc(againAfter, func() { e.changed([]string{id}) })
+		time.AfterFunc(retryAfter, func() { e.changed([]string{id}) })
 	} else if changed {
-		e.rouse()
+		e.notify()
 	}
 }
 
-// later marks boards as changed after a pause.
+// later marks boards as changed after the given pause.
 func (e *Engine) later(ids []string, wait time.Duration) {
 	time.AfterFunc(wait, func() { e.changed(ids) })
 }
 
-// look polls for boards with unhandled changes: at the start, and for changes
-// written by other servers.
-func (e *Engine) look(ctx context.Context) {
-	every := lookEvery
+// poll looks for boards with unhandled changes, at the start and then periodically,
+// because other servers write changes too.
+func (e *Engine) poll(ctx context.Context) {
+	every := pollEvery
 	if e.o.DB.Shared() {
-		every = lookShared
+		every = pollShared
 	}
 	for {
 		began := time.Now()
@@ -192,11 +193,11 @@ func (e *Engine) look(ctx context.Context) {
 		// Polling uses at most a twentieth of the time. A poll that hung
 		// because the database was unreachable says nothing about the cost of
 		// polling, so the pause is limited.
-		wait := max(every, min(20*time.Since(began), maxLookPause))
+		wait := max(every, min(20*time.Since(began), maxPollPause))
 		if err != nil {
-			wait = e.failed(ctx, cannotLook, err)
+			wait = e.failed(ctx, cannotPoll, err)
 		} else {
-			e.failures.Succeeded(cannotLook)
+			e.failures.Succeeded(cannotPoll)
 		}
 		ids := make([]string, 0, len(found))
 		e.mu.Lock()
@@ -215,16 +216,17 @@ func (e *Engine) look(ctx context.Context) {
 	}
 }
 
-// note periodically stores how far boards are handled, if only one process
-// works on them. Changes that are handled twice take effect only once.
-func (e *Engine) note(ctx context.Context) {
-	wait := noteEvery
+// storeProgress periodically stores the version up to which each board is handled, if
+// there is only one server. A change that is handled twice takes effect only once.
+func (e *Engine) storeProgress(ctx context.Context) {
+	wait := storeEvery
 	for backoff.Pause(ctx, wait) {
-		wait = max(noteEvery, e.write(ctx))
+		wait = max(storeEvery, e.write(ctx))
 	}
 }
 
-// write returns the minimum pause before the next attempt.
+// write stores the handled versions. It returns the minimum pause before the next
+// attempt.
 func (e *Engine) write(ctx context.Context) (wait time.Duration) {
 	e.mu.Lock()
 	handled := maps.Clone(e.handled)
@@ -243,10 +245,10 @@ func (e *Engine) write(ctx context.Context) (wait time.Duration) {
 	return 0
 }
 
-// Log messages for failing tasks.
+// Log messages for failures.
 const (
 	cannotReadBoards = "boards with rules not read"
-	cannotLook       = "boards with rules not found"
+	cannotPoll       = "boards with rules not found"
 	cannotNote       = "progress of rules not stored"
 	cannotClaim      = "board with rules not claimed"
 	cannotRead       = "changes of a board with rules not read"
@@ -262,7 +264,7 @@ const (
 // pause before the next attempt.
 func (e *Engine) failed(ctx context.Context, what string, err error) (wait time.Duration) {
 	if ctx.Err() != nil {
-		return againAfter
+		return retryAfter
 	}
-	return max(againAfter, e.failures.Failed(what, err))
+	return max(retryAfter, e.failures.Failed(what, err))
 }

@@ -165,7 +165,7 @@ func TestEveryTrigger(t *testing.T) {
 			{fields{"event": "status_posted"}, func() { w.card(nil) }, status},
 		} {
 			tried[board.Trigger(c.when["event"].(string))] = true
-			other := w.ada.Must("create_list", fields{"boardId": w.board, "name": "What a rule makes"}).ID()
+			other := w.ada.Must("create_list", fields{"boardId": w.board, "name": "Cards made by rules"}).ID()
 			id := w.rule(c.when, "", action("create_card", fields{"listId": other, "title": "Made"}))
 			c.not()
 			w.quiet()
@@ -200,11 +200,11 @@ func with(in fields, name string, value any) fields {
 	return out
 }
 
-// A rule on a due date is triggered once for each date, and never for a date that
-// passed before the rule existed.
+// A time-based rule is triggered once for each due date. A due date that passed before
+// the rule existed does not trigger it.
 func TestDueDatesTriggerRules(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
-		w.Clock.Stop() // a card that is due in three days must stay so until the clock advances
+		w.Clock.Stop() // a card must stay due in three days until the test advances the clock
 		day := func(ahead int) string { return w.Clock.Now().UTC().AddDate(0, 0, ahead).Format(board.DateLayout) }
 		past := w.card(fields{"due": fields{"dueDate": day(-3)}})
 		soon := w.rule(fields{"event": "due_soon", "hours": 24}, "", action("set_card_labels", fields{"add": []string{w.idea}}))
@@ -325,8 +325,8 @@ func TestAFailingRuleIsSwitchedOff(t *testing.T) {
 	})
 }
 
-// Changes that send no events trigger no rule. Neither do changes made while the
-// rule or the feature was off.
+// A rule is not triggered by quiet changes, or by changes made while the rule or the
+// feature was off.
 func TestChangesThatTriggerNoRule(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		card := w.card(fields{"title": "Before the rule"})
@@ -378,7 +378,7 @@ func TestSeveralServersRunARuleOnce(t *testing.T) {
 				}
 			}
 		}
-		w.until("all are commented on", func() bool { return len(w.comments(cards[len(cards)-1])) > 0 })
+		w.until("every card has a comment", func() bool { return len(w.comments(cards[len(cards)-1])) > 0 })
 		w.quiet()
 		for _, id := range cards {
 			if said := w.comments(id); len(said) != 1 {
@@ -388,7 +388,7 @@ func TestSeveralServersRunARuleOnce(t *testing.T) {
 	})
 }
 
-// If another transaction holds the board too long, the rule waits and then runs.
+// If another transaction keeps the board locked, the rule waits and then runs.
 func TestARuleWaitsForItsBoard(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, apptest.WithLockTimeout(t, apptest.PostgresURL(t), 50*time.Millisecond), apptest.Options{})
@@ -411,7 +411,7 @@ func TestARuleWaitsForItsBoard(t *testing.T) {
 	time.Sleep(time.Second) // long enough for all retries after unexpected errors
 	close(release)
 	holder.Wait()
-	w.until("the card is commented on", func() bool { return len(w.comments(card)) == 1 })
+	w.until("the card has a comment", func() bool { return len(w.comments(card)) == 1 })
 	if got := w.runs(rule); !slices.Equal(got, []string{"done"}) {
 		t.Errorf("the runs are %v", got)
 	}

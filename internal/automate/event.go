@@ -7,9 +7,9 @@ import (
 	"cardwall/internal/store"
 )
 
-// setsOff reports whether an event fires a rule's trigger, without looking at
+// triggers reports whether an event fires a rule's trigger, without looking at
 // the card.
-func setsOff(w board.RuleWhen, o *store.Occurrence) bool {
+func triggers(w board.RuleWhen, o *store.Occurrence) bool {
 	if o.Quiet || !slices.Contains(w.Event.Kinds(), o.Type) {
 		return false
 	}
@@ -20,16 +20,16 @@ func setsOff(w board.RuleWhen, o *store.Occurrence) bool {
 		return narrowed(to("listId"))
 	case board.OnCardEntered:
 		return from("listId") != to("listId") && narrowed(to("listId"))
-	case board.OnCardLeft: // a card on another board is out of the rule's reach
+	case board.OnCardLeft: // a move to another board does not trigger the rule
 		return to("listId") != nil && from("listId") != to("listId") && narrowed(from("listId"))
 	case board.OnLabelAdded:
-		return holds(more(from("labels"), to("labels")), value(w.LabelID))
+		return holds(added(from("labels"), to("labels")), value(w.LabelID))
 	case board.OnLabelRemoved:
-		return holds(more(to("labels"), from("labels")), value(w.LabelID))
+		return holds(added(to("labels"), from("labels")), value(w.LabelID))
 	case board.OnPersonAssigned:
-		return holds(more(from("assignees"), to("assignees")), value(w.UserID))
+		return holds(added(from("assignees"), to("assignees")), value(w.UserID))
 	case board.OnPersonUnassigned:
-		return holds(more(to("assignees"), from("assignees")), value(w.UserID))
+		return holds(added(to("assignees"), from("assignees")), value(w.UserID))
 	case board.OnDueSet: // a start alone is not a due date
 		return to("dueDate") != nil || to("dueAt") != nil
 	case board.OnDueCleared:
@@ -38,8 +38,8 @@ func setsOff(w board.RuleWhen, o *store.Occurrence) bool {
 	return true
 }
 
-// more returns the ids that are in after but not in before.
-func more(before, after any) []any {
+// added returns the ids that are in after but not in before.
+func added(before, after any) []any {
 	old, _ := before.([]any)
 	all, _ := after.([]any)
 	return slices.DeleteFunc(slices.Clone(all), func(id any) bool { return slices.Contains(old, id) })

@@ -42,8 +42,8 @@ func TestRulesDoNotTriggerEachOtherForever(t *testing.T) {
 	})
 }
 
-// Rules that each create cards would create more and more of them, so the number of
-// runs per cause is limited.
+// Two rules that create cards could trigger each other forever. The number of runs per
+// cause limits them.
 func TestRunsPerCauseAreLimited(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		engine(w.Service, 0)
@@ -52,7 +52,7 @@ func TestRunsPerCauseAreLimited(t *testing.T) {
 				action("create_card", fields{"listId": w.todo, "title": "Another"}))
 		}
 		w.card(nil)
-		w.until("it is braked", func() bool {
+		w.until("the limit stops the runs", func() bool {
 			return len(w.ada.All("list_rule_runs", "id", fields{"boardId": w.board, "status": "refused", "limit": 200})) > 0
 		})
 		w.quiet()
@@ -110,8 +110,7 @@ func TestARuleHasNoMoreRightThanItsOwner(t *testing.T) {
 			len(w.comments(second)) > 0 {
 			t.Errorf("the rule is %s, the comments %v", r.Raw, w.comments(second))
 		}
-		// A rule that was not switched off in time is switched off when it should
-		// run.
+		// A rule that is still on is switched off when its next event occurs.
 		w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			r, err := tx.Rule(ctx, id)
 			if err != nil {

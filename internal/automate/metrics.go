@@ -9,8 +9,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// Metrics holds the metrics of automation. Their labels have few values,
-// whatever the number of rules.
+// Metrics holds the metrics of automation. The number of label values
+// does not grow with the number of rules.
 type Metrics struct {
 	runs    *prometheus.CounterVec
 	latency prometheus.Histogram

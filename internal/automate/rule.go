@@ -31,14 +31,14 @@ type ListRulesInput struct {
 // listRules returns the rules of a board, oldest first, to everyone who can see
 // the board, so that they can find out what moved a card.
 func listRules(ctx context.Context, v *store.View, in ListRulesInput) (op.Page[board.Rule], error) {
-	var behind string
-	if err := in.After(&behind); err != nil {
+	var after string
+	if err := in.After(&after); err != nil {
 		return op.Page[board.Rule]{}, err
 	}
 	if _, err := v.Board(ctx, in.BoardID, board.View); err != nil {
 		return op.Page[board.Rule]{}, err
 	}
-	all, err := v.Rules(ctx, in.BoardID, behind, in.Size()+1)
+	all, err := v.Rules(ctx, in.BoardID, after, in.Size()+1)
 	return op.Cut(all, in.Size(), func(r board.Rule) any { return r.ID }), err
 }
 
@@ -56,8 +56,8 @@ type CreateRuleInput struct {
 	Off  bool               `json:"off,omitempty" doc:"Whether the rule is created switched off." example:"false"`
 }
 
-// createRule creates a rule. It responds to events from now on, with the
-// caller's permissions.
+// createRule creates a rule. The rule handles events that happen after its
+// creation, with the caller's permissions.
 func (s *service) createRule(ctx context.Context, tx *store.Tx, in CreateRuleInput) (board.Rule, error) {
 	b, err := tx.Board(ctx, in.BoardID, board.Administer)
 	if err != nil {
@@ -197,23 +197,23 @@ func switchOffRule(ctx context.Context, tx *store.Tx, in RuleInput) (board.Rule,
 	return r, tx.UpdateRule(ctx, &r)
 }
 
-// differences returns the changes of a rule. A rule that was created or deleted
-// has no trigger on the other side.
+// differences returns the changes of a rule. If the rule was created or
+// deleted, its previous or new trigger and actions are null.
 func differences(from, to board.Rule) board.Changes {
 	c := board.Changes{}
 	board.Set(c, "name", from.Name, to.Name)
 	board.Set(c, "if", from.If, to.If)
 	board.Set(c, "on", from.On, to.On)
 	if from.When != to.When {
-		c["when"] = board.FromTo{From: orNothing(from.When, from.ID == ""), To: orNothing(to.When, to.ID == "")}
+		c["when"] = board.FromTo{From: orNil(from.When, from.ID == ""), To: orNil(to.When, to.ID == "")}
 	}
 	if !reflect.DeepEqual(from.Then, to.Then) {
-		c["then"] = board.FromTo{From: orNothing(from.Then, from.ID == ""), To: orNothing(to.Then, to.ID == "")}
+		c["then"] = board.FromTo{From: orNil(from.Then, from.ID == ""), To: orNil(to.Then, to.ID == "")}
 	}
 	return c
 }
 
-func orNothing(v any, nothing bool) any {
+func orNil(v any, nothing bool) any {
 	if nothing {
 		return nil
 	}
@@ -323,21 +323,21 @@ func (s *service) checkAction(ctx context.Context, v *store.View, r *board.Rule,
 	if _, err := s.registry.Part(a.Operation, in); err != nil {
 		return err
 	}
-	if err := onBoard(ctx, v, r.BoardID, "listId", strings.Join(named(a, "listId"), "")); err != nil {
+	if err := onBoard(ctx, v, r.BoardID, "listId", strings.Join(idsIn(a, "listId"), "")); err != nil {
 		return err
 	}
 	switch a.Operation {
 	case "set_card_labels":
 		return known(ctx, v.LabelsOf, r.BoardID, "add and remove must be labels of "+
-			"the board.", append(named(a, "add"), named(a, "remove")...)...)
+			"the board.", append(idsIn(a, "add"), idsIn(a, "remove")...)...)
 	case "set_card_assignees": // unassigning a person who has left the board is allowed
-		return known(ctx, v.PeopleOf, r.BoardID, "add must be people who can see the board.", named(a, "add")...)
+		return known(ctx, v.PeopleOf, r.BoardID, "add must be people who can see the board.", idsIn(a, "add")...)
 	case "create_card":
-		if err := known(ctx, v.LabelsOf, r.BoardID, "labels must be labels of the board.", named(a, "labels")...); err != nil {
+		if err := known(ctx, v.LabelsOf, r.BoardID, "labels must be labels of the board.", idsIn(a, "labels")...); err != nil {
 			return err
 		}
 		return known(ctx, v.PeopleOf, r.BoardID, "assignees must be people who can see "+
-			"the board.", named(a, "assignees")...)
+			"the board.", idsIn(a, "assignees")...)
 	}
 	return nil
 }

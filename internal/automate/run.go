@@ -21,20 +21,20 @@ func (e *Engine) run(ctx context.Context, workspaceID string, r *board.Rule, o *
 		root = o.ID
 	}
 	cause := strings.Join(append([]string{root}, append(slices.Clone(chain), r.ID)...), " ")
-	t := turn{engine: e, rule: r, occurrence: o, root: root, chain: chain}
+	t := execution{engine: e, rule: r, occurrence: o, root: root, chain: chain}
 	t.prepare()
 	err = e.o.DB.Write(ctx, board.ByRule(r.ID, r.Owner.ID, workspaceID, cause), func(tx *store.Tx) error {
 		done = false
 		t.tx, t.facts = tx, nil
-		status, err := t.take(ctx)
+		status, err := t.attempt(ctx)
 		done = err == nil && status == board.RunDone
 		return err
 	})
 	return done, err
 }
 
-// turn is one run of a rule, inside its transaction.
-type turn struct {
+// execution is one run of a rule, inside its transaction.
+type execution struct {
 	tx         *store.Tx
 	engine     *Engine
 	rule       *board.Rule
@@ -47,20 +47,20 @@ type turn struct {
 
 // prepare decodes the actions in advance, up to the first that has placeholders
 // or is refused.
-func (t *turn) prepare() {
+func (t *execution) prepare() {
 	for _, a := range t.rule.Then {
-		if speaks(a.Input) {
+		if hasPlaceholder(a.Input) {
 			return
 		}
 		p, err := t.part(a)
 		if err != nil {
-			return // will be refused when it is performed
+			return // performing it reports the error
 		}
 		t.parts = append(t.parts, p)
 	}
 }
 
-func (t *turn) part(a board.RuleAction) (op.Part, error) {
+func (t *execution) part(a board.RuleAction) (op.Part, error) {
 	in, err := input(a, t.cardID(), t.facts)
 	if err != nil {
 		return op.Part{}, err
@@ -68,26 +68,26 @@ func (t *turn) part(a board.RuleAction) (op.Part, error) {
 	return t.engine.o.Registry.Part(a.Operation, in)
 }
 
-// action returns an action to perform. Placeholders have the values from before
-// the first action.
-func (t *turn) action(ctx context.Context, i int) (p op.Part, err error) {
+// action returns the action at index i. Placeholders have the values from before the
+// first action.
+func (t *execution) action(ctx context.Context, i int) (p op.Part, err error) {
 	if i < len(t.parts) {
 		return t.parts[i], nil
 	}
-	if a := t.rule.Then[i]; t.facts == nil && speaks(a.Input) {
-		if t.facts, err = t.look(ctx); err != nil {
+	if a := t.rule.Then[i]; t.facts == nil && hasPlaceholder(a.Input) {
+		if t.facts, err = t.loadFacts(ctx); err != nil {
 			return p, err
 		}
 	}
 	return t.part(t.rule.Then[i])
 }
 
-// take decides whether the rule runs now, and runs it.
-func (t *turn) take(ctx context.Context) (board.RunStatus, error) {
+// attempt runs the rule if it may run now.
+func (t *execution) attempt(ctx context.Context) (board.RunStatus, error) {
 	tx, r, o := t.tx, t.rule, t.occurrence
 	_, denied := tx.Board(ctx, r.BoardID, board.Administer) // locks the board; the owner must still be its admin
 	if _, ok := refusal(denied); denied != nil && !ok {
-		return "", denied // on PostgreSQL the transaction can read nothing more
+		return "", denied // on PostgreSQL, the failed transaction cannot read anything else
 	}
 	now, err := tx.RuleNow(ctx, r.ID, o.Key, t.cardID(), tx.Now()-minute)
 	switch {
@@ -105,7 +105,7 @@ func (t *turn) take(ctx context.Context) (board.RunStatus, error) {
 	if ok, err := t.satisfied(ctx); err != nil || !ok {
 		return "", err
 	}
-	if reason, key, err := t.brake(ctx, now.OnCard); err != nil || reason != "" {
+	if reason, key, err := t.loopLimit(ctx, now.OnCard); err != nil || reason != "" {
 		if err != nil {
 			return "", err
 		}
@@ -133,8 +133,8 @@ func (t *turn) take(ctx context.Context) (board.RunStatus, error) {
 	return t.write(ctx, board.RunDone, "", o.Key, len(r.Then))
 }
 
-// refusal returns why an action was refused. Ok is false for an internal error,
-// after which the transaction may have ended.
+// refusal returns the fault with which an action was refused. It returns false for an
+// internal error, after which the transaction may have ended.
 func refusal(err error) (f *board.Fault, ok bool) {
 	f, ok = board.AsFault(err)
 	return f, ok && f.Code != board.CodeUnavailable && f.Code != board.CodeInternal
@@ -144,7 +144,7 @@ func refusal(err error) (f *board.Fault, ok bool) {
 const minute = board.Instant(60_000)
 
 // cardID returns the card of the event; "" for none.
-func (t *turn) cardID() string {
+func (t *execution) cardID() string {
 	if t.occurrence.CardID == nil {
 		return ""
 	}
@@ -153,7 +153,7 @@ func (t *turn) cardID() string {
 
 // satisfied reports whether the card matches the rule's query. Events without a
 // card always match.
-func (t *turn) satisfied(ctx context.Context) (bool, error) {
+func (t *execution) satisfied(ctx context.Context) (bool, error) {
 	if t.rule.If == "" && t.rule.When.Event != board.OnChecklistCompleted {
 		return true, nil
 	}
@@ -169,7 +169,7 @@ func (t *turn) satisfied(ctx context.Context) (bool, error) {
 }
 
 // fault records a refusal as a failed run. It returns other errors unchanged.
-func (t *turn) fault(ctx context.Context, err error) error {
+func (t *execution) fault(ctx context.Context, err error) error {
 	if _, ok := board.AsFault(err); ok {
 		_, err = t.stop(ctx, err, t.occurrence.Key)
 	}
@@ -188,10 +188,9 @@ func complete(ctx context.Context, v *store.View, o *store.Occurrence) (bool, er
 	return false, err
 }
 
-// brake returns which loop limit stops the run, or "" for none. The key makes
-// sure that each limit is logged once per cause, so that it does not fill the
-// log.
-func (t *turn) brake(ctx context.Context, onCard int) (reason, key string, err error) {
+// loopLimit returns which loop limit stops the run, or "" for none. The key
+// ensures that each limit is logged once per cause and does not fill the log.
+func (t *execution) loopLimit(ctx context.Context, onCard int) (reason, key string, err error) {
 	if len(t.chain) > 0 {
 		switch {
 		case slices.Contains(t.chain, t.rule.ID):
@@ -220,7 +219,7 @@ func counted(n int, what string) string {
 }
 
 // act performs the actions. It returns the action that was refused, if any.
-func (t *turn) act(ctx context.Context) (board.RuleAction, error) {
+func (t *execution) act(ctx context.Context) (board.RuleAction, error) {
 	for i, a := range t.rule.Then {
 		p, err := t.action(ctx, i)
 		if err == nil {
@@ -233,8 +232,8 @@ func (t *turn) act(ctx context.Context) (board.RuleAction, error) {
 	return board.RuleAction{}, nil
 }
 
-// look loads the values of the placeholders.
-func (t *turn) look(ctx context.Context) (*facts, error) {
+// loadFacts loads the values of the placeholders.
+func (t *execution) loadFacts(ctx context.Context) (*facts, error) {
 	zone, err := board.LoadZone("timeZone", t.rule.TimeZone)
 	if err != nil {
 		return nil, err
@@ -264,7 +263,7 @@ func (t *turn) look(ctx context.Context) (*facts, error) {
 
 // disowned switches the rule off because its owner is no longer an admin of the
 // board. It does nothing if the board no longer exists.
-func (t *turn) disowned(ctx context.Context) (board.RunStatus, error) {
+func (t *execution) disowned(ctx context.Context) (board.RunStatus, error) {
 	var gone bool
 	if err := t.tx.AsSystem(func() error {
 		_, err := t.tx.View.Board(ctx, t.rule.BoardID, board.View)
@@ -283,9 +282,9 @@ func (t *turn) disowned(ctx context.Context) (board.RunStatus, error) {
 		"switched off.", t.occurrence.Key)
 }
 
-// stop records why a run did not happen: refused if the board or the card
-// cannot be changed now, failed if a person should check the rule.
-func (t *turn) stop(ctx context.Context, why error, key string) (board.RunStatus, error) {
+// stop records why a run did not happen. Its status is refused if the board or the
+// card cannot be changed now, and failed if a person should check the rule.
+func (t *execution) stop(ctx context.Context, why error, key string) (board.RunStatus, error) {
 	f, ok := refusal(why)
 	if !ok {
 		return "", why
@@ -298,11 +297,11 @@ func (t *turn) stop(ctx context.Context, why error, key string) (board.RunStatus
 	return t.write(ctx, board.RunFailed, f.Message, key, 0)
 }
 
-func (t *turn) refuse(ctx context.Context, reason, key string) (board.RunStatus, error) {
+func (t *execution) refuse(ctx context.Context, reason, key string) (board.RunStatus, error) {
 	return t.write(ctx, board.RunRefused, reason, key, 0)
 }
 
-func (t *turn) write(ctx context.Context, status board.RunStatus, reason, key string, actions int) (board.RunStatus, error) {
+func (t *execution) write(ctx context.Context, status board.RunStatus, reason, key string, actions int) (board.RunStatus, error) {
 	run := store.Run{Key: key, Root: t.root, RuleRun: board.RuleRun{
 		RuleID: t.rule.ID, BoardID: t.rule.BoardID, Type: t.occurrence.Type, CardID: t.occurrence.CardID, Status: status,
 		Reason: reason, Actions: actions,

@@ -19,8 +19,8 @@ type task struct {
 	occurrence *store.Occurrence
 }
 
-// work handles the changes of a board until there are none left. Again means
-// that some are left for later.
+// work handles the changes of a board until none are left. It returns true if some
+// must be handled later.
 func (e *Engine) work(ctx context.Context, boardID string) (again bool) {
 	e.mu.Lock()
 	handled := e.known[boardID]
@@ -108,7 +108,7 @@ func (e *Engine) read(ctx context.Context, boardID string, handled int64) (tasks
 			o := &changes[i]
 			last = o.BoardVersion
 			for _, r := range byKind[o.Type] {
-				if o.BoardVersion > r.Since && setsOff(r.When, o) {
+				if o.BoardVersion > r.Since && triggers(r.When, o) {
 					tasks = append(tasks, task{r, o})
 				}
 			}
@@ -119,7 +119,7 @@ func (e *Engine) read(ctx context.Context, boardID string, handled int64) (tasks
 }
 
 // all runs the tasks. Tasks about one card run in order, those about different
-// cards concurrently. It returns false if some have to be repeated.
+// cards concurrently. It returns false if some must be repeated.
 func (e *Engine) all(ctx context.Context, workspaceID string, tasks []task) bool {
 	var order []string
 	byCard := map[string][]task{}
@@ -134,12 +134,12 @@ func (e *Engine) all(ctx context.Context, workspaceID string, tasks []task) bool
 		byCard[id] = append(byCard[id], t)
 	}
 	var (
-		under  sync.WaitGroup
+		group  sync.WaitGroup
 		failed atomic.Bool
 	)
 	for _, id := range order {
 		e.runs <- struct{}{}
-		under.Go(func() {
+		group.Go(func() {
 			defer func() { <-e.runs }()
 			for _, t := range byCard[id] {
 				if failed.Load() || ctx.Err() != nil || !e.attempt(ctx, workspaceID, t.rule, t.occurrence) {
@@ -149,7 +149,7 @@ func (e *Engine) all(ctx context.Context, workspaceID string, tasks []task) bool
 			}
 		})
 	}
-	under.Wait()
+	group.Wait()
 	return !failed.Load()
 }
 
@@ -190,8 +190,8 @@ func (e *Engine) attempt(ctx context.Context, workspaceID string, r *board.Rule,
 		case board.IsCode(err, board.CodeUnavailable):
 			e.failed(ctx, cannotRun, err)
 			return false
-		case try < triesOfRun:
-			backoff.Pause(ctx, pauseOfRun)
+		case try < maxAttempts:
+			backoff.Pause(ctx, attemptPause)
 			continue
 		}
 		e.o.Log.Error("rule failed unexpectedly", "rule", r.ID, "event", o.Key, "error", err)
@@ -222,7 +222,7 @@ func (e *Engine) likely(ctx context.Context, workspaceID string, r *board.Rule, 
 	return ok, err
 }
 
-// giveUp records an unexpectedly failing run as failed.
+// giveUp records that a run failed with an unexpected error.
 func (e *Engine) giveUp(ctx context.Context, r *board.Rule, o *store.Occurrence) bool {
 	root, _ := store.CauseOf(o.Cause)
 	run := store.Run{Key: o.Key, Root: root, RuleRun: board.RuleRun{

@@ -67,7 +67,7 @@ func engineWith(s *apptest.Service, o automate.Options) (stop func()) {
 	return stop
 }
 
-// action returns an action that runs an operation.
+// action returns a rule action for an operation.
 func action(operation string, in fields) fields {
 	return fields{"operation": operation, "input": in}
 }
@@ -92,7 +92,7 @@ func (w *world) until(what string, holds func() bool) {
 	w.T.Helper()
 	for began := time.Now(); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Since(began) > time.Minute {
-			w.T.Fatalf("not within a minute: %s; the log: %s", what, w.ada.Must("list_rule_runs", fields{"boardId": w.board}).Raw)
+			w.T.Fatalf("after a minute, still waiting until %s; the log: %s", what, w.ada.Must("list_rule_runs", fields{"boardId": w.board}).Raw)
 		}
 	}
 }
