@@ -35,8 +35,8 @@ func tryPassword(b *apptest.Person, email, word string, header http.Header) appt
 	return b.CallWith("sign_in", fields{"email": email, "password": word}, header)
 }
 
-// Guesses by strangers do not lock out a browser that the account has signed in with,
-// nor the person on another network.
+// Guesses by strangers do not lock out a browser that the account has signed in with.
+// Nor do they lock out the person on another network.
 func TestStrangersGuessesLockNobodyOut(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
@@ -65,7 +65,7 @@ func TestStrangersGuessesLockNobodyOut(t *testing.T) {
 		if a := tryPassword(known, b.Email, password, nil); a.Status != http.StatusOK {
 			t.Errorf("the known browser in the guesser's network: got status %d, body %s; want 200", a.Status, a.Raw)
 		}
-		// A known browser may guess no more often than others.
+		// The limit for a known browser is no higher than for other browsers.
 		limitedTo(t, 10, func(int) apptest.Response { return tryPassword(known, b.Email, wrong, nil) })
 		// A browser that is known to one account has no advantage with another account.
 		member(s, "eve@example.com")
@@ -164,7 +164,7 @@ func TestWrongPasswordsAreRecorded(t *testing.T) {
 	})
 }
 
-// Signing in ends the session that the browser had, even if it was another person's.
+// Signing in ends the session that the browser had, even if that session was of another person.
 func TestSigningInReplacesTheSession(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {

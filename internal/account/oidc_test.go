@@ -231,7 +231,7 @@ func TestSignInWithAnIdentityProvider(t *testing.T) {
 			first.Get("user.verified") != true || first.Text("workspaces.0.id") != workspace {
 			t.Errorf("the new account is %s", first.Raw)
 		}
-		if len(b.Cookies) != 2 { // one of the session and one of the device; the one of the sign-in attempt is gone
+		if len(b.Cookies) != 2 { // the session and device cookies; the cookie of the sign-in attempt was deleted
 			t.Errorf("the browser keeps %v", b.Cookies)
 		}
 		b.Must("create_token", fields{"name": "x", "scopes": []string{}}) // the sign-in is recent
@@ -313,7 +313,7 @@ func TestIdentitiesThatAreRefused(t *testing.T) {
 		}
 		i.key = key
 		c := s.Browser()
-		refuse("signed by somebody else", c, i.signInWithProvider(c, nil))
+		refuse("signed with another key", c, i.signInWithProvider(c, nil))
 		i.Close()
 		d := s.Browser()
 		visit(d, oidcPath)
@@ -326,7 +326,7 @@ func TestIdentitiesThatAreRefused(t *testing.T) {
 			_, rest, _ := strings.Cut(string(text), `"state":"`)
 			state, _, _ = strings.Cut(rest, `"`)
 		}
-		refuse("while the provider is away", d, back(d, "x", state))
+		refuse("while the provider is unavailable", d, back(d, "x", state))
 	})
 }
 

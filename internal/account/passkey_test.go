@@ -66,26 +66,26 @@ func TestPasskeys(t *testing.T) {
 				t.Errorf("%s: got status %d, body %s", what, a.Status, a.Raw)
 			}
 		}
-		refuse("the answer a second time", in)
+		refuse("a response that was already used", in)
 		phone.FixedCounter = true
 		in = asked(c, phone)
 		c.Must("finish_passkey_sign_in", in)
-		refuse("the answer of a passkey that does not count, a second time", in)
+		refuse("a reused response of a passkey without a signature counter", in)
 		old := asked(c, laptop)
 		s.Clock.Advance(5*time.Minute + time.Second)
 		refuse("after five minutes", old)
 		one, two := asked(c, laptop), asked(c, laptop)
-		refuse("the answer to another question", fields{"challengeId": one["challengeId"], "credential": two["credential"]})
+		refuse("a response to another challenge", fields{"challengeId": one["challengeId"], "credential": two["credential"]})
 		refuse("nonsense", fields{"challengeId": asked(c, phone)["challengeId"], "credential": fields{"id": "x"}})
 		laptop.Origin = "https://evil.example.com"
 		refuse("a page of another site", asked(c, laptop))
 		laptop.Origin = ""
 		laptop.Unverified = true
-		refuse("touched by somebody who proves nothing", asked(c, laptop))
+		refuse("a response without user verification", asked(c, laptop))
 		laptop.Unverified = false
 		stranger := &apptest.Authenticator{}
 		stranger.Create(begun.Get("options"))
-		refuse("a key that nobody has added", asked(c, stranger))
+		refuse("a passkey that is not registered", asked(c, stranger))
 		laptop.Counter = 0
 		refuse("a copy of the key, whose counter is behind", asked(c, laptop))
 		laptop.Counter = 100
@@ -98,7 +98,7 @@ func TestPasskeys(t *testing.T) {
 		eve.Refused(board.CodeForbidden, "begin_passkey", nil)
 		a := eve.Refused(board.CodeForbidden, "confirm_sign_in", asked(eve, phone))
 		if strings.HasPrefix(a.Message, "Sign in again") {
-			t.Errorf("another's passkey: %s", a.Raw)
+			t.Errorf("another person's passkey: %s", a.Raw)
 		}
 		b.Must("confirm_sign_in", asked(b, phone))
 		eve.Must("confirm_sign_in", fields{"password": password})

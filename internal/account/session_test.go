@@ -62,11 +62,11 @@ func TestStolenSessionsEnd(t *testing.T) {
 
 		thief = stolen()
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { return tx.DeleteUser(ctx, b.ID) })
-		out(t, "the account is gone", thief)
+		out(t, "the account was deleted", thief)
 	})
 }
 
-// Every page asks for the session. The absence of one is not an error.
+// Every page reads the session. It is not an error if there is none.
 func TestMissingSessionIsNoError(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {

@@ -164,7 +164,7 @@ func TestLifeOfAnAccount(t *testing.T) {
 		b.ID, b.Email = a.Text("user.id"), "grace@example.com"
 		second := signIn(b, another)
 		b.Must("delete_account", nil)
-		out(t, "the account is gone, and so is a second session", second)
+		out(t, "a second session, after the account was deleted", second)
 		if b.Secret() != "" {
 			t.Error("the cookie still works after the account was deleted")
 		}

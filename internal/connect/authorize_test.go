@@ -119,7 +119,7 @@ func TestEarlyErrorsAreNotRedirected(t *testing.T) {
 	}
 }
 
-// A client that registered when more schemes were allowed cannot use them any more.
+// A client that registered when more schemes were allowed can no longer use them.
 func TestRedirectAddressesOfOldRegistrationsAreCheckedAgain(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {

@@ -70,7 +70,7 @@ func TestDevice(t *testing.T) {
 			t.Errorf("the connected apps are %s", app.Raw)
 		}
 		again := p.must("/oauth/token", p.renewal(got.text("refresh_token")))
-		refused(t, "a device code that comes again", ask(), "invalid_grant")
+		refused(t, "a device code that was already used", ask(), "invalid_grant")
 		if works(s, again.text("access_token")) {
 			t.Error("the token still works after its device code was used twice")
 		}
