@@ -12,8 +12,9 @@ OPENAPI ?= internal/rest/testdata/openapi.json internal/rest/testdata/openapi-ap
 # What `make run`, `make bench`, `make bench-web` and `make torture` pass on.
 ARGS ?=
 # What `make test-go` runs, and how; TESTFLAGS="-run MoveCard" narrows it. The
-# longest packages stand first, so that none is left over at the end.
-PACKAGES ?= ./internal/app ./internal/transfer ./internal/hook ./internal/store ./internal/dbtool ./cmd/... ./...
+# packages that take longest come first, so that the last ones are short.
+PACKAGES ?= ./internal/app ./cmd/... ./internal/transfer ./internal/hook ./internal/job ./internal/account ./internal/dbtool \
+	./internal/automate ./internal/store ./...
 TESTFLAGS ?=
 # What the race detector leaves alone, because watching it took most of the
 # time: SQLite translated from C, whose memory is outside of Go's and never
@@ -55,8 +56,9 @@ run: build ## build, then serve with demo data on http://127.0.0.1:8080, kept in
 	bin/cardwall serve --demo $(ARGS)
 
 # The race detector needs cgo and gcc. One PostgreSQL cluster serves all packages.
-# Tests that wait for a disk or a server give way to others: four at a time.
-# `make check` vets.
+# Tests that wait for a disk or a server give way to others: four at a time, of
+# three packages. `make check` vets. The golden files hold what one goroutine
+# writes; check-golden compares them without the race detector.
 # The guard of webhooks is tried in a network that iproute2 makes, their
 # signatures by a library from npm, docs/webhooks.md with curl, jq, openssl,
 # deploy's unit by systemd-analyze, and /mcp by the official conformance suite
@@ -64,12 +66,12 @@ run: build ## build, then serve with demo data on http://127.0.0.1:8080, kept in
 .PHONY: test-go
 test-go: tools/node_modules/.installed tools/mcp/node_modules/.installed ## run the Go tests with the race detector, on SQLite and PostgreSQL
 	@tools/need go gcc postgresql pgbouncer iproute2 curl jq openssl strace systemd promtool
-	CGO_ENABLED=1 tools/with-postgres go run ./tools/gotest $(RACE) -vet=off -parallel 4 -timeout 25m $(TESTFLAGS) $(PACKAGES)
+	CGO_ENABLED=1 tools/with-postgres go run ./tools/gotest $(RACE) -vet=off -p 3 -parallel 4 -timeout 25m -skip '^TestGolden' $(TESTFLAGS) $(PACKAGES)
 
 # One part runs after another failed too. The last line counts all.
 .PHONY: test
 test: ## run all tests: of Go, of the pages, in the browser
-	@tools/tally $(MAKE) --no-print-directory --keep-going test-go test-web test-browser
+	@tools/tally $(MAKE) --no-print-directory --keep-going test-go check-golden test-web test-browser
 
 # Without cmd/cardwall, whose tests run the whole program.
 .PHONY: quick
@@ -127,7 +129,7 @@ check-architecture:
 # Read-only: the same tests that write the golden files compare them here.
 .PHONY: check-golden
 check-golden:
-	go run ./tools/gotest -count=1 -run '^TestGolden' ./internal/app $(GOLDEN_PACKAGES)
+	go run ./tools/gotest -count=1 -run '^TestGolden' ./internal ./internal/app $(GOLDEN_PACKAGES)
 
 # The examples of internal/app first: the documents hold them.
 .PHONY: golden
