@@ -5,7 +5,7 @@
 //
 // A stream is an optimization. The page fills any gap with list_board_changes,
 // so a lost connection loses nothing. Everything sent is read from the database
-// for the stream's own caller, so revoked permissions take effect there as
-// well. Changes of other servers are found by polling the versions of boards;
+// for the stream's own caller, so a revoked permission also takes effect on
+// open streams. Changes of other servers are found by polling the versions of boards;
 // correctness does not depend on database notifications.
 package live

@@ -58,14 +58,14 @@ func (h *Hub) look() {
 		}
 		last = versions
 		h.changed(moved)
-		var told []string
+		var notified []string
 		for _, id := range people {
 			if now[id] != marks[id] {
-				told = append(told, id)
+				notified = append(notified, id)
 			}
 		}
 		marks = now
-		h.notified(told)
+		h.notified(notified)
 	}
 }
 
@@ -83,8 +83,8 @@ func (h *Hub) watched() (boardIDs, userIDs []string) {
 }
 
 // lookAround notifies the streams of boards whose viewers have changed, and
-// returns the viewers. A person whom another server has recorded as gone, but
-// who is still here, is recorded again.
+// returns the viewers. If another server has recorded a person as gone who
+// is still connected here, the person is recorded again.
 func (h *Hub) lookAround(ctx context.Context, boardIDs []string, before map[string][]string) (map[string][]string, error) {
 	there, err := h.db.PresentOn(ctx, boardIDs)
 	if err != nil {

@@ -100,7 +100,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, caller board.Caller,
 	return nil
 }
 
-// end tells other viewers that the person is gone.
+// end tells other viewers that the person has left.
 func (s *stream) end(ctx context.Context) {
 	alone := s.hub.leave(s)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
@@ -240,8 +240,8 @@ type change struct {
 	Client *string `json:"client"`
 }
 
-// tell sends the changes of boards since the last call, the viewers of others,
-// and the number of unread notifications if it has changed.
+// tell sends the changes of dirty boards since the last call, the people who have the
+// present boards open and, if it has changed, the number of unread notifications.
 func (s *stream) tell(ctx context.Context, dirty, present []string, unread bool) error {
 	if err := s.still(); err != nil {
 		return err

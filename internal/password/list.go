@@ -16,7 +16,7 @@ import (
 //go:embed common.bin
 var common string
 
-const fingerprint = 5 // bytes; one of a million other words is mistaken for a common one
+const fingerprint = 5 // bytes; about one in a million other words is mistaken for a common one
 
 // tierBits is the strength of the words of each tier in bits: the binary logarithm
 // of the number of words before its middle.

@@ -1,5 +1,5 @@
 // Package password decides which passwords people may choose. A password must be
-// long enough. It must not be common, or made of words that others know about its
+// long enough. It must not be common, or consist of words that others know about its
 // owner. Even a guesser who knows how people choose passwords must need many
 // tries.
 //
