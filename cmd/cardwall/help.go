@@ -34,6 +34,9 @@ func flagHelp() kong.Vars {
 		"help_database_replica": "Streaming replica of the PostgreSQL database, postgres://…, from which reports are read " +
 			"while it keeps up (default: none).",
 
+		"help_response_cache": "Memory for cards and lists as they were sent last, such as 8MB or 256MB; 0 keeps none " +
+			"(default 32MB).",
+
 		"help_spool_limit": "Room on the disk, in the folder spool of the data folder, for uploads in progress and for " +
 			"exports whose readers are slow, such as 500MB or 4GB (default 4GB).",
 

@@ -50,6 +50,7 @@ type globals struct {
 	MaxRuleActions  int `default:"10" placeholder:"N" group:"limits" help:"Actions per automation rule (default ${default})."`
 
 	replica    string         // address; only for serve
+	kept       board.Bytes    // memory for responses; only for serve
 	operators  []string       // normalized email addresses; only for serve
 	metrics    *store.Metrics // only for serve
 	keys       *seal.Keyring  // set when the store is open
@@ -182,7 +183,7 @@ func (g *globals) open(ctx context.Context) (*store.DB, error) {
 	return store.Open(ctx, store.Options{
 		Database: database, Replica: g.replica, Litestream: g.Litestream, Migrate: true,
 		BaseURL: g.BaseURL, Limits: g.limits(), Plan: board.Plan(g.Plan), Storage: g.storage(), Operators: g.operators,
-		Log: g.log, Keys: g.keys, Metrics: g.metrics, Clock: g.now,
+		Log: g.log, Keys: g.keys, Metrics: g.metrics, Clock: g.now, Kept: g.kept,
 		Progress: func(message string) {
 			g.log.Info(message)
 			if g.onProgress != nil {

@@ -49,6 +49,7 @@ type serveCommand struct {
 	MetricsAddr       string         `placeholder:"HOST:PORT" help:"${help_metrics_addr}"`
 	SecurityContact   string         `placeholder:"URL" help:"${help_security_contact}"`
 	DatabaseReplica   string         `placeholder:"ADDRESS" help:"${help_database_replica}"`
+	ResponseCache     board.Bytes    `default:"32MB" placeholder:"SIZE" help:"${help_response_cache}"`
 	SpoolLimit        board.Bytes    `default:"4GB" placeholder:"SIZE" help:"${help_spool_limit}"`
 	KeepActivity      board.Age      `default:"forever" placeholder:"AGE" group:"retention" help:"${help_keep_activity}"`
 	KeepCardHistory   board.Age      `default:"forever" placeholder:"AGE" group:"retention" help:"${help_keep_card_history}"`
@@ -151,7 +152,10 @@ func (c *serveCommand) settings(g *globals) error {
 		}
 		g.operators = append(g.operators, email)
 	}
-	g.replica = c.DatabaseReplica
+	g.replica, g.kept = c.DatabaseReplica, c.ResponseCache
+	if g.kept == 0 {
+		g.kept = -1 // keep no responses
+	}
 	if !session.Trustworthy(g.BaseURL) {
 		g.log.Warn("--base-url does not use https; passwords and session cookies are sent unencrypted", "base", g.BaseURL)
 	}
@@ -196,7 +200,7 @@ func (s *running) handler() (http.Handler, error) {
 		Log: s.log, Metrics: telemetry.imports}
 	engine := op.NewEngine(db)
 	engine.CheckAddress, engine.Log, engine.Metrics = s.guard.Check, s.log, telemetry.operations
-	engine.Spool = s.spool
+	engine.Spool, engine.Version = s.spool, apiVersion()
 	telemetry.operations.Announce(s.operations.All())
 	served := s.programs.Pages(db, gate, s.application)
 	maps.Copy(served, s.accounts.Pages(db, gate, rest.ApplicationPrefix))

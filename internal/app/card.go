@@ -14,6 +14,11 @@ type CardInput struct {
 	CardID string `json:"cardId" maxLength:"64" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
+// boardOfCard returns the board of a card that the caller can see.
+func boardOfCard(ctx context.Context, v *store.View, in CardInput) (string, error) {
+	return v.BoardOfCard(ctx, in.CardID, board.View)
+}
+
 // GetCard returns a card with its checklists.
 func GetCard(ctx context.Context, v *store.View, in CardInput) (board.CardDetail, error) {
 	card, err := v.Card(ctx, in.CardID, board.View)

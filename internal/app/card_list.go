@@ -64,6 +64,16 @@ type ListCardsInput struct {
 	op.Paging
 }
 
+// boardOfCards returns the board whose cards are listed, or "" if a filter makes the list depend
+// on the caller or the time.
+func boardOfCards(ctx context.Context, v *store.View, in ListCardsInput) (string, error) {
+	if in.Filter != (query.Filter{Sort: in.Sort}) {
+		return "", nil
+	}
+	_, err := v.Board(ctx, in.BoardID, board.View)
+	return in.BoardID, err
+}
+
 // ListCards returns the cards of a board. The default order is the order of the
 // lists and of the cards in them.
 func ListCards(ctx context.Context, v *store.View, in ListCardsInput) (op.Page[board.Card], error) {

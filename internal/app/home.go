@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"slices"
 
@@ -170,7 +171,7 @@ func ListTrashedBoards(ctx context.Context, v *store.View, in ListTrashedBoardsI
 // OpenBoard holds everything a client needs to show a board.
 type OpenBoard struct {
 	board.BoardDetail
-	Cards []op.Written[board.Card] `json:"cards" doc:"The open cards of the open lists without descriptions, in the order of the lists."`
+	Cards op.Written[[]board.Card] `json:"cards" doc:"The open cards of the open lists without descriptions, in the order of the lists."`
 	OpenedBy
 }
 
@@ -194,7 +195,7 @@ func (o OpenBoard) AppendJSON(b []byte) ([]byte, error) {
 		return nil, fmt.Errorf("encode the caller's state of the board: %w", err)
 	}
 	b = append(b, detail[:len(detail)-1]...) // joins the parts into one object
-	b = op.AppendArray(append(b, `,"cards":`...), o.Cards)
+	b = o.Cards.Append(append(b, `,"cards":`...))
 	return append(append(b, ','), by[1:]...), nil
 }
 
@@ -209,15 +210,33 @@ func ReadOpenBoard(ctx context.Context, v *store.View, in BoardInput) (OpenBoard
 	if o.BoardDetail, err = boardDetail(ctx, v, b); err != nil {
 		return o, err
 	}
-	cards, _, err := v.Cards(ctx, store.CardPage{BoardID: b.ID, Compact: true, Limit: v.Limits().AllCards})
+	cards, err := v.Kept(b.ID, openCardsPart, func() ([]byte, error) { return openCards(ctx, v, o.BoardDetail) })
 	if err != nil {
 		return o, err
 	}
+	o.Cards = op.WrittenAs[[]board.Card](cards)
+	if o.Members, err = v.BoardMembers(ctx, b.ID, "", v.Limits().BoardMembers); err != nil {
+		return o, err
+	}
+	visit, err := v.Visit(ctx, b.ID)
+	o.Starred, o.Watched, o.CollapsedLists = visit.Starred, visit.Watching, visit.Collapsed
+	return o, err
+}
+
+// openCardsPart names what openCards returns among the kept parts of a board.
+var openCardsPart = sha256.Sum256([]byte("open cards"))
+
+// openCards returns the open cards of the open lists of a board, encoded.
+func openCards(ctx context.Context, v *store.View, b board.BoardDetail) ([]byte, error) {
+	cards, _, err := v.Cards(ctx, store.CardPage{BoardID: b.ID, Compact: true, Limit: v.Limits().AllCards})
+	if err != nil {
+		return nil, err
+	}
 	open := map[string]bool{}
-	for _, l := range o.Lists {
+	for _, l := range b.Lists {
 		open[l.ID] = true
 	}
-	o.Cards = make([]op.Written[board.Card], 0, len(cards))
+	all := make([]op.Written[board.Card], 0, len(cards))
 	writer := op.Writer[board.Card]{Append: appendCard}
 	for i := range cards {
 		if !open[cards[i].ListID] {
@@ -225,14 +244,9 @@ func ReadOpenBoard(ctx context.Context, v *store.View, in BoardInput) (OpenBoard
 		}
 		written, err := writer.Write(&cards[i])
 		if err != nil {
-			return o, err
+			return nil, err
 		}
-		o.Cards = append(o.Cards, written)
+		all = append(all, written)
 	}
-	if o.Members, err = v.BoardMembers(ctx, b.ID, "", v.Limits().BoardMembers); err != nil {
-		return o, err
-	}
-	visit, err := v.Visit(ctx, b.ID)
-	o.Starred, o.Watched, o.CollapsedLists = visit.Starred, visit.Watching, visit.Collapsed
-	return o, err
+	return op.AppendArray(nil, all), nil
 }

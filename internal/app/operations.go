@@ -257,8 +257,8 @@ func registerCards(r *op.Registry) {
 	op.Query(r, "list_cards", "GET /boards/{boardId}/cards",
 		"List the cards of a board. A card must match every filter; values separated by commas within one "+
 			"filter are alternatives.",
-		ListCards)
-	op.Query(r, "get_card", "GET /cards/{cardId}", "Get a card with its checklists.", GetCard)
+		ListCards, op.Kept(boardOfCards))
+	op.Query(r, "get_card", "GET /cards/{cardId}", "Get a card with its checklists.", GetCard, op.Kept(boardOfCard))
 	op.Command(r, "create_card", "POST /cards", "Create a card in a list.", CreateCard, op.Creates)
 	op.Command(r, "update_card", "PATCH /cards/{cardId}",
 		"Change a card's title or description, or whether it is done.", UpdateCard)

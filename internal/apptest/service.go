@@ -1,6 +1,7 @@
 package apptest
 
 import (
+	"bytes"
 	"context"
 	"crypto/x509"
 	"log/slog"
@@ -73,6 +74,7 @@ type Options struct {
 	Keys               *seal.Keyring              // nil for the key of all tests, with which a database can be reopened
 	OIDC               account.OIDC               // an identity provider; zero for none
 	Storage            map[board.Plan]board.Bytes // replaces the quotas of the plans
+	Kept               board.Bytes                // memory for encoded responses, as store.Options has it
 	NoJobs             bool                       // run no jobs, because the test runs its own engine
 	SignUp             account.SignUpPolicy
 	Roots              *x509.CertPool    // authorities trusted when fetching client documents; nil for the system's
@@ -183,7 +185,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 	db, err := store.Open(t.Context(), store.Options{
 		Database: database, Replica: opts.Replica, BaseURL: BaseURL, Limits: opts.Limits, Plan: opts.Plan, Storage: opts.Storage,
 		Clock: s.Clock.Now, Log: log, Keys: s.opts.Keys, Migrate: true, Operators: s.opts.Operators,
-		CountTime: lockTimeout, ReportLimit: opts.ReportLimit,
+		CountTime: lockTimeout, ReportLimit: opts.ReportLimit, Kept: opts.Kept, CheckKept: checkKept(t),
 	})
 	if err != nil {
 		t.Fatalf("open the store: %v", err)
@@ -331,4 +333,14 @@ func (c *Clock) Stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stopped = now
+}
+
+// checkKept returns a function that fails the test if a response kept in memory differs from a
+// fresh one. So each test that reads cards also checks that.
+func checkKept(t testing.TB) func(kept, fresh []byte) {
+	return func(kept, fresh []byte) {
+		if !bytes.Equal(kept, fresh) {
+			t.Errorf("a response kept in memory is not the current one:\n%s\nwant\n%s", kept, fresh)
+		}
+	}
 }

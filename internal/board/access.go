@@ -19,7 +19,8 @@ type Access struct {
 	OpenCards      int
 	AllCards       int
 	OpenLists      int
-	NextNumber     int // the number that the next card gets
+	NextNumber     int   // the number that the next card gets
+	NamesVersion   int64 // the version of the names of all people
 }
 
 // Role returns the caller's role on the board.

@@ -139,7 +139,12 @@ func Repair(ctx context.Context, db *store.DB) (repaired int, err error) {
 			return repaired, fmt.Errorf("repair (%s): %w", strings.ReplaceAll(c.what, "%s", "…"), err)
 		}
 	}
-	return repaired, nil
+	if repaired == 0 {
+		return 0, nil
+	}
+	return repaired, db.Write(ctx, board.System(), func(tx *store.Tx) error { // servers may keep what was wrong
+		return tx.Raw().Exec(ctx, renewTags(tx.Time()))
+	})
 }
 
 func repairAll(ctx context.Context, db *store.DB, c check) (repaired int, err error) {

@@ -21,6 +21,13 @@ var ErrKeyMissing = errors.New("the key of this backup is missing")
 // forgetLeases removes the restored leases, whose holders no longer exist.
 const forgetLeases = "DELETE FROM leases"
 
+// renewTags returns a statement after which no entity tag is one that a client got before the
+// data was restored: the versions of boards start again from earlier ones.
+func renewTags(now time.Time) string {
+	return fmt.Sprintf("INSERT INTO settings (key, value) VALUES ('names_version', '%d') ON CONFLICT (key) DO UPDATE "+
+		"SET value = excluded.value", now.UnixMilli())
+}
+
 // RestoreOptions are the options of Restore.
 type RestoreOptions struct {
 	Backup   string // file written by Backup
@@ -92,7 +99,7 @@ func restorePostgres(ctx context.Context, opts RestoreOptions, m Manifest, newes
 		m.Rows())); err != nil {
 		return err
 	}
-	if err := to.do(ctx, forgetLeases, "COMMIT"); err != nil {
+	if err := to.do(ctx, forgetLeases, renewTags(opts.Clock()), "COMMIT"); err != nil {
 		return err
 	}
 	if err := sqldb.MigratePostgres(ctx, opts.Database, store.Migrations(), newest); err != nil {
@@ -145,7 +152,7 @@ func restoreSQLite(ctx context.Context, opts RestoreOptions, newest int64) (kept
 	if err := copyBackup(opts.Backup, fresh); err != nil {
 		return "", err
 	}
-	if err := prepareDatabase(ctx, fresh, newest); err != nil {
+	if err := prepareDatabase(ctx, fresh, newest, opts.Clock()); err != nil {
 		return "", err
 	}
 	return installFile(ctx, opts, fresh)
@@ -169,12 +176,12 @@ func copyBackup(from, to string) (err error) {
 
 // prepareDatabase turns the copy of a backup into a database of this program and
 // syncs it to disk.
-func prepareDatabase(ctx context.Context, file string, newest int64) (err error) {
+func prepareDatabase(ctx context.Context, file string, newest int64, now time.Time) (err error) {
 	b, err := openBulkFile(ctx, file, "mode=rw&_pragma=synchronous(FULL)")
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(b.do(ctx, "DROP TABLE backup", "DROP TABLE backup_tables", forgetLeases), b.close()); err != nil {
+	if err := errors.Join(b.do(ctx, "DROP TABLE backup", "DROP TABLE backup_tables", forgetLeases, renewTags(now)), b.close()); err != nil {
 		return err
 	}
 	if err := sqldb.MigrateFile(ctx, file, store.Migrations(), newest); err != nil {

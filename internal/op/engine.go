@@ -30,6 +30,9 @@ type Engine struct {
 	// the first stream.
 	Spool *spool.Folder
 
+	// Version is the program's. Entity tags depend on it.
+	Version string
+
 	// Metrics counts the calls. The value set by NewEngine may be replaced
 	// before the first call.
 	Metrics *Metrics
@@ -59,6 +62,7 @@ type Call struct {
 	Caller    board.Caller
 	Arguments Arguments
 	Key       string // the Idempotency-Key; empty for none; only commands accept one
+	Match     string // If-None-Match; empty for none; only queries accept one
 
 	// Wait is how long to wait for the end of a job that the call starts; 0
 	// means two seconds.
@@ -70,6 +74,8 @@ type Response struct {
 	Body     []byte // JSON object with data, nextCursor and boardVersion; nil for an error
 	Replayed bool   // the response is the stored one of an earlier call with the same key
 	Started  bool   // the data is a job that has not ended
+	Tag      string // the entity tag (RFC 9110, 8.8.3); "" if the operation has none
+	Same     bool   // the entity tag is in Call.Match, and Body is nil
 	Cookie   *SessionCookie
 	Rate     *board.Rate // a budget that the operation itself spent from; nil if none
 }
@@ -186,16 +192,23 @@ func (e *Engine) read(ctx context.Context, c Call, in any) (Response, error) {
 		return Response{}, err
 	}
 	defer e.admission.leave(k, began)
-	var out any
+	var (
+		out  any
+		kept Response
+		done bool
+	)
 	read := e.db.Read
 	if c.Operation.Report {
 		read = e.db.Report
 	}
 	if err := read(ctx, c.Caller, func(v *store.View) (err error) {
+		if kept, done, err = e.keptResponse(ctx, v, c, in); err != nil || done {
+			return err
+		}
 		out, err = c.Operation.query(ctx, v, in)
 		return err
-	}); err != nil {
-		return Response{}, err
+	}); err != nil || done {
+		return kept, err
 	}
 	body, err := e.encode(c, out, 0)
 	return Response{Body: body, Cookie: cookieOf(out)}, err

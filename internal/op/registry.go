@@ -44,6 +44,7 @@ type Operation struct {
 	before      func(context.Context, *store.DB, board.Caller, any) error
 	sliced      bool // before changes data
 	query       func(context.Context, *store.View, any) (any, error)
+	kept        func(context.Context, *store.View, any) (boardID string, err error) // nil if responses are not kept
 	command     func(context.Context, *store.Tx, any) (any, error)
 	stream      func(context.Context, *store.View, any, io.Writer) error
 	ofJob       func(context.Context, *store.View, board.Job) (any, error)
@@ -206,6 +207,9 @@ func Long[I, O any](r *Registry, name, route, text string, fn func(context.Conte
 	o.ofJob = func(ctx context.Context, v *store.View, j board.Job) (any, error) { return ofJob(ctx, v, j) }
 	r.schemaOf(reflect.TypeFor[board.Job]())
 }
+
+// Keeps reports whether the operation's responses have an entity tag.
+func (o *Operation) Keeps() bool { return o.kept != nil }
 
 // Starts reports whether the operation may start a job, and respond with it.
 func (o *Operation) Starts() bool { return o.ofJob != nil }

@@ -69,6 +69,12 @@ func AppendArray[T any](b []byte, records []Written[T]) []byte {
 	return append(b, ']')
 }
 
+// WrittenAs returns a record from its JSON in the encoder's format.
+func WrittenAs[T any](text []byte) Written[T] { return Written[T]{text} }
+
+// Append appends the encoded record.
+func (w Written[T]) Append(b []byte) []byte { return append(b, w.text...) }
+
 // MarshalJSONTo writes the encoded record.
 func (w Written[T]) MarshalJSONTo(enc *jsontext.Encoder) error { return enc.WriteValue(w.text) }
 

@@ -243,6 +243,13 @@ func (h *handler) operation(w http.ResponseWriter, r *http.Request, o *op.Operat
 		h.refuse(w, r, err)
 		return
 	}
+	if result.Tag != "" {
+		w.Header().Set("ETag", result.Tag)
+	}
+	if result.Same {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
 	if result.Rate != nil {
 		session.SetRate(w.Header(), *result.Rate)
 	}
@@ -348,7 +355,9 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request, call *op.Call) er
 			return err
 		}
 	}
-	if !call.Operation.ReadOnly {
+	if call.Operation.ReadOnly {
+		call.Match = strings.Join(r.Header.Values("If-None-Match"), ",")
+	} else {
 		if call.Key, err = op.KeyOf(r.Header.Values(op.KeyHeader)); err != nil {
 			return err
 		}

@@ -121,6 +121,9 @@ func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 			item = &huma.PathItem{}
 			doc.Paths[o.Path] = item
 		}
+		if o.Keeps() {
+			doc.Components.Headers["ETag"] = tagHeader()
+		}
 		entry := describe(r, o)
 		calls[o.Name].addTo(entry)
 		switch o.Method {
@@ -264,6 +267,14 @@ func describe(r *op.Registry, o *op.Operation) *huma.Operation {
 				"with the header Idempotent-Replayed.",
 		})
 	}
+	if o.Keeps() {
+		entry.Parameters = append(entry.Parameters, &huma.Param{
+			Name: "If-None-Match", In: "header", Schema: &huma.Schema{
+				Type: huma.TypeString, Examples: []any{exampleTag},
+			},
+			Description: "Entity tag of an earlier response. If the response would be the same, it is 304 without a body.",
+		})
+	}
 	if o.Input.Body != nil {
 		entry.RequestBody = &huma.RequestBody{
 			Required: len(o.Input.Body.Required) > 0,
@@ -275,6 +286,11 @@ func describe(r *op.Registry, o *op.Operation) *huma.Operation {
 		status = http.StatusCreated
 	}
 	entry.Responses[strconv.Itoa(status)] = success(r, o)
+	if o.Keeps() {
+		entry.Responses[strconv.Itoa(http.StatusNotModified)] = &huma.Response{
+			Description: "The response is still the one with the entity tag in If-None-Match.", Headers: headerRefs("X-Request-Id", "ETag"),
+		}
+	}
 	if o.Starts() {
 		entry.Responses[strconv.Itoa(jobStarted)] = started(r)
 	}
@@ -316,6 +332,9 @@ func success(r *op.Registry, o *op.Operation) *huma.Response {
 		s.Properties["query"] = echo
 	}
 	names := []string{"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-RateLimit-Resource"}
+	if o.Keeps() {
+		names = append(names, "ETag")
+	}
 	if !o.ReadOnly {
 		s.Properties["boardVersion"] = &huma.Schema{
 			Type: huma.TypeInteger, Examples: []any{42},
@@ -328,38 +347,6 @@ func success(r *op.Registry, o *op.Operation) *huma.Response {
 	return &huma.Response{
 		Description: "Success.", Headers: headerRefs(names...),
 		Content: map[string]*huma.MediaType{"application/json": {Schema: s}},
-	}
-}
-
-func headerRefs(names ...string) map[string]*huma.Param {
-	out := map[string]*huma.Param{}
-	for _, n := range names {
-		out[n] = &huma.Param{Ref: "#/components/headers/" + n}
-	}
-	return out
-}
-
-func headers() map[string]*huma.Header {
-	number := func(text string, example int) *huma.Header {
-		return &huma.Header{Description: text, Schema: &huma.Schema{Type: huma.TypeInteger, Examples: []any{example}}}
-	}
-	word := func(text, example string) *huma.Header {
-		return &huma.Header{Description: text, Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{example}}}
-	}
-	return map[string]*huma.Header{
-		"X-Request-Id": word("Id of the request in the server's log. It is the client's own X-Request-Id if the client sent one.",
-			"req_01jb2m3n4p5q6r7s8t9v0w1x2y"),
-		"X-RateLimit-Limit":     number("What the budget in X-RateLimit-Resource has in each window.", 300),
-		"X-RateLimit-Remaining": number("What remains of the budget in this window.", 299),
-		"X-RateLimit-Reset":     number("End of the window in Unix seconds.", 1767225660),
-		"X-RateLimit-Resource": {
-			Description: "The budget that the other headers describe: the request's own, or general if less remains of that. " +
-				"After a refusal it is the budget that is used up.",
-			Schema: &huma.Schema{Type: huma.TypeString, Enum: enum(board.Resources()), Examples: []any{"general"}},
-		},
-		"Idempotent-Replayed": word("true if this is the stored response to an earlier request with the same key.", "true"),
-		"Retry-After":         number("Seconds to wait before you try again.", 1),
-		"WWW-Authenticate":    word("How to authenticate (RFC 6750, RFC 9728).", "Bearer realm=\"cardwall\""),
 	}
 }
 

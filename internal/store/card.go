@@ -19,6 +19,8 @@ const (
 		c.start_date, c.start_at, c.time_zone, c.items_done, c.items_total, c.comments, c.created_by, c.created_at, c.updated_at`
 	cardLoad = "SELECT " + accessColumns + ", " + cardColumns + ", c.description FROM cards c JOIN lists l ON l.id = c.list_id " +
 		"JOIN boards b ON b.id = c.board_id" + accessJoins + "WHERE c.id = $1 AND " + search.ShownList
+	cardAccess = "SELECT " + accessColumns + " FROM cards c JOIN lists l ON l.id = c.list_id " +
+		"JOIN boards b ON b.id = c.board_id" + accessJoins + "WHERE c.id = $1 AND " + search.ShownList
 	cardLock = "SELECT b.id FROM boards b JOIN cards c ON c.board_id = b.id WHERE c.id = $1 FOR UPDATE OF b"
 )
 

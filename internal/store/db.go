@@ -45,6 +45,9 @@ type Options struct {
 
 	Litestream bool // SQLite: Litestream replicates the file and runs its checkpoints
 
+	Kept      board.Bytes              // memory for encoded responses; 0 means 32 MB, less than 0 none
+	CheckKept func(kept, fresh []byte) // called by tests with each response that is served from memory; nil for none
+
 	Operators []string // email addresses of the server's operators, normalized by board.NormalEmail
 
 	Migrate  bool                 // bring the schema up to date: after a copy (SQLite), under a lease (PostgreSQL)
@@ -69,6 +72,7 @@ type DB struct {
 	cards    atomic.Pointer[cardCount]
 	horizons horizons
 	storage  storageMeter
+	kept     *kept
 	slices   sync.Mutex // held during WriteSlice
 
 	watching sync.Mutex
@@ -123,6 +127,9 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 		return nil, err
 	}
 	db := &DB{opts: opts, engine: e}
+	if db.kept, err = newKept(opts.Kept); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
 	if err := db.checkHere(ctx); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -243,6 +250,7 @@ func (db *DB) Write(ctx context.Context, caller board.Caller, fn func(*Tx) error
 	ctx, span := trace.Begin(ctx, "write transaction", trace.Internal)
 	err := fault(db.engine.Write(ctx, func(r sqldb.Runner) error {
 		tx = &Tx{View: db.view(r, caller, span)}
+		tx.writes = true
 		ended(false) // by an earlier run of fn
 		ended = func(bool) {}
 		if err := fn(tx); err != nil {

@@ -18,6 +18,7 @@ type View struct {
 	caller board.Caller
 	now    board.Instant
 	seen   []*board.Access // of the boards loaded so far
+	writes bool            // it is the view of a transaction that may change what it reads
 
 	span       *trace.Span // of the transaction; nil when it is not recorded
 	statements int         // recorded so far
@@ -77,7 +78,7 @@ func (v *View) count(ctx context.Context, text string, args ...any) (n int, err 
 const (
 	accessColumns = `b.id, b.workspace_id, w.organization_id, b.visibility, b.features, o.read_only,
 		b.archived_at, b.trashed_at, b.version, b.open_cards, b.all_cards, b.open_lists, b.next_number,
-		wm.role, bm.role`
+		wm.role, bm.role, ` + namesVersion
 	accessJoins = ` JOIN workspaces w ON w.id = b.workspace_id
 		JOIN organizations o ON o.id = w.organization_id
 		LEFT JOIN workspace_members wm ON wm.workspace_id = b.workspace_id AND wm.user_id = $2
@@ -100,7 +101,7 @@ func (s *accessScan) dest() []any {
 	a := &s.access
 	return []any{&a.BoardID, &a.WorkspaceID, &a.OrganizationID, &a.Visibility, &s.features, &s.readOnly,
 		&s.archived, &s.trashed, &a.Version, &a.OpenCards, &a.AllCards, &a.OpenLists, &a.NextNumber,
-		&s.workspaceRole, &s.role}
+		&s.workspaceRole, &s.role, &a.NamesVersion}
 }
 
 func (s *accessScan) result() *board.Access {

@@ -5182,6 +5182,8 @@ export interface components {
     parameters: never;
     requestBodies: never;
     headers: {
+        /** @description Identifies this response (RFC 9110, 8.8.3). Send it as If-None-Match to learn whether it has changed. A list with a filter has none. */
+        ETag: string;
         /** @description true if this is the stored response to an earlier request with the same key. */
         "Idempotent-Replayed": string;
         /** @description Seconds to wait before you try again. */
@@ -5279,7 +5281,7 @@ export interface operations {
                      *           "workspaceId": null,
                      *           "builtIn": true,
                      *           "name": "Scrum sprint",
-                     *           "description": "One sprint from planning to retrospective. Copy the board, or keep it and archive the cards in Done, when the next sprint begins.",
+                     *           "description": "One sprint from planning to retrospective. When the next sprint begins, copy the board, or archive the cards in Done.",
                      *           "features": {
                      *             "statusUpdates": true,
                      *             "wipLimits": true,
@@ -6442,7 +6444,10 @@ export interface operations {
                 /** @description The nextCursor of the previous response; the first page when absent. */
                 cursor?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Entity tag of an earlier response. If the response would be the same, it is 304 without a body. */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description The board. */
                 boardId: string;
@@ -6454,6 +6459,7 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -6540,6 +6546,15 @@ export interface operations {
                         nextCursor?: string;
                     };
                 };
+            };
+            /** @description The response is still the one with the entity tag in If-None-Match. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
@@ -8230,7 +8245,10 @@ export interface operations {
     get_card: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Entity tag of an earlier response. If the response would be the same, it is 304 without a body. */
+                "If-None-Match"?: string;
+            };
             path: {
                 /** @description The card. */
                 cardId: string;
@@ -8242,6 +8260,7 @@ export interface operations {
             /** @description Success. */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
                     "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
                     "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
@@ -8320,6 +8339,15 @@ export interface operations {
                         data: components["schemas"]["CardDetail"];
                     };
                 };
+            };
+            /** @description The response is still the one with the entity tag in If-None-Match. */
+            304: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];

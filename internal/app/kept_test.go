@@ -1,0 +1,108 @@
+package app_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/board"
+)
+
+// TestEntityTags changes everything that a card shows, and reads the card and its list again on
+// another server. A response is 304 only if it would be the same.
+func TestEntityTags(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		p := newPair(s, "private", "private")
+		reader := p.bob.At(s.Node())
+		reads := map[string]fields{
+			"get_card":   {"cardId": p.card},
+			"list_cards": {"boardId": p.from, "view": "compact", "sort": "-updated"},
+		}
+		tags := map[string]string{}
+		// read reads the record with the entity tag of its last response, and returns the status.
+		read := func(name string) (int, string) {
+			t.Helper()
+			a := reader.CallWith(name, reads[name], http.Header{"If-None-Match": {tags[name]}})
+			switch tag := a.Header.Get("ETag"); {
+			case a.Status == 304 && (tag != tags[name] || len(a.Raw) > 0):
+				t.Errorf("%s: the response is 304 with the tag %s, after %s, and the body %s", name, tag, tags[name], a.Raw)
+			case a.Status == 200:
+				tags[name] = tag
+			}
+			return a.Status, string(a.Raw)
+		}
+		for name := range reads {
+			if status, _ := read(name); status != 200 || !strings.HasPrefix(tags[name], `W/"`) {
+				t.Fatalf("%s: status %d, tag %s", name, status, tags[name])
+			}
+		}
+		comment := p.make("add_comment", fields{"cardId": p.card, "text": "First."})
+		for _, change := range []struct {
+			operation string
+			in        fields
+			shows     string
+		}{
+			{"update_card", fields{"cardId": p.card, "title": "Press conference"}, "Press conference"},
+			{"delete_comment", fields{"commentId": comment}, ""},
+			{"update_label", fields{"labelId": p.bug, "name": "Defect"}, "Defect"},
+			{"set_card_labels", fields{"cardId": p.card, "remove": []string{p.idea}}, ""},
+			{"update_list", fields{"listId": p.here, "name": "Elsewhere"}, ""},
+			{"update_profile", fields{"name": "Ada King"}, "Ada King"},
+			{"archive_list", fields{"listId": p.here}, ""},
+			{"restore_list", fields{"listId": p.here}, "Press conference"},
+		} {
+			p.ada.Must(change.operation, change.in)
+			for name := range reads {
+				if status, body := read(name); status != 200 || !strings.Contains(body, change.shows) {
+					t.Errorf("after %s, %s: status %d, body %s", change.operation, name, status, body)
+				}
+				if status, _ := read(name); status != 304 {
+					t.Errorf("after %s, the second %s: status %d", change.operation, name, status)
+				}
+			}
+		}
+		if a := reader.Call("list_cards", fields{"boardId": p.from, "assignee": "me"}); a.Header.Get("ETag") != "" {
+			t.Error("a list with a filter has an entity tag")
+		}
+		if a := reader.CallWith("get_card", reads["get_card"], http.Header{"If-None-Match": {`"other", ` + tags["get_card"]}}); a.Status != 304 {
+			t.Errorf("several tags: status %d", a.Status)
+		}
+		p.ada.Must("remove_board_member", fields{"boardId": p.from, "userId": p.bob.ID})
+		for name := range reads {
+			if status, body := read(name); status != 404 {
+				t.Errorf("after the loss of the board, %s: status %d, body %s", name, status, body)
+			}
+		}
+	})
+}
+
+// TestKeptResponsesAreBounded reads more than the memory for responses can hold.
+func TestKeptResponsesAreBounded(t *testing.T) {
+	t.Parallel()
+	for name, memory := range map[string]board.Bytes{"little": 64 << 10, "none": -1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			apptest.BothWith(t, apptest.Options{Kept: memory}, func(t *testing.T, s *apptest.Service) {
+				p := newPair(s, "private", "private")
+				ids := []string{p.card}
+				for i := range 30 {
+					ids = append(ids, p.make("create_card", fields{"listId": p.here, "title": fmt.Sprint("Card ", i),
+						"description": strings.Repeat("An okapi. ", 600)}))
+				}
+				for range 2 {
+					for i, id := range ids[1:] {
+						if got := p.bob.Must("get_card", fields{"cardId": id}).Text("title"); got != fmt.Sprint("Card ", i) {
+							t.Errorf("card %d has the title %q", i, got)
+						}
+					}
+				}
+				if kept := s.DB.KeptBytes(); kept > max(0, memory) {
+					t.Errorf("%d bytes are kept, at most %d may be", kept, memory)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,66 @@
+package op
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"cardwall/internal/store"
+)
+
+// Kept marks a query whose response is the same for all callers who may make it, and depends only on
+// its input and on what one board shows. Such a response is kept in memory, and has an entity tag.
+// Fn authorizes the caller and returns the board, or "" if this input makes the response depend on
+// more.
+func Kept[I any](fn func(ctx context.Context, v *store.View, in I) (boardID string, err error)) Option {
+	return option(func(o *Operation) {
+		o.kept = func(ctx context.Context, v *store.View, in any) (string, error) { return fn(ctx, v, *in.(*I)) }
+	})
+}
+
+// keptResponse returns the response of a query that has the option Kept. It returns false if the
+// query has to run.
+func (e *Engine) keptResponse(ctx context.Context, v *store.View, c Call, in any) (r Response, ok bool, err error) {
+	if c.Operation.kept == nil {
+		return r, false, nil
+	}
+	boardID, err := c.Operation.kept(ctx, v, in)
+	if err != nil || boardID == "" {
+		return r, false, err
+	}
+	part := c.fingerprint(true)
+	r.Tag = e.tag(v.Edition(boardID), part)
+	if matches(c.Match, r.Tag) {
+		r.Same = true
+		return r, true, nil
+	}
+	r.Body, err = v.Kept(boardID, part, func() ([]byte, error) {
+		out, err := c.Operation.query(ctx, v, in)
+		if err != nil {
+			return nil, err
+		}
+		return e.encode(c, out, 0)
+	})
+	return r, true, err
+}
+
+// tag returns the entity tag of a response. It is weak, because responses are compressed for some
+// clients.
+func (e *Engine) tag(edition store.Edition, part [32]byte) string {
+	h := sha256.New()
+	_, _ = fmt.Fprintf(h, "%s %s %d %d %x", e.Version, edition.BoardID, edition.Version, edition.Names, part) // a hash never fails
+	return `W/"` + base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:18]) + `"`
+}
+
+// matches reports whether If-None-Match contains an entity tag (RFC 9110, 13.1.2).
+func matches(header, tag string) bool {
+	for one := range strings.SplitSeq(header, ",") {
+		one = strings.TrimSpace(one)
+		if one == "*" || strings.TrimPrefix(one, "W/") == strings.TrimPrefix(tag, "W/") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,15 @@
+-- +goose Up
+SET LOCAL lock_timeout = '10s';
+
+-- The setting names_version counts the changes of people's names, which boards show
+-- without a change of their versions.
+-- +goose StatementBegin
+CREATE OR REPLACE FUNCTION users_name() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO settings (key, value) VALUES ('names_version', '1')
+        ON CONFLICT (key) DO UPDATE SET value = CAST(CAST(settings.value AS BIGINT) + 1 AS TEXT);
+    RETURN NULL;
+END
+$$;
+-- +goose StatementEnd
+CREATE TRIGGER users_name AFTER UPDATE OF name ON users FOR EACH ROW WHEN (NEW.name <> OLD.name) EXECUTE FUNCTION users_name();

@@ -1,0 +1,9 @@
+-- +goose Up
+-- The setting names_version counts the changes of people's names, which boards show
+-- without a change of their versions.
+-- +goose StatementBegin
+CREATE TRIGGER users_name AFTER UPDATE OF name ON users WHEN NEW.name <> OLD.name BEGIN
+    INSERT INTO settings (key, value) VALUES ('names_version', '1')
+        ON CONFLICT (key) DO UPDATE SET value = CAST(CAST(settings.value AS INTEGER) + 1 AS TEXT);
+END;
+-- +goose StatementEnd
