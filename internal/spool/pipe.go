@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"sync"
 )
 
@@ -35,18 +34,23 @@ type Pipe struct {
 	closed   bool
 }
 
+// pieces are buffers of segments, used again because an export would otherwise
+// leave its own size in garbage.
+var pieces = sync.Pool{New: func() any { return new([pieceSize]byte) }}
+
 // segment is a part of a pipe, in memory or in a file.
 type segment struct {
-	data []byte
-	file *File
-	read int64
+	piece  *[pieceSize]byte
+	filled int64 // bytes of piece
+	file   *File
+	read   int64
 }
 
 func (s *segment) size() int64 {
 	if s.file != nil {
 		return s.file.Size()
 	}
-	return int64(len(s.data))
+	return s.filled
 }
 
 // Pipe returns a pipe whose unread bytes may fill at most a quarter of the folder.
@@ -74,9 +78,7 @@ func (p *Pipe) Write(b []byte) (n int, err error) {
 		case p.unread >= p.most:
 			return n, ErrFull
 		case p.memory < pipeMemory && !p.inFiles():
-			piece := slices.Clone(b[n:min(len(b), n+pieceSize)])
-			p.segments = append(p.segments, &segment{data: piece})
-			wrote = len(piece)
+			wrote = p.writeMemory(b[n:])
 			p.memory += int64(wrote)
 		default:
 			wrote, err = p.writeFile(b[n:min(len(b), n+pieceSize)])
@@ -90,6 +92,17 @@ func (p *Pipe) Write(b []byte) (n int, err error) {
 // inFiles reports whether the newest unread bytes are in a file.
 func (p *Pipe) inFiles() bool {
 	return len(p.segments) > 0 && p.segments[len(p.segments)-1].file != nil
+}
+
+// writeMemory fills the newest piece, or a new one.
+func (p *Pipe) writeMemory(b []byte) int {
+	if n := len(p.segments); n == 0 || p.segments[n-1].filled == pieceSize {
+		p.segments = append(p.segments, &segment{piece: pieces.Get().(*[pieceSize]byte)})
+	}
+	s := p.segments[len(p.segments)-1]
+	n := copy(s.piece[s.filled:], b)
+	s.filled += int64(n)
+	return n
 }
 
 func (p *Pipe) writeFile(b []byte) (int, error) {
@@ -144,7 +157,7 @@ func (p *Pipe) take(buf []byte) (n int, err error) {
 	}
 	s := p.segments[0]
 	if s.file == nil {
-		n = copy(buf, s.data[s.read:])
+		n = copy(buf, s.piece[s.read:s.filled])
 		p.memory -= int64(n)
 	} else if n, err = s.file.file.ReadAt(buf[:min(int64(len(buf)), s.size()-s.read)], s.read); err != nil {
 		return 0, err
@@ -161,6 +174,7 @@ func (p *Pipe) take(buf []byte) (n int, err error) {
 
 func (s *segment) remove() error {
 	if s.file == nil {
+		pieces.Put(s.piece)
 		return nil
 	}
 	return s.file.Close()
