@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -156,9 +157,18 @@ func report(events io.Reader, out io.Writer) (counts, error) {
 				failedIn[e.Package] = true
 				fmt.Fprintf(out, "failed in %s:\n%s", e.Package, output[k])
 				delete(output, k)
-			case e.Action == "fail" && !failedIn[e.Package]:
-				// The package did not build, or failed outside its tests.
-				total.failed++
+			case e.Action == "fail":
+				if !failedIn[e.Package] {
+					// The package did not build, or failed outside its tests.
+					total.failed++
+				}
+				// A panic or the timeout ends the package; the test it belongs to never ends.
+				for _, k := range slices.SortedFunc(maps.Keys(output), func(a, b key) int { return cmp.Compare(a.test, b.test) }) {
+					if k.pkg == e.Package {
+						fmt.Fprintf(out, "not ended in %s: %s\n%s", k.pkg, k.test, output[k])
+						delete(output, k)
+					}
+				}
 			}
 		}
 		if err == io.EOF {

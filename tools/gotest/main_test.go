@@ -33,6 +33,15 @@ func TestReport(t *testing.T) {
 			want:   counts{failed: 1},
 			prints: []string{"failed in p:\n    a_test.go:1: wrong\n"},
 		},
+		"a test that a panic ended prints its output": {
+			events: `{"Action":"output","Package":"p","Test":"TestA","Output":"panic: test timed out after 25m\n"}
+{"Action":"output","Package":"q","Test":"TestB","Output":"chatter\n"}
+{"Action":"fail","Package":"p"}
+`,
+			want:    counts{failed: 1},
+			prints:  []string{"not ended in p: TestA\npanic: test timed out after 25m\n"},
+			forgets: "chatter",
+		},
 		"a package that does not build is a failure": {
 			events: `{"ImportPath":"p [p.test]","Action":"build-output","Output":"./a.go:1: undefined: x\n"}
 {"ImportPath":"p [p.test]","Action":"build-fail"}
