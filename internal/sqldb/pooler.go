@@ -21,13 +21,13 @@ type postgresPool struct {
 	metrics  *Metrics // of the primary; nil for a replica
 	pool     *pgxpool.Pool
 	db       *sql.DB
-	preamble string // settings that begin each transaction behind a pooler
+	preamble []string // settings that begin each transaction behind a pooler
 	queues   *writeQueues
 }
 
 // connectPostgres connects, and detects a pooler in between. A pooler keeps no
 // session state between transactions, so behind one no statement is prepared and
-// each transaction begins with its settings, which costs one more round trip.
+// each transaction begins with its settings.
 func connectPostgres(ctx context.Context, address string) (*postgresPool, error) {
 	cfg, err := postgresConfig(address)
 	if err != nil {
@@ -59,14 +59,14 @@ func connectPooler(ctx context.Context, address string) (*postgresPool, error) {
 	if err != nil {
 		return nil, err
 	}
-	var preamble strings.Builder
+	var preamble []string
 	for _, name := range slices.Sorted(maps.Keys(cfg.ConnConfig.RuntimeParams)) {
 		if name == "application_name" { // poolers keep this one
 			continue
 		}
 		if !strings.HasPrefix(name, "tcp_") { // the connection to PostgreSQL is the pooler's own
-			fmt.Fprintf(&preamble, "SET LOCAL %s = '%s';", pgx.Identifier{name}.Sanitize(),
-				strings.ReplaceAll(cfg.ConnConfig.RuntimeParams[name], "'", "''"))
+			preamble = append(preamble, fmt.Sprintf("SET LOCAL %s = '%s'", pgx.Identifier{name}.Sanitize(),
+				strings.ReplaceAll(cfg.ConnConfig.RuntimeParams[name], "'", "''")))
 		}
 		delete(cfg.ConnConfig.RuntimeParams, name)
 	}
@@ -77,7 +77,7 @@ func connectPooler(ctx context.Context, address string) (*postgresPool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to PostgreSQL through a pooler: %w", err)
 	}
-	p.preamble = preamble.String()
+	p.preamble = preamble
 	return p, nil
 }
 
@@ -131,7 +131,7 @@ func lazyPool(ctx context.Context, cfg *pgxpool.Config) (*postgresPool, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &postgresPool{pool: pool, db: stdlib.OpenDBFromPool(pool), queues: newWriteQueues()}
+	p := &postgresPool{pool: pool, db: sql.OpenDB(pipelining{stdlib.GetPoolConnector(pool)}), queues: newWriteQueues()}
 	p.db.SetMaxIdleConns(0) // the pgx pool keeps them
 	return p, nil
 }

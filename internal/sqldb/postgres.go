@@ -10,13 +10,10 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/stdlib"
 
 	"cardwall/internal/trace"
 )
@@ -33,6 +30,7 @@ const (
 	postgresLockWait = "2000" // milliseconds that a statement waits for a lock
 	postgresIdle     = "5000" // milliseconds that a transaction waits for its next statement
 	postgresAttempts = 8      // runs of a transaction that loses races
+	staleAttempts    = 3      // runs of a transaction on connections that broke while they were idle
 	deferredMax      = 64     // statements sent in one round trip; an import has hundreds of thousands
 
 	postgresConnect = 3 * time.Second // for each host of the address, unless it says connect_timeout
@@ -88,31 +86,34 @@ func (e *postgresEngine) Close() error {
 }
 
 func (e *postgresEngine) Read(ctx context.Context, limit time.Duration, fn func(Runner) error) error {
-	return snapshot(ctx, e.primary, statementTimeout(limit), fn)
+	return snapshot(ctx, e.primary, withFirstQuery, statementTimeout(limit), fn)
 }
 
 // Report reads from the replica if that has replayed everything that the primary had when the
 // report was requested, and otherwise from the primary.
 func (e *postgresEngine) Report(ctx context.Context, limit time.Duration, fn func(Runner) error) error {
-	return e.onReplica(ctx, statementTimeout(limit), fn, func() bool { return true })
+	return e.onReplica(ctx, withFirstQuery, statementTimeout(limit), fn, func() bool { return true })
 }
 
 // Stream is like Report, but fn runs at most once, because its output is already sent.
 func (e *postgresEngine) Stream(ctx context.Context, fn func(Runner) error) error {
 	begun := false
-	return e.onReplica(ctx, NoIdleTimeout+";SET LOCAL statement_timeout = 0", func(r Runner) error {
+	return e.onReplica(ctx, atOnce, []string{NoIdleTimeout, "SET LOCAL statement_timeout = 0"}, func(r Runner) error {
 		begun = true
 		return fn(r)
 	}, func() bool { return !begun })
 }
 
 func (e *postgresEngine) Write(ctx context.Context, fn func(Runner) error) error {
-	for try := 1; ; try++ {
+	for try, stale := 1, 0; ; try++ {
 		if try > 1 {
 			e.metrics.retries.Inc()
 		}
 		err := e.transact(ctx, fn)
 		switch {
+		case errors.Is(err, errStale) && stale < staleAttempts:
+			stale++
+			continue
 		case !lostRace(err):
 			return err
 		case try == postgresAttempts:
@@ -174,7 +175,7 @@ func (p *postgresPool) onConn(ctx context.Context, begin func(*sql.Conn) error) 
 			return nil
 		}
 		_ = conn.Close() // its error is known
-		if !errors.Is(err, driver.ErrBadConn) && !pgconn.SafeToRetry(err) {
+		if !errors.Is(err, driver.ErrBadConn) && !errors.Is(err, errStale) && !pgconn.SafeToRetry(err) {
 			break
 		}
 	}
@@ -182,7 +183,7 @@ func (p *postgresPool) onConn(ctx context.Context, begin func(*sql.Conn) error) 
 }
 
 func (p *postgresPool) transact(ctx context.Context, fn func(Runner) error) error {
-	begin := trace.Of(ctx).Begin("begin", trace.Internal) // includes the wait for a connection
+	begin := trace.Of(ctx).Begin("begin", trace.Internal) // the wait for a connection
 	conn, tx, err := p.begin(ctx)
 	begin.End()
 	if err != nil {
@@ -192,15 +193,12 @@ func (p *postgresPool) transact(ctx context.Context, fn func(Runner) error) erro
 	defer func() { _ = tx.Rollback() }() // does nothing after a commit
 	run := &postgresTx{conn: conn, tx: tx, queues: p.queues}
 	defer run.leaveQueue()
-	if p.preamble != "" {
-		if _, err := tx.ExecContext(ctx, p.preamble); err != nil {
+	for _, setting := range p.preamble {
+		if err := run.Savepoint(ctx, setting); err != nil {
 			return postgresFault(fmt.Errorf("begin: %w", err))
 		}
 	}
 	if err := fn(run); err != nil {
-		return err
-	}
-	if err := run.flush(ctx); err != nil {
 		return err
 	}
 	commit, begun := trace.Of(ctx).Begin("commit", trace.Internal), time.Now()
@@ -216,16 +214,13 @@ func (p *postgresPool) transact(ctx context.Context, fn func(Runner) error) erro
 	return nil
 }
 
-// postgresTx is a transaction. Deferred statements wait until the next query or
-// the end, and are then sent in one round trip. Round trips are most of the time
-// that a board is locked.
+// postgresTx is a transaction on a pipeline.
 type postgresTx struct {
-	conn     *sql.Conn
-	tx       statements
-	deferred pgx.Batch
-	queues   *writeQueues
-	leave    func()       // ends the turn in a queue; nil without one
-	begin    func() error // begins a snapshot; nil for a write
+	conn   *sql.Conn
+	tx     statements
+	queues *writeQueues
+	leave  func()       // ends the turn in a queue; nil without one
+	begin  func() error // begins a snapshot; nil for a write
 }
 
 // statements runs statements in a transaction. For a snapshot it is the connection
@@ -251,51 +246,37 @@ func (p *postgresTx) leaveQueue() {
 }
 
 func (p *postgresTx) Query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	if err := p.flush(ctx); err != nil {
-		return nil, err
-	}
 	rows, err := p.tx.QueryContext(ctx, text, args...)
 	return rows, postgresFault(err)
 }
 
 func (p *postgresTx) Exec(ctx context.Context, text string, args ...any) (sql.Result, error) {
-	if err := p.flush(ctx); err != nil {
-		return nil, err
-	}
 	res, err := p.tx.ExecContext(ctx, text, args...)
 	return res, postgresFault(err)
 }
 
 func (p *postgresTx) Defer(ctx context.Context, text string, args ...any) error {
-	if p.deferred.Len() >= deferredMax {
-		if err := p.flush(ctx); err != nil {
-			return err
-		}
-	}
-	p.deferred.Queue(text, slices.Clone(args)...)
-	return nil
+	return postgresFault(pipelineOf(p.conn, func(line *pipeline) error { return line.defers(ctx, text, args, false) }))
 }
 
-func (p *postgresTx) Discard() { p.deferred = pgx.Batch{} }
+func (p *postgresTx) Savepoint(ctx context.Context, text string) error {
+	return postgresFault(pipelineOf(p.conn, func(line *pipeline) error { return line.defers(ctx, text, nil, true) }))
+}
 
-// flush executes the deferred statements in their order.
-func (p *postgresTx) flush(ctx context.Context) error {
-	n := p.deferred.Len()
-	if n == 0 {
+// Expect ignores errors: the query itself returns them.
+func (p *postgresTx) Expect(text string, args ...any) {
+	_ = pipelineOf(p.conn, func(line *pipeline) error {
+		line.expect(text, args)
 		return nil
-	}
-	batch := p.deferred
-	p.Discard()
-	return postgresFault(p.conn.Raw(func(driven any) error {
-		results := driven.(*stdlib.Conn).Conn().SendBatch(ctx, &batch)
-		for i := range n {
-			if _, err := results.Exec(); err != nil {
-				_ = results.Close() // returns the same error
-				return fmt.Errorf("%.60s …: %w", batch.QueuedQueries[i].SQL, err)
-			}
-		}
-		return results.Close()
-	}))
+	})
+}
+
+// Discard ignores errors: a connection that is gone has no queue.
+func (p *postgresTx) Discard() {
+	_ = pipelineOf(p.conn, func(line *pipeline) error {
+		line.discard()
+		return nil
+	})
 }
 
 // beginFault classifies the error of a transaction that could not begin: the

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/stdlib"
 )
 
 // errUnreplicated means that a transaction is committed only on the primary,
@@ -29,8 +28,8 @@ func noteUnreplicated(c *pgconn.PgConn, n *pgconn.Notice) {
 
 // unreplicated reports whether the connection was marked, and clears the mark.
 func unreplicated(conn *sql.Conn) (marked bool) {
-	_ = conn.Raw(func(driver any) error { // it fails only when the connection is gone, after the commit
-		data := driver.(*stdlib.Conn).Conn().PgConn().CustomData()
+	_ = pipelineOf(conn, func(p *pipeline) error { // it fails only when the connection is gone, after the commit
+		data := p.Conn.Conn().PgConn().CustomData()
 		_, marked = data[unreplicatedMark]
 		delete(data, unreplicatedMark)
 		return nil

@@ -5,10 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/stdlib"
 
 	"cardwall/internal/trace"
 )
@@ -18,11 +18,11 @@ const rollbackTimeout = 2 * time.Second
 
 // statementTimeout returns the setting that makes PostgreSQL stop a statement, or
 // "" for no limit. The server enforces it, so it also holds if this process hangs.
-func statementTimeout(limit time.Duration) string {
+func statementTimeout(limit time.Duration) []string {
 	if limit <= 0 {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("SET LOCAL statement_timeout = %d", limit.Milliseconds())
+	return []string{fmt.Sprintf("SET LOCAL statement_timeout = %d", limit.Milliseconds())}
 }
 
 // snapshotOn returns a connection on which begin has run, and its pool.
@@ -38,16 +38,37 @@ func (p *postgresPool) primary(ctx context.Context, begin func(*postgresPool, *s
 	return p, conn, err
 }
 
-// snapshot runs fn in a read transaction. One round trip begins the transaction and
-// sets its settings, which database/sql cannot do.
-func snapshot(ctx context.Context, on snapshotOn, settings string, fn func(Runner) error) error {
+// beginning says when a snapshot sends its BEGIN: with the first query, which saves a
+// round trip, or at once, for an fn that must not run twice.
+type beginning bool
+
+const (
+	withFirstQuery beginning = false
+	atOnce         beginning = true
+)
+
+// snapshot runs fn in a read transaction. It may run fn again if the connection broke
+// while it was idle, unless the snapshot begins at once.
+func snapshot(ctx context.Context, on snapshotOn, begins beginning, settings []string, fn func(Runner) error) error {
+	for try := 1; ; try++ {
+		err := snapshotOnce(ctx, on, begins, settings, fn)
+		if !errors.Is(err, errStale) || begins == atOnce || try == staleAttempts {
+			return err
+		}
+	}
+}
+
+func snapshotOnce(ctx context.Context, on snapshotOn, begins beginning, settings []string, fn func(Runner) error) error {
 	run := &postgresTx{}
-	run.begin = func() error {
+	begin := func(begins beginning) error {
 		begin := trace.Of(ctx).Begin("begin", trace.Internal) // includes the wait for a connection
 		defer begin.End()
 		pool, conn, err := on(ctx, func(p *postgresPool, c *sql.Conn) error {
-			return c.Raw(func(driven any) error {
-				_, err := driven.(*stdlib.Conn).Conn().Exec(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;"+p.preamble+settings)
+			return pipelineOf(c, func(line *pipeline) error {
+				err := line.begin(slices.Concat([]string{"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}, p.preamble, settings)...)
+				if err == nil && begins == atOnce {
+					err = line.flush(ctx)
+				}
 				return err
 			})
 		})
@@ -57,7 +78,8 @@ func snapshot(ctx context.Context, on snapshotOn, settings string, fn func(Runne
 		run.conn, run.tx, run.queues = conn, conn, pool.queues
 		return nil
 	}
-	if err := run.begin(); err != nil {
+	run.begin = func() error { return begin(atOnce) }
+	if err := begin(begins); err != nil {
 		return err
 	}
 	defer run.endSnapshot(ctx)
@@ -72,7 +94,7 @@ func (p *postgresTx) endSnapshot(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackTimeout)
 	defer cancel()
-	_, _ = p.conn.ExecContext(ctx, "ROLLBACK") // nothing was written
+	_ = pipelineOf(p.conn, func(line *pipeline) error { return line.rollback(ctx) }) // nothing was written
 	_ = p.conn.Close()
 	p.conn, p.tx = nil, nil
 }

@@ -58,11 +58,11 @@ func (r *replica) close() error {
 
 // onReplica runs fn on the replica if that is up to date. It runs fn on the primary
 // otherwise, or after a failure of the replica if fn may run again.
-func (e *postgresEngine) onReplica(ctx context.Context, settings string, fn func(Runner) error, again func() bool) error {
+func (e *postgresEngine) onReplica(ctx context.Context, begins beginning, settings []string, fn func(Runner) error, again func() bool) error {
 	if e.replica == nil || time.Now().UnixNano() < e.replica.skip.Load() {
-		return snapshot(ctx, e.primary, settings, fn)
+		return snapshot(ctx, e.primary, begins, settings, fn)
 	}
-	err := e.replica.read(ctx, e.postgresPool, settings, fn)
+	err := e.replica.read(ctx, e.postgresPool, begins, settings, fn)
 	if !failed(err) {
 		e.replica.report(nil)
 		return err
@@ -71,11 +71,11 @@ func (e *postgresEngine) onReplica(ctx context.Context, settings string, fn func
 	if ctx.Err() != nil || !again() {
 		return err
 	}
-	return snapshot(ctx, e.primary, settings, fn)
+	return snapshot(ctx, e.primary, begins, settings, fn)
 }
 
 // read runs fn on the replica once it is up to date.
-func (r *replica) read(ctx context.Context, primary *postgresPool, settings string, fn func(Runner) error) error {
+func (r *replica) read(ctx context.Context, primary *postgresPool, begins beginning, settings []string, fn func(Runner) error) error {
 	return snapshot(ctx, func(ctx context.Context, begin func(*postgresPool, *sql.Conn) error) (*postgresPool, *sql.Conn, error) {
 		pool, conn, err := r.upToDate(ctx, primary)
 		if err != nil {
@@ -85,7 +85,7 @@ func (r *replica) read(ctx context.Context, primary *postgresPool, settings stri
 			return nil, nil, fmt.Errorf("%w: %w", errReplica, errors.Join(err, conn.Close()))
 		}
 		return pool, conn, nil
-	}, settings, fn)
+	}, begins, settings, fn)
 }
 
 // failed reports whether the database failed, rather than fn. A replica also

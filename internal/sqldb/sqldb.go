@@ -78,8 +78,13 @@ type Runner interface {
 	// Defer executes a statement before the next Query or Exec, or at the end of
 	// the transaction. Its error may be returned by that later call.
 	Defer(ctx context.Context, text string, args ...any) error
-	// Discard drops the deferred statements that were not executed yet.
+	// Savepoint executes a SAVEPOINT statement, deferred like others.
+	Savepoint(ctx context.Context, text string) error
+	// Discard drops the statements that were deferred since the last savepoint and not executed yet.
 	Discard()
+	// Expect announces a query that will follow with the same text and arguments. It may be executed
+	// together with an earlier statement, so nothing in between may change its result.
+	Expect(text string, args ...any)
 	// AwaitTurn waits for earlier writes of this process to the group of a
 	// record: the board that was passed to Learn. It returns at once if the group
 	// is unknown, and on SQLite, which has one writer.

@@ -407,7 +407,11 @@ func (c *sqliteConn) Defer(ctx context.Context, text string, args ...any) error 
 	return err
 }
 
+func (c *sqliteConn) Savepoint(ctx context.Context, text string) error { return c.Defer(ctx, text) }
+
 func (c *sqliteConn) Discard() {}
+
+func (c *sqliteConn) Expect(string, ...any) {}
 
 func (c *sqliteConn) AwaitTurn(context.Context, string) {}
 

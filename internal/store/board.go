@@ -38,7 +38,7 @@ func (v *View) Board(ctx context.Context, id string, need board.Capability) (boa
 
 // Board locks the board and loads it for a change.
 func (tx *Tx) Board(ctx context.Context, id string, need board.Capability) (board.Board, error) {
-	if err := tx.lock(ctx, boardLock, id); err != nil {
+	if err := tx.lockToLoad(ctx, boardLock, boardLoad, id); err != nil {
 		return board.Board{}, err
 	}
 	b, err := tx.View.Board(ctx, id, need)

@@ -46,7 +46,7 @@ func (v *View) Card(ctx context.Context, id string, need board.Capability) (boar
 // Card locks the card's board and loads the card for a change. It refuses an
 // archived card unless the capability is board.Unarchive.
 func (tx *Tx) Card(ctx context.Context, id string, need board.Capability) (board.Card, error) {
-	if err := tx.lock(ctx, cardLock, id); err != nil {
+	if err := tx.lockToLoad(ctx, cardLock, cardLoad, id); err != nil {
 		return board.Card{}, err
 	}
 	c, err := tx.View.Card(ctx, id, need)

@@ -35,7 +35,7 @@ func itemDest(i *board.ChecklistItem) []any {
 // Checklist locks the board and loads a checklist and its card for a change.
 func (tx *Tx) Checklist(ctx context.Context, id string, need board.Capability) (board.Checklist, board.Card, error) {
 	var k board.Checklist
-	if err := tx.lock(ctx, checklistLock, id); err != nil {
+	if err := tx.lockToLoad(ctx, checklistLock, checklistLoad, id); err != nil {
 		return k, board.Card{}, err
 	}
 	if err := tx.authorized(ctx, need, checklistLoad, id, checklistDest(&k)...); err != nil {
@@ -59,7 +59,7 @@ func (tx *Tx) Item(ctx context.Context, id string, need board.Capability) (board
 		i      board.ChecklistItem
 		cardID string
 	)
-	if err := tx.lock(ctx, itemLock, id); err != nil {
+	if err := tx.lockToLoad(ctx, itemLock, itemLoad, id); err != nil {
 		return i, board.Card{}, err
 	}
 	if err := tx.authorized(ctx, need, itemLoad, id, append(itemDest(&i), &cardID)...); err != nil {

@@ -39,7 +39,7 @@ func (s *commentScan) result() board.Comment {
 // Comment locks the board and loads a comment and its card for a change.
 func (tx *Tx) Comment(ctx context.Context, id string, need board.Capability) (board.Comment, board.Card, error) {
 	var s commentScan
-	if err := tx.lock(ctx, commentLock, id); err != nil {
+	if err := tx.lockToLoad(ctx, commentLock, commentLoad, id); err != nil {
 		return board.Comment{}, board.Card{}, err
 	}
 	if err := tx.authorized(ctx, need, commentLoad, id, s.dest()...); err != nil {

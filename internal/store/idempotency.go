@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -98,8 +99,8 @@ func (tx *Tx) Keep(ctx context.Context, key string, s Stored) (err error) {
 // Attempt runs fn in a savepoint. If fn fails, its changes are undone and the
 // transaction can continue.
 func (tx *Tx) Attempt(ctx context.Context, fn func() error) error {
-	if _, err := tx.affected(ctx, "SAVEPOINT attempt"); err != nil {
-		return err
+	if err := tx.run.Savepoint(ctx, "SAVEPOINT attempt"); err != nil {
+		return fmt.Errorf("savepoint: %w", err)
 	}
 	err := fn()
 	if err != nil {

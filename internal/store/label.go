@@ -23,7 +23,7 @@ func labelDest(l *board.Label) []any {
 // Label locks the label's board and loads the label for a change.
 func (tx *Tx) Label(ctx context.Context, id string, need board.Capability) (board.Label, error) {
 	var l board.Label
-	if err := tx.lock(ctx, labelLock, id); err != nil {
+	if err := tx.lockToLoad(ctx, labelLock, labelLoad, id); err != nil {
 		return l, err
 	}
 	err := tx.authorized(ctx, need, labelLoad, id, labelDest(&l)...)

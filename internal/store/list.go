@@ -53,7 +53,7 @@ func (tx *Tx) list(ctx context.Context, text, id string, need board.Capability) 
 		l      board.List
 		moving bool
 	)
-	if err := tx.lock(ctx, listLock, id); err != nil {
+	if err := tx.lockToLoad(ctx, listLock, text, id); err != nil {
 		return l, err
 	}
 	err := tx.authorized(ctx, need, text, id, append(listDest(&l), &moving)...)

@@ -23,16 +23,18 @@ type trigger struct {
 	board.NotificationTrigger
 }
 
-// notify writes the notifications of the transaction's events.
-func (tx *Tx) notify(ctx context.Context) error {
+// triggers are the events of a transaction that may notify people.
+type triggers struct {
+	all           []trigger
+	cards, boards []string // whose watchers they notify
+}
+
+// triggers returns the events that may notify people; none in a quiet transaction.
+func (tx *Tx) triggers() (out triggers) {
 	if tx.quiet {
-		return nil
+		return out
 	}
-	var (
-		all           []trigger
-		cards, boards []string
-		known         = map[string]bool{} // a list can move with thousands of cards
-	)
+	known := map[string]bool{} // a list can move with thousands of cards
 	add := func(to *[]string, id string) {
 		if id != "" && !known[id] {
 			known[id] = true
@@ -45,21 +47,33 @@ func (tx *Tx) notify(ctx context.Context) error {
 		if !ok {
 			continue
 		}
-		all = append(all, trigger{p, t})
+		out.all = append(out.all, trigger{p, t})
 		if t.Watched || t.Comment != "" {
-			add(&cards, p.event.CardID)
-			add(&boards, p.access.BoardID)
+			add(&out.cards, p.event.CardID)
+			add(&out.boards, p.access.BoardID)
 		}
 	}
-	if len(all) == 0 {
+	return out
+}
+
+// expectWatchers announces the query of most transactions for watchers.
+func (due triggers) expectWatchers(tx *Tx) {
+	if text, args := watchersOf(due.cards, due.boards); text != "" {
+		tx.run.Expect(text, args...)
+	}
+}
+
+// notify writes the notifications of the transaction's events.
+func (tx *Tx) notify(ctx context.Context, due triggers) error {
+	if len(due.all) == 0 {
 		return nil
 	}
-	w, err := tx.watchers(ctx, cards, boards)
+	w, err := tx.watchers(ctx, due.cards, due.boards)
 	if err != nil {
 		return fmt.Errorf("find watchers: %w", err)
 	}
 	var rows [][]any
-	for _, t := range all {
+	for _, t := range due.all {
 		reasons, err := tx.reasons(ctx, t, w)
 		if err != nil {
 			return fmt.Errorf("find the people to notify of %s: %w", t.event.Kind, err)
@@ -84,25 +98,35 @@ type watchers struct {
 	boards map[string][]string
 }
 
+// Numbers of boards and cards whose watchers one query selects.
+const (
+	watchedBoards = 64
+	watchedCards  = 128
+)
+
+// watchersOf returns the query for the watchers of the first boards and cards, or "".
+func watchersOf(cards, boards []string) (text string, a sqldb.Args) {
+	if len(boards) > 0 {
+		text = "SELECT 1, board_id, user_id FROM board_visits WHERE watching = 1 AND board_id IN (" +
+			a.In(boards[:min(len(boards), watchedBoards)]) + ")"
+	}
+	if len(cards) > 0 {
+		if text != "" {
+			text += " UNION ALL "
+		}
+		text += "SELECT 2 + watching, card_id, user_id FROM card_watches WHERE card_id IN (" + a.In(cards[:min(len(cards), watchedCards)]) + ")"
+	}
+	return text, a
+}
+
 func (tx *Tx) watchers(ctx context.Context, cards, boards []string) (watchers, error) {
 	w := watchers{cards: map[string][]string{}, muted: map[string][]string{}, boards: map[string][]string{}}
 	if len(boards) == 0 {
 		return w, nil
 	}
 	for len(boards) > 0 || len(cards) > 0 {
-		var a sqldb.Args
-		someBoards, someCards := boards[:min(len(boards), 64)], cards[:min(len(cards), 128)]
-		boards, cards = boards[len(someBoards):], cards[len(someCards):]
-		text := ""
-		if len(someBoards) > 0 {
-			text = "SELECT 1, board_id, user_id FROM board_visits WHERE watching = 1 AND board_id IN (" + a.In(someBoards) + ")"
-		}
-		if len(someCards) > 0 {
-			if text != "" {
-				text += " UNION ALL "
-			}
-			text += "SELECT 2 + watching, card_id, user_id FROM card_watches WHERE card_id IN (" + a.In(someCards) + ")"
-		}
+		text, a := watchersOf(cards, boards)
+		boards, cards = boards[min(len(boards), watchedBoards):], cards[min(len(cards), watchedCards):]
 		if err := tx.each(ctx, text, a, func(rows *sql.Rows) error {
 			var (
 				which    int

@@ -45,57 +45,72 @@ type position struct {
 // locked. Self is the row that moves and current its rank below this parent; both
 // are empty for a new row.
 func (tx *Tx) findPosition(ctx context.Context, s Siblings, parentID, self, current string, at board.Position) (position, error) {
-	lo, hi, err := tx.gap(ctx, s, parentID, self, at)
+	g, err := tx.gap(ctx, s, parentID, self, at)
 	if err != nil {
 		return position{}, err
 	}
-	p := position{rank: current}
-	if current != "" && lo < current && (hi == "" || current < hi) {
+	p := position{rank: current, after: g.after}
+	if current != "" && g.lo < current && (g.hi == "" || current < g.hi) {
 		p.same = true
-	} else if p.rank, err = board.RankBetween(lo, hi); err != nil {
+	} else if p.rank, err = board.RankBetween(g.lo, g.hi); err != nil {
 		return position{}, fmt.Errorf("rank in %s %s: %w", s.Table, parentID, err)
 	}
 	if len(p.rank) > board.RankLimit && !p.same {
 		if err := tx.rerank(ctx, s, parentID); err != nil {
 			return position{}, err
 		}
-		if lo, hi, err = tx.gap(ctx, s, parentID, self, at); err != nil {
+		if g, err = tx.gap(ctx, s, parentID, self, at); err != nil {
 			return position{}, err
 		}
-		if p.rank, err = board.RankBetween(lo, hi); err != nil {
+		if p.rank, err = board.RankBetween(g.lo, g.hi); err != nil {
 			return position{}, fmt.Errorf("rank in %s %s: %w", s.Table, parentID, err)
 		}
+	}
+	if g.end {
+		return p, nil
 	}
 	_, err = tx.one(ctx, "SELECT id FROM "+s.Table+" WHERE "+s.Parent+" = $1 AND rank < $2 AND id <> $3"+s.open+" ORDER BY rank DESC LIMIT 1",
 		[]any{parentID, p.rank, self}, &p.after)
 	return p, err
 }
 
-// gap returns the ranks on both sides of a position, or "" if there is none.
-// Archived rows count, because they keep their ranks.
-func (tx *Tx) gap(ctx context.Context, s Siblings, parentID, self string, at board.Position) (lo, hi string, err error) {
-	edge := func(dest *string, aggregate, condition string, args ...any) error {
-		var rank sql.NullString
+// gap is the place between two siblings.
+type gap struct {
+	lo, hi string // the ranks on both sides; "" for none
+	end    bool   // the top or the bottom
+	after  string // at an end: the open sibling before it, "" for none
+}
+
+// gap returns the gap at a position. Archived rows count, because they keep their
+// ranks.
+func (tx *Tx) gap(ctx context.Context, s Siblings, parentID, self string, at board.Position) (g gap, err error) {
+	var rank, last sql.NullString
+	edge := func(aggregate, condition string, args ...any) error {
 		_, err := tx.one(ctx, "SELECT "+aggregate+"(rank) FROM "+s.Table+" WHERE "+s.Parent+" = $1 AND id <> $2"+condition,
 			append([]any{parentID, self}, args...), &rank)
-		*dest = rank.String
 		return err
 	}
 	switch {
 	case at.Top:
-		err = edge(&hi, "min", "")
+		err = edge("min", "")
+		g.hi, g.end = rank.String, true
 	case at.Before != "":
-		if hi, err = tx.neighbour(ctx, s, parentID, self, at.Before); err == nil {
-			err = edge(&lo, "max", " AND rank < $3", hi)
+		if g.hi, err = tx.neighbour(ctx, s, parentID, self, at.Before); err == nil {
+			err = edge("max", " AND rank < $3", g.hi)
 		}
+		g.lo = rank.String
 	case at.After != "":
-		if lo, err = tx.neighbour(ctx, s, parentID, self, at.After); err == nil {
-			err = edge(&hi, "min", " AND rank > $3", lo)
+		if g.lo, err = tx.neighbour(ctx, s, parentID, self, at.After); err == nil {
+			err = edge("min", " AND rank > $3", g.lo)
 		}
+		g.hi = rank.String
 	default:
-		err = edge(&lo, "max", "")
+		siblings := " FROM " + s.Table + " WHERE " + s.Parent + " = $1 AND id <> $2"
+		_, err = tx.one(ctx, "SELECT (SELECT max(rank)"+siblings+"), (SELECT id"+siblings+s.open+" ORDER BY rank DESC LIMIT 1)",
+			[]any{parentID, self}, &rank, &last)
+		g = gap{lo: rank.String, end: true, after: last.String}
 	}
-	return lo, hi, err
+	return g, err
 }
 
 func (tx *Tx) neighbour(ctx context.Context, s Siblings, parentID, self, id string) (rank string, err error) {

@@ -101,6 +101,13 @@ func (tx *Tx) lock(ctx context.Context, text string, id any) error {
 	return tx.each(ctx, text, []any{id}, tx.hold)
 }
 
+// lockToLoad is lock for a record that authorized loads next, in the same round trip.
+func (tx *Tx) lockToLoad(ctx context.Context, text, load, id string) error {
+	tx.run.Expect(text, id)
+	tx.run.Expect(load, id, tx.caller.UserID)
+	return tx.lock(ctx, text, id)
+}
+
 // LockBoardsOf locks the boards of two records (cards, lists or boards) before
 // either is loaded. It locks them in the order of their ids, so that two
 // transactions that need the same boards cannot deadlock.
@@ -225,10 +232,12 @@ func (tx *Tx) flush(ctx context.Context) error {
 			return fmt.Errorf("switch rules off: %w", err)
 		}
 	}
+	due := tx.triggers()
+	due.expectWatchers(tx)
 	if err := tx.fanOut(ctx); err != nil {
 		return err
 	}
-	if err := tx.notify(ctx); err != nil {
+	if err := tx.notify(ctx, due); err != nil {
 		return fmt.Errorf("write notifications: %w", err)
 	}
 	for _, id := range tx.touched {
