@@ -30,7 +30,8 @@ func NewMetrics() *Metrics {
 			Buckets: []float64{1, 2, 4, 8, 16, 32, 64, writeBatch},
 		}),
 		commit: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "cardwall_commit_seconds", Help: "Time a commit takes until it is on disk.", Buckets: times,
+			Name: "cardwall_commit_seconds", Buckets: times,
+			Help: "Time a commit takes until it is on disk; on PostgreSQL with the last statements.",
 		}),
 	}
 }

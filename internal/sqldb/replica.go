@@ -58,7 +58,8 @@ func (r *replica) close() error {
 
 // onReplica runs fn on the replica if that is up to date. It runs fn on the primary
 // otherwise, or after a failure of the replica if fn may run again.
-func (e *postgresEngine) onReplica(ctx context.Context, begins beginning, settings []string, fn func(Runner) error, again func() bool) error {
+func (e *postgresEngine) onReplica(ctx context.Context, begins beginning, settings []string, fn func(Runner) error,
+	again func() bool) error {
 	if e.replica == nil || time.Now().UnixNano() < e.replica.skip.Load() {
 		return snapshot(ctx, e.primary, begins, settings, fn)
 	}
@@ -75,7 +76,8 @@ func (e *postgresEngine) onReplica(ctx context.Context, begins beginning, settin
 }
 
 // read runs fn on the replica once it is up to date.
-func (r *replica) read(ctx context.Context, primary *postgresPool, begins beginning, settings []string, fn func(Runner) error) error {
+func (r *replica) read(ctx context.Context, primary *postgresPool, begins beginning, settings []string,
+	fn func(Runner) error) error {
 	return snapshot(ctx, func(ctx context.Context, begin func(*postgresPool, *sql.Conn) error) (*postgresPool, *sql.Conn, error) {
 		pool, conn, err := r.upToDate(ctx, primary)
 		if err != nil {

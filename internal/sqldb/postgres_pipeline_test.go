@@ -1,0 +1,148 @@
+package sqldb_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"cardwall/internal/apptest"
+	"cardwall/internal/sqldb"
+)
+
+// terminate ends all connections of an engine, as a restart of PostgreSQL does.
+func terminate(t *testing.T, database string) {
+	t.Helper()
+	if err := apptest.ExecPostgres(database, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() "+
+		"AND pid <> pg_backend_pid()"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const (
+	insertSetting = "INSERT INTO settings (key, value) VALUES ($1, $2)"
+	selectSetting = "SELECT count(*) FROM settings WHERE key = 'k'"
+)
+
+// A transaction whose connection broke while it was idle runs again on another one, once.
+func TestBrokenIdleConnectionsAreReplaced(t *testing.T) {
+	t.Parallel()
+	ctx, database := t.Context(), apptest.EmptyPostgresURL(t)
+	e := openEngine(t, database)
+	read := func(r sqldb.Runner) error {
+		_, err := count(ctx, r, selectSetting)
+		return err
+	}
+	for name, run := range map[string]func() error{
+		"read":   func() error { return e.Read(ctx, 0, read) },
+		"report": func() error { return e.Report(ctx, 0, read) },
+		"stream": func() error { return e.Stream(ctx, read) },
+		"write": func() error {
+			return e.Write(ctx, func(r sqldb.Runner) error {
+				if err := read(r); err != nil {
+					return err
+				}
+				return r.Defer(ctx, insertSetting, "k", "v")
+			})
+		},
+	} {
+		if err := e.Read(ctx, 0, read); err != nil { // leaves an idle connection
+			t.Fatal(err)
+		}
+		terminate(t, database)
+		if err := run(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	var n int
+	if err := e.Read(ctx, 0, func(r sqldb.Runner) (err error) {
+		n, err = count(ctx, r, selectSetting)
+		return err
+	}); err != nil || n != 1 {
+		t.Errorf("the write was applied %d times: %v", n, err)
+	}
+}
+
+// A connection that breaks together with the commit may have committed, so the transaction does
+// not run again.
+func TestBrokenCommitIsNotRepeated(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	e := openEngine(t, apptest.EmptyPostgresURL(t))
+	tries := 0
+	err := e.Write(ctx, func(r sqldb.Runner) error {
+		tries++
+		return r.Defer(ctx, "SELECT pg_terminate_backend(pg_backend_pid())")
+	})
+	if !errors.Is(err, sqldb.ErrUnavailable) || tries != 1 {
+		t.Errorf("%d tries: %v", tries, err)
+	}
+}
+
+// Discard drops what was deferred after a savepoint, whether the savepoint was sent or not.
+func TestDiscardKeepsWhatIsBeforeTheSavepoint(t *testing.T) {
+	t.Parallel()
+	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
+		ctx := t.Context()
+		e := openEngine(t, database)
+		for key, sent := range map[string]bool{"sent": true, "queued": false} {
+			err := e.Write(ctx, func(r sqldb.Runner) error {
+				err := errors.Join(r.Defer(ctx, insertSetting, key+" before", ""), r.Savepoint(ctx, "SAVEPOINT s"))
+				if sent {
+					_, counted := count(ctx, r, selectSetting)
+					err = errors.Join(err, counted)
+				}
+				err = errors.Join(err, r.Defer(ctx, insertSetting, key+" after", ""))
+				r.Discard()
+				_, undone := r.Exec(ctx, "ROLLBACK TO SAVEPOINT s")
+				return errors.Join(err, undone, r.Defer(ctx, insertSetting, key+" last", ""))
+			})
+			if err != nil {
+				t.Errorf("%s: %v", key, err)
+			}
+			if got := settingsLike(ctx, t, e, key); got != 2 {
+				t.Errorf("%s: %d settings, want those before the savepoint and after the rollback", key, got)
+			}
+		}
+	})
+}
+
+func settingsLike(ctx context.Context, t *testing.T, e sqldb.Engine, key string) (n int) {
+	t.Helper()
+	if err := e.Read(ctx, 0, func(r sqldb.Runner) (err error) {
+		n, err = count(ctx, r, "SELECT count(*) FROM settings WHERE key LIKE '"+key+" %'")
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// An announced query returns its rows once. The next query with the same text reads again.
+func TestAnnouncedQueriesReturnTheirRowsOnce(t *testing.T) {
+	t.Parallel()
+	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
+		ctx := t.Context()
+		if err := openEngine(t, database).Write(ctx, func(r sqldb.Runner) error {
+			r.Expect("SELECT value FROM settings WHERE key = $1", "k")
+			r.Expect(selectSetting)
+			none, err := count(ctx, r, selectSetting)
+			if err != nil || none != 0 {
+				t.Errorf("at first: %d, %v", none, err)
+			}
+			if err := r.Defer(ctx, insertSetting, "k", "v"); err != nil {
+				return err
+			}
+			one, err := count(ctx, r, selectSetting)
+			if err != nil || one != 1 {
+				t.Errorf("after an insert: %d, %v", one, err)
+			}
+			value, err := sqldb.Strings(ctx, r, "SELECT value FROM settings WHERE key = $1", "other")
+			if err != nil || len(value) != 0 {
+				t.Errorf("with other arguments: %q, %v", value, err)
+			}
+			return nil
+		}); err != nil {
+			t.Error(err)
+		}
+	})
+}
