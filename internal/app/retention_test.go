@@ -228,10 +228,12 @@ func TestRetentionRemovesEndedJobs(t *testing.T) {
 		w := newWorld(s)
 		now := int64(board.InstantOf(s.Clock.Now()))
 		for id, ended := range map[string]any{"job_ended": now, "job_recent": now + (2 * 24 * time.Hour).Milliseconds(), "job_open": nil} {
+			// The lease keeps the test's server from running the open job.
 			apptest.Change(t, s.DB, `INSERT INTO jobs (id, kind, state, owner_id, organization_id, workspace_id, name, caller, input,
-				created_at, ended_at) SELECT $1, 'import', $2, $3, ws.organization_id, ws.id, 'Launch', '{}', '{}', $4, $5
+				created_at, ended_at, until) SELECT $1, 'import', $2, $3, ws.organization_id, ws.id, 'Launch', '{}', '{}', $4, $5, $7
 				FROM boards b JOIN workspaces ws ON ws.id = b.workspace_id WHERE b.id = $6`,
-				id, map[bool]string{true: "running", false: "done"}[ended == nil], w.owner.ID, now, ended, w.board)
+				id, map[bool]string{true: "running", false: "done"}[ended == nil], w.owner.ID, now, ended, w.board,
+				now+(365*24*time.Hour).Milliseconds())
 		}
 		s.Clock.Advance(31 * 24 * time.Hour)
 		all := len(s.Column("SELECT id FROM jobs"))
