@@ -25,14 +25,14 @@ import (
 
 const (
 	jobsAtOnce  = 2
-	lookEvery   = 30 * time.Second // finds nothing, unless jobs were missed
-	lookShared  = time.Second      // with several servers, because others may fail
+	pollEvery   = 30 * time.Second // in case a wake-up was lost
+	pollShared  = time.Second      // with several servers, because others may fail
 	lease       = 10 * time.Second // a failed server's jobs continue elsewhere after this time
-	renewEvery  = 2 * time.Second  // interval of renewing the leases
-	triesOfJob  = 5                // attempts at a job that fails unexpectedly or stops its server
+	renewEvery  = 2 * time.Second  // interval at which leases are renewed
+	maxAttempts = 5                // runs of a job that fails unexpectedly or stops its server
 	cardsPurged = 50               // cards of an abandoned board or list deleted per transaction
 	partsPurged = 20               // parts deleted per transaction
-	againAfter  = time.Second      // after a failure
+	retryAfter  = time.Second      // pause after a failure
 )
 
 // Options configures an Engine.
@@ -68,16 +68,16 @@ func New(o Options) *Engine {
 	return &Engine{o: o, wake: make(chan struct{}, 1), failures: backoff.NewLog(o.Log)}
 }
 
-// Run runs jobs until ctx ends. Then it gives the running ones back, at the end of
-// their current slice.
+// Run runs jobs until ctx ends. It then releases the running ones at the end of their
+// current slice.
 func (e *Engine) Run(ctx context.Context) {
-	stop := e.o.DB.OnJob(e.rouse)
+	stop := e.o.DB.OnJob(e.signal)
 	defer stop()
 	var running sync.WaitGroup
-	places := make(chan struct{}, jobsAtOnce)
+	slots := make(chan struct{}, jobsAtOnce)
 	running.Go(func() { e.renew(ctx) })
 	for ctx.Err() == nil {
-		wait := e.start(ctx, places, &running)
+		wait := e.start(ctx, slots, &running)
 		select {
 		case <-e.wake:
 		case <-time.After(wait):
@@ -102,7 +102,7 @@ func (e *Engine) RunOne(ctx context.Context, id string) {
 		} else if err != nil {
 			e.failed(ctx, cannotClaim, err)
 		}
-		if !backoff.Pause(ctx, lookShared) {
+		if !backoff.Pause(ctx, pollShared) {
 			break
 		}
 	}
@@ -110,7 +110,7 @@ func (e *Engine) RunOne(ctx context.Context, id string) {
 	e.release(ctx)
 }
 
-// release gives the jobs of the server back.
+// release ends the leases of this server, so that another one can claim its jobs.
 func (e *Engine) release(ctx context.Context) {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lease)
 	defer cancel()
@@ -119,32 +119,32 @@ func (e *Engine) release(ctx context.Context) {
 	}
 }
 
-func (e *Engine) lookEvery() time.Duration {
+func (e *Engine) pollInterval() time.Duration {
 	if e.o.DB.Shared() {
-		return lookShared
+		return pollShared
 	}
-	return lookEvery
+	return pollEvery
 }
 
-func (e *Engine) rouse() {
+func (e *Engine) signal() {
 	select {
 	case e.wake <- struct{}{}:
 	default:
 	}
 }
 
-// start claims jobs while there are places, and deletes leftovers if there is
-// nothing to run. It returns how long to wait before the next look.
-func (e *Engine) start(ctx context.Context, places chan struct{}, running *sync.WaitGroup) time.Duration {
+// start claims jobs while slots are free, and deletes leftovers if no job is queued. It
+// returns the pause before the next attempt.
+func (e *Engine) start(ctx context.Context, slots chan struct{}, running *sync.WaitGroup) time.Duration {
 	for {
 		select {
-		case places <- struct{}{}:
+		case slots <- struct{}{}:
 		default:
-			return e.lookEvery()
+			return e.pollInterval()
 		}
 		j, err := e.o.DB.ClaimJob(ctx, e.o.Holder, "", lease)
 		if err != nil || j == nil {
-			<-places
+			<-slots
 			if err != nil {
 				return e.failed(ctx, cannotClaim, err)
 			}
@@ -153,7 +153,7 @@ func (e *Engine) start(ctx context.Context, places chan struct{}, running *sync.
 		}
 		e.running.Add(1)
 		running.Go(func() {
-			defer func() { e.running.Add(-1); <-places; e.rouse() }()
+			defer func() { e.running.Add(-1); <-slots; e.signal() }()
 			e.run(ctx, j)
 		})
 	}
@@ -173,7 +173,7 @@ func (e *Engine) renew(ctx context.Context) {
 	}
 }
 
-// run runs a job to its end, or until it is lost, cancelled or fails.
+// run runs a job until it ends, or until another server has taken it or it was cancelled.
 func (e *Engine) run(ctx context.Context, j *store.RunningJob) {
 	began := time.Now()
 	err := e.work(ctx, j)
@@ -192,9 +192,9 @@ func (e *Engine) run(ctx context.Context, j *store.RunningJob) {
 		fault = f
 	} else {
 		e.o.Log.ErrorContext(ctx, "job failed", "job", j.ID, "kind", j.Kind, "attempt", j.Tries, "error", err)
-		if j.Tries < triesOfJob || j.Moving {
-			backoff.Pause(ctx, againAfter)
-			return // its lease ends, and a server claims it again
+		if j.Tries < maxAttempts || j.Moving {
+			backoff.Pause(ctx, retryAfter)
+			return // the lease ends, and a server claims the job again
 		}
 		fault = board.Refuse(board.CodeInternal, "An unexpected error occurred. The server's log has it as %s.", j.ID)
 	}
@@ -205,7 +205,7 @@ func (e *Engine) run(ctx context.Context, j *store.RunningJob) {
 			return err
 		}
 		switch {
-		case held.Recorded >= 0: // what it made is visible
+		case held.Recorded >= 0: // its results are visible
 			return tx.EndJobList(ctx, j.ID, false)
 		case held.Moving:
 			return nil
@@ -216,10 +216,10 @@ func (e *Engine) run(ctx context.Context, j *store.RunningJob) {
 	}
 }
 
-// work drafts what the job makes, writes it and makes it visible.
+// work drafts the results of a job, writes them and makes them visible.
 func (e *Engine) work(ctx context.Context, j *store.RunningJob) error {
-	if j.Tries > triesOfJob && !j.Moving {
-		return fmt.Errorf("stopped its server %d times", triesOfJob)
+	if j.Tries > maxAttempts && !j.Moving {
+		return fmt.Errorf("stopped its server %d times", maxAttempts)
 	}
 	switch {
 	case j.Kind == board.JobMoveList:
@@ -253,7 +253,7 @@ func (e *Engine) dropParts(ctx context.Context, j *store.RunningJob) error {
 	}
 }
 
-// draft stores the parts of a job.
+// draft divides the records of a job into parts and stores them.
 func (e *Engine) draft(ctx context.Context, j *store.RunningJob) error {
 	if err := e.dropParts(ctx, j); err != nil {
 		return err
@@ -287,8 +287,8 @@ func (e *Engine) draft(ctx context.Context, j *store.RunningJob) error {
 	return e.held(ctx, j, func(tx *store.Tx) error { return tx.SetJobParts(ctx, j.ID, parts, total, nil) })
 }
 
-// allowed returns the workspace of a job, in which its caller may still create
-// boards.
+// allowed returns the workspace of a job. It returns an error if the caller can no
+// longer create boards in it.
 func allowed(ctx context.Context, v *store.View, j *store.RunningJob) (board.Workspace, error) {
 	if err := callerAllowed(ctx, v); err != nil {
 		return board.Workspace{}, err
@@ -374,7 +374,7 @@ func (e *Engine) finish(ctx context.Context, j *store.RunningJob) error {
 	})
 }
 
-// held runs fn in a slice if the server still has the job.
+// held runs fn in a slice if this server still has the lease of the job.
 func (e *Engine) held(ctx context.Context, j *store.RunningJob, fn func(*store.Tx) error) error {
 	return e.heldFor(ctx, board.System(), j, fn)
 }
@@ -389,7 +389,7 @@ func (e *Engine) heldFor(ctx context.Context, caller board.Caller, j *store.Runn
 	})
 }
 
-// slice runs one short transaction of the service.
+// slice runs one short transaction on behalf of the server itself.
 func (e *Engine) slice(ctx context.Context, fn func(*store.Tx) error) error {
 	return e.sliceFor(ctx, board.System(), fn)
 }
@@ -403,16 +403,16 @@ func (e *Engine) sliceFor(ctx context.Context, caller board.Caller, fn func(*sto
 	return err
 }
 
-// sweep deletes one slice of what jobs that failed or were cancelled have left. It
-// returns how long to wait before the next look.
+// sweep deletes some leftovers of failed and cancelled jobs. It returns the pause before
+// the next attempt.
 func (e *Engine) sweep(ctx context.Context) time.Duration {
 	left, err := e.o.DB.JobsLeft(ctx)
 	if err != nil || !left {
-		return e.lookEvery()
+		return e.pollInterval()
 	}
 	held, err := e.o.DB.Lease(ctx, "jobs:sweep", e.o.Holder, lease)
 	if err != nil || !held {
-		return e.lookEvery()
+		return e.pollInterval()
 	}
 	more := false
 	err = e.slice(ctx, func(tx *store.Tx) error {
@@ -444,7 +444,7 @@ func (e *Engine) sweep(ctx context.Context) time.Duration {
 	if more {
 		return 0
 	}
-	return e.lookEvery()
+	return e.pollInterval()
 }
 
 // Log messages for failing tasks.
@@ -460,9 +460,9 @@ const (
 // before the next attempt.
 func (e *Engine) failed(ctx context.Context, what string, err error) time.Duration {
 	if ctx.Err() != nil {
-		return againAfter
+		return retryAfter
 	}
-	return max(againAfter, e.failures.Failed(what, err))
+	return max(retryAfter, e.failures.Failed(what, err))
 }
 
 // pack compresses a part. The number of its records comes first.

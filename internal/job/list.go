@@ -10,7 +10,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// Lists is what jobs that make a list call.
+// Lists holds the functions that jobs call to make a list.
 type Lists struct {
 	// Draft calls part with the cards of the list.
 	Draft func(ctx context.Context, v *store.View, j *store.RunningJob, part func(store.ListPart) error) error
@@ -20,7 +20,7 @@ type Lists struct {
 	Event func(c store.WholeCard, after string) board.Event
 }
 
-// Moves is what jobs that move a list to another board call.
+// Moves holds the functions that jobs call to move a list to another board.
 type Moves struct {
 	// Check returns an error if the list cannot move.
 	Check func(ctx context.Context, v *store.View, j *store.RunningJob) error
@@ -30,7 +30,7 @@ type Moves struct {
 	Continue func(ctx context.Context, tx *store.Tx, j *store.RunningJob) (done bool, err error)
 }
 
-// moveList moves a list to another board with its cards, some at a time.
+// moveList moves a list to another board, some of its cards at a time.
 func (e *Engine) moveList(ctx context.Context, j *store.RunningJob) error {
 	if !j.Moving {
 		if err := e.startMove(ctx, j); err != nil {
@@ -78,7 +78,7 @@ func (e *Engine) workOnList(ctx context.Context, j *store.RunningJob) error {
 	}
 	if j.Recorded < 0 {
 		for n := j.Written; n < j.Parts; n++ {
-			if err := e.eachPart(ctx, board.System(), j, n, func(tx *store.Tx, p store.ListPart) error {
+			if err := e.withPart(ctx, board.System(), j, n, func(tx *store.Tx, p store.ListPart) error {
 				return tx.WriteListPart(ctx, j.ID, n, p)
 			}); err != nil {
 				return fmt.Errorf("write part %d: %w", n, err)
@@ -90,7 +90,7 @@ func (e *Engine) workOnList(ctx context.Context, j *store.RunningJob) error {
 	}
 	caller := asSystem(j.Caller)
 	for n := max(j.Recorded, 0); n < j.Parts; n++ {
-		if err := e.eachPart(ctx, caller, j, n, func(tx *store.Tx, p store.ListPart) error {
+		if err := e.withPart(ctx, caller, j, n, func(tx *store.Tx, p store.ListPart) error {
 			return tx.RecordListPart(ctx, j.ID, n, p, e.o.Lists.Event)
 		}); err != nil {
 			return fmt.Errorf("record part %d: %w", n, err)
@@ -99,8 +99,8 @@ func (e *Engine) workOnList(ctx context.Context, j *store.RunningJob) error {
 	return e.held(ctx, j, func(tx *store.Tx) error { return tx.EndJobList(ctx, j.ID, true) })
 }
 
-// asSystem returns the caller of a job for what must complete although the caller may have
-// lost the right to it. It is still the actor of the events.
+// asSystem returns the caller of a job for work that must complete even if the caller has
+// lost the right to it. The caller is still the actor of the events.
 func asSystem(c board.Caller) board.Caller {
 	c.System = true
 	return c
@@ -135,8 +135,8 @@ func (e *Engine) draftList(ctx context.Context, j *store.RunningJob) error {
 	return e.held(ctx, j, func(tx *store.Tx) error { return tx.SetListParts(ctx, j.ID, parts, cards) })
 }
 
-// eachPart calls fn with a part in a slice of a caller, if the server still has the job.
-func (e *Engine) eachPart(ctx context.Context, caller board.Caller, j *store.RunningJob, n int,
+// withPart runs fn with one part in a slice, if this server still has the lease of the job.
+func (e *Engine) withPart(ctx context.Context, caller board.Caller, j *store.RunningJob, n int,
 	fn func(*store.Tx, store.ListPart) error) error {
 	part, err := e.part(ctx, j, n)
 	if err != nil {
