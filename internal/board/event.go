@@ -66,10 +66,10 @@ func Place(after string) Position {
 
 // CardCreated is the event of a new card. Its changes hold all initial values.
 func CardCreated(c Card, after string) Event {
-	return cardEvent(KindCardCreated, c, born(c, after), CardRef{c.ID, c.ListID})
+	return cardEvent(KindCardCreated, c, creationChanges(c, after), CardRef{c.ID, c.ListID})
 }
 
-func born(c Card, after string) Changes {
+func creationChanges(c Card, after string) Changes {
 	ch := Changes{"title": {nil, c.Title}, "number": {nil, c.Number}, "listId": {nil, c.ListID}, "position": {nil, Place(after)}}
 	if c.Description != nil && *c.Description != "" {
 		ch["description"] = FromTo{nil, *c.Description}

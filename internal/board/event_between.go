@@ -64,7 +64,7 @@ func ListMovedIn(l List, after, other string) Event {
 // initialChanges returns all values of a card that is new on a board. It holds
 // the number of comments, not the comments.
 func initialChanges(c CardDetail, after string) Changes {
-	ch := born(c.Card, after)
+	ch := creationChanges(c.Card, after)
 	if c.Done {
 		ch["done"] = FromTo{nil, true}
 	}

@@ -19,7 +19,7 @@ func AddOperations(r *op.Registry, s *Server) *op.Registry {
 	r.In("Connected apps", "Apps that people connected through OAuth.")
 	op.Query(r, "look_at_authorization", "POST /connect/authorization",
 		"Get the details of an app's authorization request. Changes nothing.",
-		LookAtAuthorization, op.SignedIn, op.Before(s.beforeLook))
+		LookAtAuthorization, op.SignedIn, op.Before(s.readRequest))
 	op.Command(r, "allow_authorization", "POST /connect/authorization/allow",
 		"Approve an app's authorization request. Returns the address to redirect the browser to, "+
 			"with a code for the app. Requires a recent sign-in.",
@@ -61,9 +61,9 @@ type AuthorizationInput struct {
 	denyTo string
 }
 
-// beforeLook parses the request before the transaction, because it may fetch the
+// readRequest parses the request before the transaction, because it may fetch the
 // metadata document of a client.
-func (s *Server) beforeLook(ctx context.Context, db *store.DB, caller board.Caller, in *AuthorizationInput) (err error) {
+func (s *Server) readRequest(ctx context.Context, db *store.DB, caller board.Caller, in *AuthorizationInput) (err error) {
 	if in.asked, err = s.parseRequest(ctx, db, in.Query, session.Network(caller.Address)); err != nil {
 		return asFault(err)
 	}
@@ -126,7 +126,7 @@ type AllowInput struct {
 }
 
 func (s *Server) beforeAllow(ctx context.Context, db *store.DB, caller board.Caller, in *AllowInput) error {
-	if err := s.beforeLook(ctx, db, caller, &in.AuthorizationInput); err != nil {
+	if err := s.readRequest(ctx, db, caller, &in.AuthorizationInput); err != nil {
 		return err
 	}
 	in.redirect = func(code string) string { return s.backTo(in.asked, "code", code) }

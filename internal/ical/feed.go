@@ -24,8 +24,8 @@ const (
 	timeout   = 20 * time.Second
 )
 
-// looks limits how often one calendar can be read.
-var looks = session.Limit{Name: "calendar", Most: 60, Window: time.Hour}
+// feedReads limits how often one calendar can be read.
+var feedReads = session.Limit{Name: "calendar", Most: 60, Window: time.Hour}
 
 // Options configures the calendars of a server.
 type Options struct {
@@ -101,7 +101,7 @@ func (s *server) calendar(ctx context.Context, r *http.Request) (string, error) 
 	if userID == "" {
 		return "", board.NotFound()
 	}
-	if err := s.attempts.Take(s.DB, session.Subject{Limit: looks, Of: string(hash)}); err != nil {
+	if err := s.attempts.Take(s.DB, session.Subject{Limit: feedReads, Of: string(hash)}); err != nil {
 		return "", err
 	}
 	var cards []board.FeedCard

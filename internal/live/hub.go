@@ -36,7 +36,7 @@ func NewHub(db *store.DB, log *slog.Logger) *Hub {
 	db.OnNotify(h.notified)
 	h.open.Go(h.checkCallers)
 	if db.Shared() {
-		h.open.Go(h.look)
+		h.open.Go(h.poll)
 	}
 	return h
 }

@@ -33,14 +33,14 @@ const (
 
 // stream is one connection of a browser.
 type stream struct {
-	hub    *Hub
-	caller board.Caller
-	still  func() error
-	out    http.ResponseWriter
-	ctl    *http.ResponseController
-	sent   map[string]int64  // board to the version that the browser has
-	people map[string]string // board to the viewers last sent
-	told   string            // the notifications last sent
+	hub               *Hub
+	caller            board.Caller
+	still             func() error
+	out               http.ResponseWriter
+	ctl               *http.ResponseController
+	sent              map[string]int64  // board to the version that the browser has
+	people            map[string]string // board to the viewers last sent
+	lastNotifications string            // as they were last sent
 
 	mu      sync.Mutex
 	dirty   map[string]bool
@@ -336,10 +336,10 @@ func (s *stream) notifications(ctx context.Context, v *store.View, b *bytes.Buff
 		return err
 	}
 	text := fmt.Sprint(n, newest)
-	if s.told == text {
+	if s.lastNotifications == text {
 		return nil
 	}
-	s.told = text
+	s.lastNotifications = text
 	event(b, "notifications", "", map[string]any{"unread": n, "newest": newest})
 	return nil
 }

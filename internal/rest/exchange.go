@@ -36,7 +36,7 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request, id string) (*exc
 		return x, r
 	}
 	x.span = span
-	span.Answer(w.Header())
+	span.SetHeader(w.Header())
 	span.Text("cardwall.request.id", id)
 	return x, r.WithContext(ctx)
 }

@@ -111,9 +111,9 @@ func (s *Span) End() {
 	}
 }
 
-// Answer sets the response header with the id of the recorded trace (W3C Trace
+// SetHeader sets the response header with the id of the recorded trace (W3C Trace
 // Context, level 2).
-func (s *Span) Answer(header http.Header) {
+func (s *Span) SetHeader(header http.Header) {
 	if s != nil {
 		header.Set("Traceresponse", "00-"+s.TraceID()+"-"+s.ID()+"-01")
 	}

@@ -58,7 +58,7 @@ func TestSpansReachACollector(t *testing.T) {
 			_, cause := to.Start(t.Context(), "cause", trace.Internal, trace.Link{})
 			ctx, root := to.Receive(request("Traceparent", parent, "Tracestate", "a=1,b=2"), "GET")
 			header := http.Header{}
-			root.Answer(header)
+			root.SetHeader(header)
 			_, below := trace.Begin(ctx, "below", trace.Client)
 			below.Text("db.query.text", strings.Repeat("é", 3000))
 			below.Number("rows", -7)

@@ -7,21 +7,21 @@ import (
 )
 
 const (
-	lookEvery    = 250 * time.Millisecond // polls the versions of boards, where other servers write too
-	presentEvery = 4                      // polls per poll of who has the boards open
+	pollEvery    = 250 * time.Millisecond // interval of reading the versions of boards, which other servers change too
+	presentEvery = 4                      // polls between two reads of who has the boards open
 	callersEvery = time.Second            // checks whether the callers of streams are still authorized
-	lookTime     = 5 * time.Second
+	pollTimeout  = 5 * time.Second
 )
 
 // Log messages for failing tasks.
 const (
-	cannotLook          = "changes of other servers not read"
-	cannotLookAtCallers = "authorization of live streams not checked"
+	cannotPoll         = "changes of other servers not read"
+	cannotCheckCallers = "authorization of live streams not checked"
 )
 
-// look polls for changes by other servers.
-func (h *Hub) look() {
-	rest := time.NewTimer(lookEvery)
+// poll reads the changes of other servers periodically.
+func (h *Hub) poll() {
+	rest := time.NewTimer(pollEvery)
 	defer rest.Stop()
 	last, marks, there := map[string]int64{}, map[string]string{}, map[string][]string{}
 	for n := 0; ; n++ {
@@ -30,26 +30,26 @@ func (h *Hub) look() {
 			return
 		case <-rest.C:
 		}
-		rest.Reset(lookEvery)
+		rest.Reset(pollEvery)
 		ids, people := h.watched()
 		if len(people) == 0 {
 			continue
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), lookTime)
+		ctx, cancel := context.WithTimeout(context.Background(), pollTimeout)
 		versions, err := h.db.Versions(ctx, ids)
 		now := map[string]string{}
 		if err == nil {
 			now, err = h.db.NotificationVersions(ctx, people)
 		}
 		if err == nil && n%presentEvery == 0 {
-			there, err = h.lookAround(ctx, ids, there)
+			there, err = h.pollPresence(ctx, ids, there)
 		}
 		cancel()
 		if err != nil {
-			rest.Reset(h.failures.Failed(cannotLook, err))
+			rest.Reset(h.failures.Failed(cannotPoll, err))
 			continue
 		}
-		h.failures.Succeeded(cannotLook)
+		h.failures.Succeeded(cannotPoll)
 		var moved []string
 		for _, id := range ids {
 			if v, there := versions[id]; !there || v != last[id] {
@@ -82,10 +82,10 @@ func (h *Hub) watched() (boardIDs, userIDs []string) {
 	return boardIDs, userIDs
 }
 
-// lookAround notifies the streams of boards whose viewers have changed, and
+// pollPresence notifies the streams of boards whose viewers have changed, and
 // returns the viewers. If another server has recorded a person as gone who
 // is still connected here, the person is recorded again.
-func (h *Hub) lookAround(ctx context.Context, boardIDs []string, before map[string][]string) (map[string][]string, error) {
+func (h *Hub) pollPresence(ctx context.Context, boardIDs []string, before map[string][]string) (map[string][]string, error) {
 	there, err := h.db.PresentOn(ctx, boardIDs)
 	if err != nil {
 		return before, err
@@ -142,17 +142,17 @@ func (h *Hub) checkCallers() {
 		for id := range streams {
 			ids = append(ids, id)
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), lookTime)
-		let, err := h.db.ValidCredentials(ctx, ids)
+		ctx, cancel := context.WithTimeout(context.Background(), pollTimeout)
+		valid, err := h.db.ValidCredentials(ctx, ids)
 		cancel()
 		if err != nil {
-			h.failures.Failed(cannotLookAtCallers, err)
+			h.failures.Failed(cannotCheckCallers, err)
 			continue
 		}
-		h.failures.Succeeded(cannotLookAtCallers)
+		h.failures.Succeeded(cannotCheckCallers)
 		for id, all := range streams {
 			for _, s := range all {
-				if !let[id] {
+				if !valid[id] {
 					s.endOnce()
 				}
 			}
