@@ -23,12 +23,12 @@ import (
 )
 
 const (
-	answerTime  = 10 * time.Second // until the response headers arrive
-	bodyTime    = 2 * time.Second  // for reading the response body after that
-	answerRead  = 16 << 10         // read from the body, so that the connection can be reused
-	answerKept  = 1 << 10          // of the body, stored in the log
-	headerBytes = 32 << 10         // maximum size of the response headers
-	userAgent   = "Service-Webhooks/1.0"
+	headerTimeout = 10 * time.Second // until the response headers arrive
+	bodyTimeout   = 2 * time.Second  // for reading the response body after that
+	bodyRead      = 16 << 10         // read from the body, so that the connection can be reused
+	bodyKept      = 1 << 10          // of the body, stored in the log
+	headerBytes   = 32 << 10         // maximum size of the response headers
+	userAgent     = "Service-Webhooks/1.0"
 )
 
 // attempt is one attempt to send a delivery, from the queue to the log.
@@ -82,7 +82,7 @@ func newTransport(dial func(ctx context.Context, network, address string) (net.C
 	return &http.Transport{
 		DialContext:            dial,
 		TLSClientConfig:        &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
-		TLSHandshakeTimeout:    answerTime + bodyTime, // for a dial that continues after its attempt has ended
+		TLSHandshakeTimeout:    headerTimeout + bodyTimeout, // for a dial that continues after its attempt has ended
 		MaxIdleConns:           4 * attemptsAtOnce,
 		MaxIdleConnsPerHost:    64 * endpointAtOnce, // many endpoints may share a host
 		IdleConnTimeout:        90 * time.Second,
@@ -119,8 +119,8 @@ func (e *Engine) traced(ctx context.Context, a *attempt) result {
 	return r
 }
 
-// run makes the attempt. It ends within answerTime plus bodyTime, whatever the
-// receiver does, and reads at most answerRead bytes of the response.
+// run makes the attempt. It ends within headerTimeout plus bodyTimeout, whatever the
+// receiver does, and reads at most bodyRead bytes of the response.
 func (e *Engine) run(ctx context.Context, a *attempt) result {
 	begun, now := time.Now(), e.o.DB.Now()
 	r := result{attempt: a}
@@ -153,7 +153,7 @@ func (e *Engine) run(ctx context.Context, a *attempt) result {
 		// Lower-case names, as in Standard Webhooks.
 		HeaderID: {d.ID}, HeaderTimestamp: {strconv.FormatInt(now.Unix(), 10)}, HeaderSignature: {signed},
 	}
-	deadline := time.AfterFunc(answerTime, func() { cancel(context.DeadlineExceeded) })
+	deadline := time.AfterFunc(headerTimeout, func() { cancel(context.DeadlineExceeded) })
 	defer deadline.Stop()
 	response, err := e.transport.RoundTrip(request)
 	r.took = time.Since(begun)
@@ -164,11 +164,11 @@ func (e *Engine) run(ctx context.Context, a *attempt) result {
 		r.verdict, r.reason = explain(err)
 		return r
 	}
-	deadline.Reset(bodyTime)
+	deadline.Reset(bodyTimeout)
 	if response.StatusCode == http.StatusSwitchingProtocols {
 		_ = response.Body.Close() // it is the raw connection now, whose reads have no deadline
 	} else {
-		r.answer = readAnswer(response.Body)
+		r.answer = readBody(response.Body)
 	}
 	r.status, r.later = response.StatusCode, retryAfter(response.Header.Get("Retry-After"), now)
 	r.verdict, r.reason = judge(response.StatusCode)
@@ -205,13 +205,13 @@ func (b *addressBook) parse(g *Guard, address string) (*url.URL, error) {
 	return u, nil
 }
 
-// readAnswer reads the start of a response, and a little more than it returns.
-func readAnswer(body io.ReadCloser) string {
+// readBody reads the start of a response, and a little more than it returns.
+func readBody(body io.ReadCloser) string {
 	defer func() { _ = body.Close() }() // unread data is discarded with its connection
-	kept := make([]byte, answerKept)
+	kept := make([]byte, bodyKept)
 	n, err := io.ReadFull(body, kept)
 	if err == nil {
-		_, _ = io.CopyN(io.Discard, body, answerRead-answerKept) // only to reuse the connection
+		_, _ = io.CopyN(io.Discard, body, bodyRead-bodyKept) // only to reuse the connection
 	}
 	return strings.ToValidUTF8(strings.ReplaceAll(string(kept[:n]), "\x00", ""), "\uFFFD")
 }
@@ -253,7 +253,7 @@ func explain(err error) (verdict, string) {
 	case errors.As(err, &rule):
 		return forbidden, "refused: " + rule.Reason
 	case errors.Is(err, context.DeadlineExceeded):
-		return unreachable, fmt.Sprintf("timeout: no response within %d s", answerTime/time.Second)
+		return unreachable, fmt.Sprintf("timeout: no response within %d s", headerTimeout/time.Second)
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return unreachable, "the host's name does not resolve"
 	case errors.As(err, &dns):

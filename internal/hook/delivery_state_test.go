@@ -150,7 +150,7 @@ func TestStatesOfADelivery(t *testing.T) {
 			}
 			w.wantStatus(h.ID, board.DeliveryDelivered, board.DeliveryDelivered, board.DeliveryFailed, board.DeliveryFailed)
 			w.wantOff(h.ID, board.OffPaused)
-			if got := w.look(h.ID); got.Failures != 0 || len(to.seen()) != 4 {
+			if got := w.stored(h.ID); got.Failures != 0 || len(to.seen()) != 4 {
 				t.Errorf("%d tests were sent, failures %d", len(to.seen()), got.Failures)
 			}
 			for _, p := range to.seen() {

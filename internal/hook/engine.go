@@ -27,10 +27,10 @@ const (
 	maxOffered     = 16384
 
 	markAfter    = time.Second            // an attempt that takes longer is shown as delivering
-	lookEvery    = 30 * time.Second       // finds nothing, unless deliveries were missed
-	lookShared   = 100 * time.Millisecond // with several servers, because others write deliveries
-	lookAgain    = 5 * time.Second        // after a failure
-	maxLookPause = 5 * time.Second        // the longest extra pause after a slow query
+	pollEvery    = 30 * time.Second       // in case deliveries were missed
+	pollShared   = 100 * time.Millisecond // with several servers, because others write deliveries
+	pollRetry    = 5 * time.Second        // after a failure
+	maxPollPause = 5 * time.Second        // the longest extra pause after a slow query
 	pruneEvery   = 100                    // finished deliveries of an endpoint
 	pruneAtOnce  = 1000
 	recordEvery  = 5 * time.Millisecond // the shortest time between writes, so that one write takes many results
@@ -158,7 +158,7 @@ func (e *Engine) Run(ctx context.Context) {
 	var helpers sync.WaitGroup
 	helpers.Go(func() { e.check() })
 	helpers.Go(func() { e.record(work) })
-	helpers.Go(func() { e.look(work) })
+	helpers.Go(func() { e.poll(work) })
 	helpers.Go(func() { e.lease(work) })
 	newLoop(e).run(ctx)
 	e.o.DB.OnDispatch(nil)
@@ -294,12 +294,12 @@ const (
 	cannotLease      = "webhook shards not leased"
 )
 
-// look polls for webhooks with open deliveries: at the start, and for
+// poll searches for webhooks with open deliveries: at the start, and for
 // deliveries written by other servers.
-func (e *Engine) look(ctx context.Context) {
-	every := lookEvery
+func (e *Engine) poll(ctx context.Context) {
+	every := pollEvery
 	if e.o.DB.Shared() {
-		every = lookShared
+		every = pollShared
 	}
 	if err := e.o.DB.Reschedule(ctx); err != nil && ctx.Err() == nil {
 		e.failures.Failed("retries not compared with the clock", err)
@@ -316,10 +316,10 @@ func (e *Engine) look(ctx context.Context) {
 				return
 			}
 		case ctx.Err() == nil:
-			pause = max(lookAgain, e.failures.Failed(cannotReadOutbox, err))
+			pause = max(pollRetry, e.failures.Failed(cannotReadOutbox, err))
 		}
 		select {
-		case <-time.After(lookRest(pause, time.Since(began))):
+		case <-time.After(pollPause(pause, time.Since(began))):
 		case <-e.lookNow:
 		case <-ctx.Done():
 			return
@@ -327,12 +327,12 @@ func (e *Engine) look(ctx context.Context) {
 	}
 }
 
-// lookRest returns the pause after a poll that took a given time, so that
+// pollPause returns the pause after a poll that took a given time, so that
 // polling uses at most a twentieth of the time. A poll that hung because the
 // database was unreachable says nothing about the cost of polling, so the pause
 // is limited.
-func lookRest(pause, took time.Duration) time.Duration {
-	return max(pause, min(20*took, maxLookPause))
+func pollPause(pause, took time.Duration) time.Duration {
+	return max(pause, min(20*took, maxPollPause))
 }
 
 // refill reads due deliveries of an endpoint from the outbox.

@@ -202,7 +202,7 @@ func TestFailingReceiverGetsOneProbeAtATime(t *testing.T) {
 				w.wantFlowing(h.ID)
 				w.card() // the first delivery's retry is sent too
 				pass(11 * time.Second)
-				held := w.look(h.ID).HeldSince
+				held := w.stored(h.ID).HeldSince
 				if held == nil {
 					t.Fatal("after three consecutive failures the webhook is not held")
 				}
@@ -252,7 +252,7 @@ func TestFailingReceiverGetsOneProbeAtATime(t *testing.T) {
 // wantFlowing checks that the deliveries of a webhook are not held.
 func (w *world) wantFlowing(id string) {
 	w.t.Helper()
-	if since := w.look(id).HeldSince; since != nil {
+	if since := w.stored(id).HeldSince; since != nil {
 		w.t.Errorf("deliveries are held since %v", since.Time())
 	}
 }
@@ -284,7 +284,7 @@ func TestTestEventIsNotHeld(t *testing.T) {
 		w.engine()
 		w.cards(20)
 		pass(5 * time.Minute)
-		if w.look(h.ID).HeldSince == nil {
+		if w.stored(h.ID).HeldSince == nil {
 			t.Fatal("the webhook is not held")
 		}
 		test := do(w, w.ada, app.TestWebhook, named(h.ID)).ID
@@ -302,7 +302,7 @@ func TestRecoveredReceiverIsNotHeldByTheNextServer(t *testing.T) {
 		stop := w.engine()
 		w.cards(10)
 		pass(5 * time.Minute)
-		if w.look(h.ID).HeldSince == nil {
+		if w.stored(h.ID).HeldSince == nil {
 			t.Fatal("the webhook is not held")
 		}
 		stop()

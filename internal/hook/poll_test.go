@@ -10,16 +10,16 @@ import (
 func TestHungPollDelaysTheNextOneOnlyBriefly(t *testing.T) {
 	t.Parallel()
 	for took, want := range map[time.Duration]time.Duration{
-		0:                     lookShared,
-		time.Millisecond:      lookShared,
+		0:                     pollShared,
+		time.Millisecond:      pollShared,
 		50 * time.Millisecond: time.Second,
-		15 * time.Second:      maxLookPause,
+		15 * time.Second:      maxPollPause,
 	} {
-		if got := lookRest(lookShared, took); got != want {
+		if got := pollPause(pollShared, took); got != want {
 			t.Errorf("after a poll of %v the next one is due in %v, want %v", took, got, want)
 		}
 	}
-	if got := lookRest(lookEvery, 15*time.Second); got != lookEvery {
-		t.Errorf("a single server polls again in %v, want %v", got, lookEvery)
+	if got := pollPause(pollEvery, 15*time.Second); got != pollEvery {
+		t.Errorf("a single server polls again in %v, want %v", got, pollEvery)
 	}
 }

@@ -24,7 +24,7 @@ func runRows(t *testing.T, rows []row) {
 // wantOff checks that a webhook is off for a reason.
 func (w *world) wantOff(id string, why board.Off) {
 	w.t.Helper()
-	if h := w.look(id); h.On || h.OffReason == nil || *h.OffReason != why || h.OffAt == nil {
+	if h := w.stored(id); h.On || h.OffReason == nil || *h.OffReason != why || h.OffAt == nil {
 		w.t.Errorf("the webhook is on=%t, off since %v because of %v; want off because of %s", h.On, h.OffAt,
 			h.OffReason, why)
 	}
@@ -32,7 +32,7 @@ func (w *world) wantOff(id string, why board.Off) {
 
 func (w *world) wantOn(id string, failures int) {
 	w.t.Helper()
-	if h := w.look(id); !h.On || h.OffReason != nil || h.Failures != failures {
+	if h := w.stored(id); !h.On || h.OffReason != nil || h.Failures != failures {
 		w.t.Errorf("the webhook is on=%t with %d consecutive failures, want on with %d", h.On, h.Failures, failures)
 	}
 }

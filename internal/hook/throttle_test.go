@@ -46,7 +46,7 @@ func TestRetryAfterHoldsTheWholeQueue(t *testing.T) {
 				if asked > 8 { // as many as may run at once
 					t.Errorf("%d requests within the minute of the requested pause, want at most 8", asked)
 				}
-				got := w.look(h.ID)
+				got := w.stored(h.ID)
 				if got.HeldSince == nil || got.HeldUntil == nil {
 					t.Fatalf("%d requests within the minute, and the webhook is held since %v until %v", asked, got.HeldSince,
 						got.HeldUntil)
@@ -65,7 +65,7 @@ func TestRetryAfterHoldsTheWholeQueue(t *testing.T) {
 				if n := len(to.seen()); n != 60+asked {
 					t.Errorf("%d requests, want %d", n, 60+asked)
 				}
-				if got := w.look(h.ID); got.HeldSince != nil || got.HeldUntil != nil {
+				if got := w.stored(h.ID); got.HeldSince != nil || got.HeldUntil != nil {
 					t.Errorf("it is still held: %+v", got)
 				}
 			})
@@ -133,7 +133,7 @@ func Test429DoesNotResetTheFailureCount(t *testing.T) {
 		if n := len(to.seen()); n > 6 { // the third failure is the second after the 429; from then on only probes are sent
 			t.Errorf("%d requests; the number of consecutive failures was reset", n)
 		}
-		if w.look(h.ID).HeldSince == nil {
+		if w.stored(h.ID).HeldSince == nil {
 			t.Error("the receiver does not count as failing")
 		}
 	})

@@ -186,7 +186,7 @@ func TestStatesOfAWebhook(t *testing.T) {
 				test := do(w, bob, app.SwitchOnWebhook, named(h.ID))
 				pass(time.Second)
 				w.wantOn(h.ID, 0)
-				if owner := w.look(h.ID).OwnerID; owner != bob {
+				if owner := w.stored(h.ID).OwnerID; owner != bob {
 					t.Errorf("its owner is %s, want the person who enabled it, %s", owner, bob)
 				}
 				last := to.seen()[10]
@@ -216,7 +216,7 @@ func TestStatesOfAWebhook(t *testing.T) {
 				stop()
 				w.wantOff(h.ID, board.OffPaused)
 				w.wantStatus(h.ID, board.DeliveryFailed)
-				if got := w.look(h.ID); got.OwnerID != w.ada || got.Failures != 0 || len(to.seen()) != 1 {
+				if got := w.stored(h.ID); got.OwnerID != w.ada || got.Failures != 0 || len(to.seen()) != 1 {
 					t.Errorf("after status %d its owner is %s, failures %d, tests sent %d", status, got.OwnerID, got.Failures, len(to.seen()))
 				}
 			}

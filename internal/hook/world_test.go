@@ -254,7 +254,10 @@ func (w *world) webhookFor(owner string, in app.CreateWebhookInput) board.Webhoo
 func named(id string) app.WebhookInput { return app.WebhookInput{WebhookID: id} }
 
 // look returns a webhook as Ada sees it.
-func (w *world) look(id string) board.Webhook { w.t.Helper(); return ask(w, app.GetWebhook, named(id)) }
+func (w *world) stored(id string) board.Webhook {
+	w.t.Helper()
+	return ask(w, app.GetWebhook, named(id))
+}
 
 // deliveries returns the log of a webhook, oldest first.
 func (w *world) deliveries(id string) []board.DeliveryDetail {
