@@ -1,26 +1,25 @@
 package board
 
-// Access holds what the store knows about a board and about the caller's
-// relation to it. It is loaded with everything on the board, and every
-// permission check uses it.
+// Access holds the state of a board and the caller's relation to it. The store
+// loads it with each record of the board, and every permission check uses it.
 type Access struct {
 	BoardID        string
 	WorkspaceID    string
 	OrganizationID string
 	Visibility     Visibility
 	Features       Features
-	WorkspaceRole  WorkspaceRole // empty for someone outside the workspace
+	WorkspaceRole  WorkspaceRole // empty for people outside the workspace
 	BoardRole      Role          // the role given on the board itself
 	ReadOnly       bool          // the organization's plan is read-only
 	Archived       bool
 	Trashed        bool
-	Hidden         bool  // a job is writing or deleting the board: nobody can see it
+	Hidden         bool  // a job is creating or deleting the board, so nobody can see it
 	Version        int64 // the boardVersion
 	OpenCards      int
 	AllCards       int
 	OpenLists      int
 	NextNumber     int   // the number that the next card gets
-	NamesVersion   int64 // the version of the names of all people
+	NamesVersion   int64 // the version of all people's names
 }
 
 // Role returns the caller's role on the board.
@@ -34,8 +33,8 @@ func (a *Access) Role(c Caller) Role {
 	return RoleOn(a.WorkspaceRole, a.BoardRole, a.Visibility)
 }
 
-// can reports whether the caller has a capability on the board, whatever the
-// board's state.
+// can reports whether the caller has the given capability on the board, regardless
+// of the board's state.
 func (a *Access) can(c Caller, need Capability) bool {
 	if c.Guest != nil {
 		return c.Guest.can(a, need)
@@ -43,13 +42,13 @@ func (a *Access) can(c Caller, need Capability) bool {
 	return a.Role(c).Can(need)
 }
 
-// Sees reports whether the caller can see the board, whatever the board's
-// state.
-func (a *Access) Sees(c Caller) bool { return a.can(c, View) }
+// CanSee reports whether the caller can see the board, regardless of its state.
+func (a *Access) CanSee(c Caller) bool { return a.can(c, View) }
 
 // Allow returns an error unless the caller may use the capability now. The code
 // is not_found if the caller cannot see the board, forbidden if the role is too
-// weak, and plan_read_only or board_archived if the board cannot be changed.
+// weak, and plan_read_only or board_archived if the board cannot be changed. A board
+// in the trash is not_found, except that an admin may use Reopen.
 func (a *Access) Allow(c Caller, need Capability) error {
 	if a.Hidden || !a.can(c, View) {
 		return NotFound()
@@ -67,11 +66,11 @@ func (a *Access) Allow(c Caller, need Capability) error {
 			return Forbidden("The public page of this board does not allow this.")
 		}
 		return Forbidden("Your role on this board is %s; this action requires the "+
-			"role %s.", a.Role(c), capabilities[need])
+			"%s role.", a.Role(c), capabilities[need])
 	}
 	if a.ReadOnly && !c.System {
 		return Refuse(CodePlanReadOnly, "The organization is read-only. Nothing on its boards can be changed until "+
-			"an operator of this server lifts that.")
+			"an operator of this server allows changes again.")
 	}
 	if a.Archived && need != Reopen {
 		return Refuse(CodeBoardArchived, "The board is archived. Restore it before changing anything on it.")
@@ -79,11 +78,11 @@ func (a *Access) Allow(c Caller, need Capability) error {
 	return nil
 }
 
-// Needs returns powerup_disabled if the feature is off on the board.
+// Needs returns a powerup_disabled error if the feature is off on the board.
 func (a *Access) Needs(f Feature) error {
 	if a.Features.Has(f) {
 		return nil
 	}
-	return Refuse(CodePowerupDisabled, "The feature %s is off on this board. A board admin can switch it on under "+
-		"features.", f)
+	return Refuse(CodePowerupDisabled, "The %s feature is off on this board. A board admin can enable it in the "+
+		"board's features.", f)
 }

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// Age is how long records are kept, or 0 to keep them forever. As text it is a
-// number of days or years, such as "90d" or "3y", or "forever".
+// Age is how long records are kept, or 0 to keep them forever. Its text form
+// is a number of days or years, such as "90d" or "3y", or "forever".
 type Age time.Duration
 
-// MinAge is the shortest Age: clients that follow changes and people who read the
-// activity rely on the newest entries.
+// MinAge is the shortest time for which records can be kept. Clients that follow changes
+// and people who read the activity rely on recent entries.
 const MinAge = Age(30 * 24 * time.Hour)
 
 // UnmarshalText parses an age.
@@ -33,5 +33,5 @@ func (a *Age) UnmarshalText(text []byte) error {
 			}
 		}
 	}
-	return fmt.Errorf("%q must be forever, or at least 30 days, such as 90d or 3y", word)
+	return fmt.Errorf("%q is neither forever nor an age from 30d to 100y, such as 90d or 3y", word)
 }

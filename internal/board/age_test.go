@@ -14,12 +14,12 @@ func TestAge(t *testing.T) {
 		"90d": 90 * day, "3y": 3 * 365 * day, " 2y ": 2 * 365 * day} {
 		got := board.Age(1)
 		if err := got.UnmarshalText([]byte(text)); err != nil || got != board.Age(want) {
-			t.Errorf("%q is %v, want %v: %v", text, time.Duration(got), want, err)
+			t.Errorf("%q: got %v (%v), want %v", text, time.Duration(got), err, want)
 		}
 	}
 	for _, text := range []string{"", "d", "90", "0d", "29d", "-1y", "1h", "101y", "36501d", "1.5y"} {
 		if err := new(board.Age).UnmarshalText([]byte(text)); err == nil {
-			t.Errorf("%q is accepted", text)
+			t.Errorf("%q: got no error, want one", text)
 		}
 	}
 }

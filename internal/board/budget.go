@@ -2,8 +2,8 @@ package board
 
 import "time"
 
-// Resource is a budget of requests. Every request spends from general. A request
-// of another kind also spends from the budget of its kind.
+// Resource names a request budget. Every request counts against the general
+// budget. Some requests, such as searches, also count against a budget of their kind.
 type Resource string
 
 // The budgets.
@@ -21,21 +21,21 @@ func Resources() []Resource {
 	return []Resource{ResourceGeneral, ResourceSearch, ResourceReport, ResourceExport, ResourceUpload, ResourceMail}
 }
 
-// Rate is what is left of a budget: the content of the X-RateLimit headers.
+// Rate is the state of a budget, as reported in the X-RateLimit headers.
 type Rate struct {
 	Resource  Resource
 	Limit     int
-	Remaining int       // as far as this server knows; other servers may have used up to a hundredth of the limit
+	Remaining int       // as far as this server knows; each other server may have used about another 1% of the limit
 	Reset     time.Time // end of the window
 }
 
-// Budget is the most that one person may spend from a budget within a window.
+// Budget is the maximum number of requests by one person within a window.
 type Budget struct {
 	Most   int
 	Window time.Duration
 }
 
-// Budget returns the budget of a person on the plan.
+// Budget returns the budget that a person on the plan has for the resource.
 func (p Plan) Budget(r Resource) Budget {
 	l := p.Limits()
 	switch r {

@@ -15,8 +15,8 @@ const (
 	ScopeAdmin Scope = "admin"
 )
 
-// ParseScopes parses a list of scopes. The result always includes read and is
-// sorted read, write, admin.
+// ParseScopes parses a list of scopes. The result always includes read and is in
+// the order read, write, admin.
 func ParseScopes(words []string) ([]Scope, error) {
 	out := []Scope{ScopeRead}
 	for _, s := range []Scope{ScopeWrite, ScopeAdmin} {
@@ -33,8 +33,8 @@ func ParseScopes(words []string) ([]Scope, error) {
 	return out, nil
 }
 
-// WorkScopes returns the scopes that a program needs to work on boards.
-// Programs are not asked to request more (RFC 6750, 3).
+// WorkScopes returns the scopes that a program needs to work on boards. The service
+// suggests only these scopes to programs (RFC 6750, 3).
 func WorkScopes() []Scope { return []Scope{ScopeRead, ScopeWrite} }
 
 // ScopeText formats scopes as OAuth does (RFC 6749, 3.3).
@@ -61,48 +61,48 @@ const (
 // for automation, and nil for a guest of a public page and for the system.
 type Actor struct {
 	Type ActorType `json:"type" enum:"person,automation,guest,system" doc:"The kind of actor." example:"person"`
-	ID   *string   `json:"id" doc:"The id of the user or the automation rule; null for a guest and for the system." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ID   *string   `json:"id" doc:"The id of the user or the automation rule; null for a guest or the system." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// Caller identifies the originator of one call, and what it may do.
+// Caller identifies the originator of a call and its permissions.
 type Caller struct {
 	Actor       Actor
-	UserID      string  // empty for the system
+	UserID      string  // empty for the system, and for callers without an account
 	TokenID     string  // empty if no token was used
 	TokenName   string  // the name given by its owner
-	SessionID   string  // empty if the caller is not signed in
-	Scopes      []Scope // the scopes of the token
+	SessionID   string  // empty if the caller is not signed in with a browser
+	Scopes      []Scope // the scopes of the token; all scopes for a session
 	WorkspaceID string  // if not empty, the only workspace that the token can reach
 	Plan        Plan    // determines the rate limits
 	Address     string  // IP address of the request
-	Network     string  // network that limits count the request for; empty outside of requests
+	Network     string  // network whose rate limits the request counts against; empty outside of requests
 	Device      []byte  // hash of the browser's device cookie; nil for none
 	Replaces    []byte  // hash of the session that this sign-in replaces in the browser; nil for none
 	RequestID   string
 	UserAgent   string // of the request
 	Client      string // the browser tab that sent the request; "" for none
-	Cause       string // for automation: the first cause and the rules triggered since; "" otherwise
+	Cause       string // for automation: the original cause and the rules triggered since; "" otherwise
 	Guest       *Guest // the guest, for a caller with the key of a public page; nil otherwise
 	System      bool   // internal work: has every role, but missing objects are still not found
 }
 
-// System returns the caller for the service's own work. Requests never get it.
+// System returns the caller for the service's own work. No request has this caller.
 func System() Caller {
 	return Caller{Actor: Actor{Type: ActorSystem}, Scopes: []Scope{ScopeRead, ScopeWrite, ScopeAdmin}, System: true}
 }
 
-// Nobody returns a caller that is not signed in. It may call only anonymous
-// operations.
+// Nobody returns a caller that is not signed in. It may call only operations that need
+// no account.
 func Nobody() Caller { return Caller{Actor: Actor{Type: ActorGuest}} }
 
-// Person returns a caller for a person.
+// Person returns the caller for the given person.
 func Person(userID string, scopes ...Scope) Caller {
 	return Caller{Actor: Actor{Type: ActorPerson, ID: &userID}, UserID: userID, Scopes: scopes}
 }
 
 // ByRule returns the caller for a run of an automation rule. It has the
-// permissions of the rule's owner, but no more than write access to content.
-// The cause names the first cause and the rules triggered since.
+// permissions of the rule's owner in the workspace, but no more than write access to
+// content. The cause names the original cause and the rules triggered since.
 func ByRule(ruleID, ownerID, workspaceID, cause string) Caller {
 	return Caller{Actor: Actor{Type: ActorAutomation, ID: &ruleID}, UserID: ownerID, WorkspaceID: workspaceID,
 		Scopes: []Scope{ScopeRead, ScopeWrite}, Cause: cause}
@@ -125,14 +125,14 @@ func (c Caller) KeyOwner() string {
 	return c.UserID
 }
 
-// Has reports whether the caller's token has a scope.
+// Has reports whether the caller has the given scope.
 func (c Caller) Has(s Scope) bool { return slices.Contains(c.Scopes, s) }
 
-// Needs returns insufficient_scope if the caller lacks a scope. What is the
-// field or action that requires it, used as the subject of the message.
+// Needs returns an insufficient_scope error if the caller lacks the given scope.
+// What, the subject of the message, names the field or action that requires the scope.
 func (c Caller) Needs(s Scope, what string) error {
 	if c.Has(s) {
 		return nil
 	}
-	return Refuse(CodeInsufficientScope, "%s requires a token with the scope %s.", what, s)
+	return Refuse(CodeInsufficientScope, "%s requires a token with the %s scope.", what, s)
 }

@@ -14,17 +14,17 @@ import (
 
 // Lifetimes of the tokens and codes of connected programs.
 const (
-	AccessLifetime  = time.Hour           // of an access token; RFC 9700, 2.2.1 recommends a short one
-	RefreshLifetime = 90 * 24 * time.Hour // of an unused refresh token
-	RefreshReuse    = time.Minute         // window in which the previous refresh token gets the last response again
-	CodeLifetime    = 5 * time.Minute     // of an authorization code; RFC 6749, 4.1.2 allows ten minutes
-	CodeKept        = 24 * time.Hour      // how long a used code is remembered, to detect reuse
-	DeviceLifetime  = 15 * time.Minute    // of a device code
-	DevicePause     = 5 * time.Second     // minimum pause between two polls of a device (RFC 8628, 3.2)
+	AccessLifetime  = time.Hour           // how long an access token is valid; RFC 9700, 2.2.1 recommends a short time
+	RefreshLifetime = 90 * 24 * time.Hour // how long an unused refresh token is valid
+	RefreshReuse    = time.Minute         // how long the previous refresh token still gets the last response
+	CodeLifetime    = 5 * time.Minute     // how long an authorization code is valid; RFC 6749, 4.1.2 allows ten minutes
+	CodeKept        = 24 * time.Hour      // how long a used code is stored, to detect reuse
+	DeviceLifetime  = 15 * time.Minute    // how long a device code is valid
+	DevicePause     = 5 * time.Second     // minimum pause between two polls by a device (RFC 8628, 3.2)
 )
 
-// How long a program that registered itself is kept: without any consent, and
-// after its last consent ended.
+// How long a program that registered itself is stored: without a consent, and after
+// its last consent has ended.
 const (
 	ClientUnused = 7 * 24 * time.Hour
 	ClientKept   = 365 * 24 * time.Hour
@@ -40,21 +40,21 @@ const (
 // Client is a program that may ask people for access. All clients are public:
 // they have no secret (RFC 6749, 2.1).
 type Client struct {
-	ID           string // created here, or the https URL of its metadata document
+	ID           string // created by this service, or the https URL of its metadata document
 	Name         string // the name it gives itself; may be empty
 	URI          string // URL of a page about it; may be empty
 	RedirectURIs []string
 	GrantTypes   []string
 }
 
-// May reports whether the client registered a grant type.
+// May reports whether the client registered the given grant type.
 func (c Client) May(grantType string) bool { return slices.Contains(c.GrantTypes, grantType) }
 
 // Consent is the access that a person granted to a program.
 type Consent struct {
 	ClientID    string
 	ClientName  string // the name at the time of consent
-	Host        string // shown to the person: the host that the program belongs to or redirects to
+	Host        string // host of the program or of its redirect URI, as shown to the person
 	Resource    string // the requested resource (RFC 8707); empty for none
 	Scopes      []Scope
 	UserID      string
@@ -62,7 +62,8 @@ type Consent struct {
 	Refreshes   bool   // whether the program gets refresh tokens
 }
 
-// AuthorizationCode is an authorization code without its text.
+// AuthorizationCode is what is stored about an authorization code. It does not contain
+// the code itself.
 type AuthorizationCode struct {
 	Consent
 	RedirectURI string
@@ -76,7 +77,7 @@ type DeviceState string
 
 // The states of a device's authorization request.
 const (
-	DeviceAsked   DeviceState = "asked"
+	DevicePending DeviceState = "asked"
 	DeviceAllowed DeviceState = "allowed"
 	DeviceDenied  DeviceState = "denied"
 )
@@ -94,7 +95,7 @@ type Device struct {
 	TokenID  string // the token it was redeemed for; empty if not yet redeemed
 }
 
-// Grant is a program's access: the token with this id and the right to renew
+// Grant is the access of a program: an access token and permission to refresh
 // it.
 type Grant struct {
 	TokenID  string
@@ -111,22 +112,22 @@ type Grant struct {
 	TokenUntil  Instant // when the access token expires
 }
 
-// Repeats reports whether an old refresh token was replaced so recently that it
-// gets the same response again. A client that lost the response, or two tabs
-// that renew at once, must not be treated as token theft. The successor is the
-// hash of the token that replaced it.
+// Repeats reports whether an old refresh token gets the same response again. Its
+// successor must be the current token, issued less than RefreshReuse ago. A client that
+// lost the response, or two tabs that refresh at the same time, must not be mistaken for
+// token theft. Successor is the hash of the token that replaced the old one.
 func (g Grant) Repeats(successor []byte, now Instant) bool {
 	return now < g.RenewedAt+Instant(RefreshReuse.Milliseconds()) && subtle.ConstantTimeCompare(successor, g.Refresh) == 1
 }
 
-// Renewal derives the access token and the refresh token that replace a refresh
-// token. Both are derived from that token and a key of the server, so that a
-// repeated request gets the same response although the server stores neither.
+// Renewal derives the access token and the refresh token that replace the given
+// refresh token. It uses only that token and a server key, so that a retry gets
+// the same tokens although the server stores neither.
 func Renewal(key []byte, refresh string) (access, next string) {
 	family, _ := FamilyOf(refresh)
 	random, err := hkdf.Key(sha256.New, key, nil, "oauth renewal "+refresh, 256)
 	if err != nil {
-		panic(err) // only for lengths beyond the limit of HKDF
+		panic(err) // happens only for lengths beyond the HKDF limit
 	}
 	source := bytes.NewBuffer(random)
 	secret := base32.StdEncoding.EncodeToString(source.Next(20))[:secretLength]
@@ -136,14 +137,14 @@ func Renewal(key []byte, refresh string) (access, next string) {
 // ConnectedApp is a program with access to an account, as the account's owner
 // sees it.
 type ConnectedApp struct {
-	ID          string   `json:"id" doc:"The id of its token." example:"tok_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Name        string   `json:"name" doc:"The name the program gives itself." example:"Example Assistant"`
-	Host        string   `json:"host" doc:"The host that the person was redirected to, or that the program belongs to; empty for a device." example:"assistant.example.com"`
-	Scopes      []Scope  `json:"scopes" doc:"Its scopes." example:"[\"read\",\"write\"]"`
-	WorkspaceID *string  `json:"workspaceId" doc:"The workspace it is restricted to; null for all workspaces of its owner." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	ConnectedAt Instant  `json:"connectedAt" format:"date-time" doc:"When the person authorized it." example:"2026-03-02T09:00:00.000Z"`
-	LastUsedAt  *Instant `json:"lastUsedAt" format:"date-time" doc:"When it was last used, to the minute; null for never." example:"2026-03-02T09:00:00.000Z"`
-	ExpiresAt   Instant  `json:"expiresAt" format:"date-time" doc:"When it is disconnected unless it renews its token." example:"2026-05-31T09:00:00.000Z"`
+	ID          string   `json:"id" doc:"The id of the app's token." example:"tok_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name        string   `json:"name" doc:"The name that the app gives itself. It is not verified." example:"Example Assistant"`
+	Host        string   `json:"host" doc:"The host of the app's metadata document, or else the host or scheme of its redirect URI; empty for a device whose app has no metadata document." example:"assistant.example.com"`
+	Scopes      []Scope  `json:"scopes" doc:"The scopes granted to the app." example:"[\"read\",\"write\"]"`
+	WorkspaceID *string  `json:"workspaceId" doc:"The id of the workspace that the app is limited to; null if it can access all of its owner's workspaces." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ConnectedAt Instant  `json:"connectedAt" format:"date-time" doc:"When the person authorized the app." example:"2026-03-02T09:00:00.000Z"`
+	LastUsedAt  *Instant `json:"lastUsedAt" format:"date-time" doc:"When the app last used its access, to the minute; null if it never has." example:"2026-03-02T09:00:00.000Z"`
+	ExpiresAt   Instant  `json:"expiresAt" format:"date-time" doc:"When the app is disconnected unless it refreshes its token." example:"2026-05-31T09:00:00.000Z"`
 }
 
 // RefreshPrefix starts every refresh token.
@@ -152,12 +153,12 @@ const RefreshPrefix = "cwr_"
 // secretLength is the length of a secret from NewSecret.
 const secretLength = 26
 
-// NewFamily returns the part of a refresh token that stays the same for all
-// tokens of one consent. It allows a reused token to be recognized.
+// NewFamily returns a new family: the part of a refresh token that all tokens of one
+// consent share. The family of an old token shows which access to end if it is reused.
 func NewFamily() string { return RefreshPrefix + NewSecret() }
 
 // FamilyOf returns the part of a refresh token that all tokens of its consent
-// share. It returns false for a text that cannot be a refresh token.
+// share. It returns false if the string cannot be a refresh token.
 func FamilyOf(refresh string) (family string, ok bool) {
 	if len(refresh) != len(RefreshPrefix)+2*secretLength || !strings.HasPrefix(refresh, RefreshPrefix) {
 		return "", false
@@ -165,15 +166,15 @@ func FamilyOf(refresh string) (family string, ok bool) {
 	return refresh[:len(RefreshPrefix)+secretLength], true
 }
 
-// userCodeAlphabet has no vowels, so that no code spells a word, and only
-// letters that any keyboard has (RFC 8628, 6.1).
+// userCodeAlphabet has no vowels, so that no code spells a word. It has only letters
+// that are on every keyboard (RFC 8628, 6.1).
 const userCodeAlphabet = "BCDFGHJKLMNPQRSTVWXZ"
 
-// userCodeLength gives 20^8 codes (34.5 bits). RFC 8628, 5.2 asks to choose it
-// together with the limit on guesses.
+// userCodeLength is the number of letters of a code: 20^8 codes (34.5 bits). RFC 8628,
+// 5.2 relates the length to the number of allowed guesses.
 const userCodeLength = 8
 
-// NewUserCode returns a code that a person types for a device, such as
+// NewUserCode returns a code that a person types to authorize a device, such as
 // WDJB-MJHT.
 func NewUserCode() string {
 	var b strings.Builder
@@ -191,8 +192,8 @@ func NewUserCode() string {
 }
 
 // UserCodeHash returns the hash of a code that a person typed. It ignores case
-// and any characters between the letters. It returns false for a text that
-// cannot be a code.
+// and all characters except ASCII letters and digits. It returns false if the
+// string cannot be a code.
 func UserCodeHash(typed string) ([]byte, bool) {
 	var letters []byte
 	for _, r := range strings.ToUpper(typed) {

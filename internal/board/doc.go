@@ -1,8 +1,8 @@
-// Package board defines the domain of the service: its types (workspace, board,
-// list, card …), permissions (roles, capabilities, scopes), kinds of events,
-// limits, plans, features and errors, and the calculations for ranks and due
-// dates.
+// Package board is the domain model of the service. It defines types such as
+// workspace, board, list and card; permissions (roles, capabilities, scopes); and
+// kinds of events, limits, plans, features and errors. It also computes ranks and
+// due dates.
 //
-// It performs no I/O: a value of this package is the same in the database, in
-// the REST API and in a test.
+// It uses no database and no network. The store, the REST API and tests all use its
+// types.
 package board

@@ -2,27 +2,29 @@ package board
 
 import "time"
 
-// Due holds when a card is due and when its work starts. A date is a calendar
-// date. The instant next to it is set only if a time of day was given, and is
-// independent of the time zone in which it was given.
+// Due holds the due date and the start of a card. Dates are calendar dates. An
+// instant is set only if a time of day was given. It stays the same if only the time
+// zone of the card changes later.
 type Due struct {
-	DueDate   *string  `json:"dueDate" format:"date" doc:"The due date, in the card's time zone." example:"2026-03-14"`
-	DueAt     *Instant `json:"dueAt" format:"date-time" doc:"The due time; null if the card is due all day." example:"2026-03-14T08:30:00.000Z"`
-	StartDate *string  `json:"startDate" format:"date" doc:"The start date." example:"2026-03-10"`
-	StartAt   *Instant `json:"startAt" format:"date-time" doc:"The start time; null if the work starts all day." example:"2026-03-10T08:00:00.000Z"`
-	TimeZone  *string  `json:"timeZone" doc:"The IANA time zone in which the times were given." example:"Europe/Berlin"`
+	DueDate   *string  `json:"dueDate" format:"date" doc:"The due date, in the card's time zone; null if there is none." example:"2026-03-14"`
+	DueAt     *Instant `json:"dueAt" format:"date-time" doc:"The due time; null if no time of day was given." example:"2026-03-14T08:30:00.000Z"`
+	StartDate *string  `json:"startDate" format:"date" doc:"The start date; null if there is none." example:"2026-03-10"`
+	StartAt   *Instant `json:"startAt" format:"date-time" doc:"The start time; null if no time of day was given." example:"2026-03-10T08:00:00.000Z"`
+	TimeZone  *string  `json:"timeZone" doc:"The IANA time zone in which the times were given; null if there is none." example:"Europe/Berlin"`
 }
 
-// DueInput is a due date as a caller gives it. Empty strings are absent values.
+// DueInput is a due date and a start as given in a request. An empty string means that
+// the value is absent.
 type DueInput struct {
 	DueDate, DueTime, StartDate, StartTime, TimeZone string
 }
 
-// Resolve validates a due date and computes its instants. It refuses a time
-// without a date, a time without a time zone, a time zone that is not an IANA
-// name, and a start after the due date. A local time that daylight saving skips
-// moves forward by the gap; a local time that occurs twice is the first of the
-// two.
+// Resolve validates a due date and computes its instants. It returns an error if both
+// dates are missing, or if a date or time is malformed. It also returns an error for a
+// time without a date, a time without a time zone, a time zone that is not an IANA
+// name, and a start after the due date. A local time that daylight saving time skips
+// moves forward by the length of the gap. A local time that occurs twice means its
+// first instant.
 func (in DueInput) Resolve() (Due, error) {
 	if in.DueDate == "" && in.StartDate == "" {
 		return Due{}, Invalid("dueDate or startDate is required. Use clear_card_due to clear both.")
@@ -64,13 +66,13 @@ type DueChange struct {
 	ClearDue, ClearStart bool
 }
 
-// Resolve applies the change to a card's due date. A time that stays keeps its
-// instant, even in another time zone. It refuses what DueInput.Resolve refuses,
-// and a change after which the start would be later than the due date.
+// Resolve applies the change to a card's due date. A time that does not change keeps
+// its instant, even in another time zone. Resolve returns the errors of
+// DueInput.Resolve, and an error if the start would be after the due date.
 func (in DueChange) Resolve(was Due) (Due, error) {
 	keepsDue, keepsStart := in.DueDate == "" && !in.ClearDue, in.StartDate == "" && !in.ClearStart
 	if keepsDue && keepsStart {
-		return in.DueInput.Resolve() // its error says what is missing
+		return in.DueInput.Resolve() // returns an error, because a date is missing
 	}
 	out, err := in.resolve()
 	if err != nil {
@@ -98,7 +100,7 @@ func (in DueChange) Resolve(was Due) (Due, error) {
 }
 
 // dayOf returns the date of an instant in the time zone of d. It returns date
-// unchanged if at is nil.
+// unchanged if at or the time zone is nil.
 func (d Due) dayOf(date *string, at *Instant) *string {
 	if at == nil || d.TimeZone == nil {
 		return date
@@ -150,17 +152,17 @@ func resolveDay(dateField, timeField, date, clock string, zone *time.Location) (
 	}
 	t, err := time.Parse("15:04", clock)
 	if err != nil || len(clock) != len("15:04") {
-		return nil, nil, Invalid("%s must be a time of day of the form HH:MM, from 00:00 to 23:59.", timeField).
+		return nil, nil, Invalid("%s must be a time of day in the form HH:MM, from 00:00 to 23:59.", timeField).
 			In(timeField, RuleValue)
 	}
 	at := InstantOf(wallTime(day.Add(time.Duration(t.Hour())*time.Hour+time.Duration(t.Minute())*time.Minute), zone))
 	return &date, &at, nil
 }
 
-// wallTime returns the instant at which clocks in zone show wall, whose own
-// zone is UTC. time.Date does not define the result for gaps and repeated
-// hours. Here a repeated time is its first instant, and a time in a gap moves
-// forward by the length of the gap.
+// wallTime returns the instant at which clocks in zone show wall, a time in UTC.
+// time.Date does not define the result for gaps and repeated hours. For a repeated
+// time, wallTime returns the first instant. It moves a time in a gap forward by the
+// length of the gap.
 func wallTime(wall time.Time, zone *time.Location) time.Time {
 	offset := func(t time.Time) time.Duration {
 		_, seconds := t.In(zone).Zone()

@@ -13,11 +13,11 @@ func TestDueInstants(t *testing.T) {
 	for _, c := range []struct{ what, date, clock, zone, want string }{
 		{"a plain time", "2026-03-14", "09:30", "Europe/Berlin", "2026-03-14T08:30:00.000Z"},
 		{"UTC", "2026-03-14", "00:00", "UTC", "2026-03-14T00:00:00.000Z"},
-		{"a gap moves forward", "2026-03-29", "02:30", "Europe/Berlin", "2026-03-29T01:30:00.000Z"},
+		{"a time in a gap moves forward", "2026-03-29", "02:30", "Europe/Berlin", "2026-03-29T01:30:00.000Z"},
 		{"the first minute of a gap", "2026-03-29", "02:00", "Europe/Berlin", "2026-03-29T01:00:00.000Z"},
 		{"before a gap", "2026-03-29", "01:59", "Europe/Berlin", "2026-03-29T00:59:00.000Z"},
 		{"after a gap", "2026-03-29", "03:00", "Europe/Berlin", "2026-03-29T01:00:00.000Z"},
-		{"a fold is its first", "2026-10-25", "02:30", "Europe/Berlin", "2026-10-25T00:30:00.000Z"},
+		{"a time in a fold means its first instant", "2026-10-25", "02:30", "Europe/Berlin", "2026-10-25T00:30:00.000Z"},
 		{"the first minute of a fold", "2026-10-25", "02:00", "Europe/Berlin", "2026-10-25T00:00:00.000Z"},
 		{"after a fold", "2026-10-25", "03:00", "Europe/Berlin", "2026-10-25T02:00:00.000Z"},
 		{"a gap in the west", "2026-03-08", "02:30", "America/New_York", "2026-03-08T07:30:00.000Z"},
@@ -27,28 +27,29 @@ func TestDueInstants(t *testing.T) {
 		{"a fold of half an hour", "2026-04-05", "01:45", "Australia/Lord_Howe", "2026-04-04T14:45:00.000Z"},
 		{"a gap at midnight", "2018-11-04", "00:30", "America/Sao_Paulo", "2018-11-04T03:30:00.000Z"},
 		{"a day that was skipped", "2011-12-30", "12:00", "Pacific/Apia", "2011-12-30T22:00:00.000Z"},
-		{"the day before it", "2011-12-29", "12:00", "Pacific/Apia", "2011-12-29T22:00:00.000Z"},
-		{"the day after it", "2011-12-31", "12:00", "Pacific/Apia", "2011-12-30T22:00:00.000Z"},
-		{"an offset of quarters", "2026-01-01", "00:00", "Asia/Kathmandu", "2025-12-31T18:15:00.000Z"},
-		{"the far east", "2026-01-01", "00:00", "Pacific/Kiritimati", "2025-12-31T10:00:00.000Z"},
+		{"the day before a skipped day", "2011-12-29", "12:00", "Pacific/Apia", "2011-12-29T22:00:00.000Z"},
+		{"the day after a skipped day", "2011-12-31", "12:00", "Pacific/Apia", "2011-12-30T22:00:00.000Z"},
+		{"a quarter-hour offset", "2026-01-01", "00:00", "Asia/Kathmandu", "2025-12-31T18:15:00.000Z"},
+		{"the largest UTC offset", "2026-01-01", "00:00", "Pacific/Kiritimati", "2025-12-31T10:00:00.000Z"},
 	} {
 		due, err := board.DueInput{DueDate: c.date, DueTime: c.clock, TimeZone: c.zone}.Resolve()
 		if err != nil {
-			t.Errorf("%s: %v", c.what, err)
+			t.Errorf("%s: got error %v, want none", c.what, err)
 			continue
 		}
 		if due.DueAt.String() != c.want || *due.DueDate != c.date || *due.TimeZone != c.zone {
-			t.Errorf("%s: %s %s %s is %s, want %s", c.what, c.date, c.clock, c.zone, due.DueAt, c.want)
+			t.Errorf("%s: %s %s %s: got %s, want %s", c.what, c.date, c.clock, c.zone, due.DueAt, c.want)
 		}
 		start, err := board.DueInput{StartDate: c.date, StartTime: c.clock, TimeZone: c.zone}.Resolve()
 		if err != nil || start.StartAt.String() != c.want {
-			t.Errorf("%s as a start: %v, %v", c.what, start.StartAt, err)
+			t.Errorf("%s as a start: got %v (%v), want %s", c.what, start.StartAt, err, c.want)
 		}
 	}
 }
 
-// On the days of each year when clocks change, the clock of the zone shows every
-// minute as it was entered, or moved forward by a gap. Instants never go backwards.
+// On days when clocks change, the zone's clock shows the entered time at the due instant.
+// If the entered time falls in a gap, the clock shows that time moved forward by the
+// length of the gap.
 func TestDueInstantsAgreeWithTheClock(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ zone, date string }{
@@ -73,30 +74,32 @@ func TestDueInstantsAgreeWithTheClock(t *testing.T) {
 			shown := at.Add(time.Duration(offset) * time.Second)
 			forward := shown.Sub(wall)
 			if forward < 0 || forward > 24*time.Hour || forward != 0 && gap != 0 && forward != gap {
-				t.Fatalf("%s %s is shown as %s", c.zone, wall.Format("2006-01-02 15:04"), shown.Format("2006-01-02 15:04"))
+				t.Fatalf("%s %s: got an instant at which the clock shows %s, want this time, or this time plus the length of the gap",
+					c.zone, wall.Format("2006-01-02 15:04"), shown.Format("2006-01-02 15:04"))
 			}
 			if forward != 0 {
 				gap = forward
 				continue
 			}
-			// If an earlier instant shows the same time, that one is the first of a
-			// fold.
+			// The clock must not show the same time at an earlier instant, because a time in a
+			// fold means the first of its two instants.
 			for _, earlier := range []time.Duration{30 * time.Minute, time.Hour, 2 * time.Hour} {
 				before := at.Add(-earlier)
 				_, offset := before.In(zone).Zone()
 				if before.Add(time.Duration(offset) * time.Second).Equal(wall) {
-					t.Fatalf("%s %s is %s, which is not the first", c.zone, wall.Format("2006-01-02 15:04"), at)
+					t.Fatalf("%s %s: got %s, want the first instant at which the clock shows this time", c.zone,
+						wall.Format("2006-01-02 15:04"), at)
 				}
 			}
 		}
 	}
 }
 
-func TestDueRefusals(t *testing.T) {
+func TestInvalidDue(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		in   board.DueInput
-		says string
+		want string // substring of the error
 	}{
 		{board.DueInput{}, "dueDate or startDate is required"},
 		{board.DueInput{TimeZone: "UTC"}, "dueDate or startDate is required"},
@@ -117,8 +120,8 @@ func TestDueRefusals(t *testing.T) {
 			"startDate must not be after"},
 	} {
 		_, err := c.in.Resolve()
-		if !board.IsCode(err, board.CodeInvalidRequest) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%+v: %v, want a refusal that says %q", c.in, err, c.says)
+		if !board.IsCode(err, board.CodeInvalidRequest) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: got error %v, want one that contains %q", c.in, err, c.want)
 		}
 	}
 	for _, good := range []board.DueInput{
@@ -127,7 +130,7 @@ func TestDueRefusals(t *testing.T) {
 		{DueDate: "2026-01-01", DueTime: "10:00", StartDate: "2026-01-01", StartTime: "10:00", TimeZone: "UTC"},
 	} {
 		if _, err := good.Resolve(); err != nil {
-			t.Errorf("%+v: %v", good, err)
+			t.Errorf("%+v: got error %v, want none", good, err)
 		}
 	}
 }
@@ -143,13 +146,13 @@ func TestZones(t *testing.T) {
 	} {
 		if zone, err := board.LoadZone("timeZone", bad); !board.IsCode(err, board.CodeInvalidRequest) ||
 			!strings.HasPrefix(err.(*board.Fault).Message, "timeZone") {
-			t.Errorf("%q: %v, %v", bad, zone, err)
+			t.Errorf("%q: got %v (%v), want an error about timeZone", bad, zone, err)
 		}
 	}
 	for _, good := range []string{"UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires", "Etc/GMT+5", "Asia/Calcutta",
 		"America/Port-au-Prince"} {
 		if zone, err := board.LoadZone("timeZone", good); err != nil || zone.String() != good {
-			t.Errorf("%q: %v, %v", good, zone, err)
+			t.Errorf("%q: got %v (%v), want the zone", good, zone, err)
 		}
 	}
 }

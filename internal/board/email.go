@@ -6,15 +6,15 @@ type EmailKind string
 // The kinds of emails.
 const (
 	EmailInvitation      EmailKind = "invitation"
-	EmailWebhookDisabled EmailKind = "webhook_off" // to the owner, when the service switched a webhook off
-	EmailVerify          EmailKind = "verify"      // to a new address; if the address already has an account,
-	EmailAccountExists   EmailKind = "exists"      // this one is sent instead
+	EmailWebhookDisabled EmailKind = "webhook_off" // to a webhook's owner, after the service disabled the webhook
+	EmailVerify          EmailKind = "verify"      // to verify the address of a new account
+	EmailAccountExists   EmailKind = "exists"      // tells the owner of an account that someone tried to sign up with its address
 	EmailReset           EmailKind = "reset"       // to reset a forgotten password
-	EmailNotify          EmailKind = "notify"      // a notification sent at once
+	EmailNotify          EmailKind = "notify"      // new notifications, sent after EmailDelay and quiet hours
 	EmailDigest          EmailKind = "digest"      // the daily summary of notifications
 
-	// Notices about changes to an account, so that its owner notices changes
-	// made by others.
+	// Security notices. They tell the owner of an account about changes and sign-ins,
+	// in case someone else made them.
 	EmailPasswordChanged EmailKind = "password_changed"
 	EmailPasskeyAdded    EmailKind = "passkey_added"
 	EmailTokenCreated    EmailKind = "token_created"
@@ -22,8 +22,8 @@ const (
 	EmailNewDevice       EmailKind = "new_device"
 )
 
-// Email is an email to send now. Its link may hold a secret, so it is never
-// stored or logged.
+// Email is an email to send now. Its link may contain a secret, so an Email must not
+// be stored or logged.
 type Email struct {
 	ID         string
 	Kind       EmailKind
@@ -39,25 +39,24 @@ type Email struct {
 
 // AccountNotice is the content of a notice about an account.
 type AccountNotice struct {
-	At        Instant // 0 for now
-	TimeZone  string  // the person's
-	Name      string  // of the passkey, token or app; entered by a user
-	Host      string  // of the app; empty for none
-	LastFour  string  // of the token
-	Address   string  // of the new device
-	UserAgent string  // of the new device
+	At        Instant // when it happened; 0 if not recorded
+	TimeZone  string  // the person's time zone
+	Name      string  // name of the passkey, token or app; untrusted text
+	Host      string  // host of the app; empty for none
+	LastFour  string  // last four characters of the token
+	Address   string  // IP address of the new device
+	UserAgent string  // browser of the new device
 }
 
 // InvitationEmail is the content of an invitation email.
 type InvitationEmail struct {
 	Workspace string
-	InvitedBy string // empty if it was not a person
+	InvitedBy string // name of the inviter; empty if the inviter is not a person
 	Role      WorkspaceRole
 	ExpiresAt Instant
 }
 
-// WebhookEmail is the content of the email about a webhook that was switched
-// off.
+// WebhookEmail is the content of the email about a disabled webhook.
 type WebhookEmail struct {
 	Name      string
 	Host      string
@@ -65,8 +64,8 @@ type WebhookEmail struct {
 	Reason    Off
 }
 
-// NotificationEmail is the content of an email about notifications. For a
-// confidential board it holds only their number and the board.
+// NotificationEmail is the content of an email about notifications. The message must
+// not reveal the content of a Confidential item.
 type NotificationEmail struct {
 	Items        []NotificationItem // newest first
 	More         int                // the number of further notifications
@@ -74,7 +73,7 @@ type NotificationEmail struct {
 	SettingsLink string
 }
 
-// NotificationItem is one notification in such an email.
+// NotificationItem is one notification in a NotificationEmail.
 type NotificationItem struct {
 	Notification
 	Link string

@@ -8,7 +8,7 @@ type Event struct {
 	ListID  string
 	CardID  string
 	Changes Changes // changed fields for the activity; may hold text, but never the text of comments
-	Data    any     // payload of a webhook: identifiers, dates and plain facts only; nil if the change is no webhook event
+	Data    any     // webhook payload: identifiers, dates and other simple values; nil if not sent to webhooks
 	Text    string  // text of a comment, used to find mentions; not stored
 	Before  string  // text of a comment before it was edited
 	Copied  bool    // the content was copied; people mentioned in it are not notified again
@@ -17,13 +17,13 @@ type Event struct {
 // Changes maps each changed field to its old and new value.
 type Changes map[string]FromTo
 
-// FromTo is the change of one field. An absent value is null.
+// FromTo is the change to one field. An absent value is null.
 type FromTo struct {
-	From any `json:"from" doc:"The previous value; null for none."`
-	To   any `json:"to" doc:"The new value; null for none."`
+	From any `json:"from" doc:"The previous value; null if there was none."`
+	To   any `json:"to" doc:"The new value; null if there is none."`
 }
 
-// Set records the change of a field if from and to differ.
+// Set records the change to a field if from and to differ.
 func Set[T comparable](c Changes, field string, from, to T) {
 	if from != to {
 		c[field] = FromTo{From: from, To: to}
@@ -34,12 +34,12 @@ func Set[T comparable](c Changes, field string, from, to T) {
 type Entry struct {
 	ID           string  `json:"id" doc:"The entry's id." example:"act_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Type         Kind    `json:"type" doc:"The kind of change." kinds:"activity" example:"card.moved"`
-	At           Instant `json:"at" format:"date-time" doc:"When it happened." example:"2026-03-02T09:00:00.000Z"`
-	Actor        Actor   `json:"actor" doc:"The actor that caused it."`
-	BoardID      string  `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	ListID       *string `json:"listId" doc:"The list concerned, if any." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	CardID       *string `json:"cardId" doc:"The card concerned, if any." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Changes      Changes `json:"changes" doc:"The previous and new value of each changed field. position holds the open sibling that the object was placed after. For a comment it holds the id, never the text."`
+	At           Instant `json:"at" format:"date-time" doc:"When the change happened." example:"2026-03-02T09:00:00.000Z"`
+	Actor        Actor   `json:"actor" doc:"The actor that caused the change."`
+	BoardID      string  `json:"boardId" doc:"The id of the board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ListID       *string `json:"listId" doc:"The id of the affected list; null if there is none." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	CardID       *string `json:"cardId" doc:"The id of the affected card; null if there is none." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Changes      Changes `json:"changes" doc:"The previous and new values of each changed field. position is \"top\", or {\"after\": id} with the id of the open sibling that precedes the object. For a comment, the changes contain its id, never its text."`
 	BoardVersion int64   `json:"boardVersion" doc:"The boardVersion after this change." example:"42"`
 
 	Client *string `json:"-"` // the browser tab that caused it; only for the live stream
@@ -47,17 +47,17 @@ type Entry struct {
 
 // CardRef identifies a card and its list in most events.
 type CardRef struct {
-	CardID string `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	ListID string `json:"listId" doc:"The list it is in." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	CardID string `json:"cardId" doc:"The id of the card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ListID string `json:"listId" doc:"The id of the list that the card is in." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 func cardEvent(k Kind, c Card, changes Changes, data any) Event {
 	return Event{Kind: k, ListID: c.ListID, CardID: c.ID, Changes: changes, Data: data}
 }
 
-// Place returns the position for clients that replay changes: after an open
+// PositionAfter returns the position for clients that replay changes: after an open
 // sibling, or at the top if after is "".
-func Place(after string) Position {
+func PositionAfter(after string) Position {
 	if after == "" {
 		return Top()
 	}
@@ -70,7 +70,7 @@ func CardCreated(c Card, after string) Event {
 }
 
 func creationChanges(c Card, after string) Changes {
-	ch := Changes{"title": {nil, c.Title}, "number": {nil, c.Number}, "listId": {nil, c.ListID}, "position": {nil, Place(after)}}
+	ch := Changes{"title": {nil, c.Title}, "number": {nil, c.Number}, "listId": {nil, c.ListID}, "position": {nil, PositionAfter(after)}}
 	if c.Description != nil && *c.Description != "" {
 		ch["description"] = FromTo{nil, *c.Description}
 	}
@@ -94,22 +94,22 @@ func CardUpdated(c Card, changes Changes) Event {
 	}
 	return cardEvent(KindCardUpdated, c, changes, struct {
 		CardRef
-		Changed []string `json:"changed" doc:"The changed fields: title, description or both." example:"[\"title\"]"`
+		Changed []string `json:"changed" doc:"The fields that changed: title, description or both." example:"[\"title\"]"`
 	}{CardRef{c.ID, c.ListID}, changed})
 }
 
 // CardMoved is the event of a card that moved to another list.
 func CardMoved(c Card, fromList, after string) Event {
-	return cardEvent(KindCardMoved, c, Changes{"listId": {fromList, c.ListID}, "position": {nil, Place(after)}}, struct {
+	return cardEvent(KindCardMoved, c, Changes{"listId": {fromList, c.ListID}, "position": {nil, PositionAfter(after)}}, struct {
 		CardRef
-		PreviousListID string `json:"previousListId" doc:"The list it was in." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+		PreviousListID string `json:"previousListId" doc:"The id of the list that the card was in." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	}{CardRef{c.ID, c.ListID}, fromList})
 }
 
 // CardReordered is the event of a card that moved within its list. It is not
 // sent to webhooks.
 func CardReordered(c Card, after string) Event {
-	return cardEvent(KindCardReordered, c, Changes{"position": {nil, Place(after)}}, nil)
+	return cardEvent(KindCardReordered, c, Changes{"position": {nil, PositionAfter(after)}}, nil)
 }
 
 // CardCompleted is the event of a card that was marked as done.
@@ -129,7 +129,8 @@ func CardArchived(c Card) Event {
 
 // CardRestored is the event of a restored card, placed after an open sibling.
 func CardRestored(c Card, archivedAt *Instant, after string) Event {
-	return cardEvent(KindCardRestored, c, Changes{"archivedAt": {archivedAt, nil}, "position": {nil, Place(after)}}, CardRef{c.ID, c.ListID})
+	changes := Changes{"archivedAt": {archivedAt, nil}, "position": {nil, PositionAfter(after)}}
+	return cardEvent(KindCardRestored, c, changes, CardRef{c.ID, c.ListID})
 }
 
 // CardAssigneesChanged is the event of people assigned to or unassigned from a
@@ -156,13 +157,13 @@ func CardDueDateChanged(c Card, before Due) Event {
 	ch := Changes{}
 	dueChanges(ch, before, c.Due)
 	return cardEvent(KindCardDueDateChanged, c, ch, struct {
-		CardID          string   `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-		DueDate         *string  `json:"dueDate" format:"date" doc:"The due date; null for none." example:"2026-03-10"`
-		PreviousDueDate *string  `json:"previousDueDate" format:"date" doc:"The previous due date." example:"2026-03-07"`
-		DueAt           *Instant `json:"dueAt" format:"date-time" doc:"The due time; null if the card is due all day." example:"2026-03-10T16:00:00.000Z"`
-		PreviousDueAt   *Instant `json:"previousDueAt" format:"date-time" doc:"The previous due time." example:"2026-03-07T16:00:00.000Z"`
-		StartDate       *string  `json:"startDate" format:"date" doc:"The start date; null for none." example:"2026-03-09"`
-		StartAt         *Instant `json:"startAt" format:"date-time" doc:"The start time; null if the work starts all day." example:"2026-03-09T08:00:00.000Z"`
+		CardID          string   `json:"cardId" doc:"The id of the card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+		DueDate         *string  `json:"dueDate" format:"date" doc:"The due date; null if there is none." example:"2026-03-10"`
+		PreviousDueDate *string  `json:"previousDueDate" format:"date" doc:"The previous due date; null if there was none." example:"2026-03-07"`
+		DueAt           *Instant `json:"dueAt" format:"date-time" doc:"The due time; null if no time of day was given." example:"2026-03-10T16:00:00.000Z"`
+		PreviousDueAt   *Instant `json:"previousDueAt" format:"date-time" doc:"The previous due time; null if there was none." example:"2026-03-07T16:00:00.000Z"`
+		StartDate       *string  `json:"startDate" format:"date" doc:"The start date; null if there is none." example:"2026-03-09"`
+		StartAt         *Instant `json:"startAt" format:"date-time" doc:"The start time; null if no time of day was given." example:"2026-03-09T08:00:00.000Z"`
 	}{c.ID, c.DueDate, before.DueDate, c.DueAt, before.DueAt, c.StartDate, c.StartAt})
 }
 
@@ -174,7 +175,7 @@ func dueChanges(ch Changes, from, to Due) {
 	SetPtr(ch, "timeZone", from.TimeZone, to.TimeZone)
 }
 
-// SetPtr records the change of an optional field if from and to differ.
+// SetPtr records the change to an optional field if from and to differ.
 func SetPtr[T comparable](c Changes, field string, from, to *T) {
 	if !same(from, to) {
 		c[field] = FromTo{from, to}
@@ -185,8 +186,8 @@ func SetPtr[T comparable](c Changes, field string, from, to *T) {
 // of a comment, because the activity outlives the comment.
 func CommentAdded(c Card, m Comment) Event {
 	e := cardEvent(KindCommentAdded, c, Changes{"commentId": {nil, m.ID}}, struct {
-		CardID    string `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-		CommentID string `json:"commentId" doc:"The comment." example:"cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+		CardID    string `json:"cardId" doc:"The id of the card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+		CommentID string `json:"commentId" doc:"The id of the comment." example:"cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	}{c.ID, m.ID})
 	e.Text = m.Text
 	return e
@@ -229,7 +230,7 @@ func ChecklistDeleted(c Card, l Checklist) Event {
 // ItemAdded is the event of a new checklist item, placed after a sibling.
 func ItemAdded(c Card, it ChecklistItem, after string) Event {
 	return cardEvent(KindItemAdded, c, Changes{"checklistId": {nil, it.ChecklistID}, "itemId": {nil, it.ID},
-		"title": {nil, it.Title}, "position": {nil, Place(after)}}, nil)
+		"title": {nil, it.Title}, "position": {nil, PositionAfter(after)}}, nil)
 }
 
 // ItemUpdated is the event of an item whose title or position changed, or that
@@ -244,9 +245,9 @@ func ItemUpdated(c Card, it ChecklistItem, kind Kind, changes Changes) Event {
 func ItemCompleted(c Card, it ChecklistItem) Event {
 	return cardEvent(KindItemCompleted, c, Changes{"checklistId": {it.ChecklistID, it.ChecklistID}, "itemId": {it.ID, it.ID},
 		"done": {false, true}}, struct {
-		CardID      string `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-		ChecklistID string `json:"checklistId" doc:"The checklist." example:"chk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-		ItemID      string `json:"itemId" doc:"Its item." example:"chi_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+		CardID      string `json:"cardId" doc:"The id of the card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+		ChecklistID string `json:"checklistId" doc:"The id of the checklist." example:"chk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+		ItemID      string `json:"itemId" doc:"The id of the item." example:"chi_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	}{c.ID, it.ChecklistID, it.ID})
 }
 
@@ -258,13 +259,39 @@ func ItemDeleted(c Card, it ChecklistItem) Event {
 
 // ListRef identifies a list in events.
 type ListRef struct {
-	ListID string `json:"listId" doc:"The list." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ListID string `json:"listId" doc:"The id of the list." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+}
+
+// AttachmentAdded is the event of a new or restored attachment. It appears only in the
+// activity.
+func AttachmentAdded(c Card, a Attachment) Event {
+	return cardEvent(KindAttachmentAdded, c, Changes{"attachmentId": {nil, a.ID}, "name": {nil, a.Name}}, nil)
+}
+
+// AttachmentRenamed is the event of an attachment with a new name. It appears only in the
+// activity.
+func AttachmentRenamed(c Card, a Attachment, before string) Event {
+	return cardEvent(KindAttachmentRenamed, c, Changes{"attachmentId": {a.ID, a.ID}, "name": {before, a.Name}}, nil)
+}
+
+// AttachmentRemoved is the event of a removed attachment. It appears only in the
+// activity.
+func AttachmentRemoved(c Card, a Attachment) Event {
+	return cardEvent(KindAttachmentRemoved, c, Changes{"attachmentId": {a.ID, nil}, "name": {a.Name, nil}}, nil)
+}
+
+// CardCoverChanged is the event of a card whose tile shows another picture, or none. It
+// appears only in the activity.
+func CardCoverChanged(c Card, before *Cover) Event {
+	ch := Changes{}
+	SetPtr(ch, "coverId", before.id(), c.Cover.id())
+	return cardEvent(KindCardCoverChanged, c, ch, nil)
 }
 
 // ListCreated is the event of a new list, placed after an open sibling.
 func ListCreated(l List, after string) Event {
 	return Event{Kind: KindListCreated, ListID: l.ID, Data: ListRef{l.ID}, Changes: Changes{
-		"name": {nil, l.Name}, "wipLimit": {nil, l.WIPLimit}, "wipMode": {nil, l.WIPMode}, "position": {nil, Place(after)}}}
+		"name": {nil, l.Name}, "wipLimit": {nil, l.WIPLimit}, "wipMode": {nil, l.WIPMode}, "position": {nil, PositionAfter(after)}}}
 }
 
 // ListUpdated is the event of a changed name or WIP limit.
@@ -274,7 +301,7 @@ func ListUpdated(l List, changes Changes) Event {
 
 // ListMoved is the event of a list that moved on its board.
 func ListMoved(l List, after string) Event {
-	return Event{Kind: KindListMoved, ListID: l.ID, Changes: Changes{"position": {nil, Place(after)}}}
+	return Event{Kind: KindListMoved, ListID: l.ID, Changes: Changes{"position": {nil, PositionAfter(after)}}}
 }
 
 // ListArchived is the event of a list that was archived with its cards.
@@ -284,7 +311,8 @@ func ListArchived(l List) Event {
 
 // ListRestored is the event of a restored list, placed after an open sibling.
 func ListRestored(l List, archivedAt *Instant, after string) Event {
-	return Event{Kind: KindListRestored, ListID: l.ID, Changes: Changes{"archivedAt": {archivedAt, nil}, "position": {nil, Place(after)}}}
+	changes := Changes{"archivedAt": {archivedAt, nil}, "position": {nil, PositionAfter(after)}}
+	return Event{Kind: KindListRestored, ListID: l.ID, Changes: changes}
 }
 
 // LabelCreated is the event of a new label. It appears only in the activity.
@@ -309,7 +337,7 @@ func LabelDeleted(l Label) Event {
 func StatusPosted(u StatusUpdate) Event {
 	return Event{Kind: KindStatusPosted, Changes: Changes{"statusUpdateId": {nil, u.ID}, "status": {nil, u.Status},
 		"title": {nil, u.Title}}, Data: struct {
-		StatusUpdateID string `json:"statusUpdateId" doc:"The status update." example:"sts_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+		StatusUpdateID string `json:"statusUpdateId" doc:"The id of the status update." example:"sts_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	}{u.ID}}
 }
 

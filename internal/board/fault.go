@@ -3,6 +3,7 @@ package board
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -42,35 +43,35 @@ const (
 	CauseMethod    Cause = "method"
 )
 
-// CauseOverload is the cause of an unavailable error due to load shedding. It
-// is expected under load, so it is not logged.
+// CauseOverload is the cause of an unavailable error due to load shedding or
+// shutdown. Such errors are expected, so they are not logged.
 const CauseOverload Cause = "overload"
 
 // Reason distinguishes errors with the same code that a program handles
 // differently.
 type Reason string
 
-// The reasons.
+// The reasons of errors.
 const (
-	// ReasonRecentSignIn is the reason of a forbidden error that a new sign-in resolves.
+	// ReasonRecentSignIn is the reason of a forbidden error if the operation requires a
+	// recent sign-in.
 	ReasonRecentSignIn Reason = "recent_sign_in_required"
-	// ReasonTimeLimit is the reason of an unavailable error of a request that read for
-	// too long. A narrower request resolves it.
+	// ReasonTimeLimit is the reason of an unavailable error if a request exceeded the
+	// time limit for reads. A narrower request may succeed.
 	ReasonTimeLimit Reason = "time_limit"
-	// ReasonTooManyAtOnce is the reason of a rate_limited error that ends when one of
-	// the caller's running reports, exports or uploads ends.
+	// ReasonTooManyAtOnce is the reason of a rate_limited error if the caller already has
+	// too many reports, exports or uploads in progress.
 	ReasonTooManyAtOnce Reason = "too_many_at_once"
-	// ReasonSpoolFull is the reason of an unavailable error of an upload or an export
-	// for which the server has no room on its disk at the moment.
+	// ReasonSpoolFull is the reason of an unavailable error if the server currently lacks
+	// disk space for an upload or an export.
 	ReasonSpoolFull Reason = "spool_full"
-	// ReasonTooSlow is the reason of an invalid_request of an upload that arrived too
-	// slowly.
+	// ReasonTooSlow is the reason of an invalid_request if an upload arrived too slowly.
 	ReasonTooSlow Reason = "too_slow"
-	// ReasonChangesRemoved is the reason of an invalid_request for changes of a board
-	// that are no longer kept. Reading the board again resolves it.
+	// ReasonChangesRemoved is the reason of an invalid_request if the requested changes to
+	// a board have been deleted. The client must read the board again.
 	ReasonChangesRemoved Reason = "changes_removed"
-	// ReasonListMoving is the reason of an unavailable error of a change to a list that a
-	// job is moving to another board. It ends with the job.
+	// ReasonListMoving is the reason of an unavailable error if a job is moving the list
+	// to another board. A retry succeeds after the job has ended.
 	ReasonListMoving Reason = "list_moving"
 )
 
@@ -94,49 +95,55 @@ const (
 // FieldRules returns all rules.
 func FieldRules() []FieldRule { return []FieldRule{RuleRequired, RuleUnknown, RuleEmpty, RuleValue} }
 
-// Detail says for programs which field of a request is invalid.
+// Detail identifies an invalid field of a request in machine-readable form.
 type Detail struct {
 	Field   string    `json:"field"` // path of the field, such as due.date or items[2]
 	Rule    FieldRule `json:"rule"`
 	Allowed string    `json:"allowed,omitzero"` // the allowed values or names, as in the message
 }
 
-// Fault is an error for the caller. Message is a whole sentence that names the
-// field or object and says what is allowed. It never holds an internal error, a
-// secret or another person's text.
+// Fault is an error for the caller. Message is a sentence that names the field or
+// object and says what is allowed. It never contains an internal error, a secret or
+// text written by another person.
 type Fault struct {
 	Code       Code
 	Message    string
-	Reason     Reason   // empty for most
+	Reason     Reason   // empty for most errors
 	Details    []Detail // the invalid fields of an invalid_request
 	Cause      Cause
-	Rate       *Rate         // the budget that refuses, if that is known only inside the operation; otherwise nil
+	Rate       *Rate         // the exceeded budget, if it is known only inside the operation; otherwise nil
 	RetryAfter time.Duration // for rate_limited, unavailable and CauseInFlight; otherwise zero
 }
 
 func (f *Fault) Error() string { return string(f.Code) + ": " + f.Message }
 
-// Refused reports whether the request was refused by a limit other than the rate of
-// requests, so that it should not count against that rate either.
+// Refused reports whether a limit other than the general request rate rejected the
+// request. Such a request does not count against the request rate.
 func (f *Fault) Refused() bool {
 	return f.Code == CodeRateLimited && (f.Rate != nil || f.Reason == ReasonTooManyAtOnce)
 }
 
-// AsFault returns the fault in err's chain.
+// RetrySeconds returns a wait as the value of a Retry-After header: in seconds, rounded up,
+// so that a client that waits for this time is not refused again.
+func RetrySeconds(wait time.Duration) string {
+	return strconv.Itoa(int((wait + time.Second - 1) / time.Second))
+}
+
+// AsFault returns the fault in err's chain. It returns false if there is none.
 func AsFault(err error) (*Fault, bool) {
 	var f *Fault
 	ok := errors.As(err, &f)
 	return f, ok
 }
 
-// IsCode reports whether err is a fault with that code.
+// IsCode reports whether err is a fault with the given code.
 func IsCode(err error, code Code) bool {
 	f, ok := AsFault(err)
 	return ok && f.Code == code
 }
 
-// Invalid returns an invalid_request. The message should start with the field's
-// name, which Fault.In then repeats for programs.
+// Invalid returns an invalid_request error. The message should start with the field's
+// name, which Fault.In repeats in machine-readable form.
 func Invalid(format string, args ...any) *Fault {
 	return &Fault{Code: CodeInvalidRequest, Message: fmt.Sprintf(format, args...)}
 }
@@ -147,8 +154,8 @@ func (f *Fault) In(field string, rule FieldRule) *Fault {
 	return f
 }
 
-// Listed joins values for a message: "a, b, c".
-func Listed[T ~string](values []T) string {
+// JoinValues joins values for a message: "a, b, c".
+func JoinValues[T ~string](values []T) string {
 	texts := make([]string, len(values))
 	for i, v := range values {
 		texts[i] = string(v)
@@ -171,11 +178,11 @@ func Forbidden(format string, args ...any) *Fault {
 // Unauthenticated returns the error for a missing, malformed or expired token
 // or session.
 func Unauthenticated() *Fault {
-	return &Fault{Code: CodeUnauthenticated, Message: "Sign in, or send a valid API token in the header " +
-		"Authorization: Bearer <token>."}
+	return &Fault{Code: CodeUnauthenticated, Message: "Sign in, or send a valid API token in the Authorization header: " +
+		"Bearer <token>."}
 }
 
-// Refuse returns a fault with any code.
+// Refuse returns a fault with the given code.
 func Refuse(code Code, format string, args ...any) *Fault {
 	return &Fault{Code: code, Message: fmt.Sprintf(format, args...)}
 }
@@ -189,11 +196,11 @@ func ListMoving() *Fault {
 	}
 }
 
-// InFlight returns the error for a repeated request while the first request
-// with its idempotency key is still running.
+// InFlight returns the error for a request that arrives while the first request
+// with the same idempotency key is still running.
 func InFlight() *Fault {
 	return &Fault{
 		Code: CodeInvalidRequest, Cause: CauseInFlight, RetryAfter: time.Second,
-		Message: "Idempotency-Key: the first request with this key is still running. Send it again in a moment.",
+		Message: "Idempotency-Key: the first request with this key is still running. Retry in a moment.",
 	}
 }

@@ -1,6 +1,6 @@
 package board
 
-// Feature is an optional part of a board that can be switched on or off (a
+// Feature is an optional part of a board that can be enabled or disabled (a
 // power-up).
 type Feature string
 
@@ -14,14 +14,14 @@ const (
 	Calendar      Feature = "calendar"
 )
 
-// Features holds which features of a board are on.
+// Features holds which features of a board are enabled.
 type Features struct {
-	StatusUpdates bool `json:"statusUpdates" doc:"Status updates can be posted." example:"true"`
-	WIPLimits     bool `json:"wipLimits" doc:"Lists can have WIP limits." example:"true"`
-	Automation    bool `json:"automation" doc:"Rules run on the board." example:"false"`
-	PublicPage    bool `json:"publicPage" doc:"The board has a public page for people without an account." example:"false"`
-	StartDates    bool `json:"startDates" doc:"Cards can have a start date." example:"true"`
-	Calendar      bool `json:"calendar" doc:"The board is shown in calendars." example:"true"`
+	StatusUpdates bool `json:"statusUpdates" doc:"Whether people can post status updates." example:"true"`
+	WIPLimits     bool `json:"wipLimits" doc:"Whether lists can have WIP limits." example:"true"`
+	Automation    bool `json:"automation" doc:"Whether automation rules run on the board." example:"false"`
+	PublicPage    bool `json:"publicPage" doc:"Whether the board has a public page for people without an account." example:"false"`
+	StartDates    bool `json:"startDates" doc:"Whether cards can have a start date." example:"true"`
+	Calendar      bool `json:"calendar" doc:"Whether calendars show the board." example:"true"`
 }
 
 // NewBoardFeatures returns the features of a new board.
@@ -29,7 +29,7 @@ func NewBoardFeatures() Features {
 	return Features{StatusUpdates: true, WIPLimits: true, StartDates: true, Calendar: true}
 }
 
-// Has reports whether a feature is on.
+// Has reports whether the given feature is enabled.
 func (f Features) Has(which Feature) bool {
 	switch which {
 	case StatusUpdates:
@@ -59,7 +59,7 @@ func (f Features) Bits() int64 {
 	return bits
 }
 
-// FeaturesOf decodes a number made by Bits.
+// FeaturesOf decodes a number from Bits.
 func FeaturesOf(bits int64) Features {
 	on := func(i int) bool { return bits&(1<<i) != 0 }
 	return Features{on(0), on(1), on(2), on(3), on(4), on(5)}

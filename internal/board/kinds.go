@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Kind names a kind of event. The catalogue below describes each of them.
+// Kind names a kind of event. The catalog below describes each kind.
 type Kind string
 
-// The kinds of events. Each has an entry in the catalogue.
+// The kinds of events. Each has an entry in the catalog.
 const (
 	KindCardCreated          Kind = "card.created"
 	KindCardUpdated          Kind = "card.updated"
@@ -34,6 +34,10 @@ const (
 	KindItemCompleted        Kind = "checklist_item.completed"
 	KindItemReopened         Kind = "checklist_item.reopened"
 	KindItemDeleted          Kind = "checklist_item.deleted"
+	KindCardCoverChanged     Kind = "card.cover_changed"
+	KindAttachmentAdded      Kind = "attachment.added"
+	KindAttachmentRenamed    Kind = "attachment.renamed"
+	KindAttachmentRemoved    Kind = "attachment.removed"
 	KindListCreated          Kind = "list.created"
 	KindListUpdated          Kind = "list.updated"
 	KindListMoved            Kind = "list.moved"
@@ -67,22 +71,22 @@ const (
 type KindInfo struct {
 	Kind       Kind
 	When       string // a sentence that says when the event is emitted
-	Note       string // what the reference adds to When; "" for nothing
+	Note       string // an addition to When in the reference; may be empty
 	Unrecorded bool   // the activity of a board never contains it
 
-	Webhook bool         // webhooks can subscribe to it; needs the next three
-	Label   string       // in the list of events to subscribe to
-	Short   string       // in the log of deliveries
-	Sample  func() Event // a sample with the payload of a webhook
+	Webhook bool         // webhooks can subscribe to it; if so, the next three fields are required
+	Label   string       // for the list of events to subscribe to
+	Short   string       // for the delivery log
+	Sample  func() Event // a sample event with the payload for webhooks
 
-	Triggers []Trigger // the triggers of rules that it can fire
+	Triggers []Trigger // the rule triggers that it can fire
 
 	Notifies bool   // people can be notified of it
-	Verb     string // "moved a card"; "" if people who only watch the card or board are not notified
+	Verb     string // such as "moved a card"; "" if people who only watch the card or board are not notified
 }
 
-// catalogue lists all kinds in the order of the reference.
-var catalogue = []KindInfo{
+// catalog lists all kinds in the order of the reference.
+var catalog = []KindInfo{
 	{
 		Kind: KindCardCreated, When: "A card is created.",
 		Webhook: true, Label: "A card is created", Short: "Card created",
@@ -172,6 +176,10 @@ var catalogue = []KindInfo{
 	},
 	{Kind: KindItemReopened, When: "A checklist item is marked not done."},
 	{Kind: KindItemDeleted, When: "A checklist item is deleted."},
+	{Kind: KindCardCoverChanged, When: "The picture on a card's tile changes."},
+	{Kind: KindAttachmentAdded, When: "A file or link is added to a card, or a removed one is restored."},
+	{Kind: KindAttachmentRenamed, When: "A file or link on a card is renamed."},
+	{Kind: KindAttachmentRemoved, When: "A file or link is removed from a card."},
 	{
 		Kind: KindListCreated, When: "A list is created.",
 		Webhook: true, Label: "A list is created", Short: "List created",
@@ -210,10 +218,10 @@ var catalogue = []KindInfo{
 	{Kind: KindRuleCreated, When: "A rule is created."},
 	{Kind: KindRuleUpdated, When: "A rule changes."},
 	{Kind: KindRuleDeleted, When: "A rule is deleted."},
-	{Kind: KindRuleSwitchedOn, When: "A rule is switched on."},
-	{Kind: KindRuleSwitchedOff, When: "A person switches a rule off."},
+	{Kind: KindRuleSwitchedOn, When: "A person enables a rule."},
+	{Kind: KindRuleSwitchedOff, When: "A person disables a rule."},
 	{
-		Kind: KindWebhookTest, When: "A person sends a test event.", Note: "It is sent whatever `events` contains.", Unrecorded: true,
+		Kind: KindWebhookTest, When: "A person sends a test event.", Note: "It is sent regardless of `events`.", Unrecorded: true,
 		Webhook: true, Label: "A test event is sent", Short: "Test event",
 		Sample: func() Event {
 			return Event{Kind: KindWebhookTest, Data: WebhookRef{WebhookID: "whk_01jb2m3n4p5q6r7s8t9v0w1x2y"}}
@@ -221,29 +229,29 @@ var catalogue = []KindInfo{
 	},
 }
 
-// Kinds returns the catalogue of event kinds, in the order of the reference.
-func Kinds() []KindInfo { return slices.Clone(catalogue) }
+// Kinds returns the catalog of event kinds, in the order of the reference.
+func Kinds() []KindInfo { return slices.Clone(catalog) }
 
 // When returns a sentence that says when an event of the kind is emitted. It
-// returns "" for a kind that is not in the catalogue.
+// returns "" for a kind that is not in the catalog.
 func (k Kind) When() string {
 	info, _ := k.Info()
 	return info.When
 }
 
-// Info returns the entry of a kind in the catalogue. It returns false for a
-// kind that is not in the catalogue.
+// Info returns the entry of a kind in the catalog. It returns false for a
+// kind that is not in the catalog.
 func (k Kind) Info() (KindInfo, bool) {
-	i := slices.IndexFunc(catalogue, func(i KindInfo) bool { return i.Kind == k })
+	i := slices.IndexFunc(catalog, func(i KindInfo) bool { return i.Kind == k })
 	if i < 0 {
 		return KindInfo{Kind: k}, false
 	}
-	return catalogue[i], true
+	return catalog[i], true
 }
 
 func kindsWhere(is func(KindInfo) bool) []Kind {
 	out := []Kind{}
-	for _, i := range catalogue {
+	for _, i := range catalog {
 		if is(i) {
 			out = append(out, i.Kind)
 		}
@@ -266,7 +274,7 @@ func NotifyingKinds() []Kind { return kindsWhere(func(i KindInfo) bool { return 
 
 var kindsByTrigger = func() map[Trigger][]Kind {
 	out := map[Trigger][]Kind{}
-	for _, i := range catalogue {
+	for _, i := range catalog {
 		for _, t := range i.Triggers {
 			out[t] = append(out[t], i.Kind)
 		}
@@ -278,9 +286,9 @@ var kindsByTrigger = func() map[Trigger][]Kind {
 // a card count as changes. The caller must not change the result.
 func (t Trigger) Kinds() []Kind { return kindsByTrigger[t] }
 
-// KindList returns the sentences that list the kinds of a use, for the
-// description of a field: activity, webhook, rule or notification. It returns ""
-// for another use.
+// KindList returns the sentences that list the kinds for a use, for the description
+// of a field. Use is activity, webhook, rule or notification. KindList returns "" for
+// any other use.
 func KindList(use string) string {
 	list := map[string]func() []Kind{
 		"activity": ActivityKinds, "webhook": WebhookKinds, "rule": RuleKinds, "notification": NotifyingKinds,

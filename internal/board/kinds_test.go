@@ -19,8 +19,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// catalogueFile is the path of the catalogue, for the messages of these tests.
-const catalogueFile = "internal/board/kinds.go"
+// catalogFile is the path of the catalog, for the failure messages of these tests.
+const catalogFile = "internal/board/kinds.go"
 
 // declaredKinds returns the constants of type Kind in kinds.go, by name.
 func declaredKinds(t *testing.T) map[string]board.Kind {
@@ -53,26 +53,26 @@ func TestKindsAreComplete(t *testing.T) {
 	seen := map[board.Kind]bool{}
 	for _, i := range board.Kinds() {
 		for _, missing := range missingOf(i) {
-			t.Errorf("The kind %s has %s: add it in %s.", i.Kind, missing, catalogueFile)
+			t.Errorf("The kind %s has %s: add it in %s.", i.Kind, missing, catalogFile)
 		}
 		if seen[i.Kind] {
-			t.Errorf("The kind %s has two entries in the catalogue in %s: remove one.", i.Kind, catalogueFile)
+			t.Errorf("The kind %s has two entries in the catalog in %s: remove one.", i.Kind, catalogFile)
 		}
 		seen[i.Kind] = true
 	}
 	declared := declaredKinds(t)
 	if len(declared) == 0 {
-		t.Fatalf("%s declares no kind, so nothing was checked.", catalogueFile)
+		t.Fatalf("%s declares no kind, so nothing was checked.", catalogFile)
 	}
 	for name, kind := range declared {
 		if !seen[kind] {
-			t.Errorf("The kind %s (%s) has no entry in the catalogue in %s: add one.", kind, name, catalogueFile)
+			t.Errorf("The kind %s (%s) has no entry in the catalog in %s: add one.", kind, name, catalogFile)
 		}
 	}
 }
 
-// Each kind has code that emits it: a constant that only the catalogue names, or a constructor that
-// no operation calls, is an event that never happens.
+// Some code must emit each kind. If only the catalog uses a constant, or no operation calls a constructor,
+// the event never happens.
 func TestKindsAreEmitted(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../*/*.go")
@@ -83,7 +83,7 @@ func TestKindsAreEmitted(t *testing.T) {
 	constructors := map[string]string{} // the file of each function that returns an Event
 	for _, path := range files {
 		name := filepath.Base(path)
-		// These two name kinds without emitting them.
+		// These two files use kinds without emitting them.
 		if strings.HasSuffix(name, "_test.go") || name == "kinds.go" || name == "notification_trigger.go" {
 			continue
 		}
@@ -115,16 +115,16 @@ func TestKindsAreEmitted(t *testing.T) {
 
 var returnsEvent = regexp.MustCompile(`(?m)^func ([A-Z]\w*)\(.*\) Event \{$`)
 
-// missingOf returns what an entry of the catalogue lacks.
+// missingOf returns a description of each part that an entry of the catalog lacks.
 func missingOf(i board.KindInfo) (missing []string) {
 	if !strings.HasSuffix(i.When, ".") {
-		missing = append(missing, "no sentence When that ends with a full stop")
+		missing = append(missing, "no When sentence that ends with a period")
 	}
 	if i.Webhook && i.Label == "" {
 		missing = append(missing, "no Label for the list of webhook events")
 	}
 	if i.Webhook && i.Short == "" {
-		missing = append(missing, "no Short label for the log of deliveries")
+		missing = append(missing, "no Short label for the delivery log")
 	}
 	switch {
 	case i.Webhook && i.Sample == nil:
@@ -137,23 +137,22 @@ func missingOf(i board.KindInfo) (missing []string) {
 	return missing
 }
 
-func TestIncompleteKindsAreFound(t *testing.T) {
+func TestMissingOf(t *testing.T) {
 	t.Parallel()
 	info := board.KindInfo{Kind: "card.pinned", Webhook: true}
 	if got := missingOf(info); len(got) != 4 {
-		t.Errorf("found %q, want the sentence, both labels and the sample", got)
+		t.Errorf("missingOf(%+v) = %q, want the sentence, both labels and the sample", info, got)
 	}
 }
 
-// Each trigger that the API accepts is fired by a kind, and each kind fires only
-// such triggers.
+// Each trigger that the API accepts is fired by a kind, and kinds fire no other triggers.
 func TestTriggersHaveKinds(t *testing.T) {
 	t.Parallel()
 	field, _ := reflect.TypeFor[board.RuleWhen]().FieldByName("Event")
 	triggers := strings.Split(field.Tag.Get("enum"), ",")
 	for _, name := range triggers {
 		if len(board.Trigger(name).Kinds()) == 0 {
-			t.Errorf("No kind in %s fires the trigger %s.", catalogueFile, name)
+			t.Errorf("No kind in %s fires the trigger %s.", catalogFile, name)
 		}
 	}
 	for _, i := range board.Kinds() {
@@ -165,7 +164,7 @@ func TestTriggersHaveKinds(t *testing.T) {
 	}
 }
 
-// NotificationTriggerOf agrees with the catalogue about the kinds that notify
+// NotificationTriggerOf agrees with the catalog about the kinds that notify
 // people.
 func TestNotifyingKindsAreNotified(t *testing.T) {
 	t.Parallel()
@@ -180,7 +179,7 @@ func TestNotifyingKindsAreNotified(t *testing.T) {
 		}})
 		if notifies != i.Notifies || trigger.Watched != (i.Verb != "") {
 			t.Errorf("The kind %s notifies: %t, people who watch: %t. In %s it has Notifies: %t, Verb: %q.",
-				i.Kind, notifies, trigger.Watched, catalogueFile, i.Notifies, i.Verb)
+				i.Kind, notifies, trigger.Watched, catalogFile, i.Notifies, i.Verb)
 		}
 	}
 }
@@ -197,8 +196,8 @@ func TestGoldenKinds(t *testing.T) {
 	})
 }
 
-// goldenKinds compares a file with the one generated from the catalogue, or
-// rewrites it.
+// goldenKinds compares a file with the one generated from the catalog. It rewrites the
+// file instead if UPDATE_GOLDEN is set.
 func goldenKinds(t *testing.T, path string, rewrite func(text string) (string, error)) {
 	t.Helper()
 	update := os.Getenv("UPDATE_GOLDEN") != ""
@@ -214,7 +213,7 @@ func goldenKinds(t *testing.T, path string, rewrite func(text string) (string, e
 		return
 	}
 	if !update {
-		t.Errorf("%s does not show the kinds as they are in %s: run make golden.", strings.TrimPrefix(path, "../../"), catalogueFile)
+		t.Errorf("%s is out of date with the kinds in %s: run make golden.", strings.TrimPrefix(path, "../../"), catalogFile)
 		return
 	}
 	if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
@@ -222,13 +221,13 @@ func goldenKinds(t *testing.T, path string, rewrite func(text string) (string, e
 	}
 }
 
-// replaceMarked replaces what is between <!-- name --> and <!-- /name -->.
+// replaceMarked replaces the text between <!-- name --> and <!-- /name -->.
 func replaceMarked(text, name, table string) (string, error) {
 	begin, end := "<!-- "+name+" -->\n", "<!-- /"+name+" -->\n"
 	before, rest, found := strings.Cut(text, begin)
 	_, after, ended := strings.Cut(rest, end)
 	if !found || !ended {
-		return "", fmt.Errorf("it has no %q and %q", begin, end)
+		return "", fmt.Errorf("the markers %q and %q are missing", begin, end)
 	}
 	return before + begin + table + end + after, nil
 }
@@ -270,11 +269,11 @@ func activityTable() string {
 	return b.String()
 }
 
-// typescriptKinds returns the types that every map of the pages over kinds must
-// cover, formatted as Prettier does.
+// typescriptKinds returns TypeScript types of the kinds, formatted like Prettier's
+// output. The maps over kinds in the pages must cover them.
 func typescriptKinds() string {
 	var b strings.Builder
-	b.WriteString("// Event kinds of " + catalogueFile + ", written by TestGoldenKinds. Do not edit; run make golden.\n")
+	b.WriteString("// Event kinds of " + catalogFile + ", written by TestGoldenKinds. Do not edit; run make golden.\n")
 	for _, union := range []struct {
 		name, doc string
 		kinds     []board.Kind
@@ -300,7 +299,7 @@ func typescriptKinds() string {
 	return b.String()
 }
 
-// quoted returns a string of TypeScript.
+// quoted returns the text as a TypeScript string literal.
 func quoted(text string) string {
 	escaped, _ := json.Marshal(text) // a string can always be encoded
 	inner := strings.ReplaceAll(string(escaped[1:len(escaped)-1]), `\"`, `"`)

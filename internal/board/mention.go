@@ -7,19 +7,20 @@ import (
 	"unicode/utf8"
 )
 
-// Mentioned returns the ids of the people mentioned in a Markdown text, in the
-// order of people. A mention is @ followed by a name, in any case. The longest
-// matching name wins. A first name alone matches if only one person has it. An
-// @ inside a word, as in an email address, or inside code is not a mention.
+// Mentioned returns the ids of the people mentioned in Markdown text, in the
+// order of people. A mention is @ followed by a name, in upper or lower case. The
+// longest matching name wins, and mentions everyone who has it. A first name alone
+// matches if only one person has it. An @ inside a word, as in an email address, or
+// inside code is not a mention.
 func Mentioned(text string, people []UserRef) []string {
 	if !strings.Contains(text, "@") {
 		return nil
 	}
 	var found []string
-	for _, behind := range mentions(withoutCode(text)) {
-		ids := namesakes(behind, people, func(u UserRef) string { return u.Name })
+	for _, rest := range mentions(withoutCode(text)) {
+		ids := namesakes(rest, people, func(u UserRef) string { return u.Name })
 		if len(ids) == 0 {
-			if ids = namesakes(behind, people, firstName); len(ids) > 1 {
+			if ids = namesakes(rest, people, firstName); len(ids) > 1 {
 				ids = nil
 			}
 		}
@@ -34,7 +35,7 @@ func Mentioned(text string, people []UserRef) []string {
 	return out
 }
 
-// mentions returns the text after each @ that starts a word.
+// mentions returns the text after each @ that starts a word and does not follow @, / or \.
 func mentions(text string) (out []string) {
 	before := ' '
 	for i, r := range text {
@@ -46,7 +47,7 @@ func mentions(text string) (out []string) {
 	return out
 }
 
-// namesakes returns the ids of the people with the longest name that the text
+// namesakes returns the ids of all people who have the longest name that the text
 // starts with.
 func namesakes(text string, people []UserRef, name func(UserRef) string) (ids []string) {
 	longest := 0
@@ -64,9 +65,8 @@ func namesakes(text string, people []UserRef, name func(UserRef) string) (ids []
 	return ids
 }
 
-// prefixed returns the number of bytes of the name at the start of a text, in
-// any case. It returns 0 if the text does not start with the name as whole
-// words.
+// prefixed returns the length in bytes of the name at the start of the text, ignoring
+// case. It returns 0 if the text does not start with the name as whole words.
 func prefixed(text, name string) int {
 	if name == "" {
 		return 0
@@ -94,7 +94,7 @@ func isWordPart(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r) || r == '_'
 }
 
-// withoutCode removes Markdown code from a text: fenced blocks and code spans.
+// withoutCode removes Markdown code from the text: fenced blocks and code spans.
 func withoutCode(text string) string {
 	var b strings.Builder
 	fence := ""

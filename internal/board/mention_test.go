@@ -16,10 +16,10 @@ func TestMentioned(t *testing.T) {
 		"@ada lovelace, look":          "ada",
 		"see @Ada Lovelace King!":      "al",
 		"(@Adam)":                      "adam",
-		"@Ada":                         "", // two have the first name
+		"@Ada":                         "", // two people have this first name
 		"@José":                        "jo",
 		"@JOSÉ ÑANDÚ":                  "jo",
-		"@山田 太郎さん":                     "z", // the first name alone, and a space
+		"@山田 太郎さん":                     "z", // only the first name matches, because the last name does not end there
 		"mail ada@Adam.com":            "",
 		"@Adamant":                     "",
 		"@@Adam":                       "",
@@ -33,12 +33,12 @@ func TestMentioned(t *testing.T) {
 		"nobody":                       "",
 	} {
 		if got := strings.Join(board.Mentioned(text, people), " "); got != want {
-			t.Errorf("%q mentions %q, want %q", text, got, want)
+			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
 	if got := board.Mentioned("@Ada", []board.UserRef{{ID: "1", Name: "Ada"}, {ID: "2", Name: "Ada"}}); !slices.Equal(got,
 		[]string{"1", "2"}) {
-		t.Errorf("two people with one name: %v", got)
+		t.Errorf("two people with the same name: got %v, want both", got)
 	}
 }
 
@@ -47,7 +47,7 @@ func FuzzMentioned(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, name string) {
 		got := board.Mentioned(text, []board.UserRef{{ID: "x", Name: name}})
 		if len(got) > 0 && !strings.Contains(text, "@") {
-			t.Errorf("%q mentions without an @", text)
+			t.Errorf("%q: got %v, want no mention without an @", text, got)
 		}
 	})
 }

@@ -14,9 +14,9 @@ const (
 	NotifyMention    NotificationKind = "mention"    // someone mentioned the person
 	NotifyAssignment NotificationKind = "assignment" // someone assigned a card to the person
 	NotifyInvitation NotificationKind = "invitation" // someone shared a board with the person
-	NotifyDue        NotificationKind = "due"        // a card assigned to the person is due
-	NotifyComment    NotificationKind = "comment"    // a comment on a card of the person, see NotificationChannels
-	NotifyWatched    NotificationKind = "watched"    // another change of a card or board that the person watches
+	NotifyDue        NotificationKind = "due"        // a card assigned to the person is due, or will be soon
+	NotifyComment    NotificationKind = "comment"    // someone commented on a card that concerns the person; see NotificationChannels
+	NotifyWatched    NotificationKind = "watched"    // another change to a card or board that the person watches
 )
 
 // NotificationKinds returns all kinds, strongest first.
@@ -24,8 +24,8 @@ func NotificationKinds() []NotificationKind {
 	return []NotificationKind{NotifyMention, NotifyAssignment, NotifyInvitation, NotifyDue, NotifyComment, NotifyWatched}
 }
 
-// NotificationChannel is how a person is notified of a kind. Every channel
-// except off shows it in the application.
+// NotificationChannel is how a person gets notifications of a kind. Every channel
+// except off shows them in the application.
 type NotificationChannel string
 
 // The channels, quietest first.
@@ -39,8 +39,7 @@ const (
 // Reminder is how long before the due time a person is reminded of a card.
 type Reminder string
 
-// The reminders. The hourly reminder does not apply to cards that are due all
-// day.
+// The reminders. RemindHour does not apply to cards that are due all day.
 const (
 	RemindWeek Reminder = "week"
 	RemindDay  Reminder = "day"
@@ -51,7 +50,7 @@ const (
 // Reminders returns all reminders, earliest first.
 func Reminders() []Reminder { return []Reminder{RemindWeek, RemindDay, RemindHour, RemindDue} }
 
-// Ahead returns how long before the due time the reminder is sent.
+// Ahead returns the time between the reminder and the due time.
 func (r Reminder) Ahead() time.Duration {
 	switch r {
 	case RemindWeek:
@@ -66,8 +65,8 @@ func (r Reminder) Ahead() time.Duration {
 	return 0
 }
 
-// DaysAhead is like Ahead in days, for a card that is due all day. It returns
-// false for a reminder shorter than a day.
+// DaysAhead is like Ahead, but in days, for a card that is due all day. It returns
+// false for RemindHour.
 func (r Reminder) DaysAhead() (int, bool) {
 	switch r {
 	case RemindWeek:
@@ -81,25 +80,25 @@ func (r Reminder) DaysAhead() (int, bool) {
 	return 0, false
 }
 
-// DayMoment returns when people in a time zone are reminded of a card that is
-// due all day: at the given hour of their day.
-func DayMoment(day time.Time, daysAhead, hour int, zone *time.Location) Instant {
+// AllDayReminderTime returns the time at which people in a time zone are reminded of a
+// card that is due all day: the given hour, daysAhead days before the due date.
+func AllDayReminderTime(day time.Time, daysAhead, hour int, zone *time.Location) Instant {
 	return InstantOf(wallTime(day.AddDate(0, 0, -daysAhead).Add(time.Duration(hour)*time.Hour), zone))
 }
 
 // Notification informs a person about an event.
 type Notification struct {
 	ID       string           `json:"id" doc:"The notification's id." example:"ntf_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Kind     NotificationKind `json:"kind" enum:"mention,assignment,invitation,due,comment,watched" doc:"The reason for the notification." example:"mention"`
-	Event    Kind             `json:"event" doc:"The event, as in the board's activity; card.due for a reminder." kinds:"notification" example:"comment.added"`
-	At       Instant          `json:"at" format:"date-time" doc:"When it happened." example:"2026-03-02T09:00:00.000Z"`
-	Actor    NotifiedBy       `json:"actor" doc:"The actor that caused it."`
-	Board    NotifiedBoard    `json:"board" doc:"The board."`
-	Card     *NotifiedCard    `json:"card" doc:"The card; null if the notification is about the board."`
-	Excerpt  *string          `json:"excerpt" doc:"The start of the comment; null if the notification is not about a comment." example:"@Ada Lovelace, can you look at this?"`
-	Reminder *Reminder        `json:"reminder" enum:"week,day,hour,due" doc:"For a reminder: how long before the due date it was sent." example:"day"`
-	ReadAt   *Instant         `json:"readAt" format:"date-time" doc:"When it was read; null if unread." example:"2026-03-02T09:05:00.000Z"`
-	Path     string           `json:"path" doc:"The link into the application." example:"/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Kind     NotificationKind `json:"kind" enum:"mention,assignment,invitation,due,comment,watched" doc:"Why the caller was notified." example:"mention"`
+	Event    Kind             `json:"event" doc:"The kind of event, as in the board's activity; card.due for a reminder." kinds:"notification" example:"comment.added"`
+	At       Instant          `json:"at" format:"date-time" doc:"When the event happened." example:"2026-03-02T09:00:00.000Z"`
+	Actor    NotifiedBy       `json:"actor" doc:"The actor that caused the event."`
+	Board    NotifiedBoard    `json:"board" doc:"The board that the event happened on."`
+	Card     *NotifiedCard    `json:"card" doc:"The card that the event concerns; null if the notification is about the board."`
+	Excerpt  *string          `json:"excerpt" doc:"The beginning of the comment; null if the notification is not about a comment." example:"@Ada Lovelace, can you look at this?"`
+	Reminder *Reminder        `json:"reminder" enum:"week,day,hour,due" doc:"How long before the due date the reminder was sent; null if the notification is not a reminder." example:"day"`
+	ReadAt   *Instant         `json:"readAt" format:"date-time" doc:"When the notification was read; null if it is unread." example:"2026-03-02T09:05:00.000Z"`
+	Path     string           `json:"path" doc:"The path of the card or board in the application." example:"/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 
 	Confidential bool `json:"-"` // its content must not appear in an email
 }
@@ -113,14 +112,14 @@ type NotifiedBy struct {
 // NotifiedBoard is the board of a notification.
 type NotifiedBoard struct {
 	ID   string `json:"id" doc:"The board's id." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Name string `json:"name" doc:"Its name." example:"Launch"`
+	Name string `json:"name" doc:"The board's name." example:"Launch"`
 }
 
 // NotifiedCard is the card of a notification.
 type NotifiedCard struct {
 	ID     string `json:"id" doc:"The card's id." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Number int    `json:"number" doc:"Its number on the board." example:"7"`
-	Title  string `json:"title" doc:"Its title." example:"Write the press release"`
+	Number int    `json:"number" doc:"The card's number on the board." example:"7"`
+	Title  string `json:"title" doc:"The card's title." example:"Write the press release"`
 	Due
 }
 
@@ -129,24 +128,24 @@ const EmailDelay = 3 * time.Minute
 
 // NotificationSettings holds how a person wants to be notified.
 type NotificationSettings struct {
-	Channels   NotificationChannels `json:"ways" doc:"How the caller is notified, by kind."`
-	Mail       bool                 `json:"mail" doc:"Whether notification emails are sent at all; false after the caller has unsubscribed." example:"true"`
-	QuietFrom  *string              `json:"quietFrom" doc:"The start of quiet hours, HH:MM in the caller's time zone. During quiet hours emails are held back. null for none." example:"22:00"`
-	QuietUntil *string              `json:"quietUntil" doc:"The end of quiet hours, HH:MM; on the next day if it is earlier than quietFrom." example:"07:00"`
-	DigestHour *int                 `json:"digestHour" doc:"The hour of the caller's day, 0 to 23, at which the daily email is sent; null for no daily email." example:"8"`
-	Reminders  []Reminder           `json:"reminders" enum:"week,day,hour,due" doc:"How long before its due time a card triggers a reminder." example:"[\"day\",\"due\"]"`
-	RemindHour int                  `json:"remindHour" doc:"The hour of the caller's day, 0 to 23, at which reminders are sent for cards due on a day without a time." example:"9"`
+	Channels   NotificationChannels `json:"ways" doc:"How the caller is notified, for each kind of notification."`
+	Mail       bool                 `json:"mail" doc:"Whether notification emails are sent at all; false if the caller has unsubscribed." example:"true"`
+	QuietFrom  *string              `json:"quietFrom" doc:"The start of quiet hours, HH:MM in the caller's time zone; null if there are none. Emails are held back during quiet hours." example:"22:00"`
+	QuietUntil *string              `json:"quietUntil" doc:"The end of quiet hours, HH:MM, on the next day if it is earlier than quietFrom; null if there are none." example:"07:00"`
+	DigestHour *int                 `json:"digestHour" doc:"The hour, 0 to 23 in the caller's time zone, at which the daily email is sent; null if there is no daily email." example:"8"`
+	Reminders  []Reminder           `json:"reminders" enum:"week,day,hour,due" doc:"How long before a card is due the caller is reminded." example:"[\"day\",\"due\"]"`
+	RemindHour int                  `json:"remindHour" doc:"The hour, 0 to 23 in the caller's time zone, at which reminders are sent for cards that are due on a day without a time." example:"9"`
 	TimeZone   string               `json:"timeZone" doc:"The time zone of these times, from the caller's profile." example:"Europe/London"`
 }
 
 // NotificationChannels holds the channel for each kind.
 type NotificationChannels struct {
-	Mention    NotificationChannel `json:"mention" enum:"off,application,digest,mail" doc:"Someone mentioned the caller." example:"mail"`
-	Assignment NotificationChannel `json:"assignment" enum:"off,application,digest,mail" doc:"Someone assigned a card to the caller." example:"mail"`
-	Invitation NotificationChannel `json:"invitation" enum:"off,application,digest,mail" doc:"Someone shared a board with the caller." example:"mail"`
-	Due        NotificationChannel `json:"due" enum:"off,application,digest,mail" doc:"A card assigned to the caller is due." example:"mail"`
-	Comment    NotificationChannel `json:"comment" enum:"off,application,digest,mail" doc:"A comment on a card that the caller is assigned to, has commented on or watches." example:"digest"`
-	Watched    NotificationChannel `json:"watched" enum:"off,application,digest,mail" doc:"Another change of a card or board that the caller watches." example:"application"`
+	Mention    NotificationChannel `json:"mention" enum:"off,application,digest,mail" doc:"How the caller is notified when someone mentions the caller." example:"mail"`
+	Assignment NotificationChannel `json:"assignment" enum:"off,application,digest,mail" doc:"How the caller is notified when someone assigns a card to the caller." example:"mail"`
+	Invitation NotificationChannel `json:"invitation" enum:"off,application,digest,mail" doc:"How the caller is notified when someone shares a board with the caller." example:"mail"`
+	Due        NotificationChannel `json:"due" enum:"off,application,digest,mail" doc:"How the caller is reminded of assigned cards that are due." example:"mail"`
+	Comment    NotificationChannel `json:"comment" enum:"off,application,digest,mail" doc:"How the caller is notified of comments on cards that the caller is assigned to, has commented on or watches." example:"digest"`
+	Watched    NotificationChannel `json:"watched" enum:"off,application,digest,mail" doc:"How the caller is notified of other changes to cards and boards that the caller watches." example:"application"`
 }
 
 // DefaultNotificationSettings returns the settings of a person who has not
@@ -160,7 +159,7 @@ func DefaultNotificationSettings() NotificationSettings {
 	}
 }
 
-// Of returns the channel for a kind.
+// Of returns the channel for the given kind.
 func (c NotificationChannels) Of(k NotificationKind) NotificationChannel {
 	switch k {
 	case NotifyMention:
@@ -179,7 +178,7 @@ func (c NotificationChannels) Of(k NotificationKind) NotificationChannel {
 	return ChannelOff
 }
 
-// Check returns an error for the caller if a channel, time or hour is invalid.
+// Check returns an error for the caller if a channel, time, hour or reminder is invalid.
 func (s NotificationSettings) Check() error {
 	for _, k := range NotificationKinds() {
 		if !slices.Contains([]NotificationChannel{ChannelOff, ChannelApplication, ChannelDigest, ChannelMail}, s.Channels.Of(k)) {
@@ -193,7 +192,7 @@ func (s NotificationSettings) Check() error {
 		from, okFrom := minuteOf(*s.QuietFrom)
 		until, okUntil := minuteOf(*s.QuietUntil)
 		if !okFrom || !okUntil || from == until {
-			return Invalid("quietFrom and quietUntil must be two different times of day of the form HH:MM.")
+			return Invalid("quietFrom and quietUntil must be two different times of day in the form HH:MM.")
 		}
 	}
 	if s.DigestHour != nil && (*s.DigestHour < 0 || *s.DigestHour > 23) || s.RemindHour < 0 || s.RemindHour > 23 {
@@ -208,10 +207,10 @@ func (s NotificationSettings) Check() error {
 	return nil
 }
 
-// Leaves returns when an email about a notification created now is due, or 0 if
-// no email is sent. An immediate email waits for further notifications and for
-// the end of the quiet hours.
-func (s NotificationSettings) Leaves(channel NotificationChannel, now Instant, zone *time.Location) Instant {
+// EmailDueAt returns the time at which an email about a notification created now is
+// due, or 0 if no email is sent. For ChannelMail, the email waits for further
+// notifications and for the end of the quiet hours.
+func (s NotificationSettings) EmailDueAt(channel NotificationChannel, now Instant, zone *time.Location) Instant {
 	if !s.Mail {
 		return 0
 	}
@@ -223,14 +222,14 @@ func (s NotificationSettings) Leaves(channel NotificationChannel, now Instant, z
 		if s.DigestHour == nil {
 			return 0
 		}
-		return nextWall(now, *s.DigestHour*60, zone)
+		return nextTimeOfDay(now, *s.DigestHour*60, zone)
 	case ChannelOff, ChannelApplication:
 	}
 	return 0
 }
 
 // quietEnd returns the end of the quiet hours that contain the instant at, or 0
-// if at is outside of quiet hours.
+// if at is outside quiet hours.
 func (s NotificationSettings) quietEnd(at Instant, zone *time.Location) Instant {
 	if s.QuietFrom == nil || s.QuietUntil == nil {
 		return 0
@@ -246,22 +245,23 @@ func (s NotificationSettings) quietEnd(at Instant, zone *time.Location) Instant 
 	if !quiet {
 		return 0
 	}
-	return nextWall(at, until, zone)
+	return nextTimeOfDay(at, until, zone)
 }
 
-// nextWall returns the first instant after at at which clocks in the zone show
+// nextTimeOfDay returns the first instant later than after at which clocks in the zone show
 // the given minute of the day.
-func nextWall(behind Instant, minute int, zone *time.Location) Instant {
-	y, m, d := behind.Time().In(zone).Date()
+func nextTimeOfDay(after Instant, minute int, zone *time.Location) Instant {
+	y, m, d := after.Time().In(zone).Date()
 	for day := 0; ; day++ {
 		at := InstantOf(wallTime(time.Date(y, m, d+day, 0, minute, 0, 0, time.UTC), zone))
-		if at > behind {
+		if at > after {
 			return at
 		}
 	}
 }
 
-// minuteOf returns the minute of the day for a text of the form HH:MM.
+// minuteOf returns the minute of the day for a time in the form HH:MM. It returns false
+// for any other string.
 func minuteOf(s string) (int, bool) {
 	t, err := time.Parse("15:04", s)
 	return t.Hour()*60 + t.Minute(), err == nil && len(s) == len("15:04")

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// NotificationTrigger is what an event means to the people who may be notified
-// of it.
+// NotificationTrigger is the part of an event that determines who may be notified of
+// it.
 type NotificationTrigger struct {
 	Text     string   // text that may mention people
 	Before   string   // the text before the change; people mentioned in it are not notified again
@@ -18,7 +18,7 @@ type NotificationTrigger struct {
 }
 
 // NotificationTriggerOf returns the trigger of an event. It returns false if the
-// event notifies no one, as most do.
+// event notifies no one, which is true of most events.
 func NotificationTriggerOf(e Event) (NotificationTrigger, bool) {
 	var t NotificationTrigger
 	change := func(field string) (from, to string) {
@@ -56,12 +56,12 @@ func NotificationTriggerOf(e Event) (NotificationTrigger, bool) {
 	return t, t.Watched || t.Text != "" || t.Comment != "" || t.Invited != "" || len(t.Assigned) > 0
 }
 
-// MayMention reports whether the text can mention anyone, so that the people of
-// the board have to be read.
+// MayMention reports whether the text can mention anyone. If so, the caller must load
+// the people of the board.
 func (t NotificationTrigger) MayMention() bool { return strings.Contains(t.Text, "@") }
 
-// Mentioned returns the ids of the people whom the text mentions and the text
-// before the change did not.
+// Mentioned returns the ids of the people whom the text mentions, except those whom
+// the text before the change already mentioned.
 func (t NotificationTrigger) Mentioned(people []UserRef) []string {
 	return without(Mentioned(t.Text, people), Mentioned(t.Before, people))
 }
@@ -70,12 +70,12 @@ func (t NotificationTrigger) Mentioned(people []UserRef) []string {
 type Followers struct {
 	Card      []string // its assignees and the authors of its comments
 	Watching  []string // people who watch the card or its board
-	Unwatched []string // people who turned notifications of this card off
+	Unwatched []string // people who muted this card
 }
 
-// Reasons returns whom the event may notify, each with the strongest reason. The
-// actor is not notified. Whether a person sees the board and wants to be
-// notified is for the caller to check.
+// Reasons returns the people whom the event may notify, each with the strongest
+// reason. It excludes the actor. The caller must check whether a person can see the
+// board and wants to be notified.
 func (t NotificationTrigger) Reasons(actor Actor, mentioned []string, f Followers) map[string]NotificationKind {
 	reasons := map[string]NotificationKind{}
 	add := func(kind NotificationKind, ids []string) {

@@ -47,7 +47,7 @@ func TestReasonsForNotifications(t *testing.T) {
 			followers: board.Followers{Watching: []string{bob}},
 			want:      reasons{cleo: board.NotifyAssignment},
 		},
-		"a person with access is invited": {
+		"a person who gets a role on a board is notified of an invitation": {
 			event: board.Event{Kind: "board_member.added", Changes: board.Changes{"userId": {To: bob}}},
 			want:  reasons{bob: board.NotifyInvitation},
 		},
@@ -76,12 +76,12 @@ func TestReasonsForNotifications(t *testing.T) {
 			got := reasons{}
 			if trigger, ok := board.NotificationTriggerOf(c.event); ok {
 				if trigger.Comment != "" && trigger.Comment != comment.ID {
-					t.Errorf("comment %q, want %q", trigger.Comment, comment.ID)
+					t.Errorf("got comment %q, want %q", trigger.Comment, comment.ID)
 				}
 				got = trigger.Reasons(board.Actor{Type: board.ActorPerson, ID: &ada}, trigger.Mentioned(people), c.followers)
 			}
 			if !maps.Equal(got, c.want) {
-				t.Errorf("reasons %v, want %v", got, c.want)
+				t.Errorf("got reasons %v, want %v", got, c.want)
 			}
 		})
 	}

@@ -25,17 +25,18 @@ type PlanLimits struct {
 	RunsPerDay        int   // runs of automation rules, per organization
 	InvitationsPerDay int   // invitation emails sent by one person
 	JobsPerPerson     int   // jobs of one person that have not ended
-	RunningJobs       int   // jobs that run at the same time, per organization
-	Storage           Bytes // text, activity and files, per organization; a server can have others
+	RunningJobs       int   // concurrent jobs, per organization
+	Storage           Bytes // text, activity, files and templates, per organization; a default that a server can override
+	FileSize          Bytes // of one file
 }
 
 var planLimits = map[Plan]PlanLimits{
-	PlanFree:     {60, 12, 30, 20, 20, 2, 500, 1_000, 50, 2, 1, 250e6},
-	PlanTeam:     {300, 60, 150, 60, 60, 25, 10_000, 20_000, 500, 5, 2, 25e9},
-	PlanBusiness: {1_200, 240, 600, 240, 240, 100, 50_000, 200_000, 2_000, 10, 2, 250e9},
+	PlanFree:     {60, 12, 30, 20, 20, 2, 500, 1_000, 50, 2, 1, 250e6, 25e6},
+	PlanTeam:     {300, 60, 150, 60, 60, 25, 10_000, 20_000, 500, 5, 2, 25e9, 250e6},
+	PlanBusiness: {1_200, 240, 600, 240, 240, 100, 50_000, 200_000, 2_000, 10, 2, 250e9, 2e9},
 }
 
-// Limits returns the limits of the plan. An unknown plan has those of free.
+// Limits returns the limits of the plan. An unknown plan has those of the Free plan.
 func (p Plan) Limits() PlanLimits {
 	if l, ok := planLimits[p]; ok {
 		return l
@@ -47,7 +48,7 @@ func (p Plan) Limits() PlanLimits {
 // address in 24 hours, from all senders.
 const InvitationsToAddress = 3
 
-// Best returns the plan with the higher limits.
+// Best returns p or other, whichever has the higher limits.
 func (p Plan) Best(other Plan) Plan {
 	if other.Limits().RequestsPerMinute > p.Limits().RequestsPerMinute {
 		return other
@@ -58,7 +59,7 @@ func (p Plan) Best(other Plan) Plan {
 // Plans returns all plans, smallest first.
 func Plans() []Plan { return []Plan{PlanFree, PlanTeam, PlanBusiness} }
 
-// ParsePlan parses a plan. It returns an error for any other word.
+// ParsePlan parses a plan. It returns an error for any other value.
 func ParsePlan(s string) (Plan, error) {
 	if _, ok := planLimits[Plan(s)]; ok {
 		return Plan(s), nil

@@ -5,23 +5,25 @@ import (
 	"strings"
 )
 
-// Ranks order siblings. A rank is a text of the characters 0-9A-Za-z, compared
-// byte by byte. Between any two ranks there is always room for another. The
-// scheme is David Greenspan's fractional indexing. A rank has a head that gives
-// the number of digits of the integer part (a…z for growing, Z…A for falling),
-// the integer part, and a fraction that does not end in the smallest digit.
-// Appending a thousand times makes a rank one character longer, whereas plain
-// halving would add hundreds.
+// Ranks order siblings. A rank is a string of the characters 0-9A-Za-z, compared byte by
+// byte. There is always another rank between two ranks. The scheme is David
+// Greenspan's fractional indexing. A rank consists of an integer part and a fraction.
+// The first character of the integer part is its head. The heads a to z mean 1 to 26
+// further digits of an integer that is not negative; the heads Z to A mean the same for
+// negative integers. The fraction does not end in the smallest digit. Appending a
+// thousand times makes a rank one character longer, whereas simple bisection would add
+// well over a hundred.
 
 const rankDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// RankLimit is the length above which the siblings should be ranked again.
+// RankLimit is the length of a rank above which the siblings should get new ranks.
 const RankLimit = 50
 
 var errRank = errors.New("rank: invalid rank, or ranks not in order")
 
-// RankBetween returns a rank after a and before b. An empty a is the start, an
-// empty b the end.
+// RankBetween returns a rank after a and before b. An empty a means the start,
+// and an empty b the end. RankBetween returns an error if a rank is invalid or a is
+// not before b.
 func RankBetween(a, b string) (string, error) {
 	if a != "" && b != "" && a >= b {
 		return "", errRank
@@ -71,7 +73,7 @@ func CheckRank(r string) error {
 	return err
 }
 
-// RanksAfter returns n ascending ranks after a. An empty a is the start.
+// RanksAfter returns n ascending ranks after a. An empty a means the start.
 func RanksAfter(a string, n int) ([]string, error) {
 	out := make([]string, n)
 	for i := range out {
@@ -105,7 +107,7 @@ func splitRank(r string) (whole, frac string, err error) {
 	return r[:n], r[n:], nil
 }
 
-// wholeLength returns the length of an integer part with that head, or 0 for an
+// wholeLength returns the length of an integer part with the given head, or 0 for an
 // invalid head.
 func wholeLength(head byte) int {
 	switch {
@@ -163,8 +165,8 @@ func stepDown(w string) string {
 	}
 }
 
-// middle returns the shortest fraction between two fractions. An empty b is
-// one.
+// middle returns a fraction between two fractions that is as short as possible. An
+// empty b stands for 1.
 func middle(a, b string) (string, error) {
 	if b != "" && a >= b {
 		return "", errRank

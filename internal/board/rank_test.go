@@ -26,7 +26,7 @@ func between(t interface{ Fatalf(string, ...any) }, a, b string) string {
 	if strings.Trim(r, digits) != "" || len(r) < 2 {
 		t.Fatalf("%q, between %q and %q, is not a valid rank", r, a, b)
 	}
-	// The whole part may end in 0 (a0, Z10), a fraction never: nothing would fit before it.
+	// The integer part may end in 0 (a0, Y10). A fraction must not, because no rank fits between a0V and a0V0.
 	whole := 0
 	switch head := r[0]; {
 	case head >= 'a' && head <= 'z':
@@ -35,14 +35,14 @@ func between(t interface{ Fatalf(string, ...any) }, a, b string) string {
 		whole = int('Z'-head) + 2
 	}
 	if whole == 0 || len(r) < whole || len(r) > whole && strings.HasSuffix(r, "0") {
-		t.Fatalf("%q, between %q and %q, has a bad whole part or a fraction that ends in 0", r, a, b)
+		t.Fatalf("%q, between %q and %q, has an invalid integer part or a fraction that ends in 0", r, a, b)
 	}
 	return r
 }
 
 func TestRankKnownValues(t *testing.T) {
 	t.Parallel()
-	// Greenspan's own examples, except that we choose the lower of two middle digits.
+	// Greenspan's examples, except that RankBetween chooses the lower of two middle digits.
 	for _, c := range [][3]string{
 		{"", "", "a0"}, {"", "a0", "Zz"}, {"", "Zz", "Zy"}, {"a0", "", "a1"}, {"a1", "", "a2"}, {"a0", "a1", "a0V"}, {"a1", "a2", "a1V"},
 		{"a0V", "a1", "a0k"}, {"Zz", "a0", "ZzV"}, {"Zz", "a1", "a0"}, {"", "Y00", "Xzzz"}, {"bzz", "", "c000"}, {"a0", "a0V",
@@ -51,19 +51,19 @@ func TestRankKnownValues(t *testing.T) {
 			"b00"}, {"a0", "a01V", "a01"},
 	} {
 		if got, err := board.RankBetween(c[0], c[1]); err != nil || got != c[2] {
-			t.Errorf("between %q and %q: %q, %v; want %q", c[0], c[1], got, err, c[2])
+			t.Errorf("between %q and %q: got %q (%v), want %q", c[0], c[1], got, err, c[2])
 		}
 	}
 }
 
-func TestRankRefusals(t *testing.T) {
+func TestInvalidRanks(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][2]string{
 		{"a1", "a0"}, {"a0", "a0"}, {"a", ""}, {"", "a"}, {"0", ""}, {"a0V0", ""}, {"", "a00"}, {"a-", ""}, {"aä", ""}, {"!a0",
 			""}, {"b1", ""}, {"", "Y0"}, {"a0 ", "a1"},
 	} {
 		if got, err := board.RankBetween(c[0], c[1]); err == nil {
-			t.Errorf("between %q and %q: %q, want an error", c[0], c[1], got)
+			t.Errorf("between %q and %q: got %q, want an error", c[0], c[1], got)
 		}
 	}
 }
@@ -91,7 +91,7 @@ func TestTenThousandRandomInserts(t *testing.T) {
 		longest = max(longest, len(r))
 	}
 	if longest > 12 {
-		t.Errorf("after random inserts the longest rank has %d characters", longest)
+		t.Errorf("the longest rank has %d characters, want at most 12", longest)
 	}
 }
 
@@ -108,10 +108,10 @@ func TestRankLengths(t *testing.T) {
 		return longest
 	}
 	if n := grow(100_000, func(_ int, last string) string { return between(t, last, "") }); n > 4 {
-		t.Errorf("100,000 appended: %d characters", n)
+		t.Errorf("100,000 appended cards: got a rank of %d characters, want at most 4", n)
 	}
 	if n := grow(100_000, func(_ int, last string) string { return between(t, "", last) }); n > 5 {
-		t.Errorf("100,000 prepended: %d characters", n)
+		t.Errorf("100,000 prepended cards: got a rank of %d characters, want at most 5", n)
 	}
 	if n := grow(1000, func(i int, last string) string {
 		if i == 0 {
@@ -119,7 +119,7 @@ func TestRankLengths(t *testing.T) {
 		}
 		return between(t, "a0", last)
 	}); n < 100 || n > 210 {
-		t.Errorf("1,000 after one neighbour: %d characters", n)
+		t.Errorf("1,000 cards after one sibling: got a longest rank of %d characters, want 100 to 210", n)
 	}
 	lo, hi := "a0", "a1"
 	if n := grow(1000, func(i int, _ string) string {
@@ -131,11 +131,11 @@ func TestRankLengths(t *testing.T) {
 		}
 		return r
 	}); n > 210 {
-		t.Errorf("1,000 into one gap: %d characters", n)
+		t.Errorf("1,000 cards in one gap: got a rank of %d characters, want at most 210", n)
 	}
 	ranks, err := board.RanksAfter("", 200_000)
 	if err != nil || len(ranks) != 200_000 || !slices.IsSorted(ranks) || len(ranks[len(ranks)-1]) > 4 {
-		t.Errorf("200,000 ranks: %d, %v", len(ranks), err)
+		t.Errorf("got %d ranks, error %v; want 200,000 in order, with at most 4 characters in the last", len(ranks), err)
 	}
 	if len(slices.Compact(ranks)) != 200_000 {
 		t.Error("RanksAfter returned a rank twice")
@@ -148,7 +148,7 @@ func TestRankBetweenAnyTwo(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		ranks := []string{}
 		for range rapid.IntRange(1, 60).Draw(rt, "inserts") {
-			// Insert mostly in one place, where ranks get long.
+			// Insert mostly in one gap, where ranks get long.
 			at := min(len(ranks), rapid.IntRange(0, 4).Draw(rt, "at"))
 			lo, hi := "", ""
 			if at > 0 {
@@ -167,7 +167,7 @@ func TestRankBetweenAnyTwo(t *testing.T) {
 	})
 }
 
-// For any two texts, RankBetween returns a rank between them or an error.
+// For any two strings, RankBetween returns a rank between them or an error.
 func FuzzRankBetween(f *testing.F) {
 	for _, c := range [][2]string{{"", ""}, {"a0", "a1"}, {"Zz", "a0"}, {"a0V", "a0W"}, {"zzzzzzzzzzzzzzzzzzzzzzzzzzz", ""},
 		{"", "A00000000000000000000000000"}, {"a0", "a00001"}} {

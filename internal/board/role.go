@@ -12,7 +12,7 @@ const (
 )
 
 // ParseWorkspaceRole parses a workspace role. It returns an error for any other
-// word.
+// value.
 func ParseWorkspaceRole(field, s string) (WorkspaceRole, error) {
 	switch r := WorkspaceRole(s); r {
 	case WorkspaceOwner, WorkspaceAdmin, WorkspaceMember, WorkspaceGuest:
@@ -54,19 +54,19 @@ func (r Role) strength() int {
 // AtLeast reports whether r may do everything that other may.
 func (r Role) AtLeast(other Role) bool { return r.strength() >= other.strength() }
 
-// Capability is an action that requires a role on a board. Load functions of
-// the store take one, so that every load states its purpose.
+// Capability is an action that requires a role on a board. The loaders of the store
+// take a capability, so that each load checks the permission for its purpose.
 type Capability int
 
 // The capabilities on a board.
 const (
-	View       Capability = iota // read it
+	View       Capability = iota // read the board
 	Discuss                      // write comments
 	AddCards                     // create cards
 	Edit                         // change content: lists, cards, labels, status updates
-	Unarchive                    // Edit, and the object may be an archived list or card
-	Administer                   // share, features, visibility, trash, webhooks, automation
-	Reopen                       // Edit, and the board itself may be archived (Administer if it is in the trash)
+	Unarchive                    // Edit, even if the list or card is archived
+	Administer                   // manage sharing, features, visibility, trash, webhooks and automation
+	Reopen                       // Edit, even if the board is archived (a board in the trash requires Administer)
 )
 
 // capabilities maps each capability on a board to the weakest role that has it.
@@ -93,8 +93,8 @@ const (
 	ViewWorkspace WorkspaceCapability = iota // see its name and the boards open to the caller
 	ViewDirectory                            // see the other members
 	CreateBoards                             // create boards
-	ManageMembers                            // invite, change roles, settings, webhooks; sees email addresses
-	OwnWorkspace                             // the plan, other owners, deletion of the workspace
+	ManageMembers                            // invite people, see email addresses, manage roles, settings and webhooks
+	OwnWorkspace                             // manage the owners, see all people of the organization, delete the workspace
 )
 
 var workspaceCapabilities = map[WorkspaceRole][]WorkspaceCapability{
@@ -114,20 +114,20 @@ func (r WorkspaceRole) Can(c WorkspaceCapability) bool {
 	return false
 }
 
-// Visibility is who can see a board.
+// Visibility determines who can see a board.
 type Visibility string
 
 // The three visibilities.
 const (
 	VisibleToWorkspace Visibility = "workspace"    // every member can edit; admins and owners administer
 	Private            Visibility = "private"      // board members only
-	Confidential       Visibility = "confidential" // private, without webhooks and workspace exports
+	Confidential       Visibility = "confidential" // private, without webhooks or workspace exports
 )
 
-// RoleOn returns a person's role on a board, computed from the role in the
-// workspace (empty for none), the role given on the board (empty for none) and
-// the board's visibility. A person who left the workspace has no role, even if
-// the board gives one.
+// RoleOn returns a person's role on a board. It depends on the role in the workspace
+// (empty for none), the role given on the board (empty for none) and the board's
+// visibility. A person who left the workspace has no role, even if one was given on
+// the board.
 func RoleOn(inWorkspace WorkspaceRole, onBoard Role, v Visibility) Role {
 	role := onBoard
 	if inWorkspace == "" {

@@ -6,10 +6,9 @@ import (
 	"cardwall/internal/board"
 )
 
-// The expected roles are written by hand from the specification: by role in the
-// workspace (owner, admin, member, guest, none), then by visibility. Each entry
-// lists the results for the roles none, viewer, commenter, editor and admin on the
-// board.
+// The expected roles are written by hand from the specification. They are listed by
+// role in the workspace and by visibility. Each entry has the results for the roles
+// none, viewer, commenter, editor and admin on the board.
 func TestRoleOn(t *testing.T) {
 	t.Parallel()
 	given := []board.Role{board.RoleNone, board.RoleViewer, board.RoleCommenter, board.RoleEditor, board.RoleAdmin}
@@ -26,7 +25,7 @@ func TestRoleOn(t *testing.T) {
 		for visibility, want := range row {
 			for i, role := range given {
 				if got := board.RoleOn(in, role, visibility); letters[got] != want[i] {
-					t.Errorf("%q in the workspace, %q on a %s board: %q, want %c", in, role, visibility, got, want[i])
+					t.Errorf("%q in the workspace, %q on a %s board: got %q, want %c", in, role, visibility, got, want[i])
 				}
 			}
 		}
@@ -47,14 +46,14 @@ func TestCapabilitiesOfRoles(t *testing.T) {
 		}
 		for c := board.View; c <= board.Reopen; c++ {
 			if role.Can(c) != can[c] {
-				t.Errorf("%q can %d: %v", role, c, role.Can(c))
+				t.Errorf("%q, capability %d: got %v, want %v", role, c, role.Can(c), can[c])
 			}
 		}
 	}
 }
 
-// Allow checks in an order in which no refusal reveals more than the caller may
-// know.
+// Allow checks conditions in an order in which no error reveals more than the caller
+// may know.
 func TestAllow(t *testing.T) {
 	t.Parallel()
 	ada := board.Person("usr_x", board.ScopeRead)
@@ -67,7 +66,7 @@ func TestAllow(t *testing.T) {
 		need   board.Capability
 		want   board.Code
 	}{
-		{"a stranger", board.Access{ReadOnly: true, Archived: true}, ada, board.View, board.CodeNotFound},
+		{"a person outside the workspace", board.Access{ReadOnly: true, Archived: true}, ada, board.View, board.CodeNotFound},
 		{"a token of another workspace", board.Access{WorkspaceID: "wsp_x", WorkspaceRole: "owner", BoardRole: "admin"}, limited,
 			board.View, board.CodeNotFound},
 		{"a viewer who edits", board.Access{WorkspaceRole: "guest", BoardRole: "viewer", ReadOnly: true, Archived: true}, ada,
@@ -81,16 +80,16 @@ func TestAllow(t *testing.T) {
 		{"an admin of an archived board", board.Access{WorkspaceRole: "guest", BoardRole: "admin", Archived: true}, ada,
 			board.Administer, board.CodeBoardArchived},
 		{"an editor who restores", board.Access{WorkspaceRole: "guest", BoardRole: "editor", Archived: true}, ada, board.Reopen, ""},
-		{"an editor at the trash", board.Access{WorkspaceRole: "guest", BoardRole: "editor", Trashed: true}, ada, board.Reopen,
+		{"an editor of a board in the trash", board.Access{WorkspaceRole: "guest", BoardRole: "editor", Trashed: true}, ada, board.Reopen,
 			board.CodeNotFound},
-		{"an admin at the trash", board.Access{WorkspaceRole: "guest", BoardRole: "admin", Trashed: true}, ada, board.Reopen, ""},
-		{"an admin who looks into the trash", board.Access{WorkspaceRole: "guest", BoardRole: "admin", Trashed: true}, ada,
+		{"an admin who restores from the trash", board.Access{WorkspaceRole: "guest", BoardRole: "admin", Trashed: true}, ada, board.Reopen, ""},
+		{"an admin who views a board in the trash", board.Access{WorkspaceRole: "guest", BoardRole: "admin", Trashed: true}, ada,
 			board.View, board.CodeNotFound},
 		{"the service on a read-only plan", board.Access{ReadOnly: true}, board.System(), board.Administer, ""},
 	} {
 		err := c.access.Allow(c.caller, c.need)
 		if f, _ := board.AsFault(err); c.want == "" && err != nil || c.want != "" && (f == nil || f.Code != c.want) {
-			t.Errorf("%s: %v, want %q", c.what, err, c.want)
+			t.Errorf("%s: got error %v, want %q", c.what, err, c.want)
 		}
 	}
 }

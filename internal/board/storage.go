@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// RecordBytes is what each record (card, comment, checklist, item, list, label,
-// status update, board or entry of the activity) counts in addition to its text.
-// It stands for identifiers, times and indexes.
+// RecordBytes is the storage that is counted for each record (card, comment,
+// checklist, item, list, label, status update, board or activity entry) in addition
+// to its text. It approximates the space for identifiers, times and indexes.
 const RecordBytes = 256
 
-// Bytes is an amount of storage. As text it has a unit of powers of 1,000, such
-// as "250 MB".
+// Bytes is an amount of storage. Its text form uses decimal units, such as
+// "250 MB".
 type Bytes int64
 
 var byteUnits = []string{"bytes", "kB", "MB", "GB", "TB", "PB"}
 
-// String returns the amount with at most one decimal, rounded down, so that less
-// than a limit never looks like the limit.
+// String returns the amount with at most one decimal. It rounds down, so that an amount
+// just below a limit of 250 MB is not shown as 250 MB.
 func (b Bytes) String() string {
 	value, unit := float64(b), 0
 	for value >= 1000 && unit < len(byteUnits)-1 {

@@ -12,7 +12,7 @@ func TestBytes(t *testing.T) {
 		0: "0 bytes", 999: "999 bytes", 1000: "1 kB", 249_999_999: "249.9 MB", 250e6: "250 MB", 25e9: "25 GB", 1500e12: "1.5 PB",
 	} {
 		if got := n.String(); got != want {
-			t.Errorf("%d bytes are shown as %s, want %s", int64(n), got, want)
+			t.Errorf("%d bytes: got %s, want %s", int64(n), got, want)
 		}
 	}
 	for text, want := range map[string]board.Bytes{
@@ -21,7 +21,7 @@ func TestBytes(t *testing.T) {
 	} {
 		var got board.Bytes
 		if err := got.UnmarshalText([]byte(text)); got != want || (err != nil) != (want == 0) {
-			t.Errorf("%q is %d bytes, want %d: %v", text, int64(got), int64(want), err)
+			t.Errorf("%q: got %d bytes (%v), want %d", text, int64(got), err, int64(want))
 		}
 	}
 }

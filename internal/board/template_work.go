@@ -6,7 +6,7 @@ func kanbanTemplate() BuiltIn {
 	return builtIn("tpl_00000000000000000000000001", "Kanban",
 		"A steady flow of work. Cards are pulled to the right when there is room, and the limits on the middle lists show where work piles up.",
 		[]TemplateLabel{{"Feature", "blue"}, {"Defect", "red"}, {"Chore", "gray"}, {"Expedite", "orange"}, {"Blocked", "purple"}},
-		column("Ideas",
+		newList("Ideas",
 			start("How this board works", "Work moves from left to right. **Pull, don't push:** take the next card from *Ready* only when "+
 				"your list has room.\n\nA warning on a list's count means that it holds too many cards. Help finish one of them "+
 				"before you start something new."),
@@ -20,7 +20,7 @@ func kanbanTemplate() BuiltIn {
 		limited("Review", 3,
 			start("Agree on who reviews, and how fast", "A review that waits two days costs more than it finds. Agree on a deadline, "+
 				"for example the end of the next working day.", 2)),
-		column("Done"))
+		newList("Done"))
 }
 
 func sprintTemplate() BuiltIn {
@@ -28,11 +28,11 @@ func sprintTemplate() BuiltIn {
 		"One sprint from planning to retrospective. When the next sprint begins, copy the board, or archive the cards in Done.",
 		[]TemplateLabel{{"Story", "green"}, {"Task", "sky"}, {"Bug", "red"}, {"Spike", "purple"}, {"Tech debt", "brown"},
 			{"Sprint goal", "yellow"}},
-		column("Product backlog",
+		newList("Product backlog",
 			start("As a new customer, I want to see a price before I sign up", "So that I can decide without sharing my "+
 				"email address.\n\n**Accepted when** the price of every plan is shown without signing in, taxes included.", 0),
 			start("Find out why the nightly report takes two hours", "Time box: one day. The result is a note with a proposal, not a fix.", 3)),
-		column("Sprint backlog",
+		newList("Sprint backlog",
 			start("Sprint goal", "Write the goal of this sprint here in one sentence. If a card does not serve it, ask why it is in the sprint.", 5),
 			start("Sprint planning", "At most two hours for a two-week sprint.", 1).
 				with("Agenda", "Count the days each of us is available", "Agree on the sprint goal", "Pull stories until the team "+
@@ -40,11 +40,11 @@ func sprintTemplate() BuiltIn {
 		limited("In progress", 5),
 		limited("In review", 4),
 		limited("Testing", 4),
-		column("Done",
+		newList("Done",
 			start("Definition of done", "Keep this card at the top. A story is done when every item is true.", 5).
 				with("Done means", "Reviewed by someone else", "Tests pass on every change", "The documentation is up to date",
 					"It is in production, or could be today", "The product owner has seen it")),
-		column("Retrospective",
+		newList("Retrospective",
 			start("What went well?", "One comment for each thing we want to keep."),
 			start("What held us up?", "One comment for each thing. Describe circumstances, not people."),
 			start("What will we change in the next sprint?", "Two changes at most, each with an owner.").
@@ -56,7 +56,7 @@ func bugTemplate() BuiltIn {
 		"Reports come in on the left, then are triaged, fixed and verified. Labels show the severity; the order shows the priority.",
 		[]TemplateLabel{{"Critical", "red"}, {"Major", "orange"}, {"Minor", "yellow"}, {"Cosmetic", "gray"}, {"Regression", "pink"},
 			{"Security", "purple"}, {"Cannot reproduce", "brown"}},
-		column("Reported",
+		newList("Reported",
 			start("How to report a bug", "Copy this card for each report, and fill in what you know.\n\n**What I did**\n\n1. "+
 				"…\n\n**What I expected**\n\n…\n\n**What happened instead**\n\n…\n\n**Where** (version, browser or device, time of day)\n\n…").
 				with("A good report", "One bug per card", "The steps to reproduce it from a fresh start", "The exact error message, or a screenshot",
@@ -66,7 +66,7 @@ func bugTemplate() BuiltIn {
 				with("For each report", "Can we reproduce it?", "Is it a duplicate? Link the original and archive this card",
 					"Severity: Critical, Major, Minor or Cosmetic", "Who is affected, and is there a workaround?",
 					"Confirm it, or explain politely why not")),
-		column("Confirmed",
+		newList("Confirmed",
 			start("How we order this list", "The top card is fixed next. Order by impact (severity times the number of people affected), not "+
 				"by how loudly a bug was reported. Critical bugs skip the queue.", 1)),
 		limited("Fixing", 5),
@@ -74,8 +74,8 @@ func bugTemplate() BuiltIn {
 			start("What verifying means here", "Someone other than the author repeats the steps of the report on the released version, "+
 				"and tests related features.").
 				with("Before a bug is closed", "The steps no longer reproduce it", "A test covers it", "The reporter has been informed")),
-		column("Closed"),
-		column("Not now",
+		newList("Closed"),
+		newList("Not now",
 			start("Why these reports are here", "They are real bugs, but not worth fixing at the moment. Review this list once a quarter, and "+
 				"close what nobody has asked about.")))
 }
@@ -94,15 +94,15 @@ func roadmapTemplate() BuiltIn {
 		limited("Next", 6,
 			start("Self-explanatory first hour", "Half of the people who sign up never return after the first day. Watch five of them "+
 				"use the product before building anything.", 2)),
-		column("Later",
+		newList("Later",
 			start("Write problems here, not solutions", "\"Teams lose track of decisions\" leaves room to think; \"a decisions tab\" does not.", 3)),
-		column("Exploring",
+		newList("Exploring",
 			start("Ask five customers how they plan their week", "Thirty minutes each. Ask what they did last week, not what they want.", 5).
 				with("Interviews", "First", "Second", "Third", "Fourth", "Fifth")),
-		column("Shipped",
+		newList("Shipped",
 			start("Look back four weeks after each launch", "Did the metric change? Keep it, fix it or roll it back, and write down "+
 				"what we learned.")),
-		column("Not planned",
+		newList("Not planned",
 			start("Say no in public", "For each thing we will not do, write one honest sentence that explains why. Then nobody has to ask twice.")))
 }
 
@@ -111,7 +111,7 @@ func incidentTemplate() BuiltIn {
 		"From the first alert to the last follow-up. One card per incident: its comments are the log, with the time of each step.",
 		[]TemplateLabel{{"SEV 1: down for everyone", "red"}, {"SEV 2: major impact", "orange"}, {"SEV 3: minor impact", "yellow"},
 			{"Security", "purple"}, {"Data loss", "pink"}, {"Third party", "gray"}},
-		column("Runbooks",
+		newList("Runbooks",
 			start("First fifteen minutes", "Keep this card. Copy it for each incident, and move the copy to *Investigating*.").
 				with("If you see it first", "Say in the channel that you are handling it", "Set a severity; you can correct it later",
 					"Name an incident lead; the lead does not type commands", "Name someone to inform customers and colleagues",
@@ -122,13 +122,13 @@ func incidentTemplate() BuiltIn {
 			start("Who to call, and when", "Store names and phone numbers with your secrets. Write here only where to find them.")),
 		limited("Investigating", 2),
 		limited("Mitigating", 2),
-		column("Monitoring",
+		newList("Monitoring",
 			start("When is it over?", "The symptom is gone, metrics have been normal for an hour, and no manual workaround is needed.")),
-		column("Review",
+		newList("Review",
 			start("Blameless review", "Within five working days, one hour at most. We ask what made the mistake easy, never who made it.").
 				with("Questions for the review", "What did customers notice, and for how long?",
 					"How did we detect it, and could we have detected it sooner?",
 					"What helped, and what got in the way?", "Where were we lucky?", "Which three things will we change, and who owns each?")),
-		column("Follow-ups"),
-		column("Closed"))
+		newList("Follow-ups"),
+		newList("Closed"))
 }

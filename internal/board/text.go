@@ -27,9 +27,8 @@ func Line(field, s string) (string, error) {
 	return s, nil
 }
 
-// CleanLine turns a text from another source into a name or title: one line,
-// without the characters that Line refuses. It returns "" if nothing visible
-// remains.
+// CleanLine converts text from another source to a name or title: one line without
+// the characters that Line rejects. It returns "" if nothing visible remains.
 func CleanLine(s string) string {
 	s = strings.TrimFunc(strings.Map(func(r rune) rune {
 		switch {
@@ -46,8 +45,7 @@ func CleanLine(s string) string {
 	return s
 }
 
-// Blank reports whether a text shows nothing, because it consists of white
-// space and invisible characters.
+// Blank reports whether the text consists only of white space and invisible characters.
 func Blank(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool {
 		return !unicode.IsSpace(r) && !unicode.IsControl(r) && r != '\u2800' &&

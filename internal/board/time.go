@@ -19,19 +19,19 @@ func (i Instant) Time() time.Time { return time.UnixMilli(int64(i)).UTC() }
 
 func (i Instant) String() string { return i.Time().Format(instantLayout) }
 
-// AppendText appends ISO 8601 in UTC with milliseconds.
+// AppendText appends the instant in ISO 8601 format, in UTC with milliseconds.
 func (i Instant) AppendText(b []byte) ([]byte, error) {
 	return i.Time().AppendFormat(b, instantLayout), nil
 }
 
-// MarshalText writes ISO 8601 in UTC with milliseconds.
+// MarshalText returns the instant in ISO 8601 format, in UTC with milliseconds.
 func (i Instant) MarshalText() ([]byte, error) { return i.AppendText(nil) }
 
-// UnmarshalText parses RFC 3339.
+// UnmarshalText parses an instant in RFC 3339 format.
 func (i *Instant) UnmarshalText(b []byte) error {
 	t, err := time.Parse(time.RFC3339Nano, string(b))
 	if err != nil {
-		return errors.New("an instant is written as 2026-01-31T09:30:00.000Z")
+		return errors.New("an instant must be an RFC 3339 time such as 2026-01-31T09:30:00.000Z")
 	}
 	*i = InstantOf(t)
 	return nil
@@ -44,7 +44,7 @@ const DateLayout = "2006-01-02"
 func ParseDate(field, s string) (time.Time, error) {
 	t, err := time.Parse(DateLayout, s)
 	if err != nil || t.Year() < 1900 || t.Year() > 2999 {
-		return time.Time{}, Invalid("%s must be a date of the form YYYY-MM-DD between the years 1900 "+
+		return time.Time{}, Invalid("%s must be a date in the form YYYY-MM-DD between the years 1900 "+
 			"and 2999.", field).In(field, RuleValue)
 	}
 	return t, nil

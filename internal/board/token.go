@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// TokenPrefix starts every API token, so that secret scanners can recognize
-// one.
+// TokenPrefix starts every API token, so that secret scanners can recognize tokens.
 const TokenPrefix = "cwl_"
 
 const (
@@ -23,7 +22,7 @@ const (
 // them.
 func NewToken() string { return tokenFrom(rand.Reader) }
 
-// tokenFrom makes a token from a source of random bytes that never fails.
+// tokenFrom returns a token from a source of random bytes that never fails.
 func tokenFrom(source io.Reader) string {
 	var b strings.Builder
 	b.WriteString(TokenPrefix)
@@ -38,7 +37,7 @@ func tokenFrom(source io.Reader) string {
 }
 
 // TokenHash returns the hash under which a token is stored. It returns false
-// for a text that cannot be a token, so that a mistyped token needs no database
+// for a string that cannot be a token, so that a mistyped token needs no database
 // query.
 func TokenHash(token string) ([]byte, bool) {
 	if len(token) != len(TokenPrefix)+tokenRandom+tokenCheck || !strings.HasPrefix(token, TokenPrefix) {

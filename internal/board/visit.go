@@ -1,6 +1,6 @@
 package board
 
-// Visit holds a person's own state of a board.
+// Visit holds the state of a board that is specific to one person.
 type Visit struct {
 	Starred bool
 	SeenAt  *Instant // when the person last opened the board; nil for never

@@ -13,16 +13,16 @@ const APIPath = "/api/public/v1"
 // MCPPath is the path of the MCP server, below the base URL.
 const MCPPath = "/mcp"
 
-// WebhookFormat is the version of the format of webhook bodies.
+// WebhookFormat is the version of the webhook body format.
 const WebhookFormat = "service-webhook/1"
 
 // Limits of webhooks.
 const (
-	SecretOverlap       = 24 * time.Hour      // how long deliveries are still signed with the old secret
-	DeliveriesKept      = 100                 // per webhook, in its log
-	DeliveryLifetime    = 30 * 24 * time.Hour // of a delivery in the log
-	FailuresToSwitchOff = 10                  // consecutive failed deliveries
-	WebhookShards       = 64                  // partitions of all webhooks; each is handled by one server at a time
+	SecretOverlap      = 24 * time.Hour      // how long deliveries are also signed with the previous secret
+	DeliveriesKept     = 100                 // deliveries in the log of each webhook
+	DeliveryLifetime   = 30 * 24 * time.Hour // how long a delivery is kept in the log
+	MaxWebhookFailures = 10                  // consecutive failed deliveries after which a webhook is disabled
+	WebhookShards      = 64                  // partitions of all webhooks; one server at a time handles a partition
 )
 
 // Off is the reason why a webhook is off; empty if it is on.
@@ -30,12 +30,12 @@ type Off string
 
 // The reasons why a webhook is off.
 const (
-	OffNot      Off = ""
+	OffNone     Off = ""
 	OffPaused   Off = "paused"   // paused by a person
 	OffFailures Off = "failures" // ten consecutive failed deliveries
 	OffGone     Off = "gone"     // the receiver responded with 410
 	OffOwner    Off = "owner"    // its owner can no longer manage its board or workspace
-	OffPlan     Off = "plan"     // when its board or workspace was restored, the plan had no room for it
+	OffPlan     Off = "plan"     // when its board or workspace was restored, the plan allowed no more webhooks
 	OffTrash    Off = "trash"    // its board is in the trash; never stored
 )
 
@@ -79,46 +79,47 @@ func PlatformOf(userAgent, host string) Platform {
 }
 
 // Webhook is a subscription to events. Its URL and its secrets are not part of
-// it: they are stored encrypted and never returned.
+// it: they are stored encrypted. The URL is never returned, and a secret only in a
+// WebhookSecret.
 type Webhook struct {
 	ID             string    `json:"id" doc:"The webhook's id." example:"whk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Name           string    `json:"name" doc:"The display name." example:"Deploy bot"`
-	WorkspaceID    string    `json:"workspaceId" doc:"The workspace it belongs to." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	BoardID        *string   `json:"boardId" doc:"The board whose events it sends; null for every board that the whole workspace can see." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Events         []Kind    `json:"events" doc:"The kinds of events it sends." kinds:"webhook" example:"[\"card.created\"]"`
-	On             bool      `json:"on" doc:"Whether the webhook is on." example:"true"`
-	OffReason      *Off      `json:"offReason" enum:"paused,failures,gone,owner,plan,trash" doc:"Why the webhook is off: a person paused it, ten deliveries in a row failed, the receiver responded with 410, its owner can no longer manage its board or workspace, its plan had no room for it when its board or workspace was restored, or its board is in the trash. null if it is on." example:"failures"`
-	OffAt          *Instant  `json:"offAt" format:"date-time" doc:"When it was switched off; null if it is on." example:"2026-03-02T09:00:00.000Z"`
+	Name           string    `json:"name" doc:"The webhook's display name." example:"Deploy bot"`
+	WorkspaceID    string    `json:"workspaceId" doc:"The id of the workspace that the webhook belongs to." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	BoardID        *string   `json:"boardId" doc:"The id of the board whose events the webhook sends; null for every board that the whole workspace can see." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Events         []Kind    `json:"events" doc:"The kinds of events that the webhook sends." kinds:"webhook" example:"[\"card.created\"]"`
+	On             bool      `json:"on" doc:"Whether the webhook is enabled." example:"true"`
+	OffReason      *Off      `json:"offReason" enum:"paused,failures,gone,owner,plan,trash" doc:"Why the webhook is disabled. paused: a person disabled it. failures: ten deliveries in a row failed. gone: the receiver responded with 410. owner: the webhook's owner can no longer manage its board or workspace. plan: the plan allowed no more webhooks when its board or workspace was restored. trash: its board is in the trash. null if the webhook is enabled." example:"failures"`
+	OffAt          *Instant  `json:"offAt" format:"date-time" doc:"When the webhook was disabled; null if it is enabled." example:"2026-03-02T09:00:00.000Z"`
 	Failures       int       `json:"failures" doc:"The number of consecutive failed deliveries." example:"0"`
-	HeldSince      *Instant  `json:"heldSince" format:"date-time" doc:"Since when deliveries are held because the receiver fails or asked for a pause. One delivery at a time is sent as a probe. null if deliveries are not held." example:"2026-03-02T09:00:00.000Z"`
-	HeldUntil      *Instant  `json:"heldUntil" format:"date-time" doc:"Until when nothing is sent because the receiver asked for a pause, with 429 or with Retry-After on 503; null for no pause." example:"2026-03-02T09:01:00.000Z"`
-	Host           string    `json:"host" doc:"The host of its URL." example:"hooks.example.com"`
-	LastFour       string    `json:"lastFour" doc:"The last four characters of its URL." example:"7f3a"`
-	Platform       *Platform `json:"platform" enum:"zapier,make,n8n,pipedream,power_automate" doc:"The automation platform that it belongs to, if any." example:"zapier"`
-	OwnerID        string    `json:"ownerId" doc:"The owner: the person who created it or last switched it on." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	OldSecretUntil *Instant  `json:"oldSecretUntil" format:"date-time" doc:"Until when deliveries are also signed with the previous secret; null if they have one signature." example:"2026-03-03T09:00:00.000Z"`
-	CreatedAt      Instant   `json:"createdAt" format:"date-time" doc:"When it was created." example:"2026-03-01T09:00:00.000Z"`
-	UpdatedAt      Instant   `json:"updatedAt" format:"date-time" doc:"When a person last changed it." example:"2026-03-01T09:00:00.000Z"`
+	HeldSince      *Instant  `json:"heldSince" format:"date-time" doc:"Since when deliveries are held, because the receiver is failing or asked for a pause; null if they are not held. Meanwhile, one delivery at a time is sent as a probe." example:"2026-03-02T09:00:00.000Z"`
+	HeldUntil      *Instant  `json:"heldUntil" format:"date-time" doc:"The end of a pause that the receiver requested with 429, or with 503 and Retry-After; null if there is none. Nothing is sent until then." example:"2026-03-02T09:01:00.000Z"`
+	Host           string    `json:"host" doc:"The host of the webhook's URL." example:"hooks.example.com"`
+	LastFour       string    `json:"lastFour" doc:"The last four characters of the webhook's URL." example:"7f3a"`
+	Platform       *Platform `json:"platform" enum:"zapier,make,n8n,pipedream,power_automate" doc:"The automation platform that the webhook belongs to; null if none was recognized." example:"zapier"`
+	OwnerID        string    `json:"ownerId" doc:"The user id of the webhook's owner: the person who created it or last enabled it." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	OldSecretUntil *Instant  `json:"oldSecretUntil" format:"date-time" doc:"When deliveries stop being signed with the previous secret as well; null if they have only one signature." example:"2026-03-03T09:00:00.000Z"`
+	CreatedAt      Instant   `json:"createdAt" format:"date-time" doc:"When the webhook was created." example:"2026-03-01T09:00:00.000Z"`
+	UpdatedAt      Instant   `json:"updatedAt" format:"date-time" doc:"When a person last changed the webhook." example:"2026-03-01T09:00:00.000Z"`
 }
 
-// WebhookSecret is a webhook with its signing secret. It is only returned by
-// the operation that created the secret.
+// WebhookSecret is a webhook with its signing secret. Only the operation that
+// creates the secret returns it.
 type WebhookSecret struct {
 	Webhook
-	Secret string `json:"secret" doc:"The signing secret: whsec_ and 32 bytes in base64. It is shown only once." example:"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"`
+	Secret string `json:"secret" doc:"The signing secret: whsec_ followed by 32 bytes in base64. It is shown only once." example:"whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"`
 }
 
 // WebhookShard returns the shard of a webhook.
 func WebhookShard(webhookID string) int {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(webhookID)) // a hash never fails
+	_, _ = h.Write([]byte(webhookID)) // never fails
 	return int(h.Sum32() % WebhookShards)
 }
 
-// Covers reports whether a person with these roles may own a webhook for the
-// events of a board. It is checked again before each delivery. WholeWorkspace
-// means that the webhook covers every board that the whole workspace can see.
-func Covers(wholeWorkspace bool, inWorkspace WorkspaceRole, onBoard Role, v Visibility) bool {
+// CanOwnWebhook reports whether a person with these roles may own a webhook for the
+// events of a board. The sender checks this again before each delivery. WholeWorkspace
+// means that the webhook covers every board that all members of the workspace can see.
+func CanOwnWebhook(wholeWorkspace bool, inWorkspace WorkspaceRole, onBoard Role, v Visibility) bool {
 	if wholeWorkspace {
 		return inWorkspace.Can(ManageMembers)
 	}
@@ -127,5 +128,5 @@ func Covers(wholeWorkspace bool, inWorkspace WorkspaceRole, onBoard Role, v Visi
 
 // WebhookRef is the data of a test event.
 type WebhookRef struct {
-	WebhookID string `json:"webhookId" doc:"The webhook." example:"whk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	WebhookID string `json:"webhookId" doc:"The id of the webhook." example:"whk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }

@@ -21,8 +21,8 @@ func sampleItem() ChecklistItem {
 	return ChecklistItem{ID: "chi_01jb2m3n4p5q6r7s8t9v0w1x2y", ChecklistID: "chk_01jb2m3n4p5q6r7s8t9v0w1x2y"}
 }
 
-// SampleOf returns a sample delivery of a kind, built by the code that builds
-// real ones. It returns false for a kind that is not sent to webhooks.
+// SampleOf returns a sample delivery of a kind. Its data comes from the constructors of
+// real events. SampleOf returns false for a kind that is not sent to webhooks.
 func SampleOf(kind Kind, baseURL string) (Outgoing, bool) {
 	info, _ := kind.Info()
 	if !info.Webhook || info.Sample == nil {
@@ -37,8 +37,9 @@ func SampleOf(kind Kind, baseURL string) (Outgoing, bool) {
 	}, true
 }
 
-// DataOf returns a value with the fields that are always present in a kind's data.
-// A card that moves to another board has fewer of them than the sample.
+// DataOf returns a value of the type that describes the data of all events of a kind.
+// The sample's type does not cover a card that moves to another board, so DataOf returns
+// cardBetween for card.moved.
 func DataOf(kind Kind) any {
 	if kind == KindCardMoved {
 		return cardBetween{}

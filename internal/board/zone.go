@@ -6,32 +6,33 @@ import (
 	"time"
 )
 
-// LoadZone returns an IANA time zone. It refuses names that depend on the
-// machine, on its installation, or that name no place: Local, localtime,
-// posixrules, Factory, the posix/ and right/ trees, and offsets such as +02:00.
+// LoadZone returns the IANA time zone with the given name. It returns an error for
+// names that depend on the machine or its installation, and for names that are not
+// time zones of the IANA database: Local, localtime, posixrules, Factory, the posix/
+// and right/ trees, and offsets such as +02:00.
 func LoadZone(field, name string) (*time.Location, error) {
-	refusal := Invalid("%s must be an IANA time zone name such as Europe/Berlin or UTC.", field).
+	invalid := Invalid("%s must be an IANA time zone name such as Europe/Berlin or UTC.", field).
 		In(field, RuleValue)
 	switch name {
 	case "", "Local", "localtime", "posixrules", "Factory":
-		return nil, refusal
+		return nil, invalid
 	}
 	if len(name) > 64 || path.Clean(name) != name || strings.HasPrefix(name, "posix/") || strings.HasPrefix(name, "right/") ||
 		!strings.ContainsAny(name[:1], "ABCDEFGHIJKLMNOPQRSTUVWXYZ") {
-		return nil, refusal
+		return nil, invalid
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil {
-		return nil, refusal
+		return nil, invalid
 	}
 	return zone, nil
 }
 
-// ZoneOffset is a period with one UTC offset of a time zone.
+// ZoneOffset is a period in which a time zone has one UTC offset.
 type ZoneOffset struct {
 	From    Instant `json:"from" format:"date-time" doc:"The start of the period." example:"2026-03-29T01:00:00.000Z"`
 	Until   Instant `json:"until" format:"date-time" doc:"The end of the period, exclusive." example:"2026-10-25T01:00:00.000Z"`
-	Seconds int     `json:"seconds" doc:"The offset from UTC." example:"3600"`
+	Seconds int     `json:"seconds" doc:"The offset from UTC in seconds." example:"3600"`
 }
 
 // ZoneOffsets returns the consecutive UTC offsets of zone between two instants.

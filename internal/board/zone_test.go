@@ -18,21 +18,21 @@ func TestZoneOffsetsAgreeWithTheClock(t *testing.T) {
 		}
 		all := board.ZoneOffsets(zone, from, until)
 		if len(all) != want {
-			t.Errorf("%s: %d offsets in five years, want %d", name, len(all), want)
+			t.Errorf("%s: got %d offsets in five years, want %d", name, len(all), want)
 		}
 		at := from
 		for _, o := range all {
 			if !o.From.Time().Equal(at) {
-				t.Errorf("%s: a gap before %v", name, o.From)
+				t.Errorf("%s: a period starts at %v, want %v", name, o.From, at)
 			}
 			for ; at.Before(o.Until.Time()); at = at.Add(30 * time.Minute) {
 				if _, seconds := at.In(zone).Zone(); seconds != o.Seconds {
-					t.Fatalf("%s: %d seconds at %v, want %d", name, o.Seconds, at, seconds)
+					t.Fatalf("%s: got %d seconds at %v, want %d", name, o.Seconds, at, seconds)
 				}
 			}
 		}
 		if !at.Equal(until) {
-			t.Errorf("%s: it ends at %v", name, at)
+			t.Errorf("%s: the last period ends at %v, want %v", name, at, until)
 		}
 	}
 }

@@ -31,9 +31,9 @@ func (c calendar) edge(day time.Time) Edge {
 	return Edge{Day: day.Format(board.DateLayout), At: board.InstantOf(dayStart(day, c.zone))}
 }
 
-// dayStart returns the first instant of the date in the zone. If midnight is
-// skipped, that is the first instant after the gap. If it occurs twice, it is
-// the first of the two. For a date that the zone skips entirely, it is the
+// dayStart returns the first instant of a date in a zone. If the zone skips
+// midnight, it returns the first instant after the gap. If midnight occurs twice,
+// it returns the first one. If the zone skips the entire date, it returns the
 // start of the next date.
 func dayStart(day time.Time, zone *time.Location) time.Time {
 	y, m, d := day.Date()
@@ -63,7 +63,7 @@ func (c calendar) days(f Field, first, last time.Time) Range {
 	return Range{Field: f, From: c.edge(first), To: c.edge(last.AddDate(0, 0, 1))}
 }
 
-// point parses a single day: a date or a word for one.
+// point parses a single day: a date, or yesterday, today or tomorrow.
 func (c calendar) point(s string) (day time.Time, ok bool) {
 	switch s {
 	case "yesterday":
@@ -77,7 +77,7 @@ func (c calendar) point(s string) (day time.Time, ok bool) {
 	return day, err == nil
 }
 
-// date validates a value of a date key and normalizes it.
+// date normalizes a value of a date key and reports whether it is valid.
 func (v *value) date(k kind) bool {
 	v.text, v.to, v.quoted = strings.ToLower(v.text), strings.ToLower(v.to), false
 	var c calendar // whether a word is a day does not depend on the current day
@@ -105,7 +105,7 @@ func (v *value) date(k kind) bool {
 
 func isDate(s string) bool { return s != "" && s[0] >= '0' && s[0] <= '9' }
 
-// count parses N of due:N.
+// count parses the N in due:N. It returns false unless N is from 1 to MaxDays.
 func count(s string) (n int, ok bool) {
 	if s == "" || len(s) > 9 || strings.Trim(s, "0123456789") != "" {
 		return 0, false
@@ -114,7 +114,7 @@ func count(s string) (n int, ok bool) {
 	return n, err == nil && n >= 1 && n <= MaxDays
 }
 
-// node returns the condition for a validated value.
+// node returns the condition for a validated value of a date key.
 func (c calendar) node(v value, f Field, k kind) Node {
 	from, _ := c.point(v.text)
 	after := from.AddDate(0, 0, 1)
@@ -166,7 +166,7 @@ func (c calendar) node(v value, f Field, k kind) Node {
 	return c.days(f, from, from)
 }
 
-// overdue returns the condition for cards that are not done and are due before
+// overdue returns the condition for cards that are not done and whose field is before
 // today or, with a time, before now.
 func (c calendar) overdue(f Field) Node {
 	now := Edge{Day: c.today.Format(board.DateLayout), At: board.InstantOf(c.now)}

@@ -9,10 +9,10 @@ import (
 	"cardwall/internal/board"
 )
 
-// Filter holds the filter parameters of the card lists, each as the text from
-// the URL. Embed it in an operation's input. An empty parameter has no effect.
-// Different parameters are combined with AND, values separated by commas with
-// OR.
+// Filter contains the filter parameters of the card lists as they appear in the
+// URL. Embed it in an operation's input. An empty parameter has no effect.
+// Parameters are combined with AND. The values of a parameter are combined with
+// OR, except those of LabelAll and AssigneeAll, which are combined with AND.
 type Filter struct {
 	List    string `json:"list,omitempty" doc:"Cards in one of these lists: list ids, none or any, separated by commas." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	ListNot string `json:"listNot,omitempty" doc:"Cards in none of these lists: list ids, none or any, separated by commas." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
@@ -29,7 +29,7 @@ type Filter struct {
 	CreatorNot string `json:"creatorNot,omitempty" doc:"Cards created by none of these: names, email addresses, user or integration ids, me, none (unknown) or any, separated by commas." example:"me"`
 
 	Done     string `json:"done,omitempty" doc:"Cards that are done (true) or not done (false)." example:"false"`
-	Archived string `json:"archived,omitempty" doc:"Archived cards: false leaves them out (the default), true includes them, only returns nothing else." example:"false"`
+	Archived string `json:"archived,omitempty" doc:"Whether archived cards are returned: false excludes them (the default), true includes them, only returns no other cards." example:"false"`
 
 	Due     string `json:"due,omitempty" doc:"Cards by due date: overdue, today, tomorrow, week (today and the next six days; next7 is another name for it), calendarweek (Monday to Sunday), month (the calendar month), none or any, separated by commas." example:"overdue,today"`
 	DueFrom string `json:"dueFrom,omitempty" doc:"Cards due on this date (YYYY-MM-DD) or later." example:"2026-03-01"`
@@ -41,21 +41,21 @@ type Filter struct {
 	CreatedTo     string `json:"createdTo,omitempty" doc:"Cards created on this date (YYYY-MM-DD) or earlier." example:"2026-03-31"`
 	UpdatedFrom   string `json:"updatedFrom,omitempty" doc:"Cards last changed on this date (YYYY-MM-DD) or later." example:"2026-03-01"`
 	UpdatedTo     string `json:"updatedTo,omitempty" doc:"Cards last changed on this date (YYYY-MM-DD) or earlier." example:"2026-03-31"`
-	CompletedFrom string `json:"completedFrom,omitempty" doc:"Cards done on this date (YYYY-MM-DD) or later." example:"2026-03-01"`
-	CompletedTo   string `json:"completedTo,omitempty" doc:"Cards done on this date (YYYY-MM-DD) or earlier." example:"2026-03-31"`
+	CompletedFrom string `json:"completedFrom,omitempty" doc:"Cards completed on this date (YYYY-MM-DD) or later." example:"2026-03-01"`
+	CompletedTo   string `json:"completedTo,omitempty" doc:"Cards completed on this date (YYYY-MM-DD) or earlier." example:"2026-03-31"`
 
-	// TimeZone is used by the caller, which loads it into Env.Zone.
-	TimeZone string `json:"timeZone,omitempty" doc:"The time zone for dates and for words such as today, as an IANA name such as Europe/Zurich; your own when absent." example:"Europe/Zurich"`
+	// TimeZone is not parsed here. The caller must load it into Env.Zone.
+	TimeZone string `json:"timeZone,omitempty" doc:"The time zone for dates and for words such as today, as an IANA name such as Europe/Zurich. Defaults to the caller's time zone." example:"Europe/Zurich"`
 
-	Has       string `json:"has,omitempty" doc:"Cards with at least one of these: description, checklist, comment, due, start, assignee or label, separated by commas." example:"checklist"`
-	No        string `json:"no,omitempty" doc:"Cards that lack at least one of these: description, checklist, comment, due, start, assignee or label, separated by commas." example:"due"`
-	Checklist string `json:"checklist,omitempty" doc:"Cards whose checklist items are all done (complete), or that have an item not done (incomplete)." example:"incomplete"`
+	Has       string `json:"has,omitempty" doc:"Cards with at least one of these: description, checklist, comment, attachment, due, start, assignee or label, separated by commas." example:"checklist"`
+	No        string `json:"no,omitempty" doc:"Cards that lack at least one of these: description, checklist, comment, attachment, due, start, assignee or label, separated by commas." example:"due"`
+	Checklist string `json:"checklist,omitempty" doc:"Cards whose checklist items are all done (complete), or that have at least one item that is not done (incomplete)." example:"incomplete"`
 
-	Q    string `json:"q,omitempty" doc:"A search text, such as: is:open label:bug due:week \"exact phrase\" word*." example:"is:open label:bug"`
-	Sort string `json:"sort,omitempty" doc:"The sort order: position, due, start, created, updated or title; prefix - for descending." example:"-updated"`
+	Q    string `json:"q,omitempty" doc:"A search query, such as: is:open label:bug due:week \"exact phrase\" word*." example:"is:open label:bug"`
+	Sort string `json:"sort,omitempty" doc:"The sort order: position, due, start, created, updated or title; with the prefix - for descending order." example:"-updated"`
 }
 
-// SavedParam is the parameter name that Within uses for its saved text in
+// SavedParam is the parameter name that Within uses for the saved text in
 // errors and in Echo.
 const SavedParam = "query"
 
@@ -66,8 +66,9 @@ const SavedParam = "query"
 func (f Filter) Parse(env Env) (Query, error) { return f.Within("", env) }
 
 // Within parses the filter as an additional condition on a saved search text.
-// Cards must match both. The order is Sort, or else that of Q, or else that of
-// the saved text. Errors in the saved text name SavedParam.
+// Cards must match both. Sort takes precedence over the order in Q, which takes
+// precedence over the order in the saved text. Errors in the saved text name
+// SavedParam.
 func (f Filter) Within(saved string, env Env) (Query, error) {
 	base, err := scan(saved, SavedParam)
 	if err != nil {
@@ -101,7 +102,7 @@ func withoutSort(terms []term) []term {
 	return out
 }
 
-// mode is how the values of a reference are combined.
+// mode defines how the values of a reference are combined.
 type mode int
 
 const (
@@ -145,7 +146,8 @@ type params struct {
 	err   error
 }
 
-func (p *params) refuse(format string, args ...any) {
+// fail records the first error.
+func (p *params) fail(format string, args ...any) {
 	if p.err == nil {
 		p.err = board.Invalid(format, args...)
 	}
@@ -159,13 +161,14 @@ func (p *params) add(param, text, key string, negated bool, values ...value) {
 	})
 }
 
-// split parses values separated by commas and validates each with ok.
+// split parses values separated by commas and validates each with ok. It returns nil
+// if text is empty or invalid.
 func (p *params) split(param, text, takes string, ok func(string) bool) []value {
 	if text == "" {
 		return nil
 	}
 	if strings.Count(text, ",") >= MaxValues {
-		p.refuse("%s takes at most %d values.", param, MaxValues)
+		p.fail("%s takes at most %d values.", param, MaxValues)
 		return nil
 	}
 	var values []value
@@ -174,10 +177,10 @@ func (p *params) split(param, text, takes string, ok func(string) bool) []value 
 		v := strings.TrimSpace(s)
 		switch {
 		case len(v) > MaxValueBytes:
-			p.refuse("%s takes values of at most %d bytes; value %d is longer.", param, MaxValueBytes, len(values)+1)
+			p.fail("%s takes values of at most %d bytes; value %d is longer.", param, MaxValueBytes, len(values)+1)
 			return nil
 		case !ok(v):
-			p.refuse("%s takes %s, separated by commas; value %d is not one of these.", param, takes, len(values)+1)
+			p.fail("%s takes %s, separated by commas; value %d is not one of these.", param, takes, len(values)+1)
 			return nil
 		}
 		values = append(values, value{offset: at + strings.Index(s, v), text: v})
@@ -220,7 +223,7 @@ func isName(s string) bool {
 
 func orPrefixes(prefixes []string) string { return strings.Join(prefixes, " or ") }
 
-// words parses values of a fixed vocabulary.
+// words parses values from a fixed vocabulary.
 func (p *params) words(param, text, key string, words []string) {
 	values := p.split(param, text, orList(words), func(s string) bool { return slices.Contains(words, s) })
 	if values != nil {
@@ -228,13 +231,14 @@ func (p *params) words(param, text, key string, words []string) {
 	}
 }
 
-// choice parses a single value and maps it to values of the key "is".
+// choice parses a single value of done or archived and maps it to values of the key
+// "is".
 func (p *params) choice(param, text string, words ...string) {
 	if text == "" {
 		return
 	}
 	if !slices.Contains(words, text) {
-		p.refuse("%s must be %s.", param, orList(words))
+		p.fail("%s must be %s.", param, orList(words))
 		return
 	}
 	switch param + "=" + text {
@@ -289,7 +293,7 @@ func (p *params) dates(f Field, from, to string) {
 		v.to = to
 	}
 	if from != "" && to != "" && to < from {
-		p.refuse("%sTo must not be before %sFrom.", f, f)
+		p.fail("%sTo must not be before %sFrom.", f, f)
 	}
 	p.add(param, text, string(f), false, v)
 }
@@ -299,7 +303,7 @@ func (p *params) sort(text string) {
 		return
 	}
 	if !slices.Contains(sortWords, strings.TrimPrefix(text, "-")) {
-		p.refuse("sort must be %s, prefixed with - for descending.", orList(sortWords))
+		p.fail("sort must be %s, prefixed with - for descending.", orList(sortWords))
 		return
 	}
 	p.add("sort", text, "sort", false, value{text: text})

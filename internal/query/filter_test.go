@@ -81,10 +81,10 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-func TestFilterRefuses(t *testing.T) {
+func TestInvalidFilters(t *testing.T) {
 	const planned = "overdue, today, tomorrow, week, calendarweek, next7, month, none or any"
-	const things = "description, checklist, comment, due, start, assignee or label"
-	const date = " must be a date of the form YYYY-MM-DD between the years 1900 and 2999."
+	const things = "description, checklist, comment, attachment, due, start, assignee or label"
+	const date = " must be a date in the form YYYY-MM-DD between the years 1900 and 2999."
 	nth := func(param, takes string, n int) string {
 		return fmt.Sprintf("%s takes %s, separated by commas; value %d is not one of these.", param, takes, n)
 	}
@@ -133,17 +133,17 @@ func TestFilterRefuses(t *testing.T) {
 	} {
 		_, err := c.in.Parse(env(t))
 		if err == nil {
-			t.Errorf("%+v: not refused", c.in)
+			t.Errorf("%+v: got no error, want %s", c.in, c.want)
 			continue
 		}
-		if got := refusal(t, err); got != c.want {
+		if got := messageOf(t, err); got != c.want {
 			t.Errorf("%+v:\n got %s\nwant %s", c.in, got, c.want)
 		}
 	}
 	e := env(t)
 	e.Me = ""
 	_, err := filter{Assignee: bob + ",me"}.Parse(e)
-	if got, want := refusal(t, err), "assignee: member cannot be me here, because the query is not run by a person; give an id (at "+
+	if got, want := messageOf(t, err), "assignee: member cannot be me here, because the query is not run by a person; give an id (at "+
 		"offset 31)."; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -171,31 +171,31 @@ func TestFilterWithinSavedText(t *testing.T) {
 		}
 		again, err := query.ParseSearch(q.String(), env(t))
 		if err != nil || show(again) != c.want {
-			t.Errorf("%s reads as %s, %v", q, show(again), err)
+			t.Errorf("%s is parsed as %s (%v), want %s", q, show(again), err, c.want)
 		}
 	}
 	_, err := filter{Q: "is:open"}.Within("is:x", env(t))
-	if got := refusal(t, err); !strings.HasPrefix(got, "query: is takes ") {
-		t.Errorf("the refusal of a saved text is %s", got)
+	if got := messageOf(t, err); !strings.HasPrefix(got, "query: is takes ") {
+		t.Errorf("invalid saved text: got error %q, want one about query", got)
 	}
 	_, err = filter{}.Within("list:", env(t))
-	if got := refusal(t, err); !strings.HasPrefix(got, "query: list needs ") {
-		t.Errorf("the refusal of a saved text is %s", got)
+	if got := messageOf(t, err); !strings.HasPrefix(got, "query: list needs ") {
+		t.Errorf("invalid saved text: got error %q, want one about query", got)
 	}
 }
 
-// Every parameter is documented and named like its field, and refuses invalid
-// values, which shows that it is parsed.
+// Every parameter is documented and named after its field. Every parameter but timeZone
+// rejects an invalid value, which shows that it is parsed.
 func TestFilterFields(t *testing.T) {
 	typ := reflect.TypeFor[query.Filter]()
 	for i := range typ.NumField() {
 		f := typ.Field(i)
 		name := strings.ToLower(f.Name[:1]) + f.Name[1:]
 		if got := f.Tag.Get("json"); got != name+",omitempty" {
-			t.Errorf("%s has the json tag %q", f.Name, got)
+			t.Errorf("%s: got json tag %q, want %q", f.Name, got, name+",omitempty")
 		}
 		if doc := f.Tag.Get("doc"); !strings.HasSuffix(doc, ".") {
-			t.Errorf("%s has the doc tag %q, not a sentence", f.Name, doc)
+			t.Errorf("%s: got doc tag %q, want a sentence", f.Name, doc)
 		}
 		var in query.Filter
 		reflect.ValueOf(&in).Elem().Field(i).SetString("is:garbage")
@@ -206,9 +206,9 @@ func TestFilterFields(t *testing.T) {
 			continue
 		}
 		if err == nil {
-			t.Errorf("%s accepts an invalid value", name)
-		} else if got := refusal(t, err); !strings.HasPrefix(got, name) {
-			t.Errorf("the refusal of %s is %s", name, got)
+			t.Errorf("%s: got no error for an invalid value, want one", name)
+		} else if got := messageOf(t, err); !strings.HasPrefix(got, name) {
+			t.Errorf("%s: got error %q, want one that begins with the name", name, got)
 		}
 	}
 }

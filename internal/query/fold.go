@@ -8,20 +8,20 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold normalizes a text for comparing words. It converts to lower case and
-// unifies compatibility forms (ﬁ is fi, ２ is 2). It removes accents and other
-// marks above and below letters (é is e, й is и; Arabic and Hebrew vowel points
-// are removed) and invisible characters. It writes ß as ss, æ as ae, ø as o,
-// and similar letters likewise. Vowel signs that carry meaning (Devanagari,
-// Thai, the voicing marks of kana) are kept. A run of invalid UTF-8 becomes
-// U+FFFD. Fold(Fold(s)) equals Fold(s).
+// Fold normalizes text so that words can be compared. It converts to lower case and
+// unifies compatibility forms (ﬁ is fi, ２ is 2). It removes accents and other marks
+// above and below letters (é is e, й is и; Arabic and Hebrew vowel points are removed)
+// and invisible characters. It replaces ß with ss, æ with ae, ø with o, and similar
+// letters likewise. It keeps marks that carry meaning (the vowel signs of Devanagari
+// and Thai, the voicing marks of kana). A run of invalid UTF-8 becomes U+FFFD.
+// Fold(Fold(s)) equals Fold(s).
 func Fold(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)
 	}
 	var b strings.Builder
 	b.Grow(len(s))
-	// norm does not normalize what follows an invalid byte.
+	// Package norm does not normalize text after an invalid byte.
 	for _, r := range norm.NFKD.String(strings.ToValidUTF8(s, "\ufffd")) {
 		if isAccent(r) {
 			continue
@@ -39,7 +39,7 @@ func Fold(s string) string {
 			b.WriteRune(r)
 		}
 	}
-	// norm inserts U+034F into long runs of marks.
+	// Package norm inserts U+034F into long runs of marks.
 	return strings.ReplaceAll(norm.NFC.String(b.String()), "\u034f", "")
 }
 
@@ -52,12 +52,12 @@ func isASCII(s string) bool {
 	return true
 }
 
-// lower converts via upper case, so that variants (ς and σ, ı and i) become
-// equal.
+// lower converts a letter to upper case and then to lower case, so that variants (ς
+// and σ, ı and i) become equal.
 func lower(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }
 
-// isAccent distinguishes marks that decorate a letter from marks that are
-// letters.
+// isAccent reports whether a character is a mark that only decorates a letter, such
+// as an accent.
 func isAccent(r rune) bool {
 	if r < 0x300 || r == 0x3099 || r == 0x309A || !unicode.Is(unicode.Mn, r) {
 		return false
@@ -65,7 +65,8 @@ func isAccent(r rune) bool {
 	return unicode.In(r, unicode.Inherited, unicode.Hebrew)
 }
 
-// spelled returns the common spelling of a letter without a decomposition.
+// spelled returns the common spelling of a letter that Unicode does not decompose, or
+// "" for other characters.
 func spelled(r rune) string {
 	switch r {
 	case 'ß':
@@ -88,13 +89,13 @@ func spelled(r rune) string {
 	return ""
 }
 
-// Words is the only tokenizer, for the search index of both databases and for
-// queries. It folds s and splits it into words. Letters, numbers and the marks
-// on them are word characters; everything else separates. In scripts written
-// without spaces (Han, kana, Thai, Lao, Khmer, Burmese), each letter with its
-// marks is a word, so that a search for a part of a text finds it. Longer words
-// are truncated to MaxWordRunes. Joining the words with spaces and splitting
-// again returns the same words.
+// Words folds s and splits it into words. It is the only tokenizer, both for the
+// search indexes of the databases and for queries. Letters, numbers and the marks
+// on them are word characters; all other characters separate words. In scripts
+// written without spaces (Han, kana, Thai, Lao, Khmer, Burmese), each letter with
+// its marks is a word, so that a search finds any part of the text. Words longer
+// than MaxWordRunes are truncated. Joining the words with spaces and splitting
+// them again returns the same words.
 func Words(s string) []string {
 	var words []string
 	s = Fold(s)
@@ -105,7 +106,7 @@ func Words(s string) []string {
 			start = -1
 		}
 	}
-	end := 0 // where a long word will be truncated
+	end := 0 // end of the current word, or where it is truncated
 	for i, r := range s {
 		mark := unicode.IsMark(r)
 		switch {
@@ -130,7 +131,7 @@ func Words(s string) []string {
 	return words
 }
 
-// isSingle reports whether a letter belongs to a script without spaces.
+// isSingle reports whether a letter belongs to a script that is written without spaces.
 func isSingle(r rune) bool {
 	return r >= 0xE00 && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
 		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == 'ー')
@@ -139,8 +140,8 @@ func isSingle(r rune) bool {
 // FoldName normalizes a name of a list, label, board or person, or an email
 // address, for comparing names. It converts to lower case, unifies
 // compatibility forms, trims and collapses white space, and removes control and
-// invisible characters. Accents are kept. It returns "" if nothing visible is
-// left. FoldName(FoldName(s)) equals FoldName(s).
+// invisible characters. It keeps accents. It returns "" if s has no visible
+// characters. FoldName(FoldName(s)) equals FoldName(s).
 func FoldName(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))

@@ -42,7 +42,7 @@ func TestWords(t *testing.T) {
 		{strings.Repeat("é", 64) + " y", strings.Repeat("e", 64) + " y"},
 	} {
 		want := strings.Join(strings.Fields(c.want), " ")
-		// Words returns NFC, but the table may use any form.
+		// Words returns NFC, but the table may use any normalization form.
 		if want = strings.ReplaceAll(want, "ト\u3099", "ド"); strings.Join(query.Words(c.in), " ") != want {
 			t.Errorf("%q:\n got %q\nwant %q", c.in, query.Words(c.in), want)
 		}
@@ -69,7 +69,7 @@ func TestFoldName(t *testing.T) {
 	}
 }
 
-// text draws strings with many characters that folding changes.
+// text returns a generator of strings with many characters that folding changes.
 func text() *rapid.Generator[string] {
 	return rapid.Custom(func(r *rapid.T) string {
 		odd := rapid.SampledFrom([]string{"\u0301", "\u0327", "\u034f", "\u3099", "か", "ｶ", "ﾞ", "İ", "ı", "ß", "ς", "ſ", "ﬁ", "\u00a8",
@@ -79,7 +79,7 @@ func text() *rapid.Generator[string] {
 	})
 }
 
-func TestFoldingIsStable(t *testing.T) {
+func TestFoldingIsIdempotent(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) { checkFolding(r, text().Draw(r, "text")) })
 }
 
@@ -88,25 +88,25 @@ type fataler interface{ Fatalf(string, ...any) }
 func checkFolding(t fataler, s string) {
 	f := query.Fold(s)
 	if again := query.Fold(f); again != f {
-		t.Fatalf("Fold(%q) is %q, and again %q", s, f, again)
+		t.Fatalf("Fold(%q) = %q, but folding that again returns %q", s, f, again)
 	}
 	if n := query.FoldName(s); query.FoldName(n) != n {
-		t.Fatalf("FoldName(%q) is %q, and again %q", s, n, query.FoldName(n))
+		t.Fatalf("FoldName(%q) = %q, but folding that again returns %q", s, n, query.FoldName(n))
 	}
 	words := query.Words(s)
 	if again := query.Words(strings.Join(words, " ")); !slices.Equal(again, words) {
-		t.Fatalf("Words(%q) are %q, and again %q", s, words, again)
+		t.Fatalf("Words(%q) = %q, but splitting those words again returns %q", s, words, again)
 	}
 	if again := query.Words(f); !slices.Equal(again, words) {
-		t.Fatalf("Words(%q) are %q, of the folded text %q", s, words, again)
+		t.Fatalf("Words(%q) = %q, but the words of the folded text are %q", s, words, again)
 	}
 	for _, w := range words {
 		if n := utf8.RuneCountInString(w); n == 0 || n > query.MaxWordRunes || !utf8.ValidString(w) {
-			t.Fatalf("Words(%q) has the word %q", s, w)
+			t.Fatalf("Words(%q) returns the invalid word %q", s, w)
 		}
 		for _, r := range w {
 			if !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) {
-				t.Fatalf("Words(%q) has %U in the word %q", s, r, w)
+				t.Fatalf("Words(%q) returns %U in the word %q", s, r, w)
 			}
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// kind is how the values of a key are parsed.
+// kind defines how the values of a key are parsed.
 type kind int
 
 const (
@@ -14,14 +14,14 @@ const (
 	kindHas
 	kindNo
 	kindRef
-	kindPlan // due, start: days in the future
-	kindPast // created, updated, completed: days in the past
+	kindPlan // due, start: a number counts days from today into the future
+	kindPast // created, updated, completed: a number counts days into the past
 	kindStatus
 	kindSort
 )
 
-// lookup returns the full name and kind of a key of the search grammar, given
-// in lower case.
+// lookup returns the full name and kind of a key of the search grammar. The word
+// must be in lower case.
 func lookup(word string) (key string, k kind, ok bool) {
 	switch word {
 	case "is":
@@ -44,7 +44,7 @@ func lookup(word string) (key string, k kind, ok bool) {
 		return "updated", kindPast, true
 	case "created", "updated", "completed":
 		return word, kindPast, true
-	case "title", "description", "comment", "checklist":
+	case "title", "description", "comment", "checklist", "attachment":
 		return word, kindText, true
 	case "status":
 		return word, kindStatus, true
@@ -54,8 +54,8 @@ func lookup(word string) (key string, k kind, ok bool) {
 	return "", 0, false
 }
 
-// hint returns what to write instead of an ambiguous word that looks like a
-// key; "" for other words.
+// hint returns the keys to use instead of an ambiguous word that looks like a key.
+// It returns "" for other words.
 func hint(word string) string {
 	switch word {
 	case "owner", "user", "person", "people":
@@ -68,7 +68,7 @@ func hint(word string) string {
 // The fixed vocabularies. They are never modified.
 var (
 	isWords     = []string{"open", "done", "archived", "overdue", "assigned", "unassigned", "checked", "unchecked"}
-	hasWords    = []string{"description", "checklist", "comment", "due", "start", "assignee", "label"}
+	hasWords    = []string{"description", "checklist", "comment", "attachment", "due", "start", "assignee", "label"}
 	statusWords = []string{"on_track", "at_risk", "off_track", "on_hold", "complete"}
 	sortWords   = []string{"position", "due", "start", "created", "updated", "title"}
 	planWords   = []string{"overdue", "today", "tomorrow", "week", "calendarweek", "next7", "month", "none", "any"}
@@ -102,7 +102,7 @@ func isID(s string, prefixes []string) bool {
 	return false
 }
 
-// takes reports whether the unquoted word is a special value of the reference.
+// takes reports whether the reference accepts the unquoted word as a special value.
 func (r Ref) takes(word string) bool {
 	switch word {
 	case "none", "any":
@@ -113,7 +113,7 @@ func (r Ref) takes(word string) bool {
 	return false
 }
 
-// allowed describes what a key accepts. It completes "due takes …".
+// allowed describes the values that a key accepts. It completes "due takes …".
 func allowed(key string, k kind) string {
 	const dates = "a date (YYYY-MM-DD from 1900 to 2999, or yesterday, today, tomorrow), a comparison such as " +
 		">=2026-01-31, " +
@@ -151,17 +151,17 @@ func orList(words []string) string {
 }
 
 // check validates the values and normalizes them. It returns the number of
-// words of a text.
+// words in text values.
 func (t *term) check() (words int, err error) {
 	if len(t.values) > MaxValues {
-		return 0, t.refuse(MaxValues, "%s takes at most %d values", t.key, MaxValues)
+		return 0, t.fail(MaxValues, "%s takes at most %d values", t.key, MaxValues)
 	}
 	if t.kind == kindSort {
 		if t.negated {
-			return 0, t.refuse(len(t.values), "sort cannot be negated; write sort:-due for descending")
+			return 0, t.fail(len(t.values), "sort cannot be negated; write sort:-due for descending")
 		}
 		if len(t.values) > 1 {
-			return 0, t.refuse(1, "sort takes only one value")
+			return 0, t.fail(1, "sort takes only one value")
 		}
 	}
 	for i := range t.values {
@@ -196,23 +196,23 @@ func (t *term) check() (words int, err error) {
 			ok = v.date(t.kind)
 		}
 		if !ok {
-			return 0, t.refuse(i, "%s takes %s", t.key, allowed(t.key, t.kind))
+			return 0, t.fail(i, "%s takes %s", t.key, allowed(t.key, t.kind))
 		}
 	}
 	return words, nil
 }
 
-// word validates a word of a fixed vocabulary.
+// word normalizes a value and reports whether it is a word of a fixed vocabulary.
 func (v *value) word(words []string) bool {
 	v.text, v.quoted = strings.ToLower(v.text), false
 	return slices.Contains(words, v.text)
 }
 
-// ref validates a name, an id or a special word. A person may have the prefix @
-// of the short form, a label the prefix #.
+// ref normalizes a name, an id or a special word, and reports whether it is not blank. It
+// removes the prefix of the short form: @ for a member, # for a label.
 func (v *value) ref(r Ref) bool {
 	if !v.quoted {
-		// Keep the sigil if a phrase would start without it.
+		// Keep the sigil before a quote. Without it, String would return a phrase.
 		if s := strings.TrimLeft(v.text, sigil(r)); !strings.HasPrefix(s, `"`) {
 			v.text = s
 		}
@@ -234,7 +234,8 @@ func sigil(r Ref) string {
 	return ""
 }
 
-// special returns the special word that v stands for: none, any, me or "".
+// special returns the special word in v: none, any or me. It returns "" if v is not
+// a special word.
 func (v value) special(r Ref) string {
 	if v.quoted || !r.takes(v.text) {
 		return ""

@@ -11,14 +11,14 @@ import (
 // Text.
 //
 // Conditions are two-valued. A leaf about something that the card lacks is
-// false, and its Not is true. In SQL a comparison with NULL is neither, so
-// write Not as "(…) IS NOT TRUE", which SQLite and PostgreSQL support.
+// false, and its Not is true. In SQL, a comparison with NULL is neither true
+// nor false, so write Not as "(…) IS NOT TRUE", which SQLite and PostgreSQL support.
 type Node interface{ node() }
 
 // And holds if all of its nodes hold. The empty And always holds.
 type And []Node
 
-// Or holds if one of its nodes holds. The empty Or never holds.
+// Or holds if at least one of its nodes holds. The empty Or never holds.
 type Or []Node
 
 // Not holds if its node does not hold.
@@ -37,7 +37,7 @@ const (
 	RefCommenter Ref = "commenter"
 )
 
-// In holds if one of the card's records of that kind has one of the ids, names
+// In holds if one of the card's records of the kind Ref has one of the ids, names
 // or emails. At least one of the three slices is not empty, and none has
 // duplicates. Me has been replaced by an id. Names and emails are folded with
 // FoldName and must be compared with a column folded in the same way. Emails
@@ -49,7 +49,7 @@ type In struct {
 	Emails []string
 }
 
-// Thing is something that a card can have or lack.
+// Thing is a property that a card can have or lack.
 type Thing string
 
 // The things for Has. A card whose creator is unknown lacks ThingCreator.
@@ -57,6 +57,7 @@ const (
 	ThingDescription Thing = "description"
 	ThingChecklist   Thing = "checklist"
 	ThingComment     Thing = "comment"
+	ThingAttachment  Thing = "attachment"
 	ThingDue         Thing = "due"
 	ThingStart       Thing = "start"
 	ThingAssignee    Thing = "assignee"
@@ -64,18 +65,18 @@ const (
 	ThingCreator     Thing = "creator"
 )
 
-// Has holds if the card has at least one of the thing.
+// Has holds if the card has the thing, such as at least one label.
 type Has struct{ Thing Thing }
 
 // IsDone holds if the card is done.
 type IsDone struct{}
 
 // IsArchived holds if the card is archived. It occurs only if Query.Archived
-// does not already say so.
+// does not already express it.
 type IsArchived struct{}
 
-// ChecklistIs holds, if Complete, if the card has checklist items and all are
-// done; otherwise if at least one item is not done.
+// ChecklistIs with Complete holds if the card has checklist items and all are done.
+// Without Complete, it holds if at least one item is not done.
 type ChecklistIs struct{ Complete bool }
 
 // StatusIs holds if the latest status of the card's board is one of Any, in the
@@ -106,7 +107,7 @@ type Range struct {
 
 // Edge is one side of a Range: a date, and the instant at which it starts in
 // the zone of the Env (for overdue: today, and now). The zero Edge is
-// unbounded. Use Bounded to check, because a zero At alone is the year 1970.
+// unbounded. Use Bounded to check, because a zero At is a valid instant in 1970.
 type Edge struct {
 	Day string // YYYY-MM-DD
 	At  board.Instant
@@ -115,20 +116,21 @@ type Edge struct {
 // Bounded reports whether the edge is a limit.
 func (e Edge) Bounded() bool { return e.Day != "" }
 
-// Place is where Text searches.
+// Place is a text field of a card, or all of them.
 type Place string
 
-// The texts of a card. Anywhere means all four.
+// The text fields of a card. Anywhere means all four.
 const (
 	Anywhere      Place = "any"
 	InTitle       Place = "title"
 	InDescription Place = "description"
 	InComment     Place = "comment"
 	InChecklist   Place = "checklist"
+	InAttachment  Place = "attachment"
 )
 
-// Text holds if the words occur consecutively, in this order, in one text of
-// the place. Words is never empty, and each word is a result of func Words:
+// Text holds if the words occur consecutively, in this order, in one text field
+// of the place. Words is never empty, and each word is a result of func Words:
 // letters, marks and digits only. With Prefix, the last word also matches the
 // start of a longer word.
 type Text struct {

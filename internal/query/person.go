@@ -13,7 +13,7 @@ type Person struct {
 	Email    string // "" if the caller may not see it
 }
 
-// maxCandidates is how many people an error lists.
+// maxCandidates is the maximum number of people that an error lists.
 const maxCandidates = 5
 
 // person returns the ids of the people that value i of a term refers to: exactly
@@ -34,18 +34,18 @@ func (r resolver) person(t *term, i int) ([]string, error) {
 		if known || err != nil {
 			return []string{id}, err
 		}
-		return nil, t.refuse(i, "%sno person you can see has that id%s", r.before(t), include(people, ""))
+		return nil, t.fail(i, "%sno person you can see has that id%s", r.keyPrefix(t), suggestions(people, ""))
 	}
 	name := FoldName(text)
 	found := matching(people, name)
 	switch {
 	case lenient:
 	case len(found) == 0:
-		return nil, t.refuse(i, "%sno person you can see has that name or email "+
-			"address%s", r.before(t), include(people, name))
+		return nil, t.fail(i, "%sno person you can see has that name or email "+
+			"address%s", r.keyPrefix(t), suggestions(people, name))
 	case len(found) > 1:
-		return nil, t.refuse(i, "%sseveral people match that name: %s; write more of the name, "+
-			"or an id", r.before(t), listed(found, true))
+		return nil, t.fail(i, "%sseveral people match that name: %s; write more of the name, "+
+			"or an id", r.keyPrefix(t), listed(found, true))
 	}
 	ids := make([]string, len(found))
 	for n, p := range found {
@@ -54,9 +54,9 @@ func (r resolver) person(t *term, i int) ([]string, error) {
 	return ids, nil
 }
 
-// before returns the start of an error with the key, unless the parameter name
-// already says it.
-func (r resolver) before(t *term) string {
+// keyPrefix returns the name of the key for the start of an error, or "" if the name of
+// the parameter already identifies the key.
+func (r resolver) keyPrefix(t *term) string {
 	if t.param == SavedParam || t.param == r.env.name() {
 		return t.key + ": "
 	}
@@ -64,30 +64,30 @@ func (r resolver) before(t *term) string {
 }
 
 // matching returns the people that a folded text refers to. It tries the email
-// address, then the full name, then the start of the name, and returns the first
-// matches.
+// address, then the full name, then the start of the name, and returns all matches of
+// the first of these that matches.
 func matching(people []Person, name string) []Person {
-	of := func(is func(Person) bool) []Person {
-		return slices.DeleteFunc(slices.Clone(people), func(p Person) bool { return !is(p) })
+	filter := func(matches func(Person) bool) []Person {
+		return slices.DeleteFunc(slices.Clone(people), func(p Person) bool { return !matches(p) })
 	}
 	if isEmail(name) {
-		if found := of(func(p Person) bool { return p.Email != "" && FoldName(p.Email) == name }); len(found) > 0 {
+		if found := filter(func(p Person) bool { return p.Email != "" && FoldName(p.Email) == name }); len(found) > 0 {
 			return found
 		}
 	}
-	if found := of(func(p Person) bool { return FoldName(p.Name) == name }); len(found) > 0 {
+	if found := filter(func(p Person) bool { return FoldName(p.Name) == name }); len(found) > 0 {
 		return found
 	}
-	return of(func(p Person) bool { return strings.HasPrefix(FoldName(p.Name), name) })
+	return filter(func(p Person) bool { return strings.HasPrefix(FoldName(p.Name), name) })
 }
 
-// include returns the end of an error, with the people whose names are most
+// suggestions returns the end of an error that lists the people whose names are most
 // similar to a folded name.
-func include(people []Person, name string) string {
+func suggestions(people []Person, name string) string {
 	if len(people) == 0 {
 		return ""
 	}
-	like := func(p Person) int {
+	similarity := func(p Person) int { // length of the common prefix
 		other, n := FoldName(p.Name), 0
 		for n < min(len(name), len(other)) && name[n] == other[n] {
 			n++
@@ -95,13 +95,13 @@ func include(people []Person, name string) string {
 		return n
 	}
 	sorted := slices.SortedFunc(slices.Values(people), func(a, b Person) int {
-		return cmp.Or(cmp.Compare(like(b), like(a)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(cmp.Compare(similarity(b), similarity(a)), cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
 	})
 	return "; people you can see include " + listed(sorted[:min(len(sorted), maxCandidates)], false)
 }
 
-// listed returns the names of the first few people, with their ids if
-// requested.
+// listed returns the names of the first few people, with their ids if requested, and
+// the number of the others.
 func listed(people []Person, ids bool) string {
 	var names []string
 	for _, p := range people[:min(len(people), maxCandidates)] {

@@ -12,11 +12,12 @@ import (
 const (
 	annaBell = "usr_0123456789abcdefghjkmnpqr1"
 	annaCole = "usr_0123456789abcdefghjkmnpqr2"
-	left     = "usr_0123456789abcdefghjkmnpqr3"
+	former   = "usr_0123456789abcdefghjkmnpqr3"
 	stranger = "usr_0123456789abcdefghjkmnpqr4"
 )
 
-// envWithPeople returns an Env with people.
+// envWithPeople returns an Env in which the caller sees four people, and cards refer
+// to a former member.
 func envWithPeople(t testing.TB) query.Env {
 	e := env(t)
 	e.People = func() ([]query.Person, error) {
@@ -25,7 +26,7 @@ func envWithPeople(t testing.TB) query.Env {
 			{ID: annaCole, Name: "Anna Cole"},
 		}, nil
 	}
-	e.Named = func(_ query.Ref, id string) (bool, error) { return id == left, nil }
+	e.Named = func(_ query.Ref, id string) (bool, error) { return id == former, nil }
 	return e
 }
 
@@ -43,7 +44,7 @@ func TestPersonIsFoundByUniquePrefix(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"ada": ada, "ADA": ada, "Ada Lovelace": ada, "ada@example.com": ada, "b": bob, "anna b": annaBell, "Anna Cole": annaCole,
-		left: left, ada: ada,
+		former: former, ada: ada,
 	} {
 		for param, in := range map[string]query.Filter{
 			"assignee": {Assignee: text}, "assigneeAll": {AssigneeAll: text}, "creatorNot": {CreatorNot: text},
@@ -55,16 +56,16 @@ func TestPersonIsFoundByUniquePrefix(t *testing.T) {
 				continue
 			}
 			if got := idsOf(q); !slices.Equal(got, []string{want}) {
-				t.Errorf("%s %q is %v, want %s", param, text, got, want)
+				t.Errorf("%s %q: got %v, want %s", param, text, got, want)
 			}
 			checkQuery(t, q, envWithPeople(t))
 		}
 	}
 }
 
-func TestUnknownPersonIsRefused(t *testing.T) {
+func TestUnknownPersonIsRejected(t *testing.T) {
 	t.Parallel()
-	for text, says := range map[string][]string{
+	for text, wants := range map[string][]string{
 		"anna":             {"several", "Anna Bell (" + annaBell + ")", "Anna Cole (" + annaCole + ")"},
 		"nobodyhere":       {"no person", "Ada Lovelace"},
 		"ann b":            {"no person", "include Anna Bell"},
@@ -76,41 +77,41 @@ func TestUnknownPersonIsRefused(t *testing.T) {
 		for param, in := range map[string]query.Filter{"assignee": {Assignee: text}, "creator": {Creator: text}, "q: member": {Q: `member:"` + text + `"`}} {
 			_, err := in.Parse(envWithPeople(t))
 			if !board.IsCode(err, board.CodeInvalidRequest) {
-				t.Errorf("%s %q: %v", param, text, err)
+				t.Errorf("%s %q: got error %v, want invalid_request", param, text, err)
 				continue
 			}
-			got := refusal(t, err)
-			for _, want := range append(says, param+": ") {
+			got := messageOf(t, err)
+			for _, want := range append(wants, param+": ") {
 				if !strings.Contains(got, want) {
-					t.Errorf("%s %q: %q does not say %q", param, text, got, want)
+					t.Errorf("%s %q: got error %q, want one that contains %q", param, text, got, want)
 				}
 			}
 		}
 	}
 	for _, word := range []string{"owner", "user", "person"} {
-		if _, err := query.ParseSearch("is:open "+word+":ada", envWithPeople(t)); err == nil || !strings.Contains(refusal(t, err), "member:") {
-			t.Errorf("%s: %v", word, err)
+		if _, err := query.ParseSearch("is:open "+word+":ada", envWithPeople(t)); err == nil || !strings.Contains(messageOf(t, err), "member:") {
+			t.Errorf("%s: got error %v, want one that suggests member:", word, err)
 		}
 	}
 }
 
-// A saved text may contain the ids of people who no longer exist. When it runs,
-// these match nothing.
-func TestSavedTextOutlivesItsPeople(t *testing.T) {
+// Saved text may contain names and ids of people who no longer exist. Such names and ids
+// match nothing.
+func TestUnknownPeopleInSavedText(t *testing.T) {
 	t.Parallel()
 	e := envWithPeople(t)
 	if _, err := (query.Filter{}).Within("member:"+stranger, e); err != nil {
 		t.Error(err)
 	}
 	if _, err := (query.Filter{}).Within("member:gone", e); err == nil {
-		t.Error("a text with an unknown name was accepted for saving")
+		t.Error("saving an unknown name: got no error, want one")
 	}
 	e.Lenient = query.SavedParam
 	q, err := query.Filter{}.Within("member:gone", e)
 	if err != nil || show(q) != show(query.Query{Where: query.And{query.Or{}}, Archived: query.ArchivedNo}) {
-		t.Errorf("a saved text with unknown people is %s, %v", show(q), err)
+		t.Errorf("saved text with an unknown name: got %s (%v), want a query that matches nothing", show(q), err)
 	}
 	if _, err := (query.Filter{Assignee: "gone"}).Within("", e); err == nil {
-		t.Error("an unknown name was accepted in a condition that narrows a saved text")
+		t.Error("an unknown name in an additional filter: got no error, want one")
 	}
 }

@@ -11,25 +11,25 @@ import (
 	"cardwall/internal/query"
 )
 
-// checkQuery checks properties of every query.
+// checkQuery checks properties that every query must have.
 func checkQuery(t fataler, q query.Query, e query.Env) {
 	s := q.String()
 	again, err := query.ParseSearch(s, e)
 	if err != nil {
-		t.Fatalf("%q is refused: %v", s, err)
+		t.Fatalf("parse %q again: %v", s, err)
 	}
 	if show(again) != show(q) || !reflect.DeepEqual(again.Where, q.Where) {
-		t.Fatalf("%q\n reads as %s\n but was %s", s, show(again), show(q))
+		t.Fatalf("parse %q again:\n got %s\nwant %s", s, show(again), show(q))
 	}
 	if again.String() != s {
-		t.Fatalf("%q is written as %q", s, again)
+		t.Fatalf("String of the parsed text: got %q, want %q", again, s)
 	}
 	var texts []string
 	for _, term := range q.Echo() {
 		texts = append(texts, term.Text)
 	}
 	if strings.Join(texts, " ") != s {
-		t.Fatalf("%q is echoed as %q", s, texts)
+		t.Fatalf("Echo: got %q, want the terms of %q", texts, s)
 	}
 	checkNode(t, q.Where, 0)
 }
@@ -37,7 +37,7 @@ func checkQuery(t fataler, q query.Query, e query.Env) {
 // checkNode checks that a tree has the documented shape.
 func checkNode(t fataler, n query.Node, depth int) {
 	if depth > 5 {
-		t.Fatalf("the tree is too deep at %s", showNode(n))
+		t.Fatalf("the tree is nested more than five levels deep at %s", showNode(n))
 	}
 	switch n := n.(type) {
 	case query.And:
@@ -52,47 +52,47 @@ func checkNode(t fataler, n query.Node, depth int) {
 		checkNode(t, n.Node, depth+1)
 	case query.In:
 		if len(n.IDs)+len(n.Names)+len(n.Emails) == 0 {
-			t.Fatalf("an In without a value")
+			t.Fatalf("got an In without a value")
 		}
 		for _, s := range append(append([]string{}, n.Names...), n.Emails...) {
 			if s == "" || s != query.FoldName(s) {
-				t.Fatalf("the name %q is not folded", s)
+				t.Fatalf("got the name %q, want it folded", s)
 			}
 		}
 	case query.Text:
 		if len(n.Words) == 0 || strings.Join(query.Words(strings.Join(n.Words, " ")), " ") != strings.Join(n.Words, " ") {
-			t.Fatalf("the text has the words %q", n.Words)
+			t.Fatalf("got a Text with the words %q, want results of Words", n.Words)
 		}
 	case query.Range:
 		if !n.From.Bounded() && !n.To.Bounded() {
-			t.Fatalf("a range without an edge")
+			t.Fatalf("got a Range without a bounded edge")
 		}
 	case nil:
-		t.Fatalf("a nil node")
+		t.Fatalf("got a nil node")
 	}
 }
 
-// checkSearch checks properties of any text: it is parsed into terms with correct
-// offsets, or refused with a message for the caller.
+// checkSearch checks that text is either parsed into terms with correct offsets or
+// rejected with invalid_request.
 func checkSearch(t fataler, text string, e query.Env) {
 	q, err := query.ParseSearch(text, e)
 	if err != nil {
 		if !board.IsCode(err, board.CodeInvalidRequest) {
-			t.Fatalf("%q: %v", text, err)
+			t.Fatalf("%q: got error %v, want invalid_request", text, err)
 		}
 		return
 	}
 	end := 0
 	for _, term := range q.Echo() {
 		if term.Offset < end || term.Length <= 0 || term.Offset+term.Length > len(text) {
-			t.Fatalf("%q: the term %+v is not at its offset", text, term)
+			t.Fatalf("%q: the term %+v has a wrong offset or length", text, term)
 		}
 		end = term.Offset + term.Length
 	}
 	checkQuery(t, q, e)
 }
 
-// grammar draws texts that resemble queries.
+// grammar returns a generator of strings that resemble queries.
 func grammar() *rapid.Generator[string] {
 	pieces := rapid.SampledFrom([]string{
 		" ", " ", " ", "-", "\"", "\"", "\\", "\\\"", ",", ":", "*", "..", ">", ">=", "<", "<=", "@", "#", "\t", "\u00a0", "\x00",
@@ -114,8 +114,8 @@ func TestSearchRoundTrip(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) { checkSearch(r, grammar().Draw(r, "text"), e) })
 }
 
-// valid draws queries that are never refused, so that the round trip is not tested
-// only on refusals.
+// valid returns a generator of valid queries. Random strings alone would mostly test
+// rejections.
 func valid() *rapid.Generator[string] {
 	terms := rapid.SampledFrom([]string{
 		"login", "-login", "rel*", `"exact phrase"`, `-"no \" way"`, "@ada", "@me,bob", `@"Ada L",@bob`, "#bug", "-#none", "is:open",
@@ -138,8 +138,8 @@ func TestFilterRoundTrip(t *testing.T) {
 			return strings.Join(rapid.SliceOfN(rapid.SampledFrom(values), 0, 3).Draw(r, "values"), ",")
 		})
 	}
-	one := func(values ...string) *rapid.Generator[string] { return rapid.SampledFrom(append(values, "", "")) }
-	from, to := one("2026-01-01", "1900-01-01"), one("2026-01-01", "2999-12-31")
+	optional := func(values ...string) *rapid.Generator[string] { return rapid.SampledFrom(append(values, "", "")) }
+	from, to := optional("2026-01-01", "1900-01-01"), optional("2026-01-01", "2999-12-31")
 	rapid.Check(t, func(r *rapid.T) {
 		lists, labels, people := ids(todo, "none", "any"), ids(bug, task, "none", "any"), ids(ada, bob, "me", "none", "any")
 		f := query.Filter{
@@ -147,13 +147,13 @@ func TestFilterRoundTrip(t *testing.T) {
 			Label: labels.Draw(r, "label"), LabelAll: labels.Draw(r, "labelAll"), LabelNot: labels.Draw(r, "labelNot"),
 			Assignee: people.Draw(r, "assignee"), AssigneeAll: people.Draw(r, "assigneeAll"), AssigneeNot: people.Draw(r, "assigneeNot"),
 			Creator: people.Draw(r, "creator"), CreatorNot: people.Draw(r, "creatorNot"),
-			Done: one("true", "false").Draw(r, "done"), Archived: one("true", "false", "only").Draw(r, "archived"),
+			Done: optional("true", "false").Draw(r, "done"), Archived: optional("true", "false", "only").Draw(r, "archived"),
 			Due:     ids("overdue", "today", "tomorrow", "week", "calendarweek", "next7", "month", "none", "any").Draw(r, "due"),
 			DueFrom: from.Draw(r, "dueFrom"), DueTo: to.Draw(r, "dueTo"),
 			CreatedFrom: from.Draw(r, "createdFrom"), CompletedTo: to.Draw(r, "completedTo"),
 			Has: ids("due", "label").Draw(r, "has"), No: ids("start", "comment").Draw(r, "no"),
 			Checklist: ids("complete", "incomplete").Draw(r, "checklist"), Q: valid().Draw(r, "q"),
-			Sort: one("due", "-title").Draw(r, "sort"),
+			Sort: optional("due", "-title").Draw(r, "sort"),
 		}
 		q, err := f.Within(valid().Draw(r, "saved"), e)
 		if err != nil {
@@ -192,12 +192,12 @@ func FuzzFilter(f *testing.F) {
 		got, err := in.Within(saved, e)
 		if err != nil {
 			if !board.IsCode(err, board.CodeInvalidRequest) {
-				t.Fatalf("%+v: %v", in, err)
+				t.Fatalf("%+v: got error %v, want invalid_request", in, err)
 			}
 			return
 		}
 		if len(got.Echo()) > query.MaxTerms || len(got.String()) > query.MaxTextBytes {
-			return // longer than one search text may be
+			return // the text exceeds the limits of ParseSearch
 		}
 		checkQuery(t, got, e)
 	})

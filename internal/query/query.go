@@ -12,11 +12,12 @@ type Env struct {
 	// People returns the people whom the caller can see. If nil, names and
 	// email addresses of people stay in the tree, and ids are not checked.
 	People func() ([]Person, error)
-	// Named reports whether a card refers to a person by id who is not among
-	// People, for example because the person created it and has left.
+	// Named reports whether a card refers to the person with the id. It is called
+	// for ids that People does not return, such as the id of a creator who has left.
 	Named func(ref Ref, id string) (bool, error)
-	// Lenient is the parameter with a text that was saved earlier. Names and
-	// ids in it that no longer exist match nothing instead of being an error.
+	// Lenient is the name of the parameter that contains previously saved text. In
+	// that text, a name or id of a person that no longer exists matches nothing, and a
+	// name that has become ambiguous matches everyone it fits. Neither is an error.
 	Lenient string
 }
 
@@ -27,11 +28,11 @@ func (e Env) name() string {
 	return e.Name
 }
 
-// Archived is which cards a query includes.
+// Archived determines whether a query includes archived cards.
 type Archived string
 
-// The choices for archived cards. The zero value is invalid; a parsed Query
-// always has a choice.
+// The choices for archived cards. The zero value is invalid and never occurs in a
+// parsed Query.
 const (
 	ArchivedNo   Archived = "no"   // only cards that are not archived
 	ArchivedAll  Archived = "all"  // both
@@ -71,7 +72,7 @@ type Query struct {
 // String returns the query in the search grammar, with one space between terms
 // and full keys in lower case (@ada is member:ada). Relative words stay
 // relative, so the text can be saved as a filter. Parsing it returns the same
-// tree.
+// tree if the text is within the limits of ParseSearch.
 func (q Query) String() string {
 	var b []byte
 	for i, t := range q.terms {
@@ -83,14 +84,14 @@ func (q Query) String() string {
 	return string(b)
 }
 
-// Term is one term of a parsed query, for a chip in a search field.
+// Term is one term of a parsed query, as a search field shows it in a chip.
 type Term struct {
 	Key     string   `json:"key" doc:"The full key, such as member for @ada; text for plain words and phrases."`
-	Negated bool     `json:"negated" doc:"Whether the term excludes what it names."`
+	Negated bool     `json:"negated" doc:"Whether the term excludes the cards that match its values."`
 	Values  []string `json:"values" doc:"The alternative values, without quotes."`
 	Text    string   `json:"text" doc:"The term in the search grammar."`
 	Param   string   `json:"param" doc:"The parameter that contains the term."`
-	Offset  int      `json:"offset" doc:"The offset of the term in that parameter, in bytes of UTF-8."`
+	Offset  int      `json:"offset" doc:"The offset of the term in the parameter, in bytes of UTF-8."`
 	Length  int      `json:"length" doc:"The length of the term, in bytes of UTF-8."`
 	Ignored bool     `json:"ignored" doc:"Whether the term had no effect because it contains no letter or digit."`
 }
@@ -104,7 +105,7 @@ func (q Query) Echo() []Term {
 	return out
 }
 
-// build validates the terms and returns the tree. It normalizes the values.
+// build validates the terms, normalizes their values and returns the query.
 func build(terms []term, env Env) (Query, error) {
 	r := resolver{env: env, days: newCalendar(env)}
 	words := 0
@@ -114,27 +115,27 @@ func build(terms []term, env Env) (Query, error) {
 			return Query{}, err
 		}
 		if words += n; words > MaxWords {
-			return Query{}, terms[i].refuse(0, "the query must not contain more than %d words", MaxWords)
+			return Query{}, terms[i].fail(0, "the query must not contain more than %d words", MaxWords)
 		}
 	}
 	q := Query{Archived: archivedOf(terms), Where: And{}, terms: terms}
 	r.archived = q.Archived
-	idle := false // there is a text term without words
-	busy := false // there is another term
+	hasIgnored := false   // there is an ignored term that is not negated
+	hasCondition := false // there is a term that is neither ignored nor sort
 	for i := range terms {
 		t := &terms[i]
 		switch {
 		case t.kind == kindSort:
 			if q.Sort.By != SortNone {
-				return Query{}, t.refuse(0, "sort may be given only once")
+				return Query{}, t.fail(0, "sort may be given only once")
 			}
 			q.Sort = sortOf(t.values[0].text)
 			continue
 		case t.ignored:
-			idle = idle || !t.negated
+			hasIgnored = hasIgnored || !t.negated
 			continue
 		}
-		busy = true
+		hasCondition = true
 		n, err := r.node(t)
 		if err != nil {
 			return Query{}, err
@@ -148,14 +149,14 @@ func build(terms []term, env Env) (Query, error) {
 			q.Where = append(q.Where, n)
 		}
 	}
-	if idle && !busy {
+	if hasIgnored && !hasCondition {
 		q.Where = And{Or{}}
 	}
 	return q, nil
 }
 
-// archivedOf returns which cards the terms include. Terms with the key is must
-// be validated.
+// archivedOf returns the choice for archived cards that the terms make. Terms with
+// the key "is" must have been validated.
 func archivedOf(terms []term) Archived {
 	a := ArchivedNo
 	for _, t := range terms {

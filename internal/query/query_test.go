@@ -21,8 +21,8 @@ const (
 	bot  = "itg_0123456789abcdefghjkmnpqrs"
 )
 
-// env returns an Env on Wednesday, 11 March 2026, 15:30 in Zurich. Daylight saving
-// time begins on the 29th.
+// env returns an Env whose time is 15:30 on Wednesday, 11 March 2026, in Zurich.
+// Daylight saving time begins there on 29 March.
 func env(t testing.TB) query.Env {
 	t.Helper()
 	return query.Env{Now: time.Date(2026, 3, 11, 14, 30, 0, 0, time.UTC), Zone: zone(t, "Europe/Zurich"), Me: ada}
@@ -37,7 +37,8 @@ func zone(t testing.TB, name string) *time.Location {
 	return z
 }
 
-// show returns a query with all its fields as a short text for tables.
+// show formats the tree, the archived mode and the order of a query as a short string for
+// test tables.
 func show(q query.Query) string {
 	s := showNode(q.Where)
 	if q.Archived != query.ArchivedNo {
@@ -108,16 +109,16 @@ func showEdge(e query.Edge) string {
 	return e.Day + "=" + e.At.Time().Format("0102T1504Z")
 }
 
-// refusal returns the message of an invalid_request error. Any other error fails
+// messageOf returns the message of an invalid_request error. Any other error fails
 // the test.
-func refusal(t testing.TB, err error) string {
+func messageOf(t testing.TB, err error) string {
 	t.Helper()
 	f, ok := board.AsFault(err)
 	if !ok || f.Code != board.CodeInvalidRequest {
-		t.Fatalf("got %v, want an invalid_request", err)
+		t.Fatalf("got error %v, want invalid_request", err)
 	}
 	if !strings.HasSuffix(f.Message, ".") {
-		t.Errorf("%q is not a whole sentence", f.Message)
+		t.Errorf("got message %q, want a sentence", f.Message)
 	}
 	return f.Message
 }
@@ -156,10 +157,10 @@ func TestEcho(t *testing.T) {
 		t.Errorf("String\n got %s\nwant %s", q, want)
 	}
 	if q, err = query.ParseSearch("@ada, hello", env(t)); err != nil || len(q.Echo()) != 2 || q.String() != "member:ada hello" {
-		t.Errorf("a comma after a short form is echoed: %q, %v", q, err)
+		t.Errorf("a comma after a short form: got %q (%v), want two terms without the comma", q, err)
 	}
 	if e := (query.Query{}).Echo(); e == nil || len(e) != 0 {
-		t.Errorf("Echo of nothing is %#v, want an empty slice", e)
+		t.Errorf("Echo of the zero Query: got %#v, want an empty slice", e)
 	}
 }
 
@@ -177,6 +178,6 @@ func TestLeaves(t *testing.T) {
 		t.Errorf("got %s, want %s", s, want)
 	}
 	for range query.Leaves(q.Where) {
-		break // the iterator panics if it continues after this
+		break // the iterator would panic if it continued
 	}
 }

@@ -46,7 +46,8 @@ func (r resolver) node(t *term) (Node, error) {
 	return either(nodes...), nil
 }
 
-// is leaves out what Query.Archived already says.
+// is returns the condition of a term with the key "is". It omits the part that
+// Query.Archived already expresses.
 func (r resolver) is(t *term) Node {
 	switch {
 	case t.only("archived") && !t.negated: // then r.archived is ArchivedOnly
@@ -81,8 +82,8 @@ func (r resolver) is(t *term) Node {
 	return either(nodes...)
 }
 
-// ref collects ids, names and emails in one In, so that they become one
-// subquery.
+// ref returns the condition of a term that refers to records. It collects ids, names
+// and emails in one In, so that they become one subquery.
 func (r resolver) ref(t *term) (Node, error) {
 	in := In{Ref: Ref(t.key)}
 	var nodes []Node
@@ -90,7 +91,7 @@ func (r resolver) ref(t *term) (Node, error) {
 		switch v.special(in.Ref) {
 		case "me":
 			if r.env.Me == "" {
-				return nil, t.refuse(i, "%s cannot be me here, because the query is not run by a person; "+
+				return nil, t.fail(i, "%s cannot be me here, because the query is not run by a person; "+
 					"give an id", t.key)
 			}
 			in.IDs = addOnce(in.IDs, r.env.Me)
@@ -129,8 +130,8 @@ func (r resolver) ref(t *term) (Node, error) {
 	return either(nodes...), nil
 }
 
-// someRef returns the condition that the card has any such record. Every card
-// has a list.
+// someRef returns the condition that the card has any record of the kind. Every card
+// has a board and a list.
 func someRef(r Ref) Node {
 	switch r {
 	case RefLabel:

@@ -8,10 +8,11 @@ import (
 	"cardwall/internal/board"
 )
 
-// ParseSearch parses the search grammar. A blank text matches every card that
-// is not archived. It returns an error for a known key with an invalid value,
-// with an unclosed quote or without a value, and for a text that exceeds
-// MaxTextBytes, MaxTerms, MaxValues or MaxWords.
+// ParseSearch parses text in the search grammar. Blank text matches every card
+// that is not archived. ParseSearch returns an error for a known key with an
+// invalid value, with an unclosed quote or without a value, for an ambiguous key
+// such as owner:, for a second sort:, and for text that exceeds MaxTextBytes,
+// MaxTerms, MaxValues or MaxWords.
 func ParseSearch(text string, env Env) (Query, error) {
 	terms, err := scan(text, env.name())
 	if err != nil {
@@ -34,7 +35,7 @@ func scan(text, param string) ([]term, error) {
 			return terms, nil
 		}
 		if len(terms) == MaxTerms {
-			return nil, refuseAt(param, s.pos, "a search text must not have more than %d terms", MaxTerms)
+			return nil, errorAt(param, s.pos, "a search text must not have more than %d terms", MaxTerms)
 		}
 		start := s.pos
 		t, err := s.term()
@@ -49,7 +50,7 @@ func scan(text, param string) ([]term, error) {
 	}
 }
 
-// validUTF8 replaces each byte of invalid UTF-8 by a question mark, so that
+// validUTF8 replaces each byte of invalid UTF-8 with a question mark, so that
 // offsets stay the same.
 func validUTF8(s string) string {
 	if utf8.ValidString(s) {
@@ -66,8 +67,7 @@ func validUTF8(s string) string {
 	return string(b)
 }
 
-// scanner reads a search text, always forward except for one lookahead per
-// term.
+// scanner reads a search text. It backtracks at most once per term.
 type scanner struct {
 	text  string
 	pos   int
@@ -133,7 +133,8 @@ func (s *scanner) term() (term, error) {
 	return t, nil
 }
 
-// key reads a known key and its colon, or nothing.
+// key reads a known key and its colon. If there is none, it reads nothing and
+// returns false.
 func (s *scanner) key() (key string, k kind, ok bool) {
 	end := s.pos
 	for end < len(s.text) && end-s.pos < 16 && isLetter(s.text[end]) {
@@ -148,21 +149,22 @@ func (s *scanner) key() (key string, k kind, ok bool) {
 	return key, k, ok
 }
 
-// misnamed returns an error for a value after a word that is often mistaken for
-// a key.
+// misnamed returns an error if the next term is a word that is often mistaken for a
+// key, followed by a colon and a value.
 func (s *scanner) misnamed() error {
 	word, rest, ok := strings.Cut(s.text[s.pos:min(len(s.text), s.pos+16)], ":")
 	use := hint(strings.ToLower(word))
 	if !ok || use == "" || rest == "" || strings.TrimSpace(rest[:1]) == "" {
 		return nil
 	}
-	return refuseAt(s.param, s.pos, "%s is not a search key; use %s", strings.ToLower(word), use)
+	return errorAt(s.param, s.pos, "%s is not a search key; use %s", strings.ToLower(word), use)
 }
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// phrase reads a quoted text and unescapes it. It reads nothing if there is no
-// closing quote. A phrase cannot end in a backslash, because \\" is an escape.
+// phrase reads quoted text and unescapes it. If there is no closing quote, it
+// reads nothing and returns false. A phrase cannot end in a backslash, because \" is
+// an escape.
 func (s *scanner) phrase() (text string, ok bool) {
 	rest := s.text[s.pos+1:]
 	for i := 0; i < len(rest); i++ {
@@ -179,7 +181,7 @@ func (s *scanner) phrase() (text string, ok bool) {
 	return "", false
 }
 
-// run reads up to a space or one of the stops.
+// run reads up to a space, one of the stops or the end.
 func (s *scanner) run(stops ...string) string {
 	start := s.pos
 	for !s.atEnd() && !s.atSpace() {
@@ -199,8 +201,8 @@ func (s *scanner) word() value {
 	v := value{offset: s.pos}
 	v.text = s.run()
 	if open := strings.TrimLeft(v.text, "@#"); strings.HasPrefix(open, `"`) {
-		// The quote is not closed. As a phrase, the run has the same meaning
-		// wherever String puts it.
+		// The quote is not closed. Treat the run as a phrase, so that it has the
+		// same meaning at any position in String.
 		v.quoted = true
 		v.text = strings.TrimRight(strings.ReplaceAll(v.text, `\"`, `"`), `\`)
 		return v
@@ -209,14 +211,16 @@ func (s *scanner) word() value {
 	return v
 }
 
-// star removes the * from a word that has characters before it.
+// star removes a * from the end of a word and sets prefix. It does nothing if the
+// word has no other characters.
 func (v *value) star() {
 	if text, ok := strings.CutSuffix(v.text, "*"); ok && text != "" {
 		v.text, v.prefix = text, true
 	}
 }
 
-// short reads @ada or #bug with further alternatives, or nothing.
+// short reads @ada or #bug with further alternatives. If there is no such value, it
+// reads nothing and returns false.
 func (s *scanner) short(r Ref, mark byte) ([]value, bool) {
 	start := s.pos
 	var values []value
@@ -239,7 +243,7 @@ func (s *scanner) short(r Ref, mark byte) ([]value, bool) {
 		} else {
 			v.text = s.run(",")
 		}
-		if probe := v; !ok || !probe.ref(r) {
+		if copied := v; !ok || !copied.ref(r) {
 			s.pos = before
 			if len(values) == 0 {
 				s.pos = start
@@ -263,7 +267,7 @@ func (s *scanner) values(key string, k kind) ([]value, error) {
 		case s.atEnd() || s.atSpace():
 			return values, nil
 		case !s.at(','):
-			return nil, refuseAt(s.param, s.pos, "after a quoted value or a range, %s needs a space or a comma", key)
+			return nil, errorAt(s.param, s.pos, "after a quoted value, a comparison or a range, %s needs a space or a comma", key)
 		}
 		s.pos++
 	}
@@ -297,19 +301,19 @@ func (s *scanner) value(key string, k kind) (value, error) {
 	return v, err
 }
 
-// atom reads an atom of a known key, which must not be empty. At is the offset
-// of the value that it belongs to.
+// atom reads an atom of a known key. It returns an error if the atom is empty or its
+// quote is not closed. At is the offset to report for an empty atom.
 func (s *scanner) atom(key string, at int, stops ...string) (text string, quoted bool, err error) {
 	if s.at('"') {
 		text, ok := s.phrase()
 		if !ok {
-			return "", false, refuseAt(s.param, s.pos, "%s has an opening quote without a closing one", key)
+			return "", false, errorAt(s.param, s.pos, "%s has an opening quote without a closing one", key)
 		}
 		return text, true, nil
 	}
 	if text = s.run(stops...); text == "" {
 		_, k, _ := lookup(key)
-		return "", false, refuseAt(s.param, at, "%s needs a value directly after its colon and after each comma; it "+
+		return "", false, errorAt(s.param, at, "%s needs a value directly after its colon and after each comma; it "+
 			"takes %s", key, allowed(key, k))
 	}
 	return text, false, nil

@@ -142,7 +142,7 @@ func TestSearch(t *testing.T) {
 		{"created:<=2026-03-11", "and(created[," + next + "))"},
 		{"due:<today,none", "and(or(due[," + day + "), not(has due)))"},
 		{"due:1969-12-31..1970-01-01", "and(due[1969-12-31=1230T2300Z,1970-01-02=0101T2300Z))"},
-		// text in one place
+		// text in one field
 		{"title:Login", "and(title:login)"},
 		{`description:"two words",three*`, "and(or(description:two_words, description:three*))"},
 		{"-comment:x checklist:complete", "and(not(comment:x), checklist:complete)"},
@@ -168,13 +168,13 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-func TestSearchRefuses(t *testing.T) {
+func TestInvalidSearches(t *testing.T) {
 	const dates = "a date (YYYY-MM-DD from 1900 to 2999, or yesterday, today, tomorrow), a comparison such as >=2026-01-31, " +
 		"or a range such as 2026-01-01..2026-01-31 (either side may be *)"
 	const plan = "overdue, today, tomorrow, week, calendarweek, next7, month, none, any, a number of days from 1 to 3650, " + dates
 	const past = "a number of days from 1 to 3650, " + dates
 	const is = "open, done, archived, overdue, assigned, unassigned, checked or unchecked"
-	const has = "description, checklist, comment, due, start, assignee or label"
+	const has = "description, checklist, comment, attachment, due, start, assignee or label"
 	const person = "a name, an email address, an id, me, none or any"
 	needs := func(key, takes string) string {
 		return key + " needs a value directly after its colon and after each comma; it takes " + takes
@@ -209,8 +209,8 @@ func TestSearchRefuses(t *testing.T) {
 		{"due:..2026-01-01", needs("due", plan), "4"},
 		{"due:2026-02-01..2026-01-01", "due takes " + plan, "4"},
 		{"due:today,2026-01-01..week", "due takes " + plan, "10"},
-		{"due:today..today..today", "after a quoted value or a range, due needs a space or a comma", "16"},
-		{"due:>today..today", "after a quoted value or a range, due needs a space or a comma", "10"},
+		{"due:today..today..today", "after a quoted value, a comparison or a range, due needs a space or a comma", "16"},
+		{"due:>today..today", "after a quoted value, a comparison or a range, due needs a space or a comma", "10"},
 		{"created:week", "created takes " + past, "8"},
 		{"created:none", "created takes " + past, "8"},
 		{"edited:overdue", "updated takes " + past, "7"},
@@ -218,7 +218,7 @@ func TestSearchRefuses(t *testing.T) {
 		{"created:>7", "created takes " + past, "8"},
 		{"title:!!!", "title takes text with at least one letter or digit", "6"},
 		{"comment:a,*", "comment takes text with at least one letter or digit", "10"},
-		{`label:"a"b`, "after a quoted value or a range, label needs a space or a comma", "9"},
+		{`label:"a"b`, "after a quoted value, a comparison or a range, label needs a space or a comma", "9"},
 		{`x list:"In pro`, "list has an opening quote without a closing one", "7"},
 		{`due:today.."x`, "due has an opening quote without a closing one", "11"},
 		{"label:", needs("label", "a name, an id, none or any"), "6"},
@@ -238,11 +238,11 @@ func TestSearchRefuses(t *testing.T) {
 	} {
 		_, err := query.ParseSearch(c.in, env(t))
 		if err == nil {
-			t.Errorf("%q: not refused", c.in)
+			t.Errorf("%q: got no error, want %s", c.in, c.want)
 			continue
 		}
 		want := "q: " + c.want + " (at offset " + c.at + ")."
-		if got := refusal(t, err); got != want {
+		if got := messageOf(t, err); got != want {
 			t.Errorf("%q:\n got %s\nwant %s", c.in, got, want)
 		}
 	}
@@ -250,18 +250,18 @@ func TestSearchRefuses(t *testing.T) {
 	e := env(t)
 	e.Me, e.Name = "", "query"
 	_, err := query.ParseSearch("@bob,me", e)
-	if got, want := refusal(t, err), "query: member cannot be me here, because the query is not run by a person; give an id (at "+
+	if got, want := messageOf(t, err), "query: member cannot be me here, because the query is not run by a person; give an id (at "+
 		"offset 5)."; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	_, err = query.ParseSearch(strings.Repeat(" ", query.MaxTextBytes+1), env(t))
-	if got, want := refusal(t, err), "q must not be longer than 16384 bytes."; got != want {
+	if got, want := messageOf(t, err), "q must not be longer than 16384 bytes."; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	for _, full := range []string{strings.Repeat("a ", 100), strings.Repeat("a-", 200), "@" + strings.Repeat("a,", 49) + "a",
 		strings.Repeat(" ", query.MaxTextBytes)} {
 		if _, err := query.ParseSearch(full, env(t)); err != nil {
-			t.Errorf("a text of the maximum length is refused: %v", err)
+			t.Errorf("text of the maximum size: %v", err)
 		}
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// term is a term as written; check normalizes it.
+// term is a term of a query. Its values are as they were written until check normalizes
+// them.
 type term struct {
 	param          string
 	offset, length int
@@ -29,7 +30,7 @@ type value struct {
 	prefix bool
 }
 
-// names reports whether an alternative is exactly the word.
+// names reports whether one of the values is exactly the word.
 func (t *term) names(word string) bool {
 	for _, v := range t.values {
 		if v.text == word {
@@ -39,7 +40,7 @@ func (t *term) names(word string) bool {
 	return false
 }
 
-// only reports whether every alternative is exactly the word.
+// only reports whether all values are exactly the word.
 func (t *term) only(word string) bool {
 	for _, v := range t.values {
 		if v.text != word {
@@ -49,22 +50,22 @@ func (t *term) only(word string) bool {
 	return len(t.values) > 0
 }
 
-// refuse returns an error about value i. It starts with the parameter and ends
-// with the offset.
-func (t *term) refuse(i int, format string, args ...any) error {
+// fail returns an error about value i. The message starts with the parameter and ends
+// with the offset of the value, or of the term if the term has no value i.
+func (t *term) fail(i int, format string, args ...any) error {
 	at := t.offset
 	if i < len(t.values) {
 		at = t.values[i].offset
 	}
-	return refuseAt(t.param, at, format, args...)
+	return errorAt(t.param, at, format, args...)
 }
 
-func refuseAt(param string, at int, format string, args ...any) error {
+func errorAt(param string, at int, format string, args ...any) error {
 	return board.Invalid("%s: %s (at offset %d).", param, fmt.Sprintf(format, args...), at).
 		In(param, board.RuleValue)
 }
 
-// append appends the term in the search grammar.
+// append appends the term to b, in the search grammar.
 func (t *term) append(b []byte) []byte {
 	if t.negated {
 		b = append(b, '-')

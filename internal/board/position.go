@@ -5,9 +5,9 @@ import (
 	"errors"
 )
 
-// Position says where an object goes among its siblings: to the top, to the
-// bottom, before or after one of them. The zero value is the bottom. In JSON it
-// is "top", "bottom", {"before": id} or {"after": id}.
+// Position is a position of an object among its siblings: the top, the bottom, or
+// before or after a sibling. The zero value is the bottom. In JSON it is "top",
+// "bottom", {"before": id} or {"after": id}.
 type Position struct {
 	Top    bool
 	Before string
