@@ -1,6 +1,6 @@
-// Package backoff slows down and logs failing periodic tasks, such as a loop that
-// polls the database. The log gets one line when a task begins to fail, one every
-// five minutes, and one when it recovers.
+// Package backoff logs failures of periodic tasks, such as a loop that polls the
+// database, and computes the pauses between attempts. It logs when a task begins to
+// fail, every five minutes while the task keeps failing, and when the task recovers.
 package backoff
 
 import (
@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	shortest = 500 * time.Millisecond // pause after the first failure
-	longest  = 5 * time.Second
-	remind   = 5 * time.Minute // between log lines about the same failure
+	minPause    = 500 * time.Millisecond // pause after the first failure
+	maxPause    = 5 * time.Second
+	logInterval = 5 * time.Minute // time between warnings about the same task
 )
 
-// Log tracks the failing tasks of one component. The name of a task is the log
+// Log tracks the failing tasks of one component. A task is identified by the log
 // message for its failure. Log is safe for concurrent use.
 type Log struct {
 	to    *slog.Logger
 	now   func() time.Time
 	mu    sync.Mutex
-	tasks map[string]*task // only failing tasks
+	tasks map[string]*task // failing tasks, by message
 }
 
 type task struct {
@@ -30,13 +30,14 @@ type task struct {
 	failures      int
 }
 
-// NewLog returns a Log that writes to a logger.
+// NewLog returns a Log that writes to the given logger.
 func NewLog(to *slog.Logger) *Log {
 	return &Log{to: to, now: time.Now, tasks: map[string]*task{}}
 }
 
-// Failed records the failure of a task and returns the pause before the next
-// attempt. The pause doubles with each consecutive failure, up to five seconds.
+// Failed records a failure of a task and returns the pause before the next attempt. The
+// log message what identifies the task. The pause doubles with each consecutive failure,
+// up to five seconds.
 func (l *Log) Failed(what string, err error, attrs ...any) (pause time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -52,16 +53,17 @@ func (l *Log) Failed(what string, err error, attrs ...any) (pause time.Duration)
 	case t.failures == 1:
 		t.logged = now
 		l.to.Warn(what, attrs...)
-	case now.Sub(t.logged) >= remind:
+	case now.Sub(t.logged) >= logInterval:
 		t.logged = now
 		l.to.Warn(what, append(attrs, "failures", t.failures, "for", now.Sub(t.since).Round(time.Second))...)
 	default:
 		l.to.Debug(what, attrs...)
 	}
-	return min(longest, shortest<<min(t.failures-1, 10))
+	return min(maxPause, minPause<<min(t.failures-1, 10))
 }
 
-// Succeeded records the success of tasks. It is cheap if none of them was failing.
+// Succeeded records that the tasks with the given log messages have succeeded. The call
+// is cheap if none of the tasks was failing.
 func (l *Log) Succeeded(tasks ...string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

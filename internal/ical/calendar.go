@@ -11,31 +11,31 @@ import (
 )
 
 const (
-	product   = "-//Cardwall//Due dates//EN"
-	refreshed = "PT1H" // refresh interval for programs (RFC 7986, 5.7)
-	maxText   = 2000   // characters of a description
+	product = "-//Cardwall//Due dates//EN"
+	refresh = "PT1H" // refresh interval for programs (RFC 7986, 5.7)
+	maxText = 2000   // maximum number of characters of a card's description
 )
 
-// Write returns the calendar of cards. The same cards always produce the same
-// bytes, so the entity tag changes only with the content. The host makes the ids
-// of events globally unique; links is the prefix of a card's address.
+// Write returns a calendar of cards. The same cards always produce the same bytes,
+// so the entity tag changes only with the content. host makes the ids of events
+// globally unique, and links is the prefix of the card URLs.
 func Write(cards []board.FeedCard, host, links string) string {
 	c := ics.NewCalendar()
-	c.CalendarProperties = nil // drop the library's own
+	c.CalendarProperties = nil // drop the defaults of the library
 	c.SetProductId(product)
 	c.SetVersion("2.0")
 	c.SetCalscale("GREGORIAN")
 	c.SetXWRCalName("Cardwall")
-	c.SetRefreshInterval(refreshed) // the library adds VALUE=DURATION
-	c.SetXPublishedTTL(refreshed)
+	c.SetRefreshInterval(refresh) // the library adds VALUE=DURATION
+	c.SetXPublishedTTL(refresh)
 	for _, card := range cards {
 		event(c, card, host, links)
 	}
 	return c.Serialize(ics.WithNewLineWindows)
 }
 
-// event adds one event. Without METHOD, DTSTAMP is the time of the last change (RFC
-// 5545, 3.8.7.2). SEQUENCE grows with it.
+// event adds one event. In a calendar without METHOD, DTSTAMP is the time of the last
+// change (RFC 5545, 3.8.7.2). SEQUENCE increases with it.
 func event(c *ics.Calendar, card board.FeedCard, host, links string) {
 	e := c.AddEvent(card.ID + "@" + host)
 	changed := card.UpdatedAt.Time()
@@ -48,7 +48,7 @@ func event(c *ics.Calendar, card board.FeedCard, host, links string) {
 	} else {
 		day, err := time.Parse(board.DateLayout, *card.DueDate)
 		if err != nil {
-			day = changed // dates in the database are valid
+			day = changed // cannot happen, because dates in the database are valid
 		}
 		e.SetProperty(ics.ComponentPropertyDtStart, day.Format("20060102"), ics.WithValue("DATE"))
 		e.SetProperty(ics.ComponentPropertyDtEnd, day.AddDate(0, 0, 1).Format("20060102"), ics.WithValue("DATE"))
@@ -60,7 +60,7 @@ func event(c *ics.Calendar, card board.FeedCard, host, links string) {
 }
 
 // description returns the card's board and list, the beginning of its description
-// and its address.
+// and its URL.
 func description(card board.FeedCard, links string) string {
 	text := card.Board + " › " + card.List
 	if d := strings.TrimSpace(card.Description); d != "" {
@@ -73,8 +73,9 @@ func description(card board.FeedCard, links string) string {
 	return text + "\n\n" + links + card.ID
 }
 
-// plain removes control characters except tab and line feed, which a calendar must
-// not contain (RFC 5545, 3.3.11), and normalizes line breaks to line feeds.
+// plain removes the control characters that a calendar must not contain (RFC 5545,
+// 3.3.11): all except tab and line feed. It also normalizes line breaks to line feeds
+// and replaces invalid UTF-8.
 func plain(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\ufffd"), "\r\n", "\n")
 	return strings.Map(func(r rune) rune {

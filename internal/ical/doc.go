@@ -1,9 +1,9 @@
 // Package ical serves a person's due dates to calendar programs, as an RFC 5545
-// calendar at a personal address. The address is the only credential: anyone who
-// knows it can read the calendar. It is therefore long and stored as a hash, and
-// its owner can replace it.
+// calendar at a personal URL. The URL is the only credential: anyone who knows it
+// can read the calendar. The URL therefore contains a long secret, of which the
+// database stores only a hash. The person can replace the URL.
 //
-// The calendar is read with the current rights of its owner each time. It contains
-// nothing from confidential boards, or from boards whose feature calendar is
-// disabled.
+// Each request is served with the current permissions of the calendar's owner. The
+// calendar contains nothing from confidential boards, or from boards whose calendar
+// feature is disabled.
 package ical

@@ -18,21 +18,21 @@ import (
 )
 
 const (
-	daysBack  = 90  // overdue cards stay this long
-	daysAhead = 730 // later cards are left out
+	daysBack  = 90  // cards that were due earlier are omitted
+	daysAhead = 730 // cards that are due later are omitted
 	maxCards  = 5000
 	timeout   = 20 * time.Second
 )
 
-// feedReads limits how often one calendar can be read.
+// feedReads limits how often one calendar can be read by all clients together.
 var feedReads = session.Limit{Name: "calendar", Most: 60, Window: time.Hour}
 
-// Options configures the calendars of a server.
+// Options configures the calendar feeds of a server.
 type Options struct {
 	DB        *store.DB
 	Gate      *session.Gate
 	BaseURL   string
-	Unlimited bool // disable limits of attempts
+	Unlimited bool // disables the request limits
 	Log       *slog.Logger
 }
 
@@ -42,7 +42,7 @@ type server struct {
 	host     string
 }
 
-// Pages returns the handler of calendars by method and path.
+// Pages returns the calendar handler, by method and path.
 func Pages(o Options) map[string]http.Handler {
 	s := &server{Options: o, attempts: session.NewAttempts(o.Unlimited), host: "cardwall"}
 	s.BaseURL = strings.TrimSuffix(o.BaseURL, "/")
@@ -60,7 +60,7 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	header.Set("X-Robots-Tag", "noindex")
 	body, err := s.calendar(ctx, r)
 	if err != nil {
-		s.refuse(w, r, err)
+		s.writeError(w, r, err)
 		return
 	}
 	sum := sha256.Sum256([]byte(body))
@@ -74,11 +74,11 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request) {
 	name := filename.Of("Cardwall due dates", s.DB.Now(), "ics")
 	header.Set("Content-Disposition", filename.Disposition("inline", name))
 	header.Set("Content-Length", strconv.Itoa(len(body)))
-	_, _ = w.Write([]byte(body)) // fails only if the client is gone
+	_, _ = w.Write([]byte(body)) // fails only if the client has disconnected
 }
 
-// calendar returns the calendar of a request, with the current rights of its owner.
-// The error is not_found or rate_limited.
+// calendar returns the requested calendar, with the current permissions of its owner.
+// The error is not_found, rate_limited or an error of the database.
 func (s *server) calendar(ctx context.Context, r *http.Request) (string, error) {
 	if _, err := s.Gate.AdmitProgram(r); err != nil {
 		return "", err
@@ -117,7 +117,7 @@ func (s *server) calendar(ctx context.Context, r *http.Request) (string, error) 
 	return Write(cards, s.host, s.BaseURL+"/cards/"), nil
 }
 
-func (s *server) refuse(w http.ResponseWriter, r *http.Request, err error) {
+func (s *server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	status, text := http.StatusServiceUnavailable, "The service is temporarily unavailable. Try again in a moment."
 	f, known := board.AsFault(err)
 	switch {
@@ -125,21 +125,21 @@ func (s *server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		status, text = http.StatusNotFound, "There is no calendar at this address."
 	case known && f.Code == board.CodeRateLimited:
 		status, text = http.StatusTooManyRequests, f.Message
-		w.Header().Set("Retry-After", strconv.Itoa(int(max(f.RetryAfter, time.Second).Seconds())))
+		w.Header().Set("Retry-After", board.RetrySeconds(max(f.RetryAfter, time.Second)))
 	case r.Context().Err() == nil:
 		s.Log.Warn("calendar not served", "request", w.Header().Get("X-Request-Id"), "error", err)
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(text + "\n")) // fails only if the client is gone
+	_, _ = w.Write([]byte(text + "\n")) // fails only if the client has disconnected
 }
 
-// matches reports whether If-None-Match contains a tag. The comparison is weak (RFC
-// 9110, 13.1.2).
-func matches(have, tag string) bool {
-	for one := range strings.SplitSeq(have, ",") {
-		one = strings.TrimPrefix(strings.TrimSpace(one), "W/")
-		if one == tag || one == "*" {
+// matches reports whether the value of If-None-Match contains a tag. The comparison is
+// weak (RFC 9110, 13.1.2).
+func matches(header, tag string) bool {
+	for entry := range strings.SplitSeq(header, ",") {
+		entry = strings.TrimPrefix(strings.TrimSpace(entry), "W/")
+		if entry == tag || entry == "*" {
 			return true
 		}
 	}

@@ -26,51 +26,51 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 type fields = apptest.Fields
 
-// read parses a calendar by the rules of RFC 5545, and returns violations. Lines
-// must end in CRLF, have at most 75 octets and be valid UTF-8.
-func read(text string) (events []map[string]string, wrong []string) {
+// parse parses a calendar and returns violations of RFC 5545. Lines must end in CRLF,
+// have at most 75 octets and be valid UTF-8.
+func parse(text string) (events []map[string]string, violations []string) {
 	if !strings.HasSuffix(text, "END:VCALENDAR\r\n") || !strings.HasPrefix(text, "BEGIN:VCALENDAR\r\n") {
-		wrong = append(wrong, "it is no calendar")
+		violations = append(violations, "not a VCALENDAR")
 	}
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\r\n"), "\r\n") {
 		if len(line) > 75 || strings.ContainsAny(line, "\r\n") || !utf8.ValidString(line) || line == "" {
-			wrong = append(wrong, fmt.Sprintf("the line %q", line))
+			violations = append(violations, fmt.Sprintf("invalid line %q", line))
 		}
 	}
-	var at map[string]string
+	var event map[string]string // the current event; nil between events
 	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n ", ""), "\r\n") {
 		name, value, _ := strings.Cut(line, ":")
 		if parameters := strings.Split(name, ";")[1:]; len(slices.Compact(slices.Sorted(slices.Values(parameters)))) < len(parameters) {
-			wrong = append(wrong, "a parameter twice in "+name)
+			violations = append(violations, "repeated parameter in "+name)
 		}
 		switch {
 		case line == "BEGIN:VEVENT":
-			at = map[string]string{}
+			event = map[string]string{}
 		case line == "END:VEVENT":
-			events = append(events, at)
-			at = nil
-		case at != nil:
-			if _, twice := at[name]; twice {
-				wrong = append(wrong, "twice "+name)
+			events = append(events, event)
+			event = nil
+		case event != nil:
+			if _, repeated := event[name]; repeated {
+				violations = append(violations, "repeated "+name)
 			}
-			at[name] = value
+			event[name] = value
 		}
 	}
 	for _, e := range events {
 		for _, name := range []string{"UID", "DTSTAMP", "SUMMARY", "SEQUENCE", "LAST-MODIFIED"} {
 			if e[name] == "" {
-				wrong = append(wrong, "an event without "+name)
+				violations = append(violations, "event without "+name)
 			}
 		}
 		if !regexp.MustCompile(`^\d{8}T\d{6}Z$`).MatchString(e["DTSTAMP"]) {
-			wrong = append(wrong, "the stamp "+e["DTSTAMP"])
+			violations = append(violations, "invalid DTSTAMP "+e["DTSTAMP"])
 		}
 	}
-	return events, wrong
+	return events, violations
 }
 
-// text removes the escaping of RFC 5545, 3.3.11.
-func text(s string) string {
+// unescape removes the escaping of RFC 5545, 3.3.11.
+func unescape(s string) string {
 	return strings.NewReplacer(`\\`, `\`, `\;`, ";", `\,`, ",", `\n`, "\n", `\N`, "\n").Replace(s)
 }
 
@@ -98,18 +98,19 @@ func body(s *apptest.Service, r *http.Response) string {
 	return string(b)
 }
 
+// summaries returns the sorted titles of the events of a calendar, which must be valid.
 func summaries(s *apptest.Service, address string) (out []string) {
 	s.T.Helper()
 	r := get(s, address)
 	if r.StatusCode != http.StatusOK {
-		s.T.Fatalf("the calendar: %s", r.Status)
+		s.T.Fatalf("got status %s, want 200", r.Status)
 	}
-	events, wrong := read(body(s, r))
-	if len(wrong) > 0 {
-		s.T.Errorf("the calendar breaks rules: %v", wrong)
+	events, violations := parse(body(s, r))
+	if len(violations) > 0 {
+		s.T.Errorf("got violations %v, want none", violations)
 	}
 	for _, e := range events {
-		out = append(out, text(e["SUMMARY"]))
+		out = append(out, unescape(e["SUMMARY"]))
 	}
 	slices.Sort(out)
 	return out
@@ -132,7 +133,7 @@ func TestCalendarFeed(t *testing.T) {
 			return ada.Must("create_card", fields{"listId": on, "title": title, "due": in, "assignees": []string{bob.ID},
 				"description": "Line one\nline; two, with a \\ and more"}).ID()
 		}
-		mine := card("Whole day; with, care", list, fields{"dueDate": day(3)})
+		allDay := card("Whole day; with, care", list, fields{"dueDate": day(3)})
 		card("At five", list, fields{"dueDate": day(3), "dueTime": "17:00", "timeZone": "America/New_York"})
 		ada.Must("create_card", fields{"listId": list, "title": "Ada's", "due": fields{"dueDate": day(4)}})
 		ada.Must("create_card", fields{"listId": list, "title": "Undated", "assignees": []string{bob.ID}})
@@ -150,26 +151,25 @@ func TestCalendarFeed(t *testing.T) {
 			}
 			ada.Must("update_board", in)
 			if a := bob.Call("create_calendar_feed", fields{"boardIds": []string{other}}); a.Status/100 == 2 {
-				t.Errorf("a feed of the invisible board %v was created", hidden)
+				t.Errorf("a feed of the board %v: got status %d, want an error", hidden, a.Status)
 			}
 		}
 
-		made := bob.Must("create_calendar_feed", nil)
-		address := made.Text("address")
+		address := bob.Must("create_calendar_feed", nil).Text("address")
 		if strings.Contains(fmt.Sprint(bob.Must("get_calendar_feed", nil).Data), "/ical/") ||
 			len(s.Column("SELECT user_id FROM calendar_feeds WHERE boards LIKE '%ical%'")) > 0 {
-			t.Error("the database contains the address of the feed")
+			t.Error("get_calendar_feed or the database contains the URL of the feed")
 		}
 		want := []string{"At five", "Whole day; with, care"}
 		if got := summaries(s, address); !slices.Equal(got, want) {
-			t.Errorf("assigned to Bob: %q, want %q", got, want)
+			t.Errorf("cards assigned to Bob: got %q, want %q", got, want)
 		}
 
 		first := get(s, address)
-		whole := body(s, first)
-		parsed, err := ics.ParseCalendar(strings.NewReader(whole))
+		content := body(s, first)
+		parsed, err := ics.ParseCalendar(strings.NewReader(content))
 		if err != nil || len(parsed.Events()) != 2 {
-			t.Fatalf("parsed back: %v", err)
+			t.Fatalf("parse the calendar: got %d events, error %v; want 2", strings.Count(content, "BEGIN:VEVENT"), err)
 		}
 		for _, e := range parsed.Events() {
 			start, err := e.GetStartAt()
@@ -177,37 +177,37 @@ func TestCalendarFeed(t *testing.T) {
 			case err != nil:
 				t.Errorf("%s: %v", title, err)
 			case title == "At five" && (start.Location() != time.UTC || e.GetProperty(ics.ComponentPropertyDtEnd) != nil):
-				t.Errorf("a timed event: %v", start)
+				t.Errorf("timed event: got start %v, want UTC without an end", start)
 			case title != "At five":
-				if e.Id() != mine+"@cardwall.example.com" || start.Format(board.DateLayout) != day(3) ||
-					!strings.Contains(whole, "DTSTART;VALUE=DATE:") {
-					t.Errorf("a whole day: %s at %v", e.Id(), start)
+				if e.Id() != allDay+"@cardwall.example.com" || start.Format(board.DateLayout) != day(3) ||
+					!strings.Contains(content, "DTSTART;VALUE=DATE:") {
+					t.Errorf("all-day event: got %s at %v, want %s on %s", e.Id(), start, allDay, day(3))
 				}
 				if d := e.GetProperty(ics.ComponentPropertyDescription).Value; !strings.Contains(d, "Line one\nline; two, with a \\ and more") {
-					t.Errorf("the description is %q", d)
+					t.Errorf("all-day event: got description %q, want the description of the card in it", d)
 				}
 			}
 		}
 		if first.Header.Get("Content-Type") != "text/calendar; charset=utf-8" ||
 			!strings.HasPrefix(first.Header.Get("Cache-Control"), "private") {
-			t.Errorf("the header: %v", first.Header)
+			t.Errorf("got headers %v, want a private calendar in UTF-8", first.Header)
 		}
 		if got, want := first.Header.Get("Content-Disposition"), `inline; filename="Cardwall due dates `+day(0)+`.ics"`; got != want {
-			t.Errorf("Content-Disposition is %s, want %s", got, want)
+			t.Errorf("got Content-Disposition %s, want %s", got, want)
 		}
 		tag := first.Header.Get("ETag")
 		if again := get(s, address, "If-None-Match", `"other", W/`+tag); again.StatusCode != http.StatusNotModified ||
 			body(s, again) != "" || again.Header.Get("ETag") != tag {
-			t.Errorf("second request: %s", again.Status)
+			t.Errorf("conditional request: got status %s, want 304", again.Status)
 		}
-		events, _ := read(whole)
+		events, _ := parse(content)
 		s.Clock.Advance(time.Minute)
-		ada.Must("set_card_due", fields{"cardId": mine, "dueDate": day(5)})
+		ada.Must("set_card_due", fields{"cardId": allDay, "dueDate": day(5)})
 		changed := get(s, address, "If-None-Match", tag)
-		after, _ := read(body(s, changed))
+		after, _ := parse(body(s, changed))
 		byID := func(es []map[string]string) map[string]string {
 			for _, e := range es {
-				if strings.HasPrefix(e["UID"], mine) {
+				if strings.HasPrefix(e["UID"], allDay) {
 					return e
 				}
 			}
@@ -215,35 +215,36 @@ func TestCalendarFeed(t *testing.T) {
 		}
 		if old, now := byID(events), byID(after); changed.StatusCode != http.StatusOK || old["UID"] != now["UID"] ||
 			old["SEQUENCE"] >= now["SEQUENCE"] && len(old["SEQUENCE"]) >= len(now["SEQUENCE"]) || old["DTSTAMP"] == now["DTSTAMP"] {
-			t.Errorf("another date: %v, then %v", old, now)
+			t.Errorf("after a change to the date: got %v after %v, want the same UID and a higher SEQUENCE", now, old)
 		}
 
 		bob.Must("update_calendar_feed", fields{"boardIds": []string{b}})
 		if got := summaries(s, address); !slices.Equal(got, []string{"Ada's", "At five", "Whole day; with, care"}) {
-			t.Errorf("of the board: %q", got)
+			t.Errorf("cards of the board: got %q, want the three open cards with a due date", got)
 		}
 		ada.Must("update_board", fields{"boardId": b, "visibility": "private"})
 		if got := summaries(s, address); len(got) > 0 {
-			t.Errorf("a board that its owner cannot see: %q", got)
+			t.Errorf("a board that Bob cannot see: got cards %q, want none", got)
 		}
 		if got := bob.Must("get_calendar_feed", nil); fmt.Sprint(got.Get("boardIds")) != "[]" {
-			t.Errorf("the feed names a board that its owner cannot see: %s", got.Raw)
+			t.Errorf("get_calendar_feed returned %s, want no board that Bob cannot see", got.Raw)
 		}
 		ada.Must("update_board", fields{"boardId": b, "visibility": "workspace"})
 
 		renewed := bob.Must("create_calendar_feed", nil).Text("address")
 		if r := get(s, address); r.StatusCode != http.StatusNotFound {
-			t.Errorf("the old address: %s", r.Status)
+			t.Errorf("the old URL: got status %s, want 404", r.Status)
 		}
 		if r := get(s, renewed); r.StatusCode != http.StatusOK {
-			t.Errorf("the new address: %s", r.Status)
+			t.Errorf("the new URL: got status %s, want 200", r.Status)
 		}
 		bob.Must("delete_calendar_feed", nil)
 		bob.Must("delete_calendar_feed", nil)
-		unknown, never := get(s, renewed), get(s, apptest.BaseURL+"/ical/"+board.NewSecret()+".ics")
-		if a, b := body(s, unknown), body(s, never); unknown.StatusCode != http.StatusNotFound ||
-			never.StatusCode != http.StatusNotFound || a != b {
-			t.Errorf("a deleted feed: %s %q, a feed that never existed: %s %q", unknown.Status, a, never.Status, b)
+		deleted, unknown := get(s, renewed), get(s, apptest.BaseURL+"/ical/"+board.NewSecret()+".ics")
+		if a, b := body(s, deleted), body(s, unknown); deleted.StatusCode != http.StatusNotFound ||
+			unknown.StatusCode != http.StatusNotFound || a != b {
+			t.Errorf("got %s %q for a deleted feed and %s %q for an unknown one, want the same 404", deleted.Status, a,
+				unknown.Status, b)
 		}
 		bob.Refused(board.CodeNotFound, "update_calendar_feed", fields{"boardIds": []string{b}})
 	})
@@ -258,19 +259,19 @@ func TestCalendarFeedIsLimited(t *testing.T) {
 			r := get(s, address)
 			if last = r.StatusCode; last != http.StatusOK {
 				if r.Header.Get("Retry-After") == "" {
-					t.Error("the refusal has no Retry-After")
+					t.Error("got an error without a Retry-After header, want one")
 				}
 				break
 			}
 		}
 		if last != http.StatusTooManyRequests {
-			t.Errorf("the last of eighty requests: %d", last)
+			t.Errorf("got status %d after 80 requests, want 429", last)
 		}
 	})
 }
 
-// For any title, the calendar is valid and contains the title unchanged.
-func TestCalendarOfAnything(t *testing.T) {
+// The calendar is valid for all strings. The same cards produce the same calendar.
+func TestCalendarOfAnyTextIsValid(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		day := "2031-03-09"
@@ -278,16 +279,16 @@ func TestCalendarOfAnything(t *testing.T) {
 		c := board.FeedCard{ID: "crd_x", Title: title, Description: rapid.String().Draw(r, "description"),
 			Board: rapid.String().Draw(r, "board"), List: "List", Due: board.Due{DueDate: &day}, CreatedAt: 1000, UpdatedAt: 61_000}
 		written := ical.Write([]board.FeedCard{c}, "example.com", "https://example.com/cards/")
-		events, wrong := read(written)
-		if len(wrong) > 0 || len(events) != 1 {
-			r.Fatalf("%v\n%s", wrong, written)
+		events, violations := parse(written)
+		if len(violations) > 0 || len(events) != 1 {
+			r.Fatalf("got violations %v in\n%s", violations, written)
 		}
 		if written != ical.Write([]board.FeedCard{c}, "example.com", "https://example.com/cards/") {
 			r.Fatal("two calendars of the same cards differ")
 		}
 	})
-	if _, wrong := read(ical.Write(nil, "example.com", "https://example.com/cards/")); len(wrong) > 0 {
-		t.Errorf("an empty calendar: %v", wrong)
+	if _, violations := parse(ical.Write(nil, "example.com", "https://example.com/cards/")); len(violations) > 0 {
+		t.Errorf("an empty calendar: got violations %v, want none", violations)
 	}
 }
 
@@ -296,8 +297,8 @@ func TestLongLinesAreFolded(t *testing.T) {
 	day := "2031-03-09"
 	long := strings.Repeat("Straßenbahnhaltestelle und ", 30) + strings.Repeat("日本語", 60)
 	c := board.FeedCard{ID: "crd_x", Title: long, Due: board.Due{DueDate: &day}, CreatedAt: 1000, UpdatedAt: 61_000}
-	events, wrong := read(ical.Write([]board.FeedCard{c}, "example.com", "https://example.com/cards/"))
-	if len(wrong) > 0 || len(events) != 1 || text(events[0]["SUMMARY"]) != long {
-		t.Errorf("folded: %v\n%q", wrong, events)
+	events, violations := parse(ical.Write([]board.FeedCard{c}, "example.com", "https://example.com/cards/"))
+	if len(violations) > 0 || len(events) != 1 || unescape(events[0]["SUMMARY"]) != long {
+		t.Errorf("got violations %v and events\n%q\nwant one event with the long title", violations, events)
 	}
 }

@@ -7,17 +7,17 @@ import (
 	"unicode"
 )
 
-// bits estimates the strength of a text in bits, against a guesser who knows the
-// words of its owner. It finds the cheapest way to compose the text from pieces.
+// bits estimates the strength of text, in bits, against an attacker who knows the words
+// in own. It finds the cheapest way to compose the text from pieces.
 func bits(text []rune, own map[string]bool) float64 {
 	if unit := period(text); unit < len(text) {
-		return bits(text[:unit], own) + math.Log2(float64(len(text)/unit)) // the guesser only has to add the number of repetitions
+		return bits(text[:unit], own) + math.Log2(float64(len(text)/unit)) // the attacker must also guess the number of repetitions
 	}
 	lower := []rune(strings.ToLower(string(text)))
-	if len(lower) != len(text) { // the lower case of a letter can have two characters
+	if len(lower) != len(text) { // some letters become two characters in lower case
 		lower = text
 	}
-	best := make([]float64, len(text)+1) // of the first i characters
+	best := make([]float64, len(text)+1) // minimum bits of the first i characters
 	for end := 1; end <= len(text); end++ {
 		best[end] = best[end-1] + charBits(text[end-1])
 		for start := max(0, end-longestPiece); start <= end-shortestPiece; start++ {
@@ -29,15 +29,16 @@ func bits(text []rune, own map[string]bool) float64 {
 	return best[len(text)]
 }
 
-// The lengths of pieces. A word of two letters is not cheaper than its letters.
+// The lengths of pieces in characters. A word of two letters is not cheaper to guess
+// than its letters.
 const (
 	shortestPiece = 3
 	longestPiece  = 32
 )
 
-// period returns the length of the shortest unit that a text repeats at least
-// twice; the last repetition may be incomplete. Without repetition it returns the
-// length of the text.
+// period returns the length of the shortest unit that occurs at least twice in a row
+// and makes up the text. The last occurrence may be incomplete. If there is no such
+// unit, period returns the length of the text.
 func period(text []rune) int {
 	for unit := 1; unit <= len(text)/2; unit++ {
 		if slices.Equal(text[unit:], text[:len(text)-unit]) {
@@ -53,7 +54,7 @@ func charBits(r rune) float64 {
 	case r >= '0' && r <= '9':
 		return 3.3
 	case r == ' ':
-		return 1.5 // people put it between words
+		return 1.5 // common between words
 	case r >= 'a' && r <= 'z':
 		return 4.7
 	case r < unicode.MaxASCII:
@@ -64,8 +65,8 @@ func charBits(r rune) float64 {
 	return 7
 }
 
-// pieceBits returns the bits of a piece that a guesser would try as a whole, and
-// whether the text is such a piece.
+// pieceBits returns the bits of a piece that an attacker would try as a whole. It
+// returns false if the text is not such a piece.
 func pieceBits(text, lower []rune, own map[string]bool) (float64, bool) {
 	if run, ok := runBits(lower); ok {
 		return run, true
@@ -74,15 +75,15 @@ func pieceBits(text, lower []rune, own map[string]bool) (float64, bool) {
 	if len(word) == 4 && (strings.HasPrefix(word, "19") || strings.HasPrefix(word, "20")) && isDigits(word) {
 		return 7, true // a year
 	}
-	for _, way := range []struct {
+	for _, variant := range []struct {
 		word  string
 		extra float64
 	}{{word, 0}, {unleet(word), 1}, {backwards(lower), 1}} {
-		if own[way.word] {
-			return 1 + way.extra + caseBits(text, lower), true
+		if own[variant.word] {
+			return 1 + variant.extra + caseBits(text, lower), true
 		}
-		if listed, ok := wordBits(way.word); ok && !isDigits(way.word) {
-			return listed + way.extra + caseBits(text, lower), true
+		if listed, ok := wordBits(variant.word); ok && !isDigits(variant.word) {
+			return listed + variant.extra + caseBits(text, lower), true
 		}
 	}
 	return 0, false
@@ -98,8 +99,8 @@ func backwards(s []rune) string {
 	return string(s)
 }
 
-// caseBits returns the bits that capital letters add to a word: few if they are at
-// the usual positions.
+// caseBits returns the bits that capital letters add to a word. Capital letters at
+// the usual positions add few.
 func caseBits(text, lower []rune) float64 {
 	upper := 0
 	for i := range text {
@@ -141,7 +142,7 @@ func steady(text []rune, step rune) bool {
 }
 
 // keyboards are the rows of keyboard layouts. Each row is about half a key to the
-// right of the one above. The second layout is the first one with Shift.
+// right of the row above. The second layout is the first with Shift pressed.
 var keyboards = [][]string{
 	{"1234567890-=", "qwertyuiop[]", "asdfghjkl;'", "zxcvbnm,./"},
 	{"!@#$%^&*()_+", "qwertyuiop{}", `asdfghjkl:"`, "zxcvbnm<>?"},
@@ -150,9 +151,9 @@ var keyboards = [][]string{
 	{"йцукенгшщзхъ", "фывапролджэ", "ячсмитьбю."},
 }
 
-// walk reports whether each character is next to the previous one on a keyboard,
-// and how often the direction changes. Continuing in the next column, as in
-// 1qaz2wsx, is one change.
+// walk reports whether each character is next to the previous one on a keyboard. It
+// returns how often the direction changes. Continuing in the next column, as in
+// 1qaz2wsx, counts as two changes.
 func walk(lower []rune) (turns int, ok bool) {
 	if len(lower) < 4 {
 		return 0, false
@@ -166,14 +167,14 @@ func walk(lower []rune) (turns int, ok bool) {
 }
 
 func walkOn(rows []string, lower []rune) (turns int, ok bool) {
-	var way [2]int
+	var direction [2]int
 	for i := range lower {
 		if i == 0 {
 			continue
 		}
 		row, column, ok := key(rows, lower[i-1])
-		toRow, toColumn, there := key(rows, lower[i])
-		if !ok || !there {
+		toRow, toColumn, toOK := key(rows, lower[i])
+		if !ok || !toOK {
 			return 0, false
 		}
 		step := [2]int{toRow - row, toColumn - column}
@@ -182,14 +183,15 @@ func walkOn(rows []string, lower []rune) (turns int, ok bool) {
 		if !across && !down {
 			return 0, false
 		}
-		if step != way && i > 1 {
+		if step != direction && i > 1 {
 			turns++
 		}
-		way = step
+		direction = step
 	}
 	return turns, true
 }
 
+// key returns the position of a character on a keyboard.
 func key(rows []string, r rune) (row, column int, ok bool) {
 	for row, keys := range rows {
 		if i := slices.Index([]rune(keys), r); i >= 0 {

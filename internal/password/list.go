@@ -7,7 +7,7 @@ import (
 	"sort"
 )
 
-// common holds fingerprints of passwords from public leaks in four tiers: the
+// common contains fingerprints of passwords from public leaks in four tiers: the
 // 1,000 most common, the next 9,000, the next 90,000, and all others of ten
 // characters or more. Each tier is a count of four bytes and the sorted
 // fingerprints, which are searched in place. tools/passwords generates the file
@@ -16,10 +16,10 @@ import (
 //go:embed common.bin
 var common string
 
-const fingerprint = 5 // bytes; about one in a million other words is mistaken for a common one
+const fingerprint = 5 // bytes; about one in eight million words that are not on the list is found by mistake
 
 // tierBits is the strength of the words of each tier in bits: the binary logarithm
-// of the number of words before its middle.
+// of the rank of the word in the middle of the tier.
 var tierBits = [...]float64{9, 12.5, 15.8, 18}
 
 // wordBits returns the bits of a word, in lower case and without spaces, and

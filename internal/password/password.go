@@ -1,12 +1,11 @@
 // Package password decides which passwords people may choose. A password must be
 // long enough. It must not be common, or consist of words that others know about its
-// owner. Even a guesser who knows how people choose passwords must need many
-// tries.
+// owner. It must also resist an attacker who knows how people choose passwords.
 //
-// The estimate follows zxcvbn (Wheeler, USENIX Security 2016): the password is
-// cut into common words, keyboard walks, sequences, repetitions, years and single
-// characters in the way that is cheapest to guess. Its time grows with the length
-// of the password, and it needs almost no memory.
+// The estimate follows zxcvbn (Wheeler, USENIX Security 2016). It divides the
+// password into common words, keyboard walks, sequences, repetitions, years and
+// single characters in the way that is cheapest to guess. Its time grows with the
+// length of the password, and it needs almost no memory.
 package password
 
 import (
@@ -24,13 +23,13 @@ const (
 	MaxBytes  = 1000 // as UTF-8
 )
 
-// enough is the minimum strength in bits: about 10^10 guesses, which is more than
-// ten random digits have.
-const enough = 34
+// minBits is the minimum strength in bits: about 10^10 guesses, slightly more than
+// for ten random digits.
+const minBits = 34
 
-// judged limits how many characters are estimated. More characters cannot make a
-// strong password weaker.
-const judged = 64
+// maxEstimated is the maximum number of characters that are estimated. Further characters
+// cannot make a strong password weaker.
+const maxEstimated = 64
 
 // Verdict is the result of Check.
 type Verdict int
@@ -41,12 +40,12 @@ const (
 	Short               // fewer than MinLength characters
 	Long                // more than MaxBytes
 	Own                 // made of words from the owner's name or address
-	Common              // on the list, possibly with added digits and symbols
+	Common              // on the list of common passwords, possibly with added digits and symbols
 	Predictable         // made of common words, sequences and repetitions
 )
 
-// Check reports whether a password is strong enough. The arguments own are what
-// others know about its owner: the name and the email address.
+// Check returns Good if a password is strong enough, or else the reason why it is not.
+// The own arguments are what others know about the owner: the name and the email address.
 func Check(password string, own ...string) Verdict {
 	if len(password) > MaxBytes {
 		return Long
@@ -63,24 +62,24 @@ func Check(password string, own ...string) Verdict {
 		return Common
 	}
 	text := []rune(plain)
-	if len(text) > judged {
-		text = text[:judged]
+	if len(text) > maxEstimated {
+		text = text[:maxEstimated]
 	}
-	known := bits(text, words)
+	strength := bits(text, words)
 	switch {
-	case known >= enough:
+	case strength >= minBits:
 		return Good
-	case known < bits(text, map[string]bool{})-1:
+	case strength < bits(text, map[string]bool{})-1:
 		return Own
 	}
 	return Predictable
 }
 
-// squeeze returns a text in lower case without white space.
+// squeeze returns s in lower case without white space.
 func squeeze(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), "") }
 
-// ownWords returns the parts of names and addresses with at least three letters,
-// the whole texts, and the name of the product.
+// ownWords returns the words in names and addresses that have at least three
+// characters, the complete names and addresses, and the name of the product.
 func ownWords(own []string) map[string]bool {
 	words := map[string]bool{"cardwall": true}
 	for _, text := range own {
@@ -96,13 +95,13 @@ func ownWords(own []string) map[string]bool {
 	return words
 }
 
-// decoration is the number of digits and symbols around a common password up to
-// which it still counts as common.
-const decoration = 5
+// maxDecoration is the maximum number of digits and symbols around a common password
+// with which it still counts as common.
+const maxDecoration = 5
 
-// isCommon reports whether a password is on the list, even with the usual
-// substitutions and additions of capitals, digits and symbols, such as
-// Password123! and P@ssw0rd2026.
+// isCommon reports whether a password is on the list of common passwords. It ignores
+// the usual substitutions and added capitals, digits and symbols, as in Password123!
+// and P@ssw0rd2026.
 func isCommon(plain string) bool {
 	word := squeeze(plain)
 	if listed(word) {
@@ -110,7 +109,7 @@ func isCommon(plain string) bool {
 	}
 	core := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) })
 	around := utf8.RuneCountInString(word) - utf8.RuneCountInString(core)
-	return around <= decoration && utf8.RuneCountInString(core) >= 4 && listed(core)
+	return around <= maxDecoration && utf8.RuneCountInString(core) >= 4 && listed(core)
 }
 
 // examples are passwords that are well known from articles about passwords.

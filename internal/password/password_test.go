@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A password that attackers try early is refused, even with common variations.
-func TestCommonPasswordsAreRefused(t *testing.T) {
+// A password that attackers try early is rejected, even with common variations.
+func TestCommonPasswordsAreRejected(t *testing.T) {
 	t.Parallel()
 	own := []string{"grace.hopper@example.com", "Grace Hopper"}
 	for want, words := range map[Verdict][]string{
@@ -34,16 +34,16 @@ func TestCommonPasswordsAreRefused(t *testing.T) {
 	} {
 		for _, word := range words {
 			if got := Check(word, own...); got != want {
-				t.Errorf("%q: verdict %d, want %d (%.1f bits)", word, got, want, bits([]rune(word), ownWords(own)))
+				t.Errorf("%q: got verdict %d, want %d (%.1f bits)", word, got, want, bits([]rune(word), ownWords(own)))
 			}
 		}
 	}
 	if Check("grace hopper 1952", "ada@example.com") == Own {
-		t.Error("another person's name counts as the owner's name")
+		t.Error("another person's name: got verdict Own, want another")
 	}
 }
 
-// The list is complete, and lookups find the first and last entry of each tier.
+// The list is complete. Lookups find words of the first tier, and no words that are not on the list.
 func TestListIsComplete(t *testing.T) {
 	t.Parallel()
 	total, rest := 0, common
@@ -53,21 +53,21 @@ func TestListIsComplete(t *testing.T) {
 		rest = rest[4+n*fingerprint:]
 	}
 	if rest != "" || total < 100_000 {
-		t.Errorf("the list has %d fingerprints, and %d bytes are left over", total, len(rest))
+		t.Errorf("got %d fingerprints and %d trailing bytes, want at least 100,000 and none", total, len(rest))
 	}
 	for word, want := range map[string]float64{"123456": tierBits[0], "dragon": tierBits[0]} {
 		if got, ok := wordBits(word); !ok || got != want {
-			t.Errorf("%q has %v bits (%v), want %v", word, got, ok, want)
+			t.Errorf("%q: got %v bits, found %t; want %v bits", word, got, ok, want)
 		}
 	}
 	for _, word := range []string{"", "kx9#mq2$vl", "zzzzzqqqqq"} {
 		if _, ok := wordBits(word); ok {
-			t.Errorf("%q is on the list", word)
+			t.Errorf("%q: found on the list, want not found", word)
 		}
 	}
 }
 
-// A password that is made to be slow to check does not delay other requests.
+// Checking is fast even for passwords that are designed to be slow to check.
 func TestCheckingIsFast(t *testing.T) {
 	t.Parallel()
 	for _, word := range []string{
@@ -81,7 +81,7 @@ func TestCheckingIsFast(t *testing.T) {
 			best = min(best, time.Since(begin))
 		}
 		if best > 250*time.Millisecond { // usually below 10 ms, less than the hash that follows
-			t.Errorf("%.20q… took %s", word, best)
+			t.Errorf("%.20q… took %s, want at most 250ms", word, best)
 		}
 	}
 }

@@ -10,9 +10,10 @@ import (
 	"path/filepath"
 )
 
-// FromFile reads the keys from a file. If the file does not exist, it creates it
-// with a new key; it never overwrites a file. It returns an error if other users
-// can read the file. The keyring reads the file again when it needs an unknown key.
+// FromFile reads the keys from a file. If the file does not exist, FromFile creates it
+// with a new key. It never overwrites a file. It returns an error if the file's group
+// or other users have any permission on the file. Before it encrypts a value, and when
+// it needs an unknown key, the keyring reads the file again if the file has changed.
 func FromFile(path string) (*Keyring, error) {
 	k := &Keyring{path: path}
 	err := k.refresh()
@@ -27,42 +28,43 @@ func FromFile(path string) (*Keyring, error) {
 	return k, nil
 }
 
-// InFile reports whether the keys are in a file, which Renew and Retire need.
+// InFile reports whether the keys are in a file, as Renew and Retire require.
 func (k *Keyring) InFile() bool { return k.path != "" }
 
-// Renew adds a new first key to the file. It does nothing if the file has several
-// keys, because then an earlier rotation is not complete. The caller must ensure
-// that no other process writes the file.
+// Renew adds a new first key to the file. If the file has several keys, an earlier
+// rotation is not complete and Renew adds no key. The caller must ensure that no other
+// process writes to the file.
 func (k *Keyring) Renew() error {
 	text, _, err := readFile(k.path)
 	if err != nil {
 		return err
 	}
-	if have := words(text); len(have) == 1 {
-		if err := replace(k.path, NewKey()+"\n"+have[0]+"\n"); err != nil {
+	if keys := words(text); len(keys) == 1 {
+		if err := replace(k.path, NewKey()+"\n"+keys[0]+"\n"); err != nil {
 			return err
 		}
 	}
 	return k.refresh()
 }
 
-// Retire removes all keys but the first from the file. The keyring can still
-// decrypt with the others.
+// Retire removes all keys but the first from the file. This keyring can still decrypt
+// with the removed keys.
 func (k *Keyring) Retire() error {
 	text, _, err := readFile(k.path)
 	if err != nil {
 		return err
 	}
-	if have := words(text); len(have) > 1 {
-		if err := replace(k.path, have[0]+"\n"); err != nil {
+	if keys := words(text); len(keys) > 1 {
+		if err := replace(k.path, keys[0]+"\n"); err != nil {
 			return err
 		}
 	}
 	return k.refresh()
 }
 
-// refresh reads the file if it has changed. Keys that were removed from the file
-// still decrypt, because a reader may hold values from before.
+// refresh reads the file if it has changed. Keys that were removed from the file stay
+// in the keyring for decryption, because a running transaction may have read a value
+// that is encrypted with them.
 func (k *Keyring) refresh() error {
 	if k.path == "" {
 		return nil
@@ -97,13 +99,13 @@ func readFile(path string) (string, os.FileInfo, error) {
 	if err != nil {
 		return "", nil, fmt.Errorf("read secret key: %w", err)
 	}
-	defer func() { _ = f.Close() }() // opened only for reading
+	defer func() { _ = f.Close() }()
 	info, err := f.Stat()
 	if err != nil {
 		return "", nil, fmt.Errorf("read secret key: %w", err)
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return "", nil, fmt.Errorf("%s can be read by other users (mode %04o): run chmod 600 %[1]s, "+
+		return "", nil, fmt.Errorf("%s can be accessed by other users (mode %04o): run chmod 600 %[1]s, "+
 			"and cardwall rotate-key if someone may have read it", path, mode)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, 64<<10))
@@ -113,7 +115,7 @@ func readFile(path string) (string, os.FileInfo, error) {
 	return string(text), info, nil
 }
 
-// create atomically creates a file. It returns fs.ErrExist if the file exists.
+// create atomically creates a file. The error wraps fs.ErrExist if the file exists.
 func create(path, text string) error {
 	temporary := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text())
 	if err := write(temporary, text); err != nil {
@@ -136,7 +138,7 @@ func replace(path, text string) error {
 	if err != nil {
 		return fmt.Errorf("write secret key: %w", err)
 	}
-	// The name is fixed, so that an interrupted replacement leaves no key behind for good.
+	// The name is fixed, so that the next replacement removes what an interrupted replacement left behind.
 	temporary := path + ".new"
 	if err := os.Remove(temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("write secret key: %w", err)
@@ -166,7 +168,7 @@ func write(path, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// syncFolder syncs the folder of a file to disk, and with it the name of the file.
+// syncFolder syncs the folder of a file to disk, so that the file's name is durable.
 func syncFolder(path string) error {
 	folder, err := os.Open(filepath.Dir(path))
 	if err != nil {

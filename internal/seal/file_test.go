@@ -33,37 +33,37 @@ func TestFileIsCreatedOnceAndPrivate(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "secret.key")
 	var (
-		made [8]string
-		wg   sync.WaitGroup
+		ids [8]string
+		wg  sync.WaitGroup
 	)
-	for i := range made { // several servers start at once
+	for i := range ids { // several servers start at the same time
 		wg.Go(func() {
 			if k, err := seal.FromFile(path); err != nil {
 				t.Error(err)
 			} else {
-				made[i] = k.Current()
+				ids[i] = k.Current()
 			}
 		})
 	}
 	wg.Wait()
-	for _, id := range made {
-		if id != made[0] {
-			t.Fatalf("the servers created different keys: %q", made)
+	for _, id := range ids {
+		if id != ids[0] {
+			t.Fatalf("got keys %q, want the same for all servers", ids)
 		}
 	}
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the file has mode %v (%v)", info.Mode(), err)
+		t.Errorf("got file mode %v (%v), want 0600", info.Mode(), err)
 	}
-	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
-		t.Errorf("the folder holds %v (%v)", left, err)
+	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) != 1 {
+		t.Errorf("got files %v (%v), want only the key file", files, err)
 	}
-	if fromFile(t, path).Current() != made[0] {
+	if fromFile(t, path).Current() != ids[0] {
 		t.Error("the next start created another key")
 	}
 }
 
-func TestFileThatCannotBeUsed(t *testing.T) {
+func TestUnusableFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "secret.key")
 	fromFile(t, path)
@@ -72,64 +72,64 @@ func TestFileThatCannotBeUsed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := seal.FromFile(path); err == nil || !strings.Contains(err.Error(), "chmod 600 "+path) {
-			t.Errorf("mode %v: %v", mode, err)
+			t.Errorf("mode %v: got error %v, want one that suggests chmod", mode, err)
 		}
 	}
-	// A file without a valid key is refused, and kept so that a person can look at
-	// it.
+	// A file without a valid key is an error. The file stays unchanged, so that the
+	// operator can examine it.
 	other := filepath.Join(t.TempDir(), "secret.key")
 	for _, text := range []string{"", "correct-horse-battery-staple\n"} {
 		if err := os.WriteFile(other, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := seal.FromFile(other); err == nil || !strings.Contains(err.Error(), other) || strings.Contains(err.Error(), "horse") {
-			t.Errorf("a file with %q: %v", text, err)
+			t.Errorf("a file with %q: got error %v, want one with the path but not the text", text, err)
 		}
 		if got, err := os.ReadFile(other); err != nil || string(got) != text {
-			t.Errorf("the file was overwritten with %q (%v)", got, err)
+			t.Errorf("a file with %q: got content %q (%v) after the error, want it unchanged", text, got, err)
 		}
 	}
 	if _, err := seal.FromFile(filepath.Join(t.TempDir(), "none", "secret.key")); err == nil {
-		t.Error("a key was created in a folder that does not exist")
+		t.Error("a file in a folder that does not exist: got no error, want one")
 	}
 }
 
-// A running process continues while another one rotates the key: it opens values
-// sealed with the new key, and seals with it.
-func TestRunningRingFollowsItsFile(t *testing.T) {
+// A running process uses a new key as soon as another process has rotated the keys,
+// both to open values and to seal them.
+func TestKeyringReloadsItsFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "secret.key")
 	server, command := fromFile(t, path), fromFile(t, path)
-	old := server.Seal(place, []byte("old"))
+	old := server.Seal(hookContext, []byte("old"))
 	if err := command.Renew(); err != nil {
 		t.Fatal(err)
 	}
-	fresh := command.Seal(place, []byte("fresh"))
+	fresh := command.Seal(hookContext, []byte("fresh"))
 	if !command.Stale(old) || server.Len() != 1 {
-		t.Fatalf("there is no new key: %v, then %v", server, command)
+		t.Fatalf("got keyrings %v and %v, want a new key only in the second", server, command)
 	}
-	if got, err := server.Open(place, fresh); err != nil || string(got) != "fresh" {
-		t.Errorf("the running ring opened %q (%v)", got, err)
+	if got, err := server.Open(hookContext, fresh); err != nil || string(got) != "fresh" {
+		t.Errorf("the running process opened %q (%v), want %q", got, err, "fresh")
 	}
 	if err := command.Retire(); err != nil {
 		t.Fatal(err)
 	}
 	// Processes that had the retired key can still use it; later processes cannot.
 	for _, k := range []*seal.Keyring{server, command} {
-		if got, err := k.Open(place, old); err != nil || string(got) != "old" {
-			t.Errorf("after the rotation %v opened %q (%v)", k, got, err)
+		if got, err := k.Open(hookContext, old); err != nil || string(got) != "old" {
+			t.Errorf("after the rotation, %v opened %q (%v), want %q", k, got, err, "old")
 		}
 	}
-	if _, err := fromFile(t, path).Open(place, old); !errors.Is(err, seal.ErrUnknownKey) {
-		t.Errorf("a new process has the retired key: %v", err)
+	if _, err := fromFile(t, path).Open(hookContext, old); !errors.Is(err, seal.ErrUnknownKey) {
+		t.Errorf("a new process with the retired key: got error %v, want ErrUnknownKey", err)
 	}
-	// A ring that has not opened a value with the new key also seals with it.
+	// A keyring seals with the new key even before it has opened a value sealed with it.
 	for range 3 {
 		if err := command.Renew(); err != nil {
 			t.Fatal(err)
 		}
-		if sealed := server.Seal(place, nil); command.Stale(sealed) {
-			t.Error("the running ring seals with a key that is about to be removed")
+		if sealed := server.Seal(hookContext, nil); command.Stale(sealed) {
+			t.Error("the running process seals with a key that is about to be removed")
 		}
 		if err := command.Retire(); err != nil {
 			t.Fatal(err)
@@ -137,13 +137,13 @@ func TestRunningRingFollowsItsFile(t *testing.T) {
 	}
 }
 
-func TestRenewAndRetireCanRunAgain(t *testing.T) {
+func TestRenewAndRetireAreIdempotent(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "secret.key")
 	k := fromFile(t, path)
 	first := k.Current()
 	if err := k.Retire(); err != nil || keysIn(t, path) != 1 {
-		t.Errorf("with one key Retire left %d (%v)", keysIn(t, path), err)
+		t.Errorf("Retire with one key: got %d keys (%v), want 1", keysIn(t, path), err)
 	}
 	// Files that a killed process left behind do no harm.
 	if err := os.WriteFile(path+".new", []byte("half a k"), 0o600); err != nil {
@@ -153,50 +153,50 @@ func TestRenewAndRetireCanRunAgain(t *testing.T) {
 	for range 3 {
 		again := fromFile(t, path)
 		if err := again.Renew(); err != nil || keysIn(t, path) != 2 {
-			t.Fatalf("Renew left %d keys (%v)", keysIn(t, path), err)
+			t.Fatalf("Renew: got %d keys (%v), want 2", keysIn(t, path), err)
 		}
 		if second == "" {
 			second = again.Current()
 		}
 		if again.Current() != second || second == first || !again.Has(first) {
-			t.Errorf("the ring is %v", again)
+			t.Errorf("got %v, want the keys %s and %s", again, second, first)
 		}
 	}
 	for range 2 {
 		again := fromFile(t, path)
 		if err := again.Retire(); err != nil || keysIn(t, path) != 1 || fromFile(t, path).Current() != second {
-			t.Errorf("Retire left %d keys (%v)", keysIn(t, path), err)
+			t.Errorf("Retire: got %d keys (%v), want only %s", keysIn(t, path), err, second)
 		}
 	}
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the file has mode %v (%v)", info.Mode(), err)
+		t.Errorf("got file mode %v (%v), want 0600", info.Mode(), err)
 	}
-	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
-		t.Errorf("the folder holds %v (%v)", left, err)
+	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) != 1 {
+		t.Errorf("got files %v (%v), want only the key file", files, err)
 	}
 }
 
 // A running server keeps its keys if the file is removed or damaged.
-func TestRingOutlivesItsFile(t *testing.T) {
+func TestKeyringSurvivesLossOfItsFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "secret.key")
 	k := fromFile(t, path)
-	sealed := k.Seal(place, []byte("secret"))
+	sealed := k.Seal(hookContext, []byte("secret"))
 	if err := os.WriteFile(path, []byte("rubbish"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := k.Open(place, k.Seal(place, []byte("more"))); err != nil || string(got) != "more" {
-		t.Errorf("with a bad file it opened %q (%v)", got, err)
+	if got, err := k.Open(hookContext, k.Seal(hookContext, []byte("more"))); err != nil || string(got) != "more" {
+		t.Errorf("with a damaged file: opened %q (%v), want %q", got, err, "more")
 	}
-	foreign := ring(t, seal.NewKey()).Seal(place, nil)
-	if _, err := k.Open(place, foreign); !errors.Is(err, seal.ErrUnknownKey) || !strings.Contains(err.Error(), path) {
-		t.Errorf("an unknown key with a bad file: %v", err)
+	foreign := ring(t, seal.NewKey()).Seal(hookContext, nil)
+	if _, err := k.Open(hookContext, foreign); !errors.Is(err, seal.ErrUnknownKey) || !strings.Contains(err.Error(), path) {
+		t.Errorf("an unknown key with a damaged file: got error %v, want ErrUnknownKey with the path", err)
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := k.Open(place, sealed); err != nil || string(got) != "secret" {
-		t.Errorf("without the file it opened %q (%v)", got, err)
+	if got, err := k.Open(hookContext, sealed); err != nil || string(got) != "secret" {
+		t.Errorf("without the file: opened %q (%v), want %q", got, err, "secret")
 	}
 }

@@ -29,8 +29,8 @@ const (
 var (
 	// ErrUnknownKey is returned if a value was encrypted with a key that is not in the keyring.
 	ErrUnknownKey = errors.New("encrypted with a key that this server does not have")
-	// ErrDamaged is returned if a value was changed, or was encrypted for another place.
-	ErrDamaged = errors.New("the encrypted value is damaged or belongs to another place")
+	// ErrDamaged is returned if a value was changed, or was encrypted with another context.
+	ErrDamaged = errors.New("the encrypted value is damaged or belongs to another record or column")
 )
 
 // Keyring holds encryption keys. It encrypts with the first key and decrypts with
@@ -38,10 +38,10 @@ var (
 // ids of its keys.
 type Keyring struct {
 	keys atomic.Pointer[[]key]
-	path string // of its file; empty if there is none
+	path string // path of the file with the keys; empty if there is none
 
 	reading sync.Mutex
-	read    os.FileInfo // of the file when it was last read
+	read    os.FileInfo // state of the file when it was last read; nil if it has not been read
 }
 
 type key struct {
@@ -87,7 +87,7 @@ func parse(text string) ([]key, error) {
 	return keys, nil
 }
 
-// words splits a text into its keys.
+// words splits text into keys.
 func words(text string) []string {
 	all := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == '\n' || r == '\r' })
 	for i, w := range all {
@@ -99,7 +99,7 @@ func words(text string) []string {
 func decode(word string) ([]byte, error) {
 	raw, err := hex.DecodeString(word)
 	if err != nil {
-		// With or without padding, in either alphabet (RFC 4648, 4 and 5).
+		// Accept both alphabets of RFC 4648 (4 and 5), with or without padding.
 		word = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(word, "="))
 		raw, err = base64.RawStdEncoding.DecodeString(word)
 	}
@@ -133,46 +133,47 @@ func appendNew(keys []key, more ...key) []key {
 	return keys
 }
 
-// Seal encrypts a value for a place with the first key.
-func (k *Keyring) Seal(place string, plain []byte) []byte {
+// Seal encrypts a value with the first key and binds it to a context.
+func (k *Keyring) Seal(context string, plain []byte) []byte {
 	// Another process may have added a new first key. If the file cannot be read,
 	// the known keys are used.
 	_ = k.refresh()
-	return (*k.keys.Load())[0].seal(place, plain)
+	return (*k.keys.Load())[0].seal(context, plain)
 }
 
-// SealUnder encrypts a value for a place with the key of the given id.
-func (k *Keyring) SealUnder(id, place string, plain []byte) ([]byte, error) {
+// SealUnder encrypts a value with the key of the given id and binds it to a context.
+// The error wraps ErrUnknownKey if the keyring does not have the key.
+func (k *Keyring) SealUnder(id, context string, plain []byte) ([]byte, error) {
 	raw, err := hex.DecodeString(id)
 	if err != nil {
-		return nil, fmt.Errorf("id of a secret key: %w", err)
+		return nil, fmt.Errorf("decode the id of a secret key: %w", err)
 	}
-	with, err := k.find(string(raw))
+	found, err := k.find(string(raw))
 	if err != nil {
 		return nil, err
 	}
-	return with.seal(place, plain), nil
+	return found.seal(context, plain), nil
 }
 
-func (k key) seal(place string, plain []byte) []byte {
+func (k key) seal(context string, plain []byte) []byte {
 	sealed := make([]byte, 0, overhead+len(plain)+k.aead.Overhead())
 	sealed = append(sealed, version)
 	sealed = append(sealed, k.id...)
-	return k.aead.Seal(sealed, nil, plain, []byte(place))
+	return k.aead.Seal(sealed, nil, plain, []byte(context))
 }
 
-// Open decrypts a value that was encrypted for the place. The error wraps
-// ErrUnknownKey and contains the key's id, or is ErrDamaged.
-func (k *Keyring) Open(place string, sealed []byte) ([]byte, error) {
+// Open decrypts a value that was encrypted with the context. The error is ErrDamaged,
+// or wraps ErrUnknownKey and contains the key's id.
+func (k *Keyring) Open(context string, sealed []byte) ([]byte, error) {
 	id, ok := idOf(sealed)
 	if !ok {
 		return nil, ErrDamaged
 	}
-	with, err := k.find(id)
+	found, err := k.find(id)
 	if err != nil {
 		return nil, err
 	}
-	plain, err := with.aead.Open(nil, nil, sealed[overhead:], []byte(place))
+	plain, err := found.aead.Open(nil, nil, sealed[overhead:], []byte(context))
 	if err != nil {
 		return nil, ErrDamaged // the cipher's error has no more details
 	}
@@ -181,20 +182,20 @@ func (k *Keyring) Open(place string, sealed []byte) ([]byte, error) {
 
 // find returns a key by its id. It reads the file again if the key is unknown.
 func (k *Keyring) find(id string) (key, error) {
-	with, ok := k.lookup(id)
+	found, ok := k.lookup(id)
 	if ok {
-		return with, nil
+		return found, nil
 	}
-	unread := k.refresh()
-	if with, ok = k.lookup(id); ok {
-		return with, nil
+	err := k.refresh()
+	if found, ok = k.lookup(id); ok {
+		return found, nil
 	}
-	return key{}, errors.Join(fmt.Errorf("%w (%x)", ErrUnknownKey, id), unread)
+	return key{}, errors.Join(fmt.Errorf("%w (%x)", ErrUnknownKey, id), err)
 }
 
 func (k *Keyring) lookup(id string) (key, bool) {
 	keys := *k.keys.Load()
-	i := slices.IndexFunc(keys, func(have key) bool { return have.id == id })
+	i := slices.IndexFunc(keys, func(k key) bool { return k.id == id })
 	if i < 0 {
 		return key{}, false
 	}
@@ -217,11 +218,11 @@ func (k *Keyring) Has(id string) bool {
 	return err == nil
 }
 
-// Stale reports whether a value is encrypted with another key than the current one.
+// Stale reports whether a value is not encrypted with the current key.
 func (k *Keyring) Stale(sealed []byte) bool { return KeyOf(sealed) != k.Current() }
 
-// KeyOf returns the id of the key that a value is encrypted with, or "" if it is
-// not an encrypted value.
+// KeyOf returns the id of the key with which a value is encrypted, or "" if the value is
+// not encrypted.
 func KeyOf(sealed []byte) string {
 	id, _ := idOf(sealed)
 	return hex.EncodeToString([]byte(id))
@@ -237,8 +238,8 @@ func idOf(sealed []byte) (string, bool) {
 // String returns the ids of the keys.
 func (k *Keyring) String() string {
 	var ids []string
-	for _, have := range *k.keys.Load() {
-		ids = append(ids, hex.EncodeToString([]byte(have.id)))
+	for _, key := range *k.keys.Load() {
+		ids = append(ids, hex.EncodeToString([]byte(key.id)))
 	}
 	return "keyring " + strings.Join(ids, ",")
 }

@@ -47,27 +47,27 @@ func TestFilesCountUntilTheyAreClosed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n, err := b.Write(bytes.Repeat([]byte("b"), 41)); n != 0 || !errors.Is(err, spool.ErrFull) || f.Used() != 60 {
-		t.Errorf("beyond the limit: %d %v, %d used", n, err, f.Used())
+		t.Errorf("write over the limit: got %d, %v, %d bytes used; want 0, ErrFull, 60", n, err, f.Used())
 	}
 	if text, err := io.ReadAll(a.Reader()); err != nil || len(text) != 60 {
-		t.Errorf("read %d bytes: %v", len(text), err)
+		t.Errorf("got %d bytes, error %v; want 60", len(text), err)
 	}
 	if err := errors.Join(a.Close(), b.Close()); err != nil || f.Used() != 0 || files(t, path) != 0 {
-		t.Errorf("after closing: %v, %d used, %d files", err, f.Used(), files(t, path))
+		t.Errorf("after closing: got error %v, %d bytes used, %d files; want none", err, f.Used(), files(t, path))
 	}
 }
 
-// What a dead server left is removed at the start. A running server keeps its open
-// files, and nothing else in the folder is touched.
+// Open removes the files of a previous server. A running server can still use its open
+// files. Other files in the folder remain.
 func TestLeftoversAreRemoved(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "spool")
 	first := open(t, path, 100)
-	left, err := first.Create()
+	file, err := first.Create()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := left.Write([]byte("kept")); err != nil {
+	if _, err := file.Write([]byte("kept")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(path, "README"), nil, 0o600); err != nil {
@@ -75,24 +75,24 @@ func TestLeftoversAreRemoved(t *testing.T) {
 	}
 	open(t, path, 100)
 	if n := files(t, path); n != 1 {
-		t.Errorf("%d files are left", n)
+		t.Errorf("got %d files, want only README", n)
 	}
-	if text, err := io.ReadAll(left.Reader()); err != nil || string(text) != "kept" {
-		t.Errorf("the open file has %q: %v", text, err)
+	if text, err := io.ReadAll(file.Reader()); err != nil || string(text) != "kept" {
+		t.Errorf("open file: got %q, error %v; want %q", text, err, "kept")
 	}
-	if err := left.Close(); err != nil || first.Used() != 0 {
-		t.Errorf("closing: %v, %d used", err, first.Used())
+	if err := file.Close(); err != nil || first.Used() != 0 {
+		t.Errorf("after closing: got error %v, %d bytes used; want none", err, first.Used())
 	}
 }
 
-// A slow reader gets every byte in order. Small amounts stay in memory, and files are
-// removed as they are read.
+// A slow reader gets all bytes in order. Small amounts stay in memory. Files are removed
+// after they have been read.
 func TestPipeKeepsTheOrder(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "spool")
 	f := open(t, path, 1<<30)
 	p := f.Pipe()
-	var want, have bytes.Buffer
+	var want, got bytes.Buffer
 	write := func(n int) {
 		for range n {
 			line := bytes.Repeat([]byte{byte(want.Len() / 1000)}, 1000)
@@ -104,37 +104,38 @@ func TestPipeKeepsTheOrder(t *testing.T) {
 	}
 	buf := make([]byte, 70_001)
 	read := func(most int) {
-		for have.Len() < most {
+		for got.Len() < most {
 			n, err := p.Next(t.Context(), buf)
 			if err != nil {
 				t.Fatal(err)
 			}
-			have.Write(buf[:n])
+			got.Write(buf[:n])
 		}
 	}
 	write(1000)
 	if f.Used() != 0 {
-		t.Errorf("%d of the first bytes are in files", f.Used())
+		t.Errorf("after 1 MB: got %d bytes in files, want none", f.Used())
 	}
 	write(39_000) // 40 MB
 	if used := f.Used(); used < 38_000_000 || p.Behind() {
-		t.Errorf("%d bytes are in files; behind: %v", used, p.Behind())
+		t.Errorf("after 40 MB: got %d bytes in files, behind: %v; want at least 38 MB, false", used, p.Behind())
 	}
 	read(30_000_000)
 	if used := f.Used(); used > 20_000_000 {
-		t.Errorf("after three quarters %d bytes are in files", used)
+		t.Errorf("after reading 30 MB: got %d bytes in files, want at most 20 MB", used)
 	}
 	write(70_000)
 	if !p.Behind() {
-		t.Error("with 80 MB unread the reader is not behind")
+		t.Error("Behind with 80 MB of unread bytes = false, want true")
 	}
 	p.End(nil)
 	read(want.Len())
 	if n, err := p.Next(t.Context(), buf); n != 0 || err != io.EOF {
-		t.Errorf("at the end: %d %v", n, err)
+		t.Errorf("at the end: got %d, %v; want 0, EOF", n, err)
 	}
-	if !bytes.Equal(want.Bytes(), have.Bytes()) || f.Used() != 0 || files(t, path) != 0 {
-		t.Errorf("%d of %d bytes, %d used, %d files", have.Len(), want.Len(), f.Used(), files(t, path))
+	if !bytes.Equal(want.Bytes(), got.Bytes()) || f.Used() != 0 || files(t, path) != 0 {
+		t.Errorf("got %d bytes, %d bytes used, %d files; want the %d written bytes and no files", got.Len(), f.Used(),
+			files(t, path), want.Len())
 	}
 }
 
@@ -142,7 +143,7 @@ func TestPipeEnds(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "spool")
 	f := open(t, path, 16<<20)
-	p := f.Pipe() // of four megabytes
+	p := f.Pipe() // allows at most 4 MiB of unread bytes
 	var err error
 	for range 100 {
 		if _, err = p.Write(make([]byte, 100_000)); err != nil {
@@ -150,18 +151,18 @@ func TestPipeEnds(t *testing.T) {
 		}
 	}
 	if !errors.Is(err, spool.ErrFull) {
-		t.Errorf("a reader that is too far behind: %v", err)
+		t.Errorf("Write with too many unread bytes: got error %v, want ErrFull", err)
 	}
 	waiting := make(chan error)
 	go func() { waiting <- p.Drained(context.Background()) }()
 	if err := p.Close(); err != nil || f.Used() != 0 || files(t, path) != 0 {
-		t.Errorf("closed: %v, %d used, %d files", err, f.Used(), files(t, path))
+		t.Errorf("Close: got error %v, %d bytes used, %d files; want none", err, f.Used(), files(t, path))
 	}
 	if err := <-waiting; !errors.Is(err, spool.ErrClosed) {
-		t.Errorf("the writer that waits: %v", err)
+		t.Errorf("Drained during Close: got error %v, want ErrClosed", err)
 	}
 	if _, err := p.Write([]byte("x")); !errors.Is(err, spool.ErrClosed) {
-		t.Errorf("after closing: %v", err)
+		t.Errorf("Write after Close: got error %v, want ErrClosed", err)
 	}
 	other := f.Pipe()
 	broken := errors.New("broken")
@@ -171,33 +172,33 @@ func TestPipeEnds(t *testing.T) {
 	other.End(broken)
 	buf := make([]byte, 10)
 	if n, err := other.Next(t.Context(), buf); n != 1 || err != nil {
-		t.Errorf("before the error: %d %v", n, err)
+		t.Errorf("Next before the error: got %d, %v; want 1, nil", n, err)
 	}
 	if _, err := other.Next(t.Context(), buf); !errors.Is(err, broken) {
-		t.Errorf("the writer's error: %v", err)
+		t.Errorf("Next after End: got error %v, want %v", err, broken)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if _, err := f.Pipe().Next(ctx, buf); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("without a writer: %v", err)
+		t.Errorf("Next without data: got error %v, want DeadlineExceeded", err)
 	}
 }
 
-func TestPaceIsMeasuredPerWindow(t *testing.T) {
+func TestMinRateIsAveragedOverTheWindow(t *testing.T) {
 	t.Parallel()
-	p := spool.NewPace(1000, 10*time.Second)
-	first := p.Deadline()
-	p.Count(9_999)
-	if p.Deadline() != first {
-		t.Error("a window began before its bytes had arrived")
+	r := spool.NewMinRate(1000, 10*time.Second)
+	first := r.Deadline()
+	r.Count(9_999)
+	if r.Deadline() != first {
+		t.Error("too few bytes: got a new deadline, want the same")
 	}
-	p.Pause(time.Second)
-	if p.Deadline().Sub(first) != time.Second {
-		t.Error("a pause of the other side counts")
+	r.Pause(time.Second)
+	if r.Deadline().Sub(first) != time.Second {
+		t.Errorf("after Pause(1s): got a deadline %s later, want 1s", r.Deadline().Sub(first))
 	}
 	time.Sleep(10 * time.Millisecond)
-	p.Count(1)
-	if at := p.Deadline(); time.Until(at) < 9*time.Second || time.Until(at) > 10*time.Second {
-		t.Errorf("the next window ends at %s", at)
+	r.Count(1)
+	if at := r.Deadline(); time.Until(at) < 9*time.Second || time.Until(at) > 10*time.Second {
+		t.Errorf("next window: got the deadline %s, want one in about 10s", at)
 	}
 }

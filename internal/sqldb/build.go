@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Args collects the values of a statement that is put together from parts.
+// Args collects the arguments of a statement that is built from parts.
 type Args []any
 
 // Add appends a value and returns its placeholder.
@@ -15,9 +15,9 @@ func (a *Args) Add(v any) string {
 	return "$" + strconv.Itoa(len(*a))
 }
 
-// In appends the values of an IN list and returns its inside. The list is padded
-// with the last value to a power of four, so that few different statements are
-// prepared.
+// In appends the values of an IN list and returns the placeholders between its
+// parentheses. It repeats the last value until the length is a power of four, so that
+// only a few different statements are prepared. values must not be empty.
 func (a *Args) In(values []string) string {
 	length := 1
 	for length < len(values) {
@@ -33,8 +33,8 @@ func (a *Args) In(values []string) string {
 	return b.String()
 }
 
-// InChunks calls fn with the inside of an IN list and its values, for at most
-// 256 values at a time.
+// InChunks calls fn for at most 256 values at a time, with the placeholders and arguments
+// of an IN list.
 func InChunks(values []string, fn func(in string, args []any) error) error {
 	for chunk := range slices.Chunk(values, 256) {
 		var a Args
@@ -46,12 +46,12 @@ func InChunks(values []string, fn func(in string, args []any) error) error {
 	return nil
 }
 
-// batchValues bounds the parameters of one statement, because SQLite searches the
-// whole list for each of them.
+// batchValues limits the number of parameters in one statement, because SQLite searches
+// all named parameters for each one that it binds.
 const batchValues = 256
 
-// Batches calls fn with the values of many rows at a time. It uses few different
-// numbers of rows, so that few different statements are prepared.
+// Batches calls fn with the values of many rows at a time. It uses only a few different
+// numbers of rows, so that only a few different statements are prepared.
 func Batches(rows [][]any, fn func(n int, args []any) error) error {
 	for len(rows) > 0 {
 		n := 1
@@ -73,7 +73,7 @@ func Batches(rows [][]any, fn func(n int, args []any) error) error {
 	return nil
 }
 
-// Values returns ($1, $2), ($3, $4) … for a number of rows and columns.
+// Values returns ($1, $2), ($3, $4) … for the given number of rows and columns.
 func Values(rows, columns int) string {
 	b := make([]byte, 0, len("$1234, ")*rows*columns+len("(), ")*rows)
 	for i := range rows * columns {

@@ -12,8 +12,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// The writer leaves checkpoints to another connection. The log is still reused
-// from its beginning while commits follow each other without a pause.
+// The writer leaves checkpoints to another connection. The log is still reused from the
+// beginning, even if commits follow each other without a pause.
 func TestLogIsBoundedWithoutCheckpointsInCommits(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "cardwall.db")
@@ -23,9 +23,9 @@ func TestLogIsBoundedWithoutCheckpointsInCommits(t *testing.T) {
 		_, err := tx.Raw().One(t.Context(), "PRAGMA wal_autocheckpoint", nil, &automatic)
 		return err
 	}); err != nil || automatic != "0" {
-		t.Errorf("a commit of the writer checkpoints after %s pages: %v", automatic, err)
+		t.Errorf("got wal_autocheckpoint %s (%v) for the writer, want 0", automatic, err)
 	}
-	const writers, writes, size = 4, 400, 100_000 // 160 MB
+	const writers, writes, size = 4, 400, 100_000 // 160 MB in total
 	var wg sync.WaitGroup
 	for w := range writers {
 		wg.Go(func() {
@@ -46,7 +46,7 @@ func TestLogIsBoundedWithoutCheckpointsInCommits(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info.Size() > 100<<20 {
-		t.Errorf("the log has %d MB after %d MB were written", info.Size()>>20, writers*writes*size>>20)
+		t.Errorf("the log has %d MB after writing %d MB, want at most 100 MB", info.Size()>>20, writers*writes*size>>20)
 	}
-	t.Logf("the log has %d MB", info.Size()>>20)
+	t.Logf("the log takes %d MB", info.Size()>>20)
 }

@@ -9,12 +9,12 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// damageCodes are the SQLSTATEs of PostgreSQL for data that cannot be read: I/O
-// error, undefined file, data corrupted, and index corrupted.
+// damageCodes are PostgreSQL's SQLSTATEs for data that cannot be read: I/O error,
+// undefined file, data corrupted, and index corrupted.
 var damageCodes = []string{"58030", "58P01", "XX001", "XX002"}
 
-// IsDamage reports whether an error says that stored data is damaged or cannot be
-// read from the disk. Other data may still be readable.
+// IsDamage reports whether err means that stored data is damaged or cannot be read from
+// the disk. Other data may still be readable.
 func IsDamage(err error) bool {
 	var (
 		s *sqlite.Error

@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 )
 
-// SyncFolder syncs the folder of path, which makes the names of its files durable.
+// SyncFolder syncs the folder that contains path, which makes the names of the files in
+// it durable.
 func SyncFolder(path string) error {
 	folder, err := os.Open(filepath.Dir(path))
 	if err != nil {

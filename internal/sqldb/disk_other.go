@@ -7,10 +7,10 @@ import (
 	"os"
 )
 
-// DiskRoom is not known on this system.
+// DiskRoom is not supported on this system.
 func DiskRoom(string) (free, total uint64, err error) {
 	return 0, 0, errors.ErrUnsupported
 }
 
-// lockFile does nothing on this system.
+// lockFile does nothing, because file locks are not supported on this system.
 func lockFile(*os.File) error { return nil }

@@ -12,8 +12,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// countTo is a statement that takes minutes. thenTo returns its first row at once,
-// and takes minutes for the second.
+// countTo is a statement that takes minutes. thenTo returns its first row immediately and
+// takes minutes for the second.
 const (
 	countTo = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000000000) SELECT count(*) FROM n"
 	thenTo  = "SELECT 1 UNION ALL SELECT * FROM (" + countTo + ") AS late"
@@ -36,13 +36,13 @@ func openEngine(t *testing.T, database string) sqldb.Engine {
 	return e
 }
 
-func count(ctx context.Context, r sqldb.Runner, text string) (n int, err error) {
-	err = sqldb.Each(ctx, r, text, nil, func(rows *sql.Rows) error { return rows.Scan(&n) })
+func count(ctx context.Context, r sqldb.Runner, text string, args ...any) (n int, err error) {
+	err = sqldb.Each(ctx, r, text, args, func(rows *sql.Rows) error { return rows.Scan(&n) })
 	return n, err
 }
 
-// The database stops a statement at its limit, whether it runs or returns rows.
-// The connection can be used again.
+// The database stops a statement at its limit, whether before or after it has returned a
+// row. The connection remains usable.
 func TestStatementsEndAtTheirLimit(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
@@ -62,16 +62,17 @@ func TestStatementsEndAtTheirLimit(t *testing.T) {
 						return err
 					})
 					if took := time.Since(begun); !errors.Is(err, sqldb.ErrTooLong) || took < limit || took > 20*time.Second {
-						t.Fatalf("a %s of %.20s ended after %s with %v", kind, text, took, err)
+						t.Fatalf("%s of %.20s: ended after %s with error %v, want ErrTooLong soon after %s", kind, text, took, err,
+							limit)
 					}
 					if err := read(t.Context(), time.Minute, func(r sqldb.Runner) error {
 						n, err := count(t.Context(), r, "SELECT 7")
 						if n != 7 {
-							t.Errorf("after a stopped %s: %d", kind, n)
+							t.Errorf("statement after a stopped %s: got %d, want 7", kind, n)
 						}
 						return err
 					}); err != nil {
-						t.Fatalf("after a stopped %s: %v", kind, err)
+						t.Fatalf("statement after a stopped %s: unexpected error %v", kind, err)
 					}
 				}
 			}
@@ -79,8 +80,8 @@ func TestStatementsEndAtTheirLimit(t *testing.T) {
 	})
 }
 
-// The limit applies to a single statement. Several together may take longer, and so
-// may the work between them.
+// The limit applies to each statement separately. Several statements together, and the
+// work between them, may take longer.
 func TestLimitAppliesToOneStatement(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
@@ -97,13 +98,13 @@ func TestLimitAppliesToOneStatement(t *testing.T) {
 			_, err := count(t.Context(), r, "SELECT 1")
 			return err
 		}); err != nil {
-			t.Error(err)
+			t.Errorf("read of short statements: unexpected error %v", err)
 		}
 	})
 }
 
-// The server's own long work has no limit.
-func TestZeroIsNoLimit(t *testing.T) {
+// A limit of 0 means no limit.
+func TestZeroMeansNoLimit(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
 		e := openEngine(t, database)
@@ -113,18 +114,18 @@ func TestZeroIsNoLimit(t *testing.T) {
 			return err
 		}
 		if err := e.Report(t.Context(), time.Millisecond, work); !errors.Is(err, sqldb.ErrTooLong) {
-			t.Errorf("with a limit: %v", err)
+			t.Errorf("report with a limit: got error %v, want ErrTooLong", err)
 		}
 		if err := e.Read(t.Context(), 0, work); err != nil {
-			t.Errorf("a read without a limit: %v", err)
+			t.Errorf("read without a limit: unexpected error %v", err)
 		}
 		if err := e.Stream(t.Context(), work); err != nil {
-			t.Errorf("a stream: %v", err)
+			t.Errorf("stream: unexpected error %v", err)
 		}
 	})
 }
 
-// A report ends when its caller leaves. Reports don't use the connections of short
+// A report ends when its context is canceled. Reports leave connections for short
 // reads.
 func TestReportsDoNotBlockReads(t *testing.T) {
 	t.Parallel()
@@ -151,7 +152,7 @@ func TestReportsDoNotBlockReads(t *testing.T) {
 			})
 			cancel()
 			if err != nil {
-				t.Fatalf("a read during %d reports: %v", n, err)
+				t.Fatalf("read during %d reports: unexpected error %v", n, err)
 			}
 		}
 		leave()
@@ -159,10 +160,10 @@ func TestReportsDoNotBlockReads(t *testing.T) {
 			select {
 			case err := <-ended:
 				if err == nil {
-					t.Error("a report was not stopped, and counted to two billion")
+					t.Error("a report was not stopped, but ran to completion")
 				}
 			case <-time.After(20 * time.Second):
-				t.Fatal("a report continued after its caller left")
+				t.Fatal("a report continued after its context was canceled")
 			}
 		}
 	})

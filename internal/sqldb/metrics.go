@@ -6,12 +6,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics count what the engines do.
+// Metrics holds the metrics of an engine.
 type Metrics struct {
 	retries prometheus.Counter
 	queued  prometheus.Histogram
 	batch   prometheus.Histogram
 	commit  prometheus.Histogram
+
+	sharedQueued, sharedBatch prometheus.Histogram // wait and size of shared transactions on PostgreSQL
 }
 
 // NewMetrics returns the metrics of one engine.
@@ -29,9 +31,17 @@ func NewMetrics() *Metrics {
 			Name: "cardwall_sqlite_batch_writes", Help: "Writes that share one commit (SQLite).",
 			Buckets: []float64{1, 2, 4, 8, 16, 32, 64, writeBatch},
 		}),
+		sharedQueued: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "cardwall_postgres_queue_seconds", Buckets: times,
+			Help: "Time a write waits for a transaction that it shares with other writes to its board (PostgreSQL).",
+		}),
+		sharedBatch: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "cardwall_postgres_batch_writes", Help: "Writes to one board that share one commit (PostgreSQL).",
+			Buckets: []float64{1, 2, 4, 8, 16, sharedWrites},
+		}),
 		commit: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "cardwall_commit_seconds", Buckets: times,
-			Help: "Time a commit takes until it is on disk; on PostgreSQL with the last statements.",
+			Help: "Time a commit takes until it is on disk. On PostgreSQL, this includes the last statements.",
 		}),
 	}
 }
@@ -59,7 +69,7 @@ func (e *sqliteEngine) Collectors() []prometheus.Collector {
 		e.metrics.commit,
 		e.metrics.queued,
 		e.metrics.batch,
-		gauge("cardwall_sqlite_queued_writes", "Writes that wait for the writer (SQLite).",
+		gauge("cardwall_sqlite_queued_writes", "Writes that are waiting for the writer (SQLite).",
 			func() float64 { return float64(len(e.jobs)) }),
 		gauge("cardwall_sqlite_readers", "Connections that read (SQLite).", func() float64 { return readers }),
 		gauge("cardwall_sqlite_readers_busy", "Connections that are reading (SQLite).",
@@ -76,6 +86,8 @@ func (e *postgresEngine) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{
 		e.metrics.commit,
 		e.metrics.retries,
+		e.metrics.sharedQueued,
+		e.metrics.sharedBatch,
 		gauge("cardwall_postgres_connections_in_use", "Connections of the pool in use.",
 			func() float64 { return float64(e.pool.Stat().AcquiredConns()) }),
 		gauge("cardwall_postgres_connections_idle", "Idle connections of the pool.",
@@ -86,9 +98,9 @@ func (e *postgresEngine) Collectors() []prometheus.Collector {
 			func() float64 { return float64(e.pool.Stat().AcquireCount()) }),
 		counter("cardwall_postgres_acquire_waits_total", "Acquisitions that waited because no connection was free.",
 			func() float64 { return float64(e.pool.Stat().EmptyAcquireCount()) }),
-		counter("cardwall_postgres_acquire_seconds_total", "Time spent on acquiring connections.",
+		counter("cardwall_postgres_acquire_seconds_total", "Time spent acquiring connections.",
 			func() float64 { return e.pool.Stat().AcquireDuration().Seconds() }),
-		counter("cardwall_postgres_acquires_cancelled_total", "Acquisitions that were cancelled while they waited.",
+		counter("cardwall_postgres_acquires_cancelled_total", "Acquisitions that were canceled while they waited.",
 			func() float64 { return float64(e.pool.Stat().CanceledAcquireCount()) }),
 	}
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/pressly/goose/v3/lock"
 )
 
-// dialectFiles shows goose only the migrations of one database.
+// dialectFiles shows goose only the migrations for one database.
 type dialectFiles struct {
 	fs.FS
 	suffix string
 }
 
-// Glob leaves out the other database's files.
+// Glob omits the files for the other database.
 func (d dialectFiles) Glob(pattern string) ([]string, error) {
 	all, err := fs.Glob(d.FS, pattern)
 	var own []string
@@ -32,13 +32,13 @@ func (d dialectFiles) Glob(pattern string) ([]string, error) {
 	return own, err
 }
 
-// MigrationsFor returns the migrations of one database, "sqlite" or "postgres".
+// MigrationsFor returns the migrations for the named database, "sqlite" or "postgres".
 func MigrationsFor(all fs.FS, name string) fs.FS {
 	return dialectFiles{FS: all, suffix: "." + name + ".sql"}
 }
 
-// migrateSQLite brings the schema of a file up to date. If the file has data, it is
-// first copied to a file next to it.
+// migrateSQLite brings the schema of a file up to date. If the file already has an older
+// schema, migrateSQLite first copies the file.
 func migrateSQLite(ctx context.Context, pool *sql.DB, opts Options) (err error) {
 	p, err := goose.NewProvider(goose.DialectSQLite3, pool, MigrationsFor(opts.Migrations, "sqlite"))
 	if err != nil {
@@ -54,7 +54,7 @@ func migrateSQLite(ctx context.Context, pool *sql.DB, opts Options) (err error) 
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
 	if have, err = p.GetDBVersion(ctx); err != nil { // another process may have migrated it
-		return fmt.Errorf("read the schema's version: %w", err)
+		return fmt.Errorf("read the schema version: %w", err)
 	}
 	if have > 0 && have < newest {
 		if err := c.make(ctx, pool, have, opts); err != nil {
@@ -67,8 +67,9 @@ func migrateSQLite(ctx context.Context, pool *sql.DB, opts Options) (err error) 
 	return c.note(newest, "")
 }
 
-// migratePostgres brings the schema up to date under a lease row: if many servers
-// start at once, one migrates and the others wait.
+// migratePostgres brings the schema up to date. Each migration runs under a lease,
+// which is a row. If several servers start at the same time, one of them runs the
+// migration and the others wait.
 func migratePostgres(ctx context.Context, db *sql.DB, opts Options) error {
 	lease, err := lock.NewPostgresTableLocker(lock.WithTableName("migration_lease"), lock.WithTableLeaseDuration(30*time.Second))
 	if err != nil {
@@ -85,7 +86,8 @@ func migratePostgres(ctx context.Context, db *sql.DB, opts Options) error {
 	return migrate(ctx, p, opts)
 }
 
-// migrationLease marks the error of a lease that another server holds.
+// migrationLease adds errMigrating to the error that Lock returns while another
+// server holds the lease.
 type migrationLease struct{ lock.Locker }
 
 func (l migrationLease) Lock(ctx context.Context, db *sql.DB) error {
@@ -101,16 +103,19 @@ func versions(ctx context.Context, p *goose.Provider, opts Options) (have, newes
 	have, newest, err = p.GetVersions(ctx)
 	switch {
 	case err != nil:
-		err = fmt.Errorf("read the schema's version: %w", err)
+		err = fmt.Errorf("read the schema version: %w", err)
 	case have > newest:
-		err = fmt.Errorf("the database has schema %d, but this program supports only up to %d: it was written by a newer cardwall", have, newest)
+		err = fmt.Errorf("the database has schema version %d, but this program supports versions up to %d: it was written by "+
+			"a newer version of cardwall", have, newest)
 	case have < newest && !opts.Migrate:
-		err = fmt.Errorf("the database has schema %d, but this program needs %d: run cardwall migrate", have, newest)
+		err = fmt.Errorf("the database has schema version %d, but this program needs version %d: run cardwall migrate",
+			have, newest)
 	}
 	return have, newest, err
 }
 
-// migrate applies one migration after another, and reports each as progress.
+// migrate applies one migration after another and reports each one as progress. For a new
+// database, it reports only one step.
 func migrate(ctx context.Context, p *goose.Provider, opts Options) error {
 	if have, err := p.GetDBVersion(ctx); err == nil && have == 0 {
 		opts.Progress("creating the tables of a new database")
@@ -122,7 +127,7 @@ func migrate(ctx context.Context, p *goose.Provider, opts Options) error {
 	for done := 0; ; done++ {
 		have, err := p.GetDBVersion(ctx)
 		if err != nil {
-			return fmt.Errorf("read the schema's version: %w", err)
+			return fmt.Errorf("read the schema version: %w", err)
 		}
 		var pending []*goose.Source
 		for _, s := range p.ListSources() {

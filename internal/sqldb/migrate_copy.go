@@ -13,28 +13,28 @@ import (
 	"strings"
 )
 
-// Before a migration changes a SQLite file with data, the file is copied to the
-// same folder. The copy gets a temporary name, and is renamed when it is complete
-// and on disk. So a file with the final name is always a complete copy.
+// Before a migration changes a SQLite file that is not new, the file is copied within
+// its folder. The copy has a temporary name until it is complete and synced to disk. A
+// file with the final name is therefore always a complete copy.
 
 const (
-	copiesKept   = 2        // copies before migrations, the newest ones
-	copyMargin   = 64 << 20 // bytes that must stay free beside the copy
+	copiesKept   = 2        // number of newest copies to keep
+	copyMargin   = 64 << 20 // bytes that must stay free in addition to the copy
 	copyInfix    = ".before-migration-"
 	partialInfix = ".partial-before-migration-"
 	lockSuffix   = ".migrating"
 )
 
-// migrationCopy guards the migration of one SQLite file. It holds the lock that
-// keeps other processes from migrating the same file. The lock file names the copy
-// of a migration that has not finished.
+// migrationCopy guards the migration of one SQLite file. It holds a lock that prevents
+// other processes from migrating the same file. While a migration has not finished, the
+// lock file contains the version and name of the copy.
 type migrationCopy struct {
 	database string
 	lock     *os.File
 }
 
-// lockMigration takes the migration lock, and removes the partial copy that a
-// killed migration left.
+// lockMigration acquires the migration lock. It removes the partial copy of an
+// interrupted migration, if any.
 func lockMigration(database string) (*migrationCopy, error) {
 	f, err := os.OpenFile(database+lockSuffix, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -56,8 +56,8 @@ func lockMigration(database string) (*migrationCopy, error) {
 
 func (c *migrationCopy) close() error { return c.lock.Close() }
 
-// files returns the files next to the database with an infix in their name, oldest
-// first. Their names end in the time.
+// files returns the copies of the database whose names contain infix, oldest first. Their
+// names end in the time of the copy.
 func (c *migrationCopy) files(infix string) ([]string, error) {
 	folder, base := filepath.Split(c.database)
 	entries, err := os.ReadDir(filepath.Clean(filepath.Join(folder, ".")))
@@ -78,8 +78,8 @@ func (c *migrationCopy) files(infix string) ([]string, error) {
 // copyTime returns the time in the name of a copy.
 func copyTime(name string) string { return name[strings.LastIndexByte(name, '-')+1:] }
 
-// make copies the database, whose schema has the given version. A migration that
-// was interrupted after its first steps keeps its first copy.
+// make copies the database, whose schema has the given version. If it continues an
+// interrupted migration that has already changed the schema, it keeps the existing copy.
 func (c *migrationCopy) make(ctx context.Context, pool *sql.DB, version int64, opts Options) error {
 	if c.begun(version) {
 		return nil
@@ -106,17 +106,17 @@ func (c *migrationCopy) make(ctx context.Context, pool *sql.DB, version int64, o
 		return errors.Join(err, os.Remove(partial))
 	}
 	if err := errors.Join(SyncFolder(final), c.note(version, filepath.Base(final)), c.prune(opts)); err != nil {
-		return fmt.Errorf("keep the copy before the migration: %w", err)
+		return fmt.Errorf("finish the copy made before the migration: %w", err)
 	}
 	opts.Log.Info("copied the database before the migration", "file", final)
 	return nil
 }
 
-// checkRoom returns errNoRoom if the disk has no room for a copy.
+// checkRoom returns an error that wraps errNoRoom if the disk has no room for a copy.
 func (c *migrationCopy) checkRoom() error {
 	free, _, err := DiskRoom(filepath.Dir(c.database))
 	if err != nil {
-		return nil // unknown on this system; a full disk fails the copy, which is then removed
+		return nil // unknown on this system; if the disk is full, copying fails and the partial copy is removed
 	}
 	need := uint64(copyMargin)
 	for _, file := range []string{c.database, c.database + "-wal"} {
@@ -131,8 +131,8 @@ func (c *migrationCopy) checkRoom() error {
 	return nil
 }
 
-// note records the copy of the migration that begins. An empty name records that
-// it has ended.
+// note records the version and name of the copy when a migration begins. An empty name
+// records that the migration has ended.
 func (c *migrationCopy) note(version int64, name string) error {
 	text := ""
 	if name != "" {
@@ -147,9 +147,9 @@ func (c *migrationCopy) note(version int64, name string) error {
 	return c.lock.Sync()
 }
 
-// begun reports whether a migration made its copy from an older version than the
-// file has now, and was interrupted. No server has written since: none serves a
-// schema between two versions.
+// begun reports whether an interrupted migration has made its copy and has then migrated
+// the file to a newer version. No server has written to the file since then, because no
+// server accepts an intermediate schema version.
 func (c *migrationCopy) begun(version int64) bool {
 	text, err := io.ReadAll(io.NewSectionReader(c.lock, 0, 1<<10))
 	if err != nil {

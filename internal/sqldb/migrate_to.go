@@ -29,9 +29,8 @@ func Versions(migrations fs.FS) ([]int64, error) {
 	return versions, nil
 }
 
-// MigrateFile migrates a SQLite file that no server uses to a version of the
-// schema. It creates the file if it does not exist. Afterwards, the file has no
-// write-ahead log.
+// MigrateFile migrates a SQLite file that no server uses to the given schema version. It
+// creates the file if it does not exist. Afterwards, the file has no write-ahead log.
 func MigrateFile(ctx context.Context, file string, migrations fs.FS, version int64) (err error) {
 	pool, err := sql.Open("sqlite", SQLiteAddress(file, false))
 	if err != nil {
@@ -46,8 +45,8 @@ func MigrateFile(ctx context.Context, file string, migrations fs.FS, version int
 	return err
 }
 
-// MigratePostgres migrates a PostgreSQL database that no server uses to a version
-// of the schema.
+// MigratePostgres migrates a PostgreSQL database that no server uses to the given schema
+// version.
 func MigratePostgres(ctx context.Context, address string, migrations fs.FS, version int64) (err error) {
 	cfg, err := pgx.ParseConfig(address)
 	if err != nil {
@@ -64,7 +63,7 @@ func migrateUpTo(ctx context.Context, d goose.Dialect, pool *sql.DB, migrations 
 		return fmt.Errorf("read migrations: %w", err)
 	}
 	if _, err := p.UpTo(ctx, version); err != nil {
-		return fmt.Errorf("migrate to schema %d: %w", version, err)
+		return fmt.Errorf("migrate to schema version %d: %w", version, err)
 	}
 	return nil
 }

@@ -15,19 +15,21 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// postgresPool holds the connections to one PostgreSQL server, or to a pooler in
-// front of it such as pgbouncer, which gives each transaction another connection.
+// postgresPool holds the connections to one PostgreSQL server, or to a pooler in front of
+// it, such as PgBouncer. A pooler may run each transaction on a different server
+// connection.
 type postgresPool struct {
-	metrics  *Metrics // of the primary; nil for a replica
+	metrics  *Metrics // metrics of the primary; nil for a replica
 	pool     *pgxpool.Pool
 	db       *sql.DB
-	preamble []string // settings that begin each transaction behind a pooler
+	preamble []string // statements that apply the settings of a transaction if there is a pooler
 	queues   *writeQueues
 }
 
-// connectPostgres connects, and detects a pooler in between. A pooler keeps no
-// session state between transactions, so behind one no statement is prepared and
-// each transaction begins with its settings.
+// connectPostgres connects to PostgreSQL and detects whether the connection goes
+// through a pooler. A pooler keeps no session state between transactions. With a
+// pooler, the pool keeps no prepared statements unless the address asks for them, and
+// each transaction begins by applying its settings.
 func connectPostgres(ctx context.Context, address string) (*postgresPool, error) {
 	cfg, err := postgresConfig(address)
 	if err != nil {
@@ -61,10 +63,10 @@ func connectPooler(ctx context.Context, address string) (*postgresPool, error) {
 	}
 	var preamble []string
 	for _, name := range slices.Sorted(maps.Keys(cfg.ConnConfig.RuntimeParams)) {
-		if name == "application_name" { // poolers keep this one
+		if name == "application_name" { // poolers pass this setting on
 			continue
 		}
-		if !strings.HasPrefix(name, "tcp_") { // the connection to PostgreSQL is the pooler's own
+		if !strings.HasPrefix(name, "tcp_") { // the TCP connection to PostgreSQL belongs to the pooler
 			preamble = append(preamble, fmt.Sprintf("SET LOCAL %s = '%s'", pgx.Identifier{name}.Sanitize(),
 				strings.ReplaceAll(cfg.ConnConfig.RuntimeParams[name], "'", "''")))
 		}
@@ -81,7 +83,8 @@ func connectPooler(ctx context.Context, address string) (*postgresPool, error) {
 	return p, nil
 }
 
-// postgresConfig parses an address and adds our settings where it has none.
+// postgresConfig parses an address and adds default settings that the address does not
+// contain.
 func postgresConfig(address string) (*pgxpool.Config, error) {
 	cfg, err := pgxpool.ParseConfig(address)
 	if err != nil {
@@ -93,9 +96,10 @@ func postgresConfig(address string) (*pgxpool.Config, error) {
 	for name, value := range map[string]string{
 		"application_name": "cardwall",
 		"lock_timeout":     postgresLockWait,
-		"jit":              "off", // compiling costs more than any of the queries
+		"jit":              "off", // compiling would take longer than any of the queries
 
-		// They end the transaction of a server that was cut off and may hold a lock.
+		// These timeouts end the transaction of a Cardwall server that has lost its
+		// network and may hold a lock.
 		"idle_in_transaction_session_timeout": postgresIdle,
 		"tcp_keepalives_idle":                 "10",
 		"tcp_keepalives_interval":             "5",
@@ -132,7 +136,7 @@ func lazyPool(ctx context.Context, cfg *pgxpool.Config) (*postgresPool, error) {
 		return nil, err
 	}
 	p := &postgresPool{pool: pool, db: sql.OpenDB(pipelining{stdlib.GetPoolConnector(pool)}), queues: newWriteQueues()}
-	p.db.SetMaxIdleConns(0) // the pgx pool keeps them
+	p.db.SetMaxIdleConns(0) // the pgx pool keeps idle connections
 	return p, nil
 }
 
@@ -142,15 +146,16 @@ func (p *postgresPool) close() error {
 	return err
 }
 
-// refusesSettings reports whether a server refuses settings in the startup
-// message. Only a pooler does: PostgreSQL has all of them.
+// refusesSettings reports whether err means that the server rejects settings in the
+// startup message. Only a pooler does that, because PostgreSQL supports all these
+// settings.
 func refusesSettings(err error) bool {
 	var p *pgconn.PgError
 	return errors.As(err, &p) && p.Code == "08P01" && strings.Contains(p.Message, "startup parameter")
 }
 
-// behindPooler reports whether the backend process differs from the one that the
-// startup message announced.
+// behindPooler reports whether the connection goes through a pooler. It compares the id
+// of the backend process with the id that was announced when the connection was opened.
 func (p *postgresPool) behindPooler(ctx context.Context) (bool, error) {
 	conn, err := p.pool.Acquire(ctx)
 	if err != nil {

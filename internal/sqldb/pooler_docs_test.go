@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// docs/scaling.md states how many servers fit into PostgreSQL's default connection
+// docs/scaling.md states how many servers fit within PostgreSQL's default connection
 // limit.
 func TestServersWithoutAPoolerAreDocumented(t *testing.T) {
 	t.Parallel()
@@ -22,7 +22,7 @@ func TestServersWithoutAPoolerAreDocumented(t *testing.T) {
 		fmt.Sprintf("`max_connections` to %d for each server", postgresConns),
 	} {
 		if !strings.Contains(string(text), words) {
-			t.Errorf("docs/scaling.md does not say %q", words)
+			t.Errorf("docs/scaling.md does not contain %q", words)
 		}
 	}
 }

@@ -18,23 +18,26 @@ import (
 	"cardwall/internal/trace"
 )
 
-// postgresEngine runs each write as one READ COMMITTED transaction that locks
-// rows, and each read as one REPEATABLE READ snapshot.
+// postgresEngine runs writes in READ COMMITTED transactions that lock rows, and each
+// read in one REPEATABLE READ snapshot.
 type postgresEngine struct {
 	*postgresPool
-	replica *replica // nil for none
+	replica    *replica // nil for none
+	lockGroup  string   // Options.LockGroup
+	racedIndex string   // Options.RacedIndex
+	sharedTime time.Duration
 }
 
 const (
-	postgresConns    = 24     // unless the address says pool_max_conns
+	postgresConns    = 24     // maximum number of connections, unless the address sets pool_max_conns
 	postgresLockWait = "2000" // milliseconds that a statement waits for a lock
 	postgresIdle     = "5000" // milliseconds that a transaction waits for its next statement
-	postgresAttempts = 8      // runs of a transaction that loses races
-	staleAttempts    = 3      // runs of a transaction on connections that broke while they were idle
-	deferredMax      = 64     // statements sent in one round trip; an import has hundreds of thousands
+	postgresAttempts = 8      // maximum number of runs of a transaction that loses races
+	staleAttempts    = 3      // maximum number of runs of a transaction on connections that broke while they were idle
+	deferredMax      = 64     // maximum number of queued statements; an import has hundreds of thousands
 
-	postgresConnect = 3 * time.Second // for each host of the address, unless it says connect_timeout
-	postgresSilence = 8 * time.Second // without an acknowledgement, after which the server counts as gone
+	postgresConnect = 3 * time.Second // for each host in the address, unless the address sets connect_timeout
+	postgresSilence = 8 * time.Second // time without an acknowledgement after which the server is considered gone
 )
 
 // NoIdleTimeout lets a transaction wait for its next statement without a limit. It
@@ -42,7 +45,7 @@ const (
 const NoIdleTimeout = "SET LOCAL idle_in_transaction_session_timeout = 0"
 
 // ErrAddress replaces the driver's error about an address, which may repeat a password.
-var ErrAddress = errors.New("the database address is not one that PostgreSQL understands (postgres://user@host/name)")
+var ErrAddress = errors.New("the database address is not a valid PostgreSQL address (postgres://user@host/name)")
 
 func openPostgres(ctx context.Context, opts Options) (_ Engine, err error) {
 	pool, err := connectPostgres(ctx, opts.Database)
@@ -50,7 +53,7 @@ func openPostgres(ctx context.Context, opts Options) (_ Engine, err error) {
 		return nil, err
 	}
 	pool.metrics = opts.Metrics
-	e := &postgresEngine{postgresPool: pool}
+	e := &postgresEngine{postgresPool: pool, lockGroup: opts.LockGroup, racedIndex: opts.RacedIndex, sharedTime: sharedTime}
 	if err := migratePostgres(ctx, e.db, opts); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -66,11 +69,11 @@ func (e *postgresEngine) Dialect() Dialect {
 	return Dialect{Name: "postgres", System: "postgresql", RowLocks: true}
 }
 
-// CheckWritable returns nil: PostgreSQL itself refuses writes that it cannot do.
+// CheckWritable returns nil, because PostgreSQL itself refuses writes that it cannot do.
 func (e *postgresEngine) CheckWritable() error { return nil }
 
-// Concurrency returns the numbers of calls for a pool that all of them share. Reports and streams
-// never get all connections.
+// Concurrency returns the number of concurrent calls of each kind. All kinds share one pool, but
+// reports and streams get only a few of its connections.
 func (e *postgresEngine) Concurrency() Concurrency {
 	n := int(e.pool.Config().MaxConns)
 	few := max(1, min(max(2, n/8), n-1))
@@ -89,13 +92,13 @@ func (e *postgresEngine) Read(ctx context.Context, limit time.Duration, fn func(
 	return snapshot(ctx, e.primary, withFirstQuery, statementTimeout(limit), fn)
 }
 
-// Report reads from the replica if that has replayed everything that the primary had when the
-// report was requested, and otherwise from the primary.
+// Report reads from the replica if the replica has replayed everything that the primary had when
+// the report was requested. Otherwise, it reads from the primary.
 func (e *postgresEngine) Report(ctx context.Context, limit time.Duration, fn func(Runner) error) error {
 	return e.onReplica(ctx, withFirstQuery, statementTimeout(limit), fn, func() bool { return true })
 }
 
-// Stream is like Report, but fn runs at most once, because its output is already sent.
+// Stream is like Report, but fn runs at most once, because its output has already been sent.
 func (e *postgresEngine) Stream(ctx context.Context, fn func(Runner) error) error {
 	begun := false
 	return e.onReplica(ctx, atOnce, []string{NoIdleTimeout, "SET LOCAL statement_timeout = 0"}, func(r Runner) error {
@@ -104,7 +107,17 @@ func (e *postgresEngine) Stream(ctx context.Context, fn func(Runner) error) erro
 	}, func() bool { return !begun })
 }
 
-func (e *postgresEngine) Write(ctx context.Context, fn func(Runner) error) error {
+func (e *postgresEngine) Write(ctx context.Context, records []string, fn func(Runner) error) error {
+	if group := e.queues.groupOf(records...); group != "" && e.lockGroup != "" {
+		if err := e.share(ctx, group, fn); !errors.Is(err, errAlone) {
+			return err
+		}
+	}
+	return e.writeAlone(ctx, fn)
+}
+
+// writeAlone runs fn in its own transaction, and runs it again if the transaction loses a race.
+func (e *postgresEngine) writeAlone(ctx context.Context, fn func(Runner) error) error {
 	for try, stale := 1, 0; ; try++ {
 		if try > 1 {
 			e.metrics.retries.Inc()
@@ -114,7 +127,7 @@ func (e *postgresEngine) Write(ctx context.Context, fn func(Runner) error) error
 		case errors.Is(err, errStale) && stale < staleAttempts:
 			stale++
 			continue
-		case !lostRace(err):
+		case !e.lostRace(err):
 			return err
 		case try == postgresAttempts:
 			return fmt.Errorf("%w: the transaction lost every race: %w", ErrUnavailable, err)
@@ -125,17 +138,24 @@ func (e *postgresEngine) Write(ctx context.Context, fn func(Runner) error) error
 	}
 }
 
-// lostRace reports whether a transaction failed because of concurrent ones. No
-// table has a CHECK constraint, so 23514 means that a row was routed to a
-// partition that was detached meanwhile.
-func lostRace(err error) bool {
+// lostRace reports whether a transaction failed because of concurrent ones. No table has
+// a CHECK constraint, so 23514 means that the default partition no longer accepts a row,
+// because a partition for it was attached in the meantime.
+func (e *postgresEngine) lostRace(err error) bool {
 	var p *pgconn.PgError
-	return errors.Is(err, ErrRetry) || errors.As(err, &p) && (p.Code == "40001" || p.Code == "40P01" || p.Code == "23514")
+	switch {
+	case errors.Is(err, ErrRetry):
+		return true
+	case !errors.As(err, &p):
+		return false
+	case p.Code == "23505":
+		return p.ConstraintName == e.racedIndex
+	}
+	return p.Code == "40001" || p.Code == "40P01" || p.Code == "23514"
 }
 
-// backOff waits a random time before another try, at most 2, 4, 8 … 128
-// milliseconds, so that conflicting transactions are repeated at different
-// times.
+// backOff waits for a random time before the next try, so that conflicting transactions are
+// repeated at different times. The wait is at most 2, 4, 8 … 128 milliseconds.
 func backOff(ctx context.Context, try int) error {
 	var chance [4]byte
 	_, _ = rand.Read(chance[:]) // never fails (crypto/rand)
@@ -150,8 +170,8 @@ func backOff(ctx context.Context, try int) error {
 	}
 }
 
-// begin begins a transaction that writes. It replaces a connection that broke while
-// it was idle, because nothing was done on it yet.
+// begin begins a write transaction. It replaces a connection that broke while it was idle,
+// which is safe because the transaction has not done anything yet.
 func (p *postgresPool) begin(ctx context.Context) (conn *sql.Conn, tx *sql.Tx, err error) {
 	err = p.onConn(ctx, func(c *sql.Conn) (err error) {
 		_ = unreplicated(c) // clears the mark of an earlier transaction
@@ -174,7 +194,7 @@ func (p *postgresPool) onConn(ctx context.Context, begin func(*sql.Conn) error) 
 		if err = begin(conn); err == nil {
 			return nil
 		}
-		_ = conn.Close() // its error is known
+		_ = conn.Close() // the error is already known
 		if !errors.Is(err, driver.ErrBadConn) && !errors.Is(err, errStale) && !pgconn.SafeToRetry(err) {
 			break
 		}
@@ -219,25 +239,38 @@ type postgresTx struct {
 	conn   *sql.Conn
 	tx     statements
 	queues *writeQueues
-	leave  func()       // ends the turn in a queue; nil without one
+	leave  func()       // ends the turn in a queue; nil if there is none
+	group  string       // the group that a shared transaction has locked; "" for a transaction of one write
 	begin  func() error // begins a snapshot; nil for a write
 }
 
-// statements runs statements in a transaction. For a snapshot it is the connection
-// itself.
+// statements runs statements in a transaction. For a snapshot, it is the connection itself.
 type statements interface {
 	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
 	ExecContext(ctx context.Context, text string, args ...any) (sql.Result, error)
 }
 
-// AwaitTurn does nothing in a transaction that has a turn and so may hold a lock.
+// AwaitTurn does nothing in a transaction that already has a turn, because such a
+// transaction may hold a lock.
 func (p *postgresTx) AwaitTurn(ctx context.Context, record string) {
-	if p.leave == nil {
+	if p.leave == nil && p.group == "" {
 		p.leave = p.queues.enter(ctx, record)
 	}
 }
 
 func (p *postgresTx) Learn(record, group string) { p.queues.learn(record, group) }
+
+func (p *postgresTx) Locked(records ...string) (string, error) {
+	if p.group == "" {
+		return "", nil
+	}
+	for _, record := range records {
+		if p.queues.groupOf(record) != p.group {
+			return "", errAlone
+		}
+	}
+	return p.group, nil
+}
 
 func (p *postgresTx) leaveQueue() {
 	if p.leave != nil {
@@ -245,43 +278,61 @@ func (p *postgresTx) leaveQueue() {
 	}
 }
 
+// statementContext returns the context of a statement. In a shared transaction, a canceled caller
+// must not end the connection, because this would also end the writes of others.
+func (p *postgresTx) statementContext(ctx context.Context) context.Context {
+	if p.group != "" {
+		return context.WithoutCancel(ctx)
+	}
+	return ctx
+}
+
 func (p *postgresTx) Query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	ctx = p.statementContext(ctx)
 	rows, err := p.tx.QueryContext(ctx, text, args...)
 	return rows, postgresFault(err)
 }
 
 func (p *postgresTx) Exec(ctx context.Context, text string, args ...any) (sql.Result, error) {
+	ctx = p.statementContext(ctx)
 	res, err := p.tx.ExecContext(ctx, text, args...)
 	return res, postgresFault(err)
 }
 
 func (p *postgresTx) Defer(ctx context.Context, text string, args ...any) error {
-	return postgresFault(pipelineOf(p.conn, func(line *pipeline) error { return line.defers(ctx, text, args, false) }))
+	ctx = p.statementContext(ctx)
+	return postgresFault(pipelineOf(p.conn, func(line *pipeline) error { return line.defers(ctx, text, args) }))
 }
 
 func (p *postgresTx) Savepoint(ctx context.Context, text string) error {
-	return postgresFault(pipelineOf(p.conn, func(line *pipeline) error { return line.defers(ctx, text, nil, true) }))
+	ctx = p.statementContext(ctx)
+	return postgresFault(pipelineOf(p.conn, func(line *pipeline) error { return line.savepoint(ctx, text) }))
 }
 
-// Expect ignores errors: the query itself returns them.
 func (p *postgresTx) Expect(text string, args ...any) {
+	p.onLine(func(line *pipeline) { line.expect(text, args, false) })
+}
+
+func (p *postgresTx) ExpectLater(text string, args ...any) {
+	p.onLine(func(line *pipeline) { line.expect(text, args, true) })
+}
+
+func (p *postgresTx) Forget() { p.onLine(func(line *pipeline) { line.forget(true) }) }
+
+func (p *postgresTx) Discard() { p.onLine((*pipeline).discard) }
+
+// onLine changes the queue of the connection. A broken connection has no queue; the next
+// statement returns its error.
+func (p *postgresTx) onLine(change func(*pipeline)) {
 	_ = pipelineOf(p.conn, func(line *pipeline) error {
-		line.expect(text, args)
+		change(line)
 		return nil
 	})
 }
 
-// Discard ignores errors: a connection that is gone has no queue.
-func (p *postgresTx) Discard() {
-	_ = pipelineOf(p.conn, func(line *pipeline) error {
-		line.discard()
-		return nil
-	})
-}
-
-// beginFault classifies the error of a transaction that could not begin: the
-// server is unavailable, unless the caller has gone. The pool returns errors of
-// its own that postgresFault does not know.
+// beginFault classifies the error of a transaction that could not begin. The database counts as
+// unavailable, unless the caller's context was canceled. postgresFault alone is not enough,
+// because it does not recognize the pool's own errors.
 func beginFault(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return postgresFault(err)
@@ -289,8 +340,9 @@ func beginFault(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", ErrUnavailable, err)
 }
 
-// postgresFault marks failures after which a retry may succeed: lost
-// connections, servers that stop or start, and full disks.
+// postgresFault adds ErrUnavailable to errors after which a retry may succeed, such as lost
+// connections, full disks, and servers that are starting or stopping. It adds ErrLocked to lock
+// timeouts.
 func postgresFault(err error) error {
 	if err == nil {
 		return nil

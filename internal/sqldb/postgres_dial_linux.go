@@ -6,11 +6,13 @@ import (
 	"time"
 )
 
-// tcpUserTimeout is TCP_USER_TIMEOUT of tcp(7), in milliseconds: how long sent data
-// may stay unacknowledged. Without it the kernel retries for a quarter of an hour.
+// tcpUserTimeout is the number of the socket option TCP_USER_TIMEOUT (see tcp(7)), which
+// limits how many milliseconds sent data may remain unacknowledged. Without it, the kernel
+// retransmits for about 15 minutes.
 const tcpUserTimeout = 18
 
-// giveUpAfter makes the kernel close a connection whose peer acknowledges nothing.
+// giveUpAfter returns a net.Dialer.Control function. It makes the kernel close a connection
+// whose peer acknowledges nothing.
 func giveUpAfter(silence time.Duration) func(network, address string, c syscall.RawConn) error {
 	return func(network, _ string, c syscall.RawConn) error {
 		if network == "unix" {

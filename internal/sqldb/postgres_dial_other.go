@@ -7,6 +7,6 @@ import (
 	"time"
 )
 
-// giveUpAfter does nothing: this system has no such setting, and keep-alive probes
-// notice the broken connection.
+// giveUpAfter does nothing, because this system has no such socket option. Keep-alive
+// probes detect a broken connection.
 func giveUpAfter(time.Duration) func(network, address string, c syscall.RawConn) error { return nil }

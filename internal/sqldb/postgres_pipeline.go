@@ -10,6 +10,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -20,7 +21,7 @@ import (
 // response. The transaction has no effect and can run again on another connection.
 var errStale = errors.New("the connection was broken before the transaction began")
 
-// pipelining makes the connections of a driver pipelines.
+// pipelining is a connector whose connections are pipelines.
 type pipelining struct{ driver.Connector }
 
 func (p pipelining) Connect(ctx context.Context) (driver.Conn, error) {
@@ -31,35 +32,38 @@ func (p pipelining) Connect(ctx context.Context) (driver.Conn, error) {
 	return &pipeline{Conn: c.(*stdlib.Conn)}, nil
 }
 
-// pipeline is a connection to PostgreSQL on which statements whose result nobody
-// waits for are queued, and travel with the next one in the same round trip. BEGIN
-// and the settings of a transaction are queued, deferred statements, and queries
-// whose results will be needed soon. Round trips are most of the time for which a
-// board is locked.
+// pipeline is a connection to PostgreSQL that queues statements whose results are not needed
+// immediately. It sends them together with the next statement, in the same round trip. It queues
+// BEGIN and the settings of a transaction, deferred statements, and queries whose results will be
+// needed soon. Round trips account for most of the time for which a board is locked.
 type pipeline struct {
 	*stdlib.Conn
 	queue    []queued
 	results  []expected // fetched, but not requested yet
 	open     bool       // inside a transaction, which may still be in the queue
-	received bool       // a response inside the transaction
+	received bool       // a response inside the transaction was received
+	changes  int        // statements of the transaction that were sent and may have changed something
 }
 
 // queued is a statement in the queue.
 type queued struct {
-	text  string
-	args  []any
-	query bool // an expected query: its rows are kept
-	drop  bool // a deferred statement, which discard drops
+	text   string
+	args   []any
+	query  bool // an expected query: its rows are stored
+	later  bool // an expected query whose result the changes of the transaction do not affect
+	change bool // a deferred statement
+	drop   bool // an expected query or a deferred statement that discard drops
 }
 
 // expected is the result of an expected query.
 type expected struct {
-	text string
-	args []any
-	rows *fetchedRows
+	text  string
+	args  []any
+	later bool
+	rows  *fetchedRows
 }
 
-// pipelineOf runs fn with the pipeline below a connection of the pool.
+// pipelineOf runs fn with the pipeline that underlies a connection of the pool.
 func pipelineOf(c *sql.Conn, fn func(*pipeline) error) error {
 	return c.Raw(func(driven any) error { return fn(driven.(*pipeline)) })
 }
@@ -73,14 +77,24 @@ func (p *pipeline) begin(statements ...string) error {
 	for _, text := range statements {
 		p.queue = append(p.queue, queued{text: text})
 	}
-	p.open, p.received = true, false
+	p.open, p.received, p.changes = true, false, 0
 	return nil
 }
 
 func (p *pipeline) reset() { p.queue, p.results, p.open = nil, nil, false }
 
 // defers queues a statement.
-func (p *pipeline) defers(ctx context.Context, text string, args []any, keep bool) error {
+func (p *pipeline) defers(ctx context.Context, text string, args []any) error {
+	p.forget(false)
+	return p.enqueue(ctx, queued{text: text, args: slices.Clone(args), change: true, drop: true})
+}
+
+// savepoint queues a statement that changes no data and that discard keeps.
+func (p *pipeline) savepoint(ctx context.Context, text string, args ...any) error {
+	return p.enqueue(ctx, queued{text: text, args: args})
+}
+
+func (p *pipeline) enqueue(ctx context.Context, q queued) error {
 	if !p.open {
 		return cmp.Or(ctx.Err(), sql.ErrTxDone)
 	}
@@ -89,18 +103,37 @@ func (p *pipeline) defers(ctx context.Context, text string, args []any, keep boo
 			return err
 		}
 	}
-	p.queue = append(p.queue, queued{text: text, args: slices.Clone(args), drop: !keep})
+	p.queue = append(p.queue, q)
 	return nil
 }
 
-// expect queues a query.
-func (p *pipeline) expect(text string, args []any) {
-	if p.open && len(p.queue) < deferredMax {
-		p.queue = append(p.queue, queued{text: text, args: slices.Clone(args), query: true, drop: true})
+// expect queues a query, unless it is already expected or the queue is full.
+func (p *pipeline) expect(text string, args []any, later bool) {
+	known := slices.ContainsFunc(p.queue, func(q queued) bool { return q.query && q.matches(text, args) }) ||
+		slices.ContainsFunc(p.results, func(e expected) bool { return e.text == text && reflect.DeepEqual(e.args, args) })
+	if p.open && !known && len(p.queue) < deferredMax {
+		p.queue = append(p.queue, queued{text: text, args: slices.Clone(args), query: true, drop: true, later: later})
 	}
 }
 
-// discard drops what was queued after the beginning or the last savepoint.
+// forget drops expected queries and their results. It keeps those that changes do not affect,
+// unless all is set.
+func (p *pipeline) forget(all bool) {
+	p.queue = slices.DeleteFunc(p.queue, func(q queued) bool { return q.query && (all || !q.later) })
+	p.results = slices.DeleteFunc(p.results, func(e expected) bool { return all || !e.later })
+}
+
+// accept ends a write of a shared transaction: discard no longer drops its statements, and
+// its expected queries are forgotten.
+func (p *pipeline) accept() {
+	p.forget(true)
+	for i := range p.queue {
+		p.queue[i].drop = false
+	}
+}
+
+// discard drops the statements that were queued after the beginning, the last savepoint or the
+// last accepted write.
 func (p *pipeline) discard() {
 	for len(p.queue) > 0 && p.queue[len(p.queue)-1].drop {
 		p.queue = p.queue[:len(p.queue)-1]
@@ -140,6 +173,9 @@ func (p *pipeline) send(ctx context.Context, last *queued) (pgx.BatchResults, er
 			return nil, p.broken(ctx, fmt.Errorf("%.60s …: %w", q.text, err))
 		}
 		p.received = true
+		if q.change {
+			p.changes++
+		}
 	}
 	return results, nil
 }
@@ -156,12 +192,13 @@ func (p *pipeline) receive(q queued, results pgx.BatchResults) error {
 	}
 	fetched, err := fetch(rows)
 	if err == nil {
-		p.results = append(p.results, expected{q.text, q.args, fetched})
+		p.results = append(p.results, expected{q.text, q.args, q.later, fetched})
 	}
 	return err
 }
 
-// broken marks the error of a connection that broke before the transaction began.
+// broken adds errStale to the error of a connection that broke before the transaction
+// received its first response.
 func (p *pipeline) broken(ctx context.Context, err error) error {
 	if err == nil || p.received || ctx.Err() != nil || !p.Conn.Conn().IsClosed() {
 		return err
@@ -180,8 +217,8 @@ func (p *pipeline) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.T
 	return pipelineTx{ctx, p}, nil
 }
 
-// QueryContext implements driver.QueryerContext. It returns the result of an
-// expected query.
+// QueryContext implements driver.QueryerContext. For an expected query, it returns the
+// fetched result once.
 func (p *pipeline) QueryContext(ctx context.Context, text string, named []driver.NamedValue) (driver.Rows, error) {
 	args := values(named)
 	if slices.ContainsFunc(p.queue, func(q queued) bool { return q.query && q.matches(text, args) }) {
@@ -194,6 +231,10 @@ func (p *pipeline) QueryContext(ctx context.Context, text string, named []driver
 			p.results = slices.Delete(p.results, i, i+1)
 			return e.rows, nil
 		}
+	}
+	if !strings.HasPrefix(text, "SELECT ") {
+		p.forget(false)
+		p.changes++
 	}
 	if len(p.queue) == 0 {
 		return p.Conn.QueryContext(ctx, text, named)
@@ -220,6 +261,8 @@ func (q queued) matches(text string, args []any) bool {
 
 // ExecContext implements driver.ExecerContext.
 func (p *pipeline) ExecContext(ctx context.Context, text string, named []driver.NamedValue) (driver.Result, error) {
+	p.forget(false)
+	p.changes++
 	if len(p.queue) == 0 {
 		return p.Conn.ExecContext(ctx, text, named)
 	}
@@ -246,20 +289,21 @@ type pipelineTx struct {
 	p   *pipeline
 }
 
-// Commit executes the queue and commits, in one round trip.
+// Commit executes the queue and commits, in one round trip. It does nothing if the
+// transaction was never begun.
 func (t pipelineTx) Commit() error {
 	p := t.p
 	if p.neverBegun() {
 		p.reset()
 		return nil
 	}
-	p.received = true // after a broken connection nobody knows whether it was committed
+	p.received = true // if the connection breaks from here on, it is unknown whether the transaction was committed
 	tag, err := p.exec(t.ctx, "commit", nil)
 	if err != nil {
 		return errors.Join(err, p.rollback(t.ctx))
 	}
 	p.reset()
-	if tag.String() == "ROLLBACK" { // PostgreSQL ends a failed transaction so
+	if tag.String() == "ROLLBACK" { // PostgreSQL's response to the commit of a failed transaction
 		return pgx.ErrTxCommitRollback
 	}
 	return nil
@@ -267,10 +311,16 @@ func (t pipelineTx) Commit() error {
 
 func (t pipelineTx) Rollback() error { return t.p.rollback(t.ctx) }
 
-// neverBegun reports whether the queue holds the beginning of the transaction and
-// nothing that would change data.
+// neverBegun reports whether the queue still contains the beginning of the transaction and no
+// statement that would change data.
 func (p *pipeline) neverBegun() bool {
-	return !p.received && !slices.ContainsFunc(p.queue, func(q queued) bool { return q.drop && !q.query })
+	return !p.received && !slices.ContainsFunc(p.queue, func(q queued) bool { return q.change })
+}
+
+// failed reports whether the transaction is over or accepts no more statements after an error.
+func (p *pipeline) failed() bool {
+	status := p.Conn.Conn().PgConn().TxStatus() // 'I' before BEGIN was sent
+	return p.Conn.Conn().IsClosed() || status == 'E' || status == 'I' && p.received
 }
 
 // rollback ends the transaction without its changes.

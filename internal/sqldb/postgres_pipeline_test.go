@@ -9,7 +9,7 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// terminate ends all connections of an engine, as a restart of PostgreSQL does.
+// terminate ends all connections to a database, as a restart of PostgreSQL does.
 func terminate(t *testing.T, database string) {
 	t.Helper()
 	if err := apptest.ExecPostgres(database, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() "+
@@ -23,7 +23,8 @@ const (
 	selectSetting = "SELECT count(*) FROM settings WHERE key = 'k'"
 )
 
-// A transaction whose connection broke while it was idle runs again on another one, once.
+// If a connection broke while it was idle, the transaction runs again on another
+// connection, and takes effect once.
 func TestBrokenIdleConnectionsAreReplaced(t *testing.T) {
 	t.Parallel()
 	ctx, database := t.Context(), apptest.EmptyPostgresURL(t)
@@ -37,7 +38,7 @@ func TestBrokenIdleConnectionsAreReplaced(t *testing.T) {
 		"report": func() error { return e.Report(ctx, 0, read) },
 		"stream": func() error { return e.Stream(ctx, read) },
 		"write": func() error {
-			return e.Write(ctx, func(r sqldb.Runner) error {
+			return e.Write(ctx, nil, func(r sqldb.Runner) error {
 				if err := read(r); err != nil {
 					return err
 				}
@@ -50,7 +51,7 @@ func TestBrokenIdleConnectionsAreReplaced(t *testing.T) {
 		}
 		terminate(t, database)
 		if err := run(); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: unexpected error %v", name, err)
 		}
 	}
 	var n int
@@ -58,34 +59,35 @@ func TestBrokenIdleConnectionsAreReplaced(t *testing.T) {
 		n, err = count(ctx, r, selectSetting)
 		return err
 	}); err != nil || n != 1 {
-		t.Errorf("the write was applied %d times: %v", n, err)
+		t.Errorf("the write was applied %d times (%v), want once", n, err)
 	}
 }
 
-// A connection that breaks together with the commit may have committed, so the transaction does
-// not run again.
+// If the connection breaks during the commit, the transaction may have been committed, so
+// it does not run again.
 func TestBrokenCommitIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	e := openEngine(t, apptest.EmptyPostgresURL(t))
 	tries := 0
-	err := e.Write(ctx, func(r sqldb.Runner) error {
+	err := e.Write(ctx, nil, func(r sqldb.Runner) error {
 		tries++
 		return r.Defer(ctx, "SELECT pg_terminate_backend(pg_backend_pid())")
 	})
 	if !errors.Is(err, sqldb.ErrUnavailable) || tries != 1 {
-		t.Errorf("%d tries: %v", tries, err)
+		t.Errorf("got %d attempts and error %v, want 1 attempt and %v", tries, err, sqldb.ErrUnavailable)
 	}
 }
 
-// Discard drops what was deferred after a savepoint, whether the savepoint was sent or not.
+// Discard drops the statements that were deferred after a savepoint, whether or not the savepoint
+// was sent.
 func TestDiscardKeepsWhatIsBeforeTheSavepoint(t *testing.T) {
 	t.Parallel()
 	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
 		ctx := t.Context()
 		e := openEngine(t, database)
 		for key, sent := range map[string]bool{"sent": true, "queued": false} {
-			err := e.Write(ctx, func(r sqldb.Runner) error {
+			err := e.Write(ctx, nil, func(r sqldb.Runner) error {
 				err := errors.Join(r.Defer(ctx, insertSetting, key+" before", ""), r.Savepoint(ctx, "SAVEPOINT s"))
 				if sent {
 					_, counted := count(ctx, r, selectSetting)
@@ -97,10 +99,10 @@ func TestDiscardKeepsWhatIsBeforeTheSavepoint(t *testing.T) {
 				return errors.Join(err, undone, r.Defer(ctx, insertSetting, key+" last", ""))
 			})
 			if err != nil {
-				t.Errorf("%s: %v", key, err)
+				t.Errorf("%s: unexpected error %v", key, err)
 			}
 			if got := settingsLike(ctx, t, e, key); got != 2 {
-				t.Errorf("%s: %d settings, want those before the savepoint and after the rollback", key, got)
+				t.Errorf("%s: got %d settings, want 2: those from before the savepoint and after the rollback", key, got)
 			}
 		}
 	})
@@ -117,32 +119,73 @@ func settingsLike(ctx context.Context, t *testing.T, e sqldb.Engine, key string)
 	return n
 }
 
-// An announced query returns its rows once. The next query with the same text reads again.
+// An announced query is executed early only once. The next query with the same text reads
+// the data again.
 func TestAnnouncedQueriesReturnTheirRowsOnce(t *testing.T) {
 	t.Parallel()
 	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
 		ctx := t.Context()
-		if err := openEngine(t, database).Write(ctx, func(r sqldb.Runner) error {
+		if err := openEngine(t, database).Write(ctx, nil, func(r sqldb.Runner) error {
 			r.Expect("SELECT value FROM settings WHERE key = $1", "k")
 			r.Expect(selectSetting)
 			none, err := count(ctx, r, selectSetting)
 			if err != nil || none != 0 {
-				t.Errorf("at first: %d, %v", none, err)
+				t.Errorf("first query: got %d rows (%v), want 0", none, err)
 			}
 			if err := r.Defer(ctx, insertSetting, "k", "v"); err != nil {
 				return err
 			}
 			one, err := count(ctx, r, selectSetting)
 			if err != nil || one != 1 {
-				t.Errorf("after an insert: %d, %v", one, err)
+				t.Errorf("after an insert: got %d rows (%v), want 1", one, err)
 			}
 			value, err := sqldb.Strings(ctx, r, "SELECT value FROM settings WHERE key = $1", "other")
 			if err != nil || len(value) != 0 {
-				t.Errorf("with other arguments: %q, %v", value, err)
+				t.Errorf("with other arguments: got values %q (%v), want none", value, err)
 			}
 			return nil
 		}); err != nil {
 			t.Error(err)
 		}
 	})
+}
+
+// The result of an announced query is used only while it is valid: until the first change,
+// or with ExpectLater until Forget.
+func TestAnnouncedQueriesAreForgotten(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	e := openEngine(t, apptest.EmptyPostgresURL(t))
+	const selectByKey = "SELECT count(*) FROM settings WHERE key = $1"
+	for name, c := range map[string]struct {
+		announce func(r sqldb.Runner)
+		forget   bool
+		want     int
+	}{
+		"Expect":                 {func(r sqldb.Runner) { r.Expect(selectByKey, "k") }, false, 1},
+		"ExpectLater":            {func(r sqldb.Runner) { r.ExpectLater(selectByKey, "k") }, false, 0},
+		"ExpectLater and Forget": {func(r sqldb.Runner) { r.ExpectLater(selectByKey, "k") }, true, 1},
+	} {
+		rollback := errors.New("rolled back")
+		err := e.Write(ctx, nil, func(r sqldb.Runner) error {
+			c.announce(r)
+			if _, err := count(ctx, r, "SELECT count(*) FROM settings"); err != nil { // also executes the announced query
+				return err
+			}
+			if err := r.Defer(ctx, insertSetting, "k", "v"); err != nil {
+				return err
+			}
+			if c.forget {
+				r.Forget()
+			}
+			n, err := count(ctx, r, selectByKey, "k")
+			if err == nil && n != c.want {
+				t.Errorf("%s: got the count %d after an insert, want %d", name, n, c.want)
+			}
+			return errors.Join(err, rollback)
+		})
+		if !errors.Is(err, rollback) {
+			t.Errorf("%s: got error %v, want %v", name, err, rollback)
+		}
+	}
 }

@@ -13,11 +13,13 @@ import (
 	"cardwall/internal/trace"
 )
 
-// rollbackTimeout limits the end of a snapshot whose caller may be gone.
+// rollbackTimeout limits the rollback that ends a snapshot. The rollback cannot use the
+// caller's context, which may have ended.
 const rollbackTimeout = 2 * time.Second
 
-// statementTimeout returns the setting that makes PostgreSQL stop a statement, or
-// "" for no limit. The server enforces it, so it also holds if this process hangs.
+// statementTimeout returns the statements that make PostgreSQL enforce the limit, or nil
+// for no limit. Because PostgreSQL enforces it, the limit applies even if this process
+// hangs.
 func statementTimeout(limit time.Duration) []string {
 	if limit <= 0 {
 		return nil
@@ -25,10 +27,11 @@ func statementTimeout(limit time.Duration) []string {
 	return []string{fmt.Sprintf("SET LOCAL statement_timeout = %d", limit.Milliseconds())}
 }
 
-// snapshotOn returns a connection on which begin has run, and its pool.
+// snapshotOn acquires a connection, runs begin on it, and returns the connection and its
+// pool.
 type snapshotOn func(ctx context.Context, begin func(*postgresPool, *sql.Conn) error) (*postgresPool, *sql.Conn, error)
 
-// primary is snapshotOn the pool itself.
+// primary is a snapshotOn that uses a connection of p.
 func (p *postgresPool) primary(ctx context.Context, begin func(*postgresPool, *sql.Conn) error) (*postgresPool, *sql.Conn, error) {
 	var conn *sql.Conn
 	err := p.onConn(ctx, func(c *sql.Conn) error {
@@ -38,8 +41,8 @@ func (p *postgresPool) primary(ctx context.Context, begin func(*postgresPool, *s
 	return p, conn, err
 }
 
-// beginning says when a snapshot sends its BEGIN: with the first query, which saves a
-// round trip, or at once, for an fn that must not run twice.
+// beginning specifies when a snapshot sends BEGIN: together with the first query, which
+// saves a round trip, or immediately, for a function that must not run twice.
 type beginning bool
 
 const (
@@ -47,8 +50,8 @@ const (
 	atOnce         beginning = true
 )
 
-// snapshot runs fn in a read transaction. It may run fn again if the connection broke
-// while it was idle, unless the snapshot begins at once.
+// snapshot runs fn in a read transaction. If the connection broke while it was idle,
+// snapshot may run fn again, unless begins is atOnce.
 func snapshot(ctx context.Context, on snapshotOn, begins beginning, settings []string, fn func(Runner) error) error {
 	for try := 1; ; try++ {
 		err := snapshotOnce(ctx, on, begins, settings, fn)
@@ -86,8 +89,8 @@ func snapshotOnce(ctx context.Context, on snapshotOn, begins beginning, settings
 	return stopped(ctx, fn(run))
 }
 
-// endSnapshot rolls back and returns the connection to the pool, which discards it if
-// the rollback failed.
+// endSnapshot rolls back and returns the connection to the pool. The pool discards the
+// connection if the rollback failed.
 func (p *postgresTx) endSnapshot(ctx context.Context) {
 	if p.conn == nil {
 		return
@@ -111,8 +114,8 @@ func (p *postgresTx) Pause(ctx context.Context, wait func() error) error {
 	return p.begin()
 }
 
-// stopped turns the error of a statement that PostgreSQL cancelled into ErrTooLong,
-// unless its caller is gone.
+// stopped adds ErrTooLong to the error of a statement that PostgreSQL canceled, unless
+// ctx has ended.
 func stopped(ctx context.Context, err error) error {
 	var p *pgconn.PgError
 	if err == nil || ctx.Err() != nil || !errors.As(err, &p) || p.Code != "57014" {

@@ -7,13 +7,13 @@ import (
 	"fmt"
 )
 
-// Querier runs a query.
+// Querier runs queries.
 type Querier interface {
 	Query(ctx context.Context, text string, args ...any) (*sql.Rows, error)
 }
 
-// Each runs a query and calls scan for every row. It closes the rows before it
-// returns, so that the next query can run on the same connection.
+// Each runs a query and calls scan for every row until scan returns an error. It closes
+// the rows before it returns, so that the next query can run on the same connection.
 func Each(ctx context.Context, q Querier, text string, args []any, scan func(*sql.Rows) error) error {
 	rows, err := q.Query(ctx, text, args...)
 	if err != nil {
@@ -27,7 +27,7 @@ func Each(ctx context.Context, q Querier, text string, args []any, scan func(*sq
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// One scans the first row of a query into dest. It reports whether the query has a
+// One scans the first row of a query into dest. It reports whether the query returned a
 // row.
 func One(ctx context.Context, q Querier, text string, args []any, dest ...any) (found bool, err error) {
 	err = Each(ctx, q, text, args, func(rows *sql.Rows) error {

@@ -15,13 +15,13 @@ import (
 	"cardwall/internal/store"
 )
 
-// raise fails a transaction with a database error code, as a lost race does.
+// raise makes a statement fail with a database error code, as in a lost race.
 func raise(ctx context.Context, tx *store.Tx, code string) error {
 	return affect(ctx, tx, "DO $$ BEGIN RAISE EXCEPTION 'lost' USING ERRCODE = '"+code+"'; END $$")
 }
 
-// A transaction that lost a race is retried a limited number of times. Nothing of the
-// failed attempts remains. Other errors are returned at once.
+// A transaction that loses a race is retried a limited number of times. The failed
+// attempts leave no changes. Other errors are returned immediately.
 func TestLostRacesAreRetried(t *testing.T) {
 	t.Parallel()
 	db := apptest.OpenStore(t, apptest.EmptyPostgresURL(t))
@@ -39,7 +39,8 @@ func TestLostRacesAreRetried(t *testing.T) {
 				return nil
 			})
 			if err != nil || tries != lost+1 || len(apptest.Select(t, db, "SELECT key FROM settings WHERE key = $1", key)) != 1 {
-				t.Errorf("%s, lost %d times: %d tries, %v", code, lost, tries, err)
+				t.Errorf("%s, lost %d times: got %d attempts and error %v, want %d attempts, no error and one row", code, lost, tries,
+					err, lost+1)
 			}
 		}
 		tries, begun := 0, time.Now()
@@ -48,7 +49,8 @@ func TestLostRacesAreRetried(t *testing.T) {
 			return raise(t.Context(), tx, code)
 		})
 		if !board.IsCode(err, board.CodeUnavailable) || tries != 8 || time.Since(begun) > 30*time.Second {
-			t.Errorf("%s, always: %d tries in %s, %v", code, tries, time.Since(begun), err)
+			t.Errorf("%s, lost every time: got %d attempts in %s and error %v, want 8 attempts and code %s", code, tries,
+				time.Since(begun), err, board.CodeUnavailable)
 		}
 	}
 	tries := 0
@@ -57,7 +59,7 @@ func TestLostRacesAreRetried(t *testing.T) {
 		return raise(t.Context(), tx, "23505")
 	})
 	if err == nil || tries != 1 {
-		t.Errorf("another error: %d tries, %v", tries, err)
+		t.Errorf("another error: got %d attempts and error %v, want 1 attempt and that error", tries, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	tries = 0
@@ -67,15 +69,16 @@ func TestLostRacesAreRetried(t *testing.T) {
 		return raise(context.WithoutCancel(ctx), tx, "40001")
 	})
 	if err == nil || tries > 2 {
-		t.Errorf("with a canceled context: %d tries, %v", tries, err)
+		t.Errorf("with a canceled context: got %d attempts and error %v, want at most 2 attempts and an error", tries, err)
 	}
 }
 
-// Transactions that lock the same two rows in opposite orders, or that conflict under
-// serializable isolation, are all committed once in the end.
-func TestConflictingTransactionsAllCommit(t *testing.T) {
+// Most of the transactions that lock the same two rows in opposite orders, or that conflict
+// under serializable isolation, are committed in the end, each once. The others are refused
+// as unavailable.
+func TestConflictingTransactionsCommitOnce(t *testing.T) {
 	t.Parallel()
-	// a transaction that only waits does not conflict
+	// The lock timeout is long, because a transaction that only waits for a lock must not fail.
 	db := apptest.OpenStore(t, apptest.WithLockTimeout(t, apptest.EmptyPostgresURL(t), 20*time.Second))
 	apptest.Change(t, db, "INSERT INTO settings (key, value) VALUES ('a', '0'), ('b', '0')")
 	const more = "UPDATE settings SET value = (value::int + 1)::text WHERE key = $1"
@@ -115,26 +118,27 @@ func TestConflictingTransactionsAllCommit(t *testing.T) {
 					if err == nil {
 						done.Add(1)
 					} else if !board.IsCode(err, board.CodeUnavailable) {
-						t.Errorf("%s: %v, want code %s", way.name, err, board.CodeUnavailable)
+						t.Errorf("%s: got error %v, want code %s", way.name, err, board.CodeUnavailable)
 					}
 				}
 			})
 		}
 		clients.Wait()
-		t.Logf("%s: %d tries, of %d transactions %d were committed", way.name, tries.Load(), 4*each, done.Load())
+		t.Logf("%s: %d attempts; of %d transactions, %d were committed", way.name, tries.Load(), 4*each, done.Load())
 		if tries.Load() == 4*each {
-			t.Errorf("%s: no transactions conflicted, so the test shows nothing", way.name)
+			t.Errorf("%s: no transactions conflicted, so the test proves nothing", way.name)
 		}
 		if sum := apptest.Select(t, db, "SELECT sum(value::int)::text FROM settings "+
 			"WHERE key IN ('a', 'b')")[0]; sum != fmt.Sprint(done.Load()*way.adds) || done.Load() < 3*each {
-			t.Errorf("%s: %d transactions were committed, and the sum is %s", way.name, done.Load(), sum)
+			t.Errorf("%s: %d transactions were committed and the sum is %s, want at least %d and the sum %d", way.name, done.Load(),
+				sum, 3*each, done.Load()*way.adds)
 		}
 	}
 }
 
-// A client that is cut off during a write does not keep rows locked: the database ends
-// an idle write transaction, and waiting writes get the rows. A long read may be idle,
-// because its consumer may be slow.
+// A server that loses its network during a write does not keep rows locked, because
+// PostgreSQL ends an idle write transaction. Waiting writes then acquire the locks. A
+// long read may be idle, because its client may be slow.
 func TestIdleWriteTransactionIsEnded(t *testing.T) {
 	t.Parallel()
 	db := apptest.OpenStore(t, apptest.WithLockTimeout(t, apptest.EmptyPostgresURL(t), 20*time.Second))
@@ -171,22 +175,22 @@ func TestIdleWriteTransactionIsEnded(t *testing.T) {
 	time.Sleep(time.Until(begun.Add(6 * time.Second))) // longer than the database's timeout
 	end()
 	if took < 4*time.Second || took > 15*time.Second {
-		t.Errorf("a row was locked for %v, want about five seconds", took)
+		t.Errorf("the row was locked for %v, want about 5 seconds", took)
 	}
 	if err := <-wrote; !board.IsCode(err, board.CodeUnavailable) {
-		t.Errorf("the idle write ended with %v, want code %s", err, board.CodeUnavailable)
+		t.Errorf("idle write: got error %v, want code %s", err, board.CodeUnavailable)
 	}
 	if err := <-read; err != nil {
-		t.Errorf("the long read ended with %v", err)
+		t.Errorf("long read: unexpected error %v", err)
 	}
 	if value := apptest.Select(t, db, "SELECT value FROM settings WHERE key = 'a'")[0]; value != "1" {
 		t.Errorf("the row was changed to %s, want 1", value)
 	}
 }
 
-// On PostgreSQL, a server's writes to one board wait in its queue until the write
-// before has committed, instead of waiting for the database's locks. This holds for
-// writes to any record of the board.
+// On PostgreSQL, the writes of a server to one board wait in a queue of that server
+// instead of waiting for database locks. Each write waits until the previous one has
+// committed. This applies to writes to any record of the board.
 func TestWritesToOneBoardAreQueued(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, apptest.EmptyPostgresURL(t), apptest.Options{})
@@ -197,7 +201,7 @@ func TestWritesToOneBoardAreQueued(t *testing.T) {
 	card := ada.Must("create_card", apptest.Fields{"listId": list, "title": "Paint"}).ID()
 	ada.Must("update_card", apptest.Fields{"cardId": card, "title": "Paint it"})
 	if n := sqldb.QueueLength(s.DB.Engine(), boardID); n != 0 {
-		t.Errorf("%d writes hold a slot while none is running, want 0", n)
+		t.Errorf("while no write is running: %d writes use the queue, want 0", n)
 	}
 	var (
 		writes sync.WaitGroup
@@ -221,13 +225,13 @@ func TestWritesToOneBoardAreQueued(t *testing.T) {
 		for deadline := time.Now().Add(30 * time.Second); sqldb.QueueLength(s.DB.Engine(),
 			boardID) != i+1; time.Sleep(time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Fatalf("%d writes hold or wait for the slot, want %d", sqldb.QueueLength(s.DB.Engine(), boardID), i+1)
+				t.Fatalf("%d writes use the queue, want %d", sqldb.QueueLength(s.DB.Engine(), boardID), i+1)
 			}
 		}
 	}
 	all()
 	writes.Wait()
 	if n := sqldb.QueueLength(s.DB.Engine(), boardID); n != 0 {
-		t.Errorf("%d writes hold a slot after all have ended, want 0", n)
+		t.Errorf("after all writes: %d writes use the queue, want 0", n)
 	}
 }

@@ -7,50 +7,51 @@ import (
 	"strings"
 )
 
-// Two settings mark a relocation, which moves all data to another database. The
-// source has moved_to: the id of the relocation, the new address and the date. It is
-// never written again. The target has arriving, the id of the relocation, until the
-// source is marked. It is not written before.
+// A relocation moves all data to another database. Two settings mark it. The moved_to
+// setting of the source contains the id of the relocation, the new address and the date.
+// After it is set, nothing is written to the source. The arriving setting of the target
+// contains the id of the relocation. It is deleted after the source has been marked. Until
+// then, servers write nothing to the target.
 const (
 	RelocatedSetting = "moved_to"
 	ArrivingSetting  = "arriving"
 )
 
-// ErrRelocated means that the data is in another database now.
+// ErrRelocated is returned if the data has moved to another database.
 var ErrRelocated = errors.New("the data of this database has moved")
 
 var errArriving = errors.New("a move of data into this database has not finished: run the same cardwall migrate --to again")
 
-// RelocatedError returns the ErrRelocated that names the new address, from the value
-// of the setting moved_to.
+// RelocatedError returns an error that wraps ErrRelocated and names the new address.
+// value is the value of the moved_to setting.
 func RelocatedError(value string) error {
 	words := strings.Fields(value)
 	if len(words) != 3 {
 		return ErrRelocated
 	}
-	return fmt.Errorf("%w to %s on %s: use that as --database; this file only keeps the state of that day",
+	return fmt.Errorf("%w to %s on %s: use that address as --database; this file contains the data only up to that day",
 		ErrRelocated, words[1], words[2])
 }
 
-// RelocatedTo returns the value of the setting moved_to, or "" if the data is
-// here.
+// RelocatedTo returns the value of the moved_to setting, or "" if the data has not moved.
 func RelocatedTo(ctx context.Context, q Querier) (to string, err error) {
 	_, err = One(ctx, q, "SELECT value FROM settings WHERE key = $1", []any{RelocatedSetting}, &to)
 	return to, err
 }
 
-// CheckHere returns an error if the data was relocated away, or has not arrived yet.
+// CheckHere returns an error if the data has moved to another database, or has not
+// completely arrived in this one.
 func CheckHere(ctx context.Context, q Querier) error {
 	to, err := RelocatedTo(ctx, q)
 	if err != nil {
-		return fmt.Errorf("read the mark of a relocation: %w", err)
+		return fmt.Errorf("read the relocation settings: %w", err)
 	}
 	if to != "" {
 		return RelocatedError(to)
 	}
 	var n int
 	if _, err := One(ctx, q, "SELECT count(*) FROM settings WHERE key = $1", []any{ArrivingSetting}, &n); err != nil {
-		return fmt.Errorf("read the mark of a relocation: %w", err)
+		return fmt.Errorf("read the relocation settings: %w", err)
 	}
 	if n > 0 {
 		return errArriving
@@ -58,10 +59,10 @@ func CheckHere(ctx context.Context, q Querier) error {
 	return nil
 }
 
-// checkNotRelocated refuses to write to a file whose data was relocated since the last
-// batch. It runs inside the transaction of the batch, because a relocation holds the
-// write lock until it has set the mark. It reads the mark only if another connection
-// has written.
+// checkNotRelocated returns an error if the data of the file has been relocated since the
+// last batch. It runs inside the transaction of the batch, because a relocation holds the
+// write lock until it has set moved_to. It reads moved_to only if another connection has
+// written to the file.
 func (e *sqliteEngine) checkNotRelocated(ctx context.Context) error {
 	var version int64
 	if _, err := One(ctx, e.writer, "PRAGMA data_version", nil, &version); err != nil {
@@ -83,7 +84,8 @@ func (e *sqliteEngine) checkNotRelocated(ctx context.Context) error {
 	return nil
 }
 
-// errRelocated returns the error of all writes after a relocation, and nil before.
+// errRelocated returns the error of all writes if the data has been relocated, or else
+// nil.
 func (e *sqliteEngine) errRelocated() error {
 	if moved := e.relocated.Load(); moved != nil {
 		return *moved

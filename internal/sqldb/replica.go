@@ -13,24 +13,24 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// replica is a copy of the primary that serves reports. A report uses it only once
-// it has replayed everything that the primary had on disk when the report was
-// requested. So a report never misses a committed change. Asking the primary for
+// replica is a streaming replica that serves reports. A report reads from it only once
+// the replica has replayed everything that the primary had on disk when the report was
+// requested. This way, a report never misses a committed change. Asking the primary for
 // that position costs almost nothing.
 type replica struct {
 	address string
 	log     *slog.Logger
-	skip    atomic.Int64 // UnixNano until which the replica is not used
+	skip    atomic.Int64 // time (UnixNano) until which the replica is not used
 
 	mu   sync.Mutex
 	pool *postgresPool // nil before the first connection
-	away bool          // whether the log says that reports use the primary
+	away bool          // whether the last log line says that reports read from the primary
 }
 
 const (
 	replicaWait  = 250 * time.Millisecond // longest wait for the replica to catch up
-	replicaBound = 2 * time.Second        // lag above which reports don't wait for it
-	replicaSkip  = 2 * time.Second        // time without use after a failure
+	replicaBound = 2 * time.Second        // lag above which a report waits only replicaWait/10
+	replicaSkip  = 2 * time.Second        // pause after a failure
 	replicaDial  = time.Second
 )
 
@@ -39,7 +39,7 @@ var errReplica = errors.New("the replica cannot be read")
 
 func newReplica(address string, log *slog.Logger) (*replica, error) {
 	if !IsPostgres(address) {
-		return nil, errors.New("--database-replica must be postgres://…")
+		return nil, errors.New("--database-replica must begin with postgres://")
 	}
 	if _, err := postgresConfig(address); err != nil {
 		return nil, fmt.Errorf("replica: %w", err)
@@ -56,8 +56,8 @@ func (r *replica) close() error {
 	return r.pool.close()
 }
 
-// onReplica runs fn on the replica if that is up to date. It runs fn on the primary
-// otherwise, or after a failure of the replica if fn may run again.
+// onReplica runs fn on the replica if the replica is up to date, and otherwise on the
+// primary. If the replica fails and fn may run again, it also runs fn on the primary.
 func (e *postgresEngine) onReplica(ctx context.Context, begins beginning, settings []string, fn func(Runner) error,
 	again func() bool) error {
 	if e.replica == nil || time.Now().UnixNano() < e.replica.skip.Load() {
@@ -75,7 +75,7 @@ func (e *postgresEngine) onReplica(ctx context.Context, begins beginning, settin
 	return snapshot(ctx, e.primary, begins, settings, fn)
 }
 
-// read runs fn on the replica once it is up to date.
+// read runs fn on the replica once the replica is up to date.
 func (r *replica) read(ctx context.Context, primary *postgresPool, begins beginning, settings []string,
 	fn func(Runner) error) error {
 	return snapshot(ctx, func(ctx context.Context, begin func(*postgresPool, *sql.Conn) error) (*postgresPool, *sql.Conn, error) {
@@ -90,16 +90,16 @@ func (r *replica) read(ctx context.Context, primary *postgresPool, begins beginn
 	}, begins, settings, fn)
 }
 
-// failed reports whether the database failed, rather than fn. A replica also
-// cancels queries that block its replay.
+// failed reports whether err comes from the database rather than from fn or from the time
+// limit. This includes queries that a replica canceled because they blocked replay.
 func failed(err error) bool {
 	var p *pgconn.PgError
 	return !errors.Is(err, ErrTooLong) &&
 		(errors.Is(err, ErrUnavailable) || errors.Is(err, errReplica) || errors.As(err, &p))
 }
 
-// upToDate returns a connection to the replica once that has replayed everything
-// that the primary had on disk. The caller must take its snapshot afterwards.
+// upToDate returns a connection to the replica once the replica has replayed everything
+// that the primary had on disk. The caller must begin its snapshot after that.
 func (r *replica) upToDate(ctx context.Context, primary *postgresPool) (*postgresPool, *sql.Conn, error) {
 	var position string
 	if err := primary.db.QueryRowContext(ctx, "SELECT CAST(pg_current_wal_flush_lsn() AS TEXT)").Scan(&position); err != nil {
@@ -119,7 +119,7 @@ func (r *replica) upToDate(ctx context.Context, primary *postgresPool) (*postgre
 	for pause := time.Millisecond; ; pause *= 2 {
 		var (
 			copies, there bool
-			lag           float64 // seconds since the commit of the last transaction that it replayed
+			lag           float64 // seconds since the commit of the last replayed transaction
 		)
 		err = conn.QueryRowContext(dial, `SELECT pg_is_in_recovery(), COALESCE(pg_last_wal_replay_lsn() >= CAST($1 AS pg_lsn), FALSE),
 			COALESCE(CAST(EXTRACT(EPOCH FROM clock_timestamp() - pg_last_xact_replay_timestamp()) AS DOUBLE PRECISION), 0)`,
@@ -128,7 +128,7 @@ func (r *replica) upToDate(ctx context.Context, primary *postgresPool) (*postgre
 		case err != nil:
 			err = fmt.Errorf("ask the replica for its position: %w", postgresFault(err))
 		case !copies:
-			err = fmt.Errorf("%w: it is not a replica but a primary itself", errReplica)
+			err = fmt.Errorf("%w: it is a primary, not a replica", errReplica)
 		case there:
 			return pool, conn, nil
 		case lag > replicaBound.Seconds() && time.Since(begin) > replicaWait/10, time.Since(begin) > replicaWait:
@@ -145,8 +145,9 @@ func (r *replica) upToDate(ctx context.Context, primary *postgresPool) (*postgre
 	}
 }
 
-// connect connects once, and refuses a replica of another installation: positions
-// in the log of one database mean nothing in another.
+// connect connects to the replica unless it is already connected. It returns an error for
+// a replica of another installation, because log positions of different databases cannot
+// be compared.
 func (r *replica) connect(ctx context.Context, primary *postgresPool) (*postgresPool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -165,7 +166,7 @@ func (r *replica) connect(ctx context.Context, primary *postgresPool) (*postgres
 		err = pool.db.QueryRowContext(ctx, key).Scan(&theirs)
 	}
 	if err == nil && ours != theirs {
-		err = errors.New("it holds a different installation")
+		err = errors.New("it is a replica of a different installation")
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%w: %w", errReplica, err), pool.close())
@@ -174,8 +175,8 @@ func (r *replica) connect(ctx context.Context, primary *postgresPool) (*postgres
 	return pool, nil
 }
 
-// report leaves the replica unused for a while after a failure, and logs when
-// reports move to the primary and back.
+// report handles the outcome of a read. After a failure, the replica is not used for a
+// while. report logs when reports switch to the primary and back.
 func (r *replica) report(err error) {
 	if err != nil {
 		r.skip.Store(time.Now().Add(replicaSkip).UnixNano())

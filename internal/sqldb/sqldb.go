@@ -1,13 +1,13 @@
 // Package sqldb runs transactions on an embedded SQLite file or on PostgreSQL.
 //
-// Both engines execute the same SQL text. SQLite has one connection that writes
-// and batches many writes into one commit; PostgreSQL runs each write as its own
-// transaction and repeats those that lose a race. A write that returns nil is on
-// disk.
+// Both engines execute the same SQL text. On SQLite, a single connection writes, and it
+// commits concurrent writes together. On PostgreSQL, concurrent writes of one server to
+// the same group (a board) can share a transaction, and a transaction that loses a race
+// runs again. When a write returns nil, it is on disk.
 //
-// The package also builds statements (Args, Values), migrates the schema, and
-// holds the marks of a database whose data was moved elsewhere. It knows no table
-// of the product.
+// The package also builds statements (Args, Values), migrates the schema, and manages the
+// settings that mark a database whose data has moved to another one. It does not depend
+// on the application's tables, except for the table settings.
 package sqldb
 
 import (
@@ -23,92 +23,118 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Options say where a database is and how to open it.
+// Options specifies a database and how to open it.
 type Options struct {
-	Database   string // the path of an SQLite file, or postgres://…
-	Replica    string // postgres://… of a streaming replica that serves reports; "" for none
-	Readers    int    // SQLite: connections that read; 0 means one per core, at least two
+	Database   string // path of a SQLite file, or postgres://…
+	Replica    string // postgres://… of a streaming replica that serves reports; "" if there is none
+	Readers    int    // SQLite: number of connections that read; 0 means one per core, but at least two
 	Litestream bool   // SQLite: Litestream replicates the file and runs its checkpoints
 
 	Migrations fs.FS                // files named NNN_name.sqlite.sql and NNN_name.postgres.sql
-	Migrate    bool                 // bring the schema up to date: after a copy (SQLite), under a lease (PostgreSQL)
-	Progress   func(message string) // called with each step of a migration
+	Migrate    bool                 // migrate to the newest schema: after copying the file (SQLite), under a lease (PostgreSQL)
+	Progress   func(message string) // called for each step of a migration
 
 	Clock   func() time.Time
 	Log     *slog.Logger
 	Metrics *Metrics
 
-	// Refused reports whether an error of a write is a refusal by a rule, which
-	// leaves the rest of its batch intact if no row was changed.
+	// Refused reports whether a write returned err because it refused the request. If
+	// such a write has changed no row, the other writes of its batch need not run again.
 	Refused func(error) bool
+
+	// RacedIndex is the name of a unique index on PostgreSQL. A transaction that violates it runs
+	// again, because it then finds the row that a concurrent transaction has inserted.
+	RacedIndex string
+
+	// LockGroup is the PostgreSQL statement that locks the group $1 for a shared transaction. If it
+	// is empty, writes never share a transaction.
+	LockGroup string
 }
 
 // Engine runs transactions. It is safe for concurrent use.
 type Engine interface {
-	// Read runs fn on one consistent state of the data. The database stops a statement
-	// that runs longer than limit, with ErrTooLong. A limit of 0 means none.
+	// Read runs fn on a consistent snapshot of the data. A statement that runs longer
+	// than limit is stopped and returns ErrTooLong. A limit of 0 means no limit. If the
+	// first statement finds a broken connection, Read may run fn again on another one.
 	Read(ctx context.Context, limit time.Duration, fn func(Runner) error) error
-	// Report is like Read, for queries that take longer. It uses its own connections, may use the
-	// replica, and may run fn twice.
+	// Report is like Read, but for queries that take longer. On SQLite, it uses its own
+	// connections. On PostgreSQL, it may use the replica, and may run fn again on the primary.
 	Report(ctx context.Context, limit time.Duration, fn func(Runner) error) error
-	// Stream is like Report, for long readers: it uses a separate connection, statements have no
-	// limit, and fn runs once.
+	// Stream is like Report, but for long reads. It does not limit statements and runs fn at most
+	// once. On SQLite, it uses a connection of its own.
 	Stream(ctx context.Context, fn func(Runner) error) error
-	// Write runs fn in one transaction and returns nil only when it is on disk. Fn may run again.
-	Write(ctx context.Context, fn func(Runner) error) error
-	// CheckWritable returns an error while writes are refused.
+	// Write runs fn in a transaction. It returns nil only once the transaction is on disk. It may
+	// run fn several times. The transaction may be shared with other writes: on SQLite with any
+	// other write, and on PostgreSQL with writes to the same group (a board). The records are those
+	// that fn is going to change. On PostgreSQL, fn gets its own transaction if there are no
+	// records, if a record's group is unknown, or if the records belong to different groups.
+	Write(ctx context.Context, records []string, fn func(Runner) error) error
+	// CheckWritable returns an error while the engine knows that it must refuse writes. A full disk
+	// does not count, because reads still work.
 	CheckWritable() error
-	// Close closes all connections after the writes in progress.
+	// Close waits for the writes in progress and then closes all connections.
 	Close() error
 	Dialect() Dialect
-	// Concurrency returns how many calls of each kind the engine runs at once; more make
-	// all of them slower.
+	// Concurrency returns how many calls of each kind should run concurrently. More calls
+	// would make all of them slower.
 	Concurrency() Concurrency
-	// Collectors returns the metrics that are read when they are scraped.
+	// Collectors returns the metrics of the engine.
 	Collectors() []prometheus.Collector
 }
 
-// Concurrency is how many calls of each kind an engine runs at once.
+// Concurrency is the number of concurrent calls of each kind that suits an engine.
 type Concurrency struct{ Reads, Reports, Streams, Writes int }
 
 // Runner executes statements inside one transaction.
 type Runner interface {
 	Querier
 	Exec(ctx context.Context, text string, args ...any) (sql.Result, error)
-	// Defer executes a statement before the next Query or Exec, or at the end of
-	// the transaction. Its error may be returned by that later call.
+	// Defer schedules a statement to be executed before the next Query or Exec, or at the
+	// end of the transaction. That later call may return the statement's error.
 	Defer(ctx context.Context, text string, args ...any) error
-	// Savepoint executes a SAVEPOINT statement, deferred like others.
+	// Savepoint is like Defer, but for a SAVEPOINT statement, which Discard does not drop.
 	Savepoint(ctx context.Context, text string) error
-	// Discard drops the statements that were deferred since the last savepoint and not executed yet.
+	// Discard drops the statements that were deferred after the last savepoint and have not been
+	// executed yet.
 	Discard()
-	// Expect announces a query that will follow with the same text and arguments. It may be executed
-	// together with an earlier statement, so nothing in between may change its result.
+	// Expect announces that Query will be called with this text and these arguments before the
+	// transaction changes anything. The query may be executed early, together with another
+	// statement.
 	Expect(text string, args ...any)
-	// AwaitTurn waits for earlier writes of this process to the group of a
-	// record: the board that was passed to Learn. It returns at once if the group
-	// is unknown, and on SQLite, which has one writer.
+	// ExpectLater is like Expect, but the transaction may make changes first, as long as these do
+	// not affect the result.
+	ExpectLater(text string, args ...any)
+	// Forget makes Query execute the announced queries again.
+	Forget()
+	// AwaitTurn waits, for a limited time, until the earlier writes of this process to a
+	// record's group have ended. The group is the board that was passed to Learn. AwaitTurn
+	// returns immediately if the group is unknown, and on SQLite, which has only one writer.
 	AwaitTurn(ctx context.Context, record string)
-	// Learn remembers the group of a record for AwaitTurn.
+	// Learn remembers the group of a record for AwaitTurn and Write.
 	Learn(record, group string)
+	// Locked returns the group that the transaction has locked for all its writes, or "" if each
+	// write locks what it changes. It returns an error if one of the records is not known to belong
+	// to that group. The write must then return that error, and it runs again in its own
+	// transaction.
+	Locked(records ...string) (group string, err error)
 }
 
-// Pauser is a Runner of Stream.
+// Pauser is implemented by the Runners that Stream passes to fn.
 type Pauser interface {
 	// Pause ends the snapshot, calls wait without holding a snapshot, and begins a new
 	// one. No rows may be open.
 	Pause(ctx context.Context, wait func() error) error
 }
 
-// Dialect describes how the SQL of the two databases differs.
+// Dialect describes how the SQL of a database differs from that of the other one.
 type Dialect struct {
 	Name     string // "sqlite" or "postgres"
-	System   string // db.system.name of OpenTelemetry
-	RowLocks bool   // rows are locked by FOR UPDATE; SQLite has one writer and needs no locks
+	System   string // value of db.system.name in OpenTelemetry
+	RowLocks bool   // FOR UPDATE locks rows; SQLite has only one writer and needs no row locks
 }
 
-// Among returns the condition that a value is one of the few that a query selects. The condition
-// makes PostgreSQL plan for few values.
+// Among returns the right-hand side of a condition that is true if a value is in the result of the
+// query text. It makes PostgreSQL choose a plan for a small result.
 func (d Dialect) Among(text string) string {
 	if d.RowLocks {
 		return "= ANY (ARRAY(" + text + "))"
@@ -117,36 +143,39 @@ func (d Dialect) Among(text string) string {
 }
 
 var (
-	// ErrUnavailable marks failures after which a retry may succeed, such as a full disk or a lost
-	// connection.
+	// ErrUnavailable is wrapped by errors after which a retry may succeed, such as a full disk or a
+	// lost connection.
 	ErrUnavailable = errors.New("the database is not available")
 
-	// ErrLocked is the ErrUnavailable of a lock that another transaction held too long.
+	// ErrLocked wraps ErrUnavailable. It means that another transaction held a lock for too long.
 	ErrLocked = fmt.Errorf("%w: waited too long for a lock", ErrUnavailable)
 
 	// ErrTooLong means that the database stopped a statement that ran longer than its
 	// limit.
 	ErrTooLong = errors.New("the statement ran longer than its limit")
 
-	// ErrRetry makes a write run again from its beginning. A transaction returns
-	// it when a record was moved to another board before its lock was taken.
+	// ErrRetry makes a write run again from the beginning. A transaction returns it if a
+	// record was moved to another board before the transaction acquired its lock.
 	ErrRetry = errors.New("the record was moved to another board during the transaction")
+
+	// errAlone makes a write run again in its own transaction.
+	errAlone = errors.New("the write cannot share the transaction of other writes")
 )
 
-// Open connects to the database. It refuses a schema that the migrations do not
-// know, and an older one unless opts.Migrate is set.
+// Open connects to the database. It returns an error if the schema is newer than the
+// newest migration, or if it is older and opts.Migrate is not set.
 func Open(ctx context.Context, opts Options) (Engine, error) {
 	switch {
 	case IsPostgres(opts.Database):
 		return openPostgres(ctx, opts)
 	case opts.Replica != "":
-		return nil, errors.New("--database-replica is for PostgreSQL")
+		return nil, errors.New("--database-replica requires PostgreSQL")
 	}
 	return openSQLite(ctx, opts)
 }
 
-// IsPostgres reports whether a database address names PostgreSQL rather than an
-// SQLite file.
+// IsPostgres reports whether a database address refers to PostgreSQL rather than a SQLite
+// file.
 func IsPostgres(database string) bool {
 	return strings.HasPrefix(database, "postgres://") || strings.HasPrefix(database, "postgresql://")
 }

@@ -23,49 +23,49 @@ import (
 )
 
 const (
-	// mapped lets a connection map the file into memory. A commit empties the page
-	// cache of every reader, but not mapped pages. Mapped pages count as memory of the
-	// process once per connection, so the writer, which keeps its cache, and long
-	// readers, which read all of the file, do not map it.
+	// mapped makes a connection map the file into memory. Unlike the page cache, mapped
+	// pages remain valid after another connection commits. However, they count toward
+	// the memory of the process once per connection. Therefore, the writer, whose cache
+	// stays valid, and streams, which read the whole file, do not map the file.
 	mapped = "PRAGMA mmap_size = 1073741824"
 
-	statementsKept = 256   // prepared statements of a connection
+	statementsKept = 256   // maximum number of prepared statements per connection
 	busyTimeout    = 10000 // milliseconds to wait for the lock of another process
 )
 
-// sqliteEngine has one connection that writes, a few that read, and a few that only
-// reports use, so that reports never keep short reads waiting. Writes that arrive
-// while the disk syncs share the next commit.
+// sqliteEngine has one connection that writes, several that read, and several that only
+// reports use, so that short reads never wait for reports. Writes that arrive while the
+// disk is syncing share the next commit.
 type sqliteEngine struct {
 	pool    *sql.DB
 	readers chan *sqliteConn
 	reports chan *sqliteConn
 	writer  *sqliteConn
 	jobs    chan *writeJob
-	closing sync.RWMutex // held for reading while a job is handed over
+	closing sync.RWMutex // read-locked while a job is sent to jobs
 	closed  bool
 	done    chan struct{}
 
 	checkpoints *checkpointer // nil if Litestream runs the checkpoints
-	committed   atomic.Bool   // since the checkpointer last looked
-	restart     atomic.Bool   // the writer shall checkpoint the end of a long log
+	committed   atomic.Bool   // whether there was a commit since the checkpointer last checked
+	restart     atomic.Bool   // whether the writer must checkpoint the end of a long log
 
-	version    int64                 // PRAGMA data_version when the writer last read the mark of a move
-	contended  bool                  // another process has held the lock for long, so the writer waits only briefly
-	relocated  atomic.Pointer[error] // set once the data is in another database: the error of all writes
+	version    int64                 // PRAGMA data_version when the writer last checked for a relocation
+	contended  bool                  // another process has held the lock for a long time, so the writer waits only briefly
+	relocated  atomic.Pointer[error] // error of all writes; set once the data has moved to another database
 	log        *slog.Logger
 	failures   *backoff.Log
-	uncertain  atomic.Bool // the state of the log on disk is not known; writes are refused
+	uncertain  atomic.Bool // the state of the log on disk is unknown, so writes are refused
 	litestream bool
-	full       atomic.Bool // the state is uncertain only because the disk was full at the start
+	full       atomic.Bool // the state is uncertain only because the disk was full when the server started
 	path       string
 	metrics    *Metrics
 	refused    func(error) bool
 }
 
-// SQLiteAddress returns the data source name with which servers open a file.
-// SQLite runs checkpoints itself unless Litestream replicates the file. The writer of
-// a server leaves them to a checkpointer.
+// SQLiteAddress returns the data source name with which servers open a file. Unless
+// Litestream replicates the file, connections run checkpoints automatically. The writer
+// of a server disables that, because the server has a checkpointer.
 func SQLiteAddress(path string, litestream bool) string {
 	q := url.Values{}
 	q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", busyTimeout))
@@ -74,7 +74,7 @@ func SQLiteAddress(path string, litestream bool) string {
 	if litestream {
 		q.Add("_pragma", "wal_autocheckpoint(0)")
 	} else {
-		q.Add("_pragma", "wal_autocheckpoint(4000)") // pages; most commits change the same ones
+		q.Add("_pragma", "wal_autocheckpoint(4000)") // pages; most commits change the same pages
 	}
 	q.Add("_pragma", "foreign_keys(1)")
 	q.Add("_pragma", "temp_store(MEMORY)")
@@ -82,7 +82,7 @@ func SQLiteAddress(path string, litestream bool) string {
 }
 
 func openSQLite(ctx context.Context, opts Options) (_ Engine, err error) {
-	// Only the owner can read the file; SQLite gives the log the same mode.
+	// Only the owner may read the file. SQLite gives the log the same mode.
 	file, err := os.OpenFile(opts.Database, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
@@ -125,15 +125,16 @@ func openSQLite(ctx context.Context, opts Options) (_ Engine, err error) {
 	if e.writer, err = newSQLiteConn(ctx, pool); err != nil {
 		return nil, err
 	}
-	// A restore replaces the file while it holds the lock of the old one.
+	// A restore replaces the file while it holds the lock on the old file.
 	if now, err := os.Stat(opts.Database); err != nil || !os.SameFile(opened, now) {
-		return nil, errors.Join(fmt.Errorf("%s was replaced while it was opened: start again", opts.Database), err)
+		return nil, errors.Join(fmt.Errorf("%s was replaced while it was being opened: start the program again",
+			opts.Database), err)
 	}
 	if _, err := e.writer.Exec(ctx, "PRAGMA cache_size = -8000"); err != nil {
 		return nil, fmt.Errorf("set the size of the writer's cache: %w", err)
 	}
 	if err := e.writer.adopt(ctx); isFull(err) {
-		e.uncertain.Store(true) // the writer tries again until there is room
+		e.uncertain.Store(true) // the writer retries until there is room
 		e.full.Store(true)
 		opts.Log.Warn("disk full: starting read-only until there is room", "error", err)
 	} else if err != nil {
@@ -159,15 +160,15 @@ func openSQLite(ctx context.Context, opts Options) (_ Engine, err error) {
 
 func (e *sqliteEngine) Dialect() Dialect { return Dialect{Name: "sqlite", System: "sqlite"} }
 
-// sqliteReports returns the number of connections for reports: half of the cores,
-// but two at least, so that one long report does not stop all others.
+// sqliteReports returns the number of connections for reports: one for every two cores,
+// but at least two, so that one long report does not block all others.
 func sqliteReports() int { return max(2, cores()/2) }
 
-// cores returns the number of cores that the process may use. GOMAXPROCS can be higher,
-// so that long reads do not delay short ones.
+// cores returns the number of cores that the process may use. It does not rely on
+// GOMAXPROCS alone, which can be set higher so that long reads do not delay short ones.
 func cores() int { return min(runtime.GOMAXPROCS(0), runtime.NumCPU()) }
 
-// newReader returns a connection of one of the two pools of readers.
+// newReader returns a new connection for readers or reports.
 func (e *sqliteEngine) newReader(ctx context.Context) (*sqliteConn, error) {
 	c, err := newSQLiteReader(ctx, e.pool)
 	if err != nil {
@@ -179,9 +180,9 @@ func (e *sqliteEngine) newReader(ctx context.Context) (*sqliteConn, error) {
 	return c, nil
 }
 
-// Concurrency returns enough reads to keep the cores busy while responses are
-// encoded, the connections of reports, half of the cores for streams, and two
-// batches of writes, so that the next one is ready.
+// Concurrency allows enough reads to keep the cores busy while responses are encoded. It
+// allows one report per report connection, and one stream for every two cores. It allows
+// two batches of writes, so that the next batch is always ready.
 func (e *sqliteEngine) Concurrency() Concurrency {
 	return Concurrency{
 		Reads: max(32, 16*cap(e.readers)), Reports: cap(e.reports),
@@ -219,19 +220,19 @@ func (e *sqliteEngine) Close() error {
 }
 
 // keepFiles makes SQLite keep the empty log and its index when the last connection
-// closes. On a full disk SQLite could not create them again, and the next start
-// could not even read. It leaves a log that is not empty to SQLite, and every log
-// to Litestream.
+// closes. On a full disk, SQLite could not recreate them, and after a restart the
+// server could not even read. keepFiles has no effect if the log cannot be emptied or if
+// Litestream replicates the file.
 func (e *sqliteEngine) keepFiles(conns []*sqliteConn) {
 	if e.litestream || e.uncertain.Load() {
 		return
 	}
-	e.pool.SetMaxIdleConns(-1) // closes all others
+	e.pool.SetMaxIdleConns(-1) // closes all other connections
 	if emptied, err := e.writer.emptyLog(context.Background()); err != nil || !emptied {
 		return
 	}
 	for _, c := range conns {
-		_ = c.conn.Raw(func(driver any) error { // without it SQLite removes the files
+		_ = c.conn.Raw(func(driver any) error { // otherwise, SQLite removes the files
 			_, err := driver.(sqlite.FileControl).FileControlPersistWAL("main", 1)
 			return err
 		})
@@ -242,8 +243,8 @@ func (e *sqliteEngine) Read(ctx context.Context, limit time.Duration, fn func(Ru
 	return e.readOn(ctx, e.readers, limit, fn)
 }
 
-// Report reads on a connection for reports. A file has no replica. A statement is also interrupted
-// when its caller leaves.
+// Report runs fn on a report connection, because a file has no replica. It interrupts a
+// statement when ctx ends.
 func (e *sqliteEngine) Report(ctx context.Context, limit time.Duration, fn func(Runner) error) error {
 	return e.readOn(ctx, e.reports, limit, fn)
 }
@@ -253,7 +254,7 @@ func (e *sqliteEngine) readOn(ctx context.Context, pool chan *sqliteConn, limit 
 	select {
 	case c = <-pool:
 	case <-ctx.Done():
-		return fmt.Errorf("%w: no reader was free in time: %w", ErrUnavailable, ctx.Err())
+		return fmt.Errorf("%w: no reading connection became free in time: %w", ErrUnavailable, ctx.Err())
 	}
 	defer func() { pool <- c }()
 	return c.snapshot(ctx, limit, pool == e.reports, fn)
@@ -273,7 +274,7 @@ func (e *sqliteEngine) Stream(ctx context.Context, fn func(Runner) error) (err e
 // when ctx ends.
 func (c *sqliteConn) snapshot(ctx context.Context, limit time.Duration, withCaller bool, fn func(Runner) error) error {
 	if _, err := c.Exec(ctx, "BEGIN"); err != nil {
-		_, _ = c.Exec(ctx, "ROLLBACK") // the last ROLLBACK may have failed with the disk
+		_, _ = c.Exec(ctx, "ROLLBACK") // the last ROLLBACK may have failed because of a disk error
 		return fmt.Errorf("%w: begin: %w", ErrUnavailable, err)
 	}
 	defer func() { _, _ = c.Exec(ctx, "ROLLBACK") }() // nothing was written
@@ -299,13 +300,13 @@ func (c *sqliteConn) Pause(ctx context.Context, wait func() error) error {
 	return nil
 }
 
-// sqliteConn is one connection with its prepared statements. The driver never sees
-// the end of a context, because an interrupted write would end a whole batch. A
-// stopwatch interrupts the statements of readers.
+// sqliteConn is a connection with its prepared statements. It never passes a cancelable
+// context to the driver, because an interrupted write would end a whole batch. For
+// readers, a stopwatch interrupts statements instead.
 type sqliteConn struct {
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
-	watch *stopwatch // nil for the writer
+	watch *stopwatch // nil for the writer and the checkpointer
 }
 
 func newSQLiteConn(ctx context.Context, pool *sql.DB) (*sqliteConn, error) {
@@ -357,13 +358,13 @@ func (c *sqliteConn) prepared(ctx context.Context, text string) (*sql.Stmt, erro
 	return s, nil
 }
 
-// signed replaces each $N of a text by +$N, which has the same value. Since 3.54
-// SQLite considers the value that is bound to a bare parameter when it plans, so
-// it plans again at every execution (sqlite3_reprepare took half of the time). It
-// ignores the value of a signed parameter.
+// signed replaces each $N in a statement with +$N, which has the same value. Since
+// version 3.54, SQLite considers the value bound to a bare parameter when it plans a
+// statement. It therefore plans the statement again on every execution (half of the time
+// was spent in sqlite3Reprepare). It ignores the value of a signed parameter.
 //
-// If each parameter occurs once and in order, they become +?, because SQLite
-// searches a named parameter among all others at every binding.
+// If each parameter occurs exactly once and in order, each becomes +?, because SQLite
+// finds a named parameter by searching all of them on every binding.
 func signed(text string) string {
 	parts := strings.Split(text, "$")
 	bare := strings.Builder{}
@@ -401,7 +402,7 @@ func (c *sqliteConn) Exec(ctx context.Context, text string, args ...any) (sql.Re
 	return res, sqliteFault(err)
 }
 
-// Defer executes at once: there is no round trip to save.
+// Defer executes the statement immediately, because there is no round trip to save.
 func (c *sqliteConn) Defer(ctx context.Context, text string, args ...any) error {
 	_, err := c.Exec(ctx, text, args...)
 	return err
@@ -413,11 +414,17 @@ func (c *sqliteConn) Discard() {}
 
 func (c *sqliteConn) Expect(string, ...any) {}
 
+func (c *sqliteConn) ExpectLater(string, ...any) {}
+
+func (c *sqliteConn) Forget() {}
+
 func (c *sqliteConn) AwaitTurn(context.Context, string) {}
 
 func (c *sqliteConn) Learn(string, string) {}
 
-// sqliteFault marks failures after which a retry may succeed.
+func (c *sqliteConn) Locked(...string) (string, error) { return "", nil }
+
+// sqliteFault adds ErrUnavailable to errors after which a retry may succeed.
 func sqliteFault(err error) error {
 	var e *sqlite.Error
 	if err == nil || !errors.As(err, &e) {
@@ -427,9 +434,9 @@ func sqliteFault(err error) error {
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED,
 		sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PROTOCOL:
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
-	// A disk that disappears in the middle of a read looks like this too.
+	// A disk that disappears during a read also causes this error.
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("%w: the disk fails or the file is damaged (run cardwall doctor): %w", ErrUnavailable, err)
+		return fmt.Errorf("%w: the disk is failing or the file is damaged (run cardwall doctor): %w", ErrUnavailable, err)
 	}
 	return err
 }

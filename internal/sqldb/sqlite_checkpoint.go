@@ -9,28 +9,28 @@ import (
 
 const (
 	checkpointEvery = 50 * time.Millisecond
-	checkpointPages = 1000 // in the log that are not in the database yet, before a checkpoint begins
-	restartPages    = 4000 // in the log before the writer reuses it from its beginning
+	checkpointPages = 1000 // a checkpoint begins when this many pages have not been copied into the database yet
+	restartPages    = 4000 // length of the log at which the writer reuses it from the beginning
 )
 
-// checkpointer copies the pages of the log into the database with a connection of
-// its own. A checkpoint syncs the database file, which takes as long as the disk
-// needs for all changed pages. If the writer did that at the end of a commit, as
-// SQLite does by default, every other write would wait for it.
+// checkpointer copies the pages of the log into the database on its own connection. A
+// checkpoint syncs the database file, which takes as long as the disk needs for all
+// changed pages. If the writer did that at the end of a commit, as SQLite does by
+// default, all other writes would have to wait.
 //
-// SQLite reuses the log from its beginning only after a checkpoint of all of it,
-// which never happens while commits follow each other closely. So the writer
-// checkpoints the last few pages itself once the log is long.
+// SQLite reuses the log from the beginning only after a checkpoint of the whole log,
+// which never happens while commits follow each other without a pause. When the log is
+// long, the writer itself therefore checkpoints the last few pages.
 type checkpointer struct {
 	conn *sqliteConn
 	stop chan struct{}
 	done chan struct{}
 }
 
-// startCheckpoints moves checkpoints from the writer to a connection of their own.
+// startCheckpoints moves checkpoints from the writer to a separate connection.
 func (e *sqliteEngine) startCheckpoints(ctx context.Context) error {
 	if _, err := e.writer.Exec(ctx, "PRAGMA wal_autocheckpoint = 0"); err != nil {
-		return fmt.Errorf("turn automatic checkpoints off: %w", err)
+		return fmt.Errorf("disable automatic checkpoints: %w", err)
 	}
 	conn, err := newSQLiteConn(ctx, e.pool)
 	if err != nil {
@@ -65,8 +65,8 @@ func (e *sqliteEngine) checkpoint(c *checkpointer) {
 	}
 }
 
-// restartLog checkpoints the rest of a log that is long enough to be reused from
-// its beginning.
+// restartLog checkpoints the rest of the log if the log is so long that it must be reused
+// from the beginning.
 func (e *sqliteEngine) restartLog() {
 	if e.restart.Swap(false) && !e.uncertain.Load() {
 		_, err := e.writer.checkpoint(context.Background(), "PASSIVE")
@@ -74,13 +74,13 @@ func (e *sqliteEngine) restartLog() {
 	}
 }
 
-// checkpointed handles the error of a checkpoint. After a failed sync of the log the
-// next one may succeed without the lost pages, as after a failed commit.
+// checkpointed handles the outcome of a checkpoint. After a failed sync of the log, the
+// next sync may succeed without having written the lost pages, as after a failed commit.
 func (e *sqliteEngine) checkpointed(err error) {
 	switch {
 	case isIOError(err):
 		e.uncertain.Store(true)
-		e.log.Error("checkpoint failed: disk error; writes refused until the disk recovers", "error", err)
+		e.log.Error("checkpoint failed because of a disk error; writes refused until the disk recovers", "error", err)
 	case err != nil && !IsBusy(err):
 		e.failures.Failed(notCheckpointed, err)
 	case err == nil:
@@ -90,11 +90,11 @@ func (e *sqliteEngine) checkpointed(err error) {
 
 const notCheckpointed = "log not copied into the database"
 
-// logState is what a checkpoint returns.
+// logState is the result of a checkpoint.
 type logState struct {
-	busy  bool // a reader or another process was in the way
-	pages int  // in the log
-	moved int  // of these, in the database
+	busy  bool // a reader or another process prevented the checkpoint from completing
+	pages int  // number of pages in the log
+	moved int  // number of these pages that are in the database
 }
 
 func (c *sqliteConn) checkpoint(ctx context.Context, mode string) (s logState, err error) {

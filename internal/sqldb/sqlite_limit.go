@@ -14,23 +14,23 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// interruptAgain is the interval between interrupts of the same statement. SQLite
-// forgets an interrupt that arrives just before a statement begins.
+// interruptAgain is the interval between interrupts of the same statement. More than one
+// may be needed, because SQLite drops an interrupt that arrives just before a statement
+// begins.
 const interruptAgain = 20 * time.Millisecond
 
-// stopwatch interrupts the statements of one reader that run longer than the limit
-// of its snapshot, or longer than their caller waits.
+// stopwatch interrupts the statements of one reader when they run longer than the limit
+// of the snapshot, or when their caller's context ends.
 //
-// The driver interrupts only the first step of a query when a context ends. A
-// statement can spend its time in any step, so the stopwatch calls
-// sqlite3_interrupt itself.
+// When a context ends, the driver interrupts only the first step of a query. A statement
+// can spend its time in any step, so the stopwatch itself calls sqlite3_interrupt.
 type stopwatch struct {
 	db uintptr // the sqlite3 handle
 
 	mu    sync.Mutex
 	timer *time.Timer
 	limit time.Duration   // zero between snapshots, and for a snapshot without a limit
-	ctx   context.Context // of the snapshot; nil if its end does not interrupt
+	ctx   context.Context // context of the snapshot; nil if its end must not interrupt statements
 	began time.Time       // when the latest statement began
 }
 
@@ -44,15 +44,14 @@ func newStopwatch(conn *sql.Conn) (*stopwatch, error) {
 		w.db = uintptr(field.Uint())
 		return nil
 	}); err != nil {
-		return nil, fmt.Errorf("prepare the interruption of statements: %w", err)
+		return nil, fmt.Errorf("get the connection handle for interrupting statements: %w", err)
 	}
 	w.timer = time.AfterFunc(time.Hour, w.check)
 	w.timer.Stop()
 	return w, nil
 }
 
-// start begins to watch a snapshot. The caller must call the returned function when
-// it ends.
+// start begins to watch a snapshot. The caller must call stop when the snapshot ends.
 func (w *stopwatch) start(ctx context.Context, limit time.Duration, withCaller bool) (stop func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -78,15 +77,15 @@ func (w *stopwatch) stop() {
 	w.timer.Stop()
 }
 
-// begin notes that a statement begins.
+// begin records that a statement begins.
 func (w *stopwatch) begin() {
 	w.mu.Lock()
 	w.began = time.Now()
 	w.mu.Unlock()
 }
 
-// check interrupts the current statement if its time is over. An interrupt between
-// two statements has no effect. The lock keeps it from reaching the next one.
+// check interrupts the current statement if its time is up. An interrupt between two
+// statements has no effect, and the lock prevents it from hitting the next statement.
 func (w *stopwatch) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -104,8 +103,8 @@ func (w *stopwatch) check() {
 	w.timer.Reset(interruptAgain)
 }
 
-// interrupted turns the error of an interrupted statement into ErrTooLong, or into
-// the error of a context that has ended.
+// interrupted adds the error of ctx to the error of an interrupted statement, or
+// ErrTooLong if ctx has not ended.
 func interrupted(ctx context.Context, err error) error {
 	var e *sqlite.Error
 	if err == nil || !errors.As(err, &e) || e.Code()&0xff != sqlite3.SQLITE_INTERRUPT {

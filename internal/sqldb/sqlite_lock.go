@@ -9,10 +9,10 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// begin takes the write lock, unless the data has moved. It waits for another
-// process up to busyTimeout. After one such timeout it waits only briefly, until
-// the lock is free again: a process that has held it that long will hold it longer,
-// and callers are told to retry.
+// begin acquires the write lock, unless the data has moved. It waits up to busyTimeout
+// for another process. After a timeout, later calls wait only up to busyShort, until one
+// of them acquires the lock, because a process that has held the lock for that long will
+// probably keep it. Meanwhile, callers are told to retry.
 func (e *sqliteEngine) begin(ctx context.Context) error {
 	if err := e.errRelocated(); err != nil {
 		return err
@@ -34,7 +34,8 @@ func (e *sqliteEngine) begin(ctx context.Context) error {
 	return e.rollback(ctx, e.checkNotRelocated(ctx))
 }
 
-// rollback ends a transaction in which nothing was written, if there is an error.
+// rollback rolls back the transaction if err is not nil, and returns err. The transaction
+// must not have written anything.
 func (e *sqliteEngine) rollback(ctx context.Context, err error) error {
 	if err != nil {
 		_, _ = e.writer.Exec(ctx, "ROLLBACK")
@@ -42,7 +43,8 @@ func (e *sqliteEngine) rollback(ctx context.Context, err error) error {
 	return err
 }
 
-// IsBusy reports whether SQLite gave up waiting for the lock of another connection.
+// IsBusy reports whether err means that SQLite gave up waiting for the lock of another
+// connection.
 func IsBusy(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_BUSY

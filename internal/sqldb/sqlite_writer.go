@@ -2,24 +2,27 @@ package sqldb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"cardwall/internal/trace"
 )
 
 const (
-	writeQueueLimit = 1024                   // writes in the queue before callers block
-	writeBatch      = 128                    // most writes in one transaction
-	batchTime       = 100 * time.Millisecond // after which a batch accepts no more writes, because all run again if the last one fails
+	writeQueueLimit = 1024                   // maximum number of queued writes; further callers block
+	writeBatch      = 128                    // maximum number of writes in one transaction
+	batchTime       = 100 * time.Millisecond // time after which a batch accepts no more writes, because all rerun if one fails
 
-	busyShort    = 100         // milliseconds to wait for the lock of another process after a long wait failed
-	recoverEvery = time.Second // while the state on disk is uncertain
+	busyShort    = 100         // milliseconds to wait for another process's lock after a long wait has failed
+	recoverEvery = time.Second // interval between attempts while the state on disk is uncertain
 )
 
-// writeJob is one write in the queue of the writer.
+// writeJob is one write in the writer's queue.
 type writeJob struct {
 	fn     func(Runner) error
 	state  atomic.Int32 // waiting, then running or abandoned
@@ -27,8 +30,8 @@ type writeJob struct {
 	done   chan struct{}
 	queued time.Time
 	began  time.Time
-	ran    time.Time // when fn returned; what follows is the end of its batch
-	batch  int       // writes committed together
+	ran    time.Time // when fn returned; the rest of its batch follows
+	batch  int       // number of writes committed together
 }
 
 const (
@@ -37,10 +40,10 @@ const (
 	jobAbandoned
 )
 
-// Write queues fn for the writer. Once fn runs, Write waits for its outcome even
-// if ctx ends: a cancelled caller must not roll back the writes of others.
-func (e *sqliteEngine) Write(ctx context.Context, fn func(Runner) error) error {
-	j := &writeJob{fn: fn, done: make(chan struct{}), queued: time.Now()}
+// Write queues fn for the writer. Once fn is running, Write waits for its outcome even if
+// ctx ends, because a canceled caller must not roll back the writes of others.
+func (e *sqliteEngine) Write(ctx context.Context, _ []string, fn func(Runner) error) error {
+	j := newWriteJob(fn)
 	e.closing.RLock()
 	if e.closed {
 		e.closing.RUnlock()
@@ -51,8 +54,18 @@ func (e *sqliteEngine) Write(ctx context.Context, fn func(Runner) error) error {
 		e.closing.RUnlock()
 	case <-ctx.Done():
 		e.closing.RUnlock()
-		return fmt.Errorf("%w: the queue of writes is full: %w", ErrUnavailable, ctx.Err())
+		return fmt.Errorf("%w: the write queue is full: %w", ErrUnavailable, ctx.Err())
 	}
+	return j.await(ctx)
+}
+
+func newWriteJob(fn func(Runner) error) *writeJob {
+	return &writeJob{fn: fn, done: make(chan struct{}), queued: time.Now()}
+}
+
+// await waits for a job and returns its outcome. If ctx ends before the job is running,
+// await abandons the job and returns an error.
+func (j *writeJob) await(ctx context.Context) error {
 	select {
 	case <-j.done:
 	case <-ctx.Done():
@@ -75,7 +88,7 @@ func (e *sqliteEngine) loop() {
 		for waiting := true; waiting; waiting = again != nil {
 			select {
 			case j, more := <-e.jobs:
-				if more && again == nil && e.uncertain.Load() && !e.recover() { // a checkpoint failed meanwhile
+				if more && again == nil && e.uncertain.Load() && !e.recover() { // a checkpoint has failed in the meantime
 					again = time.After(recoverEvery)
 				}
 				switch {
@@ -95,10 +108,10 @@ func (e *sqliteEngine) loop() {
 	}
 }
 
-// commit runs one write and all others that are waiting in one transaction. They
-// run without savepoints, for which SQLite would copy every changed page. If one
-// fails after it changed a row, all are rolled back, and the others run again,
-// each in a savepoint of its own.
+// commit runs one write and all other waiting writes in one transaction. They run
+// without savepoints, because savepoints make SQLite copy every changed page. If a
+// write fails and may have changed something, all writes are rolled back. The others
+// run again, each in its own savepoint.
 func (e *sqliteEngine) commit(first *writeJob) {
 	batch := make([]*writeJob, 0, 16)
 	defer func() {
@@ -109,9 +122,9 @@ func (e *sqliteEngine) commit(first *writeJob) {
 	}()
 	ctx := context.Background()
 	err := e.begin(ctx)
-	if err != nil { // the waiting writes would only fail later
+	if err != nil { // fail all waiting writes now, because they could not begin either
 		for j := first; j != nil; j = e.next(len(batch)) {
-			if j.start(e.metrics) {
+			if j.start(e.metrics.queued) {
 				batch = append(batch, j)
 			}
 		}
@@ -120,7 +133,7 @@ func (e *sqliteEngine) commit(first *writeJob) {
 	}
 	careful, began := false, time.Now()
 	for j := first; j != nil; j = e.next(len(batch)) {
-		if !j.start(e.metrics) {
+		if !j.start(e.metrics.queued) {
 			continue
 		}
 		batch = append(batch, j)
@@ -143,26 +156,26 @@ func (e *sqliteEngine) commit(first *writeJob) {
 	}
 }
 
-// start begins a write whose caller still waits.
-func (j *writeJob) start(m *Metrics) bool {
+// start marks a write as running. It returns false if the caller no longer waits for it.
+func (j *writeJob) start(queued prometheus.Observer) bool {
 	if !j.state.CompareAndSwap(jobWaiting, jobRunning) {
 		return false
 	}
 	j.began = time.Now()
-	m.queued.Observe(j.began.Sub(j.queued).Seconds())
+	queued.Observe(j.began.Sub(j.queued).Seconds())
 	return true
 }
 
-// changes returns how many rows the writer has changed since it was opened.
+// changes returns the number of rows that the writer has changed since it was opened.
 func (e *sqliteEngine) changes(ctx context.Context) (n int64, err error) {
 	_, err = One(ctx, e.writer, "SELECT total_changes()", nil, &n)
 	return n, err
 }
 
-// run runs one write. The write is harmless if it succeeds, or if it is refused
-// before it has changed a row and SQLite has not ended the transaction. The
-// effects of any other failure are unknown; it may even have changed the
-// schema.
+// run runs one write and reports whether it was harmless. It was harmless if it
+// succeeded, or if it was refused before it changed a row and SQLite has not ended the
+// transaction. The effects of any other failure are unknown; the write may even have
+// changed the schema.
 func (e *sqliteEngine) run(ctx context.Context, j *writeJob) (harmless bool, err error) {
 	before, err := e.changes(ctx)
 	if err != nil {
@@ -180,13 +193,13 @@ func (e *sqliteEngine) run(ctx context.Context, j *writeJob) (harmless bool, err
 	if err != nil || after != before {
 		return false, err
 	}
-	_, err = e.writer.Exec(ctx, "BEGIN") // fails inside a transaction
+	_, err = e.writer.Exec(ctx, "BEGIN") // fails if the transaction has not ended
 	return err != nil, nil
 }
 
-// rerun rolls a batch back and runs the writes that did not fail again.
+// rerun rolls back a batch and reruns the writes that have not failed.
 func (e *sqliteEngine) rerun(ctx context.Context, batch []*writeJob) error {
-	_, _ = e.writer.Exec(ctx, "ROLLBACK") // SQLite may have done it already
+	_, _ = e.writer.Exec(ctx, "ROLLBACK") // SQLite may have rolled back already
 	if err := e.begin(ctx); err != nil {
 		return fmt.Errorf("begin again: %w", err)
 	}
@@ -207,16 +220,17 @@ func (e *sqliteEngine) end(ctx context.Context, writes int) error {
 	e.committed.Store(true)
 	if isIOError(err) {
 		e.uncertain.Store(true)
-		e.log.Error("commit failed: disk error; writes refused until the disk recovers", "error", err)
+		e.log.Error("commit failed because of a disk error; writes refused until the disk recovers", "error", err)
 	}
 	e.metrics.commit.Observe(time.Since(begun).Seconds())
 	e.metrics.batch.Observe(float64(writes))
 	return err
 }
 
-// abandon rolls back a batch, and fails its writes that had not failed.
+// abandon rolls back a batch. It sets err as the error of all its writes that have no
+// error yet.
 func (e *sqliteEngine) abandon(ctx context.Context, batch []*writeJob, err error) {
-	_, _ = e.writer.Exec(ctx, "ROLLBACK") // SQLite may have done it already
+	_, _ = e.writer.Exec(ctx, "ROLLBACK") // SQLite may have rolled back already
 	for _, j := range batch {
 		if j.err == nil {
 			j.err = fmt.Errorf("%w: %w", ErrUnavailable, err)
@@ -237,9 +251,9 @@ func (e *sqliteEngine) next(have int) *writeJob {
 	}
 }
 
-// apply runs one write in a savepoint. It stores the write's own error in the job;
-// an error that it returns ends the whole batch, for example when a full disk made
-// SQLite roll back everything.
+// apply runs one write in a savepoint. It stores the write's own error in the job. If it
+// returns an error, the whole batch must end, for example because SQLite has rolled back
+// everything on a full disk.
 func (e *sqliteEngine) apply(ctx context.Context, j *writeJob) error {
 	if _, err := e.writer.Exec(ctx, "SAVEPOINT job"); err != nil {
 		return err
@@ -255,18 +269,21 @@ func (e *sqliteEngine) apply(ctx context.Context, j *writeJob) error {
 	return err
 }
 
-// guarded turns a panic in one write into an error, so that the writer continues.
+var errPanic = errors.New("panic in a write")
+
+// guarded turns a panic in one write into an error that wraps errPanic, so that the
+// writer continues.
 func guarded(fn func(Runner) error, r Runner) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("panic in a write: %v\n%s", v, debug.Stack())
+			err = fmt.Errorf("%w: %v\n%s", errPanic, v, debug.Stack())
 		}
 	}()
 	return fn(r)
 }
 
-// record adds to a trace how long a write waited for the writer, and for the end
-// of its batch.
+// record adds to a trace how long the write waited for the writer, and how long for the
+// end of its batch.
 func (j *writeJob) record(s *trace.Span) {
 	if s == nil || j.began.IsZero() {
 		return

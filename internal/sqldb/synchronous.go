@@ -2,5 +2,6 @@
 
 package sqldb
 
-// synchronous returns how SQLite makes a commit durable: before it is acknowledged.
+// synchronous returns the value of PRAGMA synchronous. FULL makes a commit durable before
+// it is acknowledged.
 func synchronous() string { return "FULL" }

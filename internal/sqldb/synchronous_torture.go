@@ -4,8 +4,8 @@ package sqldb
 
 import "os"
 
-// synchronous returns how SQLite makes a commit durable. A program built with
-// -tags torture can turn that off, to prove that the trials notice it.
+// synchronous returns the value of PRAGMA synchronous. A program built with -tags torture
+// can disable syncing, to prove that the tests detect lost commits.
 func synchronous() string {
 	if mode := os.Getenv("CARDWALL_TORTURE_SYNCHRONOUS"); mode != "" {
 		return mode

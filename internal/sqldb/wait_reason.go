@@ -11,15 +11,15 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// errNoRoom means that a disk has not enough room for the next step.
+// errNoRoom means that the disk does not have enough room for the next step.
 var errNoRoom = errors.New("there is not enough room on the disk")
 
 // errMigrating means that another process is migrating the database.
 var errMigrating = errors.New("another process is migrating the database")
 
-// WaitReason reports whether an error of Open may go away without a change of
-// settings, and returns a sentence that says what is missing. The sentence names
-// no address, user or file, so it can be shown to anyone.
+// WaitReason reports whether an error returned by Open may go away without a change to
+// the settings. It also returns a sentence that describes the problem. The sentence
+// contains no address, user or file name, so it can be shown to anyone.
 func WaitReason(err error) (reason string, wait bool) {
 	var (
 		p *pgconn.PgError
@@ -80,7 +80,7 @@ func sqliteWait(code int) (reason string, wait bool) {
 	case sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN:
 		return "The disk of the database is failing or full.", true
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
-		return "Another process uses the database.", true
+		return "Another process is using the database.", true
 	case sqlite3.SQLITE_NOMEM:
 		return "There is not enough memory.", true
 	}

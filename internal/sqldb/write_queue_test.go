@@ -23,14 +23,14 @@ func TestWriteQueues(t *testing.T) {
 		return q
 	}
 
-	t.Run("writes to one board run one after another", func(t *testing.T) {
+	t.Run("writes to one board run one at a time", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			q := newQueues()
 			_, leave := enter(t.Context(), q, "card")
 			time.AfterFunc(100*time.Millisecond, leave)
 			waited, leave := enter(t.Context(), q, "list")
 			if waited != 100*time.Millisecond {
-				t.Errorf("waited %v, want 100ms, until the first write ended", waited)
+				t.Errorf("second write waited %v, want 100ms, until the first one ended", waited)
 			}
 			leave()
 			waited, leave = enter(t.Context(), q, "card")
@@ -62,11 +62,12 @@ func TestWriteQueues(t *testing.T) {
 			if waited != queueTimeout {
 				t.Errorf("waited %v, want %v", waited, queueTimeout)
 			}
-			second() // it had no slot, so it releases none
+			second() // the second write did not get the turn, so it must not end the turn of the first
 			time.AfterFunc(100*time.Millisecond, first)
 			waited, leave := enter(t.Context(), q, "card")
 			if waited != 100*time.Millisecond {
-				t.Errorf("waited %v, want %v; another write released the first one's slot", waited, 100*time.Millisecond)
+				t.Errorf("waited %v, want %v; the write that timed out ended the turn of the first one", waited,
+					100*time.Millisecond)
 			}
 			leave()
 		})
@@ -91,12 +92,12 @@ func TestWriteQueues(t *testing.T) {
 			q.learn(fmt.Sprint("card", i), "board")
 		}
 		if kept := len(q.groups) + len(q.older); kept > recordsKept {
-			t.Errorf("%d records are remembered, want at most %d", kept, recordsKept)
+			t.Errorf("the queues remember %d records, want at most %d", kept, recordsKept)
 		}
 		last := fmt.Sprint("card", 3*recordsKept-1)
 		leave := q.enter(t.Context(), last)
 		if len(q.queues) != 1 {
-			t.Errorf("got %d queues, want that of %s", len(q.queues), last)
+			t.Errorf("got %d queues, want only that of %s", len(q.queues), last)
 		}
 		leave()
 		if len(q.queues) != 0 {

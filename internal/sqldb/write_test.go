@@ -19,8 +19,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// A write that fails or panics leaves no changes, alone or in a transaction shared
-// with others. The changes of the others are kept.
+// A write that fails or panics leaves no changes, whether it runs alone or shares a
+// transaction. The changes of other writes are kept.
 func TestFailedWriteLeavesNothing(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
@@ -30,7 +30,7 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 			if i%8 > 3 {
 				refused = board.NotFound()
 			}
-			defer func() { // on PostgreSQL it runs here, on SQLite in the writer goroutine, which continues
+			defer func() { // on PostgreSQL, a panic reaches this goroutine; on SQLite, the writer recovers from it
 				if v := recover(); v != nil {
 					err = refused
 				}
@@ -48,7 +48,7 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 				case 3:
 					return tx.Attempt(t.Context(), func() error { return refused })
 				}
-				// A failed savepoint is rolled back, and the rest continues.
+				// A failed savepoint is rolled back, and the write continues.
 				if err := tx.Attempt(t.Context(), func() error {
 					if err := affect(t.Context(), tx, "INSERT INTO settings (key, value) VALUES ($1, 'x')",
 						fmt.Sprintf("attempt %s %03d", name, i)); err != nil || i%8 == 0 {
@@ -71,7 +71,7 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 		var want []string
 		for i := range 8 {
 			if err := write("alone", i); (err == nil) != (i%4 == 0) {
-				t.Errorf("write %d alone: %v", i, err)
+				t.Errorf("write %d alone: got error %v, want an error: %t", i, err, i%4 != 0)
 			} else if err == nil {
 				want = append(want, done("alone", i)...)
 			}
@@ -83,20 +83,20 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 			}
 			all.Go(func() {
 				if err := write("beside", i); (err == nil) != (i%4 == 0) {
-					t.Errorf("write %d in a shared transaction: %v", i, err)
+					t.Errorf("write %d in a shared transaction: got error %v, want an error: %t", i, err, i%4 != 0)
 				}
 			})
 		}
 		all.Wait()
 		slices.Sort(want)
 		if got := apptest.Select(t, db, "SELECT key FROM settings WHERE value = 'x' ORDER BY key"); !slices.Equal(got, want) {
-			t.Errorf("the rows are %v, want %v", got, want)
+			t.Errorf("got rows %s, want %s", strings.Join(got, ", "), strings.Join(want, ", "))
 		}
 	})
 }
 
-// A write that is refused before it changed anything does not cause the others of its
-// transaction to run again.
+// A write that is refused before it has changed anything does not make the other writes
+// of its transaction run again.
 func TestRefusalDoesNotRerunOthers(t *testing.T) {
 	t.Parallel()
 	db := apptest.OpenStore(t, filepath.Join(t.TempDir(), "cardwall.db"))
@@ -115,18 +115,18 @@ func TestRefusalDoesNotRerunOthers(t *testing.T) {
 				return affect(t.Context(), tx, "INSERT INTO settings (key, value) VALUES ($1, 'x')", fmt.Sprint(i))
 			})
 			if board.IsCode(err, board.CodeNotFound) != (i%4 == 1) {
-				t.Errorf("write %d: %v", i, err)
+				t.Errorf("write %d: got error %v, want it refused: %t", i, err, i%4 == 1)
 			}
 		})
 	}
 	all.Wait()
 	if n := runs.Load(); n != writes {
-		t.Errorf("%d writes ran %d times", writes, n)
+		t.Errorf("%[1]d writes ran %[2]d times in total, want %[1]d", writes, n)
 	}
 }
 
-// If the disk becomes full, SQLite rolls back the transaction. All acknowledged writes are kept,
-// and nothing else.
+// If the disk becomes full, SQLite rolls back the transaction. Exactly the acknowledged
+// writes are kept.
 func TestFullDiskKeepsAcknowledgedWrites(t *testing.T) {
 	t.Parallel()
 	db := apptest.OpenStore(t, filepath.Join(t.TempDir(), "cardwall.db"))
@@ -136,9 +136,9 @@ func TestFullDiskKeepsAcknowledgedWrites(t *testing.T) {
 		})
 	}
 	if err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
-		return affect(t.Context(), tx, "PRAGMA max_page_count = 1")
+		return affect(t.Context(), tx, "PRAGMA max_page_count = 1") // limits the file to its current size
 	}); err != nil {
-		t.Fatal(err) // there are exactly this many
+		t.Fatal(err)
 	}
 	var (
 		all  sync.WaitGroup
@@ -158,7 +158,7 @@ func TestFullDiskKeepsAcknowledgedWrites(t *testing.T) {
 			if err == nil {
 				want = append(want, key)
 			} else if full++; !board.IsCode(err, board.CodeUnavailable) {
-				t.Errorf("%s: %v, want code %s", key, err, board.CodeUnavailable)
+				t.Errorf("%s: got error %v, want code %s", key, err, board.CodeUnavailable)
 			}
 		})
 	}
@@ -166,15 +166,15 @@ func TestFullDiskKeepsAcknowledgedWrites(t *testing.T) {
 	slices.Sort(want)
 	if got := apptest.Select(t, db,
 		"SELECT key FROM settings WHERE key LIKE 'small %' OR key LIKE 'large %' ORDER BY key"); !slices.Equal(got, want) {
-		t.Errorf("there are %d rows %v, want %d %v", len(got), got, len(want), want)
+		t.Errorf("got %d rows (%s), want %d rows (%s)", len(got), strings.Join(got, ", "), len(want), strings.Join(want, ", "))
 	}
 	if full < 25 || len(want) == 0 {
-		t.Errorf("%d writes were refused and %d acknowledged, so the test shows nothing", full, len(want))
+		t.Errorf("%d writes were refused and %d acknowledged, so the test proves nothing", full, len(want))
 	}
 }
 
-// If the file is damaged, or the disk returns data that was not written, the service is
-// unavailable. That is not an internal error.
+// If the file is damaged, or the disk returns data that was never written, writes fail
+// with CodeUnavailable rather than an internal error.
 func TestWritesToADamagedFileAreUnavailable(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
@@ -192,7 +192,7 @@ func TestWritesToADamagedFileAreUnavailable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const page = 4096 // the first page holds the schema
+	const page = 4096 // the first page contains the schema
 	if _, err := file.WriteAt(bytes.Repeat([]byte{0xa5}, int(info.Size())-page), page); err != nil {
 		t.Fatal(err)
 	}
@@ -202,14 +202,14 @@ func TestWritesToADamagedFileAreUnavailable(t *testing.T) {
 	ada.At(damaged).Refused(board.CodeUnavailable, "create_card", apptest.Fields{"listId": l, "title": "Card"})
 }
 
-// After a disk failure, recovery writes a commit that needs a sync. It does so even if
-// it wrote one within the same second and the log has not changed since.
+// After a disk failure, recovery makes a commit that needs a sync. It does so even if it
+// made one within the same second and the log has not changed since.
 func TestEachDiskRecoveryWritesACommit(t *testing.T) {
 	t.Parallel()
 	db := apptest.OpenStore(t, filepath.Join(t.TempDir(), "cardwall.db"))
 	for range 20 {
-		if written, settled, err := sqldb.Recover(db.Engine()); err != nil || !settled || written == 0 {
-			t.Fatalf("the disk was reported as recovered (%v) after %d bytes were written, %v; want some", settled, written, err)
+		if written, recovered, err := sqldb.Recover(db.Engine()); err != nil || !recovered || written == 0 {
+			t.Fatalf("got recovered %v after %d bytes were written (%v), want true and more than 0 bytes", recovered, written, err)
 		}
 	}
 }

@@ -13,19 +13,19 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// receiver is a collector that stores the requests it gets, decoded with
+// receiver is a collector that stores the requests it receives. It decodes them with
 // OpenTelemetry's own messages.
 type receiver struct {
 	*httptest.Server
 	t        *testing.T
 	mu       sync.Mutex
-	answers  []int // for the next requests; 200 after the last one
+	statuses []int // statuses of the next responses; 200 when used up
 	requests []*http.Request
 	got      []*spans.ResourceSpans
 }
 
-func newReceiver(t *testing.T, answers ...int) *receiver {
-	r := &receiver{t: t, answers: answers}
+func newReceiver(t *testing.T, statuses ...int) *receiver {
+	r := &receiver{t: t, statuses: statuses}
 	r.Server = httptest.NewServer(r)
 	t.Cleanup(r.Close)
 	return r
@@ -36,7 +36,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	if q.Header.Get("Content-Encoding") == "gzip" {
 		var err error
 		if body, err = gzip.NewReader(q.Body); err != nil {
-			r.t.Errorf("the body is not compressed: %v", err)
+			r.t.Errorf("decompress the body: %v", err)
 			return
 		}
 	}
@@ -48,20 +48,20 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	defer r.mu.Unlock()
 	r.requests = append(r.requests, q)
 	status := http.StatusOK
-	if len(r.answers) > 0 {
-		status, r.answers = r.answers[0], r.answers[1:]
+	if len(r.statuses) > 0 {
+		status, r.statuses = r.statuses[0], r.statuses[1:]
 	}
 	if status == http.StatusOK {
 		var m collector.ExportTraceServiceRequest
 		if err := proto.Unmarshal(text, &m); err != nil {
-			r.t.Errorf("the collector cannot read the body: %v", err)
+			r.t.Errorf("decode the body: %v", err)
 		}
 		if unknown := m.ProtoReflect().GetUnknown(); len(unknown) > 0 {
-			r.t.Errorf("the message has fields that OTLP does not know: %x", unknown)
+			r.t.Errorf("got fields that are unknown to OTLP: %x", unknown)
 		}
 		r.got = append(r.got, m.ResourceSpans...)
 	}
-	w.Header().Set("Location", "/elsewhere") // of a redirect
+	w.Header().Set("Location", "/elsewhere") // for redirects
 	w.WriteHeader(status)
 }
 

@@ -13,10 +13,10 @@ import (
 	"github.com/go-logr/logr"
 )
 
-// collector returns the URL to which the environment variables of OpenTelemetry
-// direct traces, or nil if they name no collector. The SDK and its exporter read
-// the other variables themselves. They ignore values that they don't support, so
-// collector returns an error for these.
+// collector returns the URL of the collector that OpenTelemetry's environment variables
+// name, or nil if they name none or disable tracing. The SDK and its exporter read the
+// other variables themselves. They ignore values that they don't support, so collector
+// returns an error for such values.
 func collector() (*url.URL, error) {
 	disabled := strings.EqualFold(strings.TrimSpace(os.Getenv("OTEL_SDK_DISABLED")), "true")
 	if exporter := os.Getenv("OTEL_TRACES_EXPORTER"); disabled || exporter == "none" {
@@ -35,7 +35,7 @@ func collector() (*url.URL, error) {
 	to, err := url.Parse(endpoint)
 	if err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" || to.User != nil || to.RawQuery != "" {
 		return nil, errors.New("OTEL_EXPORTER_OTLP_ENDPOINT must be the http:// or https:// URL of a collector, without " +
-			"user and query; set credentials with OTEL_EXPORTER_OTLP_HEADERS")
+			"a user name or query string; set credentials with OTEL_EXPORTER_OTLP_HEADERS")
 	}
 	if os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") == "" {
 		to = to.JoinPath("v1", "traces")
@@ -43,8 +43,8 @@ func collector() (*url.URL, error) {
 	switch of("PROTOCOL") {
 	case "", "http/protobuf", "http/json":
 	default:
-		return nil, errors.New("OTEL_EXPORTER_OTLP_PROTOCOL must be http/protobuf or http/json; collectors listen " +
-			"for them on port 4318")
+		return nil, errors.New("OTEL_EXPORTER_OTLP_PROTOCOL must be http/protobuf or http/json; collectors usually " +
+			"accept them on port 4318")
 	}
 	switch of("COMPRESSION") {
 	case "", "none", "gzip":
@@ -73,8 +73,8 @@ func number(name string, absent int) int {
 	return n
 }
 
-// problems collects the errors that the SDK reports while it reads its
-// environment variables. It leaves out the values, which may hold secrets.
+// problems collects the errors that the SDK reports while it reads its environment
+// variables. It drops the attributes of logged errors, which may contain secrets.
 type problems struct {
 	mu  sync.Mutex
 	all []error

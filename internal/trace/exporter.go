@@ -12,23 +12,24 @@ import (
 )
 
 const (
-	logEvery  = time.Minute // shortest time between two log lines about lost spans
-	maxReason = 500         // characters of the reason in such a line
+	logInterval = time.Minute // minimum time between two log lines about lost spans
+	maxReason   = 500         // maximum number of characters of the error in such a line
 )
 
-// exporter counts the spans that its exporter sends or loses, and logs why.
+// exporter wraps the exporter of the SDK. It counts the spans that are sent and lost,
+// and logs why spans are lost.
 type exporter struct {
 	sdk.SpanExporter
 	log    *slog.Logger
-	hide   *strings.Replacer // of the path of the collector's URL, which may hold a secret
-	logged time.Time         // only one batch is exported at a time
+	hide   *strings.Replacer // hides the path of the collector's URL, which may contain a secret
+	logged time.Time         // time of the last log line; needs no lock, because batches are exported one at a time
 
 	waiting, sent, lost atomic.Int64
 }
 
-// ExportSpans sends spans to the collector. Spans that it refuses are dropped,
-// so that tracing cannot fill the server's memory. It returns no error, because
-// the SDK would log it again.
+// ExportSpans sends spans to the collector. It drops spans that cannot be sent, so that
+// tracing cannot fill the server's memory. It returns no error, because the SDK would
+// log the error again.
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) error {
 	err := e.SpanExporter.ExportSpans(ctx, spans)
 	n := int64(len(spans))
@@ -38,15 +39,15 @@ func (e *exporter) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) er
 		return nil
 	}
 	e.lost.Add(n)
-	if time.Since(e.logged) >= logEvery {
+	if time.Since(e.logged) >= logInterval {
 		e.logged = time.Now()
 		e.log.Warn("traces not sent to the collector", "spans", n, "lost", e.lost.Load(), "error", e.reason(err))
 	}
 	return nil
 }
 
-// reason returns the text of an error for the log. The text may quote the
-// collector's URL and the response.
+// reason returns the text of an error for the log. The text may quote the collector's
+// URL and response, so reason hides the URL's path and truncates the text.
 func (e *exporter) reason(err error) string {
 	text := e.hide.Replace(err.Error())
 	if runes := []rune(text); len(runes) > maxReason {
@@ -55,9 +56,9 @@ func (e *exporter) reason(err error) string {
 	return text
 }
 
-// queue drops spans while as many as the limit are waiting, and after it was
-// shut down. The SDK's batch processor would drop them as well, but does not
-// report how many.
+// queue drops spans while the maximum number of spans is waiting, and after it has
+// been shut down. The SDK's batch processor would drop them too, but does not report how
+// many.
 type queue struct {
 	sdk.SpanProcessor
 	exporter *exporter

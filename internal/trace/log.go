@@ -5,7 +5,8 @@ import (
 	"log/slog"
 )
 
-// Logs adds trace_id and span_id to log lines written within a span.
+// Logs returns a handler that adds trace_id and span_id to log lines written within a
+// span.
 func Logs(h slog.Handler) slog.Handler { return logs{h} }
 
 type logs struct{ slog.Handler }

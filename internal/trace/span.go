@@ -21,7 +21,8 @@ const (
 )
 
 // Span is a timed piece of work. Only one goroutine at a time may modify it,
-// but others may start child spans. All methods do nothing on nil.
+// but others may start child spans. On a nil Span, methods do nothing and return
+// zero values.
 type Span struct {
 	tracer api.Tracer
 	span   api.Span
@@ -55,7 +56,8 @@ func (s *Span) Begin(name string, kind Kind) *Span {
 	return start(s.below, s.tracer, name, kind)
 }
 
-// Past records a child span for work that has already ended.
+// Past starts a child span for work that began at from and ended at to. The caller must
+// call End, which ends the span at to.
 func (s *Span) Past(name string, from, to time.Time) *Span {
 	if s == nil {
 		return nil
@@ -82,7 +84,7 @@ func (s *Span) Name(name string) {
 	}
 }
 
-// Text sets a text attribute. Empty texts are left out.
+// Text sets a string attribute. It ignores an empty string.
 func (s *Span) Text(name, value string) {
 	if s != nil && value != "" {
 		s.span.SetAttributes(attribute.String(name, value))
@@ -96,7 +98,8 @@ func (s *Span) Number(name string, value int64) {
 	}
 }
 
-// Fail marks the span as failed. The kind is one of a fixed set of words.
+// Fail marks the span as failed and sets error.type to kind. The kind must be one of a
+// fixed set of values.
 func (s *Span) Fail(kind string) {
 	if s != nil {
 		s.span.SetStatus(codes.Error, "")
@@ -107,11 +110,11 @@ func (s *Span) Fail(kind string) {
 // End ends the span and queues it. The span must not be used afterwards.
 func (s *Span) End() {
 	if s != nil {
-		s.span.End(api.WithTimestamp(s.ended)) // the zero time stands for now
+		s.span.End(api.WithTimestamp(s.ended)) // the zero time means now
 	}
 }
 
-// SetHeader sets the response header with the id of the recorded trace (W3C Trace
+// SetHeader sets the Traceresponse header to the ids of the trace and the span (W3C Trace
 // Context, level 2).
 func (s *Span) SetHeader(header http.Header) {
 	if s != nil {
@@ -119,7 +122,7 @@ func (s *Span) SetHeader(header http.Header) {
 	}
 }
 
-// Link returns a link to the span for another trace.
+// Link returns a link to the span, for use in another trace.
 func (s *Span) Link() Link {
 	if s == nil {
 		return Link{}
@@ -127,7 +130,7 @@ func (s *Span) Link() Link {
 	return Link{s.span.SpanContext()}
 }
 
-// TraceID returns the id of the trace in the format of logs; "" for nil.
+// TraceID returns the id of the trace as it appears in logs, or "" for nil.
 func (s *Span) TraceID() string {
 	if s == nil {
 		return ""
@@ -135,7 +138,7 @@ func (s *Span) TraceID() string {
 	return s.span.SpanContext().TraceID().String()
 }
 
-// ID returns the id of the span in the format of logs; "" for nil.
+// ID returns the id of the span as it appears in logs, or "" for nil.
 func (s *Span) ID() string {
 	if s == nil {
 		return ""

@@ -18,19 +18,19 @@ import (
 	"cardwall/internal/trace"
 )
 
-// tracer returns a tracer for a collector's address, with environment variables as
-// alternating names and values.
+// tracer returns a tracer that sends to the collector at the address. The variables are
+// alternating names and values of environment variables.
 func tracer(t testing.TB, address string, variables ...string) *trace.Tracer {
 	t.Helper()
-	made, err := configured(t, append([]string{"OTEL_EXPORTER_OTLP_ENDPOINT", address}, variables...)...)
-	if err != nil || made == nil {
-		t.Fatalf("the settings are not accepted: %v %v", made, err)
+	to, err := configured(t, append([]string{"OTEL_EXPORTER_OTLP_ENDPOINT", address}, variables...)...)
+	if err != nil || to == nil {
+		t.Fatalf("got tracer %v and error %v, want a tracer", to, err)
 	}
-	t.Cleanup(func() { made.Close(context.Background()) })
-	return made
+	t.Cleanup(func() { to.Close(context.Background()) })
+	return to
 }
 
-// configured returns what the variables configure.
+// configured returns the tracer that the given environment variables configure.
 func configured(t testing.TB, variables ...string) (*trace.Tracer, error) {
 	t.Helper()
 	for i := 0; i < len(variables); i += 2 {
@@ -50,10 +50,10 @@ func request(headers ...string) *http.Request {
 const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 func TestSpansReachACollector(t *testing.T) {
-	for _, packing := range []string{"none", "gzip"} {
-		t.Run(packing, func(t *testing.T) {
+	for _, compression := range []string{"none", "gzip"} {
+		t.Run(compression, func(t *testing.T) {
 			r := newReceiver(t)
-			to := tracer(t, r.URL+"/", "OTEL_EXPORTER_OTLP_COMPRESSION", packing, "OTEL_EXPORTER_OTLP_HEADERS", "api-key=a%20b, x=y",
+			to := tracer(t, r.URL+"/", "OTEL_EXPORTER_OTLP_COMPRESSION", compression, "OTEL_EXPORTER_OTLP_HEADERS", "api-key=a%20b, x=y",
 				"OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test", "OTEL_SERVICE_NAME", "wall")
 			_, cause := to.Start(t.Context(), "cause", trace.Internal, trace.Link{})
 			ctx, root := to.Receive(request("Traceparent", parent, "Tracestate", "a=1,b=2"), "GET")
@@ -76,52 +76,53 @@ func TestSpansReachACollector(t *testing.T) {
 			q := r.requests[0]
 			if q.Method != http.MethodPost || q.URL.Path != "/v1/traces" || q.Header.Get("Content-Type") != "application/x-protobuf" ||
 				q.Header.Get("Api-Key") != "a b" || q.Header.Get("X") != "y" {
-				t.Errorf("the collector got %s %s with %v", q.Method, q.URL, q.Header)
+				t.Errorf("got request %s %s with headers %v, want POST /v1/traces with the configured headers", q.Method, q.URL, q.Header)
 			}
-			about := map[string]string{}
+			resource := map[string]string{}
 			for _, a := range r.got[0].Resource.Attributes {
-				about[a.Key] = a.Value.GetStringValue()
+				resource[a.Key] = a.Value.GetStringValue()
 			}
-			if about["service.name"] != "wall" || about["service.version"] != "1.2.3" || about["deployment.environment.name"] != "test" {
-				t.Errorf("the resource is %v", about)
+			if resource["service.name"] != "wall" || resource["service.version"] != "1.2.3" ||
+				resource["deployment.environment.name"] != "test" {
+				t.Errorf("got resource %v, want the name, version and environment of the service", resource)
 			}
 			got := r.spans()
-			whole, part, past, other := got["GET /cards"], got["below"], got["past"], got["linked"]
-			if whole == nil || part == nil || past == nil || other == nil || got["cause"] == nil {
+			parentSpan, child, past, other := got["GET /cards"], got["below"], got["past"], got["linked"]
+			if parentSpan == nil || child == nil || past == nil || other == nil || got["cause"] == nil {
 				t.Fatalf("got the spans %v, want five", got)
 			}
-			if hex.EncodeToString(whole.TraceId) != parent[3:35] || hex.EncodeToString(whole.ParentSpanId) != parent[36:52] ||
-				whole.TraceState != "a=1,b=2" || whole.Kind != spans.Span_SPAN_KIND_SERVER || whole.Flags != 0x301 {
-				t.Errorf("the caller's trace is not continued: %v", whole)
+			if hex.EncodeToString(parentSpan.TraceId) != parent[3:35] || hex.EncodeToString(parentSpan.ParentSpanId) != parent[36:52] ||
+				parentSpan.TraceState != "a=1,b=2" || parentSpan.Kind != spans.Span_SPAN_KIND_SERVER || parentSpan.Flags != 0x301 {
+				t.Errorf("got span %v, want one in the caller's trace", parentSpan)
 			}
-			if want := "00-" + parent[3:35] + "-" + hex.EncodeToString(whole.SpanId) + "-01"; header.Get("Traceresponse") != want {
-				t.Errorf("the traceresponse is %q, want %q", header.Get("Traceresponse"), want)
+			if want := "00-" + parent[3:35] + "-" + hex.EncodeToString(parentSpan.SpanId) + "-01"; header.Get("Traceresponse") != want {
+				t.Errorf("got traceresponse %q, want %q", header.Get("Traceresponse"), want)
 			}
-			if !bytes.Equal(part.ParentSpanId, whole.SpanId) || !bytes.Equal(part.TraceId, whole.TraceId) ||
-				part.Kind != spans.Span_SPAN_KIND_CLIENT || part.Flags != 0x101 {
-				t.Errorf("the child span has the wrong parent: %v", part)
+			if !bytes.Equal(child.ParentSpanId, parentSpan.SpanId) || !bytes.Equal(child.TraceId, parentSpan.TraceId) ||
+				child.Kind != spans.Span_SPAN_KIND_CLIENT || child.Flags != 0x101 {
+				t.Errorf("got child span %v, want the parent %x", child, parentSpan.SpanId)
 			}
-			if part.Status.GetCode() != spans.Status_STATUS_CODE_ERROR || whole.Status.GetCode() != spans.Status_STATUS_CODE_UNSET {
-				t.Errorf("the states are %v and %v", part.Status, whole.Status)
+			if child.Status.GetCode() != spans.Status_STATUS_CODE_ERROR || parentSpan.Status.GetCode() != spans.Status_STATUS_CODE_UNSET {
+				t.Errorf("got statuses %v and %v, want an error only for the child", child.Status, parentSpan.Status)
 			}
-			if a := part.Attributes; len(a) != 3 || len(a[0].Value.GetStringValue()) != 4096 || a[1].Value.GetIntValue() != -7 ||
+			if a := child.Attributes; len(a) != 3 || len(a[0].Value.GetStringValue()) != 4096 || a[1].Value.GetIntValue() != -7 ||
 				a[2].Key != "error.type" || a[2].Value.GetStringValue() != "unavailable" {
-				t.Errorf("the attributes are %v", part.Attributes)
+				t.Errorf("got attributes %v, want the truncated text, the number and the error", child.Attributes)
 			}
 			if took := past.EndTimeUnixNano - past.StartTimeUnixNano; took != uint64(time.Second) {
-				t.Errorf("the past span took %d ns", took)
+				t.Errorf("past span: got a duration of %d ns, want 1 s", took)
 			}
-			if part.EndTimeUnixNano < part.StartTimeUnixNano || part.StartTimeUnixNano < whole.StartTimeUnixNano ||
-				part.EndTimeUnixNano > whole.EndTimeUnixNano {
-				t.Errorf("the child span lasts from %d to %d, its parent from %d to %d", part.StartTimeUnixNano, part.EndTimeUnixNano,
-					whole.StartTimeUnixNano, whole.EndTimeUnixNano)
+			if child.EndTimeUnixNano < child.StartTimeUnixNano || child.StartTimeUnixNano < parentSpan.StartTimeUnixNano ||
+				child.EndTimeUnixNano > parentSpan.EndTimeUnixNano {
+				t.Errorf("got a child span from %d to %d, want it within its parent from %d to %d", child.StartTimeUnixNano, child.EndTimeUnixNano,
+					parentSpan.StartTimeUnixNano, parentSpan.EndTimeUnixNano)
 			}
 			if l := other.Links; len(l) != 1 || !bytes.Equal(l[0].TraceId, got["cause"].TraceId) ||
 				!bytes.Equal(l[0].SpanId, got["cause"].SpanId) || bytes.Equal(other.TraceId, l[0].TraceId) {
-				t.Errorf("the links are %v", l)
+				t.Errorf("got links %v, want one to another trace", l)
 			}
 			if to.Sent() != 5 || to.Lost() != 0 {
-				t.Errorf("%d sent and %d lost, want 5 and 0", to.Sent(), to.Lost())
+				t.Errorf("got %d spans sent and %d lost, want 5 and 0", to.Sent(), to.Lost())
 			}
 		})
 	}
@@ -131,10 +132,10 @@ func TestTraceparent(t *testing.T) {
 	r := newReceiver(t)
 	to := tracer(t, r.URL)
 	const id, span = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
-	for given, follows := range map[string]bool{
+	for header, want := range map[string]bool{ // whether the request joins the trace
 		parent:                              true,
 		"00-" + id + "-" + span + "-03":     true,
-		"cc-" + id + "-" + span + "-01":     true, // of a later version
+		"cc-" + id + "-" + span + "-01":     true, // a later version
 		"cc-" + id + "-" + span + "-01-new": true,
 		"":                                  false,
 		"00":                                false,
@@ -148,18 +149,18 @@ func TestTraceparent(t *testing.T) {
 		"00_" + id + "-" + span + "-01":                      false,
 	} {
 		q := request()
-		if given != "" {
-			q.Header.Set("Traceparent", given)
+		if header != "" {
+			q.Header.Set("Traceparent", header)
 		}
 		_, s := to.Receive(q, "x")
-		if got := s.TraceID() == id; s == nil || got != follows {
-			t.Errorf("traceparent %q: followed %v, want %v", given, got, follows)
+		if got := s.TraceID() == id; s == nil || got != want {
+			t.Errorf("traceparent %q: span in the sender's trace: got %v, want %v", header, got, want)
 		}
 		s.End()
 	}
 	_, s := to.Receive(request("Traceparent", parent, "Traceparent", parent), "x")
 	if s.TraceID() == id {
-		t.Error("one of two traceparent headers was used")
+		t.Error("two traceparent headers: got a span in the sender's trace, want a new trace")
 	}
 	s.End()
 }
@@ -168,8 +169,9 @@ func TestSamplers(t *testing.T) {
 	r := newReceiver(t)
 	const unsampled = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
 	for _, c := range []struct {
-		sampler, argument     string
-		alone, sampled, other bool // whether a request is recorded: without a parent, with a sampled parent, with another parent
+		sampler, argument string
+		// Whether a request is recorded: without a parent, with a sampled one, with an unsampled one.
+		alone, sampled, other bool
 	}{
 		{"", "", true, true, false},
 		{"always_on", "", true, true, true},
@@ -188,41 +190,42 @@ func TestSamplers(t *testing.T) {
 			}
 			ctx, s := to.Receive(q, "x")
 			if (s != nil) != want || trace.Of(ctx) != s {
-				t.Errorf("%s %s: a request with %q is recorded: %v, want %v", c.sampler, c.argument, header, s != nil, want)
+				t.Errorf("%s %s: request with traceparent %q: got recorded %v, want %v", c.sampler, c.argument, header, s != nil, want)
 			}
 			s.End()
 		}
 	}
-	half, recorded := tracer(t, r.URL, "OTEL_TRACES_SAMPLER", "traceidratio", "OTEL_TRACES_SAMPLER_ARG", "0.25"), 0
+	quarter, recorded := tracer(t, r.URL, "OTEL_TRACES_SAMPLER", "traceidratio", "OTEL_TRACES_SAMPLER_ARG", "0.25"), 0
 	for range 10_000 {
-		if _, s := half.Start(t.Context(), "x", trace.Internal, trace.Link{}); s != nil {
+		if _, s := quarter.Start(t.Context(), "x", trace.Internal, trace.Link{}); s != nil {
 			recorded++
 		}
 	}
 	if recorded < 2_200 || recorded > 2_800 { // more than six standard deviations
-		t.Errorf("%d of 10,000 traces are recorded, want about a quarter", recorded)
+		t.Errorf("got %d of 10,000 traces recorded, want about a quarter", recorded)
 	}
 }
 
 func TestFailingCollector(t *testing.T) {
 	for _, c := range []struct {
 		name       string
-		answers    []int
+		statuses   []int // statuses of the collector's responses
 		sent, lost int64
 		requests   int
 	}{
-		{"again after 503", []int{503}, 1, 0, 2},
-		{"not after 400", []int{400, 200}, 0, 1, 1},
-		{"not to another address", []int{307, 200}, 0, 1, 1},
+		{"503 is retried", []int{503}, 1, 0, 2},
+		{"400 is not retried", []int{400, 200}, 0, 1, 1},
+		{"redirects are not followed", []int{307, 200}, 0, 1, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newReceiver(t, c.answers...)
+			r := newReceiver(t, c.statuses...)
 			to := tracer(t, r.URL)
 			_, s := to.Start(t.Context(), "x", trace.Internal, trace.Link{})
 			s.End()
 			to.Close(t.Context())
 			if to.Sent() != c.sent || to.Lost() != c.lost || len(r.requests) != c.requests {
-				t.Errorf("%d sent, %d lost in %d requests; want %d, %d in %d", to.Sent(), to.Lost(), len(r.requests), c.sent, c.lost, c.requests)
+				t.Errorf("got %d sent and %d lost in %d requests; want %d and %d in %d", to.Sent(), to.Lost(),
+					len(r.requests), c.sent, c.lost, c.requests)
 			}
 		})
 	}
@@ -238,7 +241,7 @@ func TestFailingCollector(t *testing.T) {
 			s.End()
 		}
 		if to.Lost() < 990 {
-			t.Errorf("%d of 1000 spans were dropped while the collector hangs, want almost all", to.Lost())
+			t.Errorf("got %d of 1000 spans lost, want almost all", to.Lost())
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
@@ -246,18 +249,19 @@ func TestFailingCollector(t *testing.T) {
 		_, late := to.Start(t.Context(), "late", trace.Internal, trace.Link{})
 		late.End()
 		if to.Lost() != 1001 || time.Since(begun) > 5*time.Second { // the request's own timeout is ten minutes
-			t.Errorf("%d spans were lost, want 1001; the shutdown took %s", to.Lost(), time.Since(begun))
+			t.Errorf("got %d spans lost in %s, want 1001 in at most 5 s", to.Lost(), time.Since(begun))
 		}
 	})
 }
 
-// The path of the collector's URL and the headers may hold a secret, and the response may be long.
-func TestLogSaysWhyTracesAreLost(t *testing.T) {
+// The log explains why traces are lost. It contains neither the path of the collector's URL nor the
+// headers, because both may be secret. It contains only the start of a long response.
+func TestLogExplainsLostTraces(t *testing.T) {
 	for name, respond := range map[string]http.HandlerFunc{
-		"refused": func(w http.ResponseWriter, r *http.Request) {
+		"rejected": func(w http.ResponseWriter, r *http.Request) {
 			http.Error(w, "no such tenant: "+r.URL.Path+strings.Repeat("x", 10_000), http.StatusBadRequest)
 		},
-		"cut off": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"connection closed": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			at := httptest.NewServer(respond)
@@ -275,16 +279,16 @@ func TestLogSaysWhyTracesAreLost(t *testing.T) {
 			text := out.String()
 			if !strings.Contains(text, `"msg":"traces not sent to the collector","spans":1,"lost":1,"error":"`) ||
 				!strings.Contains(text, strings.TrimPrefix(at.URL, "http://")) {
-				t.Errorf("the log does not say what happened: %s", text)
+				t.Errorf("got log %s, want the number of lost spans and the error", text)
 			}
 			if strings.Contains(text, "secret") || len(text) > 1_500 {
-				t.Errorf("the log contains a secret or is long: %s", text)
+				t.Errorf("got log %s, want a short line without secrets", text)
 			}
 		})
 	}
 }
 
-func TestNothingIsRecordedUnlessAsked(t *testing.T) {
+func TestNilTracerRecordsNothing(t *testing.T) {
 	var none *trace.Tracer
 	ctx := t.Context()
 	q := request("Traceparent", parent)
@@ -293,7 +297,7 @@ func TestNothingIsRecordedUnlessAsked(t *testing.T) {
 		_, r := none.Receive(q, "x")
 		below, b := trace.Begin(ctx, "x", trace.Internal)
 		if s != nil || r != nil || b != nil || below != ctx {
-			t.Fatal("a span was created")
+			t.Fatal("got a span, want nil")
 		}
 		b.Text("a", "b")
 		b.Number("a", 1)
@@ -301,12 +305,12 @@ func TestNothingIsRecordedUnlessAsked(t *testing.T) {
 		b.Fail("x")
 		b.End()
 	}); n != 0 {
-		t.Errorf("recording nothing costs %v allocations, want 0", n)
+		t.Errorf("got %v allocations, want 0", n)
 	}
 	none.Close(ctx)
 }
 
-func TestLogsNameTheTrace(t *testing.T) {
+func TestLogsContainTraceIDs(t *testing.T) {
 	r := newReceiver(t)
 	to := tracer(t, r.URL)
 	ctx, s := to.Receive(request("Traceparent", parent), "x")
@@ -318,7 +322,7 @@ func TestLogsNameTheTrace(t *testing.T) {
 	one, two, _ := strings.Cut(out.String(), "\n")
 	if want := "trace_id=" + parent[3:35] + " span_id=" + s.ID(); !strings.Contains(one, want) || !strings.Contains(one, "a=b") ||
 		strings.Contains(two, "trace_id") {
-		t.Errorf("the lines are %q and %q, want %q in the first only", one, two, want)
+		t.Errorf("got log lines %q and %q, want %q only in the first", one, two, want)
 	}
 }
 
@@ -327,8 +331,8 @@ func TestEnvironment(t *testing.T) {
 	for _, off := range [][]string{nil, {endpoint, "http://c:4318", "OTEL_SDK_DISABLED", "true"},
 		{endpoint, "http://c:4318", "OTEL_TRACES_EXPORTER", "none"}} {
 		t.Run(strings.Join(off, " "), func(t *testing.T) {
-			if made, err := configured(t, off...); made != nil || err != nil {
-				t.Errorf("tracing is on: %v, error %v", made != nil, err)
+			if to, err := configured(t, off...); to != nil || err != nil {
+				t.Errorf("got a tracer: %v, error %v, want neither", to != nil, err)
 			}
 		})
 	}
@@ -344,17 +348,17 @@ func TestEnvironment(t *testing.T) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			if to.Sent() != 1 {
-				t.Fatalf("%d spans were sent, want 1", to.Sent())
+				t.Fatalf("got %d spans sent, want 1", to.Sent())
 			}
 			q := r.requests[len(r.requests)-1]
 			if q.URL.Path != "/otlp/v1/traces" || q.Header.Get("A") != "c" {
-				t.Errorf("the spans came to %s with %v", q.URL, q.Header)
+				t.Errorf("got request to %s with headers %v, want /otlp/v1/traces and the header A: c", q.URL, q.Header)
 			}
-			about := r.got[len(r.got)-1].Resource.Attributes
-			if !slices.ContainsFunc(about, func(a *common.KeyValue) bool {
+			attributes := r.got[len(r.got)-1].Resource.Attributes
+			if !slices.ContainsFunc(attributes, func(a *common.KeyValue) bool {
 				return a.Key == "service.name" && a.Value.GetStringValue() == "cardwall"
 			}) {
-				t.Errorf("the resource is %v", about)
+				t.Errorf("got resource attributes %v, want service.name cardwall", attributes)
 			}
 		})
 	}
@@ -378,9 +382,9 @@ func TestEnvironment(t *testing.T) {
 		{endpoint, "https://c", "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", "/nowhere", "OTEL_EXPORTER_OTLP_CLIENT_KEY", "/nowhere"},
 	} {
 		t.Run(strings.Join(bad, " "), func(t *testing.T) {
-			made, err := configured(t, bad...)
-			if err == nil || made != nil || !strings.Contains(err.Error(), "OTEL_") || strings.Contains(err.Error(), "secret-without") {
-				t.Errorf("tracing is on: %v, error %v; want an error that names the variable", made != nil, err)
+			to, err := configured(t, bad...)
+			if err == nil || to != nil || !strings.Contains(err.Error(), "OTEL_") || strings.Contains(err.Error(), "secret-without") {
+				t.Errorf("got a tracer: %v, error %v; want an error that names the variable", to != nil, err)
 			}
 		})
 	}
