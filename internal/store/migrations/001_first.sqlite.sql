@@ -179,8 +179,8 @@ CREATE TABLE comments (
 ) STRICT;
 CREATE INDEX comments_card ON comments (card_id, id);
 
--- When a list is ranked anew: where each rank went, so that a cursor made
--- before still finds its place.
+-- Old and new ranks of siblings that were ranked again, so that older cursors can be
+-- translated.
 CREATE TABLE reranks (
     parent_id TEXT NOT NULL,
     epoch     INTEGER NOT NULL,
@@ -206,7 +206,7 @@ CREATE TABLE activity (
 ) STRICT;
 CREATE INDEX activity_card ON activity (card_id, version);
 
--- The outbox: what leaves through webhooks, written with the change itself.
+-- The outbox: events for webhooks, written in the transaction of the change.
 CREATE TABLE events (
     id           TEXT NOT NULL PRIMARY KEY,
     workspace_id TEXT NOT NULL,
@@ -221,7 +221,7 @@ CREATE TABLE events (
 ) STRICT;
 CREATE UNIQUE INDEX events_version ON events (board_id, version);
 
--- Who did what through which door, for those who must answer for it.
+-- The audit log: who called which operation, and with which token.
 CREATE TABLE audit (
     id           TEXT NOT NULL PRIMARY KEY,
     at           INTEGER NOT NULL,
@@ -237,7 +237,7 @@ CREATE TABLE audit (
 ) STRICT;
 CREATE INDEX audit_workspace ON audit (workspace_id, id);
 
--- The first answer to a write, for 24 hours.
+-- The response to the first request with an idempotency key, kept for 24 hours.
 CREATE TABLE idempotency (
     user_id      TEXT NOT NULL,
     key          TEXT NOT NULL,

@@ -1,8 +1,9 @@
 -- +goose Up
--- The texts of a card, as words: one row for its title (place 'title'), its
--- description, each comment, and each title of a checklist or item (place
--- 'checklist'). ref is the comment, checklist or item, '' for the card itself.
--- words is what query.Words makes of the text, a space around each.
+-- The searchable texts of cards: one row for a card's title (place 'title'), its
+-- description, each comment, and each title of a checklist or item (place 'checklist').
+-- ref is the id of the comment, checklist or item, and '' for the card itself. words
+-- contains the words that query.Words extracts, with one space before, between and
+-- after them.
 CREATE TABLE texts (
     id      INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     card_id TEXT NOT NULL REFERENCES cards (id) ON DELETE CASCADE,
@@ -12,31 +13,31 @@ CREATE TABLE texts (
 ) STRICT;
 CREATE UNIQUE INDEX texts_card ON texts (card_id, place, ref);
 
--- Which texts hold a word. The ascii tokenizer splits at ASCII characters that
--- are no letter or digit, so at our spaces alone, whatever Unicode is known to
--- SQLite. Positions are not kept: that words stand side by side is read from
--- the text itself.
+-- Finds the texts that contain a word. The ascii tokenizer splits at ASCII characters
+-- other than letters and digits. In words, these are only the spaces, so the result
+-- does not depend on SQLite's Unicode version. The index stores no positions: phrases
+-- are checked against the text itself.
 CREATE VIRTUAL TABLE texts_words USING fts5 (
     words, content = '', contentless_delete = 1, tokenize = 'ascii', detail = none
 );
 INSERT INTO texts_words (texts_words, rank) VALUES ('automerge', 8);
 
--- A row of the index costs a short card more than its own insert, 64 rows at
--- once little more than one. So the index knows the texts up to here, and the
--- few behind are read one by one. AUTOINCREMENT gives no id twice, and a text
--- that changes gets another id.
+-- The last indexed text. For a short card, adding a row to the index costs more than
+-- inserting the card, but adding 64 rows at once costs little more than adding one. So
+-- texts are indexed 64 at a time, and a search reads the few newer texts directly.
+-- AUTOINCREMENT never reuses an id, and a changed text gets a new id.
 CREATE TABLE texts_indexed (
     upto INTEGER NOT NULL
 ) STRICT;
 INSERT INTO texts_indexed (upto) VALUES (0);
 
--- Texts that are gone and that the index still knows: it only finds
--- candidates, so they do no harm until the next 64 take them along.
+-- Deleted texts that are still in the index. The index only finds candidates, so they
+-- do no harm until the next 64 texts are indexed, when they are removed.
 CREATE TABLE texts_gone (
     id INTEGER NOT NULL PRIMARY KEY
 ) STRICT;
 
--- The triggers also run for rows that ON DELETE CASCADE takes away.
+-- The triggers also run for rows that ON DELETE CASCADE deletes.
 -- +goose StatementBegin
 CREATE TRIGGER texts_inserted AFTER INSERT ON texts WHEN new.id >= (SELECT upto FROM texts_indexed) + 64 BEGIN
     INSERT INTO texts_words (rowid, words) SELECT id, words FROM texts WHERE id > (SELECT upto FROM texts_indexed);
@@ -51,8 +52,8 @@ CREATE TRIGGER texts_deleted AFTER DELETE ON texts WHEN old.id <= (SELECT upto F
 END;
 -- +goose StatementEnd
 
--- The newest cards first, over all boards.
+-- The newest cards of all boards.
 CREATE INDEX cards_updated ON cards (updated_at, id);
 
--- Only Go knows the words of the cards that are there: Open writes them.
+-- SQL cannot extract words, so Open fills the table for existing cards.
 INSERT INTO settings (key, value) VALUES ('texts', 'missing');

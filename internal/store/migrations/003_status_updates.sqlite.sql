@@ -1,6 +1,6 @@
 -- +goose Up
--- What people say of a board's state. Written once, never changed; figures is
--- the board's figures of that moment, as JSON.
+-- Reports on a board's progress. They are never changed. figures contains the board's
+-- figures at the time of the report, as JSON.
 CREATE TABLE status_updates (
     id          TEXT NOT NULL PRIMARY KEY,
     board_id    TEXT NOT NULL REFERENCES boards (id) ON DELETE CASCADE,
@@ -15,14 +15,14 @@ CREATE TABLE status_updates (
 ) STRICT;
 CREATE INDEX status_updates_board ON status_updates (board_id, created_at, id);
 
--- All that a dashboard counts of the cards of a list, so that it reads no card.
+-- A covering index for dashboards, so that they read no cards.
 CREATE INDEX cards_report ON cards (list_id, done_at, due_date, due_at, created_at, updated_at, archived_at, id);
 
--- The open cards of a board by the last and the first day of their span.
+-- The open cards of a board, by last and first day.
 CREATE INDEX cards_span ON cards (board_id, COALESCE(due_date, start_date), COALESCE(start_date, due_date), done_at, list_id) WHERE archived_at IS NULL;
 
--- When a card left the list that it was made in.
+-- When cards moved to another list.
 CREATE INDEX activity_moved ON activity (card_id, at) WHERE type = 'card.moved';
 
--- What happened last on a board.
+-- The latest activity of a board.
 CREATE INDEX activity_recent ON activity (board_id, at, version);

@@ -1,8 +1,8 @@
 -- +goose Up
--- What a workspace keeps of its boards to begin new ones from. The templates
--- that come with the program are in its code (board.BuiltInTemplates).
--- outline is what a list of templates shows, content all that a board is made
--- of: JSON, with its own version in it, and never anybody's id.
+-- Templates of a workspace for new boards. Built-in templates are in the code
+-- (board.BuiltInTemplates). outline is what a list of templates shows. content is
+-- everything that a board is created from: JSON that contains its format version and no
+-- ids of people.
 CREATE TABLE board_templates (
     id           TEXT NOT NULL PRIMARY KEY,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,

@@ -1,6 +1,6 @@
 -- +goose Up
--- Who was asked into a workspace. An address has one open invitation at most;
--- one whose time is over stays open until it is renewed or withdrawn.
+-- Invitations to a workspace. An address has at most one open invitation per workspace.
+-- An expired invitation stays open until it is renewed or withdrawn.
 CREATE TABLE invitations (
     id           TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     workspace_id TEXT COLLATE "C" NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
@@ -18,16 +18,16 @@ CREATE INDEX invitations_workspace ON invitations (workspace_id, id);
 CREATE INDEX invitations_email ON invitations (email);
 CREATE UNIQUE INDEX invitations_open ON invitations (workspace_id, email) WHERE accepted_at IS NULL AND withdrawn_at IS NULL;
 
--- The fingerprints of the tokens in the letters of an invitation: one for each
--- attempt to send, since nobody knows which attempt arrived.
+-- Hashes of the tokens in the emails of an invitation: one for each attempt to send,
+-- because any of the attempts may have arrived.
 CREATE TABLE invitation_tokens (
     hash          BYTEA NOT NULL PRIMARY KEY,
     invitation_id TEXT COLLATE "C" NOT NULL REFERENCES invitations (id) ON DELETE CASCADE
 );
 CREATE INDEX invitation_tokens_invitation ON invitation_tokens (invitation_id);
 
--- Letters that wait to be sent, without their text: it is written when one is
--- sent, and with it the secret of its link, which so is never at rest.
+-- The queue of emails, without their text. An email is composed when it is sent,
+-- together with the secret in its link, so the secret is never stored.
 CREATE TABLE letters (
     id         TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     kind       TEXT COLLATE "C" NOT NULL,

@@ -1,5 +1,5 @@
 -- +goose Up
--- Queries that people keep: the text alone, never what it found.
+-- Stored search queries, without their results.
 CREATE TABLE saved_filters (
     id           TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     workspace_id TEXT COLLATE "C" NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,

@@ -1,5 +1,5 @@
 -- +goose Up
--- Work that one of several servers does at a time: who holds it until when.
+-- Leases for work that only one server does at a time.
 CREATE TABLE leases (
     name       TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     holder     TEXT COLLATE "C" NOT NULL,

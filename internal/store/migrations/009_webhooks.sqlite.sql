@@ -1,6 +1,6 @@
 -- +goose Up
--- A webhook sends the events of one board, or (without one) of every board of
--- its workspace that the whole workspace sees. Address and secrets are sealed.
+-- A webhook sends the events of one board or, without board_id, of every board that the
+-- whole workspace can see. Addresses and secrets are encrypted.
 CREATE TABLE webhooks (
     id               TEXT NOT NULL PRIMARY KEY,
     organization_id  TEXT NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
@@ -29,9 +29,9 @@ CREATE INDEX webhooks_covers ON webhooks (workspace_id, board_id, id);
 CREATE INDEX webhooks_organization ON webhooks (organization_id);
 CREATE INDEX webhooks_owner ON webhooks (owner_id);
 
--- The outbox: what a change causes to be sent, written with the change itself.
--- A delivery is open while due_at says when its next attempt is. It does not
--- reference its webhook: deleting one must not fail a change of a card.
+-- The outbox: deliveries, written in the transaction of the change. A delivery is open
+-- as long as due_at has the time of its next attempt. It has no foreign key to its
+-- webhook, so that deleting a webhook cannot make a change to a card fail.
 CREATE TABLE deliveries (
     id           TEXT NOT NULL PRIMARY KEY,
     webhook_id   TEXT NOT NULL,
@@ -53,7 +53,7 @@ CREATE TABLE deliveries (
 CREATE INDEX deliveries_webhook ON deliveries (webhook_id, id);
 CREATE INDEX deliveries_open ON deliveries (webhook_id, retry, due_at) WHERE due_at IS NOT NULL;
 
--- How many deliveries an organization caused on a day (UTC).
+-- Number of deliveries of an organization per day (UTC).
 CREATE TABLE delivery_days (
     organization_id TEXT NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
     day             TEXT NOT NULL,
@@ -61,7 +61,7 @@ CREATE TABLE delivery_days (
     PRIMARY KEY (organization_id, day)
 ) STRICT;
 
--- An answer that holds a secret is sealed.
+-- Responses that contain a secret are encrypted.
 ALTER TABLE idempotency ADD COLUMN sealed INTEGER NOT NULL DEFAULT 0;
 
 DROP TABLE events;

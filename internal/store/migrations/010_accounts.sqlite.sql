@@ -1,12 +1,13 @@
 -- +goose Up
--- Accounts begin with a verified address, so all that are here have one.
+-- An account is created when its address is verified, so all existing addresses count
+-- as verified.
 ALTER TABLE users ADD COLUMN verified_at INTEGER;
 ALTER TABLE users ADD COLUMN theme TEXT NOT NULL DEFAULT 'system';
 ALTER TABLE users ADD COLUMN language TEXT NOT NULL DEFAULT 'en';
 UPDATE users SET verified_at = created_at;
 
--- One row for each browser in which somebody is signed in. The cookie's secret
--- is known by its fingerprint alone.
+-- One row for each browser in which a person is signed in. The secret in the cookie is
+-- stored only as a hash.
 CREATE TABLE sessions (
     id           TEXT NOT NULL PRIMARY KEY,
     user_id      TEXT NOT NULL REFERENCES users (id),
@@ -21,7 +22,7 @@ CREATE UNIQUE INDEX sessions_hash ON sessions (hash);
 CREATE INDEX sessions_user ON sessions (user_id, id);
 CREATE INDEX sessions_used ON sessions (last_used_at);
 
--- Accounts that wait for their address to be verified.
+-- Sign-ups whose address is not verified yet.
 CREATE TABLE sign_ups (
     id            TEXT NOT NULL PRIMARY KEY,
     email         TEXT NOT NULL,
@@ -33,8 +34,7 @@ CREATE TABLE sign_ups (
 CREATE INDEX sign_ups_email ON sign_ups (email, created_at);
 CREATE INDEX sign_ups_created ON sign_ups (created_at);
 
--- The fingerprints of the secrets in letters: of a sign-up's, or of a user's
--- way back in.
+-- Hashes of the secrets in emails for sign-ups and password resets.
 CREATE TABLE account_secrets (
     hash       BLOB NOT NULL PRIMARY KEY,
     kind       TEXT NOT NULL,
@@ -60,7 +60,7 @@ CREATE TABLE passkeys (
 CREATE UNIQUE INDEX passkeys_credential ON passkeys (credential_id);
 CREATE INDEX passkeys_user ON passkeys (user_id, id);
 
--- What begun ceremonies of passkeys must answer.
+-- Challenges of passkey ceremonies in progress.
 CREATE TABLE challenges (
     id         TEXT NOT NULL PRIMARY KEY,
     user_id    TEXT REFERENCES users (id) ON DELETE CASCADE,
@@ -70,7 +70,7 @@ CREATE TABLE challenges (
 CREATE INDEX challenges_user ON challenges (user_id);
 CREATE INDEX challenges_expires ON challenges (expires_at);
 
--- Who a person is to an identity provider (OpenID Connect).
+-- People's identities at identity providers (OpenID Connect).
 CREATE TABLE identities (
     issuer     TEXT NOT NULL,
     subject    TEXT NOT NULL,

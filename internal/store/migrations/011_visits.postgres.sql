@@ -1,6 +1,6 @@
 -- +goose Up
--- What a board is to a person: a favourite, and when the person last had it
--- open. Who has it open now has been seen within half a minute.
+-- A person's relation to a board: whether it is starred, and when the person last had
+-- it open. A person who was seen within the last half minute is viewing it now.
 CREATE TABLE board_visits (
     user_id  TEXT COLLATE "C" NOT NULL REFERENCES users (id) ON DELETE CASCADE,
     board_id TEXT COLLATE "C" NOT NULL REFERENCES boards (id) ON DELETE CASCADE,
@@ -10,5 +10,6 @@ CREATE TABLE board_visits (
 );
 CREATE INDEX board_visits_board ON board_visits (board_id, seen_at);
 
--- The tab of a browser that caused a change, so that it knows its own echo.
+-- The browser tab that caused a change, so that it recognizes its own changes in the
+-- stream.
 ALTER TABLE activity ADD COLUMN client TEXT COLLATE "C";

@@ -1,12 +1,12 @@
 -- +goose Up
--- A board has the colour that somebody chose for it; NULL when nobody did.
+-- The color that a person chose for a board, or NULL.
 ALTER TABLE boards ADD COLUMN color TEXT COLLATE "C";
 
--- The lists of a board that a person has collapsed: their ids, a comma between.
+-- Ids of the lists of a board that a person has collapsed, separated by commas.
 ALTER TABLE board_visits ADD COLUMN collapsed TEXT COLLATE "C" NOT NULL DEFAULT '';
 
--- A workspace in the trash has no members, so nobody reaches it. Who they were
--- is kept aside until an owner restores it or its time there is over.
+-- A workspace in the trash has no members, so no one can access it. Its former members
+-- are kept here until an owner restores it or it is purged.
 ALTER TABLE workspaces ADD COLUMN trashed_at BIGINT;
 CREATE TABLE trashed_members (
     workspace_id TEXT COLLATE "C" NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,

@@ -1,6 +1,6 @@
 -- +goose Up
--- Programs that registered themselves (RFC 7591). One that nobody lets in is
--- forgotten.
+-- Programs that registered themselves (RFC 7591). Programs that no one connects are
+-- removed.
 CREATE TABLE oauth_clients (
     id            TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     name          TEXT COLLATE "C" NOT NULL,
@@ -12,8 +12,8 @@ CREATE TABLE oauth_clients (
 );
 CREATE INDEX oauth_clients_used ON oauth_clients (used_at, created_at);
 
--- What a token is besides, when it was given to a program by OAuth. The hashes
--- of its refresh tokens are null where it gets none.
+-- Additional data of tokens that were issued to programs by OAuth. The hashes of
+-- refresh tokens are NULL if none were issued.
 CREATE TABLE oauth_grants (
     token_id   TEXT COLLATE "C" NOT NULL PRIMARY KEY REFERENCES tokens (id) ON DELETE CASCADE,
     client_id  TEXT COLLATE "C" NOT NULL,
@@ -27,8 +27,7 @@ CREATE TABLE oauth_grants (
 CREATE UNIQUE INDEX oauth_grants_family ON oauth_grants (family);
 CREATE INDEX oauth_grants_expires ON oauth_grants (expires_at);
 
--- Authorization codes. One that was used stays for a day, so that it is known
--- when it comes again.
+-- Authorization codes. A used code is kept for a day, so that a second use is detected.
 CREATE TABLE oauth_codes (
     hash         BYTEA NOT NULL PRIMARY KEY,
     client_id    TEXT COLLATE "C" NOT NULL,
@@ -49,8 +48,8 @@ CREATE INDEX oauth_codes_workspace ON oauth_codes (workspace_id);
 CREATE INDEX oauth_codes_token ON oauth_codes (token_id);
 CREATE INDEX oauth_codes_expires ON oauth_codes (expires_at);
 
--- Questions of programs without a browser (RFC 8628), by the hash of the device
--- code and of what a person types. The user is who answered.
+-- Device authorization requests of programs without a browser (RFC 8628), by the hashes
+-- of the device code and of the user code. user_id is the person who responded.
 CREATE TABLE oauth_devices (
     id           TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     hash         BYTEA NOT NULL,

@@ -1,12 +1,12 @@
 -- +goose Up
--- What automation has to know of a change: 'quiet' for one that sends no events;
--- for one by a rule the cause of all and the rules since, spaces between; else
--- nothing.
+-- The cause of a change, for automation: 'quiet' if the change sends no events; for a
+-- change by a rule, its first cause and the rules since, separated by spaces; otherwise
+-- NULL.
 ALTER TABLE activity ADD COLUMN cause TEXT;
 
--- When something happens on a board, do something. The definition is JSON; off
--- says why a rule is off, and is empty while it is on. Changes up to the version
--- in since, and times up to watched_at, don't set it off.
+-- Automation rules. The definition is JSON. off is the reason why a rule is switched
+-- off, and empty while it is on. Changes up to the version in since, and times up to
+-- watched_at, don't trigger the rule.
 CREATE TABLE rules (
     id         TEXT NOT NULL PRIMARY KEY,
     board_id   TEXT NOT NULL REFERENCES boards (id) ON DELETE CASCADE,
@@ -27,7 +27,8 @@ CREATE INDEX rules_board ON rules (board_id, id);
 CREATE INDEX rules_owner ON rules (owner_id);
 CREATE INDEX rules_timed ON rules (board_id) WHERE timed = 1 AND off = '';
 
--- What rules did, written with what they did: a rule runs once for an event.
+-- The runs of rules, written in the transaction of their actions. A rule runs once per
+-- event.
 CREATE TABLE rule_runs (
     id       TEXT NOT NULL PRIMARY KEY,
     rule_id  TEXT NOT NULL REFERENCES rules (id) ON DELETE CASCADE,
@@ -47,8 +48,8 @@ CREATE INDEX rule_runs_board ON rule_runs (board_id, id);
 CREATE INDEX rule_runs_card ON rule_runs (card_id, at);
 CREATE INDEX rule_runs_root ON rule_runs (root);
 
--- The boards that have a rule that is on: how far their changes are handled,
--- and which server is at it until when.
+-- Boards with an active rule: the version up to which their changes are processed, and
+-- which server has claimed the board until when.
 CREATE TABLE automation_boards (
     board_id TEXT NOT NULL PRIMARY KEY REFERENCES boards (id) ON DELETE CASCADE,
     handled  INTEGER NOT NULL,
@@ -56,7 +57,7 @@ CREATE TABLE automation_boards (
     until    INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
--- How many runs an organization had on a day (UTC).
+-- Number of runs of an organization per day (UTC).
 CREATE TABLE automation_days (
     organization_id TEXT NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
     day             TEXT NOT NULL,

@@ -1,7 +1,7 @@
 -- +goose Up
--- What a board shows to people without an account. Its page is found by the
--- fingerprint of its key; the key itself is sealed, so that the board's admins
--- can copy its address again. Lists are ids with commas between.
+-- Public pages of boards, for people without an account. A page is found by the hash of
+-- its key. The key itself is encrypted, so that the board's admins can copy the address
+-- later. lists contains ids separated by commas.
 CREATE TABLE public_pages (
     board_id   TEXT COLLATE "C" NOT NULL PRIMARY KEY REFERENCES boards (id) ON DELETE CASCADE,
     hash       BYTEA NOT NULL,
@@ -17,5 +17,5 @@ CREATE TABLE public_pages (
 );
 CREATE UNIQUE INDEX public_pages_hash ON public_pages (hash);
 
--- The name that a guest of a public page gave; NULL where the author is none.
+-- The name that a guest of a public page entered; NULL if the author is not a guest.
 ALTER TABLE comments ADD COLUMN guest_name TEXT COLLATE "C";

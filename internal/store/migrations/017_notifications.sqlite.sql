@@ -1,7 +1,6 @@
 -- +goose Up
--- What people are told: one row for each person and each thing that happened. A
--- row about a card has no board of its own, since a card can move: what the
--- person may see is asked whenever the row is read.
+-- Notifications: one row per person and event. A row about a card has no board, because
+-- the card can move. Whether the person may see it is checked whenever the row is read.
 CREATE TABLE notifications (
     id         TEXT NOT NULL PRIMARY KEY,
     user_id    TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
@@ -30,7 +29,7 @@ CREATE INDEX notifications_card ON notifications (card_id) WHERE card_id IS NOT 
 CREATE INDEX notifications_comment ON notifications (comment_id) WHERE comment_id IS NOT NULL;
 CREATE INDEX notifications_letter ON notifications (letter_id) WHERE letter_id IS NOT NULL;
 
--- How a person wants to be told; who has no row has the defaults.
+-- Notification settings. The defaults apply to people without a row.
 CREATE TABLE notification_settings (
     user_id     TEXT NOT NULL PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
     ways        TEXT NOT NULL,
@@ -42,8 +41,8 @@ CREATE TABLE notification_settings (
     remind_hour INTEGER NOT NULL
 ) STRICT;
 
--- Who follows a card, and (0) who wants to hear no more of one that would be
--- followed without being asked.
+-- Who watches a card (1), and who no longer wants notifications about a card that they
+-- would otherwise watch automatically (0).
 CREATE TABLE card_watches (
     card_id  TEXT NOT NULL REFERENCES cards (id) ON DELETE CASCADE,
     user_id  TEXT NOT NULL REFERENCES users (id) ON DELETE CASCADE,
@@ -54,15 +53,15 @@ CREATE INDEX card_watches_user ON card_watches (user_id);
 ALTER TABLE board_visits ADD COLUMN watching INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX board_visits_watching ON board_visits (board_id, user_id) WHERE watching = 1;
 
--- Who has commented on a card, without reading what they said.
+-- The authors of the comments on a card, without reading the comments.
 CREATE INDEX comments_author ON comments (card_id, author_id);
 
--- What reminders look for: open cards by the instant, or else by the day.
+-- For reminders: open cards by due time or, without a time, by due date.
 CREATE INDEX cards_due_at ON cards (due_at) WHERE due_at IS NOT NULL AND done_at IS NULL AND archived_at IS NULL;
 CREATE INDEX cards_due_day ON cards (due_date) WHERE due_date IS NOT NULL AND due_at IS NULL AND done_at IS NULL AND archived_at IS NULL;
 
--- The address at which a calendar program finds a person's due dates, by the
--- fingerprint of the token in it. No boards: the cards assigned to the person.
+-- Calendar feeds of people's due dates, found by the hash of the token in the address.
+-- If boards is empty, a feed contains the cards assigned to the person.
 CREATE TABLE calendar_feeds (
     user_id    TEXT NOT NULL PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
     hash       BLOB NOT NULL,

@@ -1,10 +1,10 @@
 -- +goose Up
 SET LOCAL lock_timeout = '10s';
 
--- What grows without end and is read by its id: tables in parts, of which each
--- holds the ids of some time (they begin with a prefix and the time in
--- milliseconds, in base 32). store/partition.go makes parts ahead and drops
--- those whose time is over; the rest takes what no part is there for.
+-- Tables that grow without limit and are read by id are partitioned by the time in the
+-- id. An id begins with a prefix and the time in milliseconds, in base 32.
+-- store/partition.go creates partitions in advance and drops expired ones. The default
+-- partition receives rows that belong to no other partition.
 ALTER TABLE deliveries RENAME TO deliveries_first;
 ALTER INDEX deliveries_pkey RENAME TO deliveries_first_pkey;
 ALTER INDEX deliveries_webhook RENAME TO deliveries_first_webhook;
@@ -21,9 +21,8 @@ CREATE TABLE audit (LIKE audit_first INCLUDING DEFAULTS, PRIMARY KEY (id)) PARTI
 CREATE INDEX audit_workspace ON audit (workspace_id, id);
 CREATE TABLE audit_rest PARTITION OF audit DEFAULT;
 
--- The tables as they were become the first parts, up to the next Monday on
--- which a part begins: no row is copied but those that a clock running ahead
--- has made behind that.
+-- The existing tables become the first partitions, up to the next Monday on which a
+-- partition begins. Only rows with a later id, from a clock that is ahead, are copied.
 -- +goose StatementBegin
 DO $$
 DECLARE

@@ -1,4 +1,4 @@
 -- +goose Up
--- On PostgreSQL, tables that grow without end are held in parts from here on.
--- One file has no use for that.
+-- From this migration on, tables that grow without limit are partitioned on PostgreSQL.
+-- SQLite has no partitions.
 SELECT 1;

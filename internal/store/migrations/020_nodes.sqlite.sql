@@ -1,6 +1,6 @@
 -- +goose Up
--- What several servers count together against one limit: how much was used in
--- a window that ends at a time. At is when that was last told.
+-- Counts that several servers share for a rate limit: how much was used in the window
+-- that ends at a time. at is when it was last reported.
 CREATE TABLE rate_counts (
     key        TEXT NOT NULL PRIMARY KEY,
     used       INTEGER NOT NULL,

@@ -1,10 +1,10 @@
 -- +goose Up
 SET LOCAL lock_timeout = '10s';
 
--- The people without an address (whose account was deleted, or who came with an
--- import) to whom cards of a workspace were assigned. They are members of none,
--- so nothing else leads from the workspace to them. One stays here who has no
--- card of it any more.
+-- People without an address (because their account was deleted or they were imported)
+-- who were assigned to cards of a workspace. They are not members, so nothing else
+-- links the workspace to them. They stay in this table when they have no more cards in
+-- the workspace.
 CREATE TABLE former_members (
     workspace_id TEXT COLLATE "C" NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
     user_id      TEXT COLLATE "C" NOT NULL REFERENCES users (id),
@@ -23,7 +23,8 @@ $$;
 -- +goose StatementEnd
 CREATE TRIGGER users_former AFTER UPDATE OF email ON users FOR EACH ROW WHEN (NEW.email IS NULL AND OLD.email IS NOT NULL) EXECUTE FUNCTION users_former();
 
--- A card that goes to another workspace takes its words and its people along.
+-- A card that moves to another workspace is indexed there, and its people without an
+-- address are added there.
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION cards_workspace() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -50,9 +51,9 @@ $$;
 -- +goose StatementEnd
 CREATE TRIGGER card_assignees_former AFTER INSERT ON card_assignees FOR EACH ROW EXECUTE FUNCTION card_assignees_former();
 
--- The workspace of a text, for the index of words alone: the database fills it,
--- whoever writes the text. SQLite has no such column, so no copy of all tables
--- takes it along.
+-- The workspace of a text, used only by the search index. A trigger fills it, so that
+-- servers of the previous version also set it. SQLite has no such column, so copies
+-- between databases omit it.
 ALTER TABLE texts ADD COLUMN workspace_id TEXT COLLATE "C";
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION texts_workspace() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -64,5 +65,5 @@ $$;
 -- +goose StatementEnd
 CREATE TRIGGER texts_workspace BEFORE INSERT ON texts FOR EACH ROW EXECUTE FUNCTION texts_workspace();
 
--- That of the texts that are there is filled by Open, some at a time.
+-- Open fills the column for existing texts, in batches.
 INSERT INTO settings (key, value) VALUES ('texts_workspace', 'missing');

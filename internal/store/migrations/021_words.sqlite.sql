@@ -1,8 +1,8 @@
 -- +goose Up
--- The index of words is held by workspace: each word has the end of its
--- workspace's id in front, as one term. So a word is looked up among the texts
--- of the workspaces that somebody is in, however many others there are. Two
--- workspaces whose ids end alike share their terms, which only finds candidates.
+-- The search index is organized by workspace: each term is the end of a workspace's id
+-- followed by a word. So a search reads only the texts of the caller's workspaces,
+-- however many others there are. Workspaces whose ids end in the same characters share
+-- terms; this is safe, because the index only finds candidates.
 CREATE VIEW texts_by_workspace (id, card_id, words) AS
 SELECT t.id, t.card_id, replace(rtrim(t.words), ' ', ' ' || COALESCE((SELECT substr(b.workspace_id, -8) FROM cards c JOIN boards b ON b.id = c.board_id WHERE c.id = t.card_id), ''))
 FROM texts t;
@@ -17,17 +17,18 @@ CREATE TRIGGER texts_inserted AFTER INSERT ON texts WHEN new.id >= (SELECT upto 
 END;
 -- +goose StatementEnd
 
--- The people without an address (whose account was deleted, or who came with an
--- import) to whom cards of a workspace were assigned. They are members of none,
--- so nothing else leads from the workspace to them. One stays here who has no
--- card of it any more.
+-- People without an address (because their account was deleted or they were imported)
+-- who were assigned to cards of a workspace. They are not members, so nothing else
+-- links the workspace to them. They stay in this table when they have no more cards in
+-- the workspace.
 CREATE TABLE former_members (
     workspace_id TEXT NOT NULL REFERENCES workspaces (id) ON DELETE CASCADE,
     user_id      TEXT NOT NULL REFERENCES users (id),
     PRIMARY KEY (workspace_id, user_id)
 ) STRICT, WITHOUT ROWID;
 
--- A card that goes to another workspace takes its words and its people along.
+-- A card that moves to another workspace is indexed there, and its people without an
+-- address are added there.
 -- +goose StatementBegin
 CREATE TRIGGER cards_workspace AFTER UPDATE OF board_id ON cards
 WHEN (SELECT workspace_id FROM boards WHERE id = old.board_id) IS NOT (SELECT workspace_id FROM boards WHERE id = new.board_id) BEGIN
@@ -51,7 +52,7 @@ CREATE TRIGGER users_former AFTER UPDATE OF email ON users WHEN new.email IS NUL
 END;
 -- +goose StatementEnd
 
--- The index anew, from all texts.
+-- Rebuild the index from all texts.
 INSERT INTO texts_words (texts_words) VALUES ('delete-all');
 INSERT INTO texts_words (rowid, words) SELECT id, words FROM texts_by_workspace ORDER BY id;
 UPDATE texts_indexed SET upto = MAX(upto, (SELECT COALESCE(MAX(id), 0) FROM texts));

@@ -1,3 +1,3 @@
 -- +goose Up
--- SQLite's index of words is made in 021.
+-- On SQLite, migration 021 creates the search index.
 SELECT 1;

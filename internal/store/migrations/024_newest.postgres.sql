@@ -2,8 +2,8 @@
 -- +goose Up
 SET lock_timeout = 0;
 
--- The newest cards first, over all boards, with the board in the index: who looks
--- for the newest of some boards passes by the cards of others without reading them.
+-- The newest cards of all boards. The index contains the board, so a query for the
+-- newest cards of some boards skips the cards of others without reading them.
 DROP INDEX CONCURRENTLY IF EXISTS cards_newest;
 CREATE INDEX CONCURRENTLY cards_newest ON cards (updated_at, id, board_id);
 DROP INDEX CONCURRENTLY IF EXISTS cards_updated;

@@ -1,5 +1,5 @@
 -- +goose Up
--- The newest cards first, over all boards, with the board in the index: who looks
--- for the newest of some boards passes by the cards of others without reading them.
+-- The newest cards of all boards. The index contains the board, so a query for the
+-- newest cards of some boards skips the cards of others without reading them.
 CREATE INDEX cards_newest ON cards (updated_at, id, board_id);
 DROP INDEX cards_updated;

@@ -1,4 +1,4 @@
 -- +goose Up
--- The cards of a board by their last change: what changed last on a board, or on a
--- few, is found without reading its other cards, or the changes of others.
+-- The cards of a board by their last change. A query for the latest changes on one or a
+-- few boards reads no other cards and no other boards.
 CREATE INDEX cards_changed ON cards (board_id, updated_at, id);

@@ -1,10 +1,9 @@
 -- +goose Up
 SET LOCAL lock_timeout = '10s';
 
--- The activity of a board keeps that somebody commented, who and when, never
--- what was said. Open removes the texts that are there, some at a time. This
--- trigger removes those that a server of the version before writes meanwhile;
--- it can go once none of them runs any more.
+-- The activity records who commented and when, but not the text. Open removes existing
+-- texts in batches. This trigger removes the texts that servers of the previous version
+-- still write. It can be dropped when no such server runs any more.
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION activity_comment_text() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -17,5 +16,6 @@ CREATE TRIGGER activity_comment_text BEFORE INSERT ON activity FOR EACH ROW
     WHEN (NEW.type IN ('comment.added', 'comment.edited') AND NEW.changes LIKE '%"text":%') EXECUTE FUNCTION activity_comment_text();
 INSERT INTO settings (key, value) VALUES ('comment_texts', 'in activity');
 
--- The comment whose text an answer holds, so that it is removed with the comment.
+-- The comment whose text a stored response contains, so that the response is removed
+-- with the comment.
 ALTER TABLE idempotency ADD COLUMN comment_id TEXT COLLATE "C";

@@ -1,7 +1,8 @@
 -- +goose Up
--- The activity of a board keeps that somebody commented, who and when, never
--- what was said. Open removes the texts that are there, some at a time.
+-- The activity records who commented and when, but not the text. Open removes existing
+-- texts in batches.
 INSERT INTO settings (key, value) VALUES ('comment_texts', 'in activity');
 
--- The comment whose text an answer holds, so that it is removed with the comment.
+-- The comment whose text a stored response contains, so that the response is removed
+-- with the comment.
 ALTER TABLE idempotency ADD COLUMN comment_id TEXT;

@@ -2,7 +2,7 @@
 -- +goose Up
 SET lock_timeout = 0;
 
--- The answers that hold the text of a comment.
+-- Stored responses that contain the text of a comment.
 DROP INDEX CONCURRENTLY IF EXISTS idempotency_comment;
 CREATE INDEX CONCURRENTLY idempotency_comment ON idempotency (comment_id) WHERE comment_id IS NOT NULL;
 

@@ -1,4 +1,4 @@
 -- +goose Up
--- The cards of an archived list are not open: boards.open_cards leaves them out.
--- The program counts the boards that have archived lists, one at a time.
+-- The cards of an archived list are not open, so boards.open_cards must exclude them.
+-- Open counts the cards of boards with archived lists again, one board at a time.
 INSERT INTO settings (key, value) VALUES ('open_cards', 'missing');

@@ -1,6 +1,6 @@
 -- +goose Up
 SET LOCAL lock_timeout = '10s';
 
--- Until when the receiver of a webhook asked for a pause. It is set together with
--- held_since, and means nothing without that.
+-- The end of the pause that the receiver of a webhook asked for. It is valid only while
+-- held_since is set.
 ALTER TABLE webhooks ADD COLUMN held_until BIGINT;

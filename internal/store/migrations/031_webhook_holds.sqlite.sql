@@ -1,4 +1,4 @@
 -- +goose Up
--- Until when the receiver of a webhook asked for a pause. It is set together with
--- held_since, and means nothing without that.
+-- The end of the pause that the receiver of a webhook asked for. It is valid only while
+-- held_since is set.
 ALTER TABLE webhooks ADD COLUMN held_until INTEGER;

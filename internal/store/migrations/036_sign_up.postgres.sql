@@ -1,11 +1,11 @@
 -- +goose Up
 SET LOCAL lock_timeout = '10s';
 
--- The person who set the server up is one of its operators.
+-- Whether a person is an operator. The person who sets up the server becomes one.
 ALTER TABLE users ADD COLUMN operator BIGINT NOT NULL DEFAULT 0;
 
--- One row for each invitation that was sent, kept for a day: how many a person
--- caused, and how many went to an address.
+-- One row for each invitation email, kept for a day, to limit the emails from one
+-- sender and to one address.
 CREATE TABLE invitation_emails (
     id         TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     sent_by    TEXT COLLATE "C" NOT NULL REFERENCES users (id),

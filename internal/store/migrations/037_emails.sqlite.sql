@@ -1,7 +1,8 @@
 -- +goose Up
--- The queue of emails gets the name that the program uses for it. The columns
+-- The queue of emails gets the name that the code uses for it. The columns
 -- notifications.letter_id and invitations.lettered_at keep their names, as on
--- PostgreSQL. A SQLite file has one server, so the old name is not needed.
+-- PostgreSQL. Only one server uses a SQLite file, so the old name of the table is not
+-- needed.
 ALTER TABLE letters RENAME TO emails;
 DROP INDEX letters_about;
 DROP INDEX letters_due;

@@ -1,10 +1,10 @@
 -- +goose Up
 SET LOCAL lock_timeout = '10s';
 
--- What a board counts against the storage of its organization: its texts, and its
--- activity. Both are counted by the statement that writes the board's version.
--- counted_at is when the rows were last counted themselves; NULL for a board of
--- before this migration, or of a server of the previous version.
+-- What a board adds to the storage of its organization: its texts and its activity. The
+-- statement that writes the board's version updates both counters. counted_at is when
+-- the counters were last computed from the rows. It is NULL for a board from before
+-- this migration or from a server of the previous version.
 ALTER TABLE boards ADD COLUMN text_bytes BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE boards ADD COLUMN activity_bytes BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE boards ADD COLUMN counted_at BIGINT;

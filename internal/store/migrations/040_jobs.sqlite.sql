@@ -29,7 +29,8 @@ CREATE INDEX jobs_workspace ON jobs (workspace_id, id);
 CREATE INDEX jobs_open ON jobs (created_at) WHERE ended_at IS NULL;
 CREATE INDEX jobs_ended ON jobs (ended_at) WHERE ended_at IS NOT NULL;
 
--- What a job writes, in the order of writing. Each part is one transaction.
+-- The parts of a job's draft, in the order in which they are written. Each part is
+-- written in one transaction.
 CREATE TABLE job_parts (
     job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
     part   INTEGER NOT NULL,
@@ -37,8 +38,8 @@ CREATE TABLE job_parts (
     PRIMARY KEY (job_id, part)
 ) STRICT;
 
--- The boards that a job makes. Until it is complete they are in the trash, and
--- nobody sees them there.
+-- The boards that a job creates. Until the job is complete, they are in the trash and
+-- hidden there.
 CREATE TABLE job_boards (
     job_id   TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
     board_id TEXT NOT NULL REFERENCES boards (id) ON DELETE CASCADE,

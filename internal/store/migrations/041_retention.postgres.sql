@@ -1,7 +1,7 @@
 -- +goose Up
 SET LOCAL lock_timeout = '10s';
 
--- Up to which version the activity of a board is reduced to the history of its
+-- The versions up to which the activity of a board is reduced to the history of its
 -- cards, and up to which it is removed.
 ALTER TABLE boards ADD COLUMN reduced_to BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE boards ADD COLUMN removed_to BIGINT NOT NULL DEFAULT 0;

@@ -1,6 +1,6 @@
 -- +goose Up
--- The lists that jobs make. Until a list is complete it is archived, and nobody sees
--- it there. Its cards get consecutive numbers from first_number.
+-- The lists that jobs create. Until a list is complete, it is archived and hidden
+-- there. Its cards get consecutive numbers from first_number.
 CREATE TABLE job_lists (
     list_id      TEXT NOT NULL PRIMARY KEY REFERENCES lists (id) ON DELETE CASCADE,
     job_id       TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
@@ -11,8 +11,9 @@ CREATE TABLE job_lists (
 CREATE INDEX job_lists_job ON job_lists (job_id);
 CREATE INDEX job_lists_board ON job_lists (board_id);
 
--- The versions of a board that a change has taken and whose entries a job is still
--- writing to its activity, from first to last. Written is the number of parts written.
+-- The versions of a board, from first to last, that a change has reserved and whose
+-- activity entries a job is still writing. written is the number of parts written so
+-- far.
 CREATE TABLE pending_activity (
     job_id       TEXT NOT NULL PRIMARY KEY REFERENCES jobs (id) ON DELETE CASCADE,
     board_id     TEXT NOT NULL REFERENCES boards (id) ON DELETE CASCADE,

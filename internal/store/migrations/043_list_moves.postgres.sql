@@ -1,8 +1,9 @@
 -- +goose Up
 SET LOCAL lock_timeout = '10s';
 
--- The lists that jobs are moving from one board to another. The cards on their way are
--- in the list hidden_id of the first board. Meanwhile nobody else changes the list.
+-- The lists that jobs are moving from one board to another. Cards in transit are in the
+-- list hidden_id of the first board. Until the move is complete, no one else can change
+-- the list.
 CREATE TABLE list_moves (
     job_id    TEXT COLLATE "C" NOT NULL PRIMARY KEY REFERENCES jobs (id) ON DELETE CASCADE,
     list_id   TEXT COLLATE "C" NOT NULL REFERENCES lists (id) ON DELETE CASCADE,

@@ -1,8 +1,8 @@
 -- +goose Up
 SET LOCAL lock_timeout = '10s';
 
--- The setting names_version counts the changes of people's names, which boards show
--- without a change of their versions.
+-- The setting names_version counts changes of people's names. Boards show these names,
+-- but their versions don't change.
 -- +goose StatementBegin
 CREATE OR REPLACE FUNCTION users_name() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
