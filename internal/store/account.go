@@ -10,17 +10,17 @@ import (
 	"cardwall/internal/board"
 )
 
-// validText returns a text from a client without control characters and invalid UTF-8,
-// cut to a length in bytes.
-func validText(s string, most int) string {
+// validText removes control characters and invalid UTF-8 from a string sent by a client,
+// and truncates the result to at most maxLen bytes.
+func validText(s string, maxLen int) string {
 	s = strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || unicode.IsControl(r) {
 			return -1
 		}
 		return r
 	}, s)
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "")
+	if len(s) > maxLen {
+		s = strings.ToValidUTF8(s[:maxLen], "")
 	}
 	return s
 }
@@ -30,7 +30,8 @@ func (v *View) Profile(ctx context.Context) (board.Profile, error) {
 	return v.ProfileOf(ctx, v.caller.UserID)
 }
 
-// ProfileOf returns the account of a person who has proved to own it.
+// ProfileOf returns a person's account. It does not check permissions: the caller must
+// have verified that the account belongs to the person who makes the request.
 func (v *View) ProfileOf(ctx context.Context, userID string) (board.Profile, error) {
 	var (
 		p        board.Profile
@@ -43,26 +44,28 @@ func (v *View) ProfileOf(ctx context.Context, userID string) (board.Profile, err
 	if err == nil && !found {
 		err = board.NotFound()
 	}
-	p.Operator = operator != 0 || v.operates(p)
+	p.Operator = operator != 0 || v.isOperator(p)
 	return p, err
 }
 
-// UpdateProfile writes the caller's own account, except the email address.
+// UpdateProfile writes the caller's name, time zone, theme and language.
 func (tx *Tx) UpdateProfile(ctx context.Context, p board.Profile) error {
 	return tx.exec(ctx, "UPDATE users SET name = $1, time_zone = $2, theme = $3, language = $4 WHERE id = $5", p.Name, p.TimeZone,
 		string(p.Theme), p.Language, tx.caller.UserID)
 }
 
-// PasswordOf returns the account with an email address and the hash of its password.
-// Both are empty if there is no such account.
+// PasswordOf returns the id and the password hash of the account with the given email
+// address. Both are empty if there is no such account. The hash is empty if the account
+// has no password.
 func (v *View) PasswordOf(ctx context.Context, email string) (userID, hash string, err error) {
 	_, err = v.one(ctx, "SELECT id, COALESCE(password_hash, '') FROM users WHERE email = $1 AND deleted_at IS NULL",
 		[]any{email}, &userID, &hash)
 	return userID, hash, err
 }
 
-// LockPassword reports whether a person's password hash is still the one that was
-// checked before this transaction. If so, it cannot change until the transaction ends.
+// LockPassword reports whether a person's password still has the given hash, which the
+// caller checked before this transaction. If so, the password cannot change until the
+// transaction ends.
 func (tx *Tx) LockPassword(ctx context.Context, userID, hash string) (same bool, err error) {
 	n, err := tx.affected(ctx, "UPDATE users SET password_hash = password_hash WHERE id = $1 AND password_hash = $2 "+
 		"AND deleted_at IS NULL", userID, hash)
@@ -76,7 +79,8 @@ func (tx *Tx) InsertSignUp(ctx context.Context, s board.SignUp) error {
 		s.ID, s.Email, s.Name, s.PasswordHash, s.TimeZone, int64(tx.now))
 }
 
-// CountSignUps returns the number of sign-ups with an email address since an instant.
+// CountSignUps returns the number of sign-ups with the given email address since the given
+// instant.
 func (v *View) CountSignUps(ctx context.Context, email string, since board.Instant) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM sign_ups WHERE email = $1 AND created_at > $2", email, int64(since))
 }
@@ -92,49 +96,50 @@ func (v *View) signUp(ctx context.Context, where string, args ...any) (board.Sig
 	return s, err
 }
 
-// SignUp returns the sign-up that an email is about.
+// SignUp returns the sign-up with the given id. It does not check permissions.
 func (v *View) SignUp(ctx context.Context, id string) (board.SignUp, error) {
 	return v.signUp(ctx, "WHERE s.id = $1", id)
 }
 
-// SignUpOf returns the sign-up that a secret verifies. It returns CodeNotFound if the
-// secret is unknown or has expired.
+// SignUpOf returns the sign-up that a secret verifies. It returns a not_found error if
+// the secret is unknown or has expired.
 func (v *View) SignUpOf(ctx context.Context, secret string) (board.SignUp, error) {
 	return v.signUp(ctx, "JOIN account_secrets k ON k.sign_up_id = s.id WHERE k.hash = $1 AND k.kind = 'verify' "+
 		"AND k.expires_at > $2", board.SecretHash(secret), int64(v.now))
 }
 
-// DeleteSignUp deletes a sign-up, which can then no longer be verified.
+// DeleteSignUp deletes a sign-up. Its secrets stop working.
 func (tx *Tx) DeleteSignUp(ctx context.Context, id string) error {
 	return tx.exec(ctx, "DELETE FROM sign_ups WHERE id = $1", id)
 }
 
-// DeleteSignUps deletes all sign-ups with an email address.
+// DeleteSignUps deletes all sign-ups with the given email address.
 func (tx *Tx) DeleteSignUps(ctx context.Context, email string) error {
 	return tx.exec(ctx, "DELETE FROM sign_ups WHERE email = $1", email)
 }
 
-// AddVerifySecret adds a secret that verifies a sign-up for board.VerifyLifetime.
+// AddVerifySecret adds a secret that verifies a sign-up. The secret expires after
+// board.VerifyLifetime.
 func (tx *Tx) AddVerifySecret(ctx context.Context, s board.SignUp, secret string) error {
 	return tx.exec(ctx, "INSERT INTO account_secrets (hash, kind, sign_up_id, created_at, expires_at) VALUES ($1, 'verify', $2, $3, $4)",
 		board.SecretHash(secret), s.ID, int64(tx.now), int64(tx.now)+board.VerifyLifetime.Milliseconds())
 }
 
-// AddResetSecret adds a secret that resets a person's password for
+// AddResetSecret adds a secret that resets a person's password. The secret expires after
 // board.ResetLifetime.
 func (tx *Tx) AddResetSecret(ctx context.Context, userID, secret string) error {
 	return tx.exec(ctx, "INSERT INTO account_secrets (hash, kind, user_id, created_at, expires_at) VALUES ($1, 'reset', $2, $3, $4)",
 		board.SecretHash(secret), userID, int64(tx.now), int64(tx.now)+board.ResetLifetime.Milliseconds())
 }
 
-// CountResets returns the number of reset secrets that were sent to a person since an
-// instant.
+// CountResets returns the number of reset secrets that were created for a person since the
+// given instant.
 func (v *View) CountResets(ctx context.Context, userID string, since board.Instant) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM account_secrets WHERE user_id = $1 AND kind = 'reset' AND created_at > $2", userID, int64(since))
 }
 
-// UserOfReset returns the person whose password a secret can reset, or "" if it is
-// unknown or has expired.
+// UserOfReset returns the id of the person whose password a secret can reset, or "" if
+// the secret is unknown or has expired.
 func (v *View) UserOfReset(ctx context.Context, secret string) (userID string, err error) {
 	_, err = v.one(ctx, "SELECT k.user_id FROM account_secrets k JOIN users u ON u.id = k.user_id WHERE k.hash = $1 "+
 		"AND k.kind = 'reset' AND k.expires_at > $2 AND u.deleted_at IS NULL",
@@ -142,22 +147,23 @@ func (v *View) UserOfReset(ctx context.Context, secret string) (userID string, e
 	return userID, err
 }
 
-// EndResets deletes all reset secrets of a person. It returns false if another
-// transaction has just done so.
-func (tx *Tx) EndResets(ctx context.Context, userID string) (bool, error) {
+// DeleteResetSecrets deletes all reset secrets of a person. It returns false if there
+// were none, for example because another transaction has just deleted them.
+func (tx *Tx) DeleteResetSecrets(ctx context.Context, userID string) (bool, error) {
 	n, err := tx.affected(ctx, "DELETE FROM account_secrets WHERE user_id = $1 AND kind = 'reset'", userID)
 	return n > 0, err
 }
 
-// UserOfIdentity returns the account that is linked to a subject of an identity
-// provider, or "" if there is none.
+// UserOfIdentity returns the id of the account that is linked to the given subject of an
+// identity provider, or "" if there is none.
 func (v *View) UserOfIdentity(ctx context.Context, issuer, subject string) (userID string, err error) {
 	_, err = v.one(ctx, "SELECT i.user_id FROM identities i JOIN users u ON u.id = i.user_id WHERE i.issuer = $1 AND i.subject = $2 "+
 		"AND u.deleted_at IS NULL", []any{issuer, subject}, &userID)
 	return userID, err
 }
 
-// InsertIdentity links the caller's account to a subject of an identity provider.
+// InsertIdentity links the caller's account to a subject of an identity provider. It does
+// nothing if the subject is already linked to an account.
 func (tx *Tx) InsertIdentity(ctx context.Context, issuer, subject string) error {
 	return tx.exec(ctx, "INSERT INTO identities (issuer, subject, user_id, created_at) VALUES ($1, $2, $3, $4) "+
 		"ON CONFLICT DO NOTHING", issuer, subject, tx.caller.UserID, int64(tx.now))
@@ -168,7 +174,7 @@ func (v *View) CountOwnedWorkspaces(ctx context.Context) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM workspace_members WHERE user_id = $1 AND role = 'owner'", v.caller.UserID)
 }
 
-// WorkspaceName returns the name of a workspace. It does not authorize: the caller
+// WorkspaceName returns the name of a workspace. It does not check permissions: the caller
 // must hold the secret of an invitation to the workspace.
 func (v *View) WorkspaceName(ctx context.Context, id string) (name string, err error) {
 	_, err = v.one(ctx, "SELECT name FROM workspaces WHERE id = $1", []any{id}, &name)
@@ -180,10 +186,11 @@ func (tx *Tx) UpdateWorkspace(ctx context.Context, w board.Workspace) error {
 	return tx.exec(ctx, "UPDATE workspaces SET name = $1 WHERE id = $2", w.Name, w.ID)
 }
 
-// PurgeAccounts deletes expired sessions, sign-ups, secrets and challenges, at most
-// limit of each.
+// PurgeAccounts deletes expired sessions, sign-ups, account secrets, challenges and known
+// devices, and the records of invitation emails that no longer count. It deletes at most
+// limit rows of each kind. It returns the number of rows deleted.
 func (tx *Tx) PurgeAccounts(ctx context.Context, limit int) (n int64, err error) {
-	lastUsed, created := tx.oldest()
+	lastUsed, created := tx.sessionLimits()
 	for _, old := range []struct {
 		table, key, where string
 		args              []any
@@ -195,14 +202,15 @@ func (tx *Tx) PurgeAccounts(ctx context.Context, limit int) (n int64, err error)
 		{"known_devices", "id", "last_used_at < $2", []any{int64(tx.now) - deviceLifetime.Milliseconds()}},
 		{"sessions", "id", "last_used_at < $2 OR created_at < $3", []any{lastUsed, created}},
 	} {
-		gone, err := tx.purge(ctx, old.table, old.key, old.where, limit, old.args...)
+		deleted, err := tx.purge(ctx, old.table, old.key, old.where, limit, old.args...)
 		if err != nil {
 			return n, err
 		}
-		n += gone
+		n += deleted
 	}
 	return n, nil
 }
 
-// AnHourAgo returns the instant since which emails count against their limits.
-func (v *View) AnHourAgo() board.Instant { return v.now - board.Instant(time.Hour.Milliseconds()) }
+// OneHourAgo returns the start of the period over which the hourly email limits are
+// counted.
+func (v *View) OneHourAgo() board.Instant { return v.now - board.Instant(time.Hour.Milliseconds()) }

@@ -6,11 +6,11 @@ import (
 	"cardwall/internal/board"
 )
 
-// noticeAbout contains the query for each email about an account. It selects the
-// recipient's address and time zone, and what the email says about a record: a
-// time, a name, a host, the last four characters of a token, an IP address and a
-// browser.
-var noticeAbout = map[board.EmailKind]string{
+// noticeQueries contains the query for each kind of email about an account. A query
+// selects the recipient's address and time zone, and the details of the record $1: a
+// time, a name, a host, the last four characters of a token, an IP address and a user
+// agent.
+var noticeQueries = map[board.EmailKind]string{
 	board.EmailPasswordChanged: "SELECT u.email, u.time_zone, 0, '', '', '', '', '' FROM users u WHERE u.id = $1",
 	board.EmailPasskeyAdded: "SELECT u.email, u.time_zone, p.created_at, p.name, '', '', '', '' FROM passkeys p " +
 		"JOIN users u ON u.id = p.user_id WHERE p.id = $1",
@@ -23,10 +23,11 @@ var noticeAbout = map[board.EmailKind]string{
 		"JOIN users u ON u.id = d.user_id WHERE d.id = $1",
 }
 
-// AccountNotice returns the content of an email to the owner of an account, and
-// their address. It returns CodeNotFound if the record or the account was deleted.
+// AccountNotice returns the recipient and the content of an email to the owner of an
+// account. About is the id of a record, such as a token. AccountNotice returns a
+// not_found error if the record or the account was deleted.
 func (v *View) AccountNotice(ctx context.Context, kind board.EmailKind, about string) (to string, n board.AccountNotice, err error) {
-	found, err := v.one(ctx, noticeAbout[kind]+" AND u.deleted_at IS NULL", []any{about}, &to, &n.TimeZone, &n.At, &n.Name,
+	found, err := v.one(ctx, noticeQueries[kind]+" AND u.deleted_at IS NULL", []any{about}, &to, &n.TimeZone, &n.At, &n.Name,
 		&n.Host, &n.LastFour, &n.Address, &n.UserAgent)
 	if err == nil && !found {
 		err = board.NotFound()

@@ -12,25 +12,24 @@ import (
 
 const entryColumns = "id, type, at, actor_type, actor_id, board_id, list_id, card_id, changes, version, client"
 
-// Changes returns a page of the changes of a board that a loader has loaded, in the
-// order of their versions, after a version. It ends before versions whose entries a
-// job is still writing.
+// Changes returns a page of the changes to a loaded board after the given version, ordered
+// by version. It ends before the first version whose entry a job has yet to write.
 func (v *View) Changes(ctx context.Context, boardID string, since int64, limit int) ([]board.Entry, error) {
 	return v.entries(ctx, "WHERE board_id = $1 AND version > $2 AND "+recorded+" ORDER BY version LIMIT $3", boardID, since, limit)
 }
 
-// RecordedChanges is Changes without the versions whose entries a job is still
-// writing.
+// RecordedChanges is like Changes, but skips versions whose entries a job has yet to
+// write.
 func (v *View) RecordedChanges(ctx context.Context, boardID string, since int64, limit int) ([]board.Entry, error) {
 	return v.entries(ctx, "WHERE board_id = $1 AND version > $2 ORDER BY version LIMIT $3", boardID, since, limit)
 }
 
-// recorded is the condition that a version of the board $1 can be read in order after
-// version $2: no version between them is pending.
+// recorded is an SQL condition on a row of the board $1. It is true if none of the
+// versions after $2, up to and including the row's version, is pending.
 const recorded = "version < COALESCE((SELECT min(p.first) FROM pending_activity p WHERE p.board_id = $1 AND p.last > $2), 9007199254740991)"
 
-// RecordedTo returns up to which version the changes of a board that a loader has
-// loaded can be read in order after a version.
+// RecordedTo returns the last version of a loaded board that Changes returns, over all
+// pages, if the first page starts after the given version.
 func (v *View) RecordedTo(ctx context.Context, boardID string, since int64) (int64, error) {
 	var first sql.NullInt64
 	_, err := v.one(ctx, "SELECT min(p.first) FROM pending_activity p WHERE p.board_id = $1 AND p.last > $2", []any{boardID, since}, &first)
@@ -40,13 +39,13 @@ func (v *View) RecordedTo(ctx context.Context, boardID string, since int64) (int
 	return max(since, first.Int64-1), err
 }
 
-// Activity returns a page of the changes of a board that a loader has loaded, newest
-// first, before a version.
+// Activity returns a page of the changes to a loaded board before the given version,
+// newest first.
 func (v *View) Activity(ctx context.Context, boardID string, before int64, limit int) ([]board.Entry, error) {
 	return v.entries(ctx, "WHERE board_id = $1 AND version < $2 ORDER BY version DESC LIMIT $3", boardID, before, limit)
 }
 
-// CardActivity is Activity for the changes of one card.
+// CardActivity is like Activity, but returns only the changes to one card.
 func (v *View) CardActivity(ctx context.Context, boardID, cardID string, before int64, limit int) ([]board.Entry, error) {
 	return v.entries(ctx, "WHERE card_id = $1 AND board_id = $2 AND version < $3 ORDER BY version DESC LIMIT $4", cardID,
 		boardID, before, limit)

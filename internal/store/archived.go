@@ -6,8 +6,8 @@ import (
 	"cardwall/internal/store/search"
 )
 
-// fillOpenCards counts the open cards of boards with archived lists, once after the
-// migration since which cards in archived lists are not open.
+// fillOpenCards recounts the open cards of boards with archived lists. It runs once,
+// after migration 028, which changed the count to exclude cards in archived lists.
 func (db *DB) fillOpenCards(ctx context.Context) error {
 	const boards = "SELECT DISTINCT board_id FROM lists WHERE archived_at IS NOT NULL ORDER BY board_id"
 	return db.fillBoards(ctx, "open_cards", boards, "counting the open cards of boards with archived lists",

@@ -12,22 +12,23 @@ import (
 	"cardwall/internal/board"
 )
 
-// auditDetails is the JSON of the column audit.details. Changes of a board are not
-// repeated in it: they are in the board's activity, in the versions after
-// BoardVersion - Events up to BoardVersion.
+// auditDetails is the JSON in the audit.details column. It does not repeat the changes
+// in the board's activity, which are the last Events versions up to BoardVersion.
 type auditDetails struct {
 	BoardVersion int64         `json:"boardVersion,omitzero"`
 	Events       int64         `json:"events,omitzero"`
 	Changes      board.Changes `json:"changes,omitempty"`
 }
 
-// Note records for the audit what an operation changed apart from the content of
-// boards. If a board is given, only people who can see it can read the changes.
+// Note sets the changes that the audit entry itself contains, in addition to the changes
+// in the board's activity. If boardID is not empty, only people who can see the board
+// can read these changes.
 func (tx *Tx) Note(boardID string, changes board.Changes) {
 	tx.noted, tx.notedBoard = changes, boardID
 }
 
-// Audit writes the audit entry of an operation.
+// Audit writes the audit entry of an operation. After OnOrganization, it writes an
+// entry for each workspace of the organization.
 func (tx *Tx) Audit(ctx context.Context, operation, subject string) error {
 	workspaceID, boardID := tx.Scope()
 	details := auditDetails{BoardVersion: tx.BoardVersion(), Changes: tx.noted}
@@ -67,7 +68,8 @@ func (tx *Tx) Audit(ctx context.Context, operation, subject string) error {
 	return nil
 }
 
-// auditIn writes an entry to the audit of a workspace, or of none if it is "".
+// auditIn writes an entry to the audit log of a workspace. If workspaceID is "", the entry
+// belongs to no workspace.
 func (tx *Tx) auditIn(ctx context.Context, workspaceID, boardID, operation, subject, details string) error {
 	c := tx.caller
 	return tx.exec(ctx, `INSERT INTO audit (id, at, workspace_id, board_id, operation, actor_type, actor_id, token_id, subject,
@@ -77,9 +79,10 @@ func (tx *Tx) auditIn(ctx context.Context, workspaceID, boardID, operation, subj
 		null(c.TokenID), null(subject), null(c.RequestID), details)
 }
 
-// AuditFilter selects entries of the audit. Empty fields select all.
+// AuditFilter selects entries of the audit log. An empty field matches all entries,
+// except that Until is required.
 type AuditFilter struct {
-	Actor     string // a person's id, or a type of actor
+	Actor     string // a person's id or an actor type
 	Operation string
 	BoardID   string
 	TokenID   string
@@ -99,8 +102,8 @@ const auditSelect = `SELECT a.id, a.at, a.operation, a.actor_type, a.actor_id, u
 	AND ($9 = '' OR a.token_id = $9)
 	ORDER BY a.id DESC LIMIT $10`
 
-// AuditEntries returns a page of the audit of a workspace that a loader has loaded,
-// newest first, before the given entry.
+// AuditEntries returns a page of the audit log of a loaded workspace, newest first. If
+// before is not "", it returns only entries older than the entry with that id.
 func (v *View) AuditEntries(ctx context.Context, w board.Workspace, f AuditFilter, before string, limit int) ([]board.AuditEntry, error) {
 	out := []board.AuditEntry{}
 	var spans []auditSpan
@@ -121,15 +124,17 @@ func (v *View) AuditEntries(ctx context.Context, w board.Workspace, f AuditFilte
 	if err != nil {
 		return nil, err
 	}
-	for part := range slices.Chunk(spans, spansAtOnce) {
-		if err := v.auditChanges(ctx, part, out); err != nil {
+	for batch := range slices.Chunk(spans, spanBatch) {
+		if err := v.auditChanges(ctx, batch, out); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// scanAudit reads an entry and reports whether its reader can see its subject.
+// scanAudit reads an entry and its details. If the caller cannot see the board of the
+// entry, visible is false, and the entry contains neither changes nor the names of its
+// board and its subject. Role is the caller's role in the workspace.
 func (v *View) scanAudit(rows *sql.Rows, role board.WorkspaceRole) (e board.AuditEntry, d auditDetails, visible bool, err error) {
 	var (
 		visibility, onBoard sql.NullString
@@ -157,18 +162,19 @@ func (v *View) scanAudit(rows *sql.Rows, role board.WorkspaceRole) (e board.Audi
 	return e, d, visible, nil
 }
 
-// auditSpan is the range of versions of a board that belongs to an entry.
+// auditSpan is the range of board versions that belong to an entry.
 type auditSpan struct {
-	entry     int
+	entry     int // index of the entry
 	boardID   string
-	after, to int64
+	after, to int64 // the versions in (after, to]
 }
 
-// spansAtOnce is how many spans one query reads.
-const spansAtOnce = 100
+// spanBatch is the maximum number of spans that one query reads.
+const spanBatch = 100
 
-// auditChanges adds the changes in the boards' activity to the entries. For an
-// operation with many changes, such as a copy, it adds the first ones.
+// auditChanges adds the changes in the boards' activity to the entries. If an operation,
+// such as a copy, changed several cards or lists, auditChanges adds only the changes to
+// the first of them.
 func (v *View) auditChanges(ctx context.Context, spans []auditSpan, entries []board.AuditEntry) error {
 	var (
 		where []string
@@ -192,7 +198,7 @@ func (v *View) auditChanges(ctx context.Context, spans []auditSpan, entries []bo
 			if first == nil {
 				first = &found[i]
 			}
-			if same(change.CardID, first.CardID) && same(change.ListID, first.ListID) {
+			if equalStrings(change.CardID, first.CardID) && equalStrings(change.ListID, first.ListID) {
 				entries[s.entry].Changes.Join(change.Changes)
 			}
 		}
@@ -200,5 +206,5 @@ func (v *View) auditChanges(ctx context.Context, spans []auditSpan, entries []bo
 	return nil
 }
 
-// same reports whether two optional texts are equal.
-func same(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
+// equalStrings reports whether two optional strings are equal.
+func equalStrings(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }

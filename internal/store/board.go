@@ -19,20 +19,21 @@ func boardDest(b *board.Board) []any {
 	return []any{&b.Name, &b.Description, &b.Color, &b.CreatedBy, &b.CreatedAt, &b.UpdatedAt, &b.ArchivedAt, &b.TrashedAt}
 }
 
-// complete sets the fields of a board that the access columns contain.
-func (v *View) complete(b *board.Board, a *board.Access) {
+// setAccess sets the fields of a board that come from the access columns.
+func (v *View) setAccess(b *board.Board, a *board.Access) {
 	b.ID, b.WorkspaceID, b.Visibility, b.Features = a.BoardID, a.WorkspaceID, a.Visibility, a.Features
 	b.Version, b.OpenCards, b.Role = a.Version, a.OpenCards, a.Role(v.caller)
 	b.URL = v.db.opts.BaseURL + "/boards/" + b.ID
 }
 
-// Board loads a board on which the caller has the capability.
+// Board loads the board with the given id. It returns an error unless the caller has the
+// capability on the board.
 func (v *View) Board(ctx context.Context, id string, need board.Capability) (board.Board, error) {
 	var b board.Board
 	if err := v.authorized(ctx, need, boardLoad, id, boardDest(&b)...); err != nil {
 		return b, err
 	}
-	v.complete(&b, v.On(id))
+	v.setAccess(&b, v.On(id))
 	return b, nil
 }
 
@@ -43,14 +44,17 @@ func (tx *Tx) Board(ctx context.Context, id string, need board.Capability) (boar
 	}
 	b, err := tx.View.Board(ctx, id, need)
 	if err == nil {
+		err = tx.loaded(id, id)
+	}
+	if err == nil {
 		tx.loadedRecord(id, id, b.Name, b.Description)
 	}
 	return b, err
 }
 
-// Boards returns a page of the boards that the caller can see, in the order of
-// their ids after the given one: of one workspace, or of all if it is empty.
-// Archived boards are included on request, boards in the trash never.
+// Boards returns a page of the boards that the caller can see, ordered by id, starting
+// after the given id. If workspaceID is empty, it covers all workspaces. It includes
+// archived boards if archived is true, but never boards in the trash.
 func (v *View) Boards(ctx context.Context, workspaceID string, archived bool, after string, limit int) ([]board.Board, error) {
 	where := "b.trashed_at IS NULL AND " + visible
 	if !archived {
@@ -59,8 +63,8 @@ func (v *View) Boards(ctx context.Context, workspaceID string, archived bool, af
 	return v.boards(ctx, where, workspaceID, after, limit)
 }
 
-// TrashedBoards returns a page of the boards in a workspace's trash that the caller
-// may restore, in the order of their ids after the given one.
+// TrashedBoards returns a page of the boards in a workspace's trash that the caller may
+// restore, ordered by id, starting after the given id.
 func (v *View) TrashedBoards(ctx context.Context, workspaceID, after string, limit int) ([]board.Board, error) {
 	return v.boards(ctx, "b.trashed_at > 0 AND wm.role IS NOT NULL AND (bm.role = 'admin' OR (b.visibility = 'workspace' "+
 		"AND wm.role IN ('owner', 'admin')))", workspaceID, after, limit)
@@ -80,20 +84,20 @@ func (v *View) boards(ctx context.Context, where, workspaceID, after string, lim
 			if err := rows.Scan(append(s.dest(), boardDest(&b)...)...); err != nil {
 				return err
 			}
-			v.complete(&b, s.result())
+			v.setAccess(&b, s.result())
 			out = append(out, b)
 			return nil
 		})
 	return out, err
 }
 
-// visible is the condition that a person can see a board, where wm and bm are the
-// person's memberships of the workspace and of the board. It agrees with
+// visible is an SQL condition that is true if a person can see the board b. wm and bm are
+// the person's rows in workspace_members and board_members. The condition must agree with
 // board.RoleOn.
 const visible = `wm.role IS NOT NULL AND (bm.role IS NOT NULL OR (b.visibility = 'workspace' AND wm.role <> 'guest'))`
 
-// InsertBoard writes a new board of a workspace that a loader has loaded. The
-// transaction then has the caller's access to it, as if a loader had loaded it.
+// InsertBoard writes a new board in a loaded workspace and makes its creator, if any,
+// an admin. Afterwards the board counts as loaded.
 func (tx *Tx) InsertBoard(ctx context.Context, b *board.Board, in board.Workspace) error {
 	b.CreatedAt, b.UpdatedAt = tx.now, tx.now
 	tx.remember(&board.Access{
@@ -131,8 +135,8 @@ func (tx *Tx) UpdateBoard(ctx context.Context, b *board.Board) error {
 		b.Name, b.Description, null(b.Color), string(b.Visibility), b.Features.Bits(), null(b.ArchivedAt), null(b.TrashedAt), b.ID)
 }
 
-// BoardMembers returns a page of the people who can see a board, in the order of
-// their ids after the given one.
+// BoardMembers returns a page of the people who can see a loaded board, ordered by id,
+// starting after the given id.
 func (v *View) BoardMembers(ctx context.Context, boardID, after string, limit int) ([]board.BoardMember, error) {
 	a := v.On(boardID)
 	out := []board.BoardMember{}
@@ -158,8 +162,8 @@ func (v *View) BoardMembers(ctx context.Context, boardID, after string, limit in
 	return out, err
 }
 
-// BoardMember returns the role of a member of the board's workspace on the board,
-// which may be none. It returns CodeNotFound for anyone else.
+// BoardMember returns a member of a loaded board's workspace, with the member's role on
+// the board, which may be none. It returns a not_found error for anyone else.
 func (v *View) BoardMember(ctx context.Context, boardID, userID string) (board.BoardMember, error) {
 	a := v.On(boardID)
 	m := board.BoardMember{ID: userID}
@@ -182,18 +186,19 @@ func (v *View) BoardMember(ctx context.Context, boardID, userID string) (board.B
 	return m, nil
 }
 
-// CountBoardMembers returns the number of people with whom a board is shared.
+// CountBoardMembers returns the number of people who were given a role on the board
+// itself. It does not count people who have a role only through the workspace.
 func (v *View) CountBoardMembers(ctx context.Context, boardID string) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM board_members WHERE board_id = $1", boardID)
 }
 
-// CountBoardAdmins returns the number of people other than one who can administer
-// a board, by their role on the board or in its workspace.
-func (v *View) CountBoardAdmins(ctx context.Context, boardID, other string) (int, error) {
+// CountBoardAdmins returns the number of people who can administer a board, by their role
+// on the board or in its workspace. It does not count the person with the id except.
+func (v *View) CountBoardAdmins(ctx context.Context, boardID, except string) (int, error) {
 	return v.count(ctx, `SELECT count(*) FROM boards b JOIN workspace_members wm ON wm.workspace_id = b.workspace_id
 		LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = wm.user_id
 		WHERE b.id = $1 AND wm.user_id <> $2 AND (bm.role = 'admin' OR (b.visibility = 'workspace'
-		AND wm.role IN ('owner', 'admin')))`, boardID, other)
+		AND wm.role IN ('owner', 'admin')))`, boardID, except)
 }
 
 // SetBoardMember gives a person a role on a board.
@@ -209,9 +214,9 @@ func (tx *Tx) RemoveBoardMember(ctx context.Context, boardID, userID string) err
 	return tx.exec(ctx, "DELETE FROM board_members WHERE board_id = $1 AND user_id = $2", boardID, userID)
 }
 
-// UnassignFromBoard removes a person from the assignees of all cards of a board,
-// and returns these cards, open and archived. Cards of a list that a job is still
-// making are not returned.
+// UnassignFromBoard removes a person from the assignees of all cards of a board. It
+// returns the ids of these cards, both open and archived, except cards in a list that a
+// job has not yet made visible.
 func (tx *Tx) UnassignFromBoard(ctx context.Context, boardID, userID string) ([]string, error) {
 	var cards []string
 	err := tx.each(ctx, "SELECT k.card_id FROM card_assignees k JOIN cards c ON c.id = k.card_id WHERE k.user_id = $1 "+
@@ -235,11 +240,14 @@ type AssignedBoard struct {
 	Cards           int
 }
 
-// shownCard is the condition that a job is not still making the list of a card c.
+// shownCard is an SQL condition that is true if the card c is not in the hidden list of a
+// job.
 const shownCard = "c.list_id NOT IN (SELECT list_id FROM job_lists)"
 
-// AssignedBoards returns the boards of a workspace, or the one board with the id, on
-// which a person has assigned cards, ordered by id, in any state. It does not authorize.
+// AssignedBoards returns the boards on which cards are assigned to a person, ordered by
+// id. WorkspaceOrBoardID is the id of a workspace, for all of its boards, or of a
+// single board. AssignedBoards includes archived boards and boards in the trash. It
+// does not check permissions.
 func (v *View) AssignedBoards(ctx context.Context, workspaceOrBoardID, userID string) (out []AssignedBoard, err error) {
 	err = v.each(ctx, "SELECT b.workspace_id, b.id, count(*) FROM card_assignees k JOIN cards c ON c.id = k.card_id "+
 		"JOIN boards b ON b.id = c.board_id WHERE k.user_id = $1 AND (b.id = $2 OR b.workspace_id = $2) AND "+shownCard+
@@ -253,7 +261,8 @@ func (v *View) AssignedBoards(ctx context.Context, workspaceOrBoardID, userID st
 	return out, err
 }
 
-// UnassignSome is UnassignFromBoard for at most limit cards.
+// UnassignSome is like UnassignFromBoard, but for at most limit cards, and it leaves
+// the cards in hidden lists assigned.
 func (tx *Tx) UnassignSome(ctx context.Context, boardID, userID string, limit int) ([]string, error) {
 	cards, err := tx.texts(ctx, "SELECT k.card_id FROM card_assignees k JOIN cards c ON c.id = k.card_id WHERE k.user_id = $1 "+
 		"AND c.board_id = $2 AND "+shownCard+" ORDER BY k.card_id LIMIT $3", userID, boardID, limit)

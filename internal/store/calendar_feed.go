@@ -11,8 +11,8 @@ import (
 	"cardwall/internal/store/search"
 )
 
-// CalendarFeed returns the caller's calendar feed, which may be inactive. Boards that
-// the caller can no longer see are left out.
+// CalendarFeed returns the caller's calendar feed, which may be inactive. It omits boards
+// that the caller can no longer see.
 func (v *View) CalendarFeed(ctx context.Context) (board.CalendarFeed, error) {
 	feed := board.CalendarFeed{BoardIDs: []string{}}
 	var boards string
@@ -24,20 +24,21 @@ func (v *View) CalendarFeed(ctx context.Context) (board.CalendarFeed, error) {
 	}
 	feed.Active = true
 	var a sqldb.Args
-	seen, err := v.texts(ctx, v.boardsOf(CardPage{IncludeArchived: true}, &a), a...)
+	visibleIDs, err := v.texts(ctx, v.boardsOf(CardPage{IncludeArchived: true}, &a), a...)
 	for _, id := range strings.Fields(boards) {
-		if slices.Contains(seen, id) {
+		if slices.Contains(visibleIDs, id) {
 			feed.BoardIDs = append(feed.BoardIDs, id)
 		}
 	}
 	return feed, err
 }
 
-// SetCalendarFeed writes the caller's calendar feed. If hash is not nil, the feed gets
-// a new URL, otherwise it keeps its URL. The boards must be loaded.
+// SetCalendarFeed writes the caller's calendar feed. Hash is the hash of the feed's new
+// URL, or nil to keep the URL. The boards must be loaded. SetCalendarFeed returns a
+// not_found error if hash is nil and the caller has no feed.
 func (tx *Tx) SetCalendarFeed(ctx context.Context, hash []byte, boards []string) (board.CalendarFeed, error) {
 	if len(boards) > 0 {
-		tx.workspace = tx.On(boards[0]).WorkspaceID // the boards themselves do not change
+		tx.workspace = tx.On(boards[0]).WorkspaceID // for the audit entry; the boards do not change
 	}
 	text, args := "UPDATE calendar_feeds SET boards = $2 WHERE user_id = $1", []any{tx.caller.UserID, strings.Join(boards, " ")}
 	if hash != nil {
@@ -60,8 +61,8 @@ func (tx *Tx) DeleteCalendarFeed(ctx context.Context) error {
 	return tx.exec(ctx, "DELETE FROM calendar_feeds WHERE user_id = $1", tx.caller.UserID)
 }
 
-// FeedOwner returns the owner of the calendar feed with the hash of a URL, and the
-// feed's boards. The owner is "" if there is no such feed.
+// FeedOwner returns the ids of the owner and of the boards of the calendar feed whose URL
+// has the given hash. UserID is "" if there is no such feed.
 func (v *View) FeedOwner(ctx context.Context, hash []byte) (userID string, boards []string, err error) {
 	var text string
 	_, err = v.one(ctx, "SELECT f.user_id, f.boards FROM calendar_feeds f JOIN users u ON u.id = f.user_id WHERE f.hash = $1 "+
@@ -69,10 +70,11 @@ func (v *View) FeedOwner(ctx context.Context, hash []byte) (userID string, board
 	return userID, strings.Fields(text), err
 }
 
-// FeedCards returns the open cards with a due date in a range, ordered by due date: of
-// the given boards, or those assigned to the caller if there are none. It leaves out
-// boards that the caller cannot see, that are confidential or archived, or whose
-// calendar is off.
+// FeedCards returns at most limit open cards that are not done and are due between from
+// and to, inclusive, ordered by due date. It covers all cards of the given boards or, if
+// boards is empty, the cards that are assigned to the caller. It omits boards that the
+// caller cannot see, that are confidential, archived or in the trash, or whose calendar
+// is disabled.
 func (v *View) FeedCards(ctx context.Context, boards []string, from, to string, limit int) ([]board.FeedCard, error) {
 	var (
 		a   sqldb.Args

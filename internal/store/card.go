@@ -16,7 +16,8 @@ import (
 const (
 	// The columns of the card c and of its list l.
 	cardColumns = `c.id, c.board_id, c.list_id, c.rank, c.number, c.title, c.done_at, c.archived_at, l.archived_at, c.due_date, c.due_at,
-		c.start_date, c.start_at, c.time_zone, c.items_done, c.items_total, c.comments, c.created_by, c.created_at, c.updated_at`
+		c.start_date, c.start_at, c.time_zone, c.items_done, c.items_total, c.comments, c.attachments, c.cover_id, c.cover_width, c.cover_height,
+		c.created_by, c.created_at, c.updated_at`
 	cardLoad = "SELECT " + accessColumns + ", " + cardColumns + ", c.description FROM cards c JOIN lists l ON l.id = c.list_id " +
 		"JOIN boards b ON b.id = c.board_id" + accessJoins + "WHERE c.id = $1 AND " + search.ShownList
 	cardAccess = "SELECT " + accessColumns + " FROM cards c JOIN lists l ON l.id = c.list_id " +
@@ -24,15 +25,17 @@ const (
 	cardLock = "SELECT b.id FROM boards b JOIN cards c ON c.board_id = b.id WHERE c.id = $1 FOR UPDATE OF b"
 )
 
-// cardDest returns the destinations of the card columns and, last, of the
+// cardDest returns the scan destinations of cardColumns, followed by that of the
 // description.
 func cardDest(c *board.Card) []any {
 	return []any{&c.ID, &c.BoardID, &c.ListID, &c.Rank, &c.Number, &c.Title, &c.DoneAt, &c.ArchivedAt, &c.ListArchivedAt, &c.DueDate, &c.DueAt,
-		&c.StartDate, &c.StartAt, &c.TimeZone, &c.ChecklistItems.Done, &c.ChecklistItems.Total, &c.Comments, &c.CreatedBy,
+		&c.StartDate, &c.StartAt, &c.TimeZone, &c.ChecklistItems.Done, &c.ChecklistItems.Total, &c.Comments, &c.Attachments,
+		&c.CoverID, &c.CoverWidth, &c.CoverHeight, &c.CreatedBy,
 		&c.CreatedAt, &c.UpdatedAt, &c.Description}
 }
 
-// Card loads a card of a board on which the caller has the capability.
+// Card loads the card with the given id. It returns an error unless the caller has the
+// capability on the card's board.
 func (v *View) Card(ctx context.Context, id string, need board.Capability) (board.Card, error) {
 	var c board.Card
 	if err := v.authorized(ctx, need, cardLoad, id, cardDest(&c)...); err != nil {
@@ -43,15 +46,30 @@ func (v *View) Card(ctx context.Context, id string, need board.Capability) (boar
 	return cards[0], err
 }
 
-// Card locks the card's board and loads the card for a change. It refuses an
-// archived card unless the capability is board.Unarchive.
+// CardDetail loads a card and its checklists. It returns an error unless the caller has the
+// capability on the card's board.
+func (v *View) CardDetail(ctx context.Context, id string, need board.Capability) (board.CardDetail, error) {
+	text, args := shownWith([]string{id})
+	v.run.Expect(text, args...)
+	v.run.Expect(checklistsOf, id)
+	c, err := v.Card(ctx, id, need)
+	if err != nil {
+		return board.CardDetail{}, err
+	}
+	lists, err := v.Checklists(ctx, id)
+	return board.CardDetail{Card: c, Checklists: lists}, err
+}
+
+// Card locks the card's board and loads the card for a change. It returns an archived
+// error for an archived card unless the capability is board.Unarchive.
 func (tx *Tx) Card(ctx context.Context, id string, need board.Capability) (board.Card, error) {
-	if err := tx.lockToLoad(ctx, cardLock, cardLoad, id); err != nil {
+	text, args := shownWith([]string{id})
+	if err := tx.lockToLoad(ctx, cardLock, cardLoad, id, announced{text, args}); err != nil {
 		return board.Card{}, err
 	}
 	c, err := tx.View.Card(ctx, id, need)
 	if err == nil {
-		err = tx.locked(c.BoardID)
+		err = tx.loaded(c.BoardID, id)
 	}
 	if err == nil && c.ArchivedAt != nil && need != board.Unarchive {
 		err = archivedFault(c)
@@ -65,16 +83,16 @@ func (tx *Tx) Card(ctx context.Context, id string, need board.Capability) (board
 // archivedFault returns the error for a change to an archived card.
 func archivedFault(c board.Card) error {
 	if *c.ArchivedBy == board.ArchivedByList {
-		return board.Refuse(board.CodeArchived, "The card's list is archived, and the card with it. Restore the list first.")
+		return board.Refuse(board.CodeArchived, "The card is in an archived list. Restore the list first.")
 	}
 	return board.Refuse(board.CodeArchived, "The card is archived. Restore it first.")
 }
 
-// hydrate completes cards: labels and assignees from their tables, the URL, and
-// whether the card or its list is archived.
+// hydrate sets the fields of cards that are not columns: labels, assignees, the URL,
+// whether the card is done, and whether it or its list is archived.
 func (v *View) hydrate(ctx context.Context, cards []board.Card) error {
-	for piece := range slices.Chunk(cards, 1024) {
-		if err := v.hydrateChunk(ctx, piece); err != nil {
+	for chunk := range slices.Chunk(cards, 1024) {
+		if err := v.hydrateChunk(ctx, chunk); err != nil {
 			return err
 		}
 	}
@@ -92,16 +110,13 @@ func (v *View) hydrateChunk(ctx context.Context, cards []board.Card) error {
 		c := &cards[i]
 		c.Done = c.DoneAt != nil
 		c.SetArchived(c.ArchivedAt, c.ListArchivedAt)
+		c.SetCover()
 		c.URL = v.db.opts.BaseURL + "/cards/" + c.ID
 		c.Labels, c.Assignees = []board.LabelRef{}, []board.UserRef{}
 		byID[c.ID], ids[i] = c, c.ID
 	}
-	var a sqldb.Args
-	labelled, assigned := a.In(ids), a.In(ids) // separate parameters, because SQLite is slower with shared ones
-	err := v.each(ctx, `SELECT 1, k.card_id, a.id, a.name, a.color, 0 FROM card_labels k JOIN labels a ON a.id = k.label_id
-		WHERE k.card_id IN (`+labelled+`)
-		UNION ALL SELECT 2, k.card_id, u.id, u.name, '', k.assigned_at FROM card_assignees k JOIN users u ON u.id = k.user_id
-		WHERE k.card_id IN (`+assigned+`)`, a, func(rows *sql.Rows) error {
+	text, args := shownWith(ids)
+	err := v.each(ctx, text, args, func(rows *sql.Rows) error {
 		var (
 			which, at               int64
 			cardID, id, name, color string
@@ -133,9 +148,18 @@ func (v *View) hydrateChunk(ctx context.Context, cards []board.Card) error {
 	return nil
 }
 
-// InsertCard writes a new card with its labels and assignees and gives it the next
-// number of its board, which must be loaded. It returns the open card before it
-// in the list.
+// shownWith returns the query for the labels and assignees of cards.
+func shownWith(ids []string) (text string, a sqldb.Args) {
+	labelled, assigned := a.In(ids), a.In(ids) // separate parameters, because SQLite is slower with shared ones
+	return `SELECT 1, k.card_id, a.id, a.name, a.color, 0 FROM card_labels k JOIN labels a ON a.id = k.label_id
+		WHERE k.card_id IN (` + labelled + `)
+		UNION ALL SELECT 2, k.card_id, u.id, u.name, '', k.assigned_at FROM card_assignees k JOIN users u ON u.id = k.user_id
+		WHERE k.card_id IN (` + assigned + `)`, a
+}
+
+// InsertCard writes a new card on a loaded board, with its labels and assignees, and
+// gives it the board's next number. It returns the id of the open card before it in the
+// list, or "" if it is the first.
 func (tx *Tx) InsertCard(ctx context.Context, c *board.Card, at board.Position) (after string, err error) {
 	p, err := tx.findPosition(ctx, cardSiblings(), c.ListID, "", "", at)
 	if err != nil {
@@ -172,8 +196,8 @@ func (tx *Tx) InsertCard(ctx context.Context, c *board.Card, at board.Position) 
 	return p.after, nil
 }
 
-// PlaceCard moves a card to a position in a list of its own board. It returns the
-// open card before it; moved is false if the card was there already.
+// PlaceCard moves a card to a position in a list of its own board. It returns the id of
+// the open card before it. Moved is false if the card was already there.
 func (tx *Tx) PlaceCard(ctx context.Context, c *board.Card, listID string, at board.Position) (after string, moved bool, err error) {
 	current := c.Rank
 	if listID != c.ListID {
@@ -187,8 +211,9 @@ func (tx *Tx) PlaceCard(ctx context.Context, c *board.Card, listID string, at bo
 	return p.after, true, tx.UpdateCard(ctx, c)
 }
 
-// UpdateCardText writes a card's title, its description and whether it is done.
-// It indexes only texts that differ from those before the change.
+// UpdateCardText writes a card's title, its description and whether it is done. Before is
+// the card before the change. The search index is updated only for a title or description
+// that differs.
 func (tx *Tx) UpdateCardText(ctx context.Context, c *board.Card, before board.Card) error {
 	c.UpdatedAt = tx.now
 	c.Done = c.DoneAt != nil
@@ -213,16 +238,16 @@ func (tx *Tx) UpdateCardText(ctx context.Context, c *board.Card, before board.Ca
 	return nil
 }
 
-// TouchCard writes the card's counts of comments and checklist items and the time
-// of its change. It costs less than UpdateCard, because few indexes contain them.
+// TouchCard writes a card's update time and its numbers of comments, checklist items and
+// attachments. It costs less than UpdateCard, because few indexes contain these columns.
 func (tx *Tx) TouchCard(ctx context.Context, c *board.Card) error {
 	c.UpdatedAt = tx.now
-	return tx.exec(ctx, "UPDATE cards SET items_done = $1, items_total = $2, comments = $3, updated_at = $4 WHERE id = $5",
-		c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments, int64(c.UpdatedAt), c.ID)
+	return tx.exec(ctx, "UPDATE cards SET items_done = $1, items_total = $2, comments = $3, attachments = $4, updated_at = $5 WHERE id = $6",
+		c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments, c.Attachments, int64(c.UpdatedAt), c.ID)
 }
 
-// UpdateCard writes all fields of a card except labels, assignees and texts, which
-// have methods of their own.
+// UpdateCard writes all fields of a card except its labels, assignees, title and
+// description.
 func (tx *Tx) UpdateCard(ctx context.Context, c *board.Card) error {
 	c.UpdatedAt = tx.now
 	c.Done = c.DoneAt != nil
@@ -234,14 +259,14 @@ func (tx *Tx) UpdateCard(ctx context.Context, c *board.Card) error {
 		int64(c.UpdatedAt), c.ID)
 }
 
-// CardBefore returns the open card before a card in its list, or "" for the
-// first.
+// CardBefore returns the id of the open card before a card in its list, or "" if there
+// is none.
 func (tx *Tx) CardBefore(ctx context.Context, c board.Card) (string, error) {
 	return tx.before(ctx, cardSiblings(), c.ListID, c.Rank)
 }
 
-// CountOpenCards returns the number of cards of a list that are not archived
-// themselves. They are open if the list is.
+// CountOpenCards returns the number of cards in a list that are not archived themselves.
+// It counts them even if the list is archived, although they are not open then.
 func (v *View) CountOpenCards(ctx context.Context, listID string) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM cards WHERE list_id = $1 AND archived_at IS NULL", listID)
 }
@@ -266,7 +291,7 @@ func (tx *Tx) RemoveAssignee(ctx context.Context, cardID, userID string) error {
 	return tx.exec(ctx, "DELETE FROM card_assignees WHERE card_id = $1 AND user_id = $2", cardID, userID)
 }
 
-// LabelsOf returns the labels of a board with the given ids, by id.
+// LabelsOf returns the labels of a board with the given ids, keyed by id.
 func (v *View) LabelsOf(ctx context.Context, boardID string, ids []string) (map[string]board.LabelRef, error) {
 	out := map[string]board.LabelRef{}
 	err := sqldb.InChunks(ids, func(in string, args []any) error {
@@ -281,7 +306,8 @@ func (v *View) LabelsOf(ctx context.Context, boardID string, ids []string) (map[
 	return out, err
 }
 
-// PeopleOf returns the people with the given ids who can see the board, by id.
+// PeopleOf returns the people with the given ids who can see a loaded board, keyed by
+// id.
 func (v *View) PeopleOf(ctx context.Context, boardID string, ids []string) (map[string]board.UserRef, error) {
 	a := v.On(boardID)
 	out := map[string]board.UserRef{}

@@ -5,27 +5,27 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
+	"time"
 
 	"cardwall/internal/board"
 	"cardwall/internal/query"
 	"cardwall/internal/sqldb"
 )
 
-// CardPage selects a page of cards of one board, or of all boards that the caller
-// sees.
+// CardPage selects a page of cards of one board, or of all boards that the caller can see.
 type CardPage struct {
-	BoardID         string // a board that a loader has loaded; empty for all that the caller sees
-	WorkspaceID     string // without a board: only this workspace; empty for all
-	Assigned        bool   // without a board: only cards assigned to the caller
-	IncludeArchived bool   // without a board: cards of archived boards too
+	BoardID         string // a loaded board; empty for all boards that the caller can see
+	WorkspaceID     string // without BoardID: only this workspace; empty for all
+	Assigned        bool   // without BoardID: only cards assigned to the caller
+	IncludeArchived bool   // without BoardID: also cards of archived boards
 	Query           query.Query
-	Compact         bool // without descriptions
+	Compact         bool // omit descriptions
 	Cursor          CardCursor
 	Limit           int
 }
 
-// CardCursor is where the previous page ended. On one board in the order of its
-// lists it is a list and ranks; in every other order it is the sort values of the
+// CardCursor marks the end of the previous page. For one board in list order, the cursor
+// contains a list and two ranks. For any other order, it contains the sort values of the
 // last card.
 type CardCursor struct {
 	ListID string     `json:"l,omitzero"`
@@ -34,9 +34,9 @@ type CardCursor struct {
 	Values []any      `json:"v,omitempty"`
 }
 
-// Cards returns a page of cards with a cursor for each. Only the cursor of the
-// second-to-last card is complete. The last card of a full page only shows that
-// there are more.
+// Cards returns a page of cards with a cursor for each. Callers request one more card
+// than they need, to learn whether there is another page. They continue after the
+// second-to-last card, so only the cursor of that card must be complete.
 func (v *View) Cards(ctx context.Context, p CardPage) ([]board.Card, []CardCursor, error) {
 	var (
 		cards   []board.Card
@@ -54,7 +54,7 @@ func (v *View) Cards(ctx context.Context, p CardPage) ([]board.Card, []CardCurso
 	return cards, cursors, v.hydrate(ctx, cards)
 }
 
-// columns returns the columns of a page. A query may append its own.
+// columns returns the card columns that a query for the page selects.
 func (p CardPage) columns() string {
 	if p.Compact {
 		return cardColumns
@@ -72,9 +72,9 @@ func (p CardPage) scan(rows *sql.Rows, extra ...any) (board.Card, error) {
 	return c, err
 }
 
-// cardsByPosition reads one board list by list. The rest of the list in which the
-// previous page ended, and the lists after it, are read from their indexes, so
-// every page costs the same.
+// cardsByPosition reads one board list by list. It first reads the rest of the list in
+// which the previous page ended, and then the lists after that list. It reads both from
+// indexes, so that later pages cost no more than the first one.
 func (v *View) cardsByPosition(ctx context.Context, p CardPage) ([]board.Card, []CardCursor, error) {
 	cards := []board.Card{}
 	var cursors []CardCursor
@@ -110,7 +110,7 @@ func (v *View) cardsByPosition(ctx context.Context, p CardPage) ([]board.Card, [
 	var a sqldb.Args
 	condition, limit := plan.condition(&a), a.Add(p.Limit-len(cards))
 	text := "SELECT " + p.columns() + ", l.rank FROM lists l JOIN cards c ON c.list_id = l.id AND " + condition
-	if plan.dialect.RowLocks { // PostgreSQL would sort all cards of the board for their first ones
+	if plan.dialect.RowLocks { // otherwise PostgreSQL sorts all cards of the board to find the first few
 		text = "SELECT " + p.columns() + ", l.rank FROM lists l CROSS JOIN LATERAL (SELECT * FROM cards c " +
 			"WHERE c.list_id = l.id AND " + condition +
 			" ORDER BY c.rank" + dir.order + " LIMIT " + limit + ") AS c"
@@ -128,14 +128,14 @@ func (v *View) cardsByPosition(ctx context.Context, p CardPage) ([]board.Card, [
 		return err
 	})
 	if n := len(cursors); err == nil && n == p.Limit && n > 1 {
-		// Only the cursor of the second-to-last card is used.
+		// Callers use only the cursor of the second-to-last card.
 		last := &cursors[n-2]
 		last.Card.Epoch, err = v.rankEpoch(ctx, last.ListID)
 	}
 	return cards, cursors, err
 }
 
-// sortDirection is the SQL of a sort direction.
+// sortDirection contains the SQL for a sort direction.
 type sortDirection struct{ order, beyond string }
 
 func direction(desc bool) sortDirection {
@@ -145,7 +145,7 @@ func direction(desc bool) sortDirection {
 	return sortDirection{"", "> "}
 }
 
-// sortKeys returns the expressions of a sort order, the id last. Cards without a
+// sortKeys returns the SQL expressions to sort by, ending with the id. Cards without a
 // value come last in both directions.
 func sortKeys(s query.Sort) []string {
 	last, end := "'9999'", "9007199254740991"
@@ -173,28 +173,50 @@ func orderBy(s query.Sort) string {
 	return " ORDER BY " + strings.Join(sortKeys(s), order+", ") + order
 }
 
-// sortedCards reads cards in any order, of one board or of all that the caller
-// sees, after the cursor. For the newest cards of all boards it first scans the
-// newest cards of the server, a few and then more, unless another index or a
-// small number of cards makes that unnecessary.
+// sortedCards reads the cards after the cursor in the query's sort order, of one board or
+// of all boards that the caller can see. When it reads the newest cards across boards, it
+// first scans the newest cards on the server in growing windows, each starting where the
+// previous one ended. It skips the scans if another index is selective enough or there
+// are few cards. If the windows contain few matches, it looks for an index again before
+// it scans all cards: reading many candidates can then cost less.
 func (v *View) sortedCards(ctx context.Context, p CardPage) ([]board.Card, []CardCursor, error) {
 	plan, err := v.plan(ctx, p)
 	if err != nil {
 		return nil, nil, err
 	}
 	if n := len(p.Cursor.Values); n > 0 && n != len(sortKeys(p.Query.Sort)) {
-		return nil, nil, board.Invalid("cursor is not one of this order.").In("cursor", board.RuleValue)
+		return nil, nil, board.Invalid("cursor was issued for a different sort order. Omit cursor to start again.").
+			In("cursor", board.RuleValue)
+	}
+	if plan.none() {
+		return []board.Card{}, nil, nil
 	}
 	scans, err := v.newestScans(ctx, plan)
 	if err != nil {
 		return nil, nil, err
 	}
+	cards, cursors, scanned, began := []board.Card{}, []CardCursor{}, 0, time.Now()
 	for _, scan := range scans {
-		if plan.since, err = v.changedSince(ctx, plan, scan.cards); err != nil {
-			return nil, nil, err
+		if scan.toEnd {
+			perCard := time.Since(began) / time.Duration(max(scanned, 1))
+			rest := time.Duration(scan.remaining(scanned, len(cards), plan.Limit))
+			if err := v.lateLead(ctx, &plan, rest*perCard); err != nil {
+				return nil, nil, err
+			}
+			if plan.lead >= 0 || plan.bySpan {
+				break
+			}
 		}
-		if plan.since == 0 {
-			break
+		scanned = scan.own
+		plan.newest, plan.since = true, 0
+		if !scan.toEnd {
+			if plan.since, err = v.changedSince(ctx, plan, scan.cards); err != nil {
+				return nil, nil, err
+			}
+			scan.toEnd = plan.since == 0 // the scan covers more cards than are left
+		}
+		if !scan.toEnd && plan.until > 0 && plan.since >= plan.until {
+			continue // the previous scan used an older horizon and covered these cards
 		}
 		if plan.byBoard = scan.maxOwn > 0; plan.byBoard {
 			few, err := v.fewChanged(ctx, plan, scan.maxOwn)
@@ -205,12 +227,19 @@ func (v *View) sortedCards(ctx context.Context, p CardPage) ([]board.Card, []Car
 				break
 			}
 		}
-		if cards, cursors, err := v.readSorted(ctx, plan); err != nil || len(cards) == p.Limit {
-			return cards, cursors, err
+		more, moreCursors, err := v.readSorted(ctx, plan)
+		if err != nil {
+			return nil, nil, err
 		}
+		cards, cursors = append(cards, more...), append(cursors, moreCursors...)
+		if plan.Limit -= len(more); plan.Limit == 0 || scan.toEnd {
+			return cards, cursors, nil
+		}
+		plan.until = plan.since
 	}
-	plan.since, plan.byBoard = 0, false
-	return v.readSorted(ctx, plan)
+	plan.newest, plan.since, plan.byBoard = false, 0, false
+	more, moreCursors, err := v.readSorted(ctx, plan)
+	return append(cards, more...), append(cursors, moreCursors...), err
 }
 
 func (v *View) readSorted(ctx context.Context, p plan) ([]board.Card, []CardCursor, error) {

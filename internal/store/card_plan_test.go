@@ -8,16 +8,16 @@ import (
 
 func TestRoundUp(t *testing.T) {
 	t.Parallel()
-	known := map[int]bool{}
+	distinct := map[int]bool{}
 	for n := range 200_000 {
 		got := roundUp(n)
 		if got < n || got > n+n/8 {
-			t.Fatalf("%d rounded up is %d", n, got)
+			t.Fatalf("roundUp(%d) = %d, want %d to %d", n, got, n, n+n/8)
 		}
-		known[got] = true
+		distinct[got] = true
 	}
-	if len(known) > 150 {
-		t.Errorf("there are %d different results up to 200,000, want at most 150", len(known))
+	if len(distinct) > 150 {
+		t.Errorf("got %d distinct results up to 200,000, want at most 150", len(distinct))
 	}
 }
 
@@ -38,7 +38,8 @@ func TestHorizonsExpire(t *testing.T) {
 	} {
 		since, known := h.get(ask.newest, at+ask.after)
 		if known != ask.known || known && since != ask.since {
-			t.Errorf("horizon of %d cards after %d ms: %d (known %v), want %d (known %v)", ask.newest, ask.after, since, known, ask.since, ask.known)
+			t.Errorf("horizon of %d cards after %d ms: got %d (known %v), want %d (known %v)",
+				ask.newest, ask.after, since, known, ask.since, ask.known)
 		}
 	}
 }

@@ -15,6 +15,7 @@ const (
 		"JOIN boards b ON b.id = c.board_id" + accessJoins + "WHERE k.id = $1"
 	checklistLock = "SELECT b.id FROM boards b JOIN cards c ON c.board_id = b.id JOIN checklists k ON k.card_id = c.id " +
 		"WHERE k.id = $1 FOR UPDATE OF b"
+	checklistsOf = "SELECT " + checklistColumns + " FROM checklists k WHERE k.card_id = $1 ORDER BY k.id"
 
 	itemColumns = "i.id, i.checklist_id, i.title, i.rank, i.done_at, i.created_at, i.updated_at"
 	itemLoad    = "SELECT " + accessColumns + ", " + itemColumns + `, k.card_id FROM checklist_items i
@@ -73,7 +74,7 @@ func (tx *Tx) Item(ctx context.Context, id string, need board.Capability) (board
 	return i, card, err
 }
 
-// Items returns the items of a checklist in their order.
+// Items returns the items of a checklist in order.
 func (v *View) Items(ctx context.Context, checklistID string) ([]board.ChecklistItem, error) {
 	return v.items(ctx, "SELECT "+itemColumns+" FROM checklist_items i WHERE i.checklist_id = $1 ORDER BY i.rank, i.id", checklistID)
 }
@@ -90,33 +91,32 @@ func (v *View) items(ctx context.Context, text, id string) ([]board.ChecklistIte
 	return out, err
 }
 
-// Checklists returns the checklists of a card that a loader has loaded, oldest first,
-// with their items.
+// Checklists returns the checklists of a loaded card, oldest first, with their items in
+// order.
 func (v *View) Checklists(ctx context.Context, cardID string) ([]board.Checklist, error) {
 	out := []board.Checklist{}
-	at := map[string]int{}
-	err := v.each(ctx, "SELECT "+checklistColumns+" FROM checklists k WHERE k.card_id = $1 ORDER BY k.id", []any{cardID},
-		func(rows *sql.Rows) error {
-			k := board.Checklist{Items: []board.ChecklistItem{}}
-			err := rows.Scan(checklistDest(&k)...)
-			at[k.ID] = len(out)
-			out = append(out, k)
-			return err
-		})
+	index := map[string]int{}
+	err := v.each(ctx, checklistsOf, []any{cardID}, func(rows *sql.Rows) error {
+		k := board.Checklist{Items: []board.ChecklistItem{}}
+		err := rows.Scan(checklistDest(&k)...)
+		index[k.ID] = len(out)
+		out = append(out, k)
+		return err
+	})
 	if err != nil || len(out) == 0 {
 		return out, err
 	}
 	items, err := v.items(ctx, "SELECT "+itemColumns+" FROM checklist_items i JOIN checklists k ON k.id = i.checklist_id "+
 		"WHERE k.card_id = $1 ORDER BY i.checklist_id, i.rank, i.id", cardID)
 	for _, i := range items {
-		k := &out[at[i.ChecklistID]]
+		k := &out[index[i.ChecklistID]]
 		k.Items = append(k.Items, i)
 	}
 	return out, err
 }
 
-// InsertChecklist writes a new checklist with its items in their order. The caller
-// must update the card's counts.
+// InsertChecklist writes a new checklist with its items in order. The caller must
+// update the card's counts.
 func (tx *Tx) InsertChecklist(ctx context.Context, k *board.Checklist) error {
 	k.CreatedAt, k.UpdatedAt = tx.now, tx.now
 	tx.storedRecord(k.ID, tx.boardOf(k.CardID), k.Title)
@@ -151,7 +151,8 @@ func (tx *Tx) UpdateChecklist(ctx context.Context, k *board.Checklist) error {
 	return tx.indexText(ctx, k.CardID, query.InChecklist, k.ID, k.Title)
 }
 
-// DeleteChecklist deletes a checklist and its items. Checklist must have loaded it.
+// DeleteChecklist deletes a checklist and its items. The checklist must have been loaded
+// by Tx.Checklist. The caller must update the card's counts.
 func (tx *Tx) DeleteChecklist(ctx context.Context, k board.Checklist) error {
 	id := k.ID
 	tx.deletedRecord(id)
@@ -170,7 +171,8 @@ func (v *View) CountChecklists(ctx context.Context, cardID string) (int, error) 
 	return v.count(ctx, "SELECT count(*) FROM checklists WHERE card_id = $1", cardID)
 }
 
-// InsertItem writes a new item and returns the item before it.
+// InsertItem writes a new item and returns the id of the item before it, or "" if it is
+// the first. The caller must update the card's counts.
 func (tx *Tx) InsertItem(ctx context.Context, i *board.ChecklistItem, at board.Position) (after string, err error) {
 	p, err := tx.findPosition(ctx, itemSiblings(), i.ChecklistID, "", "", at)
 	if err != nil {
@@ -198,8 +200,8 @@ func (tx *Tx) indexItem(ctx context.Context, i *board.ChecklistItem) error {
 	return tx.indexText(ctx, cardID, query.InChecklist, i.ID, i.Title)
 }
 
-// PlaceItem moves an item in its checklist and returns the item before it. Moved is
-// false if the item was there already.
+// PlaceItem moves an item within its checklist and returns the id of the item before
+// it. Moved is false if the item was already there.
 func (tx *Tx) PlaceItem(ctx context.Context, i *board.ChecklistItem, at board.Position) (after string, moved bool, err error) {
 	p, err := tx.findPosition(ctx, itemSiblings(), i.ChecklistID, i.ID, i.Rank, at)
 	if err != nil || p.same {
@@ -209,7 +211,7 @@ func (tx *Tx) PlaceItem(ctx context.Context, i *board.ChecklistItem, at board.Po
 	return p.after, true, tx.UpdateItem(ctx, i)
 }
 
-// UpdateItem writes all fields of an item.
+// UpdateItem writes all fields of an item and the update time of its checklist.
 func (tx *Tx) UpdateItem(ctx context.Context, i *board.ChecklistItem) error {
 	i.UpdatedAt = tx.now
 	i.Done = i.DoneAt != nil
@@ -224,7 +226,7 @@ func (tx *Tx) UpdateItem(ctx context.Context, i *board.ChecklistItem) error {
 	return tx.exec(ctx, "UPDATE checklists SET updated_at = $1 WHERE id = $2", int64(tx.now), i.ChecklistID)
 }
 
-// DeleteItem deletes an item.
+// DeleteItem deletes an item. The caller must update the card's counts.
 func (tx *Tx) DeleteItem(ctx context.Context, id string) error {
 	tx.deletedRecord(id)
 	if err := tx.exec(ctx, `DELETE FROM texts WHERE card_id = (SELECT k.card_id FROM checklists k

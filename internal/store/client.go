@@ -9,11 +9,12 @@ import (
 	"cardwall/internal/board"
 )
 
-// clientsUnused is the highest number of clients that nobody has authorized.
-const clientsUnused = 10_000
+// maxUnusedClients is the maximum number of clients that nobody has authorized.
+const maxUnusedClients = 10_000
 
-// InsertClient writes an OAuth client that registered itself. If there are more than
-// 10,000 clients that nobody has authorized, it deletes the oldest of them.
+// InsertClient writes an OAuth client that registered itself. Of the clients that nobody
+// has authorized, it keeps only the newest maxUnusedClients. It deletes at most 100
+// others.
 func (tx *Tx) InsertClient(ctx context.Context, c board.Client) error {
 	addresses, err := json.Marshal(c.RedirectURIs)
 	if err != nil {
@@ -24,10 +25,10 @@ func (tx *Tx) InsertClient(ctx context.Context, c board.Client) error {
 		return err
 	}
 	return tx.exec(ctx, "DELETE FROM oauth_clients WHERE used_at IS NULL AND id IN (SELECT id FROM oauth_clients "+
-		"WHERE used_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 100 OFFSET $1)", clientsUnused)
+		"WHERE used_at IS NULL ORDER BY created_at DESC, id DESC LIMIT 100 OFFSET $1)", maxUnusedClients)
 }
 
-// Client returns an OAuth client that registered itself. It returns CodeNotFound if
+// Client returns an OAuth client that registered itself. It returns a not_found error if
 // there is no such client or it was deleted.
 func (v *View) Client(ctx context.Context, id string) (board.Client, error) {
 	var (
@@ -52,9 +53,11 @@ func (tx *Tx) TouchClient(ctx context.Context, id string) error {
 	return tx.exec(ctx, "UPDATE oauth_clients SET used_at = $1 WHERE id = $2", int64(tx.now), id)
 }
 
-// PurgeConnections deletes expired codes, device authorization requests and refresh
-// tokens, and clients without any that nobody has authorized for a long time, at most
-// limit of each.
+// PurgeConnections deletes authorization codes and device authorization requests
+// board.CodeKept after they expired, and grants that have expired or whose tokens were
+// revoked. It also deletes clients without grants that nobody has authorized for a long
+// time. It deletes at most limit rows of each kind, and returns the number of rows
+// deleted.
 func (tx *Tx) PurgeConnections(ctx context.Context, limit int) (n int64, err error) {
 	now := int64(tx.now)
 	for _, old := range []struct {
@@ -68,11 +71,11 @@ func (tx *Tx) PurgeConnections(ctx context.Context, limit int) (n int64, err err
 		{"oauth_clients", "id", "used_at < $2 AND NOT EXISTS (SELECT 1 FROM oauth_grants g WHERE g.client_id = oauth_clients.id)",
 			now - board.ClientKept.Milliseconds()},
 	} {
-		gone, err := tx.purge(ctx, old.table, old.key, old.where, limit, old.before)
+		deleted, err := tx.purge(ctx, old.table, old.key, old.where, limit, old.before)
 		if err != nil {
 			return n, err
 		}
-		n += gone
+		n += deleted
 	}
 	return n, nil
 }

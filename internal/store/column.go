@@ -6,8 +6,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// Conversions of Go values to column values that both drivers accept. A field that
-// may be missing is either a pointer or has a zero value that means missing.
+// This file converts Go values to column values that both drivers accept. An optional
+// field is either a pointer, or a value whose zero value means that it is missing.
 
 // null returns an optional value as a column value. It returns NULL for a zero value
 // ("", 0 or a nil pointer), and converts named types such as board.Instant to string
@@ -39,8 +39,7 @@ func flag(b bool) int64 {
 	return 0
 }
 
-// orEmpty returns an optional value as a column value of a column that stores "" for
-// a missing value.
+// orEmpty returns an optional value for a column that stores "" for a missing value.
 func orEmpty[T ~string](v *T) string {
 	if v == nil {
 		return ""

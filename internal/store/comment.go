@@ -19,19 +19,19 @@ const (
 
 // commentScan collects the columns of a comment, which may have no author.
 type commentScan struct {
-	comment    board.Comment
-	id, author sql.NullString
+	comment              board.Comment
+	authorID, authorName sql.NullString
 }
 
 func (s *commentScan) dest() []any {
 	m := &s.comment
-	return []any{&m.ID, &m.CardID, &m.BoardID, &s.id, &s.author, &m.GuestName, &m.Text, &m.CreatedAt, &m.EditedAt}
+	return []any{&m.ID, &m.CardID, &m.BoardID, &s.authorID, &s.authorName, &m.GuestName, &m.Text, &m.CreatedAt, &m.EditedAt}
 }
 
 func (s *commentScan) result() board.Comment {
 	m := s.comment
-	if s.id.Valid {
-		m.Author = &board.UserRef{ID: s.id.String, Name: s.author.String}
+	if s.authorID.Valid {
+		m.Author = &board.UserRef{ID: s.authorID.String, Name: s.authorName.String}
 	}
 	return m
 }
@@ -53,8 +53,8 @@ func (tx *Tx) Comment(ctx context.Context, id string, need board.Capability) (bo
 	return m, card, err
 }
 
-// Comments returns a page of the comments of a card that a loader has loaded, oldest
-// first, after the given one.
+// Comments returns a page of the comments of a loaded card, oldest first, starting after
+// the given id.
 func (v *View) Comments(ctx context.Context, cardID, after string, limit int) ([]board.Comment, error) {
 	out := []board.Comment{}
 	err := v.each(ctx, "SELECT "+commentColumns+` FROM comments m JOIN cards c ON c.id = m.card_id LEFT JOIN users u ON u.id = m.author_id
@@ -67,7 +67,7 @@ func (v *View) Comments(ctx context.Context, cardID, after string, limit int) ([
 	return out, err
 }
 
-// InsertComment writes a new comment. The caller must update the card's count.
+// InsertComment writes a new comment. The caller must update the card's comment count.
 func (tx *Tx) InsertComment(ctx context.Context, m *board.Comment) error {
 	m.CreatedAt, tx.comment = tx.now, m.ID
 	tx.storedRecord(m.ID, tx.boardOf(m.CardID), m.Text)
@@ -78,7 +78,7 @@ func (tx *Tx) InsertComment(ctx context.Context, m *board.Comment) error {
 	return tx.addText(ctx, m.CardID, query.InComment, m.ID, m.Text)
 }
 
-// UpdateComment writes another text. No copy of the former text remains.
+// UpdateComment replaces the text of a comment. No copy of the former text remains.
 func (tx *Tx) UpdateComment(ctx context.Context, m *board.Comment) error {
 	m.EditedAt, tx.comment = &tx.now, m.ID
 	tx.storedRecord(m.ID, tx.boardOf(m.ID), m.Text)

@@ -12,21 +12,21 @@ import (
 	"cardwall/internal/board"
 )
 
-// The text of a comment is stored in its row and in the search index, and deleted
-// from both with the comment. The activity contains only the author and the time.
-// Stored responses to idempotency keys contain the text for a day. They are
-// rewritten when the comment is edited or deleted.
+// The text of a comment is stored in its row and in the search index. Both copies are
+// deleted with the comment. The activity contains only the author and the time.
+// Responses that are stored for idempotency keys contain the text for a day. Editing or
+// deleting the comment rewrites these responses.
 
-// rewriteResponses replaces the text of a comment in stored responses: with the new
-// text of an edited comment, or "" for a deleted one.
+// rewriteResponses replaces the text of a comment in stored responses with its new text,
+// or with "" if the comment is deleted.
 func (tx *Tx) rewriteResponses(ctx context.Context, commentID, text string) error {
 	type response struct {
 		owner, key string
 		body       []byte
 	}
 	var all []response
-	const holding = "SELECT user_id, key, answer FROM idempotency WHERE comment_id = $1 AND fault = ''"
-	if err := tx.each(ctx, holding, []any{commentID}, func(rows *sql.Rows) error {
+	const find = "SELECT user_id, key, answer FROM idempotency WHERE comment_id = $1 AND fault = ''"
+	if err := tx.each(ctx, find, []any{commentID}, func(rows *sql.Rows) error {
 		var r response
 		err := rows.Scan(&r.owner, &r.key, &r.body)
 		all = append(all, r)
@@ -47,7 +47,7 @@ func (tx *Tx) rewriteResponses(ctx context.Context, commentID, text string) erro
 	return nil
 }
 
-// withText returns a response with another text in its record.
+// withText returns a copy of a response, with the given text in its record.
 func withText(response []byte, text string) ([]byte, error) {
 	var envelope, record map[string]jsontext.Value
 	if err := json.Unmarshal(response, &envelope); err != nil {
@@ -70,23 +70,23 @@ func withText(response []byte, text string) ([]byte, error) {
 	return json.Marshal(envelope, json.Deterministic(true))
 }
 
-// redactBatch is how many activity entries are redacted in one transaction.
+// redactBatch is the maximum number of activity entries that one transaction redacts.
 const redactBatch = 500
 
-// redactComments removes the texts of comments from the activity of all boards, once
-// after migration 026. Before it, entries kept the text even after the comment
-// was edited or deleted.
+// redactComments removes the text of comments from the activity of all boards. It runs
+// once, after migration 026. Entries from before the migration contain the text, even if
+// the comment was edited or deleted later.
 func (db *DB) redactComments(ctx context.Context) error {
 	redact := func(ctx context.Context, tx *Tx, boardID, after string) (string, bool, error) {
 		version, _ := strconv.ParseInt(after, 10, 64) // "" gives 0, before the first entry
 		last, n, err := tx.redactEntries(ctx, boardID, version)
 		return strconv.FormatInt(last, 10), n == redactBatch, err
 	}
-	return db.fillBoards(ctx, "comment_texts", allBoards, "removing the texts of comments from the activity of boards", redact)
+	return db.fillBoards(ctx, "comment_texts", allBoards, "removing the text of comments from the activity of boards", redact)
 }
 
-// redactEntries redacts at most redactBatch entries of a locked board after a
-// version. It returns the version of the last one, and how many there were.
+// redactEntries redacts at most redactBatch entries of a locked board after the given
+// version. It returns the last version that it read and the number of entries read.
 func (tx *Tx) redactEntries(ctx context.Context, boardID string, after int64) (last int64, n int, err error) {
 	texts := map[int64][]byte{}
 	const next = `SELECT version, changes FROM activity WHERE board_id = $1 AND version > $2

@@ -22,40 +22,40 @@ import (
 	"cardwall/internal/trace"
 )
 
-// Options say where the data is and how to open it.
+// Options specifies where the data is and how to open it.
 type Options struct {
-	Database string // the path of an SQLite file, or postgres://…
+	Database string // the path of a SQLite file, or postgres://…
 	Replica  string // postgres://… of a streaming replica that serves reports; "" for none
 	BaseURL  string // prefix of every URL in a response, without a trailing slash
 	Limits   board.Limits
-	Plan     board.Plan                 // of every new organization; "" means board.DefaultPlan
-	Storage  map[board.Plan]board.Bytes // quotas other than those of the plans
-	Readers  int                        // SQLite: connections that read; 0 means one per core, at least two
+	Plan     board.Plan                 // plan of every new organization; "" means board.DefaultPlan
+	Storage  map[board.Plan]board.Bytes // storage quotas that override the defaults of the plans
+	Readers  int                        // SQLite: number of read connections; 0 means one per core, at least two
 	Clock    func() time.Time           // nil means time.Now
-	NewID    func(string) string        // nil means NewID, with the time of Clock if that is set
+	NewID    func(string) string        // nil means NewID, with the time of Clock if Clock is set
 	Log      *slog.Logger               // nil means slog.Default
-	Keys     *seal.Keyring              // seal secrets; with nil, records with a secret cannot be written
-	Metrics  *Metrics                   // nil for none
+	Keys     *seal.Keyring              // keys that encrypt secrets; if nil, secrets can be neither stored nor read
+	Metrics  *Metrics                   // nil means NewMetrics()
 
 	CountTime time.Duration // time limit of CountRates; 0 means half a second
 
-	// ReadLimit and ReportLimit are how long one statement of a read or a report may
-	// run; 0 means 2 and 10 seconds.
+	// ReadLimit and ReportLimit limit the time of each statement in Read and in Report.
+	// Zero means 2 and 10 seconds, respectively.
 	ReadLimit, ReportLimit time.Duration
 
 	Litestream bool // SQLite: Litestream replicates the file and runs its checkpoints
 
-	Kept      board.Bytes              // memory for encoded responses; 0 means 32 MB, less than 0 none
-	CheckKept func(kept, fresh []byte) // called by tests with each response that is served from memory; nil for none
+	Kept      board.Bytes              // size of the cache of encoded responses; 0 means 32 MB, negative means no cache
+	CheckKept func(kept, fresh []byte) // for tests: called with each cached response and a fresh encoding of it; may be nil
 
 	Operators []string // email addresses of the server's operators, normalized by board.NormalEmail
 
-	Migrate  bool                 // bring the schema up to date: after a copy (SQLite), under a lease (PostgreSQL)
+	Migrate  bool                 // migrate the schema: SQLite makes a backup first, PostgreSQL holds a lease
 	Progress func(message string) // called with each step of a migration; may be nil
 }
 
-// How long one statement of a caller may run. A read within its limit does not
-// slow down others. A report may read a whole workspace.
+// The default time limits of one statement. Reads are short, so that they do not slow
+// down others. A report may read a whole workspace.
 const (
 	readLimit   = 2 * time.Second
 	reportLimit = 10 * time.Second
@@ -67,16 +67,17 @@ type DB struct {
 	engine   sqldb.Engine
 	cursors  []byte // the key that signs cursors, the same on every server
 	sender   atomic.Pointer[Sender]
-	teller   atomic.Pointer[func(userIDs []string)]
+	notifier atomic.Pointer[func(userIDs []string)]
 	jobs     atomic.Pointer[func()]
 	cards    atomic.Pointer[cardCount]
 	horizons horizons
+	unmerged atomic.Bool // this server has added entries to the search index since the last MergeSearchIndex
 	storage  storageMeter
 	kept     *kept
 	slices   sync.Mutex // held during WriteSlice
 
 	watching sync.Mutex
-	watchers atomic.Pointer[[]*func(boardIDs []string)] // replaced whole under watching
+	watchers atomic.Pointer[[]*func(boardIDs []string)] // replaced as a whole while watching is held
 }
 
 //go:embed migrations/*.sql
@@ -91,8 +92,9 @@ func Migrations() fs.FS {
 	return sub
 }
 
-// Open connects to the database. It refuses a schema that this program does not
-// know, and an older one unless Options.Migrate is set.
+// Open connects to the database, and completes changes to the data that migrations
+// leave to the program. It returns an error if this program does not know the schema
+// version, or if the schema is older and Options.Migrate is not set.
 func Open(ctx context.Context, opts Options) (*DB, error) {
 	switch {
 	case opts.Clock == nil:
@@ -122,6 +124,7 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 		Database: opts.Database, Replica: opts.Replica, Readers: opts.Readers, Litestream: opts.Litestream,
 		Migrations: Migrations(), Migrate: opts.Migrate, Progress: opts.Progress,
 		Clock: opts.Clock, Log: opts.Log, Metrics: opts.Metrics.engine, Refused: refused,
+		LockGroup: boardLock, RacedIndex: keyIndex,
 	})
 	if err != nil {
 		return nil, err
@@ -140,13 +143,13 @@ func Open(ctx context.Context, opts Options) (*DB, error) {
 		return nil, errors.Join(err, e.Close())
 	}
 	if err := db.fillTexts(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("index texts of cards: %w", err), e.Close())
+		return nil, errors.Join(fmt.Errorf("index the text of cards: %w", err), e.Close())
 	}
 	if err := db.fillOpenCards(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("count open cards: %w", err), e.Close())
 	}
 	if err := db.fillWorkspaces(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("index texts by workspace: %w", err), e.Close())
+		return nil, errors.Join(fmt.Errorf("index text by workspace: %w", err), e.Close())
 	}
 	if err := db.redactComments(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("redact comments: %w", err), e.Close())
@@ -160,31 +163,34 @@ func refused(err error) bool {
 	return ok
 }
 
-// Close closes all connections after the writes in progress.
+// Close waits for the writes in progress, and then closes all connections.
 func (db *DB) Close() error { return db.engine.Close() }
 
-// checkHere returns an error if the data has moved to another database.
+// checkHere returns an error if the data has moved to another database, or has not
+// completely arrived in this one.
 func (db *DB) checkHere(ctx context.Context) error {
 	return db.engine.Read(ctx, 0, func(r sqldb.Runner) error { return sqldb.CheckHere(ctx, r) })
 }
 
 func (db *DB) dialect() sqldb.Dialect { return db.engine.Dialect() }
 
-// Engine returns the engine that the store runs on. Only package dbtool may use
-// it, because nothing authorizes statements that run on it directly.
+// Engine returns the engine that the store runs on. Apart from tests, only packages
+// dbtool and apptest may use it, because nothing authorizes statements that run on it
+// directly.
 func (db *DB) Engine() sqldb.Engine { return db.engine }
 
 // Dialect returns "sqlite" or "postgres".
 func (db *DB) Dialect() string { return db.dialect().Name }
 
-// CursorKey returns the key that signs the cursors of lists.
+// CursorKey returns the key that signs pagination cursors.
 func (db *DB) CursorKey() []byte { return db.cursors }
 
 // Now returns the time of the server's clock.
 func (db *DB) Now() time.Time { return db.opts.Clock() }
 
-// Read runs fn on one consistent state of the data. The database stops a statement
-// that runs longer than Options.ReadLimit.
+// Read runs fn on one consistent state of the data. The database cancels a statement that
+// runs longer than Options.ReadLimit, unless the caller is board.System. Fn may run
+// twice. The caller must use the results of the last run.
 func (db *DB) Read(ctx context.Context, caller board.Caller, fn func(*View) error) error {
 	ctx, span := trace.Begin(ctx, "read transaction", trace.Internal)
 	err := fault(db.engine.Read(ctx, limitOf(caller, db.opts.ReadLimit), func(r sqldb.Runner) error {
@@ -194,11 +200,11 @@ func (db *DB) Read(ctx context.Context, caller board.Caller, fn func(*View) erro
 	return err
 }
 
-// Report is Read for queries across boards. It has connections of its own, so that
-// short reads never wait for it, and its statements may run for
-// Options.ReportLimit. It uses the replica if that is up to date, so it also sees
-// every earlier commit. Fn may run twice; its caller must use the results of the
-// last run.
+// Report is Read for queries across boards. Its statements may run for
+// Options.ReportLimit. On SQLite, reports have their own connections, so that short reads
+// never wait for them. It uses the replica only if the replica is up to date, so fn
+// always sees every earlier commit. Fn may run twice. The caller must use the results of
+// the last run.
 func (db *DB) Report(ctx context.Context, caller board.Caller, fn func(*View) error) error {
 	ctx, span := trace.Begin(ctx, "report transaction", trace.Internal)
 	err := fault(db.engine.Report(ctx, limitOf(caller, db.opts.ReportLimit), func(r sqldb.Runner) error {
@@ -208,8 +214,8 @@ func (db *DB) Report(ctx context.Context, caller board.Caller, fn func(*View) er
 	return err
 }
 
-// limitOf returns how long a statement of a caller may run. The server's own work,
-// such as a migration or the doctor, has no limit.
+// limitOf returns how long a statement may run for the caller; 0 means no limit. The
+// server's own work, such as a migration or the doctor, has no limit.
 func limitOf(caller board.Caller, limit time.Duration) time.Duration {
 	if caller.System {
 		return 0
@@ -217,8 +223,9 @@ func limitOf(caller board.Caller, limit time.Duration) time.Duration {
 	return limit
 }
 
-// Stream is Report for long readers such as exports, without a limit of time. It uses a connection of its
-// own, so that short reads never wait for it. Fn runs once.
+// Stream is Report without a time limit, for long reads such as exports. Fn runs at most
+// once. On SQLite, each stream opens its own connection, so that short reads never wait
+// for it.
 func (db *DB) Stream(ctx context.Context, caller board.Caller, fn func(*View) error) error {
 	ctx, span := trace.Begin(ctx, "long read transaction", trace.Internal)
 	err := fault(db.engine.Stream(ctx, func(r sqldb.Runner) error {
@@ -228,8 +235,8 @@ func (db *DB) Stream(ctx context.Context, caller board.Caller, fn func(*View) er
 	return err
 }
 
-// Pause ends the snapshot of a stream, calls wait, and goes on with a new snapshot. A
-// caller that has read rights or records before must load them again.
+// Pause ends the snapshot of a stream, calls wait, and continues with a new snapshot. The
+// caller must reload any permissions and records that it loaded before.
 func (v *View) Pause(ctx context.Context, wait func() error) error {
 	p, ok := v.run.(sqldb.Pauser)
 	if !ok {
@@ -239,19 +246,27 @@ func (v *View) Pause(ctx context.Context, wait func() error) error {
 	return fault(p.Pause(ctx, wait))
 }
 
-// Write runs fn in one transaction and returns nil only when it is on disk. If
-// fn fails, nothing is written. Fn may run again: on PostgreSQL after a
-// serialization failure, on SQLite after the failure of another write in the
-// same batch. Its caller must use the results of the last run.
+// Write runs fn in one transaction and returns nil only after the transaction is on disk.
+// If fn fails, nothing is written. Fn may run again, for example after a serialization
+// failure on PostgreSQL, or after the failure of another write that shares the
+// transaction. The caller must use the results of the last run.
 func (db *DB) Write(ctx context.Context, caller board.Caller, fn func(*Tx) error) error {
+	return db.WriteTo(ctx, caller, nil, fn)
+}
+
+// WriteTo is Write for changes to the given records: boards, or objects on boards. On
+// PostgreSQL, naming the records lets this server's writes to one board share
+// transactions. A missing or unnecessary record costs time, but does not change the
+// result.
+func (db *DB) WriteTo(ctx context.Context, caller board.Caller, records []string, fn func(*Tx) error) error {
 	var tx *Tx
-	ended := func(bool) {} // of the deliveries that were announced
+	ended := func(bool) {} // reports to the sender whether the announced deliveries were committed
 	defer func() { ended(false) }()
 	ctx, span := trace.Begin(ctx, "write transaction", trace.Internal)
-	err := fault(db.engine.Write(ctx, func(r sqldb.Runner) error {
+	err := fault(db.engine.Write(ctx, records, func(r sqldb.Runner) error {
 		tx = &Tx{View: db.view(r, caller, span)}
 		tx.writes = true
-		ended(false) // by an earlier run of fn
+		ended(false) // an earlier run of fn was rolled back
 		ended = func(bool) {}
 		if err := fn(tx); err != nil {
 			return err
@@ -265,6 +280,9 @@ func (db *DB) Write(ctx context.Context, caller board.Caller, fn func(*Tx) error
 		return nil
 	}))
 	db.ended(span, "write", err)
+	if errors.Is(err, sqldb.ErrLocked) && tx != nil && tx.claim.key != "" {
+		return board.InFlight() // another transaction uses the same idempotency key
+	}
 	if err != nil {
 		return err
 	}
@@ -279,17 +297,18 @@ func (db *DB) Write(ctx context.Context, caller board.Caller, fn func(*Tx) error
 			}
 		}
 	}
-	if rouse := db.jobs.Load(); rouse != nil && tx.queued {
-		(*rouse)()
+	if jobQueued := db.jobs.Load(); jobQueued != nil && tx.queued {
+		(*jobQueued)()
 	}
-	if tell := db.teller.Load(); tell != nil && len(tx.notified) > 0 {
-		(*tell)(tx.notified)
+	if notify := db.notifier.Load(); notify != nil && len(tx.notified) > 0 {
+		(*notify)(tx.notified)
 	}
 	return nil
 }
 
-// OnChange registers fn to be called after each commit of this process with the
-// boards that it changed, until stop is called. Fn must not block.
+// OnChange registers fn, which is called after each commit of this process that changes
+// boards or makes boards visible, with the ids of these boards, until stop is called. Ids
+// may be repeated. Fn must not block.
 func (db *DB) OnChange(fn func(boardIDs []string)) (stop func()) {
 	mine := &fn
 	db.watch(func(all []*func([]string)) []*func([]string) { return append(all, mine) })
@@ -300,14 +319,15 @@ func (db *DB) OnChange(fn func(boardIDs []string)) (stop func()) {
 	}
 }
 
-// OnJob registers fn to be called after each commit of this process that queues or
-// cancels a job, until stop is called. Fn must not block.
+// OnJob sets the function that is called after each commit of this process that queues or
+// cancels a job, until stop is called. It replaces the function of an earlier call. Fn
+// must not block.
 func (db *DB) OnJob(fn func()) (stop func()) {
 	db.jobs.Store(&fn)
 	return func() { db.jobs.Store(nil) }
 }
 
-// watch replaces the watchers with the result of change on a copy of them.
+// watch calls change with a copy of the watchers and stores the result.
 func (db *DB) watch(change func([]*func([]string)) []*func([]string)) {
 	db.watching.Lock()
 	defer db.watching.Unlock()
@@ -319,15 +339,15 @@ func (db *DB) watch(change func([]*func([]string)) []*func([]string)) {
 	db.watchers.Store(&all)
 }
 
-// Sender receives the deliveries of a transaction before the commit, that is
-// before anyone can read them from the outbox. The function that it returns is
-// called once, after the transaction, with whether it was committed. Neither
-// function may block.
+// Sender receives the deliveries of a transaction before the commit, and so before anyone
+// can read them from the outbox. The returned function is called once, after the
+// transaction; committed reports whether the transaction was committed. Neither function
+// may block.
 type Sender func(deliveries []Dispatch) (ended func(committed bool))
 
-// OnDispatch sets the sender that receives the deliveries of this process, which
-// saves it from polling. The sender may drop them, because they are also in the
-// outbox. A nil sender removes the current one.
+// OnDispatch sets the sender that receives the deliveries of this process, so that the
+// sender does not have to poll the outbox for them. The sender may drop deliveries,
+// because they are also in the outbox. A nil sender removes the current one.
 func (db *DB) OnDispatch(s Sender) {
 	if s == nil {
 		db.sender.Store(nil)
@@ -336,22 +356,24 @@ func (db *DB) OnDispatch(s Sender) {
 	db.sender.Store(&s)
 }
 
-// Shared reports whether several servers can use this database at once.
+// Shared reports whether several servers can use this database at the same time.
 func (db *DB) Shared() bool { return db.dialect().RowLocks }
 
-// Concurrency is how many calls of each kind a database runs at once.
+// Concurrency is the number of calls of each kind that a database should run
+// concurrently.
 type Concurrency = sqldb.Concurrency
 
-// Concurrency returns how many calls of each kind the database runs at once; more
-// make all of them slower.
+// Concurrency returns the number of calls of each kind that the database should run
+// concurrently. Additional calls would make all of them slower.
 func (db *DB) Concurrency() Concurrency { return db.engine.Concurrency() }
 
 func (db *DB) view(r sqldb.Runner, caller board.Caller, span *trace.Span) *View {
 	return &View{db: db, run: r, caller: caller, now: board.InstantOf(db.opts.Clock()), span: span}
 }
 
-// Ping returns an error if the database does not respond, is known to refuse
-// writes, or no longer holds the data.
+// Ping returns an error if the database does not respond. On SQLite, it also returns an
+// error if the engine knows that it must refuse writes, for example because the data has
+// moved to another database.
 func (db *DB) Ping(ctx context.Context) error {
 	if err := db.engine.CheckWritable(); err != nil {
 		return fault(err)
@@ -363,8 +385,8 @@ func (db *DB) Ping(ctx context.Context) error {
 	})
 }
 
-// fault turns an error after which a retry may succeed into
-// board.CodeUnavailable.
+// fault turns an error after which a retry may succeed, or the error of a statement that
+// exceeded its time limit, into an unavailable error. It returns other errors unchanged.
 func fault(err error) error {
 	if err != nil && errors.Is(err, sqldb.ErrTooLong) {
 		return fmt.Errorf("%w: %w", &board.Fault{
@@ -383,8 +405,8 @@ func fault(err error) error {
 	}, err)
 }
 
-// tooLongRetry is the Retry-After of a request that took too long. If it were
-// repeated at once, it would take as long again.
+// tooLongRetry is the Retry-After of a request that took too long. A retry is likely to
+// take just as long, so it should not follow immediately.
 const tooLongRetry = 10 * time.Second
 
 // loadCursorKey reads the signing key that all servers share. It creates the

@@ -10,7 +10,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// The delivery log as people see it. Package hook reads deliveries with dispatch.go.
+// This file contains the delivery log that people see, and the deliveries that they
+// request. The queries of package hook, which sends deliveries, are in dispatch.go.
 
 const deliverySelect = `SELECT d.id, d.webhook_id, d.kind, d.board_id, d.version, d.status, d.reason, d.http_status, d.attempts,
 	d.due_at, d.created_at, d.ended_at,
@@ -33,16 +34,17 @@ func (v *View) scanDelivery(rows *sql.Rows) (d board.DeliveryDetail, err error) 
 	return d, nil
 }
 
-// Deliveries returns a page of the log of a webhook that a loader has loaded,
-// newest first, before the given delivery: of one status, or of all if it is "".
+// Deliveries returns a page of the delivery log of a loaded webhook, newest first. If
+// before is not "", it returns only deliveries older than the delivery with that id. If
+// status is "", it covers all statuses.
 func (v *View) Deliveries(ctx context.Context, webhookID string, status board.DeliveryStatus, before string,
 	limit int) ([]board.Delivery, error) {
 	out := []board.Delivery{}
 	err := v.each(ctx, deliverySelect+`WHERE d.id IN (SELECT k.id FROM deliveries k WHERE k.webhook_id = $1 AND k.created_at > $2
 		AND k.id >= $7 ORDER BY k.id DESC LIMIT $3)
 		AND ($4 = '' OR d.status = $4) AND ($5 = '' OR d.id < $5) AND d.id >= $7 ORDER BY d.id DESC LIMIT $6`,
-		[]any{webhookID, v.logBegins(), board.DeliveriesKept, string(status), before, limit,
-			minID("itg_", board.Instant(v.logBegins()).Time())}, func(rows *sql.Rows) error {
+		[]any{webhookID, v.logStart(), board.DeliveriesKept, string(status), before, limit,
+			minID("itg_", board.Instant(v.logStart()).Time())}, func(rows *sql.Rows) error {
 			d, err := v.scanDelivery(rows)
 			out = append(out, d.Delivery)
 			return err
@@ -50,13 +52,15 @@ func (v *View) Deliveries(ctx context.Context, webhookID string, status board.De
 	return out, err
 }
 
-// logBegins returns the creation time of the oldest delivery that a log may show.
-func (v *View) logBegins() int64 { return int64(v.now) - board.DeliveryLifetime.Milliseconds() }
+// logStart returns the time after which a delivery must have been created to appear in
+// a log.
+func (v *View) logStart() int64 { return int64(v.now) - board.DeliveryLifetime.Milliseconds() }
 
-// Delivery loads a delivery of a webhook that the caller manages.
+// Delivery loads the delivery with the given id. It returns an error unless the caller may
+// manage its webhook.
 func (v *View) Delivery(ctx context.Context, id string) (d board.DeliveryDetail, err error) {
 	found := false
-	if err = v.each(ctx, deliverySelect+"WHERE d.id = $1 AND d.created_at > $2", []any{id, v.logBegins()}, func(rows *sql.Rows) (err error) {
+	if err = v.each(ctx, deliverySelect+"WHERE d.id = $1 AND d.created_at > $2", []any{id, v.logStart()}, func(rows *sql.Rows) (err error) {
 		found = true
 		d, err = v.scanDelivery(rows)
 		return err
@@ -72,17 +76,18 @@ func (v *View) Delivery(ctx context.Context, id string) (d board.DeliveryDetail,
 	return d, nil
 }
 
-// LastFailure returns the delivery that failed or gave up last, of a webhook that a
-// loader has loaded; "" for none.
+// LastFailure returns the id of the last delivery of a loaded webhook that failed
+// permanently, with or without retries. It returns "" if there is none.
 func (v *View) LastFailure(ctx context.Context, webhookID string) (id string, err error) {
 	_, err = v.one(ctx, "SELECT id FROM deliveries WHERE webhook_id = $1 AND status IN ($2, $3) AND created_at > $4 "+
 		"ORDER BY ended_at DESC, id DESC LIMIT 1",
-		[]any{webhookID, string(board.DeliveryFailed), string(board.DeliveryGaveUp), v.logBegins()}, &id)
+		[]any{webhookID, string(board.DeliveryFailed), string(board.DeliveryGaveUp), v.logStart()}, &id)
 	return id, err
 }
 
-// Redeliver makes a delivery that ended without success due now. Its log keeps the
-// earlier attempts. It counts against the organization's daily limit.
+// Redeliver makes an unsuccessful delivery due again immediately. The delivery keeps the
+// log of earlier attempts, and counts against the organization's daily limit again. If
+// the limit is reached, Redeliver returns a plan_limit error.
 func (tx *Tx) Redeliver(ctx context.Context, id string) error {
 	found, err := tx.dispatches(ctx, "WHERE id = $1", id)
 	if err != nil {
@@ -111,18 +116,18 @@ func (tx *Tx) Redeliver(ctx context.Context, id string) error {
 	d.Attempts, d.DueAt, d.SwitchesOn = 0, tx.now, ""
 	if err := tx.exec(ctx, "UPDATE deliveries SET status = $1, retry = 0, due_at = $2, attempts = 0, reason = $3, switches_on = "+
 		"NULL, ended_at = NULL WHERE id = $4",
-		string(board.DeliveryPending), int64(tx.now), "sent again by a person", id); err != nil {
+		string(board.DeliveryPending), int64(tx.now), "redelivery requested by a person", id); err != nil {
 		return err
 	}
 	tx.dispatched = append(tx.dispatched, d)
 	return nil
 }
 
-// InsertTest writes a test event for a webhook and returns its id. The test of a
-// webhook that covers a workspace is about the board that changed last, of those
-// that it covers; if there is none, it names no board and has version 1. If
-// switchesOn is not empty, the success of the test enables the webhook for that
-// person.
+// InsertTest writes the delivery of a test event for a webhook and returns the delivery's
+// id. If the webhook covers a workspace, the event is about the most recently changed
+// board that is open to the whole workspace. If there is no such board, the event names
+// no board and has version 1. If switchesOn is not empty, it is a person's id, and a
+// successful test enables the webhook with that person as its owner.
 func (tx *Tx) InsertTest(ctx context.Context, w board.Webhook, switchesOn string) (id string, err error) {
 	var (
 		boardID string
@@ -138,7 +143,7 @@ func (tx *Tx) InsertTest(ctx context.Context, w board.Webhook, switchesOn string
 		ORDER BY updated_at DESC, id DESC LIMIT 1`, []any{w.WorkspaceID}, &boardID, &version); err != nil {
 		return "", err
 	} else if !found {
-		version = 1 // as for a new board
+		version = 1 // the version of a new board
 	}
 	body, err := tx.body(board.KindWebhookTest, w.WorkspaceID, boardID, version, "", board.WebhookRef{WebhookID: w.ID})
 	if err != nil {
@@ -153,8 +158,8 @@ func (tx *Tx) InsertTest(ctx context.Context, w board.Webhook, switchesOn string
 	return d.ID, tx.insert(ctx, deliveryColumns, [][]any{tx.deliveryRow(&d, version, "")})
 }
 
-// Quota returns the daily limit of deliveries and today's use, for the organization
-// of a workspace that a loader has loaded.
+// Quota returns the daily delivery limit of a loaded workspace's organization, and how
+// many deliveries count against it today.
 func (v *View) Quota(ctx context.Context, w board.Workspace) (board.DeliveryQuota, error) {
 	q := board.DeliveryQuota{ID: w.OrganizationID, Plan: w.Plan, Day: v.Time().Format(board.DateLayout),
 		Limit: w.Plan.Limits().DeliveriesPerDay}
@@ -162,15 +167,15 @@ func (v *View) Quota(ctx context.Context, w board.Workspace) (board.DeliveryQuot
 	return q, err
 }
 
-// PurgeDeliveries deletes deliveries that are too old for any log, at most limit, and
-// old daily counts. On PostgreSQL MaintainPartitions deletes most deliveries.
+// PurgeDeliveries deletes at most limit ended deliveries that are too old for the log,
+// and old daily counts. On PostgreSQL, MaintainPartitions deletes most deliveries.
 func (tx *Tx) PurgeDeliveries(ctx context.Context, limit int) (int64, error) {
 	if err := tx.exec(ctx, "DELETE FROM delivery_days WHERE day < $1",
-		board.Instant(tx.logBegins()).Time().Format(board.DateLayout)); err != nil {
+		board.Instant(tx.logStart()).Time().Format(board.DateLayout)); err != nil {
 		return 0, err
 	}
 	from := tx.db.defaultPartition("deliveries")
 	return tx.affected(ctx, `DELETE FROM `+from+` WHERE id IN (SELECT k.id FROM (SELECT id, created_at, due_at FROM `+from+`
 		ORDER BY id LIMIT 5000) AS k
-		WHERE k.created_at < $1 AND k.due_at IS NULL LIMIT $2)`, tx.logBegins(), limit)
+		WHERE k.created_at < $1 AND k.due_at IS NULL LIMIT $2)`, tx.logStart(), limit)
 }

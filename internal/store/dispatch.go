@@ -13,7 +13,7 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// Queries of the webhook sender, which runs as the system.
+// This file contains the queries of the webhook sender, which acts as board.System.
 
 const dispatchSelect = "SELECT id, webhook_id, COALESCE(board_id, ''), kind, attempts, due_at, created_at, COALESCE(switches_on, " +
 	"''), log, body FROM deliveries "
@@ -44,11 +44,11 @@ func (v *View) dispatches(ctx context.Context, where string, args ...any) ([]Dis
 // Queue describes the pending deliveries of one webhook.
 type Queue struct {
 	WebhookID string
-	FirstDue  board.Instant // the earliest time at which one of them is due
+	FirstDue  board.Instant // when the first pending delivery is due
 }
 
 // Queues returns the webhooks that have pending deliveries. It costs a few index
-// lookups for each of them, no matter how many deliveries there are.
+// lookups per webhook, regardless of the number of deliveries.
 func (db *DB) Queues(ctx context.Context) (out []Queue, err error) {
 	err = db.Read(ctx, board.System(), func(v *View) error {
 		out = nil
@@ -75,23 +75,23 @@ func (db *DB) Queues(ctx context.Context) (out []Queue, err error) {
 	return out, err
 }
 
-// Due contains deliveries of a webhook that are due.
+// Due contains the deliveries of a webhook that are due.
 type Due struct {
 	Deliveries []Dispatch     // first attempts before retries, each oldest first
-	Last       DeliveryCursor // the last first attempt if there may be more; otherwise zero
+	Last       DeliveryCursor // cursor of the next page of first attempts; zero if there is none
 	Next       board.Instant  // when the next retry is due; 0 for none
 }
 
-// DeliveryCursor is the position of a first attempt among those of its webhook. The
-// zero value is before all of them.
+// DeliveryCursor is a position among the first attempts of a webhook. The zero value is
+// the start.
 type DeliveryCursor struct {
 	DueAt board.Instant
 	ID    string
 }
 
-// Due returns at most limit first attempts after a cursor, and at most limit
-// retries. A first attempt is always due: if its time is in the future, the clock
-// was set back after it was written.
+// Due returns at most limit first attempts after the cursor, and at most limit retries
+// that are due. A first attempt is always due: if its time is in the future, the clock was
+// set back after it was written.
 func (db *DB) Due(ctx context.Context, webhookID string, after DeliveryCursor, limit int) (out Due, err error) {
 	const (
 		firsts    = "WHERE webhook_id = $1 AND retry = 0 AND due_at IS NOT NULL AND (due_at, id) > ($2, $3) ORDER BY due_at, id LIMIT $4"
@@ -123,16 +123,16 @@ func (db *DB) Due(ctx context.Context, webhookID string, after DeliveryCursor, l
 	return out, err
 }
 
-// Reschedule corrects the due times of retries after the clock was set back. The
-// last attempt of such a retry is in the future. The retry keeps its pause, which
-// now begins at the current time. Otherwise it would wait until the clock reaches
-// its former due time.
+// Reschedule corrects the due times of retries after the clock was set back. A retry needs
+// a correction if its last attempt is in the future. The retry keeps its delay, which now
+// starts at the current time. Without the correction, the retry would wait until the clock
+// reaches the old due time.
 func (db *DB) Reschedule(ctx context.Context) error {
-	type moved struct {
+	type retry struct {
 		id         string
-		was, pause int64
+		due, pause int64
 	}
-	var all []moved
+	var all []retry
 	if err := db.Stream(ctx, board.System(), func(v *View) error {
 		return v.each(ctx, "SELECT id, due_at, log FROM deliveries WHERE retry = 1 AND due_at IS NOT NULL AND due_at > $1",
 			[]any{int64(v.now)}, func(rows *sql.Rows) error {
@@ -149,7 +149,7 @@ func (db *DB) Reschedule(ctx context.Context) error {
 					return fmt.Errorf("decode log of %s: %w", id, err)
 				}
 				if n := len(attempts); n > 0 && attempts[n-1].At > v.now {
-					all = append(all, moved{id, int64(due), int64(max(0, due-attempts[n-1].At))})
+					all = append(all, retry{id, int64(due), int64(max(0, due-attempts[n-1].At))})
 				}
 				return nil
 			})
@@ -157,9 +157,9 @@ func (db *DB) Reschedule(ctx context.Context) error {
 		return err
 	}
 	return db.Write(ctx, board.System(), func(tx *Tx) error {
-		for _, m := range all {
-			if err := tx.exec(ctx, "UPDATE deliveries SET due_at = $1 WHERE id = $2 AND due_at = $3", int64(tx.now)+m.pause, m.id,
-				m.was); err != nil {
+		for _, r := range all {
+			if err := tx.exec(ctx, "UPDATE deliveries SET due_at = $1 WHERE id = $2 AND due_at = $3", int64(tx.now)+r.pause, r.id,
+				r.due); err != nil {
 				return err
 			}
 		}
@@ -171,17 +171,17 @@ func (db *DB) Reschedule(ctx context.Context) error {
 type Target struct {
 	Found    bool          // false: the webhook was deleted
 	Refusal  string        // why this delivery must not be sent; "" if it may be
-	Lost     bool          // the reason is that the owner can no longer manage what the webhook covers
+	Lost     bool          // refused because the owner can no longer manage what the webhook covers
 	Address  string        // empty if refused
 	Secrets  []string      // signing secrets, the newest first
-	Failures int           // failed deliveries in a row
+	Failures int           // consecutive failed deliveries
 	Held     bool          // the delivery log shows deliveries as held
 	Until    board.Instant // end of the pause that the receiver asked for; 0 for none
-	OpenErr  error         // the error of decrypting the address or a secret
+	OpenErr  error         // error from decrypting the address or a secret
 }
 
-// Targets returns the target of each delivery, and whether it may be sent now: the
-// webhook must be on, the board not confidential, and the owner entitled.
+// Targets returns the target of each delivery. It refuses a delivery if, for example,
+// the webhook is off, the board is confidential, or the owner has lost access.
 func (db *DB) Targets(ctx context.Context, deliveries []Dispatch) ([]Target, error) {
 	out := make([]Target, len(deliveries))
 	err := db.Read(ctx, board.System(), func(v *View) error {
@@ -189,11 +189,11 @@ func (db *DB) Targets(ctx context.Context, deliveries []Dispatch) ([]Target, err
 		var rows [][]any
 		indexes, rowOf := map[target]int{}, make([]int, len(deliveries))
 		for i, d := range deliveries {
-			q := target{d.WebhookID, d.BoardID, d.SwitchesOn}
-			index, known := indexes[q]
+			key := target{d.WebhookID, d.BoardID, d.SwitchesOn}
+			index, known := indexes[key]
 			if !known {
 				index = len(rows)
-				indexes[q] = index
+				indexes[key] = index
 				rows = append(rows, []any{index, d.WebhookID, d.BoardID, null(d.SwitchesOn)})
 			}
 			rowOf[i] = index
@@ -210,19 +210,21 @@ func (db *DB) Targets(ctx context.Context, deliveries []Dispatch) ([]Target, err
 	return out, err
 }
 
-// webhookState is the state of a webhook, of its board, and of the person who must
-// be entitled: the one who enables it with a test, otherwise its owner.
+// webhookState is the state of a webhook and its board, with the roles of the person whose
+// access is checked: the person who enables the webhook with a test delivery, or otherwise
+// the webhook's owner.
 type webhookState struct {
-	found                              bool
-	hookBoard, visibility, member, own sql.NullString
-	off                                string
-	failures                           int
-	address, secret, old               []byte
-	held, heldUntil, until, trashed    sql.NullInt64
+	found                                    bool
+	hookBoard, visibility                    sql.NullString
+	workspaceRole, boardRole                 sql.NullString
+	off                                      string
+	failures                                 int
+	address, secret, oldSecret               []byte
+	held, heldUntil, oldSecretUntil, trashed sql.NullInt64
 }
 
-// webhookStates reads n webhooks into found. For each, args has its index in found,
-// its id, a board, and the person who enables it or NULL.
+// webhookStates reads n webhooks into found. Args contains four values per webhook: its
+// index in found, its id, a board id, and the id of the person who enables it, or NULL.
 func (v *View) webhookStates(ctx context.Context, n int, args []any, found []webhookState) error {
 	return v.each(ctx, `WITH q (row_index, webhook_id, board_id, person_id) AS (`+typedValues(n, "BIGINT", "TEXT", "TEXT", "TEXT")+`)
 		SELECT q.row_index, h.board_id, h.off, h.failures, h.held_since, h.held_until, h.address, h.secret, h.old_secret,
@@ -237,8 +239,8 @@ func (v *View) webhookStates(ctx context.Context, n int, args []any, found []web
 			index int
 			w     = webhookState{found: true}
 		)
-		if err := rows.Scan(&index, &w.hookBoard, &w.off, &w.failures, &w.held, &w.heldUntil, &w.address, &w.secret, &w.old, &w.until,
-			&w.trashed, &w.visibility, &w.member, &w.own); err != nil {
+		if err := rows.Scan(&index, &w.hookBoard, &w.off, &w.failures, &w.held, &w.heldUntil, &w.address, &w.secret, &w.oldSecret,
+			&w.oldSecretUntil, &w.trashed, &w.visibility, &w.workspaceRole, &w.boardRole); err != nil {
 			return err
 		}
 		found[index] = w
@@ -246,7 +248,7 @@ func (v *View) webhookStates(ctx context.Context, n int, args []any, found []web
 	})
 }
 
-// target returns the target of a delivery for the state of its webhook.
+// target returns the target of a delivery whose webhook has the given state.
 func (v *View) target(d *Dispatch, w *webhookState) Target {
 	t := Target{Found: w.found, Failures: w.failures, Held: w.held.Valid}
 	if !t.Found {
@@ -255,31 +257,31 @@ func (v *View) target(d *Dispatch, w *webhookState) Target {
 	if t.Held && w.heldUntil.Valid && board.Instant(w.heldUntil.Int64) > v.now {
 		t.Until = board.Instant(w.heldUntil.Int64)
 	}
-	seen := board.Visibility(w.visibility.String)
+	visibility := board.Visibility(w.visibility.String)
 	test := d.Kind == board.KindWebhookTest
 	switch {
 	case w.off != "" && !test:
 		t.Refusal = "the webhook is off"
 	case w.trashed.Valid: // the webhook works again after a restore
-		t.Refusal = "what the webhook covers is in the trash"
+		t.Refusal = "the webhook's board or workspace is in the trash"
 	case d.BoardID != "" && !w.visibility.Valid:
 		t.Refusal = "the board was deleted"
-	case seen == board.Confidential:
+	case visibility == board.Confidential:
 		t.Refusal = "the board is confidential"
-	case test && d.SwitchesOn == "": // always sent: the person who requested it was entitled then
-	case !board.Covers(!w.hookBoard.Valid, board.WorkspaceRole(w.member.String), board.Role(w.own.String), seen):
-		t.Refusal, t.Lost = "the webhook's owner can no longer manage what it covers", d.SwitchesOn == ""
-	case !w.hookBoard.Valid && d.BoardID != "" && seen != board.VisibleToWorkspace:
+	case test && d.SwitchesOn == "": // no check of the owner: the person who requested the test had access
+	case !board.CanOwnWebhook(!w.hookBoard.Valid, board.WorkspaceRole(w.workspaceRole.String), board.Role(w.boardRole.String), visibility):
+		t.Refusal, t.Lost = "the webhook's owner can no longer manage its board or workspace", d.SwitchesOn == ""
+	case !w.hookBoard.Valid && d.BoardID != "" && visibility != board.VisibleToWorkspace:
 		t.Refusal = "the board is no longer open to the whole workspace"
 	}
 	if t.Refusal == "" {
-		t.OpenErr = v.openTarget(&t, d.WebhookID, w.address, w.secret, w.old, w.until)
+		t.OpenErr = v.openTarget(&t, d.WebhookID, w.address, w.secret, w.oldSecret, w.oldSecretUntil)
 	}
 	return t
 }
 
 // openTarget decrypts the address and the secrets of a webhook.
-func (v *View) openTarget(t *Target, id string, address, secret, old []byte, oldUntil sql.NullInt64) (err error) {
+func (v *View) openTarget(t *Target, id string, address, secret, oldSecret []byte, oldSecretUntil sql.NullInt64) (err error) {
 	if t.Address, err = v.unseal(id, "address", address); err != nil {
 		return err
 	}
@@ -288,8 +290,8 @@ func (v *View) openTarget(t *Target, id string, address, secret, old []byte, old
 		return err
 	}
 	t.Secrets = []string{plain}
-	if oldUntil.Valid && board.Instant(oldUntil.Int64) > v.now {
-		if plain, err = v.unseal(id, "old-secret", old); err != nil {
+	if oldSecretUntil.Valid && board.Instant(oldSecretUntil.Int64) > v.now {
+		if plain, err = v.unseal(id, "old-secret", oldSecret); err != nil {
 			return err
 		}
 		t.Secrets = append(t.Secrets, plain)
@@ -299,16 +301,16 @@ func (v *View) openTarget(t *Target, id string, address, secret, old []byte, old
 
 // Outcome is the result of an attempt, or of the decision not to make one.
 type Outcome struct {
-	Dispatch       // with the attempts and the log after this attempt
-	Was        int // attempts before this one
-	Status     board.DeliveryStatus
-	Reason     string
-	HTTPStatus int           // of the last response; 0 for none
-	Next       board.Instant // of the next attempt; 0 for none
-	Counts     bool          // a failed delivery; ten in a row switch the webhook off
-	Resets     bool          // a success after possible failures, which resets their count
-	Gone       bool          // the receiver responded with 410
-	Lost       bool          // the owner can no longer manage what the webhook covers
+	Dispatch             // the delivery, with its attempts and log after this attempt
+	PreviousAttempts int // attempts before this one
+	Status           board.DeliveryStatus
+	Reason           string
+	HTTPStatus       int           // status of the last response; 0 for none
+	Next             board.Instant // time of the next attempt; 0 for none
+	Counts           bool          // the delivery failed; ten failed deliveries in a row disable the webhook
+	Resets           bool          // the delivery succeeded and resets the failure count
+	Gone             bool          // the receiver responded with 410
+	Lost             bool          // the owner can no longer manage what the webhook covers
 }
 
 // Hold records that the deliveries of a webhook are held because its receiver fails
@@ -319,10 +321,9 @@ type Hold struct {
 	Until     board.Instant // end of the pause that the receiver asked for; 0 for none
 }
 
-// Record writes the results of attempts in their order: the deliveries, the
-// failures in a row of their webhooks, and webhooks that are switched on or off
-// as a consequence. It skips deliveries that were deleted, or that another server
-// has recorded since.
+// Record writes the results of attempts in order. It updates the deliveries and the
+// failure counts of their webhooks, and enables or disables webhooks accordingly. It skips
+// deliveries that were deleted or that another server has recorded in the meantime.
 func (db *DB) Record(ctx context.Context, outcomes []Outcome, holds []Hold) error {
 	return db.Write(ctx, board.System(), func(tx *Tx) error {
 		// Webhooks are locked before their deliveries, as in changes and deletions of webhooks.
@@ -348,7 +349,7 @@ func (db *DB) Record(ctx context.Context, outcomes []Outcome, holds []Hold) erro
 	})
 }
 
-// affectedWebhooks returns the webhooks whose own rows may change, sorted by id.
+// affectedWebhooks returns the ids of the webhooks whose rows may change, sorted.
 func affectedWebhooks(outcomes []Outcome, holds []Hold) []string {
 	var ids []string
 	for _, o := range outcomes {
@@ -368,8 +369,9 @@ func (o *Outcome) affectsWebhook() bool {
 	return o.Counts || o.Gone || o.Lost || o.Resets || o.SwitchesOn != ""
 }
 
-// recordOutcomes writes deliveries. If one of them may affect its webhook, it
-// returns the ids of the deliveries that it wrote.
+// recordOutcomes updates the deliveries. If any outcome may affect its webhook,
+// recordOutcomes returns the set of the ids of the updated deliveries. Otherwise the set
+// is empty.
 func (tx *Tx) recordOutcomes(ctx context.Context, outcomes []Outcome) (map[string]bool, error) {
 	recorded := map[string]bool{}
 	returning := slices.ContainsFunc(outcomes, func(o Outcome) bool { return o.affectsWebhook() })
@@ -383,7 +385,7 @@ func (tx *Tx) recordOutcomes(ctx context.Context, outcomes []Outcome) (map[strin
 		if o.Next == 0 {
 			ended = tx.now
 		}
-		rows[i] = []any{o.ID, o.Was, string(o.Status), flag(o.Next != 0), null(o.Next), o.Attempts, o.Reason, null(o.HTTPStatus),
+		rows[i] = []any{o.ID, o.PreviousAttempts, string(o.Status), flag(o.Next != 0), null(o.Next), o.Attempts, o.Reason, null(o.HTTPStatus),
 			null(ended), string(log)}
 	}
 	// The bounds limit the update to the partitions with these ids.
@@ -415,8 +417,9 @@ func (tx *Tx) recordOutcomes(ctx context.Context, outcomes []Outcome) (map[strin
 	})
 }
 
-// typedValues returns a VALUES list with this many rows. The first row casts its
-// parameters, because PostgreSQL assumes the type text for untyped ones.
+// typedValues returns a VALUES list with the given number of rows and column types. The
+// first row casts its parameters, because PostgreSQL assumes that untyped parameters are
+// text.
 func typedValues(rows int, types ...string) string {
 	var first strings.Builder
 	for i, t := range types {
@@ -426,11 +429,10 @@ func typedValues(rows int, types ...string) string {
 	return "VALUES (" + first.String()[2:] + ")" + sqldb.Values(rows, len(types))[untyped:]
 }
 
-// recordFailures updates the consecutive failures of webhooks and turns webhooks
-// off or on as board.DeliveryEffect decides. A successful test delivery turns
-// its webhook on.
+// recordFailures updates the failure counts of webhooks, and disables webhooks as
+// board.DeliveryEffect decides. A successful test enables its webhook.
 func (tx *Tx) recordFailures(ctx context.Context, outcomes []Outcome, recorded map[string]bool) error {
-	failuresOf := map[string]int{} // of the webhooks whose count was read
+	failuresOf := map[string]int{} // current failure counts, by webhook id
 	for _, o := range outcomes {
 		if !recorded[o.ID] || !o.affectsWebhook() {
 			continue
@@ -459,14 +461,14 @@ func (tx *Tx) recordFailures(ctx context.Context, outcomes []Outcome, recorded m
 		if off == "" {
 			continue
 		}
-		if err := tx.switchOff(ctx, o.WebhookID, off); err != nil {
+		if err := tx.disableWebhook(ctx, o.WebhookID, off); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// MarkDelivering marks deliveries whose attempts are in progress.
+// MarkDelivering records that attempts to send the deliveries are in progress.
 func (db *DB) MarkDelivering(ctx context.Context, ids []string) error {
 	return db.Write(ctx, board.System(), func(tx *Tx) error {
 		for _, id := range ids {
@@ -479,7 +481,8 @@ func (db *DB) MarkDelivering(ctx context.Context, ids []string) error {
 	})
 }
 
-// DeletePendingDeliveries deletes the pending deliveries of a deleted webhook.
+// DeletePendingDeliveries deletes the deliveries that remain of a deleted webhook. It
+// does nothing if the webhook still exists.
 func (db *DB) DeletePendingDeliveries(ctx context.Context, webhookID string) error {
 	return db.Write(ctx, board.System(), func(tx *Tx) error {
 		return tx.exec(ctx, "DELETE FROM deliveries WHERE webhook_id = $1 AND NOT EXISTS (SELECT 1 FROM webhooks h WHERE h.id = $1)", webhookID)

@@ -14,86 +14,88 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// A Draft is new boards with everything on them, as an import or a copy makes
-// them: records with their own times, numbers, states and versions. It sends no
-// events. Its rows are written in parts that are small enough for short
-// transactions: by the transaction that makes a small draft, or by a job.
+// A Draft collects the records of new boards for an import or a copy. The records keep
+// their own times, numbers, states and versions. They trigger no webhooks, notifications
+// or rules. One transaction writes a small draft. A job writes a larger draft in parts,
+// each small enough for a short transaction.
 type Draft struct {
 	v         *View
 	tx        *Tx // writes the rows; nil for the draft of a job
-	limit     int // size of all rows up to which the transaction writes them; 0 for any
+	limit     int // maximum size in bytes; 0 for none
 	workspace board.Workspace
-	part      func(Part) error
+	writePart func(Part) error
 	rows      rows
-	size      int // of the rows in bytes, roughly
+	size      int // approximate size of the rows in bytes
 	records   int
 	events    int64
-	sizes     map[string]growth // what the boards store
+	sizes     map[string]growth // storage by board id
 	boards    map[string]*board.Access
-	members   map[[2]string]bool // boards with their members
-	people    map[string]string  // placeholders by the id and name that they have elsewhere
-	err       error              // the first error of part; every later call returns it
+	members   map[[2]string]bool // board members, as pairs of board id and user id
+	people    map[string]string  // placeholders by source id and name
+	err       error              // the first error; every later call returns it
 }
 
-// Part is some rows of a draft.
+// Part is a batch of a draft's rows.
 type Part struct {
 	Body    []byte // JSON
-	Records int    // how many records of boards it contains
+	Records int    // number of records
 }
 
-// A part has at most about this many bytes and records, so that a transaction
-// that writes it takes some milliseconds.
+// The approximate maximum size of a part, in bytes and in records. A transaction that
+// writes a part takes a few milliseconds.
 const (
 	partSize    = 96 << 10
 	partRecords = 100
 )
 
-// NewDraft returns a draft of boards in a workspace, which a loader of the view
-// has loaded. Part is called with each part; parts must be written in this order.
-// The boards of the draft are hidden until RevealBoards.
-func (v *View) NewDraft(in board.Workspace, part func(Part) error) *Draft {
-	return &Draft{v: v, workspace: in, part: part, sizes: map[string]growth{}, boards: map[string]*board.Access{},
+// NewDraft returns a draft of boards in a loaded workspace. The draft calls writePart with
+// each part, in the order in which WriteJobPart must write the parts. The boards are
+// hidden until FinishJob.
+func (v *View) NewDraft(in board.Workspace, writePart func(Part) error) *Draft {
+	return &Draft{v: v, workspace: in, writePart: writePart, sizes: map[string]growth{}, boards: map[string]*board.Access{},
 		members: map[[2]string]bool{}, people: map[string]string{}}
 }
 
-// NewDraft returns a draft that the transaction writes itself. Its boards are
-// visible with the commit, and the transaction has the caller's access to them.
+// NewDraft returns a draft that the transaction writes itself. The boards become visible
+// when the transaction commits. After Flush, they count as loaded.
 func (tx *Tx) NewDraft(in board.Workspace) *Draft {
 	d := tx.View.NewDraft(in, nil)
 	d.tx = tx
 	return d
 }
 
-// smallDraft is the size up to which a transaction that others wait for writes a
-// draft.
+// smallDraft is the maximum size in bytes of a draft that is written by one transaction.
+// Other writes must wait for that transaction.
 const smallDraft = 256 << 10
 
-// ErrLargeDraft means that a draft is too large for one transaction. Nothing of
-// it was written; a job must make it.
+// ErrLargeDraft means that a draft is too large for one transaction. None of it was
+// written. A job must write it instead.
 var ErrLargeDraft = errors.New("the draft is too large for one transaction")
 
-// NewSmallDraft is NewDraft for a draft whose methods return ErrLargeDraft once it
-// is too large to be written while others wait.
+// NewSmallDraft is NewDraft with a maximum size of smallDraft. The methods of a larger
+// draft return ErrLargeDraft.
 func (tx *Tx) NewSmallDraft(in board.Workspace) *Draft {
 	d := tx.NewDraft(in)
 	d.limit = smallDraft
 	return d
 }
 
-// View returns the state of the data that the draft is made from.
+// View returns the view that the draft reads from.
 func (d *Draft) View() *View { return d.v }
 
 // Workspace returns the workspace of the boards.
 func (d *Draft) Workspace() board.Workspace { return d.workspace }
 
-// On returns the counts of a board of the draft.
+// On returns the caller's access to a board of the draft, which includes the board's
+// counts.
 func (d *Draft) On(boardID string) *board.Access { return d.boards[boardID] }
 
 // NewID returns a new identifier with the prefix of its kind.
 func (d *Draft) NewID(prefix string) string { return d.v.NewID(prefix) }
 
-// add counts a record of a size and writes the rows collected so far if they are
-// many.
+// add counts a record of the given size in bytes, and flushes the collected rows once
+// they fill a part. It does not flush a draft with a limit, but returns ErrLargeDraft
+// once the rows exceed the limit.
 func (d *Draft) add(ctx context.Context, size int) error {
 	d.records++
 	d.size += size + 200
@@ -109,7 +111,7 @@ func (d *Draft) add(ctx context.Context, size int) error {
 	return d.Flush(ctx)
 }
 
-// Flush writes the rows collected so far. It must be called at the end.
+// Flush writes the rows collected so far. The caller must call it after the last record.
 func (d *Draft) Flush(ctx context.Context) error {
 	if d.err != nil || d.size == 0 {
 		return d.err
@@ -124,21 +126,22 @@ func (d *Draft) Flush(ctx context.Context) error {
 	} else {
 		var body []byte
 		if body, d.err = json.Marshal(&d.rows); d.err == nil {
-			d.err = d.part(Part{Body: body, Records: d.records})
+			d.err = d.writePart(Part{Body: body, Records: d.records})
 		}
 	}
 	d.rows, d.size, d.records = rows{}, 0, 0
 	return d.err
 }
 
-// Board adds a board. The caller becomes its admin. If the caller is not a person
-// and the workspace alone does not give access to the board, the owners of the
-// workspace become its admins.
+// Board adds a board. The caller becomes its admin. If the caller is not a person and the
+// board is not visible to the workspace, the owners of the workspace become the board's
+// admins.
 func (d *Draft) Board(ctx context.Context, b *board.Board) error {
 	return d.ReducedBoard(ctx, b, 0)
 }
 
-// ReducedBoard is Board for a board whose activity may have gaps up to a version.
+// ReducedBoard is Board for a board whose activity may have gaps up to the version
+// reducedTo.
 func (d *Draft) ReducedBoard(ctx context.Context, b *board.Board, reducedTo int64) error {
 	a := &board.Access{
 		BoardID: b.ID, WorkspaceID: d.workspace.ID, OrganizationID: d.workspace.OrganizationID, Visibility: b.Visibility,
@@ -174,13 +177,14 @@ func (d *Draft) ReducedBoard(ctx context.Context, b *board.Board, reducedTo int6
 	return err
 }
 
-// EndBoard writes the counts of a board after its last record. Numbers below
-// nextNumber are never given to a card.
+// EndBoard writes the counts of a board after its last record. The numbers of later
+// cards start at nextNumber or after the highest number on the board, whichever is
+// higher.
 func (d *Draft) EndBoard(ctx context.Context, boardID string, nextNumber int) error {
 	a := d.boards[boardID]
 	a.NextNumber = max(a.NextNumber, nextNumber)
 	size := d.sizes[boardID]
-	if d.tx != nil { // which counts itself
+	if d.tx != nil { // Tx.flush writes the storage
 		d.tx.grow(boardID, size.text, size.activity)
 		size = growth{}
 	}
@@ -188,14 +192,14 @@ func (d *Draft) EndBoard(ctx context.Context, boardID string, nextNumber int) er
 	return d.add(ctx, 0)
 }
 
-// grow counts what a record of a board stores.
+// grow adds to the storage of a board, in bytes.
 func (d *Draft) grow(boardID string, text, activity int64) {
 	g := d.sizes[boardID]
 	d.sizes[boardID] = growth{g.text + text, g.activity + activity}
 }
 
-// Stored returns what the boards of the draft store.
-func (d *Draft) Stored() board.Bytes {
+// Bytes returns the storage that the boards of the draft use.
+func (d *Draft) Bytes() board.Bytes {
 	var n int64
 	for _, g := range d.sizes {
 		n += g.text + g.activity
@@ -203,7 +207,7 @@ func (d *Draft) Stored() board.Bytes {
 	return board.Bytes(n)
 }
 
-// Member adds a person's role on a board of the draft, unless the person has one.
+// Member adds a person's role on a board of the draft, unless the person already has one.
 func (d *Draft) Member(ctx context.Context, boardID, userID string, role board.Role) error {
 	if d.members[[2]string{boardID, userID}] {
 		return d.err
@@ -265,14 +269,15 @@ func (d *Draft) StatusUpdate(ctx context.Context, s *board.StatusUpdate) error {
 	return d.add(ctx, len(s.Text))
 }
 
-// SavedFilter adds a filter of any person.
+// SavedFilter adds a saved filter.
 func (d *Draft) SavedFilter(ctx context.Context, f *board.SavedFilter) error {
 	d.rows.SavedFilters = append(d.rows.SavedFilters, []any{f.ID, f.WorkspaceID, f.Owner.ID, f.Name, f.Query, flag(f.Shared),
 		int64(f.CreatedAt), int64(f.UpdatedAt)})
 	return d.add(ctx, len(f.Query))
 }
 
-// Entry adds an entry of a board's activity, after the cards that it is about.
+// Entry adds an entry to a board's activity. The card that the entry refers to must be
+// added first.
 func (d *Draft) Entry(ctx context.Context, e *board.Entry) error {
 	changes, err := json.Marshal(e.Changes, json.Deterministic(true))
 	if err != nil {
@@ -303,10 +308,10 @@ func (d *Draft) Emit(ctx context.Context, boardID string, e board.Event) error {
 	return d.add(ctx, len(changes))
 }
 
-// PeopleSeeing returns which of several people can see a board of the draft, for a
-// board with no other member than the caller.
-func (d *Draft) PeopleSeeing(ctx context.Context, boardID string, ids []string) (map[string]bool, error) {
-	seeing := map[string]bool{}
+// PeopleWithAccess reports which of the given people can see a board of the draft if the
+// caller is its only member.
+func (d *Draft) PeopleWithAccess(ctx context.Context, boardID string, ids []string) (map[string]bool, error) {
+	access := map[string]bool{}
 	err := sqldb.InChunks(ids, func(in string, args []any) error {
 		text := fmt.Sprintf(`SELECT u.id, wm.role FROM users u JOIN workspace_members wm ON wm.user_id = u.id AND wm.workspace_id = $%d
 			WHERE u.id IN (%s) AND u.deleted_at IS NULL`, len(args)+1, in)
@@ -322,17 +327,19 @@ func (d *Draft) PeopleSeeing(ctx context.Context, boardID string, ids []string) 
 			if id == d.v.caller.UserID {
 				given = board.RoleAdmin
 			}
-			seeing[id] = board.RoleOn(inWorkspace, given, d.boards[boardID].Visibility) != board.RoleNone
+			access[id] = board.RoleOn(inWorkspace, given, d.boards[boardID].Visibility) != board.RoleNone
 			return nil
 		})
 	})
-	return seeing, err
+	return access, err
 }
 
-// Placeholder returns the account that represents a person from elsewhere, so that
-// the name is kept. It has no address and no password, so nobody can sign in with
-// it, and it is a member of nothing. The same person from the same place always
-// gets the same placeholder in a workspace. A placeholder represents itself.
+// Placeholder returns the id of the account that represents a person of another
+// installation by name. It adds the account if there is none. A placeholder has no email
+// address, no password and no memberships, so nobody can sign in with it. The same source
+// id and name give the same placeholder in a workspace, unless it has become a person's
+// account. If the source id is the id of a placeholder of this installation with the same
+// name, Placeholder returns that id.
 func (d *Draft) Placeholder(ctx context.Context, sourceID, name string) (string, error) {
 	key := sourceID + "\x00" + name
 	if id, ok := d.people[key]; ok {
@@ -355,7 +362,7 @@ func (d *Draft) Placeholder(ctx context.Context, sourceID, name string) (string,
 	id := derived
 	if n, err := d.v.count(ctx, "SELECT count(*) FROM users WHERE id = $1", derived); err != nil {
 		return "", err
-	} else if n > 0 { // it has become a person's account
+	} else if n > 0 { // the placeholder has become a person's account
 		id = d.NewID("usr_")
 	}
 	d.people[key] = id

@@ -14,7 +14,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// Before migration 037 the queue of emails was the table letters.
+// Before migration 037, the email queue was the letters table.
 func TestEmailQueuedBeforeUpgradeIsSent(t *testing.T) {
 	t.Parallel()
 	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
@@ -29,7 +29,7 @@ func TestEmailQueuedBeforeUpgradeIsSent(t *testing.T) {
 		s.Clock.Advance(board.EmailDelay)
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			if n, err := tx.QueueNotificationEmails(ctx, 10); err != nil || n != 1 {
-				t.Errorf("%d emails were queued (%v), want 1", n, err)
+				t.Errorf("got %d queued emails (%v), want 1", n, err)
 			}
 			return nil
 		})
@@ -54,7 +54,7 @@ func TestEmailQueuedBeforeUpgradeIsSent(t *testing.T) {
 				return err
 			}
 			if email == nil || email.Kind != board.EmailNotify || len(email.Notifications.Items) != 1 {
-				t.Errorf("the next email is %+v, want Bob's notification", email)
+				t.Errorf("got email %+v, want Bob's notification", email)
 				return nil
 			}
 			return tx.DeleteEmail(t.Context(), email.ID)
@@ -64,8 +64,8 @@ func TestEmailQueuedBeforeUpgradeIsSent(t *testing.T) {
 	})
 }
 
-// During a rolling upgrade, servers of the previous version use the statements
-// below. On PostgreSQL, letters is a view of the table emails.
+// During a rolling upgrade, servers of the previous version use the statements below. On
+// PostgreSQL, letters is a view of the emails table.
 func TestOlderServersQueueAndSendEmails(t *testing.T) {
 	t.Parallel()
 	db := apptest.OpenStore(t, apptest.PostgresURL(t))
@@ -76,15 +76,15 @@ func TestOlderServersQueueAndSendEmails(t *testing.T) {
 	queue("ltr_1")
 	queue("ltr_2") // about the same record, so it is not queued
 	if got := apptest.Select(t, db, "SELECT id || ' ' || attempts FROM emails"); !slices.Equal(got, []string{"ltr_1 0"}) {
-		t.Errorf("the queue is %q, want one email without attempts", got)
+		t.Errorf("got queue %q, want only ltr_1 without attempts", got)
 	}
 	apptest.Change(t, db, "UPDATE letters SET due_at = 5, attempts = attempts + 1 WHERE id = 'ltr_1' AND due_at <= 1 RETURNING id, attempts")
 	if got := apptest.Select(t, db, "SELECT id FROM letters WHERE due_at <= 5 AND attempts = 1 ORDER BY due_at, id "+
 		"LIMIT 8"); !slices.Equal(got, []string{"ltr_1"}) {
-		t.Errorf("the claimed emails are %q, want ltr_1", got)
+		t.Errorf("got claimed emails %q, want only ltr_1", got)
 	}
 	apptest.Change(t, db, "DELETE FROM letters WHERE id = 'ltr_1'")
 	if got := apptest.Select(t, db, "SELECT id FROM emails"); len(got) > 0 {
-		t.Errorf("the queue is %q after the email was sent", got)
+		t.Errorf("got queue %q after the email was sent, want an empty queue", got)
 	}
 }

@@ -10,33 +10,33 @@ import (
 	"cardwall/internal/store/search"
 )
 
-// Lead returns the term whose index is read for a query on all of the caller's
-// boards.
+// Lead returns the position of the term whose index drives a query on all of the caller's
+// boards, or -1 if there is none.
 func (v *View) Lead(ctx context.Context, q query.Query) (int, error) {
 	p, err := v.plan(ctx, CardPage{Query: q})
 	return p.lead, err
 }
 
-// MostWorkspaces is how many workspaces one lookup in the search index covers.
-const MostWorkspaces = search.MaxWorkspaces
+// MaxWorkspaces is the maximum number of workspaces in one lookup of the search index.
+const MaxWorkspaces = search.MaxWorkspaces
 
-// Led returns the number of texts or cards that the leading term of a page
-// finds, or 0 if it has none.
-func (v *View) Led(ctx context.Context, p CardPage) (int, error) {
+// LeadCount returns the number of index entries or cards that the lead term of a page
+// finds, or 0 if the page has no lead term.
+func (v *View) LeadCount(ctx context.Context, p CardPage) (int, error) {
 	out, err := v.plan(ctx, p)
 	return out.found, err
 }
 
-// CanLead reports whether a term of the query has an index.
+// CanLead reports whether term i of the query can be looked up in an index.
 func (v *View) CanLead(ctx context.Context, q query.Query, i int) bool {
 	p, err := v.plan(ctx, CardPage{Query: q})
 	_, ok := search.Compiler{Args: &sqldb.Args{}, Caller: v.caller, Workspaces: p.indexed}.Candidates(p.dialect, p.where[i], false)
 	return err == nil && ok
 }
 
-// Matching returns the cards that satisfy a query, read from the index of one of
-// its terms, or one by one if lead is -1. With newest it scans the newest cards
-// for the candidates of that index.
+// Matching returns the ids of the cards that satisfy a query. It looks up the term with
+// the position lead in its index, or checks every card if lead is -1. If newest is true,
+// it scans the newest cards for the candidates of that index.
 func (v *View) Matching(ctx context.Context, q query.Query, lead int, newest bool) ([]string, error) {
 	p, err := v.plan(ctx, CardPage{Query: q})
 	if err != nil {
@@ -44,15 +44,17 @@ func (v *View) Matching(ctx context.Context, q query.Query, lead int, newest boo
 	}
 	p.lead = lead
 	if newest {
-		p.since = 1
+		p.newest = true
 	}
 	var a sqldb.Args
 	return v.texts(ctx, "SELECT c.id FROM cards c JOIN lists l ON l.id = c.list_id WHERE "+p.condition(&a)+" ORDER BY c.id", a...)
 }
 
-// Newest reads a page from about this many of the server's newest cards, board by
-// board. Few reports whether at most this many of them are on the caller's boards.
-func (v *View) Newest(ctx context.Context, p CardPage, newest, most int) (cards []board.Card, since board.Instant, few bool, err error) {
+// Newest reads a page, board by board, from a scan of the server's newest cards. The
+// parameter newest is the approximate number of cards to scan. Since is the time that the
+// scan goes back to. Few reports whether at most maxOwn of the cards are on the caller's
+// boards.
+func (v *View) Newest(ctx context.Context, p CardPage, newest, maxOwn int) (cards []board.Card, since board.Instant, few bool, err error) {
 	plan, err := v.plan(ctx, p)
 	if err != nil {
 		return nil, 0, false, err
@@ -60,8 +62,8 @@ func (v *View) Newest(ctx context.Context, p CardPage, newest, most int) (cards 
 	if plan.since, err = v.changedSince(ctx, plan, newest); err != nil {
 		return nil, 0, false, err
 	}
-	plan.byBoard = true
-	if few, err = v.fewChanged(ctx, plan, most); err != nil {
+	plan.newest, plan.byBoard = true, true
+	if few, err = v.fewChanged(ctx, plan, maxOwn); err != nil {
 		return nil, 0, false, err
 	}
 	cards, _, err = v.readSorted(ctx, plan)
@@ -77,9 +79,10 @@ func (v *View) ExplainNewest(ctx context.Context, p CardPage, newest int) ([]str
 	return spy.plans, err
 }
 
-// NewestScans returns the scans for a page whose lead finds this many cards, 0
-// for a page without a lead. Each is the number of the server's cards and the
-// most cards of the caller's boards.
+// NewestScans returns the scans for a page whose lead term finds the given number of
+// cards; 0 means that the page has no lead term. Each scan contains the number of the
+// server's newest cards to scan, and the maximum number of these cards on the caller's
+// boards.
 func (v *View) NewestScans(ctx context.Context, p CardPage, found int) (scans [][2]int, err error) {
 	plan, err := v.plan(ctx, p)
 	if err != nil {
@@ -95,7 +98,7 @@ func (v *View) NewestScans(ctx context.Context, p CardPage, found int) (scans []
 	return scans, err
 }
 
-// Explain returns the plans of a page's queries.
+// Explain returns the plans of the queries for a page.
 func (v *View) Explain(ctx context.Context, p CardPage) (plans []string, err error) {
 	spy := &explainer{Runner: v.run, postgres: v.db.dialect().RowLocks}
 	other := *v
@@ -104,7 +107,7 @@ func (v *View) Explain(ctx context.Context, p CardPage) (plans []string, err err
 	return spy.plans, err
 }
 
-// explainer records the plan of each query before it runs it.
+// explainer records the plan of each query, and then runs the query.
 type explainer struct {
 	sqldb.Runner
 	postgres bool

@@ -15,7 +15,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// record is a card for the reference evaluator.
+// record is a card as the reference evaluator sees it.
 type record struct {
 	id, boardID, listID, boardName, listName string
 	creator                                  string // "" for nobody
@@ -44,7 +44,7 @@ type world struct {
 	cards    []record
 }
 
-// matches evaluates a node for a card in the simplest way.
+// matches reports whether a card satisfies a node. It is the reference evaluator.
 func (w *world) matches(n query.Node, c *record) bool {
 	switch n := n.(type) {
 	case query.And:
@@ -64,7 +64,7 @@ func (w *world) matches(n query.Node, c *record) bool {
 	case query.Not:
 		return !w.matches(n.Node, c)
 	case query.In:
-		return w.in(n, c)
+		return w.matchesIn(n, c)
 	case query.Has:
 		return map[query.Thing]bool{
 			query.ThingDescription: len(c.texts[query.InDescription]) > 0, query.ThingChecklist: c.checklists > 0,
@@ -83,11 +83,11 @@ func (w *world) matches(n query.Node, c *record) bool {
 	case query.StatusIs:
 		return slices.Contains(n.Any, w.status[c.boardID])
 	case query.Range:
-		return w.within(n, c)
+		return w.matchesRange(n, c)
 	case query.Text:
 		for place, texts := range c.texts {
 			for _, text := range texts {
-				if (n.Place == query.Anywhere || n.Place == place) && says(query.Words(text), n) {
+				if (n.Place == query.Anywhere || n.Place == place) && containsText(query.Words(text), n) {
 					return true
 				}
 			}
@@ -97,7 +97,7 @@ func (w *world) matches(n query.Node, c *record) bool {
 	panic("unknown node")
 }
 
-func (w *world) in(n query.In, c *record) bool {
+func (w *world) matchesIn(n query.In, c *record) bool {
 	var ids, names []string
 	person := true
 	switch n.Ref {
@@ -128,7 +128,7 @@ func (w *world) in(n query.In, c *record) bool {
 	return false
 }
 
-func (w *world) within(n query.Range, c *record) bool {
+func (w *world) matchesRange(n query.Range, c *record) bool {
 	at, day := map[query.Field]*board.Instant{
 		query.FieldDue: c.due.DueAt, query.FieldStart: c.due.StartAt, query.FieldCreated: &c.created, query.FieldUpdated: &c.updated,
 		query.FieldCompleted: c.done,
@@ -142,12 +142,12 @@ func (w *world) within(n query.Range, c *record) bool {
 	return false
 }
 
-func says(words []string, n query.Text) bool {
+func containsText(words []string, n query.Text) bool {
 	for i := 0; i+len(n.Words) <= len(words); i++ {
 		found := true
 		for j, want := range n.Words {
-			have := words[i+j]
-			if have != want && !(n.Prefix && j == len(n.Words)-1 && strings.HasPrefix(have, want)) {
+			got := words[i+j]
+			if got != want && !(n.Prefix && j == len(n.Words)-1 && strings.HasPrefix(got, want)) {
 				found = false
 				break
 			}
@@ -169,10 +169,10 @@ var (
 func newWorld(t *testing.T, s *apptest.Service) *world {
 	r := rand.New(rand.NewPCG(1, 2))
 	ada, bob, eve := s.Person("Ada"), s.Person("Bob"), s.Person("ÉVE")
-	mine := ada.Workspace("Mine", board.PlanTeam)
+	own := ada.Workspace("Own", board.PlanTeam)
 	other := bob.Workspace("Other", board.PlanTeam)
-	bob.Joins(mine, board.WorkspaceMember)
-	eve.Joins(mine, board.WorkspaceMember)
+	bob.Joins(own, board.WorkspaceMember)
+	eve.Joins(own, board.WorkspaceMember)
 	eve.Joins(other, board.WorkspaceMember)
 	ada.Joins(other, board.WorkspaceMember)
 	people := []string{ada.ID, bob.ID, eve.ID}
@@ -187,16 +187,16 @@ func newWorld(t *testing.T, s *apptest.Service) *world {
 		}
 		return strings.Join(words, pick([]string{" ", "-", " \"'*"}))
 	}
-	type place struct{ board, boardName, list, name string }
-	var places []place
+	type listInfo struct{ board, boardName, list, name string }
+	var lists []listInfo
 	labels := map[string][2][]string{}
-	for i, workspace := range []string{mine, other, mine} {
+	for i, workspace := range []string{own, other, own} {
 		owner := ada
 		if workspace == other {
 			owner = bob
 		}
 		b := owner.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": []string{"One", "Two", "ONE"}[i]})
-		w.admin[b.ID()] = workspace == mine
+		w.admin[b.ID()] = workspace == own
 		w.boards = append(w.boards, b.ID())
 		var ids [2][]string
 		for _, name := range []string{"Bug", "bug ", "Ünique"} {
@@ -212,11 +212,11 @@ func newWorld(t *testing.T, s *apptest.Service) *world {
 		for _, name := range w.listName {
 			l := owner.Must("create_list", apptest.Fields{"boardId": b.ID(), "name": name}).ID()
 			w.lists = append(w.lists, l)
-			places = append(places, place{b.ID(), b.Text("name"), l, name})
+			lists = append(lists, listInfo{b.ID(), b.Text("name"), l, name})
 		}
 	}
 	for range 70 {
-		at := places[r.IntN(len(places))]
+		in := lists[r.IntN(len(lists))]
 		caller := board.System()
 		var creator *string
 		if r.IntN(4) > 0 {
@@ -224,7 +224,7 @@ func newWorld(t *testing.T, s *apptest.Service) *world {
 			creator = &id
 		}
 		s.Write(caller, func(ctx context.Context, tx *store.Tx) error {
-			list, err := tx.List(ctx, at.list, board.Edit)
+			list, err := tx.List(ctx, in.list, board.Edit)
 			if err != nil {
 				return err
 			}
@@ -234,36 +234,36 @@ func newWorld(t *testing.T, s *apptest.Service) *world {
 			}
 			c := board.Card{ID: tx.NewID("crd_"), BoardID: list.BoardID, ListID: list.ID, Title: phrase(), Description: &description,
 				CreatedBy: creator}
-			in := board.DueInput{TimeZone: pick([]string{"Europe/Berlin", "Pacific/Auckland"})}
+			due := board.DueInput{TimeZone: pick([]string{"Europe/Berlin", "Pacific/Auckland"})}
 			if r.IntN(3) > 0 {
-				in.DueDate = pick(days)
+				due.DueDate = pick(days)
 				if r.IntN(2) == 0 {
-					in.DueTime = pick([]string{"00:00", "01:30", "23:59"})
+					due.DueTime = pick([]string{"00:00", "01:30", "23:59"})
 				}
 			}
 			if r.IntN(3) == 0 {
-				in.StartDate = "2026-03-20"
-				if in.DueDate == "" {
-					in.StartDate = pick(days)
+				due.StartDate = "2026-03-20"
+				if due.DueDate == "" {
+					due.StartDate = pick(days)
 				}
 			}
-			if in.DueTime == "" {
-				in.TimeZone = ""
+			if due.DueTime == "" {
+				due.TimeZone = ""
 			}
-			if in.DueDate != "" || in.StartDate != "" {
-				if c.Due, err = in.Resolve(); err != nil {
+			if due.DueDate != "" || due.StartDate != "" {
+				if c.Due, err = due.Resolve(); err != nil {
 					return err
 				}
 			}
-			rec := record{boardID: at.board, listID: at.list, boardName: at.boardName, listName: at.name, due: c.Due,
+			rec := record{boardID: in.board, listID: in.list, boardName: in.boardName, listName: in.name, due: c.Due,
 				texts: map[query.Place][]string{}}
 			if creator != nil {
 				rec.creator = *creator
 			}
-			for i, id := range labels[at.board][0] {
+			for i, id := range labels[in.board][0] {
 				if r.IntN(3) == 0 {
 					c.Labels = append(c.Labels, board.LabelRef{ID: id})
-					rec.labels, rec.labelNames = append(rec.labels, id), append(rec.labelNames, labels[at.board][1][i])
+					rec.labels, rec.labelNames = append(rec.labels, id), append(rec.labelNames, labels[in.board][1][i])
 				}
 			}
 			for _, id := range people {
@@ -311,14 +311,14 @@ func newWorld(t *testing.T, s *apptest.Service) *world {
 					return err
 				}
 			}
-			at := func(chance int) *board.Instant {
-				if r.IntN(chance) > 0 {
+			sometimes := func(oneIn int) *board.Instant {
+				if r.IntN(oneIn) > 0 {
 					return nil
 				}
 				now := tx.Now()
 				return &now
 			}
-			rec.done, rec.archived = at(3), at(4)
+			rec.done, rec.archived = sometimes(3), sometimes(4)
 			c.DoneAt, c.ArchivedAt, c.Comments, c.ChecklistItems = rec.done, rec.archived, rec.comments,
 				board.ItemCount{Done: rec.itemsDone, Total: rec.items}
 			if err := tx.UpdateCard(ctx, &c); err != nil {
@@ -330,10 +330,10 @@ func newWorld(t *testing.T, s *apptest.Service) *world {
 			return nil
 		})
 	}
-	last := places[1].list // archiving the list archives its cards
-	ada.Must("archive_list", apptest.Fields{"listId": last})
+	archived := lists[1].list // archiving the list archives its cards
+	ada.Must("archive_list", apptest.Fields{"listId": archived})
 	for i := range w.cards {
-		if now := s.DB.Now(); w.cards[i].listID == last && w.cards[i].archived == nil {
+		if now := s.DB.Now(); w.cards[i].listID == archived && w.cards[i].archived == nil {
 			at := board.InstantOf(now)
 			w.cards[i].archived = &at
 		}
@@ -342,8 +342,8 @@ func newWorld(t *testing.T, s *apptest.Service) *world {
 	return w
 }
 
-// draw draws a random node.
-func (w *world) draw(t *rapid.T, depth int) query.Node {
+// drawNode returns a random node with at most depth levels below it.
+func (w *world) drawNode(t *rapid.T, depth int) query.Node {
 	kinds := 8
 	if depth > 0 {
 		kinds = 11
@@ -361,7 +361,7 @@ func (w *world) draw(t *rapid.T, depth int) query.Node {
 	nodes := func() []query.Node {
 		out := make([]query.Node, rapid.IntRange(0, 3).Draw(t, "nodes"))
 		for i := range out {
-			out[i] = w.draw(t, depth-1)
+			out[i] = w.drawNode(t, depth-1)
 		}
 		return out
 	}
@@ -425,28 +425,29 @@ func (w *world) draw(t *rapid.T, depth int) query.Node {
 	case 9:
 		return query.Or(nodes())
 	}
-	return query.Not{Node: w.draw(t, depth-1)}
+	return query.Not{Node: w.drawNode(t, depth-1)}
 }
 
-// TestConditionsAgreeWithReference compares SQL with the reference evaluator for
-// random queries, card by card and through every index that can lead.
+// TestConditionsAgreeWithReference compares the results of random queries in SQL with
+// those of the reference evaluator. It checks every card, and then reads through each
+// index that the query can use.
 func TestConditionsAgreeWithReference(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(t, s)
-		led, hits := 0, 0
+		indexReads, hits := 0, 0
 		compare := func(t *rapid.T) {
 			where := make(query.And, rapid.IntRange(0, 3).Draw(t, "terms"))
 			for i := range where {
-				where[i] = w.draw(t, 2)
+				where[i] = w.drawNode(t, 2)
 			}
 			q := query.Query{Where: where, Archived: rapid.SampledFrom([]query.Archived{query.ArchivedNo, query.ArchivedAll,
 				query.ArchivedOnly}).Draw(t, "archived")}
 			var want []string
 			for i := range w.cards {
 				c := &w.cards[i]
-				sees := q.Archived == query.ArchivedAll || (c.archived != nil) == (q.Archived == query.ArchivedOnly)
-				if sees && w.matches(where, c) {
+				included := q.Archived == query.ArchivedAll || (c.archived != nil) == (q.Archived == query.ArchivedOnly)
+				if included && w.matches(where, c) {
 					want = append(want, c.id)
 				}
 			}
@@ -466,7 +467,7 @@ func TestConditionsAgreeWithReference(t *testing.T) {
 						}
 					}
 					if lead >= 0 {
-						led++
+						indexReads++
 					}
 				}
 				return nil
@@ -480,9 +481,9 @@ func TestConditionsAgreeWithReference(t *testing.T) {
 				compare(t)
 			}
 		})
-		if led == 0 || hits == 0 {
-			t.Errorf("%d reads through an index and %d cards, which is too few to show anything", led, hits)
+		if indexReads == 0 || hits == 0 {
+			t.Errorf("got %d reads through an index and %d matching cards, want at least one of each", indexReads, hits)
 		}
-		t.Logf("%d reads through an index, %d cards", led, hits)
+		t.Logf("%d reads through an index, %d matching cards", indexReads, hits)
 	})
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// crockford is Douglas Crockford's base 32 alphabet in lower case, without i, l, o
-// and u.
+// crockford is Douglas Crockford's base 32 alphabet in lower case. It lacks i, l, o and
+// u.
 const crockford = "0123456789abcdefghjkmnpqrstvwxyz"
 
 // NewID returns a new identifier: the prefix of its kind ("crd_") and a UUIDv7
@@ -23,17 +23,17 @@ func encodeID(prefix string, id uuid.UUID) string {
 	return prefix + base32.NewEncoding(crockford).WithPadding(base32.NoPadding).EncodeToString(id[:])
 }
 
-// minID returns a string that sorts before all ids with the prefix that were created
-// at an instant or later, and after all earlier ones.
+// minID returns a string that sorts before all ids with the prefix that were created at
+// the given instant or later, and after all earlier ids.
 func minID(prefix string, at time.Time) string {
 	var id uuid.UUID
 	binary.BigEndian.PutUint64(id[:8], uint64(min(max(at.UnixMilli(), 0), 1<<48-1))<<16)
-	const timed = 10 // characters hold the 48 bits of the time
-	return encodeID(prefix, id)[:len(prefix)+timed]
+	const timeLen = 10 // characters that hold the 48 bits of the time
+	return encodeID(prefix, id)[:len(prefix)+timeLen]
 }
 
-// clockedIDs returns a generator of ids with times from a clock. These ids also sort
-// by their order of creation.
+// clockedIDs returns a generator of ids whose times come from the given clock. It
+// generates ids in ascending order, even within a millisecond.
 func clockedIDs(clock func() time.Time) func(prefix string) string {
 	var (
 		mu   sync.Mutex

@@ -9,71 +9,88 @@ import (
 	"time"
 
 	"cardwall/internal/board"
-	"cardwall/internal/sqldb"
 )
 
 // KeyLifetime is how long the response to an idempotency key is stored.
 const KeyLifetime = 24 * time.Hour
 
-// Stored is the first response to an idempotency key.
-type Stored struct {
+// StoredResponse is the first response to an idempotency key.
+type StoredResponse struct {
 	Operation   string
 	Fingerprint []byte
 	WorkspaceID string
 	BoardID     string
 	Fault       board.Code // empty for a success
-	Answer      []byte     // the data and boardVersion, or the fault's message
-	Sealed      bool       // Answer contains a secret, so it is stored sealed
+	Body        []byte     // the data and boardVersion, or the fault
+	Sealed      bool       // Body contains a secret, so it is stored sealed
 }
 
-// Claim reserves an idempotency key for the caller. If a response to the key is
-// stored, Claim returns it, and the caller must not run the operation. On PostgreSQL,
-// Claim waits for another transaction that has just reserved the key. The request is
-// the same if its fingerprint is equal to that of the key or to one of the earlier
-// fingerprints.
-func (tx *Tx) Claim(ctx context.Context, key, operation string, fingerprint []byte, earlier ...[]byte) (*Stored, error) {
-	// The key of an expired response can be reserved again.
-	n, err := tx.affected(ctx, `INSERT INTO idempotency (user_id, key, operation, fingerprint, fault, answer, created_at)
-		VALUES ($1, $2, $3, $4, '', $5, $6) ON CONFLICT (user_id, key) DO UPDATE SET operation = excluded.operation,
-		fingerprint = excluded.fingerprint, created_at = excluded.created_at WHERE idempotency.created_at < $7`,
-		tx.caller.KeyOwner(), key, operation, fingerprint, []byte{}, int64(tx.now), int64(tx.now)-KeyLifetime.Milliseconds())
-	if errors.Is(err, sqldb.ErrLocked) {
-		return nil, board.InFlight()
+// claim is an idempotency key that SaveResponse stores a response for.
+type claim struct {
+	key, operation string
+	fingerprint    []byte
+	expired        bool // an expired response to the key is stored
+}
+
+const storedResponse = "SELECT operation, fingerprint, COALESCE(workspace_id, ''), COALESCE(board_id, ''), fault, answer, sealed, " +
+	"created_at FROM idempotency WHERE user_id = $1 AND key = $2"
+
+// ExpectKeyClaim arranges for check to be called when claiming the key costs no extra
+// round trip. check must call ClaimKey. On SQLite, ExpectKeyClaim calls check
+// immediately. On PostgreSQL, the loader of the first record on a board calls check and
+// returns its error. If the transaction loads no such record, check is not called.
+func (tx *Tx) ExpectKeyClaim(key string, check func() error) error {
+	if !tx.db.dialect().RowLocks {
+		return check()
 	}
-	if err != nil || n == 1 {
+	tx.run.Expect(storedResponse, tx.caller.KeyOwner(), key)
+	tx.onLoad = check
+	return nil
+}
+
+// ClaimKey returns the response that is stored for an idempotency key of the caller, or
+// nil if there is none or it has expired. If ClaimKey returns nil, the caller must call
+// SaveResponse in the same transaction. If another transaction stores a response to the
+// key in the meantime, this transaction runs again and finds that response. ClaimKey
+// returns an invalid_request error if the key was used for another request: the operation
+// differs, or the stored fingerprint is neither fingerprint nor one of earlier.
+func (tx *Tx) ClaimKey(ctx context.Context, key, operation string, fingerprint []byte, earlier ...[]byte) (*StoredResponse, error) {
+	var (
+		s       StoredResponse
+		sealed  int64
+		created board.Instant
+	)
+	args := []any{tx.caller.KeyOwner(), key}
+	found, err := tx.one(ctx, storedResponse, args,
+		&s.Operation, &s.Fingerprint, &s.WorkspaceID, &s.BoardID, &s.Fault, &s.Body, &sealed, &created)
+	if err != nil {
 		return nil, err
 	}
-	var (
-		s      Stored
-		sealed int64
-	)
-	text := "SELECT operation, fingerprint, COALESCE(workspace_id, ''), COALESCE(board_id, ''), fault, answer, sealed " +
-		"FROM idempotency WHERE user_id = $1 AND key = $2"
+	expired := found && int64(created) < int64(tx.now)-KeyLifetime.Milliseconds()
+	if !found || expired {
+		tx.claim = claim{key, operation, fingerprint, expired}
+		return nil, nil
+	}
 	if tx.db.dialect().RowLocks {
 		// The row lock is a write, so the commit waits for a synchronous standby.
 		// Without it, the caller could see the result of the first call before the
 		// standby has it.
-		text += " FOR UPDATE"
-	}
-	found, err := tx.one(ctx, text,
-		[]any{tx.caller.KeyOwner(), key}, &s.Operation, &s.Fingerprint, &s.WorkspaceID, &s.BoardID, &s.Fault, &s.Answer, &sealed)
-	if err != nil {
-		return nil, err
-	}
-	if !found {
-		return nil, board.Refuse(board.CodeUnavailable, "The idempotency key has just been released. Send the request again.")
+		if err := tx.exec(ctx, "SELECT 1 FROM idempotency WHERE user_id = $1 AND key = $2 FOR UPDATE", args...); err != nil {
+			return nil, err
+		}
 	}
 	same := func(sum []byte) bool { return bytes.Equal(s.Fingerprint, sum) }
 	if s.Operation != operation || !same(fingerprint) && !slices.ContainsFunc(earlier, same) {
 		return nil, board.Invalid("Idempotency-Key %q was used for another request. Use a new key for a new request.", key)
 	}
 	if s.Sealed = sealed != 0; s.Sealed {
-		s.Answer, err = tx.opened(ResponseSealContext(tx.caller.KeyOwner(), key), s.Answer)
+		s.Body, err = tx.opened(ResponseSealContext(tx.caller.KeyOwner(), key), s.Body)
 	}
 	return &s, err
 }
 
-// KeyUsed reports whether a response to an idempotency key of the caller is stored.
+// KeyUsed reports whether a response to an idempotency key of the caller is stored and
+// has not expired.
 func (db *DB) KeyUsed(ctx context.Context, caller board.Caller, key string) (used bool, err error) {
 	err = db.Read(ctx, caller, func(v *View) error {
 		n, err := v.count(ctx, "SELECT count(*) FROM idempotency WHERE user_id = $1 AND key = $2 AND created_at >= $3",
@@ -84,20 +101,44 @@ func (db *DB) KeyUsed(ctx context.Context, caller board.Caller, key string) (use
 	return used, err
 }
 
-// Keep stores the response to a reserved key.
-func (tx *Tx) Keep(ctx context.Context, key string, s Stored) (err error) {
+// SaveResponse stores the response to a claimed key.
+func (tx *Tx) SaveResponse(ctx context.Context, key string, s StoredResponse) (err error) {
+	owner := tx.caller.KeyOwner()
 	if s.Sealed {
-		if s.Answer, err = tx.sealed(ctx, ResponseSealContext(tx.caller.KeyOwner(), key), s.Answer); err != nil {
+		if s.Body, err = tx.sealed(ctx, ResponseSealContext(owner, key), s.Body); err != nil {
 			return err
 		}
 	}
-	return tx.exec(ctx, "UPDATE idempotency SET workspace_id = $1, board_id = $2, fault = $3, answer = $4, sealed = $5, comment_id "+
-		"= $6 WHERE user_id = $7 AND key = $8",
-		null(s.WorkspaceID), null(s.BoardID), string(s.Fault), s.Answer, flag(s.Sealed), null(tx.comment), tx.caller.KeyOwner(), key)
+	c := tx.claim
+	if c.key != key {
+		return fmt.Errorf("the idempotency key %q was not claimed", key)
+	}
+	if c.expired {
+		if err := tx.exec(ctx, "DELETE FROM idempotency WHERE user_id = $1 AND key = $2 AND created_at < $3",
+			owner, key, int64(tx.now)-KeyLifetime.Milliseconds()); err != nil {
+			return err
+		}
+	}
+	return tx.exec(ctx, "INSERT INTO idempotency (user_id, key, operation, fingerprint, workspace_id, board_id, fault, answer, sealed, "+
+		"comment_id, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+		owner, key, c.operation, c.fingerprint, null(s.WorkspaceID), null(s.BoardID), string(s.Fault), nonNil(s.Body), flag(s.Sealed),
+		null(tx.comment), int64(tx.now))
 }
 
-// Attempt runs fn in a savepoint. If fn fails, its changes are undone and the
-// transaction can continue.
+// keyIndex is the unique index of idempotency keys on PostgreSQL. Two transactions that store a
+// response to the same key conflict there.
+const keyIndex = "idempotency_pkey"
+
+func nonNil(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+// Attempt runs fn in a savepoint. If fn fails, Attempt undoes its changes and returns its
+// error. The transaction can then continue, but must load its records again. It must not
+// emit events before it calls Attempt, because a failure would discard them.
 func (tx *Tx) Attempt(ctx context.Context, fn func() error) error {
 	if err := tx.run.Savepoint(ctx, "SAVEPOINT attempt"); err != nil {
 		return fmt.Errorf("savepoint: %w", err)
@@ -107,26 +148,28 @@ func (tx *Tx) Attempt(ctx context.Context, fn func() error) error {
 		tx.pending, tx.touched, tx.seen, tx.held, tx.regranted, tx.dispatched = nil, nil, nil, nil, nil, nil
 		tx.noted, tx.notedBoard, tx.audited, tx.comment = nil, "", 0, ""
 		tx.grown, tx.sizes, tx.templates = nil, nil, nil
+		tx.notified, tx.switchedOff, tx.shown = nil, nil, nil
+		tx.drafted, tx.expected, tx.queued = 0, nil, false
 		tx.run.Discard()
-		if _, err := tx.affected(ctx, "ROLLBACK TO SAVEPOINT attempt"); err != nil {
-			return err
+		if _, failed := tx.affected(ctx, "ROLLBACK TO SAVEPOINT attempt"); failed != nil {
+			return errors.Join(err, failed)
 		}
 	}
-	if released := tx.exec(ctx, "RELEASE SAVEPOINT attempt"); released != nil {
-		return released
+	if releaseErr := tx.exec(ctx, "RELEASE SAVEPOINT attempt"); releaseErr != nil {
+		return releaseErr
 	}
 	return err
 }
 
-// PurgeKeys deletes responses that are older than KeyLifetime, at most limit.
+// PurgeKeys deletes at most limit responses that are older than KeyLifetime.
 func (tx *Tx) PurgeKeys(ctx context.Context, limit int) (int64, error) {
 	return tx.affected(ctx, "DELETE FROM idempotency WHERE (user_id, key) IN (SELECT user_id, key FROM idempotency "+
 		"WHERE created_at < $1 ORDER BY created_at LIMIT $2)", int64(tx.now)-KeyLifetime.Milliseconds(), limit)
 }
 
-// StillVisible returns an error if the caller can no longer see the subject of a
-// stored response. It does not matter if the subject is archived or in the trash by
-// now.
+// StillVisible returns an error if the caller can no longer see the board or workspace
+// of a stored response. A board that is now archived or in the trash still counts as
+// visible, and so does a workspace in the trash for people who owned it.
 func (tx *Tx) StillVisible(ctx context.Context, workspaceID, boardID string) error {
 	if tx.caller.Guest != nil {
 		if _, _, err := tx.View.GuestPage(ctx); err != nil {
@@ -139,14 +182,14 @@ func (tx *Tx) StillVisible(ctx context.Context, workspaceID, boardID string) err
 		}
 		_, err := tx.View.Workspace(ctx, workspaceID, board.ViewWorkspace)
 		if board.IsCode(err, board.CodeNotFound) {
-			return tx.TrashedWorkspace(ctx, workspaceID) // visible to the owners who moved it there
+			return tx.TrashedWorkspace(ctx, workspaceID) // returns no error to people who owned the workspace
 		}
 		return err
 	}
 	var s accessScan
 	found, err := tx.one(ctx, "SELECT "+accessColumns+" FROM boards b"+accessJoins+"WHERE b.id = $1",
 		[]any{boardID, tx.caller.UserID}, s.dest()...)
-	if err == nil && (!found || !s.result().Sees(tx.caller)) {
+	if err == nil && (!found || !s.result().CanSee(tx.caller)) {
 		err = board.NotFound()
 	}
 	return err

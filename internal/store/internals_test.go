@@ -1,20 +1,18 @@
 package store
 
-import (
-	"context"
-)
+import "context"
 
-// VisibleCondition is the condition by which the lists of boards and cards select.
+// VisibleCondition is the SQL condition that is true if a person can see a board.
 const VisibleCondition = visible
 
-// Change runs any SQL.
+// Change runs an arbitrary statement.
 func (tx *Tx) Change(ctx context.Context, text string, args ...any) error {
 	_, err := tx.affected(ctx, text, args...)
 	return err
 }
 
-// Explained returns the plans of the queries that fn runs.
-func (v *View) Explained(fn func(*View) error) ([]string, error) {
+// ExplainAll returns the plans of the queries that fn runs.
+func (v *View) ExplainAll(fn func(*View) error) ([]string, error) {
 	spy := &explainer{Runner: v.run, postgres: v.db.dialect().RowLocks}
 	other := *v
 	other.run = spy

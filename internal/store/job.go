@@ -16,7 +16,7 @@ import (
 const jobColumns = "j.id, j.kind, j.state, j.workspace_id, j.name, j.done, j.total, j.result, j.fault, j.created_at, " +
 	"j.started_at, j.ended_at"
 
-// jobResult is what a job has made.
+// jobResult is the stored result of a job.
 type jobResult struct {
 	BoardIDs []string            `json:"boardIds"`
 	ListID   *string             `json:"listId,omitempty"`
@@ -26,11 +26,11 @@ type jobResult struct {
 	DroppedAssignees []board.UserRef  `json:"droppedAssignees,omitempty"`
 }
 
-func scanJob(rows *sql.Rows, more ...any) (j board.Job, err error) {
+func scanJob(rows *sql.Rows, extra ...any) (j board.Job, err error) {
 	var result, fault sql.NullString
 	dest := []any{&j.ID, &j.Kind, &j.State, &j.WorkspaceID, &j.Name, &j.Done, &j.Total, &result, &fault, &j.CreatedAt,
 		&j.StartedAt, &j.EndedAt}
-	if err := rows.Scan(append(dest, more...)...); err != nil {
+	if err := rows.Scan(append(dest, extra...)...); err != nil {
 		return j, err
 	}
 	j.BoardIDs, j.DroppedLabels, j.DroppedAssignees = []string{}, []board.LabelRef{}, []board.UserRef{}
@@ -46,11 +46,11 @@ func scanJob(rows *sql.Rows, more ...any) (j board.Job, err error) {
 	return j, err
 }
 
-// ownJob is the condition that a job is the caller's: $1 is the person, $2 the
-// only workspace that the caller's token can reach, or "".
+// ownJob is an SQL condition that selects the caller's jobs. $1 is the caller's user id.
+// $2 is the workspace to which the caller's token is restricted, or "".
 const ownJob = "j.owner_id = $1 AND ($2 = '' OR j.workspace_id = $2)"
 
-// Job returns a job of the caller.
+// Job returns the caller's job with the given id.
 func (v *View) Job(ctx context.Context, id string) (j board.Job, err error) {
 	err = v.each(ctx, "SELECT "+jobColumns+" FROM jobs j WHERE "+ownJob+" AND j.id = $3",
 		[]any{v.caller.UserID, v.caller.WorkspaceID, id}, func(rows *sql.Rows) (err error) {
@@ -63,8 +63,8 @@ func (v *View) Job(ctx context.Context, id string) (j board.Job, err error) {
 	return j, err
 }
 
-// Jobs returns a page of the caller's jobs in a workspace, newest first, before
-// the given one.
+// Jobs returns a page of the caller's jobs in a workspace, newest first. If before is not
+// "", it returns only jobs older than the job with that id.
 func (v *View) Jobs(ctx context.Context, workspaceID, before string, limit int) ([]board.Job, error) {
 	out := []board.Job{}
 	err := v.each(ctx, "SELECT "+jobColumns+" FROM jobs j WHERE "+ownJob+" AND j.workspace_id = $3 AND ($4 = '' OR j.id < $4) "+
@@ -77,7 +77,7 @@ func (v *View) Jobs(ctx context.Context, workspaceID, before string, limit int) 
 	return out, err
 }
 
-// jobCaller is what a job keeps of the caller that started it.
+// jobCaller is the stored form of the caller that started a job.
 type jobCaller struct {
 	Actor       board.Actor   `json:"actor"`
 	UserID      string        `json:"userId"`
@@ -91,16 +91,16 @@ type jobCaller struct {
 // NewJob describes a job to start.
 type NewJob struct {
 	Kind      board.JobKind
-	Workspace board.Workspace // in which the caller may do this
+	Workspace board.Workspace // a workspace in which the caller may start the job
 	Name      string
-	Input     any    // for Kind; encoded as JSON
-	Receiver  string // the server that stores the parts before QueueJob; "" if the job makes them itself
+	Input     any    // input that Kind requires; stored as JSON
+	Receiver  string // server that stores the parts before QueueJob is called; "" if the job creates them
 }
 
-// InsertJob creates a queued job of the caller. It returns CodeLimitReached if the
-// caller has too many jobs that have not ended.
+// InsertJob creates a job for the caller. The job is queued immediately unless it has a
+// receiver. InsertJob returns the errors of CheckJobLimit.
 func (tx *Tx) InsertJob(ctx context.Context, n NewJob) (j board.Job, err error) {
-	if err := tx.RoomForJob(ctx, n.Workspace, n.Kind); err != nil {
+	if err := tx.CheckJobLimit(ctx, n.Workspace, n.Kind); err != nil {
 		return j, err
 	}
 	c := tx.caller
@@ -125,11 +125,12 @@ func (tx *Tx) InsertJob(ctx context.Context, n NewJob) (j board.Job, err error) 
 		n.Receiver, int64(until), int64(tx.now))
 }
 
-// receiveLease is how long a server may take for one part of a job that it
-// receives. If it stops, the job fails after that time.
+// receiveLease is how long the receiver of a job may take to store each part. If the
+// receiver stops, the job fails after that time.
 const receiveLease = 30 * time.Second
 
-// QueueJob queues a job whose parts were received and stored by a server.
+// QueueJob queues a job after its receiver has stored all parts. Total is the number of
+// records in all parts.
 func (tx *Tx) QueueJob(ctx context.Context, id, receiver string, parts, total int, report *board.ImportReport) error {
 	if _, err := tx.HoldJob(ctx, id, receiver); err != nil {
 		return err
@@ -141,9 +142,10 @@ func (tx *Tx) QueueJob(ctx context.Context, id, receiver string, parts, total in
 	return tx.exec(ctx, "UPDATE jobs SET state = 'queued', holder = '', until = 0 WHERE id = $1", id)
 }
 
-// RoomForJob returns CodeLimitReached if the caller has as many jobs that have not
-// ended as the plan of the workspace allows, or already has an import.
-func (v *View) RoomForJob(ctx context.Context, w board.Workspace, kind board.JobKind) error {
+// CheckJobLimit returns a limit_reached error if the caller has as many unfinished jobs
+// as the plan of the workspace allows. For an import, it also returns one if the caller
+// has another unfinished import.
+func (v *View) CheckJobLimit(ctx context.Context, w board.Workspace, kind board.JobKind) error {
 	var (
 		plan         board.Plan
 		all, imports int
@@ -154,17 +156,17 @@ func (v *View) RoomForJob(ctx context.Context, w board.Workspace, kind board.Job
 		return err
 	}
 	if kind == board.JobImport && imports > 0 {
-		return board.Refuse(board.CodeLimitReached, "You have an import that has not ended. Wait for it or cancel it.")
+		return board.Refuse(board.CodeLimitReached, "You have an unfinished import. Wait until it ends, or cancel it.")
 	}
 	if limit := plan.Limits().JobsPerPerson; all >= limit {
-		return board.Refuse(board.CodeLimitReached, "You have %d jobs that have not ended, the most that the plan %s allows. Wait for "+
-			"one or cancel one.", all, plan)
+		return board.Refuse(board.CodeLimitReached, "You have %d unfinished jobs, and the %s plan allows no more. Wait until one ends, "+
+			"or cancel one.", all, plan)
 	}
 	return nil
 }
 
-// CancelJob cancels a job of the caller. It does not change a job that has ended, whose
-// result is visible, or that is moving a list.
+// CancelJob cancels one of the caller's jobs and returns it. It does not change a job that
+// has ended, that is moving a list, or whose new list is already visible.
 func (tx *Tx) CancelJob(ctx context.Context, id string) (board.Job, error) {
 	if err := tx.exec(ctx, "UPDATE jobs SET state = $4, ended_at = $5, holder = '' WHERE id IN (SELECT j.id FROM jobs j WHERE "+ownJob+
 		" AND j.id = $3) AND ended_at IS NULL AND NOT EXISTS (SELECT 1 FROM pending_activity p WHERE p.job_id = jobs.id) "+
@@ -177,22 +179,22 @@ func (tx *Tx) CancelJob(ctx context.Context, id string) (board.Job, error) {
 	return j, err
 }
 
-// RunningJob is a job as the server that runs it sees it.
+// RunningJob is a job with the data that the server needs to run it.
 type RunningJob struct {
 	board.Job
 	Caller   board.Caller
 	Input    []byte // JSON
-	Parts    int    // number of all parts; -1 if they are not stored yet
-	Written  int    // number of parts that were written
-	Recorded int    // number of parts whose entries are in the activity; -1 until what the job makes is visible
-	Moving   bool   // whether it is moving a list, so that it can neither fail nor be cancelled
-	Tries    int    // how often the job was claimed
+	Parts    int    // total number of parts; -1 if they are not stored yet
+	Written  int    // number of parts written
+	Recorded int    // number of parts with recorded activity; -1 until the job's list is visible
+	Moving   bool   // the job is moving a list, so it can neither fail nor be canceled
+	Tries    int    // number of times the job was claimed, except tries that ReleaseJobs ended
 }
 
-// ClaimJob gives a job to a server for a time: the next one by turns of the
-// organizations, or the one with the id only if that is not "". It takes queued
-// jobs, and those whose server has not renewed its lease. It returns nil if there is
-// none.
+// ClaimJob leases a job to a server for the given time. The job must be queued, or its
+// lease must have expired. The job's organization must have fewer running jobs than its
+// plan allows. Organizations take turns. If only is not "", ClaimJob claims only the job
+// with that id. It returns nil if it claimed no job.
 func (db *DB) ClaimJob(ctx context.Context, holder, only string, length time.Duration) (*RunningJob, error) {
 	var limits strings.Builder
 	for _, p := range board.Plans() {
@@ -259,27 +261,36 @@ func (v *View) runningJob(ctx context.Context, id string) (*RunningJob, error) {
 	return r, err
 }
 
-// RenewJobs renews a server's leases of jobs.
+// RenewJobs renews the leases of all jobs that the server is running.
 func (db *DB) RenewJobs(ctx context.Context, holder string, length time.Duration) error {
 	return db.Write(ctx, board.System(), func(tx *Tx) error {
 		return tx.exec(ctx, "UPDATE jobs SET until = $1 WHERE holder = $2 AND state = 'running'", int64(tx.now)+length.Milliseconds(), holder)
 	})
 }
 
-// ReleaseJobs gives a server's running jobs back, so that another one continues
-// them at once.
+// YieldJob gives up a job after a failed try. RenewJobs no longer renews its lease, and a
+// server can claim the job after the given time.
+func (db *DB) YieldJob(ctx context.Context, id, holder string, wait time.Duration) error {
+	return db.Write(ctx, board.System(), func(tx *Tx) error {
+		return tx.exec(ctx, "UPDATE jobs SET holder = '', until = $1 WHERE id = $2 AND holder = $3 AND state = 'running'",
+			int64(tx.now)+wait.Milliseconds(), id, holder)
+	})
+}
+
+// ReleaseJobs releases the jobs that the server is running, so that another server can
+// continue them immediately. The interrupted tries are not counted.
 func (db *DB) ReleaseJobs(ctx context.Context, holder string) error {
 	return db.Write(ctx, board.System(), func(tx *Tx) error {
 		return tx.exec(ctx, "UPDATE jobs SET until = 0, tries = tries - 1 WHERE holder = $1 AND state = 'running'", holder)
 	})
 }
 
-// ErrJobLost means that a job was cancelled or given to another server. Nothing
-// of the transaction was written.
-var ErrJobLost = errors.New("the job was cancelled or runs on another server")
+// ErrJobLost means that a job was canceled or claimed by another server. A transaction
+// that returns it writes nothing.
+var ErrJobLost = errors.New("the job was canceled or runs on another server")
 
-// HoldJob locks a job that a server runs. It returns ErrJobLost if the server no
-// longer has it.
+// HoldJob locks a job that the server is running. It returns ErrJobLost if the server no
+// longer holds the job.
 func (tx *Tx) HoldJob(ctx context.Context, id, holder string) (*RunningJob, error) {
 	n, err := tx.affected(ctx, "UPDATE jobs SET holder = holder WHERE id = $1 AND holder = $2 AND state = 'running'", id, holder)
 	if err != nil {
@@ -291,8 +302,9 @@ func (tx *Tx) HoldJob(ctx context.Context, id, holder string) (*RunningJob, erro
 	return tx.runningJob(ctx, id)
 }
 
-// ReceiveJobPart is StoreJobPart for a job whose parts a server receives. It renews
-// the server's lease, and returns ErrJobLost if the job was cancelled.
+// ReceiveJobPart is like StoreJobPart, but for a job with a receiver. It also renews the
+// receiver's lease. It returns ErrJobLost if the job accepts no more parts, for example
+// because it was canceled.
 func (tx *Tx) ReceiveJobPart(ctx context.Context, id string, part int, body []byte) error {
 	n, err := tx.affected(ctx, "UPDATE jobs SET until = $1 WHERE id = $2 AND state = 'running' AND parts IS NULL",
 		int64(tx.now)+receiveLease.Milliseconds(), id)
@@ -305,12 +317,14 @@ func (tx *Tx) ReceiveJobPart(ctx context.Context, id string, part int, body []by
 	return tx.StoreJobPart(ctx, id, part, body)
 }
 
-// StoreJobPart stores a part of a job, compressed. Parts are numbered from 0.
+// StoreJobPart stores a part of a job. The caller must have compressed body. Parts are
+// numbered from 0.
 func (tx *Tx) StoreJobPart(ctx context.Context, id string, part int, body []byte) error {
 	return tx.exec(ctx, "INSERT INTO job_parts (job_id, part, body) VALUES ($1, $2, $3)", id, part, body)
 }
 
-// SetJobParts marks a job's parts as complete. Total is the number of its records.
+// SetJobParts records that all parts of a job are stored. Total is the number of records
+// in all parts.
 func (tx *Tx) SetJobParts(ctx context.Context, id string, parts, total int, report *board.ImportReport) error {
 	result, err := json.Marshal(jobResult{BoardIDs: []string{}, Report: report}, json.Deterministic(true))
 	if err != nil {
@@ -319,7 +333,7 @@ func (tx *Tx) SetJobParts(ctx context.Context, id string, parts, total int, repo
 	return tx.exec(ctx, "UPDATE jobs SET parts = $1, total = $2, result = $3 WHERE id = $4", parts, total, string(result), id)
 }
 
-// JobPart returns a stored part.
+// JobPart returns a stored part of a job, which is compressed.
 func (v *View) JobPart(ctx context.Context, id string, part int) (body []byte, err error) {
 	found, err := v.one(ctx, "SELECT body FROM job_parts WHERE job_id = $1 AND part = $2", []any{id, part}, &body)
 	if err == nil && !found {
@@ -328,8 +342,8 @@ func (v *View) JobPart(ctx context.Context, id string, part int) (body []byte, e
 	return body, err
 }
 
-// WriteJobPart writes the rows of a part. Their boards stay hidden until
-// RevealBoards.
+// WriteJobPart writes the rows of a part, which must be uncompressed. The boards stay
+// hidden until FinishJob.
 func (tx *Tx) WriteJobPart(ctx context.Context, id string, part int, body []byte, records int) error {
 	r, err := decodeRows(body)
 	if err != nil {
@@ -346,7 +360,8 @@ func (tx *Tx) WriteJobPart(ctx context.Context, id string, part int, body []byte
 	return tx.exec(ctx, "UPDATE jobs SET written = $1, done = done + $2 WHERE id = $3", part+1, records, id)
 }
 
-// FinishJob makes the boards of a job visible and marks it as done.
+// FinishJob makes the boards of a job visible and marks the job as done. It returns the
+// ids of the boards.
 func (tx *Tx) FinishJob(ctx context.Context, id string) ([]string, error) {
 	boards, err := tx.texts(ctx, "SELECT board_id FROM job_boards WHERE job_id = $1 ORDER BY board_id", id)
 	if err != nil {
@@ -387,35 +402,36 @@ func (tx *Tx) FailJob(ctx context.Context, id string, f board.JobError) error {
 		string(board.JobFailed), string(text), int64(tx.now), id)
 }
 
-// JobCallerAllowed reports whether the account and the token that started a job
-// can still be used.
+// JobCallerAllowed reports whether a job may still act for the view's caller, who started
+// it. The caller's account must exist, and the caller's token, if any, must not be revoked.
 func (v *View) JobCallerAllowed(ctx context.Context) (bool, error) {
 	n, err := v.count(ctx, `SELECT count(*) FROM users u WHERE u.id = $1 AND u.deleted_at IS NULL AND ($2 = '' OR EXISTS
 		(SELECT 1 FROM tokens t WHERE t.id = $2 AND t.revoked_at IS NULL))`, v.caller.UserID, v.caller.TokenID)
 	return n > 0, err
 }
 
-// AbandonedBoard returns a hidden board whose job has failed or was cancelled, or
-// "" if there is none.
+// AbandonedBoard returns the id of a hidden board whose job has failed or was canceled,
+// or "" if there is none.
 func (v *View) AbandonedBoard(ctx context.Context) (id string, err error) {
 	_, err = v.one(ctx, "SELECT b.board_id FROM job_boards b JOIN jobs j ON j.id = b.job_id WHERE j.ended_at IS NOT NULL LIMIT 1", nil, &id)
 	return id, err
 }
 
-// JobsLeft reports whether jobs that have ended left boards, lists or parts.
-func (db *DB) JobsLeft(ctx context.Context) (left bool, err error) {
+// HasJobLeftovers reports whether boards, lists or parts of ended jobs remain to be
+// deleted.
+func (db *DB) HasJobLeftovers(ctx context.Context) (found bool, err error) {
 	err = db.Read(ctx, board.System(), func(v *View) error {
 		n, err := v.count(ctx, `SELECT count(*) FROM jobs j WHERE j.ended_at IS NOT NULL
 			AND (EXISTS (SELECT 1 FROM job_parts p WHERE p.job_id = j.id) OR EXISTS (SELECT 1 FROM job_boards b WHERE b.job_id = j.id)
 			OR EXISTS (SELECT 1 FROM job_lists l WHERE l.job_id = j.id))`)
-		left = n > 0
+		found = n > 0
 		return err
 	})
-	return left, err
+	return found, err
 }
 
-// PurgeJobParts deletes at most limit parts of jobs that have ended, or of one
-// job, and returns how many it deleted.
+// PurgeJobParts deletes at most limit parts of the job or, if id is "", of jobs that have
+// ended. It returns the number of parts deleted.
 func (tx *Tx) PurgeJobParts(ctx context.Context, id string, limit int) (int64, error) {
 	condition, args := "j.ended_at IS NOT NULL", []any{limit}
 	if id != "" {

@@ -12,23 +12,23 @@ import (
 	"cardwall/internal/board"
 )
 
-// A job that copies a list writes its cards before anyone can see them: the list is
-// archived, and job_lists hides it. One short transaction then makes the list visible
-// and takes the versions of all its changes. The job writes the entries of these
-// versions afterwards; until the last one is written, the changes of the board end
-// before them.
+// A job that copies a list writes the cards before anyone can see them: the new list is
+// archived, and a row in job_lists hides it. One short transaction then makes the list
+// visible and reserves the board versions of all its changes. Afterwards, the job writes
+// the activity entries of these versions. Until the last entry is written, View.Changes
+// stops before the first reserved version.
 
-// ListPart is some consecutive cards of a list that a job copies.
+// ListPart is a batch of consecutive cards of a list that a job copies.
 type ListPart struct {
 	At    board.Instant `json:"at"`    // when the cards were created
-	Start int           `json:"start"` // the number of cards before them
-	After string        `json:"after"` // the card before the first one; "" for none
+	Start int           `json:"start"` // number of cards before the part
+	After string        `json:"after"` // id of the card before the part; "" for none
 	Ranks []string      `json:"ranks"`
 	Cards []WholeCard   `json:"cards"`
 }
 
-// Stored returns what the cards of the part store.
-func (p ListPart) Stored() board.Bytes {
+// Bytes returns the storage that the cards of the part use.
+func (p ListPart) Bytes() board.Bytes {
 	var n int64
 	for _, c := range p.Cards {
 		n += c.bytes()
@@ -36,8 +36,8 @@ func (p ListPart) Stored() board.Bytes {
 	return board.Bytes(n)
 }
 
-// InsertHiddenList writes a list that a job makes at a position on a board, which must
-// be loaded. The list is hidden until ShowJobList.
+// InsertHiddenList writes the list of a job at a position on a loaded board. The list is
+// hidden until RevealJobList.
 func (tx *Tx) InsertHiddenList(ctx context.Context, jobID string, l *board.List, at board.Position) error {
 	p, err := tx.findPosition(ctx, listSiblings(), l.BoardID, "", "", at)
 	if err != nil {
@@ -53,32 +53,33 @@ func (tx *Tx) InsertHiddenList(ctx context.Context, jobID string, l *board.List,
 	return tx.exec(ctx, "INSERT INTO job_lists (list_id, job_id, board_id) VALUES ($1, $2, $3)", l.ID, jobID, l.BoardID)
 }
 
-// OpenListBytes returns what the open cards of a list, whose board must be loaded, count as
-// storage.
+// OpenListBytes returns the storage that the open cards of a list use, without the content
+// of attached files. The list's board must be loaded.
 func (v *View) OpenListBytes(ctx context.Context, listID string) (n board.Bytes, err error) {
-	_, err = v.one(ctx, "SELECT "+cardBytes("c.list_id = $1 AND c.archived_at IS NULL"), []any{listID}, &n)
+	_, err = v.one(ctx, "SELECT "+cardTextBytes("c.list_id = $1 AND c.archived_at IS NULL"), []any{listID}, &n)
 	return n, err
 }
 
-// ListBytes is OpenListBytes for all cards.
+// ListBytes is OpenListBytes for all cards, including archived ones.
 func (v *View) ListBytes(ctx context.Context, listID string) (n board.Bytes, err error) {
-	_, err = v.one(ctx, "SELECT "+cardBytes("c.list_id = $1"), []any{listID}, &n)
+	_, err = v.one(ctx, "SELECT "+cardTextBytes("c.list_id = $1"), []any{listID}, &n)
 	return n, err
 }
 
-// CountCards returns the number of all cards of a list, whose board must be loaded.
+// CountCards returns the number of cards in a list, including archived ones. The list's
+// board must be loaded.
 func (v *View) CountCards(ctx context.Context, listID string) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM cards WHERE list_id = $1", listID)
 }
 
-// jobList is a list that a job makes.
+// jobList is a hidden list of a job.
 type jobList struct {
 	id, boardID        string
 	firstNumber, cards int
 }
 
-// jobList returns the list of a job and locks and loads its board, whatever the state
-// of the board is.
+// jobList returns the hidden list of a job. It locks and loads the list's board, like
+// loadJobBoard.
 func (tx *Tx) jobList(ctx context.Context, jobID string) (l jobList, err error) {
 	found, err := tx.one(ctx, "SELECT list_id, board_id, first_number, cards FROM job_lists WHERE job_id = $1", []any{jobID}, &l.id,
 		&l.boardID, &l.firstNumber, &l.cards)
@@ -88,11 +89,12 @@ func (tx *Tx) jobList(ctx context.Context, jobID string) (l jobList, err error) 
 	if err != nil {
 		return l, err
 	}
-	return l, tx.boardOfJob(ctx, l.boardID)
+	return l, tx.loadJobBoard(ctx, l.boardID)
 }
 
-// boardOfJob locks and loads a board for a job, whatever the state of the board is.
-func (tx *Tx) boardOfJob(ctx context.Context, boardID string) error {
+// loadJobBoard locks and loads a board for a job. It does not check permissions, and
+// accepts a board in any state. It returns a not_found error if the board was deleted.
+func (tx *Tx) loadJobBoard(ctx context.Context, boardID string) error {
 	if err := tx.lock(ctx, boardLock, boardID); err != nil {
 		return err
 	}
@@ -108,8 +110,8 @@ func (tx *Tx) boardOfJob(ctx context.Context, boardID string) error {
 	return err
 }
 
-// SetListParts marks the parts of a job that copies a list as complete, and takes the
-// numbers of its cards.
+// SetListParts records that all parts of a job that copies a list are stored, and
+// reserves the numbers of its cards.
 func (tx *Tx) SetListParts(ctx context.Context, jobID string, parts, cards int) error {
 	l, err := tx.jobList(ctx, jobID)
 	if err != nil {
@@ -122,11 +124,11 @@ func (tx *Tx) SetListParts(ctx context.Context, jobID string, parts, cards int) 
 	if err := tx.exec(ctx, "UPDATE boards SET next_number = next_number + $1 WHERE id = $2", cards, l.boardID); err != nil {
 		return err
 	}
-	return tx.SetJobParts(ctx, jobID, parts, 2*cards, nil) // each card and its entry
+	return tx.SetJobParts(ctx, jobID, parts, 2*cards, nil) // a card and its activity entry count separately
 }
 
-// WriteListPart writes the cards of a part to the hidden list of a job, without labels
-// that were deleted and people who can no longer see the board.
+// WriteListPart writes the cards of a part to the hidden list of a job. It omits deleted
+// labels and people who can no longer see the board.
 func (tx *Tx) WriteListPart(ctx context.Context, jobID string, part int, p ListPart) error {
 	l, err := tx.jobList(ctx, jobID)
 	if err != nil {
@@ -157,7 +159,7 @@ func (tx *Tx) WriteListPart(ctx context.Context, jobID string, part int, p ListP
 	return tx.exec(ctx, "UPDATE jobs SET written = $1, done = done + $2 WHERE id = $3", part+1, len(p.Cards), jobID)
 }
 
-// used returns the labels and assignees of the cards of a part.
+// used returns the ids of the labels and assignees that the cards of the part have.
 func (p ListPart) used() (labelIDs, userIDs []string) {
 	labels, people := map[string]bool{}, map[string]bool{}
 	for _, c := range p.Cards {
@@ -171,8 +173,8 @@ func (p ListPart) used() (labelIDs, userIDs []string) {
 	return slices.Sorted(maps.Keys(labels)), slices.Sorted(maps.Keys(people))
 }
 
-// keepOnly removes other labels and assignees from a card. It does not change the
-// slices of the card that it is a copy of.
+// keepOnly removes the labels and assignees for which label or person returns false. It
+// allocates new slices, because a copy of the card may share the old ones.
 func (c *WholeCard) keepOnly(label, person func(id string) bool) {
 	labels, people := []board.LabelRef{}, []board.UserRef{}
 	for _, l := range c.Labels {
@@ -188,7 +190,8 @@ func (c *WholeCard) keepOnly(label, person func(id string) bool) {
 	c.Labels, c.Assignees = labels, people
 }
 
-// JobListCards returns the number of cards of the list that a job makes, and its board.
+// JobListCards returns the id of the board and the number of cards of a job's hidden
+// list. It returns a not_found error if the board was deleted.
 func (v *View) JobListCards(ctx context.Context, jobID string) (boardID string, cards int, err error) {
 	found, err := v.one(ctx, "SELECT board_id, cards FROM job_lists WHERE job_id = $1", []any{jobID}, &boardID, &cards)
 	if err == nil && !found {
@@ -197,42 +200,42 @@ func (v *View) JobListCards(ctx context.Context, jobID string) (boardID string, 
 	return boardID, cards, err
 }
 
-// usedOnCards are the labels and assignees of the cards of a list.
+// usedOnCards contains the ids of all labels and assignees on the cards of a list.
 type usedOnCards struct {
 	Labels []string `json:"labels"`
 	People []string `json:"people"`
 }
 
-// ShowJobList makes the list of a job visible on its board, which a loader has loaded.
-// It returns the list and the open list before it. The caller must emit the event of
-// the new list, and then call TakeVersions for those of its cards.
-func (tx *Tx) ShowJobList(ctx context.Context, jobID string) (l board.List, after string, err error) {
-	var made jobList
-	if made, err = tx.jobList(ctx, jobID); err != nil {
+// RevealJobList makes the list of a job visible. It locks and loads the list's board. It
+// returns the list and the id of the open list before it. The caller must emit the event
+// of the new list, and then call ReserveVersions for the events of its cards.
+func (tx *Tx) RevealJobList(ctx context.Context, jobID string) (l board.List, after string, err error) {
+	var hidden jobList
+	if hidden, err = tx.jobList(ctx, jobID); err != nil {
 		return l, "", err
 	}
 	if err := tx.exec(ctx, "DELETE FROM job_lists WHERE job_id = $1", jobID); err != nil {
 		return l, "", err
 	}
-	if l, err = tx.listOfJob(ctx, made.id); err != nil {
+	if l, err = tx.loadJobList(ctx, hidden.id); err != nil {
 		return l, "", err
 	}
-	l.ArchivedAt, l.OpenCards = nil, made.cards
+	l.ArchivedAt, l.OpenCards = nil, hidden.cards
 	a := tx.On(l.BoardID)
 	a.OpenLists++
-	a.OpenCards += made.cards
-	a.AllCards += made.cards
+	a.OpenCards += hidden.cards
+	a.AllCards += hidden.cards
 	if err := tx.UpdateList(ctx, &l); err != nil {
 		return l, "", err
 	}
 	if after, err = tx.ListBefore(ctx, l); err != nil {
 		return l, "", err
 	}
-	return l, after, tx.deferEntries(ctx, jobID, made)
+	return l, after, tx.deferEntries(ctx, jobID, hidden)
 }
 
 // deferEntries marks the next versions of the board as pending: one for the event of the
-// list, and one for each card. RecordListPart writes the entries of the cards.
+// new list, and one for each card. RecordListPart later writes the entries of the cards.
 func (tx *Tx) deferEntries(ctx context.Context, jobID string, l jobList) error {
 	var used usedOnCards
 	for _, u := range []struct {
@@ -258,18 +261,18 @@ func (tx *Tx) deferEntries(ctx context.Context, jobID string, l jobList) error {
 		jobID, l.boardID, first, first+int64(l.cards), int64(tx.now), l.id, l.firstNumber, string(text))
 }
 
-// TakeVersions takes n versions of a board for entries that a job writes later. They
-// come after all events of the transaction so far.
-func (tx *Tx) TakeVersions(boardID string, n int) {
+// ReserveVersions reserves n versions of a board for entries that a job writes later. They
+// follow the versions of all events that the transaction has emitted so far.
+func (tx *Tx) ReserveVersions(boardID string, n int) {
 	a := tx.On(boardID)
 	a.Version += int64(n)
 	tx.drafted += int64(n)
 	tx.touch(a)
 }
 
-// RecordListPart writes the entries of the cards of a part to the activity of their
-// board, with the consequences of the events. The caller of the transaction must be the
-// one of the job, as the system.
+// RecordListPart emits the events of a part's cards with the versions reserved for them.
+// The transaction must act for the job's caller, but with the permissions of the system.
+// RecordListPart does nothing if the board was deleted.
 func (tx *Tx) RecordListPart(ctx context.Context, jobID string, part int, p ListPart,
 	event func(c WholeCard, after string) board.Event) error {
 	var (
@@ -287,7 +290,7 @@ func (tx *Tx) RecordListPart(ctx context.Context, jobID string, part int, p List
 	if err := json.Unmarshal([]byte(text), &used); err != nil {
 		return fmt.Errorf("decode labels and people: %w", err)
 	}
-	if err := tx.boardOfJob(ctx, boardID); err != nil {
+	if err := tx.loadJobBoard(ctx, boardID); err != nil {
 		return err
 	}
 	tx.now = at // a higher version must not have an earlier time
@@ -316,8 +319,9 @@ func setOf(ids []string) map[string]bool {
 	return set
 }
 
-// EndJobList marks a job that has made a list visible as done. If not all entries of its
-// changes are written, the activity of the board is marked as incomplete up to them.
+// EndJobList marks a job as done after its list has become visible. If complete is false,
+// the activity entries of some cards are missing. EndJobList then marks the activity of
+// the board as incomplete up to the last reserved version.
 func (tx *Tx) EndJobList(ctx context.Context, jobID string, complete bool) error {
 	var (
 		boardID, listID string
@@ -347,14 +351,16 @@ func (tx *Tx) EndJobList(ctx context.Context, jobID string, complete bool) error
 			string(board.JobDone), string(text), int64(tx.now), jobID))
 }
 
-// AbandonedList returns a hidden list whose job has failed or was cancelled, or "" if
-// there is none.
+// AbandonedList returns the id of a hidden list whose job has failed or was canceled,
+// or "" if there is none.
 func (v *View) AbandonedList(ctx context.Context) (id string, err error) {
 	_, err = v.one(ctx, "SELECT l.list_id FROM job_lists l JOIN jobs j ON j.id = l.job_id WHERE j.ended_at IS NOT NULL LIMIT 1", nil, &id)
 	return id, err
 }
 
-// PurgeHiddenList deletes at most limit cards of a hidden list, and at last the list.
+// PurgeHiddenList deletes at most limit cards of a hidden list or, if it has no cards,
+// the list itself. The caller calls it in one transaction after another until
+// AbandonedList no longer returns the list.
 func (tx *Tx) PurgeHiddenList(ctx context.Context, listID string, limit int) error {
 	var boardID, name string
 	found, err := tx.one(ctx, "SELECT jl.board_id, l.name FROM job_lists jl JOIN lists l ON l.id = jl.list_id WHERE jl.list_id = $1",
@@ -362,7 +368,7 @@ func (tx *Tx) PurgeHiddenList(ctx context.Context, listID string, limit int) err
 	if err != nil || !found {
 		return err
 	}
-	if err := tx.boardOfJob(ctx, boardID); err != nil {
+	if err := tx.loadJobBoard(ctx, boardID); err != nil {
 		return err
 	}
 	cards, err := tx.texts(ctx, "SELECT id FROM cards WHERE list_id = $1 ORDER BY id LIMIT $2", listID, limit)

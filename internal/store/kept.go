@@ -9,25 +9,25 @@ import (
 	"cardwall/internal/board"
 )
 
-// Encoded responses that show only one board are kept in memory. What a board shows
-// depends on its version, and on the names of people, which have a version too. Both are
-// read with the caller's rights at every call, so a kept response is correct on any server
-// without a message from the one that changed the board.
+// Encoded responses that show only one board are cached in memory. What a board shows
+// depends on the board's version and on people's names, which have a version of their own.
+// Every call reads both versions together with the caller's permissions. So a cached
+// response is correct on every server, even if another server has changed the board.
 
-// defaultKept is how much memory kept responses take unless Options.Kept says otherwise.
+// defaultKept is the default of Options.Kept.
 const defaultKept board.Bytes = 32 << 20
 
-// keptOverhead is about what the cache needs for an entry besides the response.
+// keptOverhead is the approximate size of a cache entry without the response, in bytes.
 const keptOverhead = 256
 
-// Edition identifies what a board shows.
+// Edition identifies the state of everything that a board shows.
 type Edition struct {
 	BoardID string
-	Version int64 // the boardVersion
+	Version int64 // the board's version
 	Names   int64 // the version of people's names
 }
 
-// keptKey is a part of what a board shows.
+// keptKey identifies a part of what a board shows.
 type keptKey struct {
 	boardID string
 	part    [32]byte
@@ -38,10 +38,11 @@ type keptBody struct {
 	body    []byte
 }
 
-// kept is a cache of responses. Nil keeps none.
+// kept is a cache of responses. A nil *kept caches nothing.
 type kept = otter.Cache[keptKey, keptBody]
 
-// newKept returns a cache with a limit. It returns nil if the limit is negative.
+// newKept returns a cache with the given size limit. It returns nil if the limit is
+// negative.
 func newKept(limit board.Bytes) (*kept, error) {
 	if limit < 0 {
 		return nil, nil
@@ -55,12 +56,12 @@ func newKept(limit board.Bytes) (*kept, error) {
 	})
 }
 
-// KeptBytes returns how much memory kept responses take.
+// KeptBytes returns the size of the cache: all responses, with keptOverhead for each.
 func (db *DB) KeptBytes() board.Bytes {
 	if db.kept == nil {
 		return 0
 	}
-	db.kept.CleanUp() // of what is over the limit
+	db.kept.CleanUp() // evicts entries beyond the limit
 	return board.Bytes(db.kept.WeightedSize())
 }
 
@@ -71,9 +72,9 @@ func (v *View) Edition(boardID string) Edition {
 	return Edition{BoardID: boardID, Version: a.Version, Names: a.NamesVersion}
 }
 
-// Kept returns a part of what a board shows, encoded. It calls encode if the part is not
-// kept for the current edition. A loader of this view must have loaded a record of the
-// board. The caller must not change the result.
+// Kept returns the encoded form of a part of what a board shows. It calls encode if the
+// part is not cached for the current edition, and always in a Tx. A loader of this view
+// must have loaded a record of the board. The caller must not change the result.
 func (v *View) Kept(boardID string, part [32]byte, encode func() ([]byte, error)) ([]byte, error) {
 	if v.db.kept == nil || v.writes {
 		return encode()
@@ -89,15 +90,16 @@ func (v *View) Kept(boardID string, part [32]byte, encode func() ([]byte, error)
 		v.db.opts.CheckKept(k.body, body)
 	}
 	if err == nil {
-		v.db.kept.Set(key, keptBody{edition, slices.Clone(body)}) // without spare capacity
+		v.db.kept.Set(key, keptBody{edition, slices.Clone(body)}) // body may have much spare capacity
 	}
 	return body, err
 }
 
-// namesVersion is an expression for the version of people's names.
+// namesVersion is an SQL expression for the version of people's names.
 const namesVersion = "COALESCE((SELECT CAST(s.value AS BIGINT) FROM settings s WHERE s.key = 'names_version'), 0)"
 
-// BoardOfCard returns the board of a card on which the caller has the capability.
+// BoardOfCard returns the id of a card's board. It returns an error unless the caller has
+// the capability on the board.
 func (v *View) BoardOfCard(ctx context.Context, cardID string, need board.Capability) (string, error) {
 	return v.authorize(ctx, need, cardAccess, cardID)
 }

@@ -33,8 +33,8 @@ func (tx *Tx) Label(ctx context.Context, id string, need board.Capability) (boar
 	return l, err
 }
 
-// Labels returns a page of the labels of a board, ordered by name, after the given
-// one.
+// Labels returns a page of the labels of a board, ordered by name and id, starting after
+// the given name and id.
 func (v *View) Labels(ctx context.Context, boardID string, afterName, afterID string, limit int) ([]board.Label, error) {
 	out := []board.Label{}
 	err := v.each(ctx, "SELECT "+labelColumns+" FROM labels a WHERE a.board_id = $1 AND (a.name, a.id) > ($2, $3) "+
@@ -69,8 +69,8 @@ func (tx *Tx) UpdateLabel(ctx context.Context, l *board.Label) error {
 		int64(l.UpdatedAt), l.ID)
 }
 
-// LabelledCards returns open cards that have a label, ordered by id. Only their lists
-// and labels are set. A card in an archived list is not open.
+// LabelledCards returns at most limit open cards with the given label, ordered by id. It
+// sets only their ids, boards, lists and labels. A card in an archived list is not open.
 func (v *View) LabelledCards(ctx context.Context, labelID string, limit int) ([]board.Card, error) {
 	var out []board.Card
 	err := v.each(ctx, `SELECT c.id, c.board_id, c.list_id, a.id, a.name, a.color FROM (
@@ -96,7 +96,7 @@ func (v *View) LabelledCards(ctx context.Context, labelID string, limit int) ([]
 	return out, err
 }
 
-// RemoveLabel removes a label from cards and records the changes of the cards.
+// RemoveLabel removes a label from cards and sets their update times to now.
 func (tx *Tx) RemoveLabel(ctx context.Context, labelID string, cards []board.Card) error {
 	ids := make([]string, len(cards))
 	for i, c := range cards {

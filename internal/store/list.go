@@ -13,7 +13,8 @@ const (
 	listFields = "l.id, l.board_id, l.name, l.rank, l.wip_limit, l.wip_mode, l.archived_at, l.created_at, l.updated_at, "
 	listCount  = "CASE WHEN l.archived_at IS NULL THEN (SELECT count(*) FROM cards n WHERE n.list_id = l.id " +
 		"AND n.archived_at IS NULL) ELSE 0 END"
-	// Counting the cards of a long list costs more than inserting one.
+	// Cards are counted only for a WIP limit, because counting the cards of a long list
+	// costs more than inserting a card.
 	listTargetCount = "CASE WHEN l.wip_limit IS NULL THEN 0 ELSE " + listCount + " END"
 
 	listColumns = listFields + listCount
@@ -29,31 +30,34 @@ func listDest(l *board.List) []any {
 	return []any{&l.ID, &l.BoardID, &l.Name, &l.Rank, &l.WIPLimit, &l.WIPMode, &l.ArchivedAt, &l.CreatedAt, &l.UpdatedAt, &l.OpenCards}
 }
 
-// List loads a list of a board on which the caller has the capability.
+// List loads the list with the given id. It returns an error unless the caller has the
+// capability on the list's board.
 func (v *View) List(ctx context.Context, id string, need board.Capability) (board.List, error) {
 	var l board.List
 	err := v.authorized(ctx, need, listLoad, id, listDest(&l)...)
 	return l, err
 }
 
-// List locks the list's board and loads the list for a change. It refuses a list that a
-// job is moving, and an archived list unless the capability is board.Unarchive.
+// List locks the list's board and loads the list for a change. It returns an error for a
+// list that a job is moving. It returns an archived error for an archived list unless the
+// capability is board.Unarchive.
 func (tx *Tx) List(ctx context.Context, id string, need board.Capability) (board.List, error) {
 	return tx.list(ctx, listChange, id, need)
 }
 
-// TargetList is List for a list that receives a card. It counts the open cards
+// TargetList is List for a list to which a card will be added. It counts the open cards
 // only if the list has a WIP limit.
 func (tx *Tx) TargetList(ctx context.Context, id string, need board.Capability) (board.List, error) {
-	return tx.list(ctx, listTarget, id, need)
+	text, args := lastOf(cardSiblings(), id, "") // most cards are added at the bottom
+	return tx.list(ctx, listTarget, id, need, announced{text, args})
 }
 
-func (tx *Tx) list(ctx context.Context, text, id string, need board.Capability) (board.List, error) {
+func (tx *Tx) list(ctx context.Context, text, id string, need board.Capability, then ...announced) (board.List, error) {
 	var (
 		l      board.List
 		moving bool
 	)
-	if err := tx.lockToLoad(ctx, listLock, text, id); err != nil {
+	if err := tx.lockToLoad(ctx, listLock, text, id, then...); err != nil {
 		return l, err
 	}
 	err := tx.authorized(ctx, need, text, id, append(listDest(&l), &moving)...)
@@ -69,8 +73,8 @@ func (tx *Tx) list(ctx context.Context, text, id string, need board.Capability) 
 	return l, err
 }
 
-// Lists returns a page of the lists of a board in their order, after a rank.
-// Archived lists are included on request.
+// Lists returns a page of the lists of a board after the given rank, in order. It includes
+// archived lists if archived is true.
 func (v *View) Lists(ctx context.Context, boardID string, archived bool, after string, limit int) ([]board.List, error) {
 	text := "SELECT " + listColumns + " FROM lists l WHERE l.board_id = $1 AND l.rank > $2"
 	if archived {
@@ -88,8 +92,8 @@ func (v *View) Lists(ctx context.Context, boardID string, archived bool, after s
 	return out, err
 }
 
-// InsertList writes a new list of a board that a loader has loaded. It returns the
-// open list before it.
+// InsertList writes a new list on a loaded board. It returns the id of the open list
+// before it, or "" if it is the first.
 func (tx *Tx) InsertList(ctx context.Context, l *board.List, at board.Position) (after string, err error) {
 	p, err := tx.findPosition(ctx, listSiblings(), l.BoardID, "", "", at)
 	if err != nil {
@@ -106,8 +110,8 @@ func (tx *Tx) InsertList(ctx context.Context, l *board.List, at board.Position) 
 	return p.after, nil
 }
 
-// PlaceList moves a list to a position on its board. It returns the open list
-// before it; moved is false if the list was there already.
+// PlaceList moves a list to a position on its board. It returns the id of the open list
+// before it. Moved is false if the list was already there.
 func (tx *Tx) PlaceList(ctx context.Context, l *board.List, at board.Position) (after string, moved bool, err error) {
 	p, err := tx.findPosition(ctx, listSiblings(), l.BoardID, l.ID, l.Rank, at)
 	if err != nil || p.same {
@@ -126,20 +130,21 @@ func (tx *Tx) UpdateList(ctx context.Context, l *board.List) error {
 		l.Name, l.Rank, l.WIPLimit, string(l.WIPMode), null(l.ArchivedAt), int64(l.UpdatedAt), l.ID)
 }
 
-// RecountOpenCards counts the open cards of a board that a loader has loaded again,
-// after one of its lists was archived or restored.
+// RecountOpenCards recounts the open cards of a loaded board after one of its lists was
+// archived or restored.
 func (tx *Tx) RecountOpenCards(ctx context.Context, boardID string) (err error) {
 	tx.On(boardID).OpenCards, err = tx.count(ctx, "SELECT count(*) FROM lists l JOIN cards c ON c.list_id = l.id "+
 		"WHERE l.board_id = $1 AND "+search.OpenCard, boardID)
 	return err
 }
 
-// ListBefore returns the open list before a list, or "" for the first.
+// ListBefore returns the id of the open list before a list, or "" if there is none.
 func (tx *Tx) ListBefore(ctx context.Context, l board.List) (string, error) {
 	return tx.before(ctx, listSiblings(), l.BoardID, l.Rank)
 }
 
-// before returns the open row below a parent with the highest rank before a rank.
+// before returns the id of the last open child of a parent before the given rank, or "" if
+// there is none.
 func (tx *Tx) before(ctx context.Context, s Siblings, parentID, rank string) (id string, err error) {
 	_, err = tx.one(ctx, "SELECT id FROM "+s.Table+" WHERE "+s.Parent+" = $1 AND rank < $2"+s.open+" ORDER BY rank DESC LIMIT 1",
 		[]any{parentID, rank}, &id)

@@ -12,26 +12,26 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// A job moves a long list to another board in short transactions. Each leaves both
-// boards consistent. First the cards leave the list, some at a time, for a hidden list of
-// their board. Then the empty list moves. Then the cards enter it on its new board. Until
-// the last one has, nobody else can change the list or add cards to it, so that the cards
-// keep their ranks.
+// A job moves a long list to another board in short transactions, each of which leaves
+// both boards consistent. First the job moves the cards in batches to a hidden list on the
+// same board. Then it moves the empty list. Finally it moves the cards in batches back to
+// the list. Until the move ends, nobody else can change the list or add cards to it, so
+// that the cards keep their ranks.
 
 // ListMove is a list that a job is moving to another board.
 type ListMove struct {
 	JobID    string
 	List     board.List
-	From, To string // boards
+	From, To string // board ids
 
-	hidden string // the list of From with the cards that have left List
+	hidden string // id of the hidden list on From that contains the detached cards
 }
 
 // Arrived reports whether the list is on its new board.
 func (m ListMove) Arrived() bool { return m.List.BoardID == m.To }
 
-// StartListMove starts the move of a list, which a loader has loaded, to another board.
-// From now on only the job can change the list.
+// StartListMove starts the move of a loaded list to another board. Until the move ends,
+// only the job can change the list.
 func (tx *Tx) StartListMove(ctx context.Context, jobID string, l board.List, to string) error {
 	hidden := l
 	hidden.ID = tx.NewID("lst_")
@@ -40,14 +40,14 @@ func (tx *Tx) StartListMove(ctx context.Context, jobID string, l board.List, to 
 	}
 	if err := tx.exec(ctx, "INSERT INTO list_moves (job_id, list_id, hidden_id, from_id, to_id) VALUES ($1, $2, $3, $4, $5)",
 		jobID, l.ID, hidden.ID, l.BoardID, to); err != nil {
-		return fmt.Errorf("start to move list: %w", err)
+		return fmt.Errorf("start move of list: %w", err)
 	}
-	// Each card leaves the list and enters it again.
+	// Each card counts twice, because it is detached and attached again.
 	return tx.exec(ctx, "UPDATE jobs SET total = (SELECT 2 * count(*) FROM cards WHERE list_id = $1) WHERE id = $2", l.ID, jobID)
 }
 
-// ListMove returns the list that a job is moving, and locks and loads both boards,
-// whatever their state is.
+// ListMove returns the list that a job is moving. It locks and loads both boards, like
+// loadJobBoard.
 func (tx *Tx) ListMove(ctx context.Context, jobID string) (m ListMove, err error) {
 	m.JobID = jobID
 	found, err := tx.one(ctx, "SELECT list_id, hidden_id, from_id, to_id FROM list_moves WHERE job_id = $1", []any{jobID},
@@ -62,17 +62,17 @@ func (tx *Tx) ListMove(ctx context.Context, jobID string) (m ListMove, err error
 		return m, err
 	}
 	for _, id := range []string{m.From, m.To} {
-		if err := tx.boardOfJob(ctx, id); err != nil {
+		if err := tx.loadJobBoard(ctx, id); err != nil {
 			return m, err
 		}
 	}
-	m.List, err = tx.listOfJob(ctx, m.List.ID)
+	m.List, err = tx.loadJobList(ctx, m.List.ID)
 	return m, err
 }
 
-// listOfJob returns a list without its number of cards, whatever the state of its board
-// is.
-func (tx *Tx) listOfJob(ctx context.Context, id string) (l board.List, err error) {
+// loadJobList returns a list for a job, without its card count. It does not check
+// permissions, and accepts a board in any state.
+func (tx *Tx) loadJobList(ctx context.Context, id string) (l board.List, err error) {
 	err = tx.each(ctx, "SELECT "+listFields+"0 FROM lists l WHERE l.id = $1", []any{id}, func(rows *sql.Rows) error {
 		return rows.Scan(listDest(&l)...)
 	})
@@ -82,9 +82,9 @@ func (tx *Tx) listOfJob(ctx context.Context, id string) (l board.List, err error
 	return l, err
 }
 
-// TakeOffList takes at most limit cards, in their order, off a list that a job moves. It
-// returns their ids, or none if the list is empty.
-func (tx *Tx) TakeOffList(ctx context.Context, m ListMove, limit int) ([]string, error) {
+// DetachCards moves at most limit cards, in order, from the list of a job to the hidden
+// list. It returns their ids, or none if the list is empty.
+func (tx *Tx) DetachCards(ctx context.Context, m ListMove, limit int) ([]string, error) {
 	ids, err := tx.texts(ctx, "SELECT id FROM cards WHERE list_id = $1 ORDER BY rank, id LIMIT $2", m.List.ID, limit)
 	if err != nil || len(ids) == 0 {
 		return ids, err
@@ -99,16 +99,16 @@ func (tx *Tx) TakeOffList(ctx context.Context, m ListMove, limit int) ([]string,
 	from.OpenCards -= open
 	a = nil
 	if err := tx.exec(ctx, "UPDATE cards SET list_id = "+a.Add(m.hidden)+" WHERE id IN ("+a.In(ids)+")", a...); err != nil {
-		return nil, fmt.Errorf("take cards off list: %w", err)
+		return nil, fmt.Errorf("detach cards: %w", err)
 	}
-	return ids, tx.jobDid(ctx, m.JobID, len(ids))
+	return ids, tx.addJobProgress(ctx, m.JobID, len(ids))
 }
 
-// EnterList moves at most limit cards that were taken off a list back to it. The list must
-// have arrived on its new board. EnterList returns the cards, with the labels of their
-// former board, and the open card before them. It returns none if all cards have entered
-// the list.
-func (tx *Tx) EnterList(ctx context.Context, m ListMove, limit int) (cards []WholeCard, after string, err error) {
+// AttachCards moves at most limit cards from the hidden list back to the list, which must
+// be on its new board. It returns the cards with the labels that they had on their former
+// board, and the id of the open card before them. It returns no cards if the hidden list
+// is empty. Otherwise, the caller must then call ReplaceLabels.
+func (tx *Tx) AttachCards(ctx context.Context, m ListMove, limit int) (cards []WholeCard, after string, err error) {
 	ids, err := tx.texts(ctx, "SELECT id FROM cards WHERE list_id = $1 ORDER BY rank, id LIMIT $2", m.hidden, limit)
 	if err != nil || len(ids) == 0 {
 		return nil, "", err
@@ -119,16 +119,16 @@ func (tx *Tx) EnterList(ctx context.Context, m ListMove, limit int) (cards []Who
 	if after, err = tx.before(ctx, cardSiblings(), m.List.ID, cards[0].Rank); err != nil {
 		return nil, "", err
 	}
-	return cards, after, tx.jobDid(ctx, m.JobID, len(ids))
+	return cards, after, tx.addJobProgress(ctx, m.JobID, len(ids))
 }
 
-// jobDid adds to the number of records that a job has written.
-func (tx *Tx) jobDid(ctx context.Context, jobID string, records int) error {
+// addJobProgress adds to the number of records that a job has written.
+func (tx *Tx) addJobProgress(ctx context.Context, jobID string, records int) error {
 	return tx.exec(ctx, "UPDATE jobs SET done = done + $1 WHERE id = $2", records, jobID)
 }
 
-// AddDropped adds labels and people that cards have lost to the result of a job that moves
-// a list.
+// AddDropped records, in the result of a job that moves a list, the labels and people that
+// were removed from cards.
 func (tx *Tx) AddDropped(ctx context.Context, jobID string, labels []board.LabelRef, people []board.UserRef) error {
 	if len(labels)+len(people) == 0 {
 		return nil
@@ -151,10 +151,11 @@ func (tx *Tx) AddDropped(ctx context.Context, jobID string, labels []board.Label
 	return tx.setJobResult(ctx, jobID, r)
 }
 
-// EndListMove marks a job as done whose list and cards are on their new board.
+// EndListMove deletes the hidden list and marks the job as done. The list and all cards
+// must be on their new board.
 func (tx *Tx) EndListMove(ctx context.Context, m ListMove) error {
 	tx.grow(m.From, -sizeOf(m.List.Name), 0)
-	if err := tx.exec(ctx, "DELETE FROM lists WHERE id = $1", m.hidden); err != nil { // with its row in list_moves
+	if err := tx.exec(ctx, "DELETE FROM lists WHERE id = $1", m.hidden); err != nil { // also deletes the row in list_moves
 		return fmt.Errorf("end move of list: %w", err)
 	}
 	r, err := tx.jobResult(ctx, m.JobID)
@@ -169,7 +170,7 @@ func (tx *Tx) EndListMove(ctx context.Context, m ListMove) error {
 		int64(tx.now), m.JobID)
 }
 
-// jobResult returns what a job has made so far.
+// jobResult returns the result of a job so far.
 func (tx *Tx) jobResult(ctx context.Context, jobID string) (r jobResult, err error) {
 	r.BoardIDs = []string{}
 	var text sql.NullString

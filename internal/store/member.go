@@ -8,9 +8,9 @@ import (
 
 const workspaceLock = "SELECT w.id FROM workspaces w WHERE w.id = $1 FOR NO KEY UPDATE OF w"
 
-// OnWorkspace locks a workspace and loads it for a change of its members or
-// invitations. The audit entry is then about the workspace, even if boards change too.
-// A workspace must be locked before its boards.
+// OnWorkspace locks a workspace and loads it for a change to its members or
+// invitations. The transaction's audit entry then names the workspace, even if boards
+// change too. The caller must lock the workspace before its boards.
 func (tx *Tx) OnWorkspace(ctx context.Context, id string, need board.WorkspaceCapability) (board.Workspace, error) {
 	if err := tx.lock(ctx, workspaceLock, id); err != nil {
 		return board.Workspace{}, err
@@ -22,8 +22,8 @@ func (tx *Tx) OnWorkspace(ctx context.Context, id string, need board.WorkspaceCa
 	return w, err
 }
 
-// AsSystem runs fn with the rights of the service, for changes to records that the
-// caller cannot see. The caller stays the actor.
+// AsSystem runs fn with the permissions of the service, for changes to records that the
+// caller cannot see. The changes are still attributed to the caller.
 func (tx *Tx) AsSystem(fn func() error) error {
 	caller := tx.caller
 	defer func() { tx.caller = caller }()
@@ -32,13 +32,13 @@ func (tx *Tx) AsSystem(fn func() error) error {
 	return fn()
 }
 
-// Member returns a member of a workspace that a loader has loaded.
+// Member returns a member of a workspace. The workspace must already be loaded.
 func (v *View) Member(ctx context.Context, workspaceID, userID string) (board.Member, error) {
 	return v.member(ctx, "u.id", workspaceID, userID)
 }
 
-// MemberByEmail returns the member with an email address, of a workspace that a loader
-// has loaded.
+// MemberByEmail returns the member of a workspace with the given email address. The
+// workspace must already be loaded.
 func (v *View) MemberByEmail(ctx context.Context, workspaceID, email string) (board.Member, error) {
 	return v.member(ctx, "u.email", workspaceID, email)
 }
@@ -54,8 +54,8 @@ func (v *View) member(ctx context.Context, column, workspaceID, value string) (b
 	return m, err
 }
 
-// OtherOwner returns the owner who has been in a workspace longest, other than the
-// given person; "" if there is none.
+// OtherOwner returns the id of the owner, other than the given person, who has been a
+// member of a workspace longest. It returns "" if there is none.
 func (v *View) OtherOwner(ctx context.Context, workspaceID, userID string) (id string, err error) {
 	_, err = v.one(ctx, `SELECT wm.user_id FROM workspace_members wm JOIN users u ON u.id = wm.user_id
 		WHERE wm.workspace_id = $1 AND wm.user_id <> $2 AND wm.role = 'owner' AND u.deleted_at IS NULL
@@ -64,8 +64,8 @@ func (v *View) OtherOwner(ctx context.Context, workspaceID, userID string) (id s
 	return id, err
 }
 
-// MemberBoards returns the boards of a workspace on which a person has a role or
-// assigned cards, ordered by id, in any state.
+// MemberBoards returns the ids of the boards of a workspace on which a person has a role
+// or assigned cards, ordered by id. It includes archived and trashed boards.
 func (v *View) MemberBoards(ctx context.Context, workspaceID, userID string) ([]string, error) {
 	return v.texts(ctx, `SELECT b.id FROM boards b WHERE b.workspace_id = $1 AND (b.id IN (SELECT m.board_id FROM board_members m
 		WHERE m.user_id = $2)
@@ -73,8 +73,8 @@ func (v *View) MemberBoards(ctx context.Context, workspaceID, userID string) ([]
 		ORDER BY b.id`, workspaceID, userID)
 }
 
-// RevokeWorkspaceTokens revokes a person's tokens that are limited to a workspace.
-// They stay revoked if the person joins again.
+// RevokeWorkspaceTokens revokes a person's tokens that are restricted to a workspace. The
+// tokens stay revoked if the person joins again.
 func (tx *Tx) RevokeWorkspaceTokens(ctx context.Context, userID, workspaceID string) error {
 	return tx.exec(ctx, "UPDATE tokens SET revoked_at = $1 WHERE user_id = $2 AND workspace_id = $3 AND revoked_at IS NULL",
 		int64(tx.now), userID, workspaceID)

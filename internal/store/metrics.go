@@ -10,8 +10,8 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// Metrics are the metrics of the database. The number of label values does not depend
-// on the data.
+// Metrics holds the metrics of a store. The number of time series does not depend on
+// the stored data.
 type Metrics struct {
 	engine        *sqldb.Metrics
 	transactions  *prometheus.CounterVec
@@ -25,21 +25,21 @@ func NewMetrics() *Metrics {
 	m := &Metrics{
 		engine: sqldb.NewMetrics(),
 		transactions: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cardwall_transactions_total", Help: "Transactions, by kind (read, write, report, stream) and by what became of them " +
+			Name: "cardwall_transactions_total", Help: "Transactions, by kind (read, write, report, stream) and outcome " +
 				"(ok, refused, unavailable, failed).",
 		}, []string{"kind", "outcome"}),
 		changes: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "cardwall_changes_total", Help: "Changes of boards that were committed.",
+			Name: "cardwall_changes_total", Help: "Committed changes to boards.",
 		}),
 		notifications: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "cardwall_notifications_total", Help: "People whose notifications a committed change added to.",
+			Name: "cardwall_notifications_total", Help: "Notification updates in committed transactions.",
 		}),
 		switchedOff: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cardwall_webhooks_switched_off_total", Help: "Webhooks that the service switched off, by the reason.",
+			Name: "cardwall_webhooks_switched_off_total", Help: "Webhooks that the service disabled, by reason.",
 		}, []string{"reason"}),
 	}
-	// All series exist from the start with 0. An alert on an increase would miss the
-	// first failure of a series that starts with 1.
+	// Every series starts at 0. An alert on an increase would miss the first failure
+	// if the series first appeared with 1.
 	for _, kind := range []string{"read", "write", "report", "stream"} {
 		for _, outcome := range []string{"ok", "refused", "unavailable", "failed"} {
 			m.transactions.WithLabelValues(kind, outcome)
@@ -59,19 +59,19 @@ func (m *Metrics) committed(tx *Tx) {
 	}
 }
 
-// Collectors returns the collectors to register.
+// Collectors returns the Prometheus collectors of the store.
 func (db *DB) Collectors() []prometheus.Collector {
 	m := db.opts.Metrics
 	own := []prometheus.Collector{m.transactions, m.changes, m.notifications, m.switchedOff, newBacklog(db)}
 	return append(own, db.engine.Collectors()...)
 }
 
-// BackedUpSetting is the setting with the time of the last successful backup, in
-// milliseconds since 1970.
+// BackedUpSetting is the key of the setting that holds the time of the last successful
+// backup, in Unix milliseconds.
 const BackedUpSetting = "backed_up_at"
 
-// backlog collects the number and the delay of waiting emails, and the time of the
-// last backup. They are the same on every server that shares the database.
+// backlog collects the number and delay of waiting emails and the time of the last
+// backup. All servers that share the database report the same values.
 type backlog struct {
 	db     *DB
 	emails *prometheus.Desc
@@ -80,30 +80,30 @@ type backlog struct {
 }
 
 const (
-	backlogTime = time.Second // time limit of the queries; without a result the metrics are left out
-	maxBacklog  = 10_000      // highest number of emails that is counted
+	backlogTimeout = time.Second // time limit of the queries; if it is exceeded, the metrics are omitted
+	maxBacklog     = 10_000      // number at which counting emails stops
 )
 
 func newBacklog(db *DB) *backlog {
 	return &backlog{
 		db:     db,
-		emails: prometheus.NewDesc("cardwall_letters_waiting", "Emails that are waiting to be sent, at most 10,000.", nil, nil),
-		late:   prometheus.NewDesc("cardwall_letters_late_seconds", "How long the oldest waiting email has been due.", nil, nil),
+		emails: prometheus.NewDesc("cardwall_emails_waiting", "Emails that are waiting to be sent, at most 10,000.", nil, nil),
+		late:   prometheus.NewDesc("cardwall_emails_late_seconds", "How long the oldest waiting email has been due.", nil, nil),
 		backup: prometheus.NewDesc("cardwall_backup_last_success_timestamp_seconds", "Time of the last successful cardwall "+
 			"backup; 0 for never.", nil, nil),
 	}
 }
 
 // Describe implements prometheus.Collector.
-func (b *backlog) Describe(to chan<- *prometheus.Desc) {
-	to <- b.emails
-	to <- b.late
-	to <- b.backup
+func (b *backlog) Describe(ch chan<- *prometheus.Desc) {
+	ch <- b.emails
+	ch <- b.late
+	ch <- b.backup
 }
 
 // Collect implements prometheus.Collector. It queries the database.
-func (b *backlog) Collect(to chan<- prometheus.Metric) {
-	ctx, cancel := context.WithTimeout(context.Background(), backlogTime)
+func (b *backlog) Collect(ch chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), backlogTimeout)
 	defer cancel()
 	var (
 		waiting int
@@ -118,9 +118,9 @@ func (b *backlog) Collect(to chan<- prometheus.Metric) {
 		return err
 	})
 	if err != nil {
-		return // the metrics of transactions count the failure
+		return // cardwall_transactions_total counts the failure
 	}
-	to <- prometheus.MustNewConstMetric(b.emails, prometheus.GaugeValue, float64(waiting))
-	to <- prometheus.MustNewConstMetric(b.late, prometheus.GaugeValue, late.Seconds())
-	to <- prometheus.MustNewConstMetric(b.backup, prometheus.GaugeValue, (time.Duration(backup) * time.Millisecond).Seconds())
+	ch <- prometheus.MustNewConstMetric(b.emails, prometheus.GaugeValue, float64(waiting))
+	ch <- prometheus.MustNewConstMetric(b.late, prometheus.GaugeValue, late.Seconds())
+	ch <- prometheus.MustNewConstMetric(b.backup, prometheus.GaugeValue, (time.Duration(backup) * time.Millisecond).Seconds())
 }

@@ -20,7 +20,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// A database that a newer program wrote is refused and not changed.
+// Open rejects a database whose schema is newer than the program.
 func TestNewerSchemaIsRefused(t *testing.T) {
 	t.Parallel()
 	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
@@ -29,23 +29,23 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 		for _, migrate := range []bool{true, false} {
 			again, err := store.Open(t.Context(), store.Options{Database: database, Migrate: migrate})
 			if err == nil || !strings.Contains(err.Error(), "newer") || !strings.Contains(err.Error(), "999") {
-				t.Errorf("got error %v, want one that gives the reason and the remedy", err)
+				t.Errorf(`got error %v, want one that contains "newer" and version 999`, err)
 			}
 			if again != nil {
-				t.Error("Open returned a store with the error")
+				t.Error("Open returned a store as well as an error")
 				_ = again.Close()
 			}
 		}
 	})
 }
 
-// Open does not migrate unless it is asked to.
+// Open migrates only if Options.Migrate is set.
 func TestOldSchemaIsRefusedWithoutMigration(t *testing.T) {
 	t.Parallel()
 	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
 		db, err := store.Open(t.Context(), store.Options{Database: database})
 		if err == nil || !strings.Contains(err.Error(), "cardwall migrate") {
-			t.Errorf("got error %v, want one that gives the reason and the remedy", err)
+			t.Errorf(`got error %v, want one that names "cardwall migrate"`, err)
 		}
 		if db != nil {
 			_ = db.Close()
@@ -53,56 +53,55 @@ func TestOldSchemaIsRefusedWithoutMigration(t *testing.T) {
 	})
 }
 
-// Before a file with data is migrated, it is copied to the same folder, and only
-// its owner can read the copy. A file that is up to date is not copied.
+// Before a file with data is migrated, it is copied to the same folder with mode 0600.
+// A file that is up to date is not copied.
 func TestBackupBeforeMigration(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	file := filepath.Join(folder, "cardwall.db")
-	version := apptest.MigrateBeforeLast(t, file)
-	if version == 0 {
+	if apptest.MigrateBeforeLast(t, file) == 0 {
 		t.Skip("there is only one migration, so there is no older schema")
 	}
 	var (
-		said []string
-		log  bytes.Buffer
+		progress []string
+		log      bytes.Buffer
 	)
 	db, err := store.Open(t.Context(), store.Options{
-		Database: file, Migrate: true, Log: slog.New(slog.NewTextHandler(&log, nil)), Progress: func(s string) { said = append(said, s) },
+		Database: file, Migrate: true, Log: slog.New(slog.NewTextHandler(&log, nil)), Progress: func(s string) { progress = append(progress, s) },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := apptest.Select(t, db, "SELECT name FROM organizations"); !slices.Equal(got, []string{"Engines"}) {
-		t.Errorf("the migrated file contains %q", got)
+		t.Errorf("got organizations %q after the migration, want [Engines]", got)
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
 	copies, _ := filepath.Glob(file + ".before-migration-*")
 	if len(copies) != 1 || !strings.Contains(log.String(), copies[0]) {
-		t.Fatalf("the copies are %v; the log is %s", copies, &log)
+		t.Fatalf("got copies %v, want one that is named in the log:\n%s", copies, &log)
 	}
-	if len(said) != 2 || !strings.Contains(said[0], "copying") || !strings.HasSuffix(said[1], ", 1 of 1") {
-		t.Errorf("the progress was %q", said)
+	if len(progress) != 2 || !strings.Contains(progress[0], "copying") || !strings.HasSuffix(progress[1], ", 1 of 1") {
+		t.Errorf("got progress %q, want the copy and one migration", progress)
 	}
 	if info, err := os.Stat(copies[0]); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v: mode %v", err, info.Mode())
+		t.Errorf("got mode %v (%v), want 0600", info.Mode(), err)
 	}
 	again := apptest.OpenStore(t, file)
 	apptest.Select(t, again, "SELECT name FROM organizations")
 	if after, _ := filepath.Glob(file + ".before-migration-*"); len(after) != 1 {
-		t.Errorf("a start without a migration left %v", after)
+		t.Errorf("got copies %v after a start without a migration, want 1", after)
 	}
 	// The copy is complete and has the old schema, so it can be migrated too.
 	restored := apptest.OpenStore(t, copies[0])
 	if got := apptest.Select(t, restored, "SELECT name FROM organizations"); !slices.Equal(got, []string{"Engines"}) {
-		t.Errorf("the copy contains %q", got)
+		t.Errorf("got organizations %q in the copy, want [Engines]", got)
 	}
 }
 
-// If four servers start at once on an empty database, one migrates it, and all use
-// the same key for cursors.
+// If four servers start at the same time on an empty database, one of them migrates it,
+// and all of them sign cursors with the same key.
 func TestFourServersStartAtOnce(t *testing.T) {
 	t.Parallel()
 	database := apptest.EmptyPostgresURL(t)
@@ -125,12 +124,12 @@ func TestFourServersStartAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	if keys[0] == "" || keys[1] != keys[0] || keys[2] != keys[0] || keys[3] != keys[0] {
-		t.Error("the servers sign cursors with different keys")
+		t.Error("got no cursor key or different keys, want the same key on all servers")
 	}
 }
 
-// Litestream runs the checkpoints of a file that it replicates.
-func TestCheckpointsAreLeftToLitestream(t *testing.T) {
+// With Litestream, SQLite must not checkpoint on its own.
+func TestLitestreamDisablesAutomaticCheckpoints(t *testing.T) {
 	t.Parallel()
 	for litestream, want := range map[bool]string{true: "0", false: "4000"} {
 		db, err := store.Open(t.Context(), store.Options{Database: filepath.Join(t.TempDir(), "cardwall.db"), Migrate: true,
@@ -139,7 +138,7 @@ func TestCheckpointsAreLeftToLitestream(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := apptest.Select(t, db, "PRAGMA wal_autocheckpoint"); !slices.Equal(got, []string{want}) {
-			t.Errorf("with Litestream (%v): checkpoints after %v pages, want %s", litestream, got, want)
+			t.Errorf("Litestream %v: got wal_autocheckpoint %v, want %s", litestream, got, want)
 		}
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
@@ -147,28 +146,28 @@ func TestCheckpointsAreLeftToLitestream(t *testing.T) {
 	}
 }
 
-// A newer server migrates the schema while older servers still use it, and an
-// operator may have to roll back. So a migration only adds: everything that the
-// previous version reads and writes stays, and new columns are optional. Tables and
-// columns that are no longer needed are removed one version later. The map below
-// lists the statements that may remove something.
+// A newer server migrates the schema while older servers still use it, and an operator may
+// have to roll back. So a migration only adds to the schema. Everything that the previous
+// version reads and writes remains, and new columns are optional. Tables and columns that
+// are no longer needed are removed one version later.
 func TestMigrationsOnlyAdd(t *testing.T) {
 	t.Parallel()
-	const words = "only one server uses a SQLite file, and the same transaction rebuilds its search index"
-	const emails = "older servers use the view letters of PostgreSQL instead; only one server uses a SQLite file"
-	gone := map[string]string{ // allowed statements that remove something, and why they are safe
-		"DELETE FROM texts_gone": words,
-		"DELETE FROM texts_gone WHERE id IN (SELECT id FROM texts_gone ORDER BY id LIMIT 256)":     words,
+	const searchIndex = "only one server uses a SQLite file, and the same transaction rebuilds its search index"
+	const emails = "on PostgreSQL, older servers use the letters view instead; only one server uses a SQLite file"
+	allowed := map[string]string{ // exceptions, with the reason why each is safe
+		"DELETE FROM texts_gone": searchIndex,
+		"DROP TABLE texts_words": searchIndex,
+		"DELETE FROM texts_gone WHERE id IN (SELECT id FROM texts_gone ORDER BY id LIMIT 256)":     searchIndex,
 		"ALTER TABLE letters RENAME TO emails":                                                     emails,
 		"ALTER INDEX letters_pkey RENAME TO emails_pkey":                                           emails,
 		"ALTER INDEX letters_about RENAME TO emails_about":                                         emails,
 		"ALTER INDEX letters_due RENAME TO emails_due":                                             emails,
 		"CREATE UNIQUE INDEX emails_about ON emails (kind, about)":                                 emails,
-		"DELETE FROM texts_words WHERE rowid IN (SELECT id FROM texts_gone ORDER BY id LIMIT 256)": words,
+		"DELETE FROM texts_words WHERE rowid IN (SELECT id FROM texts_gone ORDER BY id LIMIT 256)": searchIndex,
 	}
 	files, err := filepath.Glob("migrations/*.sql")
-	if err != nil || len(files) < 2*lastFree {
-		t.Fatalf("%d migrations, %v", len(files), err)
+	if err != nil || len(files) < 2*lastExempt {
+		t.Fatalf("got %d migration files (%v), want at least %d", len(files), err, 2*lastExempt)
 	}
 	checked := 0
 	for _, file := range files {
@@ -176,7 +175,7 @@ func TestMigrationsOnlyAdd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if number <= lastFree {
+		if number <= lastExempt {
 			continue
 		}
 		text, err := os.ReadFile(file)
@@ -188,7 +187,7 @@ func TestMigrationsOnlyAdd(t *testing.T) {
 		}
 		checked++
 		for _, statement := range statementsOf(string(text)) {
-			if problem := breaks(statement); problem != "" && gone[statement] == "" {
+			if problem := breaks(statement); problem != "" && allowed[statement] == "" {
 				t.Errorf("%s %s: %s", file, problem, statement)
 			}
 		}
@@ -208,7 +207,7 @@ func TestMigrationsOnlyAdd(t *testing.T) {
 		"CREATE INDEX cards_size ON cards (size)": false, "DELETE FROM cards": true, "ALTER TABLE cards ALTER COLUMN size SET DEFAULT 1": false,
 	} {
 		if (breaks(statement) != "") != bad {
-			t.Errorf("%s: %q", statement, breaks(statement))
+			t.Errorf("breaks(%q) returned %q, want a problem: %v", statement, breaks(statement), bad)
 		}
 	}
 }
@@ -229,37 +228,37 @@ func statementsOf(text string) (out []string) {
 	return out
 }
 
-// breaks returns how a statement would break servers of the previous version, or
-// "".
+// breaks returns how a statement would break servers of the previous version, or "" if it
+// would not.
 func breaks(statement string) string {
 	s := strings.ToUpper(statement)
 	has := func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(s) }
 	switch {
 	case has(`\bDROP (TABLE|COLUMN|VIEW|CONSTRAINT)\b`), has(`^(DELETE|TRUNCATE)\b`):
-		return "takes something away"
+		return "removes something"
 	case has(`\bRENAME\b`):
-		return "calls something otherwise"
+		return "renames something"
 	case has(`^ALTER TABLE .*\bADD (COLUMN )?.*\bNOT NULL\b`) && !has(`\bDEFAULT\b`), has(`\bSET NOT NULL\b`):
-		return "wants a value that older servers do not write"
+		return "requires a value that older servers do not write"
 	case has(`\bALTER COLUMN \w+ (SET DATA )?TYPE\b`):
-		return "makes another type of a column"
+		return "changes the type of a column"
 	case has(`^ALTER TABLE .*\bADD (CONSTRAINT|UNIQUE|CHECK|FOREIGN)\b`), has(`^CREATE UNIQUE INDEX`):
-		return "forbids what older servers may write"
+		return "forbids rows that older servers may write"
 	}
 	return ""
 }
 
-// A migration that is killed while it copies leaves no file with the name of a
-// copy, and its partial file is removed. Two complete copies are kept.
-func TestKilledCopyBeforeMigrationIsRemoved(t *testing.T) {
+// If a migration was killed while it was copying the file, the next migration removes the
+// partial copy. It keeps the two newest complete copies.
+func TestPartialCopyBeforeMigrationIsRemoved(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	file := filepath.Join(folder, "cardwall.db")
 	apptest.MigrateBeforeLast(t, file)
-	half := filepath.Join(folder, ".cardwall.db.partial-before-migration-9-20260101T000000")
+	partial := filepath.Join(folder, ".cardwall.db.partial-before-migration-9-20260101T000000")
 	old := []string{file + ".before-migration-7-20240101T000000", file + ".before-migration-8-20250101T000000",
 		file + ".before-migration-10-20240601T000000"}
-	for _, name := range append(old, half) {
+	for _, name := range append(old, partial) {
 		if err := os.WriteFile(name, []byte("x"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -267,15 +266,15 @@ func TestKilledCopyBeforeMigrationIsRemoved(t *testing.T) {
 	apptest.OpenStore(t, file)
 	copies, _ := filepath.Glob(file + ".before-migration-*")
 	if len(copies) != 2 || !slices.Contains(copies, old[1]) {
-		t.Errorf("the copies are %v", copies)
+		t.Errorf("got copies %v, want two, one of them %s", copies, old[1])
 	}
-	if _, err := os.Stat(half); !os.IsNotExist(err) {
-		t.Errorf("the partial copy still exists: %v", err)
+	if _, err := os.Stat(partial); !os.IsNotExist(err) {
+		t.Errorf("got error %v for the partial copy, want %v", err, os.ErrNotExist)
 	}
 }
 
-// A migration that was interrupted after its first step keeps its first copy, and
-// does not replace it with a copy of an intermediate state.
+// A migration that continues an interrupted one keeps the copy from before the first step.
+// It does not replace this copy with one of an intermediate state.
 func TestInterruptedMigrationKeepsItsCopy(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -290,22 +289,22 @@ func TestInterruptedMigrationKeepsItsCopy(t *testing.T) {
 	apptest.OpenStore(t, file)
 	copies, _ := filepath.Glob(file + ".before-migration-*")
 	if len(copies) != 1 || filepath.Base(copies[0]) != first {
-		t.Errorf("the copies are %v", copies)
+		t.Errorf("got copies %v, want [%s]", copies, first)
 	}
 	if text, err := os.ReadFile(file + ".migrating"); err != nil || len(text) > 0 {
-		t.Errorf("after the migration, its mark is %q (%v), want none", text, err)
+		t.Errorf("got %q (%v) in the .migrating file after the migration, want an empty file", text, err)
 	}
 }
 
-// Two processes never migrate one file at once. The second gets an error after
-// which it waits and tries again.
+// Two processes never migrate the same file at the same time. The second one gets an
+// error that tells it to wait and try again.
 func TestSecondMigrationWaits(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "cardwall.db")
 	release := holdMigration(t, file)
 	_, err := store.Open(t.Context(), store.Options{Database: file, Migrate: true})
 	if reason, wait := sqldb.WaitReason(err); !wait || !strings.Contains(reason, "migrating") {
-		t.Errorf("%v: %q %v", err, reason, wait)
+		t.Errorf("got wait %v, reason %q (%v), want to wait for the other migration", wait, reason, err)
 	}
 	if err := release(); err != nil {
 		t.Fatal(err)
@@ -313,8 +312,8 @@ func TestSecondMigrationWaits(t *testing.T) {
 	apptest.OpenStore(t, file)
 }
 
-// holdMigration holds the migration lock of a file, like another process, until the
-// returned function is called.
+// holdMigration holds the migration lock of a file, as another process would, until
+// release is called.
 func holdMigration(t *testing.T, file string) (release func() error) {
 	t.Helper()
 	f, err := os.OpenFile(file+".migrating", os.O_RDWR|os.O_CREATE, 0o600)

@@ -9,48 +9,50 @@ import (
 	"testing"
 )
 
-// lastFree is the newest migration that was written before these rules.
-const lastFree = 18
+// lastExempt is the number of the last migration that is exempt from the rules for
+// migrations.
+const lastExempt = 18
 
 var (
-	goUp      = regexp.MustCompile(`(?m)^-- \+goose Up$`)
-	remark    = regexp.MustCompile(`(?m)--.*$`)
-	indexMade = regexp.MustCompile(`(?i)\bCREATE\s+(?:UNIQUE\s+)?INDEX\s+(CONCURRENTLY\s+)?` +
+	goUp        = regexp.MustCompile(`(?m)^-- \+goose Up$`)
+	sqlComment  = regexp.MustCompile(`(?m)--.*$`)
+	createIndex = regexp.MustCompile(`(?i)\bCREATE\s+(?:UNIQUE\s+)?INDEX\s+(CONCURRENTLY\s+)?` +
 		`(?:IF\s+NOT\s+EXISTS\s+)?(\w+)\s+ON\s+(?:ONLY\s+)?(\w+)`)
-	tableMade  = regexp.MustCompile(`(?i)\bCREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?(\w+)`)
-	uniqueMade = regexp.MustCompile(`(?i)\bALTER\s+TABLE\s+(\w+)\s+ADD\s+(?:CONSTRAINT\s+\w+\s+)?(?:UNIQUE|PRIMARY\s+KEY)\s*\(`)
+	createTable   = regexp.MustCompile(`(?i)\bCREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?(\w+)`)
+	addConstraint = regexp.MustCompile(`(?i)\bALTER\s+TABLE\s+(\w+)\s+ADD\s+(?:CONSTRAINT\s+\w+\s+)?(?:UNIQUE|PRIMARY\s+KEY)\s*\(`)
 )
 
-// refusal returns why a migration of PostgreSQL would block running servers, or "".
-func refusal(text string) string {
-	apart := strings.Contains(text, "-- +goose NO TRANSACTION")
+// violation describes how a PostgreSQL migration breaks a rule. It returns "" if the
+// migration breaks none. A migration that breaks a rule could block running servers.
+func violation(text string) string {
+	noTransaction := strings.Contains(text, "-- +goose NO TRANSACTION")
 	if !goUp.MatchString(text) {
 		return "it has no -- +goose Up"
 	}
-	text = remark.ReplaceAllString(text, "")
+	text = sqlComment.ReplaceAllString(text, "")
 	own := map[string]bool{}
-	for _, m := range tableMade.FindAllStringSubmatch(text, -1) {
+	for _, m := range createTable.FindAllStringSubmatch(text, -1) {
 		own[m[1]] = true
 	}
-	if m := uniqueMade.FindStringSubmatch(text); m != nil && !own[m[1]] {
+	if m := addConstraint.FindStringSubmatch(text); m != nil && !own[m[1]] {
 		return "it builds the index of a constraint under a lock; build it CONCURRENTLY and add it USING INDEX"
 	}
-	for _, m := range indexMade.FindAllStringSubmatch(text, -1) {
-		beside, name, table := m[1] != "", m[2], m[3]
+	for _, m := range createIndex.FindAllStringSubmatch(text, -1) {
+		concurrently, name, table := m[1] != "", m[2], m[3]
 		switch {
-		case own[table] && !beside:
-		case !beside:
-			return "index " + name + " locks " + table + ", which already exists: CREATE INDEX CONCURRENTLY, in a file with -- " +
+		case own[table] && !concurrently:
+		case !concurrently:
+			return "index " + name + " locks " + table + ", which already exists: use CREATE INDEX CONCURRENTLY, in a file with -- " +
 				"+goose NO TRANSACTION"
-		case !apart:
-			return "index " + name + " is made CONCURRENTLY inside a transaction: -- +goose NO TRANSACTION"
+		case !noTransaction:
+			return "index " + name + " is created CONCURRENTLY inside a transaction: add -- +goose NO TRANSACTION"
 		case !strings.Contains(text[:strings.Index(text, m[0])], "DROP INDEX CONCURRENTLY IF EXISTS "+name+";"):
-			return "an interrupted build of index " + name + " leaves it invalid: DROP INDEX CONCURRENTLY IF EXISTS " + name + "; before it"
+			return "an interrupted build of index " + name + " leaves it invalid: first DROP INDEX CONCURRENTLY IF EXISTS " + name + ";"
 		}
 	}
-	if !apart {
+	if !noTransaction {
 		if first := strings.TrimSpace(text); !strings.HasPrefix(first, "SET LOCAL lock_timeout = ") && !strings.HasPrefix(first, "CREATE TABLE") {
-			return "everybody waits behind a migration that waits for a lock: begin with SET LOCAL lock_timeout = '10s';"
+			return "while it waits for a lock, all later statements wait too: begin with SET LOCAL lock_timeout = '10s';"
 		}
 		return ""
 	}
@@ -60,43 +62,43 @@ func refusal(text string) string {
 		switch {
 		case i == 0 && s == "SET lock_timeout = 0", i == len(statements)-1 && s == "RESET lock_timeout":
 		case i == 0 || i == len(statements)-1:
-			return "a build waits for all transactions before it: begin with SET lock_timeout = 0; and end with RESET lock_timeout;"
-		case !strings.HasPrefix(s, "DROP INDEX CONCURRENTLY IF EXISTS ") && !indexMade.MatchString(s):
-			return "outside of a transaction nothing but indexes is made, for what was done before an interruption is done again: " + s
+			return "an index build waits for all earlier transactions: begin with SET lock_timeout = 0; and end with RESET lock_timeout;"
+		case !strings.HasPrefix(s, "DROP INDEX CONCURRENTLY IF EXISTS ") && !createIndex.MatchString(s):
+			return "outside of a transaction, a migration must only create indexes, because an interrupted one runs again: " + s
 		}
 	}
 	return ""
 }
 
-// Since these rules exist, a migration of PostgreSQL creates indexes concurrently,
-// never waits long for a lock, and can run again after an interruption.
+// A PostgreSQL migration creates indexes concurrently, never makes servers wait long for
+// a lock, and can run again after an interruption.
 func TestMigrationsDoNotBlockServers(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("migrations/*.postgres.sql")
-	if err != nil || len(files) < lastFree {
-		t.Fatalf("the migrations are %v: %v", files, err)
+	if err != nil || len(files) < lastExempt {
+		t.Fatalf("got %d PostgreSQL migrations (%v), want at least %d", len(files), err, lastExempt)
 	}
 	for _, file := range files {
 		number, err := strconv.Atoi(filepath.Base(file)[:3])
 		if err != nil {
 			t.Fatal(err)
 		}
-		if number <= lastFree {
+		if number <= lastExempt {
 			continue
 		}
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if why := refusal(string(text)); why != "" {
-			t.Errorf("%s: %s", file, why)
+		if rule := violation(string(text)); rule != "" {
+			t.Errorf("%s: %s", file, rule)
 		}
 	}
 }
 
 func TestMigrationRules(t *testing.T) {
 	t.Parallel()
-	const up, apart = "-- +goose Up\n", "-- +goose NO TRANSACTION\n-- +goose Up\n"
+	const up, noTransaction = "-- +goose Up\n", "-- +goose NO TRANSACTION\n-- +goose Up\n"
 	for text, want := range map[string]string{
 		up + "CREATE INDEX cards_x ON " +
 			"cards (x);": "locks cards",
@@ -112,21 +114,21 @@ func TestMigrationRules(t *testing.T) {
 			"BIGINT;": "",
 		up + "SET LOCAL lock_timeout = '10s';\nALTER TABLE cards ADD CONSTRAINT u " +
 			"UNIQUE (x);": "under a lock",
-		apart + "CREATE INDEX CONCURRENTLY cards_x ON " +
+		noTransaction + "CREATE INDEX CONCURRENTLY cards_x ON " +
 			"cards (x);": "interrupted",
-		apart + "DROP INDEX CONCURRENTLY IF EXISTS cards_x;\nCREATE INDEX CONCURRENTLY cards_x ON " +
+		noTransaction + "DROP INDEX CONCURRENTLY IF EXISTS cards_x;\nCREATE INDEX CONCURRENTLY cards_x ON " +
 			"cards (x);": "lock_timeout = 0",
-		apart + "SET lock_timeout = 0;\nDROP INDEX CONCURRENTLY IF EXISTS cards_x;\nCREATE INDEX CONCURRENTLY cards_x ON cards " +
+		noTransaction + "SET lock_timeout = 0;\nDROP INDEX CONCURRENTLY IF EXISTS cards_x;\nCREATE INDEX CONCURRENTLY cards_x ON cards " +
 			"(x);\nRESET lock_timeout;": "",
-		apart + "SET lock_timeout = 0;\nUPDATE cards SET x = 1;\nRESET " +
-			"lock_timeout;": "nothing but indexes",
-		apart + "SET lock_timeout = 0;\n-- DROP INDEX CONCURRENTLY IF EXISTS cards_x;\nCREATE INDEX CONCURRENTLY cards_x ON cards " +
+		noTransaction + "SET lock_timeout = 0;\nUPDATE cards SET x = 1;\nRESET " +
+			"lock_timeout;": "only create indexes",
+		noTransaction + "SET lock_timeout = 0;\n-- DROP INDEX CONCURRENTLY IF EXISTS cards_x;\nCREATE INDEX CONCURRENTLY cards_x ON cards " +
 			"(x);\nRESET lock_timeout;": "interrupted",
-		apart + "SET lock_timeout = 0;\nDROP INDEX CONCURRENTLY IF EXISTS cards_x;\nCREATE UNIQUE INDEX CONCURRENTLY cards_x ON cards " +
+		noTransaction + "SET lock_timeout = 0;\nDROP INDEX CONCURRENTLY IF EXISTS cards_x;\nCREATE UNIQUE INDEX CONCURRENTLY cards_x ON cards " +
 			"(x) WHERE y > 1;\nRESET lock_timeout;\n\n": "",
 	} {
-		if got := refusal(text); (want == "") != (got == "") || !strings.Contains(got, want) {
-			t.Errorf("%q: %q, want %q", text, got, want)
+		if got := violation(text); (want == "") != (got == "") || !strings.Contains(got, want) {
+			t.Errorf(`violation(%q) = %q, want a text that contains %q ("" for no violation)`, text, got, want)
 		}
 	}
 }

@@ -9,9 +9,9 @@ import (
 )
 
 // MoveCardToBoard moves a card to a position in a list of another board and returns
-// the open card before it. Both boards must be loaded. The card must already
-// have its labels of the other board and the assignees that stay; it gets a new
-// number here.
+// the id of the open card before it. Both boards must be loaded. Before the call, the
+// caller must set the card's labels to those of the other board and remove the
+// assignees who cannot see it. The card gets a new number.
 func (tx *Tx) MoveCardToBoard(ctx context.Context, c *board.Card, to board.List, at board.Position) (after string, err error) {
 	p, err := tx.findPosition(ctx, cardSiblings(), to.ID, "", "", at)
 	if err != nil {
@@ -39,8 +39,8 @@ func (tx *Tx) MoveCardToBoard(ctx context.Context, c *board.Card, to board.List,
 }
 
 // MoveListToBoard moves a list without its cards to a position on another board, and
-// returns the open list before it. Both boards must be loaded. MoveCardsToBoard moves the
-// cards.
+// returns the id of the open list before it. Both boards must be loaded. MoveCardsToBoard
+// moves the cards.
 func (tx *Tx) MoveListToBoard(ctx context.Context, l *board.List, boardID string, at board.Position) (after string, err error) {
 	p, err := tx.findPosition(ctx, listSiblings(), boardID, "", "", at)
 	if err != nil {
@@ -58,10 +58,10 @@ func (tx *Tx) MoveListToBoard(ctx context.Context, l *board.List, boardID string
 	return p.after, nil
 }
 
-// MoveCardsToBoard moves cards, given in their order, from a board to a list of another
-// one, in which they keep their ranks. Both boards must be loaded. It returns the cards as
-// they are there, but with the labels and assignees that they had. The caller must call
-// ReplaceLabels for them.
+// MoveCardsToBoard moves cards to a list of another board. Ids must be in the order of the
+// cards' ranks. The cards keep their ranks. Both boards must be loaded. It returns the
+// moved cards, still with the labels and assignees of the former board. The caller must
+// then call ReplaceLabels.
 func (tx *Tx) MoveCardsToBoard(ctx context.Context, fromID string, ids []string, to board.List) (cards []WholeCard, err error) {
 	from, target := tx.On(fromID), tx.On(to.BoardID)
 	err = sqldb.InChunks(ids, func(in string, args []any) error {
@@ -75,9 +75,9 @@ func (tx *Tx) MoveCardsToBoard(ctx context.Context, fromID string, ids []string,
 			a...); err != nil {
 			return fmt.Errorf("move cards: %w", err)
 		}
-		some, err := tx.wholeCards(ctx, "c.id IN ("+in+") ORDER BY c.rank, c.id", args...)
-		target.NextNumber += len(some)
-		cards = append(cards, some...)
+		chunk, err := tx.wholeCards(ctx, "c.id IN ("+in+") ORDER BY c.rank, c.id", args...)
+		target.NextNumber += len(chunk)
+		cards = append(cards, chunk...)
 		return err
 	})
 	for _, c := range cards {
@@ -91,7 +91,7 @@ func (tx *Tx) MoveCardsToBoard(ctx context.Context, fromID string, ids []string,
 	return cards, err
 }
 
-// ReplaceLabels replaces the labels of cards by those that they are given with.
+// ReplaceLabels replaces the stored labels of the given cards with the labels in cards.
 func (tx *Tx) ReplaceLabels(ctx context.Context, cards []WholeCard) error {
 	ids := make([]string, len(cards))
 	var rows [][]any

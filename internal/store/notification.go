@@ -10,18 +10,18 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// maxCounted is the highest count of unread notifications.
+// maxCounted is the number at which counting unread notifications stops.
 const maxCounted = 100
 
-// maxExcerpt is the length of the excerpt of a comment, in characters.
+// maxExcerpt is the maximum length of the excerpt of a comment, in characters.
 const maxExcerpt = 280
 
 const (
-	notificationRead = `SELECT n.id, n.kind, n.event, n.created_at, n.actor_type, n.actor_id, a.name, n.reminder, n.read_at,
+	notificationSelect = `SELECT n.id, n.kind, n.event, n.created_at, n.actor_type, n.actor_id, a.name, n.reminder, n.read_at,
 		b.id, b.name, b.visibility, c.id, c.number, c.title, c.due_date, c.due_at, c.start_date, c.start_at, c.time_zone, m.text`
-	// notificationSeen selects the notifications of a person that the person may still
-	// see. The board of a card is its current one.
-	notificationSeen = ` FROM notifications n LEFT JOIN cards c ON c.id = n.card_id JOIN boards b ON b.id = COALESCE(c.board_id, n.board_id)
+	// notificationFrom selects the notifications of a person that the person may still
+	// see. If a card was moved, access to its current board decides.
+	notificationFrom = ` FROM notifications n LEFT JOIN cards c ON c.id = n.card_id JOIN boards b ON b.id = COALESCE(c.board_id, n.board_id)
 		JOIN workspace_members wm ON wm.workspace_id = b.workspace_id AND wm.user_id = n.user_id
 		LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = n.user_id
 		LEFT JOIN comments m ON m.id = n.comment_id
@@ -49,32 +49,33 @@ func scanNotification(rows *sql.Rows) (board.Notification, error) {
 		n.Path = "/cards/" + card.id.String
 	}
 	if text != nil {
-		cut := excerpt(*text)
-		n.Excerpt = &cut
+		short := excerpt(*text)
+		n.Excerpt = &short
 	}
 	n.Confidential = visibility == board.Confidential
 	return n, err
 }
 
-// excerpt returns the beginning of a text.
+// excerpt truncates text to maxExcerpt characters, and marks the truncation with an
+// ellipsis.
 func excerpt(text string) string {
-	at := 0
+	end := 0
 	for range maxExcerpt {
-		_, size := utf8.DecodeRuneInString(text[at:])
+		_, size := utf8.DecodeRuneInString(text[end:])
 		if size == 0 {
 			return text
 		}
-		at += size
+		end += size
 	}
-	if at == len(text) {
+	if end == len(text) {
 		return text
 	}
-	return text[:at] + "…"
+	return text[:end] + "…"
 }
 
 func (v *View) notifications(ctx context.Context, userID, rest string, args ...any) ([]board.Notification, error) {
 	out := []board.Notification{}
-	err := v.each(ctx, notificationRead+notificationSeen+" "+rest, append([]any{userID}, args...), func(rows *sql.Rows) error {
+	err := v.each(ctx, notificationSelect+notificationFrom+" "+rest, append([]any{userID}, args...), func(rows *sql.Rows) error {
 		n, err := scanNotification(rows)
 		out = append(out, n)
 		return err
@@ -82,17 +83,20 @@ func (v *View) notifications(ctx context.Context, userID, rest string, args ...a
 	return out, err
 }
 
-// Notifications returns a page of the caller's notifications about things that the
-// caller may still see, newest first, before the given one.
+// Notifications returns a page of the caller's notifications, newest first. If unread is
+// true, it returns only unread notifications. If before is not "", it returns only
+// notifications older than the notification with that id. It omits notifications about
+// boards that the caller may no longer see.
 func (v *View) Notifications(ctx context.Context, unread bool, before string, limit int) ([]board.Notification, error) {
-	only := ""
+	condition := ""
 	if unread {
-		only = "AND n.read_at IS NULL "
+		condition = "AND n.read_at IS NULL "
 	}
-	return v.notifications(ctx, v.caller.UserID, only+"AND ($2 = '' OR n.id < $2) ORDER BY n.id DESC LIMIT $3", before, limit)
+	return v.notifications(ctx, v.caller.UserID, condition+"AND ($2 = '' OR n.id < $2) ORDER BY n.id DESC LIMIT $3", before, limit)
 }
 
-// Notification returns one of the caller's notifications.
+// Notification returns one of the caller's notifications, or a not_found error if the
+// caller has no such notification or may no longer see it.
 func (v *View) Notification(ctx context.Context, id string) (board.Notification, error) {
 	found, err := v.notifications(ctx, v.caller.UserID, "AND n.id = $2", id)
 	if err == nil && len(found) == 0 {
@@ -104,10 +108,10 @@ func (v *View) Notification(ctx context.Context, id string) (board.Notification,
 	return found[0], nil
 }
 
-// Unread returns the number of the caller's unread notifications, at most 100, and
-// the id of the newest, or "" for none.
+// Unread returns the number of the caller's unread notifications, at most maxCounted,
+// and the id of the newest, or "" if there are none.
 func (v *View) Unread(ctx context.Context) (n int, newest string, err error) {
-	_, err = v.one(ctx, fmt.Sprintf("SELECT count(*), COALESCE(max(id), '') FROM (SELECT n.id AS id"+notificationSeen+
+	_, err = v.one(ctx, fmt.Sprintf("SELECT count(*), COALESCE(max(id), '') FROM (SELECT n.id AS id"+notificationFrom+
 		" AND n.read_at IS NULL ORDER BY n.id DESC LIMIT %d) AS u", maxCounted),
 		[]any{v.caller.UserID}, &n, &newest)
 	return n, newest, err
@@ -127,40 +131,42 @@ func (tx *Tx) MarkNotification(ctx context.Context, id string, read bool) error 
 		at = tx.now
 	}
 	tx.notified = append(tx.notified, tx.caller.UserID)
-	// A notification that was read is not emailed, even if it is unread again.
+	// A notification that was read once is never emailed, even if it is marked as unread
+	// later.
 	return tx.exec(ctx, "UPDATE notifications SET read_at = $1, mail_at = NULL WHERE id = $2 AND user_id = $3 AND (read_at IS NULL) "+
 		"= ($4 = 1)", null(at), id, tx.caller.UserID, flag(read))
 }
 
-// MarkNotifications marks all of the caller's notifications as read, up to the given
-// one, or all if it is "".
+// MarkNotifications marks the caller's notifications up to and including the one with
+// the id upTo as read, or all of them if upTo is "".
 func (tx *Tx) MarkNotifications(ctx context.Context, upTo string) error {
 	tx.notified = append(tx.notified, tx.caller.UserID)
 	return tx.exec(ctx, "UPDATE notifications SET read_at = $1, mail_at = NULL WHERE user_id = $2 AND read_at IS NULL AND ($3 = '' "+
 		"OR id <= $3)", int64(tx.now), tx.caller.UserID, upTo)
 }
 
-// MarkSomeNotifications is MarkNotifications for at most limit notifications. It returns
-// how many it marked.
+// MarkSomeNotifications is like MarkNotifications but marks at most limit notifications.
+// It returns the number of notifications marked.
 func (tx *Tx) MarkSomeNotifications(ctx context.Context, upTo string, limit int) (int64, error) {
 	tx.notified = append(tx.notified, tx.caller.UserID)
 	return tx.affected(ctx, "UPDATE notifications SET read_at = $1, mail_at = NULL WHERE id IN (SELECT id FROM notifications "+
 		"WHERE user_id = $2 AND read_at IS NULL AND ($3 = '' OR id <= $3) ORDER BY id LIMIT $4)", int64(tx.now), tx.caller.UserID, upTo, limit)
 }
 
-// OnNotify sets the function that is called after each commit of this process with
-// the people whose notifications it changed. Fn must not block. A nil fn removes
-// the current one.
+// OnNotify sets the function that is called after each commit of this process that
+// changes notifications, with the ids of the people concerned. Fn must not block. A nil
+// fn removes the current function.
 func (db *DB) OnNotify(fn func(userIDs []string)) {
 	if fn == nil {
-		db.teller.Store(nil)
+		db.notifier.Store(nil)
 		return
 	}
-	db.teller.Store(&fn)
+	db.notifier.Store(&fn)
 }
 
-// NotificationVersions returns a text for each person that changes with the state of
-// their unread notifications. It does not depend on what the person may see.
+// NotificationVersions returns an opaque version for each of the given people who have
+// unread notifications. The version changes with the number of these notifications and
+// with the newest of them. It does not depend on the person's access to the boards.
 func (db *DB) NotificationVersions(ctx context.Context, userIDs []string) (map[string]string, error) {
 	out := map[string]string{}
 	err := db.Read(ctx, board.System(), func(v *View) error {

@@ -11,7 +11,7 @@ import (
 	"cardwall/internal/board"
 )
 
-// maxEmailItems is how many notifications one email lists.
+// maxEmailItems is the maximum number of notifications that one email shows.
 const maxEmailItems = 20
 
 // emailKindOf returns the kind of email for a notification channel.
@@ -22,32 +22,32 @@ func emailKindOf(channel board.NotificationChannel) board.EmailKind {
 	return board.EmailNotify
 }
 
-// QueueNotificationEmails queues emails for notifications that are due to be
-// emailed, at most limit, and returns how many it queued. An email that is
-// queued already will include them.
+// QueueNotificationEmails queues at most limit emails for notifications that are due to be
+// emailed, and returns the number of emails queued. It skips people who already have such
+// an email in the queue, because that email will include the notifications.
 func (tx *Tx) QueueNotificationEmails(ctx context.Context, limit int) (int, error) {
-	type post struct {
+	type recipient struct {
 		user    string
 		channel board.NotificationChannel
 	}
-	var all []post
+	var due []recipient
 	if err := tx.each(ctx, `SELECT DISTINCT n.user_id, n.way FROM notifications n WHERE n.mail_at IS NOT NULL AND n.mail_at <= $1
 		AND NOT EXISTS (SELECT 1 FROM emails e WHERE e.about = n.user_id AND e.kind = CASE WHEN n.way = 'digest' THEN 'digest'
 		ELSE 'notify' END) ORDER BY n.user_id, n.way LIMIT $2`,
 		[]any{int64(tx.now), limit}, func(rows *sql.Rows) error {
-			var p post
+			var p recipient
 			err := rows.Scan(&p.user, &p.channel)
-			all = append(all, p)
+			due = append(due, p)
 			return err
 		}); err != nil {
 		return 0, err
 	}
-	for _, p := range all {
+	for _, p := range due {
 		if err := tx.InsertEmail(ctx, emailKindOf(p.channel), p.user, tx.now); err != nil {
 			return 0, err
 		}
 	}
-	return len(all), nil
+	return len(due), nil
 }
 
 // HasNotificationEmails reports whether a notification is due to be emailed.
@@ -57,11 +57,11 @@ func (v *View) HasNotificationEmails(ctx context.Context) (bool, error) {
 	return n > 0, err
 }
 
-// EmailNotifications assigns all notifications that are waiting to be emailed through
-// this channel to an email and returns the newest of them. Another attempt returns
-// the same ones. Notifications that were read, or that the person may no longer
-// see, are left out and are not emailed. more is the number of assigned
-// notifications that are not returned.
+// EmailNotifications assigns all notifications of a channel that have not been emailed yet
+// to an email, and returns the newest of them. A later attempt to send the email returns
+// the same notifications. It omits notifications that were read or that the person may no
+// longer see. More is the number of further notifications, beyond the maxEmailItems that
+// it returns.
 func (tx *Tx) EmailNotifications(ctx context.Context, emailID, userID string, channel board.NotificationChannel,
 ) (items []board.Notification, more int, err error) {
 	if err := tx.exec(ctx, "UPDATE notifications SET letter_id = $1, mail_at = NULL WHERE user_id = $2 AND way = $3 "+
@@ -73,21 +73,21 @@ func (tx *Tx) EmailNotifications(ctx context.Context, emailID, userID string, ch
 		emailID, maxEmailItems); err != nil || len(items) < maxEmailItems {
 		return items, 0, err
 	}
-	all, err := tx.count(ctx, "SELECT count(*)"+notificationSeen+" AND n.letter_id = $2 AND n.read_at IS NULL", userID, emailID)
+	all, err := tx.count(ctx, "SELECT count(*)"+notificationFrom+" AND n.letter_id = $2 AND n.read_at IS NULL", userID, emailID)
 	return items, all - len(items), err
 }
 
 // unsubscribeMAC is the length of the signature in an unsubscribe token, in bytes.
 const unsubscribeMAC = 16
 
-// UnsubscribeToken returns the token in the unsubscribe links of a person's
-// emails. Its holder can turn off these emails and nothing else.
+// UnsubscribeToken returns the token for the unsubscribe links in a person's emails. The
+// token allows its holder only to disable these emails.
 func (v *View) UnsubscribeToken(userID string) string {
 	return base64.RawURLEncoding.EncodeToString(append(v.db.unsubscribeMAC(userID), userID...))
 }
 
-// UnsubscribedUser returns the person whose emails the token turns off. Ok is
-// false if this service did not sign the token.
+// UnsubscribedUser returns the id of the person whose emails an unsubscribe token
+// disables. It returns ok = false if this service did not sign the token.
 func (v *View) UnsubscribedUser(token string) (userID string, ok bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(token)
 	if err != nil || len(raw) <= unsubscribeMAC || !strings.HasPrefix(string(raw[unsubscribeMAC:]), "usr_") {

@@ -14,7 +14,8 @@ import (
 
 const settingsColumns = "s.ways, s.mail, s.quiet_from, s.quiet_until, s.digest_hour, s.reminders, s.remind_hour"
 
-// settingsScan collects the settings of a person, who may have none.
+// settingsScan holds the columns of a person's settings. They are NULL if the person has
+// stored no settings.
 type settingsScan struct {
 	zone                string
 	channels, reminders sql.NullString
@@ -33,7 +34,7 @@ func (s *settingsScan) result() (board.NotificationSettings, error) {
 		return out, nil
 	}
 	if err := json.Unmarshal([]byte(s.channels.String), &out.Channels); err != nil {
-		return out, fmt.Errorf("read the settings of notifications: %w", err)
+		return out, fmt.Errorf("decode notification settings: %w", err)
 	}
 	out.Mail, out.QuietFrom, out.QuietUntil, out.RemindHour = s.mail.Int64 != 0, s.from, s.until, int(s.hour.Int64)
 	out.DigestHour, out.Reminders = nil, []board.Reminder{}
@@ -52,8 +53,8 @@ func (v *View) NotificationSettings(ctx context.Context) (board.NotificationSett
 	return v.NotificationSettingsOf(ctx, v.caller.UserID)
 }
 
-// NotificationSettingsOf returns a person's notification settings. It does not
-// authorize; it is for the service's own emails.
+// NotificationSettingsOf returns a person's notification settings, for the service's own
+// emails. It does not check permissions.
 func (v *View) NotificationSettingsOf(ctx context.Context, userID string) (board.NotificationSettings, error) {
 	var s settingsScan
 	found, err := v.one(ctx, "SELECT u.time_zone, "+settingsColumns+" FROM users u LEFT JOIN notification_settings s ON s.user_id = "+
@@ -68,8 +69,8 @@ func (v *View) NotificationSettingsOf(ctx context.Context, userID string) (board
 	return s.result()
 }
 
-// SetNotificationSettings writes the caller's notification settings. They also apply
-// to notifications that are waiting to be emailed.
+// SetNotificationSettings stores the caller's notification settings. They also apply to
+// notifications that have not been emailed yet.
 func (tx *Tx) SetNotificationSettings(ctx context.Context, s board.NotificationSettings) error {
 	return tx.setNotificationSettings(ctx, tx.caller.UserID, s)
 }
@@ -77,18 +78,18 @@ func (tx *Tx) SetNotificationSettings(ctx context.Context, s board.NotificationS
 func (tx *Tx) setNotificationSettings(ctx context.Context, userID string, s board.NotificationSettings) error {
 	channels, err := json.Marshal(s.Channels, json.Deterministic(true))
 	if err != nil {
-		return fmt.Errorf("encode the settings of notifications: %w", err)
+		return fmt.Errorf("encode notification settings: %w", err)
 	}
-	words := make([]string, len(s.Reminders))
+	reminders := make([]string, len(s.Reminders))
 	for i, r := range s.Reminders {
-		words[i] = string(r)
+		reminders[i] = string(r)
 	}
 	if err := tx.exec(ctx, `INSERT INTO notification_settings (user_id, ways, mail, quiet_from, quiet_until, digest_hour,
 		reminders, remind_hour) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT (user_id) DO UPDATE SET ways = excluded.ways, mail = excluded.mail, quiet_from = excluded.quiet_from,
 		quiet_until = excluded.quiet_until,
 		digest_hour = excluded.digest_hour, reminders = excluded.reminders, remind_hour = excluded.remind_hour`,
-		userID, string(channels), flag(s.Mail), s.QuietFrom, s.QuietUntil, s.DigestHour, strings.Join(words, " "), s.RemindHour); err != nil {
+		userID, string(channels), flag(s.Mail), s.QuietFrom, s.QuietUntil, s.DigestHour, strings.Join(reminders, " "), s.RemindHour); err != nil {
 		return err
 	}
 	zone, err := board.LoadZone("timeZone", s.TimeZone)
@@ -99,15 +100,15 @@ func (tx *Tx) setNotificationSettings(ctx context.Context, userID string, s boar
 		channel := s.Channels.Of(kind)
 		if err := tx.exec(ctx, "UPDATE notifications SET way = $1, mail_at = $2 WHERE user_id = $3 AND kind = $4 AND read_at IS NULL "+
 			"AND mail_at IS NOT NULL",
-			string(channel), null(s.Leaves(channel, tx.now, zone)), userID, string(kind)); err != nil {
+			string(channel), null(s.EmailDueAt(channel, tx.now, zone)), userID, string(kind)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// DisableNotificationEmails turns off all emails about notifications for the person
-// whose unsubscribe link was used. It returns false if the account was deleted.
+// DisableNotificationEmails disables all notification emails to a person. It returns false
+// if the account was deleted.
 func (tx *Tx) DisableNotificationEmails(ctx context.Context, userID string) (bool, error) {
 	s, err := tx.NotificationSettingsOf(ctx, userID)
 	if board.IsCode(err, board.CodeNotFound) {
@@ -120,7 +121,7 @@ func (tx *Tx) DisableNotificationEmails(ctx context.Context, userID string) (boo
 	return true, tx.setNotificationSettings(ctx, userID, s)
 }
 
-// zoneOf returns the time zone of a person's settings.
+// zoneOf returns the time zone of notification settings.
 func zoneOf(s board.NotificationSettings) (*time.Location, error) {
 	return board.LoadZone("timeZone", s.TimeZone)
 }

@@ -12,10 +12,10 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// Notifications are written in the transaction of the change, from the same
-// events as the activity and the webhook deliveries. So no one is notified of a
-// change that was not committed, or of a board that they cannot see. Whom an
-// event notifies and why is decided by board.NotificationTrigger.
+// Notifications are written in the transaction of the change, from the same events as
+// the activity and the webhook deliveries. This way, nobody is notified of a change that
+// was not committed, or of a board that they cannot see. board.NotificationTrigger
+// decides whom an event notifies, and why.
 
 // trigger is an event of the transaction that may notify people.
 type trigger struct {
@@ -23,18 +23,18 @@ type trigger struct {
 	board.NotificationTrigger
 }
 
-// triggers are the events of a transaction that may notify people.
+// triggers holds the events of a transaction that may notify people.
 type triggers struct {
 	all           []trigger
-	cards, boards []string // whose watchers they notify
+	cards, boards []string // ids whose watchers are notified
 }
 
-// triggers returns the events that may notify people; none in a quiet transaction.
+// triggers returns the events that may notify people. A quiet transaction has none.
 func (tx *Tx) triggers() (out triggers) {
 	if tx.quiet {
 		return out
 	}
-	known := map[string]bool{} // a list can move with thousands of cards
+	known := map[string]bool{} // a map, because a list can move with thousands of cards
 	add := func(to *[]string, id string) {
 		if id != "" && !known[id] {
 			known[id] = true
@@ -49,21 +49,23 @@ func (tx *Tx) triggers() (out triggers) {
 		}
 		out.all = append(out.all, trigger{p, t})
 		if t.Watched || t.Comment != "" {
-			add(&out.cards, p.event.CardID)
+			if p.event.Kind != board.KindCardCreated { // nobody watches a new card
+				add(&out.cards, p.event.CardID)
+			}
 			add(&out.boards, p.access.BoardID)
 		}
 	}
 	return out
 }
 
-// expectWatchers announces the query of most transactions for watchers.
+// expectWatchers announces the first watcher query, so that it shares a round trip.
 func (due triggers) expectWatchers(tx *Tx) {
 	if text, args := watchersOf(due.cards, due.boards); text != "" {
 		tx.run.Expect(text, args...)
 	}
 }
 
-// notify writes the notifications of the transaction's events.
+// notify writes the notifications for the transaction's events.
 func (tx *Tx) notify(ctx context.Context, due triggers) error {
 	if len(due.all) == 0 {
 		return nil
@@ -90,31 +92,33 @@ func (tx *Tx) notify(ctx context.Context, due triggers) error {
 	return tx.insert(ctx, notificationColumns, rows)
 }
 
-// watchers are the people who watch cards and boards, and those who turned the
-// notifications of a card off.
+// watchers holds the people who watch cards and boards, and the people who turned off
+// notifications for a card. The keys are card and board ids.
 type watchers struct {
 	cards  map[string][]string
 	muted  map[string][]string
 	boards map[string][]string
 }
 
-// Numbers of boards and cards whose watchers one query selects.
+// The maximum number of boards and cards in one watcher query.
 const (
-	watchedBoards = 64
-	watchedCards  = 128
+	maxWatchedBoards = 64
+	maxWatchedCards  = 128
 )
 
-// watchersOf returns the query for the watchers of the first boards and cards, or "".
+// watchersOf returns the query for the watchers of the first maxWatchedBoards boards and
+// maxWatchedCards cards, or "" if there are neither boards nor cards.
 func watchersOf(cards, boards []string) (text string, a sqldb.Args) {
 	if len(boards) > 0 {
 		text = "SELECT 1, board_id, user_id FROM board_visits WHERE watching = 1 AND board_id IN (" +
-			a.In(boards[:min(len(boards), watchedBoards)]) + ")"
+			a.In(boards[:min(len(boards), maxWatchedBoards)]) + ")"
 	}
 	if len(cards) > 0 {
 		if text != "" {
 			text += " UNION ALL "
 		}
-		text += "SELECT 2 + watching, card_id, user_id FROM card_watches WHERE card_id IN (" + a.In(cards[:min(len(cards), watchedCards)]) + ")"
+		text += "SELECT 2 + watching, card_id, user_id FROM card_watches WHERE card_id IN (" +
+			a.In(cards[:min(len(cards), maxWatchedCards)]) + ")"
 	}
 	return text, a
 }
@@ -126,20 +130,20 @@ func (tx *Tx) watchers(ctx context.Context, cards, boards []string) (watchers, e
 	}
 	for len(boards) > 0 || len(cards) > 0 {
 		text, a := watchersOf(cards, boards)
-		boards, cards = boards[min(len(boards), watchedBoards):], cards[min(len(cards), watchedCards):]
+		boards, cards = boards[min(len(boards), maxWatchedBoards):], cards[min(len(cards), maxWatchedCards):]
 		if err := tx.each(ctx, text, a, func(rows *sql.Rows) error {
 			var (
-				which    int
-				of, user string
+				relation int // the first column of the query
+				id, user string
 			)
-			err := rows.Scan(&which, &of, &user)
-			switch which {
+			err := rows.Scan(&relation, &id, &user)
+			switch relation {
 			case 1:
-				w.boards[of] = append(w.boards[of], user)
+				w.boards[id] = append(w.boards[id], user)
 			case 2:
-				w.muted[of] = append(w.muted[of], user)
+				w.muted[id] = append(w.muted[id], user)
 			default:
-				w.cards[of] = append(w.cards[of], user)
+				w.cards[id] = append(w.cards[id], user)
 			}
 			return err
 		}); err != nil {
@@ -149,8 +153,8 @@ func (tx *Tx) watchers(ctx context.Context, cards, boards []string) (watchers, e
 	return w, nil
 }
 
-// reasons returns whom an event may notify, and why. It does not check whether
-// they see the board.
+// reasons returns the people whom an event may notify, each with the reason. It does not
+// check whether these people can see the board.
 func (tx *Tx) reasons(ctx context.Context, t trigger, w watchers) (map[string]board.NotificationKind, error) {
 	mentioned, err := tx.mentioned(ctx, t)
 	if err != nil {
@@ -165,7 +169,8 @@ func (tx *Tx) reasons(ctx context.Context, t trigger, w watchers) (map[string]bo
 	return t.Reasons(tx.caller.Actor, mentioned, f), err
 }
 
-// mentioned returns the ids of the people on the board whom an event mentions.
+// mentioned returns the ids of the people whom an event mentions and who can see its
+// board.
 func (tx *Tx) mentioned(ctx context.Context, t trigger) ([]string, error) {
 	if !t.MayMention() {
 		return nil, nil
@@ -189,8 +194,8 @@ func (tx *Tx) mentioned(ctx context.Context, t trigger) ([]string, error) {
 const notificationColumns = "notifications (id, user_id, kind, event, board_id, card_id, comment_id, actor_type, actor_id, " +
 	"reminder, once, created_at, way, mail_at)"
 
-// notificationRows returns the rows of the people who see the board, as this
-// transaction leaves it, and want to be notified.
+// notificationRows returns one row for each person who wants to be notified and who can
+// still see the board at the end of this transaction.
 func (tx *Tx) notificationRows(
 	ctx context.Context, t trigger, reasons map[string]board.NotificationKind,
 ) ([][]any, error) {
@@ -203,7 +208,7 @@ func (tx *Tx) notificationRows(
 	}
 	boardID := t.access.BoardID
 	if t.event.CardID != "" {
-		boardID = "" // the board of a card is its current one
+		boardID = "" // the notification follows the card to other boards
 	}
 	var rows [][]any
 	actor := tx.caller.Actor
@@ -217,7 +222,7 @@ func (tx *Tx) notificationRows(
 			tx.NewID("ntf_"), p.id, string(kind), string(t.event.Kind),
 			null(boardID), null(t.event.CardID), null(t.Comment + t.Edited),
 			string(actor.Type), actor.ID, nil, nil,
-			int64(tx.now), string(channel), null(p.settings.Leaves(channel, tx.now, p.zone)),
+			int64(tx.now), string(channel), null(p.settings.EmailDueAt(channel, tx.now, p.zone)),
 		})
 		tx.notified = append(tx.notified, p.id)
 	}
@@ -231,7 +236,7 @@ type recipient struct {
 	settings board.NotificationSettings
 }
 
-// recipients returns those of the people who see a board, ordered by id.
+// recipients returns the given people who can see a board, ordered by id.
 func (v *View) recipients(ctx context.Context, boardID string, ids []string) (out []recipient, err error) {
 	err = sqldb.InChunks(ids, func(in string, args []any) error {
 		return v.each(ctx, fmt.Sprintf(`SELECT u.id, u.time_zone, `+settingsColumns+` FROM users u JOIN boards b ON b.id = $%d

@@ -23,16 +23,17 @@ func scanOrganization(rows *sql.Rows, more ...any) (board.Organization, error) {
 	return o, err
 }
 
-// Organization loads an organization in which the caller has the capability for at
-// least one workspace, and reports whether the caller owns one.
+// Organization loads an organization and reports whether the caller owns one of its
+// workspaces. It returns a not_found error if the caller is in none of them, and a
+// forbidden error if the caller does not have the capability in any.
 func (v *View) Organization(ctx context.Context, id string, need board.WorkspaceCapability) (o board.Organization, owned bool, err error) {
-	var found, may bool
+	var found, allowed bool
 	err = v.each(ctx, "SELECT "+organizationColumns+`, m.role FROM organizations o JOIN workspaces w ON w.organization_id = o.id
 		JOIN workspace_members m ON m.workspace_id = w.id AND m.user_id = $2 WHERE o.id = $1 AND ($3 = '' OR w.id = $3) ORDER BY w.id`,
 		[]any{id, v.caller.UserID, v.caller.WorkspaceID}, func(rows *sql.Rows) (err error) {
 			var role board.WorkspaceRole
 			o, err = scanOrganization(rows, &role)
-			found, may, owned = true, may || role.Can(need), owned || role.Can(board.OwnWorkspace)
+			found, allowed, owned = true, allowed || role.Can(need), owned || role.Can(board.OwnWorkspace)
 			return err
 		})
 	switch {
@@ -40,14 +41,15 @@ func (v *View) Organization(ctx context.Context, id string, need board.Workspace
 		return o, false, err
 	case !found:
 		return board.Organization{}, false, board.NotFound()
-	case !may:
+	case !allowed:
 		return board.Organization{}, false, board.Forbidden("Your role in the workspaces of this organization does not allow this.")
 	}
 	return o, owned, nil
 }
 
-// OrganizationWorkspaces returns the workspaces of an organization that a loader has
-// loaded, ordered by id: all of them, or those of which the caller is a member.
+// OrganizationWorkspaces returns the workspaces of an organization that are not in the
+// trash, ordered by id: all of them, or only the workspaces of which the caller is a
+// member. The organization must already be loaded.
 func (v *View) OrganizationWorkspaces(ctx context.Context, id string, all bool) ([]board.OrganizationWorkspace, error) {
 	out := []board.OrganizationWorkspace{}
 	err := v.each(ctx, `SELECT w.id, w.name, m.role, (SELECT count(*) FROM workspace_members n WHERE n.workspace_id = w.id)
@@ -62,10 +64,9 @@ func (v *View) OrganizationWorkspaces(ctx context.Context, id string, all bool) 
 	return out, err
 }
 
-// OrganizationMembers returns a page of the people in the workspaces of an
-// organization that a loader has loaded, in the order of their ids after the given
-// one. It sets the email address only of people in a workspace that the caller
-// manages.
+// OrganizationMembers returns a page of the people in the workspaces of an organization,
+// ordered by id, starting after the given id. It sets email addresses only for people in a
+// workspace that the caller manages. The organization must already be loaded.
 func (v *View) OrganizationMembers(ctx context.Context, id, after string, limit int) ([]board.OrganizationMember, error) {
 	out := []board.OrganizationMember{}
 	if err := v.each(ctx, `SELECT DISTINCT u.id, u.name, u.email FROM workspaces w
@@ -106,8 +107,8 @@ func (v *View) OrganizationMembers(ctx context.Context, id, after string, limit 
 	return out, err
 }
 
-// OrganizationUsage returns the number of webhooks of an organization that a loader
-// has loaded, and of its deliveries today (UTC).
+// OrganizationUsage returns the number of an organization's webhooks, and the number of
+// its deliveries today (UTC). The organization must already be loaded.
 func (v *View) OrganizationUsage(ctx context.Context, id string) (webhooks, deliveries int, err error) {
 	if webhooks, err = v.count(ctx, "SELECT count(*) FROM webhooks WHERE organization_id = $1", id); err != nil {
 		return 0, 0, err
@@ -117,13 +118,14 @@ func (v *View) OrganizationUsage(ctx context.Context, id string) (webhooks, deli
 	return webhooks, deliveries, err
 }
 
-// operates reports whether the configuration makes an account an operator: its email
-// address is verified and one of Options.Operators.
-func (v *View) operates(p board.Profile) bool {
+// isOperator reports whether the verified email address of an account is listed in
+// Options.Operators.
+func (v *View) isOperator(p board.Profile) bool {
 	return p.Verified && slices.Contains(v.db.opts.Operators, p.Email)
 }
 
-// Operator returns CodeNotFound unless the caller is an operator of this server.
+// Operator returns a not_found error unless the caller is an operator of this server or
+// board.System.
 func (v *View) Operator(ctx context.Context) error {
 	if v.caller.System {
 		return nil
@@ -135,21 +137,23 @@ func (v *View) Operator(ctx context.Context) error {
 	return err
 }
 
-// OrganizationFilter selects organizations. Empty fields select all.
+// OrganizationFilter selects organizations. An empty field matches all organizations.
 type OrganizationFilter struct {
-	Text     string // in the name, the id, or the name or address of an owner, in any case
+	Text     string // part of the name, the id, or an owner's name or email address; ignores case
 	Plan     board.Plan
 	ReadOnly *bool
 
-	id string // that one alone
+	id string
 }
 
-// organizationsAtOnce is how many organizations one query reads for a search by text.
-const organizationsAtOnce = 500
+// organizationBatch is the number of organizations that each query of a text search
+// reads.
+const organizationBatch = 500
 
-// Organizations returns a page of the server's organizations to an operator, newest
-// first, before the given one. Names are folded in Go, because neither database folds
-// as query.Fold does.
+// Organizations returns a page of the server's organizations, newest first. If before is
+// not "", it returns only organizations older than the organization with that id. It
+// returns a not_found error unless the caller is an operator. Go code compares the names,
+// because neither database can fold case as query.Fold does.
 func (v *View) Organizations(ctx context.Context, f OrganizationFilter, before string, limit int) ([]board.OperatedOrganization, error) {
 	out := []board.OperatedOrganization{}
 	if err := v.Operator(ctx); err != nil {
@@ -157,37 +161,39 @@ func (v *View) Organizations(ctx context.Context, f OrganizationFilter, before s
 	}
 	text, size := query.Fold(strings.TrimSpace(f.Text)), limit
 	if text != "" {
-		size = organizationsAtOnce
+		size = organizationBatch
 	}
 	for {
-		part, err := v.organizations(ctx, f, before, size)
+		batch, err := v.organizations(ctx, f, before, size)
 		if err != nil {
 			return nil, err
 		}
-		for _, o := range part {
-			if len(out) < limit && o.has(text) {
+		for _, o := range batch {
+			if len(out) < limit && o.matches(text) {
 				out = append(out, o.OperatedOrganization)
 			}
 		}
-		if len(out) == limit || len(part) < size {
+		if len(out) == limit || len(batch) < size {
 			return out, v.countOrganizations(ctx, out)
 		}
-		before = part[size-1].ID
+		before = batch[size-1].ID
 	}
 }
 
-// foundOrganization is an organization with all of its owners.
+// foundOrganization is an organization with the strings that a search matches.
 type foundOrganization struct {
 	board.OperatedOrganization
-	words []string
+	searched []string // the id and the name, and the names and email addresses of all owners
 }
 
-// has reports whether one of the organization's names contains a folded text.
-func (o foundOrganization) has(text string) bool {
-	return text == "" || slices.ContainsFunc(o.words, func(w string) bool { return strings.Contains(query.Fold(w), text) })
+// matches reports whether text is part of one of the searched strings. Text must be folded
+// by query.Fold.
+func (o foundOrganization) matches(text string) bool {
+	return text == "" || slices.ContainsFunc(o.searched, func(s string) bool { return strings.Contains(query.Fold(s), text) })
 }
 
-// organizations reads a part of the list of organizations, with their owners.
+// organizations returns at most limit organizations with their owners. It does not
+// apply the filter's text.
 func (v *View) organizations(ctx context.Context, f OrganizationFilter, before string, limit int) ([]foundOrganization, error) {
 	readOnly := int64(-1)
 	if f.ReadOnly != nil {
@@ -220,18 +226,19 @@ func (v *View) organizations(ctx context.Context, f OrganizationFilter, before s
 			}
 			i, ok := at[id]
 			if !ok {
-				return nil // another plan's
+				return nil // the filter does not select this organization
 			}
 			if o := &out[i]; len(o.Owners) < board.OwnersShown {
 				o.Owners = append(o.Owners, owner)
 			}
-			out[i].words = append(out[i].words, owner.Name, owner.Email)
+			out[i].searched = append(out[i].searched, owner.Name, owner.Email)
 			return nil
 		})
 	return out, err
 }
 
-// countOrganizations sets the counts of organizations.
+// countOrganizations sets each organization's numbers of workspaces, members, webhooks
+// and deliveries today (UTC).
 func (v *View) countOrganizations(ctx context.Context, all []board.OperatedOrganization) error {
 	if len(all) == 0 {
 		return nil
@@ -259,7 +266,7 @@ func (v *View) countOrganizations(ctx context.Context, all []board.OperatedOrgan
 }
 
 // OnOrganization locks an organization and loads it for a change by an operator. The
-// change is written to the audit of each of its workspaces.
+// change is recorded in the audit log of each of its workspaces.
 func (tx *Tx) OnOrganization(ctx context.Context, id string) (board.OperatedOrganization, error) {
 	var o board.OperatedOrganization
 	if err := tx.Operator(ctx); err != nil {
@@ -286,9 +293,9 @@ func (v *View) operated(ctx context.Context, id string) (board.OperatedOrganizat
 	if len(found) == 0 {
 		return board.OperatedOrganization{}, board.NotFound()
 	}
-	one := []board.OperatedOrganization{found[0].OperatedOrganization}
-	err = v.countOrganizations(ctx, one)
-	return one[0], err
+	out := []board.OperatedOrganization{found[0].OperatedOrganization}
+	err = v.countOrganizations(ctx, out)
+	return out[0], err
 }
 
 // InsertOrganization writes a new organization.
@@ -297,8 +304,9 @@ func (tx *Tx) InsertOrganization(ctx context.Context, o board.Organization) erro
 		o.ID, o.Name, string(o.Plan), flag(o.ReadOnly), int64(tx.now))
 }
 
-// UpdateOrganization changes the plan of an organization and whether it is read-only;
-// nil keeps a value. It returns CodeNotFound if there is no such organization.
+// UpdateOrganization changes the plan of an organization and whether it is read-only. A
+// nil argument keeps the stored value. UpdateOrganization returns a not_found error if
+// there is no such organization.
 func (tx *Tx) UpdateOrganization(ctx context.Context, id string, plan *board.Plan, readOnly *bool) error {
 	n, err := tx.affected(ctx, "UPDATE organizations SET plan = COALESCE($1, plan), read_only = COALESCE($2, read_only) "+
 		"WHERE id = $3", null(plan), null(readOnly), id)

@@ -15,7 +15,7 @@ import (
 	"cardwall/internal/trace"
 )
 
-// Dispatch is a delivery with what its sender needs.
+// Dispatch is a delivery with the data that its sender needs.
 type Dispatch struct {
 	ID         string
 	WebhookID  string
@@ -24,10 +24,10 @@ type Dispatch struct {
 	Attempts   int                     // since it was created or redelivered
 	DueAt      board.Instant           // of the next attempt
 	CreatedAt  board.Instant           // the time of its event
-	SwitchesOn string                  // for the test that enables a webhook, the person who enables it; otherwise ""
+	SwitchesOn string                  // the person who enables the webhook, in a test that enables it on success
 	Log        []board.DeliveryAttempt // the attempts so far
 	Body       []byte
-	Because    trace.Link // the transaction of its event, for deliveries that were not read from the database
+	TraceLink  trace.Link // to the transaction of the event; not set if the delivery was read from the database
 }
 
 // subscriber is an enabled webhook that covers a board.
@@ -38,7 +38,8 @@ type subscriber struct {
 	plan    board.Plan
 }
 
-// wants reports whether the webhook subscribes to an event.
+// wants reports whether the webhook covers the board of an event and subscribes to its
+// kind.
 func (s *subscriber) wants(e *pendingEvent) bool {
 	if s.boardID == "" && e.access.Visibility != board.VisibleToWorkspace || s.boardID != "" && s.boardID != e.access.BoardID {
 		return false
@@ -49,19 +50,23 @@ func (s *subscriber) wants(e *pendingEvent) bool {
 // subscribers returns the enabled webhooks that cover a board.
 func (tx *Tx) subscribers(ctx context.Context, a *board.Access) ([]subscriber, error) {
 	var out []subscriber
-	err := tx.each(ctx, `SELECT h.id, COALESCE(h.board_id, ''), h.events, o.plan FROM (
-			SELECT id, board_id, events, organization_id FROM webhooks WHERE workspace_id = $1 AND board_id IS NULL AND off = ''
-			UNION ALL SELECT id, board_id, events, organization_id FROM webhooks WHERE workspace_id = $1 AND board_id = $2 AND off = '') AS h
-		JOIN organizations o ON o.id = h.organization_id ORDER BY h.id`,
-		[]any{a.WorkspaceID, a.BoardID}, func(rows *sql.Rows) error {
-			var s subscriber
-			err := rows.Scan(&s.id, &s.boardID, &s.events, &s.plan)
-			s.events = " " + s.events + " "
-			out = append(out, s)
-			return err
-		})
+	err := tx.each(ctx, subscribersOf, []any{a.BoardID}, func(rows *sql.Rows) error {
+		var s subscriber
+		err := rows.Scan(&s.id, &s.boardID, &s.events, &s.plan)
+		s.events = " " + s.events + " "
+		out = append(out, s)
+		return err
+	})
 	return out, err
 }
+
+// subscribersOf selects the enabled webhooks that cover the board $1.
+const subscribersOf = `SELECT h.id, COALESCE(h.board_id, ''), h.events, o.plan FROM (
+		SELECT k.id, k.board_id, k.events, k.organization_id FROM boards b JOIN webhooks k ON k.workspace_id = b.workspace_id
+		WHERE b.id = $1 AND k.board_id IS NULL AND k.off = ''
+		UNION ALL SELECT k.id, k.board_id, k.events, k.organization_id FROM boards b JOIN webhooks k ON k.workspace_id = b.workspace_id
+		WHERE b.id = $1 AND k.board_id = $1 AND k.off = '') AS h
+	JOIN organizations o ON o.id = h.organization_id ORDER BY h.id`
 
 // fanOut writes the deliveries of the transaction's events. Deliveries over the
 // daily limit of the organization get the status skipped.
@@ -69,22 +74,22 @@ func (tx *Tx) fanOut(ctx context.Context) error {
 	if tx.quiet {
 		return nil
 	}
-	known := map[string][]subscriber{} // by board
-	skipped := map[string]struct{}{}   // webhooks with deliveries over the limit
+	known := map[string][]subscriber{} // by board id
+	skipped := map[string]struct{}{}   // ids of webhooks with deliveries over the limit
 	for i := range tx.pending {
 		e := &tx.pending[i]
 		if e.event.Data == nil || e.access.Visibility == board.Confidential {
 			continue
 		}
-		on, found := known[e.access.BoardID]
+		enabled, found := known[e.access.BoardID]
 		if !found {
 			var err error
-			if on, err = tx.subscribers(ctx, e.access); err != nil {
+			if enabled, err = tx.subscribers(ctx, e.access); err != nil {
 				return fmt.Errorf("find webhooks: %w", err)
 			}
-			known[e.access.BoardID] = on
+			known[e.access.BoardID] = enabled
 		}
-		to := slices.DeleteFunc(slices.Clone(on), func(s subscriber) bool { return !s.wants(e) })
+		to := slices.DeleteFunc(slices.Clone(enabled), func(s subscriber) bool { return !s.wants(e) })
 		if len(to) == 0 {
 			continue
 		}
@@ -99,7 +104,8 @@ func (tx *Tx) fanOut(ctx context.Context) error {
 			skipped[s.id] = struct{}{}
 		}
 	}
-	// The sender prunes the logs of the deliveries that it sends, which these are not.
+	// The sender prunes a webhook's log after each send. Skipped deliveries never reach
+	// the sender, so the logs of their webhooks are pruned here.
 	for _, id := range slices.Sorted(maps.Keys(skipped)) {
 		if err := tx.exec(ctx, pruneDeliveries, id, board.DeliveriesKept-1, prunedAtOnce); err != nil {
 			return fmt.Errorf("prune delivery log: %w", err)
@@ -112,7 +118,8 @@ func (tx *Tx) fanOut(ctx context.Context) error {
 // returns how many of them its plan allows.
 func (tx *Tx) takeQuota(ctx context.Context, organizationID string, plan board.Plan, n int) (granted int, err error) {
 	used, day := 0, tx.Time().Format(board.DateLayout)
-	// This locks the row, so that concurrent transactions count each other's deliveries.
+	// The upsert locks the row, so that concurrent transactions count each other's
+	// deliveries.
 	if _, err := tx.one(ctx, `INSERT INTO delivery_days (organization_id, day, used) VALUES ($1, $2, 0)
 		ON CONFLICT (organization_id, day) DO UPDATE SET used = delivery_days.used RETURNING used`, []any{organizationID, day},
 		&used); err != nil {
@@ -126,8 +133,8 @@ func (tx *Tx) takeQuota(ctx context.Context, organizationID string, plan board.P
 		organizationID, day)
 }
 
-// deliver writes an event's deliveries. Those after the first granted ones get the
-// status skipped.
+// deliver writes the deliveries of an event. Only the first granted deliveries are sent.
+// The others get the status skipped.
 func (tx *Tx) deliver(ctx context.Context, e *pendingEvent, to []subscriber, granted int) error {
 	a := e.access
 	body, err := tx.body(e.event.Kind, a.WorkspaceID, a.BoardID, a.Version, e.event.CardID, e.event.Data)
@@ -138,7 +145,7 @@ func (tx *Tx) deliver(ctx context.Context, e *pendingEvent, to []subscriber, gra
 	for i, s := range to {
 		d := Dispatch{
 			ID: board.DeliveryID(tx.NewID("itg_"), a.Version), WebhookID: s.id, BoardID: a.BoardID, Kind: e.event.Kind, DueAt: tx.now,
-			CreatedAt: tx.now, Because: tx.span.Link(),
+			CreatedAt: tx.now, TraceLink: tx.span.Link(),
 		}
 		d.Body = withDeliveryID(body, d.ID)
 		reason := ""
@@ -155,8 +162,8 @@ func (tx *Tx) deliver(ctx context.Context, e *pendingEvent, to []subscriber, gra
 const deliveryColumns = "deliveries (id, webhook_id, board_id, version, kind, status, due_at, switches_on, reason, created_at, " +
 	"ended_at, log, body)"
 
-// deliveryRow returns the row of a new delivery. If skipped is not empty, it is the
-// reason why the delivery is not sent.
+// deliveryRow returns the row of a new delivery. If skipped is not empty, the delivery
+// is not sent, and skipped is the reason.
 func (tx *Tx) deliveryRow(d *Dispatch, version int64, skipped string) []any {
 	status, due, ended := board.DeliveryPending, d.DueAt, board.Instant(0)
 	if skipped != "" {
@@ -196,20 +203,20 @@ func withDeliveryID(body []byte, id string) []byte {
 	return append(out, rest...)
 }
 
-// pruneDeliveries deletes ended deliveries of webhook $1 that are older than the
-// newest $2 + 1, at most $3.
+// pruneDeliveries keeps the newest $2 + 1 deliveries of webhook $1. It deletes at most
+// $3 older deliveries that have ended.
 const pruneDeliveries = `DELETE FROM deliveries WHERE id IN (SELECT d.id FROM deliveries d WHERE d.webhook_id = $1 AND d.due_at IS NULL
 	AND d.id < (SELECT k.id FROM deliveries k WHERE k.webhook_id = $1 ORDER BY k.id DESC LIMIT 1 OFFSET $2) ORDER BY d.id LIMIT $3)`
 
-// prunedAtOnce is the most deliveries that a change deletes from a log that it
-// appends to.
+// prunedAtOnce is the maximum number of deliveries that a change deletes from the log of
+// a webhook.
 const prunedAtOnce = 500
 
-// PruneDeliveries deletes deliveries that exceed the length of a webhook's log, at
-// most as many as given, and returns how many it deleted.
-func (db *DB) PruneDeliveries(ctx context.Context, webhookID string, most int) (n int64, err error) {
+// PruneDeliveries deletes the oldest deliveries of a webhook whose log is too long. It
+// deletes at most limit deliveries and returns how many it deleted.
+func (db *DB) PruneDeliveries(ctx context.Context, webhookID string, limit int) (n int64, err error) {
 	err = db.Write(ctx, board.System(), func(tx *Tx) error {
-		n, err = tx.affected(ctx, pruneDeliveries, webhookID, board.DeliveriesKept-1, most)
+		n, err = tx.affected(ctx, pruneDeliveries, webhookID, board.DeliveriesKept-1, limit)
 		return err
 	})
 	return n, err

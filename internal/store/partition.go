@@ -13,18 +13,18 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// On PostgreSQL, tables that grow without limit are partitioned by the time in their
-// ids. Old rows are dropped with their partition, which needs no DELETE and no
-// vacuum, and the indexes that new rows go into stay small.
+// On PostgreSQL, the deliveries and the audit log are partitioned by the time in their
+// ids. Old deliveries are dropped with their partition, which needs no DELETE and no
+// vacuum. The indexes that receive new rows stay small.
 
 // partitionedTable is a table with partitions on PostgreSQL.
 type partitionedTable struct {
 	table  string
-	prefix string        // of its ids
+	prefix string        // prefix of the ids in the table
 	width  time.Duration // the time that a partition covers; whole weeks
-	ahead  int           // partitions that exist in advance
-	keep   time.Duration // how long rows are kept; 0 without limit
-	stays  string        // the condition of rows that are kept longer; "" for none
+	ahead  int           // number of partitions to create in advance
+	keep   time.Duration // how long rows are kept; 0 for no limit
+	stays  string        // SQL condition for rows that must be kept longer; "" for none
 }
 
 func partitionedTables() []partitionedTable {
@@ -36,47 +36,50 @@ func partitionedTables() []partitionedTable {
 }
 
 const (
-	// All other statements wait for a transaction that waits for the lock of a whole table.
+	// The timeout is short because all later statements on a table queue behind a pending
+	// ACCESS EXCLUSIVE lock.
 	partitionLockTimeout = "250ms"
 	partitionAttempts    = 4
 	partitionNameLayout  = "20060102"
 )
 
-// firstMonday returns the start of the first week with a partition boundary.
+// firstMonday returns the origin of all partition boundaries.
 func firstMonday() time.Time { return time.Date(1970, 1, 5, 0, 0, 0, 0, time.UTC) }
 
-// partition is a partition of a table, for the ids from <= id < until.
+// partition is a partition of a table. It contains the rows whose ids are at least from
+// and less than until.
 type partition struct {
 	name        string
-	from, until string // "" without a bound
-	isDefault   bool   // contains the rows of no other partition
+	from, until string // "" for no bound
+	isDefault   bool   // contains the rows that belong to no other partition
 }
 
-// Partitioned lists the partitions that were created and dropped.
-type Partitioned struct{ Made, Dropped []string }
+// PartitionChanges lists the partitions that were created and dropped.
+type PartitionChanges struct{ Created, Dropped []string }
 
-// MaintainPartitions creates partitions in advance and drops those that contain only
-// expired rows; rows that are kept longer are moved out first. It waits only
-// briefly for locks. Its error names the partitions that it could not create or
-// drop, which the next call tries again. On SQLite it does nothing.
-func (db *DB) MaintainPartitions(ctx context.Context) (done Partitioned, err error) {
+// MaintainPartitions creates partitions in advance and drops partitions whose rows have
+// all expired. Before it drops a partition, it moves rows that are kept longer to the
+// default partition. It waits only briefly for locks. Its error names the partitions that
+// it could not create or drop; the next call tries again. On SQLite it does nothing.
+func (db *DB) MaintainPartitions(ctx context.Context) (done PartitionChanges, err error) {
 	if !db.Shared() {
 		return done, nil
 	}
 	for _, t := range partitionedTables() {
 		partitions, listErr := db.partitions(ctx, t)
 		if listErr != nil {
-			return done, fmt.Errorf("list partitions of %s: %w", t.table, listErr)
+			err = errors.Join(err, fmt.Errorf("list partitions of %s: %w", t.table, listErr))
+			continue
 		}
 		for _, p := range t.due(db.Now()) {
-			if slices.ContainsFunc(partitions, func(have partition) bool { return !have.isDefault && have.until >= p.until }) {
+			if slices.ContainsFunc(partitions, func(existing partition) bool { return !existing.isDefault && existing.until >= p.until }) {
 				continue
 			}
 			if createErr := db.createPartition(ctx, t, p); createErr != nil {
 				err = errors.Join(err, fmt.Errorf("create partition %s: %w", p.name, createErr))
 				continue
 			}
-			done.Made = append(done.Made, p.name)
+			done.Created = append(done.Created, p.name)
 		}
 		for _, p := range partitions {
 			if p.isDefault || t.keep == 0 || p.until == "" || p.until > minID(t.prefix, db.Now().Add(-t.keep)) {
@@ -92,7 +95,8 @@ func (db *DB) MaintainPartitions(ctx context.Context) (done Partitioned, err err
 	return done, err
 }
 
-// due returns the partitions that must exist: the current one and those in advance.
+// due returns the partitions that must exist: the current partition, and the partitions
+// to create in advance.
 func (t partitionedTable) due(now time.Time) []partition {
 	begin := firstMonday().Add(now.Sub(firstMonday()) / t.width * t.width)
 	out := make([]partition, 0, t.ahead+1)
@@ -135,9 +139,9 @@ func (db *DB) partitions(ctx context.Context, t partitionedTable) (out []partiti
 	return out, err
 }
 
-// createPartition creates a partition as a separate table and attaches it, which
-// blocks neither reads nor writes of the other partitions. It moves rows in from
-// the default partition.
+// createPartition creates a partition as a separate table and attaches it, so that reads
+// and writes of the other partitions are not blocked. From the default partition, which it
+// locks, it moves the rows that belong to the new partition.
 func (db *DB) createPartition(ctx context.Context, t partitionedTable, p partition) error {
 	rest := t.table + "_rest"
 	inside := fmt.Sprintf("id >= '%s' AND id < '%s'", p.from, p.until)
@@ -160,8 +164,8 @@ func (db *DB) dropPartition(ctx context.Context, t partitionedTable, p partition
 	return db.alter(ctx, append(steps, "DROP TABLE "+p.name)...)
 }
 
-// alter changes tables in one transaction. It gives up soon if another transaction
-// has locked one of them, and tries again a few times.
+// alter runs statements that change tables, in one transaction. If another transaction
+// has locked one of the tables, it tries again a few times.
 func (db *DB) alter(ctx context.Context, steps ...string) (err error) {
 	for range partitionAttempts {
 		err = db.Write(ctx, board.System(), func(tx *Tx) error {

@@ -16,7 +16,7 @@ import (
 
 const day = 24 * time.Hour
 
-// openAt opens a database with a clock.
+// openAt opens a database with the given clock.
 func openAt(t *testing.T, database string, clock *apptest.Clock) *store.DB {
 	t.Helper()
 	db, err := store.Open(t.Context(), store.Options{Database: database, Migrate: true, Clock: clock.Now})
@@ -31,8 +31,9 @@ func openAt(t *testing.T, database string, clock *apptest.Clock) *store.DB {
 	return db
 }
 
-// makeDelivery writes a delivery at the current time. It has ended unless it is open.
-func makeDelivery(t *testing.T, db *store.DB, open bool) (id string) {
+// insertDelivery inserts a delivery that was created now and is either open or has
+// ended.
+func insertDelivery(t *testing.T, db *store.DB, open bool) (id string) {
 	t.Helper()
 	if err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
 		id = board.DeliveryID(tx.NewID("itg_"), 1)
@@ -48,7 +49,7 @@ func makeDelivery(t *testing.T, db *store.DB, open bool) (id string) {
 	return id
 }
 
-func makeAudit(t *testing.T, db *store.DB) {
+func insertAudit(t *testing.T, db *store.DB) {
 	t.Helper()
 	if err := db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
 		return tx.Change(t.Context(), "INSERT INTO audit (id, at, workspace_id, operation, actor_type, details) "+
@@ -59,8 +60,8 @@ func makeAudit(t *testing.T, db *store.DB) {
 	}
 }
 
-// partsOf returns the partitions of a table with the numbers of their rows, by name.
-func partsOf(t *testing.T, db *store.DB, table string) map[string]int {
+// partitionRows returns the number of rows of each partition of a table, by name.
+func partitionRows(t *testing.T, db *store.DB, table string) map[string]int {
 	t.Helper()
 	out := map[string]int{}
 	for _, name := range apptest.Select(t, db, "SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid "+
@@ -73,59 +74,61 @@ func partsOf(t *testing.T, db *store.DB, table string) map[string]int {
 	return out
 }
 
-// During 120 days, partitions are created ahead of time and dropped when all of their rows have
-// expired. No delivery is lost that is younger than 30 days or still open, even if there is no
-// housekeeping for three weeks.
+// Over 120 days, partitions are created in advance and dropped when all of their rows have
+// expired. No delivery that is younger than 30 days or still open is lost, even if
+// housekeeping stops for three weeks.
 func TestPartitionsAreCreatedAndDropped(t *testing.T) {
 	t.Parallel()
 	clock := &apptest.Clock{}
 	clock.Stop()
 	db := openAt(t, apptest.PostgresURL(t), clock)
-	made := map[string]time.Time{} // deliveries that have ended
+	ended := map[string]time.Time{} // creation times by id
 	open := map[string]bool{}
-	var done store.Partitioned
-	inRest, audits := 0, 0
+	var done store.PartitionChanges
+	inDefault, audits := 0, 0
 	for n := range 120 {
 		for range 4 {
-			made[makeDelivery(t, db, false)] = clock.Now()
+			ended[insertDelivery(t, db, false)] = clock.Now()
 		}
 		if n%10 == 3 {
-			open[makeDelivery(t, db, true)] = true
+			open[insertDelivery(t, db, true)] = true
 		}
-		makeAudit(t, db)
+		insertAudit(t, db)
 		audits++
 		if n < 50 || n > 71 {
-			kept, err := db.MaintainPartitions(t.Context())
+			changes, err := db.MaintainPartitions(t.Context())
 			if err != nil {
 				t.Fatalf("day %d: %v", n, err)
 			}
-			done.Made, done.Dropped = append(done.Made, kept.Made...), append(done.Dropped, kept.Dropped...)
+			done.Created = append(done.Created, changes.Created...)
+			done.Dropped = append(done.Dropped, changes.Dropped...)
 		}
-		there := map[string]bool{}
+		stored := map[string]bool{}
 		for _, id := range apptest.Select(t, db, "SELECT id FROM deliveries") {
-			there[id] = true
+			stored[id] = true
 		}
-		for id, at := range made {
-			if !there[id] && clock.Now().Sub(at) <= board.DeliveryLifetime {
-				t.Fatalf("day %d: a delivery of %s is lost", n, at.Format(time.DateOnly))
+		for id, at := range ended {
+			if !stored[id] && clock.Now().Sub(at) <= board.DeliveryLifetime {
+				t.Fatalf("day %d: a delivery from %s was lost", n, at.Format(time.DateOnly))
 			}
 		}
 		for id := range open {
-			if !there[id] {
-				t.Fatalf("day %d: the open delivery %s is lost", n, id)
+			if !stored[id] {
+				t.Fatalf("day %d: the open delivery %s was lost", n, id)
 			}
 		}
 		if n == 71 {
-			inRest = partsOf(t, db, "deliveries")["deliveries_rest"]
+			inDefault = partitionRows(t, db, "deliveries")["deliveries_rest"]
 		}
 		clock.Advance(day)
 	}
-	if inRest == 0 {
-		t.Error("after three weeks without housekeeping, the default partition is empty")
+	if inDefault == 0 {
+		t.Error("the default partition is empty after three weeks without housekeeping")
 	}
-	parts := partsOf(t, db, "deliveries")
-	if len(parts) > 9 || len(done.Made) < 17 || len(done.Dropped) < 12 {
-		t.Errorf("after 120 days there are the partitions %v; created %v, dropped %v", parts, done.Made, done.Dropped)
+	partitions := partitionRows(t, db, "deliveries")
+	if len(partitions) > 9 || len(done.Created) < 17 || len(done.Dropped) < 12 {
+		t.Errorf("after 120 days: got partitions %v, %v created and %v dropped, want at most 9, at least 17 and at least 12",
+			partitions, done.Created, done.Dropped)
 	}
 	// Older deliveries that have ended are dropped with their partition. In the default partition,
 	// they are deleted by age.
@@ -137,29 +140,30 @@ func TestPartitionsAreCreatedAndDropped(t *testing.T) {
 	}
 	oldest := clock.Now().Add(-board.DeliveryLifetime - 8*day)
 	for _, id := range apptest.Select(t, db, "SELECT id FROM deliveries WHERE due_at IS NULL") {
-		if made[id].Before(oldest) {
-			t.Errorf("a delivery of %s still exists", made[id].Format(time.DateOnly))
+		if ended[id].Before(oldest) {
+			t.Errorf("a delivery from %s still exists, want none from before %s", ended[id].Format(time.DateOnly), oldest.Format(time.DateOnly))
 		}
 	}
 	if n := len(apptest.Select(t, db, "SELECT id FROM audit")); n != audits {
-		t.Errorf("the audit log has %d of %d entries", n, audits)
+		t.Errorf("got %d audit entries, want %d", n, audits)
 	}
-	if parts := partsOf(t, db, "audit"); len(parts) < 3 {
-		t.Errorf("the audit log has the partitions %v", parts)
+	if partitions := partitionRows(t, db, "audit"); len(partitions) < 3 {
+		t.Errorf("got audit partitions %v, want at least 3", partitions)
 	}
-	few(t, db, clock)
+	checkPruning(t, db, clock)
 }
 
-// few checks from PostgreSQL's plans that the queries read few partitions.
-func few(t *testing.T, db *store.DB, clock *apptest.Clock) {
+// checkPruning checks, in PostgreSQL's query plans, that queries read only a few
+// partitions.
+func checkPruning(t *testing.T, db *store.DB, clock *apptest.Clock) {
 	t.Helper()
-	id := makeDelivery(t, db, false)
+	id := insertDelivery(t, db, false)
 	touched := func(table string, plans []string) (names []string) {
 		for _, line := range strings.Split(strings.Join(plans, "\n"), "\n") {
 			if strings.Contains(line, "never executed") {
 				continue
 			}
-			for name := range partsOf(t, db, table) {
+			for name := range partitionRows(t, db, table) {
 				if (strings.Contains(line, " on "+name+" ") || strings.Contains(line, " on "+name+"\n")) && !slices.Contains(names, name) {
 					names = append(names, name)
 				}
@@ -167,25 +171,25 @@ func few(t *testing.T, db *store.DB, clock *apptest.Clock) {
 		}
 		return names
 	}
-	for what, q := range map[string]struct {
+	for name, q := range map[string]struct {
 		table string
-		most  int
+		limit int // maximum number of partitions
 		fn    func(*store.View) error
 	}{
 		"a delivery by its id": {"deliveries", 1, func(v *store.View) error {
 			_, err := v.Delivery(t.Context(), id)
 			if board.IsCode(err, board.CodeNotFound) {
-				return nil // its webhook does not exist
+				return nil // the webhook does not exist
 			}
 			return err
 		}},
-		// Thirty days and the two weeks ahead cover up to eight weeks, depending on the weekday.
-		// The default partition is one more.
+		// Thirty days back and two weeks ahead span up to eight weekly partitions. The default
+		// partition is one more.
 		"the log of a webhook": {"deliveries", 9, func(v *store.View) error {
 			_, err := v.Deliveries(t.Context(), "whk_x", "", "", 50)
 			return err
 		}},
-		"the audit of the last week": {"audit", 3, func(v *store.View) error {
+		"the audit log of the last week": {"audit", 3, func(v *store.View) error {
 			_, err := v.AuditEntries(t.Context(), board.Workspace{ID: "wsp_x"},
 				store.AuditFilter{From: board.InstantOf(clock.Now().Add(-7 * day)), Until: board.InstantOf(clock.Now())}, "", 50)
 			return err
@@ -193,25 +197,25 @@ func few(t *testing.T, db *store.DB, clock *apptest.Clock) {
 	} {
 		var plans []string
 		if err := db.Read(t.Context(), board.System(), func(v *store.View) (err error) {
-			plans, err = v.Explained(q.fn)
+			plans, err = v.ExplainAll(q.fn)
 			return err
 		}); err != nil {
-			t.Fatalf("%s: %v", what, err)
+			t.Fatalf("%s: %v", name, err)
 		}
-		if names := touched(q.table, plans); len(names) == 0 || len(names) > q.most {
-			t.Errorf("%s reads %v of %d partitions:\n%s", what, names, len(partsOf(t, db, q.table)), strings.Join(plans, "\n"))
+		if names := touched(q.table, plans); len(names) == 0 || len(names) > q.limit {
+			t.Errorf("%s: got partitions %v, want 1 to %d of them:\n%s", name, names, q.limit, strings.Join(plans, "\n"))
 		}
 	}
 }
 
-// Partitions are created and dropped while clients write. No write is refused or lost, and rows in
-// the default partition move into their own.
+// Partitions are created and dropped while clients write. No write fails or is lost, and rows move
+// from the default partition to their own.
 func TestPartitionsChangeDuringWrites(t *testing.T) {
 	t.Parallel()
 	clock := &apptest.Clock{}
 	db := openAt(t, apptest.WithLockTimeout(t, apptest.PostgresURL(t), 20*time.Second), clock)
 	clock.Advance(60 * day) // after all partitions that the migration created
-	before := makeDelivery(t, db, false)
+	before := insertDelivery(t, db, false)
 	var (
 		wg  sync.WaitGroup
 		mu  sync.Mutex
@@ -226,37 +230,37 @@ func TestPartitionsChangeDuringWrites(t *testing.T) {
 					return
 				default:
 				}
-				id := makeDelivery(t, db, false)
+				id := insertDelivery(t, db, false)
 				mu.Lock()
 				ids = append(ids, id)
 				mu.Unlock()
 			}
 		})
 	}
-	kept, err := db.MaintainPartitions(t.Context())
-	dropped := kept.Dropped
-	for begun := time.Now(); err != nil && time.Since(begun) < time.Minute; dropped = append(dropped, kept.Dropped...) {
-		t.Logf("housekeeping gave up, which is allowed: %v", err)
-		kept, err = db.MaintainPartitions(t.Context())
+	changes, err := db.MaintainPartitions(t.Context())
+	dropped := changes.Dropped
+	for start := time.Now(); err != nil && time.Since(start) < time.Minute; dropped = append(dropped, changes.Dropped...) {
+		t.Logf("MaintainPartitions will be called again: %v", err) // it may give up on locked tables
+		changes, err = db.MaintainPartitions(t.Context())
 	}
 	close(stop)
 	wg.Wait()
 	if err != nil || !slices.Contains(dropped, "deliveries_first") {
-		t.Fatalf("dropped %v: %v", dropped, err)
+		t.Fatalf("got dropped partitions %v (%v), want deliveries_first among them", dropped, err)
 	}
-	there := apptest.Select(t, db, "SELECT id FROM deliveries")
-	slices.Sort(there)
+	stored := apptest.Select(t, db, "SELECT id FROM deliveries")
+	slices.Sort(stored)
 	slices.Sort(ids)
-	if !slices.Equal(there, ids) {
-		t.Errorf("%d deliveries were written, but %d exist", len(ids), len(there))
+	if !slices.Equal(stored, ids) {
+		t.Errorf("got %d stored deliveries, want the %d that were written", len(stored), len(ids))
 	}
-	if n := partsOf(t, db, "deliveries")["deliveries_rest"]; n != 0 {
-		t.Errorf("the default partition still has %d rows", n)
+	if n := partitionRows(t, db, "deliveries")["deliveries_rest"]; n != 0 {
+		t.Errorf("got %d rows in the default partition, want 0", n)
 	}
 }
 
-// The rows of older programs become the first partition unchanged. Ids from a clock that was ahead
-// are not lost either. If one table cannot be changed, none is.
+// The migration turns the existing table into the first partition. Rows whose ids are from
+// a clock that was ahead are kept, too. If one table cannot be partitioned, no table is.
 func TestOldRowsBecomeTheFirstPartition(t *testing.T) {
 	t.Parallel()
 	address := apptest.EmptyPostgresURL(t)
@@ -278,24 +282,24 @@ func TestOldRowsBecomeTheFirstPartition(t *testing.T) {
 	if db, err := store.Open(t.Context(), store.Options{Database: address, Migrate: true}); err == nil ||
 		!strings.Contains(err.Error(), "audit_rest") {
 		_ = db.Close()
-		t.Fatalf("the migration succeeded, or failed for another reason: %v", err)
+		t.Fatalf("got error %v, want one that names audit_rest", err)
 	}
 	exec("DROP TABLE audit_rest")
 	if err := apptest.ExecPostgres(address, "SELECT * FROM deliveries_first"); err == nil {
-		t.Fatal("the migration was done in part")
+		t.Fatal("the failed migration left the deliveries_first table")
 	}
 	db := apptest.OpenStore(t, address)
 	if bodies := apptest.Select(t, db, "SELECT body FROM deliveries ORDER BY version"); !slices.Equal(bodies,
 		[]string{"body 0", "body 1", "body 2", "body 3"}) {
-		t.Errorf("the deliveries are %q", bodies)
+		t.Errorf("got bodies %q, want body 0 to body 3", bodies)
 	}
-	if parts := partsOf(t, db, "deliveries"); parts["deliveries_first"] != 3 || parts["deliveries_rest"] != 1 {
-		t.Errorf("the partitions are %v", parts)
+	if rows := partitionRows(t, db, "deliveries"); rows["deliveries_first"] != 3 || rows["deliveries_rest"] != 1 {
+		t.Errorf("got rows %v in the partitions of deliveries, want 3 in deliveries_first and 1 in deliveries_rest", rows)
 	}
-	if parts := partsOf(t, db, "audit"); parts["audit_first"] != 1 {
-		t.Errorf("the partitions of the audit log are %v", parts)
+	if rows := partitionRows(t, db, "audit"); rows["audit_first"] != 1 {
+		t.Errorf("got rows %v in the partitions of audit, want 1 in audit_first", rows)
 	}
-	if kept, err := db.MaintainPartitions(t.Context()); err != nil || len(kept.Made) < 2 || len(kept.Dropped) > 0 {
-		t.Errorf("kept %+v: %v", kept, err)
+	if changes, err := db.MaintainPartitions(t.Context()); err != nil || len(changes.Created) < 2 || len(changes.Dropped) > 0 {
+		t.Errorf("got changes %+v (%v), want at least 2 created and none dropped", changes, err)
 	}
 }

@@ -8,10 +8,11 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// People returns a function that loads, once, the people whom a query on a page of
-// cards may name: for a member the members of the workspace, for a guest the people on
-// the boards that the guest can see. Email addresses are only set for the caller, and
-// for people in workspaces where the caller is an owner or admin.
+// People returns a function that loads the people whom a query on a page of cards may
+// name. The function loads the people only once. For a workspace in which the caller is a
+// guest, they are the people on the boards that the guest can see. For any other
+// workspace, they are all its members. Email addresses are set only for the caller, and
+// for people in workspaces of which the caller is an owner or admin.
 func (v *View) People(ctx context.Context, p CardPage) func() ([]query.Person, error) {
 	var (
 		out    []query.Person
@@ -23,7 +24,7 @@ func (v *View) People(ctx context.Context, p CardPage) func() ([]query.Person, e
 		}
 		var a sqldb.Args
 		me := a.Add(v.caller.UserID)
-		boards := v.namedOn(p, &a)
+		boards := v.queryBoards(p, &a)
 		within := "true"
 		for _, w := range []string{p.WorkspaceID, v.caller.WorkspaceID} {
 			if w != "" {
@@ -33,19 +34,19 @@ func (v *View) People(ctx context.Context, p CardPage) func() ([]query.Person, e
 		if p.BoardID != "" {
 			within += " AND me.workspace_id = (SELECT h.workspace_id FROM boards h WHERE h.id = " + a.Add(p.BoardID) + ")"
 		}
-		seen := `SELECT m.user_id FROM workspace_members m JOIN workspace_members me ON me.workspace_id = m.workspace_id
+		allowed := `SELECT m.user_id FROM workspace_members m JOIN workspace_members me ON me.workspace_id = m.workspace_id
 				WHERE me.user_id = ` + me + " AND me.role <> 'guest' AND " + within + `
 			UNION SELECT s.user_id FROM boards g JOIN workspace_members me ON me.workspace_id = g.workspace_id AND me.user_id = ` + me +
 			` AND me.role = 'guest'
 				JOIN workspace_members s ON s.workspace_id = g.workspace_id LEFT JOIN board_members x ON x.board_id = g.id AND x.user_id = s.user_id
 				WHERE g.id IN (` + boards + ") AND (x.role IS NOT NULL OR g.visibility = 'workspace' AND s.role <> 'guest')"
 		if v.caller.System {
-			seen = "SELECT m.user_id FROM workspace_members m JOIN boards g ON g.workspace_id = m.workspace_id WHERE g.id IN (" + boards + ")"
+			allowed = "SELECT m.user_id FROM workspace_members m JOIN boards g ON g.workspace_id = m.workspace_id WHERE g.id IN (" + boards + ")"
 		}
 		text := `SELECT u.id, u.name, CASE WHEN u.id = ` + me + ` OR EXISTS (SELECT 1 FROM workspace_members t
 			JOIN workspace_members me ON me.workspace_id = t.workspace_id
 				WHERE t.user_id = u.id AND me.user_id = ` + me + " AND me.role IN ('owner', 'admin') AND " + within + `) THEN u.email END
-			FROM users u WHERE u.deleted_at IS NULL AND u.id IN (` + seen + ")"
+			FROM users u WHERE u.deleted_at IS NULL AND u.id IN (` + allowed + ")"
 		err := v.each(ctx, text, a, func(rows *sql.Rows) error {
 			var (
 				u     query.Person
@@ -61,12 +62,12 @@ func (v *View) People(ctx context.Context, p CardPage) func() ([]query.Person, e
 	}
 }
 
-// Named returns a function that reports whether a card of the page's boards refers to
-// a person. People who have left may still be the author of a card or a comment.
+// Named returns a function that reports whether a card on the page's boards refers to
+// a person. A person who has left may still be the author of a card or a comment.
 func (v *View) Named(ctx context.Context, p CardPage) func(ref query.Ref, id string) (bool, error) {
 	return func(ref query.Ref, id string) (bool, error) {
 		var a sqldb.Args
-		person, boards := a.Add(id), v.namedOn(p, &a)
+		person, boards := a.Add(id), v.queryBoards(p, &a)
 		text := ""
 		switch ref {
 		case query.RefMember:
@@ -81,8 +82,8 @@ func (v *View) Named(ctx context.Context, p CardPage) func(ref query.Ref, id str
 	}
 }
 
-// namedOn returns a query for the boards of a page, including archived ones.
-func (v *View) namedOn(p CardPage, a *sqldb.Args) string {
+// queryBoards returns an SQL query for the boards of a page, including archived boards.
+func (v *View) queryBoards(p CardPage, a *sqldb.Args) string {
 	if p.BoardID != "" {
 		return "SELECT p.id FROM boards p WHERE p.id = " + a.Add(p.BoardID)
 	}

@@ -12,27 +12,28 @@ const publicPageSelect = "SELECT p.board_id, p.secret, p.mode, p.list_id, p.all_
 
 // publicPageScan collects the columns of a row of public_pages.
 type publicPageScan struct {
-	page                    board.PublicPageSettings
-	secret                  []byte
-	lists                   string
-	allLists, comments, all int64
+	page                      board.PublicPageSettings
+	secret                    []byte
+	lists                     string
+	allLists, comments, names int64
 }
 
 func (s *publicPageScan) dest() []any {
 	p := &s.page
-	return []any{&p.BoardID, &s.secret, &p.Mode, &p.ListID, &s.allLists, &s.lists, &s.comments, &s.all, &p.Welcome, &p.UpdatedAt}
+	return []any{&p.BoardID, &s.secret, &p.Mode, &p.ListID, &s.allLists, &s.lists, &s.comments, &s.names, &p.Welcome, &p.UpdatedAt}
 }
 
 func (s *publicPageScan) result() board.PublicPageSettings {
 	p := s.page
-	p.AllLists, p.Comments, p.Names = s.allLists != 0, s.comments != 0, s.all != 0
+	p.AllLists, p.Comments, p.Names = s.allLists != 0, s.comments != 0, s.names != 0
 	p.Lists = strings.FieldsFunc(s.lists, func(c rune) bool { return c == ',' })
 	return p
 }
 
-// PublicPage returns the settings of the public page of a board, which a loader has
-// loaded for an admin because the URL gives access. If there is none, it returns the
-// settings of a new page, which is off and has no URL.
+// PublicPage returns the settings of the public page of a board. The board must have been
+// loaded for one of its admins, because the URL in the settings gives access. If the board
+// has no page, PublicPage returns the settings of a new page, which is disabled and has no
+// URL.
 func (v *View) PublicPage(ctx context.Context, boardID string) (board.PublicPageSettings, error) {
 	var s publicPageScan
 	found, err := v.one(ctx, publicPageSelect+"WHERE p.board_id = $1", []any{boardID}, s.dest()...)
@@ -49,9 +50,9 @@ func (v *View) PublicPage(ctx context.Context, boardID string) (board.PublicPage
 
 func (v *View) publicAddress(key string) string { return v.db.opts.BaseURL + board.PublicPath + key }
 
-// GuestPage returns the public page whose key the caller presented, with its board,
-// and gives the caller access to the board as a guest. It returns CodeNotFound if the
-// key is not valid, the page is off, or the board is confidential or in the trash.
+// GuestPage returns the public page whose key the caller presented, with its board, and
+// gives the caller access to the board as a guest. It returns a not_found error if the
+// key is not valid, the page is disabled, or the board is confidential or in the trash.
 func (v *View) GuestPage(ctx context.Context) (board.Board, board.PublicPageSettings, error) {
 	var s publicPageScan
 	guest := v.caller.Guest
@@ -74,8 +75,8 @@ func (v *View) GuestPage(ctx context.Context) (board.Board, board.PublicPageSett
 	return b, p, err
 }
 
-// GuestPage is View.GuestPage for a change by a guest with a name. It locks the board
-// first, so that no change is accepted after the page was closed.
+// GuestPage is like View.GuestPage, for a change by a guest with the given name. It locks
+// the board first, so that no change is accepted after the page was disabled.
 func (tx *Tx) GuestPage(ctx context.Context, name string) (board.Board, board.PublicPageSettings, error) {
 	if guest := tx.caller.Guest; guest != nil {
 		tx.caller.Guest = &board.Guest{Key: guest.Key, Name: name}
@@ -87,8 +88,8 @@ func (tx *Tx) GuestPage(ctx context.Context, name string) (board.Board, board.Pu
 	return tx.View.GuestPage(ctx)
 }
 
-// CardNumbered loads the card with a number of a board that a loader has loaded.
-func (v *View) CardNumbered(ctx context.Context, boardID string, number int) (board.Card, error) {
+// CardByNumber loads the card with the given number on a board.
+func (v *View) CardByNumber(ctx context.Context, boardID string, number int) (board.Card, error) {
 	var id string
 	found, err := v.one(ctx, "SELECT id FROM cards WHERE board_id = $1 AND number = $2", []any{boardID, number}, &id)
 	if err == nil && !found {
@@ -100,9 +101,9 @@ func (v *View) CardNumbered(ctx context.Context, boardID string, number int) (bo
 	return v.Card(ctx, id, board.View)
 }
 
-// SetPublicPage writes the public page of a board that a loader has locked. With
-// renew, or if the page has no URL yet, it gets a new one, and the former one stops
-// working.
+// SetPublicPage stores the settings of the public page of a board, which must be locked.
+// If renew is set or the page has no URL yet, the page gets a new URL and the former one
+// stops working.
 func (tx *Tx) SetPublicPage(ctx context.Context, p *board.PublicPageSettings, renew bool) error {
 	now := tx.now
 	p.UpdatedAt = &now

@@ -12,30 +12,28 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// countTime is the default of Options.CountTime. It is short, because a request waits
-// for it.
+// countTime is the default of Options.CountTime. It is short because a request waits
+// for the count.
 const countTime = 500 * time.Millisecond
 
-// RateCount is how much of a limit all servers have used in a window.
+// RateCount is the use of one rate limit in one window, on one server or in total.
 type RateCount struct {
 	Key  string
 	Used int
-	Ends board.Instant // of the window
+	Ends board.Instant // end of the window
 }
 
-// CountRates adds the counts of this server to those of all servers, and returns the
-// sums ordered by key. If the stored window has ended at the given time, a new one
-// begins with the end that this server sets; otherwise the stored end applies. A
-// count that arrives after its window has ended is dropped: it then ends before the
-// stored window begins. The keys must be distinct. CountRates fails if it takes longer
-// than Options.CountTime.
+// CountRates adds the counts of this server to the stored totals, and returns the totals
+// ordered by key. If the stored window has ended by the given time, the server's window
+// replaces it; otherwise the stored end applies. CountRates drops a late count: one whose
+// window ends before the stored window, by at least the time that was left in the count's
+// window. The keys must be distinct. CountRates sorts counted by key. CountRates returns
+// an error if it takes longer than Options.CountTime.
 func (db *DB) CountRates(ctx context.Context, at board.Instant, counted []RateCount) (sums []RateCount, err error) {
 	ctx, cancel := context.WithTimeout(ctx, db.opts.CountTime)
 	defer cancel()
-	slices.SortFunc(counted, func(a, b RateCount) int {
-		return strings.Compare(a.Key,
-			b.Key)
-	}) // so that servers wait for each other in one order
+	// All servers lock the rows in the same order, so they cannot deadlock.
+	slices.SortFunc(counted, func(a, b RateCount) int { return strings.Compare(a.Key, b.Key) })
 	rows := make([][]any, len(counted))
 	for i, c := range counted {
 		rows[i] = []any{c.Key, c.Used, int64(c.Ends), int64(at)}
@@ -62,7 +60,8 @@ func (db *DB) CountRates(ctx context.Context, at board.Instant, counted []RateCo
 	return sums, nil
 }
 
-// PurgeRateCounts deletes windows that have ended, at most limit.
+// PurgeRateCounts deletes at most limit windows that have ended. It returns the number of
+// windows deleted.
 func (tx *Tx) PurgeRateCounts(ctx context.Context, limit int) (int64, error) {
 	return tx.affected(ctx, "DELETE FROM rate_counts WHERE key IN (SELECT key FROM rate_counts WHERE ends < $1 LIMIT $2)",
 		int64(tx.now), limit)

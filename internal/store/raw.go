@@ -9,11 +9,11 @@ import (
 	"cardwall/internal/seal"
 )
 
-// RawView runs queries on the tables of a view. Nothing authorizes them, so only
-// package dbtool may use it; the architecture test checks that.
+// RawView runs arbitrary queries in a view, without checking permissions. Apart from
+// tests, only packages dbtool and apptest may use it, as the architecture test checks.
 type RawView struct{ v *View }
 
-// Raw returns the unauthorized access of a view.
+// Raw returns a RawView of the view.
 func (v *View) Raw() *RawView { return &RawView{v} }
 
 // Query implements sqldb.Querier.
@@ -21,12 +21,12 @@ func (r *RawView) Query(ctx context.Context, text string, args ...any) (*sql.Row
 	return r.v.run.Query(ctx, text, args...)
 }
 
-// Each is sqldb.Each.
+// Each calls sqldb.Each.
 func (r *RawView) Each(ctx context.Context, text string, args []any, scan func(*sql.Rows) error) error {
 	return r.v.each(ctx, text, args, scan)
 }
 
-// One is sqldb.One.
+// One calls sqldb.One.
 func (r *RawView) One(ctx context.Context, text string, args []any, dest ...any) (found bool, err error) {
 	return r.v.one(ctx, text, args, dest...)
 }
@@ -36,24 +36,24 @@ func (r *RawView) Count(ctx context.Context, text string, args ...any) (int, err
 	return r.v.count(ctx, text, args...)
 }
 
-// Strings is sqldb.Strings.
+// Strings calls sqldb.Strings.
 func (r *RawView) Strings(ctx context.Context, text string, args ...any) ([]string, error) {
 	return r.v.texts(ctx, text, args...)
 }
 
-// Now is the time of the view.
+// Now returns the time of the view.
 func (r *RawView) Now() board.Instant { return r.v.now }
 
-// Keys are the sealing keys of the server, nil for none.
+// Keys returns the sealing keys of the server, or nil if it has none.
 func (r *RawView) Keys() *seal.Keyring { return r.v.db.opts.Keys }
 
-// RawTx is RawView for a transaction that writes.
+// RawTx is a RawView that can also write.
 type RawTx struct {
 	RawView
 	tx *Tx
 }
 
-// Raw returns the unauthorized access of a transaction.
+// Raw returns a RawTx of the transaction.
 func (tx *Tx) Raw() *RawTx { return &RawTx{RawView{tx.View}, tx} }
 
 // Exec runs a statement. Its error may be returned by a later call.
@@ -61,7 +61,7 @@ func (r *RawTx) Exec(ctx context.Context, text string, args ...any) error {
 	return r.tx.exec(ctx, text, args...)
 }
 
-// Affected runs a statement and returns how many rows it changed.
+// Affected runs a statement and returns the number of rows that it changed.
 func (r *RawTx) Affected(ctx context.Context, text string, args ...any) (int64, error) {
 	return r.tx.affected(ctx, text, args...)
 }
@@ -74,7 +74,7 @@ func (r *RawTx) LockBoardOfCard(ctx context.Context, id string) error {
 	return r.tx.lock(ctx, cardLock, id)
 }
 
-// ReindexCard writes the search texts of a card again.
+// ReindexCard locks a card's board and rebuilds the card's entries in the search index.
 func (r *RawTx) ReindexCard(ctx context.Context, id string) error {
 	if err := r.tx.lock(ctx, cardLock, id); err != nil {
 		return err
@@ -85,15 +85,16 @@ func (r *RawTx) ReindexCard(ctx context.Context, id string) error {
 	return r.tx.indexCard(ctx, id)
 }
 
-// RepairRanks gives all siblings below a parent new ranks in their order.
+// RepairRanks locks the board of a parent and gives the parent's children new ranks. It
+// keeps their order.
 func (r *RawTx) RepairRanks(ctx context.Context, s Siblings, parent string) error {
 	if err := r.tx.lock(ctx, s.lock, parent); err != nil {
 		return err
 	}
 	for _, text := range []string{
-		// Ranks that an interrupted rerank left must not collide with new ones.
+		// Temporary ranks of an interrupted rerank must not collide with new ranks.
 		`UPDATE ` + s.Table + ` SET rank = '"' || rank WHERE ` + s.Parent + ` = $1 AND substr(rank, 1, 1) = '!'`,
-		// Of two rows with the same rank the later one comes second.
+		// Of two rows with the same rank, the newer one comes second.
 		"UPDATE " + s.Table + " SET rank = rank || ' ' || id WHERE " + s.Parent + " = $1 AND EXISTS (SELECT 1 FROM " +
 			s.Table + " AS o WHERE o." +
 			s.Parent + " = $1 AND o.rank = " + s.Table + ".rank AND o.id < " + s.Table + ".id)",
@@ -105,8 +106,8 @@ func (r *RawTx) RepairRanks(ctx context.Context, s Siblings, parent string) erro
 	return r.tx.rerank(ctx, s, parent)
 }
 
-// SealKeys returns the ids of the keys that secrets are sealed under, the current
-// one first. It locks the setting until the transaction ends.
+// SealKeys returns the ids of the keys under which secrets are sealed, with the current
+// key first. On PostgreSQL, it locks the setting until the transaction ends.
 func (r *RawTx) SealKeys(ctx context.Context) ([]string, error) {
 	text := keySettingQuery
 	if r.tx.db.dialect().RowLocks {

@@ -8,7 +8,7 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// ActivityCursor is where a page of the activity of all boards ended: entries are
+// ActivityCursor marks the end of a page of the activity of all boards. Entries are
 // ordered by time, board and version.
 type ActivityCursor struct {
 	At      board.Instant `json:"at"`
@@ -16,13 +16,13 @@ type ActivityCursor struct {
 	Version int64         `json:"v"`
 }
 
-// RecentActivity returns a page of the activity of all boards that the caller can
-// see, including archived ones, newest first, after a cursor. With a limit of n,
-// it reads one entry of each board, and then the first n entries of at most n
-// boards: those with the newest entries contain all n results.
-func (v *View) RecentActivity(ctx context.Context, mark ActivityCursor, limit int) ([]board.Entry, error) {
+// RecentActivity returns a page of the activity of all boards that the caller can see,
+// including archived boards, newest first, starting after the cursor. With a limit of n,
+// it reads one entry of each board, and then the first n entries of at most n boards,
+// because the n boards with the newest entries contain all n results.
+func (v *View) RecentActivity(ctx context.Context, cursor ActivityCursor, limit int) ([]board.Entry, error) {
 	var a sqldb.Args
-	at, id, version, n := a.Add(int64(mark.At)), a.Add(mark.BoardID), a.Add(mark.Version), a.Add(limit)
+	at, id, version, n := a.Add(int64(cursor.At)), a.Add(cursor.BoardID), a.Add(cursor.Version), a.Add(limit)
 	after := func(alias string) string {
 		return fmt.Sprintf("%[1]s.at <= %[2]s AND (%[1]s.at < %[2]s OR %[1]s.board_id < %[3]s OR %[1]s.board_id = %[3]s "+
 			"AND %[1]s.version < %[4]s)", alias, at, id, version)

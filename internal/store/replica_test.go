@@ -13,7 +13,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// logBuffer collects the log.
+// logBuffer collects log output. It is safe for concurrent use.
 type logBuffer struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -33,8 +33,9 @@ func (s *logBuffer) String() string {
 
 func (s *logBuffer) contains(text string) bool { return strings.Contains(s.String(), text) }
 
-// replicated returns a store that reads reports from a replica, and its log.
-func replicated(t *testing.T, primary, replica string) (*store.DB, *logBuffer) {
+// openReplicated opens a store that reads reports from a replica, and returns it with
+// its log.
+func openReplicated(t *testing.T, primary, replica string) (*store.DB, *logBuffer) {
 	t.Helper()
 	log := &logBuffer{}
 	db, err := store.Open(t.Context(), store.Options{Database: primary, Replica: replica, Migrate: true,
@@ -50,72 +51,74 @@ func replicated(t *testing.T, primary, replica string) (*store.DB, *logBuffer) {
 	return db, log
 }
 
-// report reads the organizations, and reports whether it read them from a replica.
-func report(t *testing.T, db *store.DB) (names []string, elsewhere bool) {
+// report returns the names of the organizations, and reports whether it read them from a
+// replica.
+func report(t *testing.T, db *store.DB) (names []string, fromReplica bool) {
 	t.Helper()
 	if err := db.Report(t.Context(), board.System(), func(v *store.View) (err error) {
 		if names, err = v.Raw().Strings(t.Context(), "SELECT name FROM organizations ORDER BY id"); err != nil {
 			return err
 		}
-		where, err := v.Raw().Strings(t.Context(), "SELECT CAST(pg_is_in_recovery() AS TEXT)")
-		elsewhere = len(where) == 1 && where[0] == "true"
+		inRecovery, err := v.Raw().Strings(t.Context(), "SELECT CAST(pg_is_in_recovery() AS TEXT)")
+		fromReplica = len(inRecovery) == 1 && inRecovery[0] == "true"
 		return err
 	}); err != nil {
 		t.Fatal(err)
 	}
-	return names, elsewhere
+	return names, fromReplica
 }
 
-// Reports are read from the replica while it keeps up, and from the primary
-// otherwise. No report misses a change.
+// Reports are read from the replica, or from the primary if the replica lags. No report
+// misses a change.
 func TestReportsAreReadFromTheReplica(t *testing.T) {
 	t.Parallel()
-	both := apptest.NewReplicated(t)
-	db, log := replicated(t, both.Primary, both.Replica)
+	cluster := apptest.NewReplicated(t)
+	db, log := openReplicated(t, cluster.Primary, cluster.Replica)
 	n := 0
-	next := func(want bool) (got bool) {
+	changeAndReport := func() (fromReplica bool) {
 		t.Helper()
 		n++
 		apptest.Change(t, db, fmt.Sprintf("INSERT INTO organizations (id, name, plan, created_at) VALUES ('org_%03d', 'O%d', 'team', 1)", n, n))
-		names, elsewhere := report(t, db)
+		names, fromReplica := report(t, db)
 		if len(names) != n || names[n-1] != fmt.Sprintf("O%d", n) {
-			t.Fatalf("change %d is not in the next report (read from the replica: %v)", n, elsewhere)
+			t.Fatalf("change %d is missing in the next report (read from the replica: %v)", n, fromReplica)
 		}
-		return elsewhere == want
+		return fromReplica
 	}
-	comes := func(want bool) {
+	waitUntil := func(fromReplica bool) {
 		t.Helper()
-		for deadline := time.Now().Add(time.Minute); !next(want); time.Sleep(50 * time.Millisecond) {
+		for deadline := time.Now().Add(time.Minute); changeAndReport() != fromReplica; time.Sleep(50 * time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Fatalf("timed out waiting until reports are read from the replica: %t", want)
+				t.Fatalf("timed out waiting for a report with fromReplica = %t", fromReplica)
 			}
 		}
 	}
-	comes(true)
-	behind := func() bool { return log.contains("reports read from the primary") && log.contains("behind") }
-	for round := 1; round == 1 || round <= 5 && !behind(); round++ { // the replica may also be slow for another reason
-		both.Exec(both.Replica, "SELECT pg_wal_replay_pause()")
-		comes(false)
-		both.Exec(both.Replica, "SELECT pg_wal_replay_resume()")
-		comes(true)
+	waitUntil(true)
+	loggedLag := func() bool { return log.contains("reports read from the primary") && log.contains("behind") }
+	// On a slow machine, the log may give another reason, so several attempts are made.
+	for attempt := 1; attempt == 1 || attempt <= 5 && !loggedLag(); attempt++ {
+		cluster.Exec(cluster.Replica, "SELECT pg_wal_replay_pause()")
+		waitUntil(false)
+		cluster.Exec(cluster.Replica, "SELECT pg_wal_replay_resume()")
+		waitUntil(true)
 	}
-	if !behind() {
-		t.Errorf("the log does not mention it: %s", log.String())
+	if !loggedLag() {
+		t.Errorf("the log does not report that the replica is behind:\n%s", log)
 	}
-	both.Exec(both.Replica, "ALTER SYSTEM SET recovery_min_apply_delay = '2s'")
-	both.Exec(both.Replica, "SELECT pg_reload_conf()")
-	comes(false)
-	both.Exec(both.Replica, "ALTER SYSTEM RESET recovery_min_apply_delay")
-	both.Exec(both.Replica, "SELECT pg_reload_conf()")
-	comes(true)
+	cluster.Exec(cluster.Replica, "ALTER SYSTEM SET recovery_min_apply_delay = '2s'")
+	cluster.Exec(cluster.Replica, "SELECT pg_reload_conf()")
+	waitUntil(false)
+	cluster.Exec(cluster.Replica, "ALTER SYSTEM RESET recovery_min_apply_delay")
+	cluster.Exec(cluster.Replica, "SELECT pg_reload_conf()")
+	waitUntil(true)
 	// Short reads always use the primary.
-	if where := apptest.Select(t, db, "SELECT CAST(pg_is_in_recovery() AS TEXT)"); where[0] != "false" {
-		t.Error("a read that is not a report used the replica")
+	if inRecovery := apptest.Select(t, db, "SELECT CAST(pg_is_in_recovery() AS TEXT)"); inRecovery[0] != "false" {
+		t.Error("a short read used the replica")
 	}
-	both.KillReplica()
+	cluster.KillReplica()
 	for range 20 {
-		if next(true) {
-			t.Fatal("a report was read from a replica that is gone")
+		if changeAndReport() {
+			t.Fatal("a report was read from a replica that was killed")
 		}
 	}
 }
@@ -123,33 +126,33 @@ func TestReportsAreReadFromTheReplica(t *testing.T) {
 // A replica of a different installation is never read.
 func TestReplicaOfAnotherInstallationIsNotRead(t *testing.T) {
 	t.Parallel()
-	both := apptest.NewReplicated(t)
-	both.Exec(both.Primary, "CREATE DATABASE another")
+	cluster := apptest.NewReplicated(t)
+	cluster.Exec(cluster.Primary, "CREATE DATABASE another")
 	other := func(address string) string { return strings.Replace(address, "/postgres?", "/another?", 1) }
-	apptest.OpenStore(t, other(both.Primary))
-	for what, c := range map[string]struct{ primary, replica, because string }{
-		"another installation": {both.Primary, other(both.Replica), "a different installation"},
-		"a primary":            {both.Primary, both.Primary, "primary itself"},
-		"nobody":               {both.Primary, "postgres://postgres@127.0.0.1:1/postgres?connect_timeout=1", "the replica cannot be read"},
+	apptest.OpenStore(t, other(cluster.Primary))
+	for name, c := range map[string]struct{ primary, replica, reason string }{
+		"another installation": {cluster.Primary, other(cluster.Replica), "a different installation"},
+		"a primary":            {cluster.Primary, cluster.Primary, "a primary, not a replica"},
+		"no server":            {cluster.Primary, "postgres://postgres@127.0.0.1:1/postgres?connect_timeout=1", "the replica cannot be read"},
 	} {
-		for try := 1; ; try++ { // a busy machine may need longer than a second to notice
-			db, log := replicated(t, c.primary, c.replica)
+		for attempt := 1; ; attempt++ { // on a busy machine, the first check of the replica may time out
+			db, log := openReplicated(t, c.primary, c.replica)
 			for range 3 {
-				if _, elsewhere := report(t, db); elsewhere {
-					t.Errorf("%s: the replica was read", what)
+				if _, fromReplica := report(t, db); fromReplica {
+					t.Errorf("%s: a report was read from the replica", name)
 				}
 			}
-			if log.contains(c.because) {
+			if log.contains(c.reason) {
 				break
 			}
-			if try == 5 {
-				t.Errorf("%s: the log is %s", what, log)
+			if attempt == 5 {
+				t.Errorf("%s: the log does not contain %q:\n%s", name, c.reason, log)
 				break
 			}
 		}
 	}
 	if _, err := store.Open(t.Context(), store.Options{Database: t.TempDir() + "/cardwall.db", Migrate: true,
-		Replica: both.Replica}); err == nil {
-		t.Error("a file with a replica was opened")
+		Replica: cluster.Replica}); err == nil {
+		t.Error("Open accepted a replica of a SQLite file")
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// PostgreSQL reports a commit that no standby has only as a warning. Here, a
-// trigger at the commit raises the same warning.
+// If a commit has reached no standby, PostgreSQL only warns. In this test, a trigger
+// raises the same warning when the transaction commits.
 func TestCommitWithoutStandbyIsNotAcknowledged(t *testing.T) {
 	t.Parallel()
 	db := apptest.OpenStore(t, apptest.PostgresURL(t))
@@ -34,43 +34,43 @@ func TestCommitWithoutStandbyIsNotAcknowledged(t *testing.T) {
 	}
 	var f *board.Fault
 	if err := change("INSERT INTO settings (key, value) VALUES ('alone', 'x')"); !errors.As(err, &f) || f.Code != board.CodeUnavailable {
-		t.Errorf("a commit that no standby has ended with %v, want unavailable", err)
+		t.Errorf("got error %v for a commit that reached no standby, want unavailable", err)
 	}
 	if got := apptest.Select(t, db, "SELECT value FROM settings WHERE key = 'alone'"); len(got) != 1 {
-		t.Errorf("the commit is missing (%q), so the trigger does not imitate PostgreSQL", got)
+		t.Errorf("got rows %q, want one; PostgreSQL commits despite the warning", got)
 	}
 	if err := change("INSERT INTO settings (key, value) VALUES ('together', 'x')"); err != nil {
-		t.Errorf("the next commit ended with %v", err)
+		t.Errorf("got error %v for the next commit, want none", err)
 	}
 }
 
-// The stored response to a key is replayed only once a synchronous standby has the
-// first call's changes. PostgreSQL waits for the standby at the end of a
-// transaction that wrote.
+// The stored response for an idempotency key is replayed only after a synchronous standby
+// has the changes of the first call. PostgreSQL waits for the standby when it commits a
+// transaction that wrote, so the replay must write.
 func TestReplayWaitsForTheStandby(t *testing.T) {
 	t.Parallel()
 	db := apptest.OpenStore(t, apptest.PostgresURL(t))
-	claim := func() (stored *store.Stored, wrote []string) {
+	claim := func() (stored *store.StoredResponse, writeIDs []string) {
 		t.Helper()
 		if err := db.Write(t.Context(), board.Person("usr_x"), func(tx *store.Tx) (err error) {
-			if stored, err = tx.Claim(t.Context(), "key", "create_card", []byte("sum")); err != nil {
+			if stored, err = tx.ClaimKey(t.Context(), "key", "create_card", []byte("sum")); err != nil {
 				return err
 			}
 			if stored == nil {
-				return tx.Keep(t.Context(), "key", store.Stored{Answer: []byte("{}")})
+				return tx.SaveResponse(t.Context(), "key", store.StoredResponse{Body: []byte("{}")})
 			}
-			wrote, err = tx.Raw().Strings(context.WithoutCancel(t.Context()), "SELECT pg_current_xact_id_if_assigned()::text "+
+			writeIDs, err = tx.Raw().Strings(context.WithoutCancel(t.Context()), "SELECT pg_current_xact_id_if_assigned()::text "+
 				"WHERE pg_current_xact_id_if_assigned() IS NOT NULL")
 			return err
 		}); err != nil {
 			t.Fatal(err)
 		}
-		return stored, wrote
+		return stored, writeIDs
 	}
 	if stored, _ := claim(); stored != nil {
-		t.Fatalf("the first call found a stored response: %+v", stored)
+		t.Fatalf("got stored response %+v in the first call, want none", stored)
 	}
-	if stored, wrote := claim(); stored == nil || len(wrote) != 1 {
-		t.Errorf("the second call found %+v in %d writing transactions, want a response and one transaction", stored, len(wrote))
+	if stored, writeIDs := claim(); stored == nil || len(writeIDs) != 1 {
+		t.Errorf("got stored response %+v and %d transaction ids in the second call, want a response and one id", stored, len(writeIDs))
 	}
 }

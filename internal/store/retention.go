@@ -13,49 +13,50 @@ import (
 	"cardwall/internal/board"
 )
 
-// Old activity and audit entries are removed in small transactions, so that writers
-// wait only briefly. A batch is read first, for the archive, and then removed in
-// slices. After an interruption the same batch is read again.
+// Old activity and audit entries are removed in small transactions, so that writers wait
+// only briefly. The caller first reads and archives a batch, and then removes it in
+// slices. After an interruption, it reads the same batch again.
 
-// Reduction is what is removed from old activity.
+// Reduction selects the entries to remove from old activity.
 type Reduction struct {
-	column string // of boards: up to which version it is done
-	also   string // another assignment, with that version as $1
-	gone   string // condition of the entries to remove
+	column  string // the boards column with the version up to which entries are removed
+	also    string // another assignment to boards, in which $1 is that version
+	removed string // SQL condition that selects the entries to remove
 }
 
-// ReduceActivity removes the entries that the history of a card does not show.
-// RemoveActivity removes all entries.
+// ReduceActivity returns the reduction that removes the entries that card histories do not
+// show.
 func ReduceActivity() Reduction {
-	return Reduction{column: "reduced_to", gone: "(card_id IS NULL OR type LIKE 'comment.%')"}
+	return Reduction{column: "reduced_to", removed: "(card_id IS NULL OR type LIKE 'comment.%')"}
 }
 
-// RemoveActivity is described at ReduceActivity.
+// RemoveActivity returns the reduction that removes all entries.
 func RemoveActivity() Reduction {
-	return Reduction{column: "removed_to", also: "reduced_to = CASE WHEN reduced_to < $1 THEN $1 ELSE reduced_to END, ", gone: "1 = 1"}
+	return Reduction{column: "removed_to", also: "reduced_to = CASE WHEN reduced_to < $1 THEN $1 ELSE reduced_to END, ", removed: "1 = 1"}
 }
 
-// ExpiredRow is a row that retention removes, as a JSON object.
+// ExpiredRow is an old entry of the audit log or of a board's activity.
 type ExpiredRow struct {
-	Key   string // the id of an entry of the audit
-	At    int64  // the version of an entry of the activity
-	Line  []byte // nil for a row that stays
+	Key   string // the id of an audit entry
+	At    int64  // the version of an activity entry
+	Line  []byte // the entry as a JSON object for the archive; nil if it is not removed
 	bytes int64
 }
 
-// BoardsToReduce returns boards with entries from before a time that are not reduced
-// yet, in the order of their ids after the given one.
+// BoardsToReduce returns the ids of boards with entries from before the given time to
+// which the reduction was not applied yet. They are ordered by id and start after the
+// given id.
 func (v *View) BoardsToReduce(ctx context.Context, r Reduction, before board.Instant, after string, limit int) ([]string, error) {
 	return v.texts(ctx, `SELECT b.id FROM boards b WHERE b.id > $1 AND (SELECT a.at FROM activity a WHERE a.board_id = b.id
 		AND a.version > b.`+r.column+` ORDER BY a.version LIMIT 1) < $2 ORDER BY b.id LIMIT $3`, after, int64(before), limit)
 }
 
-// ExpiredActivity returns the oldest entries of a board that are not reduced yet and
-// from before a time, in the order of their versions.
+// ExpiredActivity returns the oldest entries of a board from before the given time to
+// which the reduction was not applied yet, ordered by version.
 func (v *View) ExpiredActivity(ctx context.Context, r Reduction, boardID string, before board.Instant, limit int) ([]ExpiredRow, error) {
 	var out []ExpiredRow
-	young := false
-	text := `SELECT a.version, a.at, CASE WHEN ` + r.gone + ` THEN 1 ELSE 0 END, a.id, a.type, a.actor_type, a.actor_id, a.list_id,
+	done := false
+	text := `SELECT a.version, a.at, CASE WHEN ` + r.removed + ` THEN 1 ELSE 0 END, a.id, a.type, a.actor_type, a.actor_id, a.list_id,
 		a.card_id, a.changes, a.cause FROM activity a JOIN boards b ON b.id = a.board_id
 		WHERE a.board_id = $1 AND a.version > b.` + r.column + ` ORDER BY a.version LIMIT $2`
 	err := v.each(ctx, text, []any{boardID, limit}, func(rows *sql.Rows) error {
@@ -73,18 +74,18 @@ func (v *View) ExpiredActivity(ctx context.Context, r Reduction, boardID string,
 				Changes   jsontext.Value `json:"changes"`
 				Cause     *string        `json:"cause,omitzero"`
 			}
-			gone    int
+			removed int
 			changes []byte
 		)
-		if err := rows.Scan(&line.Version, &line.At, &gone, &line.ID, &line.Type, &line.ActorType, &line.ActorID, &line.ListID,
+		if err := rows.Scan(&line.Version, &line.At, &removed, &line.ID, &line.Type, &line.ActorType, &line.ActorID, &line.ListID,
 			&line.CardID, &changes, &line.Cause); err != nil {
 			return err
 		}
-		if young = young || line.At >= before; young {
+		if done = done || line.At >= before; done {
 			return nil
 		}
 		row := ExpiredRow{At: line.Version}
-		if gone == 1 {
+		if removed == 1 {
 			line.BoardID, line.Changes = boardID, changes
 			row.bytes = sizeOf(string(changes))
 			var err error
@@ -98,8 +99,9 @@ func (v *View) ExpiredActivity(ctx context.Context, r Reduction, boardID string,
 	return out, err
 }
 
-// RemoveExpired removes consecutive rows that ExpiredActivity returned. It locks the
-// board, so a change waits for it at most as long as it takes.
+// RemoveExpired removes those of the consecutive rows from ExpiredActivity that the
+// reduction selects. It locks the board, so changes to the board wait until the
+// transaction ends.
 func (tx *Tx) RemoveExpired(ctx context.Context, r Reduction, boardID string, rows []ExpiredRow) error {
 	if err := tx.lock(ctx, boardLock, boardID); err != nil {
 		return err
@@ -111,13 +113,13 @@ func (tx *Tx) RemoveExpired(ctx context.Context, r Reduction, boardID string, ro
 	}
 	n, err := tx.affected(ctx, "UPDATE boards SET "+r.column+" = $1, "+r.also+
 		"activity_bytes = activity_bytes - $2 WHERE id = $3 AND "+r.column+" < $4", last, freed, boardID, first)
-	if err != nil || n == 0 { // another server has begun this slice, or the board is gone
+	if err != nil || n == 0 { // another server has removed this slice, or the board was deleted
 		return err
 	}
-	return tx.exec(ctx, "DELETE FROM activity WHERE board_id = $1 AND version >= $2 AND version <= $3 AND "+r.gone, boardID, first, last)
+	return tx.exec(ctx, "DELETE FROM activity WHERE board_id = $1 AND version >= $2 AND version <= $3 AND "+r.removed, boardID, first, last)
 }
 
-// ExpiredAudit returns the oldest entries of the audit from before a time.
+// ExpiredAudit returns the oldest audit entries from before the given time, in order.
 func (v *View) ExpiredAudit(ctx context.Context, before time.Time, limit int) ([]ExpiredRow, error) {
 	var out []ExpiredRow
 	err := v.each(ctx, `SELECT id, at, workspace_id, board_id, operation, actor_type, actor_id, token_id, subject, request_id, details
@@ -155,8 +157,9 @@ func (tx *Tx) RemoveAudit(ctx context.Context, rows []ExpiredRow) error {
 	return tx.exec(ctx, "DELETE FROM audit WHERE id >= $1 AND id <= $2", rows[0].Key, rows[len(rows)-1].Key)
 }
 
-// DropAuditPartitions drops the partitions of the audit for times before the given
-// one from which all rows have been removed. On SQLite it does nothing.
+// DropAuditPartitions drops the empty partitions of the audit log that end before the
+// given time. It stops at the first such partition that still has rows. On SQLite it does
+// nothing.
 func (db *DB) DropAuditPartitions(ctx context.Context, before time.Time) error {
 	if !db.Shared() {
 		return nil
@@ -173,11 +176,11 @@ func (db *DB) DropAuditPartitions(ctx context.Context, before time.Time) error {
 			if p.isDefault || p.until == "" || p.until > minID(t.prefix, before) {
 				continue
 			}
-			filled := 0
+			remaining := 0
 			if err := db.Read(ctx, board.System(), func(v *View) (err error) {
-				filled, err = v.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM "+p.name+" LIMIT 1) AS n")
+				remaining, err = v.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM "+p.name+" LIMIT 1) AS n")
 				return err
-			}); err != nil || filled > 0 {
+			}); err != nil || remaining > 0 {
 				return err
 			}
 			if err := db.dropPartition(ctx, t, p); err != nil {
@@ -188,15 +191,16 @@ func (db *DB) DropAuditPartitions(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-// RemoveNotifications removes at most limit notifications from before a time and
-// returns how many.
+// RemoveNotifications deletes at most limit notifications from before the given time. It
+// returns the number of notifications deleted.
 func (tx *Tx) RemoveNotifications(ctx context.Context, before board.Instant, limit int) (int64, error) {
 	return tx.affected(ctx, "DELETE FROM notifications WHERE id IN (SELECT id FROM notifications WHERE created_at < $1 "+
 		"ORDER BY created_at LIMIT $2)", int64(before), limit)
 }
 
-// RemoveJobs removes at most limit jobs that ended before a time and returns how
-// many.
+// RemoveJobs deletes at most limit jobs that ended before the given time, except jobs
+// whose hidden boards or lists remain to be deleted. It returns the number of jobs
+// deleted.
 func (tx *Tx) RemoveJobs(ctx context.Context, before board.Instant, limit int) (int64, error) {
 	return tx.affected(ctx, "DELETE FROM jobs WHERE id IN (SELECT j.id FROM jobs j WHERE j.ended_at < $1 "+
 		"AND NOT EXISTS (SELECT 1 FROM job_boards b WHERE b.job_id = j.id) "+
@@ -204,8 +208,8 @@ func (tx *Tx) RemoveJobs(ctx context.Context, before board.Instant, limit int) (
 		int64(before), limit)
 }
 
-// ReducedTo returns up to which version the activity of a board that a loader has
-// loaded is incomplete; 0 if all of it is there.
+// ReducedTo returns the version up to which the activity of a board may be incomplete,
+// or 0 if it is complete. The board must already be loaded.
 func (v *View) ReducedTo(ctx context.Context, boardID string) (version int64, err error) {
 	_, err = v.one(ctx, "SELECT max(n) FROM (SELECT reduced_to AS n FROM boards WHERE id = $1 UNION ALL SELECT last FROM pending_activity "+
 		"WHERE board_id = $1) AS versions", []any{boardID}, &version)

@@ -12,8 +12,8 @@ import (
 	"cardwall/internal/store/search"
 )
 
-// rows collects new rows by table, so that many are written with few statements.
-// It can be encoded as JSON and written later.
+// rows collects new rows by table, so that a few statements can write many rows. The rows
+// can also be encoded as JSON and written later.
 type rows struct {
 	Users         [][]any `json:"users,omitempty"`
 	Boards        [][]any `json:"boards,omitempty"`
@@ -26,22 +26,22 @@ type rows struct {
 	Checklists    [][]any `json:"checklists,omitempty"`
 	Items         [][]any `json:"items,omitempty"`
 	Comments      [][]any `json:"comments,omitempty"`
+	Attachments   [][]any `json:"attachments,omitempty"`
 	Texts         [][]any `json:"texts,omitempty"`
 	StatusUpdates [][]any `json:"statusUpdates,omitempty"`
 	SavedFilters  [][]any `json:"savedFilters,omitempty"`
 	Activity      [][]any `json:"activity,omitempty"`
-	Moves         [][]any `json:"moves,omitempty"` // cards with the time of a move
-	Ends          [][]any `json:"ends,omitempty"`  // boards with their final counts
+	Moves         [][]any `json:"moves,omitempty"` // updates to cards: the time of the first move
+	Ends          [][]any `json:"ends,omitempty"`  // updates to boards: the final counts
 }
 
-// tableRows are rows of one table with the columns of their values.
+// tableRows holds the new rows of one table.
 type tableRows struct {
-	into string
+	into string // the table and its columns
 	rows *[][]any
 }
 
-// tables returns the tables in an order in which each row is written after those
-// that it refers to.
+// tables returns the tables in an order that satisfies foreign keys.
 func (r *rows) tables() []tableRows {
 	return []tableRows{
 		{"boards (id, workspace_id, name, description, color, visibility, features, version, archived_at, trashed_at, " +
@@ -50,12 +50,14 @@ func (r *rows) tables() []tableRows {
 		{"labels (id, board_id, name, color, created_at, updated_at)", &r.Labels},
 		{"lists (id, board_id, name, rank, wip_limit, wip_mode, archived_at, created_at, updated_at)", &r.Lists},
 		{"cards (id, board_id, list_id, rank, number, title, done_at, archived_at, due_date, due_at, start_date, start_at, " +
-			"time_zone, items_done, items_total, comments, created_by, created_at, updated_at, description)", &r.Cards},
+			"time_zone, items_done, items_total, comments, attachments, cover_id, cover_width, cover_height, created_by, created_at, " +
+			"updated_at, description)", &r.Cards},
 		{"card_labels (card_id, label_id)", &r.CardLabels},
 		{"card_assignees (card_id, user_id, assigned_at)", &r.CardAssignees},
 		{"checklists (id, card_id, title, created_at, updated_at)", &r.Checklists},
 		{"checklist_items (id, checklist_id, title, rank, done_at, created_at, updated_at)", &r.Items},
 		{"comments (id, card_id, author_id, guest_name, text, created_at, edited_at)", &r.Comments},
+		{attachmentInto, &r.Attachments},
 		{"texts (card_id, place, ref, words)", &r.Texts},
 		{"status_updates (id, board_id, status, title, text, start_date, target_date, author_id, created_at, figures)", &r.StatusUpdates},
 		{"saved_filters (id, workspace_id, owner_id, name, query, shared, created_at, updated_at)", &r.SavedFilters},
@@ -63,7 +65,7 @@ func (r *rows) tables() []tableRows {
 	}
 }
 
-// card adds a card with its checklists and comments. It sets the ranks of items,
+// card adds a card with its checklists, comments and attachments. It sets the ranks of items,
 // the ids of parents, and the card's counts.
 func (r *rows) card(c *WholeCard) error {
 	r.text(c.ID, query.InTitle, "", c.Title)
@@ -71,7 +73,7 @@ func (r *rows) card(c *WholeCard) error {
 	for _, l := range c.Labels {
 		r.CardLabels = append(r.CardLabels, []any{c.ID, l.ID})
 	}
-	for i, u := range c.Assignees { // sorted by the time of assignment
+	for i, u := range c.Assignees { // assignees are sorted by the time of assignment
 		r.CardAssignees = append(r.CardAssignees, []any{c.ID, u.ID, int64(c.CreatedAt) + int64(i)})
 	}
 	c.ChecklistItems = board.ItemCount{}
@@ -80,6 +82,17 @@ func (r *rows) card(c *WholeCard) error {
 			return err
 		}
 	}
+	c.Attachments = len(c.AttachmentList)
+	for n := range c.AttachmentList {
+		a := &c.AttachmentList[n]
+		a.CardID = c.ID
+		if n < len(c.Blobs) {
+			a.Blob = c.Blobs[n]
+		}
+		r.Attachments = append(r.Attachments, attachmentRow(*a))
+		r.text(c.ID, query.InAttachment, a.ID, a.Name)
+	}
+	coverID, coverWidth, coverHeight := coverColumns(c.Cover)
 	c.Comments = len(c.CommentList)
 	for n := range c.CommentList {
 		m := &c.CommentList[n]
@@ -89,7 +102,8 @@ func (r *rows) card(c *WholeCard) error {
 	}
 	r.Cards = append(r.Cards, []any{c.ID, c.BoardID, c.ListID, c.Rank, c.Number, c.Title, null(c.DoneAt),
 		null(c.OwnArchivedAt()), c.DueDate, null(c.DueAt), c.StartDate, null(c.StartAt), c.TimeZone,
-		c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments, c.CreatedBy, int64(c.CreatedAt), int64(c.UpdatedAt), *c.Description})
+		c.ChecklistItems.Done, c.ChecklistItems.Total, c.Comments, c.Attachments, coverID, coverWidth, coverHeight,
+		c.CreatedBy, int64(c.CreatedAt), int64(c.UpdatedAt), *c.Description})
 	return nil
 }
 
@@ -132,7 +146,7 @@ func (r *rows) text(cardID string, place query.Place, ref, text string) {
 
 // writeRows writes rows to their tables.
 func (tx *Tx) writeRows(ctx context.Context, r *rows) error {
-	for _, u := range r.Users { // a placeholder that another import has written stays
+	for _, u := range r.Users { // another import may have written the same placeholder
 		if err := tx.exec(ctx, "INSERT INTO users (id, name, time_zone, created_at) VALUES ($1, $2, 'UTC', $3) ON CONFLICT DO NOTHING",
 			u...); err != nil {
 			return fmt.Errorf("write users: %w", err)
@@ -157,7 +171,7 @@ func (tx *Tx) writeRows(ctx context.Context, r *rows) error {
 	return nil
 }
 
-// decodeRows decodes rows that were encoded as JSON.
+// decodeRows decodes rows from JSON.
 func decodeRows(text []byte) (*rows, error) {
 	var r rows
 	if err := json.Unmarshal(text, &r); err != nil {
@@ -170,10 +184,10 @@ func decodeRows(text []byte) (*rows, error) {
 	for _, table := range all {
 		for _, row := range table {
 			for i, v := range row {
-				// JSON has one type of number; every column of a draft is an integer.
+				// JSON numbers decode as float64, but all numeric columns are integers.
 				if f, ok := v.(float64); ok {
 					if f != math.Trunc(f) {
-						return nil, fmt.Errorf("decode rows: %v is no integer", f)
+						return nil, fmt.Errorf("decode rows: %v is not an integer", f)
 					}
 					row[i] = int64(f)
 				}

@@ -22,7 +22,7 @@ const (
 	ruleLock = "SELECT b.id FROM boards b JOIN rules r ON r.board_id = b.id WHERE r.id = $1 FOR UPDATE OF b"
 )
 
-// definition is the JSON of the column rules.definition.
+// definition is the JSON in the rules.definition column.
 type definition struct {
 	When board.RuleWhen     `json:"when"`
 	If   string             `json:"if"`
@@ -55,7 +55,8 @@ func (s *ruleScan) result() (board.Rule, error) {
 	return r, nil
 }
 
-// Rule loads a rule of a board on which the caller has the capability.
+// Rule loads the rule with the given id. It returns an error unless the caller has the
+// capability on the rule's board.
 func (v *View) Rule(ctx context.Context, id string, need board.Capability) (board.Rule, error) {
 	var s ruleScan
 	if err := v.authorized(ctx, need, ruleLoad, id, s.dest()...); err != nil {
@@ -64,8 +65,8 @@ func (v *View) Rule(ctx context.Context, id string, need board.Capability) (boar
 	return s.result()
 }
 
-// Rule locks the rule's board and loads the rule for a change. The caller must be an
-// admin of the board.
+// Rule locks the rule's board and loads the rule for a change. It returns an error
+// unless the caller is an admin of the board.
 func (tx *Tx) Rule(ctx context.Context, id string) (board.Rule, error) {
 	if err := tx.lock(ctx, ruleLock, id); err != nil {
 		return board.Rule{}, err
@@ -73,15 +74,16 @@ func (tx *Tx) Rule(ctx context.Context, id string) (board.Rule, error) {
 	return tx.View.Rule(ctx, id, board.Administer)
 }
 
-// Rules returns a page of the rules of a board that a loader has loaded, in the
-// order of their ids after the given one.
+// Rules returns a page of the rules of a board, ordered by id, starting after the given
+// id. The board must already be loaded.
 func (v *View) Rules(ctx context.Context, boardID, after string, limit int) ([]board.Rule, error) {
 	return v.rules(ctx, "WHERE r.board_id = $1 AND r.id > $2 ORDER BY r.id LIMIT $3", boardID, after, limit)
 }
 
-// RulesOn returns the rules of a board that are on, oldest first: those that a time
-// triggers if timed is true, otherwise those that a change triggers.
-func (v *View) RulesOn(ctx context.Context, boardID string, timed bool) ([]board.Rule, error) {
+// EnabledRules returns the enabled rules of a board, oldest first. If timed is true, it
+// returns the rules that are triggered by a time. Otherwise, it returns the rules that are
+// triggered by a change.
+func (v *View) EnabledRules(ctx context.Context, boardID string, timed bool) ([]board.Rule, error) {
 	return v.rules(ctx, "WHERE r.board_id = $1 AND r.off = '' AND r.timed = $2 ORDER BY r.id", boardID, flag(timed))
 }
 
@@ -99,15 +101,15 @@ func (v *View) rules(ctx context.Context, where string, args ...any) ([]board.Ru
 	return out, err
 }
 
-// CountRules returns the number of rules of a board that a loader has loaded.
+// CountRules returns the number of rules of a board. The board must already be loaded.
 func (v *View) CountRules(ctx context.Context, boardID string) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM rules WHERE board_id = $1", boardID)
 }
 
-// InsertRule writes a new rule. Only later changes trigger it.
+// InsertRule stores a new rule. Only later changes trigger it.
 func (tx *Tx) InsertRule(ctx context.Context, r *board.Rule) error {
 	r.CreatedAt = tx.now
-	text, err := tx.describeRule(r)
+	text, err := tx.encodeRule(r)
 	if err != nil {
 		return err
 	}
@@ -121,10 +123,10 @@ func (tx *Tx) InsertRule(ctx context.Context, r *board.Rule) error {
 	return tx.watchBoard(ctx, r.BoardID)
 }
 
-// UpdateRule writes all fields of a rule and resets its count of failures. Only
-// later changes trigger it.
+// UpdateRule stores all fields of a rule and resets its failure count. Only later
+// changes trigger it.
 func (tx *Tx) UpdateRule(ctx context.Context, r *board.Rule) error {
-	text, err := tx.describeRule(r)
+	text, err := tx.encodeRule(r)
 	if err != nil {
 		return err
 	}
@@ -137,8 +139,9 @@ func (tx *Tx) UpdateRule(ctx context.Context, r *board.Rule) error {
 	return tx.watchBoard(ctx, r.BoardID)
 }
 
-// describeRule sets the times of a changed rule and returns its definition.
-func (tx *Tx) describeRule(r *board.Rule) (string, error) {
+// encodeRule sets the times of a changed rule and the version after which changes trigger
+// it. It returns the rule's definition as JSON.
+func (tx *Tx) encodeRule(r *board.Rule) (string, error) {
 	r.UpdatedAt, r.WatchedAt, r.Since = tx.now, tx.now, tx.On(r.BoardID).Version
 	text, err := json.Marshal(definition{r.When, r.If, r.Then}, json.Deterministic(true))
 	if err != nil {
@@ -147,7 +150,7 @@ func (tx *Tx) describeRule(r *board.Rule) (string, error) {
 	return string(text), nil
 }
 
-// DeleteRule deletes a rule and its runs. The changes that it made stay.
+// DeleteRule deletes a rule and its runs.
 func (tx *Tx) DeleteRule(ctx context.Context, r board.Rule) error {
 	if err := tx.exec(ctx, "DELETE FROM rules WHERE id = $1", r.ID); err != nil {
 		return err
@@ -155,8 +158,8 @@ func (tx *Tx) DeleteRule(ctx context.Context, r board.Rule) error {
 	return tx.watchBoard(ctx, r.BoardID)
 }
 
-// watchBoard adds a board with an enabled rule to those whose changes automation
-// handles, from its current version on, and removes a board without one.
+// watchBoard makes automation handle later changes to a board if the board has an enabled
+// rule. Otherwise, it makes automation ignore the board.
 func (tx *Tx) watchBoard(ctx context.Context, boardID string) error {
 	if err := tx.exec(ctx, "DELETE FROM automation_boards WHERE board_id = $1 AND NOT EXISTS (SELECT 1 FROM rules r "+
 		"WHERE r.board_id = $1 AND r.off = '')", boardID); err != nil {
@@ -174,20 +177,20 @@ func (tx *Tx) watchBoard(ctx context.Context, boardID string) error {
 		ON CONFLICT (board_id) DO NOTHING`, boardID, version)
 }
 
-// DisableRule switches a rule off because of a reason other than a person's request.
-func (tx *Tx) DisableRule(ctx context.Context, ruleID, boardID string, why board.RuleOff) error {
-	if err := tx.exec(ctx, "UPDATE rules SET off = $1, off_at = $2 WHERE id = $3 AND off = ''", string(why), int64(tx.now),
+// DisableRule disables a rule on behalf of the service, for the given reason.
+func (tx *Tx) DisableRule(ctx context.Context, ruleID, boardID string, reason board.RuleOff) error {
+	if err := tx.exec(ctx, "UPDATE rules SET off = $1, off_at = $2 WHERE id = $3 AND off = ''", string(reason), int64(tx.now),
 		ruleID); err != nil {
 		return err
 	}
 	return tx.watchBoard(ctx, boardID)
 }
 
-// disableRules switches off the rules of a workspace, a board or a person whose
-// owner is no longer an admin of the rule's board.
+// disableRules disables the rules whose owner is no longer an admin of the rule's board.
+// It checks the rules of a workspace, a board or a person, depending on the id.
 func (tx *Tx) disableRules(ctx context.Context, id string) error {
-	type lost struct{ rule, board string }
-	var off []lost
+	type lostRule struct{ id, boardID string }
+	var lost []lostRule
 	if err := tx.each(ctx, `SELECT r.id, r.board_id, b.visibility, wm.role, bm.role FROM rules r JOIN boards b ON b.id = r.board_id
 		LEFT JOIN users u ON u.id = r.owner_id AND u.deleted_at IS NULL
 		LEFT JOIN workspace_members wm ON wm.workspace_id = b.workspace_id AND wm.user_id = u.id
@@ -195,28 +198,28 @@ func (tx *Tx) disableRules(ctx context.Context, id string) error {
 		WHERE r.off = '' AND (r.owner_id = $1 OR r.board_id IN (SELECT x.id FROM boards x WHERE x.id = $1 OR x.workspace_id = $1))`,
 		[]any{id}, func(rows *sql.Rows) error {
 			var (
-				l           lost
+				l           lostRule
 				visibility  board.Visibility
 				member, own sql.NullString
 			)
-			err := rows.Scan(&l.rule, &l.board, &visibility, &member, &own)
+			err := rows.Scan(&l.id, &l.boardID, &visibility, &member, &own)
 			if err == nil && !board.RoleOn(board.WorkspaceRole(member.String), board.Role(own.String), visibility).Can(board.Administer) {
-				off = append(off, l)
+				lost = append(lost, l)
 			}
 			return err
 		}); err != nil {
 		return err
 	}
-	for _, l := range off {
-		if err := tx.DisableRule(ctx, l.rule, l.board, board.RuleOffOwner); err != nil {
+	for _, l := range lost {
+		if err := tx.DisableRule(ctx, l.id, l.boardID, board.RuleOffOwner); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Matches reports whether a card of a board that a loader has loaded satisfies a
-// query.
+// Matches reports whether a card of a board satisfies a query. The board must already be
+// loaded.
 func (v *View) Matches(ctx context.Context, boardID, cardID string, q query.Query) (bool, error) {
 	where, err := v.resolve(ctx, CardPage{BoardID: boardID}, q.Where)
 	if err != nil {

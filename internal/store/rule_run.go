@@ -15,25 +15,23 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// Automation: the changes that trigger rules, and the runs of rules.
-
-// quietCause marks a change that sends no events.
+// quietCause is the cause of changes that send no events.
 const quietCause = "quiet"
 
-// Occurrence is something that may trigger rules: a change of a board, or a time of
-// a card that has come.
+// Occurrence is a change to a board, or the moment at which a card's date is reached. It
+// may trigger rules.
 type Occurrence struct {
 	board.Entry
 	Key   string // unique among the occurrences that trigger a rule
-	Quiet bool   // triggers nothing
-	Cause string // for a change by a rule: the first cause and the rules since, see CauseOf
+	Quiet bool   // triggers no rules
+	Cause string // cause of a change made by a rule, in the format that CauseOf splits
 }
 
-// Occurrences returns a page of the changes of a board in their order, after a
-// version. It decodes the changes only of kinds that are wanted. Like Changes, it ends
-// before versions whose entries a job is still writing.
+// Occurrences returns a page of the changes to a board after the given version, in order.
+// It decodes Entry.Changes only for kinds that decode accepts, and never for quiet
+// changes. Like Changes, it stops before versions whose entries a job is still writing.
 func (v *View) Occurrences(ctx context.Context, boardID string, after int64, limit int,
-	wanted func(board.Kind) bool) ([]Occurrence, error) {
+	decode func(board.Kind) bool) ([]Occurrence, error) {
 	var out []Occurrence
 	err := v.each(ctx, "SELECT "+entryColumns+", COALESCE(cause, '') FROM activity WHERE board_id = $1 AND version > $2 AND "+recorded+
 		" ORDER BY version LIMIT $3", []any{boardID, after, limit}, func(rows *sql.Rows) error {
@@ -49,7 +47,7 @@ func (v *View) Occurrences(ctx context.Context, boardID string, after int64, lim
 			o.Cause = ""
 		}
 		o.Key = fmt.Sprintf("v%d", o.BoardVersion)
-		if wanted(o.Type) && !o.Quiet {
+		if decode(o.Type) && !o.Quiet {
 			if err := json.Unmarshal(changes, &o.Changes); err != nil {
 				return fmt.Errorf("decode changes of %s: %w", o.ID, err)
 			}
@@ -64,17 +62,18 @@ func (v *View) Occurrences(ctx context.Context, boardID string, after int64, lim
 type Backlog struct {
 	BoardID string
 	Handled int64 // the version up to which changes are handled
-	Version int64 // of the board
+	Version int64 // current version of the board
 }
 
-// Backlogs returns the boards with these ids that have an enabled rule. If ids is
-// nil, it returns all such boards with unhandled changes.
+// Backlogs returns the backlogs of the given boards, except boards without an enabled
+// rule. If ids is nil, it returns the backlogs of all boards with unhandled changes
+// that are not in the trash.
 func (db *DB) Backlogs(ctx context.Context, ids []string) (out []Backlog, err error) {
 	const text = "SELECT a.board_id, a.handled, b.version FROM automation_boards a JOIN boards b ON b.id = a.board_id WHERE "
 	scan := func(rows *sql.Rows) error {
-		var l Backlog
-		err := rows.Scan(&l.BoardID, &l.Handled, &l.Version)
-		out = append(out, l)
+		var b Backlog
+		err := rows.Scan(&b.BoardID, &b.Handled, &b.Version)
+		out = append(out, b)
 		return err
 	}
 	err = db.Read(ctx, board.System(), func(v *View) error {
@@ -88,9 +87,9 @@ func (db *DB) Backlogs(ctx context.Context, ids []string) (out []Backlog, err er
 	return out, err
 }
 
-// ClaimBoard acquires or renews the lease to handle the changes of a board, and
-// returns the version up to which they are handled. Held is false if another
-// server has the lease, or if the board no longer has an enabled rule.
+// ClaimBoard acquires or renews the lease to handle the changes to a board, and returns
+// the version up to which they are handled. It returns held = false if another server
+// holds the lease, or if the board no longer has an enabled rule.
 func (db *DB) ClaimBoard(ctx context.Context, boardID, holder string, length time.Duration) (handled int64, held bool, err error) {
 	err = db.Write(ctx, board.System(), func(tx *Tx) (err error) {
 		held, err = tx.one(ctx, "UPDATE automation_boards SET holder = $1, until = $2 WHERE board_id = $3 AND (holder = $1 "+
@@ -101,8 +100,9 @@ func (db *DB) ClaimBoard(ctx context.Context, boardID, holder string, length tim
 	return handled, held, err
 }
 
-// Progress records the versions up to which the changes of boards are handled,
-// unless a higher one is recorded. With release it also ends the holder's leases.
+// Progress records the version up to which the changes to each board are handled. It never
+// lowers a recorded version. If release is set, it also releases the holder's leases on
+// these boards.
 func (db *DB) Progress(ctx context.Context, holder string, handled map[string]int64, release bool) error {
 	if len(handled) == 0 {
 		return nil
@@ -119,37 +119,38 @@ func (db *DB) Progress(ctx context.Context, holder string, handled map[string]in
 	})
 }
 
-// RuleNow is the state of a rule before it runs for an occurrence.
-type RuleNow struct {
-	On     bool
-	Since  int64 // the board's version when the rule was created or changed
-	Ran    bool  // for that occurrence
-	Here   bool  // the card is on the rule's board
-	OnCard int   // runs about the card since an instant, successful or not
-	Plan   board.Plan
+// RuleState is the state of a rule before it runs for an occurrence.
+type RuleState struct {
+	On          bool
+	Since       int64 // the board's version when the rule was created or changed
+	HasRun      bool  // the rule has already run for the occurrence
+	CardOnBoard bool  // the card is on the rule's board
+	CardRuns    int   // number of recent runs for the card, of any rule and status
+	Plan        board.Plan
 }
 
-// RuleNow reads the state of a rule in one query, because every run reads it. A
-// deleted rule is off.
-func (tx *Tx) RuleNow(ctx context.Context, ruleID, key, cardID string, since board.Instant) (n RuleNow, err error) {
+// RuleState returns the state of a rule before it runs for the occurrence with the given
+// key. CardRuns counts the runs since the given instant. A deleted rule is off. RuleState
+// uses a single query, because every run calls it.
+func (tx *Tx) RuleState(ctx context.Context, ruleID, key, cardID string, since board.Instant) (s RuleState, err error) {
 	var off string
 	found, err := tx.one(ctx, `SELECT r.off, r.since, EXISTS (SELECT 1 FROM rule_runs x WHERE x.rule_id = r.id AND x.event = $2),
 		EXISTS (SELECT 1 FROM cards c WHERE c.id = $3 AND c.board_id = r.board_id),
 		(SELECT count(*) FROM rule_runs y WHERE y.card_id = $3 AND y.at > $4), o.plan
 		FROM rules r JOIN boards b ON b.id = r.board_id JOIN workspaces w ON w.id = b.workspace_id
 		JOIN organizations o ON o.id = w.organization_id WHERE r.id = $1`,
-		[]any{ruleID, key, cardID, int64(since)}, &off, &n.Since, &n.Ran, &n.Here, &n.OnCard, &n.Plan)
-	n.On = found && off == ""
-	return n, err
+		[]any{ruleID, key, cardID, int64(since)}, &off, &s.Since, &s.HasRun, &s.CardOnBoard, &s.CardRuns, &s.Plan)
+	s.On = found && off == ""
+	return s, err
 }
 
-// RunsOfCause returns the number of runs with the same first cause.
-func (v *View) RunsOfCause(ctx context.Context, root string) (int, error) {
+// CountRunsOfCause returns the number of runs with the given original cause.
+func (v *View) CountRunsOfCause(ctx context.Context, root string) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM rule_runs WHERE root = $1", root)
 }
 
-// CountRun counts a run against the daily limit of an organization. Ok is false, and
-// nothing is counted, if the limit is reached.
+// CountRun counts a run against the daily limit of an organization. If the limit is
+// reached, it counts nothing and returns false.
 func (tx *Tx) CountRun(ctx context.Context, organizationID string, plan board.Plan) (ok bool, err error) {
 	n, err := tx.affected(ctx, `INSERT INTO automation_days (organization_id, day, used) VALUES ($1, $2, 1)
 		ON CONFLICT (organization_id, day) DO UPDATE SET used = automation_days.used + 1 WHERE automation_days.used < $3`,
@@ -157,15 +158,16 @@ func (tx *Tx) CountRun(ctx context.Context, organizationID string, plan board.Pl
 	return n == 1, err
 }
 
-// Run is a run with its key and its cause.
+// Run is a run of a rule with its key and its cause.
 type Run struct {
 	board.RuleRun
-	Key  string // of the occurrence that triggered it
-	Root string // the first cause
+	Key  string // key of the occurrence that triggered the run
+	Root string // the original cause
 }
 
-// InsertRun writes a run. After board.RuleFailures failed runs in a row it switches
-// the rule off.
+// InsertRun stores a run. After board.RuleFailures consecutive failed runs, it disables
+// the rule. If the rule has already run for the occurrence, InsertRun stores nothing. It
+// then returns an error if the new run has the status done.
 func (tx *Tx) InsertRun(ctx context.Context, r *Run) error {
 	r.ID, r.At = tx.NewID("run_"), tx.now
 	n, err := tx.affected(ctx, `INSERT INTO rule_runs (id, rule_id, board_id, event, kind, card_id, root, at, status, reason, actions, version)
@@ -180,7 +182,7 @@ func (tx *Tx) InsertRun(ctx context.Context, r *Run) error {
 		return nil
 	}
 	switch r.Status {
-	case board.RunDone: // last_run is exact to a second, which saves most writes
+	case board.RunDone: // updating last_run at most once a second saves writes
 		return tx.exec(ctx, "UPDATE rules SET last_run = $1, failures = 0 WHERE id = $2 AND (failures > 0 OR last_run IS NULL "+
 			"OR last_run < $3)", int64(tx.now), r.RuleID, int64(tx.now)-1000)
 	case board.RunFailed:
@@ -197,8 +199,9 @@ func (tx *Tx) InsertRun(ctx context.Context, r *Run) error {
 	return nil
 }
 
-// Runs returns a page of the runs on a board that a loader has loaded, newest first,
-// before the given run: of one rule and of one status, or of all if these are "".
+// Runs returns a page of the runs on a board, newest first. If before is not "", it
+// returns only runs older than the run with that id. RuleID and status filter the runs;
+// "" matches all runs. The board must already be loaded.
 func (v *View) Runs(ctx context.Context, boardID, ruleID string, status board.RunStatus, before string,
 	limit int) ([]board.RuleRun, error) {
 	out := []board.RuleRun{}
@@ -216,19 +219,19 @@ func (v *View) Runs(ctx context.Context, boardID, ruleID string, status board.Ru
 	return out, err
 }
 
-// PurgeRuns deletes runs that are too old for the log, at most limit, and old daily
-// counts.
+// PurgeRuns deletes at most limit runs that are older than board.RuleRunLifetime, and
+// old daily counts. It returns the number of deleted runs.
 func (tx *Tx) PurgeRuns(ctx context.Context, limit int) (int64, error) {
-	begins := int64(tx.now) - board.RuleRunLifetime.Milliseconds()
-	if err := tx.exec(ctx, "DELETE FROM automation_days WHERE day < $1", board.Instant(begins).Time().Format(board.DateLayout)); err != nil {
+	oldest := int64(tx.now) - board.RuleRunLifetime.Milliseconds()
+	if err := tx.exec(ctx, "DELETE FROM automation_days WHERE day < $1", board.Instant(oldest).Time().Format(board.DateLayout)); err != nil {
 		return 0, err
 	}
 	return tx.affected(ctx, "DELETE FROM rule_runs WHERE id IN (SELECT k.id FROM (SELECT id, at FROM rule_runs ORDER BY id "+
-		"LIMIT 5000) AS k WHERE k.at < $1 LIMIT $2)", begins, limit)
+		"LIMIT 5000) AS k WHERE k.at < $1 LIMIT $2)", oldest, limit)
 }
 
-// TimedBoards returns the boards with an enabled rule that a time triggers, except
-// boards that are archived or in the trash.
+// TimedBoards returns the ids of boards with an enabled timed rule, except boards that
+// are archived or in the trash.
 func (db *DB) TimedBoards(ctx context.Context) (ids []string, err error) {
 	err = db.Read(ctx, board.System(), func(v *View) error {
 		ids, err = v.texts(ctx, `SELECT b.id FROM boards b WHERE b.archived_at IS NULL AND b.trashed_at IS NULL
@@ -238,8 +241,9 @@ func (db *DB) TimedBoards(ctx context.Context) (ids []string, err error) {
 	return ids, err
 }
 
-// Watched records the time up to which the times of cards were checked for rules.
-func (db *DB) Watched(ctx context.Context, ruleIDs []string, at board.Instant) error {
+// SetWatchedUntil records the time up to which the dates of cards have been checked for
+// the given timed rules.
+func (db *DB) SetWatchedUntil(ctx context.Context, ruleIDs []string, at board.Instant) error {
 	return db.Write(ctx, board.System(), func(tx *Tx) error {
 		for _, id := range ruleIDs {
 			if err := tx.exec(ctx, "UPDATE rules SET watched_at = $1 WHERE id = $2 AND watched_at < $1", int64(at), id); err != nil {
@@ -250,7 +254,8 @@ func (db *DB) Watched(ctx context.Context, ruleIDs []string, at board.Instant) e
 	})
 }
 
-// CauseOf splits the cause of a change into the first cause and the rules since.
+// CauseOf splits the cause of a change into the original cause and the ids of the rules
+// that ran since then, in order.
 func CauseOf(text string) (root string, rules []string) {
 	fields := strings.Fields(text)
 	if len(fields) == 0 {

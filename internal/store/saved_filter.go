@@ -10,8 +10,8 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// Owners see their filters. Members of the workspace, except guests, also see shared
-// ones. A filter could reveal the names of boards that a guest cannot see.
+// The owner of a filter can see it. If it is shared, members of the workspace can also see
+// it, except guests: a filter could reveal names of boards that a guest cannot see.
 const (
 	filterSelect = `SELECT f.id, f.workspace_id, f.name, f.query, f.shared, f.created_at, f.updated_at, u.id, u.name, wm.role
 		FROM saved_filters f JOIN users u ON u.id = f.owner_id
@@ -28,7 +28,7 @@ func scanFilter(rows *sql.Rows) (f board.SavedFilter, role board.WorkspaceRole, 
 }
 
 // SavedFilters returns a page of the filters of a workspace that the caller can see,
-// in the order of their ids after the given one. The workspace must be loaded.
+// ordered by id, starting after the given id. The workspace must already be loaded.
 func (v *View) SavedFilters(ctx context.Context, workspaceID, after string, limit int) ([]board.SavedFilter, error) {
 	out := []board.SavedFilter{}
 	err := v.each(ctx, filterSelect+"AND f.workspace_id = $1 AND f.id > $3 ORDER BY f.id LIMIT $4",
@@ -40,7 +40,8 @@ func (v *View) SavedFilters(ctx context.Context, workspaceID, after string, limi
 	return out, err
 }
 
-// SavedFilter loads a filter that the caller can see.
+// SavedFilter loads the filter with the given id. It returns a not_found error if the
+// caller cannot see it.
 func (v *View) SavedFilter(ctx context.Context, id string) (board.SavedFilter, error) {
 	f, _, err := v.savedFilter(ctx, id)
 	return f, err
@@ -59,8 +60,9 @@ func (v *View) savedFilter(ctx context.Context, id string) (f board.SavedFilter,
 	return f, role, err
 }
 
-// SavedFilter loads a filter for a change by its owner or, if it is shared, by an
-// owner or admin of the workspace. It refuses changes on a read-only plan.
+// SavedFilter locks and loads a filter for a change by its owner or, if the filter is
+// shared, by an owner or admin of the workspace. It returns an error if the organization
+// is read-only.
 func (tx *Tx) SavedFilter(ctx context.Context, id string) (board.SavedFilter, error) {
 	if err := tx.lock(ctx, filterLock, id); err != nil {
 		return board.SavedFilter{}, err
@@ -84,7 +86,7 @@ func (v *View) CountSavedFilters(ctx context.Context, workspaceID string) (int, 
 	return v.count(ctx, "SELECT count(*) FROM saved_filters WHERE owner_id = $1 AND workspace_id = $2", v.caller.UserID, workspaceID)
 }
 
-// InsertSavedFilter writes a new filter of the caller.
+// InsertSavedFilter stores a new filter.
 func (tx *Tx) InsertSavedFilter(ctx context.Context, f *board.SavedFilter) error {
 	f.CreatedAt, f.UpdatedAt = tx.now, tx.now
 	return tx.exec(ctx, "INSERT INTO saved_filters (id, workspace_id, owner_id, name, query, shared, created_at, updated_at) "+
@@ -92,7 +94,7 @@ func (tx *Tx) InsertSavedFilter(ctx context.Context, f *board.SavedFilter) error
 		f.ID, f.WorkspaceID, f.Owner.ID, f.Name, f.Query, flag(f.Shared), int64(f.CreatedAt), int64(f.UpdatedAt))
 }
 
-// UpdateSavedFilter writes all fields of a filter.
+// UpdateSavedFilter stores the name, the query and the sharing of a filter.
 func (tx *Tx) UpdateSavedFilter(ctx context.Context, f *board.SavedFilter) error {
 	f.UpdatedAt = tx.now
 	return tx.exec(ctx, "UPDATE saved_filters SET name = $1, query = $2, shared = $3, updated_at = $4 WHERE id = $5", f.Name,
@@ -104,9 +106,9 @@ func (tx *Tx) DeleteSavedFilter(ctx context.Context, id string) error {
 	return tx.exec(ctx, "DELETE FROM saved_filters WHERE id = $1", id)
 }
 
-// Known returns the ids of boards, lists, labels and people in a workspace that the
-// caller can see. Guests have no list of members, so for them all people count as
-// known. Ids of other kinds always count as known.
+// Known returns the given ids that the caller may know: the ids of boards, lists, labels
+// and people that the caller can see in a workspace, and all ids of other kinds. A guest
+// cannot list the members, so for a guest it returns all ids of people.
 func (v *View) Known(ctx context.Context, workspace board.Workspace, ids []string) (map[string]bool, error) {
 	kinds := map[string][]string{}
 	known := make(map[string]bool, len(ids))
@@ -122,9 +124,9 @@ func (v *View) Known(ctx context.Context, workspace board.Workspace, ids []strin
 		for len(ids) > 0 {
 			n := min(len(ids), 256)
 			var a sqldb.Args
-			found, err := v.texts(ctx, v.knownText(prefix, workspace.ID, ids[:n], &a), a...)
+			found, err := v.texts(ctx, v.knownQuery(prefix, workspace.ID, ids[:n], &a), a...)
 			if err != nil {
-				return nil, fmt.Errorf("known ids: %w", err)
+				return nil, fmt.Errorf("find known ids: %w", err)
 			}
 			for _, id := range found {
 				known[id] = true
@@ -135,7 +137,9 @@ func (v *View) Known(ctx context.Context, workspace board.Workspace, ids []strin
 	return known, nil
 }
 
-func (v *View) knownText(prefix, workspaceID string, ids []string, a *sqldb.Args) string {
+// knownQuery returns an SQL query for the ids, all with the given prefix, that the caller
+// can see.
+func (v *View) knownQuery(prefix, workspaceID string, ids []string, a *sqldb.Args) string {
 	if prefix == "usr" {
 		return `SELECT wm.user_id FROM workspace_members wm JOIN users u ON u.id = wm.user_id
 			WHERE wm.workspace_id = ` + a.Add(workspaceID) + " AND u.deleted_at IS NULL AND wm.user_id IN (" + a.In(ids) + ")"

@@ -12,14 +12,14 @@ import (
 	"cardwall/internal/store/search"
 )
 
-// Full-text search. The table texts contains the words of each text of a card, as
-// query.Words returns them. Whether a card matches is decided by this table, in
-// the same way on both databases. The full-text index (FTS5 on SQLite, GIN on
-// PostgreSQL) only finds candidates, and is only used if they are few. A word
-// that many texts contain is searched in the cards themselves, newest first.
+// Full-text search. The table texts contains the words of all text on cards, as
+// query.Words returns them. This table decides whether a card matches, in the same way on
+// both databases. The full-text index (FTS5 on SQLite, GIN on PostgreSQL) only finds
+// candidates. It is used only if reading the candidates costs less than scanning the
+// cards, newest first.
 
-// indexText stores the words of a text of a card. It keeps the row of a text with
-// the same words, and stores no row for a text without words.
+// indexText stores the words of the text in one place of a card. It keeps the row if the
+// words are the same, and stores no row for text without words.
 func (tx *Tx) indexText(ctx context.Context, cardID string, place query.Place, ref, text string) error {
 	words := search.IndexedText(text)
 	if words == "" {
@@ -29,20 +29,22 @@ func (tx *Tx) indexText(ctx context.Context, cardID string, place query.Place, r
 		string(place), ref, words); err != nil {
 		return err
 	}
+	tx.db.unmerged.Store(true)
 	return tx.exec(ctx, "INSERT INTO texts (card_id, place, ref, words) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING", cardID,
 		string(place), ref, words)
 }
 
-// addText stores the words of a new text of a card.
+// addText stores the words of new text on a card.
 func (tx *Tx) addText(ctx context.Context, cardID string, place query.Place, ref, text string) error {
 	words := search.IndexedText(text)
 	if words == "" {
 		return nil
 	}
+	tx.db.unmerged.Store(true)
 	return tx.exec(ctx, "INSERT INTO texts (card_id, place, ref, words) VALUES ($1, $2, $3, $4)", cardID, string(place), ref, words)
 }
 
-// dropText deletes the words of a text of a card.
+// dropText deletes the words of the text in one place of a card.
 func (tx *Tx) dropText(ctx context.Context, cardID string, place query.Place, ref string) error {
 	return tx.exec(ctx, "DELETE FROM texts WHERE card_id = $1 AND place = $2 AND ref = $3", cardID, string(place), ref)
 }
@@ -58,8 +60,26 @@ func (tx *Tx) addCardTexts(ctx context.Context, c *board.Card) error {
 	return nil
 }
 
-// fillTexts stores the words of all cards, once after the migration that created
-// the table.
+// MergeSearchIndex merges the new entries of PostgreSQL's search index into its tree, if
+// this server has added entries since the last call. Until then, each search also reads
+// the list of new entries. If nobody calls MergeSearchIndex, the write that exceeds the
+// maximum size of the list (4 MB) merges it. SQLite has no such list.
+func (db *DB) MergeSearchIndex(ctx context.Context) error {
+	if !db.dialect().RowLocks || !db.unmerged.Swap(false) {
+		return nil
+	}
+	err := db.Write(ctx, board.System(), func(tx *Tx) error {
+		_, err := tx.count(ctx, "SELECT gin_clean_pending_list('texts_by_terms')")
+		return err
+	})
+	if err != nil {
+		db.unmerged.Store(true)
+	}
+	return err
+}
+
+// fillTexts stores the words of all cards. It runs once, after the migration that
+// created the table.
 func (db *DB) fillTexts(ctx context.Context) error {
 	return db.fillBoards(ctx, "texts", allBoards, "indexing all cards for search", func(ctx context.Context, tx *Tx, boardID,
 		after string) (string, bool, error) {
@@ -67,9 +87,9 @@ func (db *DB) fillTexts(ctx context.Context) error {
 	})
 }
 
-// fillWorkspaces sets the workspace of all texts on PostgreSQL, once after the
-// migration that created the column. Servers of the previous version may run
-// at the same time.
+// fillWorkspaces sets the workspace of all rows in texts on PostgreSQL. It runs once,
+// after the migration that created the column. Servers of the previous version may be
+// running at the same time.
 func (db *DB) fillWorkspaces(ctx context.Context) error {
 	if !db.dialect().RowLocks {
 		return nil
@@ -87,19 +107,19 @@ func (db *DB) fillWorkspaces(ctx context.Context) error {
 	})
 }
 
-// fillBatch is how many cards are filled in one transaction.
+// fillBatch is the maximum number of cards that one transaction fills.
 const fillBatch = 500
 
 // allBoards selects the boards to fill.
 const allBoards = "SELECT id FROM boards ORDER BY id"
 
-// boardFill does a part of fillBoards: it fills some cards of a locked board,
-// after an id. It returns the last id that it filled and whether more may follow.
+// boardFill is one step of fillBoards. It fills some cards of a locked board, beginning
+// after the given id. It returns the last id that it filled and whether more may follow.
 type boardFill func(ctx context.Context, tx *Tx, boardID, after string) (last string, more bool, err error)
 
-// fillBoards runs fill on the boards that a query selects, if the setting exists,
-// and then deletes the setting. After an interruption the next start runs all of
-// it again, so fill must be idempotent.
+// fillBoards runs fill on the boards that a query selects, if the setting exists, and
+// then deletes the setting. After an interruption, the next start fills all boards again,
+// so fill must be idempotent.
 func (db *DB) fillBoards(ctx context.Context, setting, selectBoards, progress string, fill boardFill) error {
 	var (
 		state  string
@@ -140,13 +160,13 @@ func (db *DB) fillBoards(ctx context.Context, setting, selectBoards, progress st
 	})
 }
 
-// cardsAfter returns a page of the ids of the cards of a board, after an id.
+// cardsAfter returns the ids of at most limit cards of a board, after the given id.
 func (v *View) cardsAfter(ctx context.Context, boardID, after string, limit int) ([]string, error) {
 	return v.texts(ctx, "SELECT id FROM cards WHERE board_id = $1 AND id > $2 ORDER BY id LIMIT $3", boardID, after, limit)
 }
 
-// indexBoard stores the words of at most limit cards of a locked board, after an id.
-// More reports whether further cards may follow.
+// indexBoard stores the words of at most limit cards of a locked board, beginning after
+// the given id. It returns the id of the last card, and whether more cards may follow.
 func (tx *Tx) indexBoard(ctx context.Context, boardID, after string, limit int) (last string, more bool, err error) {
 	cards, err := tx.cardsAfter(ctx, boardID, after, limit)
 	if err != nil || len(cards) == 0 {
@@ -160,7 +180,7 @@ func (tx *Tx) indexBoard(ctx context.Context, boardID, after string, limit int) 
 	return cards[len(cards)-1], len(cards) == limit, nil
 }
 
-// indexCard stores the words of all texts of a card whose board is locked.
+// indexCard stores the words of all text on a card whose board is locked.
 func (tx *Tx) indexCard(ctx context.Context, id string) error {
 	type text struct{ card, place, ref, text string }
 	var all []text
@@ -221,8 +241,8 @@ func (v *View) resolve(ctx context.Context, p CardPage, n query.Node) (query.Nod
 	return n, nil
 }
 
-// mostNamed is how many records the names of one term may match. It keeps
-// statements well below the limits of both databases for parameters.
+// mostNamed is the maximum number of records that the names of one term may match. It
+// keeps statements well below the parameter limits of both databases.
 const mostNamed = 4096
 
 // named returns the ids of the records that have one of the names.
@@ -275,8 +295,8 @@ func (v *View) named(ctx context.Context, p CardPage, n query.In) ([]string, err
 	return ids, err
 }
 
-// boardsOf returns a query for the ids of the boards that a page without a board
-// covers.
+// boardsOf returns a query for the ids of the boards that a page covers if it names no
+// board.
 func (v *View) boardsOf(p CardPage, a *sqldb.Args) string {
 	text := `SELECT b.id FROM workspace_members wm JOIN boards b ON b.workspace_id = wm.workspace_id
 		LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = wm.user_id
@@ -293,29 +313,30 @@ func (v *View) boardsOf(p CardPage, a *sqldb.Args) string {
 }
 
 const (
-	// fewCards is the most candidates of a lead. Reading more of them would cost
-	// more than scanning the newest cards until a page is full.
+	// fewCards is the maximum number of candidates of a lead. Reading more of them would
+	// cost more than scanning the newest cards until a page is full.
 	fewCards = 2000
-	// fewSpans is like fewCards, for a range of due times. Its candidates are adjacent in
-	// their index.
+	// fewSpans is like fewCards, but for a range of due times. The candidates of a range
+	// are adjacent in the index.
 	fewSpans = 5000
 	// enough is the number of candidates below which a better lead saves nothing.
 	enough = 50
 )
 
-// chooseLead sets the lead of a plan: the term of its query with the fewest
-// candidates, if they are few. The cards are then read from the index of that
-// term. For a range of due times this is the index cards_span, and bySpan is set.
-func (v *View) chooseLead(ctx context.Context, p *plan) error {
+// chooseLead sets the lead of a plan. This is the term of its query with the fewest
+// candidates, if there are at most maxCards, or at most maxSpans for a range of due
+// times. The cards are then read from the index of that term. For a range, this is the
+// index cards_span, and bySpan is set instead of lead.
+func (v *View) chooseLead(ctx context.Context, p *plan, maxCards, maxSpans int) error {
 	p.lead = -1
 	tried := 0
 	for i, n := range p.where {
 		var a sqldb.Args
-		few := fewCards
+		most := maxCards
 		text, ok := search.Compiler{Args: &a, Caller: v.caller, Workspaces: p.indexed}.Candidates(p.dialect, n, true)
 		span := !ok
 		if span {
-			few = fewSpans
+			most = maxSpans
 			text, ok = v.spans(p.CardPage, n, &a)
 		}
 		if !ok {
@@ -324,12 +345,12 @@ func (v *View) chooseLead(ctx context.Context, p *plan) error {
 		if tried++; tried > search.MaxProbes {
 			break
 		}
-		// The limit is part of the text, because PostgreSQL plans by it.
-		count, err := v.count(ctx, fmt.Sprintf("SELECT count(*) FROM (%s LIMIT %d) AS n", text, few+1), a...)
+		// The limit is part of the text, because PostgreSQL's plan depends on it.
+		count, err := v.count(ctx, fmt.Sprintf("SELECT count(*) FROM (%s LIMIT %d) AS n", text, most+1), a...)
 		if err != nil {
 			return fmt.Errorf("count candidates: %w", err)
 		}
-		if count > few || (p.lead >= 0 || p.bySpan) && count >= p.found {
+		if count > most || (p.lead >= 0 || p.bySpan) && count >= p.found {
 			continue
 		}
 		p.lead, p.bySpan, p.found = i, span, count
@@ -343,9 +364,9 @@ func (v *View) chooseLead(ctx context.Context, p *plan) error {
 	return nil
 }
 
-// spans returns a query with a row for each card of many boards that may be due in a
-// range, from the index cards_span. Ok is false for a term or a page that the
-// index does not cover.
+// spans returns a query with one row for each card that may be due in a range, on the
+// many boards that a page covers. The query uses the index cards_span. Ok is false for a
+// term or a page that the index does not cover.
 func (v *View) spans(p CardPage, n query.Node, a *sqldb.Args) (text string, ok bool) {
 	due, ok := n.(query.Range)
 	if !ok || due.Field != query.FieldDue || p.BoardID != "" || p.Assigned || p.Query.Archived != query.ArchivedNo {

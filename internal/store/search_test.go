@@ -14,8 +14,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// texts returns all indexed texts, as "place words".
-func texts(t *testing.T, s *apptest.Service) []string {
+// indexEntries returns all entries of the texts table, as "place words ".
+func indexEntries(t *testing.T, s *apptest.Service) []string {
 	t.Helper()
 	var out []string
 	err := s.DB.Read(t.Context(), board.System(), func(v *store.View) (err error) {
@@ -28,8 +28,9 @@ func texts(t *testing.T, s *apptest.Service) []string {
 	return out
 }
 
-// sound fails the test unless the full-text index contains exactly the texts.
-func sound(t *testing.T, s *apptest.Service) {
+// checkIndex adds the newest entries to SQLite's full-text index. It fails the test
+// unless the index then contains exactly the entries of the texts table.
+func checkIndex(t *testing.T, s *apptest.Service) {
 	t.Helper()
 	if s.DB.Dialect() != "sqlite" {
 		return // PostgreSQL maintains its own index
@@ -48,35 +49,35 @@ func sound(t *testing.T, s *apptest.Service) {
 		}
 		return nil
 	})
-	known := s.Column("SELECT id FROM texts_words_docsize ORDER BY id")
-	if there := s.Column("SELECT id FROM texts ORDER BY id"); !slices.Equal(known, there) {
-		t.Errorf("the index has the texts %v, want %v", known, there)
+	indexed := s.Column("SELECT id FROM texts_words_docsize ORDER BY id")
+	if stored := s.Column("SELECT id FROM texts ORDER BY id"); !slices.Equal(indexed, stored) {
+		t.Errorf("got entries %v in the full-text index, want %v", indexed, stored)
 	}
 }
 
-func TestIndexFollowsEveryText(t *testing.T) {
+func TestIndexFollowsEveryChange(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
 		b := ada.Must("create_board", apptest.Fields{"workspaceId": ada.Workspace("Engines", board.PlanTeam), "name": "Launch"})
 		list := ada.Must("create_list", apptest.Fields{"boardId": b.ID(), "name": "To do"}).ID()
-		check := func(act string, want ...string) {
+		check := func(action string, want ...string) {
 			t.Helper()
 			slices.Sort(want)
-			if got := texts(t, s); !slices.Equal(got, want) {
-				t.Errorf("after %s, the index contains %q, want %q", act, got, want)
+			if got := indexEntries(t, s); !slices.Equal(got, want) {
+				t.Errorf("after %s: got index entries %q, want %q", action, got, want)
 			}
-			sound(t, s)
+			checkIndex(t, s)
 		}
 		card := ada.Must("create_card", apptest.Fields{"listId": list, "title": "Écrire 🎉", "description": "Two pages"}).ID()
 		check("create_card", "title ecrire ", "description two pages ")
 		ada.Must("update_card", apptest.Fields{"cardId": card, "title": "🎉", "description": "Three pages"})
 		check("update_card", "description three pages ")
 		ada.Must("update_card", apptest.Fields{"cardId": card, "title": "Write", "description": "", "done": true})
-		check("update_card to no description", "title write ")
+		check("clearing the description", "title write ")
 		ada.Must("update_card", apptest.Fields{"cardId": card, "done": false})
 		ada.Must("set_card_due", apptest.Fields{"cardId": card, "dueDate": "2026-03-14"})
-		check("changes of no text", "title write ")
+		check("changes that affect no text", "title write ")
 		comment := ada.Must("add_comment", apptest.Fields{"cardId": card, "text": "Soon."}).ID()
 		ada.Must("edit_comment", apptest.Fields{"commentId": comment, "text": "Sooner."})
 		check("edit_comment", "title write ", "comment sooner ")
@@ -86,7 +87,7 @@ func TestIndexFollowsEveryText(t *testing.T) {
 		ada.Must("update_checklist", apptest.Fields{"checklistId": checklist.ID(), "title": "After"})
 		ada.Must("update_checklist_item", apptest.Fields{"itemId": item, "title": "four", "done": true, "position": "top"})
 		ada.Must("delete_checklist_item", apptest.Fields{"itemId": checklist.Text("items.0.id")})
-		check("changes of items", "title write ", "comment sooner ", "checklist after ", "checklist four ", "checklist two ")
+		check("changes to checklist items", "title write ", "comment sooner ", "checklist after ", "checklist four ", "checklist two ")
 		ada.Must("delete_checklist", apptest.Fields{"checklistId": checklist.ID()})
 		check("delete_checklist", "title write ", "comment sooner ")
 		ada.Must("delete_comment", apptest.Fields{"commentId": comment})
@@ -110,7 +111,7 @@ func TestIndexFollowsEveryText(t *testing.T) {
 	})
 }
 
-func TestRefusedWriteLeavesNoText(t *testing.T) {
+func TestRefusedWriteLeavesNoIndexEntries(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -128,17 +129,18 @@ func TestRefusedWriteLeavesNoText(t *testing.T) {
 			return board.Invalid("no.")
 		})
 		if f, ok := board.AsFault(err); !ok || f.Code != board.CodeInvalidRequest {
-			t.Fatal(err)
+			t.Fatalf("got error %v, want invalid_request", err)
 		}
-		if got := texts(t, s); len(got) > 0 {
-			t.Errorf("the index contains %q of a card that was never created", got)
+		if got := indexEntries(t, s); len(got) > 0 {
+			t.Errorf("got index entries %q for a card that was never created, want none", got)
 		}
-		sound(t, s)
+		checkIndex(t, s)
 	})
 }
 
-// A database from before migration 002 has cards without an index.
-func TestOpenIndexesOldTexts(t *testing.T) {
+// Cards in a database from before migration 002 are not in the search index. Open adds
+// them.
+func TestOpenIndexesOldCards(t *testing.T) {
 	t.Parallel()
 	for name, database := range map[string]func(*testing.T) string{
 		"sqlite":   func(t *testing.T) string { return filepath.Join(t.TempDir(), "cardwall.db") },
@@ -157,7 +159,7 @@ func TestOpenIndexesOldTexts(t *testing.T) {
 			card := ada.Must("create_card", apptest.Fields{"listId": list, "title": "Write"}).ID()
 			ada.Must("add_comment", apptest.Fields{"cardId": card, "text": "Soon."})
 			ada.Must("add_checklist", apptest.Fields{"cardId": card, "title": "Before", "items": []string{"one"}})
-			want := texts(t, s)
+			want := indexEntries(t, s)
 			s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 				if err := tx.Change(ctx, "DELETE FROM texts WHERE ref = '' OR place = 'comment'"); err != nil {
 					return err
@@ -165,14 +167,14 @@ func TestOpenIndexesOldTexts(t *testing.T) {
 				return tx.Change(ctx, "INSERT INTO settings (key, value) VALUES ('texts', 'missing')")
 			})
 			again := apptest.New(t, address, apptest.Options{})
-			if got := texts(t, again); !slices.Equal(got, want) {
-				t.Errorf("the index contains %d texts, want %d", len(got), len(want))
+			if got := indexEntries(t, again); !slices.Equal(got, want) {
+				t.Errorf("got %d index entries, want %d", len(got), len(want))
 			}
-			sound(t, again)
+			checkIndex(t, again)
 			err := again.DB.Read(t.Context(), board.System(), func(v *store.View) error {
 				left, err := v.Raw().Strings(t.Context(), "SELECT value FROM settings WHERE key = 'texts'")
 				if len(left) > 0 {
-					t.Error("the next start would index again")
+					t.Error("the texts setting remains, so the next start would index again")
 				}
 				return err
 			})
@@ -183,8 +185,8 @@ func TestOpenIndexesOldTexts(t *testing.T) {
 	}
 }
 
-// BenchmarkInsertCard inserts a short card, with and without words for the search
-// index.
+// BenchmarkInsertCard inserts cards with a short title that contains either some words
+// for the search index or none.
 func BenchmarkInsertCard(b *testing.B) {
 	for name, title := range map[string]string{"words": "Write the press release %d", "none": "🎉 🎉 🎉 🎉 🎉"} {
 		b.Run(name, func(b *testing.B) {
@@ -192,7 +194,7 @@ func BenchmarkInsertCard(b *testing.B) {
 			empty := ""
 			n := 0
 			b.ResetTimer()
-			// Use one transaction, so that the disk is not measured.
+			// Use one transaction, so that disk writes are not measured.
 			write(b, db, func(ctx context.Context, tx *store.Tx) error {
 				l, err := tx.List(ctx, list, board.Edit)
 				if err != nil {
@@ -230,12 +232,13 @@ func write(tb testing.TB, db *store.DB, fn func(ctx context.Context, tx *store.T
 func benchStore(b *testing.B, address string) (*store.DB, string) {
 	s := apptest.New(b, address, apptest.Options{})
 	ada := s.Person("Ada")
-	wall := ada.Must("create_board", apptest.Fields{"workspaceId": ada.Workspace("Engines", board.PlanTeam), "name": "Launch"})
-	return s.DB, ada.Must("create_list", apptest.Fields{"boardId": wall.ID(), "name": "To do"}).ID()
+	boardID := ada.Must("create_board",
+		apptest.Fields{"workspaceId": ada.Workspace("Engines", board.PlanTeam), "name": "Launch"}).ID()
+	return s.DB, ada.Must("create_list", apptest.Fields{"boardId": boardID, "name": "To do"}).ID()
 }
 
-// BenchmarkSearch reads the first page of 50 cards of a search over 100,000 cards
-// on 50 boards, last changed first. The goal for one word is 20 ms.
+// BenchmarkSearch reads the first page of a search over 100,000 cards on 50 boards: 50
+// cards, most recently changed first. The goal for one word is 20 ms.
 func BenchmarkSearch(b *testing.B) {
 	for name, address := range map[string]func() string{
 		"sqlite":   func() string { return filepath.Join(b.TempDir(), "cardwall.db") },
@@ -291,15 +294,15 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// fill creates boards with cards that changed one second after another, on each
-// board in turn.
+// fill creates boards and cards. Update times are one second apart and rotate through the
+// boards.
 func fill(tb testing.TB, s *apptest.Service, ada *apptest.Person, boards, cards int) {
 	workspace := ada.Workspace("Engines", board.PlanTeam)
-	type place struct{ list, board, label string }
-	var places []place
+	type target struct{ list, board, label string }
+	var targets []target
 	for i := range boards {
 		b := ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": fmt.Sprint("Board ", i)}).ID()
-		places = append(places, place{ada.Must("create_list", apptest.Fields{"boardId": b, "name": "To do"}).ID(), b,
+		targets = append(targets, target{ada.Must("create_list", apptest.Fields{"boardId": b, "name": "To do"}).ID(), b,
 			ada.Must("create_label", apptest.Fields{"boardId": b, "name": "Bug", "color": "red"}).ID()})
 	}
 	n := 0
@@ -310,7 +313,7 @@ func fill(tb testing.TB, s *apptest.Service, ada *apptest.Person, boards, cards 
 	for i := range cards / 20 {
 		write(tb, s.DB, func(ctx context.Context, tx *store.Tx) error {
 			for j := range 20 {
-				for _, p := range places {
+				for _, p := range targets {
 					n++
 					title := fmt.Sprintf("every card word%d", n%1000)
 					if n%2 == 0 {

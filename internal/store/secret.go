@@ -10,33 +10,33 @@ import (
 	"cardwall/internal/seal"
 )
 
-// KeySetting is the setting with the ids of the keys that secrets are sealed under,
-// separated by commas. All servers seal under the first one, in whatever order their
-// keyrings are configured. During a rotation there are several.
+// KeySetting is the name of the setting that contains the ids of the sealing keys in
+// use, separated by commas. All servers seal under the first key, regardless of the
+// order of their keyrings. There is more than one key only during a key rotation.
 const (
 	KeySetting      = "secret_key"
 	keySettingQuery = "SELECT value FROM settings WHERE key = $1"
 )
 
-// ErrNoKeys means that the store was opened without sealing keys.
-var ErrNoKeys = errors.New("the store has no secret key, so it cannot store secrets")
+// ErrNoKeys is returned for an operation on secrets if the store was opened without
+// sealing keys.
+var ErrNoKeys = errors.New("the store has no secret key, so it can neither store nor read secrets")
 
-// WebhookSealContext returns the context of a webhook's address or secret. A sealed value
-// is bound to its context: if it is copied elsewhere, it cannot be opened.
+// WebhookSealContext returns the seal context of a webhook's address or secret. A sealed
+// value is bound to its context, so it cannot be opened if it is copied elsewhere.
 func WebhookSealContext(webhookID, column string) string {
 	return "webhook:" + webhookID + ":" + column
 }
 
-// PageSealContext returns the context of the key of a board's public page.
+// PageSealContext returns the seal context of the key of a board's public page.
 func PageSealContext(boardID string) string { return "public-page:" + boardID + ":secret" }
 
-// ResponseSealContext returns the context of a stored response to an idempotent
+// ResponseSealContext returns the seal context of a stored response to an idempotent
 // request.
 func ResponseSealContext(userID, key string) string { return "idempotency:" + userID + ":" + key }
 
-// sealed seals a secret for its context. On PostgreSQL it locks the setting until
-// the transaction ends, so that a key rotation waits and then also finds this
-// secret.
+// sealed seals a secret in a context. On PostgreSQL, it locks the setting until the
+// transaction ends, so that a key rotation waits and then finds this secret too.
 func (tx *Tx) sealed(ctx context.Context, sealContext string, plain []byte) ([]byte, error) {
 	keys := tx.db.opts.Keys
 	if keys == nil {
@@ -60,7 +60,7 @@ func (tx *Tx) sealed(ctx context.Context, sealContext string, plain []byte) ([]b
 	return out, nil
 }
 
-// opened opens a secret that was sealed for the context.
+// opened opens a secret that was sealed in a context.
 func (v *View) opened(sealContext string, sealed []byte) ([]byte, error) {
 	if v.db.opts.Keys == nil {
 		return nil, ErrNoKeys
@@ -80,9 +80,9 @@ func (v *View) keySetting(ctx context.Context, text string) ([]string, error) {
 	return strings.Split(value, ","), nil
 }
 
-// checkKeys returns an error if the keyring lacks a key that secrets in this database
-// are sealed under. If the database has no secrets yet, checkKeys records the current
-// key as the one to seal under.
+// checkKeys returns an error if the keyring lacks a key under which secrets in this
+// database are sealed. If the database has no key setting yet, checkKeys stores the id of
+// the current key in it.
 func (db *DB) checkKeys(ctx context.Context) error {
 	keys := db.opts.Keys
 	if keys == nil {
@@ -100,7 +100,7 @@ func (db *DB) checkKeys(ctx context.Context) error {
 		if err = db.Write(ctx, board.System(), func(tx *Tx) error {
 			return tx.exec(ctx, "INSERT INTO settings (key, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", KeySetting, keys.Current())
 		}); err == nil {
-			err = read() // another server may have been first
+			err = read() // another server may have stored its key first
 		}
 	}
 	if err != nil {
@@ -110,16 +110,16 @@ func (db *DB) checkKeys(ctx context.Context) error {
 }
 
 // keysMissing returns an error if the keyring lacks one of the keys. The error names
-// the setting to change.
+// the environment variable to change.
 func keysMissing(keys *seal.Keyring, ids []string) error {
 	for _, id := range ids {
 		if !keys.Has(id) {
-			return fmt.Errorf("the secrets in this database are sealed under the key %s, and this server has only %s: "+
+			return fmt.Errorf("the secrets in this database are sealed under the key %s, but this server has only %s: "+
 				"set CARDWALL_SECRET_KEY to that key, the same on every server, or put its secret.key back into the data folder", id, keys)
 		}
 	}
 	return nil
 }
 
-// Keys returns the sealing keys of the server, nil for none.
+// Keys returns the sealing keys of the server, or nil if it has none.
 func (db *DB) Keys() *seal.Keyring { return db.opts.Keys }

@@ -12,27 +12,28 @@ import (
 	"cardwall/internal/board"
 )
 
-// Webhooks are divided into shards. The lease of a shard names the server that
-// sends its deliveries. Each such server also holds a lease of its own, which
-// shows that it is running.
+// Webhooks are divided into shards. The server that holds the lease of a shard sends
+// the shard's deliveries. Each such server also holds a server lease, which shows that
+// the server is running.
 const (
 	shardLease = "webhooks:shard:"
 	// ServerLease is the prefix of the name of a server's lease.
 	ServerLease = "webhooks:server:"
 )
 
-// Shards says which servers hold the shards of webhooks.
+// Shards contains the numbers of the shards that a server has leased, and of the shards
+// that it could lease.
 type Shards struct {
-	Mine    []int // leased by the holder
+	Held    []int // leased by the server
 	Free    []int // not leased, or with an expired lease
-	Servers int   // running servers, including the holder
+	Servers int   // number of running servers, including this one
 }
 
-// ShardLeases returns which shards the holder leases and which are free.
+// ShardLeases returns the shards that the holder has leased and the free shards.
 func (db *DB) ShardLeases(ctx context.Context, holder string) (Shards, error) {
 	s := Shards{Servers: 1}
 	err := db.Read(ctx, board.System(), func(v *View) error {
-		taken := map[int]bool{}
+		leased := map[int]bool{}
 		if err := v.each(ctx, "SELECT name, holder FROM leases WHERE name LIKE 'webhooks:%' AND until >= $1 AND until <= $2",
 			[]any{int64(v.now), int64(v.now) + maxLease.Milliseconds()}, func(rows *sql.Rows) error {
 				var name, by string
@@ -47,9 +48,9 @@ func (db *DB) ShardLeases(ctx context.Context, holder string) (Shards, error) {
 					if err != nil {
 						return fmt.Errorf("lease %s: %w", name, err)
 					}
-					taken[shard] = true
+					leased[shard] = true
 					if by == holder {
-						s.Mine = append(s.Mine, shard)
+						s.Held = append(s.Held, shard)
 					}
 				}
 				return nil
@@ -57,19 +58,19 @@ func (db *DB) ShardLeases(ctx context.Context, holder string) (Shards, error) {
 			return err
 		}
 		for shard := range board.WebhookShards {
-			if !taken[shard] {
+			if !leased[shard] {
 				s.Free = append(s.Free, shard)
 			}
 		}
 		return nil
 	})
-	slices.Sort(s.Mine)
+	slices.Sort(s.Held)
 	return s, err
 }
 
-// LeaseShards acquires or renews leases of shards and returns the shards that
-// the holder has, without those that another server has acquired. It also renews
-// the server's own lease.
+// LeaseShards acquires or renews the leases of shards, except leases that another server
+// holds. It returns the shards that the holder now leases. It also renews the holder's
+// server lease.
 func (db *DB) LeaseShards(ctx context.Context, holder string, shards []int, length time.Duration) (held []int, err error) {
 	names := []string{ServerLease + holder}
 	for _, s := range shards {
@@ -84,8 +85,8 @@ func (db *DB) LeaseShards(ctx context.Context, holder string, shards []int, leng
 	return held, err
 }
 
-// ReleaseShards releases shards of the holder. With leaving it also releases the
-// server's own lease.
+// ReleaseShards releases shards of the holder. If leaving is set, it also releases the
+// holder's server lease.
 func (db *DB) ReleaseShards(ctx context.Context, holder string, shards []int, leaving bool) error {
 	names := make([]string, 0, len(shards)+1)
 	for _, s := range shards {

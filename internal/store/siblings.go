@@ -9,17 +9,17 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// Siblings describe a table whose rows are ordered below a parent: lists on a
-// board, cards in a list, items in a checklist.
+// Siblings describes a table whose rows are ordered within a parent: lists on a board,
+// cards in a list, or items in a checklist.
 type Siblings struct {
 	Table  string
-	Parent string // the column of the parent's id
-	Noun   string // what messages call a row
-	open   string // the condition of a row that people see
-	lock   string // locks the board of a parent
+	Parent string // the column with the parent's id
+	Noun   string // the name of a row in messages
+	open   string // SQL condition for rows that are not archived, including AND
+	lock   string // the query that locks a parent's board
 }
 
-// AllSiblings returns all tables with an order.
+// AllSiblings returns all tables with ordered rows.
 func AllSiblings() []Siblings { return []Siblings{listSiblings(), cardSiblings(), itemSiblings()} }
 
 func listSiblings() Siblings {
@@ -34,16 +34,17 @@ func itemSiblings() Siblings {
 	return Siblings{Table: "checklist_items", Parent: "checklist_id", Noun: "item", lock: checklistLock}
 }
 
-// position is where a row belongs among its siblings.
+// position is the position of a row among its siblings.
 type position struct {
 	rank  string
-	after string // the open sibling before it; "" at the top
-	same  bool   // the row is there already
+	after string // id of the open sibling before it; "" at the top
+	same  bool   // the row already has this position
 }
 
-// findPosition returns the position of a row below a parent, whose board must be
-// locked. Self is the row that moves and current its rank below this parent; both
-// are empty for a new row.
+// findPosition returns a position for a row within a parent, whose board must be locked.
+// If the rank would be too long, it first gives all children of the parent new ranks.
+// Self is the id of a row that is already on the board, or "" for a new row. Current is
+// the rank of the row, or "" if the row has another parent or is new.
 func (tx *Tx) findPosition(ctx context.Context, s Siblings, parentID, self, current string, at board.Position) (position, error) {
 	g, err := tx.gap(ctx, s, parentID, self, at)
 	if err != nil {
@@ -74,15 +75,15 @@ func (tx *Tx) findPosition(ctx context.Context, s Siblings, parentID, self, curr
 	return p, err
 }
 
-// gap is the place between two siblings.
+// gap is the space between two adjacent siblings.
 type gap struct {
-	lo, hi string // the ranks on both sides; "" for none
-	end    bool   // the top or the bottom
-	after  string // at an end: the open sibling before it, "" for none
+	lo, hi string // the ranks on both sides; "" for no sibling
+	end    bool   // the gap is at the top or the bottom
+	after  string // if end is set: id of the open sibling before the gap, or ""
 }
 
-// gap returns the gap at a position. Archived rows count, because they keep their
-// ranks.
+// gap returns the gap at a position. It takes archived rows into account, because they
+// keep their ranks.
 func (tx *Tx) gap(ctx context.Context, s Siblings, parentID, self string, at board.Position) (g gap, err error) {
 	var rank, last sql.NullString
 	edge := func(aggregate, condition string, args ...any) error {
@@ -95,25 +96,32 @@ func (tx *Tx) gap(ctx context.Context, s Siblings, parentID, self string, at boa
 		err = edge("min", "")
 		g.hi, g.end = rank.String, true
 	case at.Before != "":
-		if g.hi, err = tx.neighbour(ctx, s, parentID, self, at.Before); err == nil {
+		if g.hi, err = tx.neighbor(ctx, s, parentID, self, at.Before); err == nil {
 			err = edge("max", " AND rank < $3", g.hi)
 		}
 		g.lo = rank.String
 	case at.After != "":
-		if g.lo, err = tx.neighbour(ctx, s, parentID, self, at.After); err == nil {
+		if g.lo, err = tx.neighbor(ctx, s, parentID, self, at.After); err == nil {
 			err = edge("min", " AND rank > $3", g.lo)
 		}
 		g.hi = rank.String
 	default:
-		siblings := " FROM " + s.Table + " WHERE " + s.Parent + " = $1 AND id <> $2"
-		_, err = tx.one(ctx, "SELECT (SELECT max(rank)"+siblings+"), (SELECT id"+siblings+s.open+" ORDER BY rank DESC LIMIT 1)",
-			[]any{parentID, self}, &rank, &last)
+		text, args := lastOf(s, parentID, self)
+		_, err = tx.one(ctx, text, args, &rank, &last)
 		g = gap{lo: rank.String, end: true, after: last.String}
 	}
 	return g, err
 }
 
-func (tx *Tx) neighbour(ctx context.Context, s Siblings, parentID, self, id string) (rank string, err error) {
+// lastOf returns the query for the last rank within a parent, and for the id of the last
+// open sibling, both ignoring the row self.
+func lastOf(s Siblings, parentID, self string) (text string, args []any) {
+	siblings := " FROM " + s.Table + " WHERE " + s.Parent + " = $1 AND id <> $2"
+	return "SELECT (SELECT max(rank)" + siblings + "), (SELECT id" + siblings + s.open + " ORDER BY rank DESC LIMIT 1)", []any{parentID, self}
+}
+
+// neighbor returns the rank of an open sibling that a position refers to.
+func (tx *Tx) neighbor(ctx context.Context, s Siblings, parentID, self, id string) (rank string, err error) {
 	found, err := tx.one(ctx, "SELECT rank FROM "+s.Table+" WHERE id = $1 AND "+s.Parent+" = $2"+s.open, []any{id, parentID}, &rank)
 	if err != nil {
 		return "", err
@@ -125,9 +133,9 @@ func (tx *Tx) neighbour(ctx context.Context, s Siblings, parentID, self, id stri
 	return rank, nil
 }
 
-// rerank rewrites the ranks of all rows below a parent with short ones in the same
-// order. It records the new rank of each old one for cursors that are in use. The
-// board's version stays, because ranks are not visible.
+// rerank replaces the ranks of all rows within a parent with short ranks in the same
+// order. It records the new rank for each old rank, so that cursors in use stay valid. It
+// does not change the board's version, because ranks are not visible.
 func (tx *Tx) rerank(ctx context.Context, s Siblings, parentID string) error {
 	var ids, old []string
 	err := tx.each(ctx, "SELECT id, rank FROM "+s.Table+" WHERE "+s.Parent+" = $1 ORDER BY rank", []any{parentID}, func(rows *sql.Rows) error {
@@ -147,7 +155,7 @@ func (tx *Tx) rerank(ctx context.Context, s Siblings, parentID string) error {
 	if err != nil {
 		return err
 	}
-	// (parent, rank) is unique after every statement, so the first pass writes
+	// (parent, rank) must be unique after every statement, so the first pass writes
 	// each rank with a prefix that no rank begins with.
 	changed, records := make([][]any, len(ids)), make([][]any, len(ids))
 	for i, id := range ids {
@@ -166,7 +174,8 @@ func (tx *Tx) rerank(ctx context.Context, s Siblings, parentID string) error {
 	return tx.exec(ctx, "UPDATE "+s.Table+" SET rank = substr(rank, 2) WHERE "+s.Parent+" = $1", parentID)
 }
 
-// rankEpoch returns how often the ranks below a parent were rewritten.
+// rankEpoch returns the rank epoch of a parent: how many times the ranks of its children
+// have been rewritten.
 func (v *View) rankEpoch(ctx context.Context, parentID string) (int64, error) {
 	var epoch sql.NullInt64
 	_, err := v.one(ctx, "SELECT max(epoch) FROM reranks WHERE parent_id = $1", []any{parentID}, &epoch)
@@ -174,45 +183,46 @@ func (v *View) rankEpoch(ctx context.Context, parentID string) (int64, error) {
 }
 
 // carryRank translates a cursor of an earlier epoch to the current ranks.
-func (v *View) carryRank(ctx context.Context, parentID string, m RankCursor) (RankCursor, error) {
-	now, err := v.rankEpoch(ctx, parentID)
+func (v *View) carryRank(ctx context.Context, parentID string, c RankCursor) (RankCursor, error) {
+	current, err := v.rankEpoch(ctx, parentID)
 	if err != nil {
-		return m, err
+		return c, err
 	}
-	for m.Epoch < now {
-		m.Epoch++
+	for c.Epoch < current {
+		c.Epoch++
+		// Older records may be incomplete, because they are deleted in slices.
 		known, err := v.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM reranks WHERE parent_id = $1 AND epoch = $2 "+
-			"LIMIT 1) AS e", parentID, m.Epoch)
+			"AND at >= $3 LIMIT 1) AS e", parentID, c.Epoch, int64(v.now)-rerankLifetime.Milliseconds())
 		if err != nil {
-			return m, err
+			return c, err
 		}
 		if known == 0 {
-			return m, board.Invalid("cursor is too old. Start again without a cursor.").In("cursor", board.RuleValue)
+			return c, board.Invalid("cursor is too old. Start again without a cursor.").In("cursor", board.RuleValue)
 		}
-		old := m.Rank
-		m.Rank = "" // before all rows
+		old := c.Rank
+		c.Rank = "" // before all rows
 		if _, err := v.one(ctx, "SELECT new_rank FROM reranks WHERE parent_id = $1 AND epoch = $2 AND old_rank <= $3 "+
 			"ORDER BY old_rank DESC LIMIT 1",
-			[]any{parentID, m.Epoch, old}, &m.Rank); err != nil {
-			return m, err
+			[]any{parentID, c.Epoch, old}, &c.Rank); err != nil {
+			return c, err
 		}
 	}
-	return m, nil
+	return c, nil
 }
 
-// RankCursor is where a page of siblings ended.
+// RankCursor is the position after a page of siblings.
 type RankCursor struct {
-	Rank  string `json:"r"`          // of the last row
-	Epoch int64  `json:"e,omitzero"` // how often the ranks had been rewritten when it was read
+	Rank  string `json:"r"`          // of the last row of the page
+	Epoch int64  `json:"e,omitzero"` // how many times the ranks had been rewritten when the page was read
 }
 
-// CurrentCursor translates a cursor to the current ranks below a parent. The zero
-// cursor is the beginning. It returns board.CodeInvalidRequest for a
-// cursor that is too old.
-func (v *View) CurrentCursor(ctx context.Context, parentID string, m RankCursor) (RankCursor, error) {
-	if m == (RankCursor{}) {
+// CurrentCursor translates a cursor to the current ranks within a parent. The zero cursor
+// is the beginning. CurrentCursor returns an invalid_request error if the cursor is too
+// old.
+func (v *View) CurrentCursor(ctx context.Context, parentID string, c RankCursor) (RankCursor, error) {
+	if c == (RankCursor{}) {
 		epoch, err := v.rankEpoch(ctx, parentID)
 		return RankCursor{Epoch: epoch}, err
 	}
-	return v.carryRank(ctx, parentID, m)
+	return v.carryRank(ctx, parentID, c)
 }

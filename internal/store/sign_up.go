@@ -7,22 +7,23 @@ import (
 	"cardwall/internal/board"
 )
 
-// firstLifetime is how long the link to the first account works.
+// firstLifetime is how long the link for creating the first account is valid.
 const firstLifetime = 7 * 24 * time.Hour
 
-// WithoutUsers reports whether the server has no account yet.
-func (v *View) WithoutUsers(ctx context.Context) (bool, error) {
+// HasNoUsers reports whether the server has no accounts yet.
+func (v *View) HasNoUsers(ctx context.Context) (bool, error) {
 	n, err := v.count(ctx, "SELECT count(*) FROM (SELECT 1 FROM users LIMIT 1) AS n")
 	return n == 0, err
 }
 
-// AddFirstSecret lets the first account be made with a secret.
+// AddFirstSecret stores a secret with which the first account can be created. The
+// secret expires after firstLifetime.
 func (tx *Tx) AddFirstSecret(ctx context.Context, secret string) error {
 	return tx.exec(ctx, "INSERT INTO account_secrets (hash, kind, created_at, expires_at) VALUES ($1, 'first', $2, $3)",
 		board.SecretHash(secret), int64(tx.now), int64(tx.now)+firstLifetime.Milliseconds())
 }
 
-// IsFirstSecret reports whether the first account can be made with a secret.
+// IsFirstSecret reports whether the first account can be created with the given secret.
 func (v *View) IsFirstSecret(ctx context.Context, secret string) (bool, error) {
 	n, err := v.count(ctx, "SELECT count(*) FROM account_secrets WHERE hash = $1 AND kind = 'first' AND expires_at > $2 AND NOT "+
 		"EXISTS (SELECT 1 FROM users)",
@@ -30,12 +31,12 @@ func (v *View) IsFirstSecret(ctx context.Context, secret string) (bool, error) {
 	return n > 0, err
 }
 
-// TakeFirstSecret uses up the right to create the first account. It returns
-// false if the secret is not valid, or if another transaction has used one. A
-// permanent row with a fixed key lets only one transaction succeed.
-func (tx *Tx) TakeFirstSecret(ctx context.Context, secret string) (bool, error) {
-	works, err := tx.IsFirstSecret(ctx, secret)
-	if err != nil || !works {
+// UseFirstSecret uses up the secret with which the first account can be created. It
+// returns false if the secret is not valid, or if another transaction has already created
+// that account. A permanent row with a fixed key lets only one transaction succeed.
+func (tx *Tx) UseFirstSecret(ctx context.Context, secret string) (bool, error) {
+	valid, err := tx.IsFirstSecret(ctx, secret)
+	if err != nil || !valid {
 		return false, err
 	}
 	const forever = int64(1) << 52
@@ -53,26 +54,25 @@ func (tx *Tx) MakeOperator(ctx context.Context, userID string) error {
 	return tx.exec(ctx, "UPDATE users SET operator = 1 WHERE id = $1", userID)
 }
 
-// invitationWindow is the time over which invitations by email are counted.
+// invitationWindow is the period over which invitation emails are counted.
 const invitationWindow = 24 * time.Hour
 
-// LockInviter makes the caller's other transactions that send invitations wait
-// for this one, so that their counts include it.
+// LockInviter makes other transactions that send invitations from the caller wait for this
+// one, so that their counts include its invitations.
 func (tx *Tx) LockInviter(ctx context.Context) error {
 	_, err := tx.affected(ctx, "UPDATE users SET id = id WHERE id = $1", tx.caller.UserID)
 	return err
 }
 
-// InvitationEmails counts the invitations of a day that the caller sent, and
-// those that went to an address, and returns when the oldest of each no longer
-// counts.
+// InvitationEmails counts the invitation emails of the last 24 hours: the emails that the
+// caller sent, and the emails that an address received from anyone.
 func (tx *Tx) InvitationEmails(ctx context.Context, email string) (sent, received InvitationCount, err error) {
 	since := int64(tx.now) - invitationWindow.Milliseconds()
 	count := func(column, value string) (c InvitationCount, err error) {
 		var oldest int64
 		_, err = tx.one(ctx, "SELECT count(*), COALESCE(min(created_at), 0) FROM invitation_emails WHERE "+column+" = $1 AND created_at > $2",
 			[]any{value, since}, &c.Count, &oldest)
-		c.Frees = board.Instant(oldest + invitationWindow.Milliseconds())
+		c.ResetAt = board.Instant(oldest + invitationWindow.Milliseconds())
 		return c, err
 	}
 	if sent, err = count("sent_by", tx.caller.UserID); err != nil {
@@ -82,19 +82,20 @@ func (tx *Tx) InvitationEmails(ctx context.Context, email string) (sent, receive
 	return sent, received, err
 }
 
-// InvitationCount is how many invitations were sent by email within a day.
+// InvitationCount is the number of invitation emails of the last 24 hours.
 type InvitationCount struct {
-	Count int
-	Frees board.Instant // when the oldest is a day old
+	Count   int
+	ResetAt board.Instant // when the oldest of these emails no longer counts
 }
 
-// InvitationQueued reports whether an email of an invitation has not left yet.
+// InvitationQueued reports whether the email for an invitation is still waiting to be
+// sent.
 func (tx *Tx) InvitationQueued(ctx context.Context, id string) (bool, error) {
 	n, err := tx.count(ctx, "SELECT count(*) FROM emails WHERE kind = $1 AND about = $2", string(board.EmailInvitation), id)
 	return n > 0, err
 }
 
-// CountInvitationEmail counts an invitation that the caller sends to an address.
+// CountInvitationEmail records that the caller is sending an invitation to an address.
 func (tx *Tx) CountInvitationEmail(ctx context.Context, email string) error {
 	return tx.exec(ctx, "INSERT INTO invitation_emails (id, sent_by, email, created_at) VALUES ($1, $2, $3, $4)",
 		tx.NewID("eml_"), tx.caller.UserID, email, int64(tx.now))

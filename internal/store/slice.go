@@ -7,29 +7,31 @@ import (
 	"cardwall/internal/board"
 )
 
+// The limits of the pause after a slice.
 const (
-	leastPause   = 2 * time.Millisecond   // after each slice
-	longestPause = 200 * time.Millisecond // after a slow slice
+	minPause = 2 * time.Millisecond
+	maxPause = 200 * time.Millisecond
 )
 
-// WriteSlice runs one short transaction of long work that the service does, and
-// returns how long it took. On a database with one writer it then pauses for the same
-// time. All slices of a server take turns, so that together they use at most half of
-// the writer's time.
+// WriteSlice runs one short transaction of the service's background work, pauses, and
+// returns how long the write took, including the wait for its turn. On SQLite, which has
+// one writer, the pause is as long as the write, up to maxPause. A server runs only one
+// slice at a time, so that background work leaves about half of the writer's time to
+// requests.
 func (db *DB) WriteSlice(ctx context.Context, fn func(*Tx) error) (took time.Duration, err error) {
 	return db.WriteSliceFor(ctx, board.System(), fn)
 }
 
-// WriteSliceFor is WriteSlice for a caller.
+// WriteSliceFor is like WriteSlice, on behalf of a caller.
 func (db *DB) WriteSliceFor(ctx context.Context, caller board.Caller, fn func(*Tx) error) (took time.Duration, err error) {
 	db.slices.Lock()
 	defer db.slices.Unlock()
 	began := time.Now()
 	err = db.Write(ctx, caller, fn)
 	took = time.Since(began)
-	pause := leastPause
-	if !db.Shared() { // otherwise writers do not wait for each other
-		pause = min(max(took, leastPause), longestPause)
+	pause := minPause
+	if !db.Shared() { // PostgreSQL has concurrent writers, so the minimum is enough
+		pause = min(max(took, minPause), maxPause)
 	}
 	t := time.NewTimer(pause)
 	defer t.Stop()

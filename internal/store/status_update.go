@@ -12,7 +12,7 @@ import (
 	"cardwall/internal/store/search"
 )
 
-// StatusUpdateCursor is where a page of status updates ended.
+// StatusUpdateCursor is the position after a page of status updates.
 type StatusUpdateCursor struct {
 	At board.Instant `json:"at"`
 	ID string        `json:"id"`
@@ -24,8 +24,8 @@ type MovedCard struct {
 }
 
 // MovedCards returns the open cards of a board that were created before an instant and
-// moved to another list since, with their current lists, the last moved first. The
-// board must be loaded. Cards that were completed since then are left out.
+// moved to another list since then, with their current lists, most recently moved first.
+// It omits cards that were completed since then. The board must already be loaded.
 func (v *View) MovedCards(ctx context.Context, boardID string, since board.Instant, limit int) ([]MovedCard, error) {
 	out := []MovedCard{}
 	err := v.each(ctx, `SELECT c.id, c.title, l.name FROM cards c JOIN lists l ON l.id = c.list_id
@@ -45,15 +45,15 @@ func (v *View) MovedCards(ctx context.Context, boardID string, since board.Insta
 	return out, err
 }
 
-// StatusUpdates returns a page of the status updates of a board that a loader has
-// loaded, newest first, after the cursor.
-func (v *View) StatusUpdates(ctx context.Context, boardID string, mark StatusUpdateCursor, limit int) ([]board.StatusUpdate, error) {
+// StatusUpdates returns a page of the status updates of a board, newest first, after the
+// cursor. The board must already be loaded.
+func (v *View) StatusUpdates(ctx context.Context, boardID string, cursor StatusUpdateCursor, limit int) ([]board.StatusUpdate, error) {
 	out := []board.StatusUpdate{}
 	err := v.each(ctx, `SELECT s.id, s.board_id, s.status, s.title, s.text, s.start_date, s.target_date, s.author_id, u.name,
 		s.created_at, s.figures
 		FROM status_updates s LEFT JOIN users u ON u.id = s.author_id
 		WHERE s.board_id = $1 AND (s.created_at, s.id) < ($2, $3) ORDER BY s.created_at DESC, s.id DESC LIMIT $4`,
-		[]any{boardID, int64(mark.At), mark.ID, limit}, func(rows *sql.Rows) error {
+		[]any{boardID, int64(cursor.At), cursor.ID, limit}, func(rows *sql.Rows) error {
 			var (
 				s            board.StatusUpdate
 				author, name sql.NullString
@@ -67,7 +67,7 @@ func (v *View) StatusUpdates(ctx context.Context, boardID string, mark StatusUpd
 				s.Author = &board.UserRef{ID: author.String, Name: name.String}
 			}
 			if err := json.Unmarshal(figures, &s.Snapshot); err != nil {
-				return fmt.Errorf("figures of %s: %w", s.ID, err)
+				return fmt.Errorf("decode figures of %s: %w", s.ID, err)
 			}
 			out = append(out, s)
 			return nil
@@ -75,7 +75,8 @@ func (v *View) StatusUpdates(ctx context.Context, boardID string, mark StatusUpd
 	return out, err
 }
 
-// InsertStatusUpdate writes a status update of a board that a loader has loaded.
+// InsertStatusUpdate stores a new status update of a board. The board must already be
+// loaded.
 func (tx *Tx) InsertStatusUpdate(ctx context.Context, s *board.StatusUpdate) error {
 	s.CreatedAt = tx.now
 	var r rows
@@ -86,7 +87,8 @@ func (tx *Tx) InsertStatusUpdate(ctx context.Context, s *board.StatusUpdate) err
 	return tx.writeRows(ctx, &r)
 }
 
-// Figures returns the numbers of a status update for a board that a loader has loaded.
+// Figures returns the figures of a new status update of a board. The board must already
+// be loaded.
 func (v *View) Figures(ctx context.Context, boardID string, cut ReportCut) (board.Figures, error) {
 	var (
 		a sqldb.Args
@@ -101,7 +103,7 @@ func (v *View) Figures(ctx context.Context, boardID string, cut ReportCut) (boar
 			n        int
 		)
 		err := rows.Scan(&state, &assigned, &n)
-		f.Count(standing(state[0]), assigned, n)
+		f.Count(cardState(state[0]), assigned, n)
 		return err
 	})
 	return f, err

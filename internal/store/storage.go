@@ -10,21 +10,25 @@ import (
 	"cardwall/internal/board"
 )
 
-// Each board counts the bytes of its texts and of its activity in its own row, in
-// the statement that writes its version. So counting costs no statement, and
-// boards of one organization don't wait for each other. What an organization uses
-// is the sum over its boards and templates. It is read when a plan is shown, and
-// from time to time when something is added (see storageMeter).
+// Each board's row counts the bytes of the board's text and of its activity. The statement
+// that writes the board's version also updates these counters. So counting needs no extra
+// statement, and changes to different boards of an organization don't wait for each other.
+// The storage that an organization uses is the sum over its boards and templates. It is
+// computed when a plan is shown, and from time to time when something is added (see
+// storageMeter).
 
-// recordSize is what a record that this transaction loaded or wrote counts.
+// recordSize is the storage that is counted for a record that the transaction loaded or
+// wrote.
 type recordSize struct {
 	boardID string
 	bytes   int64
 }
 
-// growth is by how much a transaction changes what a board counts.
+// growth is the amount by which a transaction changes a board's counters, in bytes.
 type growth struct{ text, activity int64 }
 
+// sizeOf returns the storage that is counted for a record with the given text fields, in
+// bytes.
 func sizeOf(texts ...string) int64 {
 	n := int64(board.RecordBytes)
 	for _, t := range texts {
@@ -33,19 +37,29 @@ func sizeOf(texts ...string) int64 {
 	return n
 }
 
-// loadedRecord remembers what a record counts before the transaction changes it.
+// loadedRecord remembers the size of a record before the transaction changes it.
 func (tx *Tx) loadedRecord(id, boardID string, texts ...string) {
+	tx.loadedBytes(id, boardID, 0, texts...)
+}
+
+// loadedBytes is like loadedRecord, for a record with a file.
+func (tx *Tx) loadedBytes(id, boardID string, file int64, texts ...string) {
 	if tx.sizes == nil {
 		tx.sizes = map[string]recordSize{}
 	}
-	tx.sizes[id] = recordSize{boardID, sizeOf(texts...)}
+	tx.sizes[id] = recordSize{boardID, file + sizeOf(texts...)}
 }
 
-// storedRecord counts a record with its texts as the transaction writes them. A
-// record that was not loaded is new.
+// storedRecord counts a record with the text fields that the transaction writes. A record
+// that was not loaded counts as new.
 func (tx *Tx) storedRecord(id, boardID string, texts ...string) {
+	tx.storedBytes(id, boardID, 0, texts...)
+}
+
+// storedBytes is like storedRecord, for a record with a file.
+func (tx *Tx) storedBytes(id, boardID string, file int64, texts ...string) {
 	before := tx.sizes[id]
-	tx.loadedRecord(id, boardID, texts...)
+	tx.loadedBytes(id, boardID, file, texts...)
 	tx.grow(boardID, tx.sizes[id].bytes-before.bytes, 0)
 }
 
@@ -57,9 +71,10 @@ func (tx *Tx) deletedRecord(id string) {
 	}
 }
 
-// boardOf returns the board of a record that was loaded or written.
+// boardOf returns the id of the board of a record that was loaded or written.
 func (tx *Tx) boardOf(id string) string { return tx.sizes[id].boardID }
 
+// grow adds to the growth of a board. If boardID is "", it does nothing.
 func (tx *Tx) grow(boardID string, text, activity int64) {
 	if boardID == "" {
 		return
@@ -71,7 +86,8 @@ func (tx *Tx) grow(boardID string, text, activity int64) {
 	tx.grown[boardID] = growth{g.text + text, g.activity + activity}
 }
 
-// moveBytes counts cards on another board. The condition selects them as c.
+// moveBytes moves the bytes of cards from one board's counter to another's. The condition
+// selects the cards by the alias c.
 func (tx *Tx) moveBytes(ctx context.Context, from, to, condition string, args ...any) error {
 	var n int64
 	if _, err := tx.one(ctx, "SELECT "+cardBytes(condition), args, &n); err != nil {
@@ -82,17 +98,24 @@ func (tx *Tx) moveBytes(ctx context.Context, from, to, condition string, args ..
 	return nil
 }
 
-// cardBytes is an expression for what cards and everything on them count. The
-// condition selects them as c.
+// cardBytes returns an SQL expression for the bytes of cards and everything on them. The
+// condition selects the cards by the alias c.
 func cardBytes(condition string) string {
+	return cardTextBytes(condition) + " + (SELECT CAST(COALESCE(sum(t.size), 0) AS BIGINT) FROM cards c JOIN attachments t " +
+		"ON t.card_id = c.id AND t.removed_at IS NULL WHERE " + condition + ")"
+}
+
+// cardTextBytes is like cardBytes, but without the content of attached files.
+func cardTextBytes(condition string) string {
 	return sumBytes("cards c", condition, "c.title", "c.description") +
 		" + " + sumBytes("cards c JOIN checklists k ON k.card_id = c.id", condition, "k.title") +
 		" + " + sumBytes("cards c JOIN checklists k ON k.card_id = c.id JOIN checklist_items i ON i.checklist_id = k.id", condition, "i.title") +
-		" + " + sumBytes("cards c JOIN comments m ON m.card_id = c.id", condition, "m.text")
+		" + " + sumBytes("cards c JOIN comments m ON m.card_id = c.id", condition, "m.text") +
+		" + " + sumBytes("cards c JOIN attachments t ON t.card_id = c.id AND t.removed_at IS NULL", condition, "t.name", "COALESCE(t.url, '')")
 }
 
-// sumBytes is an expression for what the selected records count. octet_length reads
-// no long text, only how long it is.
+// sumBytes returns an SQL expression for the bytes of the selected records. It uses
+// octet_length, which does not need to read the text itself.
 func sumBytes(from, condition string, columns ...string) string {
 	text := fmt.Sprint(board.RecordBytes)
 	for _, c := range columns {
@@ -101,8 +124,8 @@ func sumBytes(from, condition string, columns ...string) string {
 	return "(SELECT CAST(COALESCE(sum(" + text + "), 0) AS BIGINT) FROM " + from + " WHERE " + condition + ")"
 }
 
-// BoardTextBytes and BoardActivityBytes are expressions for what the rows of the
-// board b count. The counters of the board must agree with them.
+// BoardTextBytes returns an SQL expression for the bytes of text of the board b. The
+// counter in the board's row must equal its value.
 func BoardTextBytes() string {
 	return fmt.Sprintf("(%d + octet_length(b.name) + octet_length(b.description) + ", board.RecordBytes) +
 		cardBytes("c.board_id = b.id") +
@@ -111,16 +134,17 @@ func BoardTextBytes() string {
 		" + " + sumBytes("status_updates x", "x.board_id = b.id", "x.title", "x.text") + ")"
 }
 
-// BoardActivityBytes is described at BoardTextBytes.
+// BoardActivityBytes is like BoardTextBytes, for the activity of the board.
 func BoardActivityBytes() string { return sumBytes("activity x", "x.board_id = b.id", "x.changes") }
 
-// organizationBytes is an expression for what an organization, o, uses.
+// organizationBytes is an SQL expression for the bytes that the organization o uses.
 const organizationBytes = `(SELECT CAST(COALESCE(sum(b.text_bytes + b.activity_bytes), 0) AS BIGINT)
 		FROM workspaces w JOIN boards b ON b.workspace_id = w.id WHERE w.organization_id = o.id)
 	+ (SELECT CAST(COALESCE(sum(octet_length(t.content)), 0) AS BIGINT)
 		FROM workspaces w JOIN board_templates t ON t.workspace_id = w.id WHERE w.organization_id = o.id)`
 
-// StorageQuota returns how much an organization on a plan may store.
+// StorageQuota returns the amount of storage that an organization on the given plan may
+// use.
 func (v *View) StorageQuota(p board.Plan) board.Bytes { return v.db.storageQuota(p) }
 
 func (db *DB) storageQuota(p board.Plan) board.Bytes {
@@ -130,17 +154,18 @@ func (db *DB) storageQuota(p board.Plan) board.Bytes {
 	return p.Limits().Storage
 }
 
-// OrganizationStorage returns how much an organization that a loader has loaded
-// stores.
+// OrganizationStorage returns the storage that an organization uses. The organization
+// must already be loaded.
 func (v *View) OrganizationStorage(ctx context.Context, id string) (board.Bytes, error) {
 	var used board.Bytes
 	_, err := v.one(ctx, "SELECT "+organizationBytes+" FROM organizations o WHERE o.id = $1", []any{id}, &used)
 	return used, err
 }
 
-// checkStorage refuses a transaction that adds to what an organization stores if
-// its plan has no room. Activity does not count as an addition, so the content
-// of a board can always be moved, finished, shortened and deleted.
+// checkStorage returns a plan_limit error if the transaction adds text or templates to an
+// organization whose storage would then exceed the limit of its plan. A transaction that
+// adds only activity is allowed, so the content of a board can always be moved,
+// completed, shortened and deleted.
 func (tx *Tx) checkStorage(ctx context.Context) error {
 	text, all := map[string]int64{}, map[string]int64{} // by organization
 	for boardID, g := range tx.grown {
@@ -168,20 +193,20 @@ func (tx *Tx) checkStorage(ctx context.Context) error {
 			&plan, &used); err != nil {
 			return fmt.Errorf("read storage: %w", err)
 		}
-		if tx.templates[id] > 0 { // their rows are there already
+		if tx.templates[id] > 0 { // their rows are already written
 			used -= tx.templates[id]
 		}
 		quota := tx.db.storageQuota(plan)
 		if used+all[id] > int64(quota) {
 			return storageFull(plan, quota, board.Bytes(used))
 		}
-		tx.db.storage.read(id, int64(quota)-used, tx.now)
+		tx.db.storage.remember(id, int64(quota)-used, tx.now)
 	}
 	return nil
 }
 
-// CheckStorage refuses to store n more bytes in an organization if its plan has no
-// room for them.
+// CheckStorage returns a plan_limit error if n more bytes in an organization would exceed
+// the limit of its plan.
 func (v *View) CheckStorage(ctx context.Context, organizationID string, n board.Bytes) error {
 	var (
 		plan board.Plan
@@ -197,12 +222,21 @@ func (v *View) CheckStorage(ctx context.Context, organizationID string, n board.
 	return nil
 }
 
-func storageFull(plan board.Plan, quota, used board.Bytes) error {
-	return board.Refuse(board.CodePlanLimit, "The organization's plan (%s) is limited to %s of storage; %s are used. "+
-		"Delete what is no longer needed, or move to a larger plan.", plan, quota, used)
+// FileLimit returns the maximum size of a file in an organization.
+func (v *View) FileLimit(ctx context.Context, organizationID string) (board.Bytes, error) {
+	var plan board.Plan
+	if _, err := v.one(ctx, "SELECT plan FROM organizations WHERE id = $1", []any{organizationID}, &plan); err != nil {
+		return 0, fmt.Errorf("read plan: %w", err)
+	}
+	return plan.Limits().FileSize, nil
 }
 
-// writeGrowth counts on boards whose row the transaction does not write otherwise.
+func storageFull(plan board.Plan, quota, used board.Bytes) error {
+	return board.Refuse(board.CodePlanLimit, "The organization's plan (%s) is limited to %s of storage, of which %s is used. "+
+		"Delete data that you no longer need, or move to a larger plan.", plan, quota, used)
+}
+
+// writeGrowth updates the counters of boards whose rows flush does not write.
 func (tx *Tx) writeGrowth(ctx context.Context) error {
 	for _, id := range slices.Sorted(maps.Keys(tx.grown)) {
 		if g := tx.grown[id]; g != (growth{}) && !slices.Contains(tx.touched, id) {
@@ -216,55 +250,58 @@ func (tx *Tx) writeGrowth(ctx context.Context) error {
 }
 
 const (
-	// readingLifetime is how long, in milliseconds, a server relies on a reading.
+	// readingLifetime is the time for which a server relies on a reading, in milliseconds.
 	readingLifetime = board.Instant(60 * 1000)
-	// readingShare is the part of the free storage that a server grants before it
-	// reads again. Other servers may grant the same amount meanwhile.
+	// readingShare limits a server to 1/readingShare of the free storage until its next
+	// reading, because other servers may use storage in the meantime.
 	readingShare = 4
-	// maxReadings is how many organizations are remembered.
+	// maxReadings is the maximum number of readings that a server stores. When it reaches
+	// this number, it discards all readings.
 	maxReadings = 50_000
 )
 
-// storageMeter remembers how much storage organizations have left, so that most
-// writes need not read it. A write is refused only after it has read the storage
-// itself. Concurrent writes don't see each other, so together they may exceed the
-// quota of an organization.
+// storageMeter caches how much free storage organizations have, so that most writes do not
+// need to compute it. A write is refused only after it has computed the free storage
+// itself. Concurrent writes don't see each other, so together they may exceed the quota of
+// an organization.
 type storageMeter struct {
-	mu sync.Mutex
-	of map[string]storageReading // by organization
+	mu       sync.Mutex
+	readings map[string]storageReading // by organization id
 }
 
+// storageReading is the free storage of an organization at an instant.
 type storageReading struct {
-	free  int64
-	added int64 // by this server since then
+	free  int64 // in bytes
+	added int64 // bytes that this server has added since the reading
 	at    board.Instant
 }
 
-// admits reports whether an organization certainly has room for n more bytes.
+// admits reports whether an organization has free storage for n more bytes according to
+// a recent reading. If it returns false, the caller must compute the free storage.
 func (m *storageMeter) admits(organizationID string, n int64, now board.Instant) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	r, ok := m.of[organizationID]
+	r, ok := m.readings[organizationID]
 	return ok && r.at <= now && now < r.at+readingLifetime && r.added+n <= r.free/readingShare
 }
 
-func (m *storageMeter) read(organizationID string, free int64, now board.Instant) {
+func (m *storageMeter) remember(organizationID string, free int64, now board.Instant) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.of == nil || len(m.of) >= maxReadings {
-		m.of = map[string]storageReading{}
+	if m.readings == nil || len(m.readings) >= maxReadings {
+		m.readings = map[string]storageReading{}
 	}
-	m.of[organizationID] = storageReading{free: free, at: now}
+	m.readings[organizationID] = storageReading{free: free, at: now}
 }
 
-// committed adds what a committed transaction stored.
+// committed adds the bytes that a committed transaction stored, by organization.
 func (m *storageMeter) committed(stored map[string]int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for id, n := range stored {
-		if r, ok := m.of[id]; ok {
+		if r, ok := m.readings[id]; ok {
 			r.added += n
-			m.of[id] = r
+			m.readings[id] = r
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// Templates returns a page of the templates of a workspace that a loader has loaded,
-// in the order of their ids after the given one. It does not read their contents.
+// Templates returns a page of the templates of a workspace without their content, ordered
+// by id, starting after the given id. The workspace must already be loaded.
 func (v *View) Templates(ctx context.Context, workspaceID, after string, limit int) ([]board.BoardTemplate, error) {
 	return v.templates(ctx, "workspace_id = $1 AND id > $2 ORDER BY id LIMIT $3", workspaceID, after, limit)
 }
@@ -30,7 +30,7 @@ func (v *View) templates(ctx context.Context, where string, args ...any) ([]boar
 				return err
 			}
 			if err := json.Unmarshal(outline, &t); err != nil {
-				return fmt.Errorf("outline of template %s: %w", id, err)
+				return fmt.Errorf("decode outline of template %s: %w", id, err)
 			}
 			t.ID, t.WorkspaceID, t.Name, t.Description, t.CreatedAt = id, &workspace, name, description, &created
 			out = append(out, t)
@@ -39,9 +39,9 @@ func (v *View) templates(ctx context.Context, where string, args ...any) ([]boar
 	return out, err
 }
 
-// TemplateContent returns the name, description and content of a template of a
-// workspace that a loader has loaded. It returns CodeNotFound for a template of
-// another workspace.
+// TemplateContent returns the name, description and content of a template. The workspace
+// must already be loaded. TemplateContent returns a not_found error if the template is
+// not in that workspace.
 func (v *View) TemplateContent(ctx context.Context, workspaceID, id string) (name, description string, c board.TemplateContent, err error) {
 	var content []byte
 	found, err := v.one(ctx, "SELECT name, description, content FROM board_templates WHERE id = $1 AND workspace_id = $2",
@@ -53,10 +53,10 @@ func (v *View) TemplateContent(ctx context.Context, workspaceID, id string) (nam
 		return "", "", c, board.NotFound()
 	}
 	if err := json.Unmarshal(content, &c); err != nil {
-		return "", "", c, fmt.Errorf("content of template %s: %w", id, err)
+		return "", "", c, fmt.Errorf("decode content of template %s: %w", id, err)
 	}
 	if c.Version > board.TemplateVersion {
-		return "", "", c, fmt.Errorf("content of template %s: version %d is newer than this program", id, c.Version)
+		return "", "", c, fmt.Errorf("decode content of template %s: version %d is newer than this program", id, c.Version)
 	}
 	return name, description, c, nil
 }
@@ -64,8 +64,8 @@ func (v *View) TemplateContent(ctx context.Context, workspaceID, id string) (nam
 const templateWorkspace = "SELECT t.workspace_id, m.role FROM board_templates t JOIN workspace_members m ON m.workspace_id = " +
 	"t.workspace_id AND m.user_id = $2 WHERE t.id = $1"
 
-// TemplateWorkspace returns the workspace of a template. It returns CodeNotFound if
-// the caller cannot see the templates of that workspace.
+// TemplateWorkspace returns the id of a template's workspace. It returns a not_found
+// error if the caller cannot see the templates of that workspace.
 func (v *View) TemplateWorkspace(ctx context.Context, id string) (workspaceID string, err error) {
 	var role board.WorkspaceRole
 	found, err := v.one(ctx, templateWorkspace, []any{id, v.caller.UserID}, &workspaceID, &role)
@@ -75,7 +75,8 @@ func (v *View) TemplateWorkspace(ctx context.Context, id string) (workspaceID st
 	return workspaceID, err
 }
 
-// Template returns a template of a workspace that a loader has loaded.
+// Template returns a template and its content. The workspace must already be loaded.
+// Template returns a not_found error if the template is not in that workspace.
 func (v *View) Template(ctx context.Context, workspaceID, id string) (board.BoardTemplate, board.TemplateContent, error) {
 	all, err := v.templates(ctx, "workspace_id = $1 AND id = $2", workspaceID, id)
 	if err == nil && len(all) == 0 {
@@ -88,8 +89,8 @@ func (v *View) Template(ctx context.Context, workspaceID, id string) (board.Boar
 	return all[0], content, err
 }
 
-// DeleteTemplate deletes a template of a workspace that a loader has loaded for a
-// change. It returns CodeNotFound if there is no such template.
+// DeleteTemplate deletes a template. The workspace must already be loaded for a change.
+// DeleteTemplate returns a not_found error if the template is not in that workspace.
 func (tx *Tx) DeleteTemplate(ctx context.Context, workspaceID, id string) error {
 	n, err := tx.affected(ctx, "DELETE FROM board_templates WHERE id = $1 AND workspace_id = $2", id, workspaceID)
 	if err == nil && n == 0 {
@@ -98,13 +99,13 @@ func (tx *Tx) DeleteTemplate(ctx context.Context, workspaceID, id string) error 
 	return err
 }
 
-// EncodedTemplate is the content of a new template.
+// EncodedTemplate is the encoded content of a new template.
 type EncodedTemplate struct {
 	Outline          board.BoardTemplate
 	content, outline string // JSON
 }
 
-// EncodeTemplate encodes the content of a new template.
+// EncodeTemplate encodes the content of a new template and its outline.
 func EncodeTemplate(c board.TemplateContent) (*EncodedTemplate, error) {
 	e := EncodedTemplate{Outline: c.Outline()}
 	content, err := json.Marshal(c)
@@ -119,8 +120,8 @@ func EncodeTemplate(c board.TemplateContent) (*EncodedTemplate, error) {
 	return &e, nil
 }
 
-// InsertTemplate writes a new template of a board, which a loader has loaded, with
-// its content.
+// InsertTemplate stores a new template that was made from a board. The board must already
+// be loaded.
 func (tx *Tx) InsertTemplate(ctx context.Context, boardID string, t *board.BoardTemplate, c *EncodedTemplate) error {
 	now := tx.now
 	tx.templates = map[string]int64{tx.On(boardID).OrganizationID: int64(len(c.content))}

@@ -8,13 +8,14 @@ import (
 	"cardwall/internal/trace"
 )
 
-// maxStatements is how many statements of one transaction are recorded. An import has
-// thousands, and the first ones are enough.
+// maxStatements is the maximum number of statements of a transaction that get a span. An
+// import runs thousands of statements, but spans for the first ones are enough.
 const maxStatements = 256
 
-// statement begins the span of one statement. The span has the text of the statement,
-// never its parameters (OpenTelemetry semantic conventions for database client spans).
-// It returns nil if the transaction is not recorded.
+// statement begins the span of one statement. The span contains the text of the
+// statement but never its parameters (OpenTelemetry semantic conventions for database
+// client spans). statement returns nil if the transaction is not traced or already has
+// maxStatements spans.
 func (v *View) statement(text string) *trace.Span {
 	if v.span == nil || v.statements >= maxStatements {
 		return nil
@@ -29,7 +30,8 @@ func (v *View) statement(text string) *trace.Span {
 	return s
 }
 
-// summary returns the verb of a statement and the first table that it names.
+// summary returns the verb of a statement and the first table that it names, or "" if it
+// names none.
 func summary(text string) (verb, table string) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
@@ -47,7 +49,7 @@ func summary(text string) (verb, table string) {
 	return words[0], ""
 }
 
-// ended records the outcome of a transaction.
+// ended records the outcome of a transaction and ends its span.
 func (db *DB) ended(s *trace.Span, kind string, err error) {
 	outcome := outcomeOf(err)
 	db.opts.Metrics.transactions.WithLabelValues(kind, outcome).Inc()
@@ -64,15 +66,15 @@ func (db *DB) ended(s *trace.Span, kind string, err error) {
 
 // Outcomes of a transaction.
 const (
-	outcomeDone        = "ok"
-	outcomeRefused     = "refused"     // by a rule of the service; the caller gets its message
+	outcomeOK          = "ok"
+	outcomeRefused     = "refused"     // a *board.Fault for the caller
 	outcomeUnavailable = "unavailable" // a retry may succeed
 	outcomeFailed      = "failed"      // unexpected error
 )
 
 func outcomeOf(err error) string {
 	if err == nil {
-		return outcomeDone
+		return outcomeOK
 	}
 	var f *board.Fault
 	switch {

@@ -10,10 +10,8 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// An export reads a board from end to end. An import writes a Draft.
-
-// ExportCards returns a page of the cards of a list, including archived ones, in
-// their order after a rank. The list's board must be loaded.
+// ExportCards returns a page of the cards of a list, including archived cards, in order,
+// starting after the given rank. The list's board must already be loaded.
 func (v *View) ExportCards(ctx context.Context, listID, after string, limit int) ([]board.Card, error) {
 	var cards []board.Card
 	err := v.each(ctx, "SELECT "+cardColumns+", c.description FROM cards c JOIN lists l ON l.id = c.list_id WHERE c.list_id = $1 "+
@@ -30,19 +28,20 @@ func (v *View) ExportCards(ctx context.Context, listID, after string, limit int)
 	return cards, v.hydrate(ctx, cards)
 }
 
-// CardsWith reports which of the cards have checklists, and which have comments.
-func (v *View) CardsWith(ctx context.Context, ids []string) (checklists, comments map[string]bool, err error) {
+// CardsWithDetails returns which of the given cards have checklists, and which have
+// comments.
+func (v *View) CardsWithDetails(ctx context.Context, ids []string) (checklists, comments map[string]bool, err error) {
 	checklists, comments = map[string]bool{}, map[string]bool{}
 	err = sqldb.InChunks(ids, func(in string, args []any) error {
 		text := "SELECT DISTINCT 1, card_id FROM checklists WHERE card_id IN (" + in + ") UNION ALL SELECT DISTINCT 2, card_id " +
 			"FROM comments WHERE card_id IN (" + in + ")"
 		return v.each(ctx, text, args, func(rows *sql.Rows) error {
 			var (
-				which int
-				id    string
+				detail int // the first column of the query
+				id     string
 			)
-			err := rows.Scan(&which, &id)
-			if which == 1 {
+			err := rows.Scan(&detail, &id)
+			if detail == 1 {
 				checklists[id] = true
 			} else {
 				comments[id] = true
@@ -53,15 +52,18 @@ func (v *View) CardsWith(ctx context.Context, ids []string) (checklists, comment
 	return checklists, comments, err
 }
 
-// UsersOn returns the ids of the people in the records of a board: authors of the
-// board, of cards, comments and status updates, assignees, and actors of changes.
-// People who are only mentioned in the text of a change are left out.
+// UsersOn returns the ids of the people to whom the records of a board refer: the
+// creators of the board, of its cards and of their attachments, the authors of comments and status updates, the
+// assignees, and the actors of changes. It omits people who occur only in the JSON of a
+// change.
 func (v *View) UsersOn(ctx context.Context, boardID string) ([]string, error) {
 	var ids []string
 	err := v.each(ctx, `SELECT created_by FROM boards WHERE id = $1 AND created_by IS NOT NULL
 		UNION SELECT created_by FROM cards WHERE board_id = $1 AND created_by IS NOT NULL
 		UNION SELECT k.user_id FROM card_assignees k JOIN cards c ON c.id = k.card_id WHERE c.board_id = $1
 		UNION SELECT m.author_id FROM comments m JOIN cards c ON c.id = m.card_id WHERE c.board_id = $1 AND m.author_id IS NOT NULL
+		UNION SELECT t.created_by FROM attachments t JOIN cards c ON c.id = t.card_id WHERE c.board_id = $1 AND t.created_by IS NOT NULL
+			AND t.removed_at IS NULL
 		UNION SELECT author_id FROM status_updates WHERE board_id = $1 AND author_id IS NOT NULL
 		UNION SELECT actor_id FROM activity WHERE board_id = $1 AND actor_type = 'person' AND actor_id IS NOT NULL`,
 		[]any{boardID}, func(rows *sql.Rows) error {
@@ -73,14 +75,15 @@ func (v *View) UsersOn(ctx context.Context, boardID string) ([]string, error) {
 	return ids, err
 }
 
-// ExportStatusUpdates returns a page of the status updates of a board that a loader
-// has loaded, oldest first, after the cursor. Their authors have only ids.
-func (v *View) ExportStatusUpdates(ctx context.Context, boardID string, mark StatusUpdateCursor,
+// ExportStatusUpdates returns a page of the status updates of a board, oldest first,
+// after the cursor. It sets only the ids of their authors. The board must already be
+// loaded.
+func (v *View) ExportStatusUpdates(ctx context.Context, boardID string, cursor StatusUpdateCursor,
 	limit int) ([]board.StatusUpdate, error) {
 	var out []board.StatusUpdate
 	err := v.each(ctx, `SELECT id, board_id, status, title, text, start_date, target_date, author_id, created_at, figures FROM status_updates
 		WHERE board_id = $1 AND (created_at, id) > ($2, $3) ORDER BY created_at, id LIMIT $4`,
-		[]any{boardID, int64(mark.At), mark.ID, limit}, func(rows *sql.Rows) error {
+		[]any{boardID, int64(cursor.At), cursor.ID, limit}, func(rows *sql.Rows) error {
 			var (
 				s       board.StatusUpdate
 				author  sql.NullString
@@ -99,9 +102,9 @@ func (v *View) ExportStatusUpdates(ctx context.Context, boardID string, mark Sta
 	return out, err
 }
 
-// SharedFilters returns a page of the filters of a workspace that their owners share
-// with the caller, in the order of their ids after the given one. The workspace, or a
-// board of it, must be loaded.
+// SharedFilters returns a page of the shared filters of a workspace that the caller can
+// see, ordered by id, starting after the given id. The workspace, or one of its boards,
+// must already be loaded.
 func (v *View) SharedFilters(ctx context.Context, workspaceID, after string, limit int) ([]board.SavedFilter, error) {
 	var a sqldb.Args
 	text := `SELECT f.id, f.workspace_id, f.name, f.query, f.created_at, f.updated_at, u.id, u.name FROM saved_filters f
@@ -121,13 +124,14 @@ func (v *View) SharedFilters(ctx context.Context, workspaceID, after string, lim
 	return out, err
 }
 
-// Home is the workspace and the board of a list or a label. A board is its own home.
-type Home struct{ WorkspaceID, BoardID string }
+// Location is the workspace and the board that contain a list or a label. The location
+// of a board is the board itself.
+type Location struct{ WorkspaceID, BoardID string }
 
-// Homes returns the homes of those ids that are boards, lists or labels. It does not
-// authorize: the caller must not reveal the result.
-func (v *View) Homes(ctx context.Context, ids []string) (map[string]Home, error) {
-	homes := map[string]Home{}
+// Locations returns the locations of the boards, lists and labels among the given ids. It
+// does not check permissions, so the result must not be revealed.
+func (v *View) Locations(ctx context.Context, ids []string) (map[string]Location, error) {
+	out := map[string]Location{}
 	err := sqldb.InChunks(ids, func(in string, args []any) error {
 		return v.each(ctx, "SELECT id, workspace_id, id FROM boards WHERE id IN ("+in+`)
 			UNION ALL SELECT x.id, b.workspace_id, b.id FROM lists x JOIN boards b ON b.id = x.board_id WHERE x.id IN (`+in+`)
@@ -135,18 +139,20 @@ func (v *View) Homes(ctx context.Context, ids []string) (map[string]Home, error)
 			func(rows *sql.Rows) error {
 				var (
 					id string
-					h  Home
+					l  Location
 				)
-				err := rows.Scan(&id, &h.WorkspaceID, &h.BoardID)
-				homes[id] = h
+				err := rows.Scan(&id, &l.WorkspaceID, &l.BoardID)
+				out[id] = l
 				return err
 			})
 	})
-	return homes, err
+	return out, err
 }
 
-// ChangesNaming calls fn with the JSON of each change of a board that contains a text.
-func (v *View) ChangesNaming(ctx context.Context, boardID, text string, fn func(changes []byte) error) error {
+// ChangesContaining calls fn, in order, with the JSON of each change to a board whose
+// JSON contains the given text. Text is part of a LIKE pattern, so an underscore matches
+// any character.
+func (v *View) ChangesContaining(ctx context.Context, boardID, text string, fn func(changes []byte) error) error {
 	return v.each(ctx, "SELECT changes FROM activity WHERE board_id = $1 AND changes LIKE $2 ORDER BY version",
 		[]any{boardID, "%" + text + "%"}, func(rows *sql.Rows) error {
 			var changes []byte
@@ -157,7 +163,8 @@ func (v *View) ChangesNaming(ctx context.Context, boardID, text string, fn func(
 		})
 }
 
-// UserNames returns the users with the given ids, including those who have left.
+// UserNames returns the users with the given ids, including users whose accounts were
+// deleted.
 func (v *View) UserNames(ctx context.Context, ids []string) ([]board.UserRef, error) {
 	out := []board.UserRef{}
 	err := sqldb.InChunks(ids, func(in string, args []any) error {
@@ -171,9 +178,10 @@ func (v *View) UserNames(ctx context.Context, ids []string) ([]board.UserRef, er
 	return out, err
 }
 
-// WorkspaceBoards returns a page of the ids of the boards of a workspace that an
-// export may contain, after the given one. It leaves out boards that are confidential
-// or in the trash. It does not authorize: the caller must load each board.
+// WorkspaceBoards returns a page of the ids of the boards that an export of a workspace
+// may contain, ordered and starting after the given id. It omits boards that are
+// confidential or in the trash. It does not check permissions, so the caller must load
+// each board.
 func (v *View) WorkspaceBoards(ctx context.Context, workspaceID, after string, limit int) ([]string, error) {
 	var ids []string
 	err := v.each(ctx, "SELECT id FROM boards WHERE workspace_id = $1 AND id > $2 AND trashed_at IS NULL AND visibility <> $3 "+
@@ -187,13 +195,13 @@ func (v *View) WorkspaceBoards(ctx context.Context, workspaceID, after string, l
 	return ids, err
 }
 
-// CountFiltersOf counts the filters of anybody in a workspace.
+// CountFiltersOf returns the number of filters that a person owns in a workspace.
 func (v *View) CountFiltersOf(ctx context.Context, workspaceID, ownerID string) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM saved_filters WHERE owner_id = $1 AND workspace_id = $2", ownerID, workspaceID)
 }
 
-// WorkspacePerson reports whether somebody is a person of a workspace.
-func (v *View) WorkspacePerson(ctx context.Context, workspaceID, userID string) (bool, error) {
+// IsMember reports whether a person is a member of a workspace.
+func (v *View) IsMember(ctx context.Context, workspaceID, userID string) (bool, error) {
 	n, err := v.count(ctx, `SELECT count(*) FROM users u JOIN workspace_members wm ON wm.user_id = u.id
 		WHERE wm.workspace_id = $1 AND u.id = $2 AND u.deleted_at IS NULL`, workspaceID, userID)
 	return n > 0, err

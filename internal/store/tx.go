@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -13,8 +14,8 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// Tx reads and writes in one transaction. Its loaders lock the board of the
-// record, so that it cannot change before the transaction ends.
+// Tx reads and writes in one transaction. Its loaders lock the board of each record, so that
+// the record cannot change before the transaction ends.
 type Tx struct {
 	*View
 	quiet     bool
@@ -22,32 +23,36 @@ type Tx struct {
 
 	organization string // not empty: the change is about this organization
 	pending      []pendingEvent
-	touched      []string // boards whose row must be written, in the order of their first change
+	touched      []string // boards whose rows must be written, in the order of their first change
 	held         []string // boards that are locked
+	expected     []string // boards for which expectAudience announced queries
 
-	regranted  []string   // workspaces, boards and people whose rights changed
+	regranted  []string   // workspaces, boards and people whose permissions changed
 	dispatched []Dispatch // deliveries that the commit passes to the sender
 	notified   []string   // people whose notifications changed
 	spent      *board.Rate
 
-	switchedOff []board.Off // reasons for which webhooks were switched off
+	switchedOff []board.Off // reasons why webhooks were disabled
 
-	drafted    int64         // events that a draft has written
-	queued     bool          // a job was queued or cancelled
+	drafted    int64         // number of events that a draft has written, or whose versions a job has reserved
+	queued     bool          // a job was queued or canceled
 	shown      []string      // boards that became visible
-	audited    int           // events that an audit entry already covers
+	audited    int           // number of pending events that an audit entry already covers
 	noted      board.Changes // for the audit, in addition to the activity
 	notedBoard string        // the board that noted is about; empty for none
 
 	sizes     map[string]recordSize // of the records that were loaded or written, by id
-	grown     map[string]growth     // by board
+	grown     map[string]growth     // changes to the storage counters, by board
 	templates map[string]int64      // bytes of new templates, by organization
 	stored    map[string]int64      // bytes that the transaction adds, by organization
 
 	comment string // the comment whose text is in the stored response; empty for none
+	claim   claim  // the idempotency key of the transaction
+
+	onLoad func() error // called once after the first record on a board was loaded; nil for none
 }
 
-// Spent says from which budget the transaction has spent, for the caller.
+// Spent records the budget that the transaction has spent from, for the caller.
 func (tx *Tx) Spent(rate board.Rate) { tx.spent = &rate }
 
 // Rate returns the budget that the transaction has spent from, or nil.
@@ -59,13 +64,13 @@ type pendingEvent struct {
 	id     string
 }
 
-// Quiet keeps the transaction from sending events. It is for imports and for
-// copies between boards. Versions and activity are written as usual.
+// Quiet keeps the events of the transaction from webhooks, notifications and rules. It is
+// for imports and for copies between boards. Versions and activity are written as usual.
 func (tx *Tx) Quiet() { tx.quiet = true }
 
-// exec runs a statement whose row count is not needed. PostgreSQL sends it with
-// the statements that follow, so a later call may return its error. The
-// transaction fails in any case.
+// exec runs a statement whose row count is not needed. On PostgreSQL, it is sent with the
+// statements that follow, so a later call may return its error. The transaction fails in
+// any case.
 func (tx *Tx) exec(ctx context.Context, text string, args ...any) error {
 	defer tx.statement(text).End()
 	if err := tx.run.Defer(ctx, text, args...); err != nil {
@@ -74,7 +79,7 @@ func (tx *Tx) exec(ctx context.Context, text string, args ...any) error {
 	return nil
 }
 
-// affected is exec that returns how many rows it changed.
+// affected is like exec, but returns the number of rows that changed.
 func (tx *Tx) affected(ctx context.Context, text string, args ...any) (int64, error) {
 	defer tx.statement(text).End()
 	res, err := tx.run.Exec(ctx, text, args...)
@@ -84,13 +89,20 @@ func (tx *Tx) affected(ctx context.Context, text string, args ...any) (int64, er
 	return res.RowsAffected()
 }
 
-// lock locks a board before anything on it is read. The query selects the board
-// of $1. SQLite has one writer and needs no lock.
+// lock locks a row, usually that of a board. It must be called before the row, or
+// anything on the board, is read. The query selects the row to lock for the record $1.
+// SQLite has one writer and needs no lock.
 func (tx *Tx) lock(ctx context.Context, text string, id any) error {
 	if !tx.db.dialect().RowLocks {
 		return nil
 	}
-	if record, ok := id.(string); ok && len(tx.held) == 0 { // a transaction that holds a lock must not wait in the queue
+	record, named := id.(string)
+	if named {
+		if locked, err := tx.lockedBoard(record); err != nil || locked {
+			return err
+		}
+	}
+	if named && len(tx.held) == 0 { // a transaction that holds a lock must not wait in the queue
 		tx.run.AwaitTurn(ctx, record)
 		defer func() {
 			if len(tx.held) > 0 {
@@ -101,11 +113,60 @@ func (tx *Tx) lock(ctx context.Context, text string, id any) error {
 	return tx.each(ctx, text, []any{id}, tx.hold)
 }
 
-// lockToLoad is lock for a record that authorized loads next, in the same round trip.
-func (tx *Tx) lockToLoad(ctx context.Context, text, load, id string) error {
-	tx.run.Expect(text, id)
+// lockedBoard reports whether the transaction is shared with other writes, and has locked
+// the board that the records are known to be on. The loaders check that the records are
+// still on this board.
+func (tx *Tx) lockedBoard(records ...string) (bool, error) {
+	boardID, err := tx.run.Locked(records...)
+	if err != nil || boardID == "" {
+		return false, err
+	}
+	tx.holdBoard(boardID)
+	return true, nil
+}
+
+// announced is a query that the caller of lockToLoad runs after loading the record.
+type announced struct {
+	text string
+	args []any
+}
+
+// lockToLoad is lock for a record that authorized loads next. It announces the query load
+// and any further queries, so that all of them share a round trip.
+func (tx *Tx) lockToLoad(ctx context.Context, text, load, id string, then ...announced) error {
+	locked, err := tx.lockedBoard(id)
+	if err != nil {
+		return err
+	}
+	if !locked {
+		tx.run.Expect(text, id)
+	}
 	tx.run.Expect(load, id, tx.caller.UserID)
+	for _, q := range then {
+		tx.run.Expect(q.text, q.args...)
+	}
+	if locked {
+		tx.expectAudience(tx.held[len(tx.held)-1], id)
+		return nil
+	}
 	return tx.lock(ctx, text, id)
+}
+
+// expectAudience announces the queries that flush runs for an event on a board: for the
+// webhooks that cover it, and for the people who watch the board or, if the record is a
+// card, the card.
+func (tx *Tx) expectAudience(boardID, record string) {
+	if tx.quiet || slices.Contains(tx.expected, boardID) {
+		return
+	}
+	tx.expected = append(tx.expected, boardID)
+	tx.run.ExpectLater(subscribersOf, boardID)
+	var cards []string
+	if strings.HasPrefix(record, "crd_") {
+		cards = []string{record}
+	}
+	text, args := watchersOf(cards, []string{boardID})
+	tx.run.ExpectLater(text, args...)
 }
 
 // LockBoardsOf locks the boards of two records (cards, lists or boards) before
@@ -114,6 +175,9 @@ func (tx *Tx) lockToLoad(ctx context.Context, text, load, id string) error {
 func (tx *Tx) LockBoardsOf(ctx context.Context, one, other string) error {
 	if !tx.db.dialect().RowLocks {
 		return nil
+	}
+	if locked, err := tx.lockedBoard(one, other); err != nil || locked {
+		return err
 	}
 	const boards = `SELECT b.id FROM boards b WHERE b.id IN ($1, $2)
 		OR b.id IN (SELECT board_id FROM cards WHERE id IN ($1, $2)) OR b.id IN (SELECT board_id FROM lists WHERE id IN ($1, $2)) ORDER BY b.id`
@@ -135,14 +199,18 @@ func (tx *Tx) LockBoardsOf(ctx context.Context, one, other string) error {
 func (tx *Tx) hold(rows *sql.Rows) error {
 	var id string
 	err := rows.Scan(&id)
-	tx.held = append(tx.held, id)
-	tx.now = max(tx.now, board.InstantOf(tx.db.opts.Clock()))
+	tx.holdBoard(id)
 	return err
 }
 
-// locked returns sqldb.ErrRetry if the board is not locked, because the record
-// was moved there while this transaction waited for the lock of its former
-// board. The engine then runs the transaction again.
+func (tx *Tx) holdBoard(id string) {
+	tx.held = append(tx.held, id)
+	tx.now = max(tx.now, board.InstantOf(tx.db.opts.Clock()))
+}
+
+// locked returns sqldb.ErrRetry if the board is not locked. In that case, a record was
+// moved there while this transaction waited for the lock of the record's former board.
+// The engine runs the transaction again.
 func (tx *Tx) locked(boardID string) error {
 	if tx.db.dialect().RowLocks && !slices.Contains(tx.held, boardID) {
 		return sqldb.ErrRetry
@@ -154,14 +222,29 @@ func (tx *Tx) locked(boardID string) error {
 func (tx *Tx) authorized(ctx context.Context, need board.Capability, text, id string, dest ...any) error {
 	boardID, err := tx.authorize(ctx, need, text, id, dest...)
 	if err == nil {
-		err = tx.locked(boardID)
+		err = tx.loaded(boardID, id)
 	}
 	return err
 }
 
-// Emit records a change of a board. The change gets the board's next version and
-// an activity entry. It also gets a row in the outbox, unless the board is
-// confidential or the transaction is quiet.
+// loaded runs the checks that are possible only after a record on a board was loaded. They
+// verify that the board is locked, and that the request was not made before.
+func (tx *Tx) loaded(boardID, record string) error {
+	if err := tx.locked(boardID); err != nil {
+		return err
+	}
+	tx.expectAudience(boardID, record)
+	if tx.onLoad == nil {
+		return nil
+	}
+	check := tx.onLoad
+	tx.onLoad = nil
+	return check()
+}
+
+// Emit records a change to a loaded board. The change gets the board's next version and
+// an activity entry. It also gets a delivery in the outbox for each subscribed webhook,
+// unless the board is confidential or the transaction is quiet.
 func (tx *Tx) Emit(boardID string, e board.Event) {
 	a := tx.On(boardID)
 	if g := tx.caller.Guest; g != nil { // a guest is an actor without an id
@@ -180,8 +263,8 @@ func (tx *Tx) touch(a *board.Access) {
 	}
 }
 
-// regrant records that rights changed: in a workspace, on a board or of a
-// person. The commit then disables webhooks and rules whose owners lost theirs.
+// regrant records that permissions changed in a workspace, on a board or for a person.
+// flush then disables the webhooks and rules whose owners lost their permissions.
 func (tx *Tx) regrant(id string) {
 	if !slices.Contains(tx.regranted, id) {
 		tx.regranted = append(tx.regranted, id)
@@ -204,8 +287,9 @@ func (tx *Tx) BoardVersion() int64 {
 	return 0
 }
 
-// Scope returns the workspace and the board that the transaction loaded last,
-// for the audit and for stored responses. Either may be empty.
+// Scope returns the board that the transaction loaded last, and its workspace. If the
+// change is about a workspace, it returns only that workspace. Either id may be empty.
+// The audit and stored responses contain the scope.
 func (tx *Tx) Scope() (workspaceID, boardID string) {
 	if tx.workspace != "" {
 		return tx.workspace, ""
@@ -216,7 +300,10 @@ func (tx *Tx) Scope() (workspaceID, boardID string) {
 	return "", ""
 }
 
-// flush writes the changes that Emit collected and the row of each changed board.
+// flush completes the transaction. It writes the activity, the deliveries and the
+// notifications of the events that Emit collected, and the row of each changed board.
+// It also checks the storage quota, and disables the webhooks and rules whose owners
+// lost their permissions.
 func (tx *Tx) flush(ctx context.Context) error {
 	if err := tx.writeActivity(ctx); err != nil {
 		return err
@@ -224,12 +311,15 @@ func (tx *Tx) flush(ctx context.Context) error {
 	if err := tx.checkStorage(ctx); err != nil {
 		return err
 	}
+	if len(tx.regranted) > 0 { // the announced queries may find webhooks that are disabled now
+		tx.run.Forget()
+	}
 	for _, id := range tx.regranted {
 		if err := tx.disableUncovered(ctx, id); err != nil {
-			return fmt.Errorf("switch webhooks off: %w", err)
+			return fmt.Errorf("disable webhooks: %w", err)
 		}
 		if err := tx.disableRules(ctx, id); err != nil {
-			return fmt.Errorf("switch rules off: %w", err)
+			return fmt.Errorf("disable rules: %w", err)
 		}
 	}
 	due := tx.triggers()

@@ -27,8 +27,8 @@ func (v *View) AddressOf(ctx context.Context, userID string) (address string, er
 	return address, err
 }
 
-// UserByEmail returns the account with an email address. It is for operators and for
-// sign-in.
+// UserByEmail returns the account with the given email address. It returns a not_found
+// error if there is no such account. It does not check permissions.
 func (v *View) UserByEmail(ctx context.Context, email string) (board.User, error) {
 	var u board.User
 	found, err := v.one(ctx, "SELECT id, name, email, time_zone, created_at FROM users WHERE email = $1 AND deleted_at IS NULL",
@@ -39,8 +39,8 @@ func (v *View) UserByEmail(ctx context.Context, email string) (board.User, error
 	return u, err
 }
 
-// InsertUser writes a new account whose email address is verified, by its owner or by
-// an operator. It returns an error if the address is in use.
+// InsertUser stores a new account. Its owner or an operator must have verified the email
+// address. InsertUser returns an invalid_request error if the address is in use.
 func (tx *Tx) InsertUser(ctx context.Context, u *board.User, passwordHash string) error {
 	u.CreatedAt = tx.now
 	n, err := tx.affected(ctx, "INSERT INTO users (id, email, name, password_hash, time_zone, created_at, verified_at) "+
@@ -53,8 +53,8 @@ func (tx *Tx) InsertUser(ctx context.Context, u *board.User, passwordHash string
 	return err
 }
 
-// DeleteUser deletes an account. Its tokens and credentials stop working. What the
-// person wrote stays, without the name.
+// DeleteUser deletes an account. Its tokens and credentials stop working. Content that the
+// person wrote remains, without the person's name.
 func (tx *Tx) DeleteUser(ctx context.Context, userID string) error {
 	tx.regrant(userID)
 	for _, table := range []string{"sessions", "passkeys", "identities", "account_secrets",
@@ -63,9 +63,10 @@ func (tx *Tx) DeleteUser(ctx context.Context, userID string) error {
 			return err
 		}
 	}
-	// Those that wait to be emailed, and others; housekeeping deletes the rest.
+	// PurgeNotifications deletes the rest later. Notifications that are due by email are
+	// deleted now, so that they are never sent.
 	if err := tx.exec(ctx, "DELETE FROM notifications WHERE user_id = $1 AND (mail_at IS NOT NULL OR id IN (SELECT id "+
-		"FROM notifications WHERE user_id = $1 LIMIT $2))", userID, notificationsDeleted); err != nil {
+		"FROM notifications WHERE user_id = $1 LIMIT $2))", userID, maxDeletedNotifications); err != nil {
 		return err
 	}
 	n, err := tx.affected(ctx, "UPDATE users SET deleted_at = $1, email = NULL, password_hash = NULL, name = 'Deleted user' "+
@@ -76,16 +77,18 @@ func (tx *Tx) DeleteUser(ctx context.Context, userID string) error {
 	return err
 }
 
-// notificationsDeleted is the most notifications that are deleted with an account.
-const notificationsDeleted = 2000
+// maxDeletedNotifications is the maximum number of notifications that DeleteUser
+// deletes, in addition to notifications that are due by email.
+const maxDeletedNotifications = 2000
 
-// PurgeNotifications deletes notifications of deleted accounts, at most limit.
+// PurgeNotifications deletes at most limit notifications of deleted accounts. It returns
+// the number of notifications deleted.
 func (tx *Tx) PurgeNotifications(ctx context.Context, limit int) (int64, error) {
 	return tx.affected(ctx, "DELETE FROM notifications WHERE id IN (SELECT n.id FROM users u JOIN notifications n ON n.user_id = u.id "+
 		"WHERE u.deleted_at IS NOT NULL LIMIT $1)", limit)
 }
 
-// InsertToken writes a new token by its hash.
+// InsertToken stores a new token with the hash of its secret.
 func (tx *Tx) InsertToken(ctx context.Context, userID string, t *board.Token, hash []byte) error {
 	t.CreatedAt = tx.now
 	return tx.exec(ctx, "INSERT INTO tokens (id, user_id, name, hash, last_four, scopes, workspace_id, created_at, expires_at) "+
@@ -93,14 +96,15 @@ func (tx *Tx) InsertToken(ctx context.Context, userID string, t *board.Token, ha
 		t.ID, userID, t.Name, hash, t.LastFour, joined(t.Scopes), t.WorkspaceID, int64(tx.now), null(t.ExpiresAt))
 }
 
-// RevokeTokens revokes the tokens of a user with a name, and returns how many.
+// RevokeTokens revokes all tokens of a user with the given name. It returns the number of
+// tokens revoked.
 func (tx *Tx) RevokeTokens(ctx context.Context, userID, name string) (int64, error) {
 	return tx.affected(ctx, "UPDATE tokens SET revoked_at = $1 WHERE user_id = $2 AND name = $3 AND revoked_at IS NULL",
 		int64(tx.now), userID, name)
 }
 
-// RevokeToken revokes a token. It returns CodeNotFound if there is no such token or it
-// is revoked already.
+// RevokeToken revokes a token. It returns a not_found error if there is no such token or
+// it was already revoked.
 func (tx *Tx) RevokeToken(ctx context.Context, id string) error {
 	n, err := tx.affected(ctx, "UPDATE tokens SET revoked_at = $1 WHERE id = $2 AND revoked_at IS NULL", int64(tx.now), id)
 	if err == nil && n == 0 {
@@ -109,7 +113,7 @@ func (tx *Tx) RevokeToken(ctx context.Context, id string) error {
 	return err
 }
 
-// RevokeOwnToken is RevokeToken for a token of the caller.
+// RevokeOwnToken is RevokeToken for one of the caller's own tokens.
 func (tx *Tx) RevokeOwnToken(ctx context.Context, id string) error {
 	n, err := tx.affected(ctx, "UPDATE tokens SET revoked_at = $1 WHERE id = $2 AND user_id = $3 AND revoked_at IS NULL",
 		int64(tx.now), id, tx.caller.UserID)
@@ -129,17 +133,18 @@ func (v *View) Tokens(ctx context.Context, userID string) ([]board.Token, error)
 	return out, err
 }
 
-// UsedTokens returns a page of the caller's valid tokens, newest first, before the
-// given one. It leaves out those of OAuth clients, which ConnectedApps returns.
+// UsedTokens returns a page of the caller's valid tokens with their last use, newest
+// first. If before is not "", it returns only tokens older than the token with that id.
+// It omits the tokens of OAuth clients, which ConnectedApps returns.
 func (v *View) UsedTokens(ctx context.Context, before string, limit int) ([]board.UsedToken, error) {
 	return v.tokens(ctx, v.caller.UserID, "AND ($3 = '' OR id < $3) AND NOT EXISTS (SELECT 1 FROM oauth_grants g "+
 		"WHERE g.token_id = tokens.id) ORDER BY id DESC LIMIT $4", before, limit)
 }
 
-func (v *View) tokens(ctx context.Context, userID, which string, args ...any) ([]board.UsedToken, error) {
+func (v *View) tokens(ctx context.Context, userID, condition string, args ...any) ([]board.UsedToken, error) {
 	out := []board.UsedToken{}
 	err := v.each(ctx, `SELECT id, name, scopes, workspace_id, expires_at, last_four, created_at, last_used_at FROM tokens
-		WHERE user_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2) `+which,
+		WHERE user_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2) `+condition,
 		append([]any{userID, int64(v.now)}, args...), func(rows *sql.Rows) error {
 			var (
 				t      board.UsedToken
@@ -167,26 +172,26 @@ func (v *View) Token(ctx context.Context) (board.Token, error) {
 	return board.Token{}, err
 }
 
-// tokenLives returns the condition that a token is valid, where now is the number of
-// the parameter with the time.
-func tokenLives(now int) string {
+// tokenValid returns an SQL condition that is true if the token t of the user u is valid.
+// Now is the number of the parameter that holds the current time.
+func tokenValid(now int) string {
 	return "t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > $" + strconv.Itoa(now) + `) AND u.deleted_at IS NULL
 		AND (t.workspace_id IS NULL OR EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = t.workspace_id
 		AND m.user_id = t.user_id))`
 }
 
-// CallerOfToken returns the caller of a token by its hash, with its scopes, its
-// workspace and the best plan of the organizations that it can reach. Found is false
-// if the token is revoked or expired, its owner's account was deleted, or its owner
-// has left the workspace that it is limited to.
-func (v *View) CallerOfToken(ctx context.Context, hash []byte) (board.Caller, bool, error) {
+// CallerOfToken returns the caller that is authenticated by the token whose secret has the
+// given hash. The caller has the token's scopes and workspace, and the best plan of the
+// organizations that the token can access. It returns found = false if the token was
+// revoked or has expired, its owner's account was deleted, or its owner has left the
+// workspace that the token is restricted to.
+func (v *View) CallerOfToken(ctx context.Context, hash []byte) (c board.Caller, found bool, err error) {
 	var (
-		c         board.Caller
 		scopes    string
 		workspace sql.NullString
 	)
-	found, err := v.one(ctx, `SELECT t.id, t.name, t.user_id, t.scopes, t.workspace_id FROM tokens t JOIN users u ON u.id = t.user_id
-		WHERE t.hash = $1 AND `+tokenLives(2),
+	found, err = v.one(ctx, `SELECT t.id, t.name, t.user_id, t.scopes, t.workspace_id FROM tokens t JOIN users u ON u.id = t.user_id
+		WHERE t.hash = $1 AND `+tokenValid(2),
 		[]any{hash, int64(v.now)}, &c.TokenID, &c.TokenName, &c.UserID, &scopes, &workspace)
 	if err != nil || !found {
 		return board.Caller{}, false, err
@@ -219,7 +224,7 @@ func scopesOf(text string) []board.Scope {
 	return out
 }
 
-// SetPassword writes the password hash of an account.
+// SetPassword stores the password hash of an account.
 func (tx *Tx) SetPassword(ctx context.Context, userID, hash string) error {
 	return tx.exec(ctx, "UPDATE users SET password_hash = $1 WHERE id = $2", hash, userID)
 }

@@ -17,11 +17,11 @@ type View struct {
 	run    sqldb.Runner
 	caller board.Caller
 	now    board.Instant
-	seen   []*board.Access // of the boards loaded so far
-	writes bool            // it is the view of a transaction that may change what it reads
+	seen   []*board.Access // access to the boards loaded so far
+	writes bool            // the view belongs to a write transaction
 
-	span       *trace.Span // of the transaction; nil when it is not recorded
-	statements int         // recorded so far
+	span       *trace.Span // span of the transaction; nil if it is not traced
+	statements int         // number of statements traced so far
 }
 
 // Caller returns the caller that the view acts for.
@@ -72,9 +72,9 @@ func (v *View) count(ctx context.Context, text string, args ...any) (n int, err 
 	return n, err
 }
 
-// The columns and joins with the caller's rights on a board. Each loader of a
-// record on a board selects them with the record: $1 is the record, $2 the
-// caller.
+// The columns and joins with the caller's permissions on a board. Each loader of a record
+// on a board selects them together with the record. $1 is the record's id, and $2 the
+// caller's user id.
 const (
 	accessColumns = `b.id, b.workspace_id, w.organization_id, b.visibility, b.features, o.read_only,
 		b.archived_at, b.trashed_at, b.version, b.open_cards, b.all_cards, b.open_lists, b.next_number,
@@ -85,8 +85,8 @@ const (
 		LEFT JOIN board_members bm ON bm.board_id = b.id AND bm.user_id = $2 `
 )
 
-// hiddenAt is the trashed_at of a board that a job is writing, or that is being
-// deleted. Such a board is in nobody's trash.
+// hiddenAt is the value of trashed_at for a board that a job is writing or that is being
+// deleted. Such a board does not appear in the trash.
 const hiddenAt = 0
 
 // accessScan collects the access columns of a row.
@@ -114,14 +114,14 @@ func (s *accessScan) result() *board.Access {
 	return &a
 }
 
-// authorized runs a loader's query, which selects the access columns first, and
-// checks the caller's rights with the same row.
+// authorized runs a loader's query, which selects the access columns first, and checks the
+// caller's permissions with the same row.
 func (v *View) authorized(ctx context.Context, need board.Capability, text, id string, dest ...any) error {
 	_, err := v.authorize(ctx, need, text, id, dest...)
 	return err
 }
 
-// authorize is authorized that also returns the board.
+// authorize is like authorized, but also returns the id of the board.
 func (v *View) authorize(ctx context.Context, need board.Capability, text, id string, dest ...any) (boardID string, err error) {
 	var s accessScan
 	found, err := v.one(ctx, text, []any{id, v.caller.UserID}, append(s.dest(), dest...)...)
@@ -139,8 +139,8 @@ func (v *View) authorize(ctx context.Context, need board.Capability, text, id st
 	return a.BoardID, nil
 }
 
-// remember stores the access to a board unless it is stored already, because a
-// Tx counts its own changes in it.
+// remember stores the access to a board. It keeps an access that is already stored,
+// because a Tx updates the counts in it.
 func (v *View) remember(a *board.Access) {
 	for _, known := range v.seen {
 		if known.BoardID == a.BoardID {

@@ -41,7 +41,7 @@ func (v *View) scanWebhook(rows *sql.Rows) (w webhookRow, err error) {
 		&w.LastFour, &platform,
 		&w.OwnerID, &until, &w.CreatedAt, &w.UpdatedAt, &w.organization, &visibility, &trashed, &readOnly, &member, &own)
 	w.Events = kindsOf(events)
-	if off == "" && trashed.Valid { // the webhook works again after a restore
+	if off == "" && trashed.Valid { // restoring the board enables the webhook again
 		off, w.OffAt = string(board.OffTrash), new(board.Instant(trashed.Int64))
 	}
 	if w.On = off == ""; !w.On {
@@ -61,7 +61,7 @@ func (v *View) scanWebhook(rows *sql.Rows) (w webhookRow, err error) {
 	return w, err
 }
 
-// kindsOf splits a column with event kinds.
+// kindsOf splits a column value into event kinds.
 func kindsOf(column string) []board.Kind {
 	out := []board.Kind{}
 	for _, kind := range strings.Fields(column) {
@@ -70,7 +70,7 @@ func kindsOf(column string) []board.Kind {
 	return out
 }
 
-// joined returns a list as one column value, separated by spaces.
+// joined joins a list into one column value, separated by spaces.
 func joined[T ~string](list []T) string {
 	out := make([]string, len(list))
 	for i, v := range list {
@@ -80,7 +80,8 @@ func joined[T ~string](list []T) string {
 }
 
 // allowManage returns an error unless the caller may manage a webhook. Owners and
-// admins of a workspace manage those that cover it, admins of a board its own.
+// admins of a workspace manage the webhooks that cover it. Admins of a board manage the
+// board's webhooks.
 func (v *View) allowManage(w *webhookRow) error {
 	c := v.caller
 	switch {
@@ -89,12 +90,13 @@ func (v *View) allowManage(w *webhookRow) error {
 	case w.inWorkspace == "" || c.WorkspaceID != "" && c.WorkspaceID != w.WorkspaceID,
 		w.BoardID != nil && !board.RoleOn(w.inWorkspace, w.onBoard, w.visibility).Can(board.View):
 		return board.NotFound()
-	case board.Covers(w.BoardID == nil, w.inWorkspace, w.onBoard, w.visibility):
+	case board.CanOwnWebhook(w.BoardID == nil, w.inWorkspace, w.onBoard, w.visibility):
 		return nil
 	case w.BoardID == nil:
-		return board.Forbidden("Your role in this workspace is %s. Managing its webhooks requires the role owner or admin.", w.inWorkspace)
+		return board.Forbidden("Your role in this workspace is %s. Managing its webhooks requires the owner or admin role.",
+			w.inWorkspace)
 	}
-	return board.Forbidden("Your role on this board is %s. Managing its webhooks requires the role admin.",
+	return board.Forbidden("Your role on this board is %s. Managing its webhooks requires the admin role.",
 		board.RoleOn(w.inWorkspace, w.onBoard, w.visibility))
 }
 
@@ -114,14 +116,16 @@ func (v *View) webhook(ctx context.Context, id string) (w webhookRow, err error)
 	return w, err
 }
 
-// Webhook loads a webhook that the caller manages.
+// Webhook loads the webhook with the given id. It returns an error unless the caller may
+// manage it.
 func (v *View) Webhook(ctx context.Context, id string) (board.Webhook, error) {
 	w, err := v.webhook(ctx, id)
 	return w.Webhook, err
 }
 
-// Webhook loads a webhook for a change. On a read-only plan, and for a board in the
-// trash, it allows only changes that remove something.
+// Webhook locks and loads a webhook for a change. Removes must be true only if the change
+// just removes or pauses something. Other changes are refused if the organization is
+// read-only or the webhook's board is in the trash.
 func (tx *Tx) Webhook(ctx context.Context, id string, removes bool) (board.Webhook, error) {
 	if err := tx.lock(ctx, webhookLock, id); err != nil {
 		return board.Webhook{}, err
@@ -143,8 +147,8 @@ func (tx *Tx) Webhook(ctx context.Context, id string, removes bool) (board.Webho
 	return w.Webhook, nil
 }
 
-// Webhooks returns a page of the webhooks of a workspace that the caller manages, in
-// the order of their ids after the given one. The workspace must be loaded.
+// Webhooks returns a page of the workspace's webhooks that the caller may manage, ordered
+// by id, starting after the given id. The workspace must already be loaded.
 func (v *View) Webhooks(ctx context.Context, workspaceID, after string, limit int) ([]board.Webhook, error) {
 	out := []board.Webhook{}
 	err := v.each(ctx, webhookSelect+"WHERE h.workspace_id = $1 AND h.id > $3 ORDER BY h.id", []any{workspaceID, v.caller.UserID,
@@ -158,15 +162,15 @@ func (v *View) Webhooks(ctx context.Context, workspaceID, after string, limit in
 	return out, err
 }
 
-// CountBoardWebhooks returns the number of webhooks of a board that a loader has
+// CountBoardWebhooks returns the number of webhooks of a board. The board must already be
 // loaded.
 func (v *View) CountBoardWebhooks(ctx context.Context, boardID string) (int, error) {
 	return v.count(ctx, "SELECT count(*) FROM webhooks WHERE board_id = $1", boardID)
 }
 
-// CountWebhooks locks an organization and returns the number of its webhooks, which
-// stays exact until the transaction ends. Webhooks of boards and workspaces in
-// the trash do not count.
+// CountWebhooks returns the number of webhooks of an organization. It locks the
+// organization, so the number stays correct until the transaction ends. Webhooks of
+// boards and workspaces in the trash do not count.
 func (tx *Tx) CountWebhooks(ctx context.Context, organizationID string) (int, error) {
 	if tx.db.dialect().RowLocks {
 		if _, err := tx.texts(ctx, organizationLock, organizationID); err != nil {
@@ -177,37 +181,38 @@ func (tx *Tx) CountWebhooks(ctx context.Context, organizationID string) (int, er
 		WHERE h.organization_id = $1 AND w.trashed_at IS NULL AND b.trashed_at IS NULL`, organizationID)
 }
 
-// WebhooksRestored switches off webhooks of a board or a workspace that was restored
-// from the trash, the newest first, until the plan's limit is met.
-func (tx *Tx) WebhooksRestored(ctx context.Context, id string) error {
+// LimitRestoredWebhooks enforces the plan's limit after a board or a workspace was
+// restored from the trash. It disables as many of the restored webhooks as exceed the
+// limit, newest first.
+func (tx *Tx) LimitRestoredWebhooks(ctx context.Context, id string) error {
 	var (
 		organizationID string
 		plan           board.Plan
 	)
-	on, err := tx.texts(ctx, `SELECT h.id FROM webhooks h LEFT JOIN boards b ON b.id = h.board_id
+	enabled, err := tx.texts(ctx, `SELECT h.id FROM webhooks h LEFT JOIN boards b ON b.id = h.board_id
 		WHERE (h.board_id = $1 OR h.workspace_id = $1) AND h.off = '' AND b.trashed_at IS NULL ORDER BY h.id DESC`, id)
-	if err != nil || len(on) == 0 {
+	if err != nil || len(enabled) == 0 {
 		return err
 	}
 	if _, err := tx.one(ctx, "SELECT o.id, o.plan FROM webhooks h JOIN organizations o ON o.id = h.organization_id "+
-		"WHERE h.id = $1", []any{on[0]}, &organizationID, &plan); err != nil {
+		"WHERE h.id = $1", []any{enabled[0]}, &organizationID, &plan); err != nil {
 		return err
 	}
 	count, err := tx.CountWebhooks(ctx, organizationID)
 	if err != nil {
 		return err
 	}
-	for _, id := range on[:min(len(on), max(0, count-plan.Limits().Webhooks))] {
-		if err := tx.switchOff(ctx, id, board.OffPlan); err != nil {
+	for _, id := range enabled[:min(len(enabled), max(0, count-plan.Limits().Webhooks))] {
+		if err := tx.disableWebhook(ctx, id, board.OffPlan); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// WebhookRoom returns an error if the organization of a webhook that a loader has
-// loaded has more webhooks than its plan allows.
-func (tx *Tx) WebhookRoom(ctx context.Context, id string) error {
+// CheckWebhookLimit returns a plan_limit error if the organization of a webhook has more
+// webhooks than its plan allows. The webhook must already be loaded.
+func (tx *Tx) CheckWebhookLimit(ctx context.Context, id string) error {
 	var (
 		organizationID string
 		plan           board.Plan
@@ -217,24 +222,25 @@ func (tx *Tx) WebhookRoom(ctx context.Context, id string) error {
 		return err
 	}
 	count, err := tx.CountWebhooks(ctx, organizationID)
-	if most := plan.Limits().Webhooks; err == nil && count > most {
+	if limit := plan.Limits().Webhooks; err == nil && count > limit {
 		err = board.Refuse(board.CodePlanLimit, "The organization's plan (%s) allows %d webhooks, but there are %d. Delete "+
-			"one first.", plan, most, count)
+			"one first.", plan, limit, count)
 	}
 	return err
 }
 
-// seal encrypts a column of a webhook.
+// seal seals a column of a webhook.
 func (tx *Tx) seal(ctx context.Context, webhookID, column, plain string) ([]byte, error) {
 	return tx.sealed(ctx, WebhookSealContext(webhookID, column), []byte(plain))
 }
 
+// unseal opens a sealed column of a webhook.
 func (v *View) unseal(webhookID, column string, sealed []byte) (string, error) {
 	plain, err := v.opened(WebhookSealContext(webhookID, column), sealed)
 	return string(plain), err
 }
 
-// InsertWebhook writes a new webhook, with its address and its secret sealed.
+// InsertWebhook stores a new webhook. It seals the address and the secret.
 func (tx *Tx) InsertWebhook(ctx context.Context, w *board.Webhook, organizationID, address, secret string) error {
 	sealedAddress, err := tx.seal(ctx, w.ID, "address", address)
 	if err != nil {
@@ -253,11 +259,11 @@ func (tx *Tx) InsertWebhook(ctx context.Context, w *board.Webhook, organizationI
 		sealedAddress, sealedSecret, int64(tx.now), int64(tx.now))
 }
 
-// UpdateWebhook writes name, events, platform, host and whether it is on, and a
-// new address unless that is empty.
+// UpdateWebhook stores the name, events, platform, host and state of a webhook. If address
+// is not empty, it also stores the new address.
 func (tx *Tx) UpdateWebhook(ctx context.Context, w *board.Webhook, address string) error {
 	w.UpdatedAt = tx.now
-	off := board.OffNot
+	off := board.OffNone
 	if !w.On && w.OffReason != nil && *w.OffReason != board.OffTrash {
 		off = *w.OffReason
 	}
@@ -274,8 +280,8 @@ func (tx *Tx) UpdateWebhook(ctx context.Context, w *board.Webhook, address strin
 	return tx.exec(ctx, "UPDATE webhooks SET address = $1 WHERE id = $2", sealed, w.ID)
 }
 
-// RotateSecret gives a webhook a new signing secret. Deliveries are also signed with
-// the former one for board.SecretOverlap. An even older one is discarded.
+// RotateSecret gives a webhook a new signing secret. For board.SecretOverlap, deliveries
+// are also signed with the previous secret. RotateSecret discards older secrets.
 func (tx *Tx) RotateSecret(ctx context.Context, w *board.Webhook, secret string) error {
 	var old []byte
 	if _, err := tx.one(ctx, "SELECT secret FROM webhooks WHERE id = $1", []any{w.ID}, &old); err != nil {
@@ -298,8 +304,8 @@ func (tx *Tx) RotateSecret(ctx context.Context, w *board.Webhook, secret string)
 		sealed, sealedOld, int64(*w.OldSecretUntil), int64(tx.now), w.ID)
 }
 
-// DeleteWebhook deletes a webhook with its log. Results of attempts that are in
-// progress are discarded.
+// DeleteWebhook deletes a webhook and its delivery log. The results of attempts in
+// progress will be discarded.
 func (tx *Tx) DeleteWebhook(ctx context.Context, id string) error {
 	if err := tx.exec(ctx, "DELETE FROM deliveries WHERE webhook_id = $1", id); err != nil {
 		return err
@@ -307,11 +313,12 @@ func (tx *Tx) DeleteWebhook(ctx context.Context, id string) error {
 	return tx.exec(ctx, "DELETE FROM webhooks WHERE id = $1", id)
 }
 
-// disableUncovered switches off the webhooks of a workspace, a board's
-// workspace or a person whose owner can no longer manage what they cover. A
-// workspace in the trash has no members; its webhooks stay on for a restore.
+// disableUncovered disables webhooks whose owners may no longer manage them. It checks the
+// webhooks of a workspace, of a board's workspace or of a person, depending on the id. It
+// skips workspaces in the trash: they have no members, but their webhooks must work again
+// after a restore.
 func (tx *Tx) disableUncovered(ctx context.Context, id string) error {
-	var off []string
+	var uncovered []string
 	if err := tx.each(ctx, `SELECT h.id, h.board_id, b.visibility, wm.role, bm.role FROM webhooks h LEFT JOIN boards b ON b.id = h.board_id
 		LEFT JOIN users u ON u.id = h.owner_id AND u.deleted_at IS NULL
 		LEFT JOIN workspace_members wm ON wm.workspace_id = h.workspace_id AND wm.user_id = u.id
@@ -324,29 +331,29 @@ func (tx *Tx) disableUncovered(ctx context.Context, id string) error {
 				boardID, visibility, member, own sql.NullString
 			)
 			err := rows.Scan(&id, &boardID, &visibility, &member, &own)
-			if err == nil && !board.Covers(!boardID.Valid, board.WorkspaceRole(member.String), board.Role(own.String),
+			if err == nil && !board.CanOwnWebhook(!boardID.Valid, board.WorkspaceRole(member.String), board.Role(own.String),
 				board.Visibility(visibility.String)) {
-				off = append(off, id)
+				uncovered = append(uncovered, id)
 			}
 			return err
 		}); err != nil {
 		return err
 	}
-	for _, id := range off {
-		if err := tx.switchOff(ctx, id, board.OffOwner); err != nil {
+	for _, id := range uncovered {
+		if err := tx.disableWebhook(ctx, id, board.OffOwner); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// switchOff switches a webhook off until a person enables it again, and queues an
-// email to its owner.
-func (tx *Tx) switchOff(ctx context.Context, id string, why board.Off) error {
+// disableWebhook disables a webhook until a person enables it again, and queues an email
+// to its owner. It does nothing if the webhook is already disabled.
+func (tx *Tx) disableWebhook(ctx context.Context, id string, reason board.Off) error {
 	n, err := tx.affected(ctx, "UPDATE webhooks SET off = $1, off_at = $2, held_since = NULL, held_until = NULL WHERE id = $3 "+
-		"AND off = ''", string(why), int64(tx.now), id)
+		"AND off = ''", string(reason), int64(tx.now), id)
 	if err == nil && n > 0 {
-		tx.switchedOff = append(tx.switchedOff, why)
+		tx.switchedOff = append(tx.switchedOff, reason)
 		err = tx.InsertEmail(ctx, board.EmailWebhookDisabled, id, tx.now)
 	}
 	return err

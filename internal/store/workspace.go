@@ -22,7 +22,8 @@ func scanWorkspace(rows *sql.Rows) (board.Workspace, error) {
 	return w, err
 }
 
-// Workspace loads a workspace in which the caller has the capability.
+// Workspace loads the workspace with the given id. It returns an error unless the caller
+// has the capability in the workspace.
 func (v *View) Workspace(ctx context.Context, id string, need board.WorkspaceCapability) (board.Workspace, error) {
 	var (
 		w     board.Workspace
@@ -49,7 +50,8 @@ func (v *View) Workspace(ctx context.Context, id string, need board.WorkspaceCap
 	return w, nil
 }
 
-// Workspace loads a workspace for a change. It refuses changes on a read-only plan.
+// Workspace loads a workspace for a change. It returns a plan_read_only error if the
+// organization is read-only.
 func (tx *Tx) Workspace(ctx context.Context, id string, need board.WorkspaceCapability) (board.Workspace, error) {
 	w, err := tx.View.Workspace(ctx, id, need)
 	if err == nil && w.ReadOnly && !tx.caller.System {
@@ -59,8 +61,8 @@ func (tx *Tx) Workspace(ctx context.Context, id string, need board.WorkspaceCapa
 	return w, err
 }
 
-// Workspaces returns a page of the caller's workspaces, in the order of their ids
-// after the given one.
+// Workspaces returns a page of the caller's workspaces, ordered by id, starting after the
+// given id.
 func (v *View) Workspaces(ctx context.Context, after string, limit int) ([]board.Workspace, error) {
 	out := []board.Workspace{}
 	err := v.each(ctx, workspaceSelect+`JOIN workspace_members wm ON wm.workspace_id = w.id AND wm.user_id = $1
@@ -73,8 +75,8 @@ func (v *View) Workspaces(ctx context.Context, after string, limit int) ([]board
 	return out, err
 }
 
-// Members returns a page of the members of a workspace with their email addresses, in
-// the order of their ids after the given one.
+// Members returns a page of the members of a workspace with their email addresses, ordered
+// by id, starting after the given id.
 func (v *View) Members(ctx context.Context, workspaceID, after string, limit int) ([]board.Member, error) {
 	out := []board.Member{}
 	err := v.each(ctx, `SELECT u.id, u.name, u.email, wm.role, wm.created_at FROM workspace_members wm JOIN users u ON u.id = wm.user_id
@@ -88,7 +90,7 @@ func (v *View) Members(ctx context.Context, workspaceID, after string, limit int
 	return out, err
 }
 
-// InsertWorkspace writes a new workspace.
+// InsertWorkspace stores a new workspace.
 func (tx *Tx) InsertWorkspace(ctx context.Context, w *board.Workspace) error {
 	w.CreatedAt = tx.now
 	return tx.exec(ctx, "INSERT INTO workspaces (id, organization_id, name, created_at) VALUES ($1, $2, $3, $4)", w.ID,
@@ -102,8 +104,8 @@ func (tx *Tx) SetMember(ctx context.Context, workspaceID, userID string, role bo
 		ON CONFLICT (workspace_id, user_id) DO UPDATE SET role = excluded.role`, workspaceID, userID, string(role), int64(tx.now))
 }
 
-// RemoveMember removes a person from a workspace, with the roles on its boards and the
-// tokens that are limited to it.
+// RemoveMember removes a person from a workspace. It also removes the person's roles on
+// the boards of the workspace and unassigns the person from the cards of these boards.
 func (tx *Tx) RemoveMember(ctx context.Context, workspaceID, userID string) error {
 	tx.regrant(workspaceID)
 	for _, text := range []string{
@@ -119,7 +121,8 @@ func (tx *Tx) RemoveMember(ctx context.Context, workspaceID, userID string) erro
 	return nil
 }
 
-// WorkspaceOwner returns the owner who has been in a workspace longest.
+// WorkspaceOwner returns the id of the owner who has been a member of a workspace
+// longest. It returns a not_found error if the workspace has no owner.
 func (v *View) WorkspaceOwner(ctx context.Context, workspaceID string) (id string, err error) {
 	found, err := v.one(ctx, "SELECT user_id FROM workspace_members WHERE workspace_id = $1 AND role = 'owner' ORDER BY created_at, "+
 		"user_id LIMIT 1", []any{workspaceID}, &id)

@@ -27,8 +27,8 @@ func (v *View) TrashedWorkspaces(ctx context.Context) ([]board.TrashedWorkspace,
 	return out, err
 }
 
-// TrashWorkspace moves a workspace that a loader has loaded for a change to the trash,
-// and withdraws its open invitations.
+// TrashWorkspace moves a workspace to the trash and withdraws its open invitations. The
+// workspace must already be loaded for a change.
 func (tx *Tx) TrashWorkspace(ctx context.Context, id string) error {
 	tx.regrant(id)
 	for _, step := range []struct {
@@ -49,8 +49,8 @@ func (tx *Tx) TrashWorkspace(ctx context.Context, id string) error {
 	return nil
 }
 
-// TrashedWorkspace locks a workspace in the trash that the caller owned, for a change.
-// It returns CodeNotFound for any other.
+// TrashedWorkspace locks a workspace in the trash for a change. It returns a not_found
+// error unless the caller owned the workspace.
 func (tx *Tx) TrashedWorkspace(ctx context.Context, id string) error {
 	if err := tx.lock(ctx, workspaceLock, id); err != nil {
 		return err
@@ -66,12 +66,13 @@ func (tx *Tx) TrashedWorkspace(ctx context.Context, id string) error {
 	return err
 }
 
-// RestoreWorkspace restores a workspace that TrashedWorkspace has locked, with its
-// members. It returns the people whose accounts were deleted in the meantime: they are
-// no longer members, but still have roles on its boards.
-func (tx *Tx) RestoreWorkspace(ctx context.Context, id string) (gone []string, err error) {
+// RestoreWorkspace restores a workspace and its members. The workspace must have been
+// locked by TrashedWorkspace. RestoreWorkspace returns the ids of members whose accounts
+// were deleted in the meantime. They are no longer members, but still have roles on the
+// workspace's boards.
+func (tx *Tx) RestoreWorkspace(ctx context.Context, id string) (deleted []string, err error) {
 	tx.regrant(id)
-	gone, err = tx.texts(ctx, "SELECT m.user_id FROM trashed_members m JOIN users u ON u.id = m.user_id WHERE m.workspace_id = $1 "+
+	deleted, err = tx.texts(ctx, "SELECT m.user_id FROM trashed_members m JOIN users u ON u.id = m.user_id WHERE m.workspace_id = $1 "+
 		"AND u.deleted_at IS NOT NULL ORDER BY m.user_id", id)
 	if err != nil {
 		return nil, err
@@ -86,11 +87,11 @@ func (tx *Tx) RestoreWorkspace(ctx context.Context, id string) (gone []string, e
 			return nil, fmt.Errorf("restore workspace: %w", err)
 		}
 	}
-	return gone, nil
+	return deleted, nil
 }
 
-// GivenRole returns the role of a person on a board that a loader has loaded, even if
-// the account was deleted; nil if there is none.
+// GivenRole returns the role of a person on a board, or nil if there is none. It also
+// finds the roles of deleted accounts. The board must already be loaded.
 func (v *View) GivenRole(ctx context.Context, boardID, userID string) (*board.Role, error) {
 	var role board.Role
 	found, err := v.one(ctx, "SELECT role FROM board_members WHERE board_id = $1 AND user_id = $2", []any{boardID, userID}, &role)

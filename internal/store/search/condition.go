@@ -13,28 +13,28 @@ const (
 	never  = "1 = 0"
 )
 
-// A card is archived if it was archived itself or its list is archived. These are
-// the conditions over the card c and its list l. Nothing is written to the cards
-// of a list that is archived or restored.
+// A card is archived if it was archived itself or its list is archived. The conditions
+// refer to the card c and its list l. Archiving or restoring a list does not write to its
+// cards.
 const (
 	OpenCard     = "c.archived_at IS NULL AND l.archived_at IS NULL"
 	ArchivedCard = "(c.archived_at IS NOT NULL OR l.archived_at IS NOT NULL) AND " + ShownList
 )
 
-// ShownList is the condition that a list, l, is not one that a job is still making.
-// Such a list is archived, so that conditions for open lists exclude it already.
+// ShownList is a condition that is true unless a job is still writing the list l. Such a
+// list is archived, so conditions for open lists already exclude it.
 const ShownList = "l.id NOT IN (SELECT jl.list_id FROM job_lists jl)"
 
-// Compiler translates queries to SQL conditions over the card c and its list l,
-// one text for both databases. It reaches other tables by subqueries, so that a
+// Compiler translates queries to SQL conditions on the card c and its list l. The SQL is
+// the same for both databases. It refers to other tables only in subqueries, so that each
 // card is in the result once. The names in a query must be resolved to ids first.
 type Compiler struct {
 	Args       *sqldb.Args
 	Caller     board.Caller
-	Workspaces []string // keys of the workspaces to search in the index, see WorkspaceKey; for Candidates only
+	Workspaces []string // keys of the workspaces to search, see WorkspaceKey; used only by Candidates
 }
 
-// Archived returns the condition of the cards that a query considers at all.
+// Archived returns the condition that selects open cards, archived cards or both.
 func (Compiler) Archived(a query.Archived) string {
 	switch a {
 	case query.ArchivedOnly:
@@ -46,8 +46,9 @@ func (Compiler) Archived(a query.Archived) string {
 	return OpenCard
 }
 
-// Condition returns the condition of a query. It may be NULL for a value that the
-// card lacks: AND and OR of SQL treat that correctly, and Not turns it into false.
+// Condition returns the condition for a query. The condition may be NULL if the card
+// lacks a value. In SQL, AND and OR handle NULL correctly, and the condition for Not
+// treats NULL as false.
 func (c Compiler) Condition(n query.Node) string {
 	switch n := n.(type) {
 	case query.And:
@@ -91,8 +92,9 @@ func (c Compiler) join(nodes []query.Node, operator, empty string) string {
 	return "(" + strings.Join(parts, operator) + ")"
 }
 
-// in finds cards by the ids of their records. It also finds people by email on
-// boards of workspaces where the caller is an owner or admin.
+// in returns the condition that the card refers to one of the given records. People can
+// also be given by email address, which matches only on boards of workspaces where the
+// caller is an owner or admin.
 func (c Compiler) in(n query.In) string {
 	var ways []string
 	if len(n.IDs) > 0 {
@@ -112,9 +114,9 @@ func (c Compiler) in(n query.In) string {
 	return "(" + strings.Join(ways, " OR ") + ")"
 }
 
-// refers returns the condition that one of the card's records is in a list. A card
-// has few labels and people, and the list may be long: IS TRUE makes SQLite read
-// those of the card instead of looking up each value of the list.
+// refers returns the condition that one of the card's records is in a list. A card has few
+// labels and assignees, but the list may be long. IS TRUE makes SQLite read the card's
+// labels or assignees instead of looking up each value of the list.
 func (Compiler) refers(to query.Ref, list string) string {
 	switch to {
 	case query.RefList:
@@ -141,6 +143,8 @@ func (Compiler) has(thing query.Thing) string {
 		return "EXISTS (SELECT 1 FROM checklists k WHERE k.card_id = c.id)"
 	case query.ThingComment:
 		return "c.comments > 0"
+	case query.ThingAttachment:
+		return "c.attachments > 0"
 	case query.ThingDue:
 		return "c.due_date IS NOT NULL"
 	case query.ThingStart:
@@ -155,8 +159,8 @@ func (Compiler) has(thing query.Thing) string {
 	return never
 }
 
-// within returns the condition that a time of the card is in a half-open interval:
-// its instant if it has one, otherwise its date.
+// within returns the condition that a time of the card is in a half-open interval. It
+// compares the instant if there is one, and otherwise the date.
 func (c Compiler) within(n query.Range) string {
 	at, day := "", ""
 	switch n.Field {
@@ -189,8 +193,9 @@ func (c Compiler) within(n query.Range) string {
 	return "((" + strings.Join(instants, " AND ") + " OR " + at + " IS NULL AND " + strings.Join(days, " AND ") + ")" + c.Near(n) + ")"
 }
 
-// Near returns a condition that follows from a range of due times and that the index
-// cards_span serves: the date of a card that is due at an instant differs from the
+// Near returns a condition, preceded by AND, that a range of due times implies and that
+// can use the index cards_span. It returns "" for other fields. It allows for one more
+// day on each side, because the date of a card that is due at an instant differs from the
 // instant's date in UTC by at most a day.
 func (c Compiler) Near(n query.Range) (text string) {
 	if n.Field != query.FieldDue {
@@ -207,14 +212,16 @@ func (c Compiler) Near(n query.Range) (text string) {
 	return text
 }
 
-// text returns the condition that one text of the card has the words side by side.
-// Words are letters, marks and digits, so none of them is an operator of LIKE. The
-// limit keeps PostgreSQL from reading all texts for a few cards.
+// text returns the condition that an index entry of the card contains the words next to
+// each other. Words consist of letters, marks and digits, so they contain no LIKE
+// wildcards. The LIMIT keeps PostgreSQL from reading the whole search index for a few
+// cards.
 func (c Compiler) text(n query.Text) string {
 	return "EXISTS (SELECT 1 FROM texts t WHERE t.card_id = c.id AND " + c.holds(n) + " LIMIT 1 OFFSET 0)"
 }
 
-// holds returns the condition that the text t has the place and the words.
+// holds returns the condition that the index entry t is in the given place and contains
+// the words.
 func (c Compiler) holds(n query.Text) string {
 	pattern := "% " + strings.Join(n.Words, " ")
 	if !n.Prefix {
@@ -227,9 +234,10 @@ func (c Compiler) holds(n query.Text) string {
 	return condition
 }
 
-// Candidates returns a query that selects the ids of the cards that satisfy a node
-// from an index; ok is false for a node without an index. With probe it selects at
-// least as many rows from the index alone, to estimate their number.
+// Candidates returns a query that uses an index to select the ids of the cards that
+// satisfy a node. It returns ok = false if no index can serve the node. If probe is set,
+// the query reads only the index. It may then return more rows, and values other than the
+// ids. The caller uses such a query to estimate the number of candidates.
 func (c Compiler) Candidates(d sqldb.Dialect, n query.Node, probe bool) (text string, ok bool) {
 	switch n := n.(type) {
 	case query.Or:
