@@ -1,0 +1,209 @@
+package attach
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"cardwall/internal/board"
+	"cardwall/internal/file"
+	"cardwall/internal/store"
+)
+
+// temporary is the prefix of the names of blobs that are being received.
+const temporary = "uploads/"
+
+// retryAfter is the Retry-After header of temporary errors.
+const retryAfter = 5 * time.Second
+
+// Files stores and opens the files of attachments.
+type Files struct {
+	DB    *store.DB
+	Blobs file.Blobs
+
+	scaling sync.Mutex // held while a picture is scaled
+
+	mu   sync.Mutex
+	open map[string]int // number of uploads in progress, by person
+	all  int            // number of uploads in progress
+}
+
+const (
+	uploadsPerPerson = 4  // maximum number of concurrent uploads of a person
+	maxUploads       = 24 // maximum number of concurrent uploads of the server
+)
+
+// enter counts an upload until leave is called. It returns a rate_limited fault if the limit
+// of the person or of the server is reached.
+func (f *Files) enter(userID string) (leave func(), err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.open[userID] >= uploadsPerPerson || f.all >= maxUploads {
+		return nil, &board.Fault{
+			Code: board.CodeRateLimited, Reason: board.ReasonTooManyAtOnce, RetryAfter: retryAfter,
+			Message: "Too many files are being uploaded at the same time. Wait until one has finished.",
+		}
+	}
+	if f.open == nil {
+		f.open = map[string]int{}
+	}
+	f.open[userID]++
+	f.all++
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.all--
+		if f.open[userID]--; f.open[userID] == 0 {
+			delete(f.open, userID)
+		}
+	}, nil
+}
+
+// Store stores the content that r returns until io.EOF, as a file for a card. It returns
+// an error and stores nothing if the caller may not change the card, if the file is larger
+// than the plan of the organization allows, or if the organization's storage is full. If r
+// returns an error, Store returns it.
+func (f *Files) Store(ctx context.Context, caller board.Caller, cardID, name string, r io.Reader) (*board.StoredFile, error) {
+	organization, limit, err := f.target(ctx, caller, cardID)
+	if err != nil {
+		return nil, err
+	}
+	leave, err := f.enter(caller.UserID)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	sum := sha256.New()
+	received := temporary + store.NewID("upl_")
+	limited := &limitReader{r: r, left: int64(limit), fault: tooLarge(limit)}
+	size, err := f.Blobs.Put(ctx, received, io.TeeReader(limited, sum))
+	if err != nil {
+		return nil, storageFault(err)
+	}
+	stored, err := f.keep(ctx, caller, received, board.StoredFile{
+		Name: name, Size: size, Blob: board.Blob{OrganizationID: organization, Hash: fmt.Sprintf("%x", sum.Sum(nil))},
+	})
+	if err != nil {
+		// The context may have ended, which must not keep the blob from being removed.
+		return nil, errors.Join(storageFault(err), f.Blobs.Remove(context.WithoutCancel(ctx), received))
+	}
+	return stored, nil
+}
+
+// target checks whether the caller may attach a file to a card. It returns the
+// organization of the card and the maximum size of a file.
+func (f *Files) target(ctx context.Context, caller board.Caller, cardID string) (organization string, limit board.Bytes, err error) {
+	err = f.DB.Read(ctx, caller, func(v *store.View) error {
+		card, err := v.Card(ctx, cardID, board.Edit)
+		if err != nil {
+			return err
+		}
+		organization = v.On(card.BoardID).OrganizationID
+		if limit, err = v.FileLimit(ctx, organization); err != nil {
+			return err
+		}
+		if err := board.CheckLimit("attachments on a card", card.Attachments, 1, v.Limits().Attachments); err != nil {
+			return err
+		}
+		return v.CheckStorage(ctx, organization, 1)
+	})
+	return organization, limit, err
+}
+
+// keep gives a received blob its final name, and determines what kind of file it is.
+func (f *Files) keep(ctx context.Context, caller board.Caller, received string, s board.StoredFile) (*board.StoredFile, error) {
+	if err := f.DB.Read(ctx, caller, func(v *store.View) error {
+		return v.CheckStorage(ctx, s.Blob.OrganizationID, board.Bytes(s.Size))
+	}); err != nil {
+		return nil, err
+	}
+	content, err := f.Blobs.Open(ctx, received)
+	if err != nil {
+		return nil, err
+	}
+	s.MediaType, s.Width, s.Height, err = inspect(content)
+	if err := errors.Join(err, content.Close()); err != nil {
+		return nil, err
+	}
+	if err := f.DB.ClaimBlob(ctx, caller, s.Blob, s.Size); err != nil {
+		return nil, err
+	}
+	return &s, f.Blobs.Move(ctx, received, blobName(s.Blob))
+}
+
+// Open opens the content of a file, and returns its media type. If c asks for a smaller
+// picture, Open scales it. Open returns an error if the storage is unavailable or the blob
+// is missing.
+func (f *Files) Open(ctx context.Context, c board.Content) (content io.ReadSeekCloser, mediaType string, err error) {
+	if c.Scale != "" && decodable(c.MediaType) {
+		content, err = f.openScaled(ctx, c.Blob, c.Scale)
+		if err == nil {
+			if mediaType, err = scaledType(content); err != nil {
+				err = errors.Join(err, content.Close())
+			}
+		}
+		if !errors.Is(err, errUnscaled) {
+			return content, mediaType, storageFault(err)
+		}
+	}
+	content, err = f.Blobs.Open(ctx, blobName(c.Blob))
+	return content, c.MediaType, storageFault(err)
+}
+
+// scaledType returns the media type of a scaled picture.
+func scaledType(content io.ReadSeeker) (string, error) {
+	var first [1]byte
+	_, err := io.ReadFull(content, first[:])
+	if err == nil {
+		_, err = content.Seek(0, io.SeekStart)
+	}
+	if first[0] == 0xff {
+		return "image/jpeg", err
+	}
+	return "image/png", err
+}
+
+func blobName(b board.Blob) string { return file.Name(b.OrganizationID, b.Hash) }
+
+func tooLarge(limit board.Bytes) *board.Fault {
+	return &board.Fault{
+		Code:    board.CodePlanLimit,
+		Message: fmt.Sprintf("The file is larger than %s, the limit of the organization's plan.", limit),
+	}
+}
+
+// storageFault returns the fault for an error of the storage for files. It returns other
+// errors unchanged.
+func storageFault(err error) error {
+	unavailable := func(message string) error {
+		return fmt.Errorf("%w: %w", &board.Fault{Code: board.CodeUnavailable, RetryAfter: retryAfter, Message: message}, err)
+	}
+	switch {
+	case errors.Is(err, file.ErrFull):
+		return unavailable("The server has no room for files at the moment. Try again later.")
+	case errors.Is(err, file.ErrUnavailable):
+		return unavailable("The storage for files does not respond. Try again later.")
+	case errors.Is(err, store.ErrBlobRemoving):
+		return unavailable("A file with the same content is being removed. Try again.")
+	}
+	return err
+}
+
+// limitReader reads from r. It returns fault if r has more than left bytes.
+type limitReader struct {
+	r     io.Reader
+	left  int64
+	fault error
+}
+
+func (l *limitReader) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	if l.left -= int64(n); l.left < 0 {
+		return 0, l.fault
+	}
+	return n, err
+}

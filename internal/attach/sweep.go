@@ -1,0 +1,203 @@
+package attach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"cardwall/internal/board"
+	"cardwall/internal/file"
+	"cardwall/internal/store"
+)
+
+// sweepBatch is the maximum number of blobs that one step of a sweep handles.
+const sweepBatch = 200
+
+// Swept counts what Sweep removed.
+type Swept struct {
+	Blobs   int // without attachments
+	Strays  int // without a record
+	Partial int // with a temporary name, of uploads that were not completed
+}
+
+// Sweep removes blobs that no attachment refers to, blobs without a record, and what
+// interrupted uploads have left. It keeps everything that was stored within the last day.
+// Only one server may run it at a time: before each batch, Sweep calls hold, and it stops if
+// hold returns false. After an error with one blob, it continues with the others.
+func (f *Files) Sweep(ctx context.Context, hold func() (bool, error)) (done Swept, err error) {
+	s := sweep{Files: f, hold: hold, before: f.DB.Now().Add(-store.RemovedLifetime), done: &done}
+	for _, step := range []struct {
+		what string
+		run  func(context.Context) error
+	}{
+		{"remove unused files", s.removeUnused},
+		{"remove unfinished files", func(ctx context.Context) error { return f.Blobs.RemoveUnfinished(ctx, s.before) }},
+		{"remove files without a record", s.removeStrays},
+	} {
+		if stepErr := step.run(ctx); errors.Is(stepErr, errNotHeld) {
+			return done, err
+		} else if stepErr != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", step.what, stepErr))
+		}
+	}
+	return done, err
+}
+
+var errNotHeld = errors.New("another server has taken over the sweep")
+
+// sweep is one run of Sweep.
+type sweep struct {
+	*Files
+	hold   func() (bool, error)
+	before time.Time
+	done   *Swept
+}
+
+// held returns errNotHeld if another server has taken over.
+func (s *sweep) held() error {
+	held, err := s.hold()
+	if err == nil && !held {
+		err = errNotHeld
+	}
+	return err
+}
+
+// removeUnused removes the blobs without attachments: first the blob, then its record.
+func (s *sweep) removeUnused(ctx context.Context) error {
+	for {
+		if err := s.held(); err != nil {
+			return err
+		}
+		var blobs []board.Blob
+		if _, err := s.DB.WriteSlice(ctx, func(tx *store.Tx) (err error) {
+			blobs, err = tx.BeginBlobRemoval(ctx, sweepBatch)
+			return err
+		}); err != nil || len(blobs) == 0 {
+			return err
+		}
+		removed, err := s.end(ctx, blobs)
+		s.done.Blobs += removed
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// end removes marked blobs from the storage, and then their records. It returns the number
+// of blobs removed.
+func (s *sweep) end(ctx context.Context, blobs []board.Blob) (removed int, err error) {
+	var gone []board.Blob
+	for _, b := range blobs {
+		if removeErr := s.remove(ctx, b); removeErr != nil {
+			err = errors.Join(err, removeErr)
+			continue
+		}
+		gone = append(gone, b)
+	}
+	if len(gone) == 0 {
+		return 0, err
+	}
+	_, writeErr := s.DB.WriteSlice(ctx, func(tx *store.Tx) (err error) {
+		for _, b := range gone {
+			err = errors.Join(err, tx.EndBlobRemoval(ctx, b))
+		}
+		return err
+	})
+	return len(gone), errors.Join(err, writeErr)
+}
+
+// removeStrays removes old blobs that have no record, and old blobs with a temporary name.
+func (s *sweep) removeStrays(ctx context.Context) error {
+	batch := map[string][]string{} // hashes by organization
+	pending := 0
+	flush := func() error {
+		if err := s.held(); err != nil {
+			return err
+		}
+		for organization, hashes := range batch {
+			if err := s.removeUnknown(ctx, organization, hashes); err != nil {
+				return err
+			}
+		}
+		clear(batch)
+		pending = 0
+		return nil
+	}
+	if err := s.Blobs.List(ctx, "", func(i file.Info) error {
+		if !i.Changed.Before(s.before) {
+			return nil
+		}
+		if strings.HasPrefix(i.Name, temporary) {
+			s.done.Partial++
+			return s.Blobs.Remove(ctx, i.Name)
+		}
+		b, ok := blobOf(i.Name)
+		if !ok {
+			return nil
+		}
+		batch[b.OrganizationID] = append(batch[b.OrganizationID], b.Hash)
+		if pending++; pending < sweepBatch {
+			return nil
+		}
+		return flush()
+	}); err != nil {
+		return err
+	}
+	return flush()
+}
+
+var (
+	nameOfBlob      = regexp.MustCompile(`^(org_[0-9a-z]+)/[0-9a-f]{2}/([0-9a-f]{64})$`)
+	nameOfThumbnail = regexp.MustCompile(`^thumbs/(org_[0-9a-z]+)/([0-9a-f]{64})/[a-z]+$`)
+)
+
+// blobOf returns the blob to which a name in the storage belongs: its own name, or that of
+// a scaled picture. It returns false for a name that this program does not use.
+func blobOf(name string) (b board.Blob, ok bool) {
+	for _, pattern := range []*regexp.Regexp{nameOfBlob, nameOfThumbnail} {
+		if m := pattern.FindStringSubmatch(name); m != nil {
+			return board.Blob{OrganizationID: m[1], Hash: m[2]}, true
+		}
+	}
+	return b, false
+}
+
+// removeUnknown removes those blobs of an organization that have no record. It first records
+// and marks them, so that no upload uses them in the meantime.
+func (s *sweep) removeUnknown(ctx context.Context, organization string, hashes []string) error {
+	var known map[string]bool
+	if err := s.DB.Read(ctx, board.System(), func(v *store.View) (err error) {
+		known, err = v.KnownBlobs(ctx, organization, hashes)
+		return err
+	}); err != nil {
+		return err
+	}
+	hashes = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(hashes))), func(hash string) bool { return known[hash] })
+	if len(hashes) == 0 {
+		return nil
+	}
+	var marked []board.Blob
+	if _, err := s.DB.WriteSlice(ctx, func(tx *store.Tx) (err error) {
+		marked, err = tx.BeginStrayRemoval(ctx, organization, hashes)
+		return err
+	}); err != nil {
+		return err
+	}
+	removed, err := s.end(ctx, marked)
+	s.done.Strays += removed
+	return err
+}
+
+// remove removes a blob and its scaled pictures.
+func (f *Files) remove(ctx context.Context, b board.Blob) error {
+	for size := range sides() {
+		if err := f.Blobs.Remove(ctx, thumbnailName(b, size)); err != nil {
+			return err
+		}
+	}
+	return f.Blobs.Remove(ctx, blobName(b))
+}
