@@ -1,18 +1,14 @@
-// Package job runs long work: imports, copies of large boards and lists, and moves of large
-// lists to another board. A job is a row in the database. It runs in slices of a few
-// milliseconds of writing each, with a pause after each, so that nobody waits for it. What
-// it makes is visible when it is complete. If a server stops, another one continues its
-// jobs.
+// Package job runs long operations: imports, copies of large boards and lists, and moves
+// of large lists to another board. A job is a row in the database. It writes in slices of
+// a few milliseconds each, with a pause after each slice, so that other writes do not
+// wait long. The created objects become visible when they are complete. If a server
+// stops, another server continues its jobs.
 package job
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -25,14 +21,14 @@ import (
 
 const (
 	jobsAtOnce  = 2
-	pollEvery   = 30 * time.Second // in case a wake-up was lost
-	pollShared  = time.Second      // with several servers, because others may fail
+	pollEvery   = 30 * time.Second // in case a signal was lost
+	pollShared  = time.Second      // with several servers, because another one may fail
 	lease       = 10 * time.Second // a failed server's jobs continue elsewhere after this time
 	renewEvery  = 2 * time.Second  // interval at which leases are renewed
-	maxAttempts = 5                // runs of a job that fails unexpectedly or stops its server
-	cardsPurged = 50               // cards of an abandoned board or list deleted per transaction
-	partsPurged = 20               // parts deleted per transaction
-	retryAfter  = time.Second      // pause after a failure
+	maxAttempts = 5                // maximum number of attempts for a job that fails unexpectedly or whose server fails
+	cardsPurged = 50               // maximum number of cards deleted per transaction from an abandoned board or list
+	partsPurged = 20               // maximum number of parts deleted per transaction
+	retryAfter  = time.Second      // minimum pause after a failure
 )
 
 // Options configures an Engine.
@@ -40,14 +36,15 @@ type Options struct {
 	DB     *store.DB
 	Holder string // the server's name in its leases
 
-	// Draft adds the boards of a job to a draft. It is not called for jobs whose
-	// parts were stored when they were created.
+	// Draft adds the boards of a job to a draft. For a job whose parts StorePart stores,
+	// it is called only if the server stopped before it had stored all of them. It must
+	// then return an error.
 	Draft func(ctx context.Context, d *store.Draft, j *store.RunningJob) error
 
 	Lists Lists
 	Moves Moves
 
-	Metrics *Metrics // nil for none
+	Metrics *Metrics // may be nil
 	Log     *slog.Logger
 }
 
@@ -68,7 +65,7 @@ func New(o Options) *Engine {
 	return &Engine{o: o, wake: make(chan struct{}, 1), failures: backoff.NewLog(o.Log)}
 }
 
-// Run runs jobs until ctx ends. It then releases the running ones at the end of their
+// Run runs jobs until ctx ends. It then releases each running job at the end of its
 // current slice.
 func (e *Engine) Run(ctx context.Context) {
 	stop := e.o.DB.OnJob(e.signal)
@@ -88,8 +85,9 @@ func (e *Engine) Run(ctx context.Context) {
 	e.release(ctx)
 }
 
-// RunOne runs one job and no other until ctx ends, for a program that is not a
-// server. A server may run it as well, but not at the same time.
+// RunOne runs only the given job. It returns only when ctx ends, even if the job ends
+// earlier. It is for programs that are not servers. A server on the same database may
+// also claim the job, but never at the same time.
 func (e *Engine) RunOne(ctx context.Context, id string) {
 	var renewing sync.WaitGroup
 	renewing.Go(func() { e.renew(ctx) })
@@ -173,7 +171,9 @@ func (e *Engine) renew(ctx context.Context) {
 	}
 }
 
-// run runs a job until it ends, or until another server has taken it or it was cancelled.
+// run runs a job until ctx or the job ends, the job is canceled, or another server claims
+// it. After an unexpected error, it leaves the job to the next attempt. After maxAttempts,
+// the job fails, unless it is moving a list.
 func (e *Engine) run(ctx context.Context, j *store.RunningJob) {
 	began := time.Now()
 	err := e.work(ctx, j)
@@ -186,17 +186,19 @@ func (e *Engine) run(ctx context.Context, j *store.RunningJob) {
 		e.o.Metrics.ended(j.Kind, "lost", time.Since(began))
 		return
 	case ctx.Err() != nil:
-		return // Run releases it
+		return // Run or RunOne releases the job
 	}
 	if f, ok := board.AsFault(err); ok && f.Code != board.CodeUnavailable && !j.Moving {
 		fault = f
 	} else {
 		e.o.Log.ErrorContext(ctx, "job failed", "job", j.ID, "kind", j.Kind, "attempt", j.Tries, "error", err)
 		if j.Tries < maxAttempts || j.Moving {
-			backoff.Pause(ctx, retryAfter)
-			return // the lease ends, and a server claims the job again
+			if err := e.o.DB.YieldJob(ctx, j.ID, e.o.Holder, lease); err != nil {
+				e.failed(ctx, cannotYield, err) // a server claims the job when no other job runs here and the lease expires
+			}
+			return
 		}
-		fault = board.Refuse(board.CodeInternal, "An unexpected error occurred. The server's log has it as %s.", j.ID)
+		fault = board.Refuse(board.CodeInternal, "An unexpected error occurred. The server's log has the details under %s.", j.ID)
 	}
 	e.o.Metrics.ended(j.Kind, "failed", time.Since(began))
 	if err := e.slice(ctx, func(tx *store.Tx) error {
@@ -205,7 +207,7 @@ func (e *Engine) run(ctx context.Context, j *store.RunningJob) {
 			return err
 		}
 		switch {
-		case held.Recorded >= 0: // its results are visible
+		case held.Recorded >= 0: // its results are already visible
 			return tx.EndJobList(ctx, j.ID, false)
 		case held.Moving:
 			return nil
@@ -216,10 +218,11 @@ func (e *Engine) run(ctx context.Context, j *store.RunningJob) {
 	}
 }
 
-// work drafts the results of a job, writes them and makes them visible.
+// work drafts the results of a job, writes them and makes them visible, or moves a list. It
+// continues where an earlier attempt stopped.
 func (e *Engine) work(ctx context.Context, j *store.RunningJob) error {
 	if j.Tries > maxAttempts && !j.Moving {
-		return fmt.Errorf("stopped its server %d times", maxAttempts)
+		return fmt.Errorf("the job did not end in %d attempts", maxAttempts)
 	}
 	switch {
 	case j.Kind == board.JobMoveList:
@@ -278,7 +281,7 @@ func (e *Engine) draft(ctx context.Context, j *store.RunningJob) error {
 		if err := d.Flush(ctx); err != nil {
 			return err
 		}
-		return v.CheckStorage(ctx, w.OrganizationID, d.Stored())
+		return v.CheckStorage(ctx, w.OrganizationID, d.Bytes())
 	})
 	if err != nil {
 		return err
@@ -300,11 +303,12 @@ func allowed(ctx context.Context, v *store.View, j *store.RunningJob) (board.Wor
 	return w, err
 }
 
-// callerAllowed returns an error if the caller of a job can no longer do anything.
+// callerAllowed returns an error if the account or token that started the job is no
+// longer valid.
 func callerAllowed(ctx context.Context, v *store.View) error {
 	ok, err := v.JobCallerAllowed(ctx)
 	if err == nil && !ok {
-		err = board.Forbidden("The account or the token that started this was closed or revoked.")
+		err = board.Forbidden("The account that started this job was closed, or its token was revoked.")
 	}
 	return err
 }
@@ -318,7 +322,9 @@ func (e *Engine) storeOwnPart(ctx context.Context, j *store.RunningJob, n int, p
 	return e.held(ctx, j, func(tx *store.Tx) error { return tx.StoreJobPart(ctx, j.ID, n, body) })
 }
 
-// StorePart stores a part of a job that another component receives.
+// StorePart stores a part of a job whose parts another component receives, and renews that
+// component's lease. It returns store.ErrJobLost if the job accepts no more parts, for
+// example because it was canceled.
 func (e *Engine) StorePart(ctx context.Context, jobID string, n int, p store.Part) error {
 	body, err := pack(p)
 	if err != nil {
@@ -327,7 +333,7 @@ func (e *Engine) StorePart(ctx context.Context, jobID string, n int, p store.Par
 	return e.slice(ctx, func(tx *store.Tx) error { return tx.ReceiveJobPart(ctx, jobID, n, body) })
 }
 
-// part reads one part.
+// part reads and decompresses one part of a job.
 func (e *Engine) part(ctx context.Context, j *store.RunningJob, n int) (store.Part, error) {
 	var packed []byte
 	if err := e.o.DB.Read(ctx, board.System(), func(v *store.View) (err error) {
@@ -339,7 +345,7 @@ func (e *Engine) part(ctx context.Context, j *store.RunningJob, n int) (store.Pa
 	return unpack(packed)
 }
 
-// write writes one part.
+// write writes the records of one part.
 func (e *Engine) write(ctx context.Context, j *store.RunningJob, n int) error {
 	p, err := e.part(ctx, j, n)
 	if err != nil {
@@ -348,7 +354,7 @@ func (e *Engine) write(ctx context.Context, j *store.RunningJob, n int) error {
 	return e.held(ctx, j, func(tx *store.Tx) error { return tx.WriteJobPart(ctx, j.ID, n, p.Body, p.Records) })
 }
 
-// finish makes the boards of a job visible, as its caller.
+// finish makes the boards of a job visible, on behalf of the job's caller.
 func (e *Engine) finish(ctx context.Context, j *store.RunningJob) error {
 	return e.o.DB.Write(ctx, j.Caller, func(tx *store.Tx) error {
 		if _, err := tx.HoldJob(ctx, j.ID, e.o.Holder); err != nil {
@@ -374,12 +380,13 @@ func (e *Engine) finish(ctx context.Context, j *store.RunningJob) error {
 	})
 }
 
-// held runs fn in a slice if this server still has the lease of the job.
+// held runs fn in a slice if this server still holds the lease for the job. Otherwise it
+// returns store.ErrJobLost.
 func (e *Engine) held(ctx context.Context, j *store.RunningJob, fn func(*store.Tx) error) error {
 	return e.heldFor(ctx, board.System(), j, fn)
 }
 
-// heldFor is held for a caller.
+// heldFor is like held, but on behalf of a caller.
 func (e *Engine) heldFor(ctx context.Context, caller board.Caller, j *store.RunningJob, fn func(*store.Tx) error) error {
 	return e.sliceFor(ctx, caller, func(tx *store.Tx) error {
 		if _, err := tx.HoldJob(ctx, j.ID, e.o.Holder); err != nil {
@@ -389,7 +396,7 @@ func (e *Engine) heldFor(ctx context.Context, caller board.Caller, j *store.Runn
 	})
 }
 
-// slice runs one short transaction on behalf of the server itself.
+// slice runs one short transaction on behalf of the server itself, and then pauses.
 func (e *Engine) slice(ctx context.Context, fn func(*store.Tx) error) error {
 	return e.sliceFor(ctx, board.System(), fn)
 }
@@ -403,10 +410,10 @@ func (e *Engine) sliceFor(ctx context.Context, caller board.Caller, fn func(*sto
 	return err
 }
 
-// sweep deletes some leftovers of failed and cancelled jobs. It returns the pause before
-// the next attempt.
+// sweep deletes some leftovers of jobs that have ended: hidden boards, hidden lists and
+// parts. It returns the pause before the next attempt, which is 0 if there may be more.
 func (e *Engine) sweep(ctx context.Context) time.Duration {
-	left, err := e.o.DB.JobsLeft(ctx)
+	left, err := e.o.DB.HasJobLeftovers(ctx)
 	if err != nil || !left {
 		return e.pollInterval()
 	}
@@ -450,44 +457,18 @@ func (e *Engine) sweep(ctx context.Context) time.Duration {
 // Log messages for failing tasks.
 const (
 	cannotClaim   = "jobs not claimed"
-	cannotRenew   = "leases of jobs not renewed"
+	cannotRenew   = "job leases not renewed"
 	cannotRelease = "jobs not released"
+	cannotYield   = "failed job not given up"
 	cannotFail    = "failed job not recorded"
-	cannotSweep   = "leftovers of jobs not deleted"
+	cannotSweep   = "job leftovers not deleted"
 )
 
-// failed logs an error, unless the server is shutting down, and returns the pause
-// before the next attempt.
+// failed logs an error, unless ctx has ended, and returns the pause before the next
+// attempt.
 func (e *Engine) failed(ctx context.Context, what string, err error) time.Duration {
 	if ctx.Err() != nil {
 		return retryAfter
 	}
 	return max(retryAfter, e.failures.Failed(what, err))
-}
-
-// pack compresses a part. The number of its records comes first.
-func pack(p store.Part) ([]byte, error) {
-	out := bytes.NewBuffer(binary.BigEndian.AppendUint32(nil, uint32(p.Records)))
-	w, err := gzip.NewWriterLevel(out, gzip.BestSpeed)
-	if err != nil {
-		return nil, err
-	}
-	_, err = w.Write(p.Body)
-	if err = errors.Join(err, w.Close()); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
-}
-
-func unpack(packed []byte) (p store.Part, err error) {
-	if len(packed) < 4 {
-		return p, errors.New("the part is too short")
-	}
-	p.Records = int(binary.BigEndian.Uint32(packed))
-	r, err := gzip.NewReader(bytes.NewReader(packed[4:]))
-	if err != nil {
-		return p, err
-	}
-	p.Body, err = io.ReadAll(r)
-	return p, err
 }

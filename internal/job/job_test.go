@@ -20,24 +20,25 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// wall is a board with cards in several lists, and its owner.
-type wall struct {
+// world is a service with a board that has cards in several lists, and the owner of the
+// board.
+type world struct {
 	*apptest.Service
 	ada              *apptest.Person
 	workspace, board string
 }
 
-const cardsOnWall = 260 // enough for several parts
+const cardsOnBoard = 260 // enough for a job with several parts
 
-func both(t *testing.T, fn func(t *testing.T, w *wall)) {
+func both(t *testing.T, fn func(t *testing.T, w *world)) {
 	t.Helper()
-	apptest.BothWith(t, apptest.Options{NoJobs: true}, func(t *testing.T, s *apptest.Service) { fn(t, newWall(s)) })
+	apptest.BothWith(t, apptest.Options{NoJobs: true}, func(t *testing.T, s *apptest.Service) { fn(t, newWorld(s)) })
 }
 
-func newWall(s *apptest.Service) *wall {
+func newWorld(s *apptest.Service) *world {
 	s.T.Helper()
 	ada := s.Person("Ada")
-	w := &wall{Service: s, ada: ada, workspace: ada.Workspace("Engines", board.PlanTeam)}
+	w := &world{Service: s, ada: ada, workspace: ada.Workspace("Engines", board.PlanTeam)}
 	w.board = ada.Must("create_board", map[string]any{"workspaceId": w.workspace, "name": "Launch"}).ID()
 	ada.Must("create_label", map[string]any{"boardId": w.board, "name": "Bug", "color": "red"})
 	for i := range 2 {
@@ -46,26 +47,26 @@ func newWall(s *apptest.Service) *wall {
 			if _, err := tx.List(ctx, list, board.Edit); err != nil {
 				return err
 			}
-			ranks, err := board.RanksAfter("", cardsOnWall/2)
+			ranks, err := board.RanksAfter("", cardsOnBoard/2)
 			if err != nil {
 				return err
 			}
-			cards := make([]store.WholeCard, cardsOnWall/2)
+			cards := make([]store.WholeCard, cardsOnBoard/2)
 			for n := range cards {
 				text := fmt.Sprint("Text ", n)
 				cards[n].Card = board.Card{ID: tx.NewID("crd_"), ListID: list, Rank: ranks[n], Title: fmt.Sprint("Card ", n), Description: &text}
 				cards[n].Checklists = []board.Checklist{{ID: tx.NewID("chk_"), Title: "Steps", Items: []board.ChecklistItem{
 					{ID: tx.NewID("chi_"), Title: "One"}}}}
 			}
-			tx.Emit(w.board, board.BoardEvent(board.KindBoardUpdated, board.Changes{})) // which also writes the counts
+			tx.Emit(w.board, board.BoardEvent(board.KindBoardUpdated, board.Changes{})) // also updates the counters of the board
 			return tx.InsertCards(ctx, w.board, cards)
 		})
 	}
 	return w
 }
 
-// copy starts a job that copies the board.
-func (w *wall) copy() (id string) {
+// copy starts a job that copies the board, and returns its id.
+func (w *world) copy() (id string) {
 	w.T.Helper()
 	w.Write(board.Person(w.ada.ID, board.ScopeWrite), func(ctx context.Context, tx *store.Tx) error {
 		in, err := tx.Workspace(ctx, w.workspace, board.CreateBoards)
@@ -80,16 +81,17 @@ func (w *wall) copy() (id string) {
 	return id
 }
 
-// run runs an engine until the job has ended and nothing is left of it, or until
-// stopped is true after a slice.
-func (w *wall) run(holder, id string, sliced func(n int) (stop bool)) board.Job {
+// run runs an engine until the job has ended and no job has leftovers, or until sliced
+// returns true after a slice. It passes the number of slices so far to sliced, which may
+// be nil, and returns the job.
+func (w *world) run(holder, id string, sliced func(n int) (stop bool)) board.Job {
 	w.T.Helper()
 	ctx, cancel := context.WithCancel(w.T.Context())
 	defer cancel()
 	e := job.New(job.Options{DB: w.DB, Holder: holder, Draft: app.DraftJob, Log: slog.New(slog.DiscardHandler),
 		Lists: job.Lists{Draft: app.DraftListJob, Show: app.ShowListJob, Event: app.EventOfListJob},
 		Moves: job.Moves{Check: app.CheckListMove, Start: app.StartListMove, Continue: app.ContinueListMove}})
-	var mu sync.Mutex // slices of a job and of the sweep end in different goroutines
+	var mu sync.Mutex // slices of the job and of the sweep run in different goroutines
 	n := 0
 	e.OnSlice(func() {
 		mu.Lock()
@@ -103,10 +105,10 @@ func (w *wall) run(holder, id string, sliced func(n int) (stop bool)) board.Job 
 	var j board.Job
 	for end := time.Now().Add(time.Minute); ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			w.T.Fatalf("the job is still %s", j.State)
+			w.T.Fatalf("timed out waiting for the job, which is still %s", j.State)
 		}
 		j = w.job(id)
-		left, err := w.DB.JobsLeft(w.T.Context())
+		left, err := w.DB.HasJobLeftovers(w.T.Context())
 		if err != nil {
 			w.T.Fatal(err)
 		}
@@ -119,7 +121,7 @@ func (w *wall) run(holder, id string, sliced func(n int) (stop bool)) board.Job 
 	return w.job(id)
 }
 
-func (w *wall) job(id string) (j board.Job) {
+func (w *world) job(id string) (j board.Job) {
 	w.T.Helper()
 	if err := w.DB.Read(context.Background(), board.Person(w.ada.ID, board.ScopeRead), func(v *store.View) (err error) {
 		j, err = v.Job(context.Background(), id)
@@ -130,11 +132,11 @@ func (w *wall) job(id string) (j board.Job) {
 	return j
 }
 
-// boards returns the names of all boards in the database, hidden ones too.
-func (w *wall) boards() []string { return w.Column("SELECT name FROM boards ORDER BY name, id") }
+// boards returns the names of all boards in the database, including hidden ones.
+func (w *world) boards() []string { return w.Column("SELECT name FROM boards ORDER BY name, id") }
 
-// contents describes a board without its ids.
-func (w *wall) contents(boardID string) []string {
+// contents describes the content of a board without ids.
+func (w *world) contents(boardID string) []string {
 	return slices.Concat(
 		w.Column("SELECT name || open_cards || ' ' || all_cards || ' ' || open_lists || ' ' || next_number || ' ' || version || "+
 			"CASE WHEN trashed_at IS NULL THEN '' ELSE ' trashed' END FROM boards WHERE id = $1", boardID),
@@ -147,20 +149,20 @@ func (w *wall) contents(boardID string) []string {
 		w.Column("SELECT role FROM board_members WHERE board_id = $1", boardID))
 }
 
-// TestInterruptedJobRunsOnce stops a job after each of its slices, by a server
-// that ends and by one that no longer renews its lease, and compares the result
-// with that of a job that was not interrupted.
+// TestInterruptedJobRunsOnce interrupts a job after each of its slices. The server either
+// shuts down or loses its lease. The result must be that of a job that was not
+// interrupted.
 func TestInterruptedJobRunsOnce(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, w *wall) {
+	both(t, func(t *testing.T, w *world) {
 		all := 0
 		j := w.run("first", w.copy(), func(n int) bool { all = n; return false })
-		if j.State != board.JobDone || len(j.BoardIDs) != 1 || j.Done != j.Total || j.Total < cardsOnWall {
-			t.Fatalf("the job is %+v, want it done", j)
+		if j.State != board.JobDone || len(j.BoardIDs) != 1 || j.Done != j.Total || j.Total < cardsOnBoard {
+			t.Fatalf("got job %+v, want it done", j)
 		}
 		want := w.contents(j.BoardIDs[0])
 		if all < 8 {
-			t.Fatalf("the job had %d slices, want several", all)
+			t.Fatalf("got %d slices, want at least 8", all)
 		}
 		for at := 1; at < all; at++ {
 			for _, killed := range []bool{false, true} {
@@ -168,19 +170,19 @@ func TestInterruptedJobRunsOnce(t *testing.T) {
 				id := w.copy()
 				w.run("one", id, func(n int) bool {
 					if n == at && killed {
-						w.Clock.Advance(time.Minute) // the lease of the server ends
+						w.Clock.Advance(time.Minute) // the lease of the server expires
 					}
 					return n == at
 				})
 				j := w.run("two", id, nil)
 				if j.State != board.JobDone || len(j.BoardIDs) != 1 {
-					t.Fatalf("interrupted after slice %d: the job is %+v, want it done", at, j)
+					t.Fatalf("interrupted after slice %d: got job %+v, want it done", at, j)
 				}
 				if got := w.contents(j.BoardIDs[0]); !slices.Equal(got, want) {
 					t.Fatalf("interrupted after slice %d: the board is\n%q, want\n%q", at, got, want)
 				}
 				if got := len(w.boards()); got != before+1 {
-					t.Fatalf("interrupted after slice %d: %d boards, want %d", at, got, before+1)
+					t.Fatalf("interrupted after slice %d: got %d boards, want %d", at, got, before+1)
 				}
 			}
 		}
@@ -190,7 +192,7 @@ func TestInterruptedJobRunsOnce(t *testing.T) {
 // TestCancelledJobLeavesNothing cancels a job after each of its slices.
 func TestCancelledJobLeavesNothing(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, w *wall) {
+	both(t, func(t *testing.T, w *world) {
 		before := w.boards()
 		for at := 1; at <= 9; at++ {
 			id := w.copy()
@@ -201,23 +203,23 @@ func TestCancelledJobLeavesNothing(t *testing.T) {
 				return false
 			})
 			if j.State != board.JobCancelled || len(j.BoardIDs) != 0 || j.EndedAt == nil {
-				t.Fatalf("cancelled after slice %d: the job is %+v", at, j)
+				t.Fatalf("canceled after slice %d: got job %+v, want it canceled", at, j)
 			}
 			if got := w.boards(); !slices.Equal(got, before) {
-				t.Fatalf("cancelled after slice %d: the boards are %q, want %q", at, got, before)
+				t.Fatalf("canceled after slice %d: the boards are %q, want %q", at, got, before)
 			}
 			if got := w.Column("SELECT id FROM cards WHERE board_id <> $1", w.board); len(got) != 0 {
-				t.Fatalf("cancelled after slice %d: %d cards are left", at, len(got))
+				t.Fatalf("canceled after slice %d: %d copied cards are left, want none", at, len(got))
 			}
 		}
 	})
 }
 
-// TestUnfinishedBoardIsInvisible looks for the board of a running job wherever
-// boards are listed.
+// TestUnfinishedBoardIsInvisible looks for the board of a running job in the lists of
+// boards and in search results, and tries to open and restore it.
 func TestUnfinishedBoardIsInvisible(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, w *wall) {
+	both(t, func(t *testing.T, w *world) {
 		looked := 0
 		id := w.copy()
 		j := w.run("one", id, func(int) bool {
@@ -239,37 +241,38 @@ func TestUnfinishedBoardIsInvisible(t *testing.T) {
 				w.ada.Refused(board.CodeNotFound, name, map[string]any{"boardId": hidden[0]})
 			}
 			in = map[string]any{"workspaceId": w.workspace, "q": "card", "limit": 200}
-			if got := w.ada.All("search_cards", "id", in); len(got) != cardsOnWall {
-				t.Errorf("search finds %d cards, want %d", len(got), cardsOnWall)
+			if got := w.ada.All("search_cards", "id", in); len(got) != cardsOnBoard {
+				t.Errorf("search finds %d cards, want %d", len(got), cardsOnBoard)
 			}
 			return false
 		})
 		if looked == 0 || j.State != board.JobDone {
-			t.Fatalf("the board was looked for %d times; the job is %+v", looked, j)
+			t.Fatalf("found the hidden board %d times, and got job %+v; want at least once, and the job done", looked, j)
 		}
-		if got := w.ada.Must("get_board", map[string]any{"boardId": j.BoardIDs[0]}); got.Get("openCards") != float64(cardsOnWall) {
-			t.Errorf("the finished board has %v cards, want %d", got.Get("openCards"), cardsOnWall)
+		if got := w.ada.Must("get_board", map[string]any{"boardId": j.BoardIDs[0]}); got.Get("openCards") != float64(cardsOnBoard) {
+			t.Errorf("the finished board has %v cards, want %d", got.Get("openCards"), cardsOnBoard)
 		}
 		want := "copy_board " + j.BoardIDs[0]
 		if got := w.Column("SELECT operation || ' ' || subject FROM audit WHERE operation = 'copy_board'"); !slices.Equal(got, []string{want}) {
-			t.Errorf("the audit log has %q, want %q", got, want)
+			t.Errorf("got audit entries %q, want %q", got, want)
 		}
 	})
 }
 
-// TestJobEndsWithItsOwner removes what a job needs while it runs.
+// TestJobEndsWithItsOwner removes something that a job needs, before the job runs. The job
+// must fail with a reason.
 func TestJobEndsWithItsOwner(t *testing.T) {
 	t.Parallel()
-	for what, remove := range map[string]func(w *wall){
-		"its workspace": func(w *wall) {
+	for what, remove := range map[string]func(w *world){
+		"its workspace": func(w *world) {
 			w.Write(board.Person(w.ada.ID, board.ScopeAdmin), func(ctx context.Context, tx *store.Tx) error {
 				return tx.TrashWorkspace(ctx, w.workspace)
 			})
 		},
-		"its owner": func(w *wall) {
+		"its owner": func(w *world) {
 			w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { return tx.DeleteUser(ctx, w.ada.ID) })
 		},
-		"the source before it is read": func(w *wall) {
+		"the source before it is read": func(w *world) {
 			w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 				for {
 					if gone, err := tx.PurgeBoard(ctx, w.board, 100); gone || err != nil {
@@ -281,26 +284,63 @@ func TestJobEndsWithItsOwner(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			both(t, func(t *testing.T, w *wall) {
+			both(t, func(t *testing.T, w *world) {
 				id := w.copy()
 				remove(w)
 				j := w.run("one", id, nil)
 				if j.State != board.JobFailed || j.Error == nil || j.Error.Message == "" || j.Error.Code == board.CodeInternal {
-					t.Errorf("the job is %+v with %+v, want it failed with a reason", j, j.Error)
+					t.Errorf("got job %+v with %+v, want it failed with a reason", j, j.Error)
 				}
 				if got := w.Column("SELECT board_id FROM job_boards"); len(got) != 0 {
-					t.Errorf("%d hidden boards are left", len(got))
+					t.Errorf("got %d leftover hidden boards, want 0", len(got))
 				}
 			})
 		})
 	}
 }
 
-// TestJobsTakeTurns starts jobs of two organizations: the second one does not
-// wait for all of the first.
+// TestFailedJobIsClaimedAgain gives up a failed job while its server runs another job and
+// renews its leases. Another server must be able to claim the failed job when its wait has
+// ended, although the other job is still running.
+func TestFailedJobIsClaimedAgain(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, w *world) {
+		failed, other := w.copy(), w.copy()
+		for _, id := range []string{failed, other} {
+			if j, err := w.DB.ClaimJob(t.Context(), "one", id, 10*time.Second); err != nil || j == nil {
+				t.Fatalf("got job %v, error %v; want the job to be claimed", j, err)
+			}
+		}
+		if err := w.DB.YieldJob(t.Context(), failed, "one", 10*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		var claimed []string
+		for range 4 {
+			w.Clock.Advance(4 * time.Second)
+			if err := w.DB.RenewJobs(t.Context(), "one", 10*time.Second); err != nil {
+				t.Fatal(err)
+			}
+			j, err := w.DB.ClaimJob(t.Context(), "two", "", 10*time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if j == nil {
+				claimed = append(claimed, "")
+			} else {
+				claimed = append(claimed, j.ID)
+			}
+		}
+		if want := []string{"", "", failed, ""}; !slices.Equal(claimed, want) {
+			t.Errorf("got jobs %q claimed after 4, 8, 12 and 16 s, want %q", claimed, want)
+		}
+	})
+}
+
+// TestJobsTakeTurns starts jobs in two organizations. The jobs of the second one must not
+// wait for all jobs of the first.
 func TestJobsTakeTurns(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, w *wall) {
+	both(t, func(t *testing.T, w *world) {
 		bob := w.Person("Bob")
 		other := bob.Workspace("Others", board.PlanFree)
 		start := func(p *apptest.Person, workspace string) (id string) {
@@ -330,9 +370,9 @@ func TestJobsTakeTurns(t *testing.T) {
 			}
 			got = append(got, j.ID)
 		}
-		// At most two run for the plan team, and one for the plan free.
+		// At most two jobs run on the Team plan, and one on the Free plan.
 		if want := []string{a1, b1, a2}; !slices.Equal(got, want) {
-			t.Errorf("the order is %q, want %q; then %q wait", got, want, []string{a3, b2})
+			t.Errorf("got jobs claimed in order %q, want %q, while %q wait", got, want, []string{a3, b2})
 		}
 		err := w.DB.Write(t.Context(), board.Person(bob.ID, board.ScopeWrite), func(tx *store.Tx) error {
 			in, err := tx.Workspace(t.Context(), other, board.CreateBoards)
@@ -343,7 +383,7 @@ func TestJobsTakeTurns(t *testing.T) {
 			return err
 		})
 		if !board.IsCode(err, board.CodeLimitReached) {
-			t.Errorf("a third job on the plan free: %v, want %s", err, board.CodeLimitReached)
+			t.Errorf("third job on the Free plan: got error %v, want %s", err, board.CodeLimitReached)
 		}
 	})
 }

@@ -10,27 +10,30 @@ import (
 	"cardwall/internal/store"
 )
 
-// Lists holds the functions that jobs call to make a list.
+// Lists holds the functions that jobs call to create a list.
 type Lists struct {
-	// Draft calls part with the cards of the list.
+	// Draft calls part with successive parts of the list's cards.
 	Draft func(ctx context.Context, v *store.View, j *store.RunningJob, part func(store.ListPart) error) error
 	// Show makes the list visible and returns its id.
 	Show func(ctx context.Context, tx *store.Tx, j *store.RunningJob) (listID string, err error)
-	// Event returns the event of a card that was written after another one.
+	// Event returns the event for a card that a job has created. after is the id of the
+	// preceding card.
 	Event func(c store.WholeCard, after string) board.Event
 }
 
 // Moves holds the functions that jobs call to move a list to another board.
 type Moves struct {
-	// Check returns an error if the list cannot move.
+	// Check returns an error if the list cannot be moved. It is called before Start, in a
+	// read-only transaction.
 	Check func(ctx context.Context, v *store.View, j *store.RunningJob) error
-	// Start locks the list. From then on the job neither fails nor can be cancelled.
+	// Start locks the list. From then on the job neither fails nor can be canceled.
 	Start func(ctx context.Context, tx *store.Tx, j *store.RunningJob) error
-	// Continue moves some cards, or the list, and reports whether all have moved.
+	// Continue moves some cards, or the list, and reports whether all have moved. It is
+	// called until it returns true.
 	Continue func(ctx context.Context, tx *store.Tx, j *store.RunningJob) (done bool, err error)
 }
 
-// moveList moves a list to another board, some of its cards at a time.
+// moveList moves a list to another board, a few cards at a time.
 func (e *Engine) moveList(ctx context.Context, j *store.RunningJob) error {
 	if !j.Moving {
 		if err := e.startMove(ctx, j); err != nil {
@@ -39,7 +42,7 @@ func (e *Engine) moveList(ctx context.Context, j *store.RunningJob) error {
 		j.Moving = true
 	}
 	caller := asSystem(j.Caller)
-	caller.Client = "" // the page that started the job does not know these changes yet
+	caller.Client = "" // the page that started the job has not seen these changes yet
 	for done := false; !done; {
 		if err := e.heldFor(ctx, caller, j, func(tx *store.Tx) (err error) {
 			done, err = e.o.Moves.Continue(ctx, tx, j)
@@ -69,7 +72,7 @@ func (e *Engine) startMove(ctx context.Context, j *store.RunningJob) error {
 }
 
 // workOnList drafts the cards of a list, writes them while the list is hidden, makes the
-// list visible, and then writes the entries of the cards to the activity of the board.
+// list visible, and then writes the activity entries of the cards.
 func (e *Engine) workOnList(ctx context.Context, j *store.RunningJob) error {
 	if j.Parts < 0 {
 		if err := e.draftList(ctx, j); err != nil {
@@ -100,13 +103,13 @@ func (e *Engine) workOnList(ctx context.Context, j *store.RunningJob) error {
 }
 
 // asSystem returns the caller of a job for work that must complete even if the caller has
-// lost the right to it. The caller is still the actor of the events.
+// lost the required permission. The caller is still the actor of the events.
 func asSystem(c board.Caller) board.Caller {
 	c.System = true
 	return c
 }
 
-// draftList stores the parts of a job that makes a list.
+// draftList stores the parts of a job that creates a list.
 func (e *Engine) draftList(ctx context.Context, j *store.RunningJob) error {
 	if err := e.dropParts(ctx, j); err != nil {
 		return err
@@ -135,7 +138,8 @@ func (e *Engine) draftList(ctx context.Context, j *store.RunningJob) error {
 	return e.held(ctx, j, func(tx *store.Tx) error { return tx.SetListParts(ctx, j.ID, parts, cards) })
 }
 
-// withPart runs fn with one part in a slice, if this server still has the lease of the job.
+// withPart runs fn with one part in a slice if this server still holds the lease for the
+// job.
 func (e *Engine) withPart(ctx context.Context, caller board.Caller, j *store.RunningJob, n int,
 	fn func(*store.Tx, store.ListPart) error) error {
 	part, err := e.part(ctx, j, n)
@@ -149,7 +153,7 @@ func (e *Engine) withPart(ctx context.Context, caller board.Caller, j *store.Run
 	return e.heldFor(ctx, caller, j, func(tx *store.Tx) error { return fn(tx, p) })
 }
 
-// showList makes the list of a job visible, as its caller.
+// showList makes the list of a job visible, on behalf of the job's caller.
 func (e *Engine) showList(ctx context.Context, j *store.RunningJob) error {
 	return e.heldFor(ctx, j.Caller, j, func(tx *store.Tx) error {
 		if err := callerAllowed(ctx, tx.View); err != nil {

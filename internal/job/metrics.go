@@ -18,12 +18,13 @@ type Metrics struct {
 func NewMetrics() *Metrics {
 	return &Metrics{
 		jobs: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "cardwall_job_seconds", Help: "Time that a server worked on a job, by kind and result: done, failed, or lost " +
-				"(cancelled, or continued on another server).",
+			Name: "cardwall_job_seconds", Help: "Time that a server worked on a job, by kind and outcome: done, failed, or lost " +
+				"(canceled, or continued on another server).",
 			Buckets: []float64{.1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 900},
 		}, []string{"kind", "outcome"}),
 		slices: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "cardwall_job_slice_seconds", Help: "Time of each transaction of a job. Other writes may wait for it.",
+			Name: "cardwall_job_slice_seconds", Help: "Time of each transaction of a job, including its wait to begin. " +
+				"Other writes may wait for it.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1},
 		}),
 	}

@@ -13,16 +13,16 @@ import (
 	"cardwall/internal/store"
 )
 
-// moving is a wall with a second board. The first list of the wall moves between them.
+// moving is a world with a second board. The first list moves between the two boards.
 type moving struct {
-	*wall
+	*world
 	other, list string
 }
 
-func newMoving(w *wall) *moving {
+func newMoving(w *world) *moving {
 	w.T.Helper()
 	w.label()
-	m := &moving{wall: w, list: w.ada.All("list_lists", "id", map[string]any{"boardId": w.board})[0]}
+	m := &moving{world: w, list: w.ada.All("list_lists", "id", map[string]any{"boardId": w.board})[0]}
 	m.other = w.ada.Must("create_board", map[string]any{"workspaceId": w.workspace, "name": "Other"}).ID()
 	w.ada.Must("create_label", map[string]any{"boardId": m.other, "name": "Bug", "color": "red"})
 	w.Listen(w.workspace, w.board, m.other)
@@ -45,8 +45,8 @@ func (m *moving) move(to string) (id string) {
 	return id
 }
 
-// cards describes the cards of the list on a board, with their numbers counted from the
-// lowest.
+// cards describes the cards of the list on a board. Card numbers are relative to the
+// lowest one.
 func (m *moving) cards(on string) []string {
 	return m.Column("SELECT (c.number - (SELECT min(m.number) FROM cards m WHERE m.list_id = $1)) || ' ' || c.title || ' ' || c.rank || "+
 		"' ' || (SELECT a.name FROM card_labels k JOIN labels a ON a.id = k.label_id WHERE k.card_id = c.id AND a.board_id = $2) || ' ' || "+
@@ -54,8 +54,7 @@ func (m *moving) cards(on string) []string {
 		"WHERE c.list_id = $1 AND c.board_id = $2 ORDER BY c.rank", m.list, on)
 }
 
-// changes describes the changes of a board after a version, without the place of a moved
-// list or card.
+// changes returns the type and the card's title of each change to a board after a version.
 func (m *moving) changes(on string, after int64) []string {
 	return m.Column("SELECT type || ' ' || COALESCE((SELECT c.title FROM cards c WHERE c.id = activity.card_id), '') FROM activity "+
 		"WHERE board_id = $1 AND version > $2 ORDER BY version", on, after)
@@ -65,8 +64,8 @@ func (m *moving) version(boardID string) int64 {
 	return int64(m.ada.Must("get_board", map[string]any{"boardId": boardID}).Get("version").(float64))
 }
 
-// settled fails the test if anything is left of a move.
-func (m *moving) settled(when string) {
+// checkNothingLeft fails the test if anything is left of a move.
+func (m *moving) checkNothingLeft(when string) {
 	m.T.Helper()
 	for _, table := range []string{"list_moves", "job_lists"} {
 		if got := m.Column("SELECT job_id FROM " + table); len(got) != 0 {
@@ -74,31 +73,33 @@ func (m *moving) settled(when string) {
 		}
 	}
 	if got := len(m.Column("SELECT id FROM lists")); got != 2 {
-		m.T.Fatalf("%s: %d lists, want 2", when, got)
+		m.T.Fatalf("%s: got %d lists, want 2", when, got)
 	}
-	m.sound()
+	m.checkConsistent()
 }
 
-// TestInterruptedListMoveRunsOnce stops a job that moves a list after each of its slices,
-// and compares the result with that of a job that was not interrupted.
+// TestInterruptedListMoveRunsOnce stops a list move after each of its slices, and compares
+// the result with that of a move that was not interrupted.
 func TestInterruptedListMoveRunsOnce(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, w *wall) {
+	both(t, func(t *testing.T, w *world) {
 		m := newMoving(w)
 		from, to, all := m.board, m.other, 0
 		v, to0 := m.version(from), m.version(to)
 		j := m.run("first", m.move(to), func(n int) bool { all = n; return false })
-		if j.State != board.JobDone || j.ListID == nil || *j.ListID != m.list || j.Done != j.Total || j.Total != cardsOnWall {
-			t.Fatalf("the job is %+v with %+v, want it done", j, j.Error)
+		if j.State != board.JobDone || j.ListID == nil || *j.ListID != m.list || j.Done != j.Total || j.Total != cardsOnBoard {
+			t.Fatalf("got job %+v with %+v, want it done", j, j.Error)
 		}
-		m.settled("not interrupted")
+		m.checkNothingLeft("not interrupted")
 		cards, left, entered := m.cards(to), m.changes(from, v), m.changes(to, to0)
-		if all < 7 || len(cards) != cardsOnWall/2 || len(left) != 1+cardsOnWall/2 || len(entered) != len(left) {
-			t.Fatalf("the job had %d slices; %d cards moved with %d and %d changes", all, len(cards), len(left), len(entered))
+		if all < 7 || len(cards) != cardsOnBoard/2 || len(left) != 1+cardsOnBoard/2 || len(entered) != len(left) {
+			t.Fatalf("the job had %d slices; %d cards moved with %d and %d changes; want at least 7, %d, %[6]d and %[6]d", all, len(cards),
+				len(left), len(entered), cardsOnBoard/2, 1+cardsOnBoard/2)
 		}
 		if left[0] != "card.moved Card 0" || left[len(left)-1] != "list.moved_away " || entered[0] != "list.moved_in " ||
 			entered[1] != "card.moved Card 0" {
-			t.Errorf("the changes of the boards begin with %q and %q, and end with %q", left[:1], entered[:2], left[len(left)-1:])
+			t.Errorf("got changes that begin with %q and %q, and end with %q; want the list last on the first board, and first on the other",
+				left[:1], entered[:2], left[len(left)-1:])
 		}
 		for at := 1; at < all; at++ {
 			for _, killed := range []bool{false, true} {
@@ -107,19 +108,19 @@ func TestInterruptedListMoveRunsOnce(t *testing.T) {
 				id := m.move(to)
 				m.run("one", id, func(n int) bool {
 					if n == at && killed {
-						m.Clock.Advance(time.Minute) // the lease of the server ends
+						m.Clock.Advance(time.Minute) // the lease of the server expires
 					}
 					return n == at
 				})
-				m.sound()
+				m.checkConsistent()
 				m.ada.Refused(board.CodeUnavailable, "create_card", map[string]any{"listId": m.list, "title": "Too early"})
 				m.ada.Refused(board.CodeUnavailable, "archive_list", map[string]any{"listId": m.list})
-				m.ada.Must("cancel_job", map[string]any{"jobId": id}) // which is too late
+				m.ada.Must("cancel_job", map[string]any{"jobId": id}) // too late, so it has no effect
 				j := m.run("two", id, nil)
 				if j.State != board.JobDone {
-					t.Fatalf("interrupted after slice %d: the job is %+v with %+v, want it done", at, j, j.Error)
+					t.Fatalf("interrupted after slice %d: got job %+v with %+v, want it done", at, j, j.Error)
 				}
-				m.settled(fmt.Sprint("interrupted after slice ", at))
+				m.checkNothingLeft(fmt.Sprint("interrupted after slice ", at))
 				if got := m.cards(to); !slices.Equal(got, cards) {
 					t.Fatalf("interrupted after slice %d: the cards are\n%q, want\n%q", at, got, cards)
 				}
@@ -134,27 +135,27 @@ func TestInterruptedListMoveRunsOnce(t *testing.T) {
 	})
 }
 
-// TestCancelledListMoveLeavesNothing cancels a job that moves a list before it starts.
+// TestCancelledListMoveLeavesNothing cancels a list move before it starts.
 func TestCancelledListMoveLeavesNothing(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, w *wall) {
+	both(t, func(t *testing.T, w *world) {
 		m := newMoving(w)
 		v := m.version(m.board)
 		id := m.move(m.other)
 		m.ada.Must("cancel_job", map[string]any{"jobId": id})
 		if j := m.run("one", id, nil); j.State != board.JobCancelled || j.ListID != nil {
-			t.Errorf("the job is %+v", j)
+			t.Errorf("got job %+v, want it canceled without a list", j)
 		}
-		m.settled("cancelled")
-		if got := m.version(m.board); got != v || len(m.cards(m.board)) != cardsOnWall/2 {
-			t.Errorf("the version is %d after %d", got, v)
+		m.checkNothingLeft("canceled")
+		if got := m.version(m.board); got != v || len(m.cards(m.board)) != cardsOnBoard/2 {
+			t.Errorf("got version %d and %d cards, want %d and %d", got, len(m.cards(m.board)), v, cardsOnBoard/2)
 		}
 	})
 }
 
-// TestListMoveEndsWhatItStarted removes what a job that moves a list needs, before it starts
-// and between its slices. A move that has started completes.
-func TestListMoveEndsWhatItStarted(t *testing.T) {
+// TestStartedListMoveCompletes removes something that a list move needs, either before the
+// job starts or between its slices. An unstarted move fails, but a started move completes.
+func TestStartedListMoveCompletes(t *testing.T) {
 	t.Parallel()
 	on := func(id string) map[string]any { return map[string]any{"boardId": id} }
 	for what, remove := range map[string]func(m *moving){
@@ -169,7 +170,7 @@ func TestListMoveEndsWhatItStarted(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			for _, at := range []int{0, 1, 3, 5} {
-				both(t, func(t *testing.T, w *wall) {
+				both(t, func(t *testing.T, w *world) {
 					m := newMoving(w)
 					id := m.move(m.other)
 					if at == 0 {
@@ -181,16 +182,17 @@ func TestListMoveEndsWhatItStarted(t *testing.T) {
 						}
 						return false
 					})
-					m.settled(fmt.Sprint("after slice ", at))
+					m.checkNothingLeft(fmt.Sprint("after slice ", at))
 					if at == 0 {
 						if j.State != board.JobFailed || j.Error == nil || j.Error.Message == "" || j.Error.Code == board.CodeInternal {
-							t.Errorf("the job is %+v with %+v, want it failed with a reason", j, j.Error)
+							t.Errorf("got job %+v with %+v, want it failed with a reason", j, j.Error)
 						}
 						return
 					}
 					if got := m.Column("SELECT id FROM cards WHERE list_id = $1 AND board_id = $2", m.list, m.other); j.State != board.JobDone ||
-						len(got) != cardsOnWall/2 {
-						t.Errorf("after slice %d: %d cards have moved; the job is %+v with %+v", at, len(got), j, j.Error)
+						len(got) != cardsOnBoard/2 {
+						t.Errorf("after slice %d: %d cards have moved, and the job is %+v with %+v; want %d and the job done", at, len(got), j, j.Error,
+							cardsOnBoard/2)
 					}
 				})
 			}
@@ -198,11 +200,11 @@ func TestListMoveEndsWhatItStarted(t *testing.T) {
 	}
 }
 
-// TestBoardsOfListMoveAreNotPurged puts the boards of a move into the trash for longer than
-// they stay there. They are purged after the move.
+// TestBoardsOfListMoveAreNotPurged keeps both boards of a move in the trash for longer
+// than the retention time. They are purged only after the move.
 func TestBoardsOfListMoveAreNotPurged(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, w *wall) {
+	both(t, func(t *testing.T, w *world) {
 		m := newMoving(w)
 		id := m.move(m.other)
 		m.run("one", id, func(n int) bool { return n == 2 })
@@ -225,14 +227,14 @@ func TestBoardsOfListMoveAreNotPurged(t *testing.T) {
 	})
 }
 
-// TestListMoveNeedsRoom fills the other board between the request and the start of a job that
-// moves a list, and the lists of the other board after its start.
+// TestListMoveNeedsRoom fills the target board with lists after a list move has started.
+// This move completes, but a later one fails, because the board has no room when it starts.
 func TestListMoveNeedsRoom(t *testing.T) {
 	t.Parallel()
 	limits := board.DefaultLimits()
 	limits.OpenLists = 2
 	apptest.BothWith(t, apptest.Options{NoJobs: true, Limits: limits}, func(t *testing.T, s *apptest.Service) {
-		m := newMoving(newWall(s))
+		m := newMoving(newWorld(s))
 		list := func() { m.ada.Must("create_list", map[string]any{"boardId": m.other, "name": "One"}) }
 		list()
 		j := m.run("one", m.move(m.other), func(n int) bool {
@@ -242,14 +244,14 @@ func TestListMoveNeedsRoom(t *testing.T) {
 			return false
 		})
 		if j.State != board.JobDone {
-			t.Errorf("the job that has started is %+v with %+v, want it done", j, j.Error)
+			t.Errorf("got started job %+v with %+v, want it done", j, j.Error)
 		}
-		m.sound()
+		m.checkConsistent()
 		m.list = m.ada.All("list_lists", "id", map[string]any{"boardId": m.board})[0]
 		j = m.run("one", m.move(m.other), nil)
 		if j.State != board.JobFailed || j.Error == nil || j.Error.Code != board.CodeLimitReached {
-			t.Errorf("the job is %+v with %+v, want it failed", j, j.Error)
+			t.Errorf("got job %+v with %+v, want it failed with %s", j, j.Error, board.CodeLimitReached)
 		}
-		m.sound()
+		m.checkConsistent()
 	})
 }

@@ -14,8 +14,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// receive starts an import whose parts a server stores.
-func (w *wall) receive(holder string) (id string) {
+// receive starts an import whose parts the given server stores, and returns its id.
+func (w *world) receive(holder string) (id string) {
 	w.T.Helper()
 	w.Write(board.Person(w.ada.ID, board.ScopeWrite), func(ctx context.Context, tx *store.Tx) error {
 		in, err := tx.Workspace(ctx, w.workspace, board.CreateBoards)
@@ -34,7 +34,7 @@ func (w *wall) receive(holder string) (id string) {
 // fails half a minute later, and nothing of it is left.
 func TestImportFailsSoonAfterItsReceiverStopped(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, w *wall) {
+	both(t, func(t *testing.T, w *world) {
 		w.Clock.Stop()
 		e := job.New(job.Options{DB: w.DB, Holder: "receiver", Draft: app.DraftJob, Log: slog.New(slog.DiscardHandler)})
 		id := w.receive("receiver:upload")
@@ -44,33 +44,33 @@ func TestImportFailsSoonAfterItsReceiverStopped(t *testing.T) {
 			}
 			w.Clock.Advance(20 * time.Second)
 			if j, err := w.DB.ClaimJob(t.Context(), "other", "", time.Minute); err != nil || j != nil {
-				t.Fatalf("20 s after part %d, another server claimed %+v, %v", n, j, err)
+				t.Fatalf("20s after part %d, another server claimed job %+v (%v), want none", n, j, err)
 			}
 		}
 		w.Clock.Advance(11 * time.Second)
 		j := w.run("other", id, nil)
 		if j.State != board.JobFailed || !strings.Contains(j.Error.Message, "Import the file again") {
-			t.Errorf("the job is %+v, want it failed", j)
+			t.Errorf("got job %+v with %+v, want it failed with the advice to import the file again", j, j.Error)
 		}
 		if got := w.Column("SELECT job_id FROM job_parts"); len(got) != 0 {
-			t.Errorf("%d parts are left", len(got))
+			t.Errorf("got %d leftover parts, want 0", len(got))
 		}
 	})
 }
 
-// A cancelled import accepts no further parts.
+// A canceled import accepts no further parts.
 func TestCancelledImportAcceptsNoParts(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, w *wall) {
+	both(t, func(t *testing.T, w *world) {
 		e := job.New(job.Options{DB: w.DB, Holder: "receiver", Draft: app.DraftJob, Log: slog.New(slog.DiscardHandler)})
 		id := w.receive("receiver:upload")
 		w.ada.Must("cancel_job", map[string]any{"jobId": id})
 		err := e.StorePart(t.Context(), id, 0, store.Part{Body: []byte("rows"), Records: 1})
 		if !errors.Is(err, store.ErrJobLost) {
-			t.Errorf("storing a part returned %v, want %v", err, store.ErrJobLost)
+			t.Errorf("store a part: got error %v, want %v", err, store.ErrJobLost)
 		}
 		if got := w.Column("SELECT job_id FROM job_parts"); len(got) != 0 {
-			t.Errorf("%d parts were stored", len(got))
+			t.Errorf("got %d stored parts, want 0", len(got))
 		}
 	})
 }

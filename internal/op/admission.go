@@ -35,26 +35,27 @@ func classOf(o *Operation) class {
 }
 
 const (
-	// Work may routinely wait for a slot for waitTarget or, if it is slow, for its
-	// average running time, up to waitLongest.
+	// The target for the wait of a class is its average running time, but at least
+	// waitTarget and at most waitLongest.
 	waitTarget  = 50 * time.Millisecond
 	waitLongest = 500 * time.Millisecond
 
 	maxQueueTime     = time.Second            // longest wait while there is no overload
-	overloadAfter    = 200 * time.Millisecond // overload starts when every wait was above its target for this long
-	recoveryTime     = time.Second            // how long after an overload reports are still refused
-	queueFactor      = 8                      // queue length per slot
-	retryAfter       = time.Second            // Retry-After
-	retryReportAfter = 5 * time.Second
+	overloadAfter    = 200 * time.Millisecond // overload starts when every wait has exceeded the target for this long
+	recoveryTime     = time.Second            // how long reports are still refused after an overload of reads or writes
+	queueFactor      = 8                      // maximum queue length per slot while there is no overload
+	retryAfter       = time.Second            // Retry-After header
+	retryReportAfter = 5 * time.Second        // Retry-After header for reports
 )
 
 // admission limits the number of concurrent operations of each class to what
-// the database can run at once. Further work waits in a queue. Overload is
-// detected by waiting times, as in CoDel (RFC 8289). A queue that empties now
-// and then is a burst, and its work simply waits. If every wait was above the
-// target for a while, the queue only delays everyone. Then work that has waited
-// longer than the target is refused, as long as more work waits than there are
-// free slots. During an overload, reports are refused at once. If writes are
+// the database can run at the same time. Further work waits in a queue. Overload
+// is detected by waiting times, as in CoDel (RFC 8289). If the queue empties now
+// and then, the load is only a burst, and the work waits. If every wait has
+// exceeded the target for a while, the queue only delays everyone. Then work
+// that has waited longer than the target is refused, as long as there is more
+// waiting work than free slots. Reports are refused immediately during an
+// overload of reads or writes, and for recoveryTime after it. If writes are
 // overloaded, reads get only a quarter of their slots. So reports are shed
 // first, then reads, then writes.
 type admission struct {
@@ -71,16 +72,16 @@ type lane struct {
 	running     int
 	waiting     int
 	queue       []*waiter // oldest first; includes abandoned waiters
-	slowSince   time.Time // since when every wait was above the target; zero otherwise
-	overloaded  bool      // there is too much work
+	slowSince   time.Time // time since which every wait has exceeded the target, or zero
+	overloaded  bool      // whether work that waits too long is refused
 	recoveredAt time.Time // when the last overload ended
-	refused     int       // during the current overload
+	refused     int       // number of refusals since the last overload ended
 }
 
 type waiter struct {
 	since     time.Time
 	abandoned bool
-	admitted  chan error // receives one value: nil, or the refusal
+	admitted  chan error // receives nil or the refusal, unless the waiter is abandoned
 }
 
 func newAdmission(n store.Concurrency) *admission {
@@ -89,21 +90,24 @@ func newAdmission(n store.Concurrency) *admission {
 	return a
 }
 
-// target returns how long work may routinely wait. Even in a queue without
-// overload, work may wait for one running operation to finish.
+// target returns how long work may routinely wait. It depends on the average running
+// time, because work may have to wait for a running operation even without overload.
 func (l *lane) target() time.Duration { return min(max(waitTarget, l.average), waitLongest) }
 
 func overloadError(k class) error {
-	f := &board.Fault{Code: board.CodeUnavailable, Cause: board.CauseOverload, RetryAfter: retryAfter, Message: "The server is " +
-		"overloaded. Try again in a moment."}
+	f := &board.Fault{
+		Code: board.CodeUnavailable, Cause: board.CauseOverload, RetryAfter: retryAfter,
+		Message: "The server is overloaded. Try again in a moment.",
+	}
 	if k == reports {
 		f.RetryAfter = retryReportAfter
 	}
 	return f
 }
 
-// enter waits for a slot. The caller must call leave with the returned start
-// time. It returns unavailable if the wait would be too long.
+// enter waits for a slot. It returns an unavailable fault if the work is refused because of
+// overload, and an error that wraps ctx.Err() if ctx ends first. If the error is nil, the
+// caller must call leave with the returned start time.
 func (a *admission) enter(ctx context.Context, k class) (began time.Time, err error) {
 	if err := a.wait(ctx, k); err != nil {
 		return time.Time{}, err
@@ -144,7 +148,7 @@ func (a *admission) wait(ctx context.Context, k class) error {
 	defer a.mu.Unlock()
 	select {
 	case err := <-w.admitted:
-		return err // arrived just now
+		return err // the decision arrived just after the wait ended
 	default:
 	}
 	w.abandoned = true
@@ -158,15 +162,16 @@ func (a *admission) wait(ctx context.Context, k class) error {
 	return overloadError(k)
 }
 
-// check refuses work for which the queue has no room.
+// check returns a fault, and counts a refusal, if work of class k would be refused
+// without waiting.
 func (a *admission) check(k class) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.full(k)
 }
 
-// checkStream refuses streams like reports, in favour of more important work. Streams
-// have slots of their own and do not wait behind reports.
+// checkStream refuses streams while reports are refused in favor of more important
+// work. Streams have their own slots and do not wait for reports.
 func (a *admission) checkStream() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -177,7 +182,8 @@ func (a *admission) checkStream() error {
 	return overloadError(reports)
 }
 
-// full refuses work if the queue is full. The caller must hold the lock.
+// full returns a fault, and counts a refusal, if work of class k is deferred or its
+// queue is full. The caller must hold the lock.
 func (a *admission) full(k class) error {
 	l := &a.lanes[k]
 	if !a.deferred(k) && l.waiting < a.queueLimit(k) {
@@ -188,7 +194,7 @@ func (a *admission) full(k class) error {
 	return overloadError(k)
 }
 
-// leave releases a slot and gives it to the next waiter.
+// leave releases a slot, updates the average running time and serves the queue.
 func (a *admission) leave(k class, began time.Time) {
 	took := time.Since(began)
 	a.mu.Lock()
@@ -199,8 +205,8 @@ func (a *admission) leave(k class, began time.Time) {
 	a.mu.Unlock()
 }
 
-// deferred reports whether reports are refused in favour of more important
-// work.
+// deferred reports whether work of class k is refused in favor of more important
+// work. Only reports are.
 func (a *admission) deferred(k class) bool {
 	if k != reports {
 		return false
@@ -220,8 +226,8 @@ func (a *admission) slotsOf(k class) int {
 	return max(1, a.lanes[k].slots/4)
 }
 
-// queueLimit returns how many may wait. During an overload it is the number of
-// slots.
+// queueLimit returns how many calls may wait. During an overload, it is the
+// number of slots.
 func (a *admission) queueLimit(k class) int {
 	if a.lanes[k].overloaded {
 		return a.slotsOf(k)
@@ -229,7 +235,8 @@ func (a *admission) queueLimit(k class) int {
 	return queueFactor * a.lanes[k].slots
 }
 
-// serve gives free slots to waiters. The caller must hold the lock.
+// serve gives free slots to waiters. During an overload, it refuses waiters that have
+// waited too long. An overload ends when nobody waits. The caller must hold the lock.
 func (a *admission) serve(k class) {
 	l := &a.lanes[k]
 	if len(l.queue) == 0 {
@@ -266,7 +273,8 @@ func (a *admission) serve(k class) {
 	}
 }
 
-// observe records a waiting time. The caller must hold the lock.
+// observe records a waiting time. An overload starts if every wait has exceeded the
+// target for overloadAfter. The caller must hold the lock.
 func (a *admission) observe(k class, now time.Time, waited time.Duration) {
 	l := &a.lanes[k]
 	switch {

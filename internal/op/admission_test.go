@@ -28,8 +28,8 @@ type tally struct {
 	longest       atomic.Int64 // longest wait of work that was done
 }
 
-// offer submits work at a fixed rate and with a fixed running time. It waits
-// until all of it is done or refused.
+// offer submits work at a fixed rate and with a fixed running time. The returned
+// function waits until all of the work is done or refused.
 func offer(a *admission, k class, every, each, during time.Duration) (t *tally, wait func()) {
 	t = &tally{}
 	var all sync.WaitGroup
@@ -53,21 +53,22 @@ func offer(a *admission, k class, every, each, during time.Duration) (t *tally, 
 	return t, all.Wait
 }
 
-// Work within the capacity of the slots is never refused, however unevenly it
-// arrives.
+// Work within the capacity of the slots is never refused, even if some of it arrives in
+// bursts.
 func TestNothingIsRefusedWithinCapacity(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := quietAdmission(10, 10)
-		steady, wait := offer(a, reads, 2*time.Millisecond, 10*time.Millisecond, time.Minute) // half of the capacity of ten slots
+		// Half of the capacity of ten slots.
+		steady, wait := offer(a, reads, 2*time.Millisecond, 10*time.Millisecond, time.Minute)
 		for range 10 {
 			time.Sleep(5 * time.Second)
 			var burst sync.WaitGroup
-			for range 70 { // at once, seven times the slots
+			for range 70 { // seven per slot at the same time
 				burst.Go(func() {
 					in, err := a.enter(context.Background(), reads)
 					if err != nil {
-						t.Errorf("work in a burst: %v", err)
+						t.Errorf("work in a burst: got error %v, want none", err)
 						return
 					}
 					time.Sleep(10 * time.Millisecond)
@@ -83,14 +84,14 @@ func TestNothingIsRefusedWithinCapacity(t *testing.T) {
 		}
 		wait()
 		if n := steady.refused.Load(); n > 0 {
-			t.Errorf("%d refused; want 0", n)
+			t.Errorf("got %d refusals, want 0", n)
 		}
 	})
 }
 
-// With five times the capacity, the slots are always busy, accepted work does not
-// wait long, and the rest is refused, reports first. After the overload, nothing
-// is refused.
+// If five times as much work arrives as the slots can handle, the slots are always
+// busy, accepted work does not wait long, and the rest is refused, reports first.
+// After the overload, nothing is refused.
 func TestOverloadIsShed(t *testing.T) {
 	t.Parallel()
 	for _, k := range []class{reads, writes} {
@@ -98,35 +99,35 @@ func TestOverloadIsShed(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				a := quietAdmission(10, 10)
-				work, wait := offer(a, k, 200*time.Microsecond, 10*time.Millisecond, 10*time.Second) // 5,000 per second with a capacity of 1,000
+				// 5,000 calls per second with a capacity of 1,000 per second.
+				work, wait := offer(a, k, 200*time.Microsecond, 10*time.Millisecond, 10*time.Second)
 				time.Sleep(2 * time.Second)
 				report, waitReport := offer(a, reports, 10*time.Millisecond, time.Millisecond, 5*time.Second)
 				waitReport()
 				wait()
 				done, refused := work.done.Load(), work.refused.Load()
 				if done < 9_500 || done+refused != 50_000 {
-					t.Errorf("%d done and %d refused of 50,000, with a capacity of 10,000", done, refused)
+					t.Errorf("%d done and %d refused; want at least 9,500 done and a total of 50,000", done, refused)
 				}
 				if longest := time.Duration(work.longest.Load()); longest > maxQueueTime {
-					t.Errorf("the longest wait was %s", longest)
+					t.Errorf("got a longest wait of %s, want at most %s", longest, maxQueueTime)
 				}
 				if report.done.Load() > 0 {
-					t.Errorf("%d reports were accepted during the overload", report.done.Load())
+					t.Errorf("got %d accepted reports during the overload, want 0", report.done.Load())
 				}
 				time.Sleep(2 * recoveryTime)
 				if a.lanes[k].overloaded || a.lanes[k].running != 0 || a.lanes[k].waiting != 0 {
-					t.Errorf("the overload has not ended: %+v", a.lanes[k])
+					t.Errorf("after the load: got %+v, want no overload and no work", a.lanes[k])
 				}
 				if _, err := a.enter(t.Context(), reports); err != nil {
-					t.Errorf("a report after the overload: %v", err)
+					t.Errorf("report after the overload: got error %v, want none", err)
 				}
 			})
 		})
 	}
 }
 
-// The check refuses and counts work for which the queue has no room, and no other
-// work.
+// admission.check refuses writes, and counts the refusal, only if the queue of writes is full.
 func TestCheckRefusesWhenTheQueueIsFull(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -152,47 +153,49 @@ func TestCheckRefusesWhenTheQueueIsFull(t *testing.T) {
 			}
 		}
 		if err := a.check(writes); !board.IsCode(err, board.CodeUnavailable) || shed != 1 {
-			t.Errorf("with a full queue check returned %v, and %d refusals were counted", err, shed)
+			t.Errorf("check with a full queue: got error %v and %d refusals, want unavailable and 1", err, shed)
 		}
 		if err := a.check(reads); err != nil {
-			t.Errorf("other work: %v", err)
+			t.Errorf("check of other work: got error %v, want none", err)
 		}
 		all.Wait()
 		if err := a.check(writes); err != nil {
-			t.Errorf("after all work is done: %v", err)
+			t.Errorf("check after all work: got error %v, want none", err)
 		}
 	})
 }
 
-// counted returns how much work of a class runs or waits.
+// counted returns the number of running and waiting calls of a class.
 func (a *admission) counted(k class) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.lanes[k].running + a.lanes[k].waiting
 }
 
-// While writes wait, reads get fewer slots, so that the throughput of writes stays
-// the same.
+// While writes are overloaded, reads get fewer slots, so that the write throughput
+// stays the same.
 func TestReadsGiveWayToWrites(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := quietAdmission(8, 8)
-		read, waitRead := offer(a, reads, time.Millisecond, 6*time.Millisecond, 10*time.Second) // three quarters of the capacity
+		// The reads need three quarters of their capacity. The writes need five times theirs.
+		read, waitRead := offer(a, reads, time.Millisecond, 6*time.Millisecond, 10*time.Second)
 		write, waitWrite := offer(a, writes, 200*time.Microsecond, 8*time.Millisecond, 10*time.Second)
 		waitRead()
 		waitWrite()
 		if n := write.done.Load(); n < 9_500 {
-			t.Errorf("%d of 10,000 writes done", n)
+			t.Errorf("got %d writes done, want at least 9,500; the slots can do 10,000", n)
 		}
 		if read.refused.Load() == 0 || read.done.Load() < 2_000 {
-			t.Errorf("%d reads done and %d refused", read.done.Load(), read.refused.Load())
+			t.Errorf("%d reads done and %d refused; want at least 2,000 done and some refused", read.done.Load(),
+				read.refused.Load())
 		}
 	})
 }
 
-// A caller that gives up frees its place in the queue, and hanging work does not
-// block others forever.
-func TestCallersThatGiveUpFreeTheirPlace(t *testing.T) {
+// A caller that gives up leaves the queue, and hanging work does not block others
+// forever.
+func TestCallersThatGiveUpLeaveTheQueue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a := quietAdmission(2, 2)
@@ -210,26 +213,28 @@ func TestCallersThatGiveUpFreeTheirPlace(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		if err := <-left; !errors.Is(err, context.Canceled) {
-			t.Errorf("the caller that gave up: %v", err)
+			t.Errorf("caller that gave up: got error %v, want Canceled", err)
 		}
 		begun := time.Now()
 		_, err := a.enter(t.Context(), reads)
 		f, ok := board.AsFault(err)
 		if !ok || f.Code != board.CodeUnavailable || f.RetryAfter != retryAfter || time.Since(begun) != maxQueueTime {
-			t.Errorf("after hanging work, for %s: %v", time.Since(begun), err)
+			t.Errorf("queued after hanging work: got error %v after %s, want unavailable after %s", err, time.Since(begun),
+				maxQueueTime)
 		}
 		a.leave(reads, time.Now())
 		if _, err := a.enter(t.Context(), reads); err != nil {
-			t.Errorf("with a free slot: %v", err)
+			t.Errorf("with a free slot: got error %v, want none", err)
 		}
 		if l := a.lanes[reads]; l.waiting != 0 || l.running != 2 {
-			t.Errorf("%d wait and %d run", l.waiting, l.running)
+			t.Errorf("got %d waiting and %d running calls, want 0 and 2", l.waiting, l.running)
 		}
 	})
 }
 
-// If all work is slow and finishes together, as with a slow disk and a group
-// commit, waiting for as long as that takes does not count as overload.
+// With a slow disk and group commits, all work is slow and finishes together.
+// Waiting for one such commit does not count as overload. Only work that waits longer
+// is refused, so the slots stay in use.
 func TestSlowWorkIsNotShedForBeingSlow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -247,7 +252,7 @@ func TestSlowWorkIsNotShedForBeingSlow(t *testing.T) {
 				close(*commits.Swap(&fresh))
 			}
 		})
-		for range 5 * slots { // each tries again at once, or a little later if it was refused
+		for range 5 * slots { // each client continues immediately, or after a second if it was refused
 			all.Go(func() {
 				for range 1_000 {
 					if time.Sleep(time.Millisecond); done.Load() >= 30*slots {
@@ -267,9 +272,10 @@ func TestSlowWorkIsNotShedForBeingSlow(t *testing.T) {
 		}
 		begun := time.Now()
 		all.Wait()
-		// The capacity of thirty commits without an empty slot.
+		// Thirty commits with full slots are enough for the work.
 		if took := time.Since(begun); done.Load() < 30*slots || took > 42*commit || refused.Load() == 0 {
-			t.Errorf("%d done and %d refused in %s", done.Load(), refused.Load(), took)
+			t.Errorf("%d done and %d refused in %s; want at least %d done and some refused in at most %s", done.Load(),
+				refused.Load(), took, 30*slots, 42*commit)
 		}
 	})
 }

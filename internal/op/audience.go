@@ -1,17 +1,17 @@
 package op
 
-// Audience is the set of callers of an operation. As an option, it sets the
-// audience; the default is Public.
+// Audience is the set of callers that an operation is for. An Audience is also an
+// Option. The default is Public.
 type Audience int
 
 const (
-	// Public operations are for people and tokens. They form the public
-	// interface and, without NoTool, the MCP tools. All others are operations of
-	// the application.
+	// Public operations are for people and tokens. They form the public API and,
+	// unless they have the NoTool option, are MCP tools. All other operations are
+	// part of the application's internal API.
 	Public Audience = iota
 
-	// Application operations have the callers of public ones, but are not part
-	// of the public interface.
+	// Application operations have the same callers as public ones, but are not
+	// part of the public API.
 	Application
 
 	// SignedIn operations are for people who are signed in with a browser. Tokens
@@ -19,22 +19,22 @@ const (
 	SignedIn
 
 	// Operator operations are for the server's operators, signed in with a
-	// browser. For anyone else they are not_found, even without a recent sign-in.
+	// browser. Other people who are signed in get not_found, even if the operation
+	// also requires a recent sign-in.
 	Operator
 
 	// Visitor operations are for everyone. They use the caller's session if there
 	// is one.
 	Visitor
 
-	// Anonymous operations are for everyone. The caller is board.Nobody, whatever
-	// the request contains. Requests are limited per network address, and
+	// Anonymous operations are for everyone. The caller is board.Nobody, even if
+	// the request has credentials. Requests are limited per network address, and
 	// idempotency keys are ignored.
 	Anonymous
 
 	// Guest operations are for callers with the key of a public page, which the
-	// input returns from its method GuestKey. Idempotency keys are separate for
-	// each page. Bodies are limited to a small size, and responses hold no
-	// boardVersion.
+	// input's GuestKey method returns. Each page has its own idempotency keys.
+	// Request bodies must be small, and responses have no boardVersion.
 	Guest
 )
 

@@ -15,10 +15,10 @@ import (
 	"cardwall/internal/board"
 )
 
-// explain describes a validation error: in a sentence with the field's name and
-// what is allowed there, as the schema says, and as a detail. It never repeats
-// the value. The schema is the one that was validated against, name the field
-// that it describes, or "" for the whole body.
+// explain describes a validation error as a sentence and as a detail. Both name
+// the field and what the schema allows there, but never the value. s is the schema
+// that was validated against. name is the field that s describes, or "" for the
+// whole body.
 func (in *Input) explain(s *huma.Schema, name string, err error) (string, board.Detail) {
 	d, ok := err.(huma.ErrorDetailer)
 	if !ok {
@@ -26,7 +26,7 @@ func (in *Input) explain(s *huma.Schema, name string, err error) (string, board.
 	}
 	detail := d.ErrorDetail()
 	at, prefix := in.find(s, name, detail.Location)
-	out := board.Detail{Field: quoted(detail.Location), Rule: board.RuleValue}
+	out := board.Detail{Field: Quoted(detail.Location), Rule: board.RuleValue}
 	switch {
 	case detail.Message == validation.MsgUnexpectedProperty:
 		object := in.name
@@ -52,8 +52,8 @@ func (in *Input) explain(s *huma.Schema, name string, err error) (string, board.
 	return fmt.Sprintf("%s must be %s.", out.Field, out.Allowed), out
 }
 
-// bodyFault explains why a body that is valid by its schema cannot be decoded
-// into the input.
+// bodyFault explains why a body that matches its schema cannot be decoded into
+// the input.
 func (in *Input) bodyFault(err error) error {
 	var semantic *json.SemanticError
 	if !errors.As(err, &semantic) || semantic.JSONPointer == "" {
@@ -61,11 +61,11 @@ func (in *Input) bodyFault(err error) error {
 	}
 	location := strings.Join(slices.Collect(semantic.JSONPointer.Tokens()), ".")
 	at, _ := in.find(in.Body, "", location)
-	return board.Invalid("%s must be %s.", quoted(location), in.allowed(at)).In(location, board.RuleValue)
+	return board.Invalid("%s must be %s.", Quoted(location), in.allowed(at)).In(location, board.RuleValue)
 }
 
-// find returns the schema at a location such as due.dueDate or items[2], and
-// the part of the location that it describes. Below an unknown field it returns
+// find returns the schema at a location such as due.dueDate or items[2], and the
+// part of the location that the schema describes. For an unknown field, it returns
 // the schema of the enclosing object.
 func (in *Input) find(s *huma.Schema, name, location string) (at *huma.Schema, prefix string) {
 	at, prefix = in.resolve(s), name
@@ -95,8 +95,8 @@ func (in *Input) resolve(s *huma.Schema) *huma.Schema {
 	return s
 }
 
-// fieldNames returns the names of an object's fields: those of the whole body in
-// the order of the input, all others sorted.
+// fieldNames returns the names of an object's fields. Those of the whole body are
+// in the order of the input; all others are sorted.
 func (in *Input) fieldNames(body, object *huma.Schema) []string {
 	if object != body || in.Body != body {
 		return slices.Sorted(maps.Keys(object.Properties))
@@ -110,8 +110,8 @@ func (in *Input) fieldNames(body, object *huma.Schema) []string {
 	return names
 }
 
-// allowed describes the values that a schema allows. It completes the phrase
-// "must be".
+// allowed describes the values that a schema allows. The description completes the
+// phrase "must be".
 func (in *Input) allowed(s *huma.Schema) string {
 	text := in.allowedType(in.resolve(s))
 	if s.Nullable {
@@ -143,7 +143,7 @@ func (in *Input) allowedType(s *huma.Schema) string {
 	case huma.TypeArray:
 		text := "an array" + count(s.MinItems, s.MaxItems, "item")
 		if s.UniqueItems {
-			text += " without repeats"
+			text += " without duplicates"
 		}
 		if s.Items != nil {
 			text += "; each must be " + in.allowed(s.Items)

@@ -10,9 +10,10 @@ import (
 )
 
 // FaultOf returns the fault that a caller sees for an error, over REST and MCP
-// alike. An error that is not a fault is logged with the request id, which the
-// message repeats, and becomes an internal error. The log should have attributes
-// that name the call.
+// alike. If err is not a fault, the result is unavailable after a cancellation or a
+// timeout, and otherwise internal. FaultOf logs timeouts, unexpected errors, and
+// unavailable faults except overload and a list that is being moved. Each log line
+// has the request id. The logger should have attributes that identify the call.
 func FaultOf(ctx context.Context, log *slog.Logger, requestID string, err error) *board.Fault {
 	f, ok := board.AsFault(err)
 	switch {
@@ -22,7 +23,7 @@ func FaultOf(ctx context.Context, log *slog.Logger, requestID string, err error)
 		}
 		return f
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
-		// The client is gone and does not read this.
+		// The client has disconnected and will not read this.
 		return &board.Fault{Code: board.CodeUnavailable, Message: "The request was canceled.", RetryAfter: time.Second}
 	case errors.Is(err, context.DeadlineExceeded):
 		log.WarnContext(ctx, "deadline exceeded", "request", requestID, "error", err)
@@ -35,7 +36,7 @@ func FaultOf(ctx context.Context, log *slog.Logger, requestID string, err error)
 	return Internal(requestID)
 }
 
-// Internal returns the fault of an unexpected error.
+// Internal returns the fault for an unexpected error.
 func Internal(requestID string) *board.Fault {
 	return board.Refuse(board.CodeInternal,
 		"Something went wrong on the server. Its log has the details of request %s.", requestID)

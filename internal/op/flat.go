@@ -13,28 +13,28 @@ import (
 	"cardwall/internal/board"
 )
 
-// KeyField is the field of a flat object that holds a command's idempotency
+// KeyField is the field of a flat object that contains a command's idempotency
 // key.
 const KeyField = "idempotencyKey"
 
 // MaxKey is the maximum length of an idempotency key, in characters.
 const MaxKey = 255
 
-// CheckKey returns an error for an invalid idempotency key. The name says where
-// the key was given.
+// CheckKey returns an error for an invalid idempotency key. Name is the name of the
+// field or header that contains the key.
 func CheckKey(name, key string) error {
 	if key == "" || len(key) > MaxKey || strings.ContainsFunc(key, func(c rune) bool { return c < '!' || c > '~' }) {
-		return board.Invalid("%s must be a text of 1 to %d printable ASCII characters without spaces.", name, MaxKey).
+		return board.Invalid("%s must be a string of 1 to %d printable ASCII characters without spaces.", name, MaxKey).
 			In(name, board.RuleValue)
 	}
 	return nil
 }
 
-// KeyHeader is the request header that holds the idempotency key.
+// KeyHeader is the request header that contains the idempotency key.
 const KeyHeader = "Idempotency-Key"
 
-// KeyOf returns the key of a request from the values of its KeyHeader, or ""
-// for none. It returns an error for several values or an invalid key.
+// KeyOf returns the idempotency key of a request, given the values of its KeyHeader, or
+// "" if there are no values. It returns an error for several values or an invalid key.
 func KeyOf(values []string) (string, error) {
 	switch len(values) {
 	case 0:
@@ -45,11 +45,12 @@ func KeyOf(values []string) (string, error) {
 	return "", CheckKey(KeyHeader, "")
 }
 
-// Spread splits a flat JSON object, the input format of tools, into path, query
-// and body as the route defines them. It also returns the idempotency key of a
-// command that accepts one. It refuses an invalid JSON object, unknown fields,
-// and values that a path or a query cannot hold. The engine validates the rest.
-// Objects with the same fields and values give the same result, in any order.
+// Spread splits a flat JSON object, the input format of tools, into the path,
+// query and body parameters of the route. It also returns the idempotency key if
+// the operation accepts one. It refuses an invalid JSON object, an invalid key,
+// unknown fields, missing path parameters, and values that cannot be written in a
+// path or a query. The engine validates the rest. The order of fields in the object
+// does not affect the result.
 func (o *Operation) Spread(object []byte) (args Arguments, key string, err error) {
 	given, err := fieldsOf(object)
 	if err != nil {
@@ -112,10 +113,10 @@ func (o *Operation) unknown(name string) error {
 	return unknownFault(name, "field", o.Name, names)
 }
 
-// unknownFault returns the fault for a name that an operation does not have. The
-// noun is "field" or "parameter".
+// unknownFault returns the fault for a field or parameter that an operation does
+// not have. The noun is "field" or "parameter".
 func unknownFault(name, noun, operation string, allowed []string) error {
-	name = quoted(name)
+	name = Quoted(name)
 	if len(allowed) == 0 {
 		return board.Invalid("%s is not a %s of %s, which takes none.", name, noun, operation).In(name, board.RuleUnknown)
 	}
@@ -125,8 +126,8 @@ func unknownFault(name, noun, operation string, allowed []string) error {
 	return f
 }
 
-// fieldsOf splits a strict JSON object into its fields. No bytes are an empty
-// object.
+// fieldsOf splits a strict JSON object into its fields. It treats empty input as
+// an empty object.
 func fieldsOf(object []byte) (map[string]jsontext.Value, error) {
 	if len(object) == 0 {
 		return nil, nil
@@ -152,8 +153,8 @@ func objectFault(err error) error {
 	return board.Invalid("The arguments are not a complete JSON object.")
 }
 
-// text returns a value in the notation of a path or a query, where numbers and
-// booleans are text as well.
+// text returns a value as it is written in a path or a query. In a query, numbers
+// and booleans are allowed as well as strings.
 func (f Field) text(v jsontext.Value) (string, error) {
 	switch v.Kind() {
 	case 'n':

@@ -8,9 +8,9 @@ import (
 	"cardwall/internal/board"
 )
 
-// inFlight tracks the keyed requests that run in this process. A repeated
-// request waits for the first one instead of running in parallel. Between
-// processes, the database's lock on the key has the same effect.
+// inFlight tracks the running requests of this process that have an idempotency
+// key. A retry waits for the first request instead of running in parallel. If the two
+// run in different processes, the unique index on keys lets only one take effect.
 type inFlight struct {
 	mu   sync.Mutex
 	open map[string]chan struct{}
@@ -18,11 +18,11 @@ type inFlight struct {
 
 func newInFlight() *inFlight { return &inFlight{open: map[string]chan struct{}{}} }
 
-// enter waits until no request with this key is running, and registers this
-// one. The caller must call release when it is finished. It returns an error if
-// the wait is too long.
+// enter waits until no other request with this key is running, and registers the
+// caller's request. The caller must call release when the request is finished. If the
+// wait takes too long or ctx ends, enter returns an error.
 func (f *inFlight) enter(ctx context.Context, key string, wait time.Duration) (release func(), err error) {
-	var patience <-chan time.Time
+	var timeout <-chan time.Time
 	for {
 		f.mu.Lock()
 		first, busy := f.open[key]
@@ -38,12 +38,12 @@ func (f *inFlight) enter(ctx context.Context, key string, wait time.Duration) (r
 			}, nil
 		}
 		f.mu.Unlock()
-		if patience == nil {
-			patience = time.After(wait)
+		if timeout == nil {
+			timeout = time.After(wait)
 		}
 		select {
 		case <-first:
-		case <-patience:
+		case <-timeout:
 			return nil, board.InFlight()
 		case <-ctx.Done():
 			return nil, board.InFlight()

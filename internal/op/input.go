@@ -12,32 +12,33 @@ import (
 	"cardwall/internal/board"
 )
 
-// Place is the part of a request that holds a field.
-type Place string
+// Location is the part of a request that contains a field.
+type Location string
 
-// The places of fields. The path names its own fields. All other fields are in
-// the query for GET and DELETE, and in the body for other methods.
+// The parts of a request that contain fields. A field is in the path if the path of
+// the operation contains its name. All other fields are in the query for GET and
+// DELETE, and in the body for other methods.
 const (
-	InPath  Place = "path"
-	InQuery Place = "query"
-	InBody  Place = "body"
+	InPath  Location = "path"
+	InQuery Location = "query"
+	InBody  Location = "body"
 )
 
 // Field is one field of an input.
 type Field struct {
 	Name     string
-	In       Place
+	In       Location
 	Required bool
 	Schema   *huma.Schema
 	index    []int
 }
 
-// Input describes the input of an operation: one flat object, whose fields the
-// route distributes over path, query and body.
+// Input describes the input of an operation: one flat object, whose fields are in
+// the path, the query or the body of a request.
 type Input struct {
 	Fields []Field
-	Body   *huma.Schema // of the fields in the body; nil if there are none
-	Flat   *huma.Schema // of all fields, for interfaces that take one object
+	Body   *huma.Schema // schema of the fields in the body; nil if there are none
+	Flat   *huma.Schema // schema of all fields, for interfaces that take one object
 	typ    reflect.Type
 	name   string
 	schema huma.Registry
@@ -92,10 +93,34 @@ func newInput(r *Registry, t reflect.Type, o *Operation) *Input {
 	}
 	for _, part := range strings.Split(o.Path, "/") {
 		if name, ok := strings.CutPrefix(part, "{"); ok && in.Flat.Properties[strings.TrimSuffix(name, "}")] == nil {
-			panic("op: " + o.Name + ": the path has a field that the input has not: " + part)
+			panic("op: " + o.Name + ": the path has a field that the input does not have: " + part)
 		}
 	}
 	return in
+}
+
+// boardRecords lists the id prefixes of boards and of their lists, cards, labels, checklists,
+// checklist items, comments and attachments.
+var boardRecords = []string{"brd_", "lst_", "crd_", "lbl_", "chk_", "chi_", "cmt_", "att_"}
+
+// records returns the ids in an input that have a prefix in boardRecords. The engine passes them
+// to store.DB.WriteTo. records returns nil for an input that was not decoded.
+func (in *Input) records(value any) (ids []string) {
+	v := reflect.ValueOf(value)
+	if !v.IsValid() {
+		return nil
+	}
+	for _, f := range in.Fields {
+		field := v.Elem().FieldByIndex(f.index)
+		if field.Kind() != reflect.String {
+			continue
+		}
+		id := field.String()
+		if slices.ContainsFunc(boardRecords, func(prefix string) bool { return strings.HasPrefix(id, prefix) }) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 func jsonName(f reflect.StructField) string {
@@ -103,9 +128,12 @@ func jsonName(f reflect.StructField) string {
 	return name
 }
 
+// New returns a pointer to an empty input.
+func (in *Input) New() any { return reflect.New(in.typ).Interface() }
+
 // decode parses the arguments into a new input. It refuses unknown fields and
 // parameters, wrong types, values out of bounds, and a body that is not a
-// strict JSON object. The error names the field and what is allowed.
+// strict JSON object. The error names the field and what is allowed in it.
 func (in *Input) decode(args Arguments) (any, error) {
 	value := reflect.New(in.typ)
 	if err := in.decodeBody(args.Body, value); err != nil {
@@ -238,11 +266,12 @@ func (in *Input) validate(s *huma.Schema, name string, v any) error {
 	return fault
 }
 
-// maxExplained is the maximum number of validation errors in a message.
+// maxExplained is the maximum number of validation errors in one message.
 const maxExplained = 5
 
-// quoted returns a quoted name from a request, truncated to a bounded length.
-func quoted(name string) string {
+// Quoted returns a name from a request for use in a message. It truncates long
+// names and replaces invalid UTF-8.
+func Quoted(name string) string {
 	if len(name) > 64 {
 		name = name[:64] + "…"
 	}

@@ -11,11 +11,11 @@ import (
 	"cardwall/internal/store"
 )
 
-// jobWait is how long a call waits for the end of the job that it started.
+// jobWait is the default maximum time that a call waits for the job that it started.
 const jobWait = 2 * time.Second
 
-// startedJob returns the id of the job in a response, or "" if the response holds
-// another record.
+// startedJob returns the id of the job in a response, or "" if the response
+// contains something else.
 func startedJob(body []byte) string {
 	var response struct {
 		Data struct {
@@ -28,8 +28,8 @@ func startedJob(body []byte) string {
 	return response.Data.ID
 }
 
-// awaitJob waits for the end of a job. It returns the result of the operation, the
-// fault for which the job failed, or the job if it has not ended.
+// awaitJob waits for a job to end, but no longer than c.Wait. It returns the operation's
+// result if the job is done, the job's fault if it failed, and otherwise the job.
 func (e *Engine) awaitJob(ctx context.Context, c Call, id string, replayed bool) (response Response, err error) {
 	response.Replayed = replayed
 	wait := c.Wait

@@ -10,11 +10,11 @@ import (
 	"cardwall/internal/board"
 )
 
-const maxDepth = 32
+const maxDepth = 32 // levels of objects and arrays
 
 // strictObject parses a JSON object with the semantics of encoding/json/v2 (RFC
-// 8259, or I-JSON where it is stricter). It refuses duplicate names, invalid
-// UTF-8, trailing data, U+0000 and more than 32 levels.
+// 8259, and I-JSON where that is stricter). It refuses duplicate names, invalid
+// UTF-8, trailing data, U+0000 and more than maxDepth levels.
 func strictObject(body []byte) (map[string]any, error) {
 	if depth(body) > maxDepth {
 		return nil, board.Invalid("The body is nested more than %d levels deep.", maxDepth)
@@ -33,10 +33,9 @@ func strictObject(body []byte) (map[string]any, error) {
 	return object, nil
 }
 
-// canonical returns a JSON text in its canonical form (RFC 8785). Two texts
-// have the same form if and only if they have the same fields and values. The
-// order of fields, white space and the notation of numbers do not matter. It
-// returns invalid JSON unchanged.
+// canonical returns a JSON text in its canonical form (RFC 8785). Two texts with the
+// same fields and values have the same canonical form: the order of fields, white
+// space and the notation of numbers do not matter. Invalid JSON is returned unchanged.
 func canonical(body []byte) []byte {
 	if len(body) == 0 {
 		return body
@@ -48,9 +47,9 @@ func canonical(body []byte) []byte {
 	return v
 }
 
-// depth returns the nesting depth of brackets outside of strings.
+// depth returns the maximum nesting depth of brackets outside of strings.
 func depth(body []byte) int {
-	now, most := 0, 0
+	current, deepest := 0, 0
 	inString := false
 	for i := 0; i < len(body); i++ {
 		switch c := body[i]; {
@@ -60,17 +59,17 @@ func depth(body []byte) int {
 			inString = !inString
 		case inString:
 		case c == '{' || c == '[':
-			now++
-			most = max(most, now)
+			current++
+			deepest = max(deepest, current)
 		case c == '}' || c == ']':
-			now--
+			current--
 		}
 	}
-	return most
+	return deepest
 }
 
-// holdsNUL reports whether an escape sequence is really U+0000, and not text
-// after an escaped backslash.
+// holdsNUL reports whether a body contains \u0000 as an escape sequence, and not only as
+// text after an escaped backslash.
 func holdsNUL(body []byte) bool {
 	for i := 0; i < len(body)-1; i++ {
 		if body[i] == '\\' {
@@ -83,8 +82,7 @@ func holdsNUL(body []byte) bool {
 	return false
 }
 
-// syntaxFault returns an error that says why a body is not valid JSON, and
-// where.
+// syntaxFault returns an error that says why and where a body is not valid JSON.
 func syntaxFault(err error) error {
 	var syntax *jsontext.SyntacticError
 	if errors.As(err, &syntax) {

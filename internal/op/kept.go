@@ -10,18 +10,18 @@ import (
 	"cardwall/internal/store"
 )
 
-// Kept marks a query whose response is the same for all callers who may make it, and depends only on
-// its input and on what one board shows. Such a response is kept in memory, and has an entity tag.
-// Fn authorizes the caller and returns the board, or "" if this input makes the response depend on
-// more.
+// Kept caches the responses of a query in memory and gives them an entity tag. Such a response must
+// be the same for all authorized callers, and must depend only on its input and on the content of one
+// board. Fn authorizes the caller and returns the id of the board, or "" if the response to this input
+// depends on more.
 func Kept[I any](fn func(ctx context.Context, v *store.View, in I) (boardID string, err error)) Option {
 	return option(func(o *Operation) {
 		o.kept = func(ctx context.Context, v *store.View, in any) (string, error) { return fn(ctx, v, *in.(*I)) }
 	})
 }
 
-// keptResponse returns the response of a query that has the option Kept. It returns false if the
-// query has to run.
+// keptResponse returns the response of a query that has the Kept option. It returns false if the
+// query must run instead.
 func (e *Engine) keptResponse(ctx context.Context, v *store.View, c Call, in any) (r Response, ok bool, err error) {
 	if c.Operation.kept == nil {
 		return r, false, nil
@@ -46,15 +46,17 @@ func (e *Engine) keptResponse(ctx context.Context, v *store.View, c Call, in any
 	return r, true, err
 }
 
-// tag returns the entity tag of a response. It is weak, because responses are compressed for some
-// clients.
+// tag returns the entity tag of a response. The tag is weak, because responses are compressed for
+// some clients.
 func (e *Engine) tag(edition store.Edition, part [32]byte) string {
 	h := sha256.New()
-	_, _ = fmt.Fprintf(h, "%s %s %d %d %x", e.Version, edition.BoardID, edition.Version, edition.Names, part) // a hash never fails
+	// Writing to a hash never fails.
+	_, _ = fmt.Fprintf(h, "%s %s %d %d %x", e.Version, edition.BoardID, edition.Version, edition.Names, part)
 	return `W/"` + base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:18]) + `"`
 }
 
-// matches reports whether If-None-Match contains an entity tag (RFC 9110, 13.1.2).
+// matches reports whether the value of an If-None-Match header matches an entity tag (RFC 9110,
+// 13.1.2).
 func matches(header, tag string) bool {
 	for one := range strings.SplitSeq(header, ",") {
 		one = strings.TrimSpace(one)

@@ -11,8 +11,8 @@ import (
 	"cardwall/internal/trace"
 )
 
-// Metrics holds the metrics of operations. Their labels are operation names and
-// error codes, so their number is bounded.
+// Metrics holds the metrics of operations. All label values come from fixed sets
+// (operations, outcomes, classes), so the number of series is bounded.
 type Metrics struct {
 	calls *prometheus.CounterVec
 	took  *prometheus.HistogramVec
@@ -23,12 +23,12 @@ type Metrics struct {
 func NewMetrics() *Metrics {
 	return &Metrics{
 		calls: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cardwall_operations_total", Help: "Calls of operations through either interface, by outcome: ok, " +
-				"cancelled, or the error code.",
+			Name: "cardwall_operations_total", Help: "Operation calls over REST and MCP, by outcome: ok, cancelled, or " +
+				"the error code.",
 		}, []string{"operation", "outcome"}),
 		took: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "cardwall_operation_seconds", Help: "Running time of an operation, without reading the request and " +
-				"writing the response. Streaming operations are excluded.",
+			Name: "cardwall_operation_seconds", Help: "Time of a call, including waits for slots and transactions, excluding " +
+				"the time to read the request and to write the response. Streaming operations are excluded.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
 		}, []string{"operation"}),
 		shed: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -37,9 +37,9 @@ func NewMetrics() *Metrics {
 	}
 }
 
-// Announce creates the series of every operation. Otherwise the first error of
-// an operation would be a new series and not an increase, and alerts would miss
-// it.
+// Announce creates the series of every operation for success and for server errors, and
+// the series of every class. Otherwise the first error of an operation would create a
+// series instead of increasing one, and alerts would miss it.
 func (m *Metrics) Announce(operations []*Operation) {
 	for _, o := range operations {
 		for _, outcome := range []string{"ok", string(board.CodeInternal), string(board.CodeUnavailable)} {
@@ -56,11 +56,11 @@ func (m *Metrics) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{m.calls, m.took, m.shed}
 }
 
-// Shed counts a refused call by its class of work. There is a fixed number of
-// classes.
+// Shed counts a call that was refused because of overload, by its class of work.
 func (m *Metrics) Shed(class string) { m.shed.WithLabelValues(class).Inc() }
 
-// outcomeOf returns the outcome of a call as one of a fixed set of words.
+// outcomeOf returns the outcome of a call as a metric label: ok, cancelled or an
+// error code.
 func outcomeOf(err error) string {
 	if err == nil {
 		return "ok"
@@ -77,7 +77,8 @@ func outcomeOf(err error) string {
 	return string(board.CodeInternal)
 }
 
-// watched runs a call in a span and counts it, even if it panics.
+// watched runs a call in a span and counts it, even if it panics. It measures the time of
+// the call, including waits, except for streams.
 func (e *Engine) watched(ctx context.Context, c Call, run func(ctx context.Context) (replayed bool, err error)) {
 	begun, outcome, replayed := time.Now(), string(board.CodeInternal), false
 	ctx, span := trace.Begin(ctx, c.Operation.Name, trace.Internal)

@@ -12,17 +12,17 @@ import (
 	"cardwall/internal/board"
 )
 
-// DefaultLimit is the default number of records of a page.
+// DefaultLimit is the default maximum number of records in a page.
 const DefaultLimit = 50
 
-// Paging is embedded in the input of an operation that returns a list.
+// Paging is embedded in the input of an operation that returns a list in pages.
 type Paging struct {
-	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"200" doc:"The maximum number of records to return; 50 when absent." example:"50"`
-	Cursor string `json:"cursor,omitempty" maxLength:"2048" doc:"The nextCursor of the previous response; the first page when absent." example:"Q3Vyc29yLW9mLXRoZS1hbnN3ZXItYmVmb3Jl"`
+	Limit  int    `json:"limit,omitempty" minimum:"1" maximum:"200" doc:"The maximum number of records to return. Defaults to 50." example:"50"`
+	Cursor string `json:"cursor,omitempty" maxLength:"2048" doc:"The nextCursor of the previous response. Defaults to the first page." example:"Q3Vyc29yLW9mLXRoZS1hbnN3ZXItYmVmb3Jl"`
 	key    []byte
 }
 
-// Size returns the number of records of the page.
+// Size returns the maximum number of records in the page.
 func (p Paging) Size() int {
 	if p.Limit == 0 {
 		return DefaultLimit
@@ -30,8 +30,8 @@ func (p Paging) Size() int {
 	return p.Limit
 }
 
-// After decodes the key of the previous page's last record into dest. On the
-// first page it leaves dest unchanged.
+// After decodes the key of the previous page's last record into dest. For the
+// first page, it leaves dest unchanged.
 func (p Paging) After(dest any) error {
 	if p.key == nil {
 		return nil
@@ -44,9 +44,28 @@ func (p Paging) After(dest any) error {
 
 func (p *Paging) paging() *Paging { return p }
 
-// Page is one page of a list. Next is the key of its last record, from which
-// the next page continues; it is nil on the last page. Query is the parsed
-// query of an operation registered with Echoes, otherwise nil.
+// Continuation is embedded in the input of an operation that returns one record and
+// splits a large one into pages. The record type must implement Continued.
+type Continuation struct {
+	Cursor string `json:"cursor,omitempty" maxLength:"2048" doc:"The nextCursor of the previous response. Defaults to the first page." example:"Q3Vyc29yLW9mLXRoZS1hbnN3ZXItYmVmb3Jl"`
+	pages  Paging
+}
+
+// After decodes the key of the page into dest. For the first page, it leaves dest unchanged.
+func (c *Continuation) After(dest any) error { return c.pages.After(dest) }
+
+func (c *Continuation) paging() *Paging {
+	c.pages.Cursor = c.Cursor
+	return &c.pages
+}
+
+// Continued is a page of a large record. Next returns the key of the next page, or nil if
+// this is the last one.
+type Continued interface{ Next() any }
+
+// Page is one page of a list. Next is the key of the page's last record, after
+// which the next page begins, or nil if this is the last page. Query is the
+// parsed query if the operation is registered with Echoes, and otherwise nil.
 type Page[T any] struct {
 	Items []T
 	Next  any
@@ -73,7 +92,8 @@ func Cut[T any](items []T, size int, key func(last T) any) Page[T] {
 
 const macSize = 16
 
-// sealCursor signs a key for one operation with one set of filters.
+// sealCursor returns a signed cursor that contains a key. Bound is the fingerprint of
+// the operation and filters for which the cursor is valid.
 func sealCursor(secret []byte, bound [32]byte, key any) (string, error) {
 	text, err := json.Marshal(key)
 	if err != nil {
@@ -82,12 +102,12 @@ func sealCursor(secret []byte, bound [32]byte, key any) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(append(cursorMAC(secret, bound, text), text...)), nil
 }
 
-// openCursor verifies a cursor. It returns an error if the cursor was changed
-// or belongs to another operation or other filters.
+// openCursor verifies a cursor and returns its key as JSON. It returns an error if the
+// cursor was changed or belongs to another operation or other filters.
 func openCursor(secret []byte, bound [32]byte, cursor string) ([]byte, error) {
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
 	// The decoder skips line breaks and accepts any padding bits in the last
-	// character.
+	// character, so the cursor must also equal its canonical encoding.
 	if err != nil || base64.RawURLEncoding.EncodeToString(b) != cursor || len(b) < macSize ||
 		!hmac.Equal(b[:macSize], cursorMAC(secret, bound, b[macSize:])) {
 		return nil, cursorFault()

@@ -7,10 +7,10 @@ import (
 	"cardwall/internal/board"
 )
 
-// checkFilled refuses an optional parameter with an empty value. It would
-// otherwise count as absent, and a filter whose value got lost would return
-// everything. An empty cursor is allowed and means the first page, because
-// programs send it in the first iteration of their loops.
+// checkFilled returns an error for an optional query parameter that is empty or blank. If
+// such a parameter counted as absent, a program that failed to fill in a filter would get
+// everything. An empty cursor is allowed and means the first page, because programs send it in the
+// first iteration of a loop.
 func (f Field) checkFilled(text string) error {
 	if f.In != InQuery || f.Required || f.Name == "cursor" && text == "" || strings.TrimSpace(text) != "" {
 		return nil
@@ -19,26 +19,25 @@ func (f Field) checkFilled(text string) error {
 		In(f.Name, board.RuleEmpty)
 }
 
-// takes returns a sentence that describes the values that the parameter
-// accepts.
+// takes returns a sentence about the values that the parameter accepts.
 func (f Field) takes() string {
 	switch {
 	case f.Schema.Type == "boolean":
-		return "It takes true or false."
+		return "It must be true or false."
 	case f.Schema.Type == "integer":
-		return "It takes a whole number" + f.bounds() + "."
+		return "It must be a whole number" + f.bounds() + "."
 	case len(f.Schema.Enum) > 0:
-		words := make([]string, len(f.Schema.Enum))
+		values := make([]string, len(f.Schema.Enum))
 		for i, v := range f.Schema.Enum {
-			words[i], _ = v.(string)
+			values[i], _ = v.(string)
 		}
-		return "It takes one of " + strings.Join(words, ", ") + "."
+		return "It must be one of " + strings.Join(values, ", ") + "."
 	}
 	return f.Schema.Description
 }
 
-// number parses a whole number as in JSON: digits with an optional minus, no
-// plus sign and no leading zeros.
+// number parses a whole number as it is written in JSON: without a plus sign and
+// without leading zeros.
 func (f Field) number(text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || strconv.FormatInt(n, 10) != text {
@@ -47,8 +46,8 @@ func (f Field) number(text string) (int64, error) {
 	return n, nil
 }
 
-// bounds describes the bounds of the parameter, after a space. It returns "" if
-// there are none.
+// bounds describes the bounds of the parameter in a phrase that begins with a space. It
+// returns "" if there are none.
 func (f Field) bounds() string {
 	least, most := f.Schema.Minimum, f.Schema.Maximum
 	digits := func(bound *float64) string { return strconv.FormatFloat(*bound, 'f', -1, 64) }

@@ -7,13 +7,13 @@ import (
 	"cardwall/internal/store"
 )
 
-// SessionCookie is the change that a response makes to the browser's session:
-// it starts a session, or ends it if Secret is empty. Device is a new secret
-// for the browser itself; if it is empty, the browser keeps the old one.
+// SessionCookie makes a response start a session in the browser, or end it if
+// Secret is empty. Device is a new secret that identifies the browser; if it is
+// empty, the browser keeps its old one.
 type SessionCookie struct{ Secret, Device string }
 
-// cookieOf returns the session change of an operation's result, which has a
-// method of this name, or nil for none.
+// cookieOf returns the session cookie of an operation's result, or nil if the result has
+// no SessionCookie method.
 func cookieOf(out any) *SessionCookie {
 	if c, ok := out.(interface{ SessionCookie() *SessionCookie }); ok {
 		return c.SessionCookie()
@@ -21,12 +21,16 @@ func cookieOf(out any) *SessionCookie {
 	return nil
 }
 
-// permit returns an error if the caller may not call the operation at all,
-// whatever its input: without the scope, without a session, without being an
-// operator, or without a recent sign-in. The time of the sign-in is read from
-// the database and not from a cache, so that a confirmed sign-in counts at once
-// on every node. The refusal is not stored for the idempotency key, because the
-// page confirms the sign-in and repeats the same request.
+// Permit returns an error if the caller may not call the operation, whatever the input.
+// It is for interfaces that do work before Do, such as storing a file.
+func (e *Engine) Permit(ctx context.Context, c Call) error { return e.permit(ctx, c) }
+
+// permit returns an error if the caller may not call the operation, whatever the
+// input. It checks the scope, the session, the operator permission and the recent
+// sign-in. It reads the time of the sign-in from the database and not from a
+// cache, so that a confirmed sign-in counts immediately on every server. The refusal
+// is not stored for the idempotency key, because the page asks the person to sign in
+// again and then retries the same request.
 func (e *Engine) permit(ctx context.Context, c Call) error {
 	o := c.Operation
 	switch {

@@ -16,42 +16,44 @@ import (
 	"cardwall/internal/store"
 )
 
-// Operation is an operation of the service.
+// Operation describes an operation of the service: its route, options, schemas and functions.
 type Operation struct {
 	Name        string // also the operationId, the tool name and the name in the audit log
 	Method      string
-	Path        string // below the interface's prefix, with {fields} of the input
-	Area        string // the area it is listed in
+	Path        string // path below the API's prefix, with input fields as {field}
+	Area        string // name of the area under which it is listed
 	Summary     string // one sentence
-	Description string // the whole text; starts with the summary
+	Description string // complete description; starts with the summary
 	Audience    Audience
 	Scope       board.Scope
 	ReadOnly    bool
-	Destructive bool         // may overwrite or delete existing data; other operations only add
+	Destructive bool         // may overwrite or delete existing data
 	Creates     bool         // responds with 201
 	Pages       bool         // returns an array with a cursor
-	Search      bool         // counts against the limit on searches
+	Continues   bool         // returns a record that may have a cursor
+	Search      bool         // counts against the search limit
 	Report      bool         // reads across boards; shed first during an overload
-	Secret      bool         // the response holds a secret
+	Secret      bool         // the response contains a secret
 	NoTool      bool         // excluded from the MCP tools
 	Recent      bool         // a person in a session must have signed in within the last ten minutes
-	Unkeyed     bool         // ignores the Idempotency-Key
-	Media       string       // media type of a stream
-	Echo        reflect.Type // type of the query in its responses; nil if none is returned
-	Input       *Input       // its input fields
-	Output      reflect.Type // type of data, or of its elements if it pages
-	subject     []int        // index of the id in Output
+	Unkeyed     bool         // ignores the idempotency key
+	Media       string       // media type of a stream or of content
+	Echo        reflect.Type // type of the parsed query in responses; nil if responses do not include it
+	Input       *Input
+	Output      reflect.Type // type of the response's data, or of its elements if Pages is set
+	subject     []int        // index of the ID field in Output; nil if it has none
 	before      func(context.Context, *store.DB, board.Caller, any) error
-	sliced      bool // before changes data
+	sliced      bool // whether before changes data
 	query       func(context.Context, *store.View, any) (any, error)
-	kept        func(context.Context, *store.View, any) (boardID string, err error) // nil if responses are not kept
+	kept        func(context.Context, *store.View, any) (boardID string, err error) // nil if responses are not cached
 	command     func(context.Context, *store.Tx, any) (any, error)
 	stream      func(context.Context, *store.View, any, io.Writer) error
+	content     func(context.Context, *store.View, any) (board.Content, error)
 	ofJob       func(context.Context, *store.View, board.Job) (any, error)
 }
 
-// Resource returns the budget that a call spends from. Emails are counted inside the
-// operation, because not every call sends one.
+// Resource returns the rate limit against which a call counts. An operation that sends
+// emails counts them itself, because not every call sends one.
 func (o *Operation) Resource() board.Resource {
 	switch {
 	case o.Streams():
@@ -64,21 +66,21 @@ func (o *Operation) Resource() board.Resource {
 	return board.ResourceGeneral
 }
 
-// Area is a group of operations.
+// Area is a group of operations and events.
 type Area struct{ Name, Description string }
 
-// Registry holds the operations in the order of their registration.
+// Registry holds the operations in the order in which they were registered.
 type Registry struct {
 	Schemas  huma.Registry
 	Areas    []Area
-	Events   []Event // in the order of their registration
+	Events   []Event // in the order in which they were registered
 	all      []*Operation
 	byName   map[string]*Operation
 	nullable map[string]bool // schemas processed by allowNull
 }
 
-// Option sets a property of an operation that its function's signature does not
-// show. An Audience is an option too.
+// Option sets a property of an operation that does not follow from the signature
+// of its function. An Audience is also an Option.
 type Option interface{ set(*Operation) }
 
 type option func(*Operation)
@@ -86,12 +88,12 @@ type option func(*Operation)
 func (f option) set(o *Operation) { f(o) }
 
 var (
-	// Admin makes the operation require the scope admin.
+	// Admin makes the operation require the admin scope.
 	Admin Option = option(func(o *Operation) { o.Scope = board.ScopeAdmin })
 
-	// Recent makes the operation require that a person in a session signed in
-	// within board.RecentFor. A token needs no sign-in; to exclude tokens, add
-	// the audience SignedIn.
+	// Recent makes the operation require that a person in a session has signed in
+	// within board.RecentFor. It does not apply to tokens; to exclude tokens, also
+	// set the SignedIn audience.
 	Recent Option = option(func(o *Operation) { o.Recent = true })
 
 	// Creates makes the operation respond with 201 (RFC 9110, 15.3.2).
@@ -101,25 +103,25 @@ var (
 	// PATCH and DELETE are always destructive.
 	Destructive Option = option(func(o *Operation) { o.Destructive = true })
 
-	// Search makes the operation count against the limit on searches.
+	// Search makes the operation count against the search limit.
 	Search Option = option(func(o *Operation) { o.Search = true })
 
-	// Report marks an operation that reads across boards and so costs as much as
-	// many small operations. Reports are refused first during an overload, and
-	// may run on a replica. Streams are always reports.
+	// Report marks an operation that reads across boards and is therefore much more
+	// expensive than others. Reports are refused first during an overload, and may
+	// run on a replica. Streams are always reports.
 	Report Option = option(func(o *Operation) { o.Report = true })
 
-	// NoTool excludes an operation of the public interface from the MCP tools.
+	// NoTool excludes a public operation from the MCP tools.
 	NoTool Option = option(func(o *Operation) { o.NoTool = true })
 
-	// Secret marks a response that holds a secret. The response stored for the
-	// idempotency key is encrypted.
+	// Secret marks an operation whose response contains a secret. The response that
+	// is stored for the idempotency key is encrypted.
 	Secret Option = option(func(o *Operation) { o.Secret = true })
 
-	// Unkeyed makes the operation ignore the Idempotency-Key, because repeating
-	// it has no effect, or because its response must not be stored. It is
-	// required for operations that take a password, since a hash of the input is
-	// stored with each key.
+	// Unkeyed makes the operation ignore the idempotency key. It is for operations
+	// that have no further effect when repeated, or whose responses must not be
+	// stored. Operations that take a password must use this option, because a hash
+	// of the input is stored with each key.
 	Unkeyed Option = option(func(o *Operation) { o.Unkeyed = true })
 )
 
@@ -128,9 +130,9 @@ func Echoes[T any]() Option {
 	return option(func(o *Operation) { o.Echo = reflect.TypeFor[T]() })
 }
 
-// Before runs fn before the transaction, for slow work such as hashing a
-// password. Fn stores its results in unexported fields of the input. Its error
-// refuses the operation.
+// Before makes the operation run fn before the transaction, for slow work such as
+// hashing a password. Fn stores its results in unexported fields of the input. If it
+// returns an error, the operation fails with that error.
 func Before[I any](fn func(ctx context.Context, db *store.DB, caller board.Caller, in *I) error) Option {
 	return option(func(o *Operation) {
 		o.before = func(ctx context.Context, db *store.DB, caller board.Caller, in any) error {
@@ -139,9 +141,9 @@ func Before[I any](fn func(ctx context.Context, db *store.DB, caller board.Calle
 	})
 }
 
-// InSlices runs fn before the transaction, for the greater part of a command that
-// changes too much for one transaction. Fn checks that the command is allowed. It does
-// not run for an idempotency key that was used before.
+// InSlices makes the operation run fn before the transaction. Fn does most of the work of
+// a command that changes too much for one transaction, and checks that the command is
+// allowed. It does not run if the idempotency key was used before.
 func InSlices[I any](fn func(ctx context.Context, db *store.DB, caller board.Caller, in *I) error) Option {
 	return option(func(o *Operation) {
 		Before(fn).set(o)
@@ -152,7 +154,7 @@ func InSlices[I any](fn func(ctx context.Context, db *store.DB, caller board.Cal
 // SchemaPrefix is the path of shared schemas in the OpenAPI document.
 const SchemaPrefix = "#/components/schemas/"
 
-// setHuma sets the two options of huma that are package variables.
+// setHuma sets the options of huma that are package variables.
 var setHuma = sync.OnceFunc(func() {
 	huma.ValidateStrictCasing = true  // otherwise {"title":"x","TITLE":""} is accepted
 	huma.DefaultArrayNullable = false // an empty list is [], never null
@@ -166,15 +168,15 @@ func NewRegistry() *Registry {
 	return &Registry{Schemas: schemas, byName: map[string]*Operation{}, nullable: map[string]bool{}}
 }
 
-// In starts an area for the operations registered next.
+// In starts an area for the operations and events registered next.
 func (r *Registry) In(name, description string) {
 	r.Areas = append(r.Areas, Area{name, description})
 }
 
-// All returns the operations in the order of their registration.
+// All returns the operations in the order in which they were registered.
 func (r *Registry) All() []*Operation { return r.all }
 
-// Named returns the operation with that name, or nil.
+// Named returns the operation with the given name, or nil.
 func (r *Registry) Named(name string) *Operation { return r.byName[name] }
 
 // Query registers a read-only operation. The route is a method and a path. The
@@ -192,8 +194,8 @@ func Command[I, O any](r *Registry, name, route, text string, fn func(context.Co
 }
 
 // Long registers an operation that changes data and may take longer than one
-// short transaction. Fn returns either its result, or a job that it has started;
-// ofJob returns the result of that job when it is done.
+// short transaction. Fn returns either its result or a job that it has started.
+// When the job is done, ofJob returns the result of the operation.
 func Long[I, O any](r *Registry, name, route, text string, fn func(context.Context, *store.Tx, I) (O, *board.Job, error),
 	ofJob func(context.Context, *store.View, board.Job) (O, error), options ...Option) {
 	o := register[I, O](r, name, route, text, board.ScopeWrite, options)
@@ -208,17 +210,17 @@ func Long[I, O any](r *Registry, name, route, text string, fn func(context.Conte
 	r.schemaOf(reflect.TypeFor[board.Job]())
 }
 
-// Keeps reports whether the operation's responses have an entity tag.
+// Keeps reports whether the operation's responses may have an entity tag.
 func (o *Operation) Keeps() bool { return o.kept != nil }
 
-// Starts reports whether the operation may start a job, and respond with it.
+// Starts reports whether the operation may start a job and return it.
 func (o *Operation) Starts() bool { return o.ofJob != nil }
 
 // JobSchema returns the schema of a job.
 func (r *Registry) JobSchema() *huma.Schema { return r.schemaOf(reflect.TypeFor[board.Job]()) }
 
-// register panics on programming errors, such as a duplicate name or a path
-// field that the input does not have.
+// register adds an operation to the registry. It panics on programming errors, such as a
+// duplicate name or a path field that the input does not have.
 func register[I, O any](r *Registry, name, route, text string, scope board.Scope, options []Option) *Operation {
 	method, path, ok := strings.Cut(route, " ")
 	if !ok || r.byName[name] != nil || len(r.Areas) == 0 {
@@ -236,6 +238,7 @@ func register[I, O any](r *Registry, name, route, text string, scope board.Scope
 	if page, ok := reflect.Zero(o.Output).Interface().(pager); ok {
 		o.Pages, o.Output = true, page.element()
 	}
+	o.Continues = o.Output.Implements(reflect.TypeFor[Continued]())
 	if field, ok := idField(o.Output); ok {
 		o.subject = field
 	}
@@ -251,6 +254,8 @@ func register[I, O any](r *Registry, name, route, text string, scope board.Scope
 	return o
 }
 
+// idField returns the index of the string field ID of a struct type. It returns false
+// if there is no such field.
 func idField(t reflect.Type) ([]int, bool) {
 	if t.Kind() != reflect.Struct {
 		return nil, false
@@ -259,8 +264,8 @@ func idField(t reflect.Type) ([]int, bool) {
 	return f.Index, ok && f.Type.Kind() == reflect.String
 }
 
-// subjectOf returns the id of the object that an operation's audit entry is
-// about.
+// subjectOf returns the id of the record that an operation's audit entry is about: that
+// of the output or, if the output has no id, the first path parameter.
 func (o *Operation) subjectOf(out any, in any) string {
 	if o.subject != nil {
 		return reflect.ValueOf(out).FieldByIndex(o.subject).String()
@@ -273,9 +278,9 @@ func (o *Operation) subjectOf(out any, in any) string {
 	return ""
 }
 
-// schemaOf returns the schema of an output type. In all schemas it adds null
-// where huma omits it: for pointers to structs and for enumerations. It also adds
-// the lists of event kinds.
+// schemaOf returns the schema of an output type. It completes all schemas registered so
+// far: it allows null where huma does not, for pointers to structs and to enumerations,
+// and adds the lists of event kinds.
 func (r *Registry) schemaOf(t reflect.Type) *huma.Schema {
 	s := r.Schemas.Schema(t, true, t.Name())
 	for name, component := range r.Schemas.Map() {
@@ -310,8 +315,8 @@ func (r *Registry) allowNull(s *huma.Schema, t reflect.Type) {
 	}
 }
 
-// EchoSchema returns the schema of an operation's query, or nil if it returns
-// none.
+// EchoSchema returns the schema of the parsed query in an operation's responses, or
+// nil if they do not include it.
 func (r *Registry) EchoSchema(o *Operation) *huma.Schema {
 	if o.Echo == nil {
 		return nil

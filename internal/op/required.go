@@ -7,14 +7,13 @@ import (
 	"github.com/danielgtaylor/huma/v2/validation"
 )
 
-// emptyText is the validator's message for a text that must not be empty.
+// emptyText is the validator's message for an empty string that is not allowed.
 var emptyText = huma.ErrorFormatter(validation.MsgExpectedMinLength, 1)
 
 // refuseEmpty makes the schemas of an input's fields refuse the empty string
 // where it is certainly a mistake: in required fields, in URLs, and in the
-// items of an array. A field that allows an empty text has the tag
-// minLength:"0". Path parameters are skipped, because no route matches an empty
-// one.
+// items of an array. The tag minLength:"0" on a field allows the empty string.
+// Path parameters are skipped, because no route matches an empty one.
 func refuseEmpty(o *huma.Schema, paths []string) {
 	one := 1
 	for name, s := range o.Properties {

@@ -10,14 +10,14 @@ import (
 )
 
 // scopedField is an input field that requires a scope in addition to the
-// operation's own. It is declared by the tag scope:"admin" on the field.
+// operation's own. It is declared by a tag on the field, such as scope:"admin".
 type scopedField struct {
 	name  string // as in error messages, such as features.publicPage
 	scope board.Scope
-	index [][]int // field indexes, from the input inward
+	index [][]int // field indexes, from the input to the innermost field
 }
 
-// scopedFields returns the fields of an input with the tag scope, including
+// scopedFields returns the fields of an input that have a scope tag, including
 // nested fields.
 func scopedFields(t reflect.Type) []scopedField {
 	var out []scopedField
@@ -48,7 +48,8 @@ func scopedFields(t reflect.Type) []scopedField {
 	return out
 }
 
-// given reports whether the input sets the field to any value.
+// given reports whether the input sets the field to a value other than its zero value. A
+// pointer field counts as set even if it points to a zero value, such as false.
 func (s scopedField) given(in reflect.Value) bool {
 	for _, index := range s.index {
 		if in.Kind() == reflect.Pointer {
@@ -63,8 +64,8 @@ func (s scopedField) given(in reflect.Value) bool {
 }
 
 // permit returns an error if the caller sets a field without the required
-// scope. Like the refusal of a whole operation, it depends only on the token
-// and the input, so it is not stored for the idempotency key.
+// scope. Like the refusal of a whole operation, this refusal depends only on the
+// token and the input, so it is not stored for the idempotency key.
 func (in *Input) permit(c board.Caller, value any) error {
 	for _, f := range in.scoped {
 		if f.given(reflect.ValueOf(value)) {
@@ -94,7 +95,7 @@ func (in *Input) describeScopes() {
 			if s == nil || s.Extensions["x-scope"] != nil {
 				continue // not in the body, or already added through another input with the same struct
 			}
-			s.Description = strings.TrimSuffix(s.Description, ".") + "; requires the scope " + string(f.scope) + "."
+			s.Description += " Requires the " + string(f.scope) + " scope."
 			s.Extensions = map[string]any{"x-scope": f.scope}
 		}
 	}

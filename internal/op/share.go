@@ -10,30 +10,31 @@ import (
 )
 
 const (
-	shareWait  = 5 * time.Second // longest wait for one's own earlier calls
-	shareQueue = 8               // calls of one person that may wait
+	shareWait  = 5 * time.Second // longest wait for the same person's earlier calls
+	shareQueue = 8               // maximum number of waiting calls per person
 )
 
-// shares limits how many calls of a kind each person runs at once, so that one
-// person cannot take every slot. Further calls of the person wait for the earlier
-// ones.
+// shares limits how many calls of one kind each person can run at the same time, so that
+// one person cannot take every slot. Further calls of that person wait.
 type shares struct {
-	what string // the calls, for the message
-	most int
+	what string // plural noun for the calls, for messages
+	most int    // maximum number of running calls per person
 	mu   sync.Mutex
 	open map[string]*share
 }
 
 type share struct {
 	slots chan struct{}
-	calls int // running and waiting
+	calls int // number of running and waiting calls
 }
 
 func newShares(what string, most int) *shares {
 	return &shares{what: what, most: most, open: map[string]*share{}}
 }
 
-// enter waits for a slot of a person. Callers that are not people have no limit.
+// enter waits for one of a person's slots. The caller must call leave when its call has
+// finished. enter returns a rate_limited fault if the wait, or the queue of that person, is
+// too long. Callers without a user are not limited.
 func (s *shares) enter(ctx context.Context, userID string) (leave func(), err error) {
 	if userID == "" {
 		return func() {}, nil

@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	streamsPerOwner = 2                // streams that one person may read at a time
-	maxStreams      = 32               // streams of the server at a time
-	streamWait      = 50 * time.Second // longest wait of a new stream for a slot; proxies wait a minute for a response
-	streamRetry     = 5 * time.Second  // Retry-After
-	sendSize        = 32 << 10         // bytes that are sent at once
+	streamsPerOwner = 2                // maximum number of concurrent streams per person
+	maxStreams      = 32               // maximum number of concurrent streams of the server
+	streamWait      = 50 * time.Second // longest wait of a new stream for a slot; many proxies time out after a minute
+	streamRetry     = 5 * time.Second  // Retry-After header
+	sendSize        = 32 << 10         // maximum number of bytes per write to the client
 )
 
-// Document is the output of an operation that streams a document of its own
-// instead of the envelope.
+// Document is the output type of an operation that streams a document instead of
+// returning an envelope.
 type Document struct{}
 
 // JSON is the default media type of streams.
@@ -45,7 +45,7 @@ func Stream[I any](r *Registry, name, route, text string, fn func(context.Contex
 }
 
 // NameDocument suggests a file name to the reader of a stream, such as "Launch
-// 2026-11-23.json". The operation must call it before it writes.
+// 2026-11-23.json". The operation must call it before the first write.
 func NameDocument(w io.Writer, title string, at time.Time, extension string) {
 	if named, ok := w.(interface{ NameDocument(name string) }); ok {
 		named.NameDocument(filename.Of(title, at, extension))
@@ -67,11 +67,11 @@ func (e *Engine) DoStream(ctx context.Context, c Call, w io.Writer) (err error) 
 
 // doStream produces the document in the background and sends it to w.
 //
-// A document is read from the database as fast as possible, in one snapshot, into
-// a spool that the client empties at its own pace. So a slow client does not
-// occupy a connection, a snapshot or a slot, and every board in the document is of
-// one moment. With a bounded buffer, the parts of the document would be of
-// different moments, and a card that is moved in between could be missing.
+// The operation reads the database as fast as possible and writes the document to a
+// spool. The client reads the spool at its own rate. So a slow client does not occupy a
+// connection, a snapshot or a slot. Unless the operation calls Yield, the whole document
+// is from one snapshot. A bounded buffer would require several snapshots, and a card
+// that is moved between two of them could be missing.
 func (e *Engine) doStream(ctx context.Context, c Call, w io.Writer) error {
 	if err := e.permit(ctx, c); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (e *Engine) doStream(ctx context.Context, c Call, w io.Writer) error {
 	return err
 }
 
-// produce runs the operation with a slot for streams.
+// produce waits for a stream slot and runs the operation.
 func (e *Engine) produce(ctx context.Context, c Call, in any, d *document) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -134,16 +134,16 @@ func (e *Engine) produce(ctx context.Context, c Call, in any, d *document) (err 
 type document struct {
 	*spool.Pipe
 	streams *streams
-	holds   bool   // a slot; only the producer uses it
-	begun   bool   // whether it was written to; only the producer uses it
-	name    string // set before the first byte, and read after it
+	hasSlot bool   // whether the producer holds a slot; used only by the producer
+	begun   bool   // whether anything has been written; used only by the producer
+	name    string // set before the first write and read after it
 }
 
-// NameDocument sets the file name of the document. It panics after the first byte:
-// the name may have been sent by then.
+// NameDocument sets the file name of the document. It panics after the first write,
+// because the name may already have been sent.
 func (d *document) NameDocument(name string) {
 	if d.begun {
-		panic("op: a document is named after it was begun")
+		panic("op: NameDocument called after the first write")
 	}
 	d.name = name
 }
@@ -157,7 +157,7 @@ func (d *document) Write(p []byte) (int, error) {
 func (d *document) takeSlot(ctx context.Context) error {
 	select {
 	case d.streams.slots <- struct{}{}:
-		d.holds = true
+		d.hasSlot = true
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -165,9 +165,9 @@ func (d *document) takeSlot(ctx context.Context) error {
 }
 
 func (d *document) releaseSlot() {
-	if d.holds {
+	if d.hasSlot {
 		<-d.streams.slots
-		d.holds = false
+		d.hasSlot = false
 	}
 }
 
@@ -193,9 +193,9 @@ func (d *document) send(ctx context.Context, w io.Writer) error {
 }
 
 // Yield lets a stream end its snapshot and release its slot while its reader is far
-// behind. An operation may call it between parts of a document that need not be of
+// behind. An operation may call it between parts of a document that need not be from
 // the same moment. If Yield reports that the stream has paused, the operation must
-// load its records and rights again.
+// load its records and permissions again.
 func Yield(ctx context.Context, v *store.View, w io.Writer) (paused bool, err error) {
 	d, ok := w.(*document)
 	if !ok || !d.Behind() {
@@ -210,18 +210,20 @@ func Yield(ctx context.Context, v *store.View, w io.Writer) (paused bool, err er
 	})
 }
 
-// streams counts the open streams of each person and of the server.
+// streams limits the open streams of each person and of the server.
 type streams struct {
-	slots chan struct{} // of streams that read from the database
+	slots chan struct{} // one element for each stream that is reading from the database
 	mu    sync.Mutex
-	open  map[string]int
-	all   int
+	open  map[string]int // number of open streams by user
+	all   int            // number of open streams
 }
 
 func newStreams(slots int) *streams {
 	return &streams{open: map[string]int{}, slots: make(chan struct{}, slots)}
 }
 
+// enter counts a new stream. The caller must call leave when the stream ends. enter returns
+// an error, without waiting, if the limit of the person or of the server is reached.
 func (s *streams) enter(userID string) (leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Optional is a field of a change that can be absent, null, or have a value.
-// Absent and null have different meanings.
+// Optional is an input field that distinguishes between being absent, being null
+// and having a value.
 type Optional[T any] struct {
 	Set   bool // the field was present
 	Value *T   // nil for null
@@ -17,7 +17,7 @@ type Optional[T any] struct {
 // IsZero reports whether the field was absent.
 func (o Optional[T]) IsZero() bool { return !o.Set }
 
-// UnmarshalJSON records that the field was present.
+// UnmarshalJSON decodes the value and records that the field was present.
 func (o *Optional[T]) UnmarshalJSON(b []byte) error {
 	o.Set = true
 	o.Value = nil
@@ -31,18 +31,18 @@ func (o Optional[T]) Schema(r huma.Registry) *huma.Schema {
 	return &s
 }
 
-// positionSchema describes board.Position, because package board has no
-// schemas.
+// positionSchema provides the schema of board.Position, because package board does
+// not depend on huma.
 type positionSchema struct{}
 
 // PositionBefore is a position directly before a sibling.
 type PositionBefore struct {
-	Before string `json:"before" maxLength:"64" doc:"The id of the sibling to place it before." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Before string `json:"before" maxLength:"64" doc:"Place the object before the sibling with this id." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // PositionAfter is a position directly after a sibling.
 type PositionAfter struct {
-	After string `json:"after" maxLength:"64" doc:"The id of the sibling to place it after." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	After string `json:"after" maxLength:"64" doc:"Place the object after the sibling with this id." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 func (positionSchema) Schema(r huma.Registry) *huma.Schema {

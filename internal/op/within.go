@@ -7,15 +7,15 @@ import (
 	"cardwall/internal/store"
 )
 
-// Part is a command with its decoded input, to run inside a transaction.
+// Part is a command with its decoded input that can run inside a transaction.
 type Part struct {
 	call Call
 	in   any
 }
 
-// Part decodes the input of a command, one flat object, as strictly as REST and
-// MCP do. It returns an error for everything that is refused before a command
-// runs, and for operations that cannot be part of a transaction.
+// Part decodes the input of a command, one flat object, as strictly as REST and MCP
+// do. It returns an error if the engine would refuse the input before running the
+// command, or if the operation cannot run inside a transaction.
 func (r *Registry) Part(name string, input []byte) (Part, error) {
 	o := r.Named(name)
 	if o == nil || o.command == nil || o.Audience.NeedsSession() || o.Audience.NeedsNoAccount() || o.Recent || o.before != nil {
@@ -27,14 +27,14 @@ func (r *Registry) Part(name string, input []byte) (Part, error) {
 	}
 	in, err := o.Input.decode(args)
 	if _, outbound := in.(interface{ Outbound() string }); err == nil && outbound {
-		err = fmt.Errorf("op: %s has an outbound URL, which cannot be checked inside a transaction", name)
+		err = fmt.Errorf("op: %s takes an outbound URL, which cannot be checked inside a transaction", name)
 	}
 	return Part{Call{Operation: o, Arguments: args}, in}, err
 }
 
-// Within runs the command in a transaction, as its caller, with its own audit
-// entry. It checks the scope. If it returns an error, the transaction, or the
-// attempt (store.Tx.Attempt) that it is part of, must end.
+// Within runs the command in a transaction as the transaction's caller, whose
+// scopes it checks. It writes an audit entry for the command. If it returns an
+// error, the caller must roll back the transaction or the enclosing store.Tx.Attempt.
 func (p Part) Within(ctx context.Context, tx *store.Tx) (out any, err error) {
 	call := p.call
 	call.Caller = tx.Caller()
@@ -48,7 +48,7 @@ func (p Part) Within(ctx context.Context, tx *store.Tx) (out any, err error) {
 	return out, err
 }
 
-// Within decodes the input with Part and runs it.
+// Within decodes the input of a command with Part and runs the command.
 func (r *Registry) Within(ctx context.Context, tx *store.Tx, name string, input []byte) (out any, err error) {
 	part, err := r.Part(name, input)
 	if err != nil {

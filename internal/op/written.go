@@ -10,33 +10,34 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// answered holds the options for encoding responses. The output is
-// deterministic. No record has two fields with the same name, so duplicates are
-// not checked.
-var answered = json.JoinOptions(json.Deterministic(true), jsontext.AllowDuplicateNames(true))
+// encodeOptions are the options for encoding responses. The output is
+// deterministic. Duplicate names are not checked, because no record has two fields
+// with the same name.
+var encodeOptions = json.JoinOptions(json.Deterministic(true), jsontext.AllowDuplicateNames(true))
 
-// Written is an encoded record of a long response. A report encodes its first
-// records while it reads the next ones. The response, a type that implements
-// Appender, then only joins them.
+// Written is an encoded record of a long response. A report encodes each record while it
+// reads the next ones. The response, whose type implements Appender, then only joins the
+// encoded records.
 type Written[T any] struct{ text jsontext.Value }
 
 // Writer encodes records in advance.
 type Writer[T any] struct {
-	// Append appends a record's JSON in the same format as the encoder's. For
-	// thousands of records, encoding by reflection takes four times as long.
+	// Append appends a record's JSON exactly as the encoder would write it. Encoding
+	// thousands of records by reflection would take four times as long.
 	Append func(b []byte, record *T) ([]byte, error)
 
 	text []byte
 }
 
-// writerRoom is the size of a Writer's buffers, and writerLeft the remaining
-// space below which it starts a new one.
-const writerRoom, writerLeft = 64 << 10, 2 << 10
+const (
+	writerSize    = 64 << 10 // size of a Writer's buffers
+	writerMinFree = 2 << 10  // a Writer starts a new buffer if the current one has less free space than this
+)
 
 // Write encodes a record.
 func (w *Writer[T]) Write(record *T) (Written[T], error) {
-	if cap(w.text)-len(w.text) < writerLeft { // records already written keep their buffer
-		w.text = make([]byte, 0, writerRoom)
+	if cap(w.text)-len(w.text) < writerMinFree { // the written records still refer to the old buffer
+		w.text = make([]byte, 0, writerSize)
 	}
 	text, err := w.Append(w.text, record)
 	if err != nil {
@@ -47,8 +48,7 @@ func (w *Writer[T]) Write(record *T) (Written[T], error) {
 	return Written[T]{written}, nil
 }
 
-// Appender is a response that encodes itself, in the same format as the
-// encoder's.
+// Appender is a response that encodes itself exactly as the encoder would.
 type Appender interface {
 	AppendJSON(b []byte) ([]byte, error)
 }
@@ -69,7 +69,8 @@ func AppendArray[T any](b []byte, records []Written[T]) []byte {
 	return append(b, ']')
 }
 
-// WrittenAs returns a record from its JSON in the encoder's format.
+// WrittenAs returns a Written with the given JSON, which must be exactly as the encoder
+// would write it.
 func WrittenAs[T any](text []byte) Written[T] { return Written[T]{text} }
 
 // Append appends the encoded record.

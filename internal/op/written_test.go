@@ -9,7 +9,7 @@ import (
 	"cardwall/internal/op"
 )
 
-// A record that was encoded in advance gives the same response as one that was not.
+// The response is the same whether or not its records are encoded in advance.
 func TestWritten(t *testing.T) {
 	t.Parallel()
 	type record struct {
@@ -18,7 +18,7 @@ func TestWritten(t *testing.T) {
 		Due   *string  `json:"due"`
 	}
 	records := []record{{Title: "<Ünïcode> \"quoted\"\n"}, {Marks: []string{strings.Repeat("long ", 20_000)}}, {}}
-	for i := range 1000 { // more than there is room for at a time
+	for i := range 1000 { // more than one buffer can hold
 		records = append(records, record{Title: strings.Repeat("x", i)})
 	}
 	var (
@@ -40,9 +40,9 @@ func TestWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := json.Marshal(written); err != nil || string(got) != string(want) {
-		t.Errorf("marshals as %.200s, %v, want %.200s", got, err, want)
+		t.Errorf("json.Marshal: got %.200s, error %v; want %.200s", got, err, want)
 	}
 	if got := op.AppendArray(nil, written); string(got) != string(want) {
-		t.Errorf("appends %.200s, want %.200s", got, want)
+		t.Errorf("AppendArray: got %.200s, want %.200s", got, want)
 	}
 }

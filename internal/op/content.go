@@ -1,0 +1,60 @@
+package op
+
+import (
+	"context"
+	"net/http"
+
+	"cardwall/internal/board"
+	"cardwall/internal/store"
+)
+
+// Contents registers an operation that returns the content of a file instead of an
+// envelope. Fn authorizes the caller. The interface reads the file after the transaction.
+func Contents[I any](r *Registry, name, route, text string, fn func(context.Context, *store.View, I) (board.Content, error),
+	options ...Option) {
+	o := register[I, Document](r, name, route, text, board.ScopeRead, options)
+	o.ReadOnly, o.NoTool = true, true
+	o.Media = "*/*" // that of the file
+	o.content = func(ctx context.Context, v *store.View, in any) (board.Content, error) { return fn(ctx, v, *in.(*I)) }
+}
+
+// HasContent reports whether the operation returns the content of a file.
+func (o *Operation) HasContent() bool { return o.content != nil }
+
+// Content runs one call of an operation that returns the content of a file.
+func (e *Engine) Content(ctx context.Context, c Call) (content board.Content, err error) {
+	e.watched(ctx, c, func(ctx context.Context) (bool, error) {
+		content, err = e.readContent(ctx, c)
+		return false, err
+	})
+	return content, err
+}
+
+func (e *Engine) readContent(ctx context.Context, c Call) (content board.Content, err error) {
+	if err := e.permit(ctx, c); err != nil {
+		return content, err
+	}
+	in, err := c.Operation.Input.decode(c.Arguments)
+	if err != nil {
+		return content, err
+	}
+	began, err := e.admission.enter(ctx, classOf(c.Operation))
+	if err != nil {
+		return content, err
+	}
+	defer e.admission.leave(classOf(c.Operation), began)
+	err = e.db.Read(ctx, c.Caller, func(v *store.View) (err error) {
+		content, err = c.Operation.content(ctx, v, in)
+		return err
+	})
+	return content, err
+}
+
+// fileTaker is implemented by inputs of operations whose requests may contain a file.
+type fileTaker interface{ TakeFile(f *board.StoredFile) }
+
+// TakesFile reports whether a request may contain a file, as multipart/form-data.
+func (o *Operation) TakesFile() bool {
+	_, ok := o.Input.New().(fileTaker)
+	return ok && o.Method == http.MethodPost
+}
