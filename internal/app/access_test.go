@@ -17,8 +17,8 @@ import (
 //go:embed testdata/access.txt
 var accessText string
 
-// accessTable reads one part of testdata/access.txt. It returns the rows by their key, which is
-// the given number of words at their start.
+// accessTable reads one part of testdata/access.txt. Each row begins with its key, which consists of
+// the given number of words. accessTable returns the keys in order, and the rest of each row by key.
 func accessTable(t *testing.T, part string, words int) (keys []string, rows map[string][]string) {
 	t.Helper()
 	rows = map[string][]string{}
@@ -86,8 +86,8 @@ type subject struct {
 	onBoard     board.Role
 }
 
-// TestAccess checks every combination of operation, workspace role, board role and visibility
-// against the table.
+// TestAccess checks the operations on boards against the table, for every combination of workspace
+// role, board role and visibility.
 func TestAccess(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -104,14 +104,14 @@ func TestAccess(t *testing.T) {
 		for at, visibility := range allVisibilities {
 			w.fill(visibility)
 			for _, p := range subjects {
-				w.give(p.Person, board.WorkspaceMember, w.board, board.RoleAdmin)
+				w.setRoles(p.Person, board.WorkspaceMember, w.board, board.RoleAdmin)
 				own := p.Must("add_comment", fields{"cardId": w.card, "text": "Mine."}).ID()
-				w.give(p.Person, p.inWorkspace, w.board, p.onBoard)
+				w.setRoles(p.Person, p.inWorkspace, w.board, p.onBoard)
 				role := roles[word(p.inWorkspace)+" "+word(p.onBoard)][at]
 				column := slices.Index([]string{"none", "viewer", "commenter", "editor", "admin"}, role)
 				seen := p.All("list_boards", "id", fields{"includeArchived": true})
 				if slices.Contains(seen, w.board) != (role != "none") {
-					t.Errorf("%s, with the role %s on a %s board: list_boards shows the board: %t, want %t", p.Name, role, visibility,
+					t.Errorf("list_boards by %s, with the role %s on a %s board, shows the board: got %t, want %t", p.Name, role, visibility,
 						slices.Contains(seen, w.board), role != "none")
 				}
 				for _, operation := range operations {
@@ -119,7 +119,7 @@ func TestAccess(t *testing.T) {
 					name, _, _ := strings.Cut(operation, ":")
 					a := p.Call(name, in)
 					if got := verdict(a); got != may[operation][column] {
-						t.Errorf("%s by %s on a %s board with the role %s: %s, want %s: got status %d, body %s", operation, p.Name,
+						t.Errorf("%s by %s on a %s board with the role %s: got %s, want %s (status %d, body %s)", operation, p.Name,
 							visibility, role, got,
 							may[operation][column], a.Status, a.Raw)
 					}
@@ -131,7 +131,7 @@ func TestAccess(t *testing.T) {
 				}
 				if a := w.owner.Call("delete_comment", fields{"commentId": own}); a.Status/100 != 2 &&
 					a.Code != board.CodeNotFound {
-					t.Errorf("clean up: got status %d, body %s", a.Status, a.Raw)
+					t.Errorf("delete_comment during cleanup: got status %d, body %s; want success or not_found", a.Status, a.Raw)
 				}
 			}
 		}
@@ -150,8 +150,8 @@ func verdict(a apptest.Response) string {
 	return fmt.Sprintf("%d %s", a.Status, a.Code)
 }
 
-// accessCase returns an input for a row of the table that can be used repeatedly, and a
-// function that restores the board.
+// accessCase returns an input for a row of the table. After the operation, the caller must call undo,
+// which restores what accessCase or the operation archived or moved to the trash.
 func (w *world) accessCase(t *testing.T, operation, ownComment string) (in fields, undo func()) {
 	t.Helper()
 	undo = func() {}
@@ -177,7 +177,7 @@ func (w *world) accessCase(t *testing.T, operation, ownComment string) (in field
 	case "delete_comment:own":
 		return fields{"commentId": ownComment}, undo
 	case "move_card_to_board", "move_list_to_board":
-		// The row covers the board that is moved from, so everyone may edit the other board.
+		// The row covers only the source board, so everyone in the workspace may edit the target board.
 		people := w.owner.All("list_workspace_members", "id", fields{"workspaceId": w.workspace, "limit": 200})
 		w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			for _, id := range people {
@@ -195,7 +195,7 @@ func (w *world) accessCase(t *testing.T, operation, ownComment string) (in field
 		return fields{"webhookId": w.Listener(w.workspace, w.board)}, undo
 	}
 	if operation == "rotate_webhook_secret:board" {
-		return fields{"webhookId": w.boardHook, "force": true}, undo // another case has rotated it
+		return fields{"webhookId": w.boardHook, "force": true}, undo // another case has rotated the secret
 	}
 	if strings.HasSuffix(operation, ":board") {
 		return fields{"webhookId": w.boardHook}, undo
@@ -203,8 +203,8 @@ func (w *world) accessCase(t *testing.T, operation, ownComment string) (in field
 	return w.sample(t, w.Registry.Named(operation)), undo
 }
 
-// tidy deletes what a call created, or failed to delete, so that the responses of later calls
-// stay short.
+// tidy deletes or archives what was created for a call or by it, so that the responses of later
+// calls stay short.
 func (w *world) tidy(name string, in fields, a apptest.Response) {
 	switch done := a.Status/100 == 2; {
 	case done && name == "create_rule":
@@ -221,6 +221,8 @@ func (w *world) tidy(name string, in fields, a apptest.Response) {
 		w.owner.Must("delete_checklist", fields{"checklistId": a.ID()})
 	case done && name == "add_checklist_item":
 		w.owner.Must("delete_checklist_item", fields{"itemId": a.ID()})
+	case done && (name == "add_attachment" || name == "restore_attachment"):
+		w.owner.Must("delete_attachment", fields{"attachmentId": a.ID()})
 	case done && name == "add_comment":
 		w.owner.Must("delete_comment", fields{"commentId": a.ID()})
 	case !done && (strings.HasPrefix(name, "delete_") || name == "archive_card"):
@@ -236,13 +238,13 @@ func TestAccessToWorkspaces(t *testing.T) {
 		everybody, _ := accessTable(t, "everybody", 1)
 		for column, role := range allWorkspaceRoles {
 			p := s.Person("In-" + word(role))
-			w.give(p, role, w.board, board.RoleNone)
+			w.setRoles(p, role, w.board, board.RoleNone)
 			for _, operation := range operations {
 				want := may[operation][column]
 				a := p.Call(operation, w.sample(t, s.Registry.Named(operation)))
 				addresses := a.Status == 200 && bytes.Contains(a.Raw, []byte("@example.com"))
 				if got := verdict(a); got != strings.ReplaceAll(want, "address", "yes") || addresses != (want == "address") {
-					t.Errorf("%s by %s: %s, with email addresses: %v, want %s: got status %d, body %s", operation, p.Name, got,
+					t.Errorf("%s by %s: got %s, with email addresses: %v; want %s (status %d, body %s)", operation, p.Name, got,
 						addresses, want, a.Status, a.Raw)
 				}
 			}
@@ -250,14 +252,14 @@ func TestAccessToWorkspaces(t *testing.T) {
 				p.Must(operation, nil)
 			}
 			if seen := p.All("list_workspaces", "id", nil); slices.Contains(seen, w.workspace) != (role != "") {
-				t.Errorf("%s: list_workspaces returns %v; the workspace is %s", p.Name, seen, w.workspace)
+				t.Errorf("%s: list_workspaces returns %v; want it to contain %s: %t", p.Name, seen, w.workspace, role != "")
 			}
 		}
 	})
 }
 
-// Operations on the caller's own account work in a browser session and never with a token,
-// whatever its scopes. Those that protect the account need a recent sign-in.
+// Operations that require a browser session refuse tokens, whatever their scopes. Those that the
+// table marks as recent also require a recent sign-in.
 func TestAccessToAccounts(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -277,14 +279,14 @@ func TestAccessToAccounts(t *testing.T) {
 			a := program.Call(o.Name, in)
 			if o.Audience.NeedsSession() && (a.Status != 403 || a.Code != board.CodeForbidden ||
 				strings.HasPrefix(a.Message, "Sign in again")) {
-				t.Errorf("%s with a token: got status %d, body %s", o.Name, a.Status, a.Raw)
+				t.Errorf("%s with a token: got status %d, body %s; want 403 without a request to sign in again", o.Name, a.Status, a.Raw)
 			}
 			if o.Audience.NeedsNoAccount() {
 				s.Browser().Must(o.Name, w.sample(t, o))
 				continue
 			}
 			if a := browser.Call(o.Name, in); a.Status != 401 || a.Code != board.CodeUnauthenticated {
-				t.Errorf("%s without credentials: got status %d, body %s", o.Name, a.Status, a.Raw)
+				t.Errorf("%s without credentials: got status %d, body %s; want 401", o.Name, a.Status, a.Raw)
 			}
 			if (person[o.Name][0] == "recent") != o.Recent {
 				t.Errorf("%s requires a recent sign-in: %v; the table has %v", o.Name, o.Recent, person[o.Name])
@@ -297,16 +299,16 @@ func TestAccessToAccounts(t *testing.T) {
 			s.Clock.Advance(board.RecentFor)
 			if a := later.Keyed("k"+o.Name, o.Name, in); a.Status != 403 || a.Code != board.CodeForbidden ||
 				!strings.Contains(string(a.Raw), `"reason":"recent_sign_in_required"`) {
-				t.Errorf("%s ten minutes after the sign-in: got status %d, body %s", o.Name, a.Status, a.Raw)
+				t.Errorf("%s ten minutes after the sign-in: got status %d, body %s; want 403 recent_sign_in_required", o.Name, a.Status, a.Raw)
 			}
 			if o.Name == "delete_account" {
 				continue
 			}
-			// After the sign-in is confirmed, the same request with the same key succeeds at once.
+			// After the sign-in is confirmed, the same operation with the same key succeeds.
 			in = w.sample(t, o)
 			later.Must("confirm_sign_in", fields{"password": password})
 			if a := later.Keyed("k"+o.Name, o.Name, in); a.Status/100 != 2 || a.Header.Get("Idempotent-Replayed") != "" {
-				t.Errorf("%s after the sign-in was confirmed: got status %d, body %s", o.Name, a.Status, a.Raw)
+				t.Errorf("%s after the sign-in was confirmed: got status %d, body %s; want success, not a replay", o.Name, a.Status, a.Raw)
 			}
 		}
 	})

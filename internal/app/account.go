@@ -17,7 +17,7 @@ type Me struct {
 	Token *board.Token `json:"token" doc:"The token used for the request; null if none was used."`
 }
 
-// GetMe returns the caller's account and token.
+// GetMe returns the caller's account and, if the request used a token, the token.
 func GetMe(ctx context.Context, v *store.View, _ Nothing) (Me, error) {
 	user, err := v.User(ctx)
 	if err != nil || v.Caller().TokenID == "" {
@@ -32,7 +32,7 @@ type NewUser struct {
 	Email, Name, PasswordHash, TimeZone string
 }
 
-// AddUser creates an account.
+// AddUser creates an account. An empty time zone means UTC.
 func AddUser(ctx context.Context, tx *store.Tx, in NewUser) (board.User, error) {
 	email, err := board.NormalEmail(in.Email)
 	if err != nil {
@@ -60,8 +60,8 @@ type NewToken struct {
 	ExpiresAt   *board.Instant // nil for never
 }
 
-// AddToken creates a token for the caller. It also returns the token's text,
-// because only a hash of it is stored.
+// AddToken creates a token for the caller. The token always has the read scope.
+// AddToken also returns the token's text, because only a hash of it is stored.
 func AddToken(ctx context.Context, tx *store.Tx, in NewToken) (board.Token, string, error) {
 	name, err := title("name", in.Name)
 	if err != nil {

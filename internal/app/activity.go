@@ -12,7 +12,7 @@ import (
 // ListBoardActivityInput is the input of ListBoardActivity.
 type ListBoardActivityInput struct {
 	BoardInput
-	CardID string `json:"cardId,omitempty" maxLength:"64" doc:"Only changes to this card while it was on the board." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	CardID string `json:"cardId,omitempty" maxLength:"64" doc:"Only changes to the card with this id while it was on the board." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	op.Paging
 }
 
@@ -40,14 +40,14 @@ func ListBoardActivity(ctx context.Context, v *store.View, in ListBoardActivityI
 // ListBoardChangesInput is the input of ListBoardChanges.
 type ListBoardChangesInput struct {
 	BoardInput
-	Since int64 `json:"since,omitempty" minimum:"0" doc:"Return the changes after this boardVersion; all changes when absent. If some of them are no longer kept, the request is refused with reason changes_removed; read the board again then." example:"41"`
+	Since int64 `json:"since,omitempty" minimum:"0" doc:"Return the changes after this boardVersion. Defaults to all changes. If some of the changes are no longer kept, the request fails with the reason changes_removed. In that case, read the board again." example:"41"`
 	op.Paging
 }
 
 // ListBoardChanges returns the changes after a version, in order. The versions of
 // consecutive changes have no gaps: if retention has removed one of them, the request
-// is refused. While a job is recording changes, ListBoardChanges returns neither
-// those nor later ones.
+// is refused. While a job is recording its changes, ListBoardChanges returns neither
+// these nor any later changes.
 func ListBoardChanges(ctx context.Context, v *store.View, in ListBoardChangesInput) (op.Page[board.Entry], error) {
 	since := in.Since
 	if err := in.After(&since); err != nil {
@@ -67,8 +67,8 @@ func ListBoardChanges(ctx context.Context, v *store.View, in ListBoardChangesInp
 	}
 	entries, err := v.Changes(ctx, in.BoardID, since, in.Size()+1)
 	if err == nil && !contiguous(entries, since, last, in.Size()) {
-		fault := board.Invalid("since: changes after version %d are no longer kept. Read the board again, and continue from its version, "+
-			"which is %d.", since, b.Version).In("since", board.RuleValue)
+		fault := board.Invalid("since: some changes after version %d are no longer kept. Read the board again, and continue "+
+			"from its version, which is %d.", since, b.Version).In("since", board.RuleValue)
 		fault.Reason = board.ReasonChangesRemoved
 		err = fault
 	}
@@ -78,8 +78,8 @@ func ListBoardChanges(ctx context.Context, v *store.View, in ListBoardChangesInp
 	return op.Cut(entries, in.Size(), func(e board.Entry) any { return e.BoardVersion }), err
 }
 
-// contiguous reports whether entries has no gap after version since. It must reach
-// the last recorded version unless it is longer than a page.
+// contiguous reports whether entries has no gap after version since. Entries that fit
+// on a page must also reach the last recorded version.
 func contiguous(entries []board.Entry, since, last int64, size int) bool {
 	for _, e := range entries {
 		if since++; e.BoardVersion != since {

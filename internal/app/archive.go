@@ -13,17 +13,18 @@ import (
 	"time"
 )
 
-// FolderArchive is an Archive in a folder. After each start of the server it writes
-// one new file of compressed JSON lines per kind. Each write appends a complete gzip
-// member, so whatever was written before a crash can be read.
+// FolderArchive is an Archive that writes to a folder. A server creates a FolderArchive
+// when it starts, so each run of a server writes its own files: one file of compressed JSON
+// lines for each kind of record. Each write appends a complete gzip member, so everything
+// that was written before a crash can be read.
 type FolderArchive struct {
 	folder string
 	stamp  string
 	files  map[string]*os.File
 }
 
-// NewFolderArchive returns an archive in a folder, which it creates when the first
-// lines are written.
+// NewFolderArchive returns an archive that writes to a folder. The first Write creates the
+// folder if it does not exist.
 func NewFolderArchive(folder string, now time.Time) *FolderArchive {
 	return &FolderArchive{folder: folder, stamp: now.UTC().Format("20060102T150405Z"), files: map[string]*os.File{}}
 }
@@ -46,7 +47,7 @@ func (a *FolderArchive) Write(_ context.Context, kind string, lines [][]byte) er
 	if err != nil {
 		return err
 	}
-	if _, err := f.Write(b.Bytes()); err != nil { // the disk may be full: leave no partial member
+	if _, err := f.Write(b.Bytes()); err != nil { // the disk may be full; leave no partial member
 		return errors.Join(err, f.Truncate(size))
 	}
 	return f.Sync()
@@ -57,7 +58,7 @@ func (a *FolderArchive) open(kind string) (*os.File, error) {
 		return f, nil
 	}
 	if err := os.MkdirAll(a.folder, 0o700); err != nil {
-		return nil, fmt.Errorf("make the archive folder: %w", err)
+		return nil, fmt.Errorf("create the archive folder: %w", err)
 	}
 	for n := 1; ; n++ {
 		name := fmt.Sprintf("%s-%s-%d.ndjson.gz", kind, a.stamp, n)
@@ -68,7 +69,7 @@ func (a *FolderArchive) open(kind string) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := syncFolder(a.folder); err != nil { // the name itself must survive a crash
+		if err := syncFolder(a.folder); err != nil { // makes the file name survive a crash
 			return nil, errors.Join(err, f.Close())
 		}
 		a.files[kind] = f

@@ -11,8 +11,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// Cards in an archived list appear as archived everywhere, give the list as the reason, and
-// cannot be changed. They are open again when the list is restored.
+// When a list is archived, its open cards appear as archived everywhere, with the list as the reason,
+// and cannot be changed. They are open again when the list is restored.
 func TestCardsOfAnArchivedListAreArchived(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -26,11 +26,11 @@ func TestCardsOfAnArchivedListAreArchived(t *testing.T) {
 				fields{"listId": list, "title": title, "assignees": []string{ada.ID}, "due": due}).ID()
 		}
 		add(lists[0], "stays")
-		away, own := add(lists[1], "away"), add(lists[1], "own")
+		dated, own := add(lists[1], "dated"), add(lists[1], "own")
 		undated := ada.Must("create_card", fields{"listId": lists[1], "title": "undated", "assignees": []string{ada.ID}}).ID()
-		checklist := ada.Must("add_checklist", fields{"cardId": away, "title": "Steps"}).ID()
+		checklist := ada.Must("add_checklist", fields{"cardId": dated, "title": "Steps"}).ID()
 		item := ada.Must("add_checklist_item", fields{"checklistId": checklist, "title": "One"}).ID()
-		comment := ada.Must("add_comment", fields{"cardId": away, "text": "Hello."}).ID()
+		comment := ada.Must("add_comment", fields{"cardId": dated, "text": "Hello."}).ID()
 		filter := ada.Must("create_saved_filter", fields{"workspaceId": workspace, "name": "All", "query": "is:open"}).ID()
 		archivedFilter := ada.Must("create_saved_filter",
 			fields{"workspaceId": workspace, "name": "Archived", "query": "is:archived"}).ID()
@@ -60,7 +60,7 @@ func TestCardsOfAnArchivedListAreArchived(t *testing.T) {
 				got := ada.All(q.operation, "title", q.in)
 				want := slices.Sorted(slices.Values(q.want))
 				if slices.Sort(got); !slices.Equal(got, want) {
-					t.Errorf("%s %v: %v, want %v", q.operation, q.in, got, want)
+					t.Errorf("%s %v: got %v, want %v", q.operation, q.in, got, want)
 				}
 			}
 			dated := 0
@@ -79,11 +79,11 @@ func TestCardsOfAnArchivedListAreArchived(t *testing.T) {
 				overview.Get("dueToday.count"), overview.Get("recentlyAssigned.count"),
 				len(calendar.Get("cards").([]any)), calendar.Get("undatedCount"),
 			}); got != want {
-				t.Errorf("the counts are %s, want %s", got, want)
+				t.Errorf("counts in get_board (two), list_boards, get_my_overview (two) and get_workspace_calendar (two): got %s, want %s", got, want)
 			}
 			if got := ada.Must("get_workspace_dashboard",
 				fields{"workspaceId": workspace}).Get("open"); got != float64(len(open)) {
-				t.Errorf("the dashboard counts %v, want %d", got, len(open))
+				t.Errorf("dashboard: got %v open cards, want %d", got, len(open))
 			}
 			s.CheckConsistency()
 		}
@@ -91,27 +91,27 @@ func TestCardsOfAnArchivedListAreArchived(t *testing.T) {
 			t.Helper()
 			if a := ada.Must("get_card", fields{"cardId": id}); a.Get("archivedBy") != want ||
 				(a.Get("archivedAt") != nil) != (want != nil) {
-				t.Errorf("%s: archivedAt is %v and archivedBy is %v, want archivedBy %v", a.Text("title"), a.Get("archivedAt"),
+				t.Errorf("%s: got archivedAt %v and archivedBy %v, want archivedBy %v", a.Text("title"), a.Get("archivedAt"),
 					a.Get("archivedBy"), want)
 			}
 		}
-		check([]string{"stays", "away", "undated"}, []string{"own"})
-		archivedBy(away, nil)
+		check([]string{"stays", "dated", "undated"}, []string{"own"})
+		archivedBy(dated, nil)
 
 		s.Clock.Advance(time.Minute)
 		if a := ada.Must("archive_list", fields{"listId": lists[1]}); a.Get("openCards") != 0.0 {
-			t.Errorf("the archived list holds %v open cards, want 0", a.Get("openCards"))
+			t.Errorf("archived list: got %v open cards, want 0", a.Get("openCards"))
 		}
-		check([]string{"stays"}, []string{"away", "own", "undated"})
-		archivedBy(away, "list")
+		check([]string{"stays"}, []string{"dated", "own", "undated"})
+		archivedBy(dated, "list")
 		archivedBy(undated, "list")
 		archivedBy(own, "card")
 		for _, c := range ada.Must("list_cards",
 			fields{"boardId": b, "archived": "only", "sort": "title", "view": "compact"}).Data.([]any) {
 			card := c.(map[string]any)
-			if want := map[string]string{"away": "list", "undated": "list",
+			if want := map[string]string{"dated": "list", "undated": "list",
 				"own": "card"}[card["title"].(string)]; card["archivedBy"] != want {
-				t.Errorf("archivedBy of %v is %v, want %s", card["title"], card["archivedBy"], want)
+				t.Errorf("%v: got archivedBy %v, want %s", card["title"], card["archivedBy"], want)
 			}
 		}
 		for operation, in := range map[string]fields{
@@ -120,9 +120,9 @@ func TestCardsOfAnArchivedListAreArchived(t *testing.T) {
 			"set_card_labels": {}, "set_card_assignees": {"remove": []string{ada.ID}},
 			"add_comment": {"text": "x"}, "add_checklist": {"title": "x"},
 		} {
-			in["cardId"] = away
+			in["cardId"] = dated
 			if a := ada.Refused(board.CodeArchived, operation, in); !strings.Contains(a.Message, "list") {
-				t.Errorf("%s: %q does not name the archived list as the reason", operation, a.Message)
+				t.Errorf("%s: got message %q, want one that mentions the list", operation, a.Message)
 			}
 		}
 		ada.Refused(board.CodeArchived, "restore_card", fields{"cardId": own})
@@ -131,13 +131,13 @@ func TestCardsOfAnArchivedListAreArchived(t *testing.T) {
 		ada.Refused(board.CodeArchived, "create_card", fields{"listId": lists[1], "title": "x"})
 
 		if a := ada.Must("restore_list", fields{"listId": lists[1]}); a.Get("openCards") != 2.0 {
-			t.Errorf("the restored list holds %v open cards, want 2", a.Get("openCards"))
+			t.Errorf("restored list: got %v open cards, want 2", a.Get("openCards"))
 		}
-		check([]string{"stays", "away", "undated"}, []string{"own"})
-		archivedBy(away, nil)
+		check([]string{"stays", "dated", "undated"}, []string{"own"})
+		archivedBy(dated, nil)
 		archivedBy(own, "card")
 		ada.Must("restore_card", fields{"cardId": own})
-		ada.Must("update_card", fields{"cardId": away, "title": "away"})
+		ada.Must("update_card", fields{"cardId": dated, "title": "dated"})
 		archivedBy(own, nil)
 	})
 }
@@ -149,7 +149,7 @@ func intersect(titles []string, title string) []string {
 	return nil
 }
 
-// A list can be restored only if the board has room for its open cards.
+// A list can be restored only if the open-card limit of the board leaves room for its cards.
 func TestRestoredListNeedsRoomForItsCards(t *testing.T) {
 	t.Parallel()
 	limits := board.DefaultLimits()
@@ -177,14 +177,15 @@ func TestUpgradeRecountsOpenCards(t *testing.T) {
 		update := func(text string, args ...any) {
 			t.Helper()
 			if n := s.Column(text, args...); len(n) != 1 {
-				t.Fatalf("%s: %v", text, n)
+				t.Fatalf("%s: got rows %v, want one", text, n)
 			}
 		}
-		update("UPDATE boards SET open_cards = 6 WHERE id = $1 RETURNING id", b) // as the previous version counted
+		// The previous version also counted the cards of archived lists as open.
+		update("UPDATE boards SET open_cards = 6 WHERE id = $1 RETURNING id", b)
 		update("INSERT INTO settings (key, value) VALUES ('open_cards', 'missing') RETURNING key")
 		upgraded := ada.At(s.Node())
 		if got := upgraded.Must("get_board", fields{"boardId": b}).Get("openCards"); got != 3.0 {
-			t.Errorf("after the upgrade the board has %v open cards, want 3", got)
+			t.Errorf("after the upgrade: got %v open cards, want 3", got)
 		}
 		s.CheckConsistency()
 	})

@@ -19,16 +19,16 @@ import (
 // AuditInput selects entries of a workspace's audit log.
 type AuditInput struct {
 	WorkspaceInput
-	Actor     string `json:"actor,omitempty" maxLength:"64" doc:"Only actions of this person, by id, or of automation, guest or system." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Actor     string `json:"actor,omitempty" maxLength:"64" doc:"Only actions by this actor: a user id, automation, guest or system." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Operation string `json:"operation,omitempty" maxLength:"64" doc:"Only calls of this operation." example:"change_member"`
-	BoardID   string `json:"boardId,omitempty" maxLength:"64" doc:"Only actions on this board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	TokenID   string `json:"tokenId,omitempty" maxLength:"64" doc:"Only actions with this API token." example:"tok_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	BoardID   string `json:"boardId,omitempty" maxLength:"64" doc:"Only actions on the board with this id." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	TokenID   string `json:"tokenId,omitempty" maxLength:"64" doc:"Only actions performed with the API token with this id." example:"tok_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	From      string `json:"from,omitempty" doc:"The first day of the range, YYYY-MM-DD." example:"2026-03-01"`
 	To        string `json:"to,omitempty" doc:"The last day of the range, YYYY-MM-DD." example:"2026-03-31"`
-	TimeZone  string `json:"timeZone,omitempty" doc:"The time zone of the days, as an IANA name such as Europe/Zurich; your own when absent." example:"Europe/Zurich"`
+	TimeZone  string `json:"timeZone,omitempty" doc:"The time zone of the days, as an IANA name such as Europe/Zurich. Defaults to the caller's time zone." example:"Europe/Zurich"`
 }
 
-// filter resolves the input's days to instants.
+// filter returns the input as a filter for the store, with its days resolved to instants.
 func (in AuditInput) filter(ctx context.Context, v *store.View) (store.AuditFilter, error) {
 	f := store.AuditFilter{Actor: in.Actor, Operation: in.Operation, BoardID: in.BoardID, TokenID: in.TokenID, Until: math.MaxInt64}
 	if in.From == "" && in.To == "" {
@@ -65,8 +65,9 @@ type ListAuditEntriesInput struct {
 }
 
 // ListAuditEntries returns the audit log of a workspace and its boards, newest
-// first, to its owners and admins. For boards that the caller cannot see, it
-// omits names and changed values.
+// first. The caller must be an owner or admin of the workspace. For boards that
+// the caller cannot see, it omits the changed values and the names of the board
+// and the subject.
 func ListAuditEntries(ctx context.Context, v *store.View, in ListAuditEntriesInput) (op.Page[board.AuditEntry], error) {
 	var before string
 	if err := in.After(&before); err != nil {
@@ -119,8 +120,8 @@ func ExportAuditCSV(ctx context.Context, v *store.View, in AuditInput, file io.W
 	})
 }
 
-// cell returns a text as a table cell. A text that a spreadsheet would treat as
-// a formula gets an apostrophe in front.
+// cell returns a string as a table cell, or "" for nil. It puts an apostrophe before
+// text that a spreadsheet would treat as a formula.
 func cell(s *string) string {
 	switch {
 	case s == nil:
@@ -147,11 +148,13 @@ func ExportAuditNDJSON(ctx context.Context, v *store.View, in AuditInput, file i
 	})
 }
 
-// auditPage is how many entries an export keeps in memory.
+// auditPage is the maximum number of entries that an export reads into memory at a
+// time.
 const auditPage = 200
 
 // eachAuditPage names the file and calls write with successive pages of entries,
-// newest first. It calls write once with no entries if there are none.
+// newest first. It calls write at least once; the last page may be empty. After a pause
+// for a slow reader, it checks the caller's permission again.
 func eachAuditPage(
 	ctx context.Context, v *store.View, in AuditInput, file io.Writer, extension string, write func([]board.AuditEntry) error,
 ) error {

@@ -24,8 +24,8 @@ func entryText(a apptest.Response, i int) string {
 		" | ")
 }
 
-// An audit entry contains the changes. For a board they come from the board's activity, and
-// otherwise from what the operation recorded.
+// An audit entry contains the changes. Changes to a board come from the board's activity. The
+// operation records all others.
 func TestAuditShowsDifferences(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -60,8 +60,8 @@ func TestAuditShowsDifferences(t *testing.T) {
 			}
 		}
 		if a.Get("7.boardVersion") != nil || a.Get("8.boardVersion") == nil {
-			t.Errorf("boardVersion is %v for the call without a change, want null, and %v for the other", a.Get("7.boardVersion"),
-				a.Get("8.boardVersion"))
+			t.Errorf("boardVersion: got %v for the call that changed nothing and %v for the other; want null and a number",
+				a.Get("7.boardVersion"), a.Get("8.boardVersion"))
 		}
 		if secrets := s.Column("SELECT details FROM audit WHERE details LIKE '%whsec_%'"); len(secrets) > 0 {
 			t.Errorf("the audit log contains secrets: %v", secrets)
@@ -86,7 +86,7 @@ func TestAuditHidesPrivateBoards(t *testing.T) {
 		a := w.owner.Must("list_audit_entries", fields{"workspaceId": w.workspace, "actor": cleo.ID})
 		if got := a.Each("operation"); !slices.Equal(got,
 			[]string{"create_webhook", "create_card", "create_list", "create_board"}) {
-			t.Errorf("the owner's audit log has the operations %v", got)
+			t.Errorf("the owner's audit log has the operations %v, want create_webhook, create_card, create_list, create_board", got)
 		}
 		for _, export := range []string{"export_audit_csv", "export_audit_ndjson"} {
 			a.Raw = append(a.Raw, w.owner.Must(export, fields{"workspaceId": w.workspace}).Raw...)
@@ -97,7 +97,7 @@ func TestAuditHidesPrivateBoards(t *testing.T) {
 			}
 		}
 		// When the board's admin becomes an admin of the workspace, the log shows everything.
-		w.give(cleo, board.WorkspaceAdmin, secret, board.RoleAdmin)
+		w.setRoles(cleo, board.WorkspaceAdmin, secret, board.RoleAdmin)
 		a = cleo.Must("list_audit_entries", fields{"workspaceId": w.workspace, "boardId": secret})
 		for _, word := range words {
 			if !strings.Contains(string(a.Raw), word) {
@@ -134,13 +134,14 @@ func TestAuditFilters(t *testing.T) {
 				"Europe/Zurich"), 1},
 		} {
 			if got := count(c.in); got != c.want {
-				t.Errorf("%s: %d entries, want %d", name, got, c.want)
+				t.Errorf("%s: got %d entries, want %d", name, got, c.want)
 			}
 		}
 		byToken := w.owner.Must("list_audit_entries", with(here, "operation", "update_list"))
 		token := byToken.Text("1.tokenId")
 		if byToken.Text("1.tokenName") != "Script" || count(with(here, "tokenId", token)) != 1 {
-			t.Errorf("the token has %d entries, want 1: %s", count(with(here, "tokenId", token)), byToken.Raw)
+			t.Errorf("got %d entries of the token, want 1 with the token name Script; the log is %s",
+				count(with(here, "tokenId", token)), byToken.Raw)
 		}
 		for name, in := range map[string]fields{
 			"an invalid day":       with(here, "from", "yesterday"),
@@ -148,10 +149,10 @@ func TestAuditFilters(t *testing.T) {
 			"an unknown time zone": with(with(here, "from", "2026-06-02"), "timeZone", "Mars/Base"),
 		} {
 			if a := w.owner.Call("list_audit_entries", in); a.Code != board.CodeInvalidRequest {
-				t.Errorf("%s: got status %d, body %s", name, a.Status, a.Raw)
+				t.Errorf("%s: got status %d, body %s; want invalid_request", name, a.Status, a.Raw)
 			}
 			if a := w.owner.Call("export_audit_csv", in); a.Code != board.CodeInvalidRequest {
-				t.Errorf("the export with %s: got status %d, body %s", name, a.Status, a.Raw)
+				t.Errorf("the export with %s: got status %d, body %s; want invalid_request", name, a.Status, a.Raw)
 			}
 		}
 	})
@@ -168,7 +169,7 @@ func TestAuditExports(t *testing.T) {
 		in := fields{"workspaceId": w.workspace, "operation": "update_list"}
 		want := w.owner.All("list_audit_entries", "id", with(in, "limit", 100))
 		if len(want) != 210 {
-			t.Fatalf("%d entries, want 210", len(want))
+			t.Fatalf("got %d entries, want 210", len(want))
 		}
 		table := w.owner.Must("export_audit_csv", in)
 		if table.Header.Get("Content-Type") != "text/csv; charset=utf-8" {
@@ -186,7 +187,7 @@ func TestAuditExports(t *testing.T) {
 			}
 		}
 		if !slices.Equal(ids, want) {
-			t.Errorf("the CSV export has %d entries, the list has %d", len(ids), len(want))
+			t.Errorf("the %d entries of the CSV export are not the %d of the list", len(ids), len(want))
 		}
 		ids = nil
 		for line := range strings.Lines(string(w.owner.Must("export_audit_ndjson", in).Raw)) {
@@ -197,7 +198,7 @@ func TestAuditExports(t *testing.T) {
 			ids = append(ids, e.ID)
 		}
 		if !slices.Equal(ids, want) {
-			t.Errorf("the NDJSON export has %d entries, the list has %d", len(ids), len(want))
+			t.Errorf("the %d entries of the NDJSON export are not the %d of the list", len(ids), len(want))
 		}
 		// A CSV export without entries still has its header row.
 		if got := string(w.owner.Must("export_audit_csv", with(in, "operation", "nothing")).Raw); !strings.HasPrefix(got,
@@ -224,7 +225,7 @@ func TestWebhookSecretsNeedARecentSignIn(t *testing.T) {
 				t.Errorf("%s is not registered with op.Secret", name)
 			}
 			if a := browser.Call(name, in); a.Status != 403 || !strings.HasPrefix(a.Message, "Sign in again") {
-				t.Errorf("%s ten minutes after the sign-in: got status %d, body %s", name, a.Status, a.Raw)
+				t.Errorf("%s ten minutes after the sign-in: got status %d, body %s; want 403 and a request to sign in again", name, a.Status, a.Raw)
 			}
 			w.owner.Must(name, in)
 		}
@@ -238,7 +239,7 @@ func TestWebhookSecretsNeedARecentSignIn(t *testing.T) {
 	})
 }
 
-// Every download proposes a file name that says what it contains, with the date.
+// Every export has a file name that describes its content and ends with the date.
 func TestDownloadsHaveDescriptiveNames(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -262,7 +263,7 @@ func TestDownloadsHaveDescriptiveNames(t *testing.T) {
 		}
 		refused := w.other.Call("export_audit_csv", fields{"workspaceId": w.workspace})
 		if got := refused.Header.Get("Content-Disposition"); refused.Status/100 == 2 || got != "" {
-			t.Errorf("an error response (%d) proposes the file name %s", refused.Status, got)
+			t.Errorf("export_audit_csv by a member: got status %d and the header %q; want an error without a file name", refused.Status, got)
 		}
 	})
 }

@@ -10,17 +10,18 @@ import (
 
 // BoardInput identifies a board.
 type BoardInput struct {
-	BoardID string `json:"boardId" maxLength:"64" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	BoardID string `json:"boardId" maxLength:"64" doc:"The id of the board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // ListBoardsInput is the input of ListBoards.
 type ListBoardsInput struct {
-	WorkspaceID     string `json:"workspaceId,omitempty" maxLength:"64" doc:"Only boards of this workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	IncludeArchived bool   `json:"includeArchived,omitempty" doc:"Include archived boards." example:"false"`
+	WorkspaceID     string `json:"workspaceId,omitempty" maxLength:"64" doc:"Only boards of the workspace with this id." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	IncludeArchived bool   `json:"includeArchived,omitempty" doc:"Whether to include archived boards. Defaults to false." example:"false"`
 	op.Paging
 }
 
-// ListBoards returns the boards that the caller can see, oldest first.
+// ListBoards returns the boards that the caller can see, oldest first. Archived boards
+// are included only on request.
 func ListBoards(ctx context.Context, v *store.View, in ListBoardsInput) (op.Page[board.Board], error) {
 	var after string
 	if err := in.After(&after); err != nil {
@@ -35,8 +36,7 @@ func ListBoards(ctx context.Context, v *store.View, in ListBoardsInput) (op.Page
 	return op.Cut(all, in.Size(), func(b board.Board) any { return b.ID }), err
 }
 
-// GetBoard returns a board with everything a client needs before it reads
-// cards.
+// GetBoard returns a board with its open lists, labels and limits.
 func GetBoard(ctx context.Context, v *store.View, in BoardInput) (board.BoardDetail, error) {
 	b, err := v.Board(ctx, in.BoardID, board.View)
 	if err != nil {
@@ -45,6 +45,7 @@ func GetBoard(ctx context.Context, v *store.View, in BoardInput) (board.BoardDet
 	return boardDetail(ctx, v, b)
 }
 
+// boardDetail returns a board with its open lists, labels and limits.
 func boardDetail(ctx context.Context, v *store.View, b board.Board) (d board.BoardDetail, err error) {
 	limits := v.Limits()
 	d.Board = b
@@ -72,11 +73,11 @@ func boardDetail(ctx context.Context, v *store.View, b board.Board) (d board.Boa
 
 // CreateBoardInput holds the fields of a new board.
 type CreateBoardInput struct {
-	WorkspaceID string           `json:"workspaceId" maxLength:"64" doc:"The workspace that it belongs to." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Name        string           `json:"name" maxLength:"512" doc:"Its name." example:"Launch"`
-	Description string           `json:"description,omitempty" maxLength:"16384" doc:"Its description, in Markdown." example:"Everything until the launch."`
-	Visibility  board.Visibility `json:"visibility,omitempty" enum:"workspace,private,confidential" doc:"Who can see it; workspace when absent." example:"workspace"`
-	Color       *board.Color     `json:"color,omitempty" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its color; none when absent." example:"teal"`
+	WorkspaceID string           `json:"workspaceId" maxLength:"64" doc:"The id of the workspace to create the board in." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name        string           `json:"name" maxLength:"512" doc:"The board's name." example:"Launch"`
+	Description string           `json:"description,omitempty" maxLength:"16384" doc:"The board's description, in Markdown." example:"Everything until the launch."`
+	Visibility  board.Visibility `json:"visibility,omitempty" enum:"workspace,private,confidential" doc:"Who can see the board. Defaults to workspace." example:"workspace"`
+	Color       *board.Color     `json:"color,omitempty" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"The board's color. If it is absent, the board has none." example:"teal"`
 }
 
 // CreateBoard creates a board without lists. The caller becomes its admin.
@@ -116,20 +117,20 @@ func boardCreated(b board.Board) board.Event {
 type UpdateBoardInput struct {
 	BoardInput
 	Name        *string                  `json:"name,omitempty" maxLength:"512" doc:"The new name." example:"Launch 2"`
-	Description *string                  `json:"description,omitempty" maxLength:"16384" doc:"The new description." example:"Moved to May."`
-	Color       op.Optional[board.Color] `json:"color,omitzero" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"The new color; null for none." example:"teal"`
-	Visibility  *board.Visibility        `json:"visibility,omitempty" scope:"admin" enum:"workspace,private,confidential" doc:"The new visibility; requires a board admin." example:"private"`
-	Features    *FeaturesInput           `json:"features,omitempty" doc:"Features to switch on or off; requires a board admin."`
+	Description *string                  `json:"description,omitempty" maxLength:"16384" doc:"The new description, in Markdown." example:"Moved to May."`
+	Color       op.Optional[board.Color] `json:"color,omitzero" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"The new color; null removes the color." example:"teal"`
+	Visibility  *board.Visibility        `json:"visibility,omitempty" scope:"admin" enum:"workspace,private,confidential" doc:"The new visibility. Only a board admin can change it." example:"private"`
+	Features    *FeaturesInput           `json:"features,omitempty" doc:"The features to enable or disable. Only a board admin can change them."`
 }
 
-// FeaturesInput switches features on or off. Absent features stay unchanged.
+// FeaturesInput enables or disables features. Absent features stay unchanged.
 type FeaturesInput struct {
-	StatusUpdates *bool `json:"statusUpdates,omitempty" doc:"Status updates." example:"true"`
-	WIPLimits     *bool `json:"wipLimits,omitempty" doc:"WIP limits for lists." example:"true"`
-	Automation    *bool `json:"automation,omitempty" doc:"Automation rules." example:"true"`
-	PublicPage    *bool `json:"publicPage,omitempty" scope:"admin" doc:"The public page, for people without an account." example:"false"`
-	StartDates    *bool `json:"startDates,omitempty" doc:"Start dates for cards." example:"true"`
-	Calendar      *bool `json:"calendar,omitempty" doc:"Showing the board in calendars." example:"true"`
+	StatusUpdates *bool `json:"statusUpdates,omitempty" doc:"Whether people can post status updates." example:"true"`
+	WIPLimits     *bool `json:"wipLimits,omitempty" doc:"Whether lists can have WIP limits." example:"true"`
+	Automation    *bool `json:"automation,omitempty" doc:"Whether automation rules run on the board." example:"true"`
+	PublicPage    *bool `json:"publicPage,omitempty" scope:"admin" doc:"Whether the board has a public page for people without an account." example:"false"`
+	StartDates    *bool `json:"startDates,omitempty" doc:"Whether cards can have a start date." example:"true"`
+	Calendar      *bool `json:"calendar,omitempty" doc:"Whether calendars show the board." example:"true"`
 }
 
 func (in *FeaturesInput) apply(f board.Features) board.Features {
@@ -145,7 +146,7 @@ func (in *FeaturesInput) apply(f board.Features) board.Features {
 	return f
 }
 
-// UpdateBoard changes the properties of a board.
+// UpdateBoard changes a board's name, description, color, visibility or features.
 func UpdateBoard(ctx context.Context, tx *store.Tx, in UpdateBoardInput) (board.BoardDetail, error) {
 	need := board.Edit
 	if in.Visibility != nil || in.Features != nil {
@@ -207,8 +208,9 @@ func UpdateBoard(ctx context.Context, tx *store.Tx, in UpdateBoardInput) (board.
 	return boardDetail(ctx, tx.View, b)
 }
 
-// keepAdmin makes the caller an admin of the board itself. This is a separate
-// change with its own event.
+// keepAdmin gives the caller the admin role on the board itself, in addition to the
+// role in the workspace, and emits a separate event for it. It does nothing if the
+// caller already has the role or is not a person.
 func keepAdmin(ctx context.Context, tx *store.Tx, boardID string) error {
 	a, id := tx.On(boardID), tx.Caller().UserID
 	if id == "" || a.BoardRole == board.RoleAdmin {
@@ -250,11 +252,11 @@ func RestoreBoard(ctx context.Context, tx *store.Tx, in BoardInput) (board.Board
 	if err := changeBoard(ctx, tx, &b, board.BoardEvent(board.KindBoardRestored, changes)); err != nil {
 		return b, err
 	}
-	return b, tx.WebhooksRestored(ctx, b.ID)
+	return b, tx.LimitRestoredWebhooks(ctx, b.ID)
 }
 
-// TrashBoard moves a board to the trash for 30 days. Only its admins can
-// restore it.
+// TrashBoard moves a board to the trash, where its admins can restore it for
+// 30 days.
 func TrashBoard(ctx context.Context, tx *store.Tx, in BoardInput) (Deleted, error) {
 	b, err := tx.Board(ctx, in.BoardID, board.Administer)
 	if err != nil {

@@ -30,7 +30,7 @@ func ListBoardMembers(ctx context.Context, v *store.View, in ListBoardMembersInp
 // ShareBoardInput is the input of ShareBoard.
 type ShareBoardInput struct {
 	BoardInput
-	UserID string     `json:"userId" maxLength:"64" doc:"A person of the board's workspace." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	UserID string     `json:"userId" maxLength:"64" doc:"The id of a person in the board's workspace." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Role   board.Role `json:"role" enum:"admin,editor,commenter,viewer" doc:"The person's new role on the board." example:"editor"`
 }
 
@@ -49,7 +49,7 @@ func ShareBoard(ctx context.Context, tx *store.Tx, in ShareBoardInput) (board.Bo
 		if err != nil {
 			return m, err
 		}
-		if err := board.Room("members of a board", count, 1, tx.Limits().BoardMembers); err != nil {
+		if err := board.CheckLimit("members of a board", count, 1, tx.Limits().BoardMembers); err != nil {
 			return m, err
 		}
 	}
@@ -77,11 +77,11 @@ func ShareBoard(ctx context.Context, tx *store.Tx, in ShareBoardInput) (board.Bo
 // RemoveBoardMemberInput is the input of RemoveBoardMember.
 type RemoveBoardMemberInput struct {
 	BoardInput
-	UserID string `json:"userId" maxLength:"64" doc:"The person." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	UserID string `json:"userId" maxLength:"64" doc:"The id of the person." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // RemoveBoardMember removes the role that a person was given on the board. A
-// person who then cannot see the board is unassigned from its cards. The last
+// person who can no longer see the board is unassigned from its cards. The last
 // admin cannot be removed.
 func RemoveBoardMember(ctx context.Context, tx *store.Tx, in RemoveBoardMemberInput) (Deleted, error) {
 	m, err := boardMemberToRemove(ctx, tx, in)
@@ -101,8 +101,9 @@ func RemoveBoardMember(ctx context.Context, tx *store.Tx, in RemoveBoardMemberIn
 	})
 }
 
-// boardMemberToRemove locks the board and returns the person to remove. It returns an
-// error if the caller may not remove this person.
+// boardMemberToRemove locks the board and returns the person to remove. It returns
+// the errors of boardMember, and an error if the person was given no role on the board or
+// is its last admin.
 func boardMemberToRemove(ctx context.Context, tx *store.Tx, in RemoveBoardMemberInput) (board.BoardMember, error) {
 	m, err := boardMember(ctx, tx, in.BoardID, in.UserID)
 	if err != nil {
@@ -117,9 +118,9 @@ func boardMemberToRemove(ctx context.Context, tx *store.Tx, in RemoveBoardMember
 	return m, err
 }
 
-// boardMember locks the board and returns a person whose role on it is to
-// change. It returns an error if the person does not belong to the board's
-// workspace.
+// boardMember locks the board and returns the person whose role on it will change.
+// It returns an error if the caller may not administer the board, or if the person
+// does not belong to the board's workspace.
 func boardMember(ctx context.Context, tx *store.Tx, boardID, userID string) (board.BoardMember, error) {
 	if _, err := tx.Board(ctx, boardID, board.Administer); err != nil {
 		return board.BoardMember{}, err

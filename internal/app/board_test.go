@@ -25,11 +25,11 @@ func TestWorkOnABoard(t *testing.T) {
 			"assignees": []string{ada.ID}})
 		if card.Text("title") != "Press release" || card.Text("labels.0.name") != "Bug" ||
 			card.Text("assignees.0.name") != "Ada" {
-			t.Errorf("the new card is %s", card.Raw)
+			t.Errorf("the new card is %s, want a trimmed title, the label Bug and the assignee Ada", card.Raw)
 		}
 		moved := ada.Must("move_card", apptest.Fields{"cardId": card.ID(), "listId": doing, "position": "top"})
 		if moved.Text("listId") != doing || moved.Version != card.Version+1 {
-			t.Errorf("the moved card is %s", moved.Raw)
+			t.Errorf("the moved card is %s, want it in list %s with boardVersion %d", moved.Raw, doing, card.Version+1)
 		}
 		if again := ada.Must("move_card",
 			apptest.Fields{"cardId": card.ID(), "listId": doing}); again.Version != moved.Version {
@@ -40,16 +40,16 @@ func TestWorkOnABoard(t *testing.T) {
 		got := ada.Must("get_card", apptest.Fields{"cardId": card.ID()})
 		if got.Get("comments") != 1.0 || got.Get("checklistItems.total") != 2.0 ||
 			got.Text("checklists.0.items.1.title") != "two" {
-			t.Errorf("the card is %s", got.Raw)
+			t.Errorf("the card is %s, want one comment and the checklist items one and two", got.Raw)
 		}
 		all := ada.Must("list_checklists", apptest.Fields{"cardId": card.ID()})
 		if !reflect.DeepEqual(all.Data, got.Get("checklists")) {
-			t.Errorf("list_checklists returns %s, and get_card returns %v", all.Raw, got.Get("checklists"))
+			t.Errorf("list_checklists returns %s, want the checklists that get_card returns: %v", all.Raw, got.Get("checklists"))
 		}
 		ada.Must("update_card", apptest.Fields{"cardId": card.ID(), "done": true, "title": "Two press releases"})
 		if titles := ada.All("list_cards", "title", apptest.Fields{"boardId": b.ID()}); len(titles) != 1 ||
 			titles[0] != "Two press releases" {
-			t.Errorf("the board holds %v", titles)
+			t.Errorf("the board has the cards %v, want only Two press releases", titles)
 		}
 		ada.Must("get_board", apptest.Fields{"boardId": b.ID()})
 		ada.Must("get_me", nil)
@@ -60,7 +60,7 @@ func TestWorkOnABoard(t *testing.T) {
 	})
 }
 
-// An editor sets the color of a board. A copy keeps it, and null clears it.
+// An editor can set the color of a board. A copy of the board keeps the color, and null clears it.
 func TestColorOfABoard(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -94,13 +94,13 @@ func TestActivityOfOneCard(t *testing.T) {
 			w.owner.Must("update_card", fields{"cardId": w.card, "done": false})
 		}
 		all := w.owner.All("list_board_activity", "cardId", fields{"boardId": w.board})
-		of := w.owner.All("list_board_activity", "cardId", fields{"boardId": w.board, "cardId": w.card, "limit": 2})
+		got := w.owner.All("list_board_activity", "cardId", fields{"boardId": w.board, "cardId": w.card, "limit": 2})
 		want := slices.DeleteFunc(all, func(id string) bool { return id != w.card })
-		if len(of) < 6 || !slices.Equal(of, want) {
-			t.Errorf("the activity of the card is %v, want %v", of, want)
+		if len(got) < 6 || !slices.Equal(got, want) {
+			t.Errorf("the activity of the card has entries of the cards %v, want at least six entries, as in %v", got, want)
 		}
-		if of := w.owner.All("list_board_activity", "id", fields{"boardId": w.second, "cardId": w.card}); len(of) != 0 {
-			t.Errorf("the card's activity on another board is %v, want none", of)
+		if got := w.owner.All("list_board_activity", "id", fields{"boardId": w.second, "cardId": w.card}); len(got) != 0 {
+			t.Errorf("the card's activity on another board is %v, want none", got)
 		}
 	})
 }

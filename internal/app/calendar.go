@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	calendarDays  = 92   // maximum length of a range
-	calendarCards = 5000 // maximum number of cards in a range
+	calendarDays  = 92   // maximum number of days in a range
+	calendarCards = 5000 // maximum number of cards on a page
 	// zonesApart is the largest difference in days between the dates in two time
 	// zones. Zones are up to 26 hours apart.
 	zonesApart = 2
@@ -27,24 +27,42 @@ const (
 type GetWorkspaceCalendarInput struct {
 	WorkspaceInput
 	From     string `json:"from" doc:"The first day of the range, YYYY-MM-DD." example:"2026-03-01"`
-	To       string `json:"to" doc:"The last day of the range, YYYY-MM-DD; at most 92 days in all." example:"2026-03-31"`
-	TimeZone string `json:"timeZone,omitempty" doc:"The time zone of the days, as an IANA name such as Europe/Zurich; your own when absent." example:"Europe/Zurich"`
+	To       string `json:"to" doc:"The last day of the range, YYYY-MM-DD. A range has at most 92 days." example:"2026-03-31"`
+	TimeZone string `json:"timeZone,omitempty" doc:"The time zone of the days, as an IANA name such as Europe/Zurich. Defaults to the caller's time zone." example:"Europe/Zurich"`
+	op.Continuation
 }
 
 // WorkspaceCalendar holds the cards of a workspace in a range of days.
 type WorkspaceCalendar struct {
-	From         string         `json:"from" format:"date" doc:"The first day." example:"2026-03-01"`
-	To           string         `json:"to" format:"date" doc:"The last day." example:"2026-03-31"`
+	From         string         `json:"from" format:"date" doc:"The first day of the range." example:"2026-03-01"`
+	To           string         `json:"to" format:"date" doc:"The last day of the range." example:"2026-03-31"`
 	TimeZone     string         `json:"timeZone" doc:"The time zone of the days." example:"Europe/London"`
-	Cards        []CalendarCard `json:"cards" doc:"Every card, done or not, whose span from start to due date overlaps the range, sorted by first day, last day and id."`
-	UndatedCount int            `json:"undatedCount" doc:"The number of cards that are not done and have neither a due date nor a start." example:"20"`
+	Cards        []CalendarCard `json:"cards" doc:"Every card, done or not, whose span from start to due date overlaps the range, sorted by first day, last day and id. If there are more than 5,000, each page contains the cards of some boards."`
+	UndatedCount int            `json:"undatedCount" doc:"The number of cards that are not done and have neither a due date nor a start date." example:"20"`
+
+	next *calendarCursor
 }
 
-// CalendarCard is a card of the response in encoded form, because a month of a
-// large workspace has thousands of them.
+// calendarCursor is the position at which a page of a calendar begins. Boards are in the
+// order of their ids.
+type calendarCursor struct {
+	BoardID string `json:"b"`
+	CardID  string `json:"c,omitempty"` // the last card of the board on earlier pages, by id; empty if there is none
+}
+
+// Next returns the cursor of the next page, or nil on the last page.
+func (w WorkspaceCalendar) Next() any {
+	if w.next == nil {
+		return nil
+	}
+	return w.next
+}
+
+// CalendarCard is an encoded card of the response. Cards are encoded one by one as they
+// are read, because a month of a large workspace has thousands of them.
 type CalendarCard = op.Written[board.CalendarCard]
 
-// AppendJSON appends the calendar in the encoder's format.
+// AppendJSON appends the calendar as the generic encoder would.
 func (w WorkspaceCalendar) AppendJSON(b []byte) (_ []byte, err error) {
 	for _, member := range []struct{ name, value string }{{`{"from":`, w.From}, {`,"to":`, w.To}, {`,"timeZone":`, w.TimeZone}} {
 		if b, err = jsontext.AppendQuote(append(b, member.name...), member.value); err != nil {
@@ -61,35 +79,26 @@ func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCal
 	if _, err := v.Workspace(ctx, in.WorkspaceID, board.ViewWorkspace); err != nil {
 		return out, err
 	}
-	first, err := board.ParseDate("from", in.From)
+	first, last, err := in.days()
 	if err != nil {
 		return out, err
 	}
-	last, err := board.ParseDate("to", in.To)
-	if err != nil {
+	var from calendarCursor
+	if err := in.After(&from); err != nil {
 		return out, err
-	}
-	switch days := int(last.Sub(first)/(24*time.Hour)) + 1; {
-	case days < 1:
-		return out, board.Invalid("to must not be before from.").In("to", board.RuleValue)
-	case days > calendarDays:
-		return out, board.Invalid("to must be at most %d days after from. A range has at most %d days, including "+
-			"both ends.", calendarDays-1, calendarDays).In("to", board.RuleValue)
 	}
 	days, err := reportDays(ctx, v, in.TimeZone)
 	if err != nil {
 		return out, err
 	}
 	out = WorkspaceCalendar{From: in.From, To: in.To, TimeZone: days.zone.String()}
-	window := store.CalendarWindow{
-		WorkspaceID: in.WorkspaceID, From: query.DayEdge(first, days.zone), To: query.DayEdge(last.AddDate(0, 0, 1), days.zone),
-		Earliest: first.AddDate(0, 0, -zonesApart).Format(board.DateLayout),
-	}
 	after := last.AddDate(0, 0, zonesApart+1)
-	window.After = after.Format(board.DateLayout)
-	window.MonthBefore = after.AddDate(0, -1, 1-after.Day()).Format(board.DateLayout)
+	window := store.CalendarWindow{
+		From: query.DayEdge(first, days.zone), To: query.DayEdge(last.AddDate(0, 0, 1), days.zone),
+		Earliest: first.AddDate(0, 0, -zonesApart).Format(board.DateLayout), After: after.Format(board.DateLayout),
+		MonthBefore: after.AddDate(0, -1, 1-after.Day()).Format(board.DateLayout),
+	}
 	var (
-		found  int
 		cards  = make([]calendarEntry, 0, 1000)
 		writer = op.Writer[board.CalendarCard]{Append: appendCalendarCard}
 	)
@@ -99,18 +108,12 @@ func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCal
 		cards = append(cards, calendarEntry{dayNumber(c.FirstDay)<<32 | dayNumber(c.LastDay), c.ID, text})
 		return err
 	}
-	if err := pipeline(func(submit func(func() error)) error {
-		if err := v.Calendar(ctx, window, func(b store.CalendarBoard) error {
-			if found += b.Len(); found > calendarCards {
-				return board.Refuse(board.CodeLimitReached, "The range from %s to %s has more than %d cards. Request "+
-					"fewer days.", in.From, in.To, calendarCards)
-			}
+	if err := pipeline(func(submit func(func() error)) (err error) {
+		if out.next, err = calendarPage(ctx, v, in.WorkspaceID, window, from, func(b store.CalendarBoard) {
 			submit(func() error { return b.Each(write) })
-			return nil
 		}); err != nil {
 			return err
 		}
-		var err error
 		out.UndatedCount, err = v.CountUndated(ctx, in.WorkspaceID)
 		return err
 	}); err != nil {
@@ -118,6 +121,66 @@ func GetWorkspaceCalendar(ctx context.Context, v *store.View, in GetWorkspaceCal
 	}
 	out.Cards = inOrder(cards)
 	return out, nil
+}
+
+// days returns the first and the last day of the range. It returns an error if the range
+// is empty or too long.
+func (in *GetWorkspaceCalendarInput) days() (first, last time.Time, err error) {
+	if first, err = board.ParseDate("from", in.From); err != nil {
+		return first, last, err
+	}
+	if last, err = board.ParseDate("to", in.To); err != nil {
+		return first, last, err
+	}
+	switch days := int(last.Sub(first)/(24*time.Hour)) + 1; {
+	case days < 1:
+		err = board.Invalid("to must not be before from.").In("to", board.RuleValue)
+	case days > calendarDays:
+		err = board.Invalid("to must be at most %d days after from. A range has at most %d days, including "+
+			"both ends.", calendarDays-1, calendarDays).In("to", board.RuleValue)
+	}
+	return first, last, err
+}
+
+// calendarPage reads the boards of the page that begins at a cursor, and calls fn with the
+// cards of each board. It returns the cursor of the next page, or nil after the last board.
+// A board is divided only if its cards alone exceed a page.
+func calendarPage(ctx context.Context, v *store.View, workspaceID string, window store.CalendarWindow, from calendarCursor,
+	fn func(store.CalendarBoard)) (*calendarCursor, error) {
+	ids, err := v.CalendarBoards(ctx, workspaceID, from.BoardID)
+	if err != nil {
+		return nil, err
+	}
+	for found, read := 0, 0; len(ids) > 0; {
+		some := ids[:min(len(ids), store.CalendarAtOnce)]
+		if found > 0 { // estimate how many boards the page still needs
+			some = some[:min(len(some), 1+read*(calendarCards-found)/found)]
+		}
+		ids = ids[len(some):]
+		read += len(some)
+		boards, err := v.Calendar(ctx, window, some)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range boards {
+			if b.ID == from.BoardID && from.CardID != "" {
+				b.After(from.CardID)
+			}
+			switch {
+			case found+b.Len() <= calendarCards:
+				found += b.Len()
+				fn(b)
+			case found > 0:
+				return &calendarCursor{BoardID: b.ID}, nil
+			default:
+				b.After("")
+				next := &calendarCursor{b.ID, b.Cut(calendarCards)}
+				fn(b)
+				return next, nil
+			}
+		}
+	}
+	return nil, nil
 }
 
 // calendarEntry is a card of a calendar with its sort key.
@@ -183,8 +246,8 @@ func dateOf(t time.Time, zone *time.Location) time.Time {
 // edge returns the start of the day that is n days after today.
 func (d days) edge(n int) query.Edge { return query.DayEdge(d.today.AddDate(0, 0, n), d.zone) }
 
-// cut returns the times that separate the groups of a report, such as overdue and
-// due within seven days.
+// cut returns the times that separate the groups of a report, such as cards that are
+// overdue and cards that are due within seven days.
 func (d days) cut(now board.Instant) store.ReportCut {
 	return store.ReportCut{Now: now, Today: d.edge(0), In7: d.edge(7), Stale: now - staleAfter}
 }

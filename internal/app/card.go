@@ -11,46 +11,43 @@ import (
 
 // CardInput identifies a card.
 type CardInput struct {
-	CardID string `json:"cardId" maxLength:"64" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	CardID string `json:"cardId" maxLength:"64" doc:"The id of the card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// boardOfCard returns the board of a card that the caller can see.
+// boardOfCard returns the id of a card's board. It returns an error if the caller cannot
+// see the card.
 func boardOfCard(ctx context.Context, v *store.View, in CardInput) (string, error) {
 	return v.BoardOfCard(ctx, in.CardID, board.View)
 }
 
 // GetCard returns a card with its checklists.
 func GetCard(ctx context.Context, v *store.View, in CardInput) (board.CardDetail, error) {
-	card, err := v.Card(ctx, in.CardID, board.View)
-	if err != nil {
-		return board.CardDetail{}, err
-	}
-	lists, err := v.Checklists(ctx, card.ID)
-	return board.CardDetail{Card: card, Checklists: lists}, err
+	return v.CardDetail(ctx, in.CardID, board.View)
 }
 
 // CreateCardInput holds the fields of a new card.
 type CreateCardInput struct {
-	ListID      string         `json:"listId" maxLength:"64" doc:"The list to create the card in." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Title       string         `json:"title" maxLength:"512" doc:"The title." example:"Write the press release"`
-	Description string         `json:"description,omitempty" maxLength:"16384" doc:"The description, in Markdown." example:"Two paragraphs, one picture."`
-	Labels      []string       `json:"labels,omitempty" maxItems:"1000" doc:"Ids of labels of the board." example:"[\"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
-	Assignees   []string       `json:"assignees,omitempty" maxItems:"1000" doc:"Ids of people who can see the board." example:"[\"usr_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
-	Due         *DueInput      `json:"due,omitempty" doc:"When it is due and when its work starts."`
-	Position    board.Position `json:"position,omitzero" doc:"The position in the list; the bottom when absent."`
+	ListID      string         `json:"listId" maxLength:"64" doc:"The id of the list to create the card in." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Title       string         `json:"title" maxLength:"512" doc:"The card's title." example:"Write the press release"`
+	Description string         `json:"description,omitempty" maxLength:"16384" doc:"The card's description, in Markdown." example:"Two paragraphs, one picture."`
+	Labels      []string       `json:"labels,omitempty" maxItems:"1000" doc:"The ids of the card's labels, which must be labels of the board." example:"[\"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+	Assignees   []string       `json:"assignees,omitempty" maxItems:"1000" doc:"The ids of the assignees, who must be able to see the board." example:"[\"usr_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+	Due         *DueInput      `json:"due,omitempty" doc:"When the card is due, and when work on it starts."`
+	Position    board.Position `json:"position,omitzero" doc:"The position in the list. Defaults to the bottom."`
 }
 
-// DueInput is a due date as a caller gives it. Absent fields are "".
+// DueInput holds a due date and a start as a caller gives them. Absent fields are
+// empty.
 type DueInput struct {
-	DueDate   string `json:"dueDate,omitempty" maxLength:"10" doc:"The due date." example:"2026-03-14"`
-	DueTime   string `json:"dueTime,omitempty" maxLength:"5" doc:"The time of day it is due, HH:MM; due all day when absent." example:"09:30"`
-	StartDate string `json:"startDate,omitempty" maxLength:"10" doc:"The date the work starts; requires the feature startDates." example:"2026-03-10"`
-	StartTime string `json:"startTime,omitempty" maxLength:"5" doc:"The time of day the work starts, HH:MM." example:"09:00"`
-	TimeZone  string `json:"timeZone,omitempty" maxLength:"64" doc:"The IANA time zone of the times; required with a time." example:"Europe/Berlin"`
+	DueDate   string `json:"dueDate,omitempty" maxLength:"10" doc:"The due date, YYYY-MM-DD." example:"2026-03-14"`
+	DueTime   string `json:"dueTime,omitempty" maxLength:"5" doc:"The time of day at which the card is due, HH:MM. If it is absent, the card is due all day." example:"09:30"`
+	StartDate string `json:"startDate,omitempty" maxLength:"10" doc:"The date on which work starts, YYYY-MM-DD. Requires the startDates feature." example:"2026-03-10"`
+	StartTime string `json:"startTime,omitempty" maxLength:"5" doc:"The time of day at which work starts, HH:MM." example:"09:00"`
+	TimeZone  string `json:"timeZone,omitempty" maxLength:"64" doc:"The IANA time zone of the times. Required with a time." example:"Europe/Berlin"`
 }
 
-// checkStart returns an error if the input has a start and the board's feature
-// startDates is off.
+// checkStart returns an error if the input has a start and the board's startDates
+// feature is disabled.
 func (in DueInput) checkStart(a *board.Access) error {
 	if in.StartDate == "" && in.StartTime == "" {
 		return nil
@@ -97,16 +94,16 @@ func CreateCard(ctx context.Context, tx *store.Tx, in CreateCardInput) (board.Ca
 	return card, nil
 }
 
-// roomForCard returns an error if the board has no room for one more open card,
-// or if the list is at a hard WIP limit. The parameter addingToAll is the number
-// of cards that are added to the board's total: 1 for a new card, 0 for a card
-// restored from the archive.
+// roomForCard returns an error if the board has no room for another open card, or
+// if the list has reached its hard WIP limit. addingToAll is the number of cards
+// added to the board's total: 1 for a new card, 0 for a card restored from the
+// archive.
 func roomForCard(ctx context.Context, tx *store.Tx, list board.List, addingToAll int) error {
 	a := tx.On(list.BoardID)
-	if err := board.Room("open cards on a board", a.OpenCards, 1, tx.Limits().OpenCards); err != nil {
+	if err := board.CheckLimit("open cards on a board", a.OpenCards, 1, tx.Limits().OpenCards); err != nil {
 		return err
 	}
-	if err := board.Room("cards on a board, including archived ones", a.AllCards, addingToAll, tx.Limits().AllCards); err != nil {
+	if err := board.CheckLimit("cards on a board, including archived ones", a.AllCards, addingToAll, tx.Limits().AllCards); err != nil {
 		return err
 	}
 	return roomInList(list, a)
@@ -118,16 +115,15 @@ func roomInList(list board.List, a *board.Access) error {
 	if list.WIPLimit == nil || list.WIPMode != board.WIPHard || !a.Features.Has(board.WIPLimits) || list.OpenCards < *list.WIPLimit {
 		return nil
 	}
-	return board.Refuse(board.CodeCapacityFull, "The list is limited to %d open cards and holds %d. Move a card out "+
-		"of it first.", *list.WIPLimit, list.OpenCards)
+	return board.Refuse(board.CodeCapacityFull, "The list has reached its WIP limit of %d. Move a card out of it first.", *list.WIPLimit)
 }
 
 // UpdateCardInput holds the fields to change. Absent fields stay unchanged.
 type UpdateCardInput struct {
 	CardInput
 	Title       *string `json:"title,omitempty" maxLength:"512" doc:"The new title." example:"Write two press releases"`
-	Description *string `json:"description,omitempty" maxLength:"16384" doc:"The new description." example:"One of them in French."`
-	Done        *bool   `json:"done,omitempty" doc:"Whether the work is done." example:"true"`
+	Description *string `json:"description,omitempty" maxLength:"16384" doc:"The new description, in Markdown." example:"One of them in French."`
+	Done        *bool   `json:"done,omitempty" doc:"Whether the card is done." example:"true"`
 }
 
 // UpdateCard changes a card's title or description, marks it as done, or
@@ -176,8 +172,8 @@ func UpdateCard(ctx context.Context, tx *store.Tx, in UpdateCardInput) (board.Ca
 // MoveCardInput is the input of MoveCard.
 type MoveCardInput struct {
 	CardInput
-	ListID   string         `json:"listId" maxLength:"64" doc:"A list of the same board." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Position board.Position `json:"position,omitzero" doc:"The position in the list; the bottom when absent."`
+	ListID   string         `json:"listId" maxLength:"64" doc:"The id of a list on the same board." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Position board.Position `json:"position,omitzero" doc:"The position in the list. Defaults to the bottom."`
 }
 
 // MoveCard moves a card to a position in a list of its own board. If the card
@@ -227,7 +223,8 @@ func ArchiveCard(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, e
 }
 
 // RestoreCard restores an archived card to its former position. An open card
-// stays unchanged. It returns an error if the card's list is archived.
+// stays unchanged. RestoreCard returns an error if the card's list is archived or
+// has no room.
 func RestoreCard(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, error) {
 	card, err := tx.Card(ctx, in.CardID, board.Unarchive)
 	if err != nil || card.ArchivedAt == nil {
@@ -255,11 +252,11 @@ func RestoreCard(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, e
 // null clears it.
 type SetCardDueInput struct {
 	CardInput
-	DueDate   op.Optional[string] `json:"dueDate,omitzero" maxLength:"10" doc:"The due date. It stays unchanged when absent; null clears it." example:"2026-03-14"`
-	DueTime   string              `json:"dueTime,omitempty" maxLength:"5" doc:"The time of day it is due, HH:MM. With dueDate alone the card is due all day." example:"09:30"`
-	StartDate op.Optional[string] `json:"startDate,omitzero" maxLength:"10" doc:"The date the work starts; requires the feature startDates. It stays unchanged when absent; null clears it." example:"2026-03-10"`
-	StartTime string              `json:"startTime,omitempty" maxLength:"5" doc:"The time of day the work starts, HH:MM." example:"09:00"`
-	TimeZone  string              `json:"timeZone,omitempty" maxLength:"64" doc:"The IANA time zone of the times; required with a time." example:"Europe/Berlin"`
+	DueDate   op.Optional[string] `json:"dueDate,omitzero" maxLength:"10" doc:"The due date, YYYY-MM-DD. If it is absent, the due date stays unchanged; null clears it." example:"2026-03-14"`
+	DueTime   string              `json:"dueTime,omitempty" maxLength:"5" doc:"The time of day at which the card is due, HH:MM. With dueDate alone, the card is due all day." example:"09:30"`
+	StartDate op.Optional[string] `json:"startDate,omitzero" maxLength:"10" doc:"The date on which work starts, YYYY-MM-DD. Requires the startDates feature. If it is absent, the start stays unchanged; null clears it." example:"2026-03-10"`
+	StartTime string              `json:"startTime,omitempty" maxLength:"5" doc:"The time of day at which work starts, HH:MM." example:"09:00"`
+	TimeZone  string              `json:"timeZone,omitempty" maxLength:"64" doc:"The IANA time zone of the times. Required with a time." example:"Europe/Berlin"`
 }
 
 // SetCardDue changes a card's due date and start.
@@ -297,6 +294,8 @@ func ClearCardDue(ctx context.Context, tx *store.Tx, in CardInput) (board.Card, 
 	return card, setDue(ctx, tx, &card, board.Due{})
 }
 
+// setDue changes a card's due date and start, and records an event. It does nothing
+// if they are already the same.
 func setDue(ctx context.Context, tx *store.Tx, card *board.Card, due board.Due) error {
 	before := card.Due
 	if before.Equal(due) {
@@ -310,13 +309,12 @@ func setDue(ctx context.Context, tx *store.Tx, card *board.Card, due board.Due) 
 // SetCardLabelsInput is the input of SetCardLabels.
 type SetCardLabelsInput struct {
 	CardInput
-	Add    []string `json:"add,omitempty" maxItems:"1000" doc:"Ids of labels of the board to add." example:"[\"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
-	Remove []string `json:"remove,omitempty" maxItems:"1000" doc:"Ids of labels to remove." example:"[\"lbl_01jb2m3n4p5q6r7s8t9v0w1x2z\"]"`
+	Add    []string `json:"add,omitempty" maxItems:"1000" doc:"The ids of the labels to add, which must be labels of the board." example:"[\"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+	Remove []string `json:"remove,omitempty" maxItems:"1000" doc:"The ids of the labels to remove." example:"[\"lbl_01jb2m3n4p5q6r7s8t9v0w1x2z\"]"`
 }
 
-// SetCardLabels adds labels to a card and removes others. Labels to add that
-// the card already has, and labels to remove that it does not have, are
-// ignored.
+// SetCardLabels adds labels to a card and removes others. It ignores labels to
+// add that the card already has, and labels to remove that the card does not have.
 func SetCardLabels(ctx context.Context, tx *store.Tx, in SetCardLabelsInput) (board.Card, error) {
 	card, err := tx.Card(ctx, in.CardID, board.Edit)
 	if err != nil {
@@ -345,8 +343,8 @@ func SetCardLabels(ctx context.Context, tx *store.Tx, in SetCardLabelsInput) (bo
 // SetCardAssigneesInput is the input of SetCardAssignees.
 type SetCardAssigneesInput struct {
 	CardInput
-	Add    []string `json:"add,omitempty" maxItems:"1000" doc:"Ids of people who can see the board." example:"[\"usr_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
-	Remove []string `json:"remove,omitempty" maxItems:"1000" doc:"Ids of people to unassign." example:"[\"usr_01jb2m3n4p5q6r7s8t9v0w1x2z\"]"`
+	Add    []string `json:"add,omitempty" maxItems:"1000" doc:"The ids of the people to assign, who must be able to see the board." example:"[\"usr_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+	Remove []string `json:"remove,omitempty" maxItems:"1000" doc:"The ids of the people to unassign." example:"[\"usr_01jb2m3n4p5q6r7s8t9v0w1x2z\"]"`
 }
 
 // SetCardAssignees assigns people to a card and unassigns others. It ignores
@@ -376,15 +374,15 @@ func SetCardAssignees(ctx context.Context, tx *store.Tx, in SetCardAssigneesInpu
 	return card, tx.TouchCard(ctx, &card)
 }
 
-// difference holds the ids to add to a set and to remove from it.
-type difference struct{ added, removed []string }
+// idDiff holds the ids that a change adds to a set and removes from it.
+type idDiff struct{ added, removed []string }
 
-func (d difference) empty() bool { return len(d.added) == 0 && len(d.removed) == 0 }
+func (d idDiff) empty() bool { return len(d.added) == 0 && len(d.removed) == 0 }
 
-// differ returns the difference that adding and removing ids makes to the set
-// have. It returns an error if add and remove have an id in common.
-func differ(have, add, remove []string) (difference, error) {
-	d := difference{added: []string{}, removed: []string{}}
+// diffIDs returns the ids in add that are not in have, and the ids in remove that
+// are. It returns an error if add and remove have an id in common.
+func diffIDs(have, add, remove []string) (idDiff, error) {
+	d := idDiff{added: []string{}, removed: []string{}}
 	for _, id := range add {
 		if slices.Contains(remove, id) {
 			return d, board.Invalid("add and remove must not both contain %q.", id)
@@ -401,12 +399,15 @@ func differ(have, add, remove []string) (difference, error) {
 	return d, nil
 }
 
-func pickLabels(ctx context.Context, tx *store.Tx, card board.Card, add, remove []string) ([]board.LabelRef, difference, error) {
+// pickLabels returns a card's labels after the labels with the given ids have been
+// added and removed. It also returns the ids that change. It returns an error if a
+// label to add is not a label of the card's board.
+func pickLabels(ctx context.Context, tx *store.Tx, card board.Card, add, remove []string) ([]board.LabelRef, idDiff, error) {
 	have := make([]string, len(card.Labels))
 	for i, l := range card.Labels {
 		have[i] = l.ID
 	}
-	d, err := differ(have, add, remove)
+	d, err := diffIDs(have, add, remove)
 	if err != nil || d.empty() {
 		return card.Labels, d, err
 	}
@@ -427,12 +428,14 @@ func pickLabels(ctx context.Context, tx *store.Tx, card board.Card, add, remove 
 	return out, d, nil
 }
 
-func pickAssignees(ctx context.Context, tx *store.Tx, card board.Card, add, remove []string) ([]board.UserRef, difference, error) {
+// pickAssignees is like pickLabels, but for assignees. It returns an error if a
+// person to add cannot see the board, or if the card would have too many assignees.
+func pickAssignees(ctx context.Context, tx *store.Tx, card board.Card, add, remove []string) ([]board.UserRef, idDiff, error) {
 	have := make([]string, len(card.Assignees))
 	for i, u := range card.Assignees {
 		have[i] = u.ID
 	}
-	d, err := differ(have, add, remove)
+	d, err := diffIDs(have, add, remove)
 	if err != nil || d.empty() {
 		return card.Assignees, d, err
 	}
@@ -449,5 +452,5 @@ func pickAssignees(ctx context.Context, tx *store.Tx, card board.Card, add, remo
 		}
 		out = append(out, u)
 	}
-	return out, d, board.Room("assignees on a card", len(have)-len(d.removed), len(d.added), tx.Limits().Assignees)
+	return out, d, board.CheckLimit("assignees on a card", len(have)-len(d.removed), len(d.added), tx.Limits().Assignees)
 }

@@ -8,8 +8,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// Setting a due date does not change the start date, and setting a start date does not change
-// the due date. A field that is not sent keeps its value, over REST and as a tool.
+// Setting a due date keeps the start, and setting a start date keeps the due date, over REST and MCP.
+// A start time keeps its instant even if the time zone changes.
 func TestSettingADueDateKeepsTheStart(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -17,12 +17,12 @@ func TestSettingADueDateKeepsTheStart(t *testing.T) {
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		b := ada.Must("create_board", fields{"workspaceId": workspace, "name": "Launch"}).ID()
 		list := ada.Must("create_list", fields{"boardId": b, "name": "To do"}).ID()
-		for _, by := range []string{"REST", "a tool"} {
+		for _, transport := range []string{"REST", "a tool"} {
 			card := ada.Must("create_card", fields{"listId": list, "title": "Press release"}).ID()
 			set := func(in fields) apptest.Response {
 				t.Helper()
 				in["cardId"] = card
-				if by == "REST" {
+				if transport == "REST" {
 					return ada.Call("set_card_due", in)
 				}
 				return ada.Tool("set_card_due", in).Response
@@ -45,10 +45,10 @@ func TestSettingADueDateKeepsTheStart(t *testing.T) {
 			} {
 				a := set(c.in)
 				if a.Code != "" {
-					t.Fatalf("%s %v: %s", by, c.in, a.Raw)
+					t.Fatalf("%s %v: got %s, want success", transport, c.in, a.Raw)
 				}
 				if got := dates(a); got != c.want || dates(ada.Must("get_card", fields{"cardId": card})) != c.want {
-					t.Errorf("%s %v: the card has %s, want %s", by, c.in, got, c.want)
+					t.Errorf("%s %v: the card has %s, want %s", transport, c.in, got, c.want)
 				}
 			}
 			for field, in := range map[string]fields{
@@ -57,11 +57,11 @@ func TestSettingADueDateKeepsTheStart(t *testing.T) {
 				"dueDate is required with dueTime": {"dueTime": "10:00", "startDate": "2026-12-02", "timeZone": "UTC"},
 			} {
 				if a := set(in); a.Code != board.CodeInvalidRequest || !strings.Contains(a.Message, field) {
-					t.Errorf("%s %v: %s", by, in, a.Raw)
+					t.Errorf("%s %v: got %s, want a message that contains %q", transport, in, a.Raw, field)
 				}
 			}
 			if got := dates(ada.Must("get_card", fields{"cardId": card})); got != "2026-12-23 - 2026-12-01 - -" {
-				t.Errorf("a refusal changed the card to %s, want 2026-12-23 - 2026-12-01 - -", got)
+				t.Errorf("a rejected call changed the dates to %s, want 2026-12-23 - 2026-12-01 - -", got)
 			}
 			if a := set(fields{"dueDate": nil, "startDate": nil}); dates(a) != "- - - - -" {
 				t.Errorf("after the dates were cleared, the card has %s, want - - - - -", dates(a))
@@ -70,6 +70,7 @@ func TestSettingADueDateKeepsTheStart(t *testing.T) {
 	})
 }
 
+// dates returns the date fields of a card, with - for null.
 func dates(a apptest.Response) string {
 	var out []string
 	for _, name := range []string{"dueDate", "dueAt", "startDate", "startAt", "timeZone"} {

@@ -8,16 +8,18 @@ import (
 	"cardwall/internal/board"
 )
 
-// The JSON encoders in this file are for records of which one response can hold
-// thousands. Their output is the same as the generic encoder's.
+// The encoders in this file write the JSON of cards without reflection, because a
+// response can contain thousands of cards. Their output is identical to that of the
+// generic encoder.
 
-// jsonText builds a JSON object. It stops at the first error.
+// jsonText builds a JSON object. After an error, which stays in err, b is not valid JSON.
 type jsonText struct {
 	b   []byte
 	err error
 }
 
-// name starts a member with a comma, even if it is the first one; see object.
+// name appends a comma and the name of a member. object replaces the comma of the
+// first member.
 func (t *jsonText) name(name string) {
 	t.b = append(t.b, ',', '"')
 	t.b = append(append(t.b, name...), '"', ':')
@@ -73,7 +75,7 @@ func (t *jsonText) due(d *board.Due) {
 	t.maybeQuoted("timeZone", d.TimeZone)
 }
 
-// object writes an object, whose members are added by write.
+// object appends an object. It calls write, which must append at least one member.
 func (t *jsonText) object(write func()) {
 	at := len(t.b)
 	write()
@@ -81,7 +83,8 @@ func (t *jsonText) object(write func()) {
 	t.b = append(t.b, '}')
 }
 
-// array writes a member that is an array of n objects.
+// array appends a member whose value is an array of n objects. It calls write to
+// append the members of object i.
 func (t *jsonText) array(name string, n int, write func(i int)) {
 	t.name(name)
 	t.b = append(t.b, '[')
@@ -126,6 +129,17 @@ func appendCard(b []byte, c *board.Card) ([]byte, error) {
 			t.number("total", c.ChecklistItems.Total)
 		})
 		t.number("comments", c.Comments)
+		t.number("attachments", c.Attachments)
+		if c.Cover == nil {
+			t.null("cover")
+		} else {
+			t.name("cover")
+			t.object(func() {
+				t.quoted("attachmentId", c.Cover.AttachmentID)
+				t.number("width", c.Cover.Width)
+				t.number("height", c.Cover.Height)
+			})
+		}
 		t.maybeQuoted("createdBy", c.CreatedBy)
 		t.instant("createdAt", &c.CreatedAt)
 		t.instant("updatedAt", &c.UpdatedAt)

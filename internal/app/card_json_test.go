@@ -9,14 +9,14 @@ import (
 	"cardwall/internal/board"
 )
 
-// The hand-written encoder of cards produces the same JSON as encoding the struct.
-func TestHandWrittenCardEncoderMatchesTheStruct(t *testing.T) {
+// The hand-written card encoders produce the same JSON as json.Marshal.
+func TestHandWrittenCardEncoderMatchesMarshal(t *testing.T) {
 	t.Parallel()
 	card := rapid.Make[board.Card]()
-	inCalendar := rapid.Make[board.CalendarCard]()
+	calendarCard := rapid.Make[board.CalendarCard]()
 	rapid.Check(t, func(rt *rapid.T) {
 		c := card.Draw(rt, "card")
-		// A response contains arrays, never null, and only times that JSON can represent.
+		// In responses, arrays are never null and times are always representable in JSON.
 		if c.Labels == nil {
 			c.Labels = []board.LabelRef{}
 		}
@@ -27,14 +27,14 @@ func TestHandWrittenCardEncoderMatchesTheStruct(t *testing.T) {
 		got, gotErr := appendCard(nil, &c)
 		want, err := json.Marshal(c)
 		if string(got) != string(want) && (err == nil || gotErr == nil) {
-			rt.Errorf("a card is encoded as\n%s, %v, want\n%s, %v", got, gotErr, want, err)
+			rt.Errorf("card: got\n%s (error %v), want\n%s (error %v)", got, gotErr, want, err)
 		}
-		k := inCalendar.Draw(rt, "card of a calendar")
+		k := calendarCard.Draw(rt, "calendar card")
 		drawTimes(rt, k.DueAt, k.StartAt)
 		got, gotErr = appendCalendarCard(nil, &k)
 		want, err = json.Marshal(k)
 		if string(got) != string(want) && (err == nil || gotErr == nil) {
-			rt.Errorf("a card of a calendar is encoded as\n%s, %v, want\n%s, %v", got, gotErr, want, err)
+			rt.Errorf("calendar card: got\n%s (error %v), want\n%s (error %v)", got, gotErr, want, err)
 		}
 	})
 }

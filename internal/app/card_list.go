@@ -9,10 +9,11 @@ import (
 	"cardwall/internal/store"
 )
 
-// CardFilter is a query.Filter with a choice of how much of each card is returned.
+// CardFilter is a query.Filter, with a field that selects how much of each card is
+// returned.
 type CardFilter struct {
 	query.Filter
-	View string `json:"view,omitempty" enum:"compact,full" doc:"compact omits descriptions; full when absent." example:"compact"`
+	View string `json:"view,omitempty" enum:"compact,full" doc:"Use compact to omit descriptions. Defaults to full." example:"compact"`
 }
 
 // parse resolves the filter for the caller. Relative days are resolved in the
@@ -28,8 +29,8 @@ func (f CardFilter) parse(ctx context.Context, v *store.View, in store.CardPage)
 	return f.Filter.Parse(env)
 }
 
-// environment returns the values that a query of the caller is resolved with. An
-// empty time zone stands for the caller's own.
+// environment returns the values that a query of the caller depends on, such as the
+// current time. An empty time zone means the caller's own.
 func environment(ctx context.Context, v *store.View, timeZone string, in store.CardPage) (query.Env, error) {
 	if timeZone == "" {
 		me, err := v.User(ctx)
@@ -44,7 +45,7 @@ func environment(ctx context.Context, v *store.View, timeZone string, in store.C
 	}, err
 }
 
-// cards reads one page for an operation that lists cards.
+// cards returns one page of cards for an operation that lists cards.
 func (f CardFilter) cards(ctx context.Context, v *store.View, page op.Paging, p store.CardPage) (op.Page[board.Card], error) {
 	if err := page.After(&p.Cursor); err != nil {
 		return op.Page[board.Card]{}, err
@@ -64,8 +65,8 @@ type ListCardsInput struct {
 	op.Paging
 }
 
-// boardOfCards returns the board whose cards are listed, or "" if a filter makes the list depend
-// on the caller or the time.
+// boardOfCards returns the id of the board whose cards are listed, or "" if the input has a filter.
+// A filtered list may depend on the caller or the time.
 func boardOfCards(ctx context.Context, v *store.View, in ListCardsInput) (string, error) {
 	if in.Filter != (query.Filter{Sort: in.Sort}) {
 		return "", nil
@@ -91,7 +92,7 @@ func ListCards(ctx context.Context, v *store.View, in ListCardsInput) (op.Page[b
 
 // ListMyCardsInput is the input of ListMyCards.
 type ListMyCardsInput struct {
-	WorkspaceID string `json:"workspaceId,omitempty" maxLength:"64" doc:"Only cards on boards of this workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	WorkspaceID string `json:"workspaceId,omitempty" maxLength:"64" doc:"Only cards on boards of the workspace with this id." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	CardFilter
 	op.Paging
 }

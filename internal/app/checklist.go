@@ -18,8 +18,8 @@ func ListChecklists(ctx context.Context, v *store.View, in CardInput) ([]board.C
 // AddChecklistInput holds the fields of a new checklist.
 type AddChecklistInput struct {
 	CardInput
-	Title string   `json:"title" maxLength:"512" doc:"Its title." example:"Before sending"`
-	Items []string `json:"items,omitempty" maxItems:"200" doc:"The titles of its items, in order." example:"[\"Check the names\",\"Check the date\"]"`
+	Title string   `json:"title" maxLength:"512" doc:"The checklist's title." example:"Before sending"`
+	Items []string `json:"items,omitempty" maxItems:"200" doc:"The titles of the checklist's items, in order." example:"[\"Check the names\",\"Check the date\"]"`
 }
 
 // AddChecklist adds a checklist with its initial items to a card.
@@ -43,10 +43,10 @@ func AddChecklist(ctx context.Context, tx *store.Tx, in AddChecklistInput) (boar
 	if err != nil {
 		return list, err
 	}
-	if err := board.Room("checklists on a card", count, 1, tx.Limits().Checklists); err != nil {
+	if err := board.CheckLimit("checklists on a card", count, 1, tx.Limits().Checklists); err != nil {
 		return list, err
 	}
-	if err := board.Room("items in a checklist", 0, len(list.Items), tx.Limits().Items); err != nil {
+	if err := board.CheckLimit("items in a checklist", 0, len(list.Items), tx.Limits().Items); err != nil {
 		return list, err
 	}
 	if err := tx.InsertChecklist(ctx, &list); err != nil {
@@ -67,7 +67,7 @@ func itemTitle(s string) (string, error) {
 
 // ChecklistInput identifies a checklist.
 type ChecklistInput struct {
-	ChecklistID string `json:"checklistId" maxLength:"64" doc:"The checklist." example:"chk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ChecklistID string `json:"checklistId" maxLength:"64" doc:"The id of the checklist." example:"chk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // UpdateChecklistInput holds the fields to change.
@@ -117,8 +117,8 @@ func DeleteChecklist(ctx context.Context, tx *store.Tx, in ChecklistInput) (Dele
 // AddChecklistItemInput holds the fields of a new item.
 type AddChecklistItemInput struct {
 	ChecklistInput
-	Title    string         `json:"title" maxLength:"512" doc:"The title." example:"Check the names"`
-	Position board.Position `json:"position,omitzero" doc:"The position in the checklist; the bottom when absent."`
+	Title    string         `json:"title" maxLength:"512" doc:"The item's title." example:"Check the names"`
+	Position board.Position `json:"position,omitzero" doc:"The position in the checklist. Defaults to the bottom."`
 }
 
 // AddChecklistItem adds an item to a checklist.
@@ -131,7 +131,7 @@ func AddChecklistItem(ctx context.Context, tx *store.Tx, in AddChecklistItemInpu
 	if item.Title, err = title("title", in.Title); err != nil {
 		return item, err
 	}
-	if err := board.Room("items in a checklist", len(list.Items), 1, tx.Limits().Items); err != nil {
+	if err := board.CheckLimit("items in a checklist", len(list.Items), 1, tx.Limits().Items); err != nil {
 		return item, err
 	}
 	after, err := tx.InsertItem(ctx, &item, in.Position)
@@ -145,7 +145,7 @@ func AddChecklistItem(ctx context.Context, tx *store.Tx, in AddChecklistItemInpu
 
 // ItemInput identifies a checklist item.
 type ItemInput struct {
-	ItemID string `json:"itemId" maxLength:"64" doc:"The item." example:"chi_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ItemID string `json:"itemId" maxLength:"64" doc:"The id of the item." example:"chi_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // UpdateChecklistItemInput holds the fields to change. Absent fields stay
@@ -153,7 +153,7 @@ type ItemInput struct {
 type UpdateChecklistItemInput struct {
 	ItemInput
 	Title    *string         `json:"title,omitempty" maxLength:"512" doc:"The new title." example:"Check all names"`
-	Done     *bool           `json:"done,omitempty" doc:"Whether it is done." example:"true"`
+	Done     *bool           `json:"done,omitempty" doc:"Whether the item is done." example:"true"`
 	Position *board.Position `json:"position,omitempty" doc:"The new position in the checklist."`
 }
 
@@ -179,7 +179,7 @@ func UpdateChecklistItem(ctx context.Context, tx *store.Tx, in UpdateChecklistIt
 			return item, err
 		}
 		if moved {
-			changes["position"] = board.FromTo{To: board.Place(after)}
+			changes["position"] = board.FromTo{To: board.PositionAfter(after)}
 		}
 	}
 	doneChanged := in.Done != nil && *in.Done != item.Done

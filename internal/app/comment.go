@@ -30,7 +30,7 @@ func ListComments(ctx context.Context, v *store.View, in ListCommentsInput) (op.
 // AddCommentInput holds the fields of a new comment.
 type AddCommentInput struct {
 	CardInput
-	Text string `json:"text" maxLength:"16384" doc:"The text, in Markdown." example:"The printer wants it by Friday."`
+	Text string `json:"text" maxLength:"16384" doc:"The comment's text, in Markdown." example:"The printer wants it by Friday."`
 }
 
 // AddComment adds a comment to a card.
@@ -70,7 +70,7 @@ func commentText(s string) (string, error) {
 
 // CommentInput identifies a comment.
 type CommentInput struct {
-	CommentID string `json:"commentId" maxLength:"64" doc:"The comment." example:"cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	CommentID string `json:"commentId" maxLength:"64" doc:"The id of the comment." example:"cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // EditCommentInput is the input of EditComment.
@@ -86,7 +86,7 @@ func EditComment(ctx context.Context, tx *store.Tx, in EditCommentInput) (board.
 		return m, err
 	}
 	if !ownComment(tx, m) {
-		return m, board.Forbidden("Only its author can edit a comment.")
+		return m, board.Forbidden("Only the author of a comment can edit it.")
 	}
 	text, err := commentText(in.Text)
 	if err != nil || text == m.Text {
@@ -109,7 +109,7 @@ func DeleteComment(ctx context.Context, tx *store.Tx, in CommentInput) (Deleted,
 		return Deleted{}, err
 	}
 	if !ownComment(tx, m) && !tx.On(card.BoardID).Role(tx.Caller()).Can(board.Administer) {
-		return Deleted{}, board.Forbidden("Only its author or a board admin can delete a comment.")
+		return Deleted{}, board.Forbidden("Only the author of a comment or a board admin can delete it.")
 	}
 	card.Comments--
 	tx.Emit(card.BoardID, board.CommentDeleted(card, m))

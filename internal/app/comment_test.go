@@ -23,25 +23,25 @@ func TestDeletedCommentLeavesNoText(t *testing.T) {
 		if a := guest.Keyed("guest", "add_guest_comment", page); a.Status != 201 {
 			t.Fatalf("the guest's comment: got status %d, body %s; want 201", a.Status, a.Raw)
 		}
-		holds := func(word string) (where []string) {
+		columnsWith := func(word string) (columns []string) {
 			for name, values := range s.AllValues() {
 				for _, v := range values {
 					if strings.Contains(v, word) {
-						where = append(where, name)
+						columns = append(columns, name)
 					}
 				}
 			}
-			return where
+			return columns
 		}
-		if got := holds(first); len(got) > 0 {
+		if got := columnsWith(first); len(got) > 0 {
 			t.Errorf("the text before the edit is still stored in %v", got)
 		}
-		if got := holds(second); len(got) < 3 { // the comment, the search index, the stored response
-			t.Fatalf("the text of the comment is stored in %v only, want at least three places", got)
+		if got := columnsWith(second); len(got) < 3 { // the comment, the search index, the stored response
+			t.Fatalf("the text of the comment is stored only in %v, want at least three columns", got)
 		}
 		if a := w.owner.Keyed("add", "add_comment", add); a.Text("text") != edit["text"] || a.ID() != added.ID() ||
 			a.Version != added.Version || a.Header.Get("Idempotent-Replayed") != "true" {
-			t.Errorf("the replay of an edited comment is %s", a.Raw)
+			t.Errorf("the replay of an edited comment is %s, want the same comment with the new text", a.Raw)
 		}
 		if notified := w.other.Must("list_notifications", nil); !strings.Contains(string(notified.Raw), second) {
 			t.Errorf("Bob's notifications are %s; want them to contain %q", notified.Raw, second)
@@ -51,7 +51,7 @@ func TestDeletedCommentLeavesNoText(t *testing.T) {
 			w.owner.Must("delete_comment", fields{"commentId": id})
 		}
 		for _, word := range []string{second, guests} {
-			if got := holds(word); len(got) > 0 {
+			if got := columnsWith(word); len(got) > 0 {
 				t.Errorf("the text of a deleted comment is still stored in %v", got)
 			}
 		}
@@ -61,11 +61,11 @@ func TestDeletedCommentLeavesNoText(t *testing.T) {
 		}{"add": {"add_comment", add}, "edit": {"edit_comment", edit}} {
 			if a := w.owner.Keyed(key, call.name, call.in); a.ID() != added.ID() || a.Text("text") != "" ||
 				a.Text("author.id") != w.owner.ID {
-				t.Errorf("the replay of %s is %s", call.name, a.Raw)
+				t.Errorf("the replay of %s is %s, want the comment without its text", call.name, a.Raw)
 			}
 		}
 		if a := guest.Keyed("guest", "add_guest_comment", page); a.Text("text") != "" || a.Text("author") != "Rosa" {
-			t.Errorf("the replay of the guest's comment is %s", a.Raw)
+			t.Errorf("the replay of the guest's comment is %s, want it without its text", a.Raw)
 		}
 		// The event, its author and its time remain everywhere.
 		activity := w.owner.Must("list_board_activity", with(in, "limit", 200))
@@ -85,8 +85,8 @@ func TestDeletedCommentLeavesNoText(t *testing.T) {
 				t.Errorf("%s returns the text of a deleted or edited comment: %s", name, raw)
 			}
 		}
-		if left := w.other.Must("list_notifications", nil).Each("event"); len(left) > 0 {
-			t.Errorf("Bob still has the notifications %v", left)
+		if got := w.other.Must("list_notifications", nil).Each("event"); len(got) > 0 {
+			t.Errorf("Bob still has the notifications %v", got)
 		}
 	})
 }

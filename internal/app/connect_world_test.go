@@ -11,8 +11,8 @@ import (
 
 const programRedirect = "https://assistant.example.com/callback"
 
-// registered returns a client that registered itself.
-func (w *world) registered() board.Client {
+// newClient stores a client as if it had registered itself, and returns it.
+func (w *world) newClient() board.Client {
 	w.T.Helper()
 	c := board.Client{ID: store.NewID("cli_"), Name: "Example Assistant", RedirectURIs: []string{programRedirect},
 		GrantTypes: []string{board.GrantCode, board.GrantRefresh, board.GrantDevice}}
@@ -20,19 +20,20 @@ func (w *world) registered() board.Client {
 	return c
 }
 
-// authorization returns the query of a client's authorization request.
-func (w *world) authorization() string {
+// authorizationQuery returns the query of an authorization request by a new client.
+func (w *world) authorizationQuery() string {
 	return url.Values{
-		"response_type": {"code"}, "client_id": {w.registered().ID}, "redirect_uri": {programRedirect},
+		"response_type": {"code"}, "client_id": {w.newClient().ID}, "redirect_uri": {programRedirect},
 		"state":          {"af0ifjsldkj"},
 		"code_challenge": {"E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"}, "code_challenge_method": {"S256"},
 	}.Encode()
 }
 
-// device returns the user code that a device shows to start a connection.
-func (w *world) device() string {
+// newUserCode stores an authorization request by a device, and returns the user code that the device
+// shows.
+func (w *world) newUserCode() string {
 	w.T.Helper()
-	c, code := w.registered(), board.NewUserCode()
+	c, code := w.newClient(), board.NewUserCode()
 	d := board.Device{ID: store.NewID("dev_"),
 		Consent: board.Consent{ClientID: c.ID, ClientName: c.Name, Scopes: []board.Scope{board.ScopeRead, board.ScopeWrite}}}
 	w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
@@ -43,8 +44,9 @@ func (w *world) device() string {
 	return code
 }
 
-// connected returns a client that the owner has authorized.
-func (w *world) connected() (id string) {
+// connectedClient connects a client to the owner's account. It returns the ID of the connection,
+// which is the ID of its token.
+func (w *world) connectedClient() (id string) {
 	w.T.Helper()
 	until := board.InstantOf(w.Clock.Now().Add(board.AccessLifetime))
 	w.Write(board.Person(w.owner.ID), func(ctx context.Context, tx *store.Tx) error {

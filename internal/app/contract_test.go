@@ -28,9 +28,9 @@ func everyOperationWorks(t *testing.T, s *apptest.Service) {
 		if status := map[bool]int{false: http.StatusOK, true: http.StatusCreated}[o.Creates]; a.Status != status {
 			t.Errorf("%s: status %d, want %d", o.Name, a.Status, status)
 		}
-		if o.Streams() {
-			if a.Media() != o.Media {
-				t.Errorf("%s: %s, want %s", o.Name, a.Media(), o.Media)
+		if o.Streams() || o.HasContent() {
+			if !o.HasContent() && a.Media() != o.Media {
+				t.Errorf("%s: got media type %s, want %s", o.Name, a.Media(), o.Media)
 			}
 			if o.Media == op.JSON && !bytes.HasSuffix(bytes.TrimSpace(a.Raw), []byte(`"complete":true}`)) {
 				t.Errorf("%s: the document is not complete: %s", o.Name, a.Raw)
@@ -59,7 +59,7 @@ func TestEveryOperationHasItsOwnTest(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../*/*_test.go")
 	if err != nil || len(files) == 0 {
-		t.Fatalf("found %d tests (%v)", len(files), err)
+		t.Fatalf("found %d test files, error %v; want at least one", len(files), err)
 	}
 	var tests []byte
 	for _, file := range files {
@@ -106,14 +106,13 @@ func TestStrangersCannotTellWhatExists(t *testing.T) {
 			}
 			for who, p := range strangers {
 				if o.Audience.NeedsSession() && p != eve {
-					continue // no token may call it, whatever its limits
+					continue // no token may call the operation
 				}
 				there, absent := p.Call(o.Name, in), p.Call(o.Name, random)
 				if there.Status != http.StatusNotFound || there.Code != board.CodeNotFound || !bytes.Equal(there.Raw, absent.Raw) ||
 					absent.Status != there.Status {
-					t.Errorf("%s by %s: got status %d, body %s for an object that exists, %d %s for one that does not", o.Name, who,
-						there.Status, there.Raw,
-						absent.Status, absent.Raw)
+					t.Errorf("%s by %s: got status %d, body %s for an object that exists, %d %s for one that does not; want 404 twice",
+						o.Name, who, there.Status, there.Raw, absent.Status, absent.Raw)
 				}
 			}
 			if w.state() != before {
@@ -123,7 +122,7 @@ func TestStrangersCannotTellWhatExists(t *testing.T) {
 		if named < 30 {
 			t.Errorf("only %d operations were tested, want at least 30", named)
 		}
-		// Objects named by a field of the body are hidden as well.
+		// Objects named by a second field are hidden as well.
 		b := eve.Must("create_board", fields{"workspaceId": elsewhere, "name": "Mine"}).ID()
 		list := eve.Must("create_list", fields{"boardId": b, "name": "Mine"}).ID()
 		card := eve.Must("create_card", fields{"listId": list, "title": "Mine"}).ID()
@@ -155,9 +154,8 @@ func TestStrangersCannotTellWhatExists(t *testing.T) {
 			y := eve.Call(second.name, with(second.in, second.field, second.value(absent)))
 			yRaw := bytes.ReplaceAll(y.Raw, []byte(absent), []byte(second.id))
 			if x.Status != y.Status || x.Status/100 == 5 || x.Code != "" && !bytes.Equal(x.Raw, yRaw) {
-				t.Errorf("%s.%s: got status %d, body %s for an object that exists, %d %s for one that does not", second.name, second.field,
-					x.Status, x.Raw,
-					y.Status, y.Raw)
+				t.Errorf("%s.%s: got status %d, body %s for an object that exists, %d %s for one that does not; want the same response",
+					second.name, second.field, x.Status, x.Raw, y.Status, y.Raw)
 			}
 		}
 	})
@@ -182,7 +180,7 @@ func TestScopes(t *testing.T) {
 		nobody.Token = ""
 		for _, o := range s.Registry.All() {
 			if o.Audience.NeedsSession() || o.Audience.NeedsNoAccount() {
-				continue // TestAccessToAccounts
+				continue // covered by TestAccessToAccounts
 			}
 			in := w.sample(t, o)
 			before := w.state()
@@ -195,7 +193,7 @@ func TestScopes(t *testing.T) {
 					a := p.CallWith(o.Name, in, header)
 					if a.Status != http.StatusForbidden || a.Code != board.CodeInsufficientScope ||
 						!strings.Contains(a.Message, string(o.Scope)) {
-						t.Errorf("%s without %s: got status %d, body %s", o.Name, o.Scope, a.Status, a.Raw)
+						t.Errorf("%s without the scope %s: got status %d, body %s; want 403 insufficient_scope", o.Name, o.Scope, a.Status, a.Raw)
 					}
 				}
 			}
@@ -203,7 +201,8 @@ func TestScopes(t *testing.T) {
 			if a.Status != http.StatusUnauthorized || a.Code != board.CodeUnauthenticated ||
 				!strings.HasPrefix(a.Header.Get("WWW-Authenticate"), "Bearer ") ||
 				!strings.Contains(a.Header.Get("WWW-Authenticate"), `resource_metadata="`+apptest.BaseURL) {
-				t.Errorf("%s without credentials: got status %d, body %s %v", o.Name, a.Status, a.Raw, a.Header)
+				t.Errorf("%s without credentials: got status %d, body %s, headers %v; want 401 with a WWW-Authenticate header",
+					o.Name, a.Status, a.Raw, a.Header)
 			}
 			if w.state() != before {
 				t.Errorf("%s without permission changed something", o.Name)
@@ -213,7 +212,8 @@ func TestScopes(t *testing.T) {
 	})
 }
 
-// administrative are the operations that need the scope admin, as listed in the specification.
+// administrative lists the operations that need the admin scope. The list is written by hand, not
+// derived from the code.
 var administrative = []string{
 	"trash_board", "share_board", "remove_board_member", "create_invitation", "list_invitations", "withdraw_invitation",
 	"create_webhook", "list_webhooks", "delete_webhook", "get_webhook_sample", "get_webhook", "update_webhook",
@@ -233,13 +233,14 @@ func TestScopesMatchTheTable(t *testing.T) {
 		switch {
 		case slices.Contains(administrative, o.Name):
 			want = board.ScopeAdmin
-			// their input must not appear in a URL
-		case o.Method == http.MethodGet, o.Name == "look_at_invitation", o.Name == "look_at_authorization",
-			o.Name == "look_at_device", o.Name == "dry_run_rule", strings.HasPrefix(o.Name, "look_at_public_"):
+		// The named operations use POST, because their input is confidential or too long for a URL.
+		case o.Method == http.MethodGet, o.Name == "get_invitation", o.Name == "get_authorization_request",
+			o.Name == "get_device_request", o.Name == "dry_run_rule", strings.HasPrefix(o.Name, "get_guest_"):
 			want = board.ScopeRead
 		}
 		if o.Scope != want || o.ReadOnly != (want == board.ScopeRead || o.Method == http.MethodGet) {
-			t.Errorf("%s: scope %s, read-only %v; want %s", o.Name, o.Scope, o.ReadOnly, want)
+			t.Errorf("%s: got scope %s, read-only %t; want scope %s, and read-only for the read scope and for GET",
+				o.Name, o.Scope, o.ReadOnly, want)
 		}
 	}
 }
@@ -259,17 +260,17 @@ func TestArchivedBoardRejectsWrites(t *testing.T) {
 		before := w.state()
 		for _, o := range s.Registry.All() {
 			switch {
-			// these create another board
+			// These operations create another board.
 			case slices.Contains([]string{"create_board", "create_board_from_template", "copy_board"}, o.Name):
 			case o.Name == "restore_board": // comes last
-			case o.Audience.NeedsSession() || o.Audience.NeedsNoAccount(): // about people, not about boards
+			case o.Audience.NeedsSession() || o.Audience.NeedsNoAccount(): // not about boards
 			case o.ReadOnly || slices.Contains(aboutNoBoard, o.Name):
 				w.owner.Must(o.Name, in[o.Name])
 			default:
 				for _, header := range []http.Header{nil, {"Idempotency-Key": {"archived-" + o.Name}}} {
 					if a := w.owner.CallWith(o.Name, in[o.Name], header); a.Status != http.StatusConflict ||
 						a.Code != board.CodeBoardArchived {
-						t.Errorf("%s on an archived board: got status %d, body %s", o.Name, a.Status, a.Raw)
+						t.Errorf("%s on an archived board: got status %d, body %s; want 409 board_archived", o.Name, a.Status, a.Raw)
 					}
 				}
 			}
@@ -309,21 +310,22 @@ func TestKeyedCallsHaveOneEffect(t *testing.T) {
 			in, key := w.sample(t, o), "key-"+o.Name
 			first := w.owner.Keyed(key, o.Name, in)
 			if first.Status/100 != 2 || first.Header.Get("Idempotent-Replayed") != "" {
-				t.Fatalf("%s: got status %d, body %s %v", o.Name, first.Status, first.Raw, first.Header)
+				t.Fatalf("%s: got status %d, body %s, headers %v; want success, not a replay", o.Name, first.Status, first.Raw, first.Header)
 			}
 			effects := w.effects()
 			repeat := func() apptest.Response { return w.owner.Keyed(key, o.Name, in) }
 			again[o.Name] = repeat
 			if a := repeat(); a.Status != first.Status || !bytes.Equal(a.Raw, first.Raw) ||
 				a.Header.Get("Idempotent-Replayed") != "true" {
-				t.Errorf("%s again: got status %d, body %s %v, was %d %s", o.Name, a.Status, a.Raw, a.Header,
+				t.Errorf("%s again: got status %d, body %s, headers %v; want the replay of %d %s", o.Name, a.Status, a.Raw, a.Header,
 					first.Status, first.Raw)
 			}
 			refuse := func(what, name string, in fields) {
 				a := w.owner.Keyed(key, name, in)
 				if a.Status != http.StatusBadRequest || a.Code != board.CodeInvalidRequest ||
 					!strings.Contains(a.Message, "Idempotency-Key") || a.Header.Get("Idempotent-Replayed") != "" {
-					t.Errorf("%s with the key for %s: got status %d, body %s", o.Name, what, a.Status, a.Raw)
+					t.Errorf("%s: reuse of the key for %s: got status %d, body %s; want 400 and a message about the Idempotency-Key",
+						o.Name, what, a.Status, a.Raw)
 				}
 			}
 			refuse("another body", o.Name, changed(o, in))
@@ -334,15 +336,14 @@ func TestKeyedCallsHaveOneEffect(t *testing.T) {
 				t.Errorf("the replay of %s had an effect: the counts are %v, want %v", o.Name, now, effects)
 			}
 			if a := w.other.Keyed(key, o.Name, in); a.Header.Get("Idempotent-Replayed") != "" {
-				t.Errorf("%s: another person's key returned this person's response", o.Name)
+				t.Errorf("%s: another person with the same key got this person's response", o.Name)
 			}
 			bad := with(in, "unknown", "x")
 			refused, replayed := w.owner.Keyed("bad-"+key, o.Name, bad), w.owner.Keyed("bad-"+key, o.Name, bad)
 			if refused.Status/100 != 4 || refused.Header.Get("Idempotent-Replayed") != "" || replayed.Status != refused.Status ||
 				!bytes.Equal(replayed.Raw, refused.Raw) || replayed.Header.Get("Idempotent-Replayed") != "true" {
-				t.Errorf("%s refused: got status %d, body %s, again %d %s %v", o.Name, refused.Status, refused.Raw, replayed.Status,
-					replayed.Raw,
-					replayed.Header)
+				t.Errorf("%s with an unknown field: got status %d, body %s, then %d %s, headers %v; want an error and its replay", o.Name,
+					refused.Status, refused.Raw, replayed.Status, replayed.Raw, replayed.Header)
 			}
 		}
 		last := s.Clock.Now()

@@ -9,20 +9,20 @@ import (
 	"cardwall/internal/store"
 )
 
-// The copy of a card or a list is new work: neither the card nor its checklist
-// items are done. The copy of a board keeps the state of its cards.
+// A copy of a card or a list is new work, so no card or checklist item in it is done. In a
+// copy of a board, the cards and items that were done stay done.
 
 // CopyCardInput is the input of CopyCard.
 type CopyCardInput struct {
 	CardInput
-	ListID            string         `json:"listId,omitempty" maxLength:"64" doc:"The list for the copy, on this board or another; the card's own list when absent." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Title             *string        `json:"title,omitempty" maxLength:"512" doc:"The copy's title; the card's own when absent." example:"Write the press release for May"`
-	Position          board.Position `json:"position,omitzero" doc:"The position in the list; the bottom when absent."`
-	IncludeLabels     *bool          `json:"includeLabels,omitempty" doc:"Whether to copy the labels; true when absent. On another board, labels with the same name and color are used." example:"true"`
-	IncludeAssignees  *bool          `json:"includeAssignees,omitempty" doc:"Whether to copy the assignees who can see the target board; true when absent." example:"false"`
-	IncludeDue        *bool          `json:"includeDue,omitempty" doc:"Whether to copy the due date and the start; true when absent." example:"false"`
-	IncludeChecklists *bool          `json:"includeChecklists,omitempty" doc:"Whether to copy the checklists, with every item not done; true when absent." example:"true"`
-	IncludeComments   bool           `json:"includeComments,omitempty" doc:"Whether to copy the comments with their authors and times; false when absent." example:"false"`
+	ListID            string         `json:"listId,omitempty" maxLength:"64" doc:"The id of the list for the copy, on the same board or another one. Defaults to the card's list." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Title             *string        `json:"title,omitempty" maxLength:"512" doc:"The copy's title. Defaults to the card's title." example:"Write the press release for May"`
+	Position          board.Position `json:"position,omitzero" doc:"The position in the list. Defaults to the bottom."`
+	IncludeLabels     *bool          `json:"includeLabels,omitempty" doc:"Whether to copy the labels. On another board, the copy gets the labels with the same name and color. Defaults to true." example:"true"`
+	IncludeAssignees  *bool          `json:"includeAssignees,omitempty" doc:"Whether to copy the assignees who can see the target board. Defaults to true." example:"false"`
+	IncludeDue        *bool          `json:"includeDue,omitempty" doc:"Whether to copy the due date and the start date. Defaults to true." example:"false"`
+	IncludeChecklists *bool          `json:"includeChecklists,omitempty" doc:"Whether to copy the checklists. No item of the copy is done. Defaults to true." example:"true"`
+	IncludeComments   bool           `json:"includeComments,omitempty" doc:"Whether to copy the comments with their authors and times. Defaults to false." example:"false"`
 }
 
 // CopyCard copies a card. A copy on another board sends no events.
@@ -58,7 +58,7 @@ func CopyCard(ctx context.Context, tx *store.Tx, in CopyCardInput) (board.Card, 
 	in.leaveOut(&whole)
 	copies := []store.WholeCard{whole}
 	if list.BoardID != card.BoardID {
-		if err := takeOut(tx.View, card.BoardID, "listId"); err != nil {
+		if err := mayTakeOut(tx.View, card.BoardID, "listId"); err != nil {
 			return board.Card{}, err
 		}
 		tx.Quiet()
@@ -66,7 +66,7 @@ func CopyCard(ctx context.Context, tx *store.Tx, in CopyCardInput) (board.Card, 
 			return board.Card{}, err
 		}
 	}
-	renew(tx.View, copies, list.ID, false)
+	makeNew(tx.View, copies, list.ID, false)
 	rank, after, err := tx.NewCardRank(ctx, list.ID, in.Position)
 	if err != nil {
 		return board.Card{}, err
@@ -79,7 +79,7 @@ func CopyCard(ctx context.Context, tx *store.Tx, in CopyCardInput) (board.Card, 
 	return copies[0].Card, nil
 }
 
-// leaveOut removes what the copy should not include.
+// leaveOut removes what the copy must not include.
 func (in CopyCardInput) leaveOut(c *store.WholeCard) {
 	out := func(include *bool) bool { return include != nil && !*include }
 	if out(in.IncludeLabels) {
@@ -96,9 +96,10 @@ func (in CopyCardInput) leaveOut(c *store.WholeCard) {
 	}
 }
 
-// renew turns copied cards into new cards for a list. They get new ids, are
-// created by the caller, are open, and are not done unless keepDone is set.
-func renew(v *store.View, cards []store.WholeCard, listID string, keepDone bool) {
+// makeNew turns copied cards into new, open cards for a list. They get new ids, and the
+// caller becomes their creator. If keepDone is set, cards and items that were done are done
+// as of now. Otherwise none are done.
+func makeNew(v *store.View, cards []store.WholeCard, listID string, keepDone bool) {
 	now := v.Now()
 	done := func(at *board.Instant) *board.Instant {
 		if at == nil || !keepDone {
@@ -123,18 +124,25 @@ func renew(v *store.View, cards []store.WholeCard, listID string, keepDone bool)
 		for n := range c.CommentList {
 			c.CommentList[n].ID = v.NewID("cmt_")
 		}
+		for n := range c.AttachmentList {
+			a := &c.AttachmentList[n]
+			a.ID, a.CreatedBy = v.NewID("att_"), v.Caller().Person()
+			if a.Cover {
+				c.Cover.AttachmentID = a.ID
+			}
+		}
 	}
 }
 
 // CopyListInput is the input of CopyList.
 type CopyListInput struct {
 	ListInput
-	Name     *string         `json:"name,omitempty" maxLength:"512" doc:"The copy's name; the list's own when absent." example:"Next week"`
-	Position *board.Position `json:"position,omitempty" doc:"The position on the board; directly after the list when absent."`
+	Name     *string         `json:"name,omitempty" maxLength:"512" doc:"The copy's name. Defaults to the list's name." example:"Next week"`
+	Position *board.Position `json:"position,omitempty" doc:"The position on the board. Defaults to directly after the list."`
 }
 
 // CopyList copies a list on its board, with its open cards but without their
-// comments. A job makes the copy of a large list.
+// comments. It returns the copy or, if the list is large, a job that copies it.
 func CopyList(ctx context.Context, tx *store.Tx, in CopyListInput) (board.List, *board.Job, error) {
 	list, err := tx.List(ctx, in.ListID, board.Edit)
 	if err != nil {
@@ -165,11 +173,12 @@ func CopyList(ctx context.Context, tx *store.Tx, in CopyListInput) (board.List, 
 		return list, nil, err
 	}
 	list.ID = tx.NewID("lst_")
-	renew(tx.View, cards, list.ID, false)
+	makeNew(tx.View, cards, list.ID, false)
 	return list, nil, addList(ctx, tx, &list, cards, at)
 }
 
-// addList inserts a new list with its cards into a board.
+// addList inserts a new list with its cards into a board. It emits an event for the list
+// and one for each card.
 func addList(ctx context.Context, tx *store.Tx, l *board.List, cards []store.WholeCard, at board.Position) error {
 	after, err := tx.InsertList(ctx, l, at)
 	if err != nil {
@@ -199,14 +208,15 @@ func addList(ctx context.Context, tx *store.Tx, l *board.List, cards []store.Who
 type CopyBoardInput struct {
 	BoardInput
 	Name         string `json:"name" maxLength:"512" doc:"The copy's name." example:"Launch in May"`
-	WorkspaceID  string `json:"workspaceId,omitempty" maxLength:"64" doc:"The workspace of the copy; the board's own when absent." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	IncludeCards bool   `json:"includeCards,omitempty" doc:"Whether to copy the open cards, without comments; false when absent." example:"true"`
+	WorkspaceID  string `json:"workspaceId,omitempty" maxLength:"64" doc:"The id of the workspace for the copy. Defaults to the board's workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	IncludeCards bool   `json:"includeCards,omitempty" doc:"Whether to copy the open cards, without their comments. Defaults to false." example:"true"`
 }
 
 // CopyBoard copies a board's description, color, visibility, features, labels,
 // open lists with their WIP limits and, on request, the open cards. Members are
 // not copied; the caller becomes the copy's admin. The public page is not
-// copied either. A copy sends no events. A job makes the copy of a large board.
+// copied either. Copying sends no events. CopyBoard returns the copy or, if the
+// board is large, a job that copies it.
 func CopyBoard(ctx context.Context, tx *store.Tx, in CopyBoardInput) (board.BoardDetail, *board.Job, error) {
 	source, err := tx.Board(ctx, in.BoardID, board.View)
 	if err != nil {
@@ -222,7 +232,7 @@ func CopyBoard(ctx context.Context, tx *store.Tx, in CopyBoardInput) (board.Boar
 	if in.Name, err = title("name", in.Name); err != nil {
 		return board.BoardDetail{}, nil, err
 	}
-	if err := takeOut(tx.View, source.ID, "boardId"); err != nil {
+	if err := mayTakeOut(tx.View, source.ID, "boardId"); err != nil {
 		return board.BoardDetail{}, nil, err
 	}
 	if in.IncludeCards && source.OpenCards > smallBoard {
@@ -243,25 +253,25 @@ func CopyBoard(ctx context.Context, tx *store.Tx, in CopyBoardInput) (board.Boar
 }
 
 // DraftCopy adds a copy of a board to the draft of a job. It checks the caller's
-// permissions again.
+// permissions on that board again.
 func DraftCopy(ctx context.Context, d *store.Draft, in CopyBoardInput) error {
 	source, err := d.View().Board(ctx, in.BoardID, board.View)
 	if err != nil {
 		return err
 	}
-	if err := takeOut(d.View(), source.ID, "boardId"); err != nil {
+	if err := mayTakeOut(d.View(), source.ID, "boardId"); err != nil {
 		return err
 	}
 	_, err = in.draft(ctx, d, source)
 	return err
 }
 
-// draft adds the copy of a board that the view of the draft has loaded.
+// draft adds a copy of a board to a draft. The draft's view must have loaded the board.
 func (in CopyBoardInput) draft(ctx context.Context, d *store.Draft, source board.Board) (board.Board, error) {
 	v := d.View()
 	b := board.Board{Name: in.Name, Description: source.Description, Color: source.Color, Visibility: source.Visibility,
 		Features: source.Features}
-	labels, lists, err := partsOf(ctx, v, source.ID)
+	labels, lists, err := labelsAndLists(ctx, v, source.ID)
 	if err != nil {
 		return b, err
 	}
@@ -287,11 +297,11 @@ func (in CopyBoardInput) draft(ctx context.Context, d *store.Draft, source board
 		}
 		err := eachOpenCard(ctx, v, from, func(cards []store.WholeCard) error {
 			relabel(cards, func(own board.LabelRef) (board.LabelRef, bool) { return copied[own.ID], true })
-			seeing, err := d.PeopleSeeing(ctx, b.ID, assigneesOf(cards))
+			people, err := d.PeopleWithAccess(ctx, b.ID, assigneesOf(cards))
 			if err != nil {
 				return err
 			}
-			keepAssignees(cards, func(id string) bool { return seeing[id] })
+			keepAssignees(cards, func(id string) bool { return people[id] })
 			return order.cards(ctx, d, b.ID, l.ID, cards, true)
 		})
 		if err != nil {
@@ -301,8 +311,8 @@ func (in CopyBoardInput) draft(ctx context.Context, d *store.Draft, source board
 	return b, endBoard(ctx, d, &b)
 }
 
-// partsOf reads the labels and open lists of a board.
-func partsOf(ctx context.Context, v *store.View, boardID string) ([]board.Label, []board.List, error) {
+// labelsAndLists returns the labels and open lists of a board.
+func labelsAndLists(ctx context.Context, v *store.View, boardID string) ([]board.Label, []board.List, error) {
 	count, err := v.CountLabels(ctx, boardID)
 	if err != nil {
 		return nil, nil, err
@@ -315,7 +325,7 @@ func partsOf(ctx context.Context, v *store.View, boardID string) ([]board.Label,
 	return labels, lists, err
 }
 
-// eachOpenCard calls fn with the open cards of a list, a page at a time.
+// eachOpenCard calls fn with successive pages of the open cards of a list.
 func eachOpenCard(ctx context.Context, v *store.View, listID string, fn func([]store.WholeCard) error) error {
 	for rank := ""; ; {
 		cards, err := v.OpenCardsAfter(ctx, listID, rank, cardsAtOnce)

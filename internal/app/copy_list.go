@@ -10,16 +10,16 @@ import (
 	"cardwall/internal/store"
 )
 
-// A list may be copied in one transaction up to these sizes.
+// A list that does not exceed these sizes is copied in one transaction.
 const (
 	smallList      = 400       // open cards
-	smallListBytes = 768 << 10 // bytes of the cards and everything on them, as storage is counted
+	smallListBytes = 768 << 10 // storage of the cards and everything on them
 )
 
-// cardsInPart is the number of cards that a job copies in one transaction.
+// cardsInPart is the maximum number of cards that a job copies in one transaction.
 const cardsInPart = 100
 
-// isLargeList reports whether a job must copy a list.
+// isLargeList reports whether a list is so large that a job must copy it.
 func isLargeList(ctx context.Context, v *store.View, l board.List) (bool, error) {
 	if l.OpenCards > smallList {
 		return true, nil
@@ -49,7 +49,7 @@ func startListCopy(ctx context.Context, tx *store.Tx, l board.List, at board.Pos
 	return job, tx.InsertHiddenList(ctx, job.ID, &l, at)
 }
 
-// listOfJob returns the list that a finished job has made.
+// listOfJob returns the list that a finished job has created or moved.
 func listOfJob(ctx context.Context, v *store.View, j board.Job) (board.List, error) {
 	if j.ListID == nil {
 		return board.List{}, board.NotFound()
@@ -57,8 +57,9 @@ func listOfJob(ctx context.Context, v *store.View, j board.Job) (board.List, err
 	return v.List(ctx, *j.ListID, board.View)
 }
 
-// DraftListJob calls part with the cards of the list that a job copies. It checks the
-// caller's permissions again.
+// DraftListJob calls part with successive parts of the list that a job copies. It checks the
+// caller's permissions again. It returns an error after the last part if the organization has
+// too little storage left.
 func DraftListJob(ctx context.Context, v *store.View, j *store.RunningJob, part func(store.ListPart) error) error {
 	var in listCopy
 	if err := json.Unmarshal(j.Input, &in); err != nil {
@@ -92,16 +93,18 @@ func DraftListJob(ctx context.Context, v *store.View, j *store.RunningJob, part 
 		for i, c := range cards {
 			p.Ranks[i] = c.Rank
 		}
-		renew(v, cards, in.CopyID, false)
+		makeNew(v, cards, in.CopyID, false)
 		if err := part(p); err != nil {
 			return err
 		}
-		after, start, stored = cards[len(cards)-1].ID, start+len(cards), stored+p.Stored()
+		after, start, stored = cards[len(cards)-1].ID, start+len(cards), stored+p.Bytes()
 	}
 }
 
-// ShowListJob makes the copy of a job visible on its board and returns the copy's id. It
-// returns an error if the job's caller may no longer add lists or the board has no room.
+// ShowListJob makes the list that a job has created visible and returns the list's id. It
+// emits the event of the list and reserves board versions for the events of its cards. It
+// returns an error if the job's caller may no longer edit the board, or if the board has
+// no room.
 func ShowListJob(ctx context.Context, tx *store.Tx, j *store.RunningJob) (listID string, err error) {
 	boardID, cards, err := tx.JobListCards(ctx, j.ID)
 	if err != nil {
@@ -113,16 +116,16 @@ func ShowListJob(ctx context.Context, tx *store.Tx, j *store.RunningJob) (listID
 	if err := roomForList(tx.View, boardID, cards, cards); err != nil {
 		return "", err
 	}
-	l, after, err := tx.ShowJobList(ctx, j.ID)
+	l, after, err := tx.RevealJobList(ctx, j.ID)
 	if err != nil {
 		return "", err
 	}
 	tx.Emit(boardID, board.ListCreated(l, after))
-	tx.TakeVersions(boardID, cards)
+	tx.ReserveVersions(boardID, cards)
 	return l.ID, nil
 }
 
-// EventOfListJob returns the event of a card that a job has copied.
+// EventOfListJob returns the event for a card that a job has copied.
 func EventOfListJob(c store.WholeCard, after string) board.Event {
 	return board.CardCopied(c.CardDetail, after)
 }

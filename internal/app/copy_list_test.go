@@ -12,17 +12,18 @@ import (
 	"cardwall/internal/board"
 )
 
-// A job copies a list with long texts. The copy equals that of a small list, and a client that
-// applies the changes gets it, too.
+// A list whose cards have long descriptions is copied by a job. The copy is like that of a small list,
+// and a client that replays the changes gets the current board.
 func TestCopyLargeList(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		p := newPair(s, "private", "private")
-		const more = 50
-		for i := range more {
-			p.make("create_card", fields{"listId": p.here, "title": fmt.Sprint("Card ", i), "description": strings.Repeat("A okapi. ", 1800)})
+		const cards = 50
+		for i := range cards {
+			p.make("create_card", fields{"listId": p.here, "title": fmt.Sprint("Card ", i),
+				"description": strings.Repeat("A okapi. ", 1800)})
 		}
-		p.ada.Must("archive_card", fields{"cardId": p.make("create_card", fields{"listId": p.here, "title": "Put away"})})
+		p.ada.Must("archive_card", fields{"cardId": p.make("create_card", fields{"listId": p.here, "title": "Archived"})})
 		end := p.make("create_list", fields{"boardId": p.from, "name": "End"})
 		before, sent := boardState(p.ada, p.from), len(s.Outbox(p.from))
 		v := p.version(p.from)
@@ -32,18 +33,18 @@ func TestCopyLargeList(t *testing.T) {
 		list := jobs.Text("0.listId")
 		if a.Status == 201 && a.ID() != list || jobs.Text("0.kind") != "copy_list" || jobs.Text("0.state") != "done" ||
 			jobs.Text("0.name") != "Again" {
-			t.Fatalf("the response is %s, and the jobs are %s", a.Raw, jobs.Raw)
+			t.Fatalf("got response %s and jobs %s, want one finished copy_list job", a.Raw, jobs.Raw)
 		}
 		if got := p.ada.All("list_lists", "id", fields{"boardId": p.from}); !slices.Equal(got, []string{p.here, list, end}) {
-			t.Errorf("the lists are %v", got)
+			t.Errorf("got lists %v, want %v", got, []string{p.here, list, end})
 		}
 		from := p.ada.All("list_cards", "title", fields{"boardId": p.from, "list": p.here})
 		in := fields{"boardId": p.from, "list": list, "archived": "true"}
 		if got := p.ada.All("list_cards", "title", in); !slices.Equal(got, from) {
-			t.Errorf("the cards of the copy are %v, want %v", got, from)
+			t.Errorf("copied cards: got %v, want %v", got, from)
 		}
-		if got := len(s.Outbox(p.from)); p.version(p.from) != v+more+2 || got != sent+more+2 {
-			t.Errorf("the version is %d after %d, and %d events were sent after %d", p.version(p.from), v, got, sent)
+		if got := len(s.Outbox(p.from)); p.version(p.from) != v+cards+2 || got != sent+cards+2 {
+			t.Errorf("got version %d and %d events, want %d and %d", p.version(p.from), got, v+cards+2, sent+cards+2)
 		}
 		checkReplay(t, p.ada, before, boardState(p.ada, p.from), 7)
 		s.CheckConsistency()
@@ -51,7 +52,7 @@ func TestCopyLargeList(t *testing.T) {
 }
 
 // People change the copy of a list and other lists while the job records its activity. A client
-// that applies the changes still gets the current board.
+// that replays the changes still gets the current board.
 func TestChangesDuringCopyOfLargeList(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -65,13 +66,15 @@ func TestChangesDuringCopyOfLargeList(t *testing.T) {
 		copying.Go(func() { p.bob.Call("copy_list", fields{"listId": p.here, "name": "Again"}) })
 		on := fields{"boardId": p.from}
 		lists := p.ada.All("list_lists", "id", on)
-		for end := time.Now().Add(time.Minute); len(lists) < 2 && time.Now().Before(end); lists = p.ada.All("list_lists", "id", on) {
+		deadline := time.Now().Add(time.Minute)
+		for len(lists) < 2 && time.Now().Before(deadline) {
 			p.make("create_card", fields{"listId": p.here, "title": "Meanwhile"})
+			lists = p.ada.All("list_lists", "id", on)
 		}
 		pending := len(s.Column("SELECT job_id FROM pending_activity"))
 		cards := p.ada.All("list_cards", "id", with(with(on, "list", lists[1]), "limit", 200))
 		if len(cards) < 121 { // more if cards were created before the job read the list
-			t.Fatalf("the copy has %d cards when it becomes visible, want at least 121", len(cards))
+			t.Fatalf("got %d cards when the copy became visible, want at least 121", len(cards))
 		}
 		p.ada.Must("update_card", fields{"cardId": cards[100], "title": "Renamed"})
 		p.ada.Must("move_card", fields{"cardId": cards[110], "listId": p.here, "position": "top"})
@@ -80,13 +83,13 @@ func TestChangesDuringCopyOfLargeList(t *testing.T) {
 		p.ada.Must("remove_board_member", fields{"boardId": p.from, "userId": p.cyd.ID})
 		copying.Wait()
 		waitForJobs(s)
-		t.Logf("%d jobs had pending entries when the lists were changed", pending)
+		t.Logf("pending activity entries when the lists were changed: %d", pending)
 		checkReplay(t, p.ada, before, boardState(p.ada, p.from), 200)
 		s.CheckConsistency()
 	})
 }
 
-// waitForJobs waits until all jobs have ended.
+// waitForJobs waits until all jobs have ended. It fails the test after a minute.
 func waitForJobs(s *apptest.Service) {
 	s.T.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
@@ -94,12 +97,12 @@ func waitForJobs(s *apptest.Service) {
 		case len(s.Column("SELECT id FROM jobs WHERE ended_at IS NULL")) == 0:
 			return
 		case time.Now().After(end):
-			s.T.Fatal("the jobs have not ended")
+			s.T.Fatal("jobs are still running after a minute")
 		}
 	}
 }
 
-// Copying a list is refused, and no job is started, if the board has no room for its cards.
+// If the board has no room for the cards of a list, copy_list fails and starts no job.
 func TestCopyOfLargeListNeedsRoom(t *testing.T) {
 	t.Parallel()
 	limits := board.DefaultLimits()
@@ -111,10 +114,10 @@ func TestCopyOfLargeListNeedsRoom(t *testing.T) {
 		}
 		a := p.ada.Call("copy_list", fields{"listId": p.here})
 		if a.Status != 409 || a.Code != "limit_reached" {
-			t.Errorf("the copy of 401 cards got %d %s", a.Status, a.Raw)
+			t.Errorf("got status %d, body %s; want 409 limit_reached", a.Status, a.Raw)
 		}
 		if got := s.Column("SELECT kind FROM jobs"); len(got) != 0 {
-			t.Errorf("the jobs are %v", got)
+			t.Errorf("got jobs %v, want none", got)
 		}
 	})
 }

@@ -23,45 +23,46 @@ func TestCopyCard(t *testing.T) {
 		c := p.ada.Must("get_card", fields{"cardId": a.ID()})
 		if a.Version != v+1 || a.ID() == p.card || c.Text("listId") != p.here || c.Get("number") != 2.0 ||
 			c.Get("done") != false || c.Text("createdBy") != p.bob.ID || c.Get("comments") != 0.0 {
-			t.Errorf("the copy is %s, version %d after %d", c.Raw, a.Version, v)
+			t.Errorf("got copy %s with version %d, want version %d and a card with a new ID and number 2 in the same list, "+
+				"not done, without comments and created by Bob", c.Raw, a.Version, v+1)
 		}
 		for _, field := range []string{"title", "description", "labels", "assignees", "dueDate", "dueAt", "startDate",
 			"timeZone", "checklists.0.title", "checklists.0.items.0.title", "checklists.0.items.1.title"} {
 			if got, want := fmt.Sprint(c.Get(field)), fmt.Sprint(first.Get(field)); got != want {
-				t.Errorf("%s is %s, want %s", field, got, want)
+				t.Errorf("%s: got %s, want %s", field, got, want)
 			}
 		}
 		if c.Get("checklists.0.items.0.done") != false || c.Get("checklistItems.done") != 0.0 ||
 			c.Get("checklistItems.total") != 2.0 || c.Text("checklists.0.id") == first.Text("checklists.0.id") {
-			t.Errorf("the copy's checklists are %s", c.Raw)
+			t.Errorf("got checklists %s, want new ones with no item done", c.Raw)
 		}
 		if got := p.ada.All("list_cards", "id", fields{"boardId": p.from}); !slices.Equal(got, []string{a.ID(), p.card}) {
-			t.Errorf("the order is %v, want %v", got, []string{a.ID(), p.card})
+			t.Errorf("got cards %v, want %v", got, []string{a.ID(), p.card})
 		}
 		if got, want := s.Outbox(p.from)[sent:], []string{fmt.Sprintf(`card.created {"cardId":"%s","listId":"%s"}`, a.ID(),
 			p.here)}; !slices.Equal(got, want) {
-			t.Errorf("the copy sent %v, want %v", got, want)
+			t.Errorf("got events %v, want %v", got, want)
 		}
 		if p.last(p.from)["changes"].(map[string]any)["checklists"] == nil {
-			t.Errorf("the change does not list the checklists: %v", p.last(p.from))
+			t.Errorf("got change %v, want it to include the checklists", p.last(p.from))
 		}
 		if again := p.ada.Must("get_card", fields{"cardId": p.card}); string(again.Raw) != string(first.Raw) {
-			t.Errorf("the copy changed the original to %s", again.Raw)
+			t.Errorf("got original %s, want it unchanged: %s", again.Raw, first.Raw)
 		}
 		bare := p.ada.Must("copy_card", fields{"cardId": p.card, "title": " Another ", "includeLabels": false,
 			"includeAssignees": false, "includeDue": false, "includeChecklists": false, "includeComments": true})
 		if bare.Text("title") != "Another" || fmt.Sprint(bare.Get("labels"), bare.Get("assignees"), bare.Get("dueDate"),
 			bare.Get("startAt"), bare.Get("checklistItems.total"), bare.Get("comments")) != "[] [] <nil> <nil> 0 1" {
-			t.Errorf("the bare copy is %s", bare.Raw)
+			t.Errorf("got copy %s, want the title Another, one comment, and no labels, assignees, dates or checklists", bare.Raw)
 		}
-		if copied := p.ada.Must("list_comments", fields{"cardId": bare.ID()}); copied.Text("0.text") != "A quagga says hello." ||
-			copied.Text("0.author.id") != p.bob.ID {
-			t.Errorf("the copied comments are %s", copied.Raw)
+		copied := p.ada.Must("list_comments", fields{"cardId": bare.ID()})
+		if copied.Text("0.text") != "A quagga says hello." || copied.Text("0.author.id") != p.bob.ID {
+			t.Errorf("got comments %s, want the comment of the original", copied.Raw)
 		}
 		for word, want := range map[string][]string{"okapi": {a.ID(), p.card}, "quagga": {p.card, bare.ID()},
 			"zebras": {a.ID(), p.card, bare.ID()}} {
 			if got := p.ada.All("list_cards", "id", fields{"boardId": p.from, "q": word}); !slices.Equal(got, want) {
-				t.Errorf("%s is found in %v, want %v", word, got, want)
+				t.Errorf("search for %s: got %v, want %v", word, got, want)
 			}
 		}
 		s.CheckConsistency()
@@ -79,17 +80,18 @@ func TestCopyCardToAnotherBoard(t *testing.T) {
 		if a.Text("boardId") != p.to || a.Get("number") != 3.0 || a.Version != w+1 || p.version(p.from) != v ||
 			a.Text("labels.0.id") != p.bugThere || a.Get("labels.1") != nil ||
 			a.Text("assignees.0.id") != p.ada.ID || a.Text("assignees.1.id") != p.bob.ID || a.Get("assignees.2") != nil {
-			t.Errorf("the copy is %s", a.Raw)
+			t.Errorf("got copy %s with version %d, want version %d and card 3 of the other board, with that board's labels and members",
+				a.Raw, a.Version, w+1)
 		}
 		if got := s.Outbox(p.to); len(got) != sent {
-			t.Errorf("a copy to another board sent %v, want nothing", got[sent:])
+			t.Errorf("got events %v, want none", got[sent:])
 		}
 		if last := p.last(p.to); last["type"] != "card.created" || last["cardId"] != a.ID() {
-			t.Errorf("the last activity entry is %v", last)
+			t.Errorf("got activity entry %v, want card.created for the copy", last)
 		}
 		p.Refused(t, "not_found", p.cyd, "copy_card", fields{"cardId": p.card, "listId": p.there})
 		p.ada.Must("archive_board", fields{"boardId": p.from})
-		p.bob.Must("copy_card", fields{"cardId": p.card, "listId": p.there}) // archived cards can be read
+		p.bob.Must("copy_card", fields{"cardId": p.card, "listId": p.there}) // cards on an archived board can be read
 		s.CheckConsistency()
 	})
 }
@@ -99,34 +101,36 @@ func TestCopyList(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		p := newPair(s, "private", "private")
 		p.make("create_card", fields{"listId": p.here, "title": "Second", "position": "top"})
-		p.ada.Must("archive_card", fields{"cardId": p.make("create_card", fields{"listId": p.here, "title": "Put away"})})
+		p.ada.Must("archive_card", fields{"cardId": p.make("create_card", fields{"listId": p.here, "title": "Archived"})})
 		end := p.make("create_list", fields{"boardId": p.from, "name": "End"})
 		p.ada.Must("update_list", fields{"listId": p.here, "wipLimit": 1, "wipMode": "hard"})
 		v, sent := p.version(p.from), len(s.Outbox(p.from))
 		a := p.ada.Must("copy_list", fields{"listId": p.here})
 		if a.Text("name") != "Here" || a.Get("openCards") != 2.0 || a.Get("wipLimit") != 1.0 || a.Text("wipMode") != "hard" ||
 			a.Version != v+3 {
-			t.Errorf("the copy is %s, version %d after %d", a.Raw, a.Version, v)
+			t.Errorf("got copy %s with version %d, want version %d and the name, WIP limit and two open cards of the original",
+				a.Raw, a.Version, v+3)
 		}
 		named := p.ada.Must("copy_list", fields{"listId": p.here, "name": "Named", "position": "bottom"})
-		if got := p.ada.All("list_lists", "id", fields{"boardId": p.from}); !slices.Equal(got,
-			[]string{p.here, a.ID(), end, named.ID()}) {
-			t.Errorf("the lists are %v", got)
+		want := []string{p.here, a.ID(), end, named.ID()}
+		if got := p.ada.All("list_lists", "id", fields{"boardId": p.from}); !slices.Equal(got, want) {
+			t.Errorf("got lists %v, want %v", got, want)
 		}
 		if got := p.ada.All("list_cards", "title", fields{"boardId": p.from, "list": a.ID(),
 			"archived": "true"}); !slices.Equal(got, []string{"Second", "Press release"}) {
-			t.Errorf("the cards of the copy are %v, want %v", got, []string{"Second", "Press release"})
+			t.Errorf("copied cards: got %v, want %v", got, []string{"Second", "Press release"})
 		}
 		if done := p.ada.All("list_cards", "done", fields{"boardId": p.from, "list": a.ID()}); !slices.Equal(done,
 			[]string{"false", "false"}) {
-			t.Errorf("the cards of the copy are done: %v, want %v", done, []string{"false", "false"})
+			t.Errorf("done flags of the copied cards: got %v, want %v", done, []string{"false", "false"})
 		}
 		kinds := ""
 		for _, line := range s.Outbox(p.from)[sent:] {
 			kinds += strings.Fields(line)[0] + " "
 		}
-		if kinds != "list.created card.created card.created list.created card.created card.created " {
-			t.Errorf("the copies sent %s", kinds)
+		wantKinds := strings.Repeat("list.created card.created card.created ", 2)
+		if kinds != wantKinds {
+			t.Errorf("got events %q, want %q", kinds, wantKinds)
 		}
 		s.CheckConsistency()
 	})
@@ -138,9 +142,9 @@ func TestCopyBoard(t *testing.T) {
 		p := newPair(s, "private", "private")
 		p.ada.Must("update_board",
 			fields{"boardId": p.from, "description": "What for", "features": fields{"publicPage": true, "calendar": false}})
-		p.make("create_label", fields{"boardId": p.from, "name": "Bug", "color": "red"}) // matches the first label
+		p.make("create_label", fields{"boardId": p.from, "name": "Bug", "color": "red"}) // same name and color as an existing label
 		p.make("create_card", fields{"listId": p.here, "title": "On top", "position": "top"})
-		p.ada.Must("archive_card", fields{"cardId": p.make("create_card", fields{"listId": p.here, "title": "Put away"})})
+		p.ada.Must("archive_card", fields{"cardId": p.make("create_card", fields{"listId": p.here, "title": "Archived"})})
 		doing := p.make("create_list", fields{"boardId": p.from, "name": "Doing", "wipLimit": 3, "wipMode": "hard"})
 		p.make("create_card", fields{"listId": doing, "title": "Begun"})
 		p.ada.Must("archive_list", fields{"listId": p.make("create_list", fields{"boardId": p.from, "name": "Old"})})
@@ -149,48 +153,49 @@ func TestCopyBoard(t *testing.T) {
 		empty := p.ada.Must("copy_board", fields{"boardId": p.from, "name": "Without"})
 		if empty.Get("openCards") != 0.0 || len(empty.Get("lists").([]any)) != 2 || len(empty.Get("labels").([]any)) != 3 ||
 			empty.Get("lists.1.wipLimit") != 3.0 || empty.Text("lists.1.wipMode") != "hard" {
-			t.Errorf("the copy without cards is %s", empty.Raw)
+			t.Errorf("got copy %s, want the lists and labels without cards", empty.Raw)
 		}
 		a := p.ada.Must("copy_board", fields{"boardId": p.from, "name": "With", "includeCards": true})
 		if a.Text("name") != "With" || a.Text("description") != "What for" || a.Text("visibility") != "private" ||
 			a.Get("features.publicPage") != false || a.Get("features.calendar") != false ||
 			a.Text("role") != "admin" || a.Get("openCards") != 3.0 || float64(a.Version) != a.Get("version") ||
 			a.Version != 1+3+2+3 {
-			t.Errorf("the copy is %s", a.Raw)
+			t.Errorf("got copy %s, want the settings, lists and cards of the original, without a public page", a.Raw)
 		}
 		if got := p.ada.All("list_board_members", "id", fields{"boardId": a.ID()}); !slices.Equal(got, []string{p.ada.ID}) {
-			t.Errorf("the copy's members are %v, want %v", got, []string{p.ada.ID})
+			t.Errorf("members of the copy: got %v, want %v", got, []string{p.ada.ID})
 		}
-		if got := p.ada.All("list_cards", "title", fields{"boardId": a.ID(), "archived": "true"}); !slices.Equal(got,
-			[]string{"On top", "Press release", "Begun"}) {
-			t.Errorf("the copy's cards are %v", got)
+		titles := []string{"On top", "Press release", "Begun"}
+		if got := p.ada.All("list_cards", "title",
+			fields{"boardId": a.ID(), "archived": "true"}); !slices.Equal(got, titles) {
+			t.Errorf("cards of the copy: got %v, want %v", got, titles)
 		}
 		c := p.ada.Must("get_card",
 			fields{"cardId": p.ada.All("list_cards", "id", fields{"boardId": a.ID(), "q": "zebras okapi"})[0]})
 		if c.Get("done") != true || c.Get("checklistItems.done") != 1.0 || c.Get("comments") != 0.0 ||
 			c.Text("dueDate") != "2026-12-01" || len(c.Get("labels").([]any)) != 2 ||
 			c.Text("assignees.0.id") != p.ada.ID || c.Get("assignees.1") != nil {
-			t.Errorf("the copied card is %s", c.Raw)
+			t.Errorf("got copied card %s, want its checklist, labels and dates, one assignee and no comments", c.Raw)
 		}
 		if got := append(s.Outbox(a.ID()), s.Outbox(empty.ID())...); len(got) != 0 {
-			t.Errorf("the copies sent %v", got)
+			t.Errorf("got events %v, want none", got)
 		}
 		if got := p.ada.All("list_board_activity", "type", fields{"boardId": a.ID()}); len(got) != 9 ||
 			got[8] != "board.created" {
-			t.Errorf("the copy's activity is %v", got)
+			t.Errorf("got activity %v, want nine entries that end with board.created", got)
 		}
-		if p.version(p.from) != v {
-			t.Error("copying a board changed its version")
+		if got := p.version(p.from); got != v {
+			t.Errorf("version of the original: got %d, want %d", got, v)
 		}
 		p.ada.Must("update_board", fields{"boardId": p.from, "visibility": "confidential"})
 		elsewhere := p.ada.Workspace("Elsewhere", board.PlanTeam)
 		other := p.ada.Must("copy_board",
 			fields{"boardId": p.from, "name": "Elsewhere", "workspaceId": elsewhere, "includeCards": true})
 		if other.Text("visibility") != "confidential" || other.Text("workspaceId") != elsewhere {
-			t.Errorf("the copy elsewhere is %s", other.Raw)
+			t.Errorf("got copy %s, want a confidential board in workspace %s", other.Raw, elsewhere)
 		}
 		p.ada.Must("archive_board", fields{"boardId": p.from})
-		p.ada.Must("copy_board", fields{"boardId": p.from, "name": "Of the archive"})
+		p.ada.Must("copy_board", fields{"boardId": p.from, "name": "From the archive"})
 		p.Refused(t, "forbidden", p.bob, "copy_board", fields{"boardId": p.from, "name": "A guest's"})
 		s.CheckConsistency()
 	})
@@ -205,7 +210,7 @@ func TestCopiesRespectTheLimits(t *testing.T) {
 		for range 2 {
 			p.make("create_card", fields{"listId": p.here, "title": "More"})
 		}
-		p.Refused(t, "limit_reached", p.ada, "copy_list", fields{"listId": p.here}) // both lists would have six cards
+		p.Refused(t, "limit_reached", p.ada, "copy_list", fields{"listId": p.here}) // the board would have six cards
 		p.make("create_list", fields{"boardId": p.from, "name": "Second"})
 		p.Refused(t, "limit_reached", p.ada, "copy_list",
 			fields{"listId": p.make("create_list", fields{"boardId": p.to, "name": "Second there"})})
@@ -233,13 +238,13 @@ func TestCopiesRespectTheLimits(t *testing.T) {
 	})
 }
 
-// BenchmarkCopyBoard copies a board of 5,000 cards. Each card has a description and a label,
-// and every fifth has a checklist.
+// BenchmarkCopyBoard copies a board with 5,000 cards. Each card has a description and a label, and
+// every fifth card has a checklist.
 func BenchmarkCopyBoard(b *testing.B) {
-	for _, on := range []string{"sqlite", "postgres"} {
-		b.Run(on, func(b *testing.B) {
+	for _, driver := range []string{"sqlite", "postgres"} {
+		b.Run(driver, func(b *testing.B) {
 			database := filepath.Join(b.TempDir(), "cardwall.db")
-			if on == "postgres" {
+			if driver == "postgres" {
 				database = apptest.PostgresURL(b)
 			}
 			s := apptest.New(b, database, apptest.Options{})
@@ -252,7 +257,8 @@ func BenchmarkCopyBoard(b *testing.B) {
 				for i := range 500 {
 					id := ada.Must("create_card",
 						fields{"listId": list, "title": fmt.Sprint("Write the press release ", i), "labels": []string{label},
-							"description": "Two paragraphs, one picture, and the names of all who helped. The printer wants it by Friday."}).ID()
+							"description": "Two paragraphs, one picture and the names of everyone who helped. " +
+								"The printer needs it by Friday."}).ID()
 					if i%5 == 0 {
 						ada.Must("add_checklist", fields{"cardId": id, "title": "Before", "items": []string{"Check the names", "Print"}})
 					}
@@ -261,7 +267,7 @@ func BenchmarkCopyBoard(b *testing.B) {
 			for b.Loop() {
 				if a := ada.Must("copy_board",
 					fields{"boardId": source, "name": "Copy", "includeCards": true}); a.Get("openCards") != 5000.0 {
-					b.Fatal(a.Get("openCards"))
+					b.Fatalf("got %v open cards, want 5000", a.Get("openCards"))
 				}
 			}
 		})

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"strings"
 
 	"cardwall/internal/board"
 	"cardwall/internal/store"
@@ -14,19 +13,19 @@ import (
 
 const (
 	dashboardWeeks = 12
-	dashboardTop   = 10 // groups of each breakdown, and lists over their limit
-	groupSize      = 5  // cards or boards listed for a group
+	dashboardTop   = 10 // maximum number of groups in a breakdown, and of lists over their WIP limit
+	groupSize      = 5  // maximum number of cards or boards listed for a group
 	staleAfter     = board.Instant(14 * 24 * 60 * 60 * 1000)
 )
 
 // GetWorkspaceDashboardInput is the input of GetWorkspaceDashboard.
 type GetWorkspaceDashboardInput struct {
 	WorkspaceInput
-	TimeZone string `json:"timeZone,omitempty" doc:"The time zone of days and weeks, as an IANA name such as Europe/Zurich; your own when absent." example:"Europe/Zurich"`
+	TimeZone string `json:"timeZone,omitempty" doc:"The time zone of days and weeks, as an IANA name such as Europe/Zurich. Defaults to the caller's time zone." example:"Europe/Zurich"`
 }
 
-// GetWorkspaceDashboard returns the figures of a workspace, counted over the
-// open boards that the caller can see.
+// GetWorkspaceDashboard returns key figures of a workspace, counted over the open
+// boards that the caller can see.
 func GetWorkspaceDashboard(ctx context.Context, v *store.View, in GetWorkspaceDashboardInput) (board.Dashboard, error) {
 	if _, err := v.Workspace(ctx, in.WorkspaceID, board.ViewWorkspace); err != nil {
 		return board.Dashboard{}, err
@@ -36,14 +35,26 @@ func GetWorkspaceDashboard(ctx context.Context, v *store.View, in GetWorkspaceDa
 		return board.Dashboard{}, err
 	}
 	out := board.Dashboard{WorkspaceID: in.WorkspaceID, AsOf: v.Now(), TimeZone: days.zone.String()}
-	boards, err := v.ReportBoards(ctx, in.WorkspaceID)
-	if err != nil {
+	count := newDashboardCount(days, days.cut(v.Now()))
+	if err := v.ReportPeople(ctx, in.WorkspaceID, func(u board.UserRef) { count.people[u.ID] = u.Name }); err != nil {
 		return out, err
 	}
-	count := newDashboardCount(boards, days)
+	var uncounted []store.ReportBoard
 	if err := pipeline(func(submit func(func() error)) error {
-		return readDashboard(ctx, v, in.WorkspaceID, days.cut(v.Now()), count, submit)
+		return v.ReportBoards(ctx, in.WorkspaceID, func(b store.ReportBoard) {
+			submit(func() error {
+				if s := b.Summary(); s != nil {
+					count.board(b, s)
+				} else {
+					uncounted = append(uncounted, b)
+				}
+				return nil
+			})
+		})
 	}); err != nil {
+		return out, err
+	}
+	if err := count.cardsOf(ctx, v, uncounted); err != nil {
 		return out, err
 	}
 	count.sum(&out)
@@ -51,50 +62,18 @@ func GetWorkspaceDashboard(ctx context.Context, v *store.View, in GetWorkspaceDa
 	return out, err
 }
 
-// readDashboard reads the records of a dashboard. To count them, it passes
-// functions to submit.
-func readDashboard(ctx context.Context, v *store.View, workspaceID string, cut store.ReportCut, count *dashboardCount,
-	submit func(func() error)) error {
-	oldest, newest := "", ""
-	err := v.ReportLists(ctx, workspaceID, cut, func(l store.ReportList) {
-		if first, last := l.Between(); first != "" {
-			oldest, newest = min(cmp.Or(oldest, first), first), max(newest, last)
-		}
-		submit(func() error { return count.list(l) })
-	})
-	if err != nil {
-		return err
-	}
-	err = v.ReportLabels(ctx, workspaceID, func(name string, color board.Color, cards string) {
-		submit(func() error { count.label(name, color, cards); return nil })
-	})
-	if err != nil {
-		return err
-	}
-	err = v.ReportPeople(ctx, workspaceID, oldest, newest, func(u board.UserRef, cards string) {
-		submit(func() error { count.member(u, cards); return nil })
-	})
-	if err != nil {
-		return err
-	}
-	return v.ReportFlows(ctx, workspaceID, count.weeks.edges[0], func(f store.ReportFlow) {
-		submit(func() error { return f.Each(count.weeks.card) })
-	})
-}
-
-// dashboardCount accumulates the figures of a dashboard. All lists must be counted
-// before labels and members, which refer to the cards in them.
+// dashboardCount accumulates the figures of a dashboard, board by board.
 type dashboardCount struct {
-	boards   []store.ReportBoard
-	features map[string]board.Features // by board id, like byBoard
-	byBoard  map[string]*board.Tally
+	board.Figures
+	cut      store.ReportCut
+	people   map[string]string // names of the people to count, by id
+	byBoard  []part[board.BoardTally]
 	byList   []part[board.ListTally]
-	byMember []part[board.MemberTally]
+	byMember map[string]*board.Tally
 	byLabel  map[labelKind]*board.Tally
-	cards    map[string]*counted // by card id
 	breaches []board.Breach
 	stale    int
-	longest  []store.ReportCard // the stale cards to list, longest unchanged first
+	oldest   []store.OldCard
 	weeks    weeks
 }
 
@@ -104,120 +83,96 @@ type labelKind struct {
 	color board.Color
 }
 
-// counted is a card of the report.
-type counted struct {
-	board.Standing
-	assigned bool
+func newDashboardCount(d days, cut store.ReportCut) *dashboardCount {
+	return &dashboardCount{cut: cut, people: map[string]string{}, byMember: map[string]*board.Tally{}, byLabel: map[labelKind]*board.Tally{},
+		breaches: []board.Breach{}, weeks: weeksOf(d)}
 }
 
-func newDashboardCount(boards []store.ReportBoard, d days) *dashboardCount {
-	n := &dashboardCount{
-		boards: boards, features: map[string]board.Features{}, byBoard: map[string]*board.Tally{}, byLabel: map[labelKind]*board.Tally{},
-		cards: map[string]*counted{}, breaches: []board.Breach{}, weeks: weeksOf(d),
-	}
-	for _, b := range boards {
-		n.features[b.ID], n.byBoard[b.ID] = b.Features, &board.Tally{}
-	}
-	return n
-}
-
-// list counts the cards of a list.
-func (n *dashboardCount) list(l store.ReportList) error {
-	cards, err := l.Cards()
-	if err != nil {
-		return err
-	}
-	t, all := &board.Tally{}, make([]counted, len(cards))
-	for i, c := range cards {
-		t.Count(c.Standing)
-		all[i] = counted{Standing: c.Standing}
-		n.cards[c.ID] = &all[i]
-		if c.Stale {
-			n.keepStale(c)
+// cardsOf counts the cards of boards that have no summary.
+func (n *dashboardCount) cardsOf(ctx context.Context, v *store.View, boards []store.ReportBoard) error {
+	for some := range slices.Chunk(boards, 64) { // a board's counts take more memory than its summary
+		ids := make([]string, len(some))
+		for i, b := range some {
+			ids[i] = b.ID
 		}
-	}
-	n.byBoard[l.BoardID].Add(*t)
-	n.byList = append(n.byList, part[board.ListTally]{board.ListTally{ListID: l.ID, BoardID: l.BoardID, Name: l.Name,
-		Tally: *t}, t, l.Name, l.ID})
-	if n.features[l.BoardID].WIPLimits && l.WIPLimit != nil && len(cards) > *l.WIPLimit {
-		n.breaches = append(n.breaches, board.Breach{ListID: l.ID, BoardID: l.BoardID, Name: l.Name, OpenCards: len(cards),
-			WIPLimit: *l.WIPLimit, WIPMode: l.WIPMode})
+		summaries, err := v.Summaries(ctx, ids)
+		if err != nil {
+			return err
+		}
+		for _, b := range some {
+			n.board(b, summaries[b.ID])
+		}
 	}
 	return nil
 }
 
-// keepStale counts a stale card, and keeps it if it is one of those unchanged
-// for longest.
-func (n *dashboardCount) keepStale(c store.ReportCard) {
-	n.stale++
-	if len(n.longest) == groupSize && n.longest[groupSize-1].UpdatedAt < c.UpdatedAt {
-		return
+// board adds the cards of a board, as counted in its summary.
+func (n *dashboardCount) board(b store.ReportBoard, s *store.Summary) {
+	var sum board.Tally
+	for i := range s.Lists {
+		l := &s.Lists[i]
+		t := l.Tally(n.cut)
+		sum.Add(t)
+		n.Undated += l.Undated
+		n.DueIn7Days += l.Soon(n.cut)
+		n.byList = append(n.byList, partOf(board.ListTally{ListID: l.ID, BoardID: b.ID, Name: l.Name, Tally: t}, t, l.Name, l.ID))
+		if cards := l.Cards(); b.Features.WIPLimits && l.WIPLimit != nil && cards > *l.WIPLimit {
+			n.breaches = append(n.breaches, board.Breach{ListID: l.ID, BoardID: b.ID, Name: l.Name, OpenCards: cards,
+				WIPLimit: *l.WIPLimit, WIPMode: l.WIPMode})
+		}
 	}
-	at, _ := slices.BinarySearchFunc(n.longest, c, func(a, b store.ReportCard) int {
-		return cmp.Or(cmp.Compare(a.UpdatedAt, b.UpdatedAt), cmp.Compare(a.ID, b.ID))
-	})
-	n.longest = slices.Insert(n.longest, at, c)
-	n.longest = n.longest[:min(len(n.longest), groupSize)]
+	n.byBoard = append(n.byBoard, partOf(board.BoardTally{BoardID: b.ID, Name: b.Name, Tally: sum}, sum, b.Name, b.ID))
+	n.Open, n.Done, n.Overdue = n.Open+sum.Open, n.Done+sum.Done, n.Overdue+sum.Overdue
+	n.Unassigned += s.Unassigned
+	for i := range s.People {
+		addTally(n.byMember, s.People[i].UserID, s.People[i].Tally(n.cut))
+	}
+	for i := range s.Labels {
+		addTally(n.byLabel, labelKind{s.Labels[i].Name, s.Labels[i].Color}, s.Labels[i].Tally(n.cut))
+	}
+	n.stale += s.Stale(n.cut)
+	for _, c := range s.Oldest {
+		n.oldest = store.AddOldCard(n.oldest, c)
+	}
+	n.weeks.add(s)
 }
 
+// addTally adds counts to those of a group.
+func addTally[K comparable](groups map[K]*board.Tally, key K, t board.Tally) {
+	if groups[key] == nil {
+		groups[key] = &board.Tally{}
+	}
+	groups[key].Add(t)
+}
+
+// longestStale returns the ids of the stale cards to list, longest unchanged first.
 func (n *dashboardCount) longestStale() (ids []string) {
-	for _, c := range n.longest {
-		ids = append(ids, c.ID)
+	for _, c := range n.oldest {
+		if c.UpdatedAt < n.cut.Stale {
+			ids = append(ids, c.ID)
+		}
 	}
 	return ids
 }
 
-// tally counts the cards with the given ids, separated by spaces. It ignores cards
-// that are not in the report, and calls each for the others.
-func (n *dashboardCount) tally(ids string, each func(*counted)) (t board.Tally) {
-	for id := range strings.SplitSeq(ids, " ") {
-		if c := n.cards[id]; c != nil {
-			t.Count(c.Standing)
-			each(c)
-		}
-	}
-	return t
-}
-
-// member counts a person's cards.
-func (n *dashboardCount) member(u board.UserRef, ids string) {
-	t := n.tally(ids, func(c *counted) { c.assigned = true })
-	if t.Open+t.Done > 0 {
-		n.byMember = append(n.byMember, part[board.MemberTally]{board.MemberTally{UserID: u.ID, Name: u.Name, Tally: t}, &t, u.Name, u.ID})
-	}
-}
-
-// label counts the cards with a label of one board.
-func (n *dashboardCount) label(name string, color board.Color, ids string) {
-	t := n.tally(ids, func(*counted) {})
-	if t.Open+t.Done == 0 {
-		return
-	}
-	k := labelKind{name, color}
-	if n.byLabel[k] == nil {
-		n.byLabel[k] = &board.Tally{}
-	}
-	n.byLabel[k].Add(t)
-}
-
-// sum writes the figures to out. It counts the stale cards but does not load them.
+// sum writes the figures to out. It writes the number of stale cards, but does not load
+// the cards.
 func (n *dashboardCount) sum(out *board.Dashboard) {
-	var byBoard []part[board.BoardTally]
-	for _, b := range n.boards {
-		t := n.byBoard[b.ID]
-		byBoard = append(byBoard, part[board.BoardTally]{board.BoardTally{BoardID: b.ID, Name: b.Name, Tally: *t}, t, b.Name, b.ID})
+	var byMember []part[board.MemberTally]
+	for id, t := range n.byMember {
+		if name, ok := n.people[id]; ok {
+			byMember = append(byMember, partOf(board.MemberTally{UserID: id, Name: name, Tally: *t}, *t, name, id))
+		}
 	}
 	var byLabel []part[board.LabelTally]
 	for k, t := range n.byLabel {
-		byLabel = append(byLabel, part[board.LabelTally]{board.LabelTally{Name: k.name, Color: k.color, Tally: *t}, t, k.name, string(k.color)})
+		byLabel = append(byLabel, partOf(board.LabelTally{Name: k.name, Color: k.color, Tally: *t}, *t, k.name, string(k.color)))
 	}
-	out.ByBoard.Top, out.ByBoard.Rest = topOf(byBoard)
+	out.Figures = n.Figures
+	out.ByBoard.Top, out.ByBoard.Rest = topOf(n.byBoard)
 	out.ByList.Top, out.ByList.Rest = topOf(n.byList)
-	out.ByMember.Top, out.ByMember.Rest = topOf(n.byMember)
+	out.ByMember.Top, out.ByMember.Rest = topOf(byMember)
 	out.ByLabel.Top, out.ByLabel.Rest = topOf(byLabel)
-	for _, c := range n.cards {
-		out.Count(c.Standing, c.assigned, 1)
-	}
 	slices.SortFunc(n.breaches, func(a, b board.Breach) int {
 		return cmp.Or(cmp.Compare(b.OpenCards-b.WIPLimit, a.OpenCards-a.WIPLimit), cmp.Compare(a.ListID, b.ListID))
 	})
@@ -229,13 +184,18 @@ func (n *dashboardCount) sum(out *board.Dashboard) {
 // part is a group of a breakdown.
 type part[T any] struct {
 	record T
-	tally  *board.Tally // points into the record
+	tally  board.Tally // the counts in the record
 	name   string
 	id     string
 }
 
+func partOf[T any](record T, t board.Tally, name, id string) part[T] {
+	return part[T]{record, t, name, id}
+}
+
 // topOf returns the groups with the most open cards, and the sum of all other
-// groups. Groups with equally many are ordered by overdue cards, name and id.
+// groups. Groups with the same number of open cards are ordered by overdue cards,
+// name and id.
 func topOf[T any](parts []part[T]) ([]T, board.Rest) {
 	slices.SortFunc(parts, func(a, b part[T]) int {
 		return cmp.Or(cmp.Compare(b.tally.Open, a.tally.Open), cmp.Compare(b.tally.Overdue, a.tally.Overdue),
@@ -247,7 +207,7 @@ func topOf[T any](parts []part[T]) ([]T, board.Rest) {
 			top = append(top, p.record)
 		} else {
 			rest.Count++
-			rest.Add(*p.tally)
+			rest.Add(p.tally)
 		}
 	}
 	return top, rest
@@ -277,22 +237,29 @@ func weeksOf(d days) weeks {
 	return w
 }
 
-// at returns the index of the week that contains an instant, or -1 if it is
-// before the first week.
+// at returns the index of the week that contains an instant. It returns -1 for an
+// instant before the first week, and the index of the last week for an instant after
+// it.
 func (w *weeks) at(at board.Instant) int {
 	return min(sort.Search(len(w.edges), func(i int) bool { return w.edges[i] > at })-1, dashboardWeeks-1)
 }
 
-func (w *weeks) card(created, done, moved board.Instant) {
-	if i := w.at(created); i >= 0 {
-		w.counts[i].Created++
+// add counts the cards of a board that were created or done in the weeks.
+func (w *weeks) add(s *store.Summary) {
+	for i := range w.counts {
+		w.counts[i].Created += s.CreatedBefore(w.edges[i+1]) - s.CreatedBefore(w.edges[i])
 	}
-	if w.at(done) < 0 {
-		return
-	}
-	w.counts[w.at(done)].Completed++
-	w.lead = append(w.lead, max(0, int64(done-created)))
-	if moved > 0 && moved <= done {
-		w.cycle = append(w.cycle, int64(done-moved))
+	// A server whose clock is ahead may have created cards after the last week.
+	w.counts[dashboardWeeks-1].Created += len(s.Created) - s.CreatedBefore(w.edges[dashboardWeeks])
+	for _, f := range s.Finished {
+		i := w.at(f.At)
+		if i < 0 {
+			continue
+		}
+		w.counts[i].Completed++
+		w.lead = append(w.lead, f.Lead)
+		if f.Cycle >= 0 {
+			w.cycle = append(w.cycle, f.Cycle)
+		}
 	}
 }

@@ -27,7 +27,7 @@ func expectedTally(t *board.Tally, c *reportCard, now time.Time, zone *time.Loca
 	}
 }
 
-// expectedTop sorts a breakdown and limits its length.
+// expectedTop sorts a breakdown. It returns the first ten groups and the sum of the others.
 func expectedTop[T any](all []T, tally func(T) board.Tally, name func(T) string) (top []T, rest board.Rest) {
 	top = []T{}
 	slices.SortStableFunc(all, func(a, b T) int {
@@ -57,7 +57,7 @@ func expectedMedian(all []time.Duration) board.Duration {
 	return board.Duration{Cards: len(all), MedianSeconds: &seconds}
 }
 
-// dashboard returns the dashboard that a person must see, and the ids of its stale cards.
+// dashboard returns the dashboard that a person must see, and the ids of the stale cards that it lists.
 func (w *reportWorld) dashboard(userID string, now time.Time, zone *time.Location) (d board.Dashboard, stale []string) {
 	d = board.Dashboard{WorkspaceID: w.id, AsOf: board.InstantOf(now), TimeZone: zone.String()}
 	var staleCards []*reportCard
@@ -201,6 +201,29 @@ func (w *reportWorld) flow(userID string, now time.Time, zone *time.Location, d 
 	d.LeadTime, d.CycleTime = expectedMedian(lead), expectedMedian(cycle)
 }
 
+// checkDashboard compares the dashboard that a person sees with the model.
+func checkDashboard(rt *rapid.T, w *reportWorld, p *apptest.Person, zone *time.Location, when string) {
+	a := p.Must("get_workspace_dashboard", fields{"workspaceId": w.id, "timeZone": zone.String()})
+	var got struct{ Data board.Dashboard }
+	if err := json.Unmarshal(a.Raw, &got, json.MatchCaseInsensitiveNames(true)); err != nil {
+		rt.Fatal(err)
+	}
+	want, stale := w.dashboard(p.ID, got.Data.AsOf.Time(), zone)
+	var ids []string
+	for _, c := range got.Data.Stale.Cards {
+		ids = append(ids, c.ID)
+	}
+	got.Data.Stale.Cards = nil
+	if !slices.Equal(ids, stale) {
+		rt.Errorf("%[1]s, counted %[4]s: the stale cards are %[2]v, want %[3]v", p.Name, ids, stale, when)
+	}
+	if !reflect.DeepEqual(got.Data, want) {
+		have, _ := json.Marshal(got.Data)
+		wanted, _ := json.Marshal(want)
+		rt.Errorf("%[1]s in %[2]s, counted %[5]s, sees\n%[3]s, want\n%[4]s", p.Name, zone, have, wanted, when)
+	}
+}
+
 // TestDashboardCounts compares the dashboard of random workspaces with counts made card by card,
 // for an owner, a member and a guest.
 func TestDashboardCounts(t *testing.T) {
@@ -215,27 +238,17 @@ func TestDashboardCounts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, p := range []*apptest.Person{ada, bob, gus} {
-				a := p.Must("get_workspace_dashboard", fields{"workspaceId": w.id, "timeZone": zoneName})
-				var got struct{ Data board.Dashboard }
-				if err := json.Unmarshal(a.Raw, &got, json.MatchCaseInsensitiveNames(true)); err != nil {
-					t.Fatal(err)
-				}
-				want, stale := w.dashboard(p.ID, got.Data.AsOf.Time(), zone)
-				var ids []string
-				for _, c := range got.Data.Stale.Cards {
-					ids = append(ids, c.ID)
-				}
-				got.Data.Stale.Cards = nil
-				if !slices.Equal(ids, stale) {
-					rt.Errorf("%s: the stale cards are %v, want %v", p.Name, ids, stale)
-				}
-				if !reflect.DeepEqual(got.Data, want) {
-					have, _ := json.Marshal(got.Data)
-					wanted, _ := json.Marshal(want)
-					rt.Errorf("%s in %s sees\n%s, want\n%s", p.Name, zoneName, have, wanted)
+			check := func(when string) {
+				for _, p := range []*apptest.Person{ada, bob, gus} {
+					checkDashboard(rt, w, p, zone, when)
 				}
 			}
+			check("from cards")
+			summarize(s)
+			check("from summaries")
+			s.Clock.Advance(time.Duration(rapid.IntRange(0, 40*24*60).Draw(rt, "summaries grow old")) * time.Minute)
+			check("from old summaries")
+			checkOverviews(rt, s, ada, bob)
 			eve.Refused(board.CodeNotFound, "get_workspace_dashboard", fields{"workspaceId": w.id})
 		})
 	})

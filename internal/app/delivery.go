@@ -11,12 +11,12 @@ import (
 // ListDeliveriesInput is the input of ListDeliveries.
 type ListDeliveriesInput struct {
 	WebhookInput
-	Status board.DeliveryStatus `json:"status,omitempty" enum:"pending,delivering,pending retry,delivered,failed,gave up,skipped" doc:"Only entries with this status." example:"failed"`
+	Status board.DeliveryStatus `json:"status,omitempty" enum:"pending,delivering,pending retry,delivered,failed,gave up,skipped" doc:"Only deliveries with this status." example:"failed"`
 	op.Paging
 }
 
-// ListDeliveries returns the last 100 deliveries of the last 30 days, newest
-// first.
+// ListDeliveries returns a webhook's deliveries of the last 30 days, but at most
+// the last 100, newest first.
 func ListDeliveries(ctx context.Context, v *store.View, in ListDeliveriesInput) (op.Page[board.Delivery], error) {
 	var before string
 	if err := in.After(&before); err != nil {
@@ -32,7 +32,7 @@ func ListDeliveries(ctx context.Context, v *store.View, in ListDeliveriesInput) 
 
 // DeliveryInput identifies a delivery.
 type DeliveryInput struct {
-	DeliveryID string `json:"deliveryId" maxLength:"64" doc:"The delivery." example:"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"`
+	DeliveryID string `json:"deliveryId" maxLength:"64" doc:"The id of the delivery." example:"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"`
 }
 
 // GetDelivery returns a delivery with its attempts and its body.
@@ -40,9 +40,9 @@ func GetDelivery(ctx context.Context, v *store.View, in DeliveryInput) (board.De
 	return v.Delivery(ctx, in.DeliveryID)
 }
 
-// SendDeliveryAgain sends a delivery again, with the same id and body, if it
-// failed, was given up or was skipped. It counts against the organization's
-// daily limit.
+// SendDeliveryAgain resends a delivery, with the same id and body, if its status
+// is failed, gave up or skipped. The delivery counts again against the
+// organization's daily limit.
 func SendDeliveryAgain(ctx context.Context, tx *store.Tx, in DeliveryInput) (board.Delivery, error) {
 	d, err := tx.Delivery(ctx, in.DeliveryID)
 	if err != nil {
@@ -54,9 +54,9 @@ func SendDeliveryAgain(ctx context.Context, tx *store.Tx, in DeliveryInput) (boa
 	if d, err = tx.Delivery(ctx, in.DeliveryID); err != nil { // the webhook is locked now
 		return board.Delivery{}, err
 	}
-	if !d.Status.CanSendAgain() {
-		return board.Delivery{}, board.Invalid("deliveryId: the delivery is %s. Only deliveries that failed, gave up "+
-			"or were skipped can be sent again.", d.Status).In("deliveryId", board.RuleValue)
+	if !d.Status.CanRedeliver() {
+		return board.Delivery{}, board.Invalid("deliveryId: the status of the delivery is %q. Only deliveries with "+
+			"the status failed, gave up or skipped can be sent again.", d.Status).In("deliveryId", board.RuleValue)
 	}
 	if err := tx.Redeliver(ctx, d.ID); err != nil {
 		return board.Delivery{}, err
@@ -65,14 +65,15 @@ func SendDeliveryAgain(ctx context.Context, tx *store.Tx, in DeliveryInput) (boa
 	return d.Delivery, err
 }
 
-// checkRedelivery locks the webhook and returns an error if it cannot send.
+// checkRedelivery locks a webhook and records it for the audit log. It returns an error
+// if the webhook cannot send.
 func checkRedelivery(ctx context.Context, tx *store.Tx, webhookID string) error {
 	w, err := tx.Webhook(ctx, webhookID, false)
 	if err != nil {
 		return err
 	}
 	if !w.On {
-		return board.Invalid("The webhook is off. Switch it on first.")
+		return board.Invalid("The webhook is disabled. Enable it first.")
 	}
 	noteWebhook(tx, w, w)
 	return canSend(ctx, tx, w)
@@ -81,18 +82,18 @@ func checkRedelivery(ctx context.Context, tx *store.Tx, webhookID string) error 
 // SendDeliveriesAgainInput is the input of SendDeliveriesAgain.
 type SendDeliveriesAgainInput struct {
 	WebhookInput
-	DeliveryIDs []string             `json:"deliveryIds,omitempty" minItems:"1" maxItems:"100" doc:"The deliveries to send again; all eligible deliveries of the log when absent." example:"[\"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42\"]"`
-	Status      board.DeliveryStatus `json:"status,omitempty" enum:"failed,gave up,skipped" doc:"Only entries with this status." example:"gave up"`
+	DeliveryIDs []string             `json:"deliveryIds,omitempty" minItems:"1" maxItems:"100" doc:"The ids of the deliveries to resend. Defaults to all eligible deliveries in the log." example:"[\"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42\"]"`
+	Status      board.DeliveryStatus `json:"status,omitempty" enum:"failed,gave up,skipped" doc:"Only deliveries with this status." example:"gave up"`
 }
 
-// SentAgain lists the deliveries to be sent again.
+// SentAgain lists the deliveries that will be resent.
 type SentAgain struct {
-	DeliveryIDs []string `json:"deliveryIds" doc:"The deliveries to be sent again, newest first." example:"[\"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42\"]"`
+	DeliveryIDs []string `json:"deliveryIds" doc:"The ids of the deliveries that will be resent, newest first." example:"[\"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42\"]"`
 }
 
-// SendDeliveriesAgain sends many deliveries of a webhook's log again: the given
-// ones that are eligible, or all eligible ones. All count against the
-// organization's daily limit. If they exceed it, none is sent.
+// SendDeliveriesAgain resends the eligible deliveries in a webhook's log or, if ids are
+// given, the eligible ones among them. If they would exceed the organization's daily
+// limit, it returns an error and resends none.
 func SendDeliveriesAgain(ctx context.Context, tx *store.Tx, in SendDeliveriesAgainInput) (SentAgain, error) {
 	out := SentAgain{DeliveryIDs: []string{}}
 	if err := checkRedelivery(ctx, tx, in.WebhookID); err != nil {
@@ -109,7 +110,7 @@ func SendDeliveriesAgain(ctx context.Context, tx *store.Tx, in SendDeliveriesAga
 	for _, d := range all {
 		wanted := len(in.DeliveryIDs) == 0 || named[d.ID]
 		delete(named, d.ID)
-		if !wanted || !d.Status.CanSendAgain() {
+		if !wanted || !d.Status.CanRedeliver() {
 			continue
 		}
 		if err := tx.Redeliver(ctx, d.ID); err != nil {
@@ -123,8 +124,8 @@ func SendDeliveriesAgain(ctx context.Context, tx *store.Tx, in SendDeliveriesAga
 	return out, nil
 }
 
-// GetDeliveryQuota returns how many deliveries the organization of a workspace
-// has caused today, and its daily limit.
+// GetDeliveryQuota returns how many deliveries of a workspace's organization count
+// against the daily limit today, and the limit.
 func GetDeliveryQuota(ctx context.Context, v *store.View, in WorkspaceInput) (board.DeliveryQuota, error) {
 	w, err := v.Workspace(ctx, in.WorkspaceID, board.ViewDirectory)
 	if err != nil {

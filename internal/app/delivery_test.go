@@ -37,7 +37,7 @@ func TestDeliveriesOverTheDailyLimitAreSkipped(t *testing.T) {
 		}
 		slices.Sort(states)
 		if !slices.Equal(states, []string{"pending", "pending", "pending", "skipped", "skipped", "skipped"}) {
-			t.Errorf("with room for three, the states of six deliveries are %v", states)
+			t.Errorf("with room for three, the states of six deliveries are %v, want three pending and three skipped", states)
 		}
 		skipped := ada.Must("list_deliveries", fields{"webhookId": hooks[1], "status": "skipped"})
 		if !strings.Contains(skipped.Text("0.reason"), "limit of 500 deliveries a day") {
@@ -45,28 +45,28 @@ func TestDeliveriesOverTheDailyLimitAreSkipped(t *testing.T) {
 		}
 		q := ada.Must("get_delivery_quota", fields{"workspaceId": workspace})
 		if q.Get("used") != 500.0 || q.Get("limit") != 500.0 {
-			t.Errorf("the quota is %s", q.Raw)
+			t.Errorf("the quota is %s, want used and limit to be 500", q.Raw)
 		}
 		again := fields{"deliveryId": skipped.Text("0.id")}
 		if a := ada.Call("send_delivery_again", again); a.Code != board.CodePlanLimit {
-			t.Errorf("redelivered over the limit: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("redelivered over the limit: got status %d, body %s; want plan_limit", a.Status, a.Raw)
 		}
 		s.Clock.Advance(24 * time.Hour)
 		if a := ada.Must("send_delivery_again", again); a.Text("status") != "pending" || a.Text("id") != again["deliveryId"] {
-			t.Errorf("redelivered on the next day: %s", a.Raw)
+			t.Errorf("redelivered on the next day: got %s, want the same delivery, pending", a.Raw)
 		}
 		if q := ada.Must("get_delivery_quota", fields{"workspaceId": workspace}); q.Get("used") != 1.0 {
-			t.Errorf("the next day's quota is %s", q.Raw)
+			t.Errorf("the next day's quota is %s, want used to be 1", q.Raw)
 		}
 		if a := ada.Call("send_delivery_again", again); a.Code != board.CodeInvalidRequest ||
 			!strings.Contains(a.Message, "pending") {
-			t.Errorf("redelivering a pending delivery: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("redelivering a pending delivery: got status %d, body %s; want invalid_request", a.Status, a.Raw)
 		}
 	})
 }
 
-// Skipped deliveries are pruned from the log when they are written. Other deliveries are pruned
-// when they are sent, which never happens to skipped ones.
+// Writing a skipped delivery prunes the log of its webhook. Otherwise the log is pruned after a
+// delivery is sent, which never happens to skipped deliveries.
 func TestSkippedDeliveriesArePruned(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -82,10 +82,10 @@ func TestSkippedDeliveriesArePruned(t *testing.T) {
 		for range 120 {
 			ada.Must("create_card", fields{"listId": list, "title": "x"})
 		}
-		// Two are still pending and are kept until they have been sent.
+		// The first two were within the daily limit. Pending deliveries are kept until they have been sent.
 		if got := s.Column("SELECT status || ' ' || count(*) FROM deliveries WHERE webhook_id = $1 GROUP BY status ORDER BY status",
 			hook); !slices.Equal(got, []string{"pending 2", "skipped 100"}) {
-			t.Errorf("the log holds %v, want 2 pending and 100 skipped deliveries", got)
+			t.Errorf("the log contains %v, want 2 pending and 100 skipped deliveries", got)
 		}
 	})
 }
@@ -99,16 +99,16 @@ func TestDeliveryLogIsBounded(t *testing.T) {
 		before := len(w.owner.All("list_deliveries", "id", fields{"webhookId": w.hook, "limit": 200}))
 		var ids []string
 		for range 105 {
-			ids = append(ids, w.failed())
+			ids = append(ids, w.newFailedDelivery())
 		}
 		log := w.owner.All("list_deliveries", "id", fields{"webhookId": w.hook, "limit": 30})
 		slices.Reverse(ids)
 		if before != 0 || !slices.Equal(log, ids[:100]) {
-			t.Errorf("the log has %d deliveries; want the last hundred, newest first", len(log))
+			t.Errorf("the log had %d deliveries and now has %d; want 0 and the last hundred, newest first", before, len(log))
 		}
 		n, err := s.DB.PruneDeliveries(t.Context(), w.hook, 1000)
 		if err != nil || n != 5 {
-			t.Errorf("pruned %d: %v", n, err)
+			t.Errorf("pruned %d deliveries, error %v; want 5", n, err)
 		}
 		if got := w.owner.All("list_deliveries", "id", fields{"webhookId": w.hook, "limit": 200}); !slices.Equal(got, log) {
 			t.Errorf("pruning changed the log")
@@ -118,15 +118,15 @@ func TestDeliveryLogIsBounded(t *testing.T) {
 			t.Errorf("after thirty days the log has %d deliveries, want 0", len(got))
 		}
 		if a := w.owner.Call("get_delivery", fields{"deliveryId": log[0]}); a.Code != board.CodeNotFound {
-			t.Errorf("after thirty days: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("get_delivery after thirty days: got status %d, body %s; want not_found", a.Status, a.Raw)
 		}
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			n, err := tx.PurgeDeliveries(ctx, 100)
-			if s.DB.Shared() && n == 0 { // they are deleted with their partition
+			if s.DB.Shared() && n == 0 { // PostgreSQL deletes deliveries with their partition
 				return err
 			}
 			if n != 100 {
-				t.Errorf("purged %d, want 100", n)
+				t.Errorf("purged %d deliveries, want 100", n)
 			}
 			return err
 		})
@@ -137,30 +137,30 @@ func TestRedeliverMany(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
-		ids := []string{w.failed(), w.failed(), w.failed()}
+		ids := []string{w.newFailedDelivery(), w.newFailedDelivery(), w.newFailedDelivery()}
 		before := w.owner.Must("get_delivery", fields{"deliveryId": ids[0]})
 		if a := w.owner.Must("send_deliveries_again",
 			fields{"webhookId": w.hook, "deliveryIds": ids[:1]}); !slices.Equal(texts(a.Get("deliveryIds")), ids[:1]) {
-			t.Errorf("redelivering one by ID: got %s", a.Raw)
+			t.Errorf("redelivering one by ID: got %s, want %v", a.Raw, ids[:1])
 		}
 		if a := w.owner.Must("send_deliveries_again",
 			fields{"webhookId": w.hook, "status": "failed"}); !slices.Equal(texts(a.Get("deliveryIds")),
 			[]string{ids[2], ids[1]}) {
-			t.Errorf("redelivering all that failed: got %s", a.Raw)
+			t.Errorf("redelivering all that failed: got %s, want %v", a.Raw, []string{ids[2], ids[1]})
 		}
 		after := w.owner.Must("get_delivery", fields{"deliveryId": ids[0]})
 		if after.Text("body") != before.Text("body") || after.Text("status") != "pending" || after.Get("attempts") != 0.0 {
-			t.Errorf("after redelivery the delivery is %s", after.Raw)
+			t.Errorf("after redelivery the delivery is %s, want the same body, pending and without attempts", after.Raw)
 		}
 		if a := w.owner.Call("send_deliveries_again",
 			fields{"webhookId": w.hook, "deliveryIds": []string{store.NewID("itg_") + ":v1"}}); a.Code != board.CodeNotFound {
-			t.Errorf("redelivering an unknown delivery: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("redelivering an unknown delivery: got status %d, body %s; want not_found", a.Status, a.Raw)
 		}
-		w.failed()
+		w.newFailedDelivery()
 		w.owner.Must("pause_webhook", fields{"webhookId": w.hook})
 		if a := w.owner.Call("send_deliveries_again", fields{"webhookId": w.hook}); a.Code != board.CodeInvalidRequest ||
-			!strings.Contains(a.Message, "off") {
-			t.Errorf("redelivering while the webhook is off: got status %d, body %s", a.Status, a.Raw)
+			!strings.Contains(a.Message, "disabled") {
+			t.Errorf("redelivering while the webhook is disabled: got status %d, body %s, want invalid_request", a.Status, a.Raw)
 		}
 	})
 }

@@ -17,10 +17,10 @@ import (
 	"cardwall/internal/rest"
 )
 
-// node is a part of the OpenAPI document.
+// node is an object in the OpenAPI document.
 type node = map[string]any
 
-// under follows names from a node and resolves a $ref at its end.
+// under returns the node at a path below another node. It resolves a $ref at the end of the path.
 func under(doc node, at any, path ...string) node {
 	n, _ := at.(node)
 	for _, name := range path {
@@ -40,30 +40,30 @@ func TestEveryOperationIsDocumented(t *testing.T) {
 		w := httptest.NewRecorder()
 		s.Handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, prefix+"/openapi.json", nil))
 		if w.Code != http.StatusOK || w.Header().Get("Content-Type") != "application/json" {
-			t.Fatalf("openapi.json: %d %v", w.Code, w.Header())
+			t.Fatalf("openapi.json: got status %d, headers %v; want 200 and JSON", w.Code, w.Header())
 		}
 		var doc node
 		if err := json.Unmarshal(w.Body.Bytes(), &doc); err != nil {
 			t.Fatal(err)
 		}
 		if v, _ := doc["openapi"].(string); !strings.HasPrefix(v, "3.1") {
-			t.Errorf("openapi is %q, want 3.1", v)
+			t.Errorf("openapi version: got %q, want 3.1", v)
 		}
 		for _, methods := range doc["paths"].(node) {
 			count += len(methods.(node))
 		}
 		for _, o := range s.Registry.All() {
 			if (o.Audience != op.Public) == application {
-				checkEntry(t, doc, o)
+				checkDocumentedOperation(t, doc, o)
 			}
 		}
 	}
 	if all := s.Registry.All(); count != len(all) {
-		t.Errorf("the documents have %d operations, the registry has %d", count, len(all))
+		t.Errorf("got %d operations in the documents, want %d as in the registry", count, len(all))
 	}
 }
 
-func checkEntry(t *testing.T, doc node, o *op.Operation) {
+func checkDocumentedOperation(t *testing.T, doc node, o *op.Operation) {
 	t.Helper()
 	tags := map[string]bool{}
 	for _, tag := range doc["tags"].([]any) {
@@ -75,13 +75,13 @@ func checkEntry(t *testing.T, doc node, o *op.Operation) {
 		return
 	}
 	if entry["operationId"] != o.Name {
-		t.Errorf("%s: operationId is %v", o.Name, entry["operationId"])
+		t.Errorf("%s: got operationId %v, want the operation's name", o.Name, entry["operationId"])
 	}
 	if summary, _ := entry["summary"].(string); summary == "" || strings.HasSuffix(summary, ".") || len(summary) > 120 {
-		t.Errorf("%s: summary %q", o.Name, summary)
+		t.Errorf("%s: got summary %q, want 1 to 120 bytes without a final period", o.Name, summary)
 	}
 	if list, _ := entry["tags"].([]any); len(list) != 1 || !tags[list[0].(string)] {
-		t.Errorf("%s: tags %v", o.Name, entry["tags"])
+		t.Errorf("%s: got tags %v, want one that the document declares", o.Name, entry["tags"])
 	}
 	checkDocumentedFields(t, doc, o, entry)
 	checkDocumentedResponses(t, doc, o, entry)
@@ -95,7 +95,7 @@ func checkDocumentedFields(t *testing.T, doc node, o *op.Operation, entry node) 
 		schema := under(doc, param["schema"])
 		seen[param["name"].(string)] = schema
 		if text, _ := param["description"].(string); text == "" {
-			t.Errorf("%s: the parameter %s has no description", o.Name, param["name"])
+			t.Errorf("%s: parameter %s has no description", o.Name, param["name"])
 		}
 	}
 	body := under(doc, entry["requestBody"], "content", "application/json", "schema")
@@ -105,37 +105,37 @@ func checkDocumentedFields(t *testing.T, doc node, o *op.Operation, entry node) 
 	for _, f := range o.Input.Fields {
 		schema := seen[f.Name]
 		if schema == nil {
-			t.Errorf("%s: the field %s is not in the document", o.Name, f.Name)
+			t.Errorf("%s: field %s is not in the document", o.Name, f.Name)
 			continue
 		}
-		// The fields of the filter need no example, because their descriptions list the values.
+		// Filter fields need no example, because their descriptions list the values.
 		_, filter := reflect.TypeFor[query.Filter]().FieldByNameFunc(func(name string) bool {
 			return strings.EqualFold(name, f.Name)
 		})
 		if !hasExample(doc, schema) && !filter {
-			t.Errorf("%s: the field %s has no example; add `example:\"…\"` to its tag", o.Name, f.Name)
+			t.Errorf("%s: field %s has no example; add `example:\"…\"` to its tag", o.Name, f.Name)
 		}
 		if text, _ := schema["description"].(string); text == "" && schema["$ref"] == nil {
-			t.Errorf("%s: the field %s has no description; add `doc:\"…\"` to its tag", o.Name, f.Name)
+			t.Errorf("%s: field %s has no description; add `doc:\"…\"` to its tag", o.Name, f.Name)
 		}
 	}
 	if o.Keyed() && seen["Idempotency-Key"] == nil {
-		t.Errorf("%s is a write without the parameter Idempotency-Key", o.Name)
+		t.Errorf("%s: the write has no Idempotency-Key parameter", o.Name)
 	}
 	if body != nil && body["additionalProperties"] != false {
-		t.Errorf("%s: the body allows additional properties", o.Name)
+		t.Errorf("%s: the request body allows additional properties", o.Name)
 	}
 }
 
-// hasExample reports whether a schema has an example or an enumeration, or whether all of its
-// parts have one.
+// hasExample reports whether a schema has an example or an enumeration, either itself or in all of
+// its alternatives or properties.
 func hasExample(doc, schema node) bool {
 	schema = under(doc, schema)
 	if examples, _ := schema["examples"].([]any); len(examples) > 0 || schema["example"] != nil || schema["enum"] != nil {
 		return true
 	}
-	for _, choice := range []string{"oneOf", "anyOf"} {
-		parts, _ := schema[choice].([]any)
+	for _, keyword := range []string{"oneOf", "anyOf"} {
+		parts, _ := schema[keyword].([]any)
 		if len(parts) > 0 && !slices.ContainsFunc(parts, func(p any) bool { return !hasExample(doc, p.(node)) }) {
 			return true
 		}
@@ -154,9 +154,9 @@ func checkDocumentedResponses(t *testing.T, doc node, o *op.Operation, entry nod
 	if o.Creates {
 		success = "201"
 	}
-	if !o.Streams() && under(doc, entry, "responses", success, "content", "application/json", "schema", "properties",
+	if !o.Streams() && !o.HasContent() && under(doc, entry, "responses", success, "content", "application/json", "schema", "properties",
 		"data") == nil {
-		t.Errorf("%s: the response %s has no data", o.Name, success)
+		t.Errorf("%s: response %s has no data", o.Name, success)
 	}
 	want := []string{"400", "401", "403", "404", "429", "500", "503"}
 	if !o.ReadOnly {
@@ -169,21 +169,20 @@ func checkDocumentedResponses(t *testing.T, doc node, o *op.Operation, entry nod
 		response := under(doc, entry, "responses", status)
 		schema := under(doc, response, "content", "application/json", "schema")
 		if under(doc, schema, "properties", "error", "properties", "code") == nil {
-			t.Errorf("%s: the schema of the response %s is not the error envelope", o.Name, status)
+			t.Errorf("%s: the schema of response %s is not the error envelope", o.Name, status)
 		}
 		for _, header := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
 			if under(doc, response, "headers", header) == nil {
-				t.Errorf("%s: the response %s has no header %s", o.Name, status, header)
+				t.Errorf("%s: response %s has no %s header", o.Name, status, header)
 			}
 		}
 		if (status == "429" || status == "503") && under(doc, response, "headers", "Retry-After") == nil {
-			t.Errorf("%s: the response %s has no Retry-After", o.Name, status)
+			t.Errorf("%s: response %s has no Retry-After header", o.Name, status)
 		}
 	}
 }
 
-// The document is the same at every start, so that a diff of it shows exactly what changed in
-// the interface.
+// The document does not depend on map order, so a diff of it shows only real changes to the API.
 func TestDocumentIsStable(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
@@ -194,7 +193,7 @@ func TestDocumentIsStable(t *testing.T) {
 			t.Fatal(err)
 		}
 		if before != nil && !bytes.Equal(before, text) {
-			t.Fatal("two OpenAPI documents of one registry differ")
+			t.Fatal("two OpenAPI documents of the same registry differ")
 		}
 		before = text
 	}

@@ -11,24 +11,24 @@ import (
 // a large one by a job.
 
 const (
-	smallBoard  = 500 // open cards up to which one transaction may copy a board
-	cardsAtOnce = 250 // cards read at a time
+	smallBoard  = 500 // maximum number of open cards of a board that one transaction copies
+	cardsAtOnce = 250 // maximum number of cards read at a time
 )
 
-// draftBoard adds a board of the caller to a draft, with the name, description,
-// color, visibility and features of b.
+// draftBoard adds b to a draft as a new board of the caller. It keeps the name,
+// description, color, visibility and features of b, but disables the public page.
 func draftBoard(ctx context.Context, d *store.Draft, b *board.Board) error {
 	v := d.View()
 	b.ID, b.CreatedBy, b.CreatedAt, b.UpdatedAt = d.NewID("brd_"), v.Caller().Person(), v.Now(), v.Now()
-	b.Features.PublicPage = false // nobody has published the copy
+	b.Features.PublicPage = false // nobody has published the new board
 	if err := d.Board(ctx, b); err != nil {
 		return err
 	}
 	return d.Emit(ctx, b.ID, boardCreated(*b))
 }
 
-// endBoard completes a board of a draft and sets the version and the count of its
-// cards in b.
+// endBoard completes a board of a draft and flushes the draft. It sets the version and
+// the number of open cards in b.
 func endBoard(ctx context.Context, d *store.Draft, b *board.Board) error {
 	a := d.On(b.ID)
 	b.Version, b.OpenCards = a.Version, a.OpenCards
@@ -38,10 +38,11 @@ func endBoard(ctx context.Context, d *store.Draft, b *board.Board) error {
 	return d.Flush(ctx)
 }
 
-// draftLabels adds copies of labels to a board of a draft.
+// draftLabels adds copies of labels to a board of a draft. It overwrites the labels with
+// the copies.
 func draftLabels(ctx context.Context, d *store.Draft, boardID string, labels []board.Label) error {
 	v := d.View()
-	if err := board.Room("labels on a board", 0, len(labels), v.Limits().Labels); err != nil {
+	if err := board.CheckLimit("labels on a board", 0, len(labels), v.Limits().Labels); err != nil {
 		return err
 	}
 	for i := range labels {
@@ -64,10 +65,10 @@ type draftOrder struct {
 	lastCard, lastCardRank string // in the last list
 }
 
-// list adds a copy of a list.
+// list adds a copy of a list. It overwrites l with the copy.
 func (o *draftOrder) list(ctx context.Context, d *store.Draft, boardID string, l *board.List) (err error) {
 	v := d.View()
-	if err := board.Room("open lists on a board", d.On(boardID).OpenLists, 1, v.Limits().OpenLists); err != nil {
+	if err := board.CheckLimit("open lists on a board", d.On(boardID).OpenLists, 1, v.Limits().OpenLists); err != nil {
 		return err
 	}
 	l.ID, l.BoardID, l.CreatedAt, l.UpdatedAt, l.OpenCards = d.NewID("lst_"), boardID, v.Now(), v.Now(), 0
@@ -82,14 +83,15 @@ func (o *draftOrder) list(ctx context.Context, d *store.Draft, boardID string, l
 	return d.Emit(ctx, boardID, board.ListCreated(*l, after))
 }
 
-// cards adds copies of cards at the end of the last list.
+// cards adds copies of cards at the end of the last list. It overwrites the cards with
+// the copies.
 func (o *draftOrder) cards(ctx context.Context, d *store.Draft, boardID, listID string, cards []store.WholeCard,
 	keepDone bool) (err error) {
 	v, a := d.View(), d.On(boardID)
 	if err := roomForCards(a, v.Limits(), len(cards), len(cards)); err != nil {
 		return err
 	}
-	renew(v, cards, listID, keepDone)
+	makeNew(v, cards, listID, keepDone)
 	for i := range cards {
 		c := &cards[i]
 		c.BoardID, c.Number, c.URL = boardID, a.NextNumber, v.Link("/cards/"+c.ID)

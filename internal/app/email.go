@@ -10,10 +10,10 @@ import (
 	"cardwall/internal/store"
 )
 
-// NextEmail leases the email that has been due for longest and returns it complete
-// with its recipient and link. A secret in the link is created now, and only its
-// hash is stored. NextEmail deletes due emails that are no longer needed. It
-// returns nil if no email is due.
+// NextEmail leases the email that has been due longest and returns it complete with its
+// recipient and link. A secret in the link is created now, and only its hash is stored.
+// NextEmail deletes due emails that are no longer needed. It returns nil if no email is
+// due.
 func NextEmail(ctx context.Context, tx *store.Tx, lease time.Duration) (*board.Email, error) {
 	for {
 		e, about, found, err := tx.ClaimEmail(ctx, lease)
@@ -26,7 +26,7 @@ func NextEmail(ctx context.Context, tx *store.Tx, lease time.Duration) (*board.E
 			ready, err = invitationEmail(ctx, tx, &e, about)
 		case board.EmailWebhookDisabled:
 			ready, err = webhookEmail(ctx, tx, &e, about)
-		case board.EmailVerify:
+		case board.EmailVerify, board.EmailAccountExists:
 			ready, err = signUpEmail(ctx, tx, &e, about)
 		case board.EmailReset:
 			ready, err = resetEmail(ctx, tx, &e, about)
@@ -47,10 +47,11 @@ func NextEmail(ctx context.Context, tx *store.Tx, lease time.Duration) (*board.E
 	}
 }
 
-// signUpEmail asks the owner of a new address to confirm a sign-up, or tells
-// the owner of an existing account that someone tried to sign up. This is
-// decided here and not at sign-up, so that the response of a sign-up and its
-// duration do not reveal whether an account exists.
+// signUpEmail asks the owner of a new address to confirm a sign-up, or tells the owner of
+// an existing account that someone tried to sign up. An email of the kind
+// EmailAccountExists is not sent to an address without an account. The sign-up request
+// itself does not look for an account, so neither its response nor its duration reveals
+// whether there is one.
 func signUpEmail(ctx context.Context, tx *store.Tx, e *board.Email, signUpID string) (ready bool, err error) {
 	s, err := tx.SignUp(ctx, signUpID)
 	if board.IsCode(err, board.CodeNotFound) {
@@ -60,13 +61,16 @@ func signUpEmail(ctx context.Context, tx *store.Tx, e *board.Email, signUpID str
 		return false, err
 	}
 	e.To = s.Email
-	if _, err := tx.UserByEmail(ctx, s.Email); err == nil {
-		// The sign-up is kept without a secret, because it counts against the
-		// limit.
+	switch _, err := tx.UserByEmail(ctx, s.Email); {
+	case err == nil:
+		// The sign-up stays stored without a secret, because it counts against
+		// the limit.
 		e.Kind, e.Link = board.EmailAccountExists, tx.Link("/sign-in")
 		return true, nil
-	} else if !board.IsCode(err, board.CodeNotFound) {
+	case !board.IsCode(err, board.CodeNotFound):
 		return false, err
+	case e.Kind == board.EmailAccountExists:
+		return false, nil
 	}
 	secret := board.NewSecret()
 	e.Link = tx.Link("/verify#" + secret)
@@ -77,8 +81,9 @@ func signUpEmail(ctx context.Context, tx *store.Tx, e *board.Email, signUpID str
 // hour.
 const resetsPerHour = 5
 
-// resetEmail sends a link for a password reset to an address if it has an
-// account. Like a sign-up, the request must not reveal whether it has one.
+// resetEmail adds a password reset link to an email, unless the address has no
+// account or the account has reached resetsPerHour. Like a sign-up, a reset
+// request must not reveal whether an account exists.
 func resetEmail(ctx context.Context, tx *store.Tx, e *board.Email, email string) (ready bool, err error) {
 	u, err := tx.UserByEmail(ctx, email)
 	if board.IsCode(err, board.CodeNotFound) {
@@ -87,7 +92,7 @@ func resetEmail(ctx context.Context, tx *store.Tx, e *board.Email, email string)
 	if err != nil {
 		return false, err
 	}
-	n, err := tx.CountResets(ctx, u.ID, tx.AnHourAgo())
+	n, err := tx.CountResets(ctx, u.ID, tx.OneHourAgo())
 	if err != nil || n >= resetsPerHour {
 		return false, err
 	}
@@ -96,8 +101,9 @@ func resetEmail(ctx context.Context, tx *store.Tx, e *board.Email, email string)
 	return true, tx.AddResetSecret(ctx, u.ID, secret)
 }
 
-// noticeEmail tells the owner of an account about a change to it, unless the
-// account no longer exists.
+// noticeEmail tells the owner of an account about a change to it or a sign-in on a new
+// device, unless the account, or the token, passkey or device in question, no longer
+// exists.
 func noticeEmail(ctx context.Context, tx *store.Tx, e *board.Email, about string) (ready bool, err error) {
 	to, notice, err := tx.AccountNotice(ctx, e.Kind, about)
 	if board.IsCode(err, board.CodeNotFound) {
@@ -108,10 +114,12 @@ func noticeEmail(ctx context.Context, tx *store.Tx, e *board.Email, about string
 	return err == nil, err
 }
 
-// webhookEmail tells the owner of a webhook that the service switched it off,
-// and why, unless a person has switched it on again or the owner's account no
-// longer exists. Its link leads to the last failed delivery, or to the people of
-// the workspace if the owner can no longer open the delivery.
+// webhookEmail tells the owner of a webhook that the service disabled it, and why. It
+// does not do so if the webhook was deleted or a person has enabled it again, or if the
+// owner's account no longer exists. The link leads to the delivery log, at the last
+// failed delivery if failures are the reason. If the owner can no longer manage the
+// webhook, the link leads to the people of the workspace or, for an owner who has left
+// the workspace, to the start page.
 func webhookEmail(ctx context.Context, tx *store.Tx, e *board.Email, webhookID string) (ready bool, err error) {
 	w, err := tx.View.Webhook(ctx, webhookID)
 	if board.IsCode(err, board.CodeNotFound) || err == nil && (w.OffReason == nil || *w.OffReason == board.OffPaused) {

@@ -21,8 +21,8 @@ func schemaOfEvent(kind string) string {
 	return b.String() + "Event"
 }
 
-// Every kind of event is in the webhooks section of the public document. Its example and the
-// real deliveries match the schema.
+// Every kind of event is in the webhooks section of the public OpenAPI document. The example there
+// and real deliveries match the schema of the event.
 func TestEventsMatchTheDocument(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
@@ -42,7 +42,7 @@ func TestEventsMatchTheDocument(t *testing.T) {
 		entry := under(doc, doc, "webhooks", string(kind), "post")
 		media := under(doc, entry, "requestBody", "content", "application/json")
 		if under(doc, entry) == nil || entry["summary"] != strings.TrimSuffix(kind.When(), ".") || entry["summary"] == "" {
-			t.Errorf("the summary of %s in the document is %v", kind, entry["summary"])
+			t.Errorf("the summary of %s in the document is %v, want %s", kind, entry["summary"], strings.TrimSuffix(kind.When(), "."))
 			continue
 		}
 		example, err := json.Marshal(media["example"])
@@ -102,7 +102,7 @@ func TestEventsMatchTheDocument(t *testing.T) {
 	}
 	for _, kind := range all {
 		if !slices.Contains(seen, kind) {
-			t.Errorf("no delivery of kind %s was sent; the kinds sent are %s", kind, fmt.Sprint(seen))
+			t.Errorf("no delivery of kind %s was written; the kinds written are %s", kind, fmt.Sprint(seen))
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// A higher version of a board never has an earlier time, even if many people change the board
-// at once.
+// A higher version of a board never has an earlier time, even if many requests change the board
+// at the same time.
 func TestBoardTimesNeverGoBackwards(t *testing.T) {
 	t.Parallel()
 	const writers, changes = 16, 12
@@ -20,9 +20,9 @@ func TestBoardTimesNeverGoBackwards(t *testing.T) {
 		w := newWorld(s)
 		hook := w.make("create_webhook", fields{"url": receiver, "events": []string{"card.created"}, "boardId": w.board})
 		from := w.owner.Must("get_board", fields{"boardId": w.board}).Get("version").(float64)
-		var all sync.WaitGroup
+		var wg sync.WaitGroup
 		for range writers {
-			all.Go(func() {
+			wg.Go(func() {
 				for range changes {
 					if a := w.owner.Call("create_card", fields{"listId": w.list, "title": "Mill"}); a.Status != 201 {
 						t.Errorf("create_card: got status %d, body %s; want 201", a.Status, a.Raw)
@@ -30,11 +30,11 @@ func TestBoardTimesNeverGoBackwards(t *testing.T) {
 				}
 			})
 		}
-		all.Wait()
+		wg.Wait()
 		var last time.Time
 		bodies := s.Column("SELECT body FROM deliveries WHERE webhook_id = $1 ORDER BY version", hook)
 		if len(bodies) != writers*changes {
-			t.Fatalf("%d deliveries, want %d", len(bodies), writers*changes)
+			t.Fatalf("got %d deliveries, want %d", len(bodies), writers*changes)
 		}
 		for _, body := range bodies {
 			var event struct {
@@ -54,7 +54,7 @@ func TestBoardTimesNeverGoBackwards(t *testing.T) {
 			w.board, from) {
 			n, err := strconv.ParseInt(at, 10, 64)
 			if err != nil || n < before {
-				t.Errorf("an activity entry at %d is followed by one at %s (%v)", before, at, err)
+				t.Errorf("an activity entry at %d is followed by one at %s (error %v)", before, at, err)
 			}
 			before = n
 		}

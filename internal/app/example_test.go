@@ -20,13 +20,13 @@ import (
 	"cardwall/internal/op"
 )
 
-// exampleTime is the time of the calls in the examples.
+// exampleTime is the time at which the world is created. The example calls are made a minute later.
 var exampleTime = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
-// TestGoldenExamples calls each operation with its sample and compares the request and the
-// response with the examples of the OpenAPI document. `make golden` writes them again. Each
-// call starts from a fresh copy of the world, so that a new operation does not change the
-// examples of others.
+// TestGoldenExamples calls each operation with its sample input. It compares the request and the
+// response with the examples that the OpenAPI document shows. Run `make golden` to update the
+// examples. Each call that follows a write starts with a fresh copy of the world, so that a new
+// operation does not change the examples of other operations.
 func TestGoldenExamples(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -35,17 +35,17 @@ func TestGoldenExamples(t *testing.T) {
 	w := newWorld(s)
 	calls := map[string]record{}
 	var (
-		call    *world
-		written int64
+		call      *world
+		walBefore int64
 	)
 	for _, o := range s.Registry.All() {
-		if call == nil || written != logged(t, call) {
+		if call == nil || walBefore != walSize(t, call) {
 			call = w.copy(filepath.Join(dir, o.Name+".db"))
-			written = logged(t, call)
+			walBefore = walSize(t, call)
 		}
 		in := call.sample(t, o)
 		response := call.as(o).Must(o.Name, in).Raw
-		if o.Streams() && o.Media != op.JSON {
+		if o.Streams() && o.Media != op.JSON || o.HasContent() {
 			response = asText(t, response)
 		}
 		token := call.owner.Token[len(call.owner.Token)-4:]
@@ -60,10 +60,10 @@ func TestGoldenExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = append(got, '\n')
-	apptest.Golden(t, filepath.Join("..", "rest", "examples.json"), "the responses of the service", got)
+	apptest.Golden(t, filepath.Join("..", "rest", "examples.json"), "the set of example calls", got)
 }
 
-// asText returns the first three lines of a response that is not JSON.
+// asText returns the first three lines of a response that is not JSON, as a JSON string.
 func asText(t *testing.T, response []byte) []byte {
 	t.Helper()
 	lines := bytes.SplitAfterN(response, []byte("\n"), 4)
@@ -74,9 +74,9 @@ func asText(t *testing.T, response []byte) []byte {
 	return text
 }
 
-// logged returns the number of bytes written to the log of the world's database since it was
-// opened.
-func logged(t *testing.T, w *world) int64 {
+// walSize returns the size of the write-ahead log of the world's database. A call that writes
+// increases it.
+func walSize(t *testing.T, w *world) int64 {
 	t.Helper()
 	info, err := os.Stat(w.Database + "-wal")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -88,7 +88,7 @@ func logged(t *testing.T, w *world) int64 {
 	return info.Size()
 }
 
-// copy returns the world on a copy of its database.
+// copy returns the same world on a copy of its database.
 func (w *world) copy(database string) *world {
 	s := w.Service.Copy(database)
 	s.Clock.Advance(exampleTime.Add(time.Minute).Sub(s.Clock.Now()))
@@ -97,8 +97,8 @@ func (w *world) copy(database string) *world {
 	return &other
 }
 
-// exampleOf returns a call as the document shows it: with ids, times and secrets that are the
-// same in every run, and with at most two elements of every array.
+// exampleOf returns a call as the document shows it. IDs, times and secrets are the same in every
+// run, and arrays have at most two elements.
 func exampleOf(t *testing.T, o *op.Operation, in fields, response []byte) record {
 	t.Helper()
 	body := record{}
@@ -118,7 +118,7 @@ func exampleOf(t *testing.T, o *op.Operation, in fields, response []byte) record
 		t.Fatal(err)
 	}
 	e := stableIDs{}
-	// Path parameters come first, so that they get the ids in the examples of the parameters.
+	// Path parameters come first, so that they get the IDs that the parameter examples use.
 	e.stable(strings.Join(path, " "))
 	out := record{}
 	if o.Input.Body != nil {
@@ -154,7 +154,7 @@ func shorten(from *jsontext.Decoder, to *jsontext.Encoder) error {
 	if kind != '{' && kind != '[' {
 		return nil
 	}
-	for n := 0; from.PeekKind() != kind+2; n++ { // the code of } is two more than that of {, and ] than [
+	for n := 0; from.PeekKind() != kind+2; n++ { // in ASCII, the closing bracket is two after the opening one
 		if kind == '[' && n >= 2 {
 			err = from.SkipValue()
 		} else {
@@ -170,31 +170,31 @@ func shorten(from *jsontext.Decoder, to *jsontext.Encoder) error {
 	return to.WriteToken(t)
 }
 
-// stableIDs maps the ids of a call to those of the document's examples.
+// stableIDs maps the IDs of a call to the IDs that the document shows.
 type stableIDs map[string]string
 
 var (
-	anyID       = regexp.MustCompile(`([a-z]{3}_)[0-9a-hjkmnp-tv-z]{26}\b`)
-	anyInstant  = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\b`)
-	anySecret   = regexp.MustCompile(`whsec_[0-9A-Za-z+/]{43}=`)
-	anyLastFour = regexp.MustCompile(`"lastFour":"[0-9A-Za-z]{4}"`)
-	anyToken    = regexp.MustCompile(`cwl_[0-9A-Za-z]{36}`)
-	anyLink     = regexp.MustCompile(`"secret":"[A-Z2-7]{26}"`)
-	anyPage     = regexp.MustCompile(`("key":"|/p/)[A-Z2-7]{26}"`)
-	anyTicket   = regexp.MustCompile(`"ticket":"[0-9A-Za-z_-]{32}"`)
-	anyTag      = regexp.MustCompile(`"tag":"[0-9a-f]{24}"`)
-	anyCode     = regexp.MustCompile(`\bcode=[A-Z2-7]{26}\b`)
-	anyFeed     = regexp.MustCompile(`/ical/[A-Z2-7]{26}\.ics`)
-	anyEnd      = regexp.MustCompile(`"token":"[0-9A-Za-z_-]{60,70}"`)
-	anyUserCode = regexp.MustCompile(`"userCode":"[A-Z]{4}-[A-Z]{4}"`)
-	// Values in base64 that an authenticator or a browser sends.
-	anyAnswer = regexp.MustCompile(`"(attestationObject|authenticatorData|challenge|clientDataJSON|id|rawId|signature|userHandle)":` +
-		`"[0-9A-Za-z_-]{35,}"`)
+	anyID          = regexp.MustCompile(`([a-z]{3}_)[0-9a-hjkmnp-tv-z]{26}\b`)
+	anyInstant     = regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\b`)
+	anySecret      = regexp.MustCompile(`whsec_[0-9A-Za-z+/]{43}=`)
+	anyLastFour    = regexp.MustCompile(`"lastFour":"[0-9A-Za-z]{4}"`)
+	anyToken       = regexp.MustCompile(`cwl_[0-9A-Za-z]{36}`)
+	anyLinkSecret  = regexp.MustCompile(`"secret":"[A-Z2-7]{26}"`)
+	anyPageKey     = regexp.MustCompile(`("key":"|/p/)[A-Z2-7]{26}"`)
+	anyTicket      = regexp.MustCompile(`"ticket":"[0-9A-Za-z_-]{32}"`)
+	anyTag         = regexp.MustCompile(`"tag":"[0-9a-f]{24}"`)
+	anyCode        = regexp.MustCompile(`\bcode=[A-Z2-7]{26}\b`)
+	anyFeedURL     = regexp.MustCompile(`/ical/[A-Z2-7]{26}\.ics`)
+	anySignedToken = regexp.MustCompile(`"token":"[0-9A-Za-z_-]{60,70}"`)
+	anyUserCode    = regexp.MustCompile(`"userCode":"[A-Z]{4}-[A-Z]{4}"`)
+	// Base64url values in WebAuthn requests and responses.
+	anyPasskeyValue = regexp.MustCompile(`"(attestationObject|authenticatorData|challenge|clientDataJSON|id|rawId|` +
+		`signature|userHandle)":"[0-9A-Za-z_-]{35,}"`)
 	anyCursor = regexp.MustCompile(`"nextCursor":"[^"]*"`)
 )
 
-// stable replaces everything that differs from run to run. Times are rounded down to ten
-// minutes, which is longer than a run takes.
+// stable replaces every value that differs between runs. It rounds times down to multiples of ten
+// minutes, because a run takes less than that.
 func (ids stableIDs) stable(text string) string {
 	const alphabet, first = "0123456789abcdefghjkmnpqrstvwxyz", "01jb2m3n4p5q6r7s8t9v0w1x2y"
 	text = anyID.ReplaceAllStringFunc(text, func(id string) string {
@@ -223,13 +223,13 @@ func (ids stableIDs) stable(text string) string {
 	text = anySecret.ReplaceAllLiteralString(text, "whsec_"+strings.Repeat("MDEy", 10)+"MDE=")
 	text = anyToken.ReplaceAllLiteralString(text, "cwl_3mK9vQ2xT7bN4wR8sJ1hF6dL5pZ0cYeU1aBc2d")
 	text = anyCode.ReplaceAllLiteralString(text, "code=K7Q2M4XW3ZB5N6VD2RJHF7TCGP")
-	text = anyFeed.ReplaceAllLiteralString(text, "/ical/K7Q2M4XW3ZB5N6VD2RJHF7TCGP.ics")
-	text = anyEnd.ReplaceAllLiteralString(text, `"token":"Zm9yLXRoZS1leGFtcGxl"`)
+	text = anyFeedURL.ReplaceAllLiteralString(text, "/ical/K7Q2M4XW3ZB5N6VD2RJHF7TCGP.ics")
+	text = anySignedToken.ReplaceAllLiteralString(text, `"token":"Zm9yLXRoZS1leGFtcGxl"`)
 	text = anyUserCode.ReplaceAllLiteralString(text, `"userCode":"WDJB-MJHT"`)
-	text = anyLink.ReplaceAllLiteralString(text, `"secret":"K7Q2M4XW3ZB5N6VD2RJHF7TCGP"`)
-	text = anyPage.ReplaceAllString(text, `${1}K7Q2M4XW3ZB5N6VD2RJHF7TCGP"`)
+	text = anyLinkSecret.ReplaceAllLiteralString(text, `"secret":"K7Q2M4XW3ZB5N6VD2RJHF7TCGP"`)
+	text = anyPageKey.ReplaceAllString(text, `${1}K7Q2M4XW3ZB5N6VD2RJHF7TCGP"`)
 	text = anyTicket.ReplaceAllLiteralString(text, `"ticket":"AAABnK5mQAB7h2Wc0vJt3sYq1LxP8dEo"`)
 	text = anyTag.ReplaceAllLiteralString(text, `"tag":"5f0c7d3a9e1b4c2d8f6a7b90"`)
-	text = anyAnswer.ReplaceAllString(text, `"$1":"3q2-7w"`)
+	text = anyPasskeyValue.ReplaceAllString(text, `"$1":"3q2-7w"`)
 	return anyCursor.ReplaceAllLiteralString(text, `"nextCursor":"eyJiZWhpbmQiOiI0MiJ9"`)
 }

@@ -16,22 +16,22 @@ import (
 // Home lists the caller's workspaces with their boards.
 type Home struct {
 	Workspaces []HomeWorkspace          `json:"workspaces" doc:"The caller's workspaces, oldest first."`
-	Trashed    []board.TrashedWorkspace `json:"trashed" doc:"The workspaces in the trash that the caller may restore, oldest first."`
+	Trashed    []board.TrashedWorkspace `json:"trashed" doc:"The workspaces in the trash that the caller can restore, oldest first."`
 	Owned      board.Usage              `json:"owned" doc:"The number of workspaces that the caller owns, and the limit."`
 }
 
 // HomeWorkspace is a workspace with the boards that the caller can see.
 type HomeWorkspace struct {
 	board.Workspace
-	Boards []HomeBoard `json:"boards" doc:"Its boards, including archived ones, oldest first."`
+	Boards []HomeBoard `json:"boards" doc:"The boards of the workspace that the caller can see, including archived ones, oldest first."`
 }
 
-// HomeBoard is a board with the caller's own state of it.
+// HomeBoard is a board in a HomeWorkspace.
 type HomeBoard struct {
 	board.Board
-	Starred    bool           `json:"starred" doc:"Whether the board is a favorite of the caller." example:"true"`
-	LastSeenAt *board.Instant `json:"lastSeenAt" format:"date-time" doc:"When the caller last opened the board; null for never." example:"2026-03-02T09:00:00.000Z"`
-	Room       board.Usage    `json:"room" doc:"The number of open cards, and the limit."`
+	Starred    bool           `json:"starred" doc:"Whether the board is one of the caller's favorites." example:"true"`
+	LastSeenAt *board.Instant `json:"lastSeenAt" format:"date-time" doc:"When the caller last opened the board; null if the caller never has." example:"2026-03-02T09:00:00.000Z"`
+	Room       board.Usage    `json:"room" doc:"The number of open cards on the board, and the limit."`
 }
 
 // maxHome is the maximum number of workspaces, and of boards in total, that
@@ -39,7 +39,7 @@ type HomeBoard struct {
 const maxHome = 1000
 
 // maxCollapsed is the maximum number of lists of a board, including archived
-// ones, among which the ids in an input are looked up.
+// ones, that are compared with the ids in an input.
 const maxCollapsed = 2000
 
 // GetHome returns the caller's workspaces with their boards.
@@ -81,10 +81,10 @@ func GetHome(ctx context.Context, v *store.View, _ Nothing) (Home, error) {
 	return home, nil
 }
 
-// Star is whether a board is a favorite of the caller.
+// Star holds whether a board is a favorite of the caller.
 type Star struct {
-	BoardID string `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Starred bool   `json:"starred" doc:"Whether the board is a favorite of the caller." example:"true"`
+	BoardID string `json:"boardId" doc:"The id of the board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Starred bool   `json:"starred" doc:"Whether the board is one of the caller's favorites." example:"true"`
 }
 
 // StarBoard adds a board to the caller's favorites.
@@ -108,17 +108,18 @@ func star(ctx context.Context, tx *store.Tx, in BoardInput, starred bool) (Star,
 // SetCollapsedListsInput is the input of SetCollapsedLists.
 type SetCollapsedListsInput struct {
 	BoardInput
-	ListIDs []string `json:"listIds" maxItems:"500" doc:"All lists of the board that are collapsed." example:"[\"lst_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+	ListIDs []string `json:"listIds" maxItems:"500" doc:"The ids of all lists of the board that are collapsed for the caller. Ids that do not belong to the board are ignored." example:"[\"lst_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
 }
 
 // CollapsedLists holds the lists of a board that a person has collapsed.
 type CollapsedLists struct {
-	BoardID string   `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	ListIDs []string `json:"listIds" doc:"The lists that the caller has collapsed." example:"[\"lst_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+	BoardID string   `json:"boardId" doc:"The id of the board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ListIDs []string `json:"listIds" doc:"The ids of the lists that are collapsed for the caller." example:"[\"lst_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
 }
 
-// SetCollapsedLists stores which lists of a board are collapsed for the caller.
-// The setting applies to all browsers of the caller.
+// SetCollapsedLists stores which lists of a board are collapsed for the caller. The
+// setting applies to every browser. SetCollapsedLists ignores ids that do not belong
+// to the board.
 func SetCollapsedLists(ctx context.Context, tx *store.Tx, in SetCollapsedListsInput) (CollapsedLists, error) {
 	b, err := tx.View.Board(ctx, in.BoardID, board.View)
 	if err != nil {
@@ -140,7 +141,7 @@ func SetCollapsedLists(ctx context.Context, tx *store.Tx, in SetCollapsedListsIn
 // TrashedBoard is a board in the trash.
 type TrashedBoard struct {
 	board.Board
-	PurgedAt board.Instant `json:"purgedAt" format:"date-time" doc:"When it will be deleted permanently." example:"2026-04-01T09:00:00.000Z"`
+	PurgedAt board.Instant `json:"purgedAt" format:"date-time" doc:"When the board will be deleted permanently." example:"2026-04-01T09:00:00.000Z"`
 }
 
 // ListTrashedBoardsInput is the input of ListTrashedBoards.
@@ -171,20 +172,20 @@ func ListTrashedBoards(ctx context.Context, v *store.View, in ListTrashedBoardsI
 // OpenBoard holds everything a client needs to show a board.
 type OpenBoard struct {
 	board.BoardDetail
-	Cards op.Written[[]board.Card] `json:"cards" doc:"The open cards of the open lists without descriptions, in the order of the lists."`
+	Cards op.Written[[]board.Card] `json:"cards" doc:"The open cards in the open lists, without their descriptions, in the order of the lists."`
 	OpenedBy
 }
 
 // OpenedBy is the part of an opened board that depends on the caller.
 type OpenedBy struct {
 	Members []board.BoardMember `json:"members" doc:"The first 500 people who can see the board."`
-	Starred bool                `json:"starred" doc:"Whether the board is a favorite of the caller." example:"true"`
+	Starred bool                `json:"starred" doc:"Whether the board is one of the caller's favorites." example:"true"`
 	Watched bool                `json:"watched" doc:"Whether the caller watches the board." example:"true"`
 
-	CollapsedLists []string `json:"collapsedLists" doc:"The lists that the caller has collapsed."`
+	CollapsedLists []string `json:"collapsedLists" doc:"The ids of the lists that are collapsed for the caller."`
 }
 
-// AppendJSON appends the board in the encoder's format.
+// AppendJSON appends the board as the generic encoder would.
 func (o OpenBoard) AppendJSON(b []byte) ([]byte, error) {
 	detail, err := json.Marshal(o.BoardDetail)
 	if err != nil {
@@ -192,7 +193,7 @@ func (o OpenBoard) AppendJSON(b []byte) ([]byte, error) {
 	}
 	by, err := json.Marshal(o.OpenedBy)
 	if err != nil {
-		return nil, fmt.Errorf("encode the caller's state of the board: %w", err)
+		return nil, fmt.Errorf("encode the caller's part of the board: %w", err)
 	}
 	b = append(b, detail[:len(detail)-1]...) // joins the parts into one object
 	b = o.Cards.Append(append(b, `,"cards":`...))
@@ -223,10 +224,11 @@ func ReadOpenBoard(ctx context.Context, v *store.View, in BoardInput) (OpenBoard
 	return o, err
 }
 
-// openCardsPart names what openCards returns among the kept parts of a board.
+// openCardsPart identifies the result of openCards among the parts of a board that are
+// kept in memory.
 var openCardsPart = sha256.Sum256([]byte("open cards"))
 
-// openCards returns the open cards of the open lists of a board, encoded.
+// openCards returns the open cards of the open lists of a board, encoded as a JSON array.
 func openCards(ctx context.Context, v *store.View, b board.BoardDetail) ([]byte, error) {
 	cards, _, err := v.Cards(ctx, store.CardPage{BoardID: b.ID, Compact: true, Limit: v.Limits().AllCards})
 	if err != nil {

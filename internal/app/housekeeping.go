@@ -11,33 +11,34 @@ import (
 
 const (
 	housekeepingLease = 5 * time.Minute
-	purgeAtOnce       = 50               // cards of a deleted board per transaction
-	rowsAtOnce        = 1000             // expired rows per transaction
+	purgeAtOnce       = 50               // maximum number of cards of a deleted board per transaction
+	rowsAtOnce        = 1000             // maximum number of expired rows per transaction
 	purgeTime         = time.Minute      // maximum time per run for expired rows of one kind
 	countingTime      = 30 * time.Second // maximum time per run for counting the storage of boards
 )
 
-// Housekept counts what Housekeep deleted or counted again.
+// Housekept counts what Housekeep deleted or recounted, and lists the partitions that it
+// created or dropped.
 type Housekept struct {
 	Boards      int
-	Counted     int // boards whose storage was counted again
+	Counted     int // boards whose storage was recounted
 	Workspaces  int
-	Keys        int64
+	Keys        int64 // responses stored for idempotency keys
 	Invitations int64
-	Reranks     int64
+	Reranks     int64 // records of rewritten ranks
 	Deliveries  int64
-	Runs        int64             // of automation rules
-	Connections int64             // expired codes, device requests and programs
-	Accounts    int64             // expired sessions, sign-ups and links
-	Parts       store.Partitioned // of large tables on PostgreSQL
+	Runs        int64                  // of automation rules
+	Connections int64                  // expired codes, device requests and grants, and unused programs
+	Accounts    int64                  // expired sessions, sign-ups, links and other account data
+	Parts       store.PartitionChanges // of large tables on PostgreSQL
 }
 
-// Housekeep deletes expired data: boards and workspaces after 30 days in the
-// trash, responses stored for idempotency keys after 24 hours, deliveries and
-// rule runs after 30 days, and sessions, links from emails and tokens of
-// connected programs when they expire. Only one of several servers does this at
-// a time; on the others Housekeep does nothing. The holder is the server's own
-// name.
+// Housekeep deletes expired data, such as boards and workspaces after 30 days in
+// the trash, responses stored for idempotency keys after 24 hours, deliveries and
+// rule runs after 30 days, and expired sessions, email links and tokens of
+// connected programs. It also recounts storage and maintains partitions. Only one
+// of several servers does this at a time; on the others Housekeep does nothing.
+// holder is the server's own name.
 func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, error) {
 	var done Housekept
 	held, err := db.Lease(ctx, "housekeeping", holder, housekeepingLease)
@@ -66,7 +67,7 @@ func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, err
 			return done, err
 		}
 	}
-	// The boards of these workspaces were deleted above.
+	// PurgeWorkspaces keeps workspaces that still have boards. Expired boards were deleted above.
 	if err := db.Write(ctx, board.System(), func(tx *store.Tx) (err error) {
 		done.Workspaces, err = tx.PurgeWorkspaces(ctx)
 		return err
@@ -82,8 +83,9 @@ func Housekeep(ctx context.Context, db *store.DB, holder string) (Housekept, err
 	return done, nil
 }
 
-// purgeExpired deletes expired rows in short transactions. It returns false if the lease
-// was lost.
+// purgeExpired deletes expired rows in short transactions. Rows of one kind that remain
+// after purgeTime are left to the next run. It renews the lease after each kind, and
+// returns false if another server holds the lease.
 func purgeExpired(ctx context.Context, db *store.DB, holder string, done *Housekept) (held bool, err error) {
 	var other int64
 	for _, expired := range []struct {
@@ -99,6 +101,7 @@ func purgeExpired(ctx context.Context, db *store.DB, holder string, done *Housek
 		{&done.Connections, (*store.Tx).PurgeConnections},
 		{&other, (*store.Tx).PurgeNotifications},
 		{&other, (*store.Tx).PurgeRateCounts},
+		{&other, (*store.Tx).PurgeAttachments},
 	} {
 		for began, more := time.Now(), true; more && time.Since(began) < purgeTime; {
 			var n int64
@@ -121,7 +124,7 @@ func purgeExpired(ctx context.Context, db *store.DB, holder string, done *Housek
 	return true, nil
 }
 
-// purgeBoard deletes a board in short transactions. After an interruption the
+// purgeBoard deletes a board in short transactions. After an interruption, the
 // next call continues.
 func purgeBoard(ctx context.Context, db *store.DB, id string) error {
 	for gone := false; !gone; {

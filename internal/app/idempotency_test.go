@@ -51,23 +51,23 @@ func TestConcurrentRequestsWithOneKeyHaveOneEffect(t *testing.T) {
 					continue
 				}
 				if a.Status != http.StatusCreated {
-					t.Fatalf("a copy got %d %s, want 201", a.Status, a.Raw)
+					t.Fatalf("a copy got status %d, body %s; want 201", a.Status, a.Raw)
 				}
 				if first == nil {
 					first = a.Raw
 				}
 				if !bytes.Equal(a.Raw, first) {
-					t.Errorf("two copies got\n%s and\n%s", first, a.Raw)
+					t.Errorf("two copies got\n%s and\n%s, want the same response", first, a.Raw)
 				}
 				if a.Header.Get("Idempotent-Replayed") == "" {
 					originals++
 				}
 			}
 			if originals != 1 {
-				t.Errorf("%d of the copies were run, want 1", originals)
+				t.Errorf("%d of the copies ran the operation, want 1", originals)
 			}
 			if titles := ada.All("list_cards", "title", fields{"boardId": boardID}); len(titles) != round+1 {
-				t.Errorf("the list holds %q", titles)
+				t.Errorf("the board has the cards %q, want %d cards", titles, round+1)
 			}
 		}
 		replayed(t, ada, boardID, lists) // checks that the versions have no gaps
@@ -107,12 +107,12 @@ func withSlow(t *testing.T, fn func(t *testing.T, ada *apptest.Person, o *slow, 
 	})
 }
 
-// A copy that arrives while the first request is still running waits two seconds, on the same
-// server or another, and then receives an error that asks for a retry.
+// A copy that arrives on any server while the first request is still running waits two seconds.
+// It then receives an error that asks for a retry.
 func TestCopyOfARequestThatStillRuns(t *testing.T) {
 	withSlow(t, func(t *testing.T, ada *apptest.Person, o *slow, in fields) {
 		elsewhere := ada
-		if ada.DB.Dialect() == "postgres" { // on one SQLite file only one server can write
+		if ada.DB.Dialect() == "postgres" { // on SQLite, the running request keeps other servers from writing
 			elsewhere = ada.At(ada.Node())
 		}
 		version := ada.Must("get_board", in).Get("version").(float64)
@@ -131,21 +131,22 @@ func TestCopyOfARequestThatStillRuns(t *testing.T) {
 				took[i] = time.Since(begin)
 			})
 		}
-		waiting.Wait() // all of them give up before the first ends
+		waiting.Wait() // all copies give up before the first request ends
 		o.end <- nil
 		running.Wait()
 		for i, a := range copies {
 			if !inFlight(a) || took[i] < 1500*time.Millisecond || took[i] > 15*time.Second {
-				t.Errorf("after %[2]s copy %[1]d got %[3]d %[4]s %[5]v", i, took[i], a.Status, a.Raw, a.Header)
+				t.Errorf("copy %d: after %s, got status %d, body %s, headers %v; want a retry error after two seconds", i, took[i],
+					a.Status, a.Raw, a.Header)
 			}
 		}
 		if first.Status != http.StatusOK || first.Header.Get("Idempotent-Replayed") != "" {
-			t.Errorf("the first got %d %s", first.Status, first.Raw)
+			t.Errorf("the first request: got status %d, body %s; want 200", first.Status, first.Raw)
 		}
 		for _, who := range []*apptest.Person{ada, elsewhere} {
 			if a := who.Keyed("key", "wait", in); !bytes.Equal(a.Raw, first.Raw) ||
 				a.Header.Get("Idempotent-Replayed") != "true" {
-				t.Errorf("after the first had ended a copy got %d %s", a.Status, a.Raw)
+				t.Errorf("a copy after the first request: got status %d, body %s; want the response of the first", a.Status, a.Raw)
 			}
 		}
 		if now := ada.Must("get_board", in).Get("version").(float64); now != version+1 {
@@ -155,7 +156,7 @@ func TestCopyOfARequestThatStillRuns(t *testing.T) {
 }
 
 // A copy that arrives while the first request is running receives the response of the first
-// request if that ends in time.
+// request if it ends within two seconds.
 func TestCopyWaitsForTheFirst(t *testing.T) {
 	withSlow(t, func(t *testing.T, ada *apptest.Person, o *slow, in fields) {
 		for try := 1; ; try++ {
@@ -178,18 +179,18 @@ func TestCopyWaitsForTheFirst(t *testing.T) {
 				t.Errorf("the first request: got status %d, body %s; want 200", first.Status, first.Raw)
 			}
 			if inFlight(second) && took >= 2*time.Second && try < 5 {
-				continue // the machine was too slow for the first to end in time
+				continue // the machine was too slow for the first request to end in time
 			}
 			if second.Status != http.StatusOK || second.Header.Get("Idempotent-Replayed") != "true" {
-				t.Errorf("the copy, after %s: got status %d, body %s", took, second.Status, second.Raw)
+				t.Errorf("the copy, after %s: got status %d, body %s; want a replay with status 200", took, second.Status, second.Raw)
 			}
 			return
 		}
 	})
 }
 
-// Unexpected failures and unavailability are not stored as responses: the same key runs the
-// operation again.
+// The responses to unexpected failures and to unavailability are not stored, so a retry with the
+// same key runs the operation again.
 func TestFailuresAreNotStored(t *testing.T) {
 	withSlow(t, func(t *testing.T, ada *apptest.Person, o *slow, in fields) {
 		version := ada.Must("get_board", in).Get("version").(float64)
@@ -204,7 +205,7 @@ func TestFailuresAreNotStored(t *testing.T) {
 			o.end <- c.end
 			a := ada.Keyed("key", "wait", in)
 			if a.Status != c.status || a.Header.Get("Idempotent-Replayed") != "" || strings.Contains(string(a.Raw), "secret") {
-				t.Errorf("want %d, got %d %s %v", c.status, a.Status, a.Raw, a.Header)
+				t.Errorf("got status %d, body %s, headers %v; want %d", a.Status, a.Raw, a.Header, c.status)
 			}
 			if id := a.Header.Get("X-Request-Id"); c.status == 500 && !strings.Contains(a.Message, id) {
 				t.Errorf("the message does not contain the request ID %s: %s", id, a.Message)
@@ -218,7 +219,8 @@ func TestFailuresAreNotStored(t *testing.T) {
 		for _, replayed := range []string{"", "true"} {
 			if a := ada.Keyed("refused", "wait", in); a.Code != board.CodeLimitReached ||
 				a.Header.Get("Idempotent-Replayed") != replayed {
-				t.Errorf("got %d %s, replayed %q", a.Status, a.Raw, a.Header.Get("Idempotent-Replayed"))
+				t.Errorf("got status %d, body %s, replayed %q; want limit_reached, replayed %q", a.Status, a.Raw,
+					a.Header.Get("Idempotent-Replayed"), replayed)
 			}
 		}
 		if now := ada.Must("get_board", in).Get("version").(float64); now != version+1 {
@@ -227,7 +229,7 @@ func TestFailuresAreNotStored(t *testing.T) {
 	})
 }
 
-// A replay is authorized again: a caller who may no longer see the object receives nothing.
+// A replay is authorized again: a caller who may no longer see the object receives an error.
 func TestReplayAuthorizesAgain(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -243,12 +245,12 @@ func TestReplayAuthorizesAgain(t *testing.T) {
 		hidden := func(what string, p *apptest.Person) {
 			if a := p.Keyed("key", "create_card", in); a.Code != board.CodeNotFound ||
 				a.Header.Get("Idempotent-Replayed") != "" {
-				t.Errorf("%s: got status %d, body %s", what, a.Status, a.Raw)
+				t.Errorf("%s: got status %d, body %s; want not_found", what, a.Status, a.Raw)
 			}
 		}
 		hidden("a token limited to another workspace", bob.Within(bob.Workspace("Elsewhere", board.PlanTeam)))
 		if a := bob.With(board.ScopeRead).Keyed("key", "create_card", in); a.Code != board.CodeInsufficientScope {
-			t.Errorf("without the scope: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("without the scope: got status %d, body %s; want insufficient_scope", a.Status, a.Raw)
 		}
 		w.owner.Must("remove_board_member", fields{"boardId": w.board, "userId": bob.ID})
 		hidden("removed from the board", bob)
@@ -256,7 +258,7 @@ func TestReplayAuthorizesAgain(t *testing.T) {
 		if a := bob.Keyed("key", "create_card", in); !bytes.Equal(a.Raw, first.Raw) {
 			t.Errorf("added to the board again: got status %d, body %s, want %s", a.Status, a.Raw, first.Raw)
 		}
-		w.give(bob, "", w.board, board.RoleNone)
+		w.setRoles(bob, "", w.board, board.RoleNone)
 		hidden("removed from the workspace", bob)
 	})
 }
@@ -270,16 +272,16 @@ func TestInvalidIdempotencyKeysAreRefused(t *testing.T) {
 		for _, keys := range [][]string{{""}, {"a b"}, {strings.Repeat("x", 256)}, {"ä"}, {"a\x7f"}, {"a", "a"}, {"a", "b"}} {
 			a := w.owner.CallWith("create_label", in, http.Header{"Idempotency-Key": keys})
 			if a.Status != http.StatusBadRequest || !strings.Contains(a.Message, "Idempotency-Key") {
-				t.Errorf("%q: got status %d, body %s", keys, a.Status, a.Raw)
+				t.Errorf("keys %q: got status %d, body %s; want 400 and a message about Idempotency-Key", keys, a.Status, a.Raw)
 			}
 		}
 		if w.state() != before {
-			t.Error("a call with a bad key changed something")
+			t.Error("a call with an invalid key changed something")
 		}
 		long := strings.Repeat("~", 255)
 		if a, b := w.owner.Keyed(long, "create_label", in), w.owner.Keyed(long, "create_label", in); a.Status != 201 ||
 			!bytes.Equal(a.Raw, b.Raw) {
-			t.Errorf("the longest key: got status %d, body %s, %s", a.Status, a.Raw, b.Raw)
+			t.Errorf("the longest key: got status %d, bodies %s and %s; want 201 and equal bodies", a.Status, a.Raw, b.Raw)
 		}
 	})
 }

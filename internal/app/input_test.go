@@ -13,14 +13,14 @@ import (
 	"cardwall/internal/op"
 )
 
-// badInput is an input with one mistake, which the message must name.
+// badInput is an input with one mistake. The error message must contain name.
 type badInput struct {
 	what string
 	in   fields
 	name string
 }
 
-// badInputs returns one input for every way in which the fields of an operation can be wrong.
+// badInputs returns inputs of an operation that each have one mistake, and covers every field.
 func badInputs(o *op.Operation, good fields) (out []badInput) {
 	unknown := badInput{"an unknown field", with(good, "nonsense", "x"), "nonsense"}
 	if o.Input.Body == nil && !o.ReadOnly {
@@ -56,7 +56,7 @@ func badInputs(o *op.Operation, good fields) (out []badInput) {
 			add("a word", "word")
 		}
 		if f.Schema.MinLength != nil && *f.Schema.MinLength == 1 {
-			add("an empty text", "")
+			add("an empty string", "")
 		}
 		if f.In == op.InQuery && !f.Required {
 			if f.Name != "cursor" { // an empty cursor means the first page
@@ -70,7 +70,7 @@ func badInputs(o *op.Operation, good fields) (out []badInput) {
 			}
 		}
 		if f.Schema.MaxLength != nil {
-			add("over-long text", strings.Repeat("ä", *f.Schema.MaxLength+1))
+			add("text over the maximum length", strings.Repeat("ä", *f.Schema.MaxLength+1))
 		}
 		if len(f.Schema.Enum) > 0 {
 			add("a word that is not allowed", "nonsense")
@@ -118,7 +118,7 @@ func TestBadInputIsRefusedWithItsField(t *testing.T) {
 						a.Raw, name)
 				}
 				if len(a.Message) > 1200 || !strings.HasSuffix(a.Message, ".") {
-					t.Errorf("%s with %s: the message is not a plain sentence: %s", o.Name, what, a.Message)
+					t.Errorf("%s with %s: got message %q, want at most 1200 bytes that end with a period", o.Name, what, a.Message)
 				}
 				if notForPeople.MatchString(a.Message) {
 					t.Errorf("%s with %s: the message contains output of Go or of a library: %s", o.Name, what, a.Message)
@@ -151,15 +151,15 @@ func TestBadInputIsRefusedWithItsField(t *testing.T) {
 	})
 }
 
-// An empty text is rejected for every required field, in URLs and in the items of an array,
+// An empty string is rejected in required fields, in fields that contain a URL and in array items,
 // before the operation's function runs.
 func TestEmptyTextIsRefused(t *testing.T) {
 	t.Parallel()
 	mayBeEmpty := map[string]bool{
 		// an empty query has no terms
-		"create_saved_filter query": true, "look_at_authorization query": true, "allow_authorization query": true,
-		// an empty key gets not_found
-		"look_at_public_page key": true, "look_at_public_card key": true, "submit_guest_card key": true,
+		"create_saved_filter query": true, "get_authorization_request query": true, "allow_authorization query": true,
+		// an empty key gets a not_found error
+		"get_guest_page key": true, "get_guest_card key": true, "submit_guest_card key": true,
 		"add_guest_comment key": true,
 	}
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -180,7 +180,7 @@ func TestEmptyTextIsRefused(t *testing.T) {
 				if a := w.as(o).Call(o.Name, with(good, f.Name, empty)); a.Code != board.CodeInvalidRequest ||
 					!strings.Contains(a.Message, f.Name) ||
 					!strings.Contains(a.Message, "must not be empty") {
-					t.Errorf("%s with an empty text in %s: got status %d, body %s", o.Name, f.Name, a.Status, a.Raw)
+					t.Errorf("%s with an empty string in %s: got status %d, body %s; want must not be empty", o.Name, f.Name, a.Status, a.Raw)
 				}
 			}
 		}
@@ -199,7 +199,7 @@ func TestLongestTextIsAccepted(t *testing.T) {
 		title, description := strings.Repeat("𝄞", 512), strings.Repeat("語", 16384)
 		a := w.owner.Must("create_card", fields{"listId": w.list, "title": title, "description": description})
 		if a.Text("title") != title || a.Text("description") != description {
-			t.Errorf("the card has %d and %d bytes", len(a.Text("title")), len(a.Text("description")))
+			t.Errorf("the title has %d bytes and the description %d, want both unchanged", len(a.Text("title")), len(a.Text("description")))
 		}
 		if got := w.owner.Must("get_card", fields{"cardId": a.ID()}); got.Text("title") != title ||
 			got.Text("description") != description {
@@ -209,8 +209,7 @@ func TestLongestTextIsAccepted(t *testing.T) {
 	})
 }
 
-// A name that is only white space, or that contains control characters, is
-// rejected.
+// A name or title is rejected if it is blank or contains control characters.
 func TestNamesAreOneLine(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -232,7 +231,8 @@ func TestNamesAreOneLine(t *testing.T) {
 	})
 }
 
-// The four forms of a position are accepted, and anything else is rejected.
+// A position is rejected if it has none of the four forms, or if it refers to the moved card or to
+// anything but an open card in the list.
 func TestInvalidPositionsAreRefused(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {

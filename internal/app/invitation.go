@@ -13,16 +13,17 @@ import (
 type CreateInvitationInput struct {
 	WorkspaceInput
 	Email string              `json:"email" maxLength:"254" doc:"The email address to invite." example:"grace@example.com"`
-	Role  board.WorkspaceRole `json:"role" enum:"owner,admin,member,guest" doc:"The person's role in the workspace. Only owners can invite owners." example:"member"`
+	Role  board.WorkspaceRole `json:"role" enum:"owner,admin,member,guest" doc:"The role that the person gets in the workspace. Only owners can invite owners." example:"member"`
 }
 
 // invitationEmailInterval is the minimum time between two invitation emails to an address,
-// so that it cannot be flooded.
+// so that nobody can flood the address.
 const invitationEmailInterval = 5 * time.Minute
 
-// CreateInvitation invites an email address, or renews its open invitation with
-// a new role, another 14 days and another email. Links from earlier emails keep
-// working. It returns an error if the address belongs to a member.
+// CreateInvitation invites an email address. If the address has an open invitation to
+// the workspace, it renews that invitation with the given role and a new expiry time.
+// It queues an email unless the invitation's last email is still queued. Links from
+// earlier emails keep working. It returns an error if the address belongs to a member.
 func CreateInvitation(ctx context.Context, tx *store.Tx, in CreateInvitationInput) (board.Invitation, error) {
 	w, err := tx.OnWorkspace(ctx, in.WorkspaceID, board.ManageMembers)
 	if err != nil {
@@ -56,7 +57,7 @@ func CreateInvitation(ctx context.Context, tx *store.Tx, in CreateInvitationInpu
 	if err != nil {
 		return i, err
 	}
-	if err := board.Room("pending invitations to a workspace", count, 1, board.MaxInvitations); err != nil {
+	if err := board.CheckLimit("pending invitations to a workspace", count, 1, board.MaxInvitations); err != nil {
 		return i, err
 	}
 	i.Role, i.InvitedBy, i.Status = in.Role, nil, board.InvitationPending
@@ -88,9 +89,9 @@ func CreateInvitation(ctx context.Context, tx *store.Tx, in CreateInvitationInpu
 	return i, tx.InsertEmail(ctx, board.EmailInvitation, i.ID, last+board.Instant(invitationEmailInterval.Milliseconds()))
 }
 
-// countInvitation counts the email for an invitation. It returns an error if the
-// plan's limit per caller and day or the limit per address is reached. An email
-// that is still waiting to be sent is not counted twice.
+// countInvitation counts the email for an invitation against the limits of the caller
+// and of the address. It returns an error if either has reached its limit for the last
+// 24 hours. An email that is still waiting to be sent is not counted twice.
 func countInvitation(ctx context.Context, tx *store.Tx, w board.Workspace, i board.Invitation) error {
 	if tx.Caller().System {
 		return nil
@@ -107,7 +108,7 @@ func countInvitation(ctx context.Context, tx *store.Tx, w board.Workspace, i boa
 		return err
 	}
 	most := w.Plan.Limits().InvitationsPerDay
-	rate := board.Rate{Resource: board.ResourceMail, Limit: most, Remaining: max(0, most-sent.Count), Reset: sent.Frees.Time()}
+	rate := board.Rate{Resource: board.ResourceMail, Limit: most, Remaining: max(0, most-sent.Count), Reset: sent.ResetAt.Time()}
 	if sent.Count == 0 {
 		rate.Reset = tx.Now().Time().Add(w.Plan.Budget(board.ResourceMail).Window)
 	}
@@ -118,15 +119,15 @@ func countInvitation(ctx context.Context, tx *store.Tx, w board.Workspace, i boa
 		return f
 	}
 	if sent.Count >= most {
-		return refuse(sent.Frees, "You have sent %d invitations in the last 24 hours, the limit of the %s plan. You "+
+		return refuse(sent.ResetAt, "You have sent %d invitations in the last 24 hours, the limit of the %s plan. You "+
 			"can send the next one at %s UTC.",
-			sent.Count, w.Plan, sent.Frees.Time().Format("2006-01-02 15:04"))
+			sent.Count, w.Plan, sent.ResetAt.Time().Format("2006-01-02 15:04"))
 	}
 	if received.Count >= board.InvitationsToAddress {
-		rate.Limit, rate.Remaining, rate.Reset = board.InvitationsToAddress, 0, received.Frees.Time()
-		return refuse(received.Frees, "%s has received %d invitations in the last 24 hours, the limit for one "+
+		rate.Limit, rate.Remaining, rate.Reset = board.InvitationsToAddress, 0, received.ResetAt.Time()
+		return refuse(received.ResetAt, "%s has received %d invitations in the last 24 hours, the limit for one "+
 			"address. You can send the next one at %s UTC.",
-			i.Email, received.Count, received.Frees.Time().Format("2006-01-02 15:04"))
+			i.Email, received.Count, received.ResetAt.Time().Format("2006-01-02 15:04"))
 	}
 	rate.Remaining--
 	tx.Spent(rate)
@@ -136,7 +137,7 @@ func countInvitation(ctx context.Context, tx *store.Tx, w board.Workspace, i boa
 // canGive returns an error if the caller may not give, change or remove a role in
 // the workspace.
 func canGive(tx *store.Tx, w board.Workspace, role board.WorkspaceRole) error {
-	if tx.Caller().System || w.Role.CanGive(role) {
+	if tx.Caller().System || w.Role.CanGrant(role) {
 		return nil
 	}
 	return board.Forbidden("Your role in this workspace is %s. Only owners can decide who is an owner.", w.Role)
@@ -166,11 +167,12 @@ func ListInvitations(ctx context.Context, v *store.View, in ListInvitationsInput
 // WithdrawInvitationInput identifies an invitation.
 type WithdrawInvitationInput struct {
 	WorkspaceInput
-	InvitationID string `json:"invitationId" maxLength:"64" doc:"The invitation." example:"inv_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	InvitationID string `json:"invitationId" maxLength:"64" doc:"The id of the invitation." example:"inv_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// WithdrawInvitation withdraws an open invitation. Its links stop working, and
-// a waiting email is not sent. It returns not_found for any other invitation.
+// WithdrawInvitation withdraws an open invitation. The invitation's links stop working,
+// and a queued email is not sent. WithdrawInvitation returns a not_found error for any
+// other invitation.
 func WithdrawInvitation(ctx context.Context, tx *store.Tx, in WithdrawInvitationInput) (Deleted, error) {
 	w, err := tx.OnWorkspace(ctx, in.WorkspaceID, board.ManageMembers)
 	if err != nil {
@@ -187,13 +189,14 @@ func WithdrawInvitation(ctx context.Context, tx *store.Tx, in WithdrawInvitation
 	return Deleted{i.ID}, tx.WithdrawInvitation(ctx, i.ID)
 }
 
-// AcceptInvitation makes the signed-in caller a member of the workspace that the
-// secret of a link invites to, and returns the workspace. The account's email
-// address may differ from the invited one: people have several addresses, and
-// a person who has the link received it from the invited mailbox. A link works for
-// one person. AcceptInvitation returns not_found for an unknown secret. It
-// returns invalid_request, with the reason, if the invitation has ended or the
-// caller is already a member. Accepting again has no effect.
+// AcceptInvitation accepts the invitation with the given secret for the signed-in
+// caller, who becomes a member of the workspace. It returns the workspace. The
+// account's email address may differ from the invited one: people have several
+// addresses, and the link was sent only to the invited mailbox. An invitation works
+// for one person. If the same person accepts it again, nothing changes.
+// AcceptInvitation returns a not_found error for an unknown secret. It returns an
+// invalid_request error, with the reason, if the invitation has ended or the caller is
+// already a member.
 func AcceptInvitation(ctx context.Context, tx *store.Tx, token string) (board.Workspace, error) {
 	i, err := tx.InvitationOf(ctx, token)
 	if err != nil {
@@ -233,35 +236,35 @@ func AcceptInvitation(ctx context.Context, tx *store.Tx, token string) (board.Wo
 
 // InvitationSecretInput holds the secret of an invitation's link.
 type InvitationSecretInput struct {
-	Secret string `json:"secret" minLength:"1" maxLength:"64" doc:"The secret: the part of the link after the #." example:"K7Q2M4XW3ZB5N6VD8RJHF9TCGP"`
+	Secret string `json:"secret" minLength:"1" maxLength:"64" doc:"The secret from the invitation link: the part after the #." example:"K7Q2M4XW3ZB5N6VD8RJHF9TCGP"`
 }
 
-// InvitationLook is what an invitation shows to anyone who has its link.
-type InvitationLook struct {
-	Workspace string                 `json:"workspace" doc:"The name of the workspace." example:"Analytical Engines"`
-	InvitedBy *string                `json:"invitedBy" doc:"The name of the person who sent the invitation; null if it was not a person." example:"Ada Lovelace"`
+// InvitationPreview is the part of an invitation that anyone with its link can see.
+type InvitationPreview struct {
+	Workspace string                 `json:"workspace" doc:"The workspace's name." example:"Analytical Engines"`
+	InvitedBy *string                `json:"invitedBy" doc:"The name of the person who sent the invitation; null if it was not sent by a person." example:"Ada Lovelace"`
 	Email     string                 `json:"email" doc:"The invited email address." example:"grace@example.com"`
-	Role      board.WorkspaceRole    `json:"role" enum:"owner,admin,member,guest" doc:"The person's role in the workspace." example:"member"`
-	Status    board.InvitationStatus `json:"status" enum:"pending,expired,accepted,withdrawn" doc:"Whether the invitation can still be accepted; pending means it can." example:"pending"`
+	Role      board.WorkspaceRole    `json:"role" enum:"owner,admin,member,guest" doc:"The role that the person gets in the workspace." example:"member"`
+	Status    board.InvitationStatus `json:"status" enum:"pending,expired,accepted,withdrawn" doc:"The invitation's status. Only a pending invitation can be accepted." example:"pending"`
 	ExpiresAt board.Instant          `json:"expiresAt" format:"date-time" doc:"When the invitation expires." example:"2026-03-15T09:00:00.000Z"`
 }
 
-// LookAtInvitation returns the invitation for a secret, in any state. It
-// returns not_found for an unknown secret.
-func LookAtInvitation(ctx context.Context, v *store.View, in InvitationSecretInput) (InvitationLook, error) {
+// GetInvitation returns the invitation for a secret, in any state. It returns a
+// not_found error for an unknown secret.
+func GetInvitation(ctx context.Context, v *store.View, in InvitationSecretInput) (InvitationPreview, error) {
 	i, err := v.InvitationOf(ctx, in.Secret)
 	if err != nil {
-		return InvitationLook{}, err
+		return InvitationPreview{}, err
 	}
-	look := InvitationLook{Email: i.Email, Role: i.Role, Status: i.Status, ExpiresAt: i.ExpiresAt}
+	preview := InvitationPreview{Email: i.Email, Role: i.Role, Status: i.Status, ExpiresAt: i.ExpiresAt}
 	if i.InvitedBy != nil {
-		look.InvitedBy = &i.InvitedBy.Name
+		preview.InvitedBy = &i.InvitedBy.Name
 	}
-	look.Workspace, err = v.WorkspaceName(ctx, i.WorkspaceID)
-	return look, err
+	preview.Workspace, err = v.WorkspaceName(ctx, i.WorkspaceID)
+	return preview, err
 }
 
-// JoinByLink is AcceptInvitation with the input of an operation.
+// JoinByLink is AcceptInvitation as an operation.
 func JoinByLink(ctx context.Context, tx *store.Tx, in InvitationSecretInput) (board.Workspace, error) {
 	return AcceptInvitation(ctx, tx, in.Secret)
 }
@@ -313,15 +316,17 @@ func lockForJoining(ctx context.Context, tx *store.Tx, workspaceID string) error
 	return tx.AsSystem(func() error {
 		w, err := tx.OnWorkspace(ctx, workspaceID, board.ViewWorkspace)
 		if err == nil && w.ReadOnly {
-			err = board.Refuse(board.CodePlanReadOnly, "The organization is read-only. Its workspaces cannot be "+
-				"joined until an operator of this server lifts that.")
+			err = board.Refuse(board.CodePlanReadOnly, "The organization is read-only. Nobody can join its "+
+				"workspaces until an operator of this server allows changes again.")
 		}
 		return err
 	})
 }
 
-// invitationEmail completes an invitation email. The secret is in the fragment of
-// the link. Browsers do not send the fragment, so no server logs it.
+// invitationEmail completes an invitation email with a link that contains a new secret,
+// and stores the hash of the secret. It returns false if the invitation is no longer
+// pending. The secret is in the fragment of the link. Browsers do not send the fragment,
+// so no server logs it.
 func invitationEmail(ctx context.Context, tx *store.Tx, e *board.Email, invitationID string) (ready bool, err error) {
 	i, err := tx.InvitationAbout(ctx, invitationID)
 	if board.IsCode(err, board.CodeNotFound) || err == nil && i.Status != board.InvitationPending {

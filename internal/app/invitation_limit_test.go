@@ -12,16 +12,16 @@ import (
 	"cardwall/internal/board"
 )
 
-// A person on the plan free can send 50 invitations a day over all workspaces. Withdrawn
-// invitations count.
-func TestInvitationsOfAPersonAreLimited(t *testing.T) {
+// In workspaces on the free plan, a person can send 50 invitations a day, counted across all
+// workspaces. Withdrawn invitations count, too.
+func TestInvitationsByAPersonAreLimited(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
-		spaces := []string{ada.Workspace("One", board.PlanFree), ada.Workspace("Two", board.PlanFree)}
+		workspaces := []string{ada.Workspace("One", board.PlanFree), ada.Workspace("Two", board.PlanFree)}
 		invite := func(i int) apptest.Response {
 			return ada.Call("create_invitation",
-				fields{"workspaceId": spaces[i%2], "email": fmt.Sprintf("person%d@example.com", i), "role": "member"})
+				fields{"workspaceId": workspaces[i%2], "email": fmt.Sprintf("person%d@example.com", i), "role": "member"})
 		}
 		for i := range 50 {
 			a := invite(i)
@@ -29,27 +29,27 @@ func TestInvitationsOfAPersonAreLimited(t *testing.T) {
 				t.Fatalf("invitation %d: got status %d, body %s; want 201", i, a.Status, a.Raw)
 			}
 			if i < 10 {
-				ada.Must("withdraw_invitation", fields{"workspaceId": spaces[i%2], "invitationId": a.ID()})
+				ada.Must("withdraw_invitation", fields{"workspaceId": workspaces[i%2], "invitationId": a.ID()})
 			}
 		}
-		refuse := func(a apptest.Response) {
+		wantRefused := func(a apptest.Response) {
 			t.Helper()
 			seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
 			if a.Status != http.StatusTooManyRequests || err != nil || seconds < 1 || seconds > 86400 ||
 				!strings.Contains(a.Message, "50 invitations") {
-				t.Errorf("the invitation over the limit: got %d %v %s", a.Status, a.Header, a.Raw)
+				t.Errorf("invitation over the limit: got status %d, headers %v, body %s", a.Status, a.Header, a.Raw)
 			}
 		}
-		refuse(invite(50))
+		wantRefused(invite(50))
 		if n := len(emails(s)); n != 40 {
-			t.Errorf("%d emails are due, want those of the 40 open invitations", n)
+			t.Errorf("got %d emails, want one for each of the 40 open invitations", n)
 		}
-		ada.Must("list_invitations", fields{"workspaceId": spaces[0]})
-		refuse(invite(51))
-		// A larger plan raises the person's limit, and so does the next day.
+		ada.Must("list_invitations", fields{"workspaceId": workspaces[0]})
+		wantRefused(invite(51))
+		// The limit is higher in a workspace on a larger plan. A day later, invitations are accepted again.
 		if a := ada.Call("create_invitation", fields{"workspaceId": ada.Workspace("Three", board.PlanTeam),
 			"email": "more@example.com", "role": "member"}); a.Status != http.StatusCreated {
-			t.Errorf("on the plan team: got status %d, body %s; want 201", a.Status, a.Raw)
+			t.Errorf("on the team plan: got status %d, body %s; want 201", a.Status, a.Raw)
 		}
 		s.Clock.Advance(24*time.Hour + time.Second)
 		if a := invite(52); a.Status != http.StatusCreated {
@@ -58,7 +58,7 @@ func TestInvitationsOfAPersonAreLimited(t *testing.T) {
 	})
 }
 
-// One address gets at most three invitations a day from all senders together.
+// An address can receive three invitations a day, no matter who sends them.
 func TestInvitationsToAnAddressAreLimited(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -74,7 +74,7 @@ func TestInvitationsToAnAddressAreLimited(t *testing.T) {
 		}
 		if a := invite(3); a.Status != http.StatusTooManyRequests ||
 			!strings.Contains(a.Message, "victim@example.com has received 3 invitations") {
-			t.Errorf("the fourth: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("fourth invitation: got status %d, body %s; want 429", a.Status, a.Raw)
 		}
 		s.Clock.Advance(24*time.Hour + time.Second)
 		if a := invite(4); a.Status != http.StatusCreated {
@@ -83,7 +83,7 @@ func TestInvitationsToAnAddressAreLimited(t *testing.T) {
 	})
 }
 
-// An invitation that is renewed before its email is sent is sent once and counted once.
+// If an invitation is renewed before its email is sent, only one email is sent and counted.
 func TestQueuedInvitationIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -95,7 +95,7 @@ func TestQueuedInvitationIsCountedOnce(t *testing.T) {
 			}
 		}
 		if n := len(emails(s)); n != 1 {
-			t.Errorf("%d emails, want 1", n)
+			t.Errorf("got %d emails, want 1", n)
 		}
 	})
 }

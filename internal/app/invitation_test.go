@@ -17,7 +17,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// emails returns all emails that are due now and marks them as sent.
+// emails returns all emails that are due now and removes them from the queue.
 func emails(s *apptest.Service) (out []board.Email) {
 	s.T.Helper()
 	s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
@@ -36,13 +36,13 @@ func emails(s *apptest.Service) (out []board.Email) {
 	return out
 }
 
-// secret returns the part of an email's link after the #.
+// secret returns the secret in an email's link, which is the part after the #.
 func secret(e board.Email) string {
 	_, s, _ := strings.Cut(e.Link, "#")
 	return s
 }
 
-// accept accepts an invitation as a signed-in person.
+// accept accepts an invitation as a person who is signed in.
 func accept(p *apptest.Person, token string) (w board.Workspace, err error) {
 	err = p.DB.Write(context.Background(), board.Person(p.ID), func(tx *store.Tx) (err error) {
 		w, err = app.AcceptInvitation(context.Background(), tx, token)
@@ -51,10 +51,11 @@ func accept(p *apptest.Person, token string) (w board.Workspace, err error) {
 	return w, err
 }
 
-func refused(t *testing.T, err error, code board.Code, words string) {
+// refused checks that an error has the code and contains the text.
+func refused(t *testing.T, err error, code board.Code, text string) {
 	t.Helper()
-	if !board.IsCode(err, code) || !strings.Contains(err.Error(), words) {
-		t.Errorf("got error %v, want %s with %q", err, code, words)
+	if !board.IsCode(err, code) || !strings.Contains(err.Error(), text) {
+		t.Errorf("got error %v, want code %s and a message with %q", err, code, text)
 	}
 }
 
@@ -67,7 +68,7 @@ func TestInvitation(t *testing.T) {
 		made := ada.Must("create_invitation", in)
 		if made.Text("email") != "grace@example.com" || made.Text("status") != "pending" ||
 			made.Text("invitedBy.name") != "Ada" || !strings.HasPrefix(made.ID(), "inv_") {
-			t.Errorf("the invitation is %s", made.Raw)
+			t.Errorf("got invitation %s, want a pending one from Ada to grace@example.com", made.Raw)
 		}
 		created, _ := time.Parse(time.RFC3339, made.Text("createdAt"))
 		expires, _ := time.Parse(time.RFC3339, made.Text("expiresAt"))
@@ -78,39 +79,39 @@ func TestInvitation(t *testing.T) {
 		if len(sent) != 1 || sent[0].To != "grace@example.com" || sent[0].Invitation.Workspace != "Engines" ||
 			sent[0].Invitation.InvitedBy != "Ada" ||
 			!strings.HasPrefix(sent[0].Link, apptest.BaseURL+"/invitation#") || len(secret(sent[0])) < 26 {
-			t.Fatalf("the emails are %+v", sent)
+			t.Fatalf("got emails %+v, want one invitation to grace@example.com", sent)
 		}
 		if more := emails(s); len(more) != 0 {
-			t.Errorf("an email was sent twice: %+v", more)
+			t.Errorf("got more emails %+v, want none", more)
 		}
 
 		w, err := accept(grace, secret(sent[0]))
 		if err != nil || w.ID != workspace || w.Role != board.WorkspaceMember {
-			t.Fatalf("accepting the invitation: got %+v %v", w, err)
+			t.Fatalf("accept: got workspace %+v, error %v; want %s with the role member", w, err, workspace)
 		}
 		if again, err := accept(grace, secret(sent[0])); err != nil || again.ID != workspace {
-			t.Errorf("the second acceptance: got %+v %v", again, err)
+			t.Errorf("second accept: got workspace %+v, error %v; want %s", again, err, workspace)
 		}
 		_, err = accept(eve, secret(sent[0]))
 		refused(t, err, board.CodeInvalidRequest, "already accepted")
 		_, err = accept(eve, "nonsense")
 		refused(t, err, board.CodeNotFound, "")
 		if open := ada.All("list_invitations", "id", fields{"workspaceId": workspace}); len(open) != 0 {
-			t.Errorf("the open invitations include an accepted one: %v", open)
+			t.Errorf("got open invitations %v, want none", open)
 		}
 		if a := ada.Refused(board.CodeInvalidRequest, "create_invitation", in); !strings.Contains(a.Message,
 			"grace@example.com") {
-			t.Errorf("inviting a member's address: got %s", a.Raw)
+			t.Errorf("inviting a member: got %s, want a message with the address", a.Raw)
 		}
-		in["email"] = "no address"
+		in["email"] = "not an address"
 		if a := ada.Refused(board.CodeInvalidRequest, "create_invitation", in); !strings.Contains(a.Message, "email") {
-			t.Errorf("inviting an invalid address: got %s", a.Raw)
+			t.Errorf("inviting an invalid address: got %s, want a message about the email", a.Raw)
 		}
 	})
 }
 
-// Anyone who has the link of an invitation can use it, whatever the address of the account. A
-// member who opens it by mistake does not use it up.
+// Anyone who has an invitation link can use it, whatever the email address of their account. If a
+// member of the workspace uses it by mistake, the invitation remains valid.
 func TestInvitationLinkWorksForAnyAccount(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -121,13 +122,13 @@ func TestInvitationLinkWorksForAnyAccount(t *testing.T) {
 		_, err := accept(ada, token)
 		refused(t, err, board.CodeInvalidRequest, "already in this workspace")
 		if w, err := accept(eve, token); err != nil || w.Role != board.WorkspaceGuest {
-			t.Errorf("accepting with another address: got %+v %v", w, err)
+			t.Errorf("accept with another address: got workspace %+v, error %v; want the role guest", w, err)
 		}
 		ada.Must("get_workspace", fields{"workspaceId": workspace})
 	})
 }
 
-func TestInvitationEnds(t *testing.T) {
+func TestInvitationLifecycle(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, grace := s.Person("Ada"), s.Person("Grace")
@@ -140,47 +141,47 @@ func TestInvitationEnds(t *testing.T) {
 		_, err := accept(grace, token)
 		refused(t, err, board.CodeInvalidRequest, "withdrawn")
 
-		// An address gets at most one email in five minutes, so the second one is sent later.
+		// An address receives at most one email every five minutes, so the second email is delayed.
 		second := ada.Must("create_invitation", in)
 		if second.ID() == first.ID() || len(emails(s)) != 0 {
-			t.Error("a withdrawn invitation was restored, or a second email was sent at once")
+			t.Error("a withdrawn invitation was restored, or a second email was sent immediately")
 		}
 		s.Clock.Advance(6 * time.Minute)
 		sent := emails(s)
 		if len(sent) != 1 {
-			t.Fatalf("%d emails after the pause, want 1", len(sent))
+			t.Fatalf("got %d emails after six minutes, want 1", len(sent))
 		}
 		s.Clock.Advance(14 * 24 * time.Hour)
 		_, err = accept(grace, secret(sent[0]))
 		refused(t, err, board.CodeInvalidRequest, "expired on")
 		if a := ada.Must("list_invitations", fields{"workspaceId": workspace}); len(a.Each("id")) != 1 ||
 			a.Text("0.status") != "expired" {
-			t.Errorf("the list with an expired invitation is %s", a.Raw)
+			t.Errorf("got invitations %s, want one that has expired", a.Raw)
 		}
 
 		// Renewing keeps the invitation's ID, and the old link works again.
 		renewed := ada.Must("create_invitation", with(in, "role", "guest"))
 		if renewed.ID() != second.ID() || renewed.Text("status") != "pending" || renewed.Text("role") != "guest" {
-			t.Errorf("the renewed invitation is %s", renewed.Raw)
+			t.Errorf("got renewed invitation %s, want %s as a pending guest invitation", renewed.Raw, second.ID())
 		}
 		if n := len(emails(s)); n != 1 {
-			t.Errorf("%d emails after the renewal, want 1", n)
+			t.Errorf("got %d emails after the renewal, want 1", n)
 		}
 		if w, err := accept(grace, secret(sent[0])); err != nil || w.Role != board.WorkspaceGuest {
-			t.Errorf("accepted after the renewal: %+v %v", w, err)
+			t.Errorf("accept after the renewal: got workspace %+v, error %v; want the role guest", w, err)
 		}
 
 		// If an invitation is withdrawn before its email is sent, the email is never sent.
 		gone := ada.Must("create_invitation", with(in, "email", "gone@example.com"))
 		ada.Must("withdraw_invitation", fields{"workspaceId": workspace, "invitationId": gone.ID()})
 		if sent := emails(s); len(sent) != 0 {
-			t.Errorf("an email for a withdrawn invitation was sent: %+v", sent)
+			t.Errorf("got emails %+v for a withdrawn invitation, want none", sent)
 		}
 		s.Clock.Advance(store.InvitationKept + 24*time.Hour)
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			n, err := tx.PurgeInvitations(ctx, 100)
 			if n != 3 {
-				t.Errorf("purged %d invitations, want 3", n)
+				t.Errorf("got %d invitations purged, want 3", n)
 			}
 			return err
 		})
@@ -200,28 +201,29 @@ func TestInvitationPermissions(t *testing.T) {
 		owner := ada.Must("create_invitation", in("o@example.com", "owner")).ID()
 		admin := bob.Must("create_invitation", in("a@example.com", "admin")).ID()
 		bob.Refused(board.CodeForbidden, "create_invitation", in("x@example.com", "owner"))
-		bob.Refused(board.CodeForbidden, "create_invitation", in("o@example.com", "member")) // would overwrite the owner's invitation
+		// This call would overwrite the owner's invitation.
+		bob.Refused(board.CodeForbidden, "create_invitation", in("o@example.com", "member"))
 		bob.Refused(board.CodeForbidden, "withdraw_invitation", fields{"workspaceId": workspace, "invitationId": owner})
 		tom.Refused(board.CodeForbidden, "create_invitation", in("x@example.com", "guest"))
 		another := ada.Workspace("Another", board.PlanTeam)
 		ada.Refused(board.CodeNotFound, "withdraw_invitation", fields{"workspaceId": another, "invitationId": admin})
 		if ids := ada.All("list_invitations", "id", fields{"workspaceId": workspace, "limit": 1}); !slices.Equal(ids,
 			[]string{owner, admin}) {
-			t.Errorf("the invitations are %v, want %v", ids, []string{owner, admin})
+			t.Errorf("got invitations %v, want %v", ids, []string{owner, admin})
 		}
-		// An invitation ends when its sender loses the right to invite.
+		// An invitation is withdrawn when its sender loses the right to invite.
 		s.Write(board.Person(ada.ID, board.ScopeAdmin), func(ctx context.Context, tx *store.Tx) error {
 			_, err := app.ChangeMember(ctx, tx, app.ChangeMemberInput{WorkspaceInput: app.WorkspaceInput{WorkspaceID: workspace},
 				UserID: bob.ID, Role: board.WorkspaceMember})
 			return err
 		})
 		if ids := ada.All("list_invitations", "id", fields{"workspaceId": workspace}); !slices.Equal(ids, []string{owner}) {
-			t.Errorf("after the admin lost the role, the invitations are %v, want %v", ids, []string{owner})
+			t.Errorf("after the admin became a member: got invitations %v, want %v", ids, []string{owner})
 		}
 	})
 }
 
-func TestInvitationsHaveALimit(t *testing.T) {
+func TestOpenInvitationsAreLimited(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -234,9 +236,9 @@ func TestInvitationsHaveALimit(t *testing.T) {
 		}
 		if a := ada.Refused(board.CodeLimitReached, "create_invitation",
 			in(board.MaxInvitations)); !strings.Contains(a.Message, "200") {
-			t.Errorf("the error is %s", a.Raw)
+			t.Errorf("got error %s, want a message with the limit of 200", a.Raw)
 		}
-		ada.Must("create_invitation", in(7)) // renews an invitation and adds none
+		ada.Must("create_invitation", in(7)) // renews an invitation instead of adding one
 		s.Clock.Advance(board.InvitationLifetime + time.Hour)
 		ada.Must("create_invitation", in(board.MaxInvitations)) // expired invitations do not count
 	})
@@ -250,7 +252,7 @@ func TestInvitationsAreAcceptedAtSignUp(t *testing.T) {
 		for _, name := range []string{"One", "Two", "Withdrawn", "Read-only"} {
 			id := ada.Workspace(name, board.PlanTeam)
 			workspaces = append(workspaces, id)
-			s.Clock.Advance(24 * time.Hour) // an address gets three invitations a day
+			s.Clock.Advance(24 * time.Hour) // an address receives at most three invitations a day
 			invitation := ada.Must("create_invitation",
 				fields{"workspaceId": id, "email": "grace@example.com", "role": "member"}).ID()
 			if name == "Withdrawn" {
@@ -267,17 +269,17 @@ func TestInvitationsAreAcceptedAtSignUp(t *testing.T) {
 			return joined
 		}
 		if got := join("eve@example.com"); len(got) != 0 {
-			t.Errorf("an account with another address joined %v, want none", got)
+			t.Errorf("account with another address: joined %v, want none", got)
 		}
 		if got := join("Grace@example.com"); !slices.Equal(got, workspaces[:2]) {
-			t.Errorf("joined %v, want %v", got, workspaces[:2])
+			t.Errorf("got joined workspaces %v, want %v", got, workspaces[:2])
 		}
 		if got := grace.All("list_workspaces", "id", nil); !slices.Equal(got, workspaces[:2]) {
-			t.Errorf("the account is in %v, want %v", got, workspaces[:2])
+			t.Errorf("list_workspaces: got %v, want %v", got, workspaces[:2])
 		}
 		readOnly(s, ada, workspaces[3], false)
 		if got := join("grace@example.com"); !slices.Equal(got, workspaces[3:]) {
-			t.Errorf("when the organization is no longer read-only, the account joined %v, want %v", got, workspaces[3:])
+			t.Errorf("after read-only mode: joined %v, want %v", got, workspaces[3:])
 		}
 	})
 }
@@ -291,8 +293,8 @@ func readOnly(s *apptest.Service, p *apptest.Person, workspace string, only bool
 	})
 }
 
-// TestSecretIsOnlyInTheEmail looks for the secret of a link in everything that the server
-// writes.
+// The secret of an invitation link is sent by email. It is neither in the response nor in the
+// database.
 func TestSecretIsOnlyInTheEmail(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "cardwall.db")
@@ -314,7 +316,7 @@ func TestSecretIsOnlyInTheEmail(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Contains(data, []byte("grace@example.com")) && name == file+"-wal" {
-			t.Error("the file does not contain the invitation, so the test shows nothing")
+			t.Error("the write-ahead log does not contain the invitation, so this test proves nothing")
 		}
 		if bytes.Contains(data, []byte(token)) {
 			t.Errorf("the secret is in %s", filepath.Base(name))

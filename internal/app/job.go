@@ -13,7 +13,7 @@ import (
 
 // JobInput identifies a job.
 type JobInput struct {
-	JobID string `json:"jobId" maxLength:"64" doc:"The job." example:"job_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	JobID string `json:"jobId" maxLength:"64" doc:"The id of the job." example:"job_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // GetJob returns a job of the caller.
@@ -21,15 +21,16 @@ func GetJob(ctx context.Context, v *store.View, in JobInput) (board.Job, error) 
 	return v.Job(ctx, in.JobID)
 }
 
-// CancelJob cancels a job of the caller that has not ended. Everything that the
-// job has created so far is deleted.
+// CancelJob cancels a job of the caller, so that its partial result is deleted. It
+// has no effect if the job has ended, is moving a list, or has already made its result
+// visible.
 func CancelJob(ctx context.Context, tx *store.Tx, in JobInput) (board.Job, error) {
 	return tx.CancelJob(ctx, in.JobID)
 }
 
 // ListJobsInput is the input of ListJobs.
 type ListJobsInput struct {
-	WorkspaceID string `json:"workspaceId" maxLength:"64" doc:"The workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	WorkspaceID string `json:"workspaceId" maxLength:"64" doc:"The id of the workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	op.Paging
 }
 
@@ -46,7 +47,8 @@ func ListJobs(ctx context.Context, v *store.View, in ListJobsInput) (op.Page[boa
 	return op.Cut(jobs, in.Size(), func(j board.Job) any { return j.ID }), err
 }
 
-// boardOfJob returns the board that a finished job has created.
+// boardOfJob returns the first board that a finished job has created. It returns a
+// not_found error if the job has created none.
 func boardOfJob(ctx context.Context, v *store.View, j board.Job) (board.BoardDetail, error) {
 	if len(j.BoardIDs) == 0 {
 		return board.BoardDetail{}, board.NotFound()
@@ -58,7 +60,8 @@ func boardOfJob(ctx context.Context, v *store.View, j board.Job) (board.BoardDet
 	return boardDetail(ctx, v, b)
 }
 
-// DraftJob adds the boards of a job to a draft.
+// DraftJob adds the board that a job creates to a draft. It returns an error for an
+// import, which only the server that received the file can draft.
 func DraftJob(ctx context.Context, d *store.Draft, j *store.RunningJob) error {
 	switch j.Kind {
 	case board.JobCopyBoard:
@@ -66,7 +69,7 @@ func DraftJob(ctx context.Context, d *store.Draft, j *store.RunningJob) error {
 	case board.JobFromTemplate:
 		return draftWith(ctx, d, j, DraftFromTemplate)
 	case board.JobImport: // its parts are stored by the server that receives the file
-		return board.Refuse(board.CodeInternal, "The server stopped while it received the file. Import the file again.")
+		return board.Refuse(board.CodeInternal, "The server stopped while it was receiving the file. Import the file again.")
 	}
 	return fmt.Errorf("job %s has the unknown kind %q", j.ID, j.Kind)
 }

@@ -10,8 +10,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// TestEntityTags changes everything that a card shows, and reads the card and its list again on
-// another server. A response is 304 only if it would be the same.
+// TestEntityTags makes changes that affect a card, and reads the card and the cards of its board again
+// on another server. The response is 304 only if the body would be the same.
 func TestEntityTags(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -22,13 +22,13 @@ func TestEntityTags(t *testing.T) {
 			"list_cards": {"boardId": p.from, "view": "compact", "sort": "-updated"},
 		}
 		tags := map[string]string{}
-		// read reads the record with the entity tag of its last response, and returns the status.
+		// read repeats a request with the entity tag of its last response, and returns the status and body.
 		read := func(name string) (int, string) {
 			t.Helper()
 			a := reader.CallWith(name, reads[name], http.Header{"If-None-Match": {tags[name]}})
 			switch tag := a.Header.Get("ETag"); {
 			case a.Status == 304 && (tag != tags[name] || len(a.Raw) > 0):
-				t.Errorf("%s: the response is 304 with the tag %s, after %s, and the body %s", name, tag, tags[name], a.Raw)
+				t.Errorf("%s: got 304 with tag %s and body %q, want tag %s and no body", name, tag, a.Raw, tags[name])
 			case a.Status == 200:
 				tags[name] = tag
 			}
@@ -36,14 +36,14 @@ func TestEntityTags(t *testing.T) {
 		}
 		for name := range reads {
 			if status, _ := read(name); status != 200 || !strings.HasPrefix(tags[name], `W/"`) {
-				t.Fatalf("%s: status %d, tag %s", name, status, tags[name])
+				t.Fatalf("%s: got status %d, tag %s; want 200 and a weak tag", name, status, tags[name])
 			}
 		}
 		comment := p.make("add_comment", fields{"cardId": p.card, "text": "First."})
 		for _, change := range []struct {
 			operation string
 			in        fields
-			shows     string
+			want      string
 		}{
 			{"update_card", fields{"cardId": p.card, "title": "Press conference"}, "Press conference"},
 			{"delete_comment", fields{"commentId": comment}, ""},
@@ -56,30 +56,30 @@ func TestEntityTags(t *testing.T) {
 		} {
 			p.ada.Must(change.operation, change.in)
 			for name := range reads {
-				if status, body := read(name); status != 200 || !strings.Contains(body, change.shows) {
-					t.Errorf("after %s, %s: status %d, body %s", change.operation, name, status, body)
+				if status, body := read(name); status != 200 || !strings.Contains(body, change.want) {
+					t.Errorf("after %s, %s: got status %d, body %s; want 200 and %q", change.operation, name, status, body, change.want)
 				}
 				if status, _ := read(name); status != 304 {
-					t.Errorf("after %s, the second %s: status %d", change.operation, name, status)
+					t.Errorf("after %s, the second %s: got status %d, want 304", change.operation, name, status)
 				}
 			}
 		}
 		if a := reader.Call("list_cards", fields{"boardId": p.from, "assignee": "me"}); a.Header.Get("ETag") != "" {
-			t.Error("a list with a filter has an entity tag")
+			t.Error("list_cards with a filter: got an entity tag, want none")
 		}
 		if a := reader.CallWith("get_card", reads["get_card"], http.Header{"If-None-Match": {`"other", ` + tags["get_card"]}}); a.Status != 304 {
-			t.Errorf("several tags: status %d", a.Status)
+			t.Errorf("several tags: got status %d, want 304", a.Status)
 		}
 		p.ada.Must("remove_board_member", fields{"boardId": p.from, "userId": p.bob.ID})
 		for name := range reads {
 			if status, body := read(name); status != 404 {
-				t.Errorf("after the loss of the board, %s: status %d, body %s", name, status, body)
+				t.Errorf("after the person lost access, %s: got status %d, body %s; want 404", name, status, body)
 			}
 		}
 	})
 }
 
-// TestKeptResponsesAreBounded reads more than the memory for responses can hold.
+// TestKeptResponsesAreBounded reads more responses than the memory for cached responses can hold.
 func TestKeptResponsesAreBounded(t *testing.T) {
 	t.Parallel()
 	for name, memory := range map[string]board.Bytes{"little": 64 << 10, "none": -1} {
@@ -95,12 +95,12 @@ func TestKeptResponsesAreBounded(t *testing.T) {
 				for range 2 {
 					for i, id := range ids[1:] {
 						if got := p.bob.Must("get_card", fields{"cardId": id}).Text("title"); got != fmt.Sprint("Card ", i) {
-							t.Errorf("card %d has the title %q", i, got)
+							t.Errorf("card %d has the title %q, want Card %d", i, got, i)
 						}
 					}
 				}
 				if kept := s.DB.KeptBytes(); kept > max(0, memory) {
-					t.Errorf("%d bytes are kept, at most %d may be", kept, memory)
+					t.Errorf("got %d bytes of cached responses, want at most %d", kept, memory)
 				}
 			})
 		})

@@ -36,8 +36,8 @@ func ListLabels(ctx context.Context, v *store.View, in ListLabelsInput) (op.Page
 // CreateLabelInput holds the fields of a new label.
 type CreateLabelInput struct {
 	BoardInput
-	Name  string      `json:"name,omitempty" maxLength:"512" doc:"Its name; may be empty for a label with only a color." example:"Bug"`
-	Color board.Color `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Its color." example:"red"`
+	Name  string      `json:"name,omitempty" maxLength:"512" doc:"The label's name; may be empty for a label with only a color." example:"Bug"`
+	Color board.Color `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"The label's color." example:"red"`
 }
 
 // CreateLabel creates a label on a board.
@@ -53,7 +53,7 @@ func CreateLabel(ctx context.Context, tx *store.Tx, in CreateLabelInput) (board.
 	if err != nil {
 		return board.Label{}, err
 	}
-	if err := board.Room("labels on a board", count, 1, tx.Limits().Labels); err != nil {
+	if err := board.CheckLimit("labels on a board", count, 1, tx.Limits().Labels); err != nil {
 		return board.Label{}, err
 	}
 	l := board.Label{ID: tx.NewID("lbl_"), BoardID: in.BoardID, Name: name, Color: in.Color}
@@ -73,7 +73,7 @@ func labelName(s string) (string, error) {
 
 // LabelInput identifies a label.
 type LabelInput struct {
-	LabelID string `json:"labelId" maxLength:"64" doc:"The label." example:"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	LabelID string `json:"labelId" maxLength:"64" doc:"The id of the label." example:"lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // UpdateLabelInput holds the fields to change. Absent fields stay unchanged.
@@ -109,11 +109,11 @@ func UpdateLabel(ctx context.Context, tx *store.Tx, in UpdateLabelInput) (board.
 	return l, tx.UpdateLabel(ctx, &l)
 }
 
-// labelSlice is the number of cards per transaction that a label is removed from.
+// labelSlice is the maximum number of cards from which one transaction removes a label.
 const labelSlice = 100
 
 // DeleteLabel deletes a label and removes it from its cards. It records an event
-// for each open card.
+// for each open card that had the label, and one for the label itself.
 func DeleteLabel(ctx context.Context, tx *store.Tx, in LabelInput) (Deleted, error) {
 	l, err := tx.Label(ctx, in.LabelID, board.Edit)
 	if err != nil {
@@ -128,10 +128,10 @@ func DeleteLabel(ctx context.Context, tx *store.Tx, in LabelInput) (Deleted, err
 	return Deleted{l.ID}, tx.DeleteLabel(ctx, l.ID)
 }
 
-// removeLabelInSlices removes a label from most of its cards, in separate
-// transactions, before DeleteLabel deletes it. Thousands of changes in one
-// transaction would block other writers. If it is interrupted, its changes so
-// far are valid and recorded, and the next attempt continues.
+// removeLabelInSlices removes a label from its cards, in separate transactions, until at
+// most labelSlice cards are left. DeleteLabel then removes it from the rest and deletes it.
+// Thousands of changes in one transaction would block other writers. After an
+// interruption, the changes so far are valid and recorded, and the next attempt continues.
 func removeLabelInSlices(ctx context.Context, db *store.DB, caller board.Caller, in *LabelInput) error {
 	for {
 		many := false
@@ -157,8 +157,8 @@ func removeLabelInSlices(ctx context.Context, db *store.DB, caller board.Caller,
 	}
 }
 
-// removeFromSomeCards removes a label from the first open cards that have it. It
-// reports whether more cards may have it.
+// removeFromSomeCards removes a label from at most labelSlice open cards. It reports
+// whether more open cards may have the label.
 func removeFromSomeCards(ctx context.Context, tx *store.Tx, l board.Label) (more bool, err error) {
 	cards, err := tx.LabelledCards(ctx, l.ID, labelSlice)
 	if err != nil {

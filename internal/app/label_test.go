@@ -41,15 +41,15 @@ func TestDeletingLabelChangesItsCards(t *testing.T) {
 		changes := p.ada.Must("list_board_changes", fields{"boardId": p.from, "since": v})
 		if got := fmt.Sprint(changes.Each("type"), changes.Each("cardId")); got != fmt.Sprintf("[card.labels_changed "+
 			"card.labels_changed label.deleted] [%s %s <nil>]", p.card, second) {
-			t.Errorf("the changes are %s", got)
+			t.Errorf("the changes are %s, want card.labels_changed for %s and %s, and label.deleted", got, p.card, second)
 		}
 		if from, to := fmt.Sprint(changes.Get("0.changes.labels.from")),
 			fmt.Sprint(changes.Get("0.changes.labels.to")); from != fmt.Sprint([]string{p.bug, p.idea}) || to != fmt.Sprint([]string{p.idea}) {
-			t.Errorf("the change has the labels from %s to %s", from, to)
+			t.Errorf("the change has the labels from %s to %s, want %v to %v", from, to, []string{p.bug, p.idea}, []string{p.idea})
 		}
 		if c := p.ada.Must("get_card", fields{"cardId": p.card}); fmt.Sprint(c.Get("labels.0.id"),
 			c.Get("labels.1")) != p.idea+"<nil>" || c.Text("updatedAt") != changes.Text("0.at") {
-			t.Errorf("the card is %s", c.Raw)
+			t.Errorf("the card is %s, want only the label %s, and the time of the change in updatedAt", c.Raw, p.idea)
 		}
 		if c := p.ada.Must("get_card", fields{"cardId": old}); c.Get("labels.0") != nil {
 			t.Errorf("the archived card still has the label: %s", c.Raw)
@@ -60,7 +60,7 @@ func TestDeletingLabelChangesItsCards(t *testing.T) {
 
 // A label is removed from many cards in batches, each with its own entry in the audit log. A
 // repeated request gets the same response.
-func TestLabelIsRemovedFromManyCardsInSlices(t *testing.T) {
+func TestLabelIsRemovedFromManyCardsInBatches(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -94,18 +94,19 @@ func TestLabelIsRemovedFromManyCardsInSlices(t *testing.T) {
 		before := int64(ada.Must("get_board", in).Get("version").(float64))
 		first := ada.Keyed("once", "delete_label", fields{"labelId": label})
 		if first.Status != 200 || first.Version != before+many+1 {
-			t.Fatalf("deleted: got status %d, body %s, version %d after %d", first.Status, first.Raw, first.Version, before)
+			t.Fatalf("delete_label: got status %d, body %s, version %d; want 200 and version %d", first.Status, first.Raw, first.Version,
+				before+many+1)
 		}
 		if again := ada.Keyed("once", "delete_label", fields{"labelId": label}); string(again.Raw) != string(first.Raw) {
-			t.Errorf("the replay is %s", again.Raw)
+			t.Errorf("the replay is %s, want %s", again.Raw, first.Raw)
 		}
-		slices := s.Column("SELECT details FROM audit WHERE operation = 'delete_label' ORDER BY id")
-		if got := strings.Join(slices, " "); len(slices) != 5 || strings.Count(got, `"events":100`) != 4 ||
+		entries := s.Column("SELECT details FROM audit WHERE operation = 'delete_label' ORDER BY id")
+		if got := strings.Join(entries, " "); len(entries) != 5 || strings.Count(got, `"events":100`) != 4 ||
 			!strings.Contains(got, `"events":51`) {
-			t.Errorf("the audit has %s", got)
+			t.Errorf("the audit log has %s, want four entries with 100 events and one with 51", got)
 		}
-		if left := s.Column("SELECT card_id FROM card_labels"); len(left) > 0 {
-			t.Errorf("%d cards still have the label, want 0", len(left))
+		if got := s.Column("SELECT card_id FROM card_labels"); len(got) > 0 {
+			t.Errorf("%d cards still have the label, want 0", len(got))
 		}
 		s.CheckConsistency()
 	})

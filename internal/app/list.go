@@ -11,7 +11,7 @@ import (
 // ListListsInput is the input of ListLists.
 type ListListsInput struct {
 	BoardInput
-	IncludeArchived bool `json:"includeArchived,omitempty" doc:"Include archived lists." example:"false"`
+	IncludeArchived bool `json:"includeArchived,omitempty" doc:"Whether to include archived lists. Defaults to false." example:"false"`
 	op.Paging
 }
 
@@ -34,16 +34,16 @@ func ListLists(ctx context.Context, v *store.View, in ListListsInput) (op.Page[b
 
 // ListInput identifies a list.
 type ListInput struct {
-	ListID string `json:"listId" maxLength:"64" doc:"The list." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ListID string `json:"listId" maxLength:"64" doc:"The id of the list." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // CreateListInput holds the fields of a new list.
 type CreateListInput struct {
 	BoardInput
-	Name     string         `json:"name" maxLength:"512" doc:"Its name." example:"In progress"`
-	WIPLimit *int           `json:"wipLimit,omitempty" minimum:"1" maximum:"200000" doc:"The WIP limit: the most open cards that the list should hold. No limit when absent." example:"5"`
-	WIPMode  board.WIPMode  `json:"wipMode,omitempty" enum:"soft,hard" doc:"What happens at the WIP limit; soft when absent." example:"soft"`
-	Position board.Position `json:"position,omitzero" doc:"The position on the board; the bottom, which is the right end, when absent."`
+	Name     string         `json:"name" maxLength:"512" doc:"The list's name." example:"In progress"`
+	WIPLimit *int           `json:"wipLimit,omitempty" minimum:"1" maximum:"200000" doc:"The WIP limit: the maximum number of open cards that the list should hold. If it is absent, there is no limit." example:"5"`
+	WIPMode  board.WIPMode  `json:"wipMode,omitempty" enum:"soft,hard" doc:"What happens at the WIP limit: soft shows a warning, hard rejects further cards. Defaults to soft." example:"soft"`
+	Position board.Position `json:"position,omitzero" doc:"The position on the board. Defaults to the bottom, which is the right end."`
 }
 
 // CreateList creates a list at a position on its board.
@@ -64,7 +64,7 @@ func CreateList(ctx context.Context, tx *store.Tx, in CreateListInput) (board.Li
 			return board.List{}, err
 		}
 	}
-	if err := board.Room("open lists on a board", a.OpenLists, 1, tx.Limits().OpenLists); err != nil {
+	if err := board.CheckLimit("open lists on a board", a.OpenLists, 1, tx.Limits().OpenLists); err != nil {
 		return board.List{}, err
 	}
 	l := board.List{ID: tx.NewID("lst_"), BoardID: in.BoardID, Name: name, WIPLimit: in.WIPLimit, WIPMode: in.WIPMode}
@@ -80,8 +80,8 @@ func CreateList(ctx context.Context, tx *store.Tx, in CreateListInput) (board.Li
 type UpdateListInput struct {
 	ListInput
 	Name     *string          `json:"name,omitempty" maxLength:"512" doc:"The new name." example:"Doing"`
-	WIPLimit op.Optional[int] `json:"wipLimit,omitzero" minimum:"1" maximum:"200000" doc:"The new WIP limit; null for none." example:"5"`
-	WIPMode  *board.WIPMode   `json:"wipMode,omitempty" enum:"soft,hard" doc:"What happens at the WIP limit." example:"hard"`
+	WIPLimit op.Optional[int] `json:"wipLimit,omitzero" minimum:"1" maximum:"200000" doc:"The new WIP limit; null removes the limit." example:"5"`
+	WIPMode  *board.WIPMode   `json:"wipMode,omitempty" enum:"soft,hard" doc:"What happens at the WIP limit: soft shows a warning, hard rejects further cards." example:"hard"`
 }
 
 // UpdateList changes a list's name or WIP limit.
@@ -122,7 +122,7 @@ func UpdateList(ctx context.Context, tx *store.Tx, in UpdateListInput) (board.Li
 // MoveListInput is the input of MoveList.
 type MoveListInput struct {
 	ListInput
-	Position board.Position `json:"position,omitzero" doc:"The position on the board; the bottom, which is the right end, when absent."`
+	Position board.Position `json:"position,omitzero" doc:"The position on the board. Defaults to the bottom, which is the right end."`
 }
 
 // MoveList moves a list to another position on its board.
@@ -138,8 +138,8 @@ func MoveList(ctx context.Context, tx *store.Tx, in MoveListInput) (board.List, 
 	return l, err
 }
 
-// ArchiveList archives a list together with its cards. They are open again when
-// the list is restored.
+// ArchiveList archives a list together with its cards. The cards that were open are
+// open again when the list is restored.
 func ArchiveList(ctx context.Context, tx *store.Tx, in ListInput) (board.List, error) {
 	l, err := tx.List(ctx, in.ListID, board.Edit)
 	if err != nil {
@@ -164,13 +164,13 @@ func RestoreList(ctx context.Context, tx *store.Tx, in ListInput) (board.List, e
 		return l, err
 	}
 	a := tx.On(l.BoardID)
-	if err := board.Room("open lists on a board", a.OpenLists, 1, tx.Limits().OpenLists); err != nil {
+	if err := board.CheckLimit("open lists on a board", a.OpenLists, 1, tx.Limits().OpenLists); err != nil {
 		return l, err
 	}
 	if l.OpenCards, err = tx.CountOpenCards(ctx, l.ID); err != nil {
 		return l, err
 	}
-	if err := board.Room("open cards on a board", a.OpenCards, l.OpenCards, tx.Limits().OpenCards); err != nil {
+	if err := board.CheckLimit("open cards on a board", a.OpenCards, l.OpenCards, tx.Limits().OpenCards); err != nil {
 		return l, err
 	}
 	since := l.ArchivedAt

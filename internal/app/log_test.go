@@ -16,7 +16,7 @@ import (
 	"cardwall/internal/op"
 )
 
-// logBuffer collects the log of a server for its test.
+// logBuffer collects the log of a server. It is safe for concurrent use.
 type logBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -34,8 +34,8 @@ type logLine struct {
 	Status                                        int
 }
 
-// Every call, over REST or MCP and with any result, writes one log line at debug level. The
-// line contains no text that people wrote, no address and no secret.
+// Every call writes one log line, whether it is made over REST or MCP and whatever its result. The
+// log contains no text that people wrote, no email address or receiver URL, and no secret.
 func TestLogContainsNoSecrets(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
@@ -44,9 +44,9 @@ func TestLogContainsNoSecrets(t *testing.T) {
 			apptest.Options{Log: slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 		w := newWorld(s)
 		secrets := []string{w.owner.Token, w.other.Token, "whsec_", "@example.com", apptest.Receivers + "/"}
-		var texts func(v any)
-		// texts collects the texts that people wrote. A text with a space, or a URL, is one.
-		texts = func(v any) {
+		var collect func(v any)
+		// collect adds strings that people wrote to secrets: those that contain a space or are URLs.
+		collect = func(v any) {
 			switch v := v.(type) {
 			case string:
 				if strings.Contains(v, " ") || strings.HasPrefix(v, "https://") {
@@ -54,25 +54,25 @@ func TestLogContainsNoSecrets(t *testing.T) {
 				}
 			case fields:
 				for _, f := range v {
-					texts(f)
+					collect(f)
 				}
 			case []fields:
 				for _, f := range v {
-					texts(f)
+					collect(f)
 				}
 			case []string:
 				for _, f := range v {
-					texts(f)
+					collect(f)
 				}
 			}
 		}
 		for _, o := range s.Registry.All() {
 			in := w.sample(t, o)
-			texts(in)
-			who := w.as(o)
-			a := who.CallWith(o.Name, in, http.Header{"X-Request-Id": {"walk-" + o.Name}})
+			collect(in)
+			caller := w.as(o)
+			a := caller.CallWith(o.Name, in, http.Header{"X-Request-Id": {"walk-" + o.Name}})
 			if a.Header.Get("X-Request-Id") != "walk-"+o.Name {
-				t.Errorf("%s: the response's request ID is %q, want %q", o.Name, a.Header.Get("X-Request-Id"), "walk-"+o.Name)
+				t.Errorf("%s: got request ID %q, want %q", o.Name, a.Header.Get("X-Request-Id"), "walk-"+o.Name)
 			}
 			if o.Secret && a.Status/100 == 2 {
 				var made struct {
@@ -91,9 +91,9 @@ func TestLogContainsNoSecrets(t *testing.T) {
 			for name, v := range in {
 				broken[name] = v
 			}
-			who.CallWith(o.Name, broken, nil)
+			caller.CallWith(o.Name, broken, nil)
 			if o.IsTool() {
-				who.Tool(o.Name, in)
+				caller.Tool(o.Name, in)
 			}
 		}
 		secrets = append(secrets, "Broken wording 7731", "path-7731")
@@ -101,11 +101,11 @@ func TestLogContainsNoSecrets(t *testing.T) {
 			"/reset#path-7731", "/unsubscribe?t=path-7731", "/api/app/v1/path-7731/x"} {
 			r := httptest.NewRequest(http.MethodGet, path, nil)
 			r.Header.Set("Cookie", "__Host-session=path-7731")
-			r.Header.Set("X-Request-Id", "not plain path-7731")
+			r.Header.Set("X-Request-Id", "not an ID path-7731")
 			response := httptest.NewRecorder()
 			s.Handler.ServeHTTP(response, r)
 			if id := response.Header().Get("X-Request-Id"); !strings.HasPrefix(id, "req_") {
-				t.Errorf("%s: the response to a request with an invalid ID has the ID %q; want the prefix %q", path, id, "req_")
+				t.Errorf("%s with an invalid request ID: got ID %q, want one with the prefix %q", path, id, "req_")
 			}
 		}
 		out.mu.Lock()
@@ -125,7 +125,7 @@ func TestLogContainsNoSecrets(t *testing.T) {
 			}
 			if strings.HasSuffix(l.Msg, "request") && strings.HasPrefix(l.Request, "walk-") {
 				if lines[l.Request] != (logLine{}) {
-					t.Errorf("the request %s has two log lines", l.Request)
+					t.Errorf("request %s: got two log lines, want one", l.Request)
 				}
 				lines[l.Request] = l
 			}
@@ -134,17 +134,17 @@ func TestLogContainsNoSecrets(t *testing.T) {
 			l := lines["walk-"+o.Name]
 			if l.Operation != o.Name || l.Method != o.Method || !strings.HasSuffix(l.Route, o.Path) || l.Status < 200 ||
 				l.Status > 299 {
-				t.Errorf("the log line of %s is %+v", o.Name, l)
+				t.Errorf("%s: got log line %+v, want its method, route and a 2xx status", o.Name, l)
 			}
 		}
-		if tools := strings.Count(text, `"route":"/mcp","operation":"`); tools < len(offered(s.Registry)) {
-			t.Errorf("%d tool calls are logged with their operation, want %d", tools, len(offered(s.Registry)))
+		if tools := strings.Count(text, `"route":"/mcp","operation":"`); tools < len(toolOperations(s.Registry)) {
+			t.Errorf("got %d logged tool calls with an operation, want at least %d", tools, len(toolOperations(s.Registry)))
 		}
 	})
 }
 
-// offered returns the operations that are available as tools.
-func offered(r *op.Registry) (all []*op.Operation) {
+// toolOperations returns the operations that are available as tools.
+func toolOperations(r *op.Registry) (all []*op.Operation) {
 	for _, o := range r.All() {
 		if o.IsTool() {
 			all = append(all, o)

@@ -10,14 +10,15 @@ import (
 // ChangeMemberInput is the input of ChangeMember.
 type ChangeMemberInput struct {
 	WorkspaceInput
-	UserID string              `json:"userId" maxLength:"64" doc:"A person of the workspace." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	UserID string              `json:"userId" maxLength:"64" doc:"The id of a person in the workspace." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Role   board.WorkspaceRole `json:"role" enum:"owner,admin,member,guest" doc:"The person's new role. Only owners can make someone an owner." example:"admin"`
 }
 
 // ChangeMember changes a person's role in a workspace. Only owners can change
-// an owner's role, and the last owner must stay. A person who becomes a guest
-// is unassigned from the cards of boards that the person can no longer see.
-// Open invitations to roles that the person may no longer give are withdrawn.
+// an owner's role, and the last owner must stay an owner. A person who becomes a
+// guest is unassigned from the cards of boards that the person can no longer see.
+// Open invitations that the person has sent are withdrawn if the person may no longer
+// give their roles.
 func ChangeMember(ctx context.Context, tx *store.Tx, in ChangeMemberInput) (board.Member, error) {
 	w, m, err := memberToChange(ctx, tx, in)
 	if err != nil || m.Role == in.Role {
@@ -61,18 +62,18 @@ func memberToChange(ctx context.Context, tx *store.Tx, in ChangeMemberInput) (w 
 // RemoveMemberInput is the input of RemoveMember.
 type RemoveMemberInput struct {
 	WorkspaceInput
-	UserID string `json:"userId" maxLength:"64" doc:"A person of the workspace. Give your own id to leave it." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	UserID string `json:"userId" maxLength:"64" doc:"The id of a person in the workspace. Give your own id to leave the workspace." example:"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // RemoveMember removes a person from a workspace, or lets the caller leave it.
 // Only owners can remove owners, and the last owner must stay. The person's
-// board roles are removed and the person is unassigned from all cards. Tokens
-// limited to the workspace are revoked, and open invitations that the person has
-// sent are withdrawn. Everything else the person created stays.
+// board roles are removed, and the person is unassigned from all cards. The person's
+// tokens limited to the workspace are revoked, and open invitations that the person
+// has sent are withdrawn. Everything else that the person created stays.
 //
-// A caller who is the last admin of a board cannot leave until it has another
-// one. If someone else removes the last admin of a board, who may be unable to
-// see the board, an owner of the workspace becomes its admin.
+// A caller who is the last admin of a board cannot leave until the board has another
+// admin or is in the trash. Someone else can remove the last admin, even without
+// access to the board. An owner of the workspace then becomes the board's admin.
 func RemoveMember(ctx context.Context, tx *store.Tx, in RemoveMemberInput) (Deleted, error) {
 	w, m, leaving, err := memberToRemove(ctx, tx, in)
 	if err != nil {
@@ -98,8 +99,8 @@ func RemoveMember(ctx context.Context, tx *store.Tx, in RemoveMemberInput) (Dele
 }
 
 // memberToRemove locks the workspace and returns the person to remove. It returns an
-// error if the caller may not remove this person. The result leaving is true if the
-// person is the caller.
+// error if the caller may not remove this person. leaving is true if the person is
+// the caller.
 func memberToRemove(ctx context.Context, tx *store.Tx, in RemoveMemberInput) (w board.Workspace, m board.Member, leaving bool, err error) {
 	need, leaving := board.ManageMembers, in.UserID == tx.Caller().UserID
 	if leaving {
@@ -132,9 +133,10 @@ func requireOtherOwner(ctx context.Context, tx *store.Tx, workspaceID string, m 
 	return err
 }
 
-// eachBoard locks, in the order of their ids, all boards on which a person of
-// the workspace has a role or cards. It calls fn for each with the person's
-// role there. It includes boards that the caller cannot see.
+// eachBoard locks, in the order of their ids, all boards of a workspace on which a person
+// has a role or assigned cards. It calls fn for each board with the person's role there.
+// It includes boards that the caller cannot see, so fn runs with the permissions of the
+// service.
 func eachBoard(ctx context.Context, tx *store.Tx, workspaceID, userID string, fn func(boardID string, on board.BoardMember) error) error {
 	return tx.AsSystem(func() error {
 		boards, err := tx.MemberBoards(ctx, workspaceID, userID)
@@ -157,8 +159,8 @@ func eachBoard(ctx context.Context, tx *store.Tx, workspaceID, userID string, fn
 	})
 }
 
-// leaveBoard removes a person's role on a board. If the board has no other admin,
-// an owner of the workspace becomes its admin.
+// leaveBoard removes a person's role on a board. If the board loses its only admin, an
+// owner of the workspace becomes its admin.
 func leaveBoard(ctx context.Context, tx *store.Tx, workspaceID, boardID string, on board.BoardMember, leaving bool) error {
 	if on.Given == nil {
 		return nil
@@ -185,8 +187,8 @@ func leaveBoard(ctx context.Context, tx *store.Tx, workspaceID, boardID string, 
 	return makeAdmin(ctx, tx, boardID, heir, before.Given)
 }
 
-// needsNewAdmin reports whether the person is the only admin of a board. It returns an
-// error if the person must name another admin before leaving.
+// needsNewAdmin reports whether a board loses its only admin together with the person's
+// role on it. It returns an error if the person must name another admin before leaving.
 func needsNewAdmin(ctx context.Context, tx *store.Tx, boardID string, on board.BoardMember, leaving bool) (bool, error) {
 	if on.Given == nil || on.Role != board.RoleAdmin {
 		return false, nil

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// fieldsWithHistory returns the fields whose old and new values are in the changes.
+// fieldsWithHistory returns the fields of a noun whose old and new values are in the changes.
 func fieldsWithHistory(noun string) []string {
 	return map[string][]string{
 		"board":        {"name", "description", "color", "visibility", "features", "archivedAt", "trashedAt"},
@@ -13,6 +13,7 @@ func fieldsWithHistory(noun string) []string {
 		"list":         {"name", "wipLimit", "wipMode", "archivedAt"},
 		"card": {"title", "description", "number", "listId", "done", "archivedAt", "labels", "assignees", "dueDate",
 			"dueAt", "startDate", "startAt", "timeZone"},
+		"attachment":     {"name"},
 		"checklist":      {"title"},
 		"checklist_item": {"title", "done"},
 		"label":          {"name", "color"},
@@ -20,18 +21,18 @@ func fieldsWithHistory(noun string) []string {
 	}[noun]
 }
 
-// recordFields stores the field values of a change. The old value in the change must equal the
-// known value. It forgets the values of objects that leave the board with a card, because
-// they may return with other values.
+// recordFields stores the field values of a change. It fails the test unless the old value in the
+// change equals the known value. It forgets the values of a card that leaves the board and of the
+// objects on the card, because they may return with other values.
 func (m *mirror) recordFields(noun, verb, id, card string, changes record) {
 	if noun != "card" && card != "" {
-		m.on[id] = card
+		m.cardOf[id] = card
 	}
 	list, moved := changes["listId"].(record)
 	if verb == "deleted" || verb == "moved_away" || moved && list["to"] == nil {
 		m.gone[id] = true
 		m.fields[id] = record{}
-		for other, on := range m.on {
+		for other, on := range m.cardOf {
 			if on == id {
 				m.fields[other] = record{}
 			}
@@ -50,7 +51,7 @@ func (m *mirror) recordFields(noun, verb, id, card string, changes record) {
 		if !known {
 			have, known = m.current(id, field)
 		}
-		if known && !m.whole[id] && !m.equivalent(have, c["from"]) {
+		if known && !m.arrived[id] && !m.equivalent(have, c["from"]) {
 			m.t.Fatalf("%s.%s: the old value of %s of %s is %v, want %v", noun, verb, field, id, c["from"], have)
 		}
 		m.fields[id][field] = c["to"]
@@ -59,7 +60,7 @@ func (m *mirror) recordFields(noun, verb, id, card string, changes record) {
 
 // current returns the value of a field in the mirror, in the form that changes use.
 func (m *mirror) current(id, field string) (v any, known bool) {
-	r := m.kept[id]
+	r := m.records[id]
 	if id == m.id {
 		r = m.board
 	}
@@ -80,8 +81,8 @@ func (m *mirror) current(id, field string) (v any, known bool) {
 	return v, known
 }
 
-// equivalent reports whether two values are equal. It compares sets of ids without regard to
-// order and deleted labels.
+// equivalent reports whether two values are equal. In lists of ids, it ignores the order and the ids
+// of objects that are gone.
 func (m *mirror) equivalent(a, b any) bool {
 	set := func(v any) any {
 		ids, ok := v.([]any)

@@ -12,15 +12,16 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// boardState returns everything that the read operations return about a board, with the cards
-// grouped by list. Archived lists come last, ordered by ID.
+// boardState returns the responses of read operations about a board that a mirror must reproduce.
+// Cards are grouped by list. Archived lists come last, ordered by ID.
 func boardState(p *apptest.Person, boardID string) record {
 	on := fields{"boardId": boardID}
-	wholes, comments, open := record{}, record{}, record{}
+	details, comments, attachments, open := record{}, record{}, record{}, record{}
 	for _, c := range records(p, "list_cards", with(on, "archived", "true")) {
 		id, list := c["id"].(string), c["listId"].(string)
-		wholes[id] = p.Must("get_card", fields{"cardId": id}).Data
+		details[id] = p.Must("get_card", fields{"cardId": id}).Data
 		comments[id] = records(p, "list_comments", fields{"cardId": id})
+		attachments[id] = records(p, "list_attachments", fields{"cardId": id})
 		if c["archivedBy"] != "card" { // a card of an archived list keeps its position in the list
 			in, _ := open[list].([]record)
 			open[list] = append(in, c)
@@ -28,25 +29,25 @@ func boardState(p *apptest.Person, boardID string) record {
 	}
 	lists := records(p, "list_lists", with(on, "includeArchived", true))
 	slices.SortStableFunc(lists, func(a, b record) int {
-		switch away, other := a["archivedAt"] != nil, b["archivedAt"] != nil; {
-		case away && other:
+		switch aArchived, bArchived := a["archivedAt"] != nil, b["archivedAt"] != nil; {
+		case aArchived && bArchived:
 			return byID(a, b)
-		case away:
+		case aArchived:
 			return 1
-		case other:
+		case bArchived:
 			return -1
 		}
 		return 0
 	})
 	return record{
-		"get_board": p.Must("get_board", on).Data, "list_lists": lists, "list_cards": open, "get_card": wholes,
-		"list_comments": comments,
-		"list_labels":   records(p, "list_labels", on), "list_board_members": records(p, "list_board_members", on),
+		"get_board": p.Must("get_board", on).Data, "list_lists": lists, "list_cards": open, "get_card": details,
+		"list_comments": comments, "list_attachments": attachments,
+		"list_labels": records(p, "list_labels", on), "list_board_members": records(p, "list_board_members", on),
 		"list_status_updates": records(p, "list_status_updates", on),
 	}
 }
 
-// records returns all pages of a list operation.
+// records returns the records of all pages of a list operation.
 func records(p *apptest.Person, name string, in fields) []record {
 	out := []record{}
 	for in = with(in, "limit", 200); ; {
@@ -71,8 +72,8 @@ func newestFirst(a, b record) int {
 	return cmp.Or(cmp.Compare(b["createdAt"].(string), a["createdAt"].(string)), byID(b, a))
 }
 
-// sorted returns the records that have the given text in a field, or all records if no field is
-// given.
+// sorted returns the sorted records whose field where[0] has the value where[1], or all records if
+// where is empty.
 func sorted(all map[string]record, by func(a, b record) int, where ...string) []record {
 	out := []record{}
 	for _, r := range all {
@@ -84,7 +85,7 @@ func sorted(all map[string]record, by func(a, b record) int, where ...string) []
 	return out
 }
 
-// plain encodes a value as JSON and decodes it again, so that values have comparable types.
+// plain encodes a value as JSON and decodes it again, so that equal values have equal Go types.
 func plain(t failer, v any) (out any) {
 	text, err := json.Marshal(v, json.Deterministic(true))
 	if err == nil {
@@ -127,5 +128,5 @@ func difference(at string, got, want any) string {
 	if reflect.DeepEqual(got, want) {
 		return ""
 	}
-	return fmt.Sprintf("%s is %v, want %v", at, got, want)
+	return fmt.Sprintf("%s: got %v, want %v", at, got, want)
 }

@@ -9,38 +9,39 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// record is an object as an operation returns it.
+// record is an object in the response of an operation.
 type record = map[string]any
 
 // failer is implemented by testing.TB and rapid.T.
 type failer interface{ Fatalf(string, ...any) }
 
 // mirror is a client's copy of a board. The client reads the board once and then applies the
-// changes of list_board_changes. It takes positions from the changes alone, reads other data
-// again only when a change names it, and computes counts. A change that was not recorded, or
-// that names the wrong object, leaves stale data in the mirror. The mirror also keeps the field
-// values in the changes and compares them with what it reads.
+// changes of list_board_changes. It takes positions only from the changes, reads an object again
+// only if a change names it, and computes counts itself. If a change was not recorded or names
+// the wrong object, the mirror has stale data. The mirror also stores the field values in the
+// changes and compares them with the values that it reads.
 type mirror struct {
 	t     failer
 	p     *apptest.Person
 	id    string
 	board record
-	// lists, cards, checklists, items (with their card), comments, labels, people and status updates by id
-	kept  map[string]record
-	order cardOrder // the open lists of the board, the open cards of each list, the items of each checklist
+	// lists, cards, checklists, items (with their card), comments, attachments, labels, people and
+	// status updates by id
+	records map[string]record
+	order   cardOrder // the open lists of the board, the open cards of each list, the items of each checklist
 
 	named   map[string]bool   // ids of objects to read again
-	whole   map[string]bool   // cards that came from another board with their comments and checklists
+	arrived map[string]bool   // ids of cards that came from another board with their comments and checklists
 	members bool              // whether to read all members again
 	fields  map[string]record // field values from the changes
-	on      map[string]string // the card of each object in a change
-	gone    map[string]bool   // deleted labels
+	cardOf  map[string]string // the card of each object in a change
+	gone    map[string]bool   // ids of objects that were deleted or have left the board
 }
 
 func newMirror(t failer, p *apptest.Person, a record) *mirror {
 	m := &mirror{
-		t: t, p: p, board: maps.Clone(a["get_board"].(record)), kept: map[string]record{}, order: cardOrder{},
-		named: map[string]bool{}, whole: map[string]bool{}, fields: map[string]record{}, on: map[string]string{},
+		t: t, p: p, board: maps.Clone(a["get_board"].(record)), records: map[string]record{}, order: cardOrder{},
+		named: map[string]bool{}, arrived: map[string]bool{}, fields: map[string]record{}, cardOf: map[string]string{},
 		gone: map[string]bool{},
 	}
 	m.id = m.board["id"].(string)
@@ -69,8 +70,10 @@ func newMirror(t failer, p *apptest.Person, a record) *mirror {
 				m.order[l["id"].(string)] = append(m.order[l["id"].(string)], it["id"].(string))
 			}
 		}
-		for _, c := range a["list_comments"].(record)[id].([]record) {
-			m.keep(c)
+		for _, name := range []string{"list_comments", "list_attachments"} {
+			for _, c := range a[name].(record)[id].([]record) {
+				m.keep(c)
+			}
 		}
 	}
 	return m
@@ -89,14 +92,14 @@ func (m *mirror) keep(r record) {
 	r = maps.Clone(r)
 	delete(r, "checklists")
 	delete(r, "items")
-	m.kept[r["id"].(string)] = r
+	m.records[r["id"].(string)] = r
 }
 
 // drop removes a record and everything that belongs to it.
 func (m *mirror) drop(id string) {
-	delete(m.kept, id)
+	delete(m.records, id)
 	delete(m.order, id)
-	for other, r := range m.kept {
+	for other, r := range m.records {
 		if r["cardId"] == id || r["checklistId"] == id {
 			m.drop(other)
 		}
@@ -106,7 +109,7 @@ func (m *mirror) drop(id string) {
 // of returns the records of a kind.
 func (m *mirror) of(prefix string) map[string]record {
 	out := map[string]record{}
-	for id, r := range m.kept {
+	for id, r := range m.records {
 		if strings.HasPrefix(id, prefix) {
 			out[id] = r
 		}
@@ -114,9 +117,9 @@ func (m *mirror) of(prefix string) map[string]record {
 	return out
 }
 
-// state returns what the read operations should return according to the mirror; see boardState.
+// state returns the expected results of the read operations; see boardState.
 func (m *mirror) state() record {
-	wholes, comments, open := record{}, record{}, record{}
+	wholes, comments, attachments, open := record{}, record{}, record{}, record{}
 	for id, c := range m.of("crd_") {
 		card := m.card(c)
 		checklists := sorted(m.of("chk_"), byID, "cardId", id)
@@ -130,6 +133,7 @@ func (m *mirror) state() record {
 		}
 		card["checklists"] = checklists
 		wholes[id], comments[id] = card, sorted(m.of("cmt_"), byID, "cardId", id)
+		attachments[id] = sorted(m.of("att_"), byID, "cardId", id)
 	}
 	openCards, away := 0, []record{}
 	for id, l := range m.of("lst_") {
@@ -159,15 +163,15 @@ func (m *mirror) state() record {
 	b["lists"], b["labels"], b["limits"], b["openCards"] = lists, labels, limits, openCards
 	return record{
 		"get_board": b, "list_lists": slices.Concat(lists, away), "list_cards": open, "get_card": wholes,
-		"list_comments": comments,
-		"list_labels":   labels, "list_board_members": members, "list_status_updates": sorted(m.of("sts_"), newestFirst),
+		"list_comments": comments, "list_attachments": attachments,
+		"list_labels": labels, "list_board_members": members, "list_status_updates": sorted(m.of("sts_"), newestFirst),
 	}
 }
 
 func (m *mirror) inOrder(parent string) []record {
 	out := []record{}
 	for _, id := range m.order[parent] {
-		out = append(out, m.kept[id])
+		out = append(out, m.records[id])
 	}
 	return out
 }
@@ -176,7 +180,7 @@ func (m *mirror) inOrder(parent string) []record {
 func (m *mirror) card(c record) record {
 	labels := []record{}
 	for _, l := range objects(c["labels"]) {
-		if l, ok := m.kept[l["id"].(string)]; ok {
+		if l, ok := m.records[l["id"].(string)]; ok {
 			labels = append(labels, record{"id": l["id"], "name": l["name"], "color": l["color"]})
 		}
 	}
@@ -186,13 +190,14 @@ func (m *mirror) card(c record) record {
 		return c
 	}
 	c["archivedAt"], c["archivedBy"] = nil, nil
-	if l := m.kept[c["listId"].(string)]; l["archivedAt"] != nil {
+	if l := m.records[c["listId"].(string)]; l["archivedAt"] != nil {
 		c["archivedAt"], c["archivedBy"] = l["archivedAt"], "list"
 	}
 	return c
 }
 
-// catchUp applies the changes after the mirror's version, in pages of the given size.
+// catchUp applies the changes after the mirror's version, in pages of the given size. It then reads
+// the named objects again, and fails the test if their fields differ from those in the changes.
 func (m *mirror) catchUp(size int) {
 	in := fields{"boardId": m.id, "since": int64(m.board["version"].(float64)), "limit": size}
 	for {
@@ -212,7 +217,7 @@ func (m *mirror) catchUp(size int) {
 // apply applies one change: it updates positions and notes the objects to read again.
 func (m *mirror) apply(e record) {
 	if before := m.board["version"].(float64); e["boardVersion"] != before+1 || e["boardId"] != m.id {
-		m.t.Fatalf("version %v of %s is followed by the change %v", before, m.id, e)
+		m.t.Fatalf("version %v of %s is followed by the change %v, want the next version", before, m.id, e)
 	}
 	m.board["version"], m.board["updatedAt"] = e["boardVersion"], e["at"]
 	changes := e["changes"].(record)
@@ -244,7 +249,7 @@ func (m *mirror) apply(e record) {
 	case "card":
 		m.named[card] = true
 		m.applyCard(verb, card, list, changes)
-	case "comment":
+	case "comment", "attachment":
 		m.named[card], m.named[objectID(e, noun)] = true, true
 	case "checklist":
 		l := objectID(e, noun)
@@ -273,16 +278,22 @@ func (m *mirror) applyCard(verb, card, list string, changes record) {
 	case moved && from["to"] == nil: // to another board
 		m.order.remove(card)
 		m.drop(card)
-		delete(m.whole, card)
+		delete(m.arrived, card)
 		return
 	case moved && from["from"] == nil: // new here
-		m.whole[card] = true
+		m.arrived[card] = true
 		if came, ok := changes["checklists"].(record); ok {
 			for _, l := range objects(came["to"]) {
 				m.order[l["id"].(string)] = m.nameItems(record{"to": l["items"]})
 			}
 		}
-	case m.kept[card] == nil && !m.whole[card]:
+	case verb == "cover_changed":
+		for _, end := range []string{"from", "to"} {
+			if id, ok := changes["coverId"].(record)[end].(string); ok {
+				m.named[id] = true
+			}
+		}
+	case m.records[card] == nil && !m.arrived[card]:
 		m.t.Fatalf("card.%s refers to %s, which no change added to the board", verb, card)
 	}
 	if archivedChanged && archived["to"] != nil {
@@ -366,7 +377,7 @@ func (m *mirror) readList(name string, in fields, prefix string, all bool) {
 	}
 	for id := range before {
 		if all || m.named[id] {
-			delete(m.kept, id)
+			delete(m.records, id)
 		}
 	}
 	if !read {
@@ -395,17 +406,19 @@ func (m *mirror) readCard(id string) {
 			children[it["id"].(string)] = with(it, "cardId", id)
 		}
 	}
-	for _, c := range records(m.p, "list_comments", fields{"cardId": id}) {
-		children[c["id"].(string)] = c
+	for _, name := range []string{"list_comments", "list_attachments"} {
+		for _, c := range records(m.p, name, fields{"cardId": id}) {
+			children[c["id"].(string)] = c
+		}
 	}
-	for child, r := range m.kept {
+	for child, r := range m.records {
 		if _, there := children[child]; r["cardId"] == id && !there && m.named[child] {
 			m.drop(child)
 		}
 	}
 	m.keep(a.Data.(record))
 	for child, r := range children {
-		if m.whole[id] || m.named[child] {
+		if m.arrived[id] || m.named[child] {
 			m.keep(r)
 		}
 	}

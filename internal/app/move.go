@@ -12,20 +12,21 @@ import (
 // dropped.
 type MovedCard struct {
 	Card             board.Card       `json:"card" doc:"The card on the target board."`
-	DroppedLabels    []board.LabelRef `json:"droppedLabels" doc:"The labels that were dropped because the target board has none with the same name and color."`
+	DroppedLabels    []board.LabelRef `json:"droppedLabels" doc:"The labels that the card lost because the target board has none with the same name and color."`
 	DroppedAssignees []board.UserRef  `json:"droppedAssignees" doc:"The people who were unassigned because they cannot see the target board."`
 }
 
 // MoveCardToBoardInput is the input of MoveCardToBoard.
 type MoveCardToBoardInput struct {
 	CardInput
-	ListID   string         `json:"listId" maxLength:"64" doc:"A list of another board." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Position board.Position `json:"position,omitzero" doc:"The position in the list; the bottom when absent."`
+	ListID   string         `json:"listId" maxLength:"64" doc:"The id of a list on another board." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Position board.Position `json:"position,omitzero" doc:"The position in the list. Defaults to the bottom."`
 }
 
-// MoveCardToBoard moves a card to a position in a list of another board. It
-// keeps its id and contents, gets a number of the target board, and gets the
-// labels there that have the same name and color as its own.
+// MoveCardToBoard moves a card to a position in a list of another board. The card
+// keeps its id and contents and gets the next card number of the target board. Its
+// labels are replaced by the target board's labels with the same name and color.
+// Assignees who cannot see the target board are unassigned.
 func MoveCardToBoard(ctx context.Context, tx *store.Tx, in MoveCardToBoardInput) (MovedCard, error) {
 	if err := tx.LockBoardsOf(ctx, in.CardID, in.ListID); err != nil {
 		return MovedCard{}, err
@@ -42,7 +43,7 @@ func MoveCardToBoard(ctx context.Context, tx *store.Tx, in MoveCardToBoardInput)
 		return MovedCard{}, board.Invalid("listId must be a list of another board. Use move_card to move a card on "+
 			"its own board.").In("listId", board.RuleValue)
 	}
-	if err := takeOut(tx.View, card.BoardID, "listId"); err != nil {
+	if err := mayTakeOut(tx.View, card.BoardID, "listId"); err != nil {
 		return MovedCard{}, err
 	}
 	if err := roomForCard(ctx, tx, list, 1); err != nil {
@@ -65,24 +66,24 @@ func MoveCardToBoard(ctx context.Context, tx *store.Tx, in MoveCardToBoardInput)
 	if err != nil {
 		return MovedCard{}, err
 	}
-	tx.Emit(card.BoardID, board.CardMovedAway(card.ID, card.ListID, named(tx, list.BoardID)))
-	tx.Emit(list.BoardID, board.CardMovedIn(*moved, after, named(tx, card.BoardID)))
+	tx.Emit(card.BoardID, board.CardMovedAway(card.ID, card.ListID, idForEvent(tx, list.BoardID)))
+	tx.Emit(list.BoardID, board.CardMovedIn(*moved, after, idForEvent(tx, card.BoardID)))
 	return MovedCard{Card: moved.Card, DroppedLabels: d.labels, DroppedAssignees: d.people}, nil
 }
 
-// takeOut returns an error if the content of a confidential board would move to
-// another board and the caller lacks the scope admin, because the move shares
-// the content. The parameter field is the input field of the other board.
-func takeOut(v *store.View, fromBoardID, field string) error {
+// mayTakeOut returns an error if the caller may not take content out of a board. For a
+// confidential board, this requires the admin scope, because other people may see the
+// content afterwards. field is the input field that the error names.
+func mayTakeOut(v *store.View, fromBoardID, field string) error {
 	if v.On(fromBoardID).Visibility != board.Confidential {
 		return nil
 	}
 	return v.Caller().Needs(board.ScopeAdmin, field+": taking content out of a confidential board")
 }
 
-// named returns a board's id as the other board may show it: "" for a
-// confidential board.
-func named(tx *store.Tx, boardID string) string {
+// idForEvent returns a board's id for an event of another board. It returns "" for a
+// confidential board, because people who cannot see that board may receive the event.
+func idForEvent(tx *store.Tx, boardID string) string {
 	if tx.On(boardID).Visibility == board.Confidential {
 		return ""
 	}
@@ -93,7 +94,7 @@ func named(tx *store.Tx, boardID string) string {
 // given numbers of open cards and of all cards.
 func roomForList(v *store.View, boardID string, open, all int) error {
 	a, limits := v.On(boardID), v.Limits()
-	if err := board.Room("open lists on a board", a.OpenLists, 1, limits.OpenLists); err != nil {
+	if err := board.CheckLimit("open lists on a board", a.OpenLists, 1, limits.OpenLists); err != nil {
 		return err
 	}
 	return roomForCards(a, limits, open, all)
@@ -102,10 +103,10 @@ func roomForList(v *store.View, boardID string, open, all int) error {
 // roomForCards returns an error if a board has no room for the given numbers of
 // open cards and of all cards.
 func roomForCards(a *board.Access, limits board.Limits, open, all int) error {
-	if err := board.Room("open cards on a board", a.OpenCards, open, limits.OpenCards); err != nil {
+	if err := board.CheckLimit("open cards on a board", a.OpenCards, open, limits.OpenCards); err != nil {
 		return err
 	}
-	return board.Room("cards on a board, including archived ones", a.AllCards, all, limits.AllCards)
+	return board.CheckLimit("cards on a board, including archived ones", a.AllCards, all, limits.AllCards)
 }
 
 // dropped holds the labels and assignees that cards lose on another board.
@@ -114,18 +115,19 @@ type dropped struct {
 	people []board.UserRef
 }
 
-// refit gives cards the labels of their new board with the same name and
-// color, and keeps only assignees who can see that board.
+// refit replaces the labels of cards with labels of another board that have the same
+// name and color, and removes assignees who cannot see that board. It returns what
+// the cards lost.
 func refit(ctx context.Context, tx *store.Tx, cards []store.WholeCard, boardID string) (d dropped, err error) {
 	if d.labels, err = matchLabels(ctx, tx, cards, boardID); err != nil {
 		return d, err
 	}
-	d.people, err = keepSeeing(ctx, tx, cards, boardID)
+	d.people, err = removeWithoutAccess(ctx, tx, cards, boardID)
 	return d, err
 }
 
-// matchLabels gives cards the labels of another board with the same name and
-// color. It returns the labels without a match.
+// matchLabels replaces the labels of cards with labels of another board that have the
+// same name and color. It returns the labels without a match.
 func matchLabels(ctx context.Context, tx *store.Tx, cards []store.WholeCard, boardID string) ([]board.LabelRef, error) {
 	count, err := tx.CountLabels(ctx, boardID)
 	if err != nil {
@@ -135,34 +137,35 @@ func matchLabels(ctx context.Context, tx *store.Tx, cards []store.WholeCard, boa
 	if err != nil {
 		return nil, err
 	}
-	type look struct {
+	type appearance struct {
 		name  string
 		color board.Color
 	}
-	like := map[look]board.LabelRef{}
-	for _, l := range have { // the oldest of several matches
-		if _, ok := like[look{l.Name, l.Color}]; !ok {
-			like[look{l.Name, l.Color}] = board.LabelRef{ID: l.ID, Name: l.Name, Color: l.Color}
+	oldest := map[appearance]board.LabelRef{}
+	for _, l := range have { // sorted by name and id, so labels with the same name are oldest first
+		if _, ok := oldest[appearance{l.Name, l.Color}]; !ok {
+			oldest[appearance{l.Name, l.Color}] = board.LabelRef{ID: l.ID, Name: l.Name, Color: l.Color}
 		}
 	}
 	lost := []board.LabelRef{}
 	relabel(cards, func(l board.LabelRef) (board.LabelRef, bool) {
-		fit, ok := like[look{l.Name, l.Color}]
+		match, ok := oldest[appearance{l.Name, l.Color}]
 		if !ok && !slices.Contains(lost, l) {
 			lost = append(lost, l)
 		}
-		return fit, ok
+		return match, ok
 	})
 	slices.SortFunc(lost, board.LabelRef.Compare)
 	return lost, nil
 }
 
-// relabel replaces the labels of cards.
-func relabel(cards []store.WholeCard, other func(board.LabelRef) (board.LabelRef, bool)) {
+// relabel replaces each label of cards with the result of replacement, or removes it if
+// replacement returns false.
+func relabel(cards []store.WholeCard, replacement func(board.LabelRef) (board.LabelRef, bool)) {
 	for i := range cards {
 		labels := []board.LabelRef{}
 		for _, l := range cards[i].Labels {
-			if l, ok := other(l); ok && !slices.Contains(labels, l) {
+			if l, ok := replacement(l); ok && !slices.Contains(labels, l) {
 				labels = append(labels, l)
 			}
 		}
@@ -171,16 +174,16 @@ func relabel(cards []store.WholeCard, other func(board.LabelRef) (board.LabelRef
 	}
 }
 
-// keepSeeing keeps only assignees who can see a board. It returns the others.
-func keepSeeing(ctx context.Context, tx *store.Tx, cards []store.WholeCard, boardID string) ([]board.UserRef, error) {
-	seeing, err := tx.PeopleOf(ctx, boardID, assigneesOf(cards))
+// removeWithoutAccess removes assignees who cannot see a board, and returns them.
+func removeWithoutAccess(ctx context.Context, tx *store.Tx, cards []store.WholeCard, boardID string) ([]board.UserRef, error) {
+	people, err := tx.PeopleOf(ctx, boardID, assigneesOf(cards))
 	if err != nil {
 		return nil, err
 	}
-	return keepAssignees(cards, func(id string) bool { _, ok := seeing[id]; return ok }), nil
+	return keepAssignees(cards, func(id string) bool { _, ok := people[id]; return ok }), nil
 }
 
-// assigneesOf returns the ids of the assignees of cards.
+// assigneesOf returns the ids of the assignees of cards, without duplicates.
 func assigneesOf(cards []store.WholeCard) []string {
 	var people []string
 	for _, c := range cards {
@@ -192,7 +195,8 @@ func assigneesOf(cards []store.WholeCard) []string {
 	return slices.Compact(people)
 }
 
-// keepAssignees removes assignees from cards and returns them.
+// keepAssignees removes assignees for whom keep returns false, and returns them without
+// duplicates.
 func keepAssignees(cards []store.WholeCard, keep func(userID string) bool) []board.UserRef {
 	lost := []board.UserRef{}
 	for i := range cards {

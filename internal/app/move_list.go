@@ -10,36 +10,37 @@ import (
 	"cardwall/internal/store"
 )
 
-// A list may move to another board in one transaction up to these sizes.
+// A list that does not exceed these sizes moves to another board in one transaction.
 const (
 	smallMove      = 200       // cards, including archived ones
-	smallMoveBytes = 768 << 10 // bytes of the cards and everything on them, as storage is counted
+	smallMoveBytes = 768 << 10 // storage of the cards and everything on them
 )
 
-// Numbers of cards that a job moves in one transaction.
+// Maximum numbers of cards that a job moves in one transaction.
 const (
 	cardsLeaving  = 100
-	cardsEntering = 50 // fewer, because labels, assignees and the search index change, too
+	cardsEntering = 50 // fewer, because labels, assignees and the search index also change
 )
 
 // MovedList is a list on its new board, with the labels and assignees that were
 // dropped from its cards.
 type MovedList struct {
 	List             board.List       `json:"list" doc:"The list on the target board."`
-	DroppedLabels    []board.LabelRef `json:"droppedLabels" doc:"The labels that were dropped from cards because the target board has none with the same name and color."`
+	DroppedLabels    []board.LabelRef `json:"droppedLabels" doc:"The labels that cards lost because the target board has none with the same name and color."`
 	DroppedAssignees []board.UserRef  `json:"droppedAssignees" doc:"The people who were unassigned from cards because they cannot see the target board."`
 }
 
 // MoveListToBoardInput is the input of MoveListToBoard.
 type MoveListToBoardInput struct {
 	ListInput
-	BoardID  string         `json:"boardId" maxLength:"64" doc:"The target board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Position board.Position `json:"position,omitzero" doc:"The position on the board; the bottom, which is the right end, when absent."`
+	BoardID  string         `json:"boardId" maxLength:"64" doc:"The id of the target board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Position board.Position `json:"position,omitzero" doc:"The position on the board. Defaults to the bottom, which is the right end."`
 }
 
 // MoveListToBoard moves a list with all its cards, including archived ones, to
 // a position on another board. Each card changes as in MoveCardToBoard. The
-// list's own WIP limit does not prevent the move. A job moves a large list.
+// list's own WIP limit does not prevent the move. If the list is large,
+// MoveListToBoard creates a job that moves it, and returns the job.
 func MoveListToBoard(ctx context.Context, tx *store.Tx, in MoveListToBoardInput) (MovedList, *board.Job, error) {
 	list, large, err := listToMove(ctx, tx, in)
 	if err != nil {
@@ -76,8 +77,9 @@ func MoveListToBoard(ctx context.Context, tx *store.Tx, in MoveListToBoardInput)
 	return MovedList{List: list, DroppedLabels: d.labels, DroppedAssignees: d.people}, nil, nil
 }
 
-// listToMove locks both boards and returns the list. It reports whether a job must move the
-// list. It returns an error if the caller may not move it or the other board has no room.
+// listToMove locks both boards and returns the list. It reports whether the list is so large
+// that a job must move it. It returns an error if the caller may not move the list or the target
+// board has no room.
 func listToMove(ctx context.Context, tx *store.Tx, in MoveListToBoardInput) (list board.List, large bool, err error) {
 	if err := tx.LockBoardsOf(ctx, in.ListID, in.BoardID); err != nil {
 		return list, false, err
@@ -92,7 +94,7 @@ func listToMove(ctx context.Context, tx *store.Tx, in MoveListToBoardInput) (lis
 		return list, false, board.Invalid("boardId must be another board. Use move_list to move a list on its "+
 			"own board.").In("boardId", board.RuleValue)
 	}
-	if err := takeOut(tx.View, list.BoardID, "boardId"); err != nil {
+	if err := mayTakeOut(tx.View, list.BoardID, "boardId"); err != nil {
 		return list, false, err
 	}
 	cards, err := tx.CountCards(ctx, list.ID)
@@ -106,8 +108,7 @@ func listToMove(ctx context.Context, tx *store.Tx, in MoveListToBoardInput) (lis
 	return list, bytes > smallMoveBytes, err
 }
 
-// refitMoved gives cards that have moved to a board its labels, and unassigns people who
-// cannot see it.
+// refitMoved applies refit to cards that have moved to a board, and stores the changes.
 func refitMoved(ctx context.Context, tx *store.Tx, cards []store.WholeCard, boardID string) (d dropped, err error) {
 	if d, err = refit(ctx, tx, cards, boardID); err != nil {
 		return d, err
@@ -118,25 +119,25 @@ func refitMoved(ctx context.Context, tx *store.Tx, cards []store.WholeCard, boar
 	return d, tx.ReplaceLabels(ctx, cards)
 }
 
-// emitLeft emits the events of cards of a list that have left their board.
+// emitLeft emits an event for each card of a list that has left its board.
 func emitLeft(tx *store.Tx, from, to, listID string, cardIDs []string) {
 	for _, id := range cardIDs {
-		tx.Emit(from, board.CardMovedAway(id, listID, named(tx, to)))
+		tx.Emit(from, board.CardMovedAway(id, listID, idForEvent(tx, to)))
 	}
 }
 
-// emitListMoved emits the events of a list that has moved from another board. The parameter
-// after is the id of the list before it on its new board.
+// emitListMoved emits the events for a list that has moved from another board. after is the id
+// of the list that precedes it on its new board.
 func emitListMoved(tx *store.Tx, from string, l board.List, after string) {
-	tx.Emit(from, board.ListMovedAway(l.ID, named(tx, l.BoardID)))
-	tx.Emit(l.BoardID, board.ListMovedIn(l, after, named(tx, from)))
+	tx.Emit(from, board.ListMovedAway(l.ID, idForEvent(tx, l.BoardID)))
+	tx.Emit(l.BoardID, board.ListMovedIn(l, after, idForEvent(tx, from)))
 }
 
-// emitEntered emits the events of cards that have entered a list from another board. The
-// parameter after is the id of the card above the first one.
+// emitEntered emits an event for each card that has entered a list from another board. after
+// is the id of the card above the first one.
 func emitEntered(tx *store.Tx, from string, l board.List, cards []store.WholeCard, after string) {
 	for _, c := range cards {
-		tx.Emit(l.BoardID, board.CardMovedIn(c.CardDetail, after, named(tx, from)))
+		tx.Emit(l.BoardID, board.CardMovedIn(c.CardDetail, after, idForEvent(tx, from)))
 		if c.ArchivedAt == nil {
 			after = c.ID
 		}
@@ -149,9 +150,9 @@ func movedListOfJob(ctx context.Context, v *store.View, j board.Job) (MovedList,
 	return MovedList{List: list, DroppedLabels: j.DroppedLabels, DroppedAssignees: j.DroppedAssignees}, err
 }
 
-// CheckListMove returns an error if the organization of the other board has too little
-// storage for the list of a job. It runs before the transactions of the move, because summing
-// up the storage of a long list would block other writers.
+// CheckListMove returns an error if the organization of the target board has too little
+// storage left for the list that a job moves. It runs before the transactions of the move,
+// because adding up the storage of many cards would block other writers.
 func CheckListMove(ctx context.Context, v *store.View, j *store.RunningJob) error {
 	in, err := listMoveOf(j)
 	if err != nil {
@@ -175,7 +176,8 @@ func CheckListMove(ctx context.Context, v *store.View, j *store.RunningJob) erro
 	return v.CheckStorage(ctx, target, bytes)
 }
 
-// StartListMove starts to move the list of a job. It checks the caller's permissions again.
+// StartListMove starts the move of a job's list. It checks again that the caller may move the list
+// and that the target board has room.
 func StartListMove(ctx context.Context, tx *store.Tx, j *store.RunningJob) error {
 	in, err := listMoveOf(j)
 	if err != nil {
@@ -191,9 +193,10 @@ func StartListMove(ctx context.Context, tx *store.Tx, j *store.RunningJob) error
 	return tx.Audit(ctx, string(j.Kind), list.ID)
 }
 
-// ContinueListMove moves some cards of the list of a job, or the list itself. It reports
-// whether the list and all cards are on the other board. It must run as the system on behalf
-// of the job's caller.
+// ContinueListMove performs the next step of a job that moves a list: it moves some of the
+// cards, or the list itself. It returns true when the list and all its cards are on the target
+// board. Until then, the caller must call it again, each time in a new transaction. The
+// transaction must run as the system on behalf of the job's caller.
 func ContinueListMove(ctx context.Context, tx *store.Tx, j *store.RunningJob) (done bool, err error) {
 	in, err := listMoveOf(j)
 	if err != nil {
@@ -204,7 +207,7 @@ func ContinueListMove(ctx context.Context, tx *store.Tx, j *store.RunningJob) (d
 		return false, err
 	}
 	if !m.Arrived() {
-		ids, err := tx.TakeOffList(ctx, m, cardsLeaving)
+		ids, err := tx.DetachCards(ctx, m, cardsLeaving)
 		if err != nil || len(ids) > 0 {
 			emitLeft(tx, m.From, m.To, m.List.ID, ids)
 			return false, err
@@ -216,7 +219,7 @@ func ContinueListMove(ctx context.Context, tx *store.Tx, j *store.RunningJob) (d
 		emitListMoved(tx, m.From, m.List, after)
 		return false, nil
 	}
-	cards, after, err := tx.EnterList(ctx, m, cardsEntering)
+	cards, after, err := tx.AttachCards(ctx, m, cardsEntering)
 	if err != nil {
 		return false, err
 	}
@@ -231,8 +234,8 @@ func ContinueListMove(ctx context.Context, tx *store.Tx, j *store.RunningJob) (d
 	return false, tx.AddDropped(ctx, j.ID, d.labels, d.people)
 }
 
-// moveEmptyList moves a list whose cards have left it to its position on the other board,
-// or to the bottom if the position no longer exists.
+// moveEmptyList moves a list that no longer contains cards to the requested position on the
+// target board, or to the bottom if that position no longer exists.
 func moveEmptyList(ctx context.Context, tx *store.Tx, l *board.List, in MoveListToBoardInput) (after string, err error) {
 	after, err = tx.MoveListToBoard(ctx, l, in.BoardID, in.Position)
 	if board.IsCode(err, board.CodeInvalidRequest) {
@@ -241,6 +244,7 @@ func moveEmptyList(ctx context.Context, tx *store.Tx, l *board.List, in MoveList
 	return after, err
 }
 
+// listMoveOf decodes the input of a job that moves a list.
 func listMoveOf(j *store.RunningJob) (in MoveListToBoardInput, err error) {
 	if err := json.Unmarshal(j.Input, &in); err != nil {
 		return in, fmt.Errorf("decode the input of %s: %w", j.ID, err)

@@ -14,8 +14,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// Moving a card, or a list of cards, to another board changes only the board, list, number,
-// labels and assignees.
+// If a card moves to another board, alone or with its list, only its board, list, number, labels,
+// assignees and update time change.
 func TestMovesKeepEverythingElse(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -23,7 +23,7 @@ func TestMovesKeepEverythingElse(t *testing.T) {
 		rapid.Check(t, func(rt *rapid.T) {
 			in := fields{"listId": p.make("create_list", fields{"boardId": p.from, "name": "Drawn"})}
 			for range rapid.IntRange(1, 3).Draw(rt, "cards") {
-				drawCardOn(rt, p, in["listId"].(string))
+				drawCardIn(rt, p, in["listId"].(string))
 			}
 			list := in["listId"].(string)
 			before := cardsIn(p, p.from, list)
@@ -43,7 +43,7 @@ func TestMovesKeepEverythingElse(t *testing.T) {
 			}
 			after := cardsIn(p, p.to, to)
 			if len(before) != len(after) {
-				rt.Fatalf("%d cards became %d", len(before), len(after))
+				rt.Fatalf("got %d cards after the move, want %d", len(after), len(before))
 			}
 			for i := range before {
 				checkUnchanged(rt, before[i], after[i])
@@ -53,11 +53,11 @@ func TestMovesKeepEverythingElse(t *testing.T) {
 				if got, want := namesOf(after[i]["labels"]), slices.DeleteFunc(namesOf(before[i]["labels"]), func(n string) bool {
 					return n != "Bug"
 				}); !slices.Equal(got, want) {
-					rt.Fatalf("labels %v, want %v", got, want)
+					rt.Fatalf("got labels %v, want %v", got, want)
 				}
 				if got, want := namesOf(after[i]["assignees"]), slices.DeleteFunc(namesOf(before[i]["assignees"]),
 					func(n string) bool { return n == "Cyd" }); !slices.Equal(got, want) {
-					rt.Fatalf("assignees %v, want %v", got, want)
+					rt.Fatalf("got assignees %v, want %v", got, want)
 				}
 			}
 		})
@@ -72,7 +72,7 @@ func namesOf(v any) (out []string) {
 	return out
 }
 
-// cardsIn returns the cards of a list, archived ones too, with their comments and checklists.
+// cardsIn returns the open and archived cards of a list, with their comments and checklists.
 func cardsIn(p *pair, boardID, list string) (out []map[string]any) {
 	for _, id := range p.ada.All("list_cards", "id",
 		fields{"boardId": boardID, "list": list, "archived": "true", "limit": 200}) {
@@ -83,14 +83,14 @@ func cardsIn(p *pair, boardID, list string) (out []map[string]any) {
 	return out
 }
 
-func drawCardOn(rt *rapid.T, p *pair, list string) {
+func drawCardIn(rt *rapid.T, p *pair, list string) {
 	in := fields{"listId": list, "title": rapid.StringMatching(`[A-Za-z]{1,12}`).Draw(rt, "title"),
 		"description": rapid.StringMatching(`[a-z ]{0,20}`).Draw(rt, "description")}
-	pick := func(of []string, what string) []string {
-		return slices.DeleteFunc(slices.Clone(of), func(string) bool { return rapid.Bool().Draw(rt, what) })
+	subset := func(all []string, label string) []string {
+		return slices.DeleteFunc(slices.Clone(all), func(string) bool { return rapid.Bool().Draw(rt, label) })
 	}
-	in["labels"] = pick([]string{p.bug, p.idea}, "label")
-	in["assignees"] = pick([]string{p.ada.ID, p.bob.ID, p.cyd.ID}, "assignee")
+	in["labels"] = subset([]string{p.bug, p.idea}, "label")
+	in["assignees"] = subset([]string{p.ada.ID, p.bob.ID, p.cyd.ID}, "assignee")
 	if rapid.Bool().Draw(rt, "due") {
 		in["due"] = fields{"dueDate": "2026-12-01", "startDate": "2026-11-01"}
 	}
@@ -100,7 +100,7 @@ func drawCardOn(rt *rapid.T, p *pair, list string) {
 		p.ada.Must("update_checklist_item", fields{"itemId": k.Text("items.1.id"), "done": true, "position": "top"})
 	}
 	for range rapid.IntRange(0, 2).Draw(rt, "comments") {
-		p.bob.Must("add_comment", fields{"cardId": id, "text": "Said."})
+		p.bob.Must("add_comment", fields{"cardId": id, "text": "Hello."})
 	}
 	if rapid.Bool().Draw(rt, "done") {
 		p.ada.Must("update_card", fields{"cardId": id, "done": true})
@@ -110,11 +110,11 @@ func drawCardOn(rt *rapid.T, p *pair, list string) {
 	}
 }
 
-// Eight writers move cards between two boards in both directions and change the cards. There is
-// no deadlock, and no card is lost.
-func TestMoversBetweenBoardsDoNotDeadlock(t *testing.T) {
+// Eight writers move cards between two boards in both directions and update them. No deadlock
+// occurs, and no card is lost.
+func TestConcurrentMovesBetweenBoardsDoNotDeadlock(t *testing.T) {
 	t.Parallel()
-	const movers, moves = 8, 12
+	const writers, moves = 8, 12
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		p := newPair(s, "private", "private")
 		cards := []string{p.card, p.listed, p.behind}
@@ -122,20 +122,20 @@ func TestMoversBetweenBoardsDoNotDeadlock(t *testing.T) {
 			cards = append(cards, p.make("create_card", fields{"listId": p.here, "title": "More"}))
 		}
 		var wg sync.WaitGroup
-		for mover := range movers {
-			random := rand.New(rand.NewPCG(5, uint64(mover)))
+		for writer := range writers {
+			random := rand.New(rand.NewPCG(5, uint64(writer)))
 			wg.Go(func() {
 				for i := range moves {
-					card, list := cards[random.IntN(len(cards))], []string{p.here, p.there}[(mover+i)%2]
+					card, list := cards[random.IntN(len(cards))], []string{p.here, p.there}[(writer+i)%2]
 					a := p.ada.Call("move_card_to_board", fields{"cardId": card, "listId": list, "position": "top"})
-					if a.Status != http.StatusOK && a.Code != board.CodeInvalidRequest { // the card is already on this board
-						t.Errorf("move: got status %d, body %s", a.Status, a.Raw)
+					if a.Status != http.StatusOK && a.Code != board.CodeInvalidRequest { // the card may already be on this board
+						t.Errorf("move: got status %d, body %s; want 200 or invalid_request", a.Status, a.Raw)
 					}
 					if a := p.ada.Call("add_comment", fields{"cardId": card, "text": "Hello."}); a.Status != http.StatusCreated {
 						t.Errorf("comment: got status %d, body %s; want 201", a.Status, a.Raw)
 					}
 					if a := p.ada.Call("update_card",
-						fields{"cardId": card, "title": fmt.Sprint("Card ", mover, " ", i)}); a.Status != http.StatusOK {
+						fields{"cardId": card, "title": fmt.Sprint("Card ", writer, " ", i)}); a.Status != http.StatusOK {
 						t.Errorf("update: got status %d, body %s; want 200", a.Status, a.Raw)
 					}
 				}
@@ -148,7 +148,7 @@ func TestMoversBetweenBoardsDoNotDeadlock(t *testing.T) {
 		}
 		slices.Sort(all)
 		if !slices.Equal(all, slices.Sorted(slices.Values(cards))) {
-			t.Errorf("the boards hold %v, want each of %v once", all, cards)
+			t.Errorf("got cards %v on the boards, want each of %v once", all, cards)
 		}
 		s.CheckConsistency()
 	})

@@ -11,17 +11,17 @@ import (
 	"cardwall/internal/board"
 )
 
-// pair is two boards of one workspace. Ada and Bob see both, Cyd sees only the first.
+// pair is two boards of one workspace. Ada and Bob can see both boards. Cyd can see only the first.
 type pair struct {
 	*apptest.Service
 	ada, bob, cyd  *apptest.Person
 	workspace      string
 	from, to       string // the boards
-	here, there    string // a list on each
+	here, there    string // a list on each board
 	bug, bugThere  string // matching labels
 	idea           string // a label of the first board only
-	card           string // a card in here with one of everything
-	listed, behind string // cards in there
+	card           string // a card in the list here, created by newFullCard
+	listed, behind string // cards in the list there
 }
 
 func newPair(s *apptest.Service, from, to board.Visibility) *pair {
@@ -43,14 +43,14 @@ func newPair(s *apptest.Service, from, to board.Visibility) *pair {
 	p.bugThere = p.make("create_label", fields{"boardId": p.to, "name": "Bug", "color": "red"})
 	p.listed = p.make("create_card", fields{"listId": p.there, "title": "Was there"})
 	p.behind = p.make("create_card", fields{"listId": p.there, "title": "Was there too"})
-	p.card = p.full("Press release")
+	p.card = p.newFullCard("Press release")
 	return p
 }
 
 func (p *pair) make(name string, in fields) string { return p.ada.Must(name, in).ID() }
 
-// full creates a card with one of everything.
-func (p *pair) full(title string) string {
+// newFullCard creates a card with labels, assignees, dates, a checklist and a comment.
+func (p *pair) newFullCard(title string) string {
 	id := p.make("create_card", fields{"listId": p.here, "title": title, "description": "Two paragraphs about zebras.",
 		"labels": []string{p.bug, p.idea}, "assignees": []string{p.cyd.ID, p.bob.ID, p.ada.ID},
 		"due": fields{"dueDate": "2026-12-01", "dueTime": "09:30", "startDate": "2026-11-20", "timeZone": "Europe/Berlin"}})
@@ -81,25 +81,26 @@ func TestMoveCardToBoard(t *testing.T) {
 		a := p.bob.Must("move_card_to_board",
 			fields{"cardId": p.card, "listId": p.there, "position": fields{"after": p.listed}})
 		if a.Text("card.boardId") != p.to || a.Text("card.listId") != p.there || a.Get("card.number") != 3.0 {
-			t.Errorf("the moved card is %s", a.Raw)
+			t.Errorf("the moved card is %s, want number 3 in list %s on board %s", a.Raw, p.there, p.to)
 		}
 		if len(a.Get("card.labels").([]any)) != 1 || a.Text("card.labels.0.id") != p.bugThere ||
 			a.Text("droppedLabels.0.id") != p.idea || a.Get("droppedLabels.1") != nil {
-			t.Errorf("the labels of the moved card: %s", a.Raw)
+			t.Errorf("the moved card is %s, want the label %s and the dropped label %s", a.Raw, p.bugThere, p.idea)
 		}
 		if a.Text("card.assignees.0.id") != p.ada.ID || a.Text("card.assignees.1.id") != p.bob.ID ||
 			a.Get("card.assignees.2") != nil ||
 			a.Text("droppedAssignees.0.id") != p.cyd.ID || a.Text("droppedAssignees.0.name") != "Cyd" ||
 			a.Get("droppedAssignees.1") != nil {
-			t.Errorf("the assignees of the moved card: %s", a.Raw)
+			t.Errorf("the moved card is %s, want the assignees Ada and Bob and the dropped assignee Cyd", a.Raw)
 		}
 		if p.version(p.from) != v+1 || p.version(p.to) != w+1 || a.Version != w+1 {
-			t.Errorf("versions are %d and %d, the response has %d; they were %d and %d", p.version(p.from), p.version(p.to), a.Version, v, w)
+			t.Errorf("got versions %d and %d, and %d in the response; want %d, %d and %d", p.version(p.from), p.version(p.to), a.Version,
+				v+1, w+1, w+1)
 		}
 		checkUnchanged(t, before.Data, p.ada.Must("get_card", fields{"cardId": p.card}).Data)
 		after := p.ada.Must("list_comments", fields{"cardId": p.card})
 		if before, after := strings.ReplaceAll(string(comments.Raw), p.from, p.to), string(after.Raw); before != after {
-			t.Errorf("the comments are %s, were %s", after, before)
+			t.Errorf("the comments are %s, want %s", after, before)
 		}
 		if got := p.ada.All("list_cards", "id", fields{"boardId": p.to}); !slices.Equal(got,
 			[]string{p.listed, p.card, p.behind}) {
@@ -111,7 +112,7 @@ func TestMoveCardToBoard(t *testing.T) {
 			}
 		}
 		if got := p.ada.All("list_cards", "id", fields{"boardId": p.from, "archived": "true"}); len(got) != 0 {
-			t.Errorf("the source board still has the cards %v", got)
+			t.Errorf("the source board has the cards %v, want none", got)
 		}
 		ids := fmt.Sprintf(`card.moved {"cardId":"%s",`, p.card)
 		if got, want := lastOf(s.Outbox(p.from)), ids+fmt.Sprintf(`"listId":null,"previousListId":"%s","boardId":"%s"}`,
@@ -134,13 +135,13 @@ func TestMoveCardToBoard(t *testing.T) {
 	})
 }
 
-// Refused calls an operation that must fail with the given code and change nothing.
+// Refused calls an operation that must fail with the given code and change neither board.
 func (p *pair) Refused(t *testing.T, code board.Code, who *apptest.Person, name string, in fields) {
 	t.Helper()
 	v, w := p.version(p.from), p.version(p.to)
 	who.Refused(code, name, in)
 	if v != p.version(p.from) || w != p.version(p.to) {
-		t.Errorf("%s was rejected but changed something", name)
+		t.Errorf("%s was rejected but changed a board", name)
 	}
 }
 
@@ -151,7 +152,7 @@ func lastOf(lines []string) string {
 	return lines[len(lines)-1]
 }
 
-// checkUnchanged compares everything that a move to another board keeps of a card.
+// checkUnchanged compares the fields of a card that a move to another board does not change.
 func checkUnchanged(t interface{ Errorf(string, ...any) }, before, after any) {
 	strip := func(v any) string {
 		c := maps.Clone(v.(map[string]any))
@@ -161,7 +162,7 @@ func checkUnchanged(t interface{ Errorf(string, ...any) }, before, after any) {
 		return fmt.Sprint(c)
 	}
 	if a, b := strip(before), strip(after); a != b {
-		t.Errorf("the card is\n%s\nwas\n%s", b, a)
+		t.Errorf("the card is\n%s\nwant\n%s", b, a)
 	}
 }
 
@@ -183,10 +184,10 @@ func TestMoveBetweenConfidentialBoards(t *testing.T) {
 			p.ada.Must("move_list_to_board", fields{"listId": list, "boardId": side.other})
 			p.ada.Must("move_list_to_board", fields{"listId": list, "boardId": side.secret})
 			if got := s.Outbox(side.secret); len(got) != sent {
-				t.Errorf("the confidential board sent %v", got[sent:])
+				t.Errorf("the confidential board sent %v, want no events", got[sent:])
 			}
 			if got := s.Outbox(side.other); len(got) != sentByOther+4 {
-				t.Errorf("the other board sent %v", got[sentByOther:])
+				t.Errorf("the other board sent %v, want four events", got[sentByOther:])
 			}
 			for _, line := range append(s.Outbox(side.other)[sentByOther:],
 				s.Column("SELECT changes FROM activity WHERE board_id = $1 AND version > $2", side.other, since)...) {
@@ -234,7 +235,7 @@ func TestMoveCardToBoardIsRefused(t *testing.T) {
 		p.Refused(t, "archived", p.ada, "move_card_to_board", move)
 		p.ada.Must("restore_card", fields{"cardId": p.card})
 
-		// The other board has room for two more open cards and for three more cards in all.
+		// The target board has room for two more open cards and for four more cards in all.
 		for range 2 {
 			p.make("create_card", fields{"listId": p.there, "title": "More"})
 		}
@@ -262,7 +263,7 @@ func TestMoveListToBoard(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		p := newPair(s, "private", "private")
-		archived := p.full("Put away")
+		archived := p.newFullCard("Put away")
 		p.ada.Must("archive_card", fields{"cardId": archived})
 		last := p.make("create_card", fields{"listId": p.here, "title": "Last"})
 		p.ada.Must("update_list", fields{"listId": p.here, "wipLimit": 1, "wipMode": "hard"}) // the list has two cards
@@ -271,36 +272,37 @@ func TestMoveListToBoard(t *testing.T) {
 		a := p.bob.Must("move_list_to_board", fields{"listId": p.here, "boardId": p.to, "position": "top"})
 		if a.Text("list.id") != p.here || a.Text("list.boardId") != p.to || a.Get("list.openCards") != 2.0 ||
 			a.Get("list.wipLimit") != 1.0 {
-			t.Errorf("the moved list is %s", a.Raw)
+			t.Errorf("the moved list is %s, want %s on board %s with two open cards and its WIP limit", a.Raw, p.here, p.to)
 		}
 		if a.Text("droppedLabels.0.id") != p.idea || a.Get("droppedLabels.1") != nil ||
 			a.Text("droppedAssignees.0.id") != p.cyd.ID || a.Get("droppedAssignees.1") != nil {
-			t.Errorf("the dropped labels and assignees: %s", a.Raw)
+			t.Errorf("the response is %s, want the dropped label %s and the dropped assignee %s", a.Raw, p.idea, p.cyd.ID)
 		}
 		if p.version(p.from) != v+4 || p.version(p.to) != w+4 || a.Version != w+4 { // the list and three cards
-			t.Errorf("versions are %d and %d, the response has %d; they were %d and %d", p.version(p.from), p.version(p.to), a.Version, v, w)
+			t.Errorf("got versions %d and %d, and %d in the response; want %d, %d and %d", p.version(p.from), p.version(p.to), a.Version,
+				v+4, w+4, w+4)
 		}
 		after := p.ada.Must("list_cards", fields{"boardId": p.to, "archived": "true"}).Data.([]any)
 		for i := range before {
 			card := after[i].(map[string]any)
 			checkUnchanged(t, before[i], card)
 			if card["number"] != float64(3+i) || card["listId"] != p.here || card["boardId"] != p.to {
-				t.Errorf("card %d is %v", i, card)
+				t.Errorf("card %d is %v, want number %d in list %s on board %s", i, card, 3+i, p.here, p.to)
 			}
 		}
 		if got := p.ada.All("list_cards", "id", fields{"boardId": p.to}); !slices.Equal(got,
 			[]string{p.card, last, p.listed, p.behind}) {
-			t.Errorf("the order is %v", got)
+			t.Errorf("the order is %v, want %v", got, []string{p.card, last, p.listed, p.behind})
 		}
 		if got := p.ada.All("list_lists", "id", fields{"boardId": p.from, "includeArchived": true}); len(got) != 0 {
-			t.Errorf("the source board still has the lists %v", got)
+			t.Errorf("the source board has the lists %v, want none", got)
 		}
 		for _, b := range []struct{ id, side string }{{p.from, `"listId":null,`}, {p.to, `"previousListId":null,`}} {
 			sent := s.Outbox(b.id)
 			for i, id := range []string{p.card, archived, last} {
 				if got := sent[len(sent)-3+i]; !strings.HasPrefix(got, `card.moved {"cardId":"`+id) ||
 					!strings.Contains(got, b.side) {
-					t.Errorf("board %s sends %s for card %s", b.id, got, id)
+					t.Errorf("board %s sends %s for card %s, want card.moved with %s", b.id, got, id, b.side)
 				}
 			}
 		}

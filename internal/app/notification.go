@@ -10,7 +10,7 @@ import (
 
 // ListNotificationsInput is the input of ListNotifications.
 type ListNotificationsInput struct {
-	Unread bool `json:"unread,omitempty" doc:"Only unread notifications." example:"true"`
+	Unread bool `json:"unread,omitempty" doc:"Whether to return only unread notifications. Defaults to false." example:"true"`
 	op.Paging
 }
 
@@ -39,12 +39,12 @@ func GetNotificationCount(ctx context.Context, v *store.View, _ Nothing) (Notifi
 
 // MarkNotificationInput is the input of MarkNotification.
 type MarkNotificationInput struct {
-	NotificationID string `json:"notificationId" maxLength:"64" doc:"The notification." example:"ntf_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Read           bool   `json:"read" doc:"Whether it is read." example:"true"`
+	NotificationID string `json:"notificationId" maxLength:"64" doc:"The id of the notification." example:"ntf_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Read           bool   `json:"read" doc:"Whether the notification is read." example:"true"`
 }
 
 // MarkNotification marks a notification of the caller as read or unread. It
-// returns not_found for any other notification.
+// returns a not_found error for any other notification.
 func MarkNotification(ctx context.Context, tx *store.Tx, in MarkNotificationInput) (board.Notification, error) {
 	n, err := tx.Notification(ctx, in.NotificationID)
 	if err != nil || (n.ReadAt != nil) == in.Read {
@@ -58,11 +58,11 @@ func MarkNotification(ctx context.Context, tx *store.Tx, in MarkNotificationInpu
 
 // MarkAllNotificationsInput is the input of MarkAllNotifications.
 type MarkAllNotificationsInput struct {
-	UpTo string `json:"upTo,omitempty" maxLength:"64" doc:"The newest notification that the caller has seen. Later ones stay unread. All when absent." example:"ntf_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	UpTo string `json:"upTo,omitempty" maxLength:"64" doc:"The id of the newest notification that the caller has seen. Later ones stay unread. If it is absent, all notifications are marked as read." example:"ntf_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// MarkAllNotifications marks all notifications that the caller has seen as
-// read.
+// MarkAllNotifications marks the caller's notifications as read: those up to UpTo,
+// or all of them if UpTo is empty. It returns the number that are still unread.
 func MarkAllNotifications(ctx context.Context, tx *store.Tx, in MarkAllNotificationsInput) (NotificationCount, error) {
 	if err := tx.MarkNotifications(ctx, in.UpTo); err != nil {
 		return NotificationCount{}, err
@@ -70,12 +70,12 @@ func MarkAllNotifications(ctx context.Context, tx *store.Tx, in MarkAllNotificat
 	return GetNotificationCount(ctx, tx.View, Nothing{})
 }
 
-// notificationSlice is the number of notifications that one transaction marks.
+// notificationSlice is the maximum number of notifications that one transaction marks.
 const notificationSlice = 2000
 
-// markInSlices marks most of the notifications in separate transactions before
-// MarkAllNotifications marks the rest. Marking tens of thousands in one transaction
-// would block other writers.
+// markInSlices runs before MarkAllNotifications. If the caller has many unread
+// notifications, it marks them in separate transactions. Marking tens of thousands in one
+// transaction would block other writers.
 func markInSlices(ctx context.Context, db *store.DB, caller board.Caller, in *MarkAllNotificationsInput) error {
 	many := false
 	if err := db.Read(ctx, caller, func(v *store.View) (err error) {
@@ -101,15 +101,15 @@ func GetNotificationSettings(ctx context.Context, v *store.View, _ Nothing) (boa
 	return v.NotificationSettings(ctx)
 }
 
-// SetNotificationSettingsInput holds all settings.
+// SetNotificationSettingsInput holds the new settings, which replace all previous ones.
 type SetNotificationSettingsInput struct {
-	Channels   board.NotificationChannels `json:"ways" doc:"How the caller is notified, by kind."`
+	Channels   board.NotificationChannels `json:"ways" doc:"How the caller is notified, for each kind of notification."`
 	Mail       bool                       `json:"mail" doc:"Whether notification emails are sent at all." example:"true"`
-	QuietFrom  string                     `json:"quietFrom,omitempty" maxLength:"5" doc:"The start of quiet hours, HH:MM in the caller's time zone. During quiet hours emails are held back. None when absent." example:"22:00"`
-	QuietUntil string                     `json:"quietUntil,omitempty" maxLength:"5" doc:"The end of quiet hours, HH:MM; required with quietFrom." example:"07:00"`
-	DigestHour *int                       `json:"digestHour,omitempty" minimum:"0" maximum:"23" doc:"The hour of the caller's day at which the daily email is sent; no daily email when absent." example:"8"`
-	Reminders  []board.Reminder           `json:"reminders" maxItems:"4" enum:"week,day,hour,due" doc:"How long before its due time a card triggers a reminder." example:"[\"day\",\"due\"]"`
-	RemindHour int                        `json:"remindHour" minimum:"0" maximum:"23" doc:"The hour of the caller's day at which reminders are sent for cards due on a day without a time." example:"9"`
+	QuietFrom  string                     `json:"quietFrom,omitempty" maxLength:"5" doc:"The start of quiet hours, HH:MM in the caller's time zone. Notification emails wait until the quiet hours end, except for the daily email. If it is absent, there are no quiet hours." example:"22:00"`
+	QuietUntil string                     `json:"quietUntil,omitempty" maxLength:"5" doc:"The end of quiet hours, HH:MM. Required with quietFrom." example:"07:00"`
+	DigestHour *int                       `json:"digestHour,omitempty" minimum:"0" maximum:"23" doc:"The hour, in the caller's time zone, at which the daily email is sent. If it is absent, there is no daily email." example:"8"`
+	Reminders  []board.Reminder           `json:"reminders" maxItems:"4" enum:"week,day,hour,due" doc:"How long before a card is due the caller is reminded." example:"[\"day\",\"due\"]"`
+	RemindHour int                        `json:"remindHour" minimum:"0" maximum:"23" doc:"The hour, in the caller's time zone, at which reminders are sent for cards that are due on a day without a time." example:"9"`
 }
 
 // SetNotificationSettings replaces the caller's notification settings.
@@ -134,7 +134,7 @@ func SetNotificationSettings(ctx context.Context, tx *store.Tx, in SetNotificati
 
 // UnsubscribeInput holds the secret from the link of an email.
 type UnsubscribeInput struct {
-	Token string `json:"token" maxLength:"200" doc:"The value of token= in the link of the email." example:"Zm9yLXRoZS1leGFtcGxl"`
+	Token string `json:"token" maxLength:"200" doc:"The value of the token parameter in the unsubscribe link." example:"Zm9yLXRoZS1leGFtcGxl"`
 }
 
 // Unsubscribed is the state after Unsubscribe.
@@ -142,9 +142,9 @@ type Unsubscribed struct {
 	Mail bool `json:"mail" doc:"Whether notification emails are still sent; always false." example:"false"`
 }
 
-// Unsubscribe stops a person's notification emails for anyone who has one of
-// them. It succeeds if they are already stopped or the account no longer
-// exists.
+// Unsubscribe stops a person's notification emails. Anyone who has the link from one of
+// the emails can do this. It also succeeds if the emails are already stopped or the
+// account no longer exists.
 func Unsubscribe(ctx context.Context, tx *store.Tx, in UnsubscribeInput) (Unsubscribed, error) {
 	userID, ok := tx.UnsubscribedUser(in.Token)
 	if !ok {

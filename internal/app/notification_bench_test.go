@@ -12,8 +12,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// BenchmarkNotifyingChanges measures the cost of finding the people to notify of a change: for a
-// change that concerns nobody, and for one on a watched board.
+// BenchmarkNotifyingChanges measures moves and comments that notify nobody, and moves on a watched
+// board. The difference between the two kinds of moves is the cost of a notification.
 func BenchmarkNotifyingChanges(b *testing.B) {
 	s := apptest.New(b, filepath.Join(b.TempDir(), "cardwall.db"), apptest.Options{})
 	o := newNotificationWorld(s)

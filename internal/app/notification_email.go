@@ -8,8 +8,9 @@ import (
 )
 
 // notificationEmail completes an email with the unread notifications that no
-// earlier email of its kind contained. It returns false if there are none, if the
-// person wants no emails, or if the account no longer exists.
+// earlier email of its kind contained. It assigns these notifications to the email, so
+// that a retry contains the same ones. It returns false if there are none, if the
+// person has disabled notification emails, or if the account no longer exists.
 func notificationEmail(ctx context.Context, tx *store.Tx, e *board.Email, userID string) (ready bool, err error) {
 	p, err := tx.ProfileOf(ctx, userID)
 	if board.IsCode(err, board.CodeNotFound) {

@@ -7,8 +7,9 @@ import (
 	"cardwall/internal/store"
 )
 
-// mentioned returns a new notification of the owner: another person has mentioned the owner.
-func (w *world) mentioned() string {
+// newMention makes another person mention the owner, and returns the ID of the owner's new
+// notification.
+func (w *world) newMention() string {
 	w.T.Helper()
 	before := w.owner.All("list_notifications", "id", nil)
 	w.owner.Must("share_board", fields{"boardId": w.second, "userId": w.other.ID, "role": "editor"})
@@ -21,7 +22,8 @@ func (w *world) mentioned() string {
 	return after[0]
 }
 
-// notificationSettings returns settings with one field changed.
+// notificationSettings returns an input with the given changes. It removes fields whose new value is
+// nil.
 func notificationSettings(change fields) fields {
 	channels := fields{"mention": "mail", "assignment": "digest", "invitation": "mail", "due": "mail",
 		"comment": "application", "watched": "off"}
@@ -39,7 +41,7 @@ func notificationSettings(change fields) fields {
 	return in
 }
 
-// unsubscribeToken returns the token of the unsubscribe links in the emails to another person.
+// unsubscribeToken returns the token of the unsubscribe links in the other person's emails.
 func (w *world) unsubscribeToken() (token string) {
 	w.Write(board.System(), func(_ context.Context, tx *store.Tx) error {
 		token = tx.UnsubscribeToken(w.other.ID)

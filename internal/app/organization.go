@@ -11,33 +11,33 @@ import (
 
 // OrganizationInput identifies an organization.
 type OrganizationInput struct {
-	OrganizationID string `json:"organizationId" maxLength:"64" doc:"The organization." example:"org_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	OrganizationID string `json:"organizationId" maxLength:"64" doc:"The id of the organization." example:"org_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // PlanNumbers holds the limits of a plan.
 type PlanNumbers struct {
 	Plan              board.Plan `json:"plan" enum:"free,team,business" doc:"The plan." example:"team"`
-	RequestsPerMinute int        `json:"requestsPerMinute" doc:"REST and MCP requests per minute and person." example:"300"`
-	SearchesPerMinute int        `json:"searchesPerMinute" doc:"Searches per minute and person. They also count as requests." example:"60"`
-	Webhooks          int        `json:"webhooks" doc:"Webhooks of the organization." example:"25"`
-	DeliveriesPerDay  int        `json:"deliveriesPerDay" doc:"Webhook deliveries of the organization per day, in UTC." example:"10000"`
-	StorageBytes      int64      `json:"storageBytes" doc:"Storage of the organization, in bytes." example:"25000000000"`
+	RequestsPerMinute int        `json:"requestsPerMinute" doc:"The maximum number of REST and MCP requests per minute for one person." example:"300"`
+	SearchesPerMinute int        `json:"searchesPerMinute" doc:"The maximum number of searches per minute for one person. Searches also count as requests." example:"60"`
+	Webhooks          int        `json:"webhooks" doc:"The maximum number of webhooks in the organization." example:"25"`
+	DeliveriesPerDay  int        `json:"deliveriesPerDay" doc:"The maximum number of webhook deliveries in the organization per day (UTC)." example:"10000"`
+	StorageBytes      int64      `json:"storageBytes" doc:"The maximum storage of the organization, in bytes." example:"25000000000"`
 }
 
 // OrganizationOverview is an organization with its plan and its usage.
 type OrganizationOverview struct {
 	board.Organization
-	Owned      bool                          `json:"owned" doc:"Whether the caller owns one of its workspaces." example:"true"`
-	Webhooks   board.Usage                   `json:"webhooks" doc:"Its webhooks. At the limit no more can be created."`
-	Deliveries board.Usage                   `json:"deliveries" doc:"The deliveries of its webhooks today. Deliveries over the limit are skipped."`
-	Storage    board.Usage                   `json:"storage" doc:"Its storage in bytes: text, activity and files, with 256 bytes for each record. Boards in the trash count until they are deleted permanently. At the limit, calls that add something are refused with plan_limit; reading, moving, shortening and deleting still work."`
-	RenewsAt   board.Instant                 `json:"renewsAt" format:"date-time" doc:"When the count of deliveries restarts." example:"2026-03-03T00:00:00.000Z"`
+	Owned      bool                          `json:"owned" doc:"Whether the caller owns one of the organization's workspaces." example:"true"`
+	Webhooks   board.Usage                   `json:"webhooks" doc:"The number of webhooks in the organization, and the limit. At the limit, no more can be created."`
+	Deliveries board.Usage                   `json:"deliveries" doc:"The number of webhook deliveries today, and the limit. Deliveries beyond the limit are skipped."`
+	Storage    board.Usage                   `json:"storage" doc:"The organization's storage in bytes, and the limit. It counts text, activity and files, and 256 bytes for each record. Boards in the trash count until they are deleted permanently. At the limit, calls that add something fail with plan_limit. Reading, moving, shortening and deleting still work."`
+	RenewsAt   board.Instant                 `json:"renewsAt" format:"date-time" doc:"When the count of deliveries starts again at zero." example:"2026-03-03T00:00:00.000Z"`
 	Plans      []PlanNumbers                 `json:"plans" doc:"All plans, smallest first."`
-	Workspaces []board.OrganizationWorkspace `json:"workspaces" doc:"Its workspaces. A caller who owns none of them gets only the workspaces that the caller belongs to."`
+	Workspaces []board.OrganizationWorkspace `json:"workspaces" doc:"The organization's workspaces. A caller who owns none of them gets only those that the caller belongs to."`
 }
 
 // GetOrganization returns an organization's plan and its usage. The caller must be
-// allowed to see the directory of one of its workspaces.
+// allowed to see the members of one of its workspaces.
 func GetOrganization(ctx context.Context, v *store.View, in OrganizationInput) (OrganizationOverview, error) {
 	o, owned, err := v.Organization(ctx, in.OrganizationID, board.ViewDirectory)
 	if err != nil {
@@ -117,8 +117,8 @@ func ListOrganizations(ctx context.Context, v *store.View, in ListOrganizationsI
 // unchanged.
 type UpdateOrganizationInput struct {
 	OrganizationInput
-	Plan     *board.Plan `json:"plan,omitempty" enum:"free,team,business" doc:"The new plan. Anything over its limits is kept, but nothing can be added." example:"business"`
-	ReadOnly *bool       `json:"readOnly,omitempty" doc:"Whether its workspaces are read-only." example:"true"`
+	Plan     *board.Plan `json:"plan,omitempty" enum:"free,team,business" doc:"The new plan. Anything over its limits is kept, but nothing more can be added." example:"business"`
+	ReadOnly *bool       `json:"readOnly,omitempty" doc:"Whether the organization's workspaces are read-only." example:"true"`
 }
 
 // UpdateOrganization changes an organization's plan, or whether it is read-only.

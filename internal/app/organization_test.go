@@ -13,8 +13,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// anotherWorkspaceOf creates another workspace in the organization of an existing one, as the operator's
-// command does.
+// anotherWorkspaceOf creates a workspace in the organization of an existing workspace, as the command
+// cardwall workspace add does.
 func anotherWorkspaceOf(p *apptest.Person, workspaceID, name string) (id string) {
 	p.T.Helper()
 	organization := p.Must("get_workspace", fields{"workspaceId": workspaceID}).Text("organizationId")
@@ -32,21 +32,21 @@ func TestOrganizationShowsPlanAndUsage(t *testing.T) {
 		w := newWorld(s)
 		theirs := s.Person("Grace").Workspace("Theirs", board.PlanTeam)
 		w.make("create_webhook", w.newWebhook())
-		w.failed()
+		w.newFailedDelivery()
 		in := fields{"organizationId": w.organization()}
 		a := w.owner.Must("get_organization", in)
 		if a.Text("plan") != "team" || a.Get("readOnly") != false || a.Get("owned") != true ||
 			a.Get("webhooks.max") != 25.0 || a.Get("deliveries.max") != 10_000.0 ||
 			a.Get("deliveries.warnAt") != 9_000.0 || a.Text("plans.0.plan") != "free" || a.Get("plans.0.webhooks") != 2.0 ||
 			a.Get("plans.2.requestsPerMinute") != 1200.0 {
-			t.Errorf("the organization is %s", a.Raw)
+			t.Errorf("the organization is %s, want the team plan with its limits, and all plans", a.Raw)
 		}
 		if a.Get("webhooks.count") != 3.0 || a.Text("workspaces.0.id") != w.workspace || a.Get("workspaces.1") != nil ||
 			a.Get("workspaces.0.members") != 2.0 {
-			t.Errorf("the organization's usage is %s", a.Raw)
+			t.Errorf("the organization's usage is %s, want three webhooks and one workspace with two members", a.Raw)
 		}
 		if !strings.HasSuffix(a.Text("renewsAt"), "T00:00:00.000Z") {
-			t.Errorf("the daily limits renew at %s", a.Text("renewsAt"))
+			t.Errorf("the daily limits renew at %s, want midnight UTC", a.Text("renewsAt"))
 		}
 		if strings.Contains(string(a.Raw), theirs) {
 			t.Errorf("the response includes another organization's workspace: %s", a.Raw)
@@ -55,15 +55,15 @@ func TestOrganizationShowsPlanAndUsage(t *testing.T) {
 		second := anotherWorkspaceOf(w.owner, w.workspace, "Second")
 		if a := w.other.Must("get_organization", in); a.Get("owned") != false || a.Get("workspaces.1") != nil ||
 			a.Text("workspaces.0.role") != "member" {
-			t.Errorf("a member sees %s", a.Raw)
+			t.Errorf("a member sees %s, want only the member's own workspace", a.Raw)
 		}
 		if a := w.owner.Must("get_organization", in); a.Text("workspaces.1.id") != second ||
 			a.Text("workspaces.1.role") != "owner" {
-			t.Errorf("the owner of both sees %s", a.Raw)
+			t.Errorf("the owner of both workspaces sees %s, want also %s", a.Raw, second)
 		}
 		w.owner.Must("delete_workspace", fields{"workspaceId": second})
 		if a := w.owner.Must("get_organization", in); a.Get("workspaces.1") != nil {
-			t.Errorf("with one workspace in the trash, the owner sees %s", a.Raw)
+			t.Errorf("with one workspace in the trash, the owner sees %s, want only the other workspace", a.Raw)
 		}
 	})
 }
@@ -85,14 +85,14 @@ func TestOrganizationMembersOverAllWorkspaces(t *testing.T) {
 		}
 		if a.Text("2.workspaces.0.role") != "admin" || a.Text("2.workspaces.1.role") != "owner" ||
 			a.Text("2.workspaces.1.name") != "Second" {
-			t.Errorf("Eve is %s", a.Raw)
+			t.Errorf("the people are %s, want Eve as an admin of the first workspace and the owner of Second", a.Raw)
 		}
 		if a.Text("2.email") != "eve@example.com" || a.Get("3.email") != nil {
-			t.Errorf("the caller sees addresses of people in workspaces that the caller does not manage: %s", a.Raw)
+			t.Errorf("the people are %s, want addresses only for people in workspaces that the caller manages", a.Raw)
 		}
 		if a := eve.Must("list_organization_members", in); a.Text("3.email") != "carol@example.com" ||
 			a.Text("0.email") != "ada@example.com" {
-			t.Errorf("Eve, who manages both workspaces, sees %s", a.Raw)
+			t.Errorf("Eve, who manages both workspaces, sees %s; want the addresses of Ada and Carol", a.Raw)
 		}
 		w.other.Refused(board.CodeForbidden, "list_organization_members", in)
 	})
@@ -106,23 +106,23 @@ func TestOnlyOperatorsSeeOrganizations(t *testing.T) {
 		for who, p := range map[string]*apptest.Person{"an owner": w.owner, "a stranger": s.Person("Eve")} {
 			for _, call := range []apptest.Response{p.Call("list_organizations", nil), p.Call("update_organization", in)} {
 				if call.Status != http.StatusNotFound || call.Code != board.CodeNotFound {
-					t.Errorf("%s: got status %d, body %s", who, call.Status, call.Raw)
+					t.Errorf("%s: got status %d, body %s; want 404 not_found", who, call.Status, call.Raw)
 				}
 			}
 		}
-		// Other callers get not_found, even if their sign-in is too old for the operation.
+		// Callers who are not operators get not_found, even if their sign-in is too old for the operation.
 		later := s.Browser()
 		later.Must("sign_in", fields{"email": w.withPassword(), "password": password})
 		s.Clock.Advance(board.RecentFor)
 		later.Refused(board.CodeNotFound, "update_organization", in)
 		if a := later.Must("get_session", nil); a.Get("user.operator") != false {
-			t.Errorf("the owner's session is %s", a.Raw)
+			t.Errorf("the owner's session is %s, want operator false", a.Raw)
 		}
 		if a := root.Must("get_session", nil); a.Get("user.operator") != true {
-			t.Errorf("the operator's session is %s", a.Raw)
+			t.Errorf("the operator's session is %s, want operator true", a.Raw)
 		}
 		if a := root.Must("list_organizations", nil); len(a.Each("id")) != 2 {
-			t.Errorf("the operator sees %s", a.Raw)
+			t.Errorf("the operator sees %s, want two organizations", a.Raw)
 		}
 	})
 }
@@ -161,7 +161,7 @@ func TestOperatorFindsOrganizations(t *testing.T) {
 		one := ada.Must("list_organizations", fields{"q": "linkers"})
 		if one.Get("0.workspaces") != 1.0 || one.Get("0.members") != 2.0 ||
 			one.Text("0.owners.0.email") != "grace@example.com" || one.Get("0.owners.1") != nil {
-			t.Errorf("the organization is %s", one.Raw)
+			t.Errorf("the organization is %s, want one workspace, two members and the owner Grace", one.Raw)
 		}
 		org := grace.Must("get_workspace", fields{"workspaceId": second}).Text("organizationId")
 		if got := names(fields{"q": org}); !slices.Equal(got, []string{"Compilers"}) {
@@ -180,17 +180,17 @@ func TestOperatorChangesPlanAndReadOnly(t *testing.T) {
 		a := ada.Must("update_organization", fields{"organizationId": org, "plan": "business", "readOnly": true})
 		if a.Text("plan") != "business" || a.Get("readOnly") != true || a.Get("workspaces") != 2.0 ||
 			a.Text("owners.0.name") != "Grace" {
-			t.Errorf("the organization is %s", a.Raw)
+			t.Errorf("the organization is %s, want two read-only workspaces of Grace on the business plan", a.Raw)
 		}
 		if a := grace.Must("get_workspace", fields{"workspaceId": second}); a.Text("plan") != "business" ||
 			a.Get("readOnly") != true {
-			t.Errorf("the workspace is %s", a.Raw)
+			t.Errorf("the workspace is %s, want it read-only on the business plan", a.Raw)
 		}
 		grace.Refused(board.CodePlanReadOnly, "create_board", fields{"workspaceId": workspace, "name": "x"})
 		ada.Must("update_organization", fields{"organizationId": org, "readOnly": false})
 		grace.Must("create_board", fields{"workspaceId": workspace, "name": "x"})
 		if a := grace.Must("get_organization", fields{"organizationId": org}); a.Text("plan") != "business" {
-			t.Errorf("an absent field did not keep its value: %s", a.Raw)
+			t.Errorf("after a change of readOnly only: got %s, want the business plan", a.Raw)
 		}
 		ada.Refused(board.CodeInvalidRequest, "update_organization", fields{"organizationId": org, "plan": "gold"})
 		ada.Refused(board.CodeNotFound, "update_organization", fields{"organizationId": store.NewID("org_"), "plan": "free"})
@@ -201,7 +201,7 @@ func TestOperatorChangesPlanAndReadOnly(t *testing.T) {
 			if len(log.Each("id")) != 2 || log.Text("1.actorName") != "Ada" || log.Text("1.subject") != org ||
 				log.Text("1.changes.plan.from") != "free" || log.Text("1.changes.plan.to") != "business" ||
 				log.Get("1.changes.readOnly.to") != true || log.Get("0.changes.plan") != nil {
-				t.Errorf("the audit log of %s has %s", id, log.Raw)
+				t.Errorf("the audit log of %s has %s, want both changes by Ada", id, log.Raw)
 			}
 		}
 	})

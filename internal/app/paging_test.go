@@ -8,13 +8,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"cardwall/internal/app"
 	"cardwall/internal/apptest"
 	"cardwall/internal/board"
 	"cardwall/internal/store"
 )
 
-// writers is eight goroutines that keep calling a function until they are stopped.
+// writers is a group of eight goroutines that call a function until they are stopped.
 type writers struct {
 	done chan struct{}
 	wg   sync.WaitGroup
@@ -40,22 +42,22 @@ func startWriters(write func(random *rand.Rand)) *writers {
 
 func (c *writers) stop() { close(c.done); c.wg.Wait() }
 
-// walk reads a list page by page, calls between after each page, and returns the ids among wanted
-// in the order of the pages.
-func walk(p *apptest.Person, name string, in fields, wanted []string, between func(page int)) (seen []string) {
+// readPages reads all pages of a list and calls between after each page but the last. It returns the
+// IDs that are in wanted, in the order in which the pages contain them.
+func readPages(p *apptest.Person, name string, in fields, wanted []string, between func(page int)) (seen []string) {
 	p.T.Helper()
-	all := map[string]bool{}
+	isWanted := map[string]bool{}
 	for _, id := range wanted {
-		all[id] = true
+		isWanted[id] = true
 	}
 	for page := 1; ; page++ {
 		a := p.Must(name, in)
 		ids := a.Each("id")
 		if limit := in["limit"].(int); len(ids) > limit || a.Next != "" && len(ids) != limit {
-			p.T.Errorf("%s: a page has %d records, want at most %d", name, len(ids), limit)
+			p.T.Errorf("%s: got a page of %d records, want %d, or fewer on the last page", name, len(ids), limit)
 		}
 		for _, id := range ids {
-			if all[id] {
+			if isWanted[id] {
 				seen = append(seen, id)
 			}
 		}
@@ -82,7 +84,7 @@ func forceRerank(p *apptest.Person, listID string) {
 			if err != nil {
 				return err
 			}
-			// The longer rank sorts after the previous one and before all ranks that do not begin with it.
+			// A rank that extends another one sorts directly after it.
 			card.Rank += strings.Repeat("V", 55+i)
 			if i == 1 {
 				first, err := tx.Card(ctx, made[0], board.Unarchive)
@@ -99,22 +101,56 @@ func forceRerank(p *apptest.Person, listID string) {
 	})
 	p.Must("create_card", fields{"listId": listID, "title": "noise", "position": fields{"after": made[0]}})
 	if epoch(p.Service, listID) == before {
-		p.T.Error("the list was not re-ranked, so this test shows nothing")
+		p.T.Error("the list was not re-ranked, so this test proves nothing")
 	}
 }
 
-// Each card that nobody changes appears once and in order, with any page size, while other cards
-// are created, moved and archived and lists are re-ranked.
-func TestWalkingCardsWhileOthersWrite(t *testing.T) {
+// A cursor stays valid for two days after its list was re-ranked. Later, it is rejected. The rank in it
+// is never mistaken for one of the new ranks.
+func TestCursorExpiresAfterReranking(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
-		boardID, lists, m := newBoardWithCards(ada, ada.Workspace("Engines", board.PlanTeam), 3, 4)
+		b, lists, all := newBoardWithCards(ada, ada.Workspace("Engines", board.PlanTeam), 1, 6)
+		cards := all[lists[0]]
+		in := fields{"boardId": b, "limit": 2}
+		rest := func(cursor string) []string {
+			return readPages(ada, "list_cards", with(in, "cursor", cursor), cards, func(int) {})
+		}
+		old := ada.Must("list_cards", in).Next
+		forceRerank(ada, lists[0])
+		if got := rest(old); !slices.Equal(got, cards[2:]) {
+			t.Errorf("after re-ranking: got cards %v, want %v", got, cards[2:])
+		}
+		s.Clock.Advance(49 * time.Hour)
+		if _, err := app.Housekeep(t.Context(), s.DB, "one"); err != nil {
+			t.Fatal(err)
+		}
+		ada.Refused(board.CodeInvalidRequest, "list_cards", with(in, "cursor", old))
+		fresh := ada.Must("list_cards", in).Next
+		if got := rest(fresh); !slices.Equal(got, cards[2:]) {
+			t.Errorf("with a new cursor: got cards %v, want %v", got, cards[2:])
+		}
+		forceRerank(ada, lists[0])
+		if got := rest(fresh); !slices.Equal(got, cards[2:]) {
+			t.Errorf("after re-ranking again: got cards %v, want %v", got, cards[2:])
+		}
+		ada.Refused(board.CodeInvalidRequest, "list_cards", with(in, "cursor", old))
+	})
+}
+
+// With any page size, each unchanged card appears once and in order, even if other cards are created,
+// moved and archived and lists are re-ranked between the pages.
+func TestPagingCardsWhileOthersWrite(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		boardID, lists, cards := newBoardWithCards(ada, ada.Workspace("Engines", board.PlanTeam), 3, 4)
 		var stable []string
 		for _, l := range lists {
-			stable = append(stable, m[l]...)
+			stable = append(stable, cards[l]...)
 		}
-		byTitle := slices.Clone(stable) // the titles ascend with the ids
+		byTitle := slices.Clone(stable) // the titles and the IDs have the same order
 		for limit := 1; limit <= 7; limit++ {
 			for _, sort := range []string{"position", "title", "-created"} {
 				noise := newNoise(ada, boardID, lists, stable)
@@ -127,56 +163,59 @@ func TestWalkingCardsWhileOthersWrite(t *testing.T) {
 					slices.Reverse(want)
 				}
 				writers := startWriters(noise.write)
-				seen := walk(ada, "list_cards", fields{"boardId": boardID, "limit": limit, "sort": sort, "view": "compact"}, stable,
+				in := fields{"boardId": boardID, "limit": limit, "sort": sort, "view": "compact"}
+				seen := readPages(ada, "list_cards", in, stable,
 					func(page int) {
 						if sort == "position" && page%5 == 1 && page < 30 {
 							forceRerank(ada, lists[page%3])
 						}
-						if page > 40 { // the walk must end
+						if page > 40 { // otherwise the pages might never end
 							noise.stopCreating()
 						}
 					})
 				writers.stop()
 				noise.clear()
 				if !slices.Equal(seen, want) {
-					t.Errorf("limit %d by %s: the walk returned\n%v, want\n%v", limit, sort, seen, want)
+					t.Errorf("limit %d, sorted by %s: got\n%v, want\n%v", limit, sort, seen, want)
 				}
 			}
 		}
-		if again := replayed(t, ada, boardID, lists); again.String() != orderOf(ada, boardID, lists).String() {
-			t.Errorf("the replayed changes give\n%swhich is not the order of the board", again)
+		if got, want := replayed(t, ada, boardID, lists), orderOf(ada, boardID, lists); got.String() != want.String() {
+			t.Errorf("order from replayed changes: got\n%swant\n%s", got, want)
 		}
 	})
 }
 
-// noise holds the cards that the writers create, move and archive.
+// noise is the set of cards that the writers create, move and archive while the test reads pages.
 type noise struct {
-	p      *apptest.Person
-	board  string
-	lists  []string
-	stable []string
-	mu     sync.Mutex
-	cards  []string
-	quiet  bool
+	p       *apptest.Person
+	board   string
+	lists   []string
+	stable  []string
+	mu      sync.Mutex
+	cards   []string
+	stopped bool // the writers only archive cards
 }
 
 func newNoise(p *apptest.Person, boardID string, lists, stable []string) *noise {
 	return &noise{p: p, board: boardID, lists: lists, stable: stable}
 }
 
-func (n *noise) stopCreating() { n.mu.Lock(); n.quiet = true; n.mu.Unlock() }
+func (n *noise) stopCreating() { n.mu.Lock(); n.stopped = true; n.mu.Unlock() }
 
-func (n *noise) some(random *rand.Rand) (id string, open int, quiet bool) {
+// pick returns the ID of one of the cards, or "" if there are none, the number of cards, and whether
+// creating has been stopped.
+func (n *noise) pick(random *rand.Rand) (id string, open int, stopped bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.cards) > 0 {
 		id = n.cards[random.IntN(len(n.cards))]
 	}
-	return id, len(n.cards), n.quiet
+	return id, len(n.cards), n.stopped
 }
 
 func (n *noise) write(random *rand.Rand) {
-	card, open, quiet := n.some(random)
+	card, open, stopped := n.pick(random)
 	list := n.lists[random.IntN(len(n.lists))]
 	position := []any{"top", "bottom"}[random.IntN(2)]
 	if card != "" && random.IntN(2) == 0 {
@@ -184,7 +223,7 @@ func (n *noise) write(random *rand.Rand) {
 	}
 	var a apptest.Response
 	switch {
-	case quiet || open > 30:
+	case stopped || open > 30:
 		if card == "" {
 			return
 		}
@@ -203,11 +242,11 @@ func (n *noise) write(random *rand.Rand) {
 		a = n.p.Call("move_card", fields{"cardId": card, "listId": list, "position": position})
 	}
 	if a.Status/100 == 5 {
-		n.p.T.Errorf("a writer got %d %s", a.Status, a.Raw)
+		n.p.T.Errorf("writer: got status %d, body %s; want no server error", a.Status, a.Raw)
 	}
 }
 
-// clear archives the writers' cards, so that the next walk is short.
+// clear archives the writers' cards, so that the next list is short.
 func (n *noise) clear() {
 	for _, id := range n.p.All("list_cards", "id", fields{"boardId": n.board, "limit": 200}) {
 		if !slices.Contains(n.stable, id) {
@@ -216,7 +255,7 @@ func (n *noise) clear() {
 	}
 }
 
-func TestWalkingOtherListsWhileOthersWrite(t *testing.T) {
+func TestPagingOtherListsWhileOthersWrite(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -245,7 +284,7 @@ func TestWalkingOtherListsWhileOthersWrite(t *testing.T) {
 		var budget sync.Mutex
 		for limit := 1; limit <= 7; limit++ {
 			for name, want := range stable {
-				left := 60 // writes during one walk, so that the walk ends
+				left := 60 // a limit on writes, so that the pages end
 				writers := startWriters(func(random *rand.Rand) {
 					budget.Lock()
 					left--
@@ -272,22 +311,22 @@ func TestWalkingOtherListsWhileOthersWrite(t *testing.T) {
 						}
 					}
 					if a.Status/100 != 2 {
-						t.Errorf("a writer got %d %s", a.Status, a.Raw)
+						t.Errorf("writer: got status %d, body %s; want success", a.Status, a.Raw)
 					}
 				})
-				seen := walk(ada, name, with(in[name], "limit", limit), want, func(int) {})
+				seen := readPages(ada, name, with(in[name], "limit", limit), want, func(int) {})
 				writers.stop()
 				if !slices.Equal(seen, want) {
-					t.Errorf("%s with limit %d returned\n%v, want\n%v", name, limit, seen, want)
+					t.Errorf("%s with limit %d: got\n%v, want\n%v", name, limit, seen, want)
 				}
 			}
 		}
 	})
 }
 
-// In every sort order, pages of any size give the same order as one large page. That order is
-// also the order of the sort values.
-func TestWalkingEveryOrder(t *testing.T) {
+// In every sort order, pages of any size give the same order as one large page. Titles are sorted, and
+// cards without a due date come after all others.
+func TestPagingInEverySortOrder(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -318,11 +357,11 @@ func TestWalkingEveryOrder(t *testing.T) {
 					}
 					whole := ada.Must(list.name, with(in, "limit", 200)).Each("id")
 					if len(whole) != 9 {
-						t.Fatalf("%s %v: %d cards, want 9", list.name, in, len(whole))
+						t.Fatalf("%s %v: got %d cards, want 9", list.name, in, len(whole))
 					}
 					for limit := 1; limit <= 9; limit++ {
-						if got := walk(ada, list.name, with(in, "limit", limit), whole, func(int) {}); !slices.Equal(got, whole) {
-							t.Errorf("%s by %q with limit %d:\n%v, want\n%v", list.name, sort, limit, got, whole)
+						if got := readPages(ada, list.name, with(in, "limit", limit), whole, func(int) {}); !slices.Equal(got, whole) {
+							t.Errorf("%s by %q with limit %d: got\n%v, want\n%v", list.name, sort, limit, got, whole)
 						}
 					}
 					if by == "title" {
@@ -331,13 +370,13 @@ func TestWalkingEveryOrder(t *testing.T) {
 							slices.Reverse(titles)
 						}
 						if !slices.IsSorted(titles) {
-							t.Errorf("%s by %s: %q", list.name, sort, titles)
+							t.Errorf("%s by %s: got titles %q, want them sorted", list.name, sort, titles)
 						}
 					}
 					if by == "due" { // cards without a date come last in both directions
 						due := ada.Must(list.name, in).Each("dueDate")
 						if slices.Index(due, "<nil>") != 5 {
-							t.Errorf("%s by %s: %v", list.name, sort, due)
+							t.Errorf("%s by %s: got dates %v, want five dates, and then the cards without one", list.name, sort, due)
 						}
 					}
 				}

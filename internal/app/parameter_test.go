@@ -9,8 +9,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// A filter without a value is rejected with a message that lists the allowed values, instead of
-// returning every card.
+// A request with an empty filter does not return every card. It is rejected with a message that
+// describes the allowed values.
 func TestEmptyFilterIsRefused(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -20,7 +20,7 @@ func TestEmptyFilterIsRefused(t *testing.T) {
 			"assignee": "me, none or any", "label": "label ids, none or any", "done": "true", "due": "calendarweek",
 			"dueFrom": "YYYY-MM-DD",
 			"sort":    "position", "archived": "only", "has": "checklist", "view": "compact", "limit": "from 1 to 200",
-			"timeZone": "Europe/Zurich", "q": "search text",
+			"timeZone": "Europe/Zurich", "q": "A search query",
 		} {
 			for _, value := range []string{"", " "} {
 				a := ada.Refused(board.CodeInvalidRequest, "list_cards", fields{"boardId": b, name: value})
@@ -32,11 +32,11 @@ func TestEmptyFilterIsRefused(t *testing.T) {
 		ada.Refused(board.CodeInvalidRequest, "search_cards", fields{"q": "is:open", "workspaceId": ""})
 		ada.Refused(board.CodeInvalidRequest, "search_cards", fields{"q": ""})
 
-		// In URL encoding: a plus sign, and a name without an equals sign.
+		// URL-encoded: plus signs, and names without a value.
 		for _, query := range []string{"limit=%2B5", "limit=+5", "assignee", "label=&label="} {
 			if a := ada.Send(http.MethodGet, "/boards/"+b+"/cards?"+query, ""); a.Status != http.StatusBadRequest ||
 				a.Code != board.CodeInvalidRequest {
-				t.Errorf("?%s: got status %d, body %s", query, a.Status, a.Raw)
+				t.Errorf("?%s: got status %d, body %s; want invalid_request", query, a.Status, a.Raw)
 			}
 		}
 	})

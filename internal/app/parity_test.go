@@ -18,9 +18,9 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// REST and MCP have the same effects. The test calls every operation over REST in one world, and
-// as a tool in another, identical one. Every record, event, delivery and audit entry must be
-// equal except for ids and times.
+// A call over REST and the same call over MCP have the same effects. The test calls every operation
+// over REST in one world and as a tool in an identical world. Every record, event, delivery and
+// audit entry must be equal, except for IDs, times and random values.
 func TestToolsMatchREST(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
@@ -29,7 +29,7 @@ func TestToolsMatchREST(t *testing.T) {
 			another = apptest.PostgresURL(t)
 		}
 		s, other := apptest.New(t, database, apptest.Options{}), apptest.New(t, another, apptest.Options{})
-		s.Clock.Stop() // both worlds have the same time
+		s.Clock.Stop() // both worlds must have the same time
 		other.Clock.Stop()
 		other.Clock.Advance(s.Clock.Now().Sub(other.Clock.Now()))
 		a, b := newEffectLog(newWorld(s)), newEffectLog(newWorld(other))
@@ -39,47 +39,48 @@ func TestToolsMatchREST(t *testing.T) {
 				continue
 			}
 			seen++
-			over, by := a.sample(t, o), b.sample(t, o)
-			if a.plain(over) != b.plain(by) {
-				t.Fatalf("%s: the inputs of the two worlds differ: %s and %s", o.Name, a.plain(over), b.plain(by))
+			restInput, toolInput := a.sample(t, o), b.sample(t, o)
+			if a.plain(restInput) != b.plain(toolInput) {
+				t.Fatalf("%s: the samples of the two worlds differ: %s and %s", o.Name, a.plain(restInput),
+					b.plain(toolInput))
 			}
 			a.skip()
 			b.skip()
-			rest := a.owner.Must(o.Name, withToolDefaults(o, over))
-			tool := b.owner.Tool(o.Name, by)
+			rest := a.owner.Must(o.Name, withToolDefaults(o, restInput))
+			tool := b.owner.Tool(o.Name, toolInput)
 			if tool.Failed || tool.Status != http.StatusOK {
-				t.Errorf("%s: got status %d, body %s", o.Name, tool.Status, tool.Raw)
+				t.Errorf("%s as a tool: got status %d, body %s; want 200", o.Name, tool.Status, tool.Raw)
 				continue
 			}
 			restBody, toolBody := string(rest.Raw), tool.Text
-			if o.Streams() {
+			if o.Streams() || o.HasContent() {
 				restBody, toolBody = countsOf(t, rest), countsOf(t, tool.Response)
-				if want := apptest.BaseURL + strings.Split(a.owner.Request(o, over).URL.Path,
+				if want := apptest.BaseURL + strings.Split(a.owner.Request(o, restInput).URL.Path,
 					"?")[0]; a.plain(want) != b.plain(tool.Get("link")) {
-					t.Errorf("%s: the link is %v, want %s", o.Name, tool.Get("link"), want)
+					t.Errorf("%s: got link %v, want %s", o.Name, tool.Get("link"), want)
 				}
 			}
 			if x, y := a.normalized(restBody), b.normalized(toolBody); x != y {
-				t.Errorf("%s returns\n%s\nover REST and\n%s\nas a tool", o.Name, x, y)
+				t.Errorf("%s: got\n%s\nover REST and\n%s\nas a tool, want no difference", o.Name, x, y)
 			}
 			for i, x := range a.newRows() {
 				if y := b.newRows()[i]; !reflect.DeepEqual(x, y) {
-					t.Errorf("%s writes %q over REST and %q as a tool", o.Name, x, y)
+					t.Errorf("%s: got rows %q over REST and %q as a tool, want no difference", o.Name, x, y)
 				}
 			}
 		}
 		if seen < 60 {
-			t.Errorf("only %d tools were compared, want at least 60", seen)
+			t.Errorf("got %d compared tools, want at least 60", seen)
 		}
 	})
 }
 
-// effectLog is a world that reads what operations have written to its database.
+// effectLog is a world that can list the rows that its operations have written.
 type effectLog struct {
 	*world
-	names map[string]string // of ids
-	kinds map[string]int
-	read  [3]int // rows already compared
+	names map[string]string // stable names by ID
+	kinds map[string]int    // number of IDs by prefix
+	read  [3]int            // number of rows already compared, by table
 }
 
 func newEffectLog(w *world) *effectLog {
@@ -94,17 +95,18 @@ var (
 	}
 )
 
-// normalized returns a JSON response with sorted fields and comparable ids and times; see plain.
+// normalized returns a JSON response with sorted fields and with the replacements of plain.
 func (w *effectLog) normalized(text string) string {
 	w.T.Helper()
 	var v any
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		w.T.Fatalf("%v in %s", err, text)
+		w.T.Fatalf("parse response: %v: %s", err, text)
 	}
 	return w.plain(v)
 }
 
-// plain returns a value as text, with ids numbered in order of appearance and without times.
+// plain returns a value as text. It replaces IDs with numbers, in order of appearance, and replaces
+// times and random values with a constant.
 func (w *effectLog) plain(v any) string {
 	text, ok := v.(string)
 	if !ok {
@@ -129,23 +131,24 @@ func (w *effectLog) plain(v any) string {
 // rows returns the rows of the audit log, the activity and the outbox.
 func (w *effectLog) rows() [3][]string {
 	return [3][]string{
-		w.Column(`SELECT operation || ' ' || actor_type || ' ' || COALESCE(actor_id, '') || ' ' || COALESCE(subject,
-			'') || ' ' || COALESCE(workspace_id, '') || ' ' ||
-			COALESCE(board_id, '') || CASE WHEN token_id IS NULL THEN '' ELSE ' by token' END || CASE WHEN request_id IS NULL THEN ''
-			ELSE ' on request ' END || details FROM audit ORDER BY id`),
-		w.Column(`SELECT type || ' ' || board_id || ' ' || actor_type || ' ' || COALESCE(actor_id, '') || ' ' || COALESCE(list_id,
-			'') || ' ' || COALESCE(card_id, '') || ' ' || changes FROM activity ORDER BY id`),
+		w.Column(`SELECT operation || ' ' || actor_type || ' ' || COALESCE(actor_id, '') || ' ' ||
+			COALESCE(subject, '') || ' ' || COALESCE(workspace_id, '') || ' ' || COALESCE(board_id, '') ||
+			CASE WHEN token_id IS NULL THEN '' ELSE ' by token' END ||
+			CASE WHEN request_id IS NULL THEN '' ELSE ' on request ' END || details FROM audit ORDER BY id`),
+		w.Column(`SELECT type || ' ' || board_id || ' ' || actor_type || ' ' || COALESCE(actor_id, '') || ' ' ||
+			COALESCE(list_id, '') || ' ' || COALESCE(card_id, '') || ' ' || changes FROM activity ORDER BY id`),
 		w.Column(`SELECT kind || ' ' || body FROM deliveries ORDER BY board_id, version, webhook_id`),
 	}
 }
 
+// skip marks all current rows as compared.
 func (w *effectLog) skip() {
 	for i, all := range w.rows() {
 		w.read[i] = len(all)
 	}
 }
 
-// newRows returns the rows since the last skip, and all rows of the outbox.
+// newRows returns the audit and activity rows since the last skip, and all rows of the outbox.
 func (w *effectLog) newRows() [3][]string {
 	var out [3][]string
 	for i, all := range w.rows() {
@@ -160,7 +163,7 @@ func (w *effectLog) newRows() [3][]string {
 	return out
 }
 
-// withToolDefaults returns an input with the defaults that tools use.
+// withToolDefaults adds to an input the defaults that tools use.
 func withToolDefaults(o *op.Operation, in fields) fields {
 	if !o.Pages {
 		return in
@@ -174,6 +177,7 @@ func withToolDefaults(o *op.Operation, in fields) fields {
 	return in
 }
 
+// countsOf returns the counts in an exported document or in the tool response that links to it.
 func countsOf(t *testing.T, a apptest.Response) string {
 	t.Helper()
 	var document struct {
@@ -187,13 +191,13 @@ func countsOf(t *testing.T, a apptest.Response) string {
 	}
 	text, err := json.Marshal(document.Counts, json.Deterministic(true))
 	if err != nil || string(text) == "null" {
-		t.Fatalf("no counts in %s: %v", a.Raw, err)
+		t.Fatalf("got no counts in %s: %v", a.Raw, err)
 	}
 	return string(text)
 }
 
-// A tool call fails with the same code and message as a REST call. The tool adds what the caller
-// can do next.
+// A tool call fails with the same code as the REST call and, except for unknown fields, with the same
+// message. The text of the result begins with the code and ends with what the caller can do next.
 func TestToolErrorsMatchREST(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -206,17 +210,17 @@ func TestToolErrorsMatchREST(t *testing.T) {
 				continue
 			}
 			in := w.sample(t, o)
-			compare := func(what string, p *apptest.Person, in fields, words bool) {
+			compare := func(what string, p *apptest.Person, in fields, sameMessage bool) {
 				t.Helper()
 				rest, tool := p.Call(o.Name, in), p.Tool(o.Name, in)
 				if rest.Code == "" {
 					return
 				}
 				cases++
-				if !tool.Failed || tool.Code != rest.Code || words && tool.Message != rest.Message ||
+				if !tool.Failed || tool.Code != rest.Code || sameMessage && tool.Message != rest.Message ||
 					!strings.HasPrefix(tool.Text, string(rest.Code)+": ") || !strings.Contains(tool.Text, " Next: ") {
-					t.Errorf("%s with %s: got status %d, body %s over REST, %s as a tool", o.Name, what, rest.Status,
-						rest.Raw, tool.Text)
+					t.Errorf("%s with %s: got status %d, body %s over REST and %s as a tool, want the same error", o.Name, what,
+						rest.Status, rest.Raw, tool.Text)
 				}
 			}
 			compare("a stranger", eve, in, true)
@@ -236,7 +240,7 @@ func TestToolErrorsMatchREST(t *testing.T) {
 					compare("a number as "+f.Name, w.owner, with(in, f.Name, 7), true)
 					compare("null as "+f.Name, w.owner, with(in, f.Name, nil), true)
 					if f.Schema.MaxLength != nil {
-						compare("an over-long "+f.Name, w.owner, with(in, f.Name, strings.Repeat("x", *f.Schema.MaxLength+1)), true)
+						compare("a too long "+f.Name, w.owner, with(in, f.Name, strings.Repeat("x", *f.Schema.MaxLength+1)), true)
 					}
 				case f.In == op.InQuery && f.Schema.Type == "integer":
 					compare("a word as "+f.Name, w.owner, with(in, f.Name, "x"), true)
@@ -254,13 +258,13 @@ func TestToolErrorsMatchREST(t *testing.T) {
 			}
 		}
 		if cases < 300 {
-			t.Errorf("only %d errors were compared, want at least 300", cases)
+			t.Errorf("got %d compared errors, want at least 300", cases)
 		}
 	})
 }
 
-// A change that is repeated with its key has one effect. The key belongs to the person, so other
-// operations cannot use it.
+// A change that is repeated with its idempotency key has one effect. A person's key is valid for
+// one operation only.
 func TestToolsAreIdempotentWithKeys(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -272,20 +276,20 @@ func TestToolsAreIdempotentWithKeys(t *testing.T) {
 			in := with(w.sample(t, o), "idempotencyKey", "tool-"+o.Name)
 			first := w.owner.Tool(o.Name, in)
 			if first.Failed {
-				t.Fatalf("%s: %s", o.Name, first.Text)
+				t.Fatalf("%s: got %s, want success", o.Name, first.Text)
 			}
 			effects := w.effects()
 			if again := w.owner.Tool(o.Name, in); again.Text != first.Text {
-				t.Errorf("the replay of %s is %s, want %s", o.Name, again.Text, first.Text)
+				t.Errorf("replay of %s: got %s, want %s", o.Name, again.Text, first.Text)
 			}
 			if now := w.effects(); now != effects {
-				t.Errorf("the replay of %s had an effect: the counts are %v, want %v", o.Name, now, effects)
+				t.Errorf("replay of %s: got row counts %v, want %v", o.Name, now, effects)
 			}
 			refused := w.owner.Tool("create_label",
 				fields{"boardId": w.board, "name": "x", "color": "red", "idempotencyKey": "tool-" + o.Name})
 			if o.Name != "create_label" &&
 				(refused.Code != board.CodeInvalidRequest || !strings.Contains(refused.Text, "Idempotency-Key")) {
-				t.Errorf("create_label with the key of %s: got %s", o.Name, refused.Text)
+				t.Errorf("create_label with the key of %s: got %s, want an error about the key", o.Name, refused.Text)
 			}
 		}
 	})

@@ -10,9 +10,9 @@ import (
 	"cardwall/internal/store"
 )
 
-// A filter finds a person by a unique beginning of the name, by an email address that the caller
-// may see, by ID or as "me". A value that matches nobody or several people is rejected. The
-// message lists candidates among the people whom the caller can see.
+// A filter accepts a unique prefix of a person's name, an email address that the caller may see, an
+// ID or "me". A value that matches nobody or several people is rejected. The error message lists
+// candidates among the people that the caller can see.
 func TestPersonFilterMatchesExactlyOnePerson(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -25,80 +25,83 @@ func TestPersonFilterMatchesExactlyOnePerson(t *testing.T) {
 		b, lists, _ := newBoardWithCards(ada, workspace, 1, 0)
 		private := ada.Must("create_board", fields{"workspaceId": workspace, "name": "Private", "visibility": "private"}).ID()
 		ada.Must("share_board", fields{"boardId": private, "userId": gus.ID, "role": "viewer"})
-		add := func(who *apptest.Person) string {
-			return ada.Must("create_card", fields{"listId": lists[0], "title": who.Name, "assignees": []string{who.ID}}).ID()
+		add := func(assignee *apptest.Person) string {
+			in := fields{"listId": lists[0], "title": assignee.Name, "assignees": []string{assignee.ID}}
+			return ada.Must("create_card", in).ID()
 		}
 		add(ada)
 		add(anna)
 		add(annika)
 
-		find := func(who *apptest.Person, as, want string) {
+		find := func(caller *apptest.Person, person, want string) {
 			t.Helper()
-			quoted := `"` + as + `"`
-			if as == "me" {
-				quoted = as
+			quoted := `"` + person + `"`
+			if person == "me" {
+				quoted = person
 			}
 			for operation, in := range map[string]fields{
-				"list_cards": {"boardId": b, "assignee": as}, "search_cards": {"q": "member:" + quoted},
+				"list_cards": {"boardId": b, "assignee": person}, "search_cards": {"q": "member:" + quoted},
 			} {
-				if got := strings.Join(who.All(operation, "title", in), " "); got != want {
-					t.Errorf("%s: %s finds %q with the person %s, want %q", operation, who.Name, got, as, want)
+				if got := strings.Join(caller.All(operation, "title", in), " "); got != want {
+					t.Errorf("%s as %s with person %s: got %q, want %q", operation, caller.Name, person, got, want)
 				}
 			}
 		}
-		refuse := func(who *apptest.Person, as string, names ...string) string {
+		// refuse checks that each operation rejects the person with a message that contains the texts. It
+		// returns the message of search_cards without the person.
+		refuse := func(caller *apptest.Person, person string, texts ...string) string {
 			t.Helper()
 			var last string
 			for operation, in := range map[string]fields{
-				"list_cards": {"boardId": b, "assignee": as}, "list_my_cards": {"creator": as},
-				"search_cards": {"q": `member:"` + as + `"`},
+				"list_cards": {"boardId": b, "assignee": person}, "list_my_cards": {"creator": person},
+				"search_cards": {"q": `member:"` + person + `"`},
 			} {
-				a := who.Refused(board.CodeInvalidRequest, operation, in)
-				for _, name := range names {
-					if !strings.Contains(a.Message, name) {
-						t.Errorf("%s with the person %s: the message %q does not contain %s", operation, as, a.Message, name)
+				a := caller.Refused(board.CodeInvalidRequest, operation, in)
+				for _, text := range texts {
+					if !strings.Contains(a.Message, text) {
+						t.Errorf("%s with person %s: got message %q, want it to contain %s", operation, person, a.Message, text)
 					}
 				}
 				if strings.Contains(a.Message, "Zoe") {
-					t.Errorf("%s with the person %s: the message reveals a stranger: %s", operation, as, a.Message)
+					t.Errorf("%s with person %s: got message %q, want it not to reveal a stranger", operation, person, a.Message)
 				}
 				if operation == "search_cards" {
-					last = strings.ReplaceAll(a.Message, as, "")
+					last = strings.ReplaceAll(a.Message, person, "")
 				}
 			}
 			return last
 		}
-		for as, want := range map[string]string{
+		for person, want := range map[string]string{
 			"Anna": "Anna", "annik": "Annika", "ANNIKA": "Annika", "ad": "Ada", "me": "Ada", anna.ID: "Anna",
 			"annika@example.com": "Annika",
 		} {
-			find(ada, as, want)
+			find(ada, person, want)
 		}
 		find(anna, "me", "Anna")
-		find(anna, "anna@example.com", "Anna") // the caller's own address
+		find(anna, "anna@example.com", "Anna") // callers may use their own address
 		refuse(ada, "ann", "several", "Anna ("+anna.ID+")", "Annika")
 		refuse(ada, "nobodyhere", "no person", "Ada")
-		refuse(anna, "annika@example.com", "no person") // members do not see addresses
-		none := store.NewID("usr_")
-		for stranger, nobody := range map[string]string{zoe.ID: none, "zoe@example.com": "yve@example.com"} {
-			if one, other := refuse(ada, stranger), refuse(ada, nobody); one != other {
-				t.Errorf("the message for a stranger is %q, and for an unknown name %q; want no difference", one, other)
+		refuse(anna, "annika@example.com", "no person") // members cannot see the addresses of others
+		unknown := store.NewID("usr_")
+		for stranger, nobody := range map[string]string{zoe.ID: unknown, "zoe@example.com": "yve@example.com"} {
+			if got, want := refuse(ada, stranger), refuse(ada, nobody); got != want {
+				t.Errorf("message for a stranger: got %q, want %q as for an unknown person", got, want)
 			}
 		}
 
-		// A guest sees only the people on the guest's own boards.
-		see := gus.Refused(board.CodeInvalidRequest, "search_cards", fields{"q": "member:nobodyhere"})
-		if strings.Contains(see.Message, "Ann") || !strings.Contains(see.Message, "Ada") {
-			t.Errorf("the message to a guest is %q", see.Message)
+		// A guest can see only the people on the guest's own boards.
+		response := gus.Refused(board.CodeInvalidRequest, "search_cards", fields{"q": "member:nobodyhere"})
+		if strings.Contains(response.Message, "Ann") || !strings.Contains(response.Message, "Ada") {
+			t.Errorf("message to a guest: got %q, want it to contain Ada and not Ann", response.Message)
 		}
 		gus.Refused(board.CodeInvalidRequest, "search_cards", fields{"q": "member:" + anna.ID})
 
-		// When the people whom a filter names leave, the filter is kept. It is broken and finds
-		// nothing.
+		// If the people that a filter names have left, the filter remains. It is marked as broken and
+		// finds nothing.
 		filter := ada.Must("create_saved_filter",
 			fields{"workspaceId": workspace, "name": "Annika's", "query": "member:annika"})
 		if filter.Get("broken") != false {
-			t.Errorf("the filter is broken: %s", filter.Raw)
+			t.Errorf("got filter %s, want broken false", filter.Raw)
 		}
 		ada.Refused(board.CodeInvalidRequest, "create_saved_filter",
 			fields{"workspaceId": workspace, "name": "x", "query": "member:nobodyhere"})
@@ -107,10 +110,10 @@ func TestPersonFilterMatchesExactlyOnePerson(t *testing.T) {
 		})
 		list := ada.Must("list_saved_filters", fields{"workspaceId": workspace})
 		if list.Get("0.broken") != true || !strings.Contains(list.Text("0.problem"), "no person") {
-			t.Errorf("after Annika left: %s", list.Raw)
+			t.Errorf("after Annika left: got %s, want a broken filter with the problem", list.Raw)
 		}
 		if got := ada.All("list_filter_cards", "title", fields{"filterId": filter.ID()}); len(got) != 0 {
-			t.Errorf("the broken filter finds %v", got)
+			t.Errorf("broken filter: got cards %v, want none", got)
 		}
 		ada.Refused(board.CodeInvalidRequest, "list_filter_cards", fields{"filterId": filter.ID(), "assignee": "nobodyhere"})
 	})

@@ -6,10 +6,10 @@ import (
 	"runtime/debug"
 )
 
-// pipeline calls read, and runs the functions that read submits in another
-// goroutine, in order. With it, a report counts some records while it reads more.
-// pipeline returns when all submitted functions have finished. After the first
-// error, it skips the rest of them. It returns a panic as an error.
+// pipeline calls read, which submits functions. Another goroutine runs these functions in
+// order, so that a report can count some records while it reads more. pipeline returns
+// when all submitted functions have finished. After a function returns an error or panics,
+// pipeline skips the remaining functions. It returns the panic as an error.
 func pipeline(read func(submit func(func() error)) error) error {
 	todo, done := make(chan func() error, 1024), make(chan error, 1)
 	go func() {

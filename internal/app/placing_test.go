@@ -57,7 +57,7 @@ func (m cardOrder) listOf(card string) string {
 	return ""
 }
 
-// orderOf returns the order of the cards in the response of list_cards.
+// orderOf returns the order of a board's cards according to list_cards.
 func orderOf(p *apptest.Person, boardID string, lists []string) cardOrder {
 	m := cardOrder{}
 	ids := p.All("list_cards", "id", fields{"boardId": boardID, "limit": 200})
@@ -88,9 +88,8 @@ func (m cardOrder) String() string {
 	return b.String()
 }
 
-// replayed returns the order that follows from the recorded changes alone, as a client of
-// list_board_changes would build it. It also checks that the versions have no gaps and end at
-// the board's version.
+// replayed returns the card order that a client of list_board_changes computes from the recorded
+// changes. It also checks that the versions have no gaps and end at the board's version.
 func replayed(t *testing.T, p *apptest.Person, boardID string, lists []string) cardOrder {
 	t.Helper()
 	m := cardOrder{}
@@ -104,7 +103,7 @@ func replayed(t *testing.T, p *apptest.Person, boardID string, lists []string) c
 			e := item.(map[string]any)
 			version++
 			if int64(e["boardVersion"].(float64)) != version {
-				t.Fatalf("change %d has version %v", version, e["boardVersion"])
+				t.Fatalf("a change has version %v, want %d", e["boardVersion"], version)
 			}
 			card, _ := e["cardId"].(string)
 			changes := e["changes"].(map[string]any)
@@ -120,7 +119,7 @@ func replayed(t *testing.T, p *apptest.Person, boardID string, lists []string) c
 		in = with(in, "cursor", a.Next)
 	}
 	if have := int64(p.Must("get_board", fields{"boardId": boardID}).Get("version").(float64)); have != version {
-		t.Errorf("the board has version %d but %d recorded changes", have, version)
+		t.Errorf("the board has version %d and %d recorded changes, want equal numbers", have, version)
 	}
 	if activity := p.All("list_board_activity", "boardVersion",
 		fields{"boardId": boardID, "limit": 200}); len(activity) != int(version) {
@@ -143,7 +142,7 @@ func newBoardWithCards(p *apptest.Person, workspace string, lists, cards int) (b
 	return boardID, listIDs, m
 }
 
-// ranks returns the ranks of all cards of a list, archived ones too.
+// ranks returns the ranks of all cards of a list, including archived cards.
 func ranks(s *apptest.Service, boardID, listID string) (out []string) {
 	s.T.Helper()
 	ctx := context.Background()
@@ -180,14 +179,14 @@ func epoch(s *apptest.Service, parentID string) (n int64) {
 	return n
 }
 
-func TestPlacingEqualsTheModel(t *testing.T) {
+func TestCardOrderMatchesTheModel(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		rapid.Check(t, func(rt *rapid.T) {
 			boardID, lists, m := newBoardWithCards(ada, workspace, 2, rapid.IntRange(0, 3).Draw(rt, "cards"))
-			var away []string // archived cards
+			var archived []string
 			rt.Repeat(map[string]func(*rapid.T){
 				"create": func(rt *rapid.T) {
 					list := rapid.SampledFrom(lists).Draw(rt, "list")
@@ -206,15 +205,15 @@ func TestPlacingEqualsTheModel(t *testing.T) {
 					card := drawCard(rt, m)
 					ada.Must("archive_card", fields{"cardId": card})
 					m.remove(card)
-					away = append(away, card)
+					archived = append(archived, card)
 				},
 				"restore": func(rt *rapid.T) {
-					if len(away) == 0 {
+					if len(archived) == 0 {
 						rt.Skip("nothing is archived")
 					}
-					at := rapid.IntRange(0, len(away)-1).Draw(rt, "archived")
-					a := ada.Must("restore_card", fields{"cardId": away[at]})
-					away = slices.Delete(away, at, at+1)
+					at := rapid.IntRange(0, len(archived)-1).Draw(rt, "archived")
+					a := ada.Must("restore_card", fields{"cardId": archived[at]})
+					archived = slices.Delete(archived, at, at+1)
 					// The list may have changed since the card was archived, so the server chooses the
 					// position.
 					m = replayed(t, ada, boardID, lists)
@@ -229,7 +228,7 @@ func TestPlacingEqualsTheModel(t *testing.T) {
 				},
 			})
 			if got := replayed(t, ada, boardID, lists); got.String() != m.String() {
-				rt.Fatalf("the replayed changes give\n%swant\n%s", got, m)
+				rt.Fatalf("the replayed order is\n%swant\n%s", got, m)
 			}
 		})
 	})
@@ -247,7 +246,8 @@ func drawCard(rt *rapid.T, m cardOrder) string {
 	return rapid.SampledFrom(all).Draw(rt, "card")
 }
 
-// drawPosition draws a position relative to the cards of a list, ignoring one card.
+// drawPosition draws a position in a list with the given cards. It is never before or after the card
+// with the ID but.
 func drawPosition(rt *rapid.T, cards []string, but string) any {
 	cards = slices.DeleteFunc(slices.Clone(cards), func(c string) bool { return c == but })
 	kinds := []string{"top", "bottom", "before", "after"}
@@ -279,7 +279,7 @@ func TestConcurrentMovesKeepTheOrder(t *testing.T) {
 					a := ada.Call("move_card", fields{"cardId": card, "listId": list, "position": position})
 					// The neighbor may have moved to the other list, or be the card itself.
 					if a.Status != http.StatusOK && a.Code != board.CodeInvalidRequest {
-						t.Errorf("move: got status %d, body %s", a.Status, a.Raw)
+						t.Errorf("move: got status %d, body %s; want 200 or invalid_request", a.Status, a.Raw)
 					}
 				}
 			})
@@ -288,15 +288,15 @@ func TestConcurrentMovesKeepTheOrder(t *testing.T) {
 		got := orderOf(ada, boardID, lists)
 		if have := slices.Sorted(slices.Values(slices.Concat(got[lists[0]], got[lists[1]]))); !slices.Equal(have,
 			slices.Sorted(slices.Values(all))) {
-			t.Errorf("the board holds %v, want each of %v once", have, all)
+			t.Errorf("the board has the cards %v, want each of %v once", have, all)
 		}
 		for _, l := range lists {
 			if r := ranks(s, boardID, l); len(slices.Compact(slices.Clone(r))) != len(r) || !slices.IsSorted(r) {
-				t.Errorf("the ranks of a list are %v", r)
+				t.Errorf("the ranks of a list are %v, want them sorted and distinct", r)
 			}
 		}
 		if again := replayed(t, ada, boardID, lists); again.String() != got.String() {
-			t.Errorf("the replayed changes give\n%swant\n%s", again, got)
+			t.Errorf("the replayed order is\n%swant\n%s", again, got)
 		}
 		for i, l := range ada.Must("get_board", fields{"boardId": boardID}).Data.(map[string]any)["lists"].([]any) {
 			if n := l.(map[string]any)["openCards"].(float64); int(n) != len(got[lists[i]]) {
@@ -321,7 +321,7 @@ func TestManyCardsInsertedIntoOneGap(t *testing.T) {
 			}
 			card := ada.Must("create_card", fields{"listId": list, "title": fmt.Sprint("Card ", i), "position": at}).ID()
 			m.put(t, card, list, at)
-			if i%2 == 0 { // the gap is now between this card and the one before
+			if i%2 == 0 { // the gap is now between this card and the previous one
 				lo = card
 			} else {
 				hi = card
@@ -331,14 +331,14 @@ func TestManyCardsInsertedIntoOneGap(t *testing.T) {
 			t.Errorf("the order is\n%swant\n%s", got, m)
 		}
 		if again := replayed(t, ada, boardID, lists); again.String() != m.String() {
-			t.Errorf("the replayed changes give\n%swant\n%s", again, m)
+			t.Errorf("the replayed order is\n%swant\n%s", again, m)
 		}
 		if n := epoch(s, list); n == 0 {
-			t.Error("the list was never re-ranked, so this test shows nothing")
+			t.Error("the list was never re-ranked, so the test checked nothing")
 		}
 		for _, r := range ranks(s, boardID, list) {
 			if len(r) > board.RankLimit+1 {
-				t.Errorf("a rank has %d characters after re-ranking", len(r))
+				t.Errorf("a rank has %d characters after re-ranking, want at most %d", len(r), board.RankLimit+1)
 			}
 		}
 	})

@@ -12,27 +12,27 @@ import (
 	"cardwall/internal/store"
 )
 
-// Everything works behind a pooler that gives each transaction another connection: the
-// migrations, every operation, housekeeping, and more concurrent requests than the pooler has
-// connections.
+// Behind a pooler that can use a different connection for each transaction, the migrations, every
+// operation and housekeeping work. The server also handles more concurrent requests than the pooler
+// has connections.
 func TestEveryOperationWorksBehindPgbouncer(t *testing.T) {
 	t.Parallel()
 	// The pooler accepts no settings, so the lock timeout cannot be set in the URL.
 	s := apptest.New(t, apptest.PoolerURL(t, apptest.EmptyPostgresURL(t)), apptest.Options{ProgramLockTimeout: true})
 	everyOperationWorks(t, s)
-	if done, err := app.Housekeep(t.Context(), s.DB, "one"); err != nil || len(done.Parts.Made) == 0 {
-		t.Errorf("housekeeping created the partitions %v: %v", done.Parts.Made, err)
+	if done, err := app.Housekeep(t.Context(), s.DB, "one"); err != nil || len(done.Parts.Created) == 0 {
+		t.Errorf("housekeeping created the partitions %v, error %v; want at least one partition", done.Parts.Created, err)
 	}
 
 	ada := s.Person("Zoe")
 	id := ada.Must("create_board",
 		apptest.Fields{"workspaceId": ada.Workspace("Many", board.PlanTeam), "name": "Many"}).ID()
 	list := ada.Must("create_list", apptest.Fields{"boardId": id, "name": "List"}).ID()
-	const clients, each = 32, 5
+	const clients, calls = 32, 5
 	var wg sync.WaitGroup
 	for range clients {
 		wg.Go(func() {
-			for range each {
+			for range calls {
 				for name, in := range map[string]apptest.Fields{"create_card": {"listId": list, "title": "Card"},
 					"list_cards": {"boardId": id, "limit": 1}} {
 					a := ada.Call(name, in)
@@ -41,15 +41,15 @@ func TestEveryOperationWorksBehindPgbouncer(t *testing.T) {
 						time.Sleep(100 * time.Millisecond) // a busy server rejects excess load
 					}
 					if a.Status >= 300 {
-						t.Errorf("%s: got status %d, body %s", name, a.Status, a.Raw)
+						t.Errorf("%s: got status %d, body %s; want success", name, a.Status, a.Raw)
 					}
 				}
 			}
 		})
 	}
 	wg.Wait()
-	if n := len(ada.All("list_cards", "id", apptest.Fields{"boardId": id, "limit": 200})); n != clients*each {
-		t.Errorf("the board has %d cards, want %d", n, clients*each)
+	if n := len(ada.All("list_cards", "id", apptest.Fields{"boardId": id, "limit": 200})); n != clients*calls {
+		t.Errorf("the board has %d cards, want %d", n, clients*calls)
 	}
 }
 
@@ -72,7 +72,7 @@ func TestLockTimeoutWorksBehindPgbouncer(t *testing.T) {
 		err := s.DB.Write(ctx, board.System(), func(other *store.Tx) error { return lock(ctx, other) })
 		if took := time.Since(begin); !board.IsCode(err, board.CodeUnavailable) || took < time.Second ||
 			took > 10*time.Second {
-			t.Errorf("the second transaction waited %v: %v", took, err)
+			t.Errorf("the second transaction waited %v, error %v; want unavailable after two seconds", took, err)
 		}
 		return nil
 	})

@@ -10,8 +10,9 @@ import (
 	"cardwall/internal/store"
 )
 
-// GetPublicPage returns the public page of a board. Only the board's admins may
-// read it, because anyone who knows the address can open the page.
+// GetPublicPage returns the settings of a board's public page. Only the board's admins
+// may read them. They contain the address of the page, and anyone who knows the address
+// can open the page.
 func GetPublicPage(ctx context.Context, v *store.View, in BoardInput) (board.PublicPageSettings, error) {
 	b, err := v.Board(ctx, in.BoardID, board.View) // archived boards can be viewed, too
 	if err != nil {
@@ -28,18 +29,18 @@ func GetPublicPage(ctx context.Context, v *store.View, in BoardInput) (board.Pub
 // unchanged.
 type UpdatePublicPageInput struct {
 	BoardInput
-	On       *bool               `json:"on,omitempty" doc:"Whether the page can be opened. Confidential boards have no public page." example:"true"`
-	Mode     *board.PublicMode   `json:"mode,omitempty" enum:"read,comment,submit" doc:"What guests may do: read; read and comment; or read, comment and submit cards." example:"submit"`
-	ListID   op.Optional[string] `json:"listId,omitzero" maxLength:"64" doc:"The list for cards submitted by guests; null for the first list that the page shows." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	On       *bool               `json:"on,omitempty" doc:"Whether the page is enabled. Confidential boards cannot have a public page." example:"true"`
+	Mode     *board.PublicMode   `json:"mode,omitempty" enum:"read,comment,submit" doc:"What guests may do. read: read the page. comment: read and comment. submit: read, comment and submit cards." example:"submit"`
+	ListID   op.Optional[string] `json:"listId,omitzero" maxLength:"64" doc:"The id of the list for cards submitted by guests; null for the first list that the page shows." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	AllLists *bool               `json:"allLists,omitempty" doc:"Whether the page shows every open list, including future ones." example:"false"`
-	Lists    *[]string           `json:"lists,omitempty" maxItems:"500" doc:"The lists that the page shows if allLists is false." example:"[\"lst_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
-	Comments *bool               `json:"comments,omitempty" doc:"Whether comments are shown, and accepted in the modes comment and submit." example:"true"`
-	Names    *bool               `json:"names,omitempty" doc:"Whether the names of assignees and of members who comment are shown." example:"false"`
+	Lists    *[]string           `json:"lists,omitempty" maxItems:"500" doc:"The ids of the lists that the page shows if allLists is false." example:"[\"lst_01jb2m3n4p5q6r7s8t9v0w1x2y\"]"`
+	Comments *bool               `json:"comments,omitempty" doc:"Whether the page shows comments. In the comment and submit modes, it also accepts them." example:"true"`
+	Names    *bool               `json:"names,omitempty" doc:"Whether the page shows the names of assignees and of members who comment." example:"false"`
 	Welcome  *string             `json:"welcome,omitempty" maxLength:"4000" doc:"The introduction at the top of the page, in Markdown." example:"Tell us what is missing."`
 }
 
-// UpdatePublicPage changes the public page of a board, or switches it on or
-// off. The page keeps its address while it is off.
+// UpdatePublicPage changes, enables or disables the public page of a board. The
+// page keeps its address while it is disabled.
 func UpdatePublicPage(ctx context.Context, tx *store.Tx, in UpdatePublicPageInput) (board.PublicPageSettings, error) {
 	b, err := tx.Board(ctx, in.BoardID, board.Administer)
 	if err != nil {
@@ -106,8 +107,8 @@ func set[T any](from *T, to *T) {
 	}
 }
 
-// checkLists returns an error unless all ids are ids of lists of the board, which
-// may be archived.
+// checkLists returns an error unless all ids belong to lists of the board. Archived
+// lists are accepted.
 func checkLists(ctx context.Context, tx *store.Tx, boardID, field string, ids ...string) error {
 	lists, err := tx.Lists(ctx, boardID, true, "", maxCollapsed)
 	if err != nil {
@@ -136,7 +137,7 @@ func pageChanges(from, to board.PublicPageSettings) board.Changes {
 }
 
 // RenewPublicPage gives the public page of a board a new address. The old
-// address stops working at once.
+// address stops working immediately.
 func RenewPublicPage(ctx context.Context, tx *store.Tx, in BoardInput) (board.PublicPageSettings, error) {
 	b, err := tx.Board(ctx, in.BoardID, board.Administer)
 	if err != nil {

@@ -25,7 +25,7 @@ func TestRecentActivityMergesAllBoards(t *testing.T) {
 			boards, lists = append(boards, b), append(lists, ada.Must("create_list", fields{"boardId": b, "name": "To do"}).ID())
 		}
 		for i := range 60 {
-			// Some boards have much activity, some have none.
+			// Some boards get many cards, others get none.
 			ada.Must("create_card", fields{"listId": lists[random.IntN(1+random.IntN(9))], "title": fmt.Sprint(i)})
 		}
 		ada.Must("archive_board", fields{"boardId": boards[0]})
@@ -53,12 +53,12 @@ func TestRecentActivityMergesAllBoards(t *testing.T) {
 			}
 			for _, limit := range []int{1, 2, 3, 7, 10, 50, 200} {
 				if got := p.All("list_recent_activity", "id", fields{"limit": limit}); !slices.Equal(got, want) {
-					t.Errorf("%s, limit %d: %d entries\n%v, want %d\n%v", p.Name, limit, len(got), got, len(want), want)
+					t.Errorf("%s, limit %d: got %d entries\n%v, want %d\n%v", p.Name, limit, len(got), got, len(want), want)
 				}
 			}
 		}
 		if got := s.Person("Eve").All("list_recent_activity", "id", nil); len(got) > 0 {
-			t.Errorf("a stranger sees %v", got)
+			t.Errorf("a person without access sees %v, want nothing", got)
 		}
 	})
 }
@@ -89,13 +89,13 @@ func TestWalkingRecentActivityWhileOthersWrite(t *testing.T) {
 			writers := startWriters(func(random *rand.Rand) {
 				if a := ada.Call("create_card",
 					fields{"listId": lists[random.IntN(len(lists))], "title": "noise"}); a.Status != 201 {
-					t.Errorf("a writer got %d %s, want 201", a.Status, a.Raw)
+					t.Errorf("writer: got status %d, body %s; want 201", a.Status, a.Raw)
 				}
 			})
-			seen := walk(ada, "list_recent_activity", fields{"limit": limit}, stable, func(int) {})
+			got := readPages(ada, "list_recent_activity", fields{"limit": limit}, stable, func(int) {})
 			writers.stop()
-			if !slices.Equal(seen, stable) {
-				t.Errorf("limit %d: the walk returned\n%v, want\n%v", limit, seen, stable)
+			if !slices.Equal(got, stable) {
+				t.Errorf("limit %d: got\n%v, want\n%v", limit, got, stable)
 			}
 		}
 	})

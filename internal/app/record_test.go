@@ -31,16 +31,16 @@ func TestRecordsOmitNoField(t *testing.T) {
 		}
 		for field, property := range schema.Properties {
 			compact := field == "description" && slices.Contains([]string{"Card", "CardDetail"}, name)
-			accepted := slices.Contains([]string{"RuleWhen", "RuleAction"}, name) // also an input type; see below
+			accepted := slices.Contains([]string{"RuleWhen", "RuleAction"}, name) // also input types; tested below
 			if !slices.Contains(schema.Required, field) && !compact && !accepted {
 				t.Errorf("%s.%s is optional in the schema; it must be required", name, field)
 			}
 			check(name+"."+field, property)
 		}
 		check(name+"[]", schema.Items)
-		for _, others := range [][]*huma.Schema{schema.OneOf, schema.AnyOf, schema.AllOf} {
-			for _, other := range others {
-				check(name, other)
+		for _, alternatives := range [][]*huma.Schema{schema.OneOf, schema.AnyOf, schema.AllOf} {
+			for _, alternative := range alternatives {
+				check(name, alternative)
 			}
 		}
 	}
@@ -50,7 +50,7 @@ func TestRecordsOmitNoField(t *testing.T) {
 		}
 	}
 	if len(checked) < 60 {
-		t.Errorf("only %d record types were checked", len(checked))
+		t.Errorf("only %d record types were checked, want at least 60", len(checked))
 	}
 }
 
@@ -60,39 +60,39 @@ func TestEmptyFieldsAreInTheResponse(t *testing.T) {
 		w := newWorld(s)
 		in := fields{"cardId": w.card}
 		w.owner.Must("set_card_due", with(in, "dueDate", "2020-01-01"))
-		empty := func(what string, a apptest.Response, path string, want any) {
+		checkField := func(operation string, a apptest.Response, path string, want any) {
 			t.Helper()
-			at, field := "", path
+			parent, field := "", path
 			if i := strings.LastIndexByte(path, '.'); i >= 0 {
-				at, field = path[:i], path[i+1:]
+				parent, field = path[:i], path[i+1:]
 			}
 			record, _ := a.Data.(map[string]any)
-			if at != "" {
-				record, _ = a.Get(at).(map[string]any)
+			if parent != "" {
+				record, _ = a.Get(parent).(map[string]any)
 			}
-			if got, there := record[field]; !there || got != want {
-				t.Errorf("%s: %s is %v, present: %v; want %v", what, path, got, there, want)
+			if got, present := record[field]; !present || got != want {
+				t.Errorf("%s: got %s %v, present %t; want %v, present true", operation, path, got, present, want)
 			}
 		}
-		empty("get_card", w.owner.Must("get_card", in), "description", "")
-		empty("update_card", w.owner.Must("update_card", with(in, "title", "Other")), "description", "")
-		empty("list_cards", w.owner.Must("list_cards", fields{"boardId": w.board}), "0.description", "")
-		empty("list_my_cards", w.owner.Must("list_my_cards", nil), "0.description", "")
-		empty("search_cards", w.owner.Must("search_cards", fields{"q": "other"}), "0.description", "")
-		empty("get_my_overview", w.owner.Must("get_my_overview", nil), "overdue.cards.0.description", "")
-		empty("get_board", w.owner.Must("get_board", fields{"boardId": w.board}), "description", "")
-		w.automates()
+		checkField("get_card", w.owner.Must("get_card", in), "description", "")
+		checkField("update_card", w.owner.Must("update_card", with(in, "title", "Other")), "description", "")
+		checkField("list_cards", w.owner.Must("list_cards", fields{"boardId": w.board}), "0.description", "")
+		checkField("list_my_cards", w.owner.Must("list_my_cards", nil), "0.description", "")
+		checkField("search_cards", w.owner.Must("search_cards", fields{"q": "other"}), "0.description", "")
+		checkField("get_my_overview", w.owner.Must("get_my_overview", nil), "overdue.cards.0.description", "")
+		checkField("get_board", w.owner.Must("get_board", fields{"boardId": w.board}), "description", "")
+		w.enableAutomation()
 		rule := w.owner.Must("create_rule",
 			fields{"boardId": w.board, "name": "Any", "when": fields{"event": "card_completed", "listId": nil},
 				"then": []fields{{"operation": "archive_card"}}})
 		for _, field := range []string{"when.listId", "when.labelId", "when.userId", "when.hours"} {
-			empty("create_rule", rule, field, nil)
+			checkField("create_rule", rule, field, nil)
 		}
 		if in, ok := rule.Get("then.0.input").(map[string]any); !ok || len(in) != 0 {
 			t.Errorf("the input of the action is %v, want an empty object", rule.Get("then.0.input"))
 		}
 		compact := w.owner.Must("list_cards", fields{"boardId": w.board, "view": "compact"})
-		if _, there := compact.Get("0").(map[string]any)["description"]; there {
+		if _, present := compact.Get("0").(map[string]any)["description"]; present {
 			t.Errorf("the compact view contains a description: %s", compact.Raw)
 		}
 	})

@@ -11,7 +11,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// A Go slice or struct printed by fmt, or wording of a library.
+// notForPeople matches text that must not appear in a message: a Go slice or struct printed
+// by fmt, and typical wording of library errors.
 var notForPeople = regexp.MustCompile(`\[\w[^\]"]* [^\]"]*\]|\{\w+:|invalid syntax|expected |matched none|unmarshal`)
 
 // An error message names the invalid field and lists its allowed values.
@@ -27,8 +28,8 @@ func TestRefusalsListAllowedValues(t *testing.T) {
 			{"create_card", fields{"listId": w.list, "title": "x", "due": fields{"date": "2026-03-01"}},
 				"due.date is not a field of due. Allowed fields are dueDate, dueTime, startDate, startTime, timeZone."},
 			{"create_card", fields{"listId": w.list, "titel": "x"},
-				"titel is not a field of create_card. Allowed fields are listId, title, description, labels, assignees, due, position. " +
-					"title is required."},
+				"titel is not a field of create_card. Allowed fields are listId, title, description, labels, assignees, due, " +
+					"position. title is required."},
 			{"move_card", fields{"cardId": w.card, "listId": w.list, "position": "middle"},
 				`position must be "top", "bottom", {"before": string} or {"after": string}.`},
 			{"update_list", fields{"listId": w.list, "wipLimit": 1.5},
@@ -46,14 +47,14 @@ func TestRefusalsListAllowedValues(t *testing.T) {
 		} {
 			a := w.owner.Refused(board.CodeInvalidRequest, c.operation, c.in)
 			if a.Message != c.want {
-				t.Errorf("%s with %v:\n%s\nwant\n%s", c.operation, c.in, a.Message, c.want)
+				t.Errorf("%s with %v: got\n%s\nwant\n%s", c.operation, c.in, a.Message, c.want)
 			}
 		}
 	})
 }
 
-// Errors from the schema and from operations have details with the field and the rule. The
-// response to a repeated request has the same details.
+// The details of an invalid_request error name the field and the rule, whether the schema or the
+// operation rejects the input. The response to a repeated request has the same details.
 func TestRefusalsHaveDetails(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -71,7 +72,7 @@ func TestRefusalsHaveDetails(t *testing.T) {
 				`[{"field":"limt","rule":"unknown","allowed":"cardId, limit, cursor"}]`},
 			{"POST", "/cards", "[]", ""},
 		} {
-			for range 2 { // the second response is the stored one
+			for range 2 { // for commands, the second response is the stored one
 				a := w.owner.Send(c.method, c.path, c.body, "Idempotency-Key", strconv.Itoa(n))
 				var got struct {
 					Error struct {
@@ -83,7 +84,7 @@ func TestRefusalsHaveDetails(t *testing.T) {
 					t.Fatal(err)
 				}
 				if a.Status != 400 || got.Error.Code != board.CodeInvalidRequest || string(got.Error.Details) != c.want {
-					t.Errorf("%s %s %s: %d %s\nwant the details %s", c.method, c.path, c.body, a.Status, a.Raw, c.want)
+					t.Errorf("%s %s %s: got status %d, body %s\nwant details %s", c.method, c.path, c.body, a.Status, a.Raw, c.want)
 				}
 			}
 		}
@@ -98,14 +99,14 @@ func TestWholeNumbersInAnyNotation(t *testing.T) {
 		for _, text := range []string{"5.0", "5e0", "50E-1", "5"} {
 			a := w.owner.Send("PATCH", "/lists/"+w.list, `{"wipLimit":`+text+`}`)
 			if a.Status != 200 || a.Data.(map[string]any)["wipLimit"] != 5.0 {
-				t.Errorf("wipLimit %s: got status %d, body %s", text, a.Status, a.Raw)
+				t.Errorf("wipLimit %s: got status %d, body %s; want 200 and 5", text, a.Status, a.Raw)
 			}
 		}
 	})
 }
 
-// Two requests with one key are the same request even if the order of fields, the white space or
-// the notation of numbers differs.
+// Two requests with the same key count as the same request even if the field order, the white space
+// or the escape sequences in their bodies differ.
 func TestKeyIgnoresTheFormatOfTheBody(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -115,13 +116,13 @@ func TestKeyIgnoresTheFormatOfTheBody(t *testing.T) {
 		}
 		first := send(`{"listId":"` + w.list + `","title":"Ä","due":{"dueDate":"2026-03-01","timeZone":"UTC"}}`)
 		if first.Status != 201 {
-			t.Fatalf("the first request: got status %d, body %s; want 201", first.Status, first.Raw)
+			t.Fatalf("first request: got status %d, body %s; want 201", first.Status, first.Raw)
 		}
 		again := send("{ \"due\": {\"timeZone\":\"UTC\", \"dueDate\":\"2026-03-01\"},\n\"title\":\"\\u00c4\", \"listId\":\"" +
 			w.list + "\"}")
 		if again.Status != 201 || again.Header.Get("Idempotent-Replayed") != "true" ||
 			string(again.Raw) != string(first.Raw) {
-			t.Errorf("the same fields in another order: got status %d, body %s", again.Status, again.Raw)
+			t.Errorf("same fields in another order: got status %d, body %s; want the stored response", again.Status, again.Raw)
 		}
 		for _, other := range []string{
 			`{"listId":"` + w.list + `","title":"Ö","due":{"dueDate":"2026-03-01","timeZone":"UTC"}}`,
@@ -129,7 +130,7 @@ func TestKeyIgnoresTheFormatOfTheBody(t *testing.T) {
 			`{"listId":"` + w.list + `","title":"Ä","title":"Ä"}`,
 		} {
 			if a := send(other); a.Status != 400 {
-				t.Errorf("%s under the same key: got status %d, body %s; want 400", other, a.Status, a.Raw)
+				t.Errorf("%s with the same key: got status %d, body %s; want 400", other, a.Status, a.Raw)
 			}
 		}
 	})

@@ -15,9 +15,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// BenchmarkReports measures each report over REST in a workspace with 50 boards and 50,000
-// cards. On SQLite the target is 150 ms for the dashboard and 30 ms for the calendar of a
-// month.
+// BenchmarkReports measures four reports over REST in a workspace with 50 boards and 50,000 cards.
+// The targets on SQLite are 150 ms for the dashboard and 30 ms for the calendar of one month.
 func BenchmarkReports(b *testing.B) {
 	for _, database := range []struct {
 		name    string
@@ -30,7 +29,7 @@ func BenchmarkReports(b *testing.B) {
 			s := apptest.New(b, database.address(), apptest.Options{})
 			ada := s.Person("Ada")
 			workspace := ada.Workspace("Engines", board.PlanTeam)
-			fillReports(b, s, ada, workspace)
+			fillWorkspace(b, s, ada, workspace)
 			from := s.Clock.Now().AddDate(0, 0, -15)
 			month := fields{"workspaceId": workspace, "from": from.Format(board.DateLayout),
 				"to": from.AddDate(0, 0, 30).Format(board.DateLayout)}
@@ -42,25 +41,26 @@ func BenchmarkReports(b *testing.B) {
 				{"get_my_overview", nil}, {"list_recent_activity", nil},
 			} {
 				b.Run(call.name, func(b *testing.B) {
-					bytes := 0
+					size := 0
 					for b.Loop() {
 						r, w := ada.Request(s.Registry.Named(call.name), call.in), httptest.NewRecorder()
 						r.Header.Set("Authorization", "Bearer "+ada.Token)
 						if s.Handler.ServeHTTP(w, r); w.Code != http.StatusOK {
-							b.Fatalf("%d %s, want 200", w.Code, w.Body)
+							b.Fatalf("got status %d, body %s; want 200", w.Code, w.Body)
 						}
-						bytes = w.Body.Len()
+						size = w.Body.Len()
 					}
-					b.ReportMetric(float64(bytes), "bytes")
+					b.ReportMetric(float64(size), "bytes")
 				})
 			}
 		})
 	}
 }
 
-// fillReports writes 50 boards of 1,000 cards. One third of the cards are done, two thirds have
-// dates within a year of today, most have a label and an assignee, and two thirds were moved.
-func fillReports(b *testing.B, s *apptest.Service, ada *apptest.Person, workspace string) {
+// fillWorkspace writes 50 boards with 1,000 cards each. About one third of the cards are done, two
+// thirds have a due date within a year of today, most have a label, most have an assignee, and two
+// thirds have been moved.
+func fillWorkspace(b *testing.B, s *apptest.Service, ada *apptest.Person, workspace string) {
 	people := []*apptest.Person{ada}
 	for i := range 29 {
 		people = append(people, s.Person(fmt.Sprint("Person", i)).Joins(workspace, board.WorkspaceMember))
@@ -74,7 +74,7 @@ func fillReports(b *testing.B, s *apptest.Service, ada *apptest.Person, workspac
 	if err != nil {
 		b.Fatal(err)
 	}
-	text := "Two paragraphs that describe the work, as is usual for cards. "
+	text := "Two paragraphs that describe the work, as on a typical card. "
 	text += text + text + text
 	for range 50 {
 		s.Write(board.Person(ada.ID), func(ctx context.Context, tx *store.Tx) error {
@@ -105,7 +105,7 @@ func fillReports(b *testing.B, s *apptest.Service, ada *apptest.Person, workspac
 			}
 			for i := range 1000 {
 				c := board.Card{ID: tx.NewID("crd_"), BoardID: w.ID, ListID: lists[random.IntN(6)], Rank: ranks[i], Number: i + 1,
-					Title: "A title of a usual length", Description: &text, CreatedAt: ago(300), UpdatedAt: ago(60)}
+					Title: "A title of typical length", Description: &text, CreatedAt: ago(300), UpdatedAt: ago(60)}
 				if random.IntN(3) == 0 {
 					at := ago(200)
 					c.DoneAt = &at

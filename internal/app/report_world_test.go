@@ -13,8 +13,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// reportWorld is a model of a workspace that is also stored in the database. The tests compute
-// the expected reports from the model, card by card.
+// reportWorld is an in-memory model of a workspace that is also stored in the database. The tests
+// compute the expected reports from the model.
 type reportWorld struct {
 	id     string
 	people []board.UserRef
@@ -23,8 +23,8 @@ type reportWorld struct {
 
 type reportBoard struct {
 	board.Board
-	shared []string        // people with a role on the board itself
-	seenBy map[string]bool // people who can see the board, by id
+	shared []string        // people with a role on the board
+	seenBy map[string]bool // people who can see the board, by ID
 	labels []board.LabelRef
 	lists  []*reportList
 }
@@ -44,8 +44,8 @@ var reportZones = []string{"UTC", "Pacific/Kiritimati", "America/St_Johns", "Pac
 
 const dayLong = 24 * time.Hour
 
-// newReportWorld draws a workspace with Ada as its owner, Bob as a member and Gus as a guest, and
-// stores it.
+// newReportWorld generates and stores a workspace with Ada as the owner, Bob as a member and Gus as
+// a guest.
 func newReportWorld(rt *rapid.T, s *apptest.Service, ada, bob, gus *apptest.Person) *reportWorld {
 	w := &reportWorld{id: ada.Workspace("Reports", board.PlanTeam)}
 	bob.Joins(w.id, board.WorkspaceMember)
@@ -54,13 +54,14 @@ func newReportWorld(rt *rapid.T, s *apptest.Service, ada, bob, gus *apptest.Pers
 		w.people = append(w.people, board.UserRef{ID: p.ID, Name: p.Name})
 	}
 	now := s.Clock.Now()
-	maybe := func(label string, of int) bool { return rapid.IntRange(0, of).Draw(rt, label) == 0 }
+	// maybe draws a number from 0 to n and reports whether it is 0.
+	maybe := func(label string, n int) bool { return rapid.IntRange(0, n).Draw(rt, label) == 0 }
 	s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 		in, err := tx.Workspace(ctx, w.id, board.ViewWorkspace)
 		if err != nil {
 			return err
 		}
-		// A placeholder for a person of another server is not a member, but may be assigned.
+		// A placeholder for a person on another server is not a member, but can be assigned to cards.
 		d := tx.NewDraft(in)
 		id, err := d.Placeholder(ctx, tx.NewID("usr_"), "Elsewhere")
 		if err := errors.Join(err, d.Flush(ctx)); err != nil {
@@ -121,7 +122,8 @@ func drawReportBoard(rt *rapid.T, tx *store.Tx, w *reportWorld, now time.Time,
 		for range rapid.IntRange(0, 7).Draw(rt, "cards") {
 			number++
 			c := drawReportCard(rt, now, maybe)
-			c.ID, c.BoardID, c.ListID, c.Number, c.Title, c.Description = tx.NewID("crd_"), b.ID, l.ID, number, "Card", new(string)
+			c.ID, c.BoardID, c.ListID, c.Number = tx.NewID("crd_"), b.ID, l.ID, number
+			c.Title, c.Description = "Card", new(string)
 			for _, k := range b.labels {
 				if maybe("labeled", 2) {
 					c.Labels = append(c.Labels, k)
@@ -140,8 +142,8 @@ func drawReportBoard(rt *rapid.T, tx *store.Tx, w *reportWorld, now time.Time,
 }
 
 func drawReportCard(rt *rapid.T, now time.Time, maybe func(string, int) bool) *reportCard {
-	// The drawn times are at least minutes away from limits that move with the clock, and at least
-	// hours away from all other limits. So the result does not change while the test runs.
+	// The generated times are minutes away from all limits that depend on the current time, so that
+	// the result does not change while the test runs.
 	ago := func(label string, days int) *board.Instant {
 		at := board.InstantOf(now.Add(-time.Duration(rapid.IntRange(3, days*24*60).Draw(rt, label)) * time.Minute))
 		return &at
@@ -238,10 +240,10 @@ func writeBoard(ctx context.Context, tx *store.Tx, w *reportWorld, b *reportBoar
 	if err := errors.Join(d.EndBoard(ctx, b.ID, 1), d.Flush(ctx)); err != nil {
 		return err
 	}
-	return tx.UpdateBoard(ctx, &b.Board) // also moves it to the trash
+	return tx.UpdateBoard(ctx, &b.Board) // also stores TrashedAt
 }
 
-// reported calls fn for every card that the reports of one person include.
+// reported calls fn for every card that a person's reports include.
 func (w *reportWorld) reported(userID string, fn func(b *reportBoard, l *reportList, c *reportCard)) {
 	for _, b := range w.boards {
 		for _, l := range b.lists {
@@ -258,7 +260,7 @@ func dayOf(at board.Instant, zone *time.Location) string {
 	return at.Time().In(zone).Format(board.DateLayout)
 }
 
-// expectedOverdue and expectedSoon report whether a card is overdue, or due within seven days.
+// expectedOverdue reports whether a card is overdue.
 func expectedOverdue(c *reportCard, now time.Time, zone *time.Location) bool {
 	switch {
 	case c.DoneAt != nil || c.DueDate == nil:
@@ -269,6 +271,7 @@ func expectedOverdue(c *reportCard, now time.Time, zone *time.Location) bool {
 	return *c.DueDate < now.In(zone).Format(board.DateLayout)
 }
 
+// expectedSoon reports whether a card is due today or in the next six days.
 func expectedSoon(c *reportCard, now time.Time, zone *time.Location) bool {
 	if c.DoneAt != nil || c.DueDate == nil {
 		return false

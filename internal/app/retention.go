@@ -10,34 +10,36 @@ import (
 	"cardwall/internal/store"
 )
 
-// Retention says how long records are kept. 0 keeps them forever.
+// Retention configures how long each kind of record is kept. An age of 0 keeps the
+// records forever.
 type Retention struct {
-	Activity      board.Age // complete activity; older activity keeps only what the history of a card shows
-	CardHistory   board.Age
+	Activity      board.Age // complete activity; of older activity, only what card histories show is kept
+	CardHistory   board.Age // activity that card histories show
 	Audit         board.Age
 	Notifications board.Age
 	Jobs          board.Age // jobs that have ended
 	Archive       Archive   // receives activity and audit entries before they are removed; nil for none
 }
 
-// Archive stores lines of JSON permanently. Write returns when they are on disk. After
-// an interruption, Write may be called with the same lines again.
+// Archive stores lines of JSON permanently. Write returns when the lines are on disk.
+// After an interruption, Write may be called with the same lines again.
 type Archive interface {
 	Write(ctx context.Context, kind string, lines [][]byte) error
 }
 
 const (
-	retentionBatch = 2000 // rows that are read and archived at a time
-	retentionSlice = 50   // rows that are removed in a transaction
-	boardsAtOnce   = 200
+	retentionBatch = 2000 // maximum number of rows read and archived at a time
+	retentionSlice = 50   // maximum number of rows removed per transaction
+	boardsAtOnce   = 200  // maximum number of boards listed at a time
 )
 
 // Retained counts what Retain removed.
 type Retained struct{ Activity, Audit, Notifications, Jobs int }
 
-// Retain archives and removes records that are older than the settings allow. It
-// stops after about the given time, and the next call continues. Only one of several
-// servers does this at a time.
+// Retain removes records that are older than the settings allow. It archives activity and
+// audit entries first. It stops soon after the time limit most, and the next call
+// continues. It does nothing while another server holds the lease. holder is the name of
+// this server.
 func Retain(ctx context.Context, db *store.DB, holder string, keep Retention, most time.Duration) (done Retained, err error) {
 	held, err := db.Lease(ctx, "retention", holder, most+housekeepingLease)
 	if err != nil || !held {
@@ -75,7 +77,7 @@ type retainer struct {
 
 func (r *retainer) timeIsUp() bool { return time.Now().After(r.until) }
 
-// write runs one slice in a transaction, and then lets waiting writers go first.
+// write runs one slice in a transaction, and then pauses so that other writers can go first.
 func (r *retainer) write(ctx context.Context, fn func(*store.Tx) error) error {
 	_, err := r.db.WriteSlice(ctx, fn)
 	return err
@@ -99,7 +101,7 @@ func (r *retainer) store(ctx context.Context, kind string, rows []store.ExpiredR
 	return len(lines), nil
 }
 
-// reduce returns the step that reduces the activity of all boards.
+// reduce returns a step that archives and removes the entries of a reduction on all boards.
 func (r *retainer) reduce(what store.Reduction) func(context.Context, time.Time) (int, error) {
 	return func(ctx context.Context, before time.Time) (removed int, err error) {
 		for after, ids := "", []string(nil); ; after = ids[len(ids)-1] {
@@ -172,9 +174,9 @@ func (r *retainer) audit(ctx context.Context, before time.Time) (removed int, er
 	return removed, nil
 }
 
-// remove returns the step that removes rows without archiving them. The function
-// some removes at most limit rows that are older than before, and returns their
-// number.
+// remove returns a step that removes rows without archiving them. The function some
+// removes at most limit rows that are older than before, and returns the number of
+// rows removed.
 func (r *retainer) remove(
 	some func(tx *store.Tx, ctx context.Context, before board.Instant, limit int) (int64, error),
 ) func(context.Context, time.Time) (int, error) {

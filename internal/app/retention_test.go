@@ -23,8 +23,8 @@ import (
 
 const year = 365 * 24 * time.Hour
 
-// archived returns the lines of one kind in an archive folder.
-func archived(t *testing.T, folder, kind string) (lines []map[string]any) {
+// archivedLines returns the lines of one kind in an archive folder.
+func archivedLines(t *testing.T, folder, kind string) (lines []map[string]any) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, kind+"-*.ndjson.gz"))
 	if err != nil {
@@ -42,7 +42,7 @@ func archived(t *testing.T, folder, kind string) (lines []map[string]any) {
 		for s := bufio.NewScanner(z); s.Scan(); {
 			var line map[string]any
 			if err := json.Unmarshal(s.Bytes(), &line); err != nil {
-				t.Fatalf("a line of the archive is %s: %v", s.Bytes(), err)
+				t.Fatalf("parse archive line %s: %v", s.Bytes(), err)
 			}
 			lines = append(lines, line)
 		}
@@ -78,58 +78,64 @@ func TestRetention(t *testing.T) {
 			s.CheckConsistency()
 			return done
 		}
-		if done := retain(app.Retention{Activity: board.Age(5 * year), Audit: board.Age(5 * year)}); done != (app.Retained{}) {
-			t.Errorf("entries of the last five years were removed: %+v", done)
+		done := retain(app.Retention{Activity: board.Age(5 * year), Audit: board.Age(5 * year)})
+		if done != (app.Retained{}) {
+			t.Errorf("with a limit of five years: got %+v removed, want nothing", done)
 		}
-		done := retain(app.Retention{Activity: board.Age(3 * year), Audit: board.Age(2 * year)})
+		done = retain(app.Retention{Activity: board.Age(3 * year), Audit: board.Age(2 * year)})
 		left := len(s.Column("SELECT id FROM activity"))
 		if done.Activity == 0 || left != entries+1-done.Activity || done.Audit != audit {
-			t.Errorf("removed %+v of %d activity entries and %d audit entries; %d activity entries are left", done, entries, audit, left)
+			t.Errorf("got %+v removed of %d activity entries and %d audit entries, and %d activity entries left; want all audit "+
+				"entries and some activity entries removed", done, entries+1, audit, left)
 		}
 		// The archive contains exactly the removed entries.
-		lines := archived(t, folder, "activity")
-		if len(lines) != done.Activity || len(archived(t, folder, "audit")) != done.Audit {
-			t.Errorf("the archive has %d activity entries and %d audit entries, want %+v", len(lines),
-				len(archived(t, folder, "audit")), done)
+		lines := archivedLines(t, folder, "activity")
+		if len(lines) != done.Activity || len(archivedLines(t, folder, "audit")) != done.Audit {
+			t.Errorf("got %d activity entries and %d audit entries in the archive, want %+v", len(lines),
+				len(archivedLines(t, folder, "audit")), done)
 		}
 		if !slices.ContainsFunc(lines, func(line map[string]any) bool {
-			return line["type"] == "list.created" && line["boardId"] == w.board && line["changes"].(map[string]any)["name"] != nil
+			return line["type"] == "list.created" && line["boardId"] == w.board &&
+				line["changes"].(map[string]any)["name"] != nil
 		}) {
-			t.Errorf("the archive does not contain the creation of a list; its first line is %v", lines[0])
+			t.Errorf("the archive does not contain list.created; its first line is %v", lines[0])
 		}
-		// The history of a card is kept, except for comments, which the card itself shows.
+		// The history of a card is kept, except for comment entries, because the card shows its comments.
 		history = slices.DeleteFunc(history, func(kind string) bool { return strings.HasPrefix(kind, "comment.") })
-		same(t, "history of the card", w.owner.All("list_board_activity", "type", fields{"boardId": w.board, "cardId": w.card}),
+		wantStrings(t, "history of the card",
+			w.owner.All("list_board_activity", "type", fields{"boardId": w.board, "cardId": w.card}),
 			append([]string{"card.updated"}, history...)...)
-		// Clients that request removed changes get an error with a reason.
+		// A request for removed changes fails with a reason.
 		for _, since := range []float64{0, 1} {
 			a := w.owner.Call("list_board_changes", fields{"boardId": w.board, "since": since})
 			if a.Code != board.CodeInvalidRequest || !strings.Contains(string(a.Raw), `"reason":"changes_removed"`) {
-				t.Errorf("list_board_changes since %v: got status %d, body %s", since, a.Status, a.Raw)
+				t.Errorf("list_board_changes since %v: got status %d, body %s; want reason changes_removed", since, a.Status, a.Raw)
 			}
 		}
-		if a := w.owner.Must("list_board_changes", fields{"boardId": w.board, "since": version}); a.Get("0.boardVersion") != version+1 {
-			t.Errorf("list_board_changes since %v: got %s", version, a.Raw)
+		changes := w.owner.Must("list_board_changes", fields{"boardId": w.board, "since": version})
+		if changes.Get("0.boardVersion") != version+1 {
+			t.Errorf("list_board_changes since %v: got %s, want version %v first", version, changes.Raw, version+1)
 		}
-		if done := retain(app.Retention{Activity: board.Age(3 * year), Audit: board.Age(2 * year)}); done != (app.Retained{}) {
-			t.Errorf("the second call removed %+v", done)
+		done = retain(app.Retention{Activity: board.Age(3 * year), Audit: board.Age(2 * year)})
+		if done != (app.Retained{}) {
+			t.Errorf("second call: got %+v removed, want nothing", done)
 		}
-		// The setting CardHistory also removes the history of cards.
+		// CardHistory also limits the history of cards.
 		if done := retain(app.Retention{CardHistory: board.Age(3 * year)}); done.Activity != left-1 {
-			t.Errorf("removed %+v from the history of cards, want %d entries", done, left-1)
+			t.Errorf("with CardHistory: got %+v removed, want %d activity entries", done, left-1)
 		}
-		if n := len(archived(t, folder, "activity")); n != entries {
-			t.Errorf("the archive has %d entries, want %d", n, entries)
+		if n := len(archivedLines(t, folder, "activity")); n != entries {
+			t.Errorf("got %d entries in the archive, want %d", n, entries)
 		}
 		if left := len(s.Column("SELECT id FROM activity")); left != 1 {
-			t.Errorf("%d entries are left, want 1", left)
+			t.Errorf("got %d entries left, want 1", left)
 		}
 		w.owner.Must("move_card", fields{"cardId": w.card, "listId": w.doing})
 		s.CheckConsistency()
 	})
 }
 
-func TestNothingIsRemovedWithoutTheArchive(t *testing.T) {
+func TestRetentionRemovesNothingIfTheArchiveFails(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		newWorld(s)
@@ -142,18 +148,19 @@ func TestNothingIsRemovedWithoutTheArchive(t *testing.T) {
 		archive := app.NewFolderArchive(filepath.Join(file, "folder"), s.Clock.Now())
 		keep := app.Retention{Activity: board.Age(year), Audit: board.Age(year), Archive: archive}
 		if done, err := app.Retain(t.Context(), s.DB, "srv_test", keep, time.Minute); err == nil || done != (app.Retained{}) {
-			t.Errorf("the archive cannot be written, but %+v was removed: %v", done, err)
+			t.Errorf("archive that cannot be written: got %+v removed, error %v; want nothing removed and an error", done, err)
 		}
 		if after := len(s.Column("SELECT id FROM activity")) + len(s.Column("SELECT id FROM audit")); after != before {
-			t.Errorf("%d rows are left, want %d", after, before)
+			t.Errorf("got %d rows left, want %d", after, before)
 		}
 	})
 }
 
-// Retention removes ten years of activity of a board while a client writes. The environment
-// variable CARDWALL_RETENTION_ROWS sets the number of activity entries; the default is small.
+// A client can write without long delays while retention removes most of ten years of a board's
+// activity. The environment variable CARDWALL_RETENTION_ROWS sets the number of activity entries. If
+// the variable is set, the limit for the longest write is stricter.
 func TestRetentionDoesNotDelayWriters(t *testing.T) {
-	rows, limit := 20_000, 2*time.Second // a busy machine must not fail the test
+	rows, limit := 20_000, 2*time.Second // generous, because the machine may be busy
 	if text := os.Getenv("CARDWALL_RETENTION_ROWS"); text != "" {
 		var err error
 		if rows, err = strconv.Atoi(text); err != nil {
@@ -172,21 +179,23 @@ func TestRetentionDoesNotDelayWriters(t *testing.T) {
 				'{"title":{"from":"A title of a usual length","to":"Another title of a usual length"}}' FROM n`,
 			n, n+9_999, w.second, now, rows, int64(10*year/time.Millisecond)/int64(rows), w.owner.ID)
 	}
-	apptest.Change(t, s.DB, "UPDATE boards SET version = $1, reduced_to = 999, removed_to = 999, counted_at = NULL WHERE id = $2",
+	apptest.Change(t, s.DB,
+		"UPDATE boards SET version = $1, reduced_to = 999, removed_to = 999, counted_at = NULL WHERE id = $2",
 		999+(rows+9_999)/10_000*10_000, w.second)
 	if _, err := s.DB.CountStorage(t.Context(), time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	var latencies []time.Duration
 	write := func() {
-		begun := time.Now()
-		w.owner.Must("update_card", fields{"cardId": w.card, "title": fmt.Sprint("Title ", begun.UnixNano())})
-		latencies = append(latencies, time.Since(begun))
+		started := time.Now()
+		w.owner.Must("update_card", fields{"cardId": w.card, "title": fmt.Sprint("Title ", started.UnixNano())})
+		latencies = append(latencies, time.Since(started))
 		time.Sleep(5 * time.Millisecond)
 	}
-	measure := func(what string, until func() bool) (longest time.Duration) {
+	// measure writes until done returns true and returns the duration of the longest write.
+	measure := func(what string, done func() bool) (longest time.Duration) {
 		latencies = nil
-		for !until() {
+		for !done() {
 			write()
 		}
 		slices.Sort(latencies)
@@ -195,20 +204,21 @@ func TestRetentionDoesNotDelayWriters(t *testing.T) {
 			latencies[len(latencies)*99/100], longest)
 		return longest
 	}
-	alone := time.Now().Add(time.Second)
-	measure("alone", func() bool { return time.Now().After(alone) })
+	deadline := time.Now().Add(time.Second)
+	measure("without retention", func() bool { return time.Now().After(deadline) })
 	archive := app.NewFolderArchive(t.TempDir(), s.Clock.Now())
 	t.Cleanup(func() { _ = archive.Close() })
 	var ended atomic.Bool
-	begun := time.Now()
+	started := time.Now()
 	result := make(chan error, 1)
 	go func() {
 		defer ended.Store(true)
-		done, err := app.Retain(t.Context(), s.DB, "srv_test", app.Retention{CardHistory: board.Age(3 * year), Archive: archive}, time.Hour)
+		keep := app.Retention{CardHistory: board.Age(3 * year), Archive: archive}
+		done, err := app.Retain(t.Context(), s.DB, "srv_test", keep, time.Hour)
 		if err == nil && done.Activity < rows/2 {
-			err = fmt.Errorf("only %d entries were removed", done.Activity)
+			err = fmt.Errorf("got %d entries removed, want at least %d", done.Activity, rows/2)
 		}
-		t.Logf("%d of %d entries were removed in %v", done.Activity, rows, time.Since(begun).Round(time.Millisecond))
+		t.Logf("%d of %d entries were removed in %v", done.Activity, rows, time.Since(started).Round(time.Millisecond))
 		result <- err
 	}()
 	longest := measure("with retention", ended.Load)
@@ -216,31 +226,34 @@ func TestRetentionDoesNotDelayWriters(t *testing.T) {
 		t.Fatal(err)
 	}
 	if longest > limit {
-		t.Errorf("the longest write took %v, want at most %v", longest, limit)
+		t.Errorf("the slowest write took %v, want at most %v", longest, limit)
 	}
 	s.CheckConsistency()
 }
 
-// Jobs that ended some time ago are removed. Other jobs are kept.
+// Jobs that ended before the limit are removed. Recent jobs and open jobs are kept.
 func TestRetentionRemovesEndedJobs(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
 		now := int64(board.InstantOf(s.Clock.Now()))
-		for id, ended := range map[string]any{"job_ended": now, "job_recent": now + (2 * 24 * time.Hour).Milliseconds(), "job_open": nil} {
+		recently := now + (2 * 24 * time.Hour).Milliseconds()
+		for id, ended := range map[string]any{"job_ended": now, "job_recent": recently, "job_open": nil} {
 			// The lease keeps the test's server from running the open job.
-			apptest.Change(t, s.DB, `INSERT INTO jobs (id, kind, state, owner_id, organization_id, workspace_id, name, caller, input,
-				created_at, ended_at, until) SELECT $1, 'import', $2, $3, ws.organization_id, ws.id, 'Launch', '{}', '{}', $4, $5, $7
+			apptest.Change(t, s.DB, `INSERT INTO jobs (id, kind, state, owner_id, organization_id, workspace_id, name, caller,
+				input, created_at, ended_at, until)
+				SELECT $1, 'import', $2, $3, ws.organization_id, ws.id, 'Launch', '{}', '{}', $4, $5, $7
 				FROM boards b JOIN workspaces ws ON ws.id = b.workspace_id WHERE b.id = $6`,
 				id, map[bool]string{true: "running", false: "done"}[ended == nil], w.owner.ID, now, ended, w.board,
 				now+(365*24*time.Hour).Milliseconds())
 		}
 		s.Clock.Advance(31 * 24 * time.Hour)
 		all := len(s.Column("SELECT id FROM jobs"))
-		done, err := app.Retain(t.Context(), s.DB, "srv_test", app.Retention{Jobs: board.Age(30 * 24 * time.Hour)}, time.Minute)
+		keep := app.Retention{Jobs: board.Age(30 * 24 * time.Hour)}
+		done, err := app.Retain(t.Context(), s.DB, "srv_test", keep, time.Minute)
 		if err != nil || done.Jobs != all-2 {
-			t.Fatalf("%d jobs were removed, want %d: %v", done.Jobs, all-2, err)
+			t.Fatalf("got %d jobs removed, error %v; want %d", done.Jobs, err, all-2)
 		}
-		same(t, "jobs", s.Column("SELECT id FROM jobs ORDER BY id"), "job_open", "job_recent")
+		wantStrings(t, "jobs", s.Column("SELECT id FROM jobs ORDER BY id"), "job_open", "job_recent")
 	})
 }

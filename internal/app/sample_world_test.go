@@ -5,9 +5,10 @@ import (
 	"cardwall/internal/board"
 )
 
-// samples holds a function for each operation, which returns an input with which the operation
-// succeeds for the owner. A write changes something if it is called once with its sample. The
-// function creates objects that only its operation needs, such as a label to delete.
+// samples contains a function for each operation. The function returns an input with which the
+// operation succeeds for the person that world.as returns, usually the owner. It creates objects that
+// only this operation needs, such as a label to delete. The first call of a write with its sample
+// changes something.
 var samples = map[string]func(w *world) fields{
 	"get_me":                 func(*world) fields { return nil },
 	"list_my_cards":          func(w *world) fields { return fields{"workspaceId": w.workspace} },
@@ -122,6 +123,18 @@ var samples = map[string]func(w *world) fields{
 		return fields{"commentId": w.make("add_comment", fields{"cardId": w.card, "text": "Gone"})}
 	},
 
+	"list_attachments":    onCard(nil),
+	"add_attachment":      onCard(fields{"url": "https://example.com/brief", "name": "Brief"}),
+	"get_attachment":      func(w *world) fields { return fields{"attachmentId": w.attachment} },
+	"update_attachment":   func(w *world) fields { return fields{"attachmentId": w.attachment, "name": "Contract, signed"} },
+	"delete_attachment":   func(w *world) fields { return fields{"attachmentId": w.newAttachment()} },
+	"download_attachment": func(w *world) fields { return fields{"attachmentId": w.attachment} },
+	"restore_attachment": func(w *world) fields {
+		id := w.newAttachment()
+		w.owner.Must("delete_attachment", fields{"attachmentId": id})
+		return fields{"attachmentId": id}
+	},
+
 	"list_saved_filters": func(w *world) fields {
 		w.newFilter()
 		w.newFilter()
@@ -147,13 +160,13 @@ var samples = map[string]func(w *world) fields{
 	"set_collapsed_lists": func(w *world) fields {
 		return fields{"boardId": w.board, "listIds": []string{w.doing}}
 	},
-	"unstar_board":        onBoard(nil),
-	"get_public_page":     onBoard(nil),
-	"update_public_page":  onBoard(fields{"mode": "submit", "comments": true, "welcome": "Tell us what is missing."}),
-	"renew_public_page":   onBoard(nil),
-	"look_at_public_page": func(w *world) fields { return fields{"key": w.publicKey()} },
-	"look_at_public_card": func(w *world) fields { return fields{"key": w.publicKey(), "number": 1} },
-	"add_guest_comment":   func(w *world) fields { return w.asGuest(fields{"number": 1, "text": "When does it open?"}) },
+	"unstar_board":       onBoard(nil),
+	"get_public_page":    onBoard(nil),
+	"update_public_page": onBoard(fields{"mode": "submit", "comments": true, "welcome": "Tell us what is missing."}),
+	"renew_public_page":  onBoard(nil),
+	"get_guest_page":     func(w *world) fields { return fields{"key": w.publicKey()} },
+	"get_guest_card":     func(w *world) fields { return fields{"key": w.publicKey(), "number": 1} },
+	"add_guest_comment":  func(w *world) fields { return w.asGuest(fields{"number": 1, "text": "When does it open?"}) },
 	"submit_guest_card": func(w *world) fields {
 		return w.asGuest(fields{"title": "A map of the venue", "description": "We did not find the entrance."})
 	},
@@ -180,13 +193,13 @@ var samples = map[string]func(w *world) fields{
 	"test_webhook":          onWebhook(nil),
 	"rotate_webhook_secret": onWebhook(fields{"force": true}),
 	"list_deliveries": func(w *world) fields {
-		w.failed()
-		w.failed()
+		w.newFailedDelivery()
+		w.newFailedDelivery()
 		return onWebhook(nil)(w)
 	},
-	"send_deliveries_again": func(w *world) fields { return onWebhook(fields{"deliveryIds": []string{w.failed()}})(w) },
-	"get_delivery":          func(w *world) fields { return fields{"deliveryId": w.failed()} },
-	"send_delivery_again":   func(w *world) fields { return fields{"deliveryId": w.failed()} },
+	"send_deliveries_again": func(w *world) fields { return onWebhook(fields{"deliveryIds": []string{w.newFailedDelivery()}})(w) },
+	"get_delivery":          func(w *world) fields { return fields{"deliveryId": w.newFailedDelivery()} },
+	"send_delivery_again":   func(w *world) fields { return fields{"deliveryId": w.newFailedDelivery()} },
 	"get_delivery_quota":    func(w *world) fields { return fields{"workspaceId": w.workspace} },
 
 	"list_rules": func(w *world) fields {
@@ -194,7 +207,7 @@ var samples = map[string]func(w *world) fields{
 		return fields{"boardId": w.board}
 	},
 	"get_rule":    func(w *world) fields { return fields{"ruleId": w.newRule()} },
-	"create_rule": func(w *world) fields { w.automates(); return w.rule() },
+	"create_rule": func(w *world) fields { w.enableAutomation(); return w.rule() },
 	"update_rule": func(w *world) fields {
 		return fields{"ruleId": w.newRule(), "name": "Bugs first", "if": "label:bug",
 			"then": []fields{{"operation": "move_card", "input": fields{"listId": w.list, "position": "top"}}}}
@@ -207,25 +220,25 @@ var samples = map[string]func(w *world) fields{
 	},
 	"switch_off_rule": func(w *world) fields { return fields{"ruleId": w.newRule()} },
 	"dry_run_rule": func(w *world) fields {
-		w.automates()
+		w.enableAutomation()
 		in := w.rule()
 		delete(in, "name")
 		return in
 	},
 	"list_rule_runs": func(w *world) fields {
 		for _, id := range w.twoRules() {
-			w.ran(id)
+			w.addRun(id)
 		}
 		return fields{"boardId": w.board}
 	},
 	"list_notifications": func(w *world) fields {
-		w.mentioned()
-		w.mentioned()
+		w.newMention()
+		w.newMention()
 		return nil
 	},
 	"get_notification_count":    func(*world) fields { return nil },
-	"mark_notification":         func(w *world) fields { return fields{"notificationId": w.mentioned(), "read": true} },
-	"mark_all_notifications":    func(w *world) fields { w.mentioned(); return nil },
+	"mark_notification":         func(w *world) fields { return fields{"notificationId": w.newMention(), "read": true} },
+	"mark_all_notifications":    func(w *world) fields { w.newMention(); return nil },
 	"get_notification_settings": func(*world) fields { return nil },
 	"set_notification_settings": func(*world) fields { return notificationSettings(nil) },
 	"unsubscribe":               func(w *world) fields { return fields{"token": w.unsubscribeToken()} },
@@ -256,12 +269,12 @@ var samples = map[string]func(w *world) fields{
 	"delete_workspace": func(w *world) fields {
 		return fields{"workspaceId": w.owner.Workspace("Looms", board.PlanTeam)}
 	},
-	"restore_workspace": func(w *world) fields { return fields{"workspaceId": w.trashed(w.owner)} },
+	"restore_workspace": func(w *world) fields { return fields{"workspaceId": w.newTrashedWorkspace(w.owner)} },
 	"change_member": func(w *world) fields {
 		return fields{"workspaceId": w.workspace, "userId": w.member(), "role": "admin"}
 	},
 	"remove_member": func(w *world) fields { return fields{"workspaceId": w.workspace, "userId": w.member()} },
-	"look_at_invitation": func(w *world) fields {
+	"get_invitation": func(w *world) fields {
 		return fields{"secret": w.invitationTo(w.owner, w.workspace)}
 	},
 	"accept_invitation": func(w *world) fields {
@@ -278,7 +291,7 @@ var samples = map[string]func(w *world) fields{
 			"name": "Grace Hopper", "password": password, "timeZone": "America/New_York"}
 	},
 	"verify_email": func(w *world) fields {
-		email := w.stranger() + "@example.com"
+		email := w.unusedName() + "@example.com"
 		w.owner.Must("sign_up", fields{"email": email, "name": "Grace Hopper", "password": password})
 		return fields{"secret": w.emailedSecret(email)}
 	},
@@ -331,23 +344,23 @@ var samples = map[string]func(w *world) fields{
 		return fields{"passkeyId": w.make("finish_passkey", in)}
 	},
 
-	"look_at_authorization": func(w *world) fields { return fields{"query": w.authorization()} },
+	"get_authorization_request": func(w *world) fields { return fields{"query": w.authorizationQuery()} },
 	"allow_authorization": func(w *world) fields {
-		return fields{"query": w.authorization(), "scopes": []string{"write"}, "workspaceId": w.workspace}
+		return fields{"query": w.authorizationQuery(), "scopes": []string{"write"}, "workspaceId": w.workspace}
 	},
-	"look_at_device": func(w *world) fields { return fields{"userCode": w.device()} },
-	"allow_device":   func(w *world) fields { return fields{"userCode": w.device(), "scopes": []string{"write"}} },
-	"deny_device":    func(w *world) fields { return fields{"userCode": w.device()} },
+	"get_device_request": func(w *world) fields { return fields{"userCode": w.newUserCode()} },
+	"allow_device":       func(w *world) fields { return fields{"userCode": w.newUserCode(), "scopes": []string{"write"}} },
+	"deny_device":        func(w *world) fields { return fields{"userCode": w.newUserCode()} },
 	"list_connected_apps": func(w *world) fields {
-		w.connected()
-		w.connected()
+		w.connectedClient()
+		w.connectedClient()
 		return nil
 	},
-	"disconnect_app": func(w *world) fields { return fields{"appId": w.connected()} },
+	"disconnect_app": func(w *world) fields { return fields{"appId": w.connectedClient()} },
 }
 
-// aboutNoBoard lists the writes that change no board. They return no boardVersion, and they work
-// even while the board is archived.
+// aboutNoBoard lists the writes that change no board, apart from those that require a session or no
+// account. They return no boardVersion, and they work even while the board is archived.
 var aboutNoBoard = []string{
 	"cancel_job", "create_invitation", "withdraw_invitation", "create_saved_filter", "update_saved_filter", "delete_saved_filter",
 	"create_webhook", "delete_webhook", "update_webhook", "pause_webhook", "switch_on_webhook", "test_webhook",

@@ -41,8 +41,8 @@ func ListSavedFilters(ctx context.Context, v *store.View, in ListSavedFiltersInp
 // CreateSavedFilterInput holds the fields of a new filter.
 type CreateSavedFilterInput struct {
 	WorkspaceInput
-	Name   string `json:"name" maxLength:"512" doc:"Its name." example:"My bugs this week"`
-	Query  string `json:"query" minLength:"0" maxLength:"16384" doc:"The query, in the search grammar. An empty query matches every open card." example:"is:open label:bug member:me due:week"`
+	Name   string `json:"name" maxLength:"512" doc:"The filter's name." example:"My bugs this week"`
+	Query  string `json:"query" minLength:"0" maxLength:"16384" doc:"The query, in the search grammar. An empty query matches every card that is not archived." example:"is:open label:bug member:me due:week"`
 	Shared bool   `json:"shared,omitempty" doc:"Whether the filter is shared with the members of the workspace. Guests cannot share filters." example:"false"`
 }
 
@@ -66,7 +66,7 @@ func CreateSavedFilter(ctx context.Context, tx *store.Tx, in CreateSavedFilterIn
 	if err != nil {
 		return f, err
 	}
-	if err := board.Room("saved filters of one person in a workspace", count, 1, board.MaxSavedFilters); err != nil {
+	if err := board.CheckLimit("saved filters of one person in a workspace", count, 1, board.MaxSavedFilters); err != nil {
 		return f, err
 	}
 	if err := tx.InsertSavedFilter(ctx, &f); err != nil {
@@ -104,7 +104,7 @@ func setFields(ctx context.Context, tx *store.Tx, w board.Workspace, f *board.Sa
 
 // SavedFilterInput identifies a filter.
 type SavedFilterInput struct {
-	FilterID string `json:"filterId" maxLength:"64" doc:"The saved filter." example:"flt_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	FilterID string `json:"filterId" maxLength:"64" doc:"The id of the saved filter." example:"flt_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // UpdateSavedFilterInput holds the fields to change. Absent fields stay
@@ -116,8 +116,8 @@ type UpdateSavedFilterInput struct {
 	Shared *bool   `json:"shared,omitempty" doc:"Whether the filter is shared with the members of the workspace. Guests cannot share filters." example:"true"`
 }
 
-// UpdateSavedFilter changes a filter. Owners can change their own filters;
-// owners and admins of the workspace can change any shared one.
+// UpdateSavedFilter changes a filter. People can change their own filters. Owners and
+// admins of the workspace can change any shared filter.
 func UpdateSavedFilter(ctx context.Context, tx *store.Tx, in UpdateSavedFilterInput) (board.SavedFilter, error) {
 	f, err := tx.SavedFilter(ctx, in.FilterID)
 	if err != nil {
@@ -139,8 +139,8 @@ func UpdateSavedFilter(ctx context.Context, tx *store.Tx, in UpdateSavedFilterIn
 	return withBroken(ctx, tx.View, w, f)
 }
 
-// DeleteSavedFilter deletes a filter. It requires the same permissions as a
-// change.
+// DeleteSavedFilter deletes a filter. It requires the same permissions as
+// UpdateSavedFilter.
 func DeleteSavedFilter(ctx context.Context, tx *store.Tx, in SavedFilterInput) (Deleted, error) {
 	f, err := tx.SavedFilter(ctx, in.FilterID)
 	if err != nil {
@@ -164,9 +164,9 @@ type filterCursor struct {
 
 // ListFilterCards returns the cards that match a filter, on all boards of its
 // workspace that the caller can see. The other parameters narrow the result.
-// The default order is most recently changed first. Archived boards are left
-// out like archived cards, unless the query includes archived ones. A cursor
-// becomes invalid when the filter's query changes.
+// The default order is most recently changed first. Archived cards and cards on
+// archived boards are omitted, unless the query or the input includes archived
+// cards. A cursor becomes invalid when the filter's query changes.
 func ListFilterCards(ctx context.Context, v *store.View, in ListFilterCardsInput) (op.Page[board.Card], error) {
 	f, err := v.SavedFilter(ctx, in.FilterID)
 	if err != nil {
@@ -211,8 +211,8 @@ func withBroken(ctx context.Context, v *store.View, w board.Workspace, f board.S
 	return one[0], err
 }
 
-// referenceKinds lists what a query can refer to by id, in the order used in
-// messages.
+// referenceKinds lists the kinds of objects that a query can refer to by id, in the
+// order used in messages.
 var referenceKinds = [...]struct {
 	ref  query.Ref
 	name string
@@ -222,9 +222,9 @@ var referenceKinds = [...]struct {
 }
 
 // markBroken marks the filters of a workspace that are broken for the caller. A
-// filter is broken if its query refers, by id or by a person's name, to something
-// that does not exist or that the caller cannot see. A broken filter still runs;
-// its unknown references match nothing.
+// filter is broken if its query is no longer valid, or if it refers, by id or by a
+// person's name, to something that does not exist or that the caller cannot see. A
+// filter with such references still runs, but the references match nothing.
 func markBroken(ctx context.Context, v *store.View, w board.Workspace, filters []board.SavedFilter) error {
 	if len(filters) == 0 {
 		return nil

@@ -12,15 +12,15 @@ import (
 // SearchCardsInput is the input of SearchCards.
 type SearchCardsInput struct {
 	Q           string `json:"q" maxLength:"16384" doc:"The search text, such as: is:open label:bug due:week \"exact phrase\" word*." example:"is:open release"`
-	WorkspaceID string `json:"workspaceId,omitempty" maxLength:"64" doc:"Only cards on boards of this workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	TimeZone    string `json:"timeZone,omitempty" doc:"The time zone for dates and for words such as today, as an IANA name such as Europe/Zurich; your own when absent." example:"Europe/Zurich"`
-	View        string `json:"view,omitempty" enum:"compact,full" doc:"compact omits descriptions; full when absent." example:"compact"`
+	WorkspaceID string `json:"workspaceId,omitempty" maxLength:"64" doc:"Only cards on boards of the workspace with this id." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	TimeZone    string `json:"timeZone,omitempty" doc:"The time zone for dates and for words such as today, as an IANA name such as Europe/Zurich. Defaults to the caller's time zone." example:"Europe/Zurich"`
+	View        string `json:"view,omitempty" enum:"compact,full" doc:"Use compact to omit descriptions. Defaults to full." example:"compact"`
 	op.Paging
 }
 
 // SearchCards returns matching cards on every board that the caller can see.
-// The default order is most recently changed first. Archived boards are left
-// out like archived cards; is:archived includes both.
+// The default order is most recently changed first. Archived cards and cards on
+// archived boards are omitted, unless the search text includes archived cards.
 func SearchCards(ctx context.Context, v *store.View, in SearchCardsInput) (op.Page[board.Card], error) {
 	if in.WorkspaceID != "" {
 		if _, err := v.Workspace(ctx, in.WorkspaceID, board.ViewWorkspace); err != nil {

@@ -31,20 +31,20 @@ type secretOutput struct {
 func secretOperations() *op.Registry {
 	r := app.Operations()
 	r.In("Tests", "Operations for tests.")
-	give := func(ctx context.Context, tx *store.Tx, in secretInput) (secretOutput, error) {
+	returnSecret := func(ctx context.Context, tx *store.Tx, in secretInput) (secretOutput, error) {
 		b, err := tx.Board(ctx, in.BoardID, board.Edit)
 		if err == nil && in.Fails {
 			err = board.Invalid("The secret %s is not good.", testSecret)
 		}
 		return secretOutput{b.ID, testSecret}, err
 	}
-	op.Command(r, "declared_secret", "POST /boards/{boardId}/declared-secret", "Return a secret.", give, op.Secret)
-	op.Command(r, "undeclared_secret", "POST /boards/{boardId}/undeclared-secret", "Return a secret without declaring it.", give)
+	op.Command(r, "declared_secret", "POST /boards/{boardId}/declared-secret", "Return a secret.", returnSecret, op.Secret)
+	op.Command(r, "undeclared_secret", "POST /boards/{boardId}/undeclared-secret", "Return a secret without declaring it.", returnSecret)
 	return r
 }
 
-// A stored response with a secret is sealed. A repeated request gets the secret again, but it
-// cannot be read in the database.
+// A stored response with a secret is sealed. A repeated request returns the secret again, but the
+// secret cannot be read from the database.
 func TestStoredResponseWithASecretIsSealed(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{Registry: secretOperations}, func(t *testing.T, s *apptest.Service) {
@@ -60,7 +60,7 @@ func TestStoredResponseWithASecretIsSealed(t *testing.T) {
 			}
 			first, again := ada.Keyed(sealedKey, "declared_secret", in), ada.At(s.Node()).Keyed(sealedKey, "declared_secret", in)
 			if first.Status >= http.StatusInternalServerError || !bytes.Contains(first.Raw, []byte(testSecret)) {
-				t.Fatalf("the first request: got status %d, body %s", first.Status, first.Raw)
+				t.Fatalf("the first request: got status %d, body %s; want a response with the secret", first.Status, first.Raw)
 			}
 			if again.Status != first.Status || again.Header.Get("Idempotent-Replayed") != "true" ||
 				!bytes.Contains(again.Raw, []byte(testSecret)) ||
@@ -70,7 +70,7 @@ func TestStoredResponseWithASecretIsSealed(t *testing.T) {
 			if row := stored(sealedKey); row == "" || strings.Contains(row, testSecret) || strings.Contains(row, testSecret[6:20]) {
 				t.Errorf("the stored response is %q, want it sealed", row)
 			}
-			// Without op.Secret the row contains the secret. Otherwise the check above would show nothing.
+			// Without op.Secret the row contains the secret, which proves that the check above can fail.
 			ada.Keyed(openKey, "undeclared_secret", in)
 			if row := stored(openKey); !strings.Contains(row, testSecret) {
 				t.Errorf("the stored response without op.Secret is %q; want it to contain %q", row, testSecret)
@@ -83,7 +83,8 @@ func TestStoredResponseWithASecretIsSealed(t *testing.T) {
 		first, again := ada.Keyed("sealed", "undeclared_secret", in), ada.Keyed("sealed", "undeclared_secret", in)
 		if again.Header.Get("Idempotent-Replayed") != "true" || !bytes.Equal(first.Raw, again.Raw) ||
 			first.Status != http.StatusOK {
-			t.Errorf("a day later: got status %d, body %s, then %d %s", first.Status, first.Raw, again.Status, again.Raw)
+			t.Errorf("a day later: got status %d, body %s, then %d %s; want 200, then the same response replayed", first.Status, first.Raw,
+				again.Status, again.Raw)
 		}
 	})
 }

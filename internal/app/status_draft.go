@@ -24,21 +24,20 @@ const (
 // StatusDraft is a draft of a status update: the changes of a board in the last
 // seven days, in Markdown.
 type StatusDraft struct {
-	From       string       `json:"from" format:"date" doc:"The first day covered." example:"2026-03-06"`
-	To         string       `json:"to" format:"date" doc:"The last day covered: today in the caller's time zone." example:"2026-03-12"`
-	Status     board.Status `json:"status" enum:"on_track,at_risk,off_track,on_hold,complete" doc:"The health from the latest update; on_track if there is none." example:"on_track"`
-	Title      string       `json:"title" doc:"A one-line summary." example:"3 done, 2 overdue"`
+	From       string       `json:"from" format:"date" doc:"The first day that the draft covers." example:"2026-03-06"`
+	To         string       `json:"to" format:"date" doc:"The last day that the draft covers: today in the caller's time zone." example:"2026-03-12"`
+	Status     board.Status `json:"status" enum:"on_track,at_risk,off_track,on_hold,complete" doc:"The status of the latest status update; on_track if there is none." example:"on_track"`
+	Title      string       `json:"title" doc:"A one-line summary of the changes." example:"3 done, 2 overdue"`
 	Text       string       `json:"text" doc:"The changes, in Markdown." example:"### Done (1)\n\n- [Order cabinets](https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y)\n"`
-	StartDate  *string      `json:"startDate" format:"date" doc:"The value from the latest update." example:"2026-03-01"`
-	TargetDate *string      `json:"targetDate" format:"date" doc:"The value from the latest update." example:"2026-04-15"`
-	Done       int          `json:"done" doc:"Completed cards, at most 1,000." example:"3"`
-	Moved      int          `json:"moved" doc:"Cards moved to another list and not completed, at most 1,000." example:"4"`
-	Added      int          `json:"added" doc:"Created cards that are not done, at most 1,000." example:"5"`
-	Overdue    int          `json:"overdue" doc:"Open cards that are overdue now, at most 1,000." example:"2"`
+	StartDate  *string      `json:"startDate" format:"date" doc:"The start date of the latest status update; null if there is none." example:"2026-03-01"`
+	TargetDate *string      `json:"targetDate" format:"date" doc:"The target date of the latest status update; null if there is none." example:"2026-04-15"`
+	Done       int          `json:"done" doc:"The number of completed cards, at most 1,000." example:"3"`
+	Moved      int          `json:"moved" doc:"The number of cards created before these days that were moved to another list but not completed, at most 1,000." example:"4"`
+	Added      int          `json:"added" doc:"The number of new cards that are not done, at most 1,000." example:"5"`
+	Overdue    int          `json:"overdue" doc:"The number of open cards that are overdue now, at most 1,000." example:"2"`
 }
 
-// DraftStatusUpdate returns a draft with the changes that are usually reported
-// in a status update. Nothing is posted.
+// DraftStatusUpdate returns a draft of a status update without posting it.
 func DraftStatusUpdate(ctx context.Context, v *store.View, in BoardInput) (StatusDraft, error) {
 	b, err := v.Board(ctx, in.BoardID, board.View)
 	if err != nil {
@@ -99,10 +98,11 @@ func DraftStatusUpdate(ctx context.Context, v *store.View, in BoardInput) (Statu
 // draftText builds the text of a draft.
 type draftText struct {
 	strings.Builder
-	counts []string // the sizes of the sections, such as "3 completed"
+	counts []string // the sizes of the sections, such as "3 done"
 }
 
-// section lists the first of count cards. It writes nothing if there are none.
+// section writes a heading and the lines of the first maxDraftCards of count cards. It
+// writes nothing if count is 0.
 func (t *draftText) section(name string, count int, line func(i int) string) {
 	if count == 0 {
 		return
@@ -132,8 +132,8 @@ func cardLink(title, url string) string {
 	return "[" + escapeMarkdown(title) + "](" + url + ")"
 }
 
-// escapeMarkdown escapes a text so that Markdown shows it literally
-// (CommonMark, 2.4).
+// escapeMarkdown escapes a string so that Markdown shows it literally (CommonMark,
+// section 2.4). It replaces each sequence of white space with one space.
 func escapeMarkdown(s string) string {
 	var b strings.Builder
 	for _, r := range strings.Join(strings.Fields(s), " ") {

@@ -16,7 +16,7 @@ type ListStatusUpdatesInput struct {
 }
 
 // ListStatusUpdates returns the status updates of a board, newest first. They
-// stay readable when the feature is off.
+// stay readable when the feature is disabled.
 func ListStatusUpdates(ctx context.Context, v *store.View, in ListStatusUpdatesInput) (op.Page[board.StatusUpdate], error) {
 	before := store.StatusUpdateCursor{At: math.MaxInt64}
 	if err := in.After(&before); err != nil {
@@ -33,14 +33,14 @@ func ListStatusUpdates(ctx context.Context, v *store.View, in ListStatusUpdatesI
 type PostStatusUpdateInput struct {
 	BoardInput
 	Status     board.Status `json:"status" enum:"on_track,at_risk,off_track,on_hold,complete" doc:"How the board is doing." example:"on_track"`
-	Title      string       `json:"title" maxLength:"512" doc:"A one-line summary." example:"Press kit is out"`
-	Text       string       `json:"text,omitempty" maxLength:"16384" doc:"The text, in Markdown." example:"The printer **confirmed** Friday."`
+	Title      string       `json:"title" maxLength:"512" doc:"A one-line summary of the status update." example:"Press kit is out"`
+	Text       string       `json:"text,omitempty" maxLength:"16384" doc:"The status update's text, in Markdown." example:"The printer **confirmed** Friday."`
 	StartDate  string       `json:"startDate,omitempty" doc:"The day on which the work starts or started, YYYY-MM-DD." example:"2026-03-01"`
-	TargetDate string       `json:"targetDate,omitempty" doc:"The day by which the work should be complete, YYYY-MM-DD; not before startDate." example:"2026-04-15"`
+	TargetDate string       `json:"targetDate,omitempty" doc:"The day by which the work should be complete, YYYY-MM-DD. It must not be before startDate." example:"2026-04-15"`
 }
 
 // PostStatusUpdate posts a status update and stores the board's current figures
-// with it. It cannot be changed afterwards.
+// with it. Nobody can change a status update afterwards.
 func PostStatusUpdate(ctx context.Context, tx *store.Tx, in PostStatusUpdateInput) (board.StatusUpdate, error) {
 	b, err := tx.Board(ctx, in.BoardID, board.Edit)
 	if err != nil {

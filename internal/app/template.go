@@ -12,9 +12,9 @@ import (
 // SaveBoardAsTemplateInput is the input of SaveBoardAsTemplate.
 type SaveBoardAsTemplateInput struct {
 	BoardInput
-	Name         *string `json:"name,omitempty" maxLength:"512" doc:"The template's name; the board's own when absent." example:"Product launch"`
-	Description  *string `json:"description,omitempty" maxLength:"16384" doc:"The template's description, in Markdown; the board's own when absent." example:"Everything from the first idea to the day after."`
-	IncludeCards bool    `json:"includeCards,omitempty" doc:"Whether the template includes the open cards; false when absent." example:"true"`
+	Name         *string `json:"name,omitempty" maxLength:"512" doc:"The template's name. Defaults to the board's name." example:"Product launch"`
+	Description  *string `json:"description,omitempty" maxLength:"16384" doc:"The template's description, in Markdown. Defaults to the board's description." example:"Everything from the first idea to the day after."`
+	IncludeCards bool    `json:"includeCards,omitempty" doc:"Whether the template includes the open cards. Defaults to false." example:"true"`
 
 	content *store.EncodedTemplate // nil unless readTemplate has read it before the transaction
 }
@@ -22,8 +22,8 @@ type SaveBoardAsTemplateInput struct {
 // SaveBoardAsTemplate saves a board's features, labels, open lists and, on
 // request, open cards with their checklists as a template. The caller must be
 // allowed to create boards in the workspace. A template has no people, dates or
-// done states. The whole workspace can see it, so a confidential board cannot
-// become one.
+// done states. SaveBoardAsTemplate returns an error for a confidential board, because
+// the whole workspace can see a template.
 func SaveBoardAsTemplate(ctx context.Context, tx *store.Tx, in SaveBoardAsTemplateInput) (board.BoardTemplate, error) {
 	b, err := tx.Board(ctx, in.BoardID, board.Edit)
 	if err != nil {
@@ -83,7 +83,7 @@ func readTemplate(ctx context.Context, db *store.DB, caller board.Caller, in *Sa
 
 // encode reads the content of a template from a board that the view has loaded.
 func (in SaveBoardAsTemplateInput) encode(ctx context.Context, v *store.View, b board.Board) (*store.EncodedTemplate, error) {
-	labels, columns, err := partsOf(ctx, v, b.ID)
+	labels, columns, err := labelsAndLists(ctx, v, b.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -106,17 +106,19 @@ type listWithCards struct {
 	cards []store.WholeCard
 }
 
-// templateContent returns the contents of a template without people and dates.
+// templateContent returns the contents of a template, without people, dates and done
+// states. The public page is disabled.
 func templateContent(f board.Features, labels []board.Label, lists []listWithCards) board.TemplateContent {
 	f.PublicPage = false
 	c := board.TemplateContent{Version: board.TemplateVersion, Features: f, Labels: make([]board.TemplateLabel, len(labels)),
-		Lists: make([]board.TemplateColumn, len(lists))}
+		Lists: make([]board.TemplateListContent, len(lists))}
 	at := map[string]int{}
 	for i, l := range labels {
 		c.Labels[i], at[l.ID] = board.TemplateLabel{Name: l.Name, Color: l.Color}, i
 	}
 	for i, l := range lists {
-		column := board.TemplateColumn{Name: l.Name, WIPLimit: l.WIPLimit, WIPMode: l.WIPMode, Cards: make([]board.TemplateCard, len(l.cards))}
+		list := board.TemplateListContent{Name: l.Name, WIPLimit: l.WIPLimit, WIPMode: l.WIPMode,
+			Cards: make([]board.TemplateCard, len(l.cards))}
 		for n, card := range l.cards {
 			kept := board.TemplateCard{Title: card.Title, Description: *card.Description, Labels: []int{}, Checklists: []board.TemplateChecklist{}}
 			for _, label := range card.Labels {
@@ -129,16 +131,16 @@ func templateContent(f board.Features, labels []board.Label, lists []listWithCar
 				}
 				kept.Checklists = append(kept.Checklists, board.TemplateChecklist{Title: k.Title, Items: items})
 			}
-			column.Cards[n] = kept
+			list.Cards[n] = kept
 		}
-		c.Lists[i] = column
+		c.Lists[i] = list
 	}
 	return c
 }
 
 // ListBoardTemplatesInput is the input of ListBoardTemplates.
 type ListBoardTemplatesInput struct {
-	WorkspaceID string `json:"workspaceId,omitempty" maxLength:"64" doc:"Include the templates of this workspace; only built-in templates when absent." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	WorkspaceID string `json:"workspaceId,omitempty" maxLength:"64" doc:"The id of a workspace whose templates to include. If it is absent, only built-in templates are returned." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	op.Paging
 }
 
@@ -172,7 +174,7 @@ func ListBoardTemplates(ctx context.Context, v *store.View, in ListBoardTemplate
 
 // BoardTemplateInput identifies a template.
 type BoardTemplateInput struct {
-	TemplateID string `json:"templateId" maxLength:"64" doc:"The template." example:"tpl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	TemplateID string `json:"templateId" maxLength:"64" doc:"The id of the template." example:"tpl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // GetBoardTemplate returns a template with the first cards of its lists.
@@ -190,8 +192,8 @@ func GetBoardTemplate(ctx context.Context, v *store.View, in BoardTemplateInput)
 	return content.Preview(t), err
 }
 
-// DeleteBoardTemplate deletes a template of a workspace. It requires an owner
-// or admin of the workspace. Boards created from it are kept. Built-in
+// DeleteBoardTemplate deletes a template of a workspace. The caller must be an owner
+// or admin of the workspace. Boards created from the template are kept. Built-in
 // templates cannot be deleted.
 func DeleteBoardTemplate(ctx context.Context, tx *store.Tx, in BoardTemplateInput) (Deleted, error) {
 	for _, t := range board.BuiltInTemplates() {
@@ -212,15 +214,15 @@ func DeleteBoardTemplate(ctx context.Context, tx *store.Tx, in BoardTemplateInpu
 
 // CreateBoardFromTemplateInput is the input of CreateBoardFromTemplate.
 type CreateBoardFromTemplateInput struct {
-	TemplateID  string           `json:"templateId" maxLength:"64" doc:"A built-in template, or a template of the workspace." example:"tpl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	WorkspaceID string           `json:"workspaceId" maxLength:"64" doc:"The workspace to create the board in." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Name        *string          `json:"name,omitempty" maxLength:"512" doc:"The board's name; the template's own when absent." example:"Launch"`
-	Visibility  board.Visibility `json:"visibility,omitempty" enum:"workspace,private,confidential" doc:"Who sees the board; workspace when absent." example:"workspace"`
+	TemplateID  string           `json:"templateId" maxLength:"64" doc:"The id of a built-in template, or of a template of the workspace." example:"tpl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	WorkspaceID string           `json:"workspaceId" maxLength:"64" doc:"The id of the workspace to create the board in." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name        *string          `json:"name,omitempty" maxLength:"512" doc:"The board's name. Defaults to the template's name." example:"Launch"`
+	Visibility  board.Visibility `json:"visibility,omitempty" enum:"workspace,private,confidential" doc:"Who can see the board. Defaults to workspace." example:"workspace"`
 }
 
 // CreateBoardFromTemplate creates a board from a template. The caller becomes
-// its admin. Like a copy, it sends no events. A job makes the board if the
-// template is large.
+// the board's admin. Like copying, it sends no events. If the template is large, it
+// creates a job that creates the board, and returns the job.
 func CreateBoardFromTemplate(ctx context.Context, tx *store.Tx, in CreateBoardFromTemplateInput) (board.BoardDetail, *board.Job, error) {
 	w, err := tx.Workspace(ctx, in.WorkspaceID, board.CreateBoards)
 	if err != nil {
@@ -298,8 +300,8 @@ func template(ctx context.Context, v *store.View, workspaceID, id string) (b boa
 	return b, c, err
 }
 
-// fromTemplate returns a new card from a template's card. The labels are those
-// created for the template's labels.
+// fromTemplate returns a new card from a template's card. labels are the board's labels,
+// in the order of the template's labels.
 func fromTemplate(c board.TemplateCard, labels []board.Label) (w store.WholeCard) {
 	w.Title, w.Description, w.Assignees, w.Labels = c.Title, &c.Description, []board.UserRef{}, make([]board.LabelRef, len(c.Labels))
 	for i, n := range c.Labels {

@@ -7,7 +7,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// unassignSlice is the number of cards per transaction that a person is unassigned from.
+// unassignSlice is the maximum number of cards from which one transaction unassigns a
+// person.
 const unassignSlice = 200
 
 // unassignFromBoard unassigns a person from all cards of a locked board.
@@ -34,19 +35,20 @@ func emitUnassigned(ctx context.Context, tx *store.Tx, boardID, userID string, c
 
 // unassigning prepares an operation by which a person loses access to boards. Before the
 // transaction of the operation, it unassigns the person from most cards on those boards.
-// Thousands of changes in one transaction would block other writers. If it is
-// interrupted, its changes so far are valid and recorded, and the next attempt continues.
+// Thousands of changes in one transaction would block other writers. After an
+// interruption, the changes so far are valid and recorded, and the next attempt continues.
 type unassigning struct {
 	operation string
 	userID    string
 
 	// loses checks that the operation is allowed, and reports whether the person loses
-	// access to the board by it.
+	// access to the board because of it.
 	loses func(ctx context.Context, tx *store.Tx, b store.AssignedBoard) (bool, error)
 }
 
-// run unassigns the person in slices until at most unassignSlice cards are left. It calls
-// check once before the first slice.
+// run unassigns the person in slices until at most unassignSlice of the boards' assigned
+// cards are left. It calls check once before the first slice. If no slice is needed, it
+// does nothing.
 func (u unassigning) run(ctx context.Context, db *store.DB, caller board.Caller, boards []store.AssignedBoard,
 	check func(*store.Tx) error) error {
 	left := 0
@@ -72,7 +74,7 @@ func (u unassigning) run(ctx context.Context, db *store.DB, caller board.Caller,
 	return nil
 }
 
-// slice unassigns the person from some cards of a board and returns their number.
+// slice unassigns the person from some cards of a board and returns the number of cards.
 func (u unassigning) slice(ctx context.Context, tx *store.Tx, b store.AssignedBoard) (n int, err error) {
 	loses, err := u.loses(ctx, tx, b)
 	if err != nil || !loses {
@@ -96,8 +98,8 @@ func (u unassigning) slice(ctx context.Context, tx *store.Tx, b store.AssignedBo
 	return n, tx.Audit(ctx, u.operation, u.userID)
 }
 
-// assignedBoards returns the boards with cards that a person is assigned to. Each id in
-// within is the id of such a board, or of a workspace whose boards are returned.
+// assignedBoards returns the boards with cards that a person is assigned to. It considers
+// only the boards and workspaces whose ids are in within.
 func assignedBoards(ctx context.Context, db *store.DB, within []string, userID string) (all []store.AssignedBoard, err error) {
 	err = db.Read(ctx, board.System(), func(v *store.View) error {
 		all = nil

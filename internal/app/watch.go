@@ -7,19 +7,20 @@ import (
 	"cardwall/internal/store"
 )
 
-// BoardWatch is whether the caller watches a board.
+// BoardWatch holds whether the caller watches a board.
 type BoardWatch struct {
-	BoardID  string `json:"boardId" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	BoardID  string `json:"boardId" doc:"The id of the board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Watching bool   `json:"watching" doc:"Whether the caller watches the board." example:"true"`
 }
 
-// WatchBoard makes the caller a watcher of a board. Watchers are notified of new
-// cards, changes to cards, comments and status updates.
+// WatchBoard makes the caller a watcher of a board. Watchers are notified of comments and
+// status updates, and when a card is created, moved, completed, reopened, archived or
+// restored, or its due date changes.
 func WatchBoard(ctx context.Context, tx *store.Tx, in BoardInput) (BoardWatch, error) {
 	return watchBoard(ctx, tx, in, true)
 }
 
-// UnwatchBoard stops the notifications that WatchBoard has started.
+// UnwatchBoard stops the notifications that WatchBoard started.
 func UnwatchBoard(ctx context.Context, tx *store.Tx, in BoardInput) (BoardWatch, error) {
 	return watchBoard(ctx, tx, in, false)
 }
@@ -32,14 +33,15 @@ func watchBoard(ctx context.Context, tx *store.Tx, in BoardInput, watching bool)
 	return BoardWatch{b.ID, watching}, tx.SetBoardWatched(ctx, b.ID, watching)
 }
 
-// CardWatch is whether the caller watches a card.
+// CardWatch holds whether the caller watches a card.
 type CardWatch struct {
-	CardID   string `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Watching bool   `json:"watching" doc:"Whether the caller is notified of comments on the card, because the caller watches the card or its board, is assigned to it, or has commented." example:"true"`
-	Asked    bool   `json:"asked" doc:"Whether the caller watches the card itself, and so is also notified of its other changes." example:"true"`
+	CardID   string `json:"cardId" doc:"The id of the card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Watching bool   `json:"watching" doc:"Whether the caller is notified of comments on the card. This is the case if the caller watches the card or its board, is assigned to the card or has commented on it, unless the caller has stopped watching the card." example:"true"`
+	Asked    bool   `json:"asked" doc:"Whether the caller watches the card itself. If so, the caller is also notified when the card is moved, completed, reopened, archived or restored, or its due date changes." example:"true"`
 }
 
-// GetCardWatch returns whether the caller is notified about a card.
+// GetCardWatch returns whether the caller watches a card, and whether the caller is
+// notified of comments on it.
 func GetCardWatch(ctx context.Context, v *store.View, in CardInput) (CardWatch, error) {
 	c, err := v.Card(ctx, in.CardID, board.View)
 	if err != nil {
@@ -53,14 +55,15 @@ func cardWatch(ctx context.Context, v *store.View, c board.Card) (CardWatch, err
 	return CardWatch{c.ID, watching, asked}, err
 }
 
-// WatchCard makes the caller a watcher of a card. Watchers are notified of its
-// comments and changes.
+// WatchCard makes the caller a watcher of a card. Watchers are notified of comments on
+// the card, and of the same changes to it as watchers of its board.
 func WatchCard(ctx context.Context, tx *store.Tx, in CardInput) (CardWatch, error) {
 	return watchCard(ctx, tx, in, true)
 }
 
-// UnwatchCard stops notifications about a card, even for a caller who is assigned
-// to it or has commented on it.
+// UnwatchCard stops notifications of comments on a card and changes to it, even for a
+// caller who watches the board, is assigned to the card or has commented on it. Mentions,
+// assignments and reminders still notify the caller.
 func UnwatchCard(ctx context.Context, tx *store.Tx, in CardInput) (CardWatch, error) {
 	return watchCard(ctx, tx, in, false)
 }

@@ -14,15 +14,15 @@ import (
 
 // CreateWebhookInput holds the fields of a new webhook.
 type CreateWebhookInput struct {
-	URL         string       `json:"url" maxLength:"2048" format:"uri" doc:"The URL that receives deliveries: https, the standard port, a public host." example:"https://hooks.example.com/cardwall"`
+	URL         string       `json:"url" maxLength:"2048" format:"uri" doc:"The URL that receives deliveries. It must use https and the standard port, and have a public host." example:"https://hooks.example.com/cardwall"`
 	Events      []board.Kind `json:"events" minItems:"1" maxItems:"50" doc:"The kinds of events to send." kinds:"webhook" example:"[\"card.created\",\"card.moved\"]"`
-	BoardID     string       `json:"boardId,omitempty" maxLength:"64" doc:"The board whose events are sent; requires its admin. Give exactly one of boardId and workspaceId." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	WorkspaceID string       `json:"workspaceId,omitempty" maxLength:"64" doc:"The workspace whose events are sent, from every board that the whole workspace can see; requires its owner or admin." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Name        string       `json:"name,omitempty" maxLength:"512" doc:"A display name." example:"Deploy bot"`
+	BoardID     string       `json:"boardId,omitempty" maxLength:"64" doc:"The id of the board whose events are sent. The caller must be an admin of the board. Give exactly one of boardId and workspaceId." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	WorkspaceID string       `json:"workspaceId,omitempty" maxLength:"64" doc:"The id of the workspace whose events are sent, from every board that the whole workspace can see. The caller must be an owner or admin of the workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name        string       `json:"name,omitempty" maxLength:"512" doc:"The webhook's display name." example:"Deploy bot"`
 }
 
-// Outbound returns the URL that the server will send requests to. The engine
-// checks it before the transaction.
+// Outbound returns the URL that the server will send requests to. op.Engine
+// checks the URL before the transaction.
 func (in CreateWebhookInput) Outbound() string { return in.URL }
 
 // CreateWebhook subscribes a URL to the events of a board, or of every board
@@ -53,7 +53,7 @@ func CreateWebhook(ctx context.Context, tx *store.Tx, in CreateWebhookInput) (bo
 
 // setSource sets the board or workspace whose events the webhook receives, and
 // returns the workspace. It returns an error if the caller may not subscribe to
-// them.
+// these events.
 func setSource(ctx context.Context, tx *store.Tx, in CreateWebhookInput, w *board.Webhook) (board.Workspace, error) {
 	if (in.BoardID == "") == (in.WorkspaceID == "") {
 		return board.Workspace{}, board.Invalid("boardId, workspaceId: give exactly one of the two.")
@@ -74,15 +74,15 @@ func setSource(ctx context.Context, tx *store.Tx, in CreateWebhookInput, w *boar
 	if err != nil {
 		return board.Workspace{}, err
 	}
-	if err := board.Room("webhooks of a board", count, 1, tx.Limits().BoardWebhooks); err != nil {
+	if err := board.CheckLimit("webhooks of a board", count, 1, tx.Limits().BoardWebhooks); err != nil {
 		return board.Workspace{}, err
 	}
 	w.WorkspaceID, w.BoardID = b.WorkspaceID, &b.ID
 	return tx.View.Workspace(ctx, b.WorkspaceID, board.ViewWorkspace)
 }
 
-// describeWebhook sets the name, the events and the URL of a webhook. A nil
-// name, no events and an empty URL leave the field unchanged.
+// describeWebhook sets a webhook's name and events, and the parts of its URL that are
+// shown. If an argument is nil or empty, its fields stay unchanged.
 func describeWebhook(tx *store.Tx, w *board.Webhook, name *string, events []board.Kind, address string) error {
 	if name != nil && *name != "" {
 		text, err := title("name", *name)
@@ -94,7 +94,7 @@ func describeWebhook(tx *store.Tx, w *board.Webhook, name *string, events []boar
 	if len(events) > 0 {
 		for _, k := range events {
 			if !slices.Contains(board.WebhookKinds(), k) {
-				return board.Invalid("events: each must be one of %s.", board.Listed(board.WebhookKinds())).
+				return board.Invalid("events: each must be one of %s.", board.JoinValues(board.WebhookKinds())).
 					In("events", board.RuleValue)
 			}
 		}
@@ -114,8 +114,8 @@ func describeWebhook(tx *store.Tx, w *board.Webhook, name *string, events []boar
 	return nil
 }
 
-// noteWebhook records the changes of a webhook for the audit log. For a webhook
-// that was created or deleted, from or to has no fields except the board.
+// noteWebhook records the changes to a webhook for the audit log. If the webhook was
+// created, only the board of from is set. If it was deleted, only the board of to is set.
 func noteWebhook(tx *store.Tx, from, to board.Webhook) {
 	on := ""
 	if to.BoardID != nil {
@@ -148,7 +148,7 @@ func newSigningSecret() string {
 
 // ListWebhooksInput is the input of ListWebhooks.
 type ListWebhooksInput struct {
-	WorkspaceID string `json:"workspaceId" maxLength:"64" doc:"The workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	WorkspaceID string `json:"workspaceId" maxLength:"64" doc:"The id of the workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	op.Paging
 }
 
@@ -169,7 +169,7 @@ func ListWebhooks(ctx context.Context, v *store.View, in ListWebhooksInput) (op.
 
 // WebhookInput identifies a webhook.
 type WebhookInput struct {
-	WebhookID string `json:"webhookId" maxLength:"64" doc:"The webhook." example:"whk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	WebhookID string `json:"webhookId" maxLength:"64" doc:"The id of the webhook." example:"whk_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // GetWebhook returns a webhook.
@@ -192,10 +192,10 @@ type UpdateWebhookInput struct {
 	WebhookInput
 	Name   *string      `json:"name,omitempty" maxLength:"512" doc:"The new name." example:"Deploy bot"`
 	URL    string       `json:"url,omitempty" maxLength:"2048" format:"uri" doc:"The new URL. The secret does not change." example:"https://hooks.example.com/cardwall"`
-	Events []board.Kind `json:"events,omitempty" minItems:"1" maxItems:"50" doc:"The new kinds of events." kinds:"webhook" example:"[\"card.created\"]"`
+	Events []board.Kind `json:"events,omitempty" minItems:"1" maxItems:"50" doc:"The kinds of events to send." kinds:"webhook" example:"[\"card.created\"]"`
 }
 
-// Outbound returns the new outbound URL, or "" if it does not change.
+// Outbound returns the new URL, or "" if the URL does not change.
 func (in UpdateWebhookInput) Outbound() string { return in.URL }
 
 // UpdateWebhook changes a webhook. Pending deliveries go to the new URL.
@@ -216,11 +216,11 @@ func UpdateWebhook(ctx context.Context, tx *store.Tx, in UpdateWebhookInput) (bo
 	return w, err
 }
 
-// PauseWebhook switches a webhook off. Pending deliveries are skipped.
+// PauseWebhook disables a webhook. Pending deliveries are skipped.
 func PauseWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (board.Webhook, error) {
 	w, err := tx.Webhook(ctx, in.WebhookID, true)
-	// A webhook that is off because of the trash is paused, too, so that it stays off
-	// when its board is restored.
+	// A webhook that is disabled because its board is in the trash is paused too, so that
+	// it stays disabled when the board is restored.
 	if err != nil || !w.On && *w.OffReason != board.OffTrash {
 		return w, err
 	}
@@ -232,20 +232,22 @@ func PauseWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (board.Web
 }
 
 // SwitchOnWebhook sends a test event. If the receiver accepts it, the webhook is
-// switched on, its count of failures is reset, and the caller becomes its owner.
+// enabled, its failure count is reset, and the caller becomes its owner.
 // SwitchOnWebhook returns the delivery of the test event, so that the caller can
 // follow it.
 func SwitchOnWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (board.Delivery, error) {
 	return testWebhook(ctx, tx, in.WebhookID, tx.Caller().UserID)
 }
 
-// TestWebhook sends a test event, even while the webhook is off. There is only
-// one attempt.
+// TestWebhook sends a test event, even while the webhook is disabled. There
+// is only one attempt.
 func TestWebhook(ctx context.Context, tx *store.Tx, in WebhookInput) (board.Delivery, error) {
 	return testWebhook(ctx, tx, in.WebhookID, "")
 }
 
-func testWebhook(ctx context.Context, tx *store.Tx, id, switchesOn string) (board.Delivery, error) {
+// testWebhook sends a test event. If newOwner is not empty, the webhook is enabled
+// for that person when the receiver accepts the event.
+func testWebhook(ctx context.Context, tx *store.Tx, id, newOwner string) (board.Delivery, error) {
 	w, err := tx.Webhook(ctx, id, false)
 	if err != nil {
 		return board.Delivery{}, err
@@ -253,13 +255,13 @@ func testWebhook(ctx context.Context, tx *store.Tx, id, switchesOn string) (boar
 	if err := canSend(ctx, tx, w); err != nil {
 		return board.Delivery{}, err
 	}
-	if switchesOn != "" && w.OffReason != nil && *w.OffReason == board.OffPlan {
-		if err := tx.WebhookRoom(ctx, w.ID); err != nil {
+	if newOwner != "" && w.OffReason != nil && *w.OffReason == board.OffPlan {
+		if err := tx.CheckWebhookLimit(ctx, w.ID); err != nil {
 			return board.Delivery{}, err
 		}
 	}
 	noteWebhook(tx, w, w)
-	delivery, err := tx.InsertTest(ctx, w, switchesOn)
+	delivery, err := tx.InsertTest(ctx, w, newOwner)
 	if err != nil {
 		return board.Delivery{}, err
 	}
@@ -267,7 +269,7 @@ func testWebhook(ctx context.Context, tx *store.Tx, id, switchesOn string) (boar
 	return d.Delivery, err
 }
 
-// canSend returns an error for the webhook of a confidential board.
+// canSend returns an error if a webhook belongs to a confidential board.
 func canSend(ctx context.Context, tx *store.Tx, w board.Webhook) error {
 	if w.BoardID == nil {
 		return nil
@@ -286,10 +288,10 @@ type RotateWebhookSecretInput struct {
 	Force bool `json:"force,omitempty" doc:"Rotate even if the last rotation was less than 24 hours ago. The older of the two valid secrets stops working at once." example:"false"`
 }
 
-// RotateWebhookSecret creates a new signing secret. Only this response contains
-// it. For 24 hours, deliveries are also signed with the previous secret. Within
-// that time another rotation would end the older secret early, so it is refused
-// unless the caller gives force.
+// RotateWebhookSecret creates a new signing secret. Only this response contains the
+// secret. For 24 hours, deliveries are also signed with the previous secret. Another
+// rotation within that time would end the older secret early, so it returns an error
+// unless the input sets force.
 func RotateWebhookSecret(ctx context.Context, tx *store.Tx, in RotateWebhookSecretInput) (board.WebhookSecret, error) {
 	w, err := tx.Webhook(ctx, in.WebhookID, false)
 	if err != nil {
@@ -297,7 +299,7 @@ func RotateWebhookSecret(ctx context.Context, tx *store.Tx, in RotateWebhookSecr
 	}
 	if w.OldSecretUntil != nil && !in.Force {
 		return board.WebhookSecret{}, board.Refuse(board.CodeLimitReached, "Two secrets are active until %s, which "+
-			"is the maximum. Rotate after that, or give force: true to end the older one now.",
+			"is the maximum. Rotate after that, or set force to true to end the older one now.",
 			w.OldSecretUntil.Time().Format("2006-01-02 15:04:05 UTC"))
 	}
 	before, secret := w, newSigningSecret()
@@ -311,12 +313,12 @@ type WebhookSampleInput struct {
 	Event string `json:"event" maxLength:"64" doc:"The kind of event." kinds:"webhook" example:"card.created"`
 }
 
-// GetWebhookSample returns a sample delivery for a kind of event, for the
-// editors of automation platforms.
+// GetWebhookSample returns a sample delivery for a kind of event. Automation
+// platforms use it in their workflow editors.
 func GetWebhookSample(_ context.Context, v *store.View, in WebhookSampleInput) (board.Outgoing, error) {
 	sample, ok := board.SampleOf(board.Kind(in.Event), v.Link(""))
 	if !ok {
-		return sample, board.Invalid("event must be one of %s.", board.Listed(board.WebhookKinds())).
+		return sample, board.Invalid("event must be one of %s.", board.JoinValues(board.WebhookKinds())).
 			In("event", board.RuleValue)
 	}
 	return sample, nil

@@ -37,22 +37,22 @@ func TestSamplesMatchDeliveries(t *testing.T) {
 	w.owner.Must("test_webhook", fields{"webhookId": hook})
 	seen := map[string]bool{}
 	for _, body := range s.Column("SELECT body FROM deliveries WHERE webhook_id = $1", hook) {
-		var real map[string]any
-		if err := json.Unmarshal([]byte(body), &real); err != nil {
+		var delivery map[string]any
+		if err := json.Unmarshal([]byte(body), &delivery); err != nil {
 			t.Fatalf("%v: %s", err, body)
 		}
-		kind := real["type"].(string)
+		kind := delivery["type"].(string)
 		sample := w.owner.Must("get_webhook_sample", fields{"event": kind}).Data.(map[string]any)
 		seen[kind] = true
-		if a, b := keys(real), keys(sample); a != b {
-			t.Errorf("a delivery of %s has the fields %s, its sample has %s", kind, a, b)
+		if a, b := keys(delivery), keys(sample); a != b {
+			t.Errorf("a delivery of %s has the fields %s, want those of its sample: %s", kind, a, b)
 		}
-		if a, b := prefixes("", real), prefixes("", sample); a != b {
-			t.Errorf("the prefixes of ids in a delivery of %s are %s, in its sample %s", kind, a, b)
+		if a, b := prefixes("", delivery), prefixes("", sample); a != b {
+			t.Errorf("a delivery of %s has ids with the prefixes %s, want those of its sample: %s", kind, a, b)
 		}
-		if version, ok := real["boardVersion"].(float64); real["format"] != "service-webhook/1" ||
-			real["workspaceId"] != w.workspace || real["boardId"] == nil || !ok || version < 1 {
-			t.Errorf("a delivery of %s has wrong values: %s", kind, body)
+		if version, ok := delivery["boardVersion"].(float64); delivery["format"] != "service-webhook/1" ||
+			delivery["workspaceId"] != w.workspace || delivery["boardId"] == nil || !ok || version < 1 {
+			t.Errorf("a delivery of %s is %s, want the format, the workspace, a board and its version", kind, body)
 		}
 		if strings.Contains(body, "Another") || strings.Contains(body, "Said") || strings.Contains(body, "Fine") {
 			t.Errorf("a delivery of %s contains text that people wrote: %s", kind, body)
@@ -64,7 +64,7 @@ func TestSamplesMatchDeliveries(t *testing.T) {
 		}
 	}
 	if a := w.owner.Call("get_webhook_sample", fields{"event": "card.eaten"}); a.Code != board.CodeInvalidRequest {
-		t.Errorf("an unknown kind: got status %d, body %s", a.Status, a.Raw)
+		t.Errorf("an unknown kind: got status %d, body %s; want invalid_request", a.Status, a.Raw)
 	}
 }
 
@@ -84,8 +84,8 @@ func prefixes(path string, v any) string {
 			out = append(out, prefixes(path+"."+name, v[name]))
 		}
 	case []any:
-		for _, one := range v {
-			out = append(out, prefixes(path, one))
+		for _, item := range v {
+			out = append(out, prefixes(path, item))
 		}
 	case string:
 		if prefix, _, found := strings.Cut(v, "_"); found && len(prefix) == 3 {

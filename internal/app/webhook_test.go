@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"cardwall/internal/app"
 	"cardwall/internal/apptest"
 	"cardwall/internal/board"
 	"cardwall/internal/store"
@@ -27,16 +28,16 @@ func TestCreateWebhookNamesTheInvalidField(t *testing.T) {
 		}{
 			"neither board nor workspace": {fields{"url": receiver, "events": []string{"card.created"}},
 				board.CodeInvalidRequest, "boardId, workspaceId: give exactly one"},
-			"both": {with(good, "workspaceId", w.workspace), board.CodeInvalidRequest,
+			"both board and workspace": {with(good, "workspaceId", w.workspace), board.CodeInvalidRequest,
 				"boardId, workspaceId: give exactly one"},
 			"a confidential board": {with(good, "boardId", secret), board.CodeInvalidRequest,
 				"boardId: a confidential board cannot have webhooks"},
 			"an unknown kind": {with(good, "events", []string{"card.eaten"}), board.CodeInvalidRequest, "events"},
 			"no kinds":        {with(good, "events", []string{}), board.CodeInvalidRequest, "events"},
-			"no address": {fields{"events": []string{"card.created"}, "boardId": w.board},
+			"no URL": {fields{"events": []string{"card.created"}, "boardId": w.board},
 				board.CodeInvalidRequest, "url is required"},
-			"an empty address":  {with(good, "url", ""), board.CodeInvalidRequest, "url must not be empty"},
-			"http":              {with(good, "url", "http://example.com/"), board.CodeInvalidRequest, "url: "},
+			"an empty URL":      {with(good, "url", ""), board.CodeInvalidRequest, "url must not be empty"},
+			"an http URL":       {with(good, "url", "http://example.com/"), board.CodeInvalidRequest, "url: "},
 			"a private address": {with(good, "url", "https://10.1.2.3/"), board.CodeInvalidRequest, "url: "},
 			"another port":      {with(good, "url", "https://example.com:8443/"), board.CodeInvalidRequest, "url: "},
 		} {
@@ -47,7 +48,7 @@ func TestCreateWebhookNamesTheInvalidField(t *testing.T) {
 		a := w.owner.Must("create_webhook", good)
 		if !strings.HasPrefix(a.Text("secret"), "whsec_") || a.Text("host") != apptest.Receivers ||
 			a.Text("lastFour") != "hook" || a.Get("on") != true || a.Text("ownerId") != w.owner.ID {
-			t.Errorf("the webhook is %s", a.Raw)
+			t.Errorf("the webhook is %s, want it enabled, with a secret and the owner's id", a.Raw)
 		}
 		// Later responses contain neither the URL nor the secret. The database stores both sealed.
 		for _, p := range []apptest.Response{w.owner.Must("list_webhooks", fields{"workspaceId": w.workspace}),
@@ -71,7 +72,7 @@ func TestCreateWebhookNamesTheInvalidField(t *testing.T) {
 			return tx.UpdateOrganization(ctx, space.OrganizationID, new(board.PlanFree), nil)
 		})
 		if a := w.owner.Call("create_webhook", good); a.Code != board.CodePlanLimit || a.Status != 402 {
-			t.Errorf("the third webhook on the plan free: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("the third webhook on the free plan: got status %d, body %s; want 402 plan_limit", a.Status, a.Raw)
 		}
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			space, err := tx.OnWorkspace(ctx, w.workspace, board.ViewWorkspace)
@@ -84,7 +85,7 @@ func TestCreateWebhookNamesTheInvalidField(t *testing.T) {
 			w.owner.Must("create_webhook", good)
 		}
 		if a := w.owner.Call("create_webhook", good); a.Code != board.CodeLimitReached || !strings.Contains(a.Message, "10") {
-			t.Errorf("the eleventh webhook of a board: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("the eleventh webhook of a board: got status %d, body %s; want limit_reached", a.Status, a.Raw)
 		}
 		if a := w.owner.Must("get_board", fields{"boardId": w.board}); a.Get("limits.webhooks.count") != 10.0 {
 			t.Errorf("the board's usage of webhooks is %v, want 10", a.Get("limits.webhooks"))
@@ -95,12 +96,13 @@ func TestCreateWebhookNamesTheInvalidField(t *testing.T) {
 			}
 		}
 		if a := w.owner.Call("create_webhook", w.newWebhook()); a.Code != board.CodePlanLimit {
-			t.Errorf("the 26th webhook on the plan team: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("the 26th webhook on the team plan: got status %d, body %s; want plan_limit", a.Status, a.Raw)
 		}
 	})
 }
 
-// The platform of a webhook is recognized by the client that subscribes or by the host of its URL.
+// The platform of a webhook is recognized from the User-Agent of the client that subscribes, or from
+// the host of the webhook's URL.
 func TestWebhookPlatform(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]board.Platform{
@@ -124,7 +126,7 @@ func TestWebhookPlatform(t *testing.T) {
 	a := w.owner.Send("POST", "/webhooks", `{"url":"`+receiver+`","events":["card.created"],"boardId":"`+w.board+`"}`,
 		"User-Agent", "Zapier")
 	if a.Status != 201 || a.Text("platform") != "zapier" {
-		t.Errorf("a subscription by Zapier: got status %d, body %s", a.Status, a.Raw)
+		t.Errorf("a subscription by Zapier: got status %d, body %s; want 201 and the platform zapier", a.Status, a.Raw)
 	}
 }
 
@@ -169,10 +171,10 @@ func TestWebhookReceivesEventsInItsScope(t *testing.T) {
 		w.owner.Must("update_board", fields{"boardId": private, "visibility": "confidential"})
 		w.owner.Must("create_list", fields{"boardId": private, "name": "There"})
 		if got := sent(s, own); len(got) != 1 {
-			t.Errorf("a confidential board sends %v", got[1:])
+			t.Errorf("a confidential board sends %v, want nothing", got[1:])
 		}
 		if got := sent(s, paused); len(got) != 0 {
-			t.Errorf("a paused webhook sends %v", got)
+			t.Errorf("a paused webhook sends %v, want nothing", got)
 		}
 	})
 }
@@ -207,15 +209,41 @@ func TestWebhookIsDisabledWhenItsOwnerLosesAccess(t *testing.T) {
 			lose(t, bob, b)
 			if a := ada.Must("get_webhook", fields{"webhookId": hook}); a.Get("on") != false || a.Text("offReason") != "owner" ||
 				a.Get("offAt") == nil {
-				t.Errorf("%s: the owner's webhook is %s", name, a.Raw)
+				t.Errorf("%s: the owner's webhook is %s, want it disabled with offReason owner", name, a.Raw)
 			}
 			if a := ada.Must("get_webhook", fields{"webhookId": kept}); a.Get("on") != true {
-				t.Errorf("%s: somebody else's webhook is %s", name, a.Raw)
+				t.Errorf("%s: somebody else's webhook is %s, want it enabled", name, a.Raw)
 			}
 			ada.Must("create_list", fields{"boardId": b, "name": "L"})
 			if got := sent(s, hook); len(got) != 0 {
-				t.Errorf("%s: the owner's webhook sends %v", name, got)
+				t.Errorf("%s: the owner's webhook sends %v, want nothing", name, got)
 			}
+		}
+	})
+}
+
+// On PostgreSQL, a transaction reads the webhooks of an event before it changes anything. It
+// reads them again if the change disables a webhook.
+func TestWebhookIsDisabledByTheTransactionOfAnEvent(t *testing.T) {
+	t.Parallel()
+	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
+		ada, bob := s.Person("Ada"), s.Person("Bob")
+		workspace := ada.Workspace("Engines", board.PlanBusiness)
+		bob.Joins(workspace, board.WorkspaceAdmin)
+		b := ada.Must("create_board", fields{"workspaceId": workspace, "name": "B"}).ID()
+		webhook := fields{"url": receiver, "events": []string{"list.created"}, "boardId": b}
+		disabled, kept := bob.Must("create_webhook", webhook).ID(), ada.Must("create_webhook", webhook).ID()
+		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+			if _, err := app.CreateList(ctx, tx, app.CreateListInput{BoardInput: app.BoardInput{BoardID: b}, Name: "L"}); err != nil {
+				return err
+			}
+			return tx.RemoveMember(ctx, workspace, bob.ID)
+		})
+		if got := sent(s, disabled); len(got) != 0 {
+			t.Errorf("the disabled webhook sends %v, want nothing", got)
+		}
+		if got := sent(s, kept); len(got) != 1 {
+			t.Errorf("the other webhook sends %v, want one event", got)
 		}
 	})
 }
@@ -227,7 +255,7 @@ func TestBoardAdminManagesTheBoardsWebhooks(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		w := newWorld(s)
 		w.webhook()
-		w.give(w.other, board.WorkspaceGuest, w.board, board.RoleAdmin)
+		w.setRoles(w.other, board.WorkspaceGuest, w.board, board.RoleAdmin)
 		mine := w.other.Must("create_webhook",
 			fields{"url": receiver, "events": []string{"card.created"}, "boardId": w.board}).ID()
 		if got := w.other.All("list_webhooks", "id", fields{"workspaceId": w.workspace}); !slices.Equal(got,
@@ -235,11 +263,11 @@ func TestBoardAdminManagesTheBoardsWebhooks(t *testing.T) {
 			t.Errorf("the board's admin sees %v, want %s and %s", got, w.boardHook, mine)
 		}
 		if a := w.other.Call("create_webhook", w.newWebhook()); a.Code != board.CodeForbidden {
-			t.Errorf("a webhook of the workspace: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("a webhook of the workspace: got status %d, body %s; want forbidden", a.Status, a.Raw)
 		}
 		for role, want := range map[board.Role]board.Code{board.RoleEditor: board.CodeForbidden,
 			board.RoleNone: board.CodeNotFound} {
-			w.give(w.other, board.WorkspaceGuest, w.board, role)
+			w.setRoles(w.other, board.WorkspaceGuest, w.board, role)
 			if a := w.other.Call("create_webhook",
 				fields{"url": receiver, "events": []string{"card.created"}, "boardId": w.board}); a.Code != want {
 				t.Errorf("with the role %q: got status %d, body %s; want %s", role, a.Status, a.Raw, want)

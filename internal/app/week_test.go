@@ -10,8 +10,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// In every interface and on every weekday, a week is today and the next six days. Only
-// calendarweek is Monday to Sunday.
+// In every interface and on every weekday, "week" means today and the next six days. Only
+// calendarweek means Monday to Sunday.
 func TestWeekIsTheNextSevenDays(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -29,14 +29,14 @@ func TestWeekIsTheNextSevenDays(t *testing.T) {
 			fields{"workspaceId": workspace, "name": "Due this week", "query": "is:open due:week"}).ID()
 		for day := range 2 { // the Sunday, then the Monday
 			today := now.AddDate(0, 0, day)
-			check := func(what string, first time.Time, got []string) {
+			check := func(query string, first time.Time, got []string) {
 				t.Helper()
 				var want []string
 				for i := range 7 {
 					want = append(want, first.AddDate(0, 0, i).Format(board.DateLayout))
 				}
 				if slices.Sort(got); !slices.Equal(got, want) {
-					t.Errorf("on %s %s is %v, want %v", today.Weekday(), what, got, want)
+					t.Errorf("on %s, %s: got %v, want %v", today.Weekday(), query, got, want)
 				}
 			}
 			for _, word := range []string{"week", "next7"} {

@@ -26,7 +26,7 @@ func ListWorkspaces(ctx context.Context, v *store.View, in ListWorkspacesInput) 
 
 // WorkspaceInput identifies a workspace.
 type WorkspaceInput struct {
-	WorkspaceID string `json:"workspaceId" maxLength:"64" doc:"The workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	WorkspaceID string `json:"workspaceId" maxLength:"64" doc:"The id of the workspace." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // GetWorkspace returns a workspace.
@@ -40,8 +40,8 @@ type ListWorkspaceMembersInput struct {
 	op.Paging
 }
 
-// ListWorkspaceMembers returns the people of a workspace to callers who may see
-// its directory. Only callers who manage the workspace see email addresses.
+// ListWorkspaceMembers returns the people in a workspace. Guests may not list them.
+// Only owners and admins see email addresses.
 func ListWorkspaceMembers(ctx context.Context, v *store.View, in ListWorkspaceMembersInput) (op.Page[board.Member], error) {
 	var after string
 	if err := in.After(&after); err != nil {
@@ -60,21 +60,22 @@ func ListWorkspaceMembers(ctx context.Context, v *store.View, in ListWorkspaceMe
 	return op.Cut(members, in.Size(), func(m board.Member) any { return m.ID }), err
 }
 
-// maxOwned is the maximum number of workspaces that a person can own.
+// maxOwned is the number of owned workspaces at which a person can no longer create or
+// restore one. It does not limit becoming an owner of an existing workspace.
 const maxOwned = 50
 
 // CreateWorkspaceInput holds the fields of a new workspace.
 type CreateWorkspaceInput struct {
-	Name string `json:"name" minLength:"1" maxLength:"512" doc:"Its name." example:"Analytical Engines"`
+	Name string `json:"name" minLength:"1" maxLength:"512" doc:"The workspace's name." example:"Analytical Engines"`
 }
 
 // CreateWorkspace creates a workspace with an organization of its own, on the
-// operator's plan for new organizations. It returns an error if the caller
-// already owns the maximum number of workspaces.
+// operator's plan for new organizations. It returns an error if the caller already
+// owns maxOwned workspaces.
 func CreateWorkspace(ctx context.Context, tx *store.Tx, in CreateWorkspaceInput) (board.Workspace, error) {
 	owned, err := tx.CountOwnedWorkspaces(ctx)
 	if err == nil {
-		err = board.Room("workspaces that one person owns", owned, 1, maxOwned)
+		err = board.CheckLimit("workspaces that one person owns", owned, 1, maxOwned)
 	}
 	if err != nil {
 		return board.Workspace{}, err

@@ -7,9 +7,9 @@ import (
 	"cardwall/internal/store"
 )
 
-// DeleteWorkspace moves a workspace to the trash for 30 days. Only its owners
-// can restore it. Its open invitations are withdrawn. Tokens limited to it work
-// again after it is restored.
+// DeleteWorkspace moves a workspace to the trash. Its owners can restore it within 30
+// days. Its open invitations are withdrawn. Tokens limited to the workspace work again
+// after it is restored.
 func DeleteWorkspace(ctx context.Context, tx *store.Tx, in WorkspaceInput) (Deleted, error) {
 	w, err := tx.OnWorkspace(ctx, in.WorkspaceID, board.OwnWorkspace)
 	if err != nil {
@@ -20,22 +20,23 @@ func DeleteWorkspace(ctx context.Context, tx *store.Tx, in WorkspaceInput) (Dele
 
 // RestoreWorkspace restores a workspace from the trash with the members it had.
 // The caller must be one of its owners. RestoreWorkspace returns an error if the
-// caller already owns the maximum number of workspaces. It removes people whose
-// accounts were deleted in the meantime from the boards.
+// caller already owns maxOwned workspaces. It removes from the boards the people whose
+// accounts were deleted in the meantime. If the plan no longer allows all webhooks, it
+// disables the newest ones.
 func RestoreWorkspace(ctx context.Context, tx *store.Tx, in WorkspaceInput) (board.Workspace, error) {
 	if err := tx.TrashedWorkspace(ctx, in.WorkspaceID); err != nil {
 		return board.Workspace{}, err
 	}
 	owned, err := tx.CountOwnedWorkspaces(ctx)
 	if err == nil {
-		err = board.Room("workspaces that one person owns", owned, 1, maxOwned)
+		err = board.CheckLimit("workspaces that one person owns", owned, 1, maxOwned)
 	}
 	if err != nil {
 		return board.Workspace{}, err
 	}
 	gone, err := tx.RestoreWorkspace(ctx, in.WorkspaceID)
 	if err == nil {
-		err = tx.WebhooksRestored(ctx, in.WorkspaceID)
+		err = tx.LimitRestoredWebhooks(ctx, in.WorkspaceID)
 	}
 	if err != nil {
 		return board.Workspace{}, err
@@ -62,7 +63,7 @@ func RestoreWorkspace(ctx context.Context, tx *store.Tx, in WorkspaceInput) (boa
 }
 
 // removeDeletedUser removes a person with a deleted account from a board. If the
-// board has no other admin, heir becomes its admin.
+// person had a role on the board and no admin is left, heir becomes its admin.
 func removeDeletedUser(ctx context.Context, tx *store.Tx, boardID, userID, heir string) error {
 	if _, err := tx.Board(ctx, boardID, board.Reopen); err != nil { // includes archived and trashed boards
 		return err
@@ -89,8 +90,8 @@ func removeDeletedUser(ctx context.Context, tx *store.Tx, boardID, userID, heir 
 	return makeAdmin(ctx, tx, boardID, heir, before)
 }
 
-// makeAdmin gives a person the role admin on a board. The parameter before is the
-// person's previous role, or nil if there was none.
+// makeAdmin gives a person the admin role on a board. before is the person's previous
+// role, or nil if there was none.
 func makeAdmin(ctx context.Context, tx *store.Tx, boardID, userID string, before *board.Role) error {
 	kind := board.KindBoardMemberUpdated
 	if before == nil {

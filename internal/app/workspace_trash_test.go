@@ -14,6 +14,7 @@ import (
 	"cardwall/internal/store"
 )
 
+// deleteWorkspace moves a workspace to the trash as a person.
 func deleteWorkspace(by *apptest.Person, workspace string) error {
 	return by.DB.Write(context.Background(), board.Person(by.ID, board.ScopeAdmin), func(tx *store.Tx) error {
 		_, err := app.DeleteWorkspace(context.Background(), tx, app.WorkspaceInput{WorkspaceID: workspace})
@@ -21,6 +22,7 @@ func deleteWorkspace(by *apptest.Person, workspace string) error {
 	})
 }
 
+// restoreWorkspace restores a workspace from the trash as a person.
 func restoreWorkspace(by *apptest.Person, workspace string) (w board.Workspace, err error) {
 	err = by.DB.Write(context.Background(), board.Person(by.ID, board.ScopeWrite), func(tx *store.Tx) (err error) {
 		w, err = app.RestoreWorkspace(context.Background(), tx, app.WorkspaceInput{WorkspaceID: workspace})
@@ -29,9 +31,10 @@ func restoreWorkspace(by *apptest.Person, workspace string) (w board.Workspace, 
 	return w, err
 }
 
+// trashedOf returns the IDs of the workspaces in a person's trash.
 func trashedOf(p *apptest.Person) (ids []string) {
-	for _, one := range p.Must("get_home", nil).Get("trashed").([]any) {
-		ids = append(ids, one.(map[string]any)["id"].(string))
+	for _, workspace := range p.Must("get_home", nil).Get("trashed").([]any) {
+		ids = append(ids, workspace.(map[string]any)["id"].(string))
 	}
 	return ids
 }
@@ -53,20 +56,20 @@ func TestDeletedWorkspaceIsHiddenUntilRestored(t *testing.T) {
 			p.Refused(board.CodeNotFound, "get_card", fields{"cardId": w.card})
 			p.Refused(board.CodeNotFound, "create_board", fields{"workspaceId": w.workspace, "name": "No"})
 			if seen := p.All("list_boards", "id", fields{"includeArchived": true}); slices.Contains(seen, w.board) {
-				t.Errorf("%s still sees the board", p.Name)
+				t.Errorf("list_boards as %s: got %v, want it without the board", p.Name, seen)
 			}
 			if found := p.All("search_cards", "id", fields{"q": "press"}); len(found) != 0 {
-				t.Errorf("the search of %s still finds %v", p.Name, found)
+				t.Errorf("search_cards as %s: got %v, want none", p.Name, found)
 			}
 		}
 		if ids := trashedOf(w.owner); !slices.Equal(ids, []string{w.workspace}) {
-			t.Errorf("the owner's trash is %v, want %v", ids, []string{w.workspace})
+			t.Errorf("owner's trash: got %v, want %v", ids, []string{w.workspace})
 		}
 		if ids := trashedOf(admin); len(ids) != 0 {
-			t.Errorf("the admin's trash is %v, want it empty", ids)
+			t.Errorf("admin's trash: got %v, want none", ids)
 		}
 		if findings, err := dbtool.Examine(t.Context(), s.DB); err != nil || len(findings) > 0 {
-			t.Errorf("the doctor finds %v %v", findings, err)
+			t.Errorf("got findings %v, error %v; want none", findings, err)
 		}
 		for _, p := range []*apptest.Person{w.other, admin} {
 			_, err := restoreWorkspace(p, w.workspace)
@@ -75,17 +78,17 @@ func TestDeletedWorkspaceIsHiddenUntilRestored(t *testing.T) {
 
 		if restored, err := restoreWorkspace(w.owner, w.workspace); err != nil || restored.Role != board.WorkspaceOwner ||
 			restored.Name != "Engines" {
-			t.Fatalf("the restored workspace is %+v: %v", restored, err)
+			t.Fatalf("restore_workspace: got %+v, error %v; want Engines with the owner's role", restored, err)
 		}
 		if after := w.owner.Must("open_board", fields{"boardId": w.board}); string(after.Raw) != string(before.Raw) {
-			t.Errorf("the restored board is\n%s\nwant\n%s", after.Raw, before.Raw)
+			t.Errorf("restored board: got\n%s\nwant\n%s", after.Raw, before.Raw)
 		}
 		if m := w.owner.All("list_workspace_members", "id", fields{"workspaceId": w.workspace}); len(m) != 3 {
-			t.Errorf("the members are %v, want 3", m)
+			t.Errorf("got members %v, want 3", m)
 		}
 		if open := w.owner.All("list_invitations", "id", fields{"workspaceId": w.workspace}); slices.Contains(open,
 			invitation) {
-			t.Error("the restored workspace still has an open invitation")
+			t.Error("list_invitations after the restore still contains the invitation")
 		}
 		_, err := restoreWorkspace(w.owner, w.workspace)
 		refused(t, err, board.CodeNotFound, "")
@@ -99,25 +102,25 @@ func TestTrashedWorkspaceIsPurgedAfterThirtyDays(t *testing.T) {
 		allowed(t, deleteWorkspace(w.owner, w.workspace))
 		s.Clock.Advance(29 * 24 * time.Hour)
 		if done, err := app.Housekeep(t.Context(), s.DB, "one"); err != nil || done.Boards != 0 || done.Workspaces != 0 {
-			t.Fatalf("after 29 days: %+v %v", done, err)
+			t.Fatalf("after 29 days: got %+v, error %v; want nothing purged", done, err)
 		}
 		s.Clock.Advance(24*time.Hour + time.Minute)
 		if done, err := app.Housekeep(t.Context(), s.DB, "one"); err != nil || done.Boards != 2 || done.Workspaces != 1 {
-			t.Fatalf("after 30 days: %+v %v", done, err)
+			t.Fatalf("after 30 days: got %+v, error %v; want one workspace and its two boards purged", done, err)
 		}
 		_, err := restoreWorkspace(w.owner, w.workspace)
 		refused(t, err, board.CodeNotFound, "")
 		if ids := trashedOf(w.owner); len(ids) != 0 {
-			t.Errorf("the trash still has %v", ids)
+			t.Errorf("got workspaces %v in the trash, want none", ids)
 		}
 		if findings, err := dbtool.Examine(t.Context(), s.DB); err != nil || len(findings) > 0 {
-			t.Errorf("the doctor finds %v %v", findings, err)
+			t.Errorf("got findings %v, error %v; want none", findings, err)
 		}
 	})
 }
 
-// If a person's account is deleted while a workspace is in the trash, the person is on none of
-// its boards after the restore. Every board has an admin.
+// If an account is deleted while a workspace is in the trash, the person is not a member of any board
+// after the restore, and every board has an admin.
 func TestRestoredWorkspaceOmitsDeletedAccounts(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -136,16 +139,16 @@ func TestRestoredWorkspaceOmitsDeletedAccounts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b := ada.Must("get_board", fields{"boardId": own}); b.Text("role") != "admin" {
-			t.Errorf("Ada's role on the board without an admin is %s, want admin", b.Text("role"))
+			t.Errorf("Ada's role on the board that lost its admin: got %s, want admin", b.Text("role"))
 		}
 		if c := ada.Must("get_card", fields{"cardId": card}); len(c.Get("assignees").([]any)) != 0 {
-			t.Errorf("the assignees are %v, want none", c.Get("assignees"))
+			t.Errorf("got assignees %v, want none", c.Get("assignees"))
 		}
 		if m := ada.All("list_board_members", "id", fields{"boardId": own}); !slices.Equal(m, []string{ada.ID}) {
-			t.Errorf("the members are %v, want %v", m, []string{ada.ID})
+			t.Errorf("got board members %v, want %v", m, []string{ada.ID})
 		}
 		if findings, err := dbtool.Examine(t.Context(), s.DB); err != nil || len(findings) > 0 {
-			t.Errorf("the doctor finds %v %v", findings, err)
+			t.Errorf("got findings %v, error %v; want none", findings, err)
 		}
 	})
 }

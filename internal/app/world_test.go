@@ -21,13 +21,13 @@ type world struct {
 	other *apptest.Person // a member of the workspace without a role on the board
 
 	workspace, board, list, doing, archived, card, archivedCard string
-	label, checklist, item, comment                             string
+	label, checklist, item, comment, attachment                 string
 
 	second, away string // another board, and a list on it
 
 	hook, boardHook string // webhooks of the workspace (created on first use) and of the board
 
-	strangers int // people created for a sample
+	strangers int // number of names that unusedName has returned
 }
 
 func newWorld(s *apptest.Service) *world {
@@ -39,7 +39,7 @@ func newWorld(s *apptest.Service) *world {
 	return w
 }
 
-// fill creates the board of the world.
+// fill creates the two boards of the world with their contents, and two jobs.
 func (w *world) fill(visibility board.Visibility) {
 	w.board = w.make("create_board", fields{"workspaceId": w.workspace, "name": "Launch", "visibility": visibility})
 	w.second = w.make("create_board", fields{"workspaceId": w.workspace, "name": "Second"})
@@ -60,16 +60,23 @@ func (w *world) fill(visibility board.Visibility) {
 	w.make("add_checklist_item", fields{"checklistId": w.checklist, "title": "Print"})
 	w.comment = w.make("add_comment", fields{"cardId": w.card, "text": "Soon."})
 	w.make("add_comment", fields{"cardId": w.card, "text": "Now."})
+	w.attachment = w.owner.Attach(w.card, "Contract.txt", []byte("The venue is ours.")).ID()
+	w.newAttachment()
 	w.boardHook = w.Listener(w.workspace, w.board)
 	w.newJob()
 	w.newJob()
 }
 
+// newAttachment adds a link to the card.
+func (w *world) newAttachment() string {
+	return w.make("add_attachment", fields{"cardId": w.card, "url": "https://example.com/plan"})
+}
+
 // make calls an operation as the owner and returns the ID of the created object.
 func (w *world) make(name string, in fields) string { return w.owner.Must(name, in).ID() }
 
-// give replaces a person's roles without the checks of the operations.
-func (w *world) give(p *apptest.Person, inWorkspace board.WorkspaceRole, boardID string, onBoard board.Role) {
+// setRoles replaces a person's roles without the checks of the operations.
+func (w *world) setRoles(p *apptest.Person, inWorkspace board.WorkspaceRole, boardID string, onBoard board.Role) {
 	w.T.Helper()
 	w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 		if err := tx.RemoveMember(ctx, w.workspace, p.ID); err != nil {
@@ -87,8 +94,8 @@ func (w *world) give(p *apptest.Person, inWorkspace board.WorkspaceRole, boardID
 	})
 }
 
-// automates enables the automation feature.
-func (w *world) automates() {
+// enableAutomation enables the automation feature of the board.
+func (w *world) enableAutomation() {
 	w.owner.Must("update_board", fields{"boardId": w.board, "features": fields{"automation": true}})
 }
 
@@ -102,11 +109,11 @@ func (w *world) rule() fields {
 }
 
 func (w *world) newRule() string {
-	w.automates()
+	w.enableAutomation()
 	return w.make("create_rule", w.rule())
 }
 
-// twoRules returns the rules of the board, after it has created rules until there are two.
+// twoRules creates rules until the board has two, and returns the IDs of the board's rules.
 func (w *world) twoRules() []string {
 	for {
 		if all := w.owner.Must("list_rules", fields{"boardId": w.board}).Each("id"); len(all) >= 2 {
@@ -116,8 +123,8 @@ func (w *world) twoRules() []string {
 	}
 }
 
-// ran adds a run of a rule to the log.
-func (w *world) ran(ruleID string) {
+// addRun adds a run of a rule to the log.
+func (w *world) addRun(ruleID string) {
 	w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 		run := store.Run{Key: store.NewID("v"), Root: "act_1", RuleRun: board.RuleRun{
 			RuleID: ruleID, BoardID: w.board, Type: board.KindCardMoved, CardID: &w.card, Status: board.RunDone, Actions: 2,
@@ -127,8 +134,8 @@ func (w *world) ran(ruleID string) {
 	})
 }
 
-// trashed creates a workspace of a person, moves it to the trash, and returns its ID.
-func (w *world) trashed(p *apptest.Person) string {
+// newTrashedWorkspace creates a workspace owned by a person, moves it to the trash, and returns its ID.
+func (w *world) newTrashedWorkspace(p *apptest.Person) string {
 	id := p.Workspace("Looms", board.PlanTeam)
 	w.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { return tx.TrashWorkspace(ctx, id) })
 	return id
@@ -139,7 +146,7 @@ func (w *world) newWebhook() fields {
 		"events": []string{"card.created", "card.moved"}, "name": "Bot"}
 }
 
-// webhook returns an enabled webhook of the workspace.
+// webhook returns the ID of an enabled webhook of the workspace.
 func (w *world) webhook() string {
 	if w.hook == "" {
 		w.hook = w.make("create_webhook", w.newWebhook())
@@ -155,8 +162,8 @@ func (w *world) webhook() string {
 	return w.hook
 }
 
-// failed returns a new failed delivery of the webhook of the workspace.
-func (w *world) failed() string {
+// newFailedDelivery returns the ID of a new failed delivery of the workspace's webhook.
+func (w *world) newFailedDelivery() string {
 	w.T.Helper()
 	id := w.make("test_webhook", fields{"webhookId": w.webhook()})
 	o := store.Outcome{Dispatch: store.Dispatch{ID: id, WebhookID: w.hook, Attempts: 1}, Status: board.DeliveryFailed,
@@ -167,7 +174,7 @@ func (w *world) failed() string {
 	return id
 }
 
-// organization returns the organization that owns the workspace.
+// organization returns the ID of the organization that owns the workspace.
 func (w *world) organization() string {
 	return w.owner.Must("get_workspace", fields{"workspaceId": w.workspace}).Text("organizationId")
 }
@@ -194,7 +201,7 @@ func (w *world) newTemplate() string {
 	return w.make("save_board_as_template", fields{"boardId": w.board, "includeCards": true})
 }
 
-// newJob creates a cancelled job of the owner and returns its ID.
+// newJob creates a canceled job of the owner and returns its ID.
 func (w *world) newJob() (id string) {
 	w.T.Helper()
 	w.Write(board.Person(w.owner.ID, board.ScopeWrite), func(ctx context.Context, tx *store.Tx) error {
@@ -229,7 +236,7 @@ func onCard(more fields) func(*world) fields {
 	return func(w *world) fields { return with(more, "cardId", w.card) }
 }
 
-// with returns a copy of the input with one more field.
+// with returns a copy of the input in which one field is added or replaced.
 func with(in fields, name string, value any) fields {
 	out := fields{name: value}
 	for k, v := range in {
