@@ -38,7 +38,7 @@ func (a *Authenticator) Create(options any) Fields {
 	o := options.(map[string]any)
 	var err error
 	if a.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
-		panic(err) // the system has no randomness
+		panic(err) // the system cannot provide random bytes
 	}
 	a.id = []byte(rand.Text())
 	a.handle = o["user"].(map[string]any)["id"].(string)

@@ -23,7 +23,7 @@ func (s *Service) Browser() *Person {
 // Secret returns the secret of the browser's session, or "" without a session.
 func (p *Person) Secret() string { return p.Cookies[Cookie] }
 
-// signIn adds the cookie of a new session to a request.
+// signIn creates a session and adds its cookie to a request.
 func (p *Person) signIn(r *http.Request) {
 	secret := board.NewSessionSecret()
 	hash, _ := board.SessionHash(secret)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver pgx; package store imports the driver sqlite
+	_ "github.com/jackc/pgx/v5/stdlib" // registers the pgx driver; package store registers the sqlite driver
 
 	"cardwall/internal/board"
 	"cardwall/internal/dbtool"
@@ -19,15 +19,10 @@ import (
 // operation returns, such as the outbox.
 func (s *Service) Column(text string, args ...any) []string {
 	s.T.Helper()
-	driver := "sqlite"
-	if sqldb.IsPostgres(s.Database) {
-		driver = "pgx"
-	}
-	db, err := sql.Open(driver, s.Database)
+	db, err := s.ownDB()
 	if err != nil {
 		s.T.Fatalf("open %s: %v", s.Database, err)
 	}
-	defer db.Close()
 	rows, err := db.Query(text, args...)
 	if err != nil {
 		s.T.Fatalf("query: %v", err)
@@ -47,8 +42,29 @@ func (s *Service) Column(text string, args ...any) []string {
 	return out
 }
 
-// Listen subscribes webhooks to all events of a workspace's open boards and of the given boards,
-// which may be private or confidential, so that Outbox can return the events.
+// ownDB returns a pool of connections that is separate from the program's. All calls share it,
+// because PostgreSQL takes longer to start a connection than to run most queries.
+func (s *Service) ownDB() (*sql.DB, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.own != nil {
+		return s.own, nil
+	}
+	driver := "sqlite"
+	if sqldb.IsPostgres(s.Database) {
+		driver = "pgx"
+	}
+	db, err := sql.Open(driver, s.Database)
+	if err != nil {
+		return nil, err
+	}
+	s.own = db
+	s.T.Cleanup(func() { db.Close() })
+	return db, nil
+}
+
+// Listen subscribes webhooks to all events of the boards that everyone in a workspace can see, and of
+// the given boards, which may be private or confidential. Outbox can then return the events.
 func (s *Service) Listen(workspaceID string, boardIDs ...string) {
 	s.T.Helper()
 	for _, id := range append([]string{""}, boardIDs...) {
@@ -56,8 +72,9 @@ func (s *Service) Listen(workspaceID string, boardIDs ...string) {
 	}
 }
 
-// Listener subscribes a webhook to all events of a board, which may be confidential, or, if
-// boardID is "", of a workspace's open boards. It returns the webhook's ID.
+// Listener subscribes a webhook to all events of a board, which may be confidential. If boardID is
+// "", it subscribes to the boards that everyone in the workspace can see. It returns the webhook's
+// id.
 func (s *Service) Listener(workspaceID, boardID string) (id string) {
 	s.T.Helper()
 	s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
@@ -115,13 +132,27 @@ func (s *Service) CheckConsistency() {
 	s.T.Helper()
 	findings, err := dbtool.Examine(s.T.Context(), s.DB)
 	if err != nil || len(findings) > 0 {
-		s.T.Errorf("the stored data is inconsistent: %v %v", findings, err)
+		s.T.Errorf("check the stored data: got findings %v, error %v; want none", findings, err)
 	}
 }
 
-// AllValues returns all texts and bytes in the database by table and column, so that a test can
-// check that something is not stored anywhere. It omits the search index of SQLite, which
-// contains words without their order.
+// WrongSummaries returns the ids of the boards whose summaries are wrong.
+func (s *Service) WrongSummaries() (boardIDs []string) {
+	s.T.Helper()
+	if err := s.DB.Read(s.T.Context(), board.System(), func(v *store.View) error {
+		return v.Raw().WrongSummaries(s.T.Context(), func(id string) bool {
+			boardIDs = append(boardIDs, id)
+			return true
+		})
+	}); err != nil {
+		s.T.Fatal(err)
+	}
+	return boardIDs
+}
+
+// AllValues returns all text and binary values in the database by table and column, so
+// that a test can check that something is not stored anywhere. It omits the search
+// index of SQLite, which contains words without their order.
 func (s *Service) AllValues() map[string][]string {
 	s.T.Helper()
 	columns := `SELECT t.name || ' ' || c.name || ' ' || c.type FROM pragma_table_list t JOIN pragma_table_info(t.name) c

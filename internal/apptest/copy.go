@@ -8,8 +8,8 @@ import (
 	"cardwall/internal/op"
 )
 
-// Copy copies the SQLite database to a new file and returns the same program, with its own clock,
-// on the copy. The database must not be written to during the copy.
+// Copy copies the SQLite database to a new file and returns a service on the copy, with its own
+// clock. Nothing may write to the database during the copy.
 func (s *Service) Copy(database string) *Service {
 	s.T.Helper()
 	for _, end := range []string{"", "-wal"} {

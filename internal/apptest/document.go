@@ -19,7 +19,7 @@ import (
 )
 
 // document validates responses against the OpenAPI documents of the public and the application
-// interface. It is safe for concurrent use.
+// interfaces. It is safe for concurrent use.
 type document struct {
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
@@ -67,12 +67,15 @@ func (d *document) check(t testing.TB, o *op.Operation, a Response) {
 	t.Helper()
 	pointer := "/paths/" + strings.ReplaceAll(o.Path, "/", "~1") + "/" + strings.ToLower(o.Method) + "/responses/" +
 		strconv.Itoa(a.Status)
-	if a.Status >= 400 {
+	switch {
+	case a.Status >= 400:
 		pointer = "/components/schemas/Error"
-	} else {
+	case o.HasContent():
+		pointer += "/content/*~1*/schema" // the media type is that of the file
+	default:
 		pointer += "/content/" + strings.ReplaceAll(a.Media(), "/", "~1") + "/schema"
 	}
-	if a.Status != http.StatusNotModified { // it has no body
+	if a.Status != http.StatusNotModified { // such a response has no body
 		s, err := d.schema(addressOf(o.Audience != op.Public) + "#" + pointer)
 		if err != nil {
 			t.Fatalf("the document has no %s: %v", pointer, err)
@@ -102,7 +105,7 @@ func (d *document) schema(pointer string) (*jsonschema.Schema, error) {
 	return s, err
 }
 
-// Conforms fails the test if a JSON text does not match a schema of the public document.
+// Conforms fails the test if a JSON value does not match a schema of the public document.
 func (s *Service) Conforms(schema string, text []byte) {
 	s.T.Helper()
 	compiled, err := s.document.schema(addressOf(false) + "#/components/schemas/" + schema)
@@ -114,6 +117,6 @@ func (s *Service) Conforms(schema string, text []byte) {
 		s.T.Fatal(err)
 	}
 	if err := compiled.Validate(v); err != nil {
-		s.T.Errorf("the text does not match the schema %s: %v\n%s", schema, err, text)
+		s.T.Errorf("the JSON does not match the schema %s: %v\n%s", schema, err, text)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Golden compares a text with a golden file, or writes the file if UPDATE_GOLDEN is "1", as in
-// `make golden`. The parameter what describes the text in failure messages.
+// Golden fails the test if got differs from a golden file. If UPDATE_GOLDEN is "1", as in
+// `make golden`, it writes the file instead. what describes got in failure messages.
 func Golden(t testing.TB, file, what string, got []byte) {
 	t.Helper()
 	if os.Getenv("UPDATE_GOLDEN") == "1" {
@@ -31,7 +31,7 @@ func Golden(t testing.TB, file, what string, got []byte) {
 	g, w := bytes.Split(got, []byte("\n")), bytes.Split(want, []byte("\n"))
 	for i := range min(len(g), len(w)) {
 		if !bytes.Equal(g[i], w[i]) {
-			t.Fatalf("%s differs from %s from line %d on: got %s, want %s; %s", what, file, i+1, bytes.TrimSpace(g[i]),
+			t.Fatalf("%s differs from %s, first in line %d: got %s, want %s; %s", what, file, i+1, bytes.TrimSpace(g[i]),
 				bytes.TrimSpace(w[i]), review)
 		}
 	}

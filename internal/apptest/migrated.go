@@ -22,16 +22,16 @@ import (
 	"cardwall/internal/store"
 )
 
-// Only the tests of the store run the migrations. Every other test begins with a copy of a
-// migrated database, because migrating takes longer than most tests. All tests of a process
-// share the databases that these two variables create.
+// Only tests of migrations run the migrations. Every other test begins with a copy of a migrated
+// database, because migrating takes longer than most tests. These two functions create the
+// migrated database on first use. All tests of a process share it.
 var (
 	migratedFile     = sync.OnceValues(migrateFile)
 	migratedPostgres = sync.OnceValues(migratePostgres)
 )
 
-// migrateTo creates the schema. It deletes the settings that a server writes at its first start,
-// such as the key of the cursors, so that each copy gets its own.
+// migrateTo creates the schema. It deletes the settings that a server writes when it first
+// starts, such as the cursor key, so that each copy gets its own.
 func migrateTo(driver, database string) (err error) {
 	ctx := context.Background()
 	made, err := store.Open(ctx, store.Options{Database: database, Log: slog.New(slog.DiscardHandler), Migrate: true})
@@ -106,15 +106,17 @@ func migratePostgres() (name string, err error) {
 		name).Scan(&exists); err != nil || exists {
 		return name, err
 	}
-	// The database gets its final name when it is complete. It refuses connections, because a
-	// connection would prevent copies.
-	making := name + "_making"
+	// The database gets its final name when it is complete. It then refuses connections, because
+	// an open connection would prevent copies.
+	unfinished := name + "_unfinished"
 	for _, step := range []func() error{
-		func() error { return execPostgres(server, "DROP DATABASE IF EXISTS "+making) },
-		func() error { return execPostgres(server, "CREATE DATABASE "+making+" TEMPLATE template0") },
-		func() error { return migrateTo("pgx", addressOn(server, making)) },
-		func() error { return execPostgres(server, "ALTER DATABASE "+making+" WITH ALLOW_CONNECTIONS false") },
-		func() error { return execPostgres(server, "ALTER DATABASE "+making+" RENAME TO "+name) },
+		func() error { return execPostgres(server, "DROP DATABASE IF EXISTS "+unfinished) },
+		func() error { return execPostgres(server, "CREATE DATABASE "+unfinished+" TEMPLATE template0") },
+		func() error { return migrateTo("pgx", addressOn(server, unfinished)) },
+		func() error {
+			return execPostgres(server, "ALTER DATABASE "+unfinished+" WITH ALLOW_CONNECTIONS false")
+		},
+		func() error { return execPostgres(server, "ALTER DATABASE "+unfinished+" RENAME TO "+name) },
 	} {
 		if err := step(); err != nil {
 			return "", err
@@ -123,7 +125,7 @@ func migratePostgres() (name string, err error) {
 	return name, nil
 }
 
-// schemaName returns a name that depends on the migrations.
+// schemaName returns a name that contains a hash of the migrations.
 func schemaName() (string, error) {
 	root, err := moduleRoot()
 	if err != nil {

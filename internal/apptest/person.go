@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,8 +21,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// Person is a user with an account and a token. Operations that need a session are called with
-// a new session.
+// Person is a user with an account and a token, who calls operations that need a session with a
+// new session. Browser returns a Person without either, who uses the browser's cookies.
 type Person struct {
 	*Service
 	ID      string
@@ -36,8 +37,8 @@ type Person struct {
 // Fields is the input of an operation, by field name.
 type Fields map[string]any
 
-// Person creates an account and a token with all scopes. The name is the part of the email
-// address before the @.
+// Person creates an account and a token with all scopes. The email address is the lowercase name
+// at example.com.
 func (s *Service) Person(name string) *Person {
 	s.T.Helper()
 	p := &Person{Service: s, Name: name, Email: strings.ToLower(name) + "@example.com"}
@@ -112,7 +113,7 @@ func (p *Person) Joins(workspaceID string, role board.WorkspaceRole) *Person {
 	return p
 }
 
-// Response is the response to a request.
+// Response is the response to a request. Data and the fields after it come from a JSON body.
 type Response struct {
 	t       testing.TB
 	Status  int
@@ -150,7 +151,7 @@ func (p *Person) Must(name string, in Fields) Response {
 	p.T.Helper()
 	a := p.Call(name, in)
 	if a.Status/100 != 2 {
-		p.T.Fatalf("%s: got status %d, body %s", name, a.Status, a.Raw)
+		p.T.Fatalf("%s: got status %d, body %s; want success", name, a.Status, a.Raw)
 	}
 	return a
 }
@@ -160,7 +161,7 @@ func (p *Person) Refused(code board.Code, name string, in Fields) Response {
 	p.T.Helper()
 	a := p.Call(name, in)
 	if a.Code != code {
-		p.T.Errorf("%s: want the error %s, got status %d, body %s", name, code, a.Status, a.Raw)
+		p.T.Errorf("%s: got status %d, body %s; want the error %s", name, a.Status, a.Raw, code)
 	}
 	return a
 }
@@ -181,7 +182,8 @@ func (p *Person) CallWith(name string, in Fields, header http.Header) Response {
 	return a
 }
 
-// Request creates the HTTP request of a call.
+// Request creates the HTTP request of a call. For an operation that needs a session, it creates one
+// for the person.
 func (p *Person) Request(o *op.Operation, in Fields) *http.Request {
 	p.T.Helper()
 	target, query, body := rest.Path(o), url.Values{}, Fields{}
@@ -221,7 +223,7 @@ func (p *Person) Request(o *op.Operation, in Fields) *http.Request {
 	return r
 }
 
-// Do sends a request with the person's token.
+// Do sends a request. It adds the person's token unless the request has other credentials.
 func (p *Person) Do(r *http.Request) Response {
 	p.T.Helper()
 	if p.Token != "" && r.Header.Get("Authorization") == "" && r.Header.Get("Cookie") == "" {
@@ -252,12 +254,13 @@ func (p *Person) Do(r *http.Request) Response {
 	return a
 }
 
-// Send sends a hand-written request. The path begins after the prefix of the interface. The
-// headers are names and values in turn. The default Content-Type of a body is JSON.
+// Send sends a request that the test composes itself. path does not include the prefix of the
+// public API. headers alternates names and values. The Content-Type of a body is JSON unless headers
+// contains another.
 func (p *Person) Send(method, path, body string, headers ...string) Response {
 	p.T.Helper()
 	r := httptest.NewRequest(method, rest.Prefix+path, strings.NewReader(body))
-	if body != "" {
+	if body != "" && !slices.Contains(headers, "Content-Type") {
 		r.Header.Set("Content-Type", "application/json")
 	}
 	for i := 0; i < len(headers); i += 2 {
@@ -298,7 +301,7 @@ func (a Response) Text(path string) string {
 	return s
 }
 
-// ID returns the ID of the response's record.
+// ID returns the id of the response's record.
 func (a Response) ID() string { a.t.Helper(); return a.Text("id") }
 
 // Each returns one field of every record of a list as text.

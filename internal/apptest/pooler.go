@@ -15,9 +15,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// PoolerURL starts pgbouncer and returns the URL of a test's PostgreSQL database, from PostgresURL
-// or EmptyPostgresURL, through it. The pooler gives each transaction another connection. If
-// pgbouncer is not installed, the test is skipped with the reason, or fails if CI is "true".
+// PoolerURL starts pgbouncer and returns a URL that connects to a database through it.
+// database is a URL from PostgresURL or EmptyPostgresURL. The pooler may run each
+// transaction on a different connection. If pgbouncer is not installed, the test is
+// skipped with the reason, or fails if CI is "true".
 func PoolerURL(t testing.TB, database string) string {
 	t.Helper()
 	program, err := findPooler()
@@ -57,7 +58,7 @@ logfile = %s
 	if err := errors.Join(os.WriteFile(file, []byte(config), 0o644), os.Chmod(folder, 0o777)); err != nil {
 		t.Fatal(err)
 	}
-	// pgbouncer ends when its standard input closes, however this process ends.
+	// The shell stops pgbouncer when its standard input closes, however this process ends.
 	run := program + " -q " + file
 	if os.Getuid() == 0 { // pgbouncer refuses to run as root
 		run = "setpriv --reuid=postgres --regid=postgres --clear-groups " + run

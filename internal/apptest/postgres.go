@@ -34,7 +34,7 @@ var ownCluster = sync.OnceValues(func() (*cluster, error) { return startCluster(
 // belongs to the test and is dropped when the test ends, even if connections are still open.
 //
 // The server is the one that CARDWALL_TEST_POSTGRES names, or else one that this test process
-// starts on first use and stops at its end. If no server is installed, the test is skipped with
+// starts on first use and stops when it exits. If no server is installed, the test is skipped with
 // the reason, or fails if CI is "true".
 func PostgresURL(t testing.TB) string {
 	t.Helper()
@@ -113,8 +113,8 @@ func execPostgres(server, statement string) error {
 	return err
 }
 
-// QueryPostgres returns the first column of a query's first row as text, or "" if there is no row
-// or the value is NULL. Other processes may be using the database.
+// QueryPostgres returns the first column of a query's first row as text, or "" if the value is
+// NULL. It returns pgx.ErrNoRows if there is no row. Other processes may be using the database.
 func QueryPostgres(ctx context.Context, database, query string) (text string, err error) {
 	conn, err := pgx.Connect(ctx, database)
 	if err != nil {
@@ -132,7 +132,7 @@ func QueryPostgres(ctx context.Context, database, query string) (text string, er
 // open, so it cannot outlive this process, however the process ends.
 type cluster struct {
 	url     string
-	replica string // "" without the flag --replica
+	replica string // "" without the --replica flag
 	hold    io.Closer
 	cmd     *exec.Cmd
 }

@@ -19,7 +19,7 @@ func TestPostgresDatabasesAreSeparate(t *testing.T) {
 		var found bool
 		err := conn.QueryRow(t.Context(), "SELECT to_regclass('only_here') IS NOT NULL").Scan(&found)
 		if err != nil || found != want {
-			t.Errorf("the table exists in %s: %v (%v), want %v", conn.Config().Database, found, err, want)
+			t.Errorf("the table exists in %s: got %v, error %v; want %v", conn.Config().Database, found, err, want)
 		}
 	}
 }
@@ -35,7 +35,7 @@ func TestPostgresDatabaseIsDroppedUnderOpenConnections(t *testing.T) {
 		t.Cleanup(func() { conn.Close(context.Background()) })
 	})
 	if address == "" {
-		t.Skip("no PostgreSQL server is installed")
+		t.Skip("the test with PostgreSQL was skipped")
 	}
 	if conn, err := pgx.Connect(t.Context(), address); err == nil {
 		conn.Close(t.Context())
@@ -57,7 +57,7 @@ func TestPostgresDefaultOrderIsNotByteOrder(t *testing.T) {
 }
 
 func TestStoppedClusterIsRemoved(t *testing.T) {
-	// Without this, the test would use the cluster that all packages share.
+	// If the variable were set, the test would use the cluster that all packages share.
 	t.Setenv(postgresVariable, "")
 	c, err := startCluster()
 	if errors.Is(err, errNoPostgres) && os.Getenv("CI") != "true" {
@@ -80,7 +80,7 @@ func TestStoppedClusterIsRemoved(t *testing.T) {
 		t.Fatalf("stop: %v", err)
 	}
 	if _, err := os.Stat(folder); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the folder %s of the stopped cluster still exists (%v)", folder, err)
+		t.Errorf("the folder %s of the stopped cluster: got error %v, want os.ErrNotExist", folder, err)
 	}
 	if conn, err := pgx.Connect(t.Context(), c.url); err == nil {
 		conn.Close(t.Context())

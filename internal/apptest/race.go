@@ -4,6 +4,6 @@ package apptest
 
 import "runtime/debug"
 
-// Under the race detector a tenth of the time of these tests is garbage collection. They have
-// the memory to collect less often.
+// Under the race detector, tests that use this package spend a tenth of their time on garbage
+// collection. There is enough memory to collect less often.
 func init() { debug.SetGCPercent(400) }

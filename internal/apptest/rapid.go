@@ -6,7 +6,7 @@ import (
 )
 
 // FewerChecks makes rapid check each property 20 times instead of 100, because a property of the
-// whole program makes many calls on two databases. The flag -rapid.checks takes precedence. Call
+// whole program makes many calls on two databases. The -rapid.checks flag takes precedence. Call
 // FewerChecks from TestMain.
 func FewerChecks() error {
 	flag.Parse()

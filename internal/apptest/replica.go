@@ -15,11 +15,11 @@ import (
 
 // Replicated is a PostgreSQL server for one test, with a streaming replica.
 type Replicated struct {
-	Primary, Replica string // URLs with a superuser
+	Primary, Replica string // URLs for a superuser
 	t                testing.TB
 }
 
-// NewReplicated starts both servers and stops them when the test ends. If no server is
+// NewReplicated starts both servers and stops them when the test ends. If PostgreSQL is not
 // installed, the test is skipped, or fails if CI is "true".
 func NewReplicated(t testing.TB) *Replicated {
 	t.Helper()
@@ -46,7 +46,7 @@ func (r *Replicated) Exec(address, statement string) {
 	}
 }
 
-// KillReplica stops the replica abruptly, as a machine failure would, and waits until it has
+// KillReplica stops the replica abruptly, like a crash of PostgreSQL, and waits until it has
 // stopped.
 func (r *Replicated) KillReplica() {
 	r.t.Helper()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/x509"
+	"database/sql"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -19,9 +20,11 @@ import (
 
 	"cardwall/internal/account"
 	"cardwall/internal/app"
+	"cardwall/internal/attach"
 	"cardwall/internal/board"
 	"cardwall/internal/catalog"
 	"cardwall/internal/connect"
+	"cardwall/internal/file"
 	"cardwall/internal/guest"
 	"cardwall/internal/hook"
 	"cardwall/internal/ical"
@@ -61,8 +64,12 @@ type Service struct {
 	Draining atomic.Bool
 	Spool    *spool.Folder
 	Jobs     *job.Engine
+	Files    *attach.Files
 	opts     Options
 	document *document
+
+	mu  sync.Mutex // protects own
+	own *sql.DB    // see ownDB; nil until it is used
 }
 
 // Options are the options of a service. The zero value selects the defaults.
@@ -71,17 +78,18 @@ type Options struct {
 	Plan               board.Plan                 // plan of new organizations; "" for the default
 	RateLimits         bool                       // whether rate limits apply; off for most tests
 	Registry           func() *op.Registry        // nil for the program's own operations
-	Keys               *seal.Keyring              // nil for the key of all tests, with which a database can be reopened
+	Keys               *seal.Keyring              // nil for a key that all tests share, so that a database can be reopened
 	OIDC               account.OIDC               // an identity provider; zero for none
 	Storage            map[board.Plan]board.Bytes // replaces the quotas of the plans
-	Kept               board.Bytes                // memory for encoded responses, as store.Options has it
+	Files              string                     // folder or s3:// address for files; "" for a folder of the test
+	Kept               board.Bytes                // memory for encoded responses, as in store.Options
 	NoJobs             bool                       // run no jobs, because the test runs its own engine
 	SignUp             account.SignUpPolicy
 	Roots              *x509.CertPool    // authorities trusted when fetching client documents; nil for the system's
 	Operators          []string          // email addresses of the operators; Ada's if nil
 	NoRegistration     bool              // disables dynamic client registration
 	Replica            string            // the URL of a replica of the database; "" for none
-	Tools              func(*sdk.Server) // adds tools to the MCP endpoint; nil for nothing
+	Tools              func(*sdk.Server) // adds tools to the MCP endpoint; nil for none
 	ProgramLockTimeout bool              // use the program's lock timeout on PostgreSQL instead of lockTimeout
 	Log                *slog.Logger      // nil for a logger that writes warnings to the output of the test
 	ReportLimit        time.Duration     // time limit of one statement of a report; 0 for the default
@@ -91,9 +99,9 @@ type Options struct {
 	document           *document
 }
 
-// lockTimeout is how long a service under test waits for a PostgreSQL lock, and for the counters of
-// other servers. The program's own limits could expire on a busy machine although nothing is
-// wrong.
+// lockTimeout is how long a service under test waits for a PostgreSQL lock, and for the counts of
+// rate limits that servers share. The program's own limits could expire on a busy machine although
+// nothing is wrong.
 const lockTimeout = 20 * time.Second
 
 // Both runs a test on SQLite and on PostgreSQL.
@@ -220,6 +228,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 		Log: log, Metrics: transfer.NewMetrics()}
 	engine := op.NewEngine(db)
 	engine.CheckAddress, engine.Spool = guard.Check, s.Spool
+	s.openFiles()
 	tools, err := mcp.New(mcp.Config{Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test",
 		Log: log, Extra: opts.Tools})
 	if err != nil {
@@ -233,7 +242,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": imports.Serve,
 		},
 		Uploads: map[string]bool{"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": true},
-		Pages:   served, Draining: &s.Draining, StreamWindow: opts.SlowWindow,
+		Pages:   served, Draining: &s.Draining, StreamWindow: opts.SlowWindow, Files: s.Files,
 		DB: db, Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test", Log: log,
 	})
 	if err != nil {
@@ -253,6 +262,24 @@ func New(t testing.TB, database string, opts Options) *Service {
 	return s
 }
 
+// openFiles opens the storage for files. Nodes of the service share it.
+func (s *Service) openFiles() {
+	s.T.Helper()
+	if s.opts.Files == "" {
+		s.opts.Files = s.T.TempDir()
+	}
+	blobs, closeBlobs, err := file.Open(s.T.Context(), s.opts.Files)
+	if err != nil {
+		s.T.Fatalf("open the storage for files: %v", err)
+	}
+	s.T.Cleanup(func() {
+		if err := closeBlobs(); err != nil {
+			s.T.Errorf("close the storage for files: %v", err)
+		}
+	})
+	s.Files = &attach.Files{DB: s.DB, Blobs: blobs}
+}
+
 // startJobs runs the jobs of the service until the end of the test.
 func (s *Service) startJobs(log *slog.Logger) {
 	s.Jobs = job.New(job.Options{DB: s.DB, Holder: store.NewID("srv_"), Draft: app.DraftJob,
@@ -270,7 +297,7 @@ func (s *Service) startJobs(log *slog.Logger) {
 	})
 }
 
-// application returns a handler that serves an empty page with the headers that all pages have.
+// application returns a handler that serves an empty page with the headers of all pages.
 func application(t testing.TB) http.Handler {
 	t.Helper()
 	p, err := pages.New(fstest.MapFS{"index.html": {Data: []byte("<!doctype html><title>Cardwall</title>")},
@@ -284,7 +311,19 @@ func application(t testing.TB) http.Handler {
 // Node returns another server process on the same database, with the same clock.
 func (s *Service) Node() *Service {
 	s.T.Helper()
+	return s.nodeWith(s.opts)
+}
+
+// Uncached is like Node, but the server caches no encoded responses.
+func (s *Service) Uncached() *Service {
+	s.T.Helper()
 	opts := s.opts
+	opts.Kept = -1
+	return s.nodeWith(opts)
+}
+
+func (s *Service) nodeWith(opts Options) *Service {
+	s.T.Helper()
 	opts.clock = s.Clock
 	return New(s.T, s.Database, opts)
 }
@@ -298,7 +337,7 @@ func (s *Service) Write(caller board.Caller, fn func(ctx context.Context, tx *st
 	}
 }
 
-// Clock is a clock that a test can move. Until it is stopped it also advances with real time,
+// Clock is a clock that a test can move. Until it is stopped, it also advances with real time,
 // so that later events have later times.
 type Clock struct {
 	mu      sync.Mutex
@@ -327,7 +366,7 @@ func (c *Clock) Advance(d time.Duration) {
 }
 
 // Stop stops the clock, which then moves only by Advance. Slow tests use it if they count
-// something within a window of time.
+// events within a time window.
 func (c *Clock) Stop() {
 	now := c.Now()
 	c.mu.Lock()
@@ -335,12 +374,12 @@ func (c *Clock) Stop() {
 	c.stopped = now
 }
 
-// checkKept returns a function that fails the test if a response kept in memory differs from a
-// fresh one. So each test that reads cards also checks that.
+// checkKept returns a function that fails the test if a cached response differs from a new one.
+// Each test that reads cards therefore also checks the response cache.
 func checkKept(t testing.TB) func(kept, fresh []byte) {
 	return func(kept, fresh []byte) {
 		if !bytes.Equal(kept, fresh) {
-			t.Errorf("a response kept in memory is not the current one:\n%s\nwant\n%s", kept, fresh)
+			t.Errorf("the cached response is outdated: got\n%s\nwant\n%s", kept, fresh)
 		}
 	}
 }

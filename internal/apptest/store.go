@@ -53,13 +53,13 @@ func Change(t testing.TB, db *store.DB, text string, args ...any) {
 	}
 }
 
-// MigrateBeforeLast creates a SQLite file with the schema before the newest one
-// and one organization, and returns the version of that schema.
+// MigrateBeforeLast creates a SQLite file with the second-newest schema version and one
+// organization. It returns that version.
 func MigrateBeforeLast(t testing.TB, file string) (version int64) {
 	t.Helper()
 	versions, err := sqldb.Versions(store.Migrations())
 	if err != nil || len(versions) < 2 {
-		t.Fatalf("the migrations have versions %v: %v", versions, err)
+		t.Fatalf("got migration versions %v, error %v; want at least two versions", versions, err)
 	}
 	version = versions[len(versions)-2]
 	if err := sqldb.MigrateFile(t.Context(), file, store.Migrations(), version); err != nil {
@@ -100,7 +100,7 @@ func CopyAsOf(t testing.TB, from, file, database string, version int64) {
 	texts := []string{"PRAGMA foreign_keys = 0", "ATTACH '" + strings.ReplaceAll(from, "'", "''") + "' AS newer"}
 	for name, columns := range tables {
 		newName := name
-		if name == "letters" { // until migration 037
+		if name == "letters" { // the name before migration 037
 			newName = "emails"
 		}
 		list := quote(columns...)

@@ -24,8 +24,8 @@ type RPCResponse struct {
 	Header http.Header
 	Raw    []byte
 	Result map[string]any // nil for an error
-	Code   int            // of a protocol error
-	Reason string         // of a protocol error
+	Code   int            // code of a protocol error
+	Reason string         // message of a protocol error
 }
 
 // RPC sends a message to the MCP endpoint in the given revision.
@@ -34,7 +34,7 @@ func (p *Person) RPC(revision, method string, params Fields) RPCResponse {
 	return p.Message(p.RPCRequest(revision, method, params))
 }
 
-// RPCRequest creates the HTTP request with a message.
+// RPCRequest creates the HTTP request that RPC sends.
 func (p *Person) RPCRequest(revision, method string, params Fields) *http.Request {
 	p.T.Helper()
 	all := Fields{}
@@ -66,7 +66,8 @@ func (p *Person) RPCRequest(revision, method string, params Fields) *http.Reques
 	return r
 }
 
-// Message sends a request to the MCP endpoint with the person's token.
+// Message sends a request to the MCP endpoint. It adds the person's token unless the request has
+// other credentials.
 func (p *Person) Message(r *http.Request) RPCResponse {
 	p.T.Helper()
 	if p.Token != "" && r.Header.Get("Authorization") == "" && r.Header.Get("Cookie") == "" {
@@ -93,15 +94,15 @@ func (p *Person) Message(r *http.Request) RPCResponse {
 	return a
 }
 
-// ToolResponse is the result of a tool call. Data, Code and Message come from its structured
-// content.
+// ToolResponse is the result of a tool call. Data, Next, Version, Code and Message come from its
+// structured content.
 type ToolResponse struct {
 	Response
 	Text   string
 	Failed bool // isError
 }
 
-// Tool calls an operation by name as a tool.
+// Tool calls an operation by name over MCP, in the Stateless revision.
 func (p *Person) Tool(name string, in Fields) ToolResponse {
 	p.T.Helper()
 	return p.ToolOf(p.RPC(Stateless, "tools/call", Fields{"name": name, "arguments": orEmpty(in)}))
@@ -111,7 +112,7 @@ func (p *Person) Tool(name string, in Fields) ToolResponse {
 func (p *Person) ToolOf(rpc RPCResponse) ToolResponse {
 	p.T.Helper()
 	if rpc.Result == nil {
-		p.T.Fatalf("tools/call: got status %d, body %s", rpc.Status, rpc.Raw)
+		p.T.Fatalf("tools/call: got status %d, body %s; want a result", rpc.Status, rpc.Raw)
 	}
 	a := ToolResponse{Response: Response{t: p.T, Status: rpc.Status, Header: rpc.Header, Raw: rpc.Raw}}
 	a.Failed, _ = rpc.Result["isError"].(bool)

@@ -1,5 +1,5 @@
 // Package catalog lists all operations of the program. All interfaces and their
-// documents are generated from this list.
+// documentation are generated from this list.
 package catalog
 
 import (
@@ -12,15 +12,15 @@ import (
 	"cardwall/internal/transfer"
 )
 
-// Parts holds the components whose operations keep state in memory. To generate
-// documents, which calls no operation, they may be nil.
+// Parts holds the components whose operations have state in memory. They may be nil if
+// their operations are not called, for example when documents are generated.
 type Parts struct {
 	Accounts *account.Accounts
 	Programs *connect.Server
 	Pages    *guest.Pages
 }
 
-// New returns all operations, in the order in which documents show them.
+// New returns a registry of all operations, in the order in which documents list them.
 func New(p Parts) *op.Registry {
 	r := automate.AddOperations(transfer.AddOperations(app.Operations()))
 	return guest.AddOperations(connect.AddOperations(account.AddOperations(r, p.Accounts), p.Programs), p.Pages)
