@@ -12,61 +12,63 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// A long response is compressed for clients that accept it. Short responses and
-// responses with a secret are not.
+// A long response is compressed for clients that accept gzip. Short responses and
+// responses with a secret are not compressed.
 func TestCompressedResponses(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
-	ada, _, boardID := desk(s)
+	ada, _, boardID := newBoard(s)
 	list := ada.Must("create_list", fields{"boardId": boardID, "name": "To do"}).ID()
 	ada.Must("create_card", fields{"listId": list, "title": "Long",
 		"description": strings.Repeat("words of a card ", 1000)})
 	card := ada.All("list_cards", "id", fields{"boardId": boardID})[0]
-	ask := func(name string, in fields, accept string) *httptest.ResponseRecorder {
+	send := func(name string, in fields, accept string) *httptest.ResponseRecorder {
 		r := ada.Request(s.Registry.Named(name), in)
 		r.Header.Set("Accept-Encoding", accept)
 		r.Header.Set("Authorization", "Bearer "+ada.Token)
 		w := httptest.NewRecorder()
 		s.Handler.ServeHTTP(w, r)
 		if w.Code >= http.StatusBadRequest {
-			t.Fatalf("%s: %d %s", name, w.Code, w.Body)
+			t.Fatalf("%s: got status %d, body %s", name, w.Code, w.Body)
 		}
 		return w
 	}
 	long := fields{"cardId": card}
-	plain := ask("get_card", long, "")
+	plain := send("get_card", long, "")
 	if got := plain.Header().Get("Content-Encoding"); got != "" {
-		t.Errorf("the response to a request without Accept-Encoding is encoded as %s, want none", got)
+		t.Errorf("without Accept-Encoding: got Content-Encoding %q, want none", got)
 	}
-	packed := ask("get_card", long, "gzip, deflate, br, zstd")
-	if got := packed.Header().Get("Content-Encoding"); got != "gzip" {
-		t.Fatalf("the encoding is %q, want %q", got, "gzip")
+	compressed := send("get_card", long, "gzip, deflate, br, zstd")
+	if got := compressed.Header().Get("Content-Encoding"); got != "gzip" {
+		t.Fatalf("got Content-Encoding %q, want %q", got, "gzip")
 	}
-	if packed.Header().Get("Vary") == "" || packed.Body.Len() > plain.Body.Len()/10 {
-		t.Errorf("Vary is %q, and %d bytes became %d", packed.Header().Get("Vary"), plain.Body.Len(), packed.Body.Len())
+	if compressed.Header().Get("Vary") == "" || compressed.Body.Len() > plain.Body.Len()/10 {
+		t.Errorf("got Vary %q and %d bytes, want Vary and at most a tenth of %d bytes", compressed.Header().Get("Vary"),
+			compressed.Body.Len(), plain.Body.Len())
 	}
-	unpack, err := gzip.NewReader(packed.Body)
+	reader, err := gzip.NewReader(compressed.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := io.ReadAll(unpack); err != nil || string(got) != plain.Body.String() {
-		t.Errorf("decompressed, the body is %.100s, %v, want %.100s", got, err, plain.Body)
+	if got, err := io.ReadAll(reader); err != nil || string(got) != plain.Body.String() {
+		t.Errorf("decompressed body: got %.100s, %v; want %.100s", got, err, plain.Body)
 	}
-	if got := ask("get_card", long, "gzip;q=0").Header().Get("Content-Encoding"); got != "" {
-		t.Errorf("%s was encoded in spite of q=0, want none", got)
+	if got := send("get_card", long, "gzip;q=0").Header().Get("Content-Encoding"); got != "" {
+		t.Errorf("with gzip;q=0: got Content-Encoding %q, want none", got)
 	}
-	if got := ask("get_me", nil, "gzip").Header().Get("Content-Encoding"); got != "" {
-		t.Errorf("a short response is encoded as %s, want none", got)
+	if got := send("get_me", nil, "gzip").Header().Get("Content-Encoding"); got != "" {
+		t.Errorf("short response: got Content-Encoding %q, want none", got)
 	}
-	if got := ask("export_board", fields{"boardId": boardID}, "gzip").Header().Get("Content-Encoding"); got != "gzip" {
-		t.Errorf("an export is encoded as %q, want %q", got, "gzip")
+	if got := send("export_board", fields{"boardId": boardID}, "gzip").Header().Get("Content-Encoding"); got != "gzip" {
+		t.Errorf("export: got Content-Encoding %q, want %q", got, "gzip")
 	}
 	for _, o := range s.Registry.All() {
 		r := ada.Request(o, nil)
 		r.Header.Set("Accept-Encoding", "gzip")
 		w := httptest.NewRecorder()
-		if s.Handler.ServeHTTP(w, r); o.Secret == (w.Header().Get("Vary") != "") {
-			t.Errorf("%s, secret %v, has Vary %q", o.Name, o.Secret, w.Header().Get("Vary"))
+		plain := o.Secret || o.HasContent()
+		if s.Handler.ServeHTTP(w, r); plain == (w.Header().Get("Vary") != "") {
+			t.Errorf("%s: got Vary %q, want Vary only without a secret or a file (%t)", o.Name, w.Header().Get("Vary"), plain)
 		}
 	}
 }

@@ -14,11 +14,12 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"cardwall/internal/apptest"
+	"cardwall/internal/board"
 	"cardwall/internal/rest"
 )
 
-// overConnection serves a service on a real connection with the program's limits. It
-// returns a function that sends raw bytes and returns the response.
+// overConnection serves s on a TCP listener with the limits that the program uses. It returns a
+// function that sends raw bytes and returns the response.
 func overConnection(t *testing.T, s *apptest.Service) func(raw string) (*http.Response, string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -28,7 +29,7 @@ func overConnection(t *testing.T, s *apptest.Service) func(raw string) (*http.Re
 	server := &http.Server{Handler: s.Handler, ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 32 << 10,
 		DisableGeneralOptionsHandler: true}
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(rest.Listener(l)) }()
+	go func() { served <- rest.Serve(server, l) }()
 	t.Cleanup(func() { _ = server.Close(); <-served })
 	return func(raw string) (*http.Response, string) {
 		t.Helper()
@@ -54,7 +55,7 @@ func overConnection(t *testing.T, s *apptest.Service) func(raw string) (*http.Re
 	}
 }
 
-// Requests that net/http refuses itself get the same error envelope as all others.
+// Requests that net/http rejects before it calls the handler also get the error envelope.
 func TestRefusalsBeforeTheHandlerHaveTheEnvelope(t *testing.T) {
 	t.Parallel()
 	exchange := overConnection(t, apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{}))
@@ -81,13 +82,37 @@ func TestRefusalsBeforeTheHandlerHaveTheEnvelope(t *testing.T) {
 		if r.StatusCode != c.status || r.Header.Get("Content-Type") != "application/json" || err != nil ||
 			envelope.Error.Code == "" || !strings.HasSuffix(envelope.Error.Message, ".") ||
 			!strings.HasPrefix(r.Header.Get("X-Request-Id"), "req_") {
-			t.Errorf("%.60q: %d %v %s; want %d with an envelope", c.raw, r.StatusCode, r.Header, body, c.status)
+			t.Errorf("%.60q: got status %d, headers %v, body %s; want %d with an envelope", c.raw, r.StatusCode, r.Header, body,
+				c.status)
 		}
 	}
 }
 
-// Over https, every response has Strict-Transport-Security, not only the pages. Over
-// http none has it, because browsers could no longer reach the server.
+// A file whose content looks like an error response of net/http is sent as it is.
+func TestContentIsNoRefusal(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
+	ada := s.Person("Ada")
+	boardID := ada.Must("create_board", apptest.Fields{"workspaceId": ada.Workspace("Engines", board.PlanTeam), "name": "Launch"}).ID()
+	list := ada.Must("create_list", apptest.Fields{"boardId": boardID, "name": "To do"}).ID()
+	card := ada.Must("create_card", apptest.Fields{"listId": list, "title": "Venue"}).ID()
+	const refusal = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n400 Bad Request"
+	exchange := overConnection(t, s)
+	for _, content := range []string{
+		strings.Repeat("x", 32<<10) + refusal, strings.Repeat("x", 32<<10) + "HTTP/1.1 417 Expectation Failed" + strings.Repeat("y", 40<<10),
+		strings.Repeat(refusal, 1000),
+	} {
+		id := ada.Attach(card, "file", []byte(content)).ID()
+		r, body := exchange("GET /api/public/v1/attachments/" + id + "/content HTTP/1.1\r\nHost: x\r\nConnection: close\r\n" +
+			"Authorization: Bearer " + ada.Token + "\r\n\r\n")
+		if r.StatusCode != http.StatusOK || body != content {
+			t.Errorf("got status %d and %d bytes, want the %d bytes of the file", r.StatusCode, len(body), len(content))
+		}
+	}
+}
+
+// With an https base URL, every response has Strict-Transport-Security. With an http base
+// URL, no response may have it (RFC 6797, 7.2).
 func TestHSTSOnEveryHTTPSResponse(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
@@ -103,12 +128,12 @@ func TestHSTSOnEveryHTTPSResponse(t *testing.T) {
 			want    string
 		}{{s.Handler, "max-age=31536000"}, {plain, ""}} {
 			if c.want == "" && (strings.HasPrefix(at, "/api/") || at == "/mcp") {
-				continue // they need authentication
+				continue // these paths need a Gate, which plain does not have
 			}
 			w := httptest.NewRecorder()
 			c.handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, at, http.NoBody))
 			if got := w.Header().Get("Strict-Transport-Security"); got != c.want {
-				t.Errorf("%s: %d, Strict-Transport-Security is %q, want %q", at, w.Code, got, c.want)
+				t.Errorf("%s: got Strict-Transport-Security %q, want %q", at, got, c.want)
 			}
 		}
 	}
@@ -122,10 +147,11 @@ func TestAllowNamesHead(t *testing.T) {
 	for at, want := range map[string]string{"/me": "GET, HEAD", "/boards": "GET, HEAD, POST", "/cards": "POST"} {
 		if a := ada.Send("PUT", at, "{}"); a.Status != 405 || a.Header.Get("Allow") != want ||
 			!strings.Contains(a.Message, want) {
-			t.Errorf("PUT %s: %d, Allow %q, want %q; %s", at, a.Status, a.Header.Get("Allow"), want, a.Message)
+			t.Errorf("PUT %s: got status %d, Allow %q, message %s; want 405 with %q", at, a.Status, a.Header.Get("Allow"), a.Message,
+				want)
 		}
 	}
 	if a := ada.Send("HEAD", "/me", ""); a.Status != 200 {
-		t.Errorf("HEAD: %d, want 200", a.Status)
+		t.Errorf("HEAD: got status %d, want 200", a.Status)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// examplesText holds one real call of each operation with its response.
-// TestGoldenExamples in internal/app generates it from sample inputs.
+// examplesText holds one recorded call of each operation. TestGoldenExamples in
+// internal/app generates it from sample inputs.
 //
 //go:embed examples.json
 var examplesText []byte
@@ -24,7 +24,7 @@ type example struct {
 	Response jsontext.Value `json:"response"`
 }
 
-// examples returns the embedded calls by the name of their operation.
+// examples returns the embedded calls by operation name.
 func examples() map[string]example {
 	all := map[string]example{}
 	if err := json.Unmarshal(examplesText, &all); err != nil {
@@ -33,8 +33,8 @@ func examples() map[string]example {
 	return all
 }
 
-// addTo adds an example to an operation's entry. It leaves out the request or
-// the response if the example has none.
+// addTo adds the example's request and response, if it has them, to an operation's
+// entry.
 func (e example) addTo(entry *huma.Operation) {
 	const kind = "application/json"
 	if e.Request != nil && entry.RequestBody != nil {

@@ -10,23 +10,25 @@ import (
 	"cardwall/internal/trace"
 )
 
-// slow is the duration from which an operation is logged as slow.
-const slow = time.Second
+// slowThreshold is the shortest duration of an operation that is logged as slow.
+const slowThreshold = time.Second
 
-// exchange is a request in progress and its response.
+// exchange wraps the response writer of a request in progress. It holds what end logs,
+// counts and traces.
 type exchange struct {
 	http.ResponseWriter
-	begun     time.Time
-	status    int    // 0 before the response begins
+	start     time.Time
+	status    int    // 0 until the response begins
 	operation string // name of the called operation; "" if none
-	streams   bool   // the duration depends on the client
+	streams   bool   // the response is a stream or the request an upload, so the duration depends on the client
 	span      *trace.Span
 }
 
-// begin starts the metrics and the span of a request. It returns the request with
-// the span in its context. Probes have no span.
+// begin counts a request as in flight and starts its span. It returns the request's
+// exchange, and the request with the span in its context. It starts no span for health
+// checks, without a tracer, or if the trace is not sampled.
 func (h *handler) begin(w http.ResponseWriter, r *http.Request, id string) (*exchange, *http.Request) {
-	x := &exchange{ResponseWriter: w, begun: time.Now()}
+	x := &exchange{ResponseWriter: w, start: time.Now()}
 	h.Metrics.inFlight.Inc()
 	if h.Traces == nil || doorOf(r) == doorProbe {
 		return x, r
@@ -42,16 +44,16 @@ func (h *handler) begin(w http.ResponseWriter, r *http.Request, id string) (*exc
 }
 
 // end counts a request, logs it and ends its span. The log and the span contain
-// the route and not the path, because a path can contain a secret.
+// the route instead of the path, because a path can contain a secret.
 func (h *handler) end(x *exchange, r *http.Request, id string, aborted bool) {
-	took := time.Since(x.begun)
+	took := time.Since(x.start)
 	if x.status == 0 {
-		x.status = http.StatusOK // the default of net/http
+		x.status = http.StatusOK // the default in net/http
 	}
 	h.Metrics.inFlight.Dec()
 	h.Metrics.completed(r, x.status, took, x.streams)
 	level := slog.LevelDebug
-	if took >= slow && x.operation != "" && !x.streams {
+	if took >= slowThreshold && x.operation != "" && !x.streams {
 		level = slog.LevelWarn
 	}
 	if ctx := r.Context(); h.Log.Enabled(ctx, level) {
@@ -69,13 +71,13 @@ func (h *handler) end(x *exchange, r *http.Request, id string, aborted bool) {
 		h.Log.LogAttrs(ctx, level, message, attrs...)
 	}
 	if x.span != nil {
-		x.record(r, aborted)
+		x.endSpan(r, aborted)
 	}
 }
 
-// record ends the span. Its attributes follow OpenTelemetry's semantic
-// conventions for HTTP servers, without url.path.
-func (x *exchange) record(r *http.Request, aborted bool) {
+// endSpan sets the span's name, attributes and status, and ends the span. The attributes
+// follow OpenTelemetry's semantic conventions for HTTP servers, but without url.path.
+func (x *exchange) endSpan(r *http.Request, aborted bool) {
 	s, method, route := x.span, methodOf(r), routeOf(r)
 	s.Name(strings.TrimSpace(method + " " + route))
 	if method == otherMethod {
@@ -98,8 +100,12 @@ func (x *exchange) record(r *http.Request, aborted bool) {
 	s.End()
 }
 
-const otherMethod = "_OTHER" // non-standard methods
+// otherMethod stands for the methods that methodOf does not list. OpenTelemetry's
+// semantic conventions define this value.
+const otherMethod = "_OTHER"
 
+// methodOf returns the method of a request, or otherMethod, so that clients cannot
+// invent span names.
 func methodOf(r *http.Request) string {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,
@@ -117,11 +123,12 @@ func routeOf(r *http.Request) string {
 	return r.Pattern
 }
 
-// Operation sets the operation that the request calls, for the log.
+// Operation sets the name of the operation that the request calls, for the log.
+// Package mcp calls it.
 func (x *exchange) Operation(name string) { x.operation = name }
 
-// exchangeOf returns the exchange of a response writer, or a new one that is not
-// recorded if the writer is wrapped.
+// exchangeOf returns w as an exchange. If w is another writer, such as one that wraps
+// an exchange, it returns a new exchange whose fields nothing reads.
 func exchangeOf(w http.ResponseWriter) *exchange {
 	if x, ok := w.(*exchange); ok {
 		return x
@@ -145,8 +152,9 @@ func (x *exchange) Write(p []byte) (int, error) {
 	return x.ResponseWriter.Write(p)
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap returns the underlying writer. http.ResponseController calls it.
 func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
-// Flush implements http.Flusher. It does nothing if the connection cannot flush.
+// Flush implements http.Flusher. It ignores errors, because http.Flusher cannot return
+// them.
 func (x *exchange) Flush() { _ = http.NewResponseController(x.ResponseWriter).Flush() }

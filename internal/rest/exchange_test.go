@@ -18,11 +18,11 @@ import (
 )
 
 // An operation that takes longer than a second is logged as a warning with its name. A
-// stream that is open that long is not.
+// stream of the same duration is not.
 func TestSlowOperationIsAWarning(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	rest := func(ctx context.Context) {
+	wait := func(ctx context.Context) {
 		select {
 		case <-time.After(1100 * time.Millisecond):
 		case <-ctx.Done():
@@ -32,15 +32,15 @@ func TestSlowOperationIsAWarning(t *testing.T) {
 		Log: slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelInfo})),
 		Registry: func() *op.Registry {
 			r := app.Operations()
-			r.In("Tests", "What only a test calls.")
+			r.In("Tests", "Operations for a test.")
 			op.Query(r, "take_long", "GET /long", "Take long.",
 				func(ctx context.Context, _ *store.View, _ app.Nothing) (app.Deleted, error) {
-					rest(ctx)
+					wait(ctx)
 					return app.Deleted{}, nil
 				})
 			op.Stream(r, "stream_long", "GET /stream", "Stream for long.",
 				func(ctx context.Context, _ *store.View, _ app.Nothing, w io.Writer) error {
-					rest(ctx)
+					wait(ctx)
 					_, err := io.WriteString(w, "{}")
 					return err
 				})
@@ -50,24 +50,24 @@ func TestSlowOperationIsAWarning(t *testing.T) {
 	ada := s.Person("Ada")
 	ada.CallWith("take_long", nil, http.Header{"X-Request-Id": {"mine"}})
 	ada.Must("stream_long", nil)
-	begun := time.Now()
+	start := time.Now()
 	ada.Must("get_me", nil)
-	quick := time.Since(begun) < time.Second
+	quick := time.Since(start) < time.Second
 	log, others := "", ""
 	for line := range strings.Lines(out.String()) {
 		switch {
 		case strings.Contains(line, "operation=take_long"):
 			log += line
-		case quick || !strings.Contains(line, "operation=get_me"): // a busy machine may have delayed others
+		case quick || !strings.Contains(line, "operation=get_me"): // on a busy machine, get_me may be slow
 			others += line
 		}
 	}
 	for _, want := range []string{"level=WARN", `msg="slow request"`, "request=mine", "status=200"} {
 		if !strings.Contains(log, want) {
-			t.Errorf("the log %q does not say %s", log, want)
+			t.Errorf("got the log %q, want %s in it", log, want)
 		}
 	}
 	if !regexp.MustCompile(`seconds=[1-9]\d?\.`).MatchString(log) || strings.Count(log, "\n") != 1 || others != "" {
-		t.Errorf("the log says\n%s", out.String())
+		t.Errorf("got the log\n%swant exactly one line, about take_long, with its duration", out.String())
 	}
 }

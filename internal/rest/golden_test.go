@@ -11,8 +11,8 @@ import (
 	"cardwall/internal/rest"
 )
 
-// TestGoldenOpenAPI compares the documents of all operations with the reviewed ones.
-// `make golden` writes them again; the difference shows the change of the interface.
+// TestGoldenOpenAPI compares the OpenAPI documents with the golden files. `make golden`
+// rewrites them; their diff shows how the API changes.
 func TestGoldenOpenAPI(t *testing.T) {
 	t.Parallel()
 	r := catalog.New(catalog.Parts{})

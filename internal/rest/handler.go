@@ -35,7 +35,8 @@ const (
 	ApplicationPrefix = "/api/app/v1"
 )
 
-// Path returns the path of an operation, with {fields} of its input.
+// Path returns the path pattern of an operation, in which {names} stand for input
+// fields.
 func Path(o *op.Operation) string {
 	if o.Audience != op.Public {
 		return ApplicationPrefix + o.Path
@@ -49,9 +50,9 @@ const strictTransport = "max-age=31536000"
 const (
 	maxBody      = 1 << 20  // request body in bytes
 	maxGuestBody = 64 << 10 // request body in bytes on a public page, without an account
-	// Smaller responses fit into a few packets anyway, so they are not compressed.
+	// Responses below this number of bytes fit into a few packets, so they are not compressed.
 	minCompressed = 8 << 10
-	opDeadline    = 25 * time.Second // of one operation; less than the server's write timeout
+	opTimeout     = 25 * time.Second // time limit for one operation; less than the server's write timeout
 )
 
 // Config holds the dependencies and settings of the handler.
@@ -60,45 +61,49 @@ type Config struct {
 	Registry    *op.Registry
 	Engine      *op.Engine
 	Gate        *session.Gate
-	Pages       map[string]http.Handler // handlers that authenticate themselves, by method and path; may be nil
+	Pages       map[string]http.Handler // handlers with their own authentication, by method and path; may be nil
 	BaseURL     string
 	Version     string
 	Log         *slog.Logger
 	Metrics     *Metrics           // may be nil
 	Traces      *trace.Tracer      // may be nil
 	Mounts      map[string]Mount   // by method and path, such as "GET /api/app/v1/live"
-	Uploads     map[string]bool    // the mounts that receive a file, by method and path; may be nil
+	Uploads     map[string]bool    // mounts that receive a file, by method and path; may be nil
 	Refusals    map[string]Refusal // by path, for paths with another error format; may be nil
-	Application http.Handler       // serves all other paths outside /api/; may be nil
-	Draining    *atomic.Bool       // true while the server drains; may be nil
+	Files       FileStore          // stores and opens attached files; may be nil if no operation needs it
+	Application http.Handler       // serves all other paths outside /api/ and /.well-known/; may be nil
+	Draining    *atomic.Bool       // true while the server is draining; may be nil
 
-	// StreamWindow is the time in which a client must take 10 kB of a stream per second on
-	// average; 0 means a minute.
+	// StreamWindow is the time over which the rate of a stream is averaged. A client
+	// must read at least 10 kB per second. 0 means one minute.
 	StreamWindow time.Duration
 
-	// SecurityContact is where to report a vulnerability, as an https: or mailto:
-	// URL. The default is the mailbox security@ of the base URL's host.
+	// SecurityContact is the https: or mailto: URL for reporting vulnerabilities. The
+	// default is the mailbox security@ of the base URL's host. There is no default for
+	// http, localhost and IP addresses.
 	SecurityContact string
 }
 
-// Mount serves requests whose body or response is not an envelope, such as a
-// stream of events or an upload. The caller is authenticated and counted. Still
-// returns an error as soon as the caller would no longer be authenticated. An
-// error that Mount returns before it writes anything is sent as an error response.
-type Mount func(w http.ResponseWriter, r *http.Request, caller board.Caller, still func() error) error
+// Mount serves requests that are not plain calls of an operation: uploads, streams of
+// events and MCP. The caller has been authenticated and the request counted. Recheck
+// returns an error if the caller's credentials are no longer valid. An error that
+// Mount returns before it writes anything is sent as an error response.
+type Mount func(w http.ResponseWriter, r *http.Request, caller board.Caller, recheck func() error) error
 
-// Refusal writes the body of an error response; its headers are already set.
+// Refusal writes the status and the body of an error response. The headers are
+// already set.
 type Refusal func(w http.ResponseWriter, r *http.Request, f *board.Fault, status int)
 
 type handler struct {
 	Config
 	mux   *http.ServeMux
-	paths *http.ServeMux // paths of operations for all methods; in one mux, /x/begin would conflict with DELETE /x/{id}
+	paths *http.ServeMux // the operations' paths, without methods; in mux, /x/begin would conflict with DELETE /x/{id}
 
 	secure bool // the base URL is https, so send HSTS (RFC 6797)
 }
 
-// New returns the handler of all paths of the server.
+// New returns the handler for all paths of the server. It returns an error if the
+// configuration is invalid.
 func New(c Config) (http.Handler, error) {
 	c.BaseURL = strings.TrimSuffix(c.BaseURL, "/")
 	if c.Metrics == nil {
@@ -140,12 +145,13 @@ func New(c Config) (http.Handler, error) {
 	for _, o := range c.Registry.All() {
 		methods[Path(o)] = append(methods[Path(o)], o.Method)
 		var serve http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.operation(w, r, o) })
-		if !o.Secret { // the compressed size can reveal a secret (BREACH)
+		// The size of a compressed response can reveal a secret (BREACH). A file is sent in ranges.
+		if !o.Secret && !o.HasContent() {
 			serve = compressed(serve)
 		}
 		h.mux.HandleFunc(o.Method+" "+Path(o), func(w http.ResponseWriter, r *http.Request) {
 			x := exchangeOf(w)
-			x.operation, x.streams = o.Name, o.Streams()
+			x.operation, x.streams = o.Name, o.Streams() || o.HasContent() || o.TakesFile() && isForm(r)
 			serve.ServeHTTP(w, r)
 		})
 	}
@@ -165,7 +171,7 @@ func New(c Config) (http.Handler, error) {
 	return http.HandlerFunc(h.serve), nil
 }
 
-// serve sets the common headers, recovers panics and records the request.
+// serve sets the common headers, recovers from panics and records the request.
 func (h *handler) serve(writer http.ResponseWriter, r *http.Request) {
 	id := requestID(r)
 	header := writer.Header()
@@ -176,7 +182,7 @@ func (h *handler) serve(writer http.ResponseWriter, r *http.Request) {
 		header.Set("Strict-Transport-Security", strictTransport)
 	}
 	if h.draining() {
-		header.Set("Connection", "close") // the next request finds another server
+		header.Set("Connection", "close") // so that the next request goes to another server
 	}
 	w, r := h.begin(writer, r, id)
 	defer func() {
@@ -199,13 +205,14 @@ func (h *handler) serve(writer http.ResponseWriter, r *http.Request) {
 	h.mux.ServeHTTP(w, r)
 }
 
-// requestID returns the client's request id if it is well-formed, or else a new one.
+// requestID returns the client's request id if it is well-formed, and otherwise a
+// new id.
 func requestID(r *http.Request) string {
 	id := r.Header.Get("X-Request-Id")
-	plain := func(c rune) bool {
+	allowed := func(c rune) bool {
 		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.'
 	}
-	if id == "" || len(id) > 64 || strings.ContainsFunc(id, func(c rune) bool { return !plain(c) }) {
+	if id == "" || len(id) > 64 || strings.ContainsFunc(id, func(c rune) bool { return !allowed(c) }) {
 		return store.NewID("req_")
 	}
 	return id
@@ -228,11 +235,17 @@ func (h *handler) operation(w http.ResponseWriter, r *http.Request, o *op.Operat
 		h.refuse(w, r, err)
 		return
 	}
+	if o.HasContent() {
+		if err := h.content(w, r, call); err != nil {
+			h.refuse(w, r, err)
+		}
+		return
+	}
 	if o.Streams() {
 		h.stream(w, r, call)
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), opDeadline)
+	ctx, cancel := context.WithTimeout(r.Context(), opTimeout)
 	defer cancel()
 	result, err := h.Engine.Do(ctx, call)
 	if result.Replayed {
@@ -273,11 +286,11 @@ func (h *handler) mounted(w http.ResponseWriter, r *http.Request, mount Mount) {
 	if r.URL.Path != board.MCPPath {
 		exchangeOf(w).streams = true // an upload or a stream of events
 	}
-	of := board.ResourceGeneral
+	resource := board.ResourceGeneral
 	if h.Uploads[r.Pattern] {
-		of = board.ResourceUpload
+		resource = board.ResourceUpload
 	}
-	caller, rate, err := h.Gate.Admit(r, of)
+	caller, rate, err := h.Gate.Admit(r, resource)
 	session.SetRate(w.Header(), rate)
 	if err == nil && !sentBy(r, caller) {
 		err = board.Unauthenticated()
@@ -286,14 +299,15 @@ func (h *handler) mounted(w http.ResponseWriter, r *http.Request, mount Mount) {
 		caller.RequestID, caller.UserAgent = w.Header().Get("X-Request-Id"), r.UserAgent()
 		caller.Client = clientOf(r)
 		err = mount(w, r, caller, func() error { return h.Gate.Reauthenticate(r) })
-		h.refund(w, caller, of, err)
+		h.refund(w, caller, resource, err)
 	}
 	if err != nil {
 		h.refuse(w, r, err)
 	}
 }
 
-// clientOf returns the id of the browser tab that sent a request, or "".
+// clientOf returns the id of the browser tab that sent a request, or "" if the id
+// is missing or malformed.
 func clientOf(r *http.Request) string {
 	client := r.Header.Get("X-Client")
 	if len(client) > 64 || strings.ContainsFunc(client, func(c rune) bool { return c < '!' || c > '~' }) {
@@ -302,11 +316,12 @@ func clientOf(r *http.Request) string {
 	return client
 }
 
-// admit authenticates a request, counts it and sets the rate-limit headers.
+// admit authenticates a request, counts it and sets the rate-limit headers. The
+// operation is nil if no operation matches the request.
 func (h *handler) admit(w http.ResponseWriter, r *http.Request, o *op.Operation) (board.Caller, error) {
-	of := board.ResourceGeneral
+	resource := board.ResourceGeneral
 	if o != nil {
-		of = o.Resource()
+		resource = o.Resource()
 	}
 	admit := h.Gate.Admit
 	switch {
@@ -317,7 +332,7 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request, o *op.Operation)
 	case o != nil && o.Audience == op.Anonymous:
 		admit = h.Gate.AdmitAnonymous
 	}
-	caller, rate, err := admit(r, of)
+	caller, rate, err := admit(r, resource)
 	session.SetRate(w.Header(), rate)
 	if err == nil && !sentBy(r, caller) {
 		err = board.Unauthenticated()
@@ -325,29 +340,30 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request, o *op.Operation)
 	return caller, err
 }
 
-// sentBy reports whether the page that sent a request belongs to its caller. A
-// page names its user in X-User: if another person has signed in with the same
-// browser since, the page must not send changes in that person's name.
+// sentBy reports whether the page that sent a request belongs to the caller. A page
+// sends the id of its user in X-User. If another person has since signed in with
+// the same browser, the page must not act for that person.
 func sentBy(r *http.Request, caller board.Caller) bool {
 	user := r.Header.Get("X-User")
 	return user == "" || caller.SessionID == "" || user == caller.UserID
 }
 
-// refund undoes the count of a request that another limit refused, and sets the
-// headers to the budget that did.
-func (h *handler) refund(w http.ResponseWriter, caller board.Caller, of board.Resource, err error) {
+// refund undoes the count of a request that another limit rejected. It sets the
+// rate-limit headers to the budget of that limit, or to the request's own budget if the
+// other limit has none.
+func (h *handler) refund(w http.ResponseWriter, caller board.Caller, resource board.Resource, err error) {
 	f, ok := board.AsFault(err)
 	if !ok || !f.Refused() || caller.UserID == "" {
 		return
 	}
-	rate := h.Gate.Refund(caller, of)
+	rate := h.Gate.Refund(caller, resource)
 	if f.Rate != nil {
 		rate = *f.Rate
 	}
 	session.SetRate(w.Header(), rate)
 }
 
-// read reads the query, the body and the idempotency key of a request.
+// read reads the query, the body, the idempotency key and the entity tags of a request.
 func (h *handler) read(w http.ResponseWriter, r *http.Request, call *op.Call) error {
 	var err error
 	if r.URL.RawQuery != "" {
@@ -364,6 +380,9 @@ func (h *handler) read(w http.ResponseWriter, r *http.Request, call *op.Call) er
 	}
 	if r.ContentLength == 0 {
 		return nil
+	}
+	if call.Operation.TakesFile() && isForm(r) {
+		return h.readForm(w, r, call)
 	}
 	limit, size := int64(maxBody), "1 MiB"
 	if call.Operation.Audience == op.Guest {
@@ -407,7 +426,7 @@ func parseQuery(raw string) (url.Values, error) {
 	return values, nil
 }
 
-// wrongMethod responds to a path that exists only for other methods.
+// wrongMethod responds with 405 to a request whose path exists only for other methods.
 func (h *handler) wrongMethod(w http.ResponseWriter, r *http.Request, allowed []string) {
 	if _, err := h.admit(w, r, nil); err != nil {
 		h.refuse(w, r, err)
@@ -423,8 +442,8 @@ func (h *handler) wrongMethod(w http.ResponseWriter, r *http.Request, allowed []
 	})
 }
 
-// unknown responds to a request that matches no operation. An operation may have
-// the same path with another method.
+// unknown responds to a request that matches no route: with 405 if an operation has
+// the same path with another method, and otherwise with 404.
 func (h *handler) unknown(w http.ResponseWriter, r *http.Request) {
 	if wrong, pattern := h.paths.Handler(r); pattern != "" {
 		wrong.ServeHTTP(w, r)
@@ -433,7 +452,7 @@ func (h *handler) unknown(w http.ResponseWriter, r *http.Request) {
 	h.notFound(w, r)
 }
 
-// notFound responds to a path that does not exist.
+// notFound responds with 404.
 func (h *handler) notFound(w http.ResponseWriter, r *http.Request) {
 	session.SetRate(w.Header(), h.Gate.AnonymousRate(r))
 	h.refuse(w, r, board.NotFound())
@@ -464,8 +483,8 @@ func (h *handler) ready(w http.ResponseWriter, r *http.Request) {
 	write(w, http.StatusOK, []byte(`{"status":"ready"}`))
 }
 
-// serveDocument serves an OpenAPI document, which needs no token. The document
-// is encoded at the first request.
+// serveDocument serves an OpenAPI document without authentication. It encodes the
+// document on the first request.
 func (h *handler) serveDocument(prefix string, document *huma.OpenAPI) {
 	encode := sync.OnceValues(func() ([]byte, error) { return Encode(document) })
 	h.mux.HandleFunc("GET "+prefix+"/openapi.json", func(w http.ResponseWriter, r *http.Request) {

@@ -5,13 +5,13 @@ import (
 	"testing"
 )
 
-// The key of a public page, which gives guests access, is not logged.
+// The key of a public page gives guests access, so it must not be logged.
 func TestLogHasNoKeyOfAPublicPage(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{"/p/MFRGGZDFMZTWQ2LKNNWG23TPOA": "/p/…", "/p/x/y": "/p/…",
 		"/api/public/v1/me": "/api/public/v1/me"} {
 		if got := logPath(httptest.NewRequest("GET", path, nil)); got != want {
-			t.Errorf("%s is logged as %s, want %s", path, got, want)
+			t.Errorf("logPath(%s) = %s, want %s", path, got, want)
 		}
 	}
 }

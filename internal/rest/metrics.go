@@ -11,8 +11,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// Metrics counts and times requests. The cardinality of the labels does not
-// depend on what clients send.
+// Metrics counts and times requests. Clients cannot increase the cardinality of the
+// labels.
 type Metrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
@@ -28,14 +28,14 @@ func NewMetrics() *Metrics {
 		}, []string{"door", "status"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "cardwall_http_request_seconds",
-			Help:    "Time from the headers of a request to the end of its response, except for streams.",
+			Help:    "Time from the headers of a request to the end of its response, except for streams and uploads.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10},
 		}, []string{"door"}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "cardwall_http_requests_in_flight", Help: "Requests in progress, including streams.",
 		}),
 	}
-	// Create the series now, so that the first error is an increase that alerts can see.
+	// Create the series on startup, so that alerts see the first error as an increase.
 	for _, door := range []string{"api", "app", "mcp", doorProbe, "page"} {
 		for _, status := range []string{"200", "500", "503"} {
 			m.requests.WithLabelValues(door, status)
@@ -44,7 +44,7 @@ func NewMetrics() *Metrics {
 	return m
 }
 
-// Collectors returns the metrics for a registry.
+// Collectors returns the metrics for a Prometheus registry.
 func (m *Metrics) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{m.requests, m.duration, m.inFlight}
 }
@@ -59,7 +59,7 @@ func (m *Metrics) completed(r *http.Request, status int, took time.Duration, str
 
 const doorProbe = "probe"
 
-// doorOf returns the interface that a request uses, the value of the label door.
+// doorOf returns the value of the door label: the interface that a request uses.
 func doorOf(r *http.Request) string {
 	switch p := r.URL.Path; {
 	case strings.HasPrefix(p, Prefix+"/"):

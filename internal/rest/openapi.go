@@ -2,11 +2,9 @@ package rest
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-json-experiment/json"
@@ -17,17 +15,16 @@ import (
 )
 
 const introduction = "Workspaces contain boards, boards contain lists, and lists contain cards. " +
-	"Every operation is also a tool of the MCP endpoint, with the same name, input and checks.\n\n" +
+	"Every operation except those on webhooks is also a tool of the MCP endpoint, with the same name, input and checks.\n\n" +
 	"A successful response is an object with `data`. A list also has `nextCursor` if there are more records, " +
-	"and a change to a board has `boardVersion`. An error is `{\"error\": {\"code\", \"message\"}}`; " +
-	"the message names the field and the allowed values.\n\n" +
-	"Paging with a cursor while others write never repeats a record, " +
-	"and never skips a record that keeps its position."
+	"and a change to a board has `boardVersion`. An error is `{\"error\": {\"code\", \"message\"}}`. " +
+	"If a field is invalid, the message names the field and its allowed values.\n\n" +
+	"Paging with a cursor neither repeats nor skips a record that keeps its position, even while others write."
 
 const applicationIntroduction = "Operations that only the web app uses, in addition to the public API. " +
 	"They can change with every version. Programs should use the public API."
 
-// refusal is an error code with its HTTP status, for the document.
+// refusal is a row of the error table in the document.
 type refusal struct {
 	Code   board.Code `json:"code"`
 	Status int        `json:"status"`
@@ -38,23 +35,23 @@ type refusal struct {
 func refusals() []refusal {
 	table := []refusal{
 		{board.CodeInvalidRequest, 0, "A field or parameter is invalid, unknown or missing, " +
-			"or the idempotency key was used for another request. " +
-			"409 while the first request with the key is in progress, 413 for a body over 1 MiB, " +
-			"415 for another content type, 405 for another method."},
-		{board.CodeUnauthenticated, 0, "The token is missing or invalid."},
+			"or the idempotency key was used for a different request. " +
+			"The status is 409 while the first request with the key is in progress, 413 for a body over 1 MiB, " +
+			"415 for an unsupported content type, and 405 for an unsupported method."},
+		{board.CodeUnauthenticated, 0, "The credentials are missing or invalid."},
 		{board.CodePlanLimit, 0, "The organization has reached a limit of its plan."},
 		{board.CodePlanReadOnly, 0, "The organization is read-only."},
-		{board.CodeForbidden, 0, "The owner of the token is not allowed to do this."},
+		{board.CodeForbidden, 0, "The caller is not allowed to do this."},
 		{board.CodeInsufficientScope, 0, "The token does not have the required scope."},
-		{board.CodeNotFound, 0, "The object does not exist, or the owner of the token cannot see it."},
+		{board.CodeNotFound, 0, "The object does not exist, or the caller cannot see it."},
 		{board.CodeArchived, 0, "The list or card is archived. Restore it before you change it."},
 		{board.CodeBoardArchived, 0, "The board is archived. Restore it before you change it."},
 		{board.CodeCapacityFull, 0, "The list has reached its hard WIP limit."},
 		{board.CodePowerupDisabled, 0, "The feature is disabled on this board. Stored values can still be read."},
-		{board.CodeLimitReached, 0, "A fixed limit is reached. The message names it."},
-		{board.CodeRateLimited, 0, "Too many requests. Wait for the time in Retry-After."},
-		{board.CodeInternal, 0, "An unexpected error. The message contains the request id, which is also in the server's log."},
-		{board.CodeUnavailable, 0, "The service is temporarily unavailable. Try again after the time in Retry-After."},
+		{board.CodeLimitReached, 0, "A fixed limit has been reached. The message names the limit."},
+		{board.CodeRateLimited, 0, "Too many requests. Wait for the time given in Retry-After."},
+		{board.CodeInternal, 0, "An unexpected error occurred. The message contains the request id, which is also in the server log."},
+		{board.CodeUnavailable, 0, "The service is temporarily unavailable. Try again after the time given in Retry-After."},
 	}
 	for i := range table {
 		table[i].Status = StatusOf(&board.Fault{Code: table[i].Code})
@@ -90,7 +87,7 @@ func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 			SecuritySchemes: map[string]*huma.SecurityScheme{"token": {
 				Type: "http", Scheme: "bearer", BearerFormat: "cwl_…",
 				Description: "A personal API token. Its scopes are read (always included), write and admin. " +
-					"The scope admin does not include write.",
+					"The admin scope does not include the write scope.",
 			}},
 			Headers:   headers(),
 			Responses: map[string]*huma.Response{},
@@ -103,7 +100,7 @@ func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 		doc.Components.SecuritySchemes["session"] = &huma.SecurityScheme{
 			Type: "apiKey", In: "cookie", Name: "__Host-cardwall",
 			Description: "The session of a person who is signed in with a browser. " +
-				"Changes must come from pages of this server.",
+				"Requests that change something must come from pages of this server.",
 		}
 	}
 	r.Schemas.Map()["Error"] = errorSchema()
@@ -121,7 +118,7 @@ func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 			item = &huma.PathItem{}
 			doc.Paths[o.Path] = item
 		}
-		if o.Keeps() {
+		if o.Keeps() || o.HasContent() {
 			doc.Components.Headers["ETag"] = tagHeader()
 		}
 		entry := describe(r, o)
@@ -153,77 +150,8 @@ func document(r *op.Registry, version string, application bool) *huma.OpenAPI {
 	return doc
 }
 
-// usedSchemas holds the schemas of a registry that one document uses.
-type usedSchemas struct {
-	huma.Registry
-	used map[string]*huma.Schema
-}
-
-// Map returns the used schemas by name.
-func (u usedSchemas) Map() map[string]*huma.Schema { return u.used }
-
-// MarshalJSON encodes only the used schemas.
-func (u usedSchemas) MarshalJSON() ([]byte, error) {
-	return json.Marshal(u.used, json.Deterministic(true))
-}
-
-// schemasOf returns the schemas that a document refers to, directly or indirectly.
-func schemasOf(doc *huma.OpenAPI, all huma.Registry) huma.Registry {
-	u := usedSchemas{all, map[string]*huma.Schema{}}
-	content := func(types map[string]*huma.MediaType) {
-		for _, t := range types {
-			u.follow(t.Schema)
-		}
-	}
-	inResponses := func(responses map[string]*huma.Response) {
-		for _, r := range responses {
-			content(r.Content)
-		}
-	}
-	inResponses(doc.Components.Responses)
-	items := slices.AppendSeq(slices.Collect(maps.Values(doc.Paths)), maps.Values(doc.Webhooks))
-	for _, item := range items {
-		for _, o := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
-			if o == nil {
-				continue
-			}
-			for _, p := range o.Parameters {
-				u.follow(p.Schema)
-			}
-			if o.RequestBody != nil {
-				content(o.RequestBody.Content)
-			}
-			inResponses(o.Responses)
-		}
-	}
-	return u
-}
-
-// follow adds the schemas that a schema refers to.
-func (u usedSchemas) follow(s *huma.Schema) {
-	if s == nil {
-		return
-	}
-	if name, ok := strings.CutPrefix(s.Ref, op.SchemaPrefix); ok && u.used[name] == nil {
-		if to := u.Registry.Map()[name]; to != nil {
-			u.used[name] = to
-			u.follow(to)
-		}
-	}
-	u.follow(s.Items)
-	u.follow(s.Not)
-	if more, ok := s.AdditionalProperties.(*huma.Schema); ok {
-		u.follow(more)
-	}
-	for _, p := range s.Properties {
-		u.follow(p)
-	}
-	for _, s := range slices.Concat(s.OneOf, s.AnyOf, s.AllOf) {
-		u.follow(s)
-	}
-}
-
-// Encode returns the document as indented JSON in a stable order.
+// Encode returns the document as indented JSON. The same document always has the
+// same encoding.
 func Encode(doc *huma.OpenAPI) ([]byte, error) {
 	b, err := json.Marshal(doc, json.Deterministic(true))
 	if err != nil {
@@ -263,8 +191,8 @@ func describe(r *op.Registry, o *op.Operation) *huma.Operation {
 				Type: huma.TypeString, MinLength: new(1), MaxLength: new(op.MaxKey),
 				Examples: []any{"5f0c7d3a-create-card"},
 			},
-			Description: "Makes retries safe: a request with the same key within 24 hours returns the first response, " +
-				"with the header Idempotent-Replayed.",
+			Description: "Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first " +
+				"response, with the Idempotent-Replayed header.",
 		})
 	}
 	if o.Keeps() {
@@ -272,13 +200,16 @@ func describe(r *op.Registry, o *op.Operation) *huma.Operation {
 			Name: "If-None-Match", In: "header", Schema: &huma.Schema{
 				Type: huma.TypeString, Examples: []any{exampleTag},
 			},
-			Description: "Entity tag of an earlier response. If the response would be the same, it is 304 without a body.",
+			Description: "Entity tag of an earlier response. If the response has not changed since, the status is 304, and there is no body.",
 		})
 	}
 	if o.Input.Body != nil {
 		entry.RequestBody = &huma.RequestBody{
 			Required: len(o.Input.Body.Required) > 0,
 			Content:  map[string]*huma.MediaType{"application/json": {Schema: o.Input.Body}},
+		}
+		if o.TakesFile() {
+			entry.RequestBody.Content["multipart/form-data"] = &huma.MediaType{Schema: formSchema(o)}
 		}
 	}
 	status := http.StatusOK
@@ -288,7 +219,7 @@ func describe(r *op.Registry, o *op.Operation) *huma.Operation {
 	entry.Responses[strconv.Itoa(status)] = success(r, o)
 	if o.Keeps() {
 		entry.Responses[strconv.Itoa(http.StatusNotModified)] = &huma.Response{
-			Description: "The response is still the one with the entity tag in If-None-Match.", Headers: headerRefs("X-Request-Id", "ETag"),
+			Description: "The response has not changed: it still has the entity tag in If-None-Match.", Headers: headerRefs("X-Request-Id", "ETag"),
 		}
 	}
 	if o.Starts() {
@@ -302,10 +233,33 @@ func describe(r *op.Registry, o *op.Operation) *huma.Operation {
 	return entry
 }
 
+// formSchema returns the schema of a request with a file.
+func formSchema(o *op.Operation) *huma.Schema {
+	s := &huma.Schema{
+		Type: huma.TypeObject, AdditionalProperties: false, Required: []string{"file"}, Properties: map[string]*huma.Schema{
+			"file": {Type: huma.TypeString, Format: "binary", Description: "The file. It must be the last part."},
+		},
+	}
+	for name, p := range o.Input.Body.Properties {
+		if name != "url" {
+			s.Properties[name] = p
+		}
+	}
+	return s
+}
+
 // success describes the successful response of an operation.
 func success(r *op.Registry, o *op.Operation) *huma.Response {
+	if o.HasContent() {
+		return &huma.Response{
+			Description: "The content of the file. A request with a Range header returns a part of it with the status 206.",
+			Headers: headerRefs("X-Request-Id", "ETag", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset",
+				"X-RateLimit-Resource"),
+			Content: map[string]*huma.MediaType{o.Media: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
+		}
+	}
 	if o.Streams() {
-		text := "The document as a stream. If it does not end with complete: true, it is incomplete."
+		text := "The document as a stream. A document that does not end with complete: true is incomplete."
 		schema := &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 		if o.Media != op.JSON {
 			text = "The document as a stream. An incomplete document ends in the middle of a chunk, " +
@@ -323,7 +277,7 @@ func success(r *op.Registry, o *op.Operation) *huma.Response {
 		Type: huma.TypeObject, Properties: map[string]*huma.Schema{"data": r.Schema(o)},
 		Required: []string{"data"}, AdditionalProperties: false,
 	}
-	if o.Pages {
+	if o.Pages || o.Continues {
 		s.Properties["nextCursor"] = &huma.Schema{
 			Type: huma.TypeString, Description: "Pass it as cursor to get the next page. Absent on the last page.",
 		}
@@ -350,7 +304,7 @@ func success(r *op.Registry, o *op.Operation) *huma.Response {
 	}
 }
 
-// enum returns values as the enumeration of a schema.
+// enum converts values to the enum of a schema.
 func enum[T ~string](values []T) []any {
 	out := make([]any, len(values))
 	for i, v := range values {
@@ -370,20 +324,21 @@ func errorSchema() *huma.Schema {
 			Type: huma.TypeObject, Required: []string{"code", "message"}, AdditionalProperties: false,
 			Properties: map[string]*huma.Schema{
 				"code": {
-					Type: huma.TypeString, Enum: codes, Description: "Kind of error, for programs.",
+					Type: huma.TypeString, Enum: codes, Description: "Machine-readable error code.",
 					Examples: []any{"not_found"},
 				},
 				"message": {
-					Type: huma.TypeString, Description: "What is wrong and what is allowed, for people.",
-					Examples: []any{"title is required."},
+					Type:        huma.TypeString,
+					Description: "Explanation for people. For an invalid field, the message names the field and its allowed values.",
+					Examples:    []any{"title is required."},
 				},
 				"reason": {
 					Type: huma.TypeString, Enum: enum(board.Reasons()),
-					Description: "Distinguishes errors with the same code that a program handles differently. Absent for most errors.",
+					Description: "Distinguishes errors that have the same code but must be handled differently. Absent for most errors.",
 				},
 				"details": {
 					Type: huma.TypeArray, Items: detailSchema(),
-					Description: "The invalid fields of an invalid_request. Absent if the error is not about single fields.",
+					Description: "The invalid fields of an invalid_request. Absent if the error does not concern specific fields.",
 				},
 			},
 		}},
@@ -400,11 +355,11 @@ func detailSchema() *huma.Schema {
 			},
 			"rule": {
 				Type: huma.TypeString, Enum: enum(board.FieldRules()),
-				Description: "What is wrong: the field is missing (required), the operation does not have it (unknown), " +
+				Description: "The rule that the field breaks: it is missing (required), the operation does not have it (unknown), " +
 					"it must not be empty (empty), or its value is not allowed (value).",
 			},
 			"allowed": {
-				Type: huma.TypeString, Description: "The allowed values or names, as in the message. Absent if the message explains more.",
+				Type: huma.TypeString, Description: "The allowed values or names, as in the message. Absent if they cannot be listed.",
 				Examples: []any{"a whole number from 1 to 200"},
 			},
 		},

@@ -8,12 +8,13 @@ import (
 	"cardwall/internal/board"
 )
 
-// budgets describes the rate limits of every plan.
+// budgets describes the rate limits of every plan in Markdown.
 func budgets() string {
 	var b strings.Builder
-	b.WriteString("\n\nEvery request spends from the budget `general` of its caller. Some requests also spend from a budget of " +
-		"their own. A request that one budget refuses spends nothing from any. The headers `X-RateLimit-…` describe the " +
-		"budget. Pages have more of `general`, `search` and `report` than programs.\n\n| budget | for |")
+	b.WriteString("\n\nEvery request counts against the caller's `general` budget. Some requests also count against a second " +
+		"budget. A request that exceeds either budget counts against neither. The `X-RateLimit-…` headers describe the " +
+		"budget that `X-RateLimit-Resource` names. In the web app, the `general`, `search` and `report` budgets are the same " +
+		"on every plan, and at least as large as those for programs.\n\n| budget | for |")
 	for _, p := range board.Plans() {
 		fmt.Fprintf(&b, " %s |", p)
 	}
@@ -22,8 +23,8 @@ func budgets() string {
 		fmt.Fprintf(&b, "\n| `%s` | %s |", r, map[board.Resource]string{
 			board.ResourceGeneral: "all requests", board.ResourceSearch: "searches across boards",
 			board.ResourceReport: "overviews, dashboards, calendars and saved filters",
-			board.ResourceExport: "exports", board.ResourceUpload: "imports of a file",
-			board.ResourceMail: "emails with an invitation",
+			board.ResourceExport: "exports", board.ResourceUpload: "file imports",
+			board.ResourceMail: "invitation emails",
 		}[r])
 		for _, p := range board.Plans() {
 			budget := p.Budget(r)
@@ -31,7 +32,7 @@ func budgets() string {
 			fmt.Fprintf(&b, " %d per %s |", budget.Most, window)
 		}
 	}
-	b.WriteString("\n\nOne person can run two exports and two imports at a time. Further ones get `rate_limited` with the reason " +
-		"`too_many_at_once`.")
+	b.WriteString("\n\nOne person can run two exports and two imports at a time. Further requests fail with `rate_limited` and the " +
+		"reason `too_many_at_once`.")
 	return b.String()
 }

@@ -9,7 +9,7 @@ import (
 	"cardwall/internal/op"
 )
 
-// jobStarted is the status of a response with a job that has not ended.
+// jobStarted is the status of a response that contains a job instead of its result.
 const jobStarted = http.StatusAccepted
 
 var startedExample = board.Job{
@@ -19,10 +19,10 @@ var startedExample = board.Job{
 	CreatedAt: 1772442000000, StartedAt: new(board.Instant(1772442000250)),
 }
 
-// started describes the response of an operation with a job that has not ended.
+// started describes the response of an operation whose job is still in progress.
 func started(r *op.Registry) *huma.Response {
 	return &huma.Response{
-		Description: "A job that has not ended within two seconds. get_job returns its state.",
+		Description: "The operation is still running as a job after two seconds. Call get_job to get the state of the job.",
 		Headers: headerRefs("X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset",
 			"X-RateLimit-Resource"),
 		Content: map[string]*huma.MediaType{op.JSON: {

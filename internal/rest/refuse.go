@@ -11,20 +11,20 @@ import (
 	"cardwall/internal/op"
 )
 
-// refuse writes the error envelope.
+// refuse writes the error response for err.
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	id := w.Header().Get("X-Request-Id")
 	f := op.FaultOf(r.Context(), h.Log.With("method", methodOf(r), "path", logPath(r)), id, err)
 	if f.Code == board.CodeUnauthenticated {
 		resource := ""
 		if r.URL.Path == board.MCPPath {
-			resource = board.MCPPath // it has its own metadata (RFC 9728, 3.1)
+			resource = board.MCPPath // the MCP endpoint has its own metadata (RFC 9728, 3.1)
 		}
 		w.Header().Set("WWW-Authenticate", `Bearer realm="cardwall", scope="`+board.ScopeText(board.WorkScopes())+
 			`", resource_metadata="`+h.BaseURL+`/.well-known/oauth-protected-resource`+resource+`"`)
 	}
 	if f.RetryAfter > 0 {
-		w.Header().Set("Retry-After", retryAfter(f.RetryAfter))
+		w.Header().Set("Retry-After", board.RetrySeconds(f.RetryAfter))
 	}
 	if refuse := h.Refusals[r.URL.Path]; refuse != nil {
 		refuse(w, r, f, StatusOf(f))
@@ -37,8 +37,8 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	write(w, StatusOf(f), body)
 }
 
-// logPath returns the path of a request without secrets. The path of a public
-// page contains a token that gives access to it.
+// logPath returns the path of a request for the log. It omits the key of a public
+// page, because anyone with the key can open the page.
 func logPath(r *http.Request) string {
 	if strings.HasPrefix(r.URL.Path, board.PublicPath) {
 		return board.PublicPath + "…"
@@ -54,5 +54,5 @@ func write(w http.ResponseWriter, status int, body []byte) {
 		header.Set("Cache-Control", "no-store")
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // fails only if the client is gone
+	_, _ = w.Write(body) // fails only if the client has disconnected
 }

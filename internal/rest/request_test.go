@@ -14,8 +14,8 @@ import (
 
 type fields = apptest.Fields
 
-// desk returns a person with a board, for hand-written requests.
-func desk(s *apptest.Service) (ada *apptest.Person, workspace, boardID string) {
+// newBoard creates a person, a workspace and a board.
+func newBoard(s *apptest.Service) (ada *apptest.Person, workspace, boardID string) {
 	ada = s.Person("Ada")
 	workspace = ada.Workspace("Engines", board.PlanTeam)
 	return ada, workspace, ada.Must("create_board", fields{"workspaceId": workspace, "name": "Board"}).ID()
@@ -24,7 +24,7 @@ func desk(s *apptest.Service) (ada *apptest.Person, workspace, boardID string) {
 func TestUnknownPaths(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		ada, _, boardID := desk(s)
+		ada, _, boardID := newBoard(s)
 		absent := ada.Call("get_board", fields{"boardId": "brd_x"})
 		for _, path := range []string{"", "/", "/nowhere", "/boards/", "/boards//", "/boards/" + boardID + "/",
 			"/boards/" + boardID + "/nowhere", "//me", "/./me", "/x/../me", "/me/..", "/ME", "/boards/%2e%2e/me", "/me%00",
@@ -32,15 +32,15 @@ func TestUnknownPaths(t *testing.T) {
 			for _, method := range []string{http.MethodGet, http.MethodPost} {
 				a := ada.Send(method, path, "")
 				if a.Status != http.StatusNotFound || a.Code != board.CodeNotFound || string(a.Raw) != string(absent.Raw) {
-					t.Errorf("%s %q: got status %d, body %s", method, path, a.Status, a.Raw)
+					t.Errorf("%s %q: got status %d, body %s; want 404 as for a board that does not exist", method, path, a.Status, a.Raw)
 				}
 				for _, name := range []string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", "X-Request-Id"} {
 					if a.Header.Get(name) == "" {
-						t.Errorf("%s %q has no %s", method, path, name)
+						t.Errorf("%s %q: got no %s header, want one", method, path, name)
 					}
 				}
 				if location := a.Header.Get("Location"); location != "" {
-					t.Errorf("%s %q redirects to %s, want none", method, path, location)
+					t.Errorf("%s %q: got a redirect to %s, want none", method, path, location)
 				}
 			}
 		}
@@ -50,7 +50,7 @@ func TestUnknownPaths(t *testing.T) {
 func TestWrongMethods(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		ada, _, boardID := desk(s)
+		ada, _, boardID := newBoard(s)
 		for path, allowed := range map[string]string{
 			"/me": "GET, HEAD", "/boards": "GET, HEAD, POST", "/boards/" + boardID: "DELETE, GET, HEAD, PATCH", "/cards": "POST",
 			"/boards/" + boardID + "/members/x": "DELETE, PUT",
@@ -62,14 +62,15 @@ func TestWrongMethods(t *testing.T) {
 				a := ada.Send(method, path, "")
 				if a.Status != http.StatusMethodNotAllowed || a.Code != board.CodeInvalidRequest ||
 					a.Header.Get("Allow") != allowed || !strings.Contains(a.Message, allowed) {
-					t.Errorf("%s %s: got status %d, body %s, Allow %q", method, path, a.Status, a.Raw, a.Header.Get("Allow"))
+					t.Errorf("%s %s: got status %d, body %s, Allow %q; want 405 with %q", method, path, a.Status, a.Raw,
+						a.Header.Get("Allow"), allowed)
 				}
 			}
 		}
 		nobody := *ada
 		nobody.Token = ""
 		if a := nobody.Send("PUT", "/me", ""); a.Status != http.StatusUnauthorized {
-			t.Errorf("a stranger's wrong method: got status %d, body %s; want 401", a.Status, a.Raw)
+			t.Errorf("wrong method without a token: got status %d, body %s; want 401", a.Status, a.Raw)
 		}
 	})
 }
@@ -77,7 +78,7 @@ func TestWrongMethods(t *testing.T) {
 func TestBodies(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		ada, workspace, boardID := desk(s)
+		ada, workspace, boardID := newBoard(s)
 		name := func(json string) string { return `{"workspaceId":"` + workspace + `","name":` + json + `}` }
 		before := ada.Must("list_boards", nil).Raw
 		for what, c := range map[string]struct {
@@ -87,37 +88,37 @@ func TestBodies(t *testing.T) {
 		}{
 			"a body over 1 MiB":      {name(`"` + strings.Repeat("x", 1<<20) + `"`), 413, "1 MiB"},
 			"white space over 1 MiB": {strings.Repeat(" ", 1<<20+1), 413, "1 MiB"},
-			"a name twice":           {`{"name":"a","name":"b","workspaceId":"` + workspace + `"}`, 400, "name"},
-			"a name twice by an escape": {`{"name":"a","\u006eame":"b","workspaceId":"` + workspace + `"}`,
+			"duplicate name":         {`{"name":"a","name":"b","workspaceId":"` + workspace + `"}`, 400, "name"},
+			"duplicate escaped name": {`{"name":"a","\u006eame":"b","workspaceId":"` + workspace + `"}`,
 				400, "name"},
-			"a name twice inside": {`{"name":"a","workspaceId":"` + workspace + `","x":{"y":1,"y":2}}`, 400,
+			"duplicate name in an object": {`{"name":"a","workspaceId":"` + workspace + `","x":{"y":1,"y":2}}`, 400,
 				"y"},
-			"a name in another case":                 {`{"NAME":"a","workspaceId":"` + workspace + `"}`, 400, "NAME"},
-			"a name and its variant in another case": {`{"name":"a","Name":"","workspaceId":"` + workspace + `"}`, 400, "Name"},
-			"a Kelvin sign for a k": {`{"name":"a","wor` + "\u212a" + `spaceId":"` + workspace + `"}`,
+			"name in another case":      {`{"NAME":"a","workspaceId":"` + workspace + `"}`, 400, "NAME"},
+			"name also in another case": {`{"name":"a","Name":"","workspaceId":"` + workspace + `"}`, 400, "Name"},
+			"Kelvin sign instead of k": {`{"name":"a","wor` + "\u212a" + `spaceId":"` + workspace + `"}`,
 				400, "paceId"},
-			"bad UTF-8":                {name("\"a\xff\""), 400, "UTF-8"},
-			"a surrogate alone":        {name(`"\ud800"`), 400, "surrogate"},
-			"U+0000":                   {name(`"a\u0000b"`), 400, "U+0000"},
-			"a raw U+0000":             {name("\"a\x00b\""), 400, "JSON"},
-			"a raw line break in text": {name("\"a\nb\""), 400, "JSON"},
-			"33 levels":                {name(strings.Repeat("[", 32) + strings.Repeat("]", 32)), 400, "32"},
-			"a thousand levels":        {strings.Repeat(`{"a":`, 1000), 400, "32"},
-			"32 levels":                {name(strings.Repeat("[", 31) + strings.Repeat("]", 31)), 400, "name"},
-			"text after the object":    {name(`"a"`) + ` x`, 400, "JSON"},
-			"a second object":          {name(`"a"`) + name(`"b"`), 400, "JSON"},
-			"an array":                 {`[` + name(`"a"`) + `]`, 400, "object"},
-			"a string":                 {`"name"`, 400, "object"},
-			"null":                     {`null`, 400, "object"},
-			"half an object":           {name(`"a"`)[:20], 400, "JSON"},
-			"single quotes":            {`{'name':'a'}`, 400, "JSON"},
-			"a comment":                {`{/**/}`, 400, "JSON"},
-			"a comma at the end":       {`{"name":"a",}`, 400, "JSON"},
-			"a byte order mark":        {"\ufeff" + name(`"a"`), 400, "JSON"},
-			"NaN":                      {name(`NaN`), 400, "JSON"},
-			"nothing":                  {"", 400, "required"},
-			"white space":              {" \n ", 400, "JSON"},
-			"an empty object":          {"{}", 400, "name is required"},
+			"invalid UTF-8":         {name("\"a\xff\""), 400, "UTF-8"},
+			"single surrogate":      {name(`"\ud800"`), 400, "surrogate"},
+			"U+0000":                {name(`"a\u0000b"`), 400, "U+0000"},
+			"unescaped U+0000":      {name("\"a\x00b\""), 400, "JSON"},
+			"unescaped line break":  {name("\"a\nb\""), 400, "JSON"},
+			"33 levels":             {name(strings.Repeat("[", 32) + strings.Repeat("]", 32)), 400, "32"},
+			"a thousand levels":     {strings.Repeat(`{"a":`, 1000), 400, "32"},
+			"32 levels":             {name(strings.Repeat("[", 31) + strings.Repeat("]", 31)), 400, "name"},
+			"text after the object": {name(`"a"`) + ` x`, 400, "JSON"},
+			"second object":         {name(`"a"`) + name(`"b"`), 400, "JSON"},
+			"array":                 {`[` + name(`"a"`) + `]`, 400, "object"},
+			"string":                {`"name"`, 400, "object"},
+			"null":                  {`null`, 400, "object"},
+			"truncated object":      {name(`"a"`)[:20], 400, "JSON"},
+			"single quotes":         {`{'name':'a'}`, 400, "JSON"},
+			"comment":               {`{/**/}`, 400, "JSON"},
+			"trailing comma":        {`{"name":"a",}`, 400, "JSON"},
+			"byte order mark":       {"\ufeff" + name(`"a"`), 400, "JSON"},
+			"NaN":                   {name(`NaN`), 400, "JSON"},
+			"empty body":            {"", 400, "required"},
+			"white space":           {" \n ", 400, "JSON"},
+			"empty object":          {"{}", 400, "name is required"},
 		} {
 			if a := ada.Send("POST", "/boards", c.body); a.Status != c.status || a.Code != board.CodeInvalidRequest ||
 				!strings.Contains(a.Message, c.says) || len(a.Message) > 600 {
@@ -125,10 +126,10 @@ func TestBodies(t *testing.T) {
 			}
 		}
 		if after := ada.Must("list_boards", nil).Raw; string(after) != string(before) {
-			t.Errorf("a refused body had an effect: %s", after)
+			t.Errorf("after rejected bodies: got the boards %s, want %s", after, before)
 		}
 		for what, body := range map[string]string{"an escaped backslash before u0000": name(`"a\\u0000b"`),
-			"escapes": name(`"\u00e4\ud834\udd1e"`), "a megabyte of space": name(`"a"`) + strings.Repeat(" ", 1<<20-200)} {
+			"escapes": name(`"\u00e4\ud834\udd1e"`), "a mebibyte with white space": name(`"a"`) + strings.Repeat(" ", 1<<20-200)} {
 			if a := ada.Send("POST", "/boards", body); a.Status != http.StatusCreated {
 				t.Errorf("%s: got status %d, body %.300s; want 201", what, a.Status, a.Raw)
 			}
@@ -136,7 +137,7 @@ func TestBodies(t *testing.T) {
 		for _, c := range [][2]string{{"GET", "/me"}, {"GET", "/boards/" + boardID}, {"DELETE", "/boards/" + boardID},
 			{"POST", "/boards/" + boardID + "/archive"}} {
 			if a := ada.Send(c[0], c[1], `{"x":1}`); a.Status != http.StatusBadRequest || !strings.Contains(a.Message, "body") {
-				t.Errorf("%s %s with a body: got status %d, body %s", c[0], c[1], a.Status, a.Raw)
+				t.Errorf("%s %s with a body: got status %d, body %s; want 400", c[0], c[1], a.Status, a.Raw)
 			}
 		}
 	})
@@ -145,7 +146,7 @@ func TestBodies(t *testing.T) {
 func TestContentTypes(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		ada, workspace, _ := desk(s)
+		ada, workspace, _ := newBoard(s)
 		send := func(header ...string) apptest.Response {
 			r := httptest.NewRequest("POST", rest.Prefix+"/boards",
 				strings.NewReader(`{"workspaceId":"`+workspace+`","name":"x"}`))
@@ -163,7 +164,7 @@ func TestContentTypes(t *testing.T) {
 		} {
 			if a := send(bad...); a.Status != http.StatusUnsupportedMediaType || a.Code != board.CodeInvalidRequest ||
 				!strings.Contains(a.Message, "application/json") {
-				t.Errorf("%v: got status %d, body %s", bad, a.Status, a.Raw)
+				t.Errorf("%v: got status %d, body %s; want 415", bad, a.Status, a.Raw)
 			}
 		}
 		for _, good := range [][]string{{"Content-Type", "application/json"},
@@ -176,16 +177,16 @@ func TestContentTypes(t *testing.T) {
 	})
 }
 
-// A response repeats the sender's request id if it is plain. Otherwise the server
-// makes one; nothing of a bad id is returned.
+// A response contains the client's request id if the id is well-formed. Otherwise it
+// contains a generated id, and not the malformed one.
 func TestRequestIDs(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		ada, _, _ := desk(s)
-		for _, good := range []string{"a", "req-1", "Aa0_.-", strings.Repeat("x", 64)} {
+		ada, _, _ := newBoard(s)
+		for _, valid := range []string{"a", "req-1", "Aa0_.-", strings.Repeat("x", 64)} {
 			for _, path := range []string{"/me", "/nowhere", "/openapi.json"} {
-				if a := ada.Send("GET", path, "", "X-Request-Id", good); a.Header.Get("X-Request-Id") != good {
-					t.Errorf("%s: %q came back as %q", path, good, a.Header.Get("X-Request-Id"))
+				if a := ada.Send("GET", path, "", "X-Request-Id", valid); a.Header.Get("X-Request-Id") != valid {
+					t.Errorf("%s: got X-Request-Id %q, want %q", path, a.Header.Get("X-Request-Id"), valid)
 				}
 			}
 		}
@@ -193,24 +194,24 @@ func TestRequestIDs(t *testing.T) {
 		for _, bad := range []string{"", "a b", "a\r\nSet-Cookie: x", "ä", "<script>", "a/b", strings.Repeat("x", 65)} {
 			id := ada.Send("GET", "/me", "", "X-Request-Id", bad).Header.Get("X-Request-Id")
 			if !strings.HasPrefix(id, "req_") || len(id) != 30 || seen[id] {
-				t.Errorf("%q came back as %q", bad, id)
+				t.Errorf("request id %q: got %q, want a generated id", bad, id)
 			}
 			seen[id] = true
 		}
 	})
 }
 
-// Responses are not cached, not sniffed and not framed.
+// Responses have headers that prevent caching and content sniffing.
 func TestSecurityHeadersOfResponses(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		ada, _, _ := desk(s)
+		ada, _, _ := newBoard(s)
 		for _, path := range []string{"/me", "/nowhere", "/boards/x"} {
 			a := ada.Send("GET", path, "")
 			for name, want := range map[string]string{"Content-Type": "application/json", "Cache-Control": "no-store",
 				"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Access-Control-Allow-Origin": ""} {
-				if have := a.Header.Get(name); have != want {
-					t.Errorf("%s: %s is %q, want %q", path, name, have, want)
+				if got := a.Header.Get(name); got != want {
+					t.Errorf("%s: got %s %q, want %q", path, name, got, want)
 				}
 			}
 		}

@@ -9,17 +9,18 @@ import (
 	"time"
 )
 
-// securityPath is the path of the file that says where to report vulnerabilities
+// securityPath is the path of the file with the contact for vulnerability reports
 // (RFC 9116).
 const securityPath = "/.well-known/security.txt"
 
-// securityLifetime is how long a copy of the file may be relied on. The RFC
+// securityLifetime is the time after which a copy of the file expires. The RFC
 // recommends less than a year.
 const securityLifetime = 180 * 24 * time.Hour
 
-// securityContact returns the configured contact, or else the mailbox that
-// RFC 2142 defines for the host of the base URL. It returns "" for localhost and
-// IP addresses, which have no mailboxes.
+// securityContact returns the URL for vulnerability reports: the configured contact, or
+// by default the mailbox that RFC 2142 defines for the host of the base URL. It returns
+// "" if no contact is configured and the base URL uses http, localhost or an IP address.
+// It returns an error if the configured contact is not an https: or mailto: URL.
 func securityContact(configured, baseURL string) (string, error) {
 	if configured != "" {
 		u, err := url.Parse(configured)

@@ -18,13 +18,13 @@ func TestSecurityContact(t *testing.T) {
 		{"", "https://localhost", ""},
 	} {
 		if got, err := securityContact(c.configured, c.baseURL); got != c.want || err != nil {
-			t.Errorf("%q at %s: %q, %v; want %q", c.configured, c.baseURL, got, err, c.want)
+			t.Errorf("securityContact(%q, %s) = %q, %v; want %q", c.configured, c.baseURL, got, err, c.want)
 		}
 	}
 	for _, bad := range []string{"sec@example.com", "http://example.com", "javascript:alert(1)",
 		"mailto:a@b\nContact: x"} {
 		if got, err := securityContact(bad, "https://cards.example.com"); err == nil {
-			t.Errorf("%q was accepted as %q", bad, got)
+			t.Errorf("securityContact(%q) = %q, want an error", bad, got)
 		}
 	}
 }
@@ -38,6 +38,6 @@ func TestSecurityFile(t *testing.T) {
 	want := regexp.MustCompile(`^Contact: mailto:security@cards\.example\.com\nExpires: \d{4}-\d\d-\d\dT00:00:00Z\n` +
 		`Canonical: https://cards\.example\.com/\.well-known/security\.txt\nPreferred-Languages: en\n$`)
 	if !want.Match(w.Body.Bytes()) || w.Header().Get("Content-Type") != "text/plain; charset=utf-8" {
-		t.Errorf("%v\n%s", w.Header(), w.Body)
+		t.Errorf("got headers %v, body\n%swant text that matches\n%s", w.Header(), w.Body, want)
 	}
 }

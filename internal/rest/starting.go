@@ -15,12 +15,12 @@ import (
 	"cardwall/internal/board"
 )
 
-// startingRetry is the Retry-After of a server that is starting.
+// startingRetry is the Retry-After value of a server that is starting.
 const startingRetry = 3 * time.Second
 
-// Starting handles all requests while a server waits for its database or
-// migrates it. /healthz returns 200. Everything else returns 503 with
-// Retry-After: /readyz with the reason, and pages with HTML that reloads itself.
+// Starting handles all requests while a server waits for its database or migrates
+// it. /healthz returns 200. All other paths return 503 with Retry-After. /readyz
+// gives the reason, and pages are HTML that reloads automatically.
 type Starting struct {
 	metrics *Metrics
 	secure  bool // the base URL is https
@@ -32,22 +32,24 @@ type startingState struct {
 	since  time.Time
 }
 
-// NewStarting returns the handler of a server at a base address.
+// NewStarting returns the handler of a server with the given base URL.
 func NewStarting(baseURL string, metrics *Metrics) *Starting {
 	s := &Starting{metrics: metrics, secure: strings.HasPrefix(baseURL, "https:")}
 	s.Set("The server is starting.")
 	return s
 }
 
-// Set sets the sentence that says why the server is not ready. It is public.
+// Set sets the reason why the server is not ready, as a sentence. /readyz shows the
+// reason to anyone.
 func (s *Starting) Set(reason string) {
 	if old := s.state.Load(); old == nil || old.reason != reason {
 		s.state.Store(&startingState{reason, time.Now()})
 	}
 }
 
+// ServeHTTP implements http.Handler.
 func (s *Starting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	began, status := time.Now(), http.StatusServiceUnavailable
+	start, status := time.Now(), http.StatusServiceUnavailable
 	header := w.Header()
 	header.Set("X-Request-Id", requestID(r))
 	header.Set("X-Content-Type-Options", "nosniff")
@@ -69,11 +71,11 @@ func (s *Starting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		s.refuse(w, "The server is starting. Try again in a moment.")
 	}
-	s.metrics.completed(r, status, time.Since(began), false)
+	s.metrics.completed(r, status, time.Since(start), false)
 }
 
 func (s *Starting) refuse(w http.ResponseWriter, message string) {
-	w.Header().Set("Retry-After", retryAfter(startingRetry))
+	w.Header().Set("Retry-After", board.RetrySeconds(startingRetry))
 	body, err := json.Marshal(errorEnvelope{errorBody{Code: board.CodeUnavailable, Message: message}})
 	if err != nil {
 		body = []byte(`{"error":{"code":"unavailable","message":"The server is starting."}}`)
@@ -104,16 +106,11 @@ const (
 func (s *Starting) page(w http.ResponseWriter) {
 	sum := sha256.Sum256([]byte(startingStyle))
 	header := w.Header()
-	header.Set("Retry-After", retryAfter(startingRetry))
+	header.Set("Retry-After", board.RetrySeconds(startingRetry))
 	header.Set("Content-Type", "text/html; charset=utf-8")
 	header.Set("Content-Length", strconv.Itoa(len(startingPage)))
 	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'sha256-"+
 		base64.StdEncoding.EncodeToString(sum[:])+"'; frame-ancestors 'none'")
 	w.WriteHeader(http.StatusServiceUnavailable)
-	_, _ = w.Write([]byte(startingPage)) // fails only if the client is gone
-}
-
-// retryAfter formats a duration in seconds, rounded up.
-func retryAfter(d time.Duration) string {
-	return strconv.Itoa(int((d + time.Second - 1) / time.Second))
+	_, _ = w.Write([]byte(startingPage)) // fails only if the client has disconnected
 }

@@ -9,8 +9,8 @@ import (
 	"cardwall/internal/rest"
 )
 
-// During a migration /readyz names it, and a page does not. Over https, each response
-// has Strict-Transport-Security.
+// During a migration, /readyz names the migration and pages do not. Over https, each
+// response has Strict-Transport-Security.
 func TestStartingReportsTheMigration(t *testing.T) {
 	t.Parallel()
 	s := rest.NewStarting("https://cards.example.com", rest.NewMetrics())
@@ -33,17 +33,17 @@ func TestStartingReportsTheMigration(t *testing.T) {
 		s.ServeHTTP(w, r)
 		body := w.Body.String()
 		if w.Code != c.status || !strings.Contains(body, c.want) || strings.Contains(body, c.not) {
-			t.Errorf("%s is %d %s", c.path, w.Code, body)
+			t.Errorf("%s: got status %d, body %s; want %d with %q and without %q", c.path, w.Code, body, c.status, c.want, c.not)
 		}
 		if h := w.Header(); h.Get("Strict-Transport-Security") == "" || h.Get("X-Request-Id") == "" ||
 			(h.Get("Retry-After") == "") != (c.status == 200) {
-			t.Errorf("%s has the headers %v", c.path, h)
+			t.Errorf("%s: got headers %v, want Strict-Transport-Security, X-Request-Id and, with 503, Retry-After", c.path, h)
 		}
 	}
 	w := httptest.NewRecorder()
 	rest.NewStarting("http://127.0.0.1:8080", rest.NewMetrics()).ServeHTTP(w,
 		httptest.NewRequest(http.MethodGet, "/healthz", http.NoBody))
 	if got := w.Header().Get("Strict-Transport-Security"); got != "" {
-		t.Errorf("over http Strict-Transport-Security is %q, want none", got)
+		t.Errorf("over http: got Strict-Transport-Security %q, want none", got)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"cardwall/internal/op"
 )
 
-// webhooks returns the webhooks section of the document (OpenAPI 3.1, 4.8.1): one
-// entry for each kind of event, with its body and an example.
+// webhooks returns the webhooks section of the document (OpenAPI 3.1, 4.8.1). It has
+// one entry for each event kind, with the body and an example.
 func webhooks(r *op.Registry) map[string]*huma.PathItem {
 	if len(r.Events) == 0 {
 		return nil
@@ -21,8 +21,8 @@ func webhooks(r *op.Registry) map[string]*huma.PathItem {
 		r.Schemas.Map()[name] = eventSchema(r, e)
 		out[e.Kind] = &huma.PathItem{Post: &huma.Operation{
 			OperationID: "on_" + strings.ReplaceAll(e.Kind, ".", "_"), Tags: []string{e.Area}, Summary: strings.TrimSuffix(e.Text, "."),
-			Description: e.Text + " Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. " +
-				"Timeouts, 429 and 5xx are retried; other responses are not.",
+			Description: e.Text + " Sent to the webhooks that cover the board and subscribe to this kind. A 2xx status within " +
+				"ten seconds is a success. Failed connections, timeouts, 429 and 5xx are retried; other responses are not.",
 			Security:   []map[string][]string{{}},
 			Parameters: eventHeaders(),
 			RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
@@ -38,7 +38,7 @@ func webhooks(r *op.Registry) map[string]*huma.PathItem {
 	return out
 }
 
-// eventName returns the name of the schema of a kind of event, such as
+// eventName returns the name of the schema for an event kind, such as
 // CardCreatedEvent for card.created.
 func eventName(kind string) string {
 	var b strings.Builder
@@ -48,11 +48,10 @@ func eventName(kind string) string {
 	return b.String() + "Event"
 }
 
-// eventSchema returns the schema of the body of a delivery, with the name and the
-// data of one kind of event.
+// eventSchema returns the schema of a delivery's body for one event kind.
 func eventSchema(r *op.Registry, e op.Event) *huma.Schema {
 	s := *r.Body(e)
-	s.Description, s.AdditionalProperties = e.Text, nil // fields can be added without a new format
+	s.Description, s.AdditionalProperties = e.Text, nil // so that new fields do not require a new format
 	s.Properties = maps.Clone(s.Properties)
 	kind := *s.Properties["type"]
 	kind.Description, kind.Enum, kind.Examples = "The kind of event.", []any{e.Kind}, nil
@@ -71,12 +70,13 @@ func eventHeaders() []*huma.Param {
 	return []*huma.Param{
 		header("webhook-id", "Id of the delivery, as in the body. It is the same for every attempt.",
 			&huma.Schema{Type: huma.TypeString, Examples: []any{"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"}}),
-		header("webhook-timestamp", "Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off.",
+		header("webhook-timestamp", "Time of this attempt in Unix seconds. Reject deliveries whose timestamp "+
+			"is more than 300 seconds from the current time.",
 			&huma.Schema{Type: huma.TypeInteger, Examples: []any{1772460000}}),
-		header("webhook-signature", "`v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. "+
+		header("webhook-signature", "`v1,` and the base64-encoded HMAC-SHA256 of id, timestamp and body, joined by periods. "+
 			"For 24 hours after a rotation there are two signatures, separated by a space.",
 			&huma.Schema{Type: huma.TypeString, Examples: []any{"v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="}}),
-		header("User-Agent", "The same for every delivery.",
+		header("User-Agent", "Identical for all deliveries.",
 			&huma.Schema{Type: huma.TypeString, Examples: []any{"Service-Webhooks/1.0"}}),
 	}
 }

@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// section is the part of the page about one operation or schema, unescaped.
-func section(t *testing.T, whole, id string) string {
+// section returns the part of a page about one operation or schema, unescaped.
+func section(t *testing.T, page, id string) string {
 	t.Helper()
-	_, rest, ok := strings.Cut(whole, `<article class="op" id="`+id+`"`)
+	_, rest, ok := strings.Cut(page, `<article class="op" id="`+id+`"`)
 	if !ok {
-		t.Fatalf("no section %s", id)
+		t.Fatalf("the page has no section %s", id)
 	}
 	part, _, _ := strings.Cut(rest, "</article>")
 	return html.UnescapeString(part)
@@ -24,8 +24,8 @@ func section(t *testing.T, whole, id string) string {
 
 func TestOperationShowsWhatACallerNeeds(t *testing.T) {
 	part := section(t, page(t, sampleDocument()), "move_card")
-	wants(t, part,
-		`<span class="method m-POST">POST</span>`, `<var>{cardId}</var>`, `needs the scope </span>write`,
+	wantContains(t, part,
+		`<span class="method m-POST">POST</span>`, `<var>{cardId}</var>`, `requires the scope </span>write`,
 		`<code>listId</code> <span class="must">required</span>`,
 		`<span class="dim">position.</span>before</code> <span class="flag">one form</span>`,
 		`One of <code>top</code>, <code>bottom</code>`, `at most 512 characters`, `Default <code>bottom</code>`,
@@ -38,33 +38,33 @@ func TestOperationShowsWhatACallerNeeds(t *testing.T) {
 
 func TestQueryParametersAndEnumOfItems(t *testing.T) {
 	part := section(t, page(t, sampleDocument()), "list_cards")
-	wants(t, part, "1 to 200", "Default <code>50</code>", "array of string", "One of <code>overdue</code>",
+	wantContains(t, part, "1 to 200", "Default <code>50</code>", "array of string", "One of <code>overdue</code>",
 		"/boards/BOARD_ID/cards'")
 }
 
 func TestRecursiveSchemaStopsWithALink(t *testing.T) {
 	part := section(t, page(t, sampleDocument()), "schema-Node")
-	wants(t, part, `array of <a href="#schema-Node">Node</a>`)
+	wantContains(t, part, `array of <a href="#schema-Node">Node</a>`)
 	if strings.Contains(part, "children[].children") {
-		t.Error("the schema was expanded within itself")
+		t.Error("got a schema that is expanded within itself, want only a link")
 	}
 }
 
 func TestTypeDescriptions(t *testing.T) {
 	part := section(t, page(t, sampleDocument()), "schema-Odd")
-	wants(t, part,
+	wantContains(t, part,
 		`string or integer or null`, // a type array with null
 		`<a href="#schema-Card">Card</a> or <a href="#schema-Node">Node</a> or null`,
-		`<a href="#schema-Node">Node</a> or null`, // anyOf of one and null
+		`<a href="#schema-Node">Node</a> or null`, // anyOf with null
 		`map of <a href="#schema-Card">Card</a>`, `string (date-time)`, `Missing`, `One of <code>fixed</code>`,
 		`any`,
 	)
 	merged := section(t, page(t, sampleDocument()), "schema-Merged")
-	wants(t, merged, "<code>title</code>", `<code>extra</code> <span class="must">required</span>`)
+	wantContains(t, merged, "<code>title</code>", `<code>extra</code> <span class="must">required</span>`)
 }
 
-// rendered returns the HTML of a description.
-func rendered(t *testing.T, d *document, source string, top int) string {
+// renderMarkdown returns the HTML of a description.
+func renderMarkdown(t *testing.T, d *document, source string, top int) string {
 	t.Helper()
 	parts, err := template.ParseFS(files, "parts.tmpl")
 	if err != nil {
@@ -125,32 +125,32 @@ func TestMarkdown(t *testing.T) {
 				`<div class="code"><pre><code>code</code></pre></div>` + "\n<p>a<br>b</p>\n",
 		},
 	} {
-		if got := rendered(t, d, c.source, 3); got != c.want {
+		if got := renderMarkdown(t, d, c.source, 3); got != c.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
 		}
 	}
 	const bold = "<p><strong>No <em>heading</em></strong></p>\n"
-	if got := rendered(t, d, "# No *heading*", noHeadings); got != bold {
-		t.Errorf("a heading in a table: got %s, want %s", got, bold)
+	if got := renderMarkdown(t, d, "# No *heading*", noHeadings); got != bold {
+		t.Errorf("heading in a table: got %s, want %s", got, bold)
 	}
 }
 
 func TestShellQuoting(t *testing.T) {
-	if got := quote("it's $(x)"); got != `'it'\''s $(x)'` {
-		t.Error(got)
+	if got, want := quote("it's $(x)"), `'it'\''s $(x)'`; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
-// TestColoursHaveContrast checks that every pair of text and background colours has a contrast
-// of at least 4.5 to 1 (WCAG 2.2, 1.4.3) in both schemes.
-func TestColoursHaveContrast(t *testing.T) {
+// TestColorsHaveContrast checks that text and background colors have a contrast of at least
+// 4.5 to 1 (WCAG 2.2, 1.4.3) in both color schemes.
+func TestColorsHaveContrast(t *testing.T) {
 	css, err := files.ReadFile("style.css")
 	if err != nil {
 		t.Fatal(err)
 	}
-	colours := map[string][2]string{}
+	colors := map[string][2]string{}
 	for _, m := range regexp.MustCompile(`--([a-z-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)`).FindAllStringSubmatch(string(css), -1) {
-		colours[m[1]] = [2]string{m[2], m[3]}
+		colors[m[1]] = [2]string{m[2], m[3]}
 	}
 	pairs := [][2]string{{"ink", "page"}, {"ink", "raised"}, {"ink", "code"}, {"soft", "page"}, {"soft", "raised"},
 		{"soft", "code"},
@@ -160,7 +160,7 @@ func TestColoursHaveContrast(t *testing.T) {
 	}
 	for _, pair := range pairs {
 		for scheme := range 2 {
-			a, b := luminance(colours[pair[0]][scheme]), luminance(colours[pair[1]][scheme])
+			a, b := luminance(colors[pair[0]][scheme]), luminance(colors[pair[1]][scheme])
 			if ratio := (max(a, b) + 0.05) / (min(a, b) + 0.05); !(ratio >= 4.5) {
 				t.Errorf("%s on %s: got a contrast of %.2f to 1, want at least 4.5", pair[0], pair[1], ratio)
 			}
@@ -168,7 +168,7 @@ func TestColoursHaveContrast(t *testing.T) {
 	}
 }
 
-// luminance returns the relative luminance of WCAG 2.2, or NaN if hex is not a colour.
+// luminance returns the relative luminance of WCAG 2.2, or NaN if hex is not a color.
 func luminance(hex string) float64 {
 	if len(hex) != 7 {
 		return math.NaN()
@@ -202,7 +202,7 @@ func TestFilesStaySmall(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n := strings.Count(string(b), "\n"); n >= 400 {
-			t.Errorf("%s has %d lines", e.Name(), n)
+			t.Errorf("%s: got %d lines, want fewer than 400", e.Name(), n)
 		}
 	}
 }

@@ -1,14 +1,14 @@
 // Package docs renders the reference page of the REST API from the OpenAPI
-// document, so that the two cannot disagree.
+// document, so that the page always matches the document.
 //
 // The page
 //
-//   - names every operation of the document, each with its operationId as the
+//   - describes every operation of the document, with its operationId as the
 //     anchor, and every component schema at #schema-<name>;
-//   - loads nothing from elsewhere, holds no inline script or style, and works
-//     under [Policy], without JavaScript too;
-//   - shows every text of the document as text: html/template escapes all of
-//     it, and no value is ever marked as trusted.
+//   - loads only its own assets, has no inline script or style, and works under
+//     [Policy] and without JavaScript;
+//   - escapes all text from the document: html/template escapes every value, and no
+//     value is marked as trusted.
 package docs
 
 import (
@@ -37,20 +37,20 @@ var files embed.FS
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
 	"connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
-// mount is the last segment of every path at which the page can be mounted,
-// because the page refers to its assets as docs/<name>.
+// mount is the last segment of every path at which the page can be mounted. The
+// page refers to its assets as docs/<name>.
 const mount = "docs"
 
 // New returns the handler of the reference page and its assets. It serves the
 // page at any path that ends in /docs, and the assets below it. It can be
 // mounted at several such paths, with or without http.StripPrefix.
 //
-// The parameter base is the server's own address, such as
-// https://cards.example.com, for the example requests. If it is empty, they use
-// the document's first server. The page is rendered once, at the first request,
-// so doc must not change after that. New returns an error if doc is nil or base
-// is not an http or https address. If the document cannot be rendered, the
-// handler logs the error and responds with 500.
+// The base parameter is the server's own URL for the example requests, such as
+// https://cards.example.com. If base is empty, the requests use the document's first
+// server. The page is rendered once, on the first request. After that, doc must not
+// change. If rendering fails, the handler logs the error and responds with 500. New
+// returns an error if doc is nil. It also returns one if base is set but is not an http
+// or https URL, or has a user, query or fragment.
 func New(doc *huma.OpenAPI, base string) (http.Handler, error) {
 	if doc == nil {
 		return nil, errors.New("docs: the OpenAPI document is nil")
@@ -60,7 +60,7 @@ func New(doc *huma.OpenAPI, base string) (http.Handler, error) {
 		u, err := url.Parse(base)
 		if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" ||
 			(u.Scheme != "http" && u.Scheme != "https") {
-			return nil, fmt.Errorf("docs: base address %q is not an http or https address", base)
+			return nil, fmt.Errorf("docs: base URL %q must be an http or https URL without a user, query or fragment", base)
 		}
 	}
 	build := sync.OnceValues(func() (*site, error) { return newSite(doc, base) })
@@ -75,7 +75,7 @@ func New(doc *huma.OpenAPI, base string) (http.Handler, error) {
 	}), nil
 }
 
-// newSite renders the page and compresses everything once.
+// newSite renders the page, and compresses the page and its assets.
 func newSite(doc *huma.OpenAPI, base string) (*site, error) {
 	s := &site{assets: map[string]*asset.Asset{}}
 	versions := map[string]string{}
@@ -104,8 +104,8 @@ func newSite(doc *huma.OpenAPI, base string) (*site, error) {
 	return s, nil
 }
 
-// render renders the page from the JSON form of the document, so that it shows
-// exactly what a client gets: with extensions, and without hidden properties.
+// render renders the page from the JSON of the document, so that the page shows
+// exactly what clients get: with extensions, and without hidden properties.
 func render(doc *huma.OpenAPI, base string, versions map[string]string) ([]byte, error) {
 	raw, err := json.Marshal(doc)
 	if err != nil {

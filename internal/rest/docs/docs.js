@@ -1,8 +1,8 @@
-// Makes the reference quicker to use; the page is whole without it. It builds
-// its elements by hand and sets text only, so it needs no trusted type.
+// Adds a filter and copy buttons, and highlights the current section. The page works
+// without them. The script sets only text content, so it needs no trusted types.
 "use strict";
 
-// Filter: hides the entries of the navigation that lack one of the words.
+// The filter shows only the navigation entries that contain all words of the input.
 for (const nav of document.querySelectorAll(".nav")) {
   const find = nav.querySelector(".find");
   const input = find.querySelector("input");
@@ -21,7 +21,7 @@ for (const nav of document.querySelectorAll(".nav")) {
       if (!entry.li.hidden) count++;
     }
     for (const group of groups) group.hidden = !group.querySelector("li:not([hidden])");
-    found.textContent = words.length === 0 ? "" : count === 0 ? "Nothing matches." : `${count} found`;
+    found.textContent = words.length === 0 ? "" : count === 0 ? "No matches." : `${count} found`;
   };
   find.hidden = false;
   input.addEventListener("input", filter);
@@ -36,21 +36,21 @@ for (const nav of document.querySelectorAll(".nav")) {
   });
 }
 
-// "/" goes to the filter that is on the screen.
+// "/" focuses the visible filter.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input")) return;
   const fold = document.querySelector(".fold");
   if (fold.offsetParent) fold.firstElementChild.open = true;
-  const input = [...document.querySelectorAll(".find input")].find((one) => one.offsetParent);
+  const input = [...document.querySelectorAll(".find input")].find((element) => element.offsetParent);
   if (!input) return;
   event.preventDefault();
   input.focus();
 });
 
-// Choosing an operation folds the phone's navigation away.
-const folded = document.querySelector(".fold details");
-folded.addEventListener("click", (event) => {
-  if (event.target.closest("a")) folded.open = false;
+// On narrow screens, choosing an operation closes the navigation.
+const details = document.querySelector(".fold details");
+details.addEventListener("click", (event) => {
+  if (event.target.closest("a")) details.open = false;
 });
 
 // Copy buttons.
@@ -65,7 +65,7 @@ if (navigator.clipboard) {
         await navigator.clipboard.writeText(box.querySelector("code").textContent);
         button.textContent = "Copied";
       } catch {
-        button.textContent = "Not allowed";
+        button.textContent = "Not copied";
       }
       setTimeout(() => (button.textContent = "Copy"), 1600);
     });
@@ -74,7 +74,7 @@ if (navigator.clipboard) {
   }
 }
 
-// The section in view is marked in the navigation and kept in sight there.
+// The navigation highlights the section in view and scrolls to its entry.
 const side = document.querySelector(".side");
 const links = new Map();
 for (const link of side.querySelectorAll("a")) {
@@ -82,7 +82,7 @@ for (const link of side.querySelectorAll("a")) {
   if (document.getElementById(id)) links.set(id, link);
 }
 let current = null;
-const mark = (id) => {
+const setCurrent = (id) => {
   const link = links.get(id);
   if (!link || link === current) return;
   current?.removeAttribute("aria-current");
@@ -91,13 +91,13 @@ const mark = (id) => {
   const top = link.offsetTop - side.scrollTop;
   if (top < 80 || top > side.clientHeight - 80) side.scrollTop = link.offsetTop - side.clientHeight / 2;
 };
-const watcher = new IntersectionObserver(
-  (seen) => {
-    for (const one of seen) if (one.isIntersecting) mark(one.target.id);
+const observer = new IntersectionObserver(
+  (entries) => {
+    for (const entry of entries) if (entry.isIntersecting) setCurrent(entry.target.id);
   },
   { rootMargin: "-72px 0px -85% 0px" },
 );
 for (const id of links.keys()) {
   const target = document.getElementById(id);
-  if (!target.classList.contains("group")) watcher.observe(target);
+  if (!target.classList.contains("group")) observer.observe(target);
 }

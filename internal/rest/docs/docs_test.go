@@ -47,16 +47,16 @@ func page(t *testing.T, doc *huma.OpenAPI) string {
 	t.Helper()
 	r := get(t, handler(t, doc), "/api/public/v1/docs")
 	if r.StatusCode != http.StatusOK {
-		t.Fatalf("status %d: %s, want 200", r.StatusCode, text(t, r))
+		t.Fatalf("got status %d, body %s; want 200", r.StatusCode, text(t, r))
 	}
 	return text(t, r)
 }
 
-func wants(t *testing.T, html string, parts ...string) {
+func wantContains(t *testing.T, html string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
 		if !strings.Contains(html, part) {
-			t.Errorf("the page lacks %q", part)
+			t.Errorf("the page does not contain %q", part)
 		}
 	}
 }
@@ -64,15 +64,15 @@ func wants(t *testing.T, html string, parts ...string) {
 func TestEveryOperationAndSchemaHasAnAnchor(t *testing.T) {
 	html := page(t, sampleDocument())
 	for _, id := range operationIDs(sampleDocument()) {
-		wants(t, html, `<article class="op" id="`+id+`"`, `href="#`+id+`"`)
+		wantContains(t, html, `<article class="op" id="`+id+`"`, `href="#`+id+`"`)
 	}
 	for name := range sampleDocument().Components.Schemas.Map() {
-		wants(t, html, `id="schema-`+name+`"`)
+		wantContains(t, html, `id="schema-`+name+`"`)
 	}
 	ids := map[string]bool{}
 	for _, m := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(html, -1) {
 		if ids[m[1]] {
-			t.Errorf("the id %s occurs twice", m[1])
+			t.Errorf("got the id %s twice, want unique ids", m[1])
 		}
 		ids[m[1]] = true
 	}
@@ -87,9 +87,9 @@ func TestTextOfTheDocumentIsEscaped(t *testing.T) {
 	html := page(t, sampleDocument())
 	if strings.Contains(html, "<script>alert") || strings.Contains(html, "<img") ||
 		strings.Contains(html, `href="javascript:`) {
-		t.Error("markup of a description was not escaped")
+		t.Error("got unescaped markup from a description, want it escaped")
 	}
-	wants(t, html, "&lt;script&gt;alert(1)&lt;/script&gt;", "&lt;img src=x onerror=alert(2)&gt;")
+	wantContains(t, html, "&lt;script&gt;alert(1)&lt;/script&gt;", "&lt;img src=x onerror=alert(2)&gt;")
 }
 
 func TestPageHasNoInlineOrExternalCode(t *testing.T) {
@@ -97,26 +97,26 @@ func TestPageHasNoInlineOrExternalCode(t *testing.T) {
 	for _, tag := range regexp.MustCompile(`<[a-zA-Z][^>]*>`).FindAllString(html, -1) {
 		bare := strings.ToLower(regexp.MustCompile(`"[^"]*"`).ReplaceAllString(tag, `""`))
 		if regexp.MustCompile(`\s(on[a-z]+|style|srcdoc|formaction)\s*=`).MatchString(bare) {
-			t.Errorf("inline attribute in %s", tag)
+			t.Errorf("got the tag %s, want no inline style or code", tag)
 		}
 		switch name := regexp.MustCompile(`^<([a-z0-9]+)`).FindStringSubmatch(bare)[1]; name {
 		case "script":
 			if !strings.Contains(tag, ` src="docs/docs.js?v=`) {
-				t.Errorf("the script %s is inline or foreign; want it to contain %q", tag, ` src="docs/docs.js?v=`)
+				t.Errorf("got the script %s, want it to contain %q", tag, ` src="docs/docs.js?v=`)
 			}
 		case "style", "base", "iframe", "object", "embed", "form":
 			t.Errorf("the page contains a %s element", name)
 		case "link":
 			if !strings.Contains(tag, ` href="docs/`) {
-				t.Errorf("the asset %s is not relative to the page; want it to contain %q", tag, ` href="docs/`)
+				t.Errorf("got the link %s, want it to contain %q", tag, ` href="docs/`)
 			}
 		}
 	}
 	if regexp.MustCompile(`<script[^>]*>[^<]`).MatchString(html) {
-		t.Error("a script element has content")
+		t.Error("got a script element with content, want none")
 	}
 	if regexp.MustCompile(`src="(https?:)?//`).MatchString(html) {
-		t.Error("an asset has an absolute address")
+		t.Error("got an asset with an absolute URL, want relative URLs")
 	}
 	forbidden := regexp.MustCompile(`https?://|innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|\.style\b|@import|url\(`)
 	for _, name := range []string{"docs.js", "style.css"} {
@@ -135,7 +135,7 @@ func TestHeadingsAreInOrder(t *testing.T) {
 	for _, m := range regexp.MustCompile(`<h([1-6])`).FindAllStringSubmatch(page(t, sampleDocument()), -1) {
 		level := int(m[1][0] - '0')
 		if level > last+1 {
-			t.Errorf("h%d after h%d", level, last)
+			t.Errorf("got h%d after h%d, want no skipped level", level, last)
 		}
 		last = level
 	}
@@ -152,29 +152,29 @@ func TestETagAndGzip(t *testing.T) {
 		body, tag := text(t, plain), plain.Header.Get("ETag")
 		if plain.StatusCode != 200 || plain.Header.Get("Content-Type") != kind || tag == "" ||
 			plain.Header.Get("Content-Encoding") != "" {
-			t.Errorf("%s: %d %v", path, plain.StatusCode, plain.Header)
+			t.Errorf("%s: got status %d, headers %v; want 200 with %s and an ETag", path, plain.StatusCode, plain.Header, kind)
 		}
-		packed := get(t, h, path, "Accept-Encoding", "br, gzip;q=0.8")
-		if packed.Header.Get("Content-Encoding") != "gzip" || packed.Header.Get("ETag") == tag ||
-			packed.Header.Get("Vary") != "Accept-Encoding" {
-			t.Errorf("%s with gzip: %v", path, packed.Header)
+		compressed := get(t, h, path, "Accept-Encoding", "br, gzip;q=0.8")
+		if compressed.Header.Get("Content-Encoding") != "gzip" || compressed.Header.Get("ETag") == tag ||
+			compressed.Header.Get("Vary") != "Accept-Encoding" {
+			t.Errorf("%s with gzip: got headers %v, want gzip, Vary and another ETag", path, compressed.Header)
 		}
-		z, err := gzip.NewReader(packed.Body)
+		z, err := gzip.NewReader(compressed.Body)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if b, err := io.ReadAll(z); err != nil || string(b) != body {
-			t.Errorf("%s: the compressed body differs (%v)", path, err)
+			t.Errorf("%s with gzip: got a different body than without gzip, error %v", path, err)
 		}
 		again := get(t, h, path, "If-None-Match", `"other", W/`+tag)
 		if again.StatusCode != http.StatusNotModified || text(t, again) != "" || again.Header.Get("ETag") != tag {
-			t.Errorf("%s again: %d %v", path, again.StatusCode, again.Header)
+			t.Errorf("%s with If-None-Match: got status %d, headers %v; want 304", path, again.StatusCode, again.Header)
 		}
 		if r := get(t, h, path, "Accept-Encoding", "gzip;q=0, *"); r.Header.Get("Content-Encoding") != "" {
-			t.Errorf("%s: gzip was sent although the client does not accept it", path)
+			t.Errorf("%s with gzip;q=0: got an encoded body, want none", path)
 		}
 		if got := plain.Header.Get("Content-Security-Policy"); got != Policy {
-			t.Errorf("%s: policy %q, want %q", path, got, Policy)
+			t.Errorf("%s: got Content-Security-Policy %q, want %q", path, got, Policy)
 		}
 	}
 }
@@ -183,38 +183,38 @@ func TestVersionedAssetIsImmutable(t *testing.T) {
 	h := handler(t, sampleDocument())
 	address := regexp.MustCompile(`docs/style\.css\?v=[0-9a-f]+`).FindString(text(t, get(t, h, "/docs")))
 	if got := get(t, h, "/"+address).Header.Get("Cache-Control"); !strings.Contains(got, "immutable") {
-		t.Errorf("versioned: %q; want it to contain %q", got, "immutable")
+		t.Errorf("current version: got Cache-Control %q, want it to contain %q", got, "immutable")
 	}
 	if got := get(t, h, "/docs/style.css?v=old").Header.Get("Cache-Control"); got != "no-cache" {
-		t.Errorf("another version: %q, want %q", got, "no-cache")
+		t.Errorf("another version: got Cache-Control %q, want %q", got, "no-cache")
 	}
 }
 
 func TestOtherPathsAndMethods(t *testing.T) {
 	h := handler(t, sampleDocument())
 	if r := get(t, h, "/docs/"); r.StatusCode != http.StatusPermanentRedirect || r.Header.Get("Location") != "../docs" {
-		t.Errorf("slash: %d %v", r.StatusCode, r.Header)
+		t.Errorf("/docs/: got status %d, headers %v; want a redirect to ../docs", r.StatusCode, r.Header)
 	}
 	if r := get(t, h, "/docs/page.tmpl"); r.StatusCode != http.StatusNotFound {
-		t.Errorf("template: %d, want 404", r.StatusCode)
+		t.Errorf("/docs/page.tmpl: got status %d, want 404", r.StatusCode)
 	}
 	for method, status := range map[string]int{http.MethodHead: 200, http.MethodPost: 405} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(method, "/docs", nil))
 		if w.Code != status || (method == http.MethodHead && w.Body.Len() > 0) {
-			t.Errorf("%s: %d with %d bytes", method, w.Code, w.Body.Len())
+			t.Errorf("%s: got status %d with %d bytes, want %d", method, w.Code, w.Body.Len(), status)
 		}
 	}
 }
 
 func TestNewRefuses(t *testing.T) {
 	if _, err := New(nil, testBase); err == nil {
-		t.Error("a nil document was accepted")
+		t.Error("nil document: got no error, want one")
 	}
 	for _, base := range []string{"cards.example.com", "ftp://x", "https://x/?a=b", "https://u:p@x",
 		"javascript:alert(1)"} {
 		if _, err := New(sampleDocument(), base); err == nil {
-			t.Errorf("the base URL %q was accepted", base)
+			t.Errorf("base URL %q: got no error, want one", base)
 		}
 	}
 }
@@ -224,7 +224,7 @@ func TestDuplicateOperationNamesAreAnError(t *testing.T) {
 	doc.Paths["/other"] = &huma.PathItem{Get: &huma.Operation{OperationID: "get_card"}}
 	if r := get(t, handler(t, doc), "/docs"); r.StatusCode != http.StatusInternalServerError ||
 		strings.Contains(text(t, r), "get_card") {
-		t.Errorf("status %d", r.StatusCode)
+		t.Errorf("got status %d, want 500 without details", r.StatusCode)
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// member is a key of an example object. Objects keep the order of the tables,
-// which a Go map would lose.
+// member is a name and a value of an example object. Example objects are slices of
+// members, because a Go map would lose the order of the tables.
 type member struct {
 	key   string
 	value any
@@ -18,35 +18,35 @@ type member struct {
 
 type members []member
 
-// MarshalJSON writes the members in their order.
+// MarshalJSON writes the members in order.
 func (m members) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')
-	for i, one := range m {
+	for i, entry := range m {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.Write(encode(one.key))
+		b.Write(encode(entry.key))
 		b.WriteByte(':')
-		b.Write(encode(one.value))
+		b.Write(encode(entry.value))
 	}
 	b.WriteByte('}')
 	return b.Bytes(), nil
 }
 
-// encode is json.Marshal without escaping <, > and &, because the template
-// escapes them.
+// encode encodes v like json.Marshal, but does not escape <, > and &, because the
+// template escapes them.
 func encode(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return []byte("null") // only built from decoded JSON, so it cannot fail
+		return []byte("null") // cannot happen, because v consists of JSON values
 	}
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// pretty indents an example for reading.
+// pretty formats an example as indented JSON.
 func pretty(v any) string {
 	var b bytes.Buffer
 	if err := json.Indent(&b, encode(v), "", "  "); err != nil {
@@ -55,22 +55,24 @@ func pretty(v any) string {
 	return b.String()
 }
 
-// given returns the example that the document contains for a media type.
-func given(one json.RawMessage, many map[string]*example) (json.RawMessage, bool) {
-	if one != nil {
-		return one, true
+// given returns the document's own example for a media type or parameter, from its
+// example or examples keyword.
+func given(single json.RawMessage, named map[string]*example) (json.RawMessage, bool) {
+	if single != nil {
+		return single, true
 	}
-	for _, name := range slices.Sorted(maps.Keys(many)) {
-		if many[name] != nil && many[name].Value != nil {
-			return many[name].Value, true
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		if named[name] != nil && named[name].Value != nil {
+			return named[name].Value, true
 		}
 	}
 	return nil, false
 }
 
-// sample returns an example value for a schema: the schema's own example if it
-// has one, otherwise one composed of its parts. A schema that contains itself
-// is not repeated: ok is then false.
+// sample returns an example value for a schema: the schema's own example if it has
+// one, and otherwise a value composed of the examples of its parts. If required is
+// true, objects have only their required properties. It returns false if the schema
+// is nested in itself or too deeply.
 func (d *document) sample(s *schema, path []string, required bool) (v any, ok bool) {
 	shape, name := d.shape(s)
 	switch {
@@ -88,8 +90,8 @@ func (d *document) sample(s *schema, path []string, required bool) (v any, ok bo
 	case len(shape.Properties) > 0:
 		return d.sampleObject(shape, path, required), true
 	case len(shape.OneOf)+len(shape.AnyOf) > 0:
-		for _, one := range slices.Concat(shape.OneOf, shape.AnyOf) {
-			if v, ok := d.sample(one, path, required); ok {
+		for _, alternative := range slices.Concat(shape.OneOf, shape.AnyOf) {
+			if v, ok := d.sample(alternative, path, required); ok {
 				return v, true
 			}
 		}
@@ -133,8 +135,8 @@ func (d *document) sampleScalar(shape *schema, path []string, required bool) any
 		case "array":
 			return []any{}
 		case "object":
-			if more := shape.AdditionalProperties; more != nil && !more.closed {
-				if v, ok := d.sample(more, path, required); ok {
+			if additional := shape.AdditionalProperties; additional != nil && !additional.closed {
+				if v, ok := d.sample(additional, path, required); ok {
 					return members{{"key", v}}
 				}
 			}
@@ -159,8 +161,8 @@ var formats = map[string]string{
 	"uuid":      "0195a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b",
 }
 
-// sampleParameter returns a value of a parameter for a URL. For a path parameter
-// without an example it returns the name in capitals, which the reader replaces.
+// sampleParameter returns an example value of a parameter as text. For a string without an
+// example, it returns a placeholder that the reader must replace.
 func (d *document) sampleParameter(p *parameter) string {
 	if raw, ok := given(p.Example, p.Examples); ok {
 		return compact(raw)
@@ -178,7 +180,7 @@ func (d *document) sampleParameter(p *parameter) string {
 	return compact(encode(v))
 }
 
-// placeholder turns boardId into BOARD_ID.
+// placeholder converts a name such as boardId to BOARD_ID.
 func placeholder(name string) string {
 	var b strings.Builder
 	for i, r := range name {
@@ -195,8 +197,8 @@ func placeholder(name string) string {
 	return strings.ToUpper(b.String())
 }
 
-// curl returns a curl command with placeholders: the method, the address with
-// the required parameters, the token and the body.
+// curl returns a curl command for an operation, with the required parameters, the
+// body, and the token unless the operation is public.
 func (d *document) curl(op *operation, address string, params []*parameter, public bool) string {
 	var query []string
 	lines := []string{"curl"}
@@ -229,8 +231,9 @@ func (d *document) curl(op *operation, address string, params []*parameter, publ
 	return strings.Join(lines, " \\\n  ")
 }
 
-// sampleBody returns a body with the required fields. If no field is required,
-// it has the first one, so that the request changes something.
+// sampleBody returns the document's example of a body. If there is none, it composes a
+// body of the required fields. If no field is required, the body contains the first
+// field, so that the request has an effect.
 func (d *document) sampleBody(media *mediaType) string {
 	if raw, ok := given(media.Example, media.Examples); ok {
 		return brief(raw)
@@ -251,7 +254,7 @@ func (d *document) sampleBody(media *mediaType) string {
 	return brief(out)
 }
 
-// brief formats short JSON on one line.
+// brief formats short JSON on one line and longer JSON indented.
 func brief(v any) string {
 	if line := encode(v); len(line) <= 56 {
 		return string(line)
@@ -259,7 +262,7 @@ func brief(v any) string {
 	return pretty(v)
 }
 
-// quote returns a text as one word of a POSIX shell.
+// quote quotes the text as one word for a POSIX shell.
 func quote(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

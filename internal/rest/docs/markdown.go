@@ -13,16 +13,16 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// node is a part of a description. Its text is plain text that the template
-// escapes.
+// node is an element or text of a description. The template escapes the text.
 type node struct {
-	Kind  string // the HTML element; empty for text
-	Text  string // of text and code; the first number of an ordered list if it is not 1
-	Href  string // of a link, and of code that names an operation or a schema
+	Kind  string // name of the HTML element; empty for text
+	Text  string // content of text or code; for an ordered list, its first number if that is not 1
+	Href  string // URL of a link, or of the section that code names
 	Nodes []node
 }
 
-// commonMark parses CommonMark and tables, but no HTML: tags remain text.
+// commonMark parses CommonMark and tables. It does not parse HTML, so tags remain
+// text.
 var commonMark = parser.NewParser(
 	parser.WithBlockParsers(
 		util.Prioritized(parser.NewSetextHeadingParser(), 100),
@@ -50,32 +50,32 @@ var commonMark = parser.NewParser(
 
 var safeHref = regexp.MustCompile(`^(https?://|mailto:|#|/[^/]|\.{1,2}/)`)
 
-// noHeadings is the top level for texts within tables. A heading there would
-// break the page's outline, so it becomes a bold paragraph.
+// noHeadings is the level for text in tables. A heading there would break the
+// page's outline, so it becomes a bold paragraph.
 const noHeadings = 0
 
-// markdown parses a description. The first heading gets level top. Later ones
-// skip no level, so the page's outline stays in order.
+// markdown parses a description. The first heading gets the level top. No later
+// heading skips a level, so that the page's outline has no gaps.
 func (d *document) markdown(source string, top int) []node {
-	r := &reading{document: d, source: []byte(source), top: top, last: top - 1}
+	r := &converter{document: d, source: []byte(source), top: top, last: top - 1}
 	return r.children(commonMark.Parse(lines.NewReader(r.source)))
 }
 
-// reading converts the syntax tree of one description.
-type reading struct {
+// converter converts the syntax tree of one description.
+type converter struct {
 	*document
 	source          []byte
-	top, base, last int // levels of headings: the first one's here and in the source, and the latest one's here
+	top, base, last int // levels of the first heading on the page, the first in the source, and the last on the page
 }
 
-func (r *reading) children(of ast.Node) (out []node) {
+func (r *converter) children(of ast.Node) (out []node) {
 	for n := of.FirstChild(); n != nil; n = n.NextSibling() {
 		out = append(out, r.nodes(n)...)
 	}
 	return out
 }
 
-func (r *reading) nodes(n ast.Node) []node {
+func (r *converter) nodes(n ast.Node) []node {
 	element := func(kind string) []node { return []node{{Kind: kind, Nodes: r.children(n)}} }
 	switch n := n.(type) {
 	case *ast.Text:
@@ -86,7 +86,7 @@ func (r *reading) nodes(n ast.Node) []node {
 		return element([]string{"em", "strong"}[n.Level-1])
 	case *ast.Link:
 		return link(plain(n.Destination), r.children(n))
-	case *ast.Image: // the page loads nothing from elsewhere
+	case *ast.Image: // a link, because the page does not load external images
 		return link(plain(n.Destination), r.children(n))
 	case *ast.AutoLink:
 		return link(string(n.URL(r.source)), []node{{Text: string(n.Label(r.source))}})
@@ -118,10 +118,10 @@ func (r *reading) nodes(n ast.Node) []node {
 	case *tables.TableCell:
 		return element("td")
 	}
-	return r.children(n) // the text of a tight list's item
+	return r.children(n) // an *ast.TextBlock, the content of an item in a tight list
 }
 
-func (r *reading) text(n *ast.Text) []node {
+func (r *converter) text(n *ast.Text) []node {
 	value := plain(n.Value(r.source))
 	switch {
 	case n.HardLineBreak():
@@ -132,22 +132,23 @@ func (r *reading) text(n *ast.Text) []node {
 	return []node{{Text: value}}
 }
 
-// plain resolves backslashes and character references.
+// plain resolves backslash escapes and character references.
 func plain(source []byte) string {
 	return string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(source))))
 }
 
-// code links the names of operations and schemas to their sections.
-func (r *reading) code(n *ast.CodeSpan) []node {
+// code returns a code span. A span that names an operation or a schema links to its
+// section.
+func (r *converter) code(n *ast.CodeSpan) []node {
 	var b strings.Builder
 	for part := n.FirstChild(); part != nil; part = part.NextSibling() {
-		b.Write(part.(*ast.Text).Value(r.source)) // code holds nothing else
+		b.Write(part.(*ast.Text).Value(r.source)) // a code span contains only text
 	}
 	code := strings.ReplaceAll(b.String(), "\n", " ")
 	return []node{{Kind: "code", Text: code, Href: r.anchors[code]}}
 }
 
-// link returns a link, or its source as text if the address may be harmful.
+// link returns a link, or its source as text if the URL is not safe.
 func link(href string, label []node) []node {
 	if safeHref.MatchString(href) {
 		return []node{{Kind: "a", Href: href, Nodes: label}}
@@ -155,7 +156,7 @@ func link(href string, label []node) []node {
 	return append(append([]node{{Text: "["}}, label...), node{Text: "](" + href + ")"})
 }
 
-func (r *reading) heading(n *ast.Heading) []node {
+func (r *converter) heading(n *ast.Heading) []node {
 	if r.top == noHeadings {
 		return []node{{Kind: "p", Nodes: []node{{Kind: "strong", Nodes: r.children(n)}}}}
 	}

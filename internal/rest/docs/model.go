@@ -30,13 +30,13 @@ type document struct {
 		SecuritySchemes map[string]*securityScheme `json:"securitySchemes"`
 	} `json:"components"`
 
-	anchors map[string]string // operation or schema name -> fragment
+	anchors map[string]string // fragments of operations and schemas, by name
 }
 
 type tag struct {
 	Name        string   `json:"name"`
 	Description string   `json:"description"`
-	Operations  []string `json:"x-operations"` // operationIds in their order
+	Operations  []string `json:"x-operations"` // operationIds, in the order in which the page shows them
 }
 
 type securityScheme struct {
@@ -113,8 +113,8 @@ type mediaType struct {
 	Examples map[string]*example `json:"examples"`
 }
 
-// schema is a JSON Schema. The schemas `true` and `false` are both read as the
-// empty one, which is shown as "any".
+// schema is a JSON Schema. The schemas `true` and `false` are decoded as empty
+// schemas, which the page shows as "any".
 type schema struct {
 	Ref                  string             `json:"$ref"`
 	Type                 types              `json:"type"`
@@ -169,14 +169,14 @@ func (s *schema) UnmarshalJSON(raw []byte) error {
 	return json.Unmarshal(raw, (*plain)(s))
 }
 
-// types is the `type` keyword: one name or several.
+// types is the value of the type keyword: one or more names.
 type types []string
 
 // UnmarshalJSON accepts a string or an array of strings.
 func (t *types) UnmarshalJSON(raw []byte) error {
-	var one string
-	if json.Unmarshal(raw, &one) == nil {
-		*t = types{one}
+	var name string
+	if json.Unmarshal(raw, &name) == nil {
+		*t = types{name}
 		return nil
 	}
 	return json.Unmarshal(raw, (*[]string)(t))
@@ -184,11 +184,11 @@ func (t *types) UnmarshalJSON(raw []byte) error {
 
 func (t types) has(name string) bool { return slices.Contains(t, name) }
 
-// shape resolves references and merges allOf, and returns the schema of the
-// value itself. The name is that of the component that it comes from, if any.
-// Keywords next to a reference (description, default …) override those of the
-// component. For a reference without a target it returns an empty schema with
-// the name.
+// shape resolves references, merges allOf, and replaces a union of one schema and null
+// with that schema. It returns the resulting schema and the name of the component that
+// it comes from, if any. Keywords next to a reference (description, default …) override
+// those of the component. For a reference without a target, shape returns a schema that
+// has only the reference's description, and the name in the reference.
 func (d *document) shape(s *schema) (*schema, string) {
 	return d.shapeOf(s, map[*schema]bool{})
 }
@@ -240,19 +240,20 @@ func (d *document) shapeOf(s *schema, seen map[*schema]bool) (*schema, string) {
 	return s, ""
 }
 
-// withoutNull removes the alternatives that allow only null.
+// withoutNull returns the alternatives except those that allow only null, and reports
+// whether there were any of those.
 func withoutNull(union []*schema) (rest []*schema, null bool) {
-	for _, one := range union {
-		if one != nil && len(one.Type) == 1 && one.Type[0] == "null" {
+	for _, alternative := range union {
+		if alternative != nil && len(alternative.Type) == 1 && alternative.Type[0] == "null" {
 			null = true
 			continue
 		}
-		rest = append(rest, one)
+		rest = append(rest, alternative)
 	}
 	return rest, null
 }
 
-// overlay returns base with the annotations of over.
+// overlay sets the annotations of over on base, and makes base nullable if over is.
 func overlay(base, over *schema) {
 	if over.Description != "" {
 		base.Description = over.Description
@@ -272,7 +273,8 @@ func overlay(base, over *schema) {
 	base.nullable = base.nullable || over.nullable || over.Type.has("null")
 }
 
-// join adds the constraints of part to out, as allOf does.
+// join adds the constraints of part to out. Part is an element of allOf, or the schema
+// that contains the allOf.
 func join(out, part *schema) {
 	props := map[string]*schema{}
 	for name, p := range out.Properties {

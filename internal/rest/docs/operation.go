@@ -12,7 +12,7 @@ func (d *document) operationView(op *operation, address string, status map[strin
 	if security == nil {
 		security = &d.Security
 	}
-	// An empty list, or an empty choice in it, means that no token is needed.
+	// An empty list or an empty alternative means that no token is required.
 	public := op.Security != nil && len(*security) == 0
 	for _, choice := range *security {
 		public = public || len(choice) == 0
@@ -51,12 +51,12 @@ func (d *document) operationView(op *operation, address string, status map[strin
 	return v
 }
 
-// ownFaults adds the codes in the operation's x-errors to the errors with the
-// same status.
+// ownFaults adds the codes in the operation's x-errors to the rows of out with the
+// same status. It adds a row if there is none.
 func (d *document) ownFaults(op *operation, out []refusal, seen map[string]bool, status map[string]string) []refusal {
 	own, err := d.faults(op.Errors)
 	if err != nil {
-		return out // an unknown format; the page still shows the responses
+		return out // x-errors has an unknown format; show the responses without it
 	}
 	for _, f := range own {
 		if seen[f.Code] {
@@ -87,8 +87,8 @@ func faultLink(code string, status map[string]string) word {
 	return word{Text: code}
 }
 
-// codes returns the error codes of a response: its x-codes, or else the codes
-// of its examples, or else the enum of error.code in its schema.
+// codes returns the error codes of a response: its x-codes, else the codes in its
+// examples, else the enum of error.code in its schema.
 func (d *document) codes(r *response) []string {
 	if len(r.Codes) > 0 {
 		return r.Codes
@@ -118,15 +118,15 @@ func (d *document) codes(r *response) []string {
 	if len(out) > 0 || media.Schema == nil || media.Schema.Ref != "" {
 		return out
 	}
-	whole, _ := d.shape(media.Schema)
-	inner, _ := d.shape(whole.Properties["error"])
+	body, _ := d.shape(media.Schema)
+	inner, _ := d.shape(body.Properties["error"])
 	code, _ := d.shape(inner.Properties["code"])
 	return values(code)
 }
 
 // parameters returns the parameters of an operation, with references resolved.
-// A parameter of the operation replaces one of its path with the same name and
-// location.
+// A parameter of the operation replaces the path item's parameter with the same name
+// and location.
 func (d *document) parameters(op *operation) []*parameter {
 	var out []*parameter
 	for _, p := range op.Parameters {
@@ -147,12 +147,12 @@ func (d *document) parameters(op *operation) []*parameter {
 
 func (d *document) inputs(op *operation, params []*parameter) []table {
 	var out []table
-	for _, place := range []struct{ in, title string }{
+	for _, location := range []struct{ in, title string }{
 		{"path", "Path parameters"}, {"query", "Query parameters"}, {"header", "Request headers"}, {"cookie", "Cookies"},
 	} {
-		t := table{Title: place.title}
+		t := table{Title: location.title}
 		for _, p := range params {
-			if p.In == place.in {
+			if p.In == location.in {
 				t.Fields = append(t.Fields, d.parameterRow(p.Name, p, p.Required || p.In == "path"))
 			}
 		}
@@ -196,7 +196,7 @@ func (d *document) body(op *operation) (string, *mediaType) {
 	return "", nil
 }
 
-// pick returns one of the media types, JSON if possible.
+// pick returns one of the media types and its name, preferably JSON.
 func pick(content map[string]*mediaType) (string, *mediaType) {
 	if m := content["application/json"]; m != nil {
 		return "application/json", m
@@ -217,30 +217,30 @@ func (d *document) response(r *response) *response {
 }
 
 func (d *document) responseView(code string, r *response) responseView {
-	a := responseView{Status: code, Text: d.markdown(r.Description, noHeadings)}
+	v := responseView{Status: code, Text: d.markdown(r.Description, noHeadings)}
 	for _, name := range slices.Sorted(maps.Keys(r.Headers)) {
 		h := r.Headers[name]
 		if h != nil && h.Ref != "" {
 			h = d.Components.Headers[lastSegment(h.Ref)]
 		}
 		if h != nil {
-			a.Headers = append(a.Headers, d.parameterRow(name, h, h.Required))
+			v.Headers = append(v.Headers, d.parameterRow(name, h, h.Required))
 		}
 	}
 	kind, media := pick(r.Content)
 	if media == nil {
-		return a
+		return v
 	}
-	a.Kind, a.Fields = kind, d.fields(media.Schema, responseDepth)
-	for i := range a.Fields {
-		a.Fields[i].Required = false // the mark is only of interest in requests
+	v.Kind, v.Fields = kind, d.fields(media.Schema, responseDepth)
+	for i := range v.Fields {
+		v.Fields[i].Required = false // the page shows "required" only for requests
 	}
 	if raw, ok := given(media.Example, media.Examples); ok {
-		a.Example = pretty(raw)
-	} else if v, ok := d.sample(media.Schema, nil, false); ok && v != nil {
-		a.Example = pretty(v)
+		v.Example = pretty(raw)
+	} else if value, ok := d.sample(media.Schema, nil, false); ok && value != nil {
+		v.Example = pretty(value)
 	}
-	return a
+	return v
 }
 
 // pathParts splits a path into its parameters and the text between them.

@@ -33,7 +33,7 @@ func content(s *huma.Schema) map[string]*huma.MediaType {
 }
 
 func schemas() registry {
-	title := str("What is to be done.", "Send the invoices")
+	title := str("Title of the card.", "Send the invoices")
 	title.MaxLength = ptr(512)
 	card := object([]string{"id", "boardId", "listId", "title", "done", "labels"}, map[string]*huma.Schema{
 		"id": str("", "crd_01jq"), "boardId": str("", "brd_01jp"), "listId": str("The list that contains the card.", "lst_01jr"),
@@ -49,13 +49,13 @@ func schemas() registry {
 		"Card": card,
 		"Label": object([]string{"id", "name"}, map[string]*huma.Schema{"id": str("", "lbl_01js"),
 			"name": str("", "Finance"), "color": {Type: "string", Enum: []any{"red", "green", "blue"}}}),
-		"Position": {Description: "Where in the list.", Default: "bottom",
+		"Position": {Description: "Position in the list.", Default: "bottom",
 			OneOf: []*huma.Schema{{Type: "string", Enum: []any{"top", "bottom"}},
-				object([]string{"before"}, map[string]*huma.Schema{"before": str("The card that follows.")}),
-				object([]string{"after"}, map[string]*huma.Schema{"after": str("The card that goes before.")})}},
+				object([]string{"before"}, map[string]*huma.Schema{"before": str("The next card.")}),
+				object([]string{"after"}, map[string]*huma.Schema{"after": str("The previous card.")})}},
 		"Node": object(nil, map[string]*huma.Schema{"name": str(""), "children": {Type: "array", Items: ref("Node")}}),
 		"Merged": {AllOf: []*huma.Schema{ref("Card"),
-			object([]string{"extra"}, map[string]*huma.Schema{"extra": str("More.")})}},
+			object([]string{"extra"}, map[string]*huma.Schema{"extra": str("An additional field.")})}},
 		"Loop": {AllOf: []*huma.Schema{ref("Loop")}},
 		"Odd": object(nil, map[string]*huma.Schema{
 			"several": {Extensions: map[string]any{"type": []string{"string", "integer", "null"}}},
@@ -68,7 +68,7 @@ func schemas() registry {
 	}
 }
 
-func answerOf(data *huma.Schema, more map[string]*huma.Schema) *huma.Response {
+func responseOf(data *huma.Schema, more map[string]*huma.Schema) *huma.Response {
 	props := map[string]*huma.Schema{"data": data}
 	for name, s := range more {
 		props[name] = s
@@ -77,16 +77,16 @@ func answerOf(data *huma.Schema, more map[string]*huma.Schema) *huma.Response {
 	return &huma.Response{Description: "Done.", Content: content(object([]string{"data"}, props)),
 		Headers: map[string]*huma.Param{
 			"X-RateLimit-Limit":     {Description: "Requests allowed in a minute.", Schema: integer},
-			"X-RateLimit-Remaining": {Description: "Requests left of them.", Schema: integer},
+			"X-RateLimit-Remaining": {Description: "Remaining requests.", Schema: integer},
 		}}
 }
 
-// sampleDocument returns a small document that uses every supported construct, with hostile
-// text in every text field.
+// sampleDocument returns a small document with the constructs that the tests check, and with
+// hostile text in summaries and descriptions.
 func sampleDocument() *huma.OpenAPI {
 	version := map[string]*huma.Schema{"boardVersion": {Type: "integer",
 		Description: "The board's version after the change.", Examples: []any{412}}}
-	next := map[string]*huma.Schema{"nextCursor": str("Where the next page starts.", "c2VlIHlvdQ")}
+	next := map[string]*huma.Schema{"nextCursor": str("Cursor of the next page.", "c2VlIHlvdQ")}
 	cardID := &huma.Param{Name: "cardId", In: "path", Required: true, Description: "The card.",
 		Schema: str("", "crd_01jq")}
 	boardID := &huma.Param{Name: "boardId", In: "path", Required: true, Description: "The board.", Schema: str("")}
@@ -106,21 +106,21 @@ func sampleDocument() *huma.OpenAPI {
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{Title: "Cardwall REST API", Version: "1.0.0",
-			Description: "Boards, lists and cards over HTTP. The same operations that the application and the MCP endpoint use.\n\n" +
+			Description: "Boards, lists and cards over HTTP. The web app and the MCP endpoint use the same operations.\n\n" +
 				"### First steps\n\n- Create a token.\n- Call `get_card`.\n\n" + hostile},
 		Servers: []*huma.Server{{URL: "/api/public/v1"}},
 		Tags: []*huma.Tag{{Name: "Cards", Description: "What people work on. " + hostile},
-			{Name: "Labels", Description: "Colours and words on cards."}, {Name: "Unused"}},
+			{Name: "Labels", Description: "Colors and names on cards."}, {Name: "Unused"}},
 		Components: &huma.Components{Schemas: schemas(), SecuritySchemes: map[string]*huma.SecurityScheme{
 			"token": {Type: "http", Scheme: "bearer", Description: "A personal API token, `cwl_…`."}}},
 		Security: []map[string][]string{{"token": {}}},
 		Extensions: map[string]any{"x-errors": []map[string]any{
 			{"code": "invalid_request", "status": "400",
-				"when": "A field, parameter or header is missing, unknown or out of bounds; the message names it."},
-			{"code": "not_found", "status": 404, "when": "Absent, or not visible to the token: the two answers are alike."},
+				"when": "A field, parameter or header is missing, unknown or out of range. The message names it."},
+			{"code": "not_found", "status": 404, "when": "The object does not exist, or the token cannot see it."},
 			{"code": "capacity_full", "status": 409, "when": "The list's hard limit is reached."},
 			{"code": "board_archived", "status": 409, "when": "The board is archived; restore it first."},
-			{"code": "rate_limited", "status": 429, "when": "Wait as long as `Retry-After` says."},
+			{"code": "rate_limited", "status": 429, "when": "Wait for the time given in `Retry-After`."},
 		}},
 	}
 	add := func(method, path, id, tag, scopeName, summary string, responses map[string]*huma.Response, body *huma.Schema,
@@ -133,36 +133,36 @@ func sampleDocument() *huma.OpenAPI {
 		doc.AddOperation(op)
 	}
 	add("GET", "/cards/{cardId}", "get_card", "Cards", "read", "Get a card with its checklists.",
-		failures(answerOf(ref("Card"), nil)), nil, cardID)
+		failures(responseOf(ref("Card"), nil)), nil, cardID)
 	add("PATCH", "/cards/{cardId}", "update_card", "Cards", "write", "Change a card. "+hostile,
-		failures(answerOf(ref("Card"), version), "board_archived"),
+		failures(responseOf(ref("Card"), version), "board_archived"),
 		object(nil, map[string]*huma.Schema{"title": str("", "Send the invoices"), "description": str(""),
 			"done": {Type: "boolean"}}), cardID)
 	add("POST", "/cards/{cardId}/move", "move_card", "Cards", "write", "Move a card within its board.",
-		failures(answerOf(ref("Card"), version), "capacity_full", "board_archived"),
+		failures(responseOf(ref("Card"), version), "capacity_full", "board_archived"),
 		object([]string{"listId"}, map[string]*huma.Schema{"listId": str("A list of the same board.", "lst_01jr"),
 			"position": ref("Position"), "note": note}), cardID,
 		&huma.Param{Name: "Idempotency-Key", In: "header", Description: "Makes the request safe to repeat for 24 hours.",
 			Schema: &huma.Schema{Type: "string", MaxLength: ptr(255)}})
 	add("GET", "/boards/{boardId}/cards", "list_cards", "Cards", "read", "List the cards of a board.",
-		failures(answerOf(&huma.Schema{Type: "array", Items: ref("Card")}, next)), nil, boardID,
-		&huma.Param{Name: "limit", In: "query", Description: "How many at most.",
+		failures(responseOf(&huma.Schema{Type: "array", Items: ref("Card")}, next)), nil, boardID,
+		&huma.Param{Name: "limit", In: "query", Description: "Maximum number of records.",
 			Schema: &huma.Schema{Type: "integer", Minimum: ptr(1.0), Maximum: ptr(200.0), Default: 50}},
-		&huma.Param{Name: "due", In: "query", Description: "When they are due.",
+		&huma.Param{Name: "due", In: "query", Description: "Due dates to include.",
 			Schema: &huma.Schema{Type: "array",
 				Items: &huma.Schema{Type: "string", Enum: []any{"overdue", "today", "week", "none"}}}},
-		&huma.Param{Name: "cursor", In: "query", Description: "`nextCursor` of the answer before.", Schema: str("")})
+		&huma.Param{Name: "cursor", In: "query", Description: "`nextCursor` of the previous page.", Schema: str("")})
 	add("PUT", "/cards/{cardId}/due", "set_card_due", "Cards", "write", "Set when a card is due.",
-		failures(answerOf(ref("Card"), version)), object([]string{"dueDate"},
+		failures(responseOf(ref("Card"), version)), object([]string{"dueDate"},
 			map[string]*huma.Schema{"dueDate": {Type: "string", Format: "date"},
 				"timeZone": str("An IANA name.", "Europe/Vienna")}), cardID)
 	add("DELETE", "/labels/{labelId}", "delete_label", "Labels", "admin", "Delete a label from its board.",
-		failures(answerOf(object([]string{"id"}, map[string]*huma.Schema{"id": str("", "lbl_01js")}), version)), nil,
+		failures(responseOf(object([]string{"id"}, map[string]*huma.Schema{"id": str("", "lbl_01js")}), version)), nil,
 		&huma.Param{Name: "labelId", In: "path", Required: true, Schema: str("", "lbl_01js")})
-	add("POST", "/nodes", "create_node", "Oddities", "write", "Take a schema that holds itself.",
-		failures(answerOf(ref("Node"), nil)), ref("Node"))
-	add("GET", "/odd", "get_odd", "Oddities", "read", "Answer every form.",
-		map[string]*huma.Response{"200": answerOf(ref("Odd"), nil), "204": {Description: "Nothing."}}, nil)
+	add("POST", "/nodes", "create_node", "Oddities", "write", "Create a node, whose schema contains itself.",
+		failures(responseOf(ref("Node"), nil)), ref("Node"))
+	add("GET", "/odd", "get_odd", "Oddities", "read", "Return every schema construct.",
+		map[string]*huma.Response{"200": responseOf(ref("Odd"), nil), "204": {Description: "No content."}}, nil)
 	return doc
 }
 

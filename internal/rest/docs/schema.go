@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// word is a part of a type's description. It is a link if Href is set.
+// word is a piece of text, such as a part of a type. It is a link if Href is set.
 type word struct{ Text, Href string }
 
 // field is one row of a field table.
 type field struct {
-	Prefix, Leaf string // "labels[]." and "name"
+	Prefix, Leaf string // the path of the field, such as "labels[]." and "name"
 	Type         []word
 	Required     bool
 	Notes        []string // the limits as text
@@ -23,21 +23,22 @@ type field struct {
 	Flag         string // deprecated, read only …
 }
 
-// The depths to which tables and types are expanded. Below them, named schemas
-// are only linked.
+// The depths to which tables and types are expanded. At a greater depth, the page
+// only links to named schemas.
 const (
 	responseDepth = 2  // the envelope and the record in it
-	bodyDepth     = 3  // a request body is shown in more detail
-	endOfDepth    = 10 // the limit for all schemas, named or not
+	bodyDepth     = 3  // request bodies are shown in more detail
+	endOfDepth    = 10 // limit for all schemas, named or not
 )
 
-// primitive reports whether a schema has no parts to show.
+// primitive reports whether a schema has no properties, items or alternatives, and is not
+// of the type object or array.
 func primitive(s *schema) bool {
 	return len(s.Properties) == 0 && s.Items == nil && len(s.OneOf) == 0 && len(s.AnyOf) == 0 && !s.Type.has("object") &&
 		!s.Type.has("array")
 }
 
-// typeOf describes a type as text, with links to named schemas.
+// typeOf describes the type of a schema as text with links to named schemas.
 func (d *document) typeOf(s *schema, depth int) []word {
 	shape, name := d.shape(s)
 	var out []word
@@ -52,8 +53,8 @@ func (d *document) typeOf(s *schema, depth int) []word {
 		union := slices.Concat(shape.OneOf, shape.AnyOf)
 		rest, null := withoutNull(union)
 		shown := map[string]bool{}
-		for _, one := range rest {
-			words := d.typeOf(one, depth+1)
+		for _, alternative := range rest {
+			words := d.typeOf(alternative, depth+1)
 			if text := plainWords(words); !shown[text] {
 				shown[text] = true
 				if len(out) > 0 {
@@ -114,7 +115,7 @@ func plainWords(words []word) string {
 	return b.String()
 }
 
-// row returns the table row for one value: a parameter, a header or a property.
+// row returns the table row for a parameter, a header or a property.
 func (d *document) row(prefix, leaf string, s *schema, required bool) field {
 	shape, _ := d.shape(s)
 	f := field{Prefix: prefix, Leaf: leaf, Type: d.typeOf(s, 0), Required: required, Notes: notes(shape)}
@@ -126,8 +127,8 @@ func (d *document) row(prefix, leaf string, s *schema, required bool) field {
 		}
 	}
 	f.Values = append(f.Values, values(shape)...)
-	for _, one := range slices.Concat(shape.OneOf, shape.AnyOf) {
-		alternative, _ := d.shape(one)
+	for _, option := range slices.Concat(shape.OneOf, shape.AnyOf) {
+		alternative, _ := d.shape(option)
 		f.Values = append(f.Values, values(alternative)...)
 		f.Notes = append(f.Notes, notes(alternative)...)
 	}
@@ -144,10 +145,9 @@ func (d *document) row(prefix, leaf string, s *schema, required bool) field {
 	return f
 }
 
-// fields returns a schema as flat rows that are named by their path, such as
-// data.labels[].id. It expands named schemas down to depth, and never within
-// themselves; their types are links in any case. A value without fields is one
-// row, "(whole)".
+// fields returns one row for each field of a schema, named by its path, such as
+// data.labels[].id. It expands named schemas down to depth, but never within
+// themselves. A value without fields is one row, "(whole)".
 func (d *document) fields(s *schema, depth int) []field {
 	if s == nil {
 		return nil
@@ -179,18 +179,18 @@ func (d *document) children(s *schema, prefix string, level, depth int, path []s
 	if shape.Items != nil {
 		rows = append(rows, d.children(shape.Items, prefix+"[]", level, depth, path)...)
 	}
-	if more := shape.AdditionalProperties; more != nil && !more.closed {
-		rows = append(rows, d.children(more, dot+"{key}", level+1, depth, path)...)
+	if additional := shape.AdditionalProperties; additional != nil && !additional.closed {
+		rows = append(rows, d.children(additional, dot+"{key}", level+1, depth, path)...)
 	}
 	known := map[string]bool{}
 	for _, r := range rows {
 		known[r.Prefix+r.Leaf] = true
 	}
-	for _, one := range slices.Concat(shape.OneOf, shape.AnyOf) {
-		for _, r := range d.children(one, prefix, level, depth, path) {
+	for _, alternative := range slices.Concat(shape.OneOf, shape.AnyOf) {
+		for _, r := range d.children(alternative, prefix, level, depth, path) {
 			if !known[r.Prefix+r.Leaf] {
 				known[r.Prefix+r.Leaf] = true
-				r.Required = false // another alternative lacks it
+				r.Required = false // another alternative does not have the field
 				if r.Flag == "" && r.Prefix == dot {
 					r.Flag = "one form"
 				}
@@ -201,9 +201,9 @@ func (d *document) children(s *schema, prefix string, level, depth int, path []s
 	return rows
 }
 
-// order returns the names of the properties in the order of x-order. Without
-// x-order, id is first, then the required ones, then the others, each group
-// sorted by name.
+// order returns the names of the properties in the order of x-order. Properties that
+// are not in x-order follow: first id, then the required ones, then the others, each
+// group sorted by name.
 func order(s *schema) []string {
 	rank := func(name string) int {
 		switch {
@@ -270,7 +270,8 @@ func notes(s *schema) []string {
 	return out
 }
 
-// count formats a number with a thousands separator and its unit.
+// count formats a number with thousands separators and a unit, such as
+// "1,000 characters".
 func count(n int, unit string) string {
 	text := strconv.Itoa(n)
 	for i := len(text) - 3; i > 0; i -= 3 {
@@ -300,7 +301,7 @@ func values(s *schema) []string {
 	return out
 }
 
-// compact formats a JSON value on one line, and a string without quotes.
+// compact formats a JSON value on one line. It removes the quotes of a string.
 func compact(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {

@@ -29,9 +29,8 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if strings.HasSuffix(r.URL.Path, "/") {
-		// With a trailing slash, the relative addresses of the assets would be
-		// wrong. The redirect is relative, so that no path can make it lead to
-		// another host.
+		// With a trailing slash, the relative URLs of the assets would be wrong.
+		// The redirect is relative, so that it can never lead to another host.
 		h.Set("Location", "../"+mount)
 		w.WriteHeader(http.StatusPermanentRedirect)
 		return

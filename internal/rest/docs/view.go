@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// view is everything that the page template shows.
+// view holds the data of the page template.
 type view struct {
 	Title, Version, Address string
 	Intro                   []node
@@ -23,22 +23,22 @@ type view struct {
 	Versions                map[string]string
 }
 
-// AuthExample is a first request that works with a token.
+// AuthExample returns a curl command that works with any token.
 func (v *view) AuthExample() string {
 	return "curl " + quote(v.Address+"/me") + " \\\n  -H \"Authorization: Bearer $CARDWALL_TOKEN\""
 }
 
-// ErrorExample is the body of every error response.
+// ErrorExample returns the body of an error response.
 func (v *view) ErrorExample() string {
 	return pretty(members{{"error", members{
 		{"code", "not_found"}, {"message", "There is no such object, or you cannot see it."},
 	}}})
 }
 
-// Anchor returns the code as part of an id.
+// Anchor returns the code in the form that is used in ids on the page.
 func (f fault) Anchor() string { return anchor(f.Code) }
 
-// Short returns the method as the navigation shows it.
+// Short returns the method, abbreviated for the navigation.
 func (o opView) Short() string {
 	if o.Method == "DELETE" {
 		return "DEL"
@@ -51,7 +51,7 @@ type schemeView struct {
 	Text       []node
 }
 
-// fault is a row of the errors table, from x-errors of the document.
+// fault is a row of the error table, from the x-errors of the document or an operation.
 type fault struct {
 	Code   string
 	Status string
@@ -66,7 +66,7 @@ type group struct {
 
 type opView struct {
 	ID, Name, Method, Path, Scope, Summary string
-	PathParts                              []word // parameters have an Href of "p"
+	PathParts                              []word // Href is "p" for parameters
 	Deprecated, Public                     bool
 	Text                                   []node
 	Inputs                                 []table
@@ -108,14 +108,14 @@ type schemaView struct {
 	Example  string
 }
 
-// view prepares the data of the page. It returns an error if two operations
-// have the same name, because they would share an anchor.
+// view prepares the data of the page. It returns an error if two operations have the
+// same anchor, if the URL of the API is unknown, or if x-errors cannot be parsed.
 func (d *document) view(base string) (*view, error) {
 	ops, err := d.operations()
 	if err != nil {
 		return nil, err
 	}
-	root, before, err := d.address(base, ops)
+	root, pathPrefix, err := d.address(base, ops)
 	if err != nil {
 		return nil, err
 	}
@@ -132,24 +132,25 @@ func (d *document) view(base string) (*view, error) {
 		v.Schemes = append(v.Schemes, schemeView{Name: name, Kind: kind, Text: d.markdown(s.Description, 4)})
 	}
 	if v.Faults, err = d.faults(d.Errors); err != nil {
-		return nil, fmt.Errorf("x-errors of the document: %w", err)
+		return nil, fmt.Errorf("read the document's x-errors: %w", err)
 	}
 	status := map[string]string{}
 	for _, f := range v.Faults {
 		status[f.Code] = f.Status
 	}
-	v.Groups = d.groups(ops, func(op *operation) opView { return d.operationView(op, before, status) })
+	v.Groups = d.groups(ops, func(op *operation) opView { return d.operationView(op, pathPrefix, status) })
 	for _, name := range slices.Sorted(maps.Keys(d.Components.Schemas)) {
 		v.Schemas = append(v.Schemas, d.schemaView(name))
 	}
 	return v, nil
 }
 
-// methods lists the methods of a path in the order in which they are shown.
+// methods lists the HTTP methods in the order in which the page shows them.
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"}
 
-// operations returns the operations in the order of x-operations of their tags,
-// then by path and method. It sets their anchors.
+// operations returns the operations in the order of their tags' x-operations. Other
+// operations follow, sorted by path and method. It also sets d.anchors. It returns an
+// error if two operations have the same operationId, because they would share an anchor.
 func (d *document) operations() ([]*operation, error) {
 	d.anchors = map[string]string{}
 	for name := range d.Components.Schemas {
@@ -176,7 +177,7 @@ func (d *document) operations() ([]*operation, error) {
 			}
 			id := anchor(op.OperationID)
 			if used[id] {
-				return nil, fmt.Errorf("operationId %s is in the document twice", op.OperationID)
+				return nil, fmt.Errorf("duplicate operationId %s", op.OperationID)
 			}
 			used[id] = true
 			d.anchors[op.OperationID] = "#" + id
@@ -199,23 +200,22 @@ func (d *document) operations() ([]*operation, error) {
 	return out, nil
 }
 
-// anchor returns a name as an id, which must not contain white space.
+// anchor converts a name to an id, which must not contain white space.
 func anchor(name string) string { return strings.Join(strings.Fields(name), "-") }
 
 func schemaID(name string) string { return "schema-" + anchor(name) }
 
-// home is the path of the API if the document has no server with a path.
+// home is the path of the API if the document's server has no path.
 const home = "/api/public/v1"
 
-// address returns the address of the API to show, and the prefix of the
-// document's paths. The two are the same, unless the paths repeat the path of
-// the address.
-func (d *document) address(base string, ops []*operation) (root, before string, err error) {
+// address returns the URL of the API and the prefix for the document's paths. The two
+// differ only if the document's paths include the path of the API.
+func (d *document) address(base string, ops []*operation) (root, pathPrefix string, err error) {
 	prefix := home
 	if len(d.Servers) > 0 {
 		u, err := url.Parse(d.Servers[0].URL)
 		if err != nil {
-			return "", "", fmt.Errorf("first server of the document: %w", err)
+			return "", "", fmt.Errorf("read the document's first server URL: %w", err)
 		}
 		if base == "" && u.Host != "" {
 			base = u.Scheme + "://" + u.Host
@@ -225,7 +225,7 @@ func (d *document) address(base string, ops []*operation) (root, before string, 
 		}
 	}
 	if base == "" {
-		return "", "", errors.New("neither a base address nor an absolute server in the document")
+		return "", "", errors.New("no base URL, and the document has no absolute server URL")
 	}
 	root = strings.TrimSuffix(base, prefix) + prefix
 	if len(ops) > 0 && strings.HasPrefix(ops[0].path, prefix+"/") {
@@ -234,9 +234,9 @@ func (d *document) address(base string, ops []*operation) (root, before string, 
 	return root, root, nil
 }
 
-// groups groups the operations by their first tag, in the document's order of
+// groups groups the operations by their first tag, in the order of the document's
 // tags. Tags that the document does not list come last, sorted by name.
-func (d *document) groups(ops []*operation, show func(*operation) opView) []group {
+func (d *document) groups(ops []*operation, view func(*operation) opView) []group {
 	var out []group
 	at := map[string]int{}
 	add := func(name, description string) {
@@ -265,7 +265,7 @@ func (d *document) groups(ops []*operation, show func(*operation) opView) []grou
 	}
 	for _, op := range ops {
 		g := &out[at[first(op)]]
-		g.Ops = append(g.Ops, show(op))
+		g.Ops = append(g.Ops, view(op))
 	}
 	return slices.DeleteFunc(out, func(g group) bool { return len(g.Ops) == 0 })
 }
@@ -282,22 +282,22 @@ func (d *document) faults(raw json.RawMessage) ([]fault, error) {
 	}
 	var out []fault
 	for _, entry := range entries {
-		var one struct {
+		var row struct {
 			Code        string          `json:"code"`
 			Status      json.RawMessage `json:"status"`
 			When        string          `json:"when"`
 			Description string          `json:"description"`
 		}
-		if json.Unmarshal(entry, &one.Code) != nil {
-			if err := json.Unmarshal(entry, &one); err != nil {
+		if json.Unmarshal(entry, &row.Code) != nil {
+			if err := json.Unmarshal(entry, &row); err != nil {
 				return nil, err
 			}
 		}
-		text := one.When
+		text := row.When
 		if text == "" {
-			text = one.Description
+			text = row.Description
 		}
-		out = append(out, fault{Code: one.Code, Status: compact(one.Status), Text: d.markdown(text, noHeadings)})
+		out = append(out, fault{Code: row.Code, Status: compact(row.Status), Text: d.markdown(text, noHeadings)})
 	}
 	return out, nil
 }
@@ -313,13 +313,14 @@ func (d *document) schemaView(name string) schemaView {
 	if v.Fields = d.children(ref, "", 0, 1, nil); len(v.Fields) == 0 {
 		v.Notes, v.Values, v.Default = notes(shape), values(shape), defaultOf(shape)
 	}
-	if one, ok := d.sample(ref, nil, false); ok && one != nil {
-		v.Example = pretty(one)
+	if example, ok := d.sample(ref, nil, false); ok && example != nil {
+		v.Example = pretty(example)
 	}
 	return v
 }
 
-// numeric reports whether a key of responses is a status and not "default".
+// numeric returns the status of a key in the responses object. It returns 400 for "4XX" and
+// 1000 for "default".
 func numeric(status string) int {
 	n, err := strconv.Atoi(strings.ReplaceAll(strings.ToUpper(status), "X", "0"))
 	if err != nil {
