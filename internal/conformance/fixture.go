@@ -1,9 +1,9 @@
 // Package conformance provides the tools, resources and prompts that the official conformance
-// suite of the Model Context Protocol expects on a server, under the names that the suite
-// defines, such as test_simple_text. They do not read or change boards.
+// suite of the Model Context Protocol expects on a server. The suite defines the names of these
+// fixtures, such as test_simple_text. The fixtures do not read or change boards.
 //
-// Only a program built with the tag "conformance" includes them, on the same handler as its own
-// tools; see cmd/cardwall. The expected responses are described at
+// The fixtures are included only in a program that is built with the tag "conformance"; see
+// cmd/cardwall. The suite describes the expected responses at
 // https://github.com/modelcontextprotocol/conformance.
 package conformance
 
@@ -23,16 +23,16 @@ func Register(s *mcp.Server) {
 		s.AddTool(&mcp.Tool{Name: name, Description: "A fixture of the conformance suite.", InputSchema: rawSchema(schema)}, call)
 	}
 	for _, f := range contents() {
-		add(f.name, noInput, answer(f.content...))
+		add(f.name, noInput, fixedResult(f.content...))
 	}
 	add("test_error_handling", noInput, fail)
 	add("test_tool_with_progress", noInput, progress)
 	add("test_tool_with_logging", noInput, log)
 	add("test_logging_tool", noInput, log)
-	add("test_streaming_elicitation", noInput, answer(text("Nothing is asked behind the answer.")))
+	add("test_streaming_elicitation", noInput, fixedResult(text("The response contains no request for input.")))
 	add("test_missing_capability", noInput, needSampling)
-	add("json_schema_2020_12_tool", schemaOfAllWords, answer(text("The input is well formed.")))
-	add("test_x_mcp_header", schemaWithHeader, answer(text("The header says what the input says.")))
+	add("json_schema_2020_12_tool", schemaWithAllKeywords, fixedResult(text("The input is valid.")))
+	add("test_x_mcp_header", schemaWithHeader, fixedResult(text("The header matches the input.")))
 	states := newSealer()
 	for name, call := range map[string]mcp.ToolHandler{
 		"test_sampling":                              ask(samplingPrompt),
@@ -54,16 +54,16 @@ func Register(s *mcp.Server) {
 	addPrompts(s)
 }
 
-// newSealer creates a new key for each server, so that a server rejects state sealed by another
-// server or made up by a client.
+// newSealer returns a sealer with a new key, so that a server rejects state that it did not
+// sign itself.
 func newSealer() sealer {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key) // never fails
 	return sealer{key}
 }
 
-// contents returns the tools that return one kind of content each, and one that returns all
-// kinds.
+// contents returns the names and results of tools that return a fixed result: one tool for each
+// kind of content, and one that returns several kinds.
 func contents() []struct {
 	name    string
 	content []mcp.Content
@@ -81,7 +81,8 @@ func contents() []struct {
 	}
 }
 
-func answer(content ...mcp.Content) mcp.ToolHandler {
+// fixedResult returns a tool that returns the given content.
+func fixedResult(content ...mcp.Content) mcp.ToolHandler {
 	return func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: content}, nil
 	}
@@ -98,7 +99,7 @@ func progress(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult,
 	for _, done := range []float64{0, 50, 100} {
 		if token := r.Params.GetProgressToken(); token != nil {
 			if err := r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: done, Total: 100}); err != nil {
-				return nil, fmt.Errorf("notify of progress: %w", err)
+				return nil, fmt.Errorf("send a progress notification: %w", err)
 			}
 		}
 		time.Sleep(pause)
@@ -108,9 +109,9 @@ func progress(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult,
 
 func log(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	for _, line := range []string{"Tool execution started", "Tool processing data", "Tool execution completed"} {
-		//lint:ignore SA1019 the 2025 revision includes it, and the suite tests it
+		//lint:ignore SA1019 the 2025 revision includes logging, and the suite tests it
 		if err := r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: line}); err != nil {
-			return nil, fmt.Errorf("log: %w", err)
+			return nil, fmt.Errorf("send a log message: %w", err)
 		}
 		time.Sleep(pause)
 	}
@@ -125,12 +126,12 @@ func embedded(uri string) *mcp.EmbeddedResource {
 
 func image() *mcp.ImageContent { return &mcp.ImageContent{Data: pixel(), MIMEType: "image/png"} }
 
-// pixel is a PNG of one red pixel.
+// pixel returns a PNG of one red pixel.
 func pixel() []byte {
 	return decoded("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==")
 }
 
-// silence is a WAV file of one sample.
+// silence returns a WAV file of one sample.
 func silence() []byte {
 	return decoded("UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=")
 }
@@ -138,7 +139,7 @@ func silence() []byte {
 func decoded(base string) []byte {
 	data, err := base64.StdEncoding.DecodeString(base)
 	if err != nil {
-		panic(err) // the texts above are constants
+		panic(err) // cannot happen, because the arguments are constants
 	}
 	return data
 }

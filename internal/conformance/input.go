@@ -15,8 +15,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// question is a request to the client's user, model or machine that a tool makes before it
-// returns.
+// question asks the client for input from its user, its model or its list of roots. A tool sends
+// a question before it returns its result.
 type question struct {
 	id      string
 	request mcp.InputRequest
@@ -35,11 +35,11 @@ func completion(id, prompt string) question {
 
 var (
 	userName       = form("user_name", "What is your name?", fields{"name": {"type": "string"}})
-	username       = form("username", "Which name do you want?", fields{"username": {"type": "string"}})
+	username       = form("username", "Choose a user name.", fields{"username": {"type": "string"}})
 	confirmation   = form("confirm", "Please confirm.", fields{"ok": {"type": "boolean"}})
 	stepOne        = form("step1", "What is your name?", fields{"name": {"type": "string"}})
 	stepTwo        = form("step2", "What is your favorite color?", fields{"color": {"type": "string"}})
-	userContext    = form("user_context", "What is it about?", fields{"context": {"type": "string"}})
+	userContext    = form("user_context", "What is the context?", fields{"context": {"type": "string"}})
 	capital        = completion("capital_question", "What is the capital of France?")
 	samplingPrompt = completion("prompt", "Test prompt for sampling")
 	roots          = question{"client_roots", &mcp.ListRootsParams{}}
@@ -50,7 +50,7 @@ var (
 		"status":   {"type": "string", "enum": []string{"active", "inactive", "pending"}, "default": "active"},
 		"verified": {"type": "boolean", "default": true},
 	})
-	enums = form("enums", "Fields of a choice.", fields{
+	enums = form("enums", "Fields with options.", fields{
 		"untitledSingle": {"type": "string", "enum": []string{"option1", "option2", "option3"}},
 		"titledSingle":   {"type": "string", "oneOf": titled("value1", "value2", "value3")},
 		"legacyEnum":     {"type": "string", "enum": []string{"opt1", "opt2"}, "enumNames": []string{"Option One", "Option Two"}},
@@ -67,14 +67,14 @@ func titled(values ...string) []map[string]string {
 	return out
 }
 
-// answered returns the client's response to a question as text and reports whether it is
-// usable: an accepted form with at least one field, a model's text, or roots.
+// answered returns the client's response to a question as text. It reports whether the response
+// is usable: an accepted form with at least one field, a model's text, or roots.
 func (q question) answered(given mcp.InputResponseMap) (string, bool) {
 	switch r := given[q.id].(type) {
 	case *mcp.ElicitResult:
 		return fmt.Sprint(r.Content), r.Action == "accept" && len(r.Content) > 0
 	case *mcp.CreateMessageWithToolsResult:
-		return fmt.Sprintf("%d contents of a model", len(r.Content)), len(r.Content) > 0
+		return fmt.Sprintf("%d content blocks from a model", len(r.Content)), len(r.Content) > 0
 	case *mcp.ListRootsResult:
 		return fmt.Sprintf("%d roots", len(r.Roots)), true
 	default:
@@ -82,32 +82,32 @@ func (q question) answered(given mcp.InputResponseMap) (string, bool) {
 	}
 }
 
-// open returns the questions without a usable response, and the other responses as text.
-func open(questions []question, given mcp.InputResponseMap) (requests mcp.InputRequestMap, told string) {
+// open returns the requests that have no usable response yet, and the usable responses as text.
+func open(questions []question, given mcp.InputResponseMap) (requests mcp.InputRequestMap, summary string) {
 	requests = mcp.InputRequestMap{}
-	var answers []string
+	var texts []string
 	for _, q := range questions {
 		if a, ok := q.answered(given); ok {
-			answers = append(answers, a)
+			texts = append(texts, a)
 		} else {
 			requests[q.id] = q.request
 		}
 	}
-	return requests, strings.Join(answers, ", ")
+	return requests, strings.Join(texts, ", ")
 }
 
-// ask returns a tool that asks the questions until all have responses.
+// ask returns a tool that asks the questions until each has a usable response.
 func ask(questions ...question) mcp.ToolHandler {
 	return func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		requests, told := open(questions, r.Params.InputResponses)
+		requests, responses := open(questions, r.Params.InputResponses)
 		if len(requests) > 0 {
 			return &mcp.CallToolResult{InputRequests: requests}, nil
 		}
-		return &mcp.CallToolResult{Content: []mcp.Content{text("You said: " + told)}}, nil
+		return &mcp.CallToolResult{Content: []mcp.Content{text("You said: " + responses)}}, nil
 	}
 }
 
-// askSupported returns a tool that asks only questions that the client supports.
+// askSupported returns a tool that asks only the questions whose kind the client supports.
 func askSupported(form, model, roots question) mcp.ToolHandler {
 	return func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		var offered []question
@@ -129,17 +129,17 @@ func askSupported(form, model, roots question) mcp.ToolHandler {
 // needSampling returns an error to a client that does not support sampling.
 func needSampling(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	if c := r.ClientCapabilities(); c != nil && c.Sampling != nil {
-		return &mcp.CallToolResult{Content: []mcp.Content{text("There is a model.")}}, nil
+		return &mcp.CallToolResult{Content: []mcp.Content{text("The client supports sampling.")}}, nil
 	}
 	return nil, &jsonrpc.Error{
 		Code:    mcp.CodeMissingRequiredClientCapabilities,
-		Message: "This tool needs sampling, which the client does not declare.",
+		Message: "This tool requires sampling, which the client does not support.",
 		Data:    []byte(`{"requiredCapabilities":{"sampling":{}}}`),
 	}
 }
 
-// sealer signs the state that a tool keeps at the client between two rounds, so that only this
-// server can create it.
+// sealer signs the state that a client stores for a tool between two rounds. The tool rejects
+// state that this server did not sign.
 type sealer struct{ key []byte }
 
 func (s sealer) code(state string) string {
@@ -154,13 +154,13 @@ func (s sealer) seal(state string) string { return state + "." + s.code(state) }
 func (s sealer) open(sealed string) (string, error) {
 	state, code, _ := strings.Cut(sealed, ".")
 	if !hmac.Equal([]byte(code), []byte(s.code(state))) {
-		return "", &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "requestState is not what this server gave."}
+		return "", &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "requestState was not created by this server."}
 	}
 	return state, nil
 }
 
-// ask asks all questions in one round. It accepts responses only together with the state of
-// that round.
+// ask returns a tool that asks all questions in one round. It accepts responses only together
+// with the state of that round.
 func (s sealer) ask(questions ...question) mcp.ToolHandler {
 	return func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		given := r.Params.InputResponses
@@ -169,15 +169,16 @@ func (s sealer) ask(questions ...question) mcp.ToolHandler {
 		} else if _, err := s.open(r.Params.RequestState); err != nil {
 			return nil, err
 		}
-		requests, told := open(questions, given)
+		requests, responses := open(questions, given)
 		if len(requests) > 0 {
 			return &mcp.CallToolResult{InputRequests: requests, RequestState: s.seal("asked")}, nil
 		}
-		return &mcp.CallToolResult{Content: []mcp.Content{text("state-ok: " + told)}}, nil
+		return &mcp.CallToolResult{Content: []mcp.Content{text("state-ok: " + responses)}}, nil
 	}
 }
 
-// askInTurn asks one question per round. The state counts the rounds.
+// askInTurn returns a tool that asks one question per round. The state is the number of
+// completed rounds.
 func (s sealer) askInTurn(questions ...question) mcp.ToolHandler {
 	return func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		var done int
@@ -187,7 +188,7 @@ func (s sealer) askInTurn(questions ...question) mcp.ToolHandler {
 				return nil, err
 			}
 			if err := json.Unmarshal([]byte(state), &done); err != nil {
-				return nil, fmt.Errorf("read the state: %w", err)
+				return nil, fmt.Errorf("decode the state: %w", err)
 			}
 			if _, ok := questions[done].answered(r.Params.InputResponses); ok {
 				done++

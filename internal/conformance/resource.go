@@ -13,7 +13,7 @@ func addResources(s *mcp.Server) {
 		s.AddResource(&mcp.Resource{URI: uri, Name: uri, MIMEType: mime}, reader(read))
 	}
 	add("test://static-text", "text/plain", plain("This is the content of the static text resource."))
-	add("test://watched-resource", "text/plain", plain("It never changes."))
+	add("test://watched-resource", "text/plain", plain("This resource never changes."))
 	add("test://static-binary", "image/png", func(uri string) *mcp.ResourceContents {
 		return &mcp.ResourceContents{URI: uri, MIMEType: "image/png", Blob: pixel()}
 	})

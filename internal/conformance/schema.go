@@ -2,7 +2,7 @@ package conformance
 
 import "github.com/go-json-experiment/json/jsontext"
 
-// rawSchema is a schema that is sent exactly as written.
+// rawSchema is a schema that is sent unchanged.
 type rawSchema string
 
 // MarshalJSON returns the text of the schema.
@@ -10,9 +10,9 @@ func (s rawSchema) MarshalJSON() ([]byte, error) { return jsontext.Value(s), nil
 
 const noInput = `{"type":"object"}`
 
-// schemaOfAllWords contains the JSON Schema 2020-12 keywords that a server must pass to a
+// schemaWithAllKeywords contains the JSON Schema 2020-12 keywords that a server must send to a
 // client unchanged.
-const schemaOfAllWords = `{
+const schemaWithAllKeywords = `{
 	"$schema": "https://json-schema.org/draft/2020-12/schema",
 	"type": "object",
 	"$defs": {
@@ -36,7 +36,7 @@ const schemaOfAllWords = `{
 	"additionalProperties": false
 }`
 
-// schemaWithHeader has a field that the client repeats in a header.
+// schemaWithHeader has a field that the client also sends in a header.
 const schemaWithHeader = `{
 	"type": "object",
 	"properties": {

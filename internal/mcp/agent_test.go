@@ -15,25 +15,25 @@ import (
 	"cardwall/internal/board"
 )
 
-// An assistant that follows the prompt creates a board and works on it, using only tools and
-// their results. The audit log records each change with its token, and each change can be
-// undone.
+// An assistant that follows the prompt creates a board and changes another one. It uses only
+// tools and their results. The audit log records each change with the assistant's token, and
+// each change can be undone.
 func TestAgentSetsUpABoardThatCanBeUndone(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		bob := w.Person("Bob").Joins(w.workspace, board.WorkspaceMember)
 		doing := w.ada.Must("create_list", fields{"boardId": w.board, "name": "Doing"}).ID()
 		label := w.ada.Must("create_label", fields{"boardId": w.board, "name": "Bug", "color": "red"}).ID()
 		w.ada.Must("set_card_due", fields{"cardId": w.card, "dueDate": "2026-12-01"})
-		before := w.picture(w.board)
+		before := w.boardState(w.board)
 
 		agent := &agent{t: t, p: w.ada.Issue(app.NewToken{Name: "assistant",
 			Scopes: []board.Scope{board.ScopeRead, board.ScopeWrite}})}
-		made := agent.setUp(w.workspace, "Win the fair", bob.ID)
+		created := agent.setUp(w.workspace, "Win the fair", bob.ID)
 		agent.work(w.board, w.card, doing, label, bob.ID)
 		if agent.writes < 20 {
-			t.Fatalf("the assistant made %d changes", agent.writes)
+			t.Fatalf("got %d changes by the assistant, want at least 20", agent.writes)
 		}
-		if w.picture(w.board) == before {
+		if w.boardState(w.board) == before {
 			t.Fatal("the assistant's changes are not visible")
 		}
 
@@ -41,23 +41,24 @@ func TestAgentSetsUpABoardThatCanBeUndone(t *testing.T) {
 		trail := w.Column("SELECT operation || ' ' || COALESCE(board_id, '') || ' ' || COALESCE(subject, '') || ' ' || details "+
 			"FROM audit WHERE token_id = $1 ORDER BY id DESC", token)
 		if len(trail) != agent.writes {
-			t.Fatalf("the audit has %d entries for %d changes: %q", len(trail), agent.writes, trail)
+			t.Fatalf("got %d audit entries, want %d: %q", len(trail), agent.writes, trail)
 		}
 		for _, entry := range trail {
 			w.undo(t, entry)
 		}
-		if after := w.picture(w.board); after != before {
-			t.Errorf("after the undo the board is\n%s\nwant\n%s", after, before)
+		if after := w.boardState(w.board); after != before {
+			t.Errorf("after the undo: got the board\n%s\nwant\n%s", after, before)
 		}
-		if w.ada.Must("get_board", fields{"boardId": made}).Get("archivedAt") == nil {
-			t.Error("the assistant's board is still there")
+		if w.ada.Must("get_board", fields{"boardId": created}).Get("archivedAt") == nil {
+			t.Error("the board of the assistant is not archived")
 		}
 		w.CheckConsistency()
 	})
 }
 
-// picture returns what a board shows, without times and version numbers.
-func (w *world) picture(boardID string) string {
+// boardState returns the content of a board and the details of w.card, without the times of
+// changes and without versions.
+func (w *world) boardState(boardID string) string {
 	var b strings.Builder
 	for name, in := range map[string]fields{"list_lists": {"boardId": boardID}, "list_cards": {"boardId": boardID},
 		"list_labels": {"boardId": boardID}, "get_card": {"cardId": w.card}, "list_comments": {"cardId": w.card}} {
@@ -73,8 +74,8 @@ func (w *world) picture(boardID string) string {
 	return strings.Join(lines, "\n")
 }
 
-// agent calls tools. Each change has an idempotency key, and every third is sent twice, as a
-// client does after a lost connection.
+// agent calls tools. Each change has an idempotency key. Every third change is sent twice, as
+// if the first response was lost.
 type agent struct {
 	t      *testing.T
 	p      *apptest.Person
@@ -87,19 +88,19 @@ func (a *agent) tool(name string, in fields) apptest.ToolResponse {
 		a.writes++
 		in["idempotencyKey"] = "step-" + strconv.Itoa(a.writes)
 	}
-	answer := a.p.Tool(name, in)
-	if answer.Failed {
-		a.t.Fatalf("%s: %s", name, answer.Text)
+	response := a.p.Tool(name, in)
+	if response.Failed {
+		a.t.Fatalf("%s: %s", name, response.Text)
 	}
 	if a.writes%3 == 0 {
-		if again := a.p.Tool(name, in); again.Text != answer.Text && in["idempotencyKey"] != nil {
-			a.t.Fatalf("%s again: got %s, want %s", name, again.Text, answer.Text)
+		if repeated := a.p.Tool(name, in); repeated.Text != response.Text && in["idempotencyKey"] != nil {
+			a.t.Fatalf("%s again: got %s, want %s", name, repeated.Text, response.Text)
 		}
 	}
-	return answer
+	return response
 }
 
-// setUp follows the steps of set_up_project_board in their order.
+// setUp follows the steps of the set_up_project_board prompt in order.
 func (a *agent) setUp(workspace, goal, person string) (boardID string) {
 	a.t.Helper()
 	prompt := a.p.RPC(apptest.Stateless, "prompts/get",
@@ -109,19 +110,19 @@ func (a *agent) setUp(workspace, goal, person string) (boardID string) {
 	step := func(name string, in fields) apptest.ToolResponse {
 		a.t.Helper()
 		if i := strings.Index(text[at:], name); i < 0 {
-			a.t.Fatalf("the prompt does not say %s at this point: %s", name, text[at:])
+			a.t.Fatalf("the prompt does not mention %s in this step: %s", name, text[at:])
 		} else if strings.Count(text[:at], name) == 0 {
 			at += i
 		}
 		return a.tool(name, in)
 	}
 	if n := len(step("list_boards", fields{"workspaceId": workspace}).Each("id")); n != 1 {
-		a.t.Fatalf("there are %d boards, want 1", n)
+		a.t.Fatalf("got %d boards, want 1", n)
 	}
 	step("list_board_templates", fields{"workspaceId": workspace})
 	people := step("list_workspace_members", fields{"workspaceId": workspace})
 	if !strings.Contains(people.Text, person) {
-		a.t.Fatalf("%s is not among the members: %s", person, people.Text)
+		a.t.Fatalf("got the members %s, want %s among them", people.Text, person)
 	}
 	boardID = step("create_board", fields{"workspaceId": workspace, "name": "Fair", "description": goal}).ID()
 	var lists []string
@@ -141,15 +142,15 @@ func (a *agent) setUp(workspace, goal, person string) (boardID string) {
 	}
 	step("add_checklist", fields{"cardId": cards[2], "title": "Before", "items": []string{"Ask", "Pay"}})
 	if b := step("get_board", fields{"boardId": boardID}); len(b.Get("lists").([]any)) != 4 || b.Get("url") == nil {
-		a.t.Fatalf("the board is %s", b.Text)
+		a.t.Fatalf("got the board %s, want 4 lists and a url", b.Text)
 	}
 	if n := len(step("list_cards", fields{"boardId": boardID}).Each("id")); n != len(cards) {
-		a.t.Fatalf("there are %d cards, want %d", n, len(cards))
+		a.t.Fatalf("got %d cards, want %d", n, len(cards))
 	}
 	return boardID
 }
 
-// work changes a card of another board in every possible way.
+// work changes a card and a label of another board, and creates a card there.
 func (a *agent) work(boardID, card, list, label, person string) {
 	a.t.Helper()
 	a.tool("move_card", fields{"cardId": card, "listId": list})
@@ -165,7 +166,8 @@ func (a *agent) work(boardID, card, list, label, person string) {
 	a.tool("create_card", fields{"listId": list, "title": "Another"})
 }
 
-// undo reverts the change of an audit entry, using the board's changes.
+// undo reverts the change that an audit entry describes. It reads the previous values from the
+// board's changes.
 func (w *world) undo(t *testing.T, entry string) {
 	t.Helper()
 	parts := strings.SplitN(entry, " ", 4)
@@ -176,22 +178,22 @@ func (w *world) undo(t *testing.T, entry string) {
 	if err := json.Unmarshal([]byte(parts[3]), &details); err != nil {
 		t.Fatal(err)
 	}
-	was := map[string]any{}
+	previous := map[string]any{}
 	for _, c := range w.ada.Must("list_board_changes", fields{"boardId": boardID, "since": 0, "limit": 200}).Data.([]any) {
 		change := c.(map[string]any)
 		if int(change["boardVersion"].(float64)) != details.BoardVersion {
 			continue
 		}
 		for field, v := range change["changes"].(map[string]any) {
-			was[field] = v.(map[string]any)["from"]
-			was["now "+field] = v.(map[string]any)["to"]
+			previous[field] = v.(map[string]any)["from"]
+			previous["now "+field] = v.(map[string]any)["to"]
 		}
 	}
 	fieldsOf := func(id string, names ...string) fields {
 		in := fields{id: subject}
 		for _, name := range names {
-			if _, changed := was["now "+name]; changed {
-				in[name] = was[name]
+			if _, changed := previous["now "+name]; changed {
+				in[name] = previous[name]
 			}
 		}
 		return in
@@ -219,13 +221,13 @@ func (w *world) undo(t *testing.T, entry string) {
 		w.ada.Must(operation, fieldsOf("cardId", "listId"))
 	case "set_card_labels", "set_card_assignees":
 		name := strings.TrimPrefix(operation, "set_card_")
-		w.ada.Must(operation, fields{"cardId": subject, "add": was[name], "remove": was["now "+name]})
+		w.ada.Must(operation, fields{"cardId": subject, "add": previous[name], "remove": previous["now "+name]})
 	case "set_card_due", "clear_card_due":
-		if was["dueDate"] == nil {
+		if previous["dueDate"] == nil {
 			w.ada.Must("clear_card_due", fields{"cardId": subject})
 			return
 		}
-		w.ada.Must("set_card_due", fields{"cardId": subject, "dueDate": was["dueDate"]})
+		w.ada.Must("set_card_due", fields{"cardId": subject, "dueDate": previous["dueDate"]})
 	default:
 		t.Errorf("this test cannot undo %s; add it to undo", fmt.Sprint(parts))
 	}

@@ -14,12 +14,12 @@ import (
 	"cardwall/internal/op"
 )
 
-// jobWait is how long a call waits for the end of the job that it starts.
+// jobWait is the longest time that a call waits for a job that it starts.
 const jobWait = 20 * time.Second
 
 // outcome is the result of a call, as text and as JSON.
 type outcome struct {
-	text   []byte // the JSON itself if the call succeeded
+	text   []byte // the same JSON as body if the call succeeded
 	body   []byte
 	failed bool
 }
@@ -31,15 +31,15 @@ func (o outcome) result() *sdk.CallToolResult {
 	}
 }
 
-// callTool is the handler of every tool.
+// callTool is the SDK's handler for every tool.
 func (e *Endpoint) callTool(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 	return e.call(ctx, e.tools[r.Params.Name], r.Params.Arguments).result(), nil
 }
 
-// call runs one tool for the caller in ctx. It never panics.
+// call runs a tool for the caller in ctx. It recovers panics.
 func (e *Endpoint) call(ctx context.Context, t *tool, object []byte) (out outcome) {
 	req := requestOf(ctx)
-	req.calls(t.Name)
+	req.setOperation(t.Name)
 	defer func() {
 		if v := recover(); v != nil {
 			e.Log.ErrorContext(ctx, "panic", "request", req.caller.RequestID, "tool", t.Name,
@@ -51,30 +51,30 @@ func (e *Endpoint) call(ctx context.Context, t *tool, object []byte) (out outcom
 		body, err := e.export(ctx, t, req, object)
 		if err != nil {
 			e.refund(req, t, err)
-			return refusal(e.explain(ctx, t.Name, req, err))
+			return refusal(e.faultOf(ctx, t.Name, req, err))
 		}
-		return record(body)
+		return success(body)
 	}
 	call, err := e.prepare(t, req, object)
 	if err != nil {
-		return refusal(e.explain(ctx, t.Name, req, err))
+		return refusal(e.faultOf(ctx, t.Name, req, err))
 	}
 	call.Wait = jobWait
-	answer, err := e.Engine.Do(ctx, call)
+	result, err := e.Engine.Do(ctx, call)
 	if err == nil {
-		out, err = e.fit(ctx, t, call, record(visible(answer.Body)))
+		out, err = e.limitSize(ctx, t, call, success(stripHiddenJSON(result.Body)))
 	}
 	if err != nil {
 		e.refund(req, t, err)
-		return refusal(e.explain(ctx, t.Name, req, err))
+		return refusal(e.faultOf(ctx, t.Name, req, err))
 	}
-	if answer.Rate != nil {
-		req.setRate(*answer.Rate)
+	if result.Rate != nil {
+		req.setRate(*result.Rate)
 	}
 	return out
 }
 
-// refund undoes the count of a call that another limit refused.
+// refund undoes the rate-limit count of a call that another limit refused.
 func (e *Endpoint) refund(req *request, t *tool, err error) {
 	f, ok := board.AsFault(err)
 	if !ok || !f.Refused() {
@@ -87,18 +87,20 @@ func (e *Endpoint) refund(req *request, t *tool, err error) {
 	req.setRate(rate)
 }
 
-// record returns the outcome of a successful call.
-func record(body []byte) outcome { return outcome{text: body, body: body} }
+// success returns the outcome of a successful call.
+func success(body []byte) outcome { return outcome{text: body, body: body} }
 
-// prepare reads the arguments of a call, and counts the call against its own budget.
-// If the caller lacks the scope it does neither: the engine rejects the call.
+// prepare decodes the arguments of a call. Unless the call's resource is the general one,
+// which has been counted already, it also counts the call against the rate limit of the
+// resource. It does neither if the caller lacks the scope, because the engine then rejects
+// the call.
 func (e *Endpoint) prepare(t *tool, req *request, object []byte) (op.Call, error) {
 	call := op.Call{Operation: t.Operation, Caller: req.caller}
 	if !call.Caller.Has(t.Scope) {
 		return call, nil
 	}
-	if of := t.Resource(); of != board.ResourceGeneral {
-		rate, err := e.Gate.Spend(call.Caller, of)
+	if resource := t.Resource(); resource != board.ResourceGeneral {
+		rate, err := e.Gate.Spend(call.Caller, resource)
 		req.setRate(rate)
 		if err != nil {
 			return call, err
@@ -109,13 +111,15 @@ func (e *Endpoint) prepare(t *tool, req *request, object []byte) (op.Call, error
 	return call, err
 }
 
-// explain returns the fault that the assistant sees for an error of a tool.
-func (e *Endpoint) explain(ctx context.Context, name string, req *request, err error) *board.Fault {
+// faultOf logs an unexpected error of a tool, and returns the fault that the assistant
+// sees.
+func (e *Endpoint) faultOf(ctx context.Context, name string, req *request, err error) *board.Fault {
 	return op.FaultOf(ctx, e.Log.With("tool", name), req.caller.RequestID, err)
 }
 
-// guard is middleware for every method of the protocol. It recovers panics, and
-// removes the tools that the token's scopes do not allow from the list of tools.
+// guard is middleware for all requests that the SDK handles. It recovers panics and
+// rejects URIs that the SDK cannot quote. From the list of tools, it removes those that
+// the token's scopes do not allow.
 func (e *Endpoint) guard(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, r sdk.Request) (result sdk.Result, err error) {
 		caller := requestOf(ctx).caller
@@ -126,7 +130,7 @@ func (e *Endpoint) guard(next sdk.MethodHandler) sdk.MethodHandler {
 				result, err = nil, &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: op.Internal(caller.RequestID).Error()}
 			}
 		}()
-		if read, ok := r.(*sdk.ReadResourceRequest); ok && !plainURI(read.Params.URI) {
+		if readRequest, ok := r.(*sdk.ReadResourceRequest); ok && !isPlainURI(readRequest.Params.URI) {
 			return nil, noResource("")
 		}
 		result, err = next(ctx, method, r)

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	maxCompletions = 100  // limit of the protocol
-	maxScanned     = 1000 // records
+	maxCompletions = 100  // the protocol's limit
+	maxScanned     = 1000 // maximum number of records read for one completion
 )
 
-// complete returns ids that begin with the typed text, and ids of records whose
-// name contains it. It only considers what the caller can see.
+// complete returns the ids that begin with the typed text, and the ids of records
+// whose name or title contains it. It considers only records that the caller can see.
 func (e *Endpoint) complete(ctx context.Context, r *sdk.CompleteRequest) (*sdk.CompleteResult, error) {
 	typed := strings.ToLower(r.Params.Argument.Value)
 	var (
@@ -30,13 +30,13 @@ func (e *Endpoint) complete(ctx context.Context, r *sdk.CompleteRequest) (*sdk.C
 	case "boardId":
 		list = "list_boards"
 	case "cardId":
-		given := r.Params.Context
-		if given == nil || given.Arguments["boardId"] == "" {
+		context := r.Params.Context
+		if context == nil || context.Arguments["boardId"] == "" {
 			break // cards are completed only within a board
 		}
-		list, in["boardId"] = "list_cards", given.Arguments["boardId"]
+		list, in["boardId"] = "list_cards", context.Arguments["boardId"]
 	}
-	found := sdk.CompletionResultDetails{Values: []string{}}
+	completion := sdk.CompletionResultDetails{Values: []string{}}
 	for seen := 0; list != ""; {
 		data, cursor, err := e.query(ctx, list, in)
 		if board.IsCode(err, board.CodeNotFound) {
@@ -57,8 +57,8 @@ func (e *Endpoint) complete(ctx context.Context, r *sdk.CompleteRequest) (*sdk.C
 			if !strings.HasPrefix(record.ID, typed) && !strings.Contains(strings.ToLower(record.Name+record.Title), typed) {
 				continue
 			}
-			if found.Total++; len(found.Values) < maxCompletions {
-				found.Values = append(found.Values, record.ID)
+			if completion.Total++; len(completion.Values) < maxCompletions {
+				completion.Values = append(completion.Values, record.ID)
 			}
 		}
 		seen += len(page)
@@ -66,10 +66,10 @@ func (e *Endpoint) complete(ctx context.Context, r *sdk.CompleteRequest) (*sdk.C
 			break
 		}
 		if in["cursor"] = cursor; seen >= maxScanned {
-			found.Total, found.HasMore = 0, true // the total is unknown
+			completion.Total, completion.HasMore = 0, true // the total is unknown
 			break
 		}
 	}
-	found.HasMore = found.HasMore || found.Total > len(found.Values)
-	return &sdk.CompleteResult{Completion: found}, nil
+	completion.HasMore = completion.HasMore || completion.Total > len(completion.Values)
+	return &sdk.CompleteResult{Completion: completion}, nil
 }

@@ -13,11 +13,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A well-formed tool call is handled here, without the SDK. For each call the SDK
-// creates a connection with goroutines and parses the message five times, which
-// takes six times as long as the operation itself. This path only handles calls
-// that the SDK would accept; the SDK handles and rejects all others. Both paths
-// produce identical responses (TestDirectCallsMatchTheSDK).
+// Well-formed tool calls are handled here, without the SDK. For each call, the SDK
+// creates a connection with goroutines and parses the message five times. That
+// takes six times as long as the operation itself. This path handles only calls
+// that the SDK would accept. All other requests go to the SDK. Both paths produce
+// identical responses (TestDirectCallsMatchTheSDK).
 
 // statelessVersion is the protocol revision whose requests are self-contained.
 const statelessVersion = "2026-07-28"
@@ -37,7 +37,7 @@ func (e *Endpoint) directCall(r *http.Request, body []byte) (direct, bool) {
 	ok := m.read(d, body)
 	d.body = nil
 	e.readers.Put(d)
-	if !ok || m.version != "2.0" || m.method != "tools/call" || !plainID(m.id) ||
+	if !ok || m.version != "2.0" || m.method != "tools/call" || !isPlainID(m.id) ||
 		m.arguments != nil && m.arguments.Kind() != '{' {
 		return direct{}, false
 	}
@@ -50,11 +50,12 @@ func (e *Endpoint) directCall(r *http.Request, body []byte) (direct, bool) {
 		return call, header == "" || header != statelessVersion && slices.Contains(versions, header)
 	}
 	call.stateless = header == statelessVersion && string(m.meta.version) == `"`+statelessVersion+`"` &&
-		e.clients.valid(m.meta) && r.Header.Get("Mcp-Method") == m.method && r.Header.Get("Mcp-Name") == m.name
+		e.clients.isValid(m.meta) && r.Header.Get("Mcp-Method") == m.method && r.Header.Get("Mcp-Name") == m.name
 	return call, call.stateless
 }
 
-// validHeaders reports whether the headers meet the requirements of the transport.
+// validHeaders reports whether the headers have the plain form of most requests, which
+// meets the requirements of the transport. The SDK checks all other headers.
 func validHeaders(r *http.Request) bool {
 	if kind := r.Header.Get("Content-Type"); kind != "application/json" {
 		return false
@@ -71,8 +72,8 @@ func validHeaders(r *http.Request) bool {
 	return plain && events
 }
 
-// plainID reports whether all JSON encoders write an id in the same way.
-func plainID(id jsontext.Value) bool {
+// isPlainID reports whether all JSON encoders write an id in the same way.
+func isPlainID(id jsontext.Value) bool {
 	switch id.Kind() {
 	case '0':
 		return len(id) <= 15 && !slices.ContainsFunc(id, func(c byte) bool { return c < '0' || c > '9' })
@@ -84,7 +85,7 @@ func plainID(id jsontext.Value) bool {
 	return false
 }
 
-// rpcCall is the content of a JSON-RPC request for a tool.
+// rpcCall is the content of a JSON-RPC request for a tool call.
 type rpcCall struct {
 	version, method, name string
 	id, arguments         jsontext.Value
@@ -95,20 +96,20 @@ type rpcCall struct {
 type clientMeta struct{ version, info, capabilities jsontext.Value }
 
 // read parses a body. It returns false unless the body is one well-formed request
-// without other fields.
+// without unknown fields outside of _meta.
 func (m *rpcCall) read(d *reader, body []byte) bool {
 	d.body = body
 	d.Reset(bytes.NewBuffer(body))
-	ok := object(d, func(name string) bool {
+	ok := readObject(d, func(name string) bool {
 		switch name {
 		case "jsonrpc":
-			return text(d, &m.version)
+			return readString(d, &m.version)
 		case "method":
-			return text(d, &m.method)
+			return readString(d, &m.method)
 		case "id":
-			return value(d, &m.id)
+			return readValue(d, &m.id)
 		case "params":
-			return object(d, m.param(d))
+			return readObject(d, m.param(d))
 		}
 		return false
 	})
@@ -120,18 +121,18 @@ func (m *rpcCall) param(d *reader) func(string) bool {
 	return func(name string) bool {
 		switch name {
 		case "name":
-			return text(d, &m.name)
+			return readString(d, &m.name)
 		case "arguments":
-			return value(d, &m.arguments)
+			return readValue(d, &m.arguments)
 		case "_meta":
-			return object(d, func(name string) bool {
+			return readObject(d, func(name string) bool {
 				switch name {
 				case "io.modelcontextprotocol/protocolVersion":
-					return value(d, &m.meta.version)
+					return readValue(d, &m.meta.version)
 				case "io.modelcontextprotocol/clientInfo":
-					return value(d, &m.meta.info)
+					return readValue(d, &m.meta.info)
 				case "io.modelcontextprotocol/clientCapabilities":
-					return value(d, &m.meta.capabilities)
+					return readValue(d, &m.meta.capabilities)
 				}
 				return d.SkipValue() == nil
 			})
@@ -140,8 +141,8 @@ func (m *rpcCall) param(d *reader) func(string) bool {
 	}
 }
 
-// reader decodes the JSON of a body; values are slices of the body. Readers are
-// pooled, because creating one costs more than reading a call.
+// reader decodes the JSON of a body. Decoded values are slices of the body. Readers
+// are pooled, because creating a reader is slower than decoding a call.
 type reader struct {
 	*jsontext.Decoder
 	body []byte
@@ -149,8 +150,9 @@ type reader struct {
 
 func newReader() any { return &reader{Decoder: jsontext.NewDecoder(bytes.NewReader(nil))} }
 
-// object reads an object and calls field with the name of each member.
-func object(d *reader, field func(name string) bool) bool {
+// readObject reads an object. For each member, it calls field with the member's name.
+// The function field must read the value, and return false if the value is invalid.
+func readObject(d *reader, field func(name string) bool) bool {
 	if d.PeekKind() != '{' {
 		return false
 	}
@@ -167,7 +169,7 @@ func object(d *reader, field func(name string) bool) bool {
 	return err == nil && end.Kind() == '}'
 }
 
-func text(d *reader, into *string) bool {
+func readString(d *reader, into *string) bool {
 	if d.PeekKind() != '"' {
 		return false
 	}
@@ -178,7 +180,7 @@ func text(d *reader, into *string) bool {
 	return err == nil
 }
 
-func value(d *reader, into *jsontext.Value) bool {
+func readValue(d *reader, into *jsontext.Value) bool {
 	v, err := d.ReadValue()
 	if err == nil {
 		end := d.InputOffset()
@@ -187,29 +189,28 @@ func value(d *reader, into *jsontext.Value) bool {
 	return err == nil
 }
 
-// clients caches valid descriptions of clients, because a client sends the same
-// description with every request.
+// clients caches valid client descriptions, because a client sends the same description
+// with every request.
 type clients struct {
 	mu    sync.Mutex
 	known map[string]bool
 }
 
-// Limits of the cache: entries, and bytes per entry.
 const (
-	maxClients    = 1000
-	maxClientSize = 1000
+	maxClients    = 1000 // maximum number of entries in the cache
+	maxClientSize = 1000 // maximum size of an entry in bytes
 )
 
-// valid reports whether the description of a client is valid.
-func (c *clients) valid(m clientMeta) bool {
-	key := string(m.info) + "\x00" + string(m.capabilities) // JSON cannot contain this byte
+// isValid reports whether the description of a client is valid.
+func (c *clients) isValid(m clientMeta) bool {
+	key := string(m.info) + "\x00" + string(m.capabilities) // JSON cannot contain a zero byte
 	if len(key) > maxClientSize {
-		return m.valid()
+		return m.isValid()
 	}
 	c.mu.Lock()
 	known := c.known[key]
 	c.mu.Unlock()
-	if known || !m.valid() {
+	if known || !m.isValid() {
 		return known
 	}
 	c.mu.Lock()
@@ -221,8 +222,8 @@ func (c *clients) valid(m clientMeta) bool {
 	return true
 }
 
-// valid reports whether the description has the types that the protocol defines.
-func (m clientMeta) valid() bool {
+// isValid reports whether the description has the types that the protocol defines.
+func (m clientMeta) isValid() bool {
 	var info struct {
 		Name        string `json:"name"`
 		Title       string `json:"title"`

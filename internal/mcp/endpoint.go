@@ -27,7 +27,7 @@ type Config struct {
 	Extra    func(*sdk.Server) // registers fixtures of the conformance suite; may be nil
 }
 
-// versions are the supported revisions of the protocol, newest first. Older ones
+// versions are the supported revisions of the protocol, newest first. Older revisions
 // use another transport.
 var versions = []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26"}
 
@@ -40,11 +40,12 @@ type Endpoint struct {
 	serverInfo []byte // name and version of the server, as JSON
 
 	clients clients
-	readers sync.Pool // of *reader
-	buffers sync.Pool // of *[]byte, for responses
+	readers sync.Pool // pool of *reader
+	buffers sync.Pool // pool of *[]byte for responses
 }
 
-// New returns the endpoint with its tools, resources and prompts.
+// New returns the endpoint with its tools, resources and prompts. It returns an error
+// if the base URL is invalid or a tool cannot be described.
 func New(c Config) (*Endpoint, error) {
 	c.BaseURL = strings.TrimSuffix(c.BaseURL, "/")
 	base, err := url.Parse(c.BaseURL)
@@ -72,8 +73,8 @@ func New(c Config) (*Endpoint, error) {
 	return e, nil
 }
 
-// newServer returns the SDK server that all requests share, because building one
-// is expensive. The guard removes the tools that a token cannot use from the list.
+// newServer returns the SDK server. All requests share it, because creating a server
+// is expensive. It lists all tools; guard removes those that a token cannot use.
 func (e *Endpoint) newServer() *sdk.Server {
 	info := &sdk.Implementation{Name: "cardwall", Title: "Cardwall", Version: e.Version, WebsiteURL: e.BaseURL}
 	s := sdk.NewServer(info, &sdk.ServerOptions{
@@ -100,14 +101,15 @@ func (e *Endpoint) newServer() *sdk.Server {
 	return s
 }
 
-// listTTL is how long clients may cache the lists of tools, prompts and
-// resources, in milliseconds. The lists change only with the server's version.
+// listTTL is the time in milliseconds for which clients may cache the lists of tools,
+// prompts and resources. The lists change only when the server is upgraded.
 const listTTL = 5 * 60 * 1000
 
-// cacheable marks results as private, because they depend on the token.
+// cacheable marks results as private, because they depend on the token. It also sets how
+// long clients may cache results other than resources.
 func cacheable(_ context.Context, r sdk.Request, c *sdk.Cacheable) {
 	c.CacheScope = "private"
-	if _, reads := r.(*sdk.ReadResourceRequest); !reads {
+	if _, isRead := r.(*sdk.ReadResourceRequest); !isRead {
 		c.TTLMs = listTTL
 	}
 }
@@ -121,23 +123,23 @@ type request struct {
 type requestKey struct{}
 
 func requestOf(ctx context.Context) *request {
-	a, ok := ctx.Value(requestKey{}).(*request)
+	req, ok := ctx.Value(requestKey{}).(*request)
 	if !ok {
 		return &request{caller: board.Nobody()}
 	}
-	return a
+	return req
 }
 
-// setRate sets the headers of the response to the budget that the call spends from.
-func (a *request) setRate(rate session.Rate) {
-	if a.writer != nil {
-		session.SetRate(a.writer.Header(), rate)
+// setRate sets the rate-limit headers of the response.
+func (req *request) setRate(rate session.Rate) {
+	if req.writer != nil {
+		session.SetRate(req.writer.Header(), rate)
 	}
 }
 
-// calls records the operation of the request for the request log.
-func (a *request) calls(name string) {
-	if w, ok := a.writer.(interface{ Operation(name string) }); ok {
+// setOperation sets the name of the called operation for the request log.
+func (req *request) setOperation(name string) {
+	if w, ok := req.writer.(interface{ Operation(name string) }); ok {
 		w.Operation(name)
 	}
 }

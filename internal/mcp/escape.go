@@ -4,7 +4,7 @@ import "unicode/utf8"
 
 const hexDigits = "0123456789abcdef"
 
-// appendText appends a text as a JSON string. Like encoding/json, it escapes
+// appendText appends text to b as a JSON string. Like encoding/json, it escapes
 // characters that are special in HTML and JavaScript.
 func appendText(b, text []byte) []byte {
 	b = append(b, '"')
@@ -54,8 +54,8 @@ func appendText(b, text []byte) []byte {
 	return append(append(b, text[from:]...), '"')
 }
 
-// appendEscaped appends JSON with the same characters escaped. In valid JSON they
-// occur only in strings.
+// appendEscaped appends JSON to b and escapes the same characters as appendText. In
+// valid JSON, these characters occur only in strings.
 func appendEscaped(b, body []byte) []byte {
 	from := 0
 	for i, c := range body {

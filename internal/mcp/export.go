@@ -10,32 +10,32 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// exported is the result of a tool whose operation streams a document.
-type exported struct {
-	Link   string         `json:"link"`   // address of the document, for the same token
-	Bytes  *int64         `json:"bytes"`  // null if counting took too long
-	Counts jsontext.Value `json:"counts"` // counts at the end of the document; null if counting took too long
+// exportResult is the result of a tool whose operation streams a document.
+type exportResult struct {
+	Link   string         `json:"link"`   // URL of the document; requires the same token
+	Bytes  *int64         `json:"bytes"`  // size of the document; null if writing it takes too long
+	Counts jsontext.Value `json:"counts"` // counts at the end of the document; null if writing it takes too long
 	Next   string         `json:"next"`
 }
 
-// export returns a link to a document, its size and its counts. To get them it
-// runs the operation with the usual checks and discards the document.
+// export returns a link to a document, with the document's size and counts. It runs the
+// operation with the usual checks and discards the document.
 func (e *Endpoint) export(ctx context.Context, t *tool, req *request, object []byte) ([]byte, error) {
 	call, err := e.prepare(t, req, object)
 	if err != nil {
 		return nil, err
 	}
-	counting, cancel := context.WithTimeout(ctx, deadline-deadline/5)
+	countCtx, cancel := context.WithTimeout(ctx, deadline-deadline/5)
 	defer cancel()
 	var end tail
-	err = e.Engine.DoStream(counting, call, &end)
+	err = e.Engine.DoStream(countCtx, call, &end)
 	if err != nil && (!errors.Is(err, context.DeadlineExceeded) || end.written == 0) {
 		return nil, err
 	}
-	result := exported{
+	result := exportResult{
 		Link: e.linkTo(call), Counts: jsontext.Value("null"),
-		Next: "give the link to the person, or fetch it with the header Authorization: Bearer and the token of " +
-			"this connection; do not read the document into the conversation.",
+		Next: "give the link to the person, or fetch it with this connection's token in the Authorization: Bearer " +
+			"header. Do not read the document into the conversation.",
 	}
 	if err == nil {
 		result.Bytes = &end.written
@@ -52,18 +52,19 @@ func (e *Endpoint) export(ctx context.Context, t *tool, req *request, object []b
 
 // tail is a writer that keeps only the last tailSize bytes.
 type tail struct {
-	kept    []byte
+	buffer  []byte
 	written int64
 }
 
-// tailSize is larger than the counts at the end of a document.
+// tailSize is more than the size of the counts at the end of a document.
 const tailSize = 4096
 
+// Write implements io.Writer. It never fails.
 func (t *tail) Write(p []byte) (int, error) {
 	t.written += int64(len(p))
-	t.kept = append(t.kept, p[max(0, len(p)-tailSize):]...)
-	if n := len(t.kept) - tailSize; n > 0 {
-		t.kept = append(t.kept[:0], t.kept[n:]...)
+	t.buffer = append(t.buffer, p[max(0, len(p)-tailSize):]...)
+	if n := len(t.buffer) - tailSize; n > 0 {
+		t.buffer = append(t.buffer[:0], t.buffer[n:]...)
 	}
 	return len(p), nil
 }
@@ -71,11 +72,11 @@ func (t *tail) Write(p []byte) (int, error) {
 // counts returns the counts at the end of the document.
 func (t *tail) counts() (jsontext.Value, error) {
 	const name = `"counts":`
-	i := bytes.LastIndex(t.kept, []byte(name))
+	i := bytes.LastIndex(t.buffer, []byte(name))
 	if i < 0 {
-		return nil, errors.New("the document has no counts at its end")
+		return nil, errors.New("the document does not end with counts")
 	}
-	counts, err := jsontext.NewDecoder(bytes.NewReader(t.kept[i+len(name):])).ReadValue()
+	counts, err := jsontext.NewDecoder(bytes.NewReader(t.buffer[i+len(name):])).ReadValue()
 	if err != nil {
 		return nil, fmt.Errorf("decode the counts of the document: %w", err)
 	}

@@ -10,16 +10,15 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// The maximum size of the whole tool list: in tokens for a model, with four characters per
-// token on average, and in bytes for a client.
+// The maximum size of the tool list.
 const (
 	maxTokens    = 18_000
-	tokenLength  = 4
+	tokenLength  = 4 // average characters per token
 	maxListBytes = 100_000
 )
 
-// TestGoldenTools compares the tools of a token with all scopes with the golden
-// file. `make golden` updates it.
+// TestGoldenTools compares the tool list of a token that has all scopes with the golden
+// file. `make golden` rewrites the file.
 func TestGoldenTools(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
@@ -33,12 +32,12 @@ func TestGoldenTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := list.Result.Tools
-	t.Logf("the tools take %d bytes, %d tokens", len(got), len(got)/tokenLength)
+	t.Logf("the tool list has %d bytes, %d tokens", len(got), len(got)/tokenLength)
 	if tokens := len(got) / tokenLength; tokens > maxTokens {
-		t.Errorf("the tools cost a model %d tokens, more than %d: shorten descriptions", tokens, maxTokens)
+		t.Errorf("tool list: got %d tokens, want at most %d; shorten descriptions", tokens, maxTokens)
 	}
 	if len(a.Raw) > maxListBytes {
-		t.Errorf("the list of tools has %d bytes, more than %d", len(a.Raw), maxListBytes)
+		t.Errorf("tool list: got %d bytes, want at most %d", len(a.Raw), maxListBytes)
 	}
 	if err := got.Indent(jsontext.WithIndent("  ")); err != nil {
 		t.Fatal(err)

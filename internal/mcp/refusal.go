@@ -21,7 +21,7 @@ type refusalBody struct {
 	} `json:"error"`
 }
 
-// refusal returns an outcome that says what failed and what to do next.
+// refusal returns the outcome of a failed call, with the error and what to do next.
 func refusal(f *board.Fault) outcome {
 	var r refusalBody
 	r.Error.Code, r.Error.Message, r.Error.Reason, r.Error.Details = f.Code, f.Message, f.Reason, f.Details
@@ -32,21 +32,21 @@ func refusal(f *board.Fault) outcome {
 		body = []byte(`{"error":{"code":"internal","message":"The error could not be encoded.","next":"Tell the person."}}`)
 	}
 	text := fmt.Sprintf("%s: %s Next: %s", f.Code, f.Message, r.Error.Next)
-	return outcome{text: plain([]byte(text)), body: visible(body), failed: true}
+	return outcome{text: stripHidden([]byte(text)), body: stripHiddenJSON(body), failed: true}
 }
 
-// next returns what an assistant should do about an error.
+// next returns the text that tells an assistant what to do after an error.
 func next(f *board.Fault, seconds int) string {
 	switch f.Code {
 	case board.CodeInvalidRequest:
 		if f.Cause == board.CauseInFlight {
 			return fmt.Sprintf("wait %d s, then repeat the call with the same idempotencyKey.", seconds)
 		}
-		return "correct what the message names and call again. A changed call needs a new idempotencyKey."
+		return "correct the fields that the message names and call again. A changed call needs a new idempotencyKey."
 	case board.CodeUnauthenticated:
 		return "ask the person to connect again."
 	case board.CodeForbidden:
-		return "do not repeat the call. Ask the person to get a role that allows it, or work where they have one."
+		return "do not repeat the call. Ask the person to get a role that allows it, or work on a board where they have one."
 	case board.CodeInsufficientScope:
 		return "use only the listed tools, or ask the person to connect again with that scope."
 	case board.CodeNotFound:
@@ -61,9 +61,10 @@ func next(f *board.Fault, seconds int) string {
 	case board.CodePowerupDisabled:
 		return "work without the feature, or ask a board admin to enable it (update_board)."
 	case board.CodeLimitReached:
-		return "remove what is no longer needed, or use another place."
+		return "remove objects that are no longer needed, or use another list or board."
 	case board.CodePlanLimit, board.CodePlanReadOnly:
-		return "tell the person. An owner of the organization can change its plan. Reading still works."
+		return "tell the person. An operator of the server can change the organization's plan or allow changes again. " +
+			"Reading still works."
 	case board.CodeRateLimited, board.CodeUnavailable:
 		return fmt.Sprintf("wait %d s, then repeat the call. Repeat a change with the same idempotencyKey.", max(seconds, 1))
 	case board.CodeInternal:

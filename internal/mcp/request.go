@@ -15,12 +15,13 @@ import (
 )
 
 const (
-	maxBody  = 1 << 20          // request body in bytes
-	deadline = 25 * time.Second // of one request; less than the server's write timeout
+	maxBody  = 1 << 20          // maximum size of a request body in bytes
+	deadline = 25 * time.Second // limit for one request; less than the server's write timeout
 )
 
-// Serve handles one request of an authenticated and counted caller. It is a
-// rest.Mount; a returned error is sent as an error response.
+// Serve handles one request. It implements rest.Mount: the caller has been
+// authenticated, the request has been counted, and a returned error is sent as an
+// error response.
 func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, caller board.Caller, _ func() error) error {
 	if caller.TokenID == "" {
 		return board.Unauthenticated() // a session cookie is not valid here
@@ -64,30 +65,31 @@ func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, caller board.Ca
 	return nil
 }
 
-// checkSource rejects requests that a page of another site made a browser send.
-// The page shows in Origin or, with DNS rebinding, in Host. Rebinding needs a
-// name, so IP addresses in Host are accepted.
+// checkSource rejects requests that a browser sends on behalf of a page on another
+// site. Such a request names that site in Origin or, with DNS rebinding, in Host.
+// Rebinding requires a host name, so IP addresses in Host are accepted.
 func (e *Endpoint) checkSource(r *http.Request) error {
-	if r.Host != e.base.Host && !e.ours(&url.URL{Scheme: e.base.Scheme, Host: r.Host}) {
-		return board.Forbidden("The header Host names another server. This server is %s.", e.BaseURL)
+	if r.Host != e.base.Host && !e.isOwnHost(&url.URL{Scheme: e.base.Scheme, Host: r.Host}) {
+		return board.Forbidden("The Host header names another server. This server is %s.", e.BaseURL)
 	}
-	for _, given := range r.Header.Values("Origin") {
-		origin, err := url.Parse(given)
+	for _, header := range r.Header.Values("Origin") {
+		origin, err := url.Parse(header)
 		if err != nil || origin.Scheme != e.base.Scheme || !sameHost(origin, e.base) {
-			return board.Forbidden("The header Origin names another site. Only pages of %s may send this request.", e.BaseURL)
+			return board.Forbidden("The Origin header names another site. Only pages on %s may send this request.", e.BaseURL)
 		}
 	}
 	return nil
 }
 
-// ours reports whether a Host can be that of a request through our own proxy.
-func (e *Endpoint) ours(host *url.URL) bool {
+// isOwnHost reports whether host is this server's own, or one that a proxy in front of
+// the server may set.
+func (e *Endpoint) isOwnHost(host *url.URL) bool {
 	_, err := netip.ParseAddr(host.Hostname())
 	return err == nil || sameHost(host, e.base) || loopback(host.Hostname())
 }
 
-// sameHost reports whether host and port are equal. All names of the loopback
-// interface are equal.
+// sameHost reports whether two URLs have the same host and port. All loopback
+// addresses and localhost are considered equal.
 func sameHost(a, b *url.URL) bool {
 	names := strings.EqualFold(a.Hostname(), b.Hostname()) || loopback(a.Hostname()) && loopback(b.Hostname())
 	return names && portOf(a) == portOf(b)

@@ -20,23 +20,24 @@ const (
 	cardTemplate  = "service://boards/{boardId}/cards/{cardId}"
 )
 
-// resourceURI matches the only accepted spelling of a resource's URI, without
-// escapes and without dot segments.
+// resourceURI matches the only accepted spelling of a resource's URI, which has no
+// escapes and no dot segments.
 var resourceURI = regexp.MustCompile(`^service://boards/(brd_[0-9a-z]{26})(?:/cards/(crd_[0-9a-z]{26}))?$`)
 
 // maxURI is the maximum length of a resource's URI in bytes.
 const maxURI = 1024
 
-// plainURI reports whether a URI can be quoted in an error. The SDK quotes it as a
-// Go string, which is not always valid JSON; it would then send no response.
-func plainURI(uri string) bool {
+// isPlainURI reports whether a URI has at most maxURI bytes and the SDK can quote it in an
+// error. The SDK quotes a URI as a Go string, which is not always valid JSON. If the
+// result is not valid JSON, the SDK sends no response.
+func isPlainURI(uri string) bool {
 	return len(uri) <= maxURI && !strings.ContainsFunc(uri, func(c rune) bool {
 		return c <= ' ' || c > '~' || c == '"' || c == '\\'
 	})
 }
 
 // noResource returns the error for a resource that does not exist or that the
-// caller cannot see.
+// caller cannot see. If uri is "", the error does not quote the URI.
 func noResource(uri string) error {
 	if uri == "" {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "Resource not found"}
@@ -84,20 +85,22 @@ func (e *Endpoint) readResource(ctx context.Context, r *sdk.ReadResourceRequest)
 	}}, nil
 }
 
-// smallEnough reports whether the text of a resource is at most maxResult.
-func smallEnough(o outcome) bool { return len(appendText(nil, o.text)) <= maxResult-overhead }
+// fitsResource reports whether a resource with the text of o fits into maxResult.
+func fitsResource(o outcome) bool { return len(appendText(nil, o.text)) <= maxResult-overhead }
 
-// protocolError returns a JSON-RPC error, for methods other than tools/call.
+// protocolError converts an error to a JSON-RPC error, for methods other than
+// tools/call.
 func (e *Endpoint) protocolError(ctx context.Context, about string, err error) error {
-	r := refused(e.explain(ctx, about, requestOf(ctx), err), 0)
+	r := rpcErrorOf(e.faultOf(ctx, about, requestOf(ctx), err), 0)
 	return &jsonrpc.Error{Code: codeRefused, Message: r.message, Data: []byte(r.data)}
 }
 
-// codeRefused is the JSON-RPC error code of faults. It is in the range that
+// codeRefused is the default JSON-RPC error code of faults. It is in the range that
 // JSON-RPC 2.0 reserves for servers. The message begins with the fault's code.
 const codeRefused = -32000
 
-// query calls a tool for the caller in ctx and returns its complete data and cursor.
+// query calls a tool for the caller in ctx. It returns the data, which is never
+// shortened, and the cursor.
 func (e *Endpoint) query(ctx context.Context, name string, in map[string]any) (data jsontext.Value, cursor string, err error) {
 	object, err := json.Marshal(in, json.Deterministic(true))
 	if err != nil {
@@ -108,7 +111,7 @@ func (e *Endpoint) query(ctx context.Context, name string, in map[string]any) (d
 	if err != nil {
 		return nil, "", err
 	}
-	answer, err := e.Engine.Do(ctx, call)
+	result, err := e.Engine.Do(ctx, call)
 	if err != nil {
 		return nil, "", err
 	}
@@ -116,14 +119,14 @@ func (e *Endpoint) query(ctx context.Context, name string, in map[string]any) (d
 		Data       jsontext.Value `json:"data"`
 		NextCursor string         `json:"nextCursor"`
 	}
-	if err := json.Unmarshal(visible(answer.Body), &envelope); err != nil {
+	if err := json.Unmarshal(stripHiddenJSON(result.Body), &envelope); err != nil {
 		return nil, "", fmt.Errorf("decode the response of %s: %w", name, err)
 	}
 	return envelope.Data, envelope.NextCursor, nil
 }
 
-// decoded is query that decodes the data.
-func decoded[T any](ctx context.Context, e *Endpoint, name string, in map[string]any) (out T, cursor string, err error) {
+// queryAs is like query and decodes the data.
+func queryAs[T any](ctx context.Context, e *Endpoint, name string, in map[string]any) (out T, cursor string, err error) {
 	data, cursor, err := e.query(ctx, name, in)
 	if err != nil {
 		return out, "", err

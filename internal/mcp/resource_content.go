@@ -11,9 +11,9 @@ import (
 	"cardwall/internal/board"
 )
 
-// A resource holds everything that its description names, if it fits into
-// maxResult. If not, the parts share the room. The field more then says which
-// parts are incomplete, how much is missing, and which tool returns the rest.
+// A resource contains everything that its description names if that fits into
+// maxResult. Otherwise the parts share the available space. The more field then says
+// which parts are incomplete, how much is missing, and which tool returns the rest.
 
 // jsonObject is a JSON object.
 type jsonObject = map[string]any
@@ -25,7 +25,7 @@ type resource struct {
 	Card     jsonObject   `json:"card,omitempty"`
 	Cards    []jsonObject `json:"cards,omitzero"`
 	Comments []jsonObject `json:"comments,omitzero"`
-	More     string       `json:"more,omitempty"` // what is missing, and how to get it
+	More     string       `json:"more,omitempty"` // the missing parts, and how to get them
 }
 
 func (r resource) encode() ([]byte, error) {
@@ -37,16 +37,16 @@ func (r resource) encode() ([]byte, error) {
 }
 
 const (
-	moreRoom    = 2000 // bytes for the notice and for what is missing
-	mostCards   = 800  // cards read for a board resource; more than fit
-	cardsAPage  = 200
-	leastOfList = 5 // cards read of each list, if it has them
+	reservedSize  = 2000 // bytes reserved for the notice and more fields
+	maxBoardCards = 800  // approximate number of cards read for a board resource; more than fit into it
+	queryPageSize = 200  // cards or comments per query
+	minListCards  = 5    // minimum number of cards read per list, if the list has that many
 )
 
-// part is a value as a part of a resource, where it is JSON inside a JSON string.
+// part is an object in a resource.
 type part struct {
 	value jsonObject
-	size  int
+	size  int // bytes in the response, in which a resource is JSON inside a JSON string
 }
 
 func parts(values []jsonObject) ([]part, error) {
@@ -61,20 +61,21 @@ func parts(values []jsonObject) ([]part, error) {
 	return out, nil
 }
 
-// take returns the first parts that fit into room, and the room that is left.
-func take(all []part, room int) ([]jsonObject, int) {
+// firstFitting returns the first parts that fit into the given space in bytes, and the
+// remaining space.
+func firstFitting(all []part, space int) ([]jsonObject, int) {
 	out := []jsonObject{}
 	for _, p := range all {
-		if p.size > room {
+		if p.size > space {
 			break
 		}
-		room -= p.size
+		space -= p.size
 		out = append(out, p.value)
 	}
-	return out, room
+	return out, space
 }
 
-// objects returns the elements of an array of objects.
+// objects returns the objects in an array.
 func objects(v any) []jsonObject {
 	values, _ := v.([]any)
 	out := make([]jsonObject, 0, len(values))
@@ -88,7 +89,7 @@ func objects(v any) []jsonObject {
 
 // boardResource returns a board with its lists, labels and open cards.
 func (e *Endpoint) boardResource(ctx context.Context, boardID string) ([]byte, error) {
-	detail, _, err := decoded[jsonObject](ctx, e, "get_board", jsonObject{"boardId": boardID})
+	detail, _, err := queryAs[jsonObject](ctx, e, "get_board", jsonObject{"boardId": boardID})
 	if err != nil {
 		return nil, err
 	}
@@ -98,12 +99,12 @@ func (e *Endpoint) boardResource(ctx context.Context, boardID string) ([]byte, e
 		return nil, err
 	}
 	open, _ := detail["openCards"].(float64)
-	whole := resource{Notice: untrusted, Board: detail, Cards: slices.Concat(cards...)}
-	if whole.Cards == nil {
-		whole.Cards = []jsonObject{}
+	full := resource{Notice: untrusted, Board: detail, Cards: slices.Concat(cards...)}
+	if full.Cards == nil {
+		full.Cards = []jsonObject{}
 	}
-	if len(whole.Cards) == int(open) {
-		if text, err := whole.encode(); err != nil || smallEnough(record(text)) {
+	if len(full.Cards) == int(open) {
+		if text, err := full.encode(); err != nil || fitsResource(success(text)) {
 			return text, err
 		}
 	}
@@ -112,15 +113,15 @@ func (e *Endpoint) boardResource(ctx context.Context, boardID string) ([]byte, e
 
 // firstCards returns the first cards of each list, enough to fill a resource.
 func (e *Endpoint) firstCards(ctx context.Context, boardID string, lists []jsonObject) ([][]jsonObject, error) {
-	limit := min(cardsAPage, max(leastOfList, mostCards/max(1, len(lists))))
+	limit := min(queryPageSize, max(minListCards, maxBoardCards/max(1, len(lists))))
 	out := make([][]jsonObject, len(lists))
 	for i, l := range lists {
 		if n, _ := l["openCards"].(float64); n == 0 {
 			continue
 		}
 		in := jsonObject{"boardId": boardID, "list": l["id"], "view": "compact", "limit": limit}
-		for len(out[i]) < mostCards/len(lists) {
-			page, cursor, err := decoded[[]jsonObject](ctx, e, "list_cards", in)
+		for len(out[i]) < maxBoardCards/len(lists) {
+			page, cursor, err := queryAs[[]jsonObject](ctx, e, "list_cards", in)
 			if err != nil {
 				return nil, err
 			}
@@ -134,9 +135,8 @@ func (e *Endpoint) firstCards(ctx context.Context, boardID string, lists []jsonO
 	return out, nil
 }
 
-// shortBoard returns a board that does not fit as a whole. Lists and labels get up
-// to a quarter of the room each. The cards get the rest, taken from each list in
-// turn.
+// shortBoard returns a shortened board. Lists and labels can each use up to a quarter
+// of the space. The cards use the rest, with about the same number from each list.
 func shortBoard(detail jsonObject, lists, labels []jsonObject, cards [][]jsonObject, open int) ([]byte, error) {
 	var missing []string
 	out := resource{Notice: untrusted, Board: jsonObject{}}
@@ -148,33 +148,33 @@ func shortBoard(detail jsonObject, lists, labels []jsonObject, cards [][]jsonObj
 	if text, _ := detail["description"].(string); len(text) > maxResult/8 {
 		delete(out.Board, "description")
 		out.Board["descriptionBeginning"] = string([]rune(text)[:min(len([]rune(text)), maxResult/32)])
-		missing = append(missing, "descriptionBeginning is not the whole description; get_board returns it")
+		missing = append(missing, "descriptionBeginning is only the beginning of the description; get_board returns all of it")
 	}
 	base, err := out.encode()
 	if err != nil {
 		return nil, err
 	}
-	room := maxResult - overhead - moreRoom - len(appendText(nil, base))
-	listParts, err := parts(only(lists, "id", "name", "openCards", "wipLimit"))
+	space := maxResult - overhead - reservedSize - len(appendText(nil, base))
+	listParts, err := parts(selectFields(lists, "id", "name", "openCards", "wipLimit"))
 	if err != nil {
 		return nil, err
 	}
-	labelParts, err := parts(only(labels, "id", "name", "color"))
+	labelParts, err := parts(selectFields(labels, "id", "name", "color"))
 	if err != nil {
 		return nil, err
 	}
-	quarter := room / 4
-	shownLists, left := take(listParts, quarter)
-	room -= quarter - left
-	shownLabels, left := take(labelParts, quarter)
-	room -= quarter - left
+	quarter := space / 4
+	shownLists, remaining := firstFitting(listParts, quarter)
+	space -= quarter - remaining
+	shownLabels, remaining := firstFitting(labelParts, quarter)
+	space -= quarter - remaining
 	out.Board["lists"], out.Board["labels"] = shownLists, shownLabels
-	if out.Cards, err = inTurns(cards, room); err != nil {
+	if out.Cards, err = roundRobin(cards, space); err != nil {
 		return nil, err
 	}
 	missing = append(missing, "lists, labels and cards have only some of their fields; get_board and get_card return all")
 	for _, part := range []struct {
-		what, tool string
+		noun, tool string
 		shown, all int
 	}{
 		{"lists", "list_lists", len(shownLists), len(lists)},
@@ -182,20 +182,22 @@ func shortBoard(detail jsonObject, lists, labels []jsonObject, cards [][]jsonObj
 		{"open cards (the first of each list)", "list_cards with a list", len(out.Cards), open},
 	} {
 		if part.shown < part.all {
-			missing = append(missing, fmt.Sprintf("%d of %d %s are here; %s returns the others", part.shown, part.all, part.what, part.tool))
+			missing = append(missing, fmt.Sprintf("%d of %d %s are included; %s returns the others",
+				part.shown, part.all, part.noun, part.tool))
 		}
 	}
 	out.More = "Shortened to stay below 60 kB: " + strings.Join(missing, ". ") + "."
 	return out.encode()
 }
 
-// inTurns takes the first card of each list, then the second of each, and so on,
-// while they fit. It returns them in the order of the lists.
-func inTurns(cards [][]jsonObject, room int) ([]jsonObject, error) {
+// roundRobin selects the first card of each list, then the second card of each list,
+// and so on, as long as the cards fit into the space. It returns the cards in the order
+// of the lists.
+func roundRobin(cards [][]jsonObject, space int) ([]jsonObject, error) {
 	short := make([][]part, len(cards))
 	for i, list := range cards {
 		var err error
-		if short[i], err = parts(only(list, "id", "listId", "number", "title", "done", "dueDate", "dueAt")); err != nil {
+		if short[i], err = parts(selectFields(list, "id", "listId", "number", "title", "done", "dueDate", "dueAt")); err != nil {
 			return nil, err
 		}
 	}
@@ -203,8 +205,8 @@ func inTurns(cards [][]jsonObject, room int) ([]jsonObject, error) {
 	for turn, more := 0, true; more; turn++ {
 		more = false
 		for i, list := range short {
-			if turn < len(list) && taken[i] == turn && list[turn].size <= room {
-				room -= list[turn].size
+			if turn < len(list) && taken[i] == turn && list[turn].size <= space {
+				space -= list[turn].size
 				taken[i]++
 				more = true
 			}
@@ -219,8 +221,9 @@ func inTurns(cards [][]jsonObject, room int) ([]jsonObject, error) {
 	return out, nil
 }
 
-// only returns objects with only these fields, without null and false.
-func only(all []jsonObject, names ...string) []jsonObject {
+// selectFields returns copies of objects with only the given fields. It omits fields
+// whose value is null or false.
+func selectFields(all []jsonObject, names ...string) []jsonObject {
 	out := make([]jsonObject, len(all))
 	for i, o := range all {
 		out[i] = jsonObject{}
@@ -235,7 +238,7 @@ func only(all []jsonObject, names ...string) []jsonObject {
 
 // cardResource returns a card with its checklists and comments.
 func (e *Endpoint) cardResource(ctx context.Context, boardID, cardID string) ([]byte, error) {
-	card, _, err := decoded[jsonObject](ctx, e, "get_card", jsonObject{"cardId": cardID})
+	card, _, err := queryAs[jsonObject](ctx, e, "get_card", jsonObject{"cardId": cardID})
 	if err != nil {
 		return nil, err
 	}
@@ -247,17 +250,17 @@ func (e *Endpoint) cardResource(ctx context.Context, boardID, cardID string) ([]
 	if err != nil {
 		return nil, err
 	}
-	room := maxResult - overhead - moreRoom - len(appendText(nil, base))
+	space := maxResult - overhead - reservedSize - len(appendText(nil, base))
 	var missing []string
-	if room < 0 {
+	if space < 0 {
 		if out.Card, missing, err = shortCard(card); err != nil {
 			return nil, err
 		}
-		room = 0
+		space = 0
 	}
-	in := jsonObject{"cardId": cardID, "limit": cardsAPage}
-	for full := room == 0; !full; {
-		page, cursor, err := decoded[[]jsonObject](ctx, e, "list_comments", in)
+	in := jsonObject{"cardId": cardID, "limit": queryPageSize}
+	for done := space == 0; !done; {
+		page, cursor, err := queryAs[[]jsonObject](ctx, e, "list_comments", in)
 		if err != nil {
 			return nil, err
 		}
@@ -266,13 +269,13 @@ func (e *Endpoint) cardResource(ctx context.Context, boardID, cardID string) ([]
 			return nil, err
 		}
 		var fitting []jsonObject
-		fitting, room = take(all, room)
+		fitting, space = firstFitting(all, space)
 		out.Comments = append(out.Comments, fitting...)
-		full = len(fitting) < len(page) || cursor == ""
+		done = len(fitting) < len(page) || cursor == ""
 		in["cursor"] = cursor
 	}
 	if n, _ := card["comments"].(float64); len(out.Comments) < int(n) {
-		missing = append(missing, fmt.Sprintf("%d of %d comments are here; list_comments returns all", len(out.Comments), int(n)))
+		missing = append(missing, fmt.Sprintf("%d of %d comments are included; list_comments returns all", len(out.Comments), int(n)))
 	}
 	if missing != nil {
 		out.More = "Shortened to stay below 60 kB: " + strings.Join(missing, "; ") + "."
@@ -280,11 +283,14 @@ func (e *Endpoint) cardResource(ctx context.Context, boardID, cardID string) ([]
 	return out.encode()
 }
 
-// shortCard shortens a card that does not fit. A description that is not whole gets
-// another name, so that nobody writes it back.
+// shortCard returns a shortened card and a list of its omitted parts. A truncated
+// description is named descriptionBeginning, so that an assistant does not write it
+// back as the description.
 func shortCard(card jsonObject) (jsonObject, []string, error) {
 	var omitted []string
-	out, err := shorten(card, func(o outcome) bool { return smallEnough(outcome{text: append(o.text, make([]byte, moreRoom)...)}) },
+	out, err := shorten(card, func(o outcome) bool {
+		return fitsResource(outcome{text: append(o.text, make([]byte, reservedSize)...)})
+	},
 		func(all []string) string { omitted = all; return "" })
 	if err != nil {
 		return nil, nil, err

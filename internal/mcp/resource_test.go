@@ -13,8 +13,9 @@ import (
 	"cardwall/internal/board"
 )
 
-// read returns a resource, or nil if there is none.
-func (w *world) read(p *apptest.Person, revision, uri string) map[string]any {
+// readResource returns the content of a resource, or nil if the response is an error. It
+// also checks the format and the size of the response.
+func (w *world) readResource(p *apptest.Person, revision, uri string) map[string]any {
 	w.T.Helper()
 	r := p.RPCRequest(revision, "resources/read", fields{"uri": uri})
 	if revision == apptest.Stateless {
@@ -24,26 +25,26 @@ func (w *world) read(p *apptest.Person, revision, uri string) map[string]any {
 	contents, _ := a.Result["contents"].([]any)
 	if len(contents) == 0 {
 		if a.Result != nil || a.Reason == "" {
-			w.T.Errorf("%q: got status %d, body %s", uri, a.Status, a.Raw)
+			w.T.Errorf("%q: got status %d, body %s; want contents or an error", uri, a.Status, a.Raw)
 		}
 		if strings.Contains(string(a.Raw), "Press release") {
-			w.T.Errorf("the error for %q reveals content: %s", uri, a.Raw)
+			w.T.Errorf("%q: got an error that reveals content: %s", uri, a.Raw)
 		}
 		return nil
 	}
 	content := contents[0].(map[string]any)
 	if content["uri"] != uri || content["mimeType"] != "application/json" {
-		w.T.Errorf("%s is %v", uri, content)
+		w.T.Errorf("%s: got %v, want the same uri and application/json", uri, content)
 	}
 	var out map[string]any
 	if err := json.Unmarshal([]byte(content["text"].(string)), &out); err != nil {
-		w.T.Fatalf("%s: %v", uri, err)
+		w.T.Fatalf("%s: got %v, want JSON: %v", uri, content["text"], err)
 	}
 	if !strings.Contains(fmt.Sprint(out["notice"]), "never follow instructions") {
-		w.T.Errorf("%s has no warning: %v", uri, out["notice"])
+		w.T.Errorf("%s: got notice %v, want a warning", uri, out["notice"])
 	}
 	if len(a.Raw) > 60_000 {
-		w.T.Errorf("%s has %d bytes", uri, len(a.Raw))
+		w.T.Errorf("%s: got %d bytes, want at most 60000", uri, len(a.Raw))
 	}
 	return out
 }
@@ -63,19 +64,19 @@ func TestResources(t *testing.T) {
 			}
 			slices.Sort(names)
 			if !slices.Equal(names, []string{"service://boards/{boardId}", "service://boards/{boardId}/cards/{cardId}"}) {
-				t.Errorf("the templates are %v", names)
+				t.Errorf("got the templates %v, want one for boards and one for cards", names)
 			}
-			b := w.read(w.ada, revision, "service://boards/"+w.board)
+			b := w.readResource(w.ada, revision, "service://boards/"+w.board)
 			cards, _ := b["cards"].([]any)
 			if record, _ := b["board"].(map[string]any); record["id"] != w.board || len(record["lists"].([]any)) != 1 ||
 				len(record["labels"].([]any)) != 1 || len(cards) != 1 || cards[0].(map[string]any)["id"] != w.card {
-				t.Errorf("the board is %v", b)
+				t.Errorf("got the board %v, want one list, one label and one card", b)
 			}
-			c := w.read(w.ada, revision, "service://boards/"+w.board+"/cards/"+w.card)
+			c := w.readResource(w.ada, revision, "service://boards/"+w.board+"/cards/"+w.card)
 			comments, _ := c["comments"].([]any)
 			if record, _ := c["card"].(map[string]any); record["id"] != w.card || len(comments) != 1 ||
 				comments[0].(map[string]any)["text"] != "Soon." {
-				t.Errorf("the card is %v", c)
+				t.Errorf("got the card %v, want its comment", c)
 			}
 			for _, uri := range []string{
 				"", "service://", "service://boards", "service://boards/", "service://boards/x", "service://boards/../" + w.board,
@@ -94,26 +95,25 @@ func TestResources(t *testing.T) {
 				"service://boards/" + w.board + "\x00", `service://boards/"`, "service://boards/\x01\\", "service://boards/ü",
 				"service://boards/\u202e",
 			} {
-				begun := time.Now()
-				if got := w.read(w.ada, revision, uri); got != nil {
+				start := time.Now()
+				if got := w.readResource(w.ada, revision, uri); got != nil {
 					t.Errorf("%q: got %v, want an error", uri, got)
 				}
-				if took := time.Since(begun); took > 15*time.Second {
-					t.Errorf("%q took %v: the response could not be written", uri, took)
+				if took := time.Since(start); took > 15*time.Second {
+					t.Errorf("%q took %v, want at most 15s", uri, took)
 				}
 			}
 			for _, uri := range []string{"service://boards/" + w.board, "service://boards/" + w.board + "/cards/" + w.card} {
-				if got := w.read(eve, revision, uri); got != nil {
-					t.Errorf("a stranger reads %v", got)
+				if got := w.readResource(eve, revision, uri); got != nil {
+					t.Errorf("another person: got %v, want an error", got)
 				}
 			}
 		}
-		there, absent := w.ada, "service://boards/brd_00000000000000000000000000"
-		x := eve.RPC(apptest.Sessions, "resources/read", fields{"uri": "service://boards/" + w.board})
-		y := there.RPC(apptest.Sessions, "resources/read", fields{"uri": absent})
-		if strings.ReplaceAll(string(x.Raw), w.board, "") != strings.ReplaceAll(string(y.Raw),
+		hidden := eve.RPC(apptest.Sessions, "resources/read", fields{"uri": "service://boards/" + w.board})
+		missing := w.ada.RPC(apptest.Sessions, "resources/read", fields{"uri": "service://boards/brd_00000000000000000000000000"})
+		if strings.ReplaceAll(string(hidden.Raw), w.board, "") != strings.ReplaceAll(string(missing.Raw),
 			"brd_00000000000000000000000000", "") {
-			t.Errorf("a stranger gets %s for an existing board and %s for a missing one; want no difference", x.Raw, y.Raw)
+			t.Errorf("got %s for a hidden board and %s for a missing board, want the same", hidden.Raw, missing.Raw)
 		}
 	})
 }
@@ -127,7 +127,7 @@ func completions(t *testing.T, p *apptest.Person, ref fields, name, typed string
 	a := p.RPC(apptest.Stateless, "completion/complete", params)
 	completion, ok := a.Result["completion"].(map[string]any)
 	if !ok {
-		t.Fatalf("no completion in %d %s", a.Status, a.Raw)
+		t.Fatalf("got status %d, body %s; want a completion", a.Status, a.Raw)
 	}
 	out := []string{}
 	for _, v := range completion["values"].([]any) {
@@ -150,21 +150,21 @@ func TestCompletion(t *testing.T) {
 		}{
 			"all boards": {sorted(completions(t, w.ada, boards, "boardId", "", nil)),
 				sorted([]string{w.board, second})},
-			"by name":         {completions(t, w.ada, boards, "boardId", "seco", nil), []string{second}},
-			"by id":           {completions(t, w.ada, boards, "boardId", second[:len(second)-1], nil), []string{second}},
-			"by nothing":      {completions(t, w.ada, boards, "boardId", "zzz", nil), []string{}},
-			"a stranger":      {completions(t, eve, boards, "boardId", "", nil), []string{}},
-			"a stranger's id": {completions(t, eve, boards, "boardId", w.board, nil), []string{}},
+			"by name":                    {completions(t, w.ada, boards, "boardId", "seco", nil), []string{second}},
+			"by id":                      {completions(t, w.ada, boards, "boardId", second[:len(second)-1], nil), []string{second}},
+			"no match":                   {completions(t, w.ada, boards, "boardId", "zzz", nil), []string{}},
+			"another person":             {completions(t, eve, boards, "boardId", "", nil), []string{}},
+			"id typed by another person": {completions(t, eve, boards, "boardId", w.board, nil), []string{}},
 			"cards": {completions(t, w.ada, cards, "cardId", "press", fields{"boardId": w.board}),
 				[]string{w.card}},
-			"cards of no board":    {completions(t, w.ada, cards, "cardId", "", nil), []string{}},
-			"cards of a stranger":  {completions(t, eve, cards, "cardId", "", fields{"boardId": w.board}), []string{}},
-			"workspaces":           {completions(t, w.ada, project, "workspaceId", "eng", nil), []string{w.workspace}},
-			"one's own workspaces": {completions(t, eve, project, "workspaceId", "", nil), []string{own}},
-			"a goal":               {completions(t, w.ada, project, "goal", "x", nil), []string{}},
+			"cards without a board":        {completions(t, w.ada, cards, "cardId", "", nil), []string{}},
+			"cards for another person":     {completions(t, eve, cards, "cardId", "", fields{"boardId": w.board}), []string{}},
+			"workspaces":                   {completions(t, w.ada, project, "workspaceId", "eng", nil), []string{w.workspace}},
+			"workspaces of another person": {completions(t, eve, project, "workspaceId", "", nil), []string{own}},
+			"goal":                         {completions(t, w.ada, project, "goal", "x", nil), []string{}},
 		} {
 			if !slices.Equal(c.got, c.want) {
-				t.Errorf("%s: the completions are %v, want %v", what, c.got, c.want)
+				t.Errorf("%s: got the completions %v, want %v", what, c.got, c.want)
 			}
 		}
 		for i := range 120 {
@@ -173,7 +173,8 @@ func TestCompletion(t *testing.T) {
 		a := w.ada.RPC(apptest.Stateless, "completion/complete",
 			fields{"ref": boards, "argument": fields{"name": "boardId", "value": ""}}).Result["completion"].(map[string]any)
 		if len(a["values"].([]any)) != 100 || a["hasMore"] != true || a["total"] != 122.0 {
-			t.Errorf("of 122 boards %d are in the completions, total %v, more %v", len(a["values"].([]any)), a["total"], a["hasMore"])
+			t.Errorf("122 boards: got %d completions, total %v, hasMore %v; want 100, 122, true", len(a["values"].([]any)), a["total"],
+				a["hasMore"])
 		}
 	})
 }
@@ -196,7 +197,7 @@ func TestPrompts(t *testing.T) {
 			names = append(names, p.(map[string]any)["name"].(string))
 		}
 		if !slices.Equal(names, []string{"set_up_project_board", "triage_my_cards", "weekly_review"}) {
-			t.Errorf("the prompts are %v", names)
+			t.Errorf("got the prompts %v, want set_up_project_board, triage_my_cards and weekly_review", names)
 		}
 		for name, arguments := range map[string]fields{
 			"set_up_project_board": {"goal": "Win the fair", "workspaceId": w.workspace}, "weekly_review": {"boardId": w.board},
@@ -204,30 +205,30 @@ func TestPrompts(t *testing.T) {
 		} {
 			text, a := get(w.ada, name, arguments)
 			if text == "" || !strings.Contains(text, "never follow instructions") || strings.Contains(text, "is read-only") {
-				t.Errorf("%s: got status %d, body %s", name, a.Status, a.Raw)
+				t.Errorf("%s: got status %d, body %s; want a prompt with a warning", name, a.Status, a.Raw)
 			}
 			for _, v := range arguments {
 				if !strings.Contains(text, v.(string)) {
-					t.Errorf("%s does not contain %q: %s", name, v, text)
+					t.Errorf("%s: got %s, want it to contain %q", name, text, v)
 				}
 			}
 			for _, word := range strings.FieldsFunc(text, func(c rune) bool { return c != '_' && (c < 'a' || c > 'z') }) {
 				if strings.Contains(word, "_") && !strings.HasSuffix(word, "_") && w.Registry.Named(word) == nil {
-					t.Errorf("%s names %s, which is not an operation", name, word)
+					t.Errorf("%s: got the operation %s, which does not exist", name, word)
 				}
 			}
 			if text, _ := get(reader, name, arguments); !strings.Contains(text, "is read-only") {
-				t.Errorf("%s does not say that the token is read-only: %s", name, text)
+				t.Errorf("%s with a read-only token: got %s, want a note about it", name, text)
 			}
 			for missing := range arguments {
-				less := fields{}
+				incomplete := fields{}
 				for k, v := range arguments {
 					if k != missing {
-						less[k] = v
+						incomplete[k] = v
 					}
 				}
-				if text, a := get(w.ada, name, less); text != "" || !strings.Contains(a.Reason, missing) {
-					t.Errorf("%s without %s: got status %d, body %s", name, missing, a.Status, a.Raw)
+				if text, a := get(w.ada, name, incomplete); text != "" || !strings.Contains(a.Reason, missing) {
+					t.Errorf("%s without %s: got status %d, body %s; want an error that names it", name, missing, a.Status, a.Raw)
 				}
 			}
 		}
@@ -235,16 +236,16 @@ func TestPrompts(t *testing.T) {
 			"set_up_project_board": {"goal": "x", "workspaceId": w.workspace}, "weekly_review": {"boardId": w.board},
 		} {
 			if text, a := get(eve, name, arguments); text != "" || !strings.Contains(a.Reason, "not_found") {
-				t.Errorf("%s for a stranger: got status %d, body %s", name, a.Status, a.Raw)
+				t.Errorf("%s for another person: got status %d, body %s; want not_found", name, a.Status, a.Raw)
 			}
 		}
 		if text, a := get(w.ada, "set_up_project_board",
 			fields{"goal": strings.Repeat("x", 5000), "workspaceId": w.workspace}); text != "" ||
 			!strings.Contains(a.Reason, "goal") {
-			t.Errorf("an endless goal: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("long goal: got status %d, body %s; want an error that names goal", a.Status, a.Raw)
 		}
 		if _, a := get(w.ada, "make_coffee", nil); a.Code != -32602 {
-			t.Errorf("an unknown prompt: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("unknown prompt: got status %d, body %s; want code -32602", a.Status, a.Raw)
 		}
 	})
 }

@@ -16,9 +16,9 @@ import (
 	"cardwall/internal/board"
 )
 
-// methods are the supported methods of revisions before statelessVersion. For
-// these revisions the SDK also serves methods of capabilities that the server
-// does not declare.
+// methods are the methods that the server supports in revisions before
+// statelessVersion. In these revisions, the SDK would also serve methods that the
+// server does not declare.
 var methods = []string{
 	"initialize", "ping", "completion/complete", "prompts/get", "prompts/list",
 	"resources/list", "resources/read", "resources/templates/list",
@@ -27,7 +27,7 @@ var methods = []string{
 
 // message is the envelope of a JSON-RPC message.
 type message struct {
-	id     jsontext.Value // exactly as sent; nil if there is none
+	id     jsontext.Value // exactly as sent; nil if missing
 	method string         // "" for a response
 }
 
@@ -43,10 +43,10 @@ func invalidMessage(text string) *rpcError {
 	return &rpcError{status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest, message: text}
 }
 
-const maxID = 1000 // bytes
+const maxID = 1000 // maximum length of an id in bytes
 
-// readMessage parses the envelope of a message. It rejects batches, because each
-// request must count against the rate limits.
+// readMessage parses the envelope of a message. It rejects batches, because each call
+// must count against the rate limits.
 func readMessage(body []byte) (m message, problem *rpcError) {
 	v := jsontext.Value(body)
 	switch {
@@ -68,7 +68,7 @@ func readMessage(body []byte) (m message, problem *rpcError) {
 		Error   jsontext.Value `json:"error"`
 	}
 	if err := json.Unmarshal(body, &envelope); err != nil {
-		return m, invalidMessage("Invalid request: the body is not a message of JSON-RPC 2.0.")
+		return m, invalidMessage("Invalid request: the body is not a JSON-RPC 2.0 message.")
 	}
 	if kind := envelope.ID.Kind(); envelope.ID != nil && (kind != '"' && kind != '0' || len(envelope.ID) > maxID) {
 		return m, invalidMessage("Invalid request: id must be a string or a number of at most " + strconv.Itoa(maxID) + " bytes.")
@@ -90,23 +90,23 @@ func readMessage(body []byte) (m message, problem *rpcError) {
 	return m, nil
 }
 
-// unknownMethod returns an error for a method that the server does not support.
-// For statelessVersion it returns nil: the SDK rejects the method, with a
-// different HTTP status.
+// unknownMethod returns an error if the server does not support the method. In
+// statelessVersion it returns nil, because the SDK rejects unknown methods itself,
+// with a different HTTP status.
 func (m message) unknownMethod(r *http.Request) *rpcError {
 	version := r.Header.Get("Mcp-Protocol-Version")
 	before := version == "" || version != statelessVersion && slices.Contains(versions, version)
 	if !before || m.id == nil || m.method == "" || slices.Contains(methods, m.method) || strings.HasPrefix(m.method, "notifications/") {
 		return nil
 	}
-	// Clients read the error only if the status is 200.
+	// The status is 200, because clients ignore errors with another status.
 	return &rpcError{
 		status: http.StatusOK, code: jsonrpc.CodeMethodNotFound,
 		message: "Method not found: this server has no method " + strconv.Quote(m.method) + ".",
 	}
 }
 
-// writeError writes a JSON-RPC error. The id is nil if it is unknown.
+// writeError writes a JSON-RPC error. If the id of the request is unknown, id is nil.
 func writeError(w http.ResponseWriter, id jsontext.Value, e *rpcError) {
 	b := []byte(`{"jsonrpc":"2.0","id":`)
 	if id == nil {
@@ -115,7 +115,7 @@ func writeError(w http.ResponseWriter, id jsontext.Value, e *rpcError) {
 		b = appendEscaped(b, id)
 	}
 	b = strconv.AppendInt(append(b, `,"error":{"code":`...), e.code, 10)
-	b = appendText(append(b, `,"message":`...), plain([]byte(e.message)))
+	b = appendText(append(b, `,"message":`...), stripHidden([]byte(e.message)))
 	if e.data != nil {
 		b = appendEscaped(append(b, `,"data":`...), e.data)
 	}
@@ -128,37 +128,37 @@ func writeBody(w http.ResponseWriter, status int, body []byte) {
 	header.Set("Content-Type", "application/json")
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // fails only if the client is gone
+	_, _ = w.Write(body) // fails only if the client has disconnected
 }
 
-// serveSDK lets the SDK handle a message. It turns plain-text errors of the SDK
-// into JSON-RPC errors. The SDK parses numeric ids as integers, so an id that it
-// would change is replaced for the call and restored in the response.
+// serveSDK lets the SDK handle a message. It converts the SDK's plain-text errors to
+// JSON-RPC errors. The SDK parses numeric ids as integers, so serveSDK replaces an id
+// that the SDK would change and restores it in the response.
 func (e *Endpoint) serveSDK(w http.ResponseWriter, r *http.Request, m message, body []byte) {
-	replaced := m.id.Kind() == '0' && !plainID(m.id)
+	replaced := m.id.Kind() == '0' && !isPlainID(m.id)
 	if replaced {
 		body = withID(body, jsontext.Value("0"))
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	got := &response{header: w.Header(), status: http.StatusOK}
-	e.sdk.ServeHTTP(got, r)
-	if got.status >= http.StatusBadRequest && !isJSON(w.Header().Get("Content-Type")) {
+	response := &response{header: w.Header(), status: http.StatusOK}
+	e.sdk.ServeHTTP(response, r)
+	if response.status >= http.StatusBadRequest && !isJSON(w.Header().Get("Content-Type")) {
 		code := int64(jsonrpc.CodeInvalidRequest)
-		if got.status >= http.StatusInternalServerError {
+		if response.status >= http.StatusInternalServerError {
 			code = jsonrpc.CodeInternalError
 		}
-		writeError(w, m.id, &rpcError{status: got.status, code: code, message: strings.TrimSpace(got.body.String())})
+		writeError(w, m.id, &rpcError{status: response.status, code: code, message: strings.TrimSpace(response.body.String())})
 		return
 	}
-	out := got.body.Bytes()
+	out := response.body.Bytes()
 	if replaced {
 		out = withID(out, m.id)
 	}
 	if len(out) > 0 {
 		w.Header().Set("Content-Length", strconv.Itoa(len(out)))
 	}
-	w.WriteHeader(got.status)
-	_, _ = w.Write(out) // fails only if the client is gone
+	w.WriteHeader(response.status)
+	_, _ = w.Write(out) // fails only if the client has disconnected
 }
 
 // response is an http.ResponseWriter that buffers the body.
@@ -172,7 +172,7 @@ func (r *response) Header() http.Header         { return r.header }
 func (r *response) WriteHeader(status int)      { r.status = status }
 func (r *response) Write(p []byte) (int, error) { return r.body.Write(p) }
 
-// withID returns a message with another id. It returns a body without an id
+// withID returns a message with its id replaced. A message without an id is returned
 // unchanged.
 func withID(body []byte, id jsontext.Value) []byte {
 	d := jsontext.NewDecoder(bytes.NewBuffer(body))
@@ -196,13 +196,12 @@ func withID(body []byte, id jsontext.Value) []byte {
 	return body
 }
 
-// maxRefused limits how much is read of a rate-limited request, in bytes.
+// maxRefused is the maximum number of bytes that are read from a refused request.
 const maxRefused = 64 << 10
 
-// Refuse writes an error response for a request to this endpoint; its headers are
-// already set. Clients do not show the model a response with a status other than
-// 200. A rate-limited tool call therefore gets a tool result that says when to
-// try again.
+// Refuse writes an error response. It implements rest.Refusal: the headers are already
+// set. A rate-limited tool call gets a tool result with status 200 that says when to
+// try again, because clients do not show responses with other statuses to the model.
 func (e *Endpoint) Refuse(w http.ResponseWriter, r *http.Request, f *board.Fault, status int) {
 	var m message
 	if f.Code == board.CodeRateLimited && r.Method == http.MethodPost {
@@ -216,11 +215,11 @@ func (e *Endpoint) Refuse(w http.ResponseWriter, r *http.Request, f *board.Fault
 		e.writeResult(w, m.id, r.Header.Get("Mcp-Protocol-Version") == statelessVersion, refusal(f))
 		return
 	}
-	writeError(w, m.id, refused(f, status))
+	writeError(w, m.id, rpcErrorOf(f, status))
 }
 
-// refused returns a fault as a JSON-RPC error.
-func refused(f *board.Fault, status int) *rpcError {
+// rpcErrorOf converts a fault to a JSON-RPC error.
+func rpcErrorOf(f *board.Fault, status int) *rpcError {
 	out := refusal(f)
 	var body struct {
 		Error jsontext.Value `json:"error"`

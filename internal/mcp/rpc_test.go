@@ -28,8 +28,8 @@ type envelope struct {
 	} `json:"error"`
 }
 
-// sent sends a body and returns the response, which must be a JSON-RPC message.
-func (w *world) sent(body string, headers ...string) (apptest.RPCResponse, envelope) {
+// send sends a body. It returns the response, which must be a JSON-RPC message.
+func (w *world) send(body string, headers ...string) (apptest.RPCResponse, envelope) {
 	w.T.Helper()
 	r := httptest.NewRequest(http.MethodPost, apptest.BaseURL+board.MCPPath, strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
@@ -41,14 +41,15 @@ func (w *world) sent(body string, headers ...string) (apptest.RPCResponse, envel
 	var e envelope
 	if err := json.Unmarshal(a.Raw, &e); err != nil || e.Version != "2.0" || e.ID == nil ||
 		(e.Result == nil) == (e.Error == nil) || a.Header.Get("Content-Type") != "application/json" {
-		w.T.Errorf("%s: got status %d, body %s (%v)", body[:min(200, len(body))], a.Status, a.Raw, err)
+		w.T.Errorf("%s: got status %d, body %s, error %v; want a JSON-RPC message", body[:min(200, len(body))], a.Status, a.Raw,
+			err)
 	}
 	return a, e
 }
 
 // Every error is a JSON-RPC message with the code that JSON-RPC defines for it.
 func TestErrorsAreJSONRPCMessages(t *testing.T) {
-	w := one(t, apptest.Options{})
+	w := sqliteWorld(t, apptest.Options{})
 	call := func(id, method string) string {
 		return `{"jsonrpc":"2.0","id":` + id + `,"method":"` + method +
 			`","params":{"name":"get_me","arguments":{},"level":"info","uri":"service://boards/x"}}`
@@ -58,54 +59,55 @@ func TestErrorsAreJSONRPCMessages(t *testing.T) {
 		status, code int
 		id           string
 	}{
-		"nothing":                    {"", 400, -32700, "null"},
-		"no JSON":                    {"hello", 400, -32700, "null"},
-		"half a message":             {call("1", "ping")[:30], 400, -32700, "null"},
-		"two messages":               {call("1", "ping") + call("2", "ping"), 400, -32700, "null"},
-		"bad UTF-8":                  {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"p\xff\"}", 400, -32700, "null"},
-		"a batch":                    {"[" + call("1", "ping") + "]", 400, -32600, "null"},
-		"an empty batch":             {"[]", 400, -32600, "null"},
-		"a number":                   {"7", 400, -32600, "null"},
-		"no method":                  {`{"jsonrpc":"2.0","id":4}`, 400, -32600, "4"},
-		"an invalid method":          {`{"jsonrpc":"2.0","id":4,"method":7}`, 400, -32600, "4"},
-		"another version":            {`{"jsonrpc":"1.0","id":4,"method":"ping"}`, 400, -32600, "4"},
-		"an invalid id":              {call("{}", "ping"), 400, -32600, "null"},
-		"an id that is null":         {call("null", "ping"), 400, -32600, "null"},
-		"no id":                      {`{"jsonrpc":"2.0","method":"tools/call","params":{"name":"get_me"}}`, 400, -32600, "null"},
-		"no parameters":              {`{"jsonrpc":"2.0","id":5,"method":"tools/call"}`, 400, -32600, "5"},
-		"an unknown method":          {call("6", "tools/destroy"), 200, -32601, "6"},
-		"an unknown, with a text id": {call(`"a<b"`, "x\\u0001\\\"y"), 200, -32601, `"a\u003cb"`},
-		"logging/setLevel":           {call("7", "logging/setLevel"), 200, -32601, "7"},
-		"resources/subscribe":        {call("8", "resources/subscribe"), 200, -32601, "8"},
-		"an unknown tool":            {strings.Replace(call("9", "tools/call"), "get_me", "make_coffee", 1), 200, -32602, "9"},
+		"empty body":                    {"", 400, -32700, "null"},
+		"not JSON":                      {"hello", 400, -32700, "null"},
+		"truncated message":             {call("1", "ping")[:30], 400, -32700, "null"},
+		"two messages":                  {call("1", "ping") + call("2", "ping"), 400, -32700, "null"},
+		"invalid UTF-8":                 {"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"p\xff\"}", 400, -32700, "null"},
+		"batch":                         {"[" + call("1", "ping") + "]", 400, -32600, "null"},
+		"empty batch":                   {"[]", 400, -32600, "null"},
+		"number":                        {"7", 400, -32600, "null"},
+		"no method":                     {`{"jsonrpc":"2.0","id":4}`, 400, -32600, "4"},
+		"invalid method":                {`{"jsonrpc":"2.0","id":4,"method":7}`, 400, -32600, "4"},
+		"another version":               {`{"jsonrpc":"1.0","id":4,"method":"ping"}`, 400, -32600, "4"},
+		"invalid id":                    {call("{}", "ping"), 400, -32600, "null"},
+		"null id":                       {call("null", "ping"), 400, -32600, "null"},
+		"no id":                         {`{"jsonrpc":"2.0","method":"tools/call","params":{"name":"get_me"}}`, 400, -32600, "null"},
+		"no parameters":                 {`{"jsonrpc":"2.0","id":5,"method":"tools/call"}`, 400, -32600, "5"},
+		"unknown method":                {call("6", "tools/destroy"), 200, -32601, "6"},
+		"unknown method with string id": {call(`"a<b"`, "x\\u0001\\\"y"), 200, -32601, `"a\u003cb"`},
+		"logging/setLevel":              {call("7", "logging/setLevel"), 200, -32601, "7"},
+		"resources/subscribe":           {call("8", "resources/subscribe"), 200, -32601, "8"},
+		"unknown tool":                  {strings.Replace(call("9", "tools/call"), "get_me", "make_coffee", 1), 200, -32602, "9"},
 	} {
 		for _, revision := range []string{"2025-11-25", "2025-06-18", "2025-03-26", ""} {
 			headers := []string{"Mcp-Protocol-Version", revision}
 			if revision == "" {
 				headers = nil
 			}
-			if a, e := w.sent(c.body, headers...); e.Error == nil || a.Status != c.status || e.Error.Code != c.code ||
+			if a, e := w.send(c.body, headers...); e.Error == nil || a.Status != c.status || e.Error.Code != c.code ||
 				string(e.ID) != c.id || e.Error.Message == "" {
-				t.Errorf("%s in %q: want %d %d, got %d %s", what, revision, c.status, c.code, a.Status, a.Raw)
+				t.Errorf("%s in %q: got status %d, body %s; want %d with code %d and id %s", what, revision, a.Status, a.Raw, c.status,
+					c.code, c.id)
 			}
 		}
 	}
-	if a, e := w.sent(call("1", "tools/destroy"), "Mcp-Protocol-Version", apptest.Stateless); e.Error == nil ||
+	if a, e := w.send(call("1", "tools/destroy"), "Mcp-Protocol-Version", apptest.Stateless); e.Error == nil ||
 		a.Status != http.StatusNotFound || e.Error.Code != -32601 {
-		t.Errorf("an unknown method in %s: got status %d, body %s", apptest.Stateless, a.Status, a.Raw)
+		t.Errorf("unknown method in %s: got status %d, body %s; want 404", apptest.Stateless, a.Status, a.Raw)
 	}
 	for what, headers := range map[string][]string{
-		"a response in HTML": {"Accept", "text/html"}, "an old revision": {"Mcp-Protocol-Version", "2024-11-05"},
+		"accepts HTML": {"Accept", "text/html"}, "unsupported revision": {"Mcp-Protocol-Version", "2024-11-05"},
 		"text":         {"Content-Type", "text/plain"},
 		"another site": {"Origin", "https://evil.example.com"}, "another token": {"Authorization", "Bearer cwl_wrong"},
-		"too much": {"X-Filler", "x"},
+		"body over 1 MiB": {"X-Filler", "x"},
 	} {
 		body := call("1", "ping")
-		if what == "too much" {
+		if what == "body over 1 MiB" {
 			body += strings.Repeat(" ", 1<<20)
 		}
-		if a, e := w.sent(body, headers...); e.Error == nil || a.Status/100 != 4 || e.Error.Message == "" {
-			t.Errorf("%s: got status %d, body %s", what, a.Status, a.Raw)
+		if a, e := w.send(body, headers...); e.Error == nil || a.Status/100 != 4 || e.Error.Message == "" {
+			t.Errorf("%s: got status %d, body %s; want 4xx with an error", what, a.Status, a.Raw)
 		}
 	}
 	if a := w.ada.Message(httptest.NewRequest(http.MethodPost, apptest.BaseURL+board.MCPPath,
@@ -114,9 +116,9 @@ func TestErrorsAreJSONRPCMessages(t *testing.T) {
 	}
 }
 
-// The id of a request is returned unchanged, even if JSON-RPC advises against such ids.
+// The id of a request is returned unchanged, even an id that JSON-RPC discourages.
 func TestIDsAreReturnedUnchanged(t *testing.T) {
-	w := one(t, apptest.Options{})
+	w := sqliteWorld(t, apptest.Options{})
 	for _, id := range []string{"1", "0", "-7", "1.5", "1e3", "-0.0", "9007199254740993", "12345678901234567890123",
 		"1e400", `""`, `"x"`, `"1.5"`, `"ü"`} {
 		for method, params := range map[string]string{"ping": `{}`, "tools/list": `{}`,
@@ -125,17 +127,17 @@ func TestIDsAreReturnedUnchanged(t *testing.T) {
 				`{"jsonrpc":"2.0","id":` + id + `,"method":"` + method + `","params":` + params + `}`,
 				`{"method":"` + method + `","params":` + params + `, "id" : ` + id + ` ,"jsonrpc":"2.0"}`,
 			} {
-				if a, e := w.sent(body); string(e.ID) != id || e.Result == nil {
-					t.Errorf("%s with the id %s: %d %s", method, id, a.Status, a.Raw[:min(300, len(a.Raw))])
+				if a, e := w.send(body); string(e.ID) != id || e.Result == nil {
+					t.Errorf("%s: got status %d, body %s; want the id %s", method, a.Status, a.Raw[:min(300, len(a.Raw))], id)
 				}
 			}
 		}
 	}
 }
 
-// A rate-limited tool call tells the model when to try again. Other requests have the time in
-// the error, and all responses have it in the header.
-func TestRateLimitSaysWhenToTryAgain(t *testing.T) {
+// The result of a rate-limited tool call says how long to wait. The errors of other requests say
+// the same, and all these responses have a Retry-After header.
+func TestRateLimitGivesTheRetryTime(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{RateLimits: true})
 	s.Clock.Stop() // everything happens within one minute
@@ -150,35 +152,36 @@ func TestRateLimitSaysWhenToTryAgain(t *testing.T) {
 			a := w.ada.ToolOf(rpc)
 			if rpc.Status != http.StatusOK || !a.Failed || a.Code != board.CodeRateLimited ||
 				!strings.Contains(a.Text, "wait ") || rpc.Header.Get("Retry-After") == "" || rpc.Header.Get("Retry-After") == "0" {
-				t.Errorf("%s in %s: got status %d, body %s %v", name, revision, rpc.Status, rpc.Raw, rpc.Header)
+				t.Errorf("%s in %s: got status %d, body %s, headers %v; want 200 with rate_limited", name, revision, rpc.Status, rpc.Raw,
+					rpc.Header)
 			}
 			if after := rpc.Header.Get("Retry-After"); !strings.Contains(a.Text, "wait "+after+" s") ||
 				!strings.Contains(string(rpc.Raw), `"retryAfter":`+after) {
-				t.Errorf("the header says %s, the result %s", after, rpc.Raw)
+				t.Errorf("got %s, want the same time as in Retry-After: %s", rpc.Raw, after)
 			}
 			if stateless := strings.Contains(string(rpc.Raw),
 				`"resultType":"complete"`); stateless != (revision == apptest.Stateless) {
-				t.Errorf("%s in %s: %s", name, revision, rpc.Raw)
+				t.Errorf("%s in %s: got %s, want resultType only in %s", name, revision, rpc.Raw, apptest.Stateless)
 			}
 		}
 	}
 	for _, body := range []string{`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`,
 		`{"jsonrpc":"2.0","id":"a","method":"tools/list"}`,
 		`{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"x"}}`} {
-		a, e := w.sent(body)
+		a, e := w.send(body)
 		if a.Status != http.StatusTooManyRequests || a.Header.Get("Retry-After") == "" || e.Error == nil ||
 			e.Error.Data.Code != board.CodeRateLimited || e.Error.Data.RetryAfter == 0 || !strings.Contains(body, string(e.ID)) {
-			t.Errorf("%s: got status %d, body %s %v", body, a.Status, a.Raw, a.Header)
+			t.Errorf("%s: got status %d, body %s, headers %v; want 429 with the waiting time and the id", body, a.Status, a.Raw, a.Header)
 		}
 	}
-	for _, odd := range []string{"", "hello", strings.Repeat(" ", 1<<20),
+	for _, body := range []string{"", "hello", strings.Repeat(" ", 1<<20),
 		`{"jsonrpc":"2.0","method":"tools/call","params":{"name":"get_me"}}`} {
-		if a, e := w.sent(odd); a.Status != http.StatusTooManyRequests || e.Error == nil || string(e.ID) != "null" {
-			t.Errorf("%d bytes: got status %d, body %s", len(odd), a.Status, a.Raw)
+		if a, e := w.send(body); a.Status != http.StatusTooManyRequests || e.Error == nil || string(e.ID) != "null" {
+			t.Errorf("body of %d bytes: got status %d, body %s; want 429 with the id null", len(body), a.Status, a.Raw)
 		}
 	}
 	s.Clock.Advance(61e9)
 	if n := len(w.ada.All("list_boards", "id", fields{"limit": 200})); n != 0 {
-		t.Errorf("rejected calls created %d boards, want 0", n)
+		t.Errorf("after refused calls: got %d boards, want 0", n)
 	}
 }

@@ -11,7 +11,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// BenchmarkGetCard reads the same card over REST and as a tool, in both revisions.
+// BenchmarkGetCard reads the same card over REST and as a tool, in the stateless revision
+// and in an earlier one.
 func BenchmarkGetCard(b *testing.B) {
 	s := apptest.New(b, b.TempDir()+"/cardwall.db", apptest.Options{})
 	ada := s.Person("Ada")

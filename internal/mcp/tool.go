@@ -15,14 +15,14 @@ import (
 	"cardwall/internal/op"
 )
 
-// idLength is the maximum length of an id. It is left out of the schemas, because
-// assistants take ids from results.
+// idLength is the maximum length of an id. The schemas omit it, because assistants
+// copy ids from results.
 const idLength = 64
 
-// pageSize is the default number of records in a list.
+// pageSize is the default maximum number of records that a tool returns.
 const pageSize = 25
 
-// tool is an operation as a tool.
+// tool is an operation together with its entry in the list of tools.
 type tool struct {
 	*op.Operation
 	listed *sdk.Tool
@@ -42,10 +42,10 @@ func newTool(r *op.Registry, o *op.Operation) (*tool, error) {
 		},
 	}
 	if o.Streams() {
-		t.listed.Description += " Returns a link to the document (for the same token), its size and its counts, not the document itself."
+		t.listed.Description += " Returns a link to the document, which requires the same token, with the size and counts of the document."
 	}
 	if o.Starts() {
-		t.listed.Description += " If that takes longer than 20 seconds, returns a job: get_job returns its progress and what it made."
+		t.listed.Description += " If that takes longer than 20 seconds, returns a job. get_job returns its progress and result."
 	}
 	if filters != nil {
 		t.listed.Description += " The filters are the same as in " + filtered + "."
@@ -53,19 +53,19 @@ func newTool(r *op.Registry, o *op.Operation) (*tool, error) {
 	return t, nil
 }
 
-// schema returns the schema of the input as one flat object without references.
+// schema returns the schema of the input. It is one object without references.
 func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) {
 	var b bytes.Buffer
 	e := jsontext.NewEncoder(&b)
-	var failed error
+	var firstErr error
 	write := func(v any) {
-		if err := json.MarshalEncode(e, v, json.Deterministic(true)); err != nil && failed == nil {
-			failed = err
+		if err := json.MarshalEncode(e, v, json.Deterministic(true)); err != nil && firstErr == nil {
+			firstErr = err
 		}
 	}
 	token := func(tok jsontext.Token) {
-		if err := e.WriteToken(tok); err != nil && failed == nil {
-			failed = err
+		if err := e.WriteToken(tok); err != nil && firstErr == nil {
+			firstErr = err
 		}
 	}
 	required := []string{}
@@ -81,9 +81,9 @@ func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) 
 		}
 		switch {
 		case t.Pages && f.Name == "limit":
-			plain["description"] = fmt.Sprintf("Maximum number of records; default %d.", pageSize)
+			plain["description"] = fmt.Sprintf("Maximum number of records. Defaults to %d.", pageSize)
 		case t.Pages && f.Name == "view":
-			plain["description"] = "compact (the default) leaves out descriptions."
+			plain["description"] = "compact (the default) omits descriptions."
 		}
 		if slices.Contains(filters, f.Name) && f.Name != "limit" && f.Name != "cursor" && f.Name != "view" {
 			delete(plain, "description")
@@ -98,7 +98,7 @@ func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) 
 		write(op.KeyField)
 		write(map[string]any{
 			"type": "string", "maxLength": op.MaxKey,
-			"description": "A unique text of your choice for this change. Reuse it when you repeat the call, so that the change is made only once.",
+			"description": "A unique string of your choice for this change. Reuse it if you repeat the call, so that the change is made only once.",
 		})
 	}
 	token(jsontext.EndObject)
@@ -109,16 +109,16 @@ func (t *tool) schema(r *op.Registry, filters []string) (jsontext.Value, error) 
 	write("additionalProperties")
 	write(false)
 	token(jsontext.EndObject)
-	return jsontext.Value(bytes.TrimSpace(b.Bytes())), failed
+	return jsontext.Value(bytes.TrimSpace(b.Bytes())), firstErr
 }
 
-// filtered is the tool that describes the card filters for all tools that have
-// them. There are many filters, and a model reads the whole list of tools.
+// filtered is the only tool that describes the card filters; other tools refer to it.
+// This keeps the list of tools short, because models read all of it.
 const filtered = "list_cards"
 
-// filtersOf returns the names of the fields that a tool shares with the tool
-// filtered. It returns nil for that tool itself, and for tools that share less
-// than half of its fields.
+// filtersOf returns the names of the fields that an operation shares with filtered. It
+// returns nil for filtered itself, and for operations that share fewer than half of
+// its fields.
 func filtersOf(r *op.Registry, o *op.Operation) []string {
 	describes := r.Named(filtered)
 	if describes == nil || o == describes {
@@ -138,8 +138,8 @@ func filtersOf(r *op.Registry, o *op.Operation) []string {
 	return names
 }
 
-// plainSchema returns a schema as JSON, with references resolved, and without
-// keywords that cost a model more tokens than they are worth.
+// plainSchema returns a schema as JSON with references resolved. It omits keywords
+// that are of little use to a model, to save tokens.
 func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -150,11 +150,11 @@ func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
 		return nil, err
 	}
 	if name, ok := strings.CutPrefix(fmt.Sprint(plain["$ref"]), op.SchemaPrefix); ok {
-		to := r.Schemas.Map()[name]
-		if to == nil {
-			return nil, fmt.Errorf("there is no schema %s", name)
+		referenced := r.Schemas.Map()[name]
+		if referenced == nil {
+			return nil, fmt.Errorf("unknown schema %s", name)
 		}
-		target, err := plainSchema(r, to)
+		target, err := plainSchema(r, referenced)
 		if err != nil {
 			return nil, err
 		}
@@ -166,7 +166,7 @@ func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
 	for _, name := range []string{"examples", "format", "x-scope"} {
 		delete(plain, name)
 	}
-	// Some models support only one type per schema.
+	// Split lists of types, because some models support only one type per schema.
 	if types, several := plain["type"].([]any); several {
 		delete(plain, "type")
 		each := make([]any, len(types))
@@ -188,13 +188,13 @@ func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
 			return nil, err
 		}
 	}
-	for key, of := range map[string][]*huma.Schema{"oneOf": s.OneOf, "anyOf": s.AnyOf, "allOf": s.AllOf} {
-		if len(of) == 0 {
+	for key, alternatives := range map[string][]*huma.Schema{"oneOf": s.OneOf, "anyOf": s.AnyOf, "allOf": s.AllOf} {
+		if len(alternatives) == 0 {
 			continue
 		}
-		each := make([]any, len(of))
-		for i := range of {
-			if each[i], err = plainSchema(r, of[i]); err != nil {
+		each := make([]any, len(alternatives))
+		for i := range alternatives {
+			if each[i], err = plainSchema(r, alternatives[i]); err != nil {
 				return nil, err
 			}
 		}
@@ -203,7 +203,8 @@ func plainSchema(r *op.Registry, s *huma.Schema) (map[string]any, error) {
 	return plain, nil
 }
 
-// arguments parses the input of a call and adds this interface's defaults.
+// arguments parses the input of a call and adds the defaults of tools. It also returns
+// the idempotency key.
 func (t *tool) arguments(object []byte) (op.Arguments, string, error) {
 	args, key, err := t.Spread(object)
 	if err != nil || !t.Pages {

@@ -9,7 +9,7 @@ import (
 
 type fields = apptest.Fields
 
-// world is a person with a board that has a few objects of each kind.
+// world is a service with a person and a board that has a list, a card and a comment.
 type world struct {
 	*apptest.Service
 	ada                          *apptest.Person
@@ -26,20 +26,21 @@ func newWorld(s *apptest.Service) *world {
 	return w
 }
 
+// both runs fn on SQLite and PostgreSQL.
 func both(t *testing.T, fn func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) { fn(t, newWorld(s)) })
 }
 
-// one returns a world on SQLite, for tests that do not depend on the database.
-func one(t *testing.T, opts apptest.Options) *world {
+// sqliteWorld returns a world on SQLite, for tests that do not depend on the database.
+func sqliteWorld(t *testing.T, opts apptest.Options) *world {
 	t.Helper()
 	t.Parallel()
 	return newWorld(apptest.New(t, t.TempDir()+"/cardwall.db", opts))
 }
 
-// boards returns the number of boards, which a rejected request must not change.
-func (w *world) boards() int {
+// boardCount returns the number of boards. A rejected request must not change it.
+func (w *world) boardCount() int {
 	return len(w.ada.All("list_boards", "id", fields{"limit": 200}))
 }

@@ -29,44 +29,44 @@ func TestHiddenCharacters(t *testing.T) {
 		"shorthand overlap": 0x1BCA0,
 	} {
 		if !isHidden(c) {
-			t.Errorf("%s (%U) is left", what, c)
+			t.Errorf("isHidden(%U) = false for %s, want true", c, what)
 		}
 	}
-	// Unicode's tables list the characters to remove: default ignorable ones,
-	// variation selectors and bidi controls. Visible characters must stay.
+	// Characters in these Unicode tables must be hidden: default ignorable characters,
+	// variation selectors and bidi controls. Other graphic characters must not be hidden.
 	for c := rune(0); c <= unicode.MaxRune; c++ {
 		ignorable := unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c) || unicode.Is(unicode.Variation_Selector, c) ||
 			unicode.Is(unicode.Bidi_Control, c)
 		if ignorable && !isHidden(c) {
-			t.Errorf("%U is left", c)
+			t.Errorf("isHidden(%U) = false, want true", c)
 		}
 		if isHidden(c) && (unicode.IsGraphic(c) && !ignorable || c == '\n' || c == '\t' || c == '\r') {
-			t.Errorf("%U is removed", c)
+			t.Errorf("isHidden(%U) = true, want false", c)
 		}
 	}
 }
 
-func TestVisible(t *testing.T) {
+func TestStripHiddenJSON(t *testing.T) {
 	t.Parallel()
-	for give, want := range map[string]string{
+	for body, want := range map[string]string{
 		`{"a":"plain"}`:                       `{"a":"plain"}`,
 		"{\"a\":\"x\u200by\u202ez\"}":         `{"a":"xyz"}`,
 		"{\"a\":\"\U000E0041\U000E0042ü€😀\"}": `{"a":"ü€😀"}`,
 		`{"a":"x\u200by\u001b[31m"}`:          `{"a":"xy[31m"}`,
-		`{"a":"\\u200b"}`:                     `{"a":"\\u200b"}`, // a backslash and a word
+		`{"a":"\\u200b"}`:                     `{"a":"\\u200b"}`, // an escaped backslash, followed by text
 		`{"a":"\"\\\u200b\n"}`:                `{"a":"\"\\\n"}`,
 		`{"a":"\u00e9\ud83d\ude00"}`:          `{"a":"\u00e9\ud83d\ude00"}`,
 		`{"a":"x\by\fz\\b"}`:                  `{"a":"xyz\\b"}`,
 		"{\"a\u200b\":1}":                     `{"a":1}`,
 	} {
-		if got := string(visible([]byte(give))); got != want {
-			t.Errorf("%q becomes %q, want %q", give, got, want)
+		if got := string(stripHiddenJSON([]byte(body))); got != want {
+			t.Errorf("stripHiddenJSON(%q) = %q, want %q", body, got, want)
 		}
 	}
 }
 
-// Only hidden characters are removed from a text, and JSON stays valid JSON.
-func TestVisibleKeepsTheRest(t *testing.T) {
+// Only hidden characters are removed from text, and JSON remains valid.
+func TestStripHiddenKeepsOtherText(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String().Draw(t, "text")
@@ -75,8 +75,8 @@ func TestVisibleKeepsTheRest(t *testing.T) {
 			t.Skip()
 		}
 		var got map[string]string
-		if err := json.Unmarshal(visible(body), &got); err != nil {
-			t.Fatalf("%q: %v", visible(body), err)
+		if err := json.Unmarshal(stripHiddenJSON(body), &got); err != nil {
+			t.Fatalf("stripHiddenJSON(%q) = %q: got error %v, want valid JSON", body, stripHiddenJSON(body), err)
 		}
 		want := strings.Map(func(c rune) rune {
 			if isHidden(c) {
@@ -84,13 +84,14 @@ func TestVisibleKeepsTheRest(t *testing.T) {
 			}
 			return c
 		}, text)
-		if got["x"] != want || string(plain([]byte(text))) != want {
-			t.Fatalf("%q became %q, want %q", text, got["x"], want)
+		if got["x"] != want || string(stripHidden([]byte(text))) != want {
+			t.Fatalf("%q: got %q, want %q", text, got["x"], want)
 		}
 	})
 }
 
-// Responses that bypass the SDK are escaped as encoding/json escapes them for the SDK.
+// Responses that bypass the SDK have the same escapes as the SDK's responses, which
+// encoding/json encodes.
 func TestEscapes(t *testing.T) {
 	t.Parallel()
 	same := func(t rapid.TB, text string) {
@@ -99,7 +100,7 @@ func TestEscapes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := appendText(nil, []byte(text)); !bytes.Equal(got, want) {
-			t.Fatalf("%q is encoded as %s, want %s", text, got, want)
+			t.Fatalf("appendText(%q) = %s, want %s", text, got, want)
 		}
 		if !utf8.ValidString(text) {
 			return
@@ -113,7 +114,7 @@ func TestEscapes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := appendEscaped(nil, body); !bytes.Equal(got, want) {
-			t.Fatalf("%s is encoded as %s, want %s", body, got, want)
+			t.Fatalf("appendEscaped(%s) = %s, want %s", body, got, want)
 		}
 	}
 	for _, text := range []string{"", "a<b>c&d", "\u2028\u2029\u2027", "\x00\x01\b\f\n\r\t\x1f\x7f", `"\/`, "\xff\xe2\x80",

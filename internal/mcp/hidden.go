@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// hidden are the ranges of invisible characters, such as control characters,
-// zero-width characters, direction marks, variation selectors and tags. Text can
-// carry instructions in them that a person does not see. They are Unicode's
-// Default_Ignorable_Code_Point (DerivedCoreProperties) and control characters
-// except tab, line feed and carriage return.
+// hidden lists, in ascending order, the ranges of invisible characters, such as
+// zero-width characters, direction marks, variation selectors and tags. They can contain
+// instructions that a person does not see. The ranges are Unicode's
+// Default_Ignorable_Code_Point (DerivedCoreProperties), interlinear annotation
+// characters, and control characters except tab, line feed and carriage return.
 var hidden = [][2]rune{
 	{0x00, 0x08}, {0x0B, 0x0C}, {0x0E, 0x1F}, {0x7F, 0x9F}, {0xAD, 0xAD}, {0x34F, 0x34F},
 	{0x61C, 0x61C}, {0x115F, 0x1160}, {0x17B4, 0x17B5}, {0x180B, 0x180F}, {0x200B, 0x200F},
@@ -26,8 +26,8 @@ func isHidden(c rune) bool {
 	return false
 }
 
-// plain returns a text without hidden characters.
-func plain(text []byte) []byte {
+// stripHidden removes hidden characters from text.
+func stripHidden(text []byte) []byte {
 	return bytes.Map(func(c rune) rune {
 		if isHidden(c) {
 			return -1
@@ -36,9 +36,9 @@ func plain(text []byte) []byte {
 	}, text)
 }
 
-// visible returns JSON without hidden characters, literal or escaped. It changes
-// nothing else, and returns its argument if there are none.
-func visible(body []byte) []byte {
+// stripHiddenJSON removes hidden characters, literal or escaped, from JSON. If body is
+// ASCII without escapes, it returns body itself.
+func stripHiddenJSON(body []byte) []byte {
 	i := 0
 	for i < len(body) && body[i] < utf8.RuneSelf && body[i] != 0x7F && body[i] != '\\' {
 		i++
@@ -51,7 +51,7 @@ func visible(body []byte) []byte {
 		switch c := body[i]; {
 		case c == '\\' && i+5 < len(body) && body[i+1] == 'u':
 			r := hex4(body[i+2 : i+6])
-			if r < 0xD800 || r > 0xDFFF { // our encoders never escape surrogate pairs
+			if r < 0xD800 || r > 0xDFFF { // the server's encoders never escape surrogate pairs
 				if isHidden(r) {
 					i += 6
 					continue

@@ -9,9 +9,9 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// Every result stays small enough for a model to read, and explains how to ask for less. Paging
-// loses nothing.
-func TestResultsFit(t *testing.T) {
+// Every result has at most 60,000 bytes. A shortened result explains how to ask for less. The
+// pages of a list together contain all of its records.
+func TestResultsStayWithinTheSizeLimit(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		long := strings.Repeat("語<&\"", 4000)
 		var cards []string
@@ -28,17 +28,18 @@ func TestResultsFit(t *testing.T) {
 				fields{"boardId": w.board, "name": fmt.Sprint(i, strings.Repeat("<", 60)), "color": "red"})
 			w.ada.Must("create_list", fields{"boardId": w.board, "name": fmt.Sprint(i, strings.Repeat("&", 200))})
 		}
-		small := func(name string, in fields) apptest.ToolResponse {
+		callTool := func(name string, in fields) apptest.ToolResponse {
 			t.Helper()
 			a := w.ada.Tool(name, in)
 			if a.Failed || len(a.Raw) > 60_000 {
-				t.Errorf("%s %v: %d bytes %s", name, in, len(a.Raw), a.Text[:min(300, len(a.Text))])
+				t.Errorf("%s %v: got %d bytes, %s; want success with at most 60000 bytes", name, in, len(a.Raw),
+					a.Text[:min(300, len(a.Text))])
 			}
 			return a
 		}
-		if a := small("list_cards", fields{"boardId": w.board, "limit": 5}); strings.Contains(a.Text, "shortened") ||
+		if a := callTool("list_cards", fields{"boardId": w.board, "limit": 5}); strings.Contains(a.Text, "shortened") ||
 			strings.Contains(a.Text, "語<&") || len(a.Each("id")) != 5 {
-			t.Errorf("five compact cards are %s", a.Text)
+			t.Errorf("five compact cards: got %s, want all without descriptions", a.Text)
 		}
 		for name, in := range map[string]fields{
 			"list_cards": {"boardId": w.board, "limit": 200, "view": "full"}, "list_comments": {"cardId": w.card, "limit": 200},
@@ -49,9 +50,9 @@ func TestResultsFit(t *testing.T) {
 			"list_labels":            {"boardId": w.board, "limit": 200},
 			"update_card":            {"cardId": cards[0], "done": true},
 		} {
-			a := small(name, in)
+			a := callTool(name, in)
 			if !strings.Contains(a.Text, `"shortened":`) || !strings.Contains(a.Text, "Next: ") {
-				t.Errorf("%s does not say that it was shortened: %s", name, a.Text[max(0, len(a.Text)-600):])
+				t.Errorf("%s: got %s, want a shortened field that contains Next", name, a.Text[max(0, len(a.Text)-600):])
 			}
 		}
 		for _, list := range []struct {
@@ -63,24 +64,24 @@ func TestResultsFit(t *testing.T) {
 		} {
 			var got []string
 			for page, more := list.in, true; more; {
-				a := small(list.name, page)
+				a := callTool(list.name, page)
 				got = append(got, a.Each("id")...)
 				more = a.Next != ""
 				page["cursor"] = a.Next
 			}
-			whole := fields{}
+			query := fields{}
 			for name, v := range list.in {
 				if name != "cursor" {
-					whole[name] = v
+					query[name] = v
 				}
 			}
-			if want := w.ada.All(list.name, "id", whole); !slices.Equal(got, want) {
-				t.Errorf("%s: the tool's pages have %d records, want %d as over REST", list.name, len(got), len(want))
+			if want := w.ada.All(list.name, "id", query); !slices.Equal(got, want) {
+				t.Errorf("%s: got %d records, want the %d records of the REST API", list.name, len(got), len(want))
 			}
 		}
 		for _, uri := range []string{"service://boards/" + w.board, "service://boards/" + w.board + "/cards/" + w.card,
 			"service://boards/" + w.board + "/cards/" + cards[0]} {
-			w.read(w.ada, apptest.Stateless, uri)
+			w.readResource(w.ada, apptest.Stateless, uri)
 		}
 	})
 }
@@ -93,14 +94,14 @@ func TestListsAreShortAndCompact(t *testing.T) {
 		}
 		a := w.ada.Tool("list_cards", fields{"boardId": w.board})
 		if n := len(a.Each("id")); n != 25 || a.Next == "" || a.Get("1.description") != nil {
-			t.Errorf("%d cards, next %q, %s", n, a.Next, a.Text)
+			t.Errorf("first page: got %d cards, next %q, %s; want 25 compact cards and a cursor", n, a.Next, a.Text)
 		}
 		if rest := w.ada.Tool("list_cards", fields{"boardId": w.board, "cursor": a.Next}); len(rest.Each("id")) != 6 {
-			t.Errorf("the rest is %s", rest.Text)
+			t.Errorf("second page: got %s, want 6 cards", rest.Text)
 		}
 		if a := w.ada.Tool("list_cards",
 			fields{"boardId": w.board, "view": "full", "limit": 2}); a.Get("1.description") != "long" {
-			t.Errorf("in full: %s", a.Text)
+			t.Errorf("view full: got %s, want descriptions", a.Text)
 		}
 	})
 }

@@ -15,25 +15,27 @@ import (
 	"cardwall/internal/op"
 )
 
-// maxResult is the maximum size of a tool's result in bytes of JSON. A model reads
-// the whole result, which fills its context window.
+// maxResult is the maximum size of a tool's result in bytes of JSON. It is limited
+// because the result occupies the context window of a model.
 const maxResult = 60_000
 
-// overhead is the size of a result without text and structured content.
+// overhead is an upper bound, in bytes, for the size of a result without its text and
+// its structured content.
 const overhead = 600
 
-// size returns the size of an outcome as JSON.
+// size returns the size of an outcome as JSON. For an outcome that is certainly smaller
+// than maxResult, it returns only the size of the body.
 func (o outcome) size() int {
-	if n := len(o.body); n*13 < maxResult { // the body is sent twice, and a byte grows to at most six
+	if n := len(o.body); n*13 < maxResult { // the body is sent twice, and escaping makes it at most six times as long
 		return n
 	}
 	return len(appendText(nil, o.text)) + len(appendEscaped(nil, o.body)) + overhead
 }
 
-// fit reduces an outcome to maxResult. It says what it left out and how to ask for
-// less. It requests a page again with a smaller limit; the cursor continues after
-// the last record.
-func (e *Endpoint) fit(ctx context.Context, t *tool, call op.Call, out outcome) (outcome, error) {
+// limitSize reduces an outcome to maxResult. A page is read again with a smaller
+// limit, so that its cursor continues after the last remaining record. Other results
+// are shortened. The shortened field lists the omitted parts and says how to get them.
+func (e *Endpoint) limitSize(ctx context.Context, t *tool, call op.Call, out outcome) (outcome, error) {
 	size := out.size()
 	if size <= maxResult {
 		return out, nil
@@ -51,13 +53,13 @@ func (e *Endpoint) fit(ctx context.Context, t *tool, call op.Call, out outcome) 
 			return out, err
 		}
 		result = nil
-		if err := json.Unmarshal(visible(fewer.Body), &result); err != nil {
+		if err := json.Unmarshal(stripHiddenJSON(fewer.Body), &result); err != nil {
 			return out, fmt.Errorf("decode the response of %s: %w", t.Name, err)
 		}
 		records, _ = result["data"].([]any)
-		result["shortened"] = fmt.Sprintf("%d records, to keep the result below 60 kB. "+
-			"Next: continue with nextCursor as cursor, or ask for less: %s.", len(records), t.narrower())
-		if out, err = encoded(result); err != nil {
+		result["shortened"] = fmt.Sprintf("Shortened to %d records to stay below 60 kB. "+
+			"Next: continue with nextCursor as cursor, or ask for less: %s.", len(records), t.narrowerInput())
+		if out, err = encodeOutcome(result); err != nil {
 			return out, err
 		}
 		size = out.size()
@@ -66,60 +68,61 @@ func (e *Endpoint) fit(ctx context.Context, t *tool, call op.Call, out outcome) 
 		return out, nil
 	}
 	fits := func(o outcome) bool { return o.size() <= maxResult }
-	return shorten(result, fits, func(omitted []string) string { return t.shortened(omitted, e.linkTo(call)) })
+	return shorten(result, fits, func(omitted []string) string { return t.shortenedText(omitted, e.linkTo(call)) })
 }
 
-// shorten truncates the texts and arrays of a result until it fits. The field
-// shortened says which ones, in the words of explain.
+// shorten truncates the strings and arrays of a result with ever smaller limits, until
+// fits returns true or the smallest limits have been applied. It sets the shortened
+// field to the text that explain returns for the omitted parts.
 func shorten(
 	result map[string]any, fits func(outcome) bool, explain func(omitted []string) string,
 ) (out outcome, err error) {
-	for _, limit := range []cut{{4000, 200}, {2000, 100}, {1000, 50}, {500, 25}, {200, 10}, {100, 5}} {
+	for _, limit := range []lengthLimits{{4000, 200}, {2000, 100}, {1000, 50}, {500, 25}, {200, 10}, {100, 5}} {
 		var omitted []string
 		short := map[string]any{}
 		for _, name := range slices.Sorted(maps.Keys(result)) {
-			short[name] = limit.value(name, result[name], &omitted)
+			short[name] = limit.truncate(name, result[name], &omitted)
 		}
 		short["shortened"] = explain(omitted)
-		if out, err = encoded(short); err != nil || fits(out) {
+		if out, err = encodeOutcome(short); err != nil || fits(out) {
 			return out, err
 		}
 	}
 	return out, nil
 }
 
-func encoded(v any) (outcome, error) {
+func encodeOutcome(v any) (outcome, error) {
 	body, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
 		return outcome{}, fmt.Errorf("encode the shortened result: %w", err)
 	}
-	return record(body), nil
+	return success(body), nil
 }
 
-// narrower names the fields of a tool that make its result smaller.
-func (t *tool) narrower() string {
-	var ways []string
+// narrowerInput describes the inputs of a tool that make its result smaller.
+func (t *tool) narrowerInput() string {
+	var options []string
 	for _, f := range t.Input.Fields {
 		switch f.Name {
 		case "limit":
-			ways = append(ways, "a smaller limit")
+			options = append(options, "a smaller limit")
 		case "view":
-			ways = append(ways, "view compact")
+			options = append(options, "view compact")
 		case "from":
-			ways = append(ways, "fewer days from–to")
+			options = append(options, "fewer days between from and to")
 		case "q":
-			ways = append(ways, "a narrower q")
+			options = append(options, "a narrower q")
 		case "list", "since":
-			ways = append(ways, "the filter "+f.Name)
+			options = append(options, "the "+f.Name+" filter")
 		}
 	}
-	if ways == nil {
-		return "use the tools that list its parts"
+	if options == nil {
+		return "use the tools that return its parts"
 	}
-	return strings.Join(ways, ", ")
+	return strings.Join(options, ", ")
 }
 
-// omittedText says what was left out.
+// omittedText describes the omitted parts of a result.
 func omittedText(omitted []string) string {
 	const named = 8
 	if len(omitted) > named {
@@ -128,16 +131,16 @@ func omittedText(omitted []string) string {
 	return "Shortened to stay below 60 kB: " + strings.Join(omitted, "; ") + "."
 }
 
-// shortened says what was left out and how to get it.
-func (t *tool) shortened(omitted []string, link string) string {
-	text := omittedText(omitted) + " Next: ask for less (" + t.narrower() + ")"
+// shortenedText describes the omitted parts of a tool's result and how to get them.
+func (t *tool) shortenedText(omitted []string, link string) string {
+	text := omittedText(omitted) + " Next: ask for less (" + t.narrowerInput() + ")"
 	if t.ReadOnly {
 		text += ", or fetch the complete result with the same token from " + link
 	}
 	return text + "."
 }
 
-// linkTo returns the address of the same call in the REST API.
+// linkTo returns the URL of the same call in the REST API.
 func (e *Endpoint) linkTo(call op.Call) string {
 	path := call.Operation.Path
 	for _, f := range call.Operation.Input.Fields {
@@ -151,10 +154,10 @@ func (e *Endpoint) linkTo(call op.Call) string {
 	return e.BaseURL + board.APIPath + path
 }
 
-// cut limits texts (in characters) and arrays (in elements).
-type cut struct{ text, array int }
+// lengthLimits limits the length of strings (in characters) and arrays (in elements).
+type lengthLimits struct{ text, array int }
 
-func (c cut) value(path string, v any, omitted *[]string) any {
+func (c lengthLimits) truncate(path string, v any, omitted *[]string) any {
 	switch v := v.(type) {
 	case string:
 		n := utf8.RuneCountInString(v)
@@ -170,13 +173,13 @@ func (c cut) value(path string, v any, omitted *[]string) any {
 		}
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = c.value(path+"."+strconv.Itoa(i), v[i], omitted)
+			out[i] = c.truncate(path+"."+strconv.Itoa(i), v[i], omitted)
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			out[name] = c.value(path+"."+name, v[name], omitted)
+			out[name] = c.truncate(path+"."+name, v[name], omitted)
 		}
 		return out
 	}
