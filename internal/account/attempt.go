@@ -10,12 +10,12 @@ import (
 	"cardwall/internal/store"
 )
 
-// The limits of password guesses and of requests that send emails. Guesses are
-// limited per account and network. A browser that the account has signed in with
-// is counted separately, so that an attacker cannot lock it out (OWASP, "Slow
-// Down Online Guessing Attacks with Device Cookies"). There is also a limit for
-// guesses at one account from all networks together. It does not apply to
-// networks that the account has signed in from, and a password reset still works.
+// The limits for password guesses, and for requests that send emails or create accounts.
+// Guesses are limited per account and network. A browser that the account has signed in
+// with is counted separately, so that an attacker cannot lock it out (OWASP, "Slow Down
+// Online Guessing Attacks with Device Cookies"). Another limit applies to guesses at one
+// account from all networks together, except networks that the account has signed in
+// from. A password reset still works when this limit is reached.
 var (
 	// guessesDevice limits guesses at one account from a browser that it has signed in with.
 	guessesDevice = session.Limit{Name: "device", Most: 10, Window: 15 * time.Minute}
@@ -25,7 +25,7 @@ var (
 	guessesNetwork = session.Limit{Name: "network", Most: 50, Window: 15 * time.Minute}
 	// guessesAccount limits guesses at one account from all networks that it has not signed in from.
 	guessesAccount = session.Limit{Name: "account", Most: 500, Window: time.Hour}
-	// emailsNetwork limits the emails requested from one network.
+	// emailsNetwork limits the requests from one network that send an email or create an account.
 	emailsNetwork = session.Limit{Name: "letters", Most: 30, Window: time.Hour}
 )
 
@@ -57,18 +57,19 @@ func (g guesser) subjects(email string) []session.Subject {
 	return append(out, session.PerNetwork(guessesNetwork, g.caller)...)
 }
 
-// takeGuess counts a guess before the password is checked.
+// takeGuess counts a guess, or returns a rate_limited error if a limit is reached. The
+// caller must call it before it checks the password.
 func (a *Accounts) takeGuess(db *store.DB, tried []session.Subject) error {
 	err := a.attempts.Take(db, tried...)
 	var f *board.Fault
 	if errors.As(err, &f) {
-		f.Message = "Too many wrong passwords. Wait for the time in Retry-After, sign in with a passkey, " +
-			"or reset your password with \"Forgot password?\"."
+		f.Message = "Too many wrong passwords. Try again after the number of seconds in the Retry-After header, " +
+			"sign in with a passkey, or reset your password with \"Forgot password?\"."
 	}
 	return err
 }
 
-// recordTimeout limits the writing of one audit entry.
+// recordTimeout limits the time for writing one audit entry.
 const recordTimeout = 10 * time.Second
 
 // recordWrongPassword writes a log line and, if there is an account, an entry in the

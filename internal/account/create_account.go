@@ -11,18 +11,18 @@ import (
 
 // CreateAccountInput is a new account and the secret of the link that authorizes it.
 type CreateAccountInput struct {
-	Secret   string `json:"secret" minLength:"1" maxLength:"64" doc:"The part after the # of an invitation link, or of the link that a server without accounts prints." example:"K7Q2M4XW3ZB5N6VD8RJHF9TCGP"`
-	Email    string `json:"email,omitempty" maxLength:"254" doc:"Email address to sign in with. Only for the first account of a server; with an invitation it is the invited address." example:"ada@example.com"`
-	Name     string `json:"name" minLength:"1" maxLength:"512" doc:"Name shown to others." example:"Ada Lovelace"`
-	Password string `json:"password" minLength:"1" maxLength:"1000" doc:"At least 10 characters and at most 1,000 bytes." example:"correct horse battery"`
-	TimeZone string `json:"timeZone,omitempty" maxLength:"64" doc:"IANA time zone that defines today; default UTC." example:"Europe/London"`
+	Secret   string `json:"secret" minLength:"1" maxLength:"64" doc:"The secret from an invitation link, or from the link that a server without accounts prints: the part after the #." example:"K7Q2M4XW3ZB5N6VD8RJHF9TCGP"`
+	Email    string `json:"email,omitempty" maxLength:"254" doc:"Email address to sign in with. Required for the first account of a server. With an invitation, omit it or give the invited address." example:"ada@example.com"`
+	Name     string `json:"name" minLength:"1" maxLength:"512" doc:"Display name." example:"Ada Lovelace"`
+	Password string `json:"password" minLength:"1" maxLength:"1000" doc:"Password of at least 10 characters and at most 1,000 bytes." example:"correct horse battery"`
+	TimeZone string `json:"timeZone,omitempty" maxLength:"64" doc:"IANA time zone that determines the current day. Defaults to UTC." example:"Europe/London"`
 
 	first bool // the link is for the first account of the server
 	hash  string
 }
 
 func (a *Accounts) beforeCreateAccount(ctx context.Context, db *store.DB, caller board.Caller, in *CreateAccountInput) error {
-	if err := a.attempts.Take(db, session.Subject{Limit: emailsNetwork, Of: session.Network(caller.Address)}); err != nil {
+	if err := a.attempts.Take(db, session.PerNetwork(emailsNetwork, caller)...); err != nil {
 		return err
 	}
 	if in.TimeZone == "" {
@@ -43,7 +43,9 @@ func (a *Accounts) beforeCreateAccount(ctx context.Context, db *store.DB, caller
 	return err
 }
 
-// addressOf sets the email address of the account that a link authorizes.
+// addressOf sets the email address of the account that a link authorizes, and whether it is
+// the first account. It returns an error if the link is not valid, if the given address is
+// not the invited one, or if sign-up is closed and this is not the first account.
 func (a *Accounts) addressOf(ctx context.Context, v *store.View, in *CreateAccountInput) (err error) {
 	if in.first, err = v.IsFirstSecret(ctx, in.Secret); err != nil {
 		return err
@@ -60,18 +62,18 @@ func (a *Accounts) addressOf(ctx context.Context, v *store.View, in *CreateAccou
 		return err
 	}
 	if in.Email != "" && in.Email != i.Email {
-		return board.Invalid("email must be omitted. The account gets the invited address.").
+		return board.Invalid("email must be omitted or be the invited address.").
 			In("email", board.RuleValue)
 	}
 	in.Email = i.Email
 	return nil
 }
 
-// CreateAccount creates an account with a link and signs in. An invitation link
-// proves the email address, because it was sent only there: the account gets that
-// address and accepts all invitations to it. The link that a server without
-// accounts prints creates the first account, whose owner becomes an operator;
-// only an operator can read the server's output.
+// CreateAccount creates the account that a link authorizes and signs the person in. An
+// invitation link proves the email address, because it was sent only there: the account
+// gets that address and accepts all invitations to it. A server without accounts prints
+// a link for creating the first account. The person who uses that link becomes an
+// operator, because only an operator can read the server's output.
 func (a *Accounts) CreateAccount(ctx context.Context, tx *store.Tx, in CreateAccountInput) (SignedIn, error) {
 	authorize := checkInvitation
 	if in.first {
@@ -92,11 +94,12 @@ func (a *Accounts) CreateAccount(ctx context.Context, tx *store.Tx, in CreateAcc
 	return begin(ctx, tx, userID, proven)
 }
 
-// useFirstSecret uses up the secret that authorizes the first account.
+// useFirstSecret uses up the secret that authorizes the first account. It returns an
+// error if the server already has an account.
 func useFirstSecret(ctx context.Context, tx *store.Tx, in CreateAccountInput) error {
-	taken, err := tx.TakeFirstSecret(ctx, in.Secret)
+	taken, err := tx.UseFirstSecret(ctx, in.Secret)
 	if err == nil && !taken {
-		err = board.Invalid("secret: the server already has an account. Sign in with it, or ask its owner for an invitation.").
+		err = board.Invalid("secret: the server already has an account. Sign in, or ask the owner of a workspace for an invitation.").
 			In("secret", board.RuleValue)
 	}
 	return err

@@ -24,20 +24,20 @@ const (
 	deviceCookie = apptest.Cookie + "-device"
 )
 
-// from returns a new browser in a network.
+// from returns a new browser whose requests come from the given IP address.
 func from(s *apptest.Service, network string) *apptest.Person {
 	b := s.Browser()
 	b.From = network + ":1234"
 	return b
 }
 
-func tryPassword(b *apptest.Person, email, word string, header http.Header) apptest.Response {
-	return b.CallWith("sign_in", fields{"email": email, "password": word}, header)
+func tryPassword(b *apptest.Person, email, password string, header http.Header) apptest.Response {
+	return b.CallWith("sign_in", fields{"email": email, "password": password}, header)
 }
 
 // Guesses by strangers do not lock out a browser that the account has signed in with.
 // Nor do they lock out the person on another network.
-func TestStrangersGuessesLockNobodyOut(t *testing.T) {
+func TestGuessesDoNotLockOutTheOwner(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
 		s.Clock.Stop()
@@ -50,32 +50,33 @@ func TestStrangersGuessesLockNobodyOut(t *testing.T) {
 					t.Fatalf("a guess from network %d: got status %d, body %s; want 401", network, a.Status, a.Raw)
 				}
 			}
-			s.Clock.Advance(10 * time.Second) // one network may send 120 requests a minute
+			s.Clock.Advance(10 * time.Second)
 		}
 		if a := tryPassword(from(s, "203.0.113.9"), b.Email, password, nil); a.Status != http.StatusOK {
 			t.Errorf("the person, in a new browser on a new network: got status %d, body %s; want 200", a.Status, a.Raw)
 		}
-		// In the guesser's network, a known browser can sign in at any server.
+		// In the guesser's network, a known browser can sign in on any server.
 		known := b.At(s.Node())
 		known.From = "198.51.100.1:1234"
 		if a := tryPassword(from(s, "198.51.100.1"), b.Email, password, nil); a.Status != http.StatusTooManyRequests ||
 			!strings.Contains(a.Message, "Forgot password?") {
-			t.Errorf("a browser that is not known, in the guesser's network: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("a browser that is not known, in the guesser's network: got status %d, body %s; want 429 and a hint to reset "+
+				"the password", a.Status, a.Raw)
 		}
 		if a := tryPassword(known, b.Email, password, nil); a.Status != http.StatusOK {
 			t.Errorf("the known browser in the guesser's network: got status %d, body %s; want 200", a.Status, a.Raw)
 		}
 		// The limit for a known browser is no higher than for other browsers.
-		limitedTo(t, 10, func(int) apptest.Response { return tryPassword(known, b.Email, wrong, nil) })
+		requireLimit(t, 10, func(int) apptest.Response { return tryPassword(known, b.Email, wrong, nil) })
 		// A browser that is known to one account has no advantage with another account.
 		member(s, "eve@example.com")
-		limitedTo(t, 10, func(int) apptest.Response { return tryPassword(known, "eve@example.com", wrong, nil) })
+		requireLimit(t, 10, func(int) apptest.Response { return tryPassword(known, "eve@example.com", wrong, nil) })
 	})
 }
 
 // Behind a proxy that the operator did not configure, the attempts of one client do
-// not count against all others.
-func TestUnconfiguredProxyLocksNobodyOut(t *testing.T) {
+// not count against the other clients.
+func TestUnconfiguredProxyDoesNotBlockOtherClients(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
 		var log logBuffer
@@ -88,13 +89,13 @@ func TestUnconfiguredProxyLocksNobodyOut(t *testing.T) {
 			"Forwarded":       func(ip string) string { return "for=192.168.1.1, for=" + ip + ";proto=https" },
 		} {
 			stranger, person := http.Header{header: {client("203.0.113.66")}}, http.Header{header: {client("203.0.113.7")}}
-			limitedTo(t, 50, func(i int) apptest.Response {
+			requireLimit(t, 50, func(i int) apptest.Response {
 				return tryPassword(from(s, proxy), fmt.Sprintf("p%d@example.com", i/10), wrong, stranger)
 			})
 			if a := tryPassword(from(s, proxy), b.Email, password, person); a.Status != http.StatusOK {
 				t.Errorf("another client behind the proxy (%s): got status %d, body %s; want 200", header, a.Status, a.Raw)
 			}
-			for i := range 130 { // more than one network may request in a minute
+			for i := range 130 { // exceeds the requests per minute of one network
 				from(s, proxy).CallWith("get_sign_in_options", nil,
 					http.Header{header: {client(fmt.Sprintf("203.0.113.%d", 100+i))}})
 			}
@@ -102,16 +103,21 @@ func TestUnconfiguredProxyLocksNobodyOut(t *testing.T) {
 				t.Errorf("a page for another client behind the proxy (%s): got status %d, body %s; want 200", header,
 					a.Status, a.Raw)
 			}
+			create := fields{"secret": strings.Repeat("x", 43), "name": "Grace", "password": password}
+			requireLimit(t, 30, func(int) apptest.Response { return from(s, proxy).CallWith("create_account", create, stranger) })
+			if a := from(s, proxy).CallWith("create_account", create, person); a.Code == board.CodeRateLimited {
+				t.Errorf("create_account for another client behind the proxy (%s): got %s, want no rate limit", header, a.Raw)
+			}
 			s.Clock.Advance(time.Hour)
 		}
-		if n := strings.Count(log.String(), `"neighbor":"10.9.8.7"`); n != 1 ||
+		if n := strings.Count(log.String(), `"peer":"10.9.8.7"`); n != 1 ||
 			!strings.Contains(log.String(), "CARDWALL_TRUSTED_PROXIES=10.9.8.7") {
-			t.Errorf("logged %d warnings: %s", n, log.String())
+			t.Errorf("got %d warnings, want 1 that suggests CARDWALL_TRUSTED_PROXIES=10.9.8.7: %s", n, log.String())
 		}
 	})
 }
 
-// logBuffer is written by a server and read by its test.
+// logBuffer is a buffer that is safe for concurrent use.
 type logBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -143,7 +149,7 @@ func TestWrongPasswordsAreRecorded(t *testing.T) {
 		tryPassword(from(s, "198.51.100.1"), b.Email, wrong, header)
 		tryPassword(from(s, "198.51.100.1"), "eve@example.com", wrong, header)
 		var got []string
-		for range 500 { // the entry is written in the background
+		for range 500 { // the entries are written in the background
 			if got = s.Column("SELECT subject || ' ' || COALESCE(request_id, '') || ' ' || details FROM audit " +
 				"WHERE operation = 'reject_password' ORDER BY id"); len(got) >= 3 {
 				break
@@ -153,18 +159,19 @@ func TestWrongPasswordsAreRecorded(t *testing.T) {
 		if len(got) != 3 || !slices.ContainsFunc(got, func(e string) bool {
 			return strings.HasPrefix(e, b.ID+" guess-1 ") && strings.Contains(e, "198.51.100.1")
 		}) {
-			t.Errorf("the audit log has %q", got)
+			t.Errorf("got audit entries %q, want 3, one of them for the request guess-1", got)
 		}
 		lines := log.String()
 		if strings.Count(lines, `"msg":"wrong password"`) != 4 ||
 			strings.Count(lines, `"request":"guess-1","address":"198.51.100.1"`) != 2 || strings.Contains(lines, "horse") ||
 			strings.Contains(lines, "@example.com") {
-			t.Errorf("the log is %s", lines)
+			t.Errorf("got log %s, want 4 wrong passwords, 2 of them for guess-1, and no password or email address", lines)
 		}
 	})
 }
 
-// Signing in ends the session that the browser had, even if that session was of another person.
+// Signing in ends the previous session of the browser, even if that session was another
+// person's.
 func TestSigningInReplacesTheSession(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -172,19 +179,19 @@ func TestSigningInReplacesTheSession(t *testing.T) {
 		thief := s.Browser()
 		thief.Cookies[apptest.Cookie] = b.Secret()
 		b.Must("sign_in", fields{"email": b.Email, "password": password})
-		out(t, "the session before", thief)
+		requireSignedOut(t, "the previous session", thief)
 		if n := len(b.Must("list_sessions", nil).Each("id")); n != 1 {
-			t.Errorf("%d sessions are left of one browser, want 1", n)
+			t.Errorf("got %d sessions of one browser, want 1", n)
 		}
 		thief.Cookies[apptest.Cookie] = b.Secret()
 		b.Must("sign_in", fields{"email": eve.Email, "password": password})
-		out(t, "the session of the person before", thief)
+		requireSignedOut(t, "the session of the previous person", thief)
 	})
 }
 
-// TestSessionInUseOutlivesTheLimit signs in more often than a person may have
-// sessions. The oldest session is in use, so an idle one ends in its place.
-func TestSessionInUseOutlivesTheLimit(t *testing.T) {
+// If a person has too many sessions, the one that has been idle longest ends, even if it
+// is not the oldest.
+func TestSessionLimitEndsIdleSession(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		busy := member(s, "grace@example.com")
@@ -208,7 +215,7 @@ func TestSessionInUseOutlivesTheLimit(t *testing.T) {
 		s.Browser().Must("sign_in", fields{"email": busy.Email, "password": password})
 		busy.Must("get_session", nil)
 		if n := len(s.Column("SELECT id FROM sessions WHERE user_id = $1", busy.ID)); n != limit {
-			t.Errorf("%d sessions are left, want %d", n, limit)
+			t.Errorf("got %d sessions, want %d", n, limit)
 		}
 	})
 }
@@ -222,44 +229,45 @@ func TestConfirmingRotatesTheSecret(t *testing.T) {
 		thief := s.Browser()
 		thief.Cookies[apptest.Cookie] = b.Secret()
 		b.Must("confirm_sign_in", fields{"password": password})
-		out(t, "the secret before", thief)
+		requireSignedOut(t, "the old secret", thief)
 		if a := b.Must("get_session", nil); a.Text("session.id") != id {
-			t.Errorf("confirming made another session: %s", a.Raw)
+			t.Errorf("after confirming: got session %s, want the id %s", a.Raw, id)
 		}
 	})
 }
 
-func TestChangingThePasswordAsksForTheCurrentOne(t *testing.T) {
+func TestChangePasswordRequiresCurrentPassword(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		b := member(s, "grace@example.com")
 		if a := b.Refused(board.CodeInvalidRequest, "change_password",
 			fields{"password": another}); !strings.Contains(a.Message, "currentPassword") {
-			t.Errorf("without the current password: %s", a.Raw)
+			t.Errorf("without the current password: got %s, want a message about currentPassword", a.Raw)
 		}
 		b.Refused(board.CodeForbidden, "change_password", fields{"password": another, "currentPassword": wrong})
 		s.Browser().Must("sign_in", fields{"email": b.Email, "password": password})
-		old(s)
-		// the current password is proof enough
+		expireRecentSignIn(s)
+		// The current password is proof enough.
 		b.Must("change_password", fields{"password": another, "currentPassword": password})
 		s.Browser().Must("sign_in", fields{"email": b.Email, "password": another})
 
 		// An account without a password needs a recent sign-in.
 		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { return tx.SetPassword(ctx, b.ID, "") })
-		old(s)
+		expireRecentSignIn(s)
 		if a := b.Refused(board.CodeForbidden, "change_password", fields{"password": password}); !strings.HasPrefix(a.Message,
 			"Sign in again") {
-			t.Errorf("without a recent sign-in: %s", a.Raw)
+			t.Errorf("without a recent sign-in: got %s, want a request to sign in again", a.Raw)
 		}
 	})
 }
 
-// notices returns the kinds and recipients of the account emails that are due.
+// notices returns the kinds and recipients of the security notices that are due, and marks
+// all due emails as sent.
 func notices(s *apptest.Service) (out []string) {
 	s.T.Helper()
-	for _, l := range emails(s) {
-		if l.Notice != nil {
-			out = append(out, string(l.Kind)+" "+l.To)
+	for _, e := range emails(s) {
+		if e.Notice != nil {
+			out = append(out, string(e.Kind)+" "+e.To)
 		}
 	}
 	slices.Sort(out)
@@ -271,41 +279,41 @@ func TestOwnersAreNotifiedOfAccountChanges(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		b := member(s, "grace@example.com")
-		want := func(what string, kinds ...string) {
+		expectNotices := func(what string, kinds ...string) {
 			t.Helper()
 			for i := range kinds {
 				kinds[i] += " " + b.Email
 			}
 			if got := notices(s); !slices.Equal(got, kinds) {
-				t.Errorf("%s: the owner gets %q, want %q", what, got, kinds)
+				t.Errorf("%s: got notices %q, want %q", what, got, kinds)
 			}
 		}
-		want("a new account")
+		expectNotices("a new account")
 		b.Must("sign_out", nil)
 		b.Must("sign_in", fields{"email": b.Email, "password": password})
-		want("the browser that signed up")
+		expectNotices("the browser that signed up")
 		other := signIn(b, password)
-		want("another browser", "new_device")
+		expectNotices("another browser", "new_device")
 		other.Must("sign_in", fields{"email": b.Email, "password": password})
-		want("the other browser again")
+		expectNotices("the other browser again")
 		b.Must("create_token", fields{"name": "Deploy", "scopes": []string{}})
-		want("a token", "token_created")
+		expectNotices("a token", "token_created")
 		b.Must("change_password", fields{"password": another, "currentPassword": password})
-		want("another password", "password_changed")
+		expectNotices("another password", "password_changed")
 		b.Must("request_password_reset", fields{"email": b.Email})
 		b.Must("reset_password", fields{"secret": emailedSecret(s, board.EmailReset, b.Email), "password": password})
-		want("a reset", "password_changed")
+		expectNotices("a reset", "password_changed")
 		other.Must("sign_in", fields{"email": b.Email, "password": password})
-		want("a browser from before the reset", "new_device")
+		expectNotices("a browser from before the reset", "new_device")
 		if got := s.Column("SELECT details FROM audit WHERE operation = 'sign_in' AND details LIKE '%newDevice%'"); len(got) != 2 {
-			t.Errorf("the audit log has the new devices %q", got)
+			t.Errorf("got audit entries of new devices %q, want 2", got)
 		}
 	})
 }
 
-// A device cookie that another person planted in a browser is worthless after the
-// owner has signed in there.
-func TestPlantedDeviceCookieGivesNoAccess(t *testing.T) {
+// A device cookie that another person planted in a browser is useless after the owner
+// has signed in there.
+func TestPlantedDeviceCookieIsUseless(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		b, eve := member(s, "grace@example.com"), member(s, "eve@example.com")
@@ -314,13 +322,13 @@ func TestPlantedDeviceCookieGivesNoAccess(t *testing.T) {
 		victim.Cookies[deviceCookie] = planted
 		victim.Must("sign_in", fields{"email": b.Email, "password": password})
 		if victim.Cookies[deviceCookie] == planted || planted == "" {
-			t.Error("the browser keeps the planted cookie")
+			t.Errorf("got device cookie %q after %q was planted, want another one", victim.Cookies[deviceCookie], planted)
 		}
 		emails(s)
 		eve.Must("sign_out", nil)
 		eve.Must("sign_in", fields{"email": b.Email, "password": password})
 		if got := notices(s); len(got) != 1 || got[0] != "new_device "+b.Email {
-			t.Errorf("with the planted cookie the owner gets %q", got)
+			t.Errorf("sign-in with the planted cookie: got notices %q, want one about a new device", got)
 		}
 		if found := s.Column("SELECT 'found' FROM known_devices WHERE hash IS NULL OR length(hash) <> 32"); len(found) != 0 {
 			t.Error("a device is stored without a hash")
@@ -328,21 +336,21 @@ func TestPlantedDeviceCookieGivesNoAccess(t *testing.T) {
 	})
 }
 
-// Known devices are forgotten when they expire or the account is deleted.
-func TestDevicesAreForgotten(t *testing.T) {
+// Known devices are deleted when they expire or when the account is deleted.
+func TestKnownDevicesAreDeleted(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		b, eve := member(s, "grace@example.com"), member(s, "eve@example.com")
 		b.Must("delete_account", nil)
 		if got := s.Column("SELECT user_id FROM known_devices"); !slices.Equal(got, []string{eve.ID}) {
-			t.Errorf("devices of %q are left, want %q", got, []string{eve.ID})
+			t.Errorf("got devices of %q, want those of %q", got, []string{eve.ID})
 		}
 		s.Clock.Advance(401 * 24 * time.Hour)
 		if _, err := app.Housekeep(t.Context(), s.DB, "test"); err != nil {
 			t.Fatal(err)
 		}
 		if got := s.Column("SELECT user_id FROM known_devices"); len(got) != 0 {
-			t.Errorf("devices of %q are left after 401 days", got)
+			t.Errorf("after 401 days: got devices of %q, want none", got)
 		}
 	})
 }

@@ -12,26 +12,26 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// same fails the test unless two responses are equal, apart from what identifies the
-// request.
-func same(t *testing.T, what string, a, b apptest.Response) {
+// checkSame reports an error unless two responses are equal, apart from request ids and
+// rate limits.
+func checkSame(t *testing.T, what string, got, want apptest.Response) {
 	t.Helper()
-	if a.Status != b.Status || !bytes.Equal(a.Raw, b.Raw) {
-		t.Errorf("%s: got status %d, body %s; the other response is %d %s", what, a.Status, a.Raw, b.Status, b.Raw)
+	if got.Status != want.Status || !bytes.Equal(got.Raw, want.Raw) {
+		t.Errorf("%s: got status %d, body %s; want %d, %s", what, got.Status, got.Raw, want.Status, want.Raw)
 	}
-	for name := range a.Header {
+	for name := range got.Header {
 		if name != "X-Request-Id" && !strings.HasPrefix(name, "X-Ratelimit") &&
-			!slices.Equal(a.Header[name], b.Header[name]) {
-			t.Errorf("%s: the header %s is %q; in the other response it is %q", what, name, a.Header[name], b.Header[name])
+			!slices.Equal(got.Header[name], want.Header[name]) {
+			t.Errorf("%s: got header %s %q, want %q", what, name, got.Header[name], want.Header[name])
 		}
 	}
-	if len(a.Header) != len(b.Header) {
-		t.Errorf("%s: the headers are %v; those of the other response are %v", what, a.Header, b.Header)
+	if len(got.Header) != len(want.Header) {
+		t.Errorf("%s: got headers %v, want %v", what, got.Header, want.Header)
 	}
 }
 
-// Responses do not reveal whether an address has an account. The address's owner
-// learns it by email.
+// Responses do not reveal whether an address has an account. Only an email to the
+// address does.
 func TestResponsesDoNotRevealAccounts(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -39,8 +39,8 @@ func TestResponsesDoNotRevealAccounts(t *testing.T) {
 		member(s, known)
 		s.Person("Ada") // without a password
 		kinds := func() (out []string) {
-			for _, l := range emails(s) {
-				out = append(out, string(l.Kind)+" "+l.To)
+			for _, e := range emails(s) {
+				out = append(out, string(e.Kind)+" "+e.To)
 			}
 			slices.Sort(out)
 			return out
@@ -59,10 +59,10 @@ func TestResponsesDoNotRevealAccounts(t *testing.T) {
 		} {
 			first := s.Browser().Call(c.operation, c.in(known))
 			for _, email := range []string{unknown, bare} {
-				same(t, c.operation+" of "+email, s.Browser().Call(c.operation, c.in(email)), first)
+				checkSame(t, c.operation+" of "+email, s.Browser().Call(c.operation, c.in(email)), first)
 			}
 			if got := kinds(); !slices.Equal(got, c.emails) {
-				t.Errorf("%s wrote the emails %q, want %q", c.operation, got, c.emails)
+				t.Errorf("%s: got emails %q, want %q", c.operation, got, c.emails)
 			}
 		}
 		if a := s.Browser().Call("sign_in",
@@ -76,26 +76,26 @@ func TestResponsesDoNotRevealAccounts(t *testing.T) {
 
 // A password is hashed for every address, with or without an account, so that the
 // response time reveals nothing.
-func TestUnknownAddressTakesAsLong(t *testing.T) {
+func TestSignInTimeDoesNotRevealAccounts(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
 	member(s, "grace@example.com")
 	s.Person("Ada")
 	const known, unknown, bare = "grace@example.com", "eve@example.com", "ada@example.com"
 	best := map[string]time.Duration{}
-	alike := func() bool { return min(best[unknown], best[bare]) >= best[known]/4 }
-	// alternate, because the machine may be busy for a while
-	for round := 1; round <= 5 || round <= 50 && !alike(); round++ {
+	similar := func() bool { return min(best[unknown], best[bare]) >= best[known]/4 }
+	// Alternate between the addresses, because the machine may be busy for a while.
+	for round := 1; round <= 5 || round <= 50 && !similar(); round++ {
 		for _, email := range []string{known, unknown, bare} {
-			begin := time.Now()
+			start := time.Now()
 			s.Browser().Call("sign_in", fields{"email": email, "password": "wrong horse battery"})
-			if took := time.Since(begin); round == 1 || took < best[email] {
+			if took := time.Since(start); round == 1 || took < best[email] {
 				best[email] = took
 			}
 		}
 	}
-	if !alike() {
-		t.Errorf("an account with a password took %s, one without %s, an address without one %s", best[known], best[bare],
-			best[unknown])
+	if !similar() {
+		t.Errorf("sign-in took %s with a password, %s without a password, %s without an account; want similar times",
+			best[known], best[bare], best[unknown])
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"cardwall/internal/store"
 )
 
-// FirstLink returns a link that creates the first account of a server, or "" if
+// FirstLink returns a new link for creating the first account of a server, or "" if
 // the server already has an account. The link expires after a week, or as soon as an
-// account exists.
+// account exists. Earlier links remain valid.
 func FirstLink(ctx context.Context, tx *store.Tx) (string, error) {
-	empty, err := tx.WithoutUsers(ctx)
+	empty, err := tx.HasNoUsers(ctx)
 	if err != nil || !empty {
 		return "", err
 	}

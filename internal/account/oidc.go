@@ -42,14 +42,14 @@ func (o OIDC) check() error {
 }
 
 const (
-	oidcTimeout  = 10 * time.Second // one request to the provider
+	oidcTimeout  = 10 * time.Second // limit for one request to the provider
 	oidcLifetime = 10 * time.Minute // from the redirect to the callback
 	oidcCookie   = "cardwall-oidc"
 )
 
-// Provider signs people in with an identity provider. It keeps the state of a
-// sign-in in a cookie, because the GET request that begins it must not change
-// anything on the server.
+// Provider signs people in with an identity provider. It stores the state of a
+// sign-in in a cookie, because the GET request that begins the sign-in must not
+// change anything on the server.
 type Provider struct {
 	accounts *Accounts
 	db       *store.DB
@@ -62,7 +62,8 @@ type Provider struct {
 	verify *oidc.IDTokenVerifier
 }
 
-// NewProvider returns the handlers of the configured identity provider.
+// NewProvider returns a Provider for the configured identity provider. The callback is
+// below apiPath.
 func (a *Accounts) NewProvider(db *store.DB, gate *session.Gate, apiPath string) *Provider {
 	return &Provider{
 		accounts: a, db: db, gate: gate, client: &http.Client{Timeout: oidcTimeout},
@@ -85,8 +86,8 @@ func (a *Accounts) Pages(db *store.DB, gate *session.Gate, apiPath string) map[s
 
 type redirect func(w http.ResponseWriter, r *http.Request, caller board.Caller) (target string, err error)
 
-// page redirects a browser to the returned target, or to the sign-in page with the
-// reason of an error.
+// page returns a handler that redirects the browser to the target, or to the sign-in page
+// with an error code.
 func (p *Provider) page(target redirect) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -110,7 +111,7 @@ func (p *Provider) page(target redirect) http.Handler {
 	})
 }
 
-// discover fetches the provider's configuration and keeps it after the first
+// discover fetches the provider's configuration, and caches it after the first
 // success.
 func (p *Provider) discover(ctx context.Context) (*oauth2.Config, *oidc.IDTokenVerifier, error) {
 	p.mu.Lock()
@@ -143,8 +144,8 @@ type signInState struct {
 // maxNext limits the length of Next in bytes, because cookies are limited in size.
 const maxNext = 2_000
 
-// pageAfter returns the path of the page to open after the sign-in. It must be on
-// this site; any other address becomes "/".
+// pageAfter returns the path of the page to open after the sign-in. It returns "/" if
+// next is not a path on this site or is longer than maxNext.
 func pageAfter(next string) string {
 	if len(next) > maxNext || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") ||
 		strings.ContainsAny(next, "\\\t\r\n") {
@@ -186,7 +187,7 @@ func (p *Provider) cookie() string {
 	return oidcCookie
 }
 
-// errProvider is the error for every invalid callback.
+// errProvider returns the error for an invalid callback.
 func errProvider() error {
 	return board.Refuse(board.CodeUnauthenticated, "The identity provider's response was not accepted. Try again.")
 }
@@ -255,9 +256,9 @@ func redacted(err error) error {
 	return err
 }
 
-// enter signs in the person of an ID token. If the identity is new, it is linked
-// to the account with the email address, or to a new account. The provider must
-// have verified the address: otherwise anyone could take over any account.
+// enter signs in the person that an ID token identifies. A new identity is linked to the
+// account with the same email address, or to a new account. The provider must have
+// verified the address: otherwise anyone could take over any account.
 func (a *Accounts) enter(ctx context.Context, tx *store.Tx, issuer, subject string, c claims) (SignedIn, error) {
 	userID, err := tx.UserOfIdentity(ctx, issuer, subject)
 	if err != nil {
@@ -284,8 +285,8 @@ func (a *Accounts) enter(ctx context.Context, tx *store.Tx, issuer, subject stri
 	return out, tx.Audit(ctx, "sign_in_with_oidc", userID)
 }
 
-// link returns the account with the verified email address, and creates it if
-// there is none.
+// link returns the id of the account with the verified email address. If there is none,
+// link creates the account, if the policy allows that, and returns made as true.
 func (a *Accounts) link(ctx context.Context, tx *store.Tx, c claims) (userID string, made bool, err error) {
 	email, err := board.NormalEmail(c.Email)
 	if verified := c.Verified == true || c.Verified == "true"; err != nil || !verified {

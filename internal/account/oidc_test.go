@@ -22,15 +22,15 @@ import (
 	"cardwall/internal/board"
 )
 
-// issuer is an identity provider on loopback that issues the claims a test sets.
+// issuer is an identity provider on a loopback address. It issues the claims that a test sets.
 type issuer struct {
 	*httptest.Server
 	t      *testing.T
 	key    *rsa.PrivateKey
 	mu     sync.Mutex
 	codes  map[string]url.Values // parameters of the browser's request, by code
-	claims map[string]any        // of the next person to sign in, in addition to the usual ones
-	query  string                // of the sign-in request
+	claims map[string]any        // claims of the next person to sign in, in addition to the usual ones
+	query  string                // query string of the sign-in request
 }
 
 const (
@@ -46,7 +46,7 @@ func newIssuer(t *testing.T) *issuer {
 	}
 	i := &issuer{t: t, key: key, codes: map[string]url.Values{}, claims: map[string]any{}}
 	mux := http.NewServeMux()
-	answer := func(w http.ResponseWriter, v any) {
+	respond := func(w http.ResponseWriter, v any) {
 		text, err := json.Marshal(v)
 		if err != nil {
 			t.Error(err)
@@ -55,7 +55,7 @@ func newIssuer(t *testing.T) *issuer {
 		_, _ = w.Write(text)
 	}
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, map[string]any{
+		respond(w, map[string]any{
 			"issuer": i.URL, "authorization_endpoint": i.URL + "/authorize", "token_endpoint": i.URL + "/token",
 			"jwks_uri":                              i.URL + "/keys",
 			"id_token_signing_alg_values_supported": []string{"RS256"},
@@ -71,27 +71,27 @@ func newIssuer(t *testing.T) *issuer {
 	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
 		i.mu.Lock()
 		defer i.mu.Unlock()
-		asked := i.codes[r.PostFormValue("code")]
+		params := i.codes[r.PostFormValue("code")]
 		delete(i.codes, r.PostFormValue("code"))
 		sum := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
 		id, secret, _ := r.BasicAuth()
-		if id != clientID || secret != url.QueryEscape(clientSecret) || asked == nil ||
-			asked.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(sum[:]) ||
-			r.PostFormValue("redirect_uri") != asked.Get("redirect_uri") {
+		if id != clientID || secret != url.QueryEscape(clientSecret) || params == nil ||
+			params.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(sum[:]) ||
+			r.PostFormValue("redirect_uri") != params.Get("redirect_uri") {
 			w.WriteHeader(http.StatusBadRequest)
-			answer(w, map[string]any{"error": "invalid_grant"})
+			respond(w, map[string]any{"error": "invalid_grant"})
 			return
 		}
 		now := time.Now()
 		claims := map[string]any{
 			"iss": i.URL, "aud": clientID, "sub": "1815", "iat": now.Unix(), "exp": now.Add(time.Hour).Unix(),
-			"nonce": asked.Get("nonce"),
+			"nonce": params.Get("nonce"),
 			"email": "Grace@example.com", "email_verified": true, "name": "Grace Hopper", "zoneinfo": "America/New_York",
 		}
 		for name, v := range i.claims {
 			claims[name] = v
 		}
-		answer(w, map[string]any{"access_token": "x", "token_type": "Bearer", "id_token": i.sign(claims)})
+		respond(w, map[string]any{"access_token": "x", "token_type": "Bearer", "id_token": i.sign(claims)})
 	})
 	i.Server = httptest.NewServer(mux)
 	t.Cleanup(i.Close)
@@ -130,7 +130,7 @@ func visit(b *apptest.Person, target string) *url.URL {
 	w := httptest.NewRecorder()
 	b.Handler.ServeHTTP(w, r)
 	if w.Code != http.StatusFound {
-		b.T.Fatalf("GET %s: %d %s, want 302", target, w.Code, w.Body)
+		b.T.Fatalf("GET %s: got status %d, body %s; want 302", target, w.Code, w.Body)
 	}
 	for _, c := range w.Result().Cookies() {
 		if c.MaxAge < 0 {
@@ -151,8 +151,8 @@ func visit(b *apptest.Person, target string) *url.URL {
 
 const oidcPath = "/api/app/v1/sign-in/oidc"
 
-// beginSignIn begins a sign-in and returns the code and the state that the provider
-// sends the browser back with.
+// beginSignIn begins a sign-in and returns the code and the state with which the
+// provider redirects the browser back.
 func (i *issuer) beginSignIn(b *apptest.Person) (code, state string) {
 	b.T.Helper()
 	to := visit(b, oidcPath+i.query)
@@ -160,7 +160,7 @@ func (i *issuer) beginSignIn(b *apptest.Person) (code, state string) {
 	if !strings.HasPrefix(to.String(), i.URL+"/authorize?") || q.Get("code_challenge_method") != "S256" ||
 		q.Get("nonce") == "" || q.Get("state") == "" || q.Get("client_id") != clientID ||
 		q.Get("redirect_uri") != apptest.BaseURL+oidcPath+"/callback" {
-		b.T.Errorf("the browser is sent to %s", to)
+		b.T.Errorf("got a redirect to %s, want an authorization request to %s with PKCE, a nonce and a state", to, i.URL)
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -169,20 +169,21 @@ func (i *issuer) beginSignIn(b *apptest.Person) (code, state string) {
 	return code, q.Get("state")
 }
 
-func back(b *apptest.Person, code, state string) string {
+// callback opens the callback page and returns the location that it redirects to.
+func callback(b *apptest.Person, code, state string) string {
 	b.T.Helper()
 	return visit(b, oidcPath+"/callback?"+url.Values{"code": {code}, "state": {state}}.Encode()).String()
 }
 
-// signInWithProvider signs in with the provider and returns the page where the
-// browser ends up.
+// signInWithProvider signs in with the provider and returns the location of the page to
+// which the browser is finally redirected.
 func (i *issuer) signInWithProvider(b *apptest.Person, claims map[string]any) string {
 	b.T.Helper()
 	i.mu.Lock()
 	i.claims = claims
 	i.mu.Unlock()
 	code, state := i.beginSignIn(b)
-	return back(b, code, state)
+	return callback(b, code, state)
 }
 
 func withIssuer(t *testing.T, fn func(t *testing.T, s *apptest.Service, i *issuer)) {
@@ -196,7 +197,7 @@ func withIssuer(t *testing.T, fn func(t *testing.T, s *apptest.Service, i *issue
 
 // After a sign-in, the browser returns to the page that required it, never to another
 // site.
-func TestIdentityProviderReturnsToThePage(t *testing.T) {
+func TestOIDCSignInReturnsToPage(t *testing.T) {
 	withIssuer(t, func(t *testing.T, s *apptest.Service, i *issuer) {
 		for next, want := range map[string]string{
 			"/oauth/authorize?client_id=x&state=a%20b": "/oauth/authorize?client_id=x&state=a%20b",
@@ -206,16 +207,16 @@ func TestIdentityProviderReturnsToThePage(t *testing.T) {
 		} {
 			i.query = "?" + url.Values{"next": {next}}.Encode()
 			if to := i.signInWithProvider(s.Browser(), nil); to != want {
-				t.Errorf("a sign-in from %.60q ends at %q", next, to)
+				t.Errorf("sign-in from %.60q: the browser ended at %q, want %q", next, to, want)
 			}
 		}
 	})
 }
 
-func TestSignInWithAnIdentityProvider(t *testing.T) {
+func TestOIDCSignIn(t *testing.T) {
 	withIssuer(t, func(t *testing.T, s *apptest.Service, i *issuer) {
 		if a := s.Browser().Must("get_sign_in_options", nil); a.Text("oidc.name") != "Example Login" {
-			t.Errorf("the sign-in options are %s", a.Raw)
+			t.Errorf("got sign-in options %s, want the provider Example Login", a.Raw)
 		}
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
@@ -223,16 +224,16 @@ func TestSignInWithAnIdentityProvider(t *testing.T) {
 
 		b := s.Browser()
 		if to := i.signInWithProvider(b, nil); to != "/" {
-			t.Fatalf("the browser ends at %s, want /", to)
+			t.Fatalf("the browser ended at %s, want /", to)
 		}
 		first := b.Must("get_session", nil)
 		if first.Text("user.email") != "grace@example.com" || first.Text("user.name") != "Grace Hopper" ||
 			first.Text("user.timeZone") != "America/New_York" ||
 			first.Get("user.verified") != true || first.Text("workspaces.0.id") != workspace {
-			t.Errorf("the new account is %s", first.Raw)
+			t.Errorf("got new account %s, want one with the claims of the provider, in workspace %s", first.Raw, workspace)
 		}
 		if len(b.Cookies) != 2 { // the session and device cookies; the cookie of the sign-in attempt was deleted
-			t.Errorf("the browser keeps %v", b.Cookies)
+			t.Errorf("got cookies %v, want 2", b.Cookies)
 		}
 		b.Must("create_token", fields{"name": "x", "scopes": []string{}}) // the sign-in is recent
 		if a := s.Browser().Call("sign_in",
@@ -240,14 +241,14 @@ func TestSignInWithAnIdentityProvider(t *testing.T) {
 			t.Errorf("an account without a password: got status %d, body %s; want 401", a.Status, a.Raw)
 		}
 		// The person is identified by the provider's subject, even after the address
-		// changed.
+		// has changed.
 		c := s.Browser()
 		if to := i.signInWithProvider(c, map[string]any{"email": "other@example.com", "email_verified": false}); to != "/" {
-			t.Fatalf("the browser ends at %s, want /", to)
+			t.Fatalf("the browser ended at %s, want /", to)
 		}
 		if a := c.Must("get_session", nil); a.Text("user.id") != first.Text("user.id") ||
 			a.Text("user.email") != "grace@example.com" {
-			t.Errorf("signed in as %s", a.Raw)
+			t.Errorf("signed in as %s, want the first account", a.Raw)
 		}
 		// An existing account is found by its verified address only.
 		eve := member(s, "eve@example.com")
@@ -255,57 +256,57 @@ func TestSignInWithAnIdentityProvider(t *testing.T) {
 			d := s.Browser()
 			if to := i.signInWithProvider(d, map[string]any{"sub": "2", "email": "eve@example.com",
 				"email_verified": unverified}); to != "/sign-in?error=oidc_forbidden" || d.Secret() != "" {
-				t.Errorf("email_verified %v: the browser ends at %s", unverified, to)
+				t.Errorf("email_verified %v: the browser ended at %s, want /sign-in?error=oidc_forbidden and no session", unverified, to)
 			}
 		}
 		if to := i.signInWithProvider(s.Browser(), map[string]any{"sub": "2", "email": ""}); to != "/sign-in?error=oidc_forbidden" {
-			t.Errorf("without an address the browser ends at %s, want /sign-in?error=oidc_forbidden", to)
+			t.Errorf("without an address: the browser ended at %s, want /sign-in?error=oidc_forbidden", to)
 		}
 		d := s.Browser()
 		if to := i.signInWithProvider(d, map[string]any{"sub": "2", "email": "EVE@example.com", "email_verified": "true"}); to != "/" {
-			t.Errorf("the browser ends at %s, want /", to)
+			t.Errorf("the browser ended at %s, want /", to)
 		}
 		if a := d.Must("get_session", nil); a.Text("user.id") != eve.ID {
-			t.Errorf("signed in as %s, not as %s", a.Raw, eve.ID)
+			t.Errorf("signed in as %s, want %s", a.Raw, eve.ID)
 		}
 		if people := s.Column("SELECT id FROM users"); len(people) != 3 {
-			t.Errorf("there are %d accounts, want 3", len(people))
+			t.Errorf("got %d accounts, want 3", len(people))
 		}
 	})
 }
 
-func TestIdentitiesThatAreRefused(t *testing.T) {
+func TestInvalidOIDCSignInsAreRefused(t *testing.T) {
 	withIssuer(t, func(t *testing.T, s *apptest.Service, i *issuer) {
-		refuse := func(what string, b *apptest.Person, to string) {
+		expectRefused := func(what string, b *apptest.Person, to string) {
 			t.Helper()
 			if !strings.HasPrefix(to, "/sign-in?error=oidc") || b.Secret() != "" {
-				t.Errorf("%s: the browser ends at %s", what, to)
+				t.Errorf("%s: the browser ended at %s, want an error page and no session", what, to)
 			}
 		}
 		for what, claims := range map[string]map[string]any{
 			"for another client": {"aud": "another"}, "by another issuer": {"iss": "https://evil.example.com"},
-			"of another sign-in": {"nonce": "x"}, "expired": {"exp": time.Now().Add(-time.Hour).Unix()},
+			"of another sign-in": {"nonce": "x"}, "that has expired": {"exp": time.Now().Add(-time.Hour).Unix()},
 		} {
 			b := s.Browser()
-			refuse(what, b, i.signInWithProvider(b, claims))
+			expectRefused("with an ID token "+what, b, i.signInWithProvider(b, claims))
 		}
 		i.claims = nil
 		b := s.Browser()
 		code, state := i.beginSignIn(b)
 		other := s.Browser() // which never began a sign-in
-		refuse("in another browser", other, back(other, code, state))
-		refuse("with another state", b, back(b, code, state+"x"))
-		refuse("after a wrong state", b, back(b, code, state)) // the attempt ended
+		expectRefused("in another browser", other, callback(other, code, state))
+		expectRefused("with another state", b, callback(b, code, state+"x"))
+		expectRefused("after a wrong state", b, callback(b, code, state)) // the attempt ended
 		_, state = i.beginSignIn(b)
-		refuse("with another code", b, back(b, "nonsense", state))
+		expectRefused("with another code", b, callback(b, "nonsense", state))
 		_, state = i.beginSignIn(b)
-		theirs, _ := i.beginSignIn(s.Browser())
-		refuse("with the code of another attempt", b, back(b, theirs, state)) // its verifier belongs to another attempt
+		otherCode, _ := i.beginSignIn(s.Browser())
+		expectRefused("with the code of another attempt", b, callback(b, otherCode, state)) // the code's verifier belongs to that attempt
 		code, state = i.beginSignIn(b)
-		if to := back(b, code, state); to != "/" {
-			t.Errorf("a good one: the browser ends at %s, want /", to)
+		if to := callback(b, code, state); to != "/" {
+			t.Errorf("valid sign-in: the browser ended at %s, want /", to)
 		}
-		refuse("twice", s.Browser(), back(b, code, state))
+		expectRefused("with a code that was already used", s.Browser(), callback(b, code, state))
 		// A provider that signs with another key is refused.
 		key, err := rsa.GenerateKey(rand.Reader, 2048)
 		if err != nil {
@@ -313,7 +314,7 @@ func TestIdentitiesThatAreRefused(t *testing.T) {
 		}
 		i.key = key
 		c := s.Browser()
-		refuse("signed with another key", c, i.signInWithProvider(c, nil))
+		expectRefused("signed with another key", c, i.signInWithProvider(c, nil))
 		i.Close()
 		d := s.Browser()
 		visit(d, oidcPath)
@@ -326,7 +327,7 @@ func TestIdentitiesThatAreRefused(t *testing.T) {
 			_, rest, _ := strings.Cut(string(text), `"state":"`)
 			state, _, _ = strings.Cut(rest, `"`)
 		}
-		refuse("while the provider is unavailable", d, back(d, "x", state))
+		expectRefused("while the provider is unavailable", d, callback(d, "x", state))
 	})
 }
 
@@ -338,13 +339,13 @@ func TestInvalidProviderOptionsAreRefused(t *testing.T) {
 	} {
 		if _, err := account.New(account.Options{BaseURL: apptest.BaseURL, OIDC: o}); err == nil ||
 			!strings.Contains(err.Error(), "CARDWALL_OIDC_ISSUER") {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got error %v, want one about CARDWALL_OIDC_ISSUER", what, err)
 		}
 	}
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
 	w := httptest.NewRecorder()
 	s.Handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, oidcPath, nil))
 	if w.Code != http.StatusNotFound {
-		t.Errorf("without a provider: %d, want 404", w.Code)
+		t.Errorf("without a provider: got status %d, want 404", w.Code)
 	}
 }

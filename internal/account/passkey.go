@@ -44,8 +44,8 @@ func (CeremonyOptions) Schema(huma.Registry) *huma.Schema {
 
 // Ceremony is a WebAuthn ceremony in progress.
 type Ceremony struct {
-	ChallengeID string          `json:"challengeId" doc:"Send it back with the passkey's response." example:"chl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Options     CeremonyOptions `json:"options" doc:"Options for parseRequestOptionsFromJSON or parseCreationOptionsFromJSON in the browser." example:"{\"challenge\":\"3q2-7w\"}"`
+	ChallengeID string          `json:"challengeId" doc:"Id of the challenge. Send it back with the passkey's response." example:"chl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Options     CeremonyOptions `json:"options" doc:"Options for the browser: the argument of parseRequestOptionsFromJSON or parseCreationOptionsFromJSON." example:"{\"challenge\":\"3q2-7w\"}"`
 }
 
 // relyingParty returns this server as a WebAuthn relying party. Its id is the host
@@ -115,7 +115,7 @@ func ownerOf(ctx context.Context, v *store.View, userID string) (keyOwner, error
 	return o, err
 }
 
-// ceremony stores the challenge of a ceremony.
+// ceremony stores the challenge of a ceremony and returns the ceremony for the browser.
 func ceremony(ctx context.Context, tx *store.Tx, publicKey any, s *webauthn.SessionData) (Ceremony, error) {
 	data, err := jsonv1.Marshal(s)
 	if err != nil {
@@ -128,8 +128,9 @@ func ceremony(ctx context.Context, tx *store.Tx, publicKey any, s *webauthn.Sess
 	return c, tx.InsertChallenge(ctx, c.ChallengeID, string(data), ceremonyTime)
 }
 
-// finish ends the ceremony of a passkey's response. It returns the ceremony's data
-// and the response as JSON.
+// finish ends the ceremony to which a passkey responds. It returns the data of the
+// ceremony, and the passkey's response as JSON. signedIn means that the caller must have
+// started the ceremony. Otherwise, someone who was not signed in must have started it.
 func finish(
 	ctx context.Context, tx *store.Tx, challengeID string, c Credential, signedIn bool,
 ) (s webauthn.SessionData, text []byte, err error) {
@@ -161,7 +162,7 @@ func (a *Accounts) BeginPasskeySignIn(ctx context.Context, tx *store.Tx, _ Nothi
 
 // PasskeyAnswerInput is the response of a passkey.
 type PasskeyAnswerInput struct {
-	ChallengeID string     `json:"challengeId" maxLength:"64" doc:"Id of the challenge." example:"chl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ChallengeID string     `json:"challengeId" maxLength:"64" doc:"Id of the challenge that the passkey responds to." example:"chl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Credential  Credential `json:"credential" doc:"The passkey's response (PublicKeyCredential.toJSON)." example:"{\"id\":\"3q2-7w\",\"type\":\"public-key\"}"`
 }
 
@@ -169,8 +170,8 @@ func errPasskey() error {
 	return board.Refuse(board.CodeUnauthenticated, "The passkey was not accepted. Try again, or sign in another way.")
 }
 
-// passkeyOwner returns the owner of the passkey that responded to
-// begin_passkey_sign_in.
+// passkeyOwner returns the id of the owner of the passkey that responded to
+// begin_passkey_sign_in. It uses up the challenge and records the use of the passkey.
 func (a *Accounts) passkeyOwner(ctx context.Context, tx *store.Tx, challengeID string, c Credential) (userID string, err error) {
 	if err := a.noPasskeys(); err != nil {
 		return "", err
@@ -198,7 +199,7 @@ func (a *Accounts) passkeyOwner(ctx context.Context, tx *store.Tx, challengeID s
 	if unexpected != nil {
 		return "", unexpected
 	}
-	// A signature counter that decreased indicates a copy of the key (Level 3, 6.1.1).
+	// A signature counter that did not increase indicates a copy of the key (Level 3, 6.1.1).
 	if err != nil || key.Authenticator.CloneWarning {
 		return "", errPasskey()
 	}
@@ -219,14 +220,14 @@ func (a *Accounts) FinishPasskeySignIn(ctx context.Context, tx *store.Tx, in Pas
 	return begin(ctx, tx, userID, byCredential)
 }
 
-// BeginPasskey begins to add a passkey for the caller.
+// BeginPasskey begins the registration of a passkey for the caller.
 func (a *Accounts) BeginPasskey(ctx context.Context, tx *store.Tx, _ Nothing) (Ceremony, error) {
 	if err := a.noPasskeys(); err != nil {
 		return Ceremony{}, err
 	}
 	o, err := ownerOf(ctx, tx.View, tx.Caller().UserID)
 	if err == nil {
-		err = board.Room("passkeys of one person", len(o.keys), 1, maxPasskeys)
+		err = board.CheckLimit("passkeys of one person", len(o.keys), 1, maxPasskeys)
 	}
 	if err != nil {
 		return Ceremony{}, err
@@ -245,7 +246,7 @@ func (a *Accounts) BeginPasskey(ctx context.Context, tx *store.Tx, _ Nothing) (C
 // FinishPasskeyInput is a new passkey.
 type FinishPasskeyInput struct {
 	PasskeyAnswerInput
-	Name string `json:"name,omitempty" maxLength:"128" doc:"Name of the passkey; default Passkey." example:"Laptop"`
+	Name string `json:"name,omitempty" maxLength:"128" doc:"Name of the passkey. Defaults to Passkey." example:"Laptop"`
 }
 
 // FinishPasskey adds the passkey that a device created for the caller.
@@ -305,11 +306,11 @@ func ListPasskeys(ctx context.Context, v *store.View, in ListPasskeysInput) (op.
 
 // DeletePasskeyInput is the input of DeletePasskey.
 type DeletePasskeyInput struct {
-	PasskeyID string `json:"passkeyId" maxLength:"64" doc:"A passkey of the caller." example:"pky_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	PasskeyID string `json:"passkeyId" maxLength:"64" doc:"Id of one of the caller's passkeys." example:"pky_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// DeletePasskey deletes a passkey of the caller. It returns not_found for any
-// other id.
+// DeletePasskey deletes a passkey of the caller. It returns a not_found error for
+// any other id.
 func DeletePasskey(ctx context.Context, tx *store.Tx, in DeletePasskeyInput) (app.Deleted, error) {
 	return app.Deleted{ID: in.PasskeyID}, tx.DeletePasskey(ctx, in.PasskeyID)
 }

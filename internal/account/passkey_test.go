@@ -16,110 +16,110 @@ import (
 func addPasskey(b *apptest.Person, name string) (a *apptest.Authenticator, id string) {
 	b.T.Helper()
 	a = &apptest.Authenticator{}
-	begun := b.Must("begin_passkey", nil)
-	made := b.Must("finish_passkey",
-		fields{"challengeId": begun.Text("challengeId"), "credential": a.Create(begun.Get("options")), "name": name})
-	return a, made.ID()
+	begin := b.Must("begin_passkey", nil)
+	created := b.Must("finish_passkey",
+		fields{"challengeId": begin.Text("challengeId"), "credential": a.Create(begin.Get("options")), "name": name})
+	return a, created.ID()
 }
 
-// asked returns a device's response to a new challenge.
-func asked(b *apptest.Person, a *apptest.Authenticator) fields {
+// signChallenge returns a device's response to a new challenge.
+func signChallenge(b *apptest.Person, a *apptest.Authenticator) fields {
 	b.T.Helper()
-	begun := b.Must("begin_passkey_sign_in", nil)
-	return fields{"challengeId": begun.Text("challengeId"), "credential": a.Get(begun.Get("options"))}
+	begin := b.Must("begin_passkey_sign_in", nil)
+	return fields{"challengeId": begin.Text("challengeId"), "credential": a.Get(begin.Get("options"))}
 }
 
 func TestPasskeys(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		b := member(s, "grace@example.com")
-		begun := b.Must("begin_passkey", nil)
-		if begun.Text("options.rp.id") != "cardwall.example.com" || begun.Text("options.user.name") != b.Email ||
-			begun.Text("options.authenticatorSelection.residentKey") != "required" ||
-			begun.Text("options.authenticatorSelection.userVerification") != "required" {
-			t.Errorf("the registration options are %s", begun.Raw)
+		begin := b.Must("begin_passkey", nil)
+		if begin.Text("options.rp.id") != "cardwall.example.com" || begin.Text("options.user.name") != b.Email ||
+			begin.Text("options.authenticatorSelection.residentKey") != "required" ||
+			begin.Text("options.authenticatorSelection.userVerification") != "required" {
+			t.Errorf("got registration options %s, want a required resident key and required user verification for %s", begin.Raw, b.Email)
 		}
 		laptop, id := addPasskey(b, "Laptop")
 		phone, _ := addPasskey(b, "Phone")
 		if a := b.Must("list_passkeys", nil); !slices.Equal(a.Each("name"), []string{"Phone", "Laptop"}) ||
 			a.Get("1.lastUsedAt") != nil {
-			t.Errorf("the passkeys are %s", a.Raw)
+			t.Errorf("got passkeys %s, want Phone and Laptop, Laptop without a last use", a.Raw)
 		}
 		if a := b.Must("begin_passkey", nil); len(a.Get("options.excludeCredentials").([]any)) != 2 {
 			t.Errorf("the options do not exclude the existing passkeys: %s", a.Raw)
 		}
 
 		c := s.Browser()
-		in := asked(c, laptop)
+		in := signChallenge(c, laptop)
 		if a := c.Must("finish_passkey_sign_in", in); a.Text("user.email") != b.Email || c.Secret() == "" {
-			t.Errorf("signed in as %s", a.Raw)
+			t.Errorf("signed in as %s, want %s with a session cookie", a.Raw, b.Email)
 		}
 		c.Must("get_session", nil)
 		if a := b.Must("list_passkeys", nil); a.Get("1.lastUsedAt") == nil {
-			t.Errorf("its use was not recorded: %s", a.Raw)
+			t.Errorf("the use of the passkey was not recorded: %s", a.Raw)
 		}
-		refuse := func(what string, in fields) {
+		expectRefused := func(what string, in fields) {
 			t.Helper()
 			d := s.Browser()
 			if a := d.Call("finish_passkey_sign_in", in); a.Status != http.StatusUnauthorized ||
 				a.Code != board.CodeUnauthenticated || d.Secret() != "" {
-				t.Errorf("%s: got status %d, body %s", what, a.Status, a.Raw)
+				t.Errorf("%s: got status %d, body %s; want 401 and no session", what, a.Status, a.Raw)
 			}
 		}
-		refuse("a response that was already used", in)
+		expectRefused("a response that was already used", in)
 		phone.FixedCounter = true
-		in = asked(c, phone)
+		in = signChallenge(c, phone)
 		c.Must("finish_passkey_sign_in", in)
-		refuse("a reused response of a passkey without a signature counter", in)
-		old := asked(c, laptop)
+		expectRefused("a reused response of a passkey without a signature counter", in)
+		old := signChallenge(c, laptop)
 		s.Clock.Advance(5*time.Minute + time.Second)
-		refuse("after five minutes", old)
-		one, two := asked(c, laptop), asked(c, laptop)
-		refuse("a response to another challenge", fields{"challengeId": one["challengeId"], "credential": two["credential"]})
-		refuse("nonsense", fields{"challengeId": asked(c, phone)["challengeId"], "credential": fields{"id": "x"}})
+		expectRefused("after five minutes", old)
+		first, second := signChallenge(c, laptop), signChallenge(c, laptop)
+		expectRefused("a response to another challenge", fields{"challengeId": first["challengeId"], "credential": second["credential"]})
+		expectRefused("nonsense", fields{"challengeId": signChallenge(c, phone)["challengeId"], "credential": fields{"id": "x"}})
 		laptop.Origin = "https://evil.example.com"
-		refuse("a page of another site", asked(c, laptop))
+		expectRefused("a page of another site", signChallenge(c, laptop))
 		laptop.Origin = ""
 		laptop.Unverified = true
-		refuse("a response without user verification", asked(c, laptop))
+		expectRefused("a response without user verification", signChallenge(c, laptop))
 		laptop.Unverified = false
 		stranger := &apptest.Authenticator{}
-		stranger.Create(begun.Get("options"))
-		refuse("a passkey that is not registered", asked(c, stranger))
+		stranger.Create(begin.Get("options"))
+		expectRefused("a passkey that is not registered", signChallenge(c, stranger))
 		laptop.Counter = 0
-		refuse("a copy of the key, whose counter is behind", asked(c, laptop))
+		expectRefused("a copy of the key with a lower counter", signChallenge(c, laptop))
 		laptop.Counter = 100
-		c.Must("finish_passkey_sign_in", asked(c, laptop))
+		c.Must("finish_passkey_sign_in", signChallenge(c, laptop))
 
 		// A passkey confirms the person's identity, as the password does. Another person's
 		// passkey does not.
 		eve := member(s, "eve@example.com")
 		s.Clock.Advance(board.RecentFor)
 		eve.Refused(board.CodeForbidden, "begin_passkey", nil)
-		a := eve.Refused(board.CodeForbidden, "confirm_sign_in", asked(eve, phone))
+		a := eve.Refused(board.CodeForbidden, "confirm_sign_in", signChallenge(eve, phone))
 		if strings.HasPrefix(a.Message, "Sign in again") {
-			t.Errorf("another person's passkey: %s", a.Raw)
+			t.Errorf("another person's passkey: got %s, want a message other than \"Sign in again\"", a.Raw)
 		}
-		b.Must("confirm_sign_in", asked(b, phone))
+		b.Must("confirm_sign_in", signChallenge(b, phone))
 		eve.Must("confirm_sign_in", fields{"password": password})
 		eve.Refused(board.CodeNotFound, "delete_passkey", fields{"passkeyId": id})
 		b.Must("delete_passkey", fields{"passkeyId": id})
-		refuse("a passkey that was deleted", asked(c, laptop))
-		c.Must("finish_passkey_sign_in", asked(c, phone))
+		expectRefused("a passkey that was deleted", signChallenge(c, laptop))
+		c.Must("finish_passkey_sign_in", signChallenge(c, phone))
 
-		// A challenge belongs to one person and registers a key once.
-		begun = eve.Must("begin_passkey", nil)
+		// A challenge belongs to one person and can register only one key.
+		begin = eve.Must("begin_passkey", nil)
 		device := &apptest.Authenticator{}
-		made := fields{"challengeId": begun.Text("challengeId"), "credential": device.Create(begun.Get("options"))}
-		b.Refused(board.CodeNotFound, "finish_passkey", made)
-		if a := eve.Must("finish_passkey", made); a.Text("name") != "Passkey" {
-			t.Errorf("a passkey without a name is %s", a.Raw)
+		created := fields{"challengeId": begin.Text("challengeId"), "credential": device.Create(begin.Get("options"))}
+		b.Refused(board.CodeNotFound, "finish_passkey", created)
+		if a := eve.Must("finish_passkey", created); a.Text("name") != "Passkey" {
+			t.Errorf("passkey without a name: got %s, want the name Passkey", a.Raw)
 		}
-		eve.Refused(board.CodeNotFound, "finish_passkey", made)
-		begun = eve.Must("begin_passkey", nil)
+		eve.Refused(board.CodeNotFound, "finish_passkey", created)
+		begin = eve.Must("begin_passkey", nil)
 		device.Unverified = true
 		eve.Refused(board.CodeInvalidRequest, "finish_passkey",
-			fields{"challengeId": begun.Text("challengeId"), "credential": device.Create(begun.Get("options"))})
+			fields{"challengeId": begin.Text("challengeId"), "credential": device.Create(begin.Get("options"))})
 		for range 19 {
 			addPasskey(eve, "More")
 		}
@@ -127,8 +127,9 @@ func TestPasskeys(t *testing.T) {
 	})
 }
 
-// Browsers support passkeys on https and with a host name only.
-func TestPasskeysNeedHTTPSAndAName(t *testing.T) {
+// Browsers support passkeys only over HTTPS and with a host name. They also support them
+// at http://localhost.
+func TestPasskeysRequireHTTPSAndHostName(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]bool{
 		"https://cards.example.com": true, "http://localhost:8080": true, "http://127.0.0.1:8080": false,
@@ -139,7 +140,7 @@ func TestPasskeysNeedHTTPSAndAName(t *testing.T) {
 			t.Fatal(err)
 		}
 		if o, _ := a.GetSignInOptions(t.Context(), nil, account.Nothing{}); o.Passkeys != want {
-			t.Errorf("%s: %v, want %v", base, o.Passkeys, want)
+			t.Errorf("%s: got passkeys %v, want %v", base, o.Passkeys, want)
 		}
 	}
 }

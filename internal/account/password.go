@@ -29,8 +29,8 @@ const (
 
 const passwordForm = "$argon2id$v=19$m=%d,t=%d,p=%d$"
 
-// HashPassword returns the hash of a password in the PHC string format. It returns
-// an error if CheckPassword does.
+// HashPassword returns the argon2id hash of a password in the PHC string format. It
+// returns an error if CheckPassword does. The own arguments are those of CheckPassword.
 func HashPassword(secret string, own ...string) (string, error) {
 	if err := CheckPassword(secret, own...); err != nil {
 		return "", err
@@ -43,13 +43,13 @@ func HashPassword(secret string, own ...string) (string, error) {
 }
 
 // derive returns the argon2id key of a password. It normalizes the password to
-// NFC, because keyboards compose the same characters differently (RFC 8265, 4.2).
+// NFC, because different keyboards compose the same characters differently (RFC 8265, 4.2).
 func derive(secret string, salt []byte) []byte {
 	return argon2.IDKey([]byte(norm.NFC.String(secret)), salt, passwordTime, passwordMemory, passwordLanes, passwordKey)
 }
 
-// CheckPassword returns an error if a password is too weak according to package
-// password. The arguments own are the name and the email address of the account.
+// CheckPassword returns an error if package password does not accept a password. The own
+// arguments are the name and the email address of the account.
 func CheckPassword(secret string, own ...string) error {
 	const better = "Try a few words that only you would combine."
 	switch password.Check(secret, own...) {
@@ -69,8 +69,8 @@ func CheckPassword(secret string, own ...string) error {
 	return nil
 }
 
-// passwords limits how many passwords are hashed or verified at the same time. Each
-// takes 19 MiB and about 20 ms of CPU time.
+// passwords limits how many passwords are hashed or verified concurrently. Each hash takes
+// 19 MiB of memory and about 20 ms of CPU time.
 type passwords struct{ slots chan struct{} }
 
 // passwordWait limits how long a request waits for a slot.
@@ -106,8 +106,8 @@ func (p *passwords) hash(ctx context.Context, secret string, own ...string) (str
 	return HashPassword(secret, own...)
 }
 
-// matches reports whether a password has the given hash. It takes the same time if
-// there is no hash, because the account does not exist or has no password.
+// matches reports whether a password has the given hash. It takes as long for an empty
+// hash, which means that the account does not exist or has no password.
 func (p *passwords) matches(ctx context.Context, hash, secret string) (bool, error) {
 	if len(secret) > password.MaxBytes {
 		secret = "" // cannot match
@@ -122,8 +122,8 @@ func (p *passwords) matches(ctx context.Context, hash, secret string) (bool, err
 	return same && known, nil
 }
 
-// parsePassword parses a hash of HashPassword. For any other text it returns a
-// salt and a key that match no password.
+// parsePassword parses a hash returned by HashPassword. For any other string, it returns
+// a salt and a key that match no password.
 func parsePassword(hash string) (salt, key []byte, known bool) {
 	rest, ok := strings.CutPrefix(hash, fmt.Sprintf(passwordForm, passwordMemory, passwordTime, passwordLanes))
 	first, second, two := strings.Cut(rest, "$")

@@ -13,7 +13,8 @@ import (
 )
 
 // SignUpPolicy defines who can create an account, with a password or through the
-// identity provider. The command cardwall user add ignores it.
+// identity provider. The link for the first account and the command cardwall user add
+// ignore the policy.
 type SignUpPolicy struct {
 	Mode    SignUpMode
 	Domains []string // of email addresses, in lower case; for SignUpDomains
@@ -27,13 +28,13 @@ type SignUpMode string
 const (
 	SignUpOpen    SignUpMode = "open"    // anyone
 	SignUpInvited SignUpMode = "invited" // only people who were invited
-	SignUpDomains SignUpMode = "domains" // people with an address of some domains
+	SignUpDomains SignUpMode = "domains" // only people with an address in certain domains
 	SignUpClosed  SignUpMode = "closed"  // nobody
 )
 
-// ParseSignUpPolicy parses "open", "invited", "domains:a.example,b.example" or
-// "closed". An empty text is open if the base URL is a loopback address, and
-// otherwise invited.
+// ParseSignUpPolicy parses "open", "invited", "domains:a.example,b.example" or "closed".
+// An empty string means open if the host of the base URL is localhost or a loopback
+// address, and otherwise invited.
 func ParseSignUpPolicy(text, baseURL string) (SignUpPolicy, error) {
 	mode, list, listed := strings.Cut(strings.ToLower(strings.TrimSpace(text)), ":")
 	p := SignUpPolicy{Mode: SignUpMode(mode)}

@@ -13,10 +13,10 @@ import (
 
 // UpdateProfileInput changes the fields that are present.
 type UpdateProfileInput struct {
-	Name     *string      `json:"name,omitempty" minLength:"1" maxLength:"512" doc:"New name." example:"Ada King"`
-	TimeZone *string      `json:"timeZone,omitempty" maxLength:"64" doc:"New IANA time zone." example:"Europe/Paris"`
-	Theme    *board.Theme `json:"theme,omitempty" enum:"system,light,dark" doc:"Color theme: that of the system, light or dark." example:"dark"`
-	Language *string      `json:"language,omitempty" maxLength:"35" doc:"New language of pages and emails, as a BCP 47 tag." example:"en-GB"`
+	Name     *string      `json:"name,omitempty" minLength:"1" maxLength:"512" doc:"New display name." example:"Ada King"`
+	TimeZone *string      `json:"timeZone,omitempty" maxLength:"64" doc:"New IANA time zone, which determines the current day." example:"Europe/Paris"`
+	Theme    *board.Theme `json:"theme,omitempty" enum:"system,light,dark" doc:"New color theme. system follows the setting of the operating system." example:"dark"`
+	Language *string      `json:"language,omitempty" maxLength:"35" doc:"New language of some dates on the pages, as a BCP 47 tag." example:"en-GB"`
 }
 
 // UpdateProfile changes the caller's profile.
@@ -53,7 +53,7 @@ func UpdateProfile(ctx context.Context, tx *store.Tx, in UpdateProfileInput) (bo
 // ChangePasswordInput is the current and the new password.
 type ChangePasswordInput struct {
 	Current  string `json:"currentPassword,omitempty" maxLength:"1000" doc:"Current password; omit it if the account has none." example:"tulip harbor 47 sky"`
-	Password string `json:"password" maxLength:"1000" doc:"New password: at least 10 characters and at most 1,000 bytes." example:"correct horse battery"`
+	Password string `json:"password" maxLength:"1000" doc:"New password of at least 10 characters and at most 1,000 bytes." example:"correct horse battery"`
 
 	hash  string
 	proof proof // of the current password; empty if the account has none
@@ -110,7 +110,7 @@ func (a *Accounts) ChangePassword(ctx context.Context, tx *store.Tx, in ChangePa
 	if err := tx.SetPassword(ctx, userID, in.hash); err != nil {
 		return SignedIn{}, err
 	}
-	if _, err := tx.EndResets(ctx, userID); err != nil {
+	if _, err := tx.DeleteResetSecrets(ctx, userID); err != nil {
 		return SignedIn{}, err
 	}
 	if err := tx.EndOtherSessions(ctx); err != nil {
@@ -139,12 +139,19 @@ func DeleteAccount(ctx context.Context, tx *store.Tx, _ Nothing) (SignedOut, err
 	return SignedOut{}, tx.DeleteUser(ctx, userID)
 }
 
-// workspacesToLeave returns the workspaces of the caller. It returns an error if the
-// caller is the last owner of one.
+// workspacesToLeave returns the caller's workspaces. It returns an error if the caller is
+// the last owner of one of them.
 func workspacesToLeave(ctx context.Context, v *store.View) ([]board.Workspace, error) {
-	spaces, err := v.Workspaces(ctx, "", maxWorkspaces)
-	if err != nil {
-		return nil, err
+	var spaces []board.Workspace
+	for after, more := "", true; more; {
+		page, err := v.Workspaces(ctx, after, maxWorkspaces)
+		if err != nil {
+			return nil, err
+		}
+		spaces = append(spaces, page...)
+		if more = len(page) == maxWorkspaces; more {
+			after = page[len(page)-1].ID
+		}
 	}
 	for _, w := range spaces {
 		if w.Role != board.WorkspaceOwner {
@@ -161,7 +168,8 @@ func workspacesToLeave(ctx context.Context, v *store.View) ([]board.Workspace, e
 	return spaces, nil
 }
 
-// beforeDeleteAccount unassigns the caller from most cards, in short transactions.
+// beforeDeleteAccount checks that the caller can leave all workspaces, and unassigns the
+// caller from most cards in short transactions.
 func beforeDeleteAccount(ctx context.Context, db *store.DB, caller board.Caller, _ *Nothing) error {
 	var ids []string
 	if err := db.Read(ctx, caller, func(v *store.View) error {

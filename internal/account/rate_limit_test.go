@@ -11,7 +11,7 @@ import (
 	"cardwall/internal/board"
 )
 
-// The number of emails that others can request to an address is limited.
+// The number of emails that anyone can cause to be sent to an address is limited.
 func TestEmailsToAnAddressAreLimited(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -23,7 +23,7 @@ func TestEmailsToAnAddressAreLimited(t *testing.T) {
 			sent += len(emails(s))
 		}
 		if sent != 10 {
-			t.Errorf("%d emails left, want 5 to each", sent)
+			t.Errorf("sent %d emails, want 10: 5 to each address", sent)
 		}
 		s.Clock.Advance(time.Hour)
 		s.Browser().Must("request_password_reset", fields{"email": b.Email})
@@ -31,32 +31,32 @@ func TestEmailsToAnAddressAreLimited(t *testing.T) {
 	})
 }
 
-// limitedTo repeats a call until it is refused, and fails unless the given number of
-// calls succeeded first.
-func limitedTo(t *testing.T, most int, call func(i int) apptest.Response) {
+// requireLimit repeats a call until it is rate limited, and fails the test unless limit
+// calls were accepted first.
+func requireLimit(t *testing.T, limit int, call func(i int) apptest.Response) {
 	t.Helper()
-	for i := range most + 1 {
+	for i := range limit + 1 {
 		a := call(i)
 		wait, _ := strconv.Atoi(a.Header.Get("Retry-After"))
 		if refused := a.Status == http.StatusTooManyRequests && a.Code == board.CodeRateLimited &&
-			wait > 0; refused != (i == most) {
-			t.Fatalf("attempt %d: got status %d, body %s", i+1, a.Status, a.Raw)
+			wait > 0; refused != (i == limit) {
+			t.Fatalf("attempt %d: got status %d, body %s; want a limit of %d attempts", i+1, a.Status, a.Raw, limit)
 		}
 	}
 }
 
-func TestGuessingIsLimited(t *testing.T) {
+func TestPasswordGuessesAreLimited(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
 		s.Clock.Stop()
 		b := member(s, "grace@example.com")
-		guess := func(email, from, word string) apptest.Response {
+		guess := func(email, from, password string) apptest.Response {
 			p := s.Browser()
 			p.From = from + ":1234"
-			return p.Call("sign_in", fields{"email": email, "password": word})
+			return p.Call("sign_in", fields{"email": email, "password": password})
 		}
 		const wrong = "wrong horse battery"
-		limitedTo(t, 10, func(int) apptest.Response { return guess("grace@example.com", "198.51.100.1", wrong) })
+		requireLimit(t, 10, func(int) apptest.Response { return guess("grace@example.com", "198.51.100.1", wrong) })
 		if a := guess("GRACE@example.com", "198.51.100.1", password); a.Status != http.StatusTooManyRequests {
 			t.Errorf("the right password after ten wrong ones: got status %d, body %s; want 429", a.Status, a.Raw)
 		}
@@ -64,18 +64,18 @@ func TestGuessingIsLimited(t *testing.T) {
 			t.Errorf("the person, from another network: got status %d, body %s; want 200", a.Status, a.Raw)
 		}
 		// An address without an account has the same limit.
-		limitedTo(t, 10, func(int) apptest.Response { return guess("eve@example.com", "198.51.100.3", wrong) })
+		requireLimit(t, 10, func(int) apptest.Response { return guess("eve@example.com", "198.51.100.3", wrong) })
 		// In IPv6, a network is a /64.
-		limitedTo(t, 10, func(i int) apptest.Response {
+		requireLimit(t, 10, func(i int) apptest.Response {
 			return guess("eve@example.com", fmt.Sprintf("[2001:db8::%x]", i), wrong)
 		})
-		// Many accounts from one network.
-		limitedTo(t, 50, func(i int) apptest.Response {
+		// Guesses at many accounts from one network are limited too.
+		requireLimit(t, 50, func(i int) apptest.Response {
 			return guess(fmt.Sprintf("p%d@example.com", i), "198.51.100.4", wrong)
 		})
 		s.Clock.Advance(15 * time.Minute)
 		if a := guess("grace@example.com", "198.51.100.1", password); a.Status != http.StatusOK {
-			t.Errorf("after a quarter of an hour: got status %d, body %s; want 200", a.Status, a.Raw)
+			t.Errorf("after 15 minutes: got status %d, body %s; want 200", a.Status, a.Raw)
 		}
 		// Correct passwords are not limited.
 		for range 12 {
@@ -84,7 +84,7 @@ func TestGuessingIsLimited(t *testing.T) {
 			}
 		}
 		// A stolen session cannot be used to guess the password.
-		limitedTo(t, 10, func(int) apptest.Response { return b.Call("confirm_sign_in", fields{"password": wrong}) })
+		requireLimit(t, 10, func(int) apptest.Response { return b.Call("confirm_sign_in", fields{"password": wrong}) })
 	})
 }
 
@@ -92,16 +92,16 @@ func TestEmailsAndPagesAreLimited(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
 		s.Clock.Stop()
-		limitedTo(t, 30, func(i int) apptest.Response {
+		requireLimit(t, 30, func(i int) apptest.Response {
 			return s.Browser().Call("request_password_reset", fields{"email": fmt.Sprintf("p%d@example.com", i)})
 		})
 		s.Clock.Advance(time.Minute)
-		limitedTo(t, 120, func(int) apptest.Response { return s.Browser().Call("get_sign_in_options", nil) })
+		requireLimit(t, 120, func(int) apptest.Response { return s.Browser().Call("get_sign_in_options", nil) })
 		s.Clock.Advance(time.Hour)
-		b := member(s, "grace@example.com") // without a plan, or on free, a program gets 60 a minute
+		b := member(s, "grace@example.com") // on the Free plan, a program may send 60 requests per minute
 		if a := b.Must("get_session", nil); a.Header.Get("X-Ratelimit-Limit") != "1200" {
-			t.Errorf("a page has the limit %s, want 1200", a.Header.Get("X-Ratelimit-Limit"))
+			t.Errorf("got rate limit %s for a page, want 1200", a.Header.Get("X-Ratelimit-Limit"))
 		}
-		limitedTo(t, 1199, func(int) apptest.Response { return b.Call("get_me", nil) })
+		requireLimit(t, 1199, func(int) apptest.Response { return b.Call("get_me", nil) })
 	})
 }

@@ -21,9 +21,9 @@ func TestLinksInEmailsExpire(t *testing.T) {
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		b := s.Browser()
 		signUp(s, b, "grace@example.com")
-		late := emailedSecret(s, board.EmailVerify, "grace@example.com")
+		expired := emailedSecret(s, board.EmailVerify, "grace@example.com")
 		s.Clock.Advance(board.VerifyLifetime)
-		b.Refused(board.CodeInvalidRequest, "verify_email", fields{"secret": late})
+		b.Refused(board.CodeInvalidRequest, "verify_email", fields{"secret": expired})
 		grace := member(s, "grace@example.com")
 
 		reset := func() string {
@@ -36,7 +36,7 @@ func TestLinksInEmailsExpire(t *testing.T) {
 		b.Refused(board.CodeInvalidRequest, "reset_password", fields{"secret": first, "password": "short"})
 		b.Must("reset_password", fields{"secret": first, "password": another})
 		b.Refused(board.CodeInvalidRequest, "reset_password", fields{"secret": first, "password": password})
-		// was sent before the password changed
+		// The second link was sent before the password changed.
 		b.Refused(board.CodeInvalidRequest, "reset_password", fields{"secret": second, "password": password})
 		third := reset()
 		s.Clock.Advance(board.ResetLifetime)
@@ -55,7 +55,7 @@ func TestLinksInEmailsExpire(t *testing.T) {
 	})
 }
 
-// The database contains no session secret, link or password in plain text.
+// The database contains no session secret, link secret, token or password in plain text.
 func TestSecretsAreHashedAtRest(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "cardwall.db")
@@ -76,14 +76,14 @@ func TestSecretsAreHashedAtRest(t *testing.T) {
 		data = append(data, text...)
 	}
 	if !bytes.Contains(data, []byte("grace@example.com")) {
-		t.Fatal("the database files do not contain the address, so the test is looking at the wrong files")
+		t.Fatal("the database files do not contain the address, so the test reads the wrong files")
 	}
-	for what, secret := range map[string]string{"session": b.Secret(), "link of verification": verify,
-		"link of a reset": reset, "password": password, "token": token} {
+	for what, secret := range map[string]string{"session": b.Secret(), "verification link": verify,
+		"reset link": reset, "password": password, "token": token} {
 		raw, err := base64.RawURLEncoding.DecodeString(secret)
 		if secret == "" || bytes.Contains(data, []byte(secret)) ||
 			what == "session" && (err != nil || bytes.Contains(data, raw)) {
-			t.Errorf("the %s is in the database", what)
+			t.Errorf("the database contains the %s in plain text", what)
 		}
 	}
 }
@@ -96,28 +96,28 @@ func TestTokens(t *testing.T) {
 		there := b.Must("create_workspace", fields{"name": "There"}).ID()
 		in := fields{"name": "Deploy", "scopes": []string{"write"}, "workspaceId": here,
 			"expiresAt": board.InstantOf(s.Clock.Now().Add(time.Hour))}
-		made, again := b.Keyed("k", "create_token", in), b.Keyed("k", "create_token", in)
-		secret := made.Text("secret")
-		if _, ok := board.TokenHash(secret); !ok || made.Status != http.StatusCreated ||
-			made.Text("lastFour") != secret[len(secret)-4:] || !bytes.Equal(made.Raw, again.Raw) ||
+		created, again := b.Keyed("k", "create_token", in), b.Keyed("k", "create_token", in)
+		secret := created.Text("secret")
+		if _, ok := board.TokenHash(secret); !ok || created.Status != http.StatusCreated ||
+			created.Text("lastFour") != secret[len(secret)-4:] || !bytes.Equal(created.Raw, again.Raw) ||
 			again.Header.Get("Idempotent-Replayed") != "true" {
-			t.Errorf("creating the token returned %s, then %s", made.Raw, again.Raw)
+			t.Errorf("creating the token returned %s, then %s; want the same response twice", created.Raw, again.Raw)
 		}
-		if kept := s.Column("SELECT answer FROM idempotency WHERE key = 'k'"); strings.Contains(strings.Join(kept, ""),
+		if stored := s.Column("SELECT answer FROM idempotency WHERE key = 'k'"); strings.Contains(strings.Join(stored, ""),
 			secret[4:20]) {
 			t.Error("the stored idempotent response contains the token")
 		}
 		program := &apptest.Person{Service: s, Token: secret}
 		if a := program.Must("list_workspaces", nil); !slices.Equal(a.Each("id"), []string{here}) {
-			t.Errorf("list_workspaces with the token returned %s", a.Raw)
+			t.Errorf("list_workspaces with the token returned %s, want only %s", a.Raw, here)
 		}
 		program.Refused(board.CodeNotFound, "get_workspace", fields{"workspaceId": there})
 		program.Must("create_board", fields{"workspaceId": here, "name": "x"})
 		program.Refused(board.CodeInsufficientScope, "list_webhooks", fields{"workspaceId": here})
 		list := b.Must("list_tokens", nil)
-		if strings.Contains(string(list.Raw), secret) || list.Text("0.id") != made.ID() ||
+		if strings.Contains(string(list.Raw), secret) || list.Text("0.id") != created.ID() ||
 			list.Text("0.workspaceId") != here || list.Get("0.secret") != nil {
-			t.Errorf("the list is %s", list.Raw)
+			t.Errorf("got tokens %s, want %s first, without its secret", list.Raw, created.ID())
 		}
 		s.Clock.Advance(time.Hour)
 		if a := program.Call("list_workspaces", nil); a.Status != http.StatusUnauthorized {
@@ -130,7 +130,7 @@ func TestTokens(t *testing.T) {
 			"no name":       {"name": " ", "scopes": []string{}},
 		} {
 			if a := b.Call("create_token", bad); a.Code != board.CodeInvalidRequest {
-				t.Errorf("%s: got status %d, body %s", what, a.Status, a.Raw)
+				t.Errorf("%s: got status %d, body %s; want invalid_request", what, a.Status, a.Raw)
 			}
 		}
 		b.Refused(board.CodeNotFound, "create_token",
@@ -151,31 +151,31 @@ func TestTokens(t *testing.T) {
 func TestWeakPasswordsAreRefused(t *testing.T) {
 	t.Parallel()
 	for what, c := range map[string]struct {
-		word string
-		own  []string
+		password string
+		personal []string
 	}{
 		"short": {"123456789", nil}, "long": {strings.Repeat("x1", 501), nil}, "common": {"Password123!", nil},
-		"of the season": {"Summer2026!", nil}, "a run": {"aaaaaaaaaab", nil},
+		"a season and a year": {"Summer2026!", nil}, "almost one character": {"aaaaaaaaaab", nil},
 		"common, with spaces": {"correct horse battery staple", nil},
 		"the address":         {"Grace.Hopper@example.com", []string{"grace.hopper@example.com"}},
 		"before the @":        {"grace.hopper", []string{"grace.hopper@example.com"}},
 		"the name":            {"Grace Hopper", []string{"x@example.com", "grace hopper"}},
 		"one character":       {"zzzzzzzzzzzzzz", nil},
 	} {
-		if err := account.CheckPassword(c.word, c.own...); !board.IsCode(err, board.CodeInvalidRequest) ||
+		if err := account.CheckPassword(c.password, c.personal...); !board.IsCode(err, board.CodeInvalidRequest) ||
 			!strings.HasPrefix(err.Error(), "invalid_request: password ") {
-			t.Errorf("%s: %v", what, err)
+			t.Errorf("%s: got error %v, want invalid_request", what, err)
 		}
 	}
 	for _, good := range []string{"ten chars!", "tulip harbor 47" + strings.Repeat("x", 985), "пароль из слов",
 		"grace hopper likes boats"} {
 		if err := account.CheckPassword(good, "grace@example.com", "Grace Hopper"); err != nil {
-			t.Errorf("%q: %v", good, err)
+			t.Errorf("%q: got error %v, want none", good, err)
 		}
 	}
-	one, err := account.HashPassword(password)
-	two, err2 := account.HashPassword(password)
-	if err != nil || err2 != nil || one == two || !strings.HasPrefix(one, "$argon2id$v=19$m=19456,t=2,p=1$") {
-		t.Errorf("two hashes of one password are %s and %s", one, two)
+	first, err := account.HashPassword(password)
+	second, err2 := account.HashPassword(password)
+	if err != nil || err2 != nil || first == second || !strings.HasPrefix(first, "$argon2id$v=19$m=19456,t=2,p=1$") {
+		t.Errorf("got hashes %s and %s, want two different Argon2id hashes", first, second)
 	}
 }

@@ -26,10 +26,10 @@ func ListSessions(ctx context.Context, v *store.View, in ListSessionsInput) (op.
 
 // EndSessionInput is the input of EndSession.
 type EndSessionInput struct {
-	SessionID string `json:"sessionId" maxLength:"64" doc:"A session of the caller." example:"ses_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	SessionID string `json:"sessionId" maxLength:"64" doc:"Id of one of the caller's sessions." example:"ses_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// EndSession ends a session of the caller. It returns not_found for any other id.
+// EndSession ends a session of the caller. It returns a not_found error for any other id.
 func EndSession(ctx context.Context, tx *store.Tx, in EndSessionInput) (app.Deleted, error) {
 	return app.Deleted{ID: in.SessionID}, tx.EndSession(ctx, in.SessionID)
 }

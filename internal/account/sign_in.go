@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	maxSessions   = 100   // per person; the least recently used sessions end
-	maxWorkspaces = 1_000 // in a response
+	maxSessions   = 100   // per person; a sign-in beyond it ends the least recently used session
+	maxWorkspaces = 1_000 // that are loaded at a time for one person
 )
 
 // SignedIn is the signed-in person with the person's workspaces.
 type SignedIn struct {
-	User    board.Profile `json:"user" doc:"The person."`
+	User    board.Profile `json:"user" doc:"The signed-in person."`
 	Session SessionState  `json:"session" doc:"The session of this browser."`
 	// Included because the first use of time zones takes a browser tens of milliseconds.
-	ZoneOffsets []board.ZoneOffset `json:"zoneOffsets" doc:"UTC offsets of the person's time zone, from two years ago to three years ahead; empty if the server does not know the zone."`
+	ZoneOffsets []board.ZoneOffset `json:"zoneOffsets" doc:"UTC offsets of the person's time zone, from two years ago to three years from now; empty if the server does not know the time zone."`
 	app.Home
 	app.NotificationCount
 
@@ -31,23 +31,24 @@ type SignedIn struct {
 type SessionState struct {
 	ID          string        `json:"id" doc:"Id of the session." example:"ses_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	CreatedAt   board.Instant `json:"createdAt" format:"date-time" doc:"When the person signed in." example:"2026-03-02T09:00:00.000Z"`
-	RecentUntil board.Instant `json:"recentUntil" format:"date-time" doc:"Until when the sign-in counts as recent." example:"2026-03-02T09:10:00.000Z"`
+	RecentUntil board.Instant `json:"recentUntil" format:"date-time" doc:"When the sign-in stops counting as recent." example:"2026-03-02T09:10:00.000Z"`
 }
 
 // SessionCookie returns the cookie of a new session, or nil.
 func (s SignedIn) SessionCookie() *op.SessionCookie { return s.cookie }
 
-// entry is how a person signed in. It decides whether a sign-in from a new device is
+// entry is how a person signed in. It determines whether a sign-in from a new device is
 // reported by email.
 type entry bool
 
 const (
-	byCredential entry = false // with a credential that can be stolen: a password, a passkey or an identity provider
+	byCredential entry = false // with a password, a passkey or an account with an identity provider, which can be stolen
 	proven       entry = true  // with a link from an email, or with a new account
 )
 
-// begin signs a person in. It ends the browser's previous session, and queues an
-// email if the account has not been used with this browser before.
+// begin signs a person in and ends the browser's previous session. It notifies the owner
+// by email if the browser is new to the account, unless the sign-in is proven or the
+// previous session was the same person's.
 func begin(ctx context.Context, tx *store.Tx, userID string, how entry) (SignedIn, error) {
 	before, err := tx.EndReplacedSession(ctx)
 	if err != nil {
@@ -72,8 +73,8 @@ func begin(ctx context.Context, tx *store.Tx, userID string, how entry) (SignedI
 }
 
 // recordDevice records that the account was used with the caller's browser. It returns the
-// browser's secret if the browser is new. Unless the sign-in is expected, it
-// queues an email to the owner.
+// browser's secret if the browser is new. It queues an email to the owner, unless the
+// sign-in is expected or the owner was already notified of this browser.
 func recordDevice(ctx context.Context, tx *store.Tx, expected bool) (secret string, err error) {
 	c := tx.Caller()
 	id, announced, err := tx.UseKnownDevice(ctx, c.Network)
@@ -131,7 +132,7 @@ func GetSession(ctx context.Context, v *store.View, _ Nothing) (SignedIn, error)
 
 // CurrentSession is the session of a browser, if it has one.
 type CurrentSession struct {
-	Session *SignedIn `json:"session" doc:"The person who is signed in with this browser, with the person's workspaces; null if nobody is."`
+	Session *SignedIn `json:"session" doc:"The person who is signed in with this browser, with the person's workspaces; null if nobody is signed in."`
 }
 
 // GetCurrentSession is like GetSession, but returns null instead of an error if
@@ -142,7 +143,7 @@ func GetCurrentSession(ctx context.Context, v *store.View, _ Nothing) (CurrentSe
 	}
 	found, err := signedIn(ctx, v)
 	if board.IsCode(err, board.CodeUnauthenticated) {
-		return CurrentSession{}, nil // it ended a moment ago
+		return CurrentSession{}, nil // the session has just ended
 	}
 	return CurrentSession{Session: &found}, err
 }
@@ -164,7 +165,7 @@ func errPassword() error {
 	return board.Refuse(board.CodeUnauthenticated, "Wrong email or password.")
 }
 
-// prove checks the password of an account, within the limits of guesses.
+// prove checks the password of an account, subject to the limits on guesses.
 func (a *Accounts) prove(ctx context.Context, db *store.DB, caller board.Caller, email, password string) (p proof, err error) {
 	email = strings.ToLower(strings.TrimSpace(email))
 	from := guesser{caller: caller}
@@ -172,7 +173,7 @@ func (a *Accounts) prove(ctx context.Context, db *store.DB, caller board.Caller,
 		if p.userID, p.hash, err = v.PasswordOf(ctx, email); err != nil {
 			return err
 		}
-		from.knownDevice, from.knownNetwork, err = v.Knows(ctx, p.userID, caller.Network)
+		from.knownDevice, from.knownNetwork, err = v.KnownDevice(ctx, p.userID, caller.Network)
 		return err
 	}); err != nil {
 		return p, err
@@ -218,7 +219,7 @@ func (a *Accounts) SignIn(ctx context.Context, tx *store.Tx, in SignInInput) (Si
 // ConfirmInput is the password, or a passkey's response to begin_passkey_sign_in.
 type ConfirmInput struct {
 	Password    string     `json:"password,omitempty" maxLength:"1000" doc:"Password of the account." example:"correct horse battery"`
-	ChallengeID string     `json:"challengeId,omitempty" maxLength:"64" doc:"Id of the challenge for a passkey." example:"chl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	ChallengeID string     `json:"challengeId,omitempty" maxLength:"64" doc:"Id of the challenge that the passkey responds to." example:"chl_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	Credential  Credential `json:"credential,omitempty" doc:"The passkey's response (PublicKeyCredential.toJSON)." example:"{\"id\":\"3q2-7w\",\"type\":\"public-key\"}"`
 
 	proof proof
@@ -227,7 +228,7 @@ type ConfirmInput struct {
 // beforeConfirm checks the password, if there is one.
 func (a *Accounts) beforeConfirm(ctx context.Context, db *store.DB, caller board.Caller, in *ConfirmInput) error {
 	if (in.Password != "") == (in.ChallengeID != "") || (in.ChallengeID != "") != (in.Credential != nil) {
-		return board.Invalid("Either password, or challengeId and credential, are required.")
+		return board.Invalid("Give either password, or both challengeId and credential.")
 	}
 	if in.Password == "" {
 		return nil
@@ -248,7 +249,7 @@ func (a *Accounts) beforeConfirm(ctx context.Context, db *store.DB, caller board
 
 func errConfirm() error { return board.Forbidden("This is not your password.") }
 
-// ConfirmSignIn makes the sign-in of a person recent again. The session gets a new
+// ConfirmSignIn makes the caller's sign-in recent again and gives the session a new
 // secret.
 func (a *Accounts) ConfirmSignIn(ctx context.Context, tx *store.Tx, in ConfirmInput) (SignedIn, error) {
 	var err error

@@ -9,21 +9,21 @@ import (
 	"cardwall/internal/store"
 )
 
-// signUpsPerHour limits the emails to an address without an account.
+// signUpsPerHour limits the sign-ups per address, and so the emails that they send.
 const signUpsPerHour = 5
 
 // Sent is the response of an operation that may send an email. It is always the
 // same.
 type Sent struct {
-	Sent bool `json:"sent" doc:"Always true. Only the recipient of the email learns if there is an account." example:"true"`
+	Sent bool `json:"sent" doc:"Always true. Only the recipient of the email learns whether the address has an account." example:"true"`
 }
 
 // SignUpInput is the account that a person requests.
 type SignUpInput struct {
-	Email    string `json:"email" maxLength:"254" doc:"Email address to sign in with. An email is sent to it." example:"ada@example.com"`
-	Name     string `json:"name" maxLength:"512" doc:"Name shown to others." example:"Ada Lovelace"`
-	Password string `json:"password" maxLength:"1000" doc:"At least 10 characters and at most 1,000 bytes." example:"correct horse battery"`
-	TimeZone string `json:"timeZone,omitempty" maxLength:"64" doc:"IANA time zone that defines today; default UTC." example:"Europe/London"`
+	Email    string `json:"email" maxLength:"254" doc:"Email address to sign in with. It must be verified before the account is created." example:"ada@example.com"`
+	Name     string `json:"name" maxLength:"512" doc:"Display name." example:"Ada Lovelace"`
+	Password string `json:"password" maxLength:"1000" doc:"Password of at least 10 characters and at most 1,000 bytes." example:"correct horse battery"`
+	TimeZone string `json:"timeZone,omitempty" maxLength:"64" doc:"IANA time zone that determines the current day. Defaults to UTC." example:"Europe/London"`
 
 	signUp board.SignUp
 }
@@ -59,20 +59,20 @@ func (a *Accounts) beforeSignUp(ctx context.Context, db *store.DB, caller board.
 	return err
 }
 
-// SignUp stores a sign-up and queues an email. The response does not depend on
-// whether the address has an account or an invitation, so it reveals neither.
+// SignUp stores a sign-up and queues an email, unless the address has reached
+// signUpsPerHour. If the policy does not admit the address, the email is sent only if the
+// address has an account. That is decided when the email is composed, so neither the
+// response nor its duration reveals whether the address has an account.
 func (a *Accounts) SignUp(ctx context.Context, tx *store.Tx, in SignUpInput) (Sent, error) {
 	admitted, err := a.opts.SignUp.admits(ctx, tx.View, in.signUp.Email)
 	if err != nil {
 		return Sent{}, err
 	}
+	email := board.EmailVerify
 	if !admitted {
-		// An address with an account gets an email that says so.
-		if existing, _, err := tx.PasswordOf(ctx, in.signUp.Email); err != nil || existing == "" {
-			return Sent{true}, err
-		}
+		email = board.EmailAccountExists
 	}
-	n, err := tx.CountSignUps(ctx, in.signUp.Email, tx.AnHourAgo())
+	n, err := tx.CountSignUps(ctx, in.signUp.Email, tx.OneHourAgo())
 	if err != nil || n >= signUpsPerHour {
 		return Sent{true}, err
 	}
@@ -81,16 +81,16 @@ func (a *Accounts) SignUp(ctx context.Context, tx *store.Tx, in SignUpInput) (Se
 	if err := tx.InsertSignUp(ctx, s); err != nil {
 		return Sent{}, err
 	}
-	return Sent{true}, tx.InsertEmail(ctx, board.EmailVerify, s.ID, 0)
+	return Sent{true}, tx.InsertEmail(ctx, email, s.ID, 0)
 }
 
 // SecretInput is the secret of a link in an email.
 type SecretInput struct {
-	Secret string `json:"secret" minLength:"1" maxLength:"64" doc:"The part after the # of the link in the email." example:"K7Q2M4XW3ZB5N6VD8RJHF9TCGP"`
+	Secret string `json:"secret" minLength:"1" maxLength:"64" doc:"The secret from the emailed link: the part after the #." example:"K7Q2M4XW3ZB5N6VD8RJHF9TCGP"`
 }
 
 // VerifyEmail creates the account of a sign-up, accepts all invitations to its
-// address and signs in.
+// address and signs the person in.
 func (a *Accounts) VerifyEmail(ctx context.Context, tx *store.Tx, in SecretInput) (SignedIn, error) {
 	s, err := tx.SignUpOf(ctx, in.Secret)
 	if board.IsCode(err, board.CodeNotFound) {
@@ -124,7 +124,8 @@ func (a *Accounts) VerifyEmail(ctx context.Context, tx *store.Tx, in SecretInput
 	return begin(ctx, tx, userID, proven)
 }
 
-// addVerified creates an account with a verified email address.
+// addVerified creates an account with a verified email address. It deletes all sign-ups
+// with the address and accepts all invitations to it.
 func addVerified(ctx context.Context, tx *store.Tx, in app.NewUser) (userID string, err error) {
 	u, err := app.AddUser(ctx, tx, in)
 	if err != nil {
@@ -138,7 +139,7 @@ func addVerified(ctx context.Context, tx *store.Tx, in app.NewUser) (userID stri
 	return u.ID, err
 }
 
-// RequestResetInput is the account to reset the password of.
+// RequestResetInput identifies the account whose password to reset.
 type RequestResetInput struct {
 	Email string `json:"email" maxLength:"254" doc:"Email address of the account." example:"ada@example.com"`
 
@@ -161,7 +162,7 @@ func (a *Accounts) RequestPasswordReset(ctx context.Context, tx *store.Tx, in Re
 // ResetPasswordInput is a new password and the secret that authorizes it.
 type ResetPasswordInput struct {
 	SecretInput
-	Password string `json:"password" maxLength:"1000" doc:"New password: at least 10 characters and at most 1,000 bytes." example:"correct horse battery"`
+	Password string `json:"password" maxLength:"1000" doc:"New password of at least 10 characters and at most 1,000 bytes." example:"correct horse battery"`
 
 	hash string
 }
@@ -171,7 +172,8 @@ func errReset() error {
 		In("secret", board.RuleValue)
 }
 
-// beforeResetPassword hashes the new password and resets the person's guesses.
+// beforeResetPassword hashes the new password, and resets the limits on guesses from the
+// caller's network and browser.
 func (a *Accounts) beforeResetPassword(ctx context.Context, db *store.DB, caller board.Caller, in *ResetPasswordInput) error {
 	var p board.Profile
 	err := db.Read(ctx, board.System(), func(v *store.View) error {
@@ -188,13 +190,15 @@ func (a *Accounts) beforeResetPassword(ctx context.Context, db *store.DB, caller
 		in.hash, err = a.passwords.hash(ctx, in.Password, p.Email, p.Name)
 	}
 	if err == nil {
-		a.attempts.Forgive(db, guesser{caller: caller}.subjects(p.Email)...)
+		for _, known := range []bool{false, true} {
+			a.attempts.Forgive(db, guesser{caller: caller, knownDevice: known}.subjects(p.Email)[0])
+		}
 	}
 	return err
 }
 
-// ResetPassword sets the new password of an account, ends all its sessions and
-// signs in.
+// ResetPassword sets the new password of an account, ends all sessions of the account
+// and signs the person in.
 func (a *Accounts) ResetPassword(ctx context.Context, tx *store.Tx, in ResetPasswordInput) (SignedIn, error) {
 	userID, err := tx.UserOfReset(ctx, in.Secret)
 	if err == nil && userID == "" {
@@ -203,7 +207,7 @@ func (a *Accounts) ResetPassword(ctx context.Context, tx *store.Tx, in ResetPass
 	if err != nil {
 		return SignedIn{}, err
 	}
-	taken, err := tx.EndResets(ctx, userID)
+	taken, err := tx.DeleteResetSecrets(ctx, userID)
 	if err == nil && !taken {
 		err = errReset()
 	}

@@ -35,13 +35,13 @@ func TestSignUpPolicies(t *testing.T) {
 		{"domains:Example.com, example.org", "x", "{domains [example.com example.org]}"},
 	} {
 		if p, err := account.ParseSignUpPolicy(c.text, c.baseURL); err != nil || fmt.Sprint(p) != c.want {
-			t.Errorf("%q at %s: %v %v, want %s", c.text, c.baseURL, p, err, c.want)
+			t.Errorf("%q at %s: got %v, error %v; want %s", c.text, c.baseURL, p, err, c.want)
 		}
 	}
 	for _, bad := range []string{"everyone", "domains", "domains:", "domains:a@example.com", "domains:*.com", "open:x",
 		"domains:example.com,,"} {
 		if p, err := account.ParseSignUpPolicy(bad, "x"); err == nil {
-			t.Errorf("%q was accepted as %v", bad, p)
+			t.Errorf("%q: got policy %v, want an error", bad, p)
 		}
 	}
 }
@@ -67,20 +67,20 @@ func TestSignUpCanBeClosed(t *testing.T) {
 				b := s.Browser()
 				if a := b.Must("get_sign_in_options", nil); a.Get("signUp") != c.shown ||
 					!strings.HasPrefix(c.policy, a.Text("signUpFor")) {
-					t.Errorf("the options are %s", a.Raw)
+					t.Errorf("got options %s, want signUp %t and the policy %s", a.Raw, c.shown, c.policy)
 				}
 				for email, admitted := range map[string]bool{"eve@example.com": c.stranger, "guest@example.com": c.guest,
 					"bob@corp.example": c.colleague, "x@sub.corp.example": c.stranger} {
 					a := b.Call("sign_up", fields{"email": email, "name": "X", "password": password})
 					if c.policy == "closed" {
 						if a.Code != board.CodeForbidden {
-							t.Errorf("%s: got status %d, body %s", email, a.Status, a.Raw)
+							t.Errorf("%s: got status %d, body %s; want forbidden", email, a.Status, a.Raw)
 						}
 					} else if a.Status != http.StatusOK || a.Get("sent") != true {
-						t.Errorf("%s: got status %d, body %s; the answer must be the same for all", email, a.Status, a.Raw)
+						t.Errorf("%s: got status %d, body %s; want 200, as for all addresses", email, a.Status, a.Raw)
 					}
 					if sent := emails(s); (len(sent) == 1) != admitted {
-						t.Errorf("%s: %d emails, admitted is %v", email, len(sent), admitted)
+						t.Errorf("%s: got %d emails, want one only if the address is admitted (%t)", email, len(sent), admitted)
 					}
 				}
 			})
@@ -88,7 +88,33 @@ func TestSignUpCanBeClosed(t *testing.T) {
 	}
 }
 
-// The policy is checked again when the account is created, not only at the request.
+// A sign-up writes the same records for an address with an account and for a stranger, so
+// that its duration does not reveal which of the two it was.
+func TestSignUpWritesTheSameForAllAddresses(t *testing.T) {
+	t.Parallel()
+	apptest.BothWith(t, apptest.Options{SignUp: policy(t, "invited")}, func(t *testing.T, s *apptest.Service) {
+		s.Person("Ada")
+		emails(s)
+		b := s.Browser()
+		for _, c := range []struct {
+			email string
+			sent  int
+		}{{"ada@example.com", 1}, {"eve@example.com", 0}} {
+			before := s.Column("SELECT count(*) FROM sign_ups UNION ALL SELECT count(*) FROM emails")
+			b.Must("sign_up", fields{"email": c.email, "name": "X", "password": password})
+			after := s.Column("SELECT count(*) FROM sign_ups UNION ALL SELECT count(*) FROM emails")
+			if before[0] == after[0] || before[1] == after[1] {
+				t.Errorf("%s: got %v sign-ups and emails before and %v after, want one more of each", c.email, before, after)
+			}
+			if sent := emails(s); len(sent) != c.sent {
+				t.Errorf("%s: got %d emails, want %d", c.email, len(sent), c.sent)
+			}
+		}
+	})
+}
+
+// The policy is checked again when the account is created, not only when the account is
+// requested.
 func TestSignUpRechecksTheInvitation(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{SignUp: policy(t, "invited")}, func(t *testing.T, s *apptest.Service) {
@@ -119,30 +145,30 @@ func TestInvitationProvesTheAddress(t *testing.T) {
 		later := emailedSecret(s, board.EmailInvitation, "grace@example.com")
 
 		b := s.Browser()
-		chosen := fields{"secret": link, "name": "Grace Hopper", "password": password, "timeZone": "Europe/London"}
-		b.Refused(board.CodeInvalidRequest, "create_account", with(chosen, "email", "eve@example.com"))
-		b.Refused(board.CodeInvalidRequest, "create_account", with(chosen, "password", "grace@example.com"))
-		b.Refused(board.CodeNotFound, "create_account", with(chosen, "secret", "K7Q2M4XW3ZB5N6VD8RJHF9TCGP"))
-		a := b.Must("create_account", chosen)
+		input := fields{"secret": link, "name": "Grace Hopper", "password": password, "timeZone": "Europe/London"}
+		b.Refused(board.CodeInvalidRequest, "create_account", with(input, "email", "eve@example.com"))
+		b.Refused(board.CodeInvalidRequest, "create_account", with(input, "password", "grace@example.com"))
+		b.Refused(board.CodeNotFound, "create_account", with(input, "secret", "K7Q2M4XW3ZB5N6VD8RJHF9TCGP"))
+		a := b.Must("create_account", input)
 		if a.Text("user.email") != "grace@example.com" || a.Text("user.name") != "Grace Hopper" ||
 			a.Get("user.operator") != false || b.Secret() == "" {
-			t.Errorf("the account is %s", a.Raw)
+			t.Errorf("got account %s, want that of Grace Hopper, who is not an operator, with a session cookie", a.Raw)
 		}
 		if n := len(emails(s)); n != 0 {
-			t.Errorf("%d more emails were sent, want 0", n)
+			t.Errorf("got %d more emails, want 0", n)
 		}
 		if got := b.Must("list_workspaces", nil).Each("name"); len(got) != 2 {
-			t.Errorf("the person is in %v", got)
+			t.Errorf("got workspaces %v, want 2", got)
 		}
 		b.Must("get_session", nil)
 		for _, again := range []string{link, later} {
-			s.Browser().Refused(board.CodeInvalidRequest, "create_account", with(chosen, "secret", again))
+			s.Browser().Refused(board.CodeInvalidRequest, "create_account", with(input, "secret", again))
 		}
 		signIn(&apptest.Person{Service: s, Email: "grace@example.com"}, password)
 	})
 }
 
-// The link of a completed or revoked invitation creates no account, even if another
+// The link of an expired or withdrawn invitation creates no account, even if another
 // invitation to the same address is pending.
 func TestEndedInvitationCreatesNoAccount(t *testing.T) {
 	t.Parallel()
@@ -165,7 +191,7 @@ func TestEndedInvitationCreatesNoAccount(t *testing.T) {
 			a := s.Browser().Refused(board.CodeInvalidRequest, "create_account",
 				fields{"secret": link, "name": "Grace Hopper", "password": password})
 			if !strings.Contains(a.Message, "the invitation is "+what) {
-				t.Errorf("%s: the refusal is %s; want it to contain %q", what, a.Message, "the invitation is "+what)
+				t.Errorf("%s: got message %q, want it to contain %q", what, a.Message, "the invitation is "+what)
 			}
 		}
 		s.Browser().Must("create_account", fields{"secret": pending, "name": "Grace Hopper", "password": password})
@@ -183,12 +209,12 @@ func TestInvitationDoesNotTakeOverAnAccount(t *testing.T) {
 		a := s.Browser().Refused(board.CodeInvalidRequest, "create_account",
 			fields{"secret": link, "name": "Eve", "password": password})
 		if !strings.Contains(a.Message, "Sign in") {
-			t.Errorf("the refusal is %s; want it to contain %q", a.Message, "Sign in")
+			t.Errorf("got message %q, want it to contain %q", a.Message, "Sign in")
 		}
 	})
 }
 
-// A server without accounts admits its first person by a link that works once. That
+// A server without accounts admits its first person through a link that works once. That
 // person becomes an operator.
 func TestFirstPersonSignsUpByALink(t *testing.T) {
 	t.Parallel()
@@ -203,40 +229,40 @@ func TestFirstPersonSignsUpByALink(t *testing.T) {
 			}
 			one, two := link(), link()
 			if !strings.HasPrefix(one, apptest.BaseURL+"/first#") || one == two {
-				t.Fatalf("the links are %q and %q", one, two)
+				t.Fatalf("got links %q and %q, want two different links to /first", one, two)
 			}
 			in := func(link, email string) fields {
 				return fields{"secret": link[strings.Index(link, "#")+1:], "email": email, "name": "Grace Hopper",
 					"password": password}
 			}
 			s.Browser().Refused(board.CodeInvalidRequest, "create_account", in(one, ""))
-			// Two requests at once, over two servers, with two links, create one account.
+			// Two simultaneous requests to two servers, with two links, create only one account.
 			var (
-				wg      sync.WaitGroup
-				answers [2]apptest.Response
+				wg        sync.WaitGroup
+				responses [2]apptest.Response
 			)
 			for i, b := range []*apptest.Person{s.Browser(), s.Node().Browser()} {
 				wg.Go(func() {
-					answers[i] = b.Call("create_account", in([]string{one, two}[i], fmt.Sprintf("grace%d@example.com", i)))
+					responses[i] = b.Call("create_account", in([]string{one, two}[i], fmt.Sprintf("grace%d@example.com", i)))
 				})
 			}
 			wg.Wait()
-			if (answers[0].Status == http.StatusOK) == (answers[1].Status == http.StatusOK) {
-				t.Fatalf("two people signed up as the first person:\n%s\n%s", answers[0].Raw, answers[1].Raw)
+			if (responses[0].Status == http.StatusOK) == (responses[1].Status == http.StatusOK) {
+				t.Fatalf("got responses\n%s\n%s\nwant exactly one new account", responses[0].Raw, responses[1].Raw)
 			}
-			for _, a := range answers {
+			for _, a := range responses {
 				if a.Status == http.StatusOK && a.Get("user.operator") != true {
-					t.Errorf("the first person is %s", a.Raw)
+					t.Errorf("got first person %s, want an operator", a.Raw)
 				}
 			}
 			if got := link(); got != "" {
-				t.Errorf("a server with an account prints %q, want none", got)
+				t.Errorf("server with an account: got link %q, want none", got)
 			}
 			s.Browser().Refused(board.CodeForbidden, "create_account", in(two, "eve@example.com"))
 		})
 }
 
-// with returns a copy of fields in which one field has another value.
+// with returns a copy of in, in which the named field has the given value.
 func with(in fields, name string, value any) fields {
 	out := fields{name: value}
 	for k, v := range in {

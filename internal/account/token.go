@@ -29,16 +29,16 @@ func ListTokens(ctx context.Context, v *store.View, in ListTokensInput) (op.Page
 
 // CreateTokenInput describes a new token.
 type CreateTokenInput struct {
-	Name        string         `json:"name" minLength:"1" maxLength:"512" doc:"Name that says what the token is for." example:"Deploy script"`
-	Scopes      []string       `json:"scopes" maxItems:"3" enum:"read,write,admin" doc:"Scopes; read is always included." example:"[\"read\",\"write\"]"`
-	WorkspaceID string         `json:"workspaceId,omitempty" maxLength:"64" doc:"Limits the token to one workspace. If absent, it can access all workspaces of the caller." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Name        string         `json:"name" minLength:"1" maxLength:"512" doc:"Name that describes what the token is for." example:"Deploy script"`
+	Scopes      []string       `json:"scopes" maxItems:"3" enum:"read,write,admin" doc:"Scopes of the token; read is always included." example:"[\"read\",\"write\"]"`
+	WorkspaceID string         `json:"workspaceId,omitempty" maxLength:"64" doc:"Id of the workspace that the token is limited to. If absent, the token can access all of the caller's workspaces." example:"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 	ExpiresAt   *board.Instant `json:"expiresAt,omitempty" format:"date-time" doc:"When the token expires. If absent, it never expires." example:"2027-01-05T09:00:00.000Z"`
 }
 
 // MadeToken is a new token with its secret.
 type MadeToken struct {
 	board.Token
-	Secret string `json:"secret" doc:"The token itself. It is only shown once." example:"cwl_3mK9vQ2xT7bN4wR8sJ1hF6dL5pZ0cYeU1aBc2d"`
+	Secret string `json:"secret" doc:"The token itself. It is shown only once." example:"cwl_3mK9vQ2xT7bN4wR8sJ1hF6dL5pZ0cYeU1aBc2d"`
 }
 
 // CreateToken creates a token for the caller.
@@ -49,7 +49,7 @@ func CreateToken(ctx context.Context, tx *store.Tx, in CreateTokenInput) (MadeTo
 	}
 	have, err := tx.Tokens(ctx, tx.Caller().UserID)
 	if err == nil {
-		err = board.Room("API tokens of one person", len(have), 1, maxTokens)
+		err = board.CheckLimit("API tokens of one person", len(have), 1, maxTokens)
 	}
 	if err != nil {
 		return MadeToken{}, err
@@ -65,10 +65,10 @@ func CreateToken(ctx context.Context, tx *store.Tx, in CreateTokenInput) (MadeTo
 
 // RevokeTokenInput is the input of RevokeToken.
 type RevokeTokenInput struct {
-	TokenID string `json:"tokenId" maxLength:"64" doc:"A token of the caller." example:"tok_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	TokenID string `json:"tokenId" maxLength:"64" doc:"Id of one of the caller's API tokens." example:"tok_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// RevokeToken revokes a token of the caller. It returns not_found for any other id.
+// RevokeToken revokes a token of the caller. It returns a not_found error for any other id.
 func RevokeToken(ctx context.Context, tx *store.Tx, in RevokeTokenInput) (app.Deleted, error) {
 	return app.Deleted{ID: in.TokenID}, tx.RevokeOwnToken(ctx, in.TokenID)
 }

@@ -1,8 +1,6 @@
 package connect
 
-import (
-	"strings"
-)
+import "strings"
 
 // guide returns instructions for agents, as Markdown.
 func (s *Server) guide() string {
@@ -11,9 +9,9 @@ func (s *Server) guide() string {
 
 const guideText = `# Connecting to Cardwall
 
-You are a program or an assistant that wants to work on a person's boards at
-{base}. You need an access token, and the person decides whether you get one.
-Never ask the person for a password.
+This page is for programs and assistants that work on a person's boards at
+{base}. You need an access token, which only the person can grant. Never ask
+the person for a password.
 
 - REST API:     {base}/api/public/v1 (reference: {base}/docs)
 - MCP endpoint: {base}/mcp
@@ -38,8 +36,8 @@ or register once and keep the client_id from the response:
 
 There are no client secrets. A redirect URI must use https, http on the person's
 machine (localhost, 127.0.0.1 or [::1], with any port), or a private scheme with
-a dot, such as com.example.app:. A registration that is not used for a week is
-deleted. You then get invalid_client and must register again.
+a dot, such as com.example.app:. A client that nobody authorizes within a week
+is deleted. You then get invalid_client and must register again.
 
 ## 2a. Without a browser: the device grant (RFC 8628)
 
@@ -90,8 +88,8 @@ An access token expires after an hour. To get a new one:
 Store the refresh_token of the response and use it next time. If the response is
 lost, or two of your processes renew at the same time, send the same
 refresh_token again within a minute: you get the same response. After that
-minute, or once the new refresh_token has been used, using an old one revokes the
-connection. A refresh_token expires if it is not used for 90 days.
+minute, or once the new refresh_token has been used, using the old one revokes
+the connection. A refresh_token expires if it is not used for 90 days.
 
 ## 5. Revoke the token
 

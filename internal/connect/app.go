@@ -26,11 +26,11 @@ func ListConnectedApps(ctx context.Context, v *store.View, in ListConnectedAppsI
 
 // DisconnectAppInput is the input of DisconnectApp.
 type DisconnectAppInput struct {
-	AppID string `json:"appId" maxLength:"64" doc:"A connected app of the caller." example:"tok_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	AppID string `json:"appId" maxLength:"64" doc:"Id of one of the caller's connected apps." example:"tok_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // DisconnectApp revokes the token of one of the caller's connected apps. It
-// returns not_found for any other id.
+// returns a not_found error if the caller has no connected app with the id.
 func DisconnectApp(ctx context.Context, tx *store.Tx, in DisconnectAppInput) (app.Deleted, error) {
 	connected, err := tx.IsConnectedApp(ctx, in.AppID)
 	if err == nil && !connected {

@@ -16,18 +16,18 @@ import (
 // request is a valid authorization request.
 type request struct {
 	client    board.Client
-	host      string // host of the client or of its redirect URI, as shown to the person
+	host      string // host of the client's metadata document, or else returnsTo; shown to the person
 	kind      string // toWeb or toDevice
 	returnsTo string // host or scheme of the redirect URI
-	redirect  string
+	redirect  string // redirect URI
 	state     string
 	challenge string
 	resource  string
 	scopes    []board.Scope // requested scopes; nil if the client leaves the choice to the person
 }
 
-// authorize is the authorization endpoint (RFC 6749, 3.1). It only validates the
-// request and serves the page at the same path, which asks the person.
+// authorize is the authorization endpoint (RFC 6749, 3.1). It validates the
+// request and serves the consent page.
 func (d *endpoints) authorize(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
@@ -44,25 +44,25 @@ func (d *endpoints) authorize(w http.ResponseWriter, r *http.Request) {
 		d.page(w, r, http.StatusOK)
 		return
 	}
-	refused := asRefusal(err)
-	if refused.to != "" {
+	failure := asOAuthError(err)
+	if failure.to != "" {
 		w.Header().Set("Cache-Control", "no-store")
-		w.Header().Set("Location", refused.to) // http.Redirect would clean the path
+		w.Header().Set("Location", failure.to) // http.Redirect would clean the path
 		w.WriteHeader(http.StatusFound)
 		return
 	}
-	if refused.status == http.StatusBadRequest && d.application != nil && strings.Contains(r.Header.Get("Accept"), "text/html") {
-		d.page(w, r, refused.status)
+	if failure.status == http.StatusBadRequest && d.application != nil && strings.Contains(r.Header.Get("Accept"), "text/html") {
+		d.page(w, r, failure.status)
 		return
 	}
 	d.writeError(w, r, err)
 }
 
-// page serves the web app's page for this path, with the given status.
+// page serves the consent page of the web app with the given status.
 func (d *endpoints) page(w http.ResponseWriter, r *http.Request, status int) {
 	if d.application == nil {
 		writeJSON(w, http.StatusNotImplemented, errorBody{
-			temporarilyUnavailable, "This server was built without the web app, so it cannot ask the person.",
+			temporarilyUnavailable, "This server was built without the web app, so it has no consent page.",
 		})
 		return
 	}
@@ -74,8 +74,8 @@ func (d *endpoints) page(w http.ResponseWriter, r *http.Request, status int) {
 }
 
 // pageWriter changes the status of a page. It also sets the opener policy to
-// unsafe-none (HTML standard, 7.1.3): an app that opened the page in a popup must
-// keep its reference to the window. The page cannot be framed in any case.
+// unsafe-none (HTML standard, 7.1.3), because an app that opens the page in a popup
+// needs a reference to the window. Other headers forbid framing the page.
 type pageWriter struct {
 	http.ResponseWriter
 	status int
@@ -90,17 +90,17 @@ func (w *pageWriter) WriteHeader(status int) {
 }
 
 // parseRequest parses an authorization request (OAuth 2.1, 4.1.1). If the client,
-// the redirect URI or the response type is invalid, the error is shown to the
-// person: anyone can register a client, so redirecting would make this endpoint
-// an open redirector (RFC 9700, 4.11.2). Other errors redirect to the client.
+// the redirect URI or the response type is invalid, the error must be shown to the
+// person. Anyone can register a client, so a redirect would make this endpoint an
+// open redirector (RFC 9700, 4.11.2). Other errors redirect to the client.
 func (s *Server) parseRequest(ctx context.Context, db *store.DB, query, network string) (request, error) {
 	q, err := url.ParseQuery(query)
 	if err != nil {
-		return request{}, refuse(invalidRequest, "The query string is malformed.")
+		return request{}, newError(invalidRequest, "The query string is malformed.")
 	}
 	for _, name := range []string{"client_id", "redirect_uri", "response_type"} {
 		if len(q[name]) > 1 {
-			return request{}, refuse(invalidRequest, name+" is repeated.")
+			return request{}, newError(invalidRequest, name+" is repeated.")
 		}
 	}
 	c, err := s.client(ctx, db, q.Get("client_id"), network)
@@ -110,23 +110,23 @@ func (s *Server) parseRequest(ctx context.Context, db *store.DB, query, network 
 	req := request{client: c, redirect: q.Get("redirect_uri"), state: q.Get("state"), challenge: q.Get("code_challenge")}
 	switch {
 	case !c.May(board.GrantCode):
-		return req, refuse(unauthorizedClient, "The client registered without the grant type authorization_code.")
+		return req, newError(unauthorizedClient, "The client registered without the authorization_code grant type.")
 	case req.redirect == "":
-		return req, refuse(invalidRequest, "redirect_uri is missing.")
+		return req, newError(invalidRequest, "redirect_uri is missing.")
 	case !slices.ContainsFunc(c.RedirectURIs, func(registered string) bool {
 		return sameRedirect(registered, req.redirect)
 	}):
-		return req, refuse(invalidRequest, "redirect_uri does not exactly match a redirect URI that the client registered.")
+		return req, newError(invalidRequest, "redirect_uri does not exactly match a redirect URI that the client registered.")
 	}
 	if problem := checkRedirect(req.redirect); problem != "" { // registered under older rules
-		return req, refuse(invalidRequest, "redirect_uri "+problem+". Register the client again.")
+		return req, newError(invalidRequest, "redirect_uri "+problem+". Register the client again.")
 	}
 	switch q.Get("response_type") {
 	case "code":
 	case "":
-		return req, refuse(invalidRequest, "response_type is missing. It must be code.")
+		return req, newError(invalidRequest, "response_type is missing. It must be code.")
 	default:
-		return req, refuse(unsupportedResponse, "response_type must be code.")
+		return req, newError(unsupportedResponse, "response_type must be code.")
 	}
 	req.returnsTo, req.kind = destinationOf(req.redirect)
 	req.host = req.returnsTo
@@ -134,9 +134,9 @@ func (s *Server) parseRequest(ctx context.Context, db *store.DB, query, network 
 		req.host = u.Host
 	}
 	err = s.details(&req, q)
-	var refused *refusal
-	if errors.As(err, &refused) {
-		refused.to = s.backTo(req, "error", refused.code, "error_description", refused.text)
+	var failure *oauthError
+	if errors.As(err, &failure) {
+		failure.to = s.backTo(req, "error", failure.code, "error_description", failure.text)
 	}
 	return req, err
 }
@@ -148,18 +148,18 @@ func (s *Server) details(req *request, q url.Values) (err error) {
 			if name == "state" {
 				req.state = ""
 			}
-			return refuse(invalidRequest, "A parameter is repeated.")
+			return newError(invalidRequest, "A parameter is repeated.")
 		}
 	}
 	switch method := q.Get("code_challenge_method"); {
 	case q.Get("response_mode") != "" && q.Get("response_mode") != "query":
-		return refuse(invalidRequest, "response_mode must be query.")
+		return newError(invalidRequest, "response_mode must be query.")
 	case req.challenge == "":
-		return refuse(invalidRequest, "code_challenge is missing. PKCE with S256 is required.")
-	case method != "S256": // if absent it is plain (RFC 7636, 4.3)
-		return refuse(invalidRequest, "code_challenge_method must be S256.")
+		return newError(invalidRequest, "code_challenge is missing. PKCE with S256 is required.")
+	case method != "S256": // the default is plain (RFC 7636, 4.3)
+		return newError(invalidRequest, "code_challenge_method must be S256.")
 	case !isChallenge(req.challenge):
-		return refuse(invalidRequest, "code_challenge must be a SHA-256 in base64url without padding.")
+		return newError(invalidRequest, "code_challenge must be a SHA-256 hash in base64url without padding.")
 	}
 	if req.scopes, err = parseScope(q.Get("scope")); err != nil {
 		return err
@@ -168,8 +168,8 @@ func (s *Server) details(req *request, q url.Values) (err error) {
 	return err
 }
 
-// backTo returns the redirect URI with a response in its query: alternating names
-// and values, then state and iss (RFC 9207, 2).
+// backTo returns the redirect URI with a response in its query. Pairs contains
+// alternating names and values, to which backTo adds state and iss (RFC 9207, 2).
 func (s *Server) backTo(req request, pairs ...string) string {
 	var b strings.Builder
 	b.WriteString(req.redirect)
@@ -192,24 +192,24 @@ func (s *Server) backTo(req request, pairs ...string) string {
 	return b.String()
 }
 
-// parseScope parses the parameter scope and returns nil if it is empty. It ignores
-// offline_access, because refresh tokens need no scope here.
+// parseScope parses the scope parameter. It returns nil if the parameter is empty. It
+// ignores offline_access, because this server issues refresh tokens without a scope.
 func parseScope(text string) ([]board.Scope, error) {
 	words := slices.DeleteFunc(strings.Fields(text), func(w string) bool { return w == "offline_access" })
 	if len(words) == 0 {
 		return nil, nil
 	}
-	asked, err := board.ParseScopes(words)
+	requested, err := board.ParseScopes(words)
 	if err != nil {
-		return nil, refuse(invalidScope, "scope must contain only read, write and admin.")
+		return nil, newError(invalidScope, "scope must contain only read, write and admin.")
 	}
-	return asked, nil
+	return requested, nil
 }
 
-// resourceOf checks the parameter resource (RFC 8707, 2): each value must be a
-// resource of this server. It returns the first one, normalized.
-func (s *Server) resourceOf(asked []string) (first string, err error) {
-	for i, address := range asked {
+// resourceOf checks the values of the resource parameter (RFC 8707, 2). Each must be a
+// resource of this server. It returns the first value, normalized.
+func (s *Server) resourceOf(values []string) (first string, err error) {
+	for i, address := range values {
 		found := ""
 		u, err := url.Parse(address)
 		if err == nil && u.RawQuery == "" && u.User == nil && !strings.Contains(address, "#") {
@@ -221,7 +221,7 @@ func (s *Server) resourceOf(asked []string) (first string, err error) {
 			}
 		}
 		if found == "" {
-			return "", refuse(invalidTarget, "resource is not a resource of this server.")
+			return "", newError(invalidTarget, "resource is not a resource of this server.")
 		}
 		if i == 0 {
 			first = found

@@ -14,27 +14,27 @@ import (
 	"cardwall/internal/store"
 )
 
-func one(t *testing.T) *apptest.Service {
+func newService(t *testing.T) *apptest.Service {
 	t.Helper()
 	return apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
 }
 
-// A browser is redirected only to an address that the client registered. If an address differs
-// in any way, the error is shown to the person and sent to nobody else.
-func TestRedirectAddressesMustMatchExactly(t *testing.T) {
+// A browser is redirected only to a URI that the client registered. If the URI differs in anything
+// but the port of a loopback URI, the error is shown to the person and the browser is not redirected.
+func TestRedirectURIsMustMatchExactly(t *testing.T) {
 	t.Parallel()
-	s := one(t)
+	s := newService(t)
 	ada := s.Person("Ada")
-	p := newProgram(s, callback, "http://127.0.0.1/callback", "http://localhost:3000/callback?a=1", "http://[::1]:80/",
+	p := newClient(s, callback, "http://127.0.0.1/callback", "http://localhost:3000/callback?a=1", "http://[::1]:80/",
 		"com.example.app:/cb")
 	for _, good := range []string{
 		callback, "http://127.0.0.1/callback", "http://127.0.0.1:49152/callback", "http://localhost/callback?a=1",
 		"http://localhost:1/callback?a=1", "http://[::1]:9/",
 		"com.example.app:/cb",
 	} {
-		if a := ada.Call("look_at_authorization",
+		if a := ada.Call("get_authorization_request",
 			fields{"query": p.request("redirect_uri", good).Encode()}); a.Status != http.StatusOK {
-			t.Errorf("%s is refused: %s", good, a.Raw)
+			t.Errorf("redirect URI %s: got status %d, body %s; want 200", good, a.Status, a.Raw)
 		}
 	}
 	for _, bad := range []string{
@@ -56,71 +56,72 @@ func TestRedirectAddressesMustMatchExactly(t *testing.T) {
 	} {
 		query := p.request("redirect_uri", bad).Encode()
 		r := get(s, "/oauth/authorize?"+query)
-		refused(t, bad, r, "invalid_request")
+		wantError(t, bad, r, "invalid_request")
 		if to := r.header.Get("Location"); to != "" {
-			t.Errorf("%s: the browser is redirected to %s, want no redirect", bad, to)
+			t.Errorf("redirect URI %s: got a redirect to %s, want none", bad, to)
 		}
-		ada.Refused(board.CodeInvalidRequest, "look_at_authorization", fields{"query": query})
+		ada.Refused(board.CodeInvalidRequest, "get_authorization_request", fields{"query": query})
 		ada.Refused(board.CodeInvalidRequest, "allow_authorization", fields{"query": query, "scopes": []string{"read"}})
 	}
 	for what, query := range map[string]string{
-		"no client":              p.request("client_id", "").Encode(),
-		"no redirect address":    p.request("redirect_uri", "").Encode(),
-		"two redirect addresses": p.request().Encode() + "&redirect_uri=" + url.QueryEscape("https://evil.example/"),
-		"two clients":            p.request().Encode() + "&client_id=" + newProgram(s).id,
-		"an invalid query":       "client_id=%zz",
+		"no client":         p.request("client_id", "").Encode(),
+		"no redirect URI":   p.request("redirect_uri", "").Encode(),
+		"two redirect URIs": p.request().Encode() + "&redirect_uri=" + url.QueryEscape("https://evil.example/"),
+		"two clients":       p.request().Encode() + "&client_id=" + newClient(s).id,
+		"an invalid query":  "client_id=%zz",
 	} {
-		refused(t, what, get(s, "/oauth/authorize?"+query), "invalid_request")
+		wantError(t, what, get(s, "/oauth/authorize?"+query), "invalid_request")
 		ada.Refused(board.CodeInvalidRequest, "allow_authorization", fields{"query": query, "scopes": []string{"read"}})
 	}
-	refused(t, "an unknown client",
+	wantError(t, "an unknown client",
 		get(s, "/oauth/authorize?"+p.request("client_id", "cli_00000000000000000000000000").Encode()), "invalid_client")
-	other := newProgram(s, "https://other.example.com/callback")
-	refused(t, "another client's address", get(s, "/oauth/authorize?"+other.request("redirect_uri", callback).Encode()),
+	other := newClient(s, "https://other.example.com/callback")
+	wantError(t, "another client's redirect URI", get(s, "/oauth/authorize?"+other.request("redirect_uri", callback).Encode()),
 		"invalid_request")
 }
 
-// Anybody can register a redirect address, so the browser is sent there only with a valid
-// request for a code. Errors before that are shown on this server.
+// Anyone can register a redirect URI, so the browser is redirected only if the client, the redirect
+// URI and the response type are valid. Otherwise this server shows the error.
 func TestEarlyErrorsAreNotRedirected(t *testing.T) {
 	t.Parallel()
-	s := one(t)
+	s := newService(t)
 	ada := s.Person("Ada")
-	p := newProgram(s, "https://evil.example/", "http://localhost/cb", "com.example.app:/cb")
+	p := newClient(s, "https://evil.example/", "http://localhost/cb", "com.example.app:/cb")
 	for what, query := range map[string]string{
-		"nonsense":              p.request("response_type", "nonsense").Encode(),
-		"no response type":      p.request("response_type", "").Encode(),
-		"the implicit grant":    p.request("response_type", "token").Encode(),
-		"the hybrid flow":       p.request("response_type", "code id_token").Encode(),
-		"two response types":    p.request().Encode() + "&response_type=code",
-		"to a loopback address": p.request("response_type", "nonsense", "redirect_uri", "http://localhost:1234/cb").Encode(),
-		"to an app":             p.request("response_type", "nonsense", "redirect_uri", "com.example.app:/cb").Encode(),
-		"with more mistakes": p.request("response_type", "nonsense", "scope", "everything", "code_challenge",
+		"nonsense":           p.request("response_type", "nonsense").Encode(),
+		"no response type":   p.request("response_type", "").Encode(),
+		"the implicit grant": p.request("response_type", "token").Encode(),
+		"the hybrid flow":    p.request("response_type", "code id_token").Encode(),
+		"two response types": p.request().Encode() + "&response_type=code",
+		"a loopback address": p.request("response_type", "nonsense", "redirect_uri", "http://localhost:1234/cb").Encode(),
+		"a private scheme":   p.request("response_type", "nonsense", "redirect_uri", "com.example.app:/cb").Encode(),
+		"several errors": p.request("response_type", "nonsense", "scope", "everything", "code_challenge",
 			"").Encode(),
-		"to this server's address": p.request("response_type", "nonsense", "redirect_uri", apptest.BaseURL).Encode(),
+		"this server's address": p.request("response_type", "nonsense", "redirect_uri", apptest.BaseURL).Encode(),
 	} {
 		for _, accept := range []string{"*/*", "text/html"} {
 			r := get(s, "/oauth/authorize?"+query, "Accept", accept)
 			if r.status != http.StatusBadRequest || r.header.Get("Location") != "" ||
 				strings.Contains(r.header.Get("Content-Type"), "text/html") != (accept == "text/html") {
-				t.Errorf("%s: %d %v %s", what, r.status, r.header, r.raw[:min(200, len(r.raw))])
+				t.Errorf("%s: got status %d, headers %v, body %s; want 400 without a redirect", what, r.status, r.header,
+					r.raw[:min(200, len(r.raw))])
 			}
 		}
-		a := ada.Refused(board.CodeInvalidRequest, "look_at_authorization", fields{"query": query})
+		a := ada.Refused(board.CodeInvalidRequest, "get_authorization_request", fields{"query": query})
 		if strings.Contains(a.Message, "://") {
-			t.Errorf("%s: the error page's message is %s", what, a.Message)
+			t.Errorf("%s: got the message %q, want no address in it", what, a.Message)
 		}
 		ada.Refused(board.CodeInvalidRequest, "allow_authorization", fields{"query": query, "scopes": []string{"read"}})
 	}
 	// With a valid request for a code, the consent page shows the host.
-	if a := ada.Must("look_at_authorization",
+	if a := ada.Must("get_authorization_request",
 		fields{"query": p.request().Encode()}); a.Text("returnsTo") != "evil.example" || a.Get("verified") != false {
-		t.Errorf("the consent page shows %s", a.Raw)
+		t.Errorf("got request details %s, want the host evil.example", a.Raw)
 	}
 }
 
 // A client that registered when more schemes were allowed can no longer use them.
-func TestRedirectAddressesOfOldRegistrationsAreCheckedAgain(t *testing.T) {
+func TestRedirectURIsOfOldRegistrationsAreCheckedAgain(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -128,7 +129,7 @@ func TestRedirectAddressesOfOldRegistrationsAreCheckedAgain(t *testing.T) {
 		for _, scheme := range forbiddenSchemes {
 			uris = append(uris, scheme+"?source=https://evil.example")
 		}
-		p := program{s, store.NewID("cli_"), callback}
+		p := oauthClient{s, store.NewID("cli_"), callback}
 		if err := s.DB.Write(t.Context(), board.Nobody(), func(tx *store.Tx) error {
 			return tx.InsertClient(t.Context(), board.Client{ID: p.id, Name: "Old", RedirectURIs: append(uris, callback),
 				GrantTypes: []string{board.GrantCode}})
@@ -140,47 +141,47 @@ func TestRedirectAddressesOfOldRegistrationsAreCheckedAgain(t *testing.T) {
 				p.request("redirect_uri", uri, "response_type", "nonsense").Encode(),
 				p.request("redirect_uri", uri, "scope", "nonsense").Encode()} {
 				r := get(s, "/oauth/authorize?"+query)
-				refused(t, uri, r, "invalid_request")
+				wantError(t, uri, r, "invalid_request")
 				if to := r.header.Get("Location"); to != "" {
-					t.Errorf("%s: the browser is redirected to %s, want no redirect", uri, to)
+					t.Errorf("redirect URI %s: got a redirect to %s, want none", uri, to)
 				}
-				ada.Refused(board.CodeInvalidRequest, "look_at_authorization", fields{"query": query})
+				ada.Refused(board.CodeInvalidRequest, "get_authorization_request", fields{"query": query})
 				ada.Refused(board.CodeInvalidRequest, "allow_authorization", fields{"query": query, "scopes": []string{"read"}})
 			}
 		}
-		p.code(ada) // its valid address still works
+		p.code(ada) // its valid redirect URI still works
 	})
 }
 
-// All other errors in a request are sent to the client's redirect address.
+// All other errors in a request are sent to the client's redirect URI.
 func TestRequestErrorsAreRedirected(t *testing.T) {
 	t.Parallel()
-	s := one(t)
+	s := newService(t)
 	ada := s.Person("Ada")
-	p := newProgram(s)
+	p := newClient(s)
 	for what, c := range map[string]struct {
 		query url.Values
 		code  string
 	}{
 		"no challenge":                  {p.request("code_challenge", ""), "invalid_request"},
-		"plain by name":                 {p.request("code_challenge_method", "plain"), "invalid_request"},
-		"plain by absence":              {p.request("code_challenge_method", ""), "invalid_request"},
+		"the method plain":              {p.request("code_challenge_method", "plain"), "invalid_request"},
+		"no method":                     {p.request("code_challenge_method", ""), "invalid_request"},
 		"another method":                {p.request("code_challenge_method", "s256"), "invalid_request"},
 		"a challenge that is too short": {p.request("code_challenge", "abc"), "invalid_request"},
 		"a challenge with padding":      {p.request("code_challenge", challenge(verifier)+"="), "invalid_request"},
-		"an answer in the fragment":     {p.request("response_mode", "fragment"), "invalid_request"},
+		"a response in the fragment":    {p.request("response_mode", "fragment"), "invalid_request"},
 		"an unknown scope":              {p.request("scope", "read everything"), "invalid_scope"},
 		"another server's resource":     {p.request("resource", "https://evil.example/mcp"), "invalid_target"},
 		"a resource with a fragment":    {p.request("resource", apptest.BaseURL+"/mcp#x"), "invalid_target"},
-		"a path that is no resource":    {p.request("resource", apptest.BaseURL+"/other"), "invalid_target"},
+		"an unknown path":               {p.request("resource", apptest.BaseURL+"/other"), "invalid_target"},
 		"two challenges": {url.Values{"code_challenge": {challenge(verifier), challenge(verifier + "x")}},
 			"invalid_request"},
-		"one good resource of two": {url.Values{"resource": {apptest.BaseURL, "https://evil.example"}},
+		"one valid and one invalid resource": {url.Values{"resource": {apptest.BaseURL, "https://evil.example"}},
 			"invalid_target"},
 	} {
 		query := p.request()
 		for name := range query {
-			if len(c.query) > 1 && !c.query.Has(name) { // a complete request; otherwise only the changed parameters
+			if len(c.query) > 1 && !c.query.Has(name) { // c.query is a complete request, not only the changed parameters
 				delete(query, name)
 			}
 		}
@@ -188,12 +189,12 @@ func TestRequestErrorsAreRedirected(t *testing.T) {
 		r := get(s, "/oauth/authorize?"+query.Encode(), "Accept", "text/html")
 		to, err := url.Parse(r.header.Get("Location"))
 		if err != nil || r.status != http.StatusFound || !strings.HasPrefix(r.header.Get("Location"), callback+"?") {
-			t.Errorf("%s: %d %s %s", what, r.status, r.header, r.raw)
+			t.Errorf("%s: got status %d, headers %v, body %s; want a redirect", what, r.status, r.header, r.raw)
 			continue
 		}
 		if q := to.Query(); q.Get("error") != c.code || q.Get("state") != "xyz&=" || q.Get("iss") != apptest.BaseURL ||
 			q.Get("code") != "" || q.Get("error_description") == "" {
-			t.Errorf("%s: want %s, got %s", what, c.code, to)
+			t.Errorf("%s: got a redirect to %s, want the error %s", what, to, c.code)
 		}
 		ada.Refused(board.CodeInvalidRequest, "allow_authorization",
 			fields{"query": query.Encode(), "scopes": []string{"read"}})
@@ -205,64 +206,66 @@ func TestRequestErrorsAreRedirected(t *testing.T) {
 		p.request("nonce", "ignored"),
 	} {
 		if r := get(s, "/oauth/authorize?"+good.Encode(), "Accept", "text/html"); r.status != http.StatusOK {
-			t.Errorf("%s: %d %s, want 200", good.Encode(), r.status, r.header.Get("Location"))
+			t.Errorf("%s: got status %d, Location %q; want 200", good.Encode(), r.status, r.header.Get("Location"))
 		}
 	}
 }
 
-// A person may grant less than was requested, never more.
+// A person can grant fewer scopes than were requested, never more.
 func TestPersonCanGrantLess(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, bob := s.Person("Ada"), s.Person("Bob")
 		bobs := bob.Workspace("Bob's", board.PlanTeam)
-		p := newProgram(s)
+		p := newClient(s)
 		query := p.request().Encode()
 		a := ada.Refused(board.CodeInvalidRequest, "allow_authorization",
 			fields{"query": query, "scopes": []string{"read", "admin"}})
 		if !strings.Contains(a.Message, "did not request admin") {
-			t.Errorf("granting more than was requested: got %s", a.Raw)
+			t.Errorf("granting more than was requested: got %s, want an error that names admin", a.Raw)
 		}
 		ada.Refused(board.CodeNotFound, "allow_authorization",
 			fields{"query": query, "scopes": []string{"read"}, "workspaceId": bobs})
 		sent := p.allow(ada, p.request("scope", ""), fields{"scopes": []string{"admin"}})
 		got := p.must("/oauth/token", p.redemption(sent.Get("code")))
 		if got.text("scope") != "read admin" {
-			t.Errorf("the scope is %s", got.raw)
+			t.Errorf("got tokens %s, want the scope %q", got.raw, "read admin")
 		}
-		refused(t, "more than was allowed",
-			post(s, "/oauth/token", p.renewal(got.text("refresh_token"), "scope", "read write")), "invalid_scope")
-		p.must("/oauth/token", p.renewal(got.text("refresh_token"), "scope", "read")) // the error did not use up the token
+		wantError(t, "more than was granted",
+			post(s, "/oauth/token", p.refresh(got.text("refresh_token"), "scope", "read write")), "invalid_scope")
+		p.must("/oauth/token", p.refresh(got.text("refresh_token"), "scope", "read")) // the error did not use up the token
 
 		// A token or an old sign-in is not enough to grant anything.
 		if a := ada.With(board.ScopeRead, board.ScopeWrite, board.ScopeAdmin).Call("allow_authorization",
 			fields{"query": query, "scopes": []string{"read"}}); a.Code != board.CodeForbidden {
-			t.Errorf("with a token: got status %d, body %s", a.Status, a.Raw)
+			t.Errorf("with a token: got status %d, body %s; want forbidden", a.Status, a.Raw)
 		}
-		if a := s.Browser().Call("look_at_authorization", fields{"query": query}); a.Code != board.CodeUnauthenticated {
-			t.Errorf("signed out: got status %d, body %s", a.Status, a.Raw)
+		if a := s.Browser().Call("get_authorization_request", fields{"query": query}); a.Code != board.CodeUnauthenticated {
+			t.Errorf("signed out: got status %d, body %s; want unauthenticated", a.Status, a.Raw)
 		}
 	})
 }
 
-// The consent page cannot be framed, and another site cannot send its requests.
+// The consent page cannot be framed, and other sites cannot send the requests that it sends.
 func TestConsentCannotBeFramed(t *testing.T) {
 	t.Parallel()
-	s := one(t)
+	s := newService(t)
 	ada := s.Person("Ada")
-	p := newProgram(s)
-	for what, query := range map[string]string{"a good request": p.request().Encode(), "a bad one": "client_id=nonsense"} {
+	p := newClient(s)
+	for what, query := range map[string]string{
+		"a valid request": p.request().Encode(), "an invalid request": "client_id=nonsense",
+	} {
 		r := get(s, "/oauth/authorize?"+query, "Accept", "text/html")
 		policy := r.header.Get("Content-Security-Policy")
 		if !strings.Contains(policy, "frame-ancestors 'none'") || !strings.Contains(policy, "default-src 'none'") {
-			t.Errorf("%s: the policy is %q", what, policy)
+			t.Errorf("%s: got the policy %q, want frame-ancestors 'none' and default-src 'none'", what, policy)
 		}
 		if r.header.Get("Referrer-Policy") != "no-referrer" || r.header.Get("Access-Control-Allow-Origin") != "" ||
 			len(r.header.Values("Set-Cookie")) > 0 {
-			t.Errorf("%s: the headers are %v", what, r.header)
+			t.Errorf("%s: got headers %v, want no referrer, no CORS and no cookie", what, r.header)
 		}
-		if want := map[bool]int{true: 200, false: 400}[what == "a good request"]; r.status != want {
-			t.Errorf("%s: the status is %d, want %d", what, r.status, want)
+		if want := map[bool]int{true: 200, false: 400}[what == "a valid request"]; r.status != want {
+			t.Errorf("%s: got status %d, want %d", what, r.status, want)
 		}
 	}
 	for _, name := range []string{"allow_authorization", "allow_device", "deny_device"} {
@@ -275,19 +278,20 @@ func TestConsentCannotBeFramed(t *testing.T) {
 		}
 		a := ada.CallWith(name, in, http.Header{"Sec-Fetch-Site": {"cross-site"}, "Origin": {"https://evil.example"}})
 		if a.Code != board.CodeForbidden || !strings.Contains(a.Message, "another site") {
-			t.Errorf("%s from another site: got status %d, body %s", name, a.Status, a.Raw)
+			t.Errorf("%s from another site: got status %d, body %s; want forbidden", name, a.Status, a.Raw)
 		}
 	}
 	if r := send(s, httptest.NewRequest(http.MethodPost, "/oauth/authorize?"+p.request().Encode(),
 		http.NoBody)); r.status != http.StatusMethodNotAllowed {
-		t.Errorf("POST: %d, want 405", r.status)
+		t.Errorf("POST: got status %d, want 405", r.status)
 	}
 }
 
-// Pages of any site may read the OAuth endpoints, and no response sets or needs a cookie.
+// Pages of any site may read the responses of the OAuth endpoints, which neither set nor need a
+// cookie.
 func TestBrowserClients(t *testing.T) {
 	t.Parallel()
-	s := one(t)
+	s := newService(t)
 	for _, path := range []string{
 		"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp",
 		"/.well-known/oauth-authorization-server", "/.well-known/oauth-authorization-server/mcp",
@@ -301,7 +305,7 @@ func TestBrowserClients(t *testing.T) {
 		if a.status != http.StatusNoContent || a.header.Get("Access-Control-Allow-Origin") != "*" ||
 			!strings.Contains(a.header.Get("Access-Control-Allow-Headers"), "MCP-Protocol-Version") ||
 			a.header.Get("Access-Control-Allow-Credentials") != "" {
-			t.Errorf("OPTIONS %s: %d %v", path, a.status, a.header)
+			t.Errorf("OPTIONS %s: got status %d, headers %v; want 204 with CORS headers", path, a.status, a.header)
 		}
 	}
 	r := httptest.NewRequest(http.MethodPost, "/oauth/token", strings.NewReader("grant_type=x"))
@@ -309,11 +313,12 @@ func TestBrowserClients(t *testing.T) {
 	r.Header.Set("Origin", "https://inspector.example.com")
 	r.Header.Set("Sec-Fetch-Site", "cross-site")
 	if a := send(s, r); a.header.Get("Access-Control-Allow-Origin") != "*" || a.text("error") != "unsupported_grant_type" {
-		t.Errorf("a page of another site: got status %d, body %s, headers %v", a.status, a.raw, a.header)
+		t.Errorf("a request from another site: got status %d, body %s, headers %v; want unsupported_grant_type with CORS headers",
+			a.status, a.raw, a.header)
 	}
 	if a := get(s, "/oauth/token?grant_type=x"); a.status != http.StatusMethodNotAllowed ||
 		a.header.Get("Allow") != "POST, OPTIONS" {
-		t.Errorf("GET /oauth/token: %d %v", a.status, a.header)
+		t.Errorf("GET /oauth/token: got status %d, headers %v; want 405", a.status, a.header)
 	}
 	if a := get(s, "/.well-known/openid-configuration"); a.status != http.StatusNotFound {
 		t.Errorf("the OpenID discovery document: got status %d, want 404", a.status)
@@ -326,13 +331,13 @@ func TestBrowserClients(t *testing.T) {
 		}
 	}
 	if strings.Contains(guide.raw, "{base}") || !strings.HasPrefix(guide.header.Get("Content-Type"), "text/markdown") {
-		t.Errorf("/auth.md is %s", guide.raw)
+		t.Errorf("got /auth.md %s, want Markdown without placeholders", guide.raw)
 	}
 }
 
 func TestInvalidFormsAreRefused(t *testing.T) {
 	t.Parallel()
-	s := one(t)
+	s := newService(t)
 	for what, c := range map[string]struct {
 		kind, body, code string
 		status           int
@@ -353,7 +358,8 @@ func TestInvalidFormsAreRefused(t *testing.T) {
 			}
 			if a := send(s, r); a.status != c.status || a.text("error") != c.code ||
 				(c.status == 401) != (a.header.Get("WWW-Authenticate") != "") {
-				t.Errorf("%s at %s: %d %s %v", what, path, a.status, a.raw, fmt.Sprint(a.header["Www-Authenticate"]))
+				t.Errorf("%s at %s: got status %d, body %s, WWW-Authenticate %v; want %d %s", what, path, a.status, a.raw,
+					fmt.Sprint(a.header["Www-Authenticate"]), c.status, c.code)
 			}
 		}
 	}

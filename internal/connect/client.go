@@ -44,7 +44,7 @@ type clientMetadata struct {
 // client returns the client that the metadata describes, or an error if the
 // metadata is invalid.
 func (m clientMetadata) client() (board.Client, error) {
-	c := board.Client{ID: m.ID, Name: plainName(m.Name), URI: pageOf(m.URI), RedirectURIs: withoutSpare(m.RedirectURIs)}
+	c := board.Client{ID: m.ID, Name: plainName(m.Name), URI: pageOf(m.URI), RedirectURIs: withoutUnused(m.RedirectURIs)}
 	if m.GrantTypes == nil { // RFC 7591, 3.2.1 lets the server choose the default
 		m.GrantTypes = []string{board.GrantCode, board.GrantRefresh}
 	}
@@ -55,24 +55,25 @@ func (m clientMetadata) client() (board.Client, error) {
 	}
 	switch {
 	case !c.May(board.GrantCode) && !c.May(board.GrantDevice):
-		return c, refuse(invalidMetadata, "grant_types must contain authorization_code or "+board.GrantDevice+".")
+		return c, newError(invalidMetadata, "grant_types must contain authorization_code or "+board.GrantDevice+".")
 	case c.May(board.GrantCode) && m.ResponseTypes != nil && !slices.Contains(m.ResponseTypes, "code"):
-		return c, refuse(invalidMetadata, "response_types must contain code, the only supported type.")
+		return c, newError(invalidMetadata, "response_types must contain code, the only supported type.")
 	case c.May(board.GrantCode) && len(c.RedirectURIs) == 0:
-		return c, refuse(invalidRedirect, "redirect_uris is missing.")
+		return c, newError(invalidRedirect, "redirect_uris is missing.")
 	case len(c.RedirectURIs) > maxRedirects:
-		return c, refuse(invalidRedirect, "redirect_uris contains more than 10 URIs.")
+		return c, newError(invalidRedirect, "redirect_uris contains more than 10 URIs.")
 	}
 	for _, address := range c.RedirectURIs {
 		if problem := checkRedirect(address); problem != "" {
-			return c, refuse(invalidRedirect, "A redirect URI "+problem+".")
+			return c, newError(invalidRedirect, "A redirect URI "+problem+".")
 		}
 	}
 	return c, nil
 }
 
-// plainName returns a name on one line, without characters that are invisible or
-// change the text direction: with them a name could look like another one.
+// plainName returns a name on one line, truncated to maxClientName. It removes characters
+// that are invisible or change the text direction, because they could make a name look
+// like another.
 func plainName(name string) string {
 	words := strings.FieldsFunc(strings.ToValidUTF8(name, ""), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
@@ -91,7 +92,7 @@ func plainName(name string) string {
 	return strings.TrimSpace(string(runes))
 }
 
-// pageOf returns a client_uri if it is a valid https URI, or else "".
+// pageOf returns a client_uri if it is a valid https URI, and otherwise "".
 func pageOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || len(address) > maxRedirect {
@@ -101,10 +102,10 @@ func pageOf(address string) string {
 }
 
 // register is the registration endpoint (RFC 7591, 3). It never issues a client
-// secret, because every copy of such an app would contain the same one.
+// secret, because every copy of a public app would contain the same secret.
 func (d *endpoints) register(ctx context.Context, w http.ResponseWriter, r *http.Request, network string) error {
 	if !d.opts.Registration {
-		return &refusal{
+		return &oauthError{
 			status: http.StatusForbidden, code: accessDenied,
 			text: "Dynamic registration is disabled on this server. " +
 				"Use the https address of a client ID metadata document as client_id.",
@@ -116,7 +117,7 @@ func (d *endpoints) register(ctx context.Context, w http.ResponseWriter, r *http
 	}
 	var m clientMetadata
 	if err := json.UnmarshalRead(bytes.NewReader(body), &m); err != nil {
-		return refuse(invalidMetadata, "The body is not a JSON object of client metadata (RFC 7591).")
+		return newError(invalidMetadata, "The body is not a JSON object of client metadata (RFC 7591).")
 	}
 	c, err := m.client()
 	if err != nil {
@@ -142,13 +143,13 @@ func (d *endpoints) register(ctx context.Context, w http.ResponseWriter, r *http
 
 func jsonBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return nil, &refusal{
+		return nil, &oauthError{
 			status: http.StatusUnsupportedMediaType, code: invalidMetadata, text: "Content-Type must be application/json.",
 		}
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxMetadata))
 	if err != nil {
-		return nil, &refusal{
+		return nil, &oauthError{
 			status: http.StatusRequestEntityTooLarge, code: invalidMetadata,
 			text: "The body is larger than 16 KiB or incomplete.",
 		}
@@ -159,11 +160,12 @@ func jsonBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 // isDocument reports whether a client id is the address of a metadata document.
 func isDocument(id string) bool { return strings.HasPrefix(id, "https://") }
 
-// client returns a client by its id: from the database, or from the metadata
-// document at the id. Fetching a document counts against a limit of the network.
+// client returns the client with the given id. If the id is an address, it reads the
+// metadata document there; otherwise it reads the database. Fetching a document counts
+// against a limit per network.
 func (s *Server) client(ctx context.Context, db *store.DB, id, network string) (c board.Client, err error) {
 	if id == "" || len(id) > maxClientID {
-		return c, refuse(invalidRequest, "client_id is missing or too long.")
+		return c, newError(invalidRequest, "client_id is missing or too long.")
 	}
 	if isDocument(id) {
 		return s.documents.get(ctx, id, db.Now(), func() error {
@@ -180,6 +182,6 @@ func (s *Server) client(ctx context.Context, db *store.DB, id, network string) (
 	return c, err
 }
 
-func unknownClient() *refusal {
-	return refuse(invalidClient, "The client does not exist. Clients that are not used for a week are deleted. Register again.")
+func unknownClient() *oauthError {
+	return newError(invalidClient, "The client does not exist. A client that nobody authorizes within a week is deleted. Register again.")
 }

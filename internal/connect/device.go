@@ -21,8 +21,8 @@ type deviceResponse struct {
 	Interval   int64  `json:"interval"`
 }
 
-// pollSlack is how much earlier than its interval a device may poll, because the
-// travel times of two requests differ.
+// pollSlack is how much too early a device may poll, because network latency varies
+// between requests.
 const pollSlack = time.Second
 
 // deviceAuthorization is the device authorization endpoint (RFC 8628, 3.1).
@@ -36,7 +36,7 @@ func (d *endpoints) deviceAuthorization(ctx context.Context, w http.ResponseWrit
 		return err
 	}
 	if !c.May(board.GrantDevice) {
-		return refuse(unauthorizedClient, "The client registered without the grant type "+board.GrantDevice+".")
+		return newError(unauthorizedClient, "The client registered without the "+board.GrantDevice+" grant type.")
 	}
 	requested, err := parseScope(form.Get("scope"))
 	if err != nil {
@@ -78,7 +78,8 @@ func (d *endpoints) deviceAuthorization(ctx context.Context, w http.ResponseWrit
 	return nil
 }
 
-// nameOf returns the name of a client to show to a person.
+// nameOf returns the name of a client to show to a person: its own name or, if it has
+// none, the host.
 func nameOf(c board.Client, host string) string {
 	switch {
 	case c.Name != "":
@@ -89,11 +90,11 @@ func nameOf(c board.Client, host string) string {
 	return "Unnamed app"
 }
 
-// redeemDevice returns tokens once a person has approved the request. Until then
-// it returns the state of the request as an error (RFC 8628, 3.5).
+// redeemDevice returns tokens if a person has approved the request. Otherwise it returns
+// the state of the request as an error (RFC 8628, 3.5).
 func (d *endpoints) redeemDevice(ctx context.Context, form url.Values) (out tokens, err error) {
 	if form.Get("device_code") == "" {
-		return out, refuse(invalidRequest, "device_code is missing.")
+		return out, newError(invalidRequest, "device_code is missing.")
 	}
 	resource, err := d.resourceOf(form["resource"])
 	if err != nil {
@@ -101,29 +102,29 @@ func (d *endpoints) redeemDevice(ctx context.Context, form url.Values) (out toke
 	}
 	var (
 		replayed string
-		wait     *refusal // an error response that must not roll back the transaction
+		pending  *oauthError // an error response that must not roll back the transaction
 	)
 	err = d.db.Write(ctx, board.Nobody(), func(tx *store.Tx) error {
-		replayed, wait = "", nil
+		replayed, pending = "", nil
 		q, err := tx.Device(ctx, board.SecretHash(form.Get("device_code")))
 		switch {
 		case board.IsCode(err, board.CodeNotFound):
-			return refuse(invalidGrant, "The device_code is unknown or was deleted after it expired.")
+			return newError(invalidGrant, "The device_code is unknown or was deleted after it expired.")
 		case err != nil:
 			return err
 		case q.ClientID != form.Get("client_id"):
-			return refuse(invalidGrant, "The device_code was issued to another client.")
+			return newError(invalidGrant, "The device_code was issued to another client.")
 		case q.TokenID != "":
 			replayed = q.TokenID
 			return d.endReplayed(ctx, tx, q.UserID, q.TokenID)
 		case q.Expired:
-			return refuse(expiredToken, "The device_code has expired. Start again.")
+			return newError(expiredToken, "The device_code has expired. Start again.")
 		case resource != "" && q.Resource != "" && resource != q.Resource:
-			return refuse(invalidTarget, "resource differs from the device authorization request.")
+			return newError(invalidTarget, "resource differs from the device authorization request.")
 		case q.State == board.DeviceDenied:
-			return refuse(accessDenied, "The person denied the request.")
-		case q.State == board.DeviceAsked:
-			wait, err = d.poll(ctx, tx, q)
+			return newError(accessDenied, "The person denied the request.")
+		case q.State == board.DevicePending:
+			pending, err = d.poll(ctx, tx, q)
 			return err
 		}
 		var tokenID string
@@ -132,19 +133,19 @@ func (d *endpoints) redeemDevice(ctx context.Context, form url.Values) (out toke
 		}
 		return tx.UseDevice(ctx, q.ID, tokenID)
 	})
-	if err == nil && wait != nil {
-		err = wait
+	if err == nil && pending != nil {
+		err = pending
 	}
 	return out, d.replay(err, "device code", replayed)
 }
 
-// poll tells a device to continue polling. If it polls too often, its interval
-// grows by five seconds permanently (RFC 8628, 3.5).
-func (d *endpoints) poll(ctx context.Context, tx *store.Tx, q board.Device) (*refusal, error) {
-	response := refuse(authorizationPending, "The person has not decided yet.")
+// poll returns the error that tells a device to continue polling. If the device
+// polls too often, its interval grows by five seconds permanently (RFC 8628, 3.5).
+func (d *endpoints) poll(ctx context.Context, tx *store.Tx, q board.Device) (*oauthError, error) {
+	response := newError(authorizationPending, "The person has not decided yet.")
 	if since := tx.Time().Sub(q.PolledAt.Time()); since < q.Pause-pollSlack {
 		q.Pause += board.DevicePause
-		response = refuse(slowDown, "Increase the polling interval by five seconds.")
+		response = newError(slowDown, "Increase the polling interval by five seconds.")
 	}
-	return response, tx.PolledDevice(ctx, q.ID, q.Pause)
+	return response, tx.RecordDevicePoll(ctx, q.ID, q.Pause)
 }

@@ -9,13 +9,16 @@
 //
 // # Guarantees
 //
-//   - Only a person who signed in within the last ten minutes can grant access,
-//     on a page that shows the app and the host of its redirect URI.
-//   - A browser is redirected only to URIs that exactly match a registered one.
-//     For loopback URIs the port may differ (RFC 8252, 7.3).
+//   - Only a person who signed in, or confirmed the sign-in, within the last ten
+//     minutes can grant access. The page for this shows the app and, unless it runs
+//     on a device without a browser, the host or scheme of its redirect URI.
+//   - A browser is redirected only to a URI that exactly matches a registered one.
+//     The port of a loopback URI may differ (RFC 8252, 7.3).
 //   - A code or refresh token that is used twice is rejected, and the tokens that
-//     were issued for it are revoked.
+//     were issued for it are revoked. A refresh token that is repeated within a
+//     minute gets the same response instead.
 //   - An access token is a personal API token that expires after an hour. Codes,
-//     refresh tokens, device codes and user codes are stored as SHA-256.
-//   - The state is in the database, so any server can handle any request.
+//     refresh tokens, device codes and user codes are stored as SHA-256 hashes.
+//   - All state of requests and connections is in the database, so any server can
+//     handle any request.
 package connect

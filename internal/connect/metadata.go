@@ -7,8 +7,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// The paths of protected resources (RFC 9728, 3.1). A token is valid for all of
-// them.
+// resourcePaths are the paths of the protected resources (RFC 9728, 3.1). A token is
+// valid for all of them.
 var resourcePaths = []string{"", "/mcp", "/api/public/v1"}
 
 var scopes = []board.Scope{board.ScopeRead, board.ScopeWrite, board.ScopeAdmin}
@@ -50,22 +50,22 @@ type serverMetadata struct {
 	TokenMethods      []string      `json:"token_endpoint_auth_methods_supported"`
 	RevokeMethods     []string      `json:"revocation_endpoint_auth_methods_supported"`
 	ChallengeMethods  []string      `json:"code_challenge_methods_supported"`
-	IssInAnswers      bool          `json:"authorization_response_iss_parameter_supported"`
+	IssInResponses    bool          `json:"authorization_response_iss_parameter_supported"`
 	ClientDocuments   bool          `json:"client_id_metadata_document_supported"`
 	ProtectedResource []string      `json:"protected_resources"`
 	Documentation     string        `json:"service_documentation"`
 }
 
-// metadata returns the discovery documents by path. The metadata of the
-// authorization server is also at the paths that clients use if they mistake
-// the address of a resource for the issuer.
+// metadata returns the discovery documents by path. Some clients mistake the
+// address of a resource for the issuer, so the metadata of the authorization
+// server is served at the paths for resources too.
 func (s *Server) metadata() map[string][]byte {
 	server := serverMetadata{
 		Issuer: s.base, Authorize: s.base + "/oauth/authorize", Token: s.base + "/oauth/token",
 		Revoke: s.base + "/oauth/revoke", Device: s.base + "/oauth/device_authorization", Scopes: scopes,
 		ResponseTypes: []string{"code"}, ResponseModes: []string{"query"}, GrantTypes: grantTypes,
 		TokenMethods: []string{"none"}, RevokeMethods: []string{"none"}, ChallengeMethods: []string{"S256"},
-		IssInAnswers: true, ClientDocuments: true, Documentation: s.base + "/auth.md",
+		IssInResponses: true, ClientDocuments: true, Documentation: s.base + "/auth.md",
 	}
 	if s.opts.Registration {
 		server.Register = s.base + "/oauth/register"

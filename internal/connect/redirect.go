@@ -14,25 +14,26 @@ const (
 
 // privateScheme matches private-use schemes: a domain name in reverse order, such
 // as com.example.app (RFC 8252, 7.1). Schemes of browsers and operating systems
-// don't match: they have no dot, or don't begin with a top-level domain
+// don't match, because they have no dot or don't begin with a top-level domain
 // (x-apple.systempreferences).
 var privateScheme = regexp.MustCompile(`^[a-z]{2,63}(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)+$`)
 
-// spareRedirect is a URI that Cursor registers in addition to the loopback and
-// https URIs it uses. It is dropped (RFC 7591, 3.2.1), because rejecting the
-// registration would prevent Cursor from connecting.
-const spareRedirect = "cursor://anysphere.cursor-mcp/oauth/callback"
+// unusedRedirect is a URI that the code editor Cursor registers in addition to the
+// loopback and https URIs that it uses. It is ignored (RFC 7591, 3.2.1), because
+// rejecting the registration would prevent Cursor from connecting.
+const unusedRedirect = "cursor://anysphere.cursor-mcp/oauth/callback"
 
-func withoutSpare(addresses []string) []string {
+// withoutUnused removes unusedRedirect, unless it is the only address.
+func withoutUnused(addresses []string) []string {
 	if len(addresses) < 2 {
 		return addresses
 	}
-	return slices.DeleteFunc(slices.Clone(addresses), func(a string) bool { return a == spareRedirect })
+	return slices.DeleteFunc(slices.Clone(addresses), func(a string) bool { return a == unusedRedirect })
 }
 
-// checkRedirect returns why an address cannot be a redirect URI, or "" if it can.
-// It allows https, http on the loopback interface (RFC 8252, 7.3) and private-use
-// schemes (RFC 8252, 7.1).
+// checkRedirect returns why an address cannot be a redirect URI, or "" if it can. It
+// allows https, http on the loopback interface (RFC 8252, 7.3) and private-use schemes
+// (RFC 8252, 7.1).
 func checkRedirect(address string) (problem string) {
 	if address == "" || len(address) > maxRedirect {
 		return "is missing or longer than 2,000 characters"
@@ -65,7 +66,7 @@ func checkRedirect(address string) (problem string) {
 	return ""
 }
 
-// isLoopback reports whether the host of a URI is the loopback interface.
+// isLoopback reports whether the host of a URI is localhost, 127.0.0.1 or ::1.
 func isLoopback(u *url.URL) bool {
 	name := u.Hostname()
 	return name == "localhost" || name == "127.0.0.1" || name == "::1"
@@ -95,7 +96,7 @@ func withoutPort(address string, u *url.URL) string {
 	return before + strings.TrimSuffix(u.Host, ":"+u.Port()) + rest
 }
 
-// Kinds of destinations of a redirect, for the consent page.
+// The kinds of redirect destinations, for the consent page.
 const (
 	toWeb    = "web"    // a host on the network
 	toDevice = "device" // an app on the person's machine

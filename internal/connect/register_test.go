@@ -27,20 +27,20 @@ func TestRegister(t *testing.T) {
 			fmt.Sprint(r.body["grant_types"]) != "[authorization_code refresh_token]" ||
 			fmt.Sprint(r.body["response_types"]) != "[code]" || r.body["client_id_issued_at"] == nil ||
 			r.header.Get("Cache-Control") != "no-store" {
-			t.Errorf("the registration: got status %d, body %s", r.status, r.raw)
+			t.Errorf("got status %d, body %s; want a sanitized registration", r.status, r.raw)
 		}
 		if got := s.Column("SELECT name FROM oauth_clients"); !slices.Equal(got, []string{"Claude Code"}) {
-			t.Errorf("the database has %q, want %q", got, []string{"Claude Code"})
+			t.Errorf("got stored names %q, want %q", got, []string{"Claude Code"})
 		}
-		onlyDevice := register(s, `{"grant_types":["`+deviceIs+`"]}`)
+		onlyDevice := register(s, `{"grant_types":["`+deviceGrant+`"]}`)
 		if onlyDevice.status != http.StatusCreated || onlyDevice.body["redirect_uris"] != nil ||
 			onlyDevice.body["response_types"] != nil {
-			t.Errorf("the registration of a device client: got status %d, body %s", onlyDevice.status, onlyDevice.raw)
+			t.Errorf("device client: got status %d, body %s; want 201", onlyDevice.status, onlyDevice.raw)
 		}
-		refused(t, "a device that sends a browser",
+		wantError(t, "an authorization request of a device client",
 			get(s, "/oauth/authorize?client_id="+onlyDevice.text("client_id")+"&redirect_uri=https%3A%2F%2Fx.example"),
 			"unauthorized_client")
-		refused(t, "a browser's program as device",
+		wantError(t, "a device authorization request of a browser client",
 			post(s, "/oauth/device_authorization", values("client_id", r.text("client_id"))), "unauthorized_client")
 
 		many, err := json.Marshal(slices.Repeat([]string{callback}, 11))
@@ -48,22 +48,22 @@ func TestRegister(t *testing.T) {
 			t.Fatal(err)
 		}
 		for what, c := range map[string]struct{ metadata, code string }{
-			"no object": {`[]`, "invalid_client_metadata"},
-			"no JSON":   {`{`, "invalid_client_metadata"},
+			"not an object": {`[]`, "invalid_client_metadata"},
+			"not JSON":      {`{`, "invalid_client_metadata"},
 			"duplicate name": {`{"redirect_uris":["` + callback + `"],"redirect_uris":["https://evil.example/"]}`,
 				"invalid_client_metadata"},
-			"a text for a list": {`{"redirect_uris":"` + callback + `"}`, "invalid_client_metadata"},
-			"no address":        {`{}`, "invalid_redirect_uri"},
-			"an empty list":     {`{"redirect_uris":[]}`, "invalid_redirect_uri"},
-			"eleven addresses":  {`{"redirect_uris":` + string(many) + `}`, "invalid_redirect_uri"},
+			"a string instead of a list": {`{"redirect_uris":"` + callback + `"}`, "invalid_client_metadata"},
+			"no redirect URIs":           {`{}`, "invalid_redirect_uri"},
+			"an empty list":              {`{"redirect_uris":[]}`, "invalid_redirect_uri"},
+			"eleven redirect URIs":       {`{"redirect_uris":` + string(many) + `}`, "invalid_redirect_uri"},
 			"the implicit grant": {`{"redirect_uris":["` + callback + `"],"grant_types":["implicit"]}`,
 				"invalid_client_metadata"},
-			"only refreshing": {`{"redirect_uris":["` + callback + `"],"grant_types":["refresh_token"]}`,
+			"only refresh tokens": {`{"redirect_uris":["` + callback + `"],"grant_types":["refresh_token"]}`,
 				"invalid_client_metadata"},
-			"tokens in the address": {`{"redirect_uris":["` + callback + `"],"response_types":["token"]}`,
+			"the response type token": {`{"redirect_uris":["` + callback + `"],"response_types":["token"]}`,
 				"invalid_client_metadata"},
 		} {
-			refused(t, what, register(s, c.metadata), c.code)
+			wantError(t, what, register(s, c.metadata), c.code)
 		}
 		for _, bad := range []string{
 			"", "/callback", "//x.example/cb", "x.example/cb", "https://", "https:///cb", "https:cb",
@@ -81,16 +81,16 @@ func TestRegister(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			refused(t, bad, register(s, string(metadata)), "invalid_redirect_uri")
+			wantError(t, bad, register(s, string(metadata)), "invalid_redirect_uri")
 		}
 		if r := register(s, `{"client_name":"`+strings.Repeat("x",
 			17<<10)+`"}`); r.status != http.StatusRequestEntityTooLarge || r.text("error") != "invalid_client_metadata" {
-			t.Errorf("a large registration: %d %s", r.status, r.raw)
+			t.Errorf("a large registration: got status %d, body %s; want 413", r.status, r.raw)
 		}
 		form := httptest.NewRequest(http.MethodPost, "/oauth/register", strings.NewReader("x=y"))
 		form.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		if r := send(s, form); r.status != http.StatusUnsupportedMediaType {
-			t.Errorf("a form: %d %s, want 415", r.status, r.raw)
+			t.Errorf("a form: got status %d, body %s; want 415", r.status, r.raw)
 		}
 	})
 }
@@ -103,18 +103,18 @@ var forbiddenSchemes = []string{
 	"cursor:", "vscode:", "ms-settings:", "x-apple.systempreferences:", "steam:", "tel:", "ws:", "ftp:", "web+app:",
 }
 
-// A redirect address must be https, http on loopback, or a scheme that is a reversed domain
-// name. This applies to registrations and to client metadata documents.
+// A redirect URI must use https, http on the loopback interface, or a scheme that is a reversed
+// domain name. The rule applies to registrations and to client metadata documents.
 func TestRedirectSchemesAreAnAllowlist(t *testing.T) {
 	t.Parallel()
-	s := one(t)
+	s := newService(t)
 	for _, scheme := range forbiddenSchemes {
 		for _, rest := range []string{"x", "//x/cb", "?source=https://evil.example"} {
 			r := register(s, `{"redirect_uris":["`+scheme+rest+`"]}`)
-			refused(t, scheme+rest, r, "invalid_redirect_uri")
+			wantError(t, scheme+rest, r, "invalid_redirect_uri")
 			if !strings.Contains(r.text("error_description"), "https") && !strings.Contains(r.text("error_description"),
 				"host") && !strings.Contains(r.text("error_description"), "absolute") {
-				t.Errorf("%s: the error does not list the allowed schemes: %s", scheme, r.raw)
+				t.Errorf("%s: got %s, want an error that says what is allowed", scheme, r.raw)
 			}
 		}
 	}
@@ -122,38 +122,38 @@ func TestRedirectSchemesAreAnAllowlist(t *testing.T) {
 		"http://localhost:3000/cb", "http://127.0.0.1:1/", "http://[::1]/cb", "com.example.app:/cb", "com.example.app://cb",
 		"io.x:/"} {
 		if r := register(s, `{"redirect_uris":["`+good+`"]}`); r.status != http.StatusCreated {
-			t.Errorf("%s: %d %s, want 201", good, r.status, r.raw)
+			t.Errorf("%s: got status %d, body %s; want 201", good, r.status, r.raw)
 		}
 	}
 }
 
-// The client Cursor registers an address with its own scheme together with the ones that it
-// uses.
-func TestCursorRegistersWithoutItsScheme(t *testing.T) {
+// The code editor Cursor registers a URI with its own scheme in addition to the URIs that it uses.
+func TestCursorSchemeIsIgnored(t *testing.T) {
 	t.Parallel()
-	s := one(t)
+	s := newService(t)
 	own := "cursor://anysphere.cursor-mcp/oauth/callback"
 	r := register(s, `{"client_name":"Cursor","redirect_uris":["`+own+
 		`","https://www.cursor.com/agents/mcp/oauth/callback","http://localhost:8787/callback"]}`)
 	if got := fmt.Sprint(r.body["redirect_uris"]); r.status != http.StatusCreated ||
 		got != "[https://www.cursor.com/agents/mcp/oauth/callback http://localhost:8787/callback]" {
-		t.Fatalf("the registration is %d %s", r.status, r.raw)
+		t.Fatalf("got status %d, body %s; want 201 without the cursor scheme", r.status, r.raw)
 	}
-	p := program{s, r.text("client_id"), "http://localhost:8787/callback"}
+	p := oauthClient{s, r.text("client_id"), "http://localhost:8787/callback"}
 	p.code(s.Person("Ada"))
-	refused(t, "by its scheme", get(s, "/oauth/authorize?"+p.request("redirect_uri", own).Encode()), "invalid_request")
+	wantError(t, "the cursor scheme", get(s, "/oauth/authorize?"+p.request("redirect_uri", own).Encode()),
+		"invalid_request")
 }
 
 // Invisible or misleading characters are removed from the names of clients.
 func TestClientNamesAreSanitized(t *testing.T) {
 	t.Parallel()
-	s := one(t)
+	s := newService(t)
 	for given, want := range map[string]string{
 		`\u3164\u3164`: "", `\u2800`: "", `\uffa0Claude\ufe0f`: "Claude", `\u202eedualC`: "edualC",
 		`Cla\u00adude\u034f`: "Claude", `Claude\n\n\nCode`: "Claude Code",
 	} {
 		if r := register(s, `{"client_name":"`+given+`","redirect_uris":["`+callback+`"]}`); r.text("client_name") != want {
-			t.Errorf("the name %s is registered as %q, want %q", given, r.text("client_name"), want)
+			t.Errorf("name %s: got %q, want %q", given, r.text("client_name"), want)
 		}
 	}
 }
@@ -163,11 +163,11 @@ func TestRegistrationCanBeDisabled(t *testing.T) {
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{NoRegistration: true})
 	if r := register(s, `{"redirect_uris":["`+callback+`"]}`); r.status != http.StatusForbidden ||
 		r.text("error") != "access_denied" {
-		t.Errorf("registering while it is disabled: got status %d, body %s", r.status, r.raw)
+		t.Errorf("got status %d, body %s; want 403 access_denied", r.status, r.raw)
 	}
 	if r := get(s, "/.well-known/oauth-authorization-server"); r.body["registration_endpoint"] != nil ||
 		r.body["client_id_metadata_document_supported"] != true {
-		t.Errorf("the server still offers it: %s", r.raw)
+		t.Errorf("got server metadata %s, want no registration_endpoint", r.raw)
 	}
 }
 
@@ -177,19 +177,20 @@ func TestRegistrationsAreLimited(t *testing.T) {
 	for i := range 61 {
 		r := register(s, `{"redirect_uris":["`+callback+`"]}`)
 		if limited := r.status == http.StatusTooManyRequests; limited != (i == 60) {
-			t.Fatalf("registration %d: %d %s", i+1, r.status, r.raw)
+			t.Fatalf("registration %d: got status %d, body %s; want 429 only for number 61", i+1, r.status, r.raw)
 		} else if limited && (r.header.Get("Retry-After") == "" || r.text("error") != "temporarily_unavailable") {
-			t.Errorf("the error is %s, headers %v", r.raw, r.header)
+			t.Errorf("got %s, headers %v; want temporarily_unavailable with Retry-After", r.raw, r.header)
 		}
 	}
 }
 
-// A client that nobody authorized is deleted after a week. One with a connection is kept.
+// A client that nobody authorized is deleted after a week. An authorized client is kept for a year,
+// and longer while it has a connection.
 func TestHousekeepingDeletesUnusedClients(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
-		unused, used := newProgram(s), newProgram(s)
+		unused, used := newClient(s), newClient(s)
 		got := used.tokens(ada)
 		post(s, "/oauth/device_authorization", values("client_id", unused.id))
 		housekeep := func() {
@@ -201,24 +202,25 @@ func TestHousekeepingDeletesUnusedClients(t *testing.T) {
 		}
 		housekeep()
 		if n := len(s.Column("SELECT id FROM oauth_clients")); n != 2 {
-			t.Errorf("%d programs are left, want 2", n)
+			t.Errorf("got %d clients, want 2", n)
 		}
 		s.Clock.Advance(board.ClientUnused)
 		housekeep()
-		if left := s.Column("SELECT id FROM oauth_clients"); !slices.Equal(left, []string{used.id}) {
-			t.Errorf("%v are left, want %v", left, []string{used.id})
+		if got := s.Column("SELECT id FROM oauth_clients"); !slices.Equal(got, []string{used.id}) {
+			t.Errorf("got clients %v, want %v", got, []string{used.id})
 		}
 		if n := len(s.Column("SELECT id FROM oauth_devices")) + len(s.Column("SELECT client_id FROM oauth_codes")); n != 0 {
-			t.Errorf("%d codes are left, want 0", n)
+			t.Errorf("got %d codes, want 0", n)
 		}
-		refused(t, "a program that was forgotten", post(s, "/oauth/token", unused.redemption("x")), "invalid_client")
-		again := used.must("/oauth/token", used.renewal(got.text("refresh_token")))
+		wantError(t, "a deleted client", post(s, "/oauth/token", unused.redemption("x")), "invalid_client")
+		again := used.must("/oauth/token", used.refresh(got.text("refresh_token")))
 		s.Clock.Advance(board.ClientKept + time.Hour)
 		housekeep()
 		housekeep()
 		if n := len(s.Column("SELECT id FROM oauth_clients")) + len(s.Column("SELECT token_id FROM oauth_grants")); n != 0 {
-			t.Errorf("%d rows are left of a connection that ended long ago, want 0", n)
+			t.Errorf("got %d rows of a connection that ended long ago, want 0", n)
 		}
-		refused(t, "its refresh token", post(s, "/oauth/token", used.renewal(again.text("refresh_token"))), "invalid_client")
+		wantError(t, "a refresh token of a deleted client", post(s, "/oauth/token", used.refresh(again.text("refresh_token"))),
+			"invalid_client")
 	})
 }

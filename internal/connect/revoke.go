@@ -9,8 +9,8 @@ import (
 )
 
 // revoke is the revocation endpoint (RFC 7009, 2). Given an access token or a
-// refresh token it revokes both. A token that is unknown, or that was not issued
-// to an app, gets the same response as one that is already revoked.
+// refresh token, it revokes both. For a token that is unknown or that was not
+// issued to an app, it responds as if the token had already been revoked.
 func (d *endpoints) revoke(ctx context.Context, w http.ResponseWriter, r *http.Request, _ string) error {
 	form, err := formOf(w, r)
 	if err != nil {
@@ -19,9 +19,9 @@ func (d *endpoints) revoke(ctx context.Context, w http.ResponseWriter, r *http.R
 	text, client := form.Get("token"), form.Get("client_id")
 	switch {
 	case text == "":
-		return refuse(invalidRequest, "token is missing.")
+		return newError(invalidRequest, "token is missing.")
 	case client == "":
-		return refuse(invalidRequest, "client_id is missing.")
+		return newError(invalidRequest, "client_id is missing.")
 	}
 	if err := d.db.Write(ctx, board.Nobody(), func(tx *store.Tx) error {
 		g, err := grantOf(ctx, tx, text)
@@ -31,7 +31,7 @@ func (d *endpoints) revoke(ctx context.Context, w http.ResponseWriter, r *http.R
 		case err != nil:
 			return err
 		case g.ClientID != client: // RFC 7009, 2.1
-			return refuse(invalidGrant, "The token was issued to another client.")
+			return newError(invalidGrant, "The token was issued to another client.")
 		case g.Ended:
 			return nil
 		}
@@ -47,8 +47,8 @@ func (d *endpoints) revoke(ctx context.Context, w http.ResponseWriter, r *http.R
 	return nil
 }
 
-// grantOf finds a grant by its access token or refresh token, regardless of
-// token_type_hint. A refresh token that was already used also finds it.
+// grantOf returns the grant of an access token or a refresh token. It ignores
+// token_type_hint. The refresh token may be one that was already used.
 func grantOf(ctx context.Context, tx *store.Tx, text string) (board.Grant, error) {
 	if family, ok := board.FamilyOf(text); ok {
 		return tx.GrantOfRefresh(ctx, board.SecretHash(family), board.SecretHash(text))

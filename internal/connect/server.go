@@ -18,12 +18,15 @@ import (
 type Options struct {
 	BaseURL      string // the issuer (RFC 8414, 2)
 	Registration bool   // allow dynamic registration (RFC 7591)
-	Unlimited    bool   // disable limits of attempts
+	Unlimited    bool   // disable the limits on attempts
 	// Check and Dial protect the internal network when the server fetches client
-	// metadata documents. Check rejects addresses before, Dial after name resolution.
+	// metadata documents. The server calls Check before it requests a document, and
+	// connects with Dial. Both must reject internal addresses, because a name may
+	// resolve to another address later. If one of them is nil, the server does not
+	// fetch documents.
 	Check func(ctx context.Context, address string) error
 	Dial  func(ctx context.Context, network, address string) (net.Conn, error)
-	Roots *x509.CertPool // certificate authorities for documents; nil for the system's
+	Roots *x509.CertPool // root certificates for fetching documents; nil means those of the system
 	Log   *slog.Logger
 }
 
@@ -35,14 +38,15 @@ type Server struct {
 	documents *documents
 }
 
-// The limits of requests that store or fetch something without authentication,
-// and of attempts to enter a user code.
+// The limits for unauthenticated requests that store or fetch something, and for attempts
+// to enter a user code.
 var (
 	registrations  = session.Limit{Name: "register", Most: 60, Window: time.Hour}        // per network
 	deviceRequests = session.Limit{Name: "device", Most: 60, Window: time.Hour}          // per network
 	fetches        = session.Limit{Name: "document", Most: 30, Window: 10 * time.Minute} // per network
-	typedPerson    = session.Limit{Name: "typed", Most: 20, Window: 15 * time.Minute}    // user codes per person
-	typedNetwork   = session.Limit{Name: "typed from", Most: 60, Window: 15 * time.Minute}
+
+	userCodesPerPerson  = session.Limit{Name: "typed", Most: 20, Window: 15 * time.Minute}
+	userCodesPerNetwork = session.Limit{Name: "typed from", Most: 60, Window: 15 * time.Minute}
 )
 
 // New returns an authorization server.
@@ -56,10 +60,10 @@ func New(o Options) *Server {
 	}
 }
 
-// timeout limits one request. It is less than the HTTP server's write timeout.
+// timeout limits one request. It is shorter than the HTTP server's write timeout.
 const timeout = 20 * time.Second
 
-// endpoints serves a Server's endpoints on a database.
+// endpoints serves the endpoints of a Server, which need a database.
 type endpoints struct {
 	*Server
 	db          *store.DB
@@ -68,7 +72,7 @@ type endpoints struct {
 }
 
 // Pages returns the handlers of the endpoints by path. The application serves the
-// consent page; if it is nil, apps cannot ask people.
+// consent page. If it is nil, people cannot grant access to apps.
 func (s *Server) Pages(db *store.DB, gate *session.Gate, application http.Handler) map[string]http.Handler {
 	d := &endpoints{s, db, gate, application}
 	pages := map[string]http.Handler{
@@ -85,9 +89,9 @@ func (s *Server) Pages(db *store.DB, gate *session.Gate, application http.Handle
 	return pages
 }
 
-// allowAnywhere lets pages of any site read a response (Fetch standard, 3.2), for
-// MCP clients in browsers. These endpoints read no cookies, so a page cannot use
-// them in a person's name.
+// allowAnywhere lets pages of any site read a response (Fetch standard, 3.2), for MCP
+// clients in browsers. These endpoints read no cookies, so a page cannot use them on
+// behalf of a person.
 func allowAnywhere(w http.ResponseWriter, methods string) {
 	header := w.Header()
 	header.Set("Access-Control-Allow-Origin", "*")
@@ -97,7 +101,8 @@ func allowAnywhere(w http.ResponseWriter, methods string) {
 	header.Set("Access-Control-Max-Age", "86400")
 }
 
-// preflight handles preflight requests and requests with another method.
+// preflight adds the CORS headers, and handles preflight requests and requests whose
+// method is not allowed. It reports whether it sent a response.
 func preflight(w http.ResponseWriter, r *http.Request, methods ...string) (done bool) {
 	all := strings.Join(append(methods, http.MethodOptions), ", ")
 	allowAnywhere(w, all)
@@ -115,7 +120,7 @@ func preflight(w http.ResponseWriter, r *http.Request, methods ...string) (done 
 
 type postHandler func(ctx context.Context, w http.ResponseWriter, r *http.Request, network string) error
 
-// post returns the handler of an endpoint that clients use with POST.
+// post returns the handler of an endpoint that accepts only POST.
 func (d *endpoints) post(fn postHandler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if preflight(w, r, http.MethodPost) {
@@ -141,6 +146,6 @@ func (d *endpoints) document(kind string, body []byte) http.Handler {
 		}
 		w.Header().Set("Content-Type", kind)
 		w.Header().Set("Cache-Control", "public, max-age=300")
-		_, _ = w.Write(body) // fails only if the client is gone
+		_, _ = w.Write(body) // fails only if the client has disconnected
 	})
 }

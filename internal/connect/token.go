@@ -43,9 +43,9 @@ func (d *endpoints) token(ctx context.Context, w http.ResponseWriter, r *http.Re
 	case board.GrantDevice:
 		grant = d.redeemDevice
 	case "":
-		return refuse(invalidRequest, "grant_type is missing.")
+		return newError(invalidRequest, "grant_type is missing.")
 	default:
-		return refuse(unsupportedGrantType, "grant_type must be authorization_code, refresh_token or "+board.GrantDevice+".")
+		return newError(unsupportedGrantType, "grant_type must be authorization_code, refresh_token or "+board.GrantDevice+".")
 	}
 	if err := d.checkClient(ctx, form.Get("client_id")); err != nil {
 		return err
@@ -57,39 +57,40 @@ func (d *endpoints) token(ctx context.Context, w http.ResponseWriter, r *http.Re
 	return err
 }
 
-// formOf parses a form without repeated parameters (RFC 6749, 3.2). It rejects
-// client authentication, because there are no client secrets.
+// formOf parses a form. It rejects repeated parameters (RFC 6749, 3.2) except resource
+// (RFC 8707, 2). It also rejects client authentication, because there are no client
+// secrets.
 func formOf(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	if r.Header.Get("Authorization") != "" {
-		return nil, &refusal{
+		return nil, &oauthError{
 			status: http.StatusUnauthorized, code: invalidClient,
-			text: "Clients have no secret. Omit the header Authorization and send client_id in the body.",
+			text: "Clients have no secret. Omit the Authorization header and send client_id in the body.",
 		}
 	}
 	const form = "application/x-www-form-urlencoded"
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != form {
-		return nil, &refusal{
+		return nil, &oauthError{
 			status: http.StatusUnsupportedMediaType, code: invalidRequest, text: "Content-Type must be " + form + ".",
 		}
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
-		return nil, refuse(invalidRequest, "The body is malformed or larger than 32 KiB.")
+		return nil, newError(invalidRequest, "The body is malformed or larger than 32 KiB.")
 	}
 	for name, values := range r.PostForm {
 		if len(values) > 1 && name != "resource" {
-			return nil, refuse(invalidRequest, "A parameter is repeated.")
+			return nil, newError(invalidRequest, "A parameter is repeated.")
 		}
 	}
 	if r.PostForm.Get("client_secret") != "" {
-		return nil, refuse(invalidClient, "Clients have no secret. Omit client_secret.")
+		return nil, newError(invalidClient, "Clients have no secret. Omit client_secret.")
 	}
 	return r.PostForm, nil
 }
 
-// checkClient returns an error for a client that does not exist, so that a client
-// that was deleted registers again. It does not fetch metadata documents again:
-// the client's rights were fixed when the person was asked.
+// checkClient returns an error for a client that does not exist, so that a deleted client
+// registers again. It does not fetch the metadata documents of clients again, because a
+// client's permissions were fixed when the person gave consent.
 func (d *endpoints) checkClient(ctx context.Context, id string) error {
 	if isDocument(id) && len(id) <= maxClientID {
 		return nil
@@ -98,14 +99,15 @@ func (d *endpoints) checkClient(ctx context.Context, id string) error {
 	return err
 }
 
-// redeemCode exchanges an authorization code for tokens, once (OAuth 2.1, 4.1.3).
+// redeemCode exchanges an authorization code for tokens (OAuth 2.1, 4.1.3). A code
+// can be used only once.
 func (d *endpoints) redeemCode(ctx context.Context, form url.Values) (out tokens, err error) {
 	text, verifier := form.Get("code"), form.Get("code_verifier")
 	switch {
 	case text == "":
-		return out, refuse(invalidRequest, "code is missing.")
+		return out, newError(invalidRequest, "code is missing.")
 	case verifier == "":
-		return out, refuse(invalidRequest, "code_verifier is missing.")
+		return out, newError(invalidRequest, "code_verifier is missing.")
 	}
 	resource, err := d.resourceOf(form["resource"])
 	if err != nil {
@@ -118,7 +120,7 @@ func (d *endpoints) redeemCode(ctx context.Context, form url.Values) (out tokens
 		code, err := tx.Code(ctx, hash)
 		switch {
 		case board.IsCode(err, board.CodeNotFound):
-			return refuse(invalidGrant, "The code is unknown or was deleted after it expired.")
+			return newError(invalidGrant, "The code is unknown or was deleted after it expired.")
 		case err != nil:
 			return err
 		case code.TokenID != "": // revoke the tokens of the first use (RFC 6749, 4.1.2)
@@ -143,15 +145,15 @@ func (d *endpoints) redeemCode(ctx context.Context, form url.Values) (out tokens
 func checkCode(code board.AuthorizationCode, form url.Values, verifier, resource string) error {
 	switch {
 	case code.Expired:
-		return refuse(invalidGrant, "The code has expired.")
+		return newError(invalidGrant, "The code has expired.")
 	case code.ClientID != form.Get("client_id"):
-		return refuse(invalidGrant, "The code was issued to another client.")
+		return newError(invalidGrant, "The code was issued to another client.")
 	case form.Has("redirect_uri") && form.Get("redirect_uri") != code.RedirectURI: // optional (OAuth 2.1, 10.2)
-		return refuse(invalidGrant, "redirect_uri differs from the authorization request.")
+		return newError(invalidGrant, "redirect_uri differs from the authorization request.")
 	case !isVerifier(verifier) || subtle.ConstantTimeCompare([]byte(challengeOf(verifier)), []byte(code.Challenge)) != 1:
-		return refuse(invalidGrant, "code_verifier does not match the code_challenge of the authorization request.")
+		return newError(invalidGrant, "code_verifier does not match the code_challenge of the authorization request.")
 	case resource != "" && code.Resource != "" && resource != code.Resource:
-		return refuse(invalidTarget, "resource differs from the authorization request.")
+		return newError(invalidTarget, "resource differs from the authorization request.")
 	}
 	return nil
 }
@@ -165,19 +167,20 @@ func (d *endpoints) endReplayed(ctx context.Context, tx *store.Tx, userID, token
 	return tx.Audit(ctx, "end_replayed_connection", tokenID)
 }
 
-// replay returns the error for a code or token that was used twice, after the
-// transaction that revoked its grant. The id is that of the revoked token.
+// replay returns the error for a code or token that was used twice. It is called after
+// the transaction that revoked the grant. It returns err unchanged if err is not nil or
+// if tokenID is empty, which means that nothing was replayed.
 func (d *endpoints) replay(err error, what, tokenID string) error {
 	if err != nil || tokenID == "" {
 		return err
 	}
 	d.opts.Log.Warn("OAuth connection revoked after a replay", "what", what, "token", tokenID)
-	return refuse(invalidGrant, "The "+what+" was already used, so the connection was revoked. Ask the person to connect again.")
+	return newError(invalidGrant, "The "+what+" was already used, so the connection was revoked. Ask the person to connect again.")
 }
 
-// issue creates the access token of a consent and, if the client uses it, a
-// refresh token. It acts as the person who gave consent. The transaction must
-// begin without a caller: the system caller would pass every permission check.
+// issue creates the access token of a consent, and a refresh token if the client uses
+// refresh tokens. It acts as the person who gave consent. The transaction must begin without a
+// caller, because the system caller would pass every permission check.
 func (d *endpoints) issue(ctx context.Context, tx *store.Tx, c board.Consent) (out tokens, tokenID string, err error) {
 	tx.ActAs(c.UserID)
 	until := tx.Now() + board.Instant(board.AccessLifetime.Milliseconds())
@@ -185,7 +188,7 @@ func (d *endpoints) issue(ctx context.Context, tx *store.Tx, c board.Consent) (o
 		Name: c.ClientName, Scopes: c.Scopes, WorkspaceID: c.WorkspaceID, ExpiresAt: &until,
 	})
 	if board.IsCode(err, board.CodeNotFound) {
-		err = refuse(invalidGrant, "The connection is limited to a workspace that the person has left.")
+		err = newError(invalidGrant, "The connection is limited to a workspace that the person has left.")
 	}
 	if err != nil {
 		return out, "", err
@@ -215,12 +218,12 @@ func tokensOf(access, refresh string, scopes []board.Scope) tokens {
 }
 
 // refresh returns a new access token and a new refresh token (OAuth 2.1, 4.3.1).
-// The old ones stop working. For a minute, the old refresh token still returns the
-// same response.
+// The old tokens stop working. For a minute, however, a request with the old refresh
+// token still gets the same response.
 func (d *endpoints) refresh(ctx context.Context, form url.Values) (out tokens, err error) {
 	text := form.Get("refresh_token")
 	if text == "" {
-		return out, refuse(invalidRequest, "refresh_token is missing.")
+		return out, newError(invalidRequest, "refresh_token is missing.")
 	}
 	family, ok := board.FamilyOf(text)
 	if !ok {
@@ -239,23 +242,23 @@ func (d *endpoints) refresh(ctx context.Context, form url.Values) (out tokens, e
 	err = d.db.Write(ctx, board.Nobody(), func(tx *store.Tx) error {
 		replayed = ""
 		g, err := tx.GrantOfRefresh(ctx, board.SecretHash(family), board.SecretHash(text))
-		repeats := err == nil && g.Repeats(board.SecretHash(next), tx.Now())
+		repeated := err == nil && g.Repeats(board.SecretHash(next), tx.Now())
 		switch {
 		case board.IsCode(err, board.CodeNotFound):
 			return unknownRefresh()
 		case err != nil:
 			return err
-		case !g.Current && !repeats: // either user of the token may be the thief (RFC 9700, 4.14.2)
+		case !g.Current && !repeated: // either user of the token may be an attacker (RFC 9700, 4.14.2)
 			replayed = g.TokenID
 			return d.endReplayed(ctx, tx, g.UserID, g.TokenID)
 		case g.ClientID != form.Get("client_id"):
-			return refuse(invalidGrant, "The refresh token was issued to another client.")
+			return newError(invalidGrant, "The refresh token was issued to another client.")
 		case g.Ended:
 			return unknownRefresh()
 		case resource != "" && g.Resource != "" && resource != g.Resource:
-			return refuse(invalidTarget, "resource differs from the authorization request.")
+			return newError(invalidTarget, "resource differs from the authorization request.")
 		}
-		if repeats {
+		if repeated {
 			out = tokensOf(access, next, g.TokenScopes)
 			out.ExpiresIn = max(0, int64(g.TokenUntil-tx.Now())/1000)
 			return nil
@@ -266,7 +269,7 @@ func (d *endpoints) refresh(ctx context.Context, form url.Values) (out tokens, e
 		}
 		for _, s := range scopes {
 			if !slices.Contains(g.Scopes, s) {
-				return refuse(invalidScope, "scope exceeds what the person granted.")
+				return newError(invalidScope, "scope exceeds what the person granted.")
 			}
 		}
 		out = tokensOf(access, next, scopes)
@@ -275,6 +278,7 @@ func (d *endpoints) refresh(ctx context.Context, form url.Values) (out tokens, e
 	return out, d.replay(err, "refresh token", replayed)
 }
 
+// renew replaces the tokens of a grant with the issued ones.
 func renew(ctx context.Context, tx *store.Tx, g board.Grant, issued tokens, scopes []board.Scope) error {
 	hash, _ := board.TokenHash(issued.Access)
 	until := tx.Now() + board.Instant(board.AccessLifetime.Milliseconds())
@@ -286,11 +290,11 @@ func renew(ctx context.Context, tx *store.Tx, g board.Grant, issued tokens, scop
 	return err
 }
 
-func unknownRefresh() *refusal {
-	return refuse(invalidGrant, "The refresh token is unknown, expired or revoked.")
+func unknownRefresh() *oauthError {
+	return newError(invalidGrant, "The refresh token is unknown, expired or revoked.")
 }
 
-// isVerifier reports whether a text is a valid code_verifier (RFC 7636, 4.1).
+// isVerifier reports whether s is a valid code_verifier (RFC 7636, 4.1).
 func isVerifier(s string) bool {
 	return len(s) >= 43 && len(s) <= 128 && !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-._~", r)

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -18,13 +19,13 @@ import (
 type fields = apptest.Fields
 
 const (
-	callback = "https://assistant.example.com/callback"
-	verifier = "dBjftJeZ4CVP-mBJ92K9q9y8yF2kmEo0nqUGm8Nfn3s"
-	deviceIs = board.GrantDevice
+	callback    = "https://assistant.example.com/callback"
+	verifier    = "dBjftJeZ4CVP-mBJ92K9q9y8yF2kmEo0nqUGm8Nfn3s"
+	deviceGrant = board.GrantDevice
 )
 
-// program is an OAuth client. It sends requests without cookies.
-type program struct {
+// oauthClient is an OAuth client. It sends requests without cookies.
+type oauthClient struct {
 	*apptest.Service
 	id       string
 	redirect string
@@ -50,7 +51,7 @@ func send(s *apptest.Service, r *http.Request) reply {
 	out := reply{status: w.Code, header: w.Header(), raw: w.Body.String()}
 	if strings.HasPrefix(w.Header().Get("Content-Type"), "application/json") {
 		if err := json.Unmarshal(w.Body.Bytes(), &out.body); err != nil {
-			s.T.Fatalf("%s %s answered %d %s", r.Method, r.URL.Path, w.Code, w.Body)
+			s.T.Fatalf("%s %s: got status %d, body %s; want JSON", r.Method, r.URL.Path, w.Code, w.Body)
 		}
 	}
 	return out
@@ -65,7 +66,8 @@ func get(s *apptest.Service, target string, headers ...string) reply {
 	return send(s, r)
 }
 
-// values returns a form of alternating names and values. An empty value removes the name.
+// values returns a form of the given pairs, which alternate names and values. A name with an empty
+// value is omitted.
 func values(pairs ...string) url.Values {
 	out := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -76,8 +78,9 @@ func values(pairs ...string) url.Values {
 	return out
 }
 
-// changed returns a copy of a form with other values.
-func changed(form url.Values, pairs ...string) url.Values {
+// with returns a copy of a form, changed by alternating names and values. An empty value removes
+// the name.
+func with(form url.Values, pairs ...string) url.Values {
 	out := url.Values{}
 	for name, all := range form {
 		out[name] = all
@@ -104,24 +107,24 @@ func register(s *apptest.Service, metadata string) reply {
 	return send(s, r)
 }
 
-// newProgram registers a client with all grants.
-func newProgram(s *apptest.Service, redirects ...string) program {
+// newClient registers a client with all grants.
+func newClient(s *apptest.Service, redirects ...string) oauthClient {
 	s.T.Helper()
 	if len(redirects) == 0 {
 		redirects = []string{callback}
 	}
 	text, err := json.Marshal(map[string]any{
 		"client_name": "Example Assistant", "redirect_uris": redirects,
-		"grant_types": []string{board.GrantCode, board.GrantRefresh, deviceIs},
+		"grant_types": []string{board.GrantCode, board.GrantRefresh, deviceGrant},
 	})
 	if err != nil {
 		s.T.Fatal(err)
 	}
 	r := register(s, string(text))
 	if r.status != http.StatusCreated {
-		s.T.Fatalf("register: %d %s, want 201", r.status, r.raw)
+		s.T.Fatalf("register: got status %d, body %s; want 201", r.status, r.raw)
 	}
-	return program{s, r.text("client_id"), redirects[0]}
+	return oauthClient{s, r.text("client_id"), redirects[0]}
 }
 
 func challenge(verifier string) string {
@@ -130,76 +133,79 @@ func challenge(verifier string) string {
 }
 
 // request returns the query of a valid authorization request.
-func (p program) request(pairs ...string) url.Values {
-	return changed(values("response_type", "code", "client_id", p.id, "redirect_uri", p.redirect, "state", "xyz&=",
+func (p oauthClient) request(pairs ...string) url.Values {
+	return with(values("response_type", "code", "client_id", p.id, "redirect_uri", p.redirect, "state", "xyz&=",
 		"scope", "read write",
 		"code_challenge", challenge(verifier), "code_challenge_method", "S256", "resource", apptest.BaseURL+"/mcp"), pairs...)
 }
 
-// allow approves the client's request as a person and returns the parameters that the client is
-// sent.
-func (p program) allow(person *apptest.Person, query url.Values, allowed fields) url.Values {
+// allow approves the client's request on behalf of a person. It returns the parameters of the
+// redirect to the client.
+func (p oauthClient) allow(person *apptest.Person, query url.Values, grant fields) url.Values {
 	p.T.Helper()
-	if allowed == nil {
-		allowed = fields{"scopes": []string{"read", "write"}}
+	if grant == nil {
+		grant = fields{"scopes": []string{"read", "write"}}
 	}
-	allowed["query"] = query.Encode()
-	to := person.Must("allow_authorization", allowed).Text("redirectTo")
+	grant["query"] = query.Encode()
+	to := person.Must("allow_authorization", grant).Text("redirectTo")
 	u, err := url.Parse(to)
 	if err != nil || !strings.HasPrefix(to, p.redirect) {
-		p.T.Fatalf("the browser is sent to %s", to)
+		p.T.Fatalf("got redirectTo %s, want %s with parameters", to, p.redirect)
 	}
 	return u.Query()
 }
 
-// code returns a code that a person has just granted.
-func (p program) code(person *apptest.Person) string {
+// code approves the client's request on behalf of a person and returns the authorization code.
+func (p oauthClient) code(person *apptest.Person) string {
 	p.T.Helper()
 	return p.allow(person, p.request(), nil).Get("code")
 }
 
 // redemption returns a valid request that redeems a code.
-func (p program) redemption(code string, pairs ...string) url.Values {
-	return changed(values("grant_type", board.GrantCode, "client_id", p.id, "code", code, "redirect_uri", p.redirect,
+func (p oauthClient) redemption(code string, pairs ...string) url.Values {
+	return with(values("grant_type", board.GrantCode, "client_id", p.id, "code", code, "redirect_uri", p.redirect,
 		"code_verifier", verifier), pairs...)
 }
 
-// tokens returns the tokens of a connection that a person has just approved.
-func (p program) tokens(person *apptest.Person) reply {
+// tokens approves the client's request on behalf of a person, redeems the code and returns the tokens.
+func (p oauthClient) tokens(person *apptest.Person) reply {
 	p.T.Helper()
 	return p.must("/oauth/token", p.redemption(p.code(person)))
 }
 
-func (p program) renewal(refresh string, pairs ...string) url.Values {
-	return changed(values("grant_type", board.GrantRefresh, "client_id", p.id, "refresh_token", refresh), pairs...)
+// refresh returns a valid request that refreshes the tokens of a connection.
+func (p oauthClient) refresh(refresh string, pairs ...string) url.Values {
+	return with(values("grant_type", board.GrantRefresh, "client_id", p.id, "refresh_token", refresh), pairs...)
 }
 
-func (p program) must(path string, form url.Values) reply {
+// must sends a request that must succeed.
+func (p oauthClient) must(path string, form url.Values) reply {
 	p.T.Helper()
 	r := post(p.Service, path, form)
 	if r.status != http.StatusOK {
-		p.T.Fatalf("%s: %d %s, want 200", path, r.status, r.raw)
+		p.T.Fatalf("%s: got status %d, body %s; want 200", path, r.status, r.raw)
 	}
 	return r
 }
 
-// refused fails the test unless the response is the given error and may not be cached.
-func refused(t *testing.T, what string, r reply, code string) {
+// wantError fails the test unless the response has status 400, the given error code and no token,
+// and forbids caching.
+func wantError(t *testing.T, what string, r reply, code string) {
 	t.Helper()
 	if r.status != http.StatusBadRequest || r.text("error") != code || r.text("error_description") == "" {
-		t.Errorf("%s: want %s, got %d %s", what, code, r.status, r.raw)
+		t.Errorf("%s: got status %d, body %s; want 400 %s", what, r.status, r.raw, code)
 	}
 	if r.header.Get("Cache-Control") != "no-store" {
-		t.Errorf("%s: Cache-Control is %q, want %q", what, r.header.Get("Cache-Control"), "no-store")
+		t.Errorf("%s: got Cache-Control %q, want %q", what, r.header.Get("Cache-Control"), "no-store")
 	}
 	if r.body["access_token"] != nil {
-		t.Errorf("%s: the error response contains a token", what)
+		t.Errorf("%s: got a token in the error response %s", what, r.raw)
 	}
 }
 
 // works reports whether the API accepts an access token.
 func works(s *apptest.Service, token string) bool {
 	s.T.Helper()
-	s.Clock.Advance(1e9) // a second, after which the cached state of the token has expired
+	s.Clock.Advance(time.Second) // so that the cached state of the token expires
 	return (&apptest.Person{Service: s, Token: token}).Call("get_me", nil).Status == http.StatusOK
 }

@@ -8,16 +8,17 @@ import (
 	"cardwall/internal/store"
 )
 
-// maxComments is the maximum number of comments that a guest sees, oldest first.
+// maxComments is the maximum number of comments on a card that guests see. If there are
+// more, guests see the oldest.
 const maxComments = 1_000
 
-// CardNumberInput identifies a card on a page.
+// CardNumberInput identifies a card on a public page.
 type CardNumberInput struct {
-	Number int `json:"number" minimum:"1" doc:"Number of the card." example:"12"`
+	Number int `json:"number" minimum:"1" doc:"Number of the card on its board." example:"12"`
 }
 
-// LookAtCardInput is the input of LookAtCard.
-type LookAtCardInput struct {
+// GetCardInput is the input of GetCard.
+type GetCardInput struct {
 	KeyInput
 	CardNumberInput
 }
@@ -26,48 +27,48 @@ type LookAtCardInput struct {
 type SharedCardDetail struct {
 	SharedCard
 	List        string          `json:"list" doc:"Name of the card's list." example:"Ideas"`
-	Description string          `json:"description" doc:"Description in Markdown." example:"Two paragraphs, one picture."`
-	Said        []SharedComment `json:"said" doc:"The first 1,000 comments, oldest first; empty if the page does not show comments."`
+	Description string          `json:"description" doc:"The card's description, in Markdown." example:"Two paragraphs, one picture."`
+	Thread      []SharedComment `json:"thread" doc:"The first 1,000 comments, oldest first; empty if the page does not show comments."`
 }
 
 // SharedComment is the part of a comment that guests see.
 type SharedComment struct {
-	Author    *string        `json:"author" doc:"Name of the author, a guest or a member; null for a member if the page does not show names." example:"Rosa"`
+	Author    *string        `json:"author" doc:"Name of the author, who is a guest or a member; null for a member if the page does not show names." example:"Rosa"`
 	Guest     bool           `json:"guest" doc:"Whether the author is a guest." example:"true"`
-	Text      string         `json:"text" doc:"Text in Markdown." example:"The printer wants it by Friday."`
+	Text      string         `json:"text" doc:"The comment's text, in Markdown." example:"The printer wants it by Friday."`
 	CreatedAt board.Instant  `json:"createdAt" format:"date-time" doc:"When the comment was added." example:"2026-03-02T09:00:00.000Z"`
-	EditedAt  *board.Instant `json:"editedAt" format:"date-time" doc:"When the comment was last edited; null if never." example:"2026-03-02T09:05:00.000Z"`
+	EditedAt  *board.Instant `json:"editedAt" format:"date-time" doc:"When the comment was last edited; null if it has never been edited." example:"2026-03-02T09:05:00.000Z"`
 }
 
-// LookAtCard returns a card that the page shows.
-func LookAtCard(ctx context.Context, v *store.View, in LookAtCardInput) (SharedCardDetail, error) {
+// GetCard returns a card on the page.
+func GetCard(ctx context.Context, v *store.View, in GetCardInput) (SharedCardDetail, error) {
 	b, p, err := v.GuestPage(ctx)
 	if err != nil {
 		return SharedCardDetail{}, err
 	}
-	card, list, err := onPage(ctx, v, b, p, in.Number)
+	card, list, err := cardOnPage(ctx, v, b, p, in.Number)
 	if err != nil {
 		return SharedCardDetail{}, err
 	}
 	out := SharedCardDetail{
-		SharedCard: shared(card, p), List: list.Name, Description: *card.Description, Said: []SharedComment{},
+		SharedCard: sharedCard(card, p), List: list.Name, Description: *card.Description, Thread: []SharedComment{},
 	}
 	if !p.Comments {
 		return out, nil
 	}
 	comments, err := v.Comments(ctx, card.ID, "", maxComments)
 	for _, m := range comments {
-		out.Said = append(out.Said, sharedComment(m, p))
+		out.Thread = append(out.Thread, sharedComment(m, p))
 	}
 	return out, err
 }
 
-// onPage returns a card and its list. The card must be open and in a list that the
-// page shows.
-func onPage(
+// cardOnPage returns a card and its list. It returns a not_found error unless the card
+// is open and in a list that the page shows.
+func cardOnPage(
 	ctx context.Context, v *store.View, b board.Board, p board.PublicPageSettings, number int,
 ) (board.Card, board.List, error) {
-	card, err := v.CardNumbered(ctx, b.ID, number)
+	card, err := v.CardByNumber(ctx, b.ID, number)
 	if err != nil {
 		return card, board.List{}, err
 	}
@@ -92,16 +93,16 @@ func sharedComment(m board.Comment, p board.PublicPageSettings) SharedComment {
 type CommentInput struct {
 	WriteInput
 	CardNumberInput
-	Text string `json:"text" maxLength:"4000" doc:"Text in Markdown." example:"The printer wants it by Friday."`
+	Text string `json:"text" maxLength:"4000" doc:"The comment's text, in Markdown." example:"The printer wants it by Friday."`
 }
 
-// Comment adds a guest's comment to a card, as add_comment does.
+// Comment adds a guest's comment to a card. It has the same effects as add_comment.
 func Comment(ctx context.Context, tx *store.Tx, in CommentInput) (SharedComment, error) {
-	b, p, err := enter(ctx, tx, in.WriteInput)
+	b, p, err := pageToChange(ctx, tx, in.WriteInput)
 	if err != nil {
 		return SharedComment{}, err
 	}
-	card, _, err := onPage(ctx, tx.View, b, p, in.Number)
+	card, _, err := cardOnPage(ctx, tx.View, b, p, in.Number)
 	if err != nil {
 		return SharedComment{}, err
 	}
@@ -113,7 +114,7 @@ func Comment(ctx context.Context, tx *store.Tx, in CommentInput) (SharedComment,
 type SubmitInput struct {
 	WriteInput
 	Title       string `json:"title" maxLength:"512" doc:"Title of the card." example:"A map of the venue"`
-	Description string `json:"description,omitempty" maxLength:"4000" doc:"Description in Markdown." example:"We did not find the entrance."`
+	Description string `json:"description,omitempty" maxLength:"4000" doc:"The card's description, in Markdown." example:"We did not find the entrance."`
 }
 
 // SubmittedCard is the card that Submit created.
@@ -123,9 +124,9 @@ type SubmittedCard struct {
 	List   *string `json:"list" doc:"Name of the card's list; null if the page does not show it." example:"Ideas"`
 }
 
-// Submit creates a guest's card, as create_card does.
+// Submit creates a guest's card. It has the same effects as create_card.
 func Submit(ctx context.Context, tx *store.Tx, in SubmitInput) (SubmittedCard, error) {
-	b, p, err := enter(ctx, tx, in.WriteInput)
+	b, p, err := pageToChange(ctx, tx, in.WriteInput)
 	if err != nil {
 		return SubmittedCard{}, err
 	}
@@ -145,9 +146,9 @@ func Submit(ctx context.Context, tx *store.Tx, in SubmitInput) (SubmittedCard, e
 	return out, err
 }
 
-// enter checks the guest's name and returns the page that the guest is about to
-// change.
-func enter(ctx context.Context, tx *store.Tx, in WriteInput) (board.Board, board.PublicPageSettings, error) {
+// pageToChange checks the guest's name and returns the board and the settings of
+// the page that the guest changes.
+func pageToChange(ctx context.Context, tx *store.Tx, in WriteInput) (board.Board, board.PublicPageSettings, error) {
 	name, err := board.GuestName("name", in.Name)
 	if err != nil {
 		return board.Board{}, board.PublicPageSettings{}, err

@@ -10,89 +10,90 @@ import (
 	"cardwall/internal/store"
 )
 
-// The limits of one page, in addition to the request limits of a network. They
-// allow a school class to add its ideas from one network at the same time.
+// Limits per page, in addition to the request limits per network. The limits on writes
+// from one network are high enough for a school class that adds cards.
 var (
-	looksAtPage     = session.Limit{Name: "looks", Most: 3_000, Window: time.Minute}
-	writesHere      = session.Limit{Name: "writes from a network", Most: 30, Window: time.Minute}
-	writesHereLong  = session.Limit{Name: "writes from a network in an hour", Most: 200, Window: time.Hour}
-	writesToPage    = session.Limit{Name: "writes", Most: 120, Window: time.Minute}
-	writesToPageDay = session.Limit{Name: "writes in a day", Most: 2_000, Window: 24 * time.Hour}
+	viewsPerMinute         = session.Limit{Name: "looks", Most: 3_000, Window: time.Minute}
+	networkWritesPerMinute = session.Limit{Name: "writes from a network", Most: 30, Window: time.Minute}
+	networkWritesPerHour   = session.Limit{Name: "writes from a network in an hour", Most: 200, Window: time.Hour}
+	pageWritesPerMinute    = session.Limit{Name: "writes", Most: 120, Window: time.Minute}
+	pageWritesPerDay       = session.Limit{Name: "writes in a day", Most: 2_000, Window: 24 * time.Hour}
 )
 
 // Options configures Pages.
 type Options struct {
-	Unlimited bool // disable limits of attempts
+	Unlimited bool // disables the limits per page
 }
 
-// Pages limits what guests do on public pages.
+// Pages counts what guests request and write on public pages, and enforces the limits.
 type Pages struct{ attempts *session.Attempts }
 
 // New returns the Pages of a server.
 func New(o Options) *Pages { return &Pages{session.NewAttempts(o.Unlimited)} }
 
-// AddOperations registers the operations of guests. Calls need p; to generate the
-// OpenAPI document it may be nil.
+// AddOperations registers the operations of guests and returns the registry. p may be nil
+// if the registry is used only to generate the OpenAPI document.
 func AddOperations(r *op.Registry, p *Pages) *op.Registry {
-	r.In("Public pages", "Operations of people without an account on the public page of a board.")
-	op.Query(r, "look_at_public_page", "POST /public-page",
-		"Get the public page of a board. The key is sent in the body, so that it is not logged. "+
+	r.In("Public pages", "What people without an account can do on the public page of a board.")
+	op.Query(r, "get_guest_page", "POST /public-page",
+		"Get the public page of a board. The key is sent in the body to keep it out of logs. "+
 			"If the page has not changed since the given tag, board is null.",
-		Look, op.Guest, op.Before(p.beforeLook))
-	op.Query(r, "look_at_public_card", "POST /public-page/card",
+		GetPage, op.Guest, op.Before(p.beforePage))
+	op.Query(r, "get_guest_card", "POST /public-page/card",
 		"Get a card on a public page, with its description and comments.",
-		LookAtCard, op.Guest, op.Before(p.beforeCard))
+		GetCard, op.Guest, op.Before(p.beforeCard))
 	op.Command(r, "add_guest_comment", "POST /public-page/comments",
-		"Comment on a card as a guest of a public page that accepts comments.",
+		"Comment on a card on a public page as a guest. The page must accept comments.",
 		Comment, op.Guest, op.Creates, op.Before(p.beforeComment))
 	op.Command(r, "submit_guest_card", "POST /public-page/cards",
-		"Submit a card as a guest of a public page that accepts cards.",
+		"Submit a card to a public page as a guest. The page must accept cards.",
 		Submit, op.Guest, op.Creates, op.Before(p.beforeSubmit))
 	return r
 }
 
 // KeyInput identifies a public page.
 type KeyInput struct {
-	Key string `json:"key" minLength:"0" maxLength:"64" doc:"The part after /p/ in the page's address." example:"MFRGGZDFMZTWQ2LKNNWG23TPOA"`
+	Key string `json:"key" minLength:"0" maxLength:"64" doc:"Key of the page: the part of the page's URL after /p/." example:"MFRGGZDFMZTWQ2LKNNWG23TPOA"`
 }
 
-// GuestKey returns the credential of the guest.
+// GuestKey returns the guest's credential.
 func (in KeyInput) GuestKey() string { return in.Key }
 
 // WriteInput is the common input of a guest's changes.
 type WriteInput struct {
 	KeyInput
-	Ticket  string `json:"ticket" maxLength:"64" doc:"Ticket of a response of look_at_public_page, at least three seconds and at most one day old." example:"AAABnK5mQAB7h2Wc0vJt3sYq1LxP8dEo"`
+	Ticket  string `json:"ticket" maxLength:"64" doc:"Ticket from a response of get_guest_page. It must be at least three seconds and at most one day old." example:"AAABnK5mQAB7h2Wc0vJt3sYq1LxP8dEo"`
 	Name    string `json:"name" maxLength:"60" doc:"Name of the guest." example:"Rosa"`
-	Website string `json:"website,omitempty" maxLength:"200" doc:"Must be empty. It detects programs that fill in every field." example:""`
+	Website string `json:"website,omitempty" maxLength:"200" doc:"Must be empty. The page hides this field to detect programs that fill in every field." example:""`
 }
 
-// check rejects changes that were not sent by a person at the page, and counts the
-// others against the limits.
+// check rejects a change that a program seems to have sent. It counts any other change
+// against the limits, and returns an error if a limit is exceeded.
 func (in WriteInput) check(p *Pages, db *store.DB, caller board.Caller) error {
-	page, here := string(caller.Guest.Key), caller.Network
+	page, network := string(caller.Guest.Key), caller.Network
 	if in.Website != "" {
-		return board.Forbidden("website must be empty. It detects programs that fill in every field.")
+		return board.Forbidden("website must be empty. This field detects programs that fill in every field.")
 	}
 	if err := ticketsOf(db, caller).check(in.Ticket, db.Now()); err != nil {
 		return err
 	}
 	return p.attempts.Take(db,
-		session.Subject{Limit: writesHere, Of: page + here}, session.Subject{Limit: writesHereLong, Of: page + here},
-		session.Subject{Limit: writesToPage, Of: page}, session.Subject{Limit: writesToPageDay, Of: page})
+		session.Subject{Limit: networkWritesPerMinute, Of: page + network},
+		session.Subject{Limit: networkWritesPerHour, Of: page + network},
+		session.Subject{Limit: pageWritesPerMinute, Of: page}, session.Subject{Limit: pageWritesPerDay, Of: page})
 }
 
-func (p *Pages) look(db *store.DB, caller board.Caller) error {
-	return p.attempts.Take(db, session.Subject{Limit: looksAtPage, Of: string(caller.Guest.Key)})
+func (p *Pages) countView(db *store.DB, caller board.Caller) error {
+	return p.attempts.Take(db, session.Subject{Limit: viewsPerMinute, Of: string(caller.Guest.Key)})
 }
 
-func (p *Pages) beforeLook(_ context.Context, db *store.DB, caller board.Caller, in *LookInput) error {
+func (p *Pages) beforePage(_ context.Context, db *store.DB, caller board.Caller, in *GetPageInput) error {
 	in.tickets = ticketsOf(db, caller)
-	return p.look(db, caller)
+	return p.countView(db, caller)
 }
 
-func (p *Pages) beforeCard(_ context.Context, db *store.DB, caller board.Caller, _ *LookAtCardInput) error {
-	return p.look(db, caller)
+func (p *Pages) beforeCard(_ context.Context, db *store.DB, caller board.Caller, _ *GetCardInput) error {
+	return p.countView(db, caller)
 }
 
 func (p *Pages) beforeComment(_ context.Context, db *store.DB, caller board.Caller, in *CommentInput) error {

@@ -17,8 +17,8 @@ type world struct {
 	ada   *apptest.Person // the board's admin
 	guest *apptest.Person // a browser without a session
 
-	workspace, board, ideas, inside string
-	card, hidden                    string // a card in the list ideas and one in the list inside
+	workspace, board, ideas, inside string // ids; the page shows the Ideas list but not the Inside list
+	card, hidden                    string // ids of a card in Ideas and a card in Inside
 	key                             string
 }
 
@@ -41,7 +41,8 @@ func newWorld(s *apptest.Service) *world {
 
 func (w *world) make(name string, in fields) string { return w.ada.Must(name, in).ID() }
 
-// open changes the page's settings. The page is on and shows only the list ideas.
+// open enables the page with the given settings. By default, the page shows only the Ideas
+// list.
 func (w *world) open(in fields) {
 	w.T.Helper()
 	all := fields{"boardId": w.board, "on": true, "allLists": false, "lists": []string{w.ideas}}
@@ -51,21 +52,21 @@ func (w *world) open(in fields) {
 	w.key = path.Base(w.ada.Must("update_public_page", all).Text("url"))
 }
 
-func (w *world) look(in fields) apptest.Response {
+// view requests the page as a guest.
+func (w *world) view(in fields) apptest.Response {
 	w.T.Helper()
 	all := fields{"key": w.key}
 	for k, v := range in {
 		all[k] = v
 	}
-	return w.guest.Call("look_at_public_page", all)
+	return w.guest.Call("get_guest_page", all)
 }
 
-// written returns fields as a guest sends them who has had the page open for a while.
+// written adds the fields that each write by a guest requires, with a ticket that is old
+// enough to be valid. It advances the clock by three seconds.
 func (w *world) written(in fields) fields {
 	w.T.Helper()
-	ticket := w.look(nil).Text("ticket")
-	w.Clock.Advance(3 * time.Second)
-	all := fields{"key": w.key, "ticket": ticket, "name": "Rosa"}
+	all := fields{"key": w.key, "ticket": w.ticket(), "name": "Rosa"}
 	for k, v := range in {
 		all[k] = v
 	}
@@ -75,21 +76,22 @@ func (w *world) written(in fields) fields {
 func comment() fields    { return fields{"number": 1, "text": "When?"} }
 func submission() fields { return fields{"title": "A map", "description": "Of the *venue*."} }
 
-// verdict returns a status and a code as one string.
-func verdict(a apptest.Response) string {
+// outcome returns "ok" for a success, or else the status and the error code.
+func outcome(a apptest.Response) string {
 	if a.Status/100 == 2 {
-		return "yes"
+		return "ok"
 	}
 	return fmt.Sprintf("%d %s", a.Status, a.Code)
 }
 
-// ways returns the verdict of each request that a guest can send.
-func (w *world) ways(ticket string) []string {
+// tryAll sends each request that a guest can send. It returns the outcomes for the page,
+// a card, a comment and a submission.
+func (w *world) tryAll(ticket string) []string {
 	w.T.Helper()
-	out := []string{verdict(w.look(nil)), verdict(w.guest.Call("look_at_public_card", fields{"key": w.key, "number": 1}))}
+	out := []string{outcome(w.view(nil)), outcome(w.guest.Call("get_guest_card", fields{"key": w.key, "number": 1}))}
 	for name, in := range map[string]fields{"add_guest_comment": comment(), "submit_guest_card": submission()} {
 		in["key"], in["ticket"], in["name"] = w.key, ticket, "Rosa"
-		v := verdict(w.guest.Call(name, in))
+		v := outcome(w.guest.Call(name, in))
 		if name == "add_guest_comment" {
 			out = append(out[:2], append([]string{v}, out[2:]...)...)
 		} else {
@@ -99,15 +101,17 @@ func (w *world) ways(ticket string) []string {
 	return out
 }
 
-// ticket returns a ticket that is old enough to be valid.
+// ticket loads the page, advances the clock by three seconds, and returns the ticket,
+// which is then old enough to be valid.
 func (w *world) ticket() string {
 	w.T.Helper()
-	ticket := w.look(nil).Text("ticket")
+	ticket := w.view(nil).Text("ticket")
 	w.Clock.Advance(3 * time.Second)
 	return ticket
 }
 
-// secondBoard returns another board of the same service with its own page.
+// secondBoard returns a copy of a world with another board in the same workspace, whose
+// page is enabled.
 func secondBoard(w *world) *world {
 	other := *w
 	other.board = w.make("create_board", fields{"workspaceId": w.workspace, "name": "Second"})

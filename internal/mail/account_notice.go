@@ -22,12 +22,12 @@ func composeAccountNotice(kind board.EmailKind, link string, n board.AccountNoti
 	return render(subject, content{
 		Paragraphs: []string{text, "If this was you, no action is needed. If this wasn't you, " + undo + "."},
 		Button:     "Review your account", Link: link,
-		Small: "We send this email to protect your account. You can't unsubscribe from security emails.",
+		Footer: "We send this email to protect your account. You can't unsubscribe from security emails.",
 	})
 }
 
-// accountNoticeText returns the subject, what happened, and what to do if the
-// owner did not do it. A subject never contains text that a person typed.
+// accountNoticeText returns the subject, a description of the change, and the
+// instructions for undoing it. A subject never contains text that a person typed.
 func accountNoticeText(kind board.EmailKind, n board.AccountNotice) (subject, text, undo string) {
 	const reset = "reset your password now with “Forgot password?” on the sign-in page"
 	switch kind {
@@ -59,8 +59,8 @@ func accountNoticeText(kind board.EmailKind, n board.AccountNotice) (subject, te
 		"The password of your Cardwall account was changed. All other sessions were signed out.", reset
 }
 
-// browser returns a description of a User-Agent for a person, such as "Firefox on
-// Linux". It contains only our own words and nothing of the header.
+// browser returns a readable description of a User-Agent, such as "Firefox on
+// Linux". It contains only fixed words and nothing from the header.
 func browser(userAgent string) string {
 	first := func(names ...string) string {
 		for i := 0; i < len(names); i += 2 {

@@ -8,8 +8,8 @@ import (
 	"cardwall/internal/mail"
 )
 
-// Account emails go to the right address with the right link. The secret of the link
-// is not logged, and a name that someone typed is not in the email.
+// Account emails go to the right address with the right link. The secret in the link is
+// not logged. The emails do not contain the name that someone typed to sign up.
 func TestAccountEmails(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -34,20 +34,20 @@ func TestAccountEmails(t *testing.T) {
 			p.deliver(t)
 			sent := server.emails()
 			if len(sent) != before+1 {
-				t.Fatalf("%s: %d emails", c.subject, len(sent)-before)
+				t.Fatalf("%s: got %d emails, want 1", c.subject, len(sent)-before)
 			}
 			last := sent[len(sent)-1]
 			header, text, html := read(t, last.data)
 			if !strings.Contains(last.to, "<"+c.email+">") || header.Get("Subject") != c.subject {
-				t.Errorf("the email to %s is %q to %s", c.email, header.Get("Subject"), last.to)
+				t.Errorf("got email %q to %s, want %q to %s", header.Get("Subject"), last.to, c.subject, c.email)
 			}
 			_, link, ok := strings.Cut(text, apptest.BaseURL+c.link)
 			if !ok || !strings.Contains(html, apptest.BaseURL+c.link) || strings.Contains(text+html, "evil.example") {
-				t.Errorf("the email %q says\n%s\n%s", c.subject, text, html)
+				t.Errorf("email %q: got\n%s\n%s\nwant a link to %s and no typed name", c.subject, text, html, c.link)
 			}
 			if secret, _, _ := strings.Cut(link, "\n"); c.secret &&
 				(len(secret) < 26 || strings.Contains(p.log.String(), secret)) {
-				t.Errorf("the secret of the email %q is %q; the log is\n%s", c.subject, secret, p.log)
+				t.Errorf("email %q: got secret %q and log\n%s\nwant a secret that is not logged", c.subject, secret, p.log)
 			}
 		}
 	})

@@ -6,13 +6,15 @@
 //
 // # Guarantees
 //
-//   - An email is sent at least once. It is dropped, with a line in the log,
-//     after a permanent rejection (SMTP 5xx) or when all retries failed.
+//   - An email that the queue returns is sent at least once, unless the Worker drops
+//     it. The Worker drops and logs an email if the mail server permanently rejects
+//     the recipient or the message (SMTP 5xx), if the email cannot be composed, or if
+//     all retries fail.
 //   - Text that people wrote, such as the name of a workspace, is truncated to
 //     one line, has no control characters and is escaped in HTML. It cannot add
 //     a header, a recipient or a tag. An email loads no external content.
-//   - Only emails about notifications contain content of a board: titles, names
-//     and one line of a comment, and nothing of a confidential board.
-//   - The link in an email contains a secret. It is never logged and never part
-//     of an error.
+//   - Only emails about notifications contain board content: titles, names and one
+//     line of a comment. They contain no content of a confidential board.
+//   - The link in an email can contain a secret. The secret is never logged and
+//     never part of an error.
 package mail

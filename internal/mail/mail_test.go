@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// worker is a mail.Worker on a service, wired as in cmd, with its log.
+// worker is a mail.Worker that sends the emails of a service, with its log.
 type worker struct {
 	*mail.Worker
 	log *buffer
@@ -56,15 +56,15 @@ func newWorker(s *apptest.Service, opts mail.Options) *worker {
 		return s.DB.Write(ctx, board.System(), fn)
 	}
 	return &worker{log: log, Worker: &mail.Worker{Sender: sender, Log: opts.Log, Queue: mail.Queue{
-		Next: func(ctx context.Context) (l *board.Email, err error) {
-			err = write(ctx, func(tx *store.Tx) (err error) { l, err = app.NextEmail(ctx, tx, mail.Lease); return err })
-			return l, err
+		Next: func(ctx context.Context) (e *board.Email, err error) {
+			err = write(ctx, func(tx *store.Tx) (err error) { e, err = app.NextEmail(ctx, tx, mail.Lease); return err })
+			return e, err
 		},
-		Done: func(ctx context.Context, l board.Email) error {
-			return write(ctx, func(tx *store.Tx) error { return tx.DeleteEmail(ctx, l.ID) })
+		Done: func(ctx context.Context, e board.Email) error {
+			return write(ctx, func(tx *store.Tx) error { return tx.DeleteEmail(ctx, e.ID) })
 		},
-		Later: func(ctx context.Context, l board.Email, pause time.Duration) error {
-			return write(ctx, func(tx *store.Tx) error { return tx.PostponeEmail(ctx, l.ID, l.Attempt, pause) })
+		Later: func(ctx context.Context, e board.Email, pause time.Duration) error {
+			return write(ctx, func(tx *store.Tx) error { return tx.PostponeEmail(ctx, e.ID, e.Attempt, pause) })
 		},
 	}}}
 }
@@ -81,7 +81,7 @@ func read(t *testing.T, data string) (header netmail.Header, text, html string) 
 	t.Helper()
 	m, err := netmail.ReadMessage(strings.NewReader(data))
 	if err != nil {
-		t.Fatalf("not a message: %v\n%s", err, data)
+		t.Fatalf("parse message: %v\n%s", err, data)
 	}
 	_, params, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
 	if err != nil {
@@ -108,12 +108,12 @@ func read(t *testing.T, data string) (header netmail.Header, text, html string) 
 	}
 }
 
-// linkOf returns the secret of the invitation link in the plain text of an email.
-func linkOf(t *testing.T, text string) string {
+// secretOf returns the secret of the invitation link in the plain text of an email.
+func secretOf(t *testing.T, text string) string {
 	t.Helper()
 	_, rest, ok := strings.Cut(text, apptest.BaseURL+"/invitation#")
 	if !ok {
-		t.Fatalf("no link in %s", text)
+		t.Fatalf("got text\n%s\nwant an invitation link", text)
 	}
 	return strings.Fields(rest)[0]
 }
@@ -141,28 +141,28 @@ func TestSendThroughSMTP(t *testing.T) {
 		p.deliver(t)
 		got := server.emails()
 		if len(got) != 1 || !strings.Contains(got[0].to, "<grace@example.com>") {
-			t.Fatalf("the server received %+v", got)
+			t.Fatalf("got emails %+v, want one to grace@example.com", got)
 		}
 		header, text, html := read(t, got[0].data)
 		subject, err := (&mime.WordDecoder{}).DecodeHeader(header.Get("Subject"))
 		if err != nil || subject != "You have been invited to a workspace on Cardwall" {
-			t.Errorf("the subject is %q %v", subject, err)
+			t.Errorf("got subject %q (%v), want the invitation's subject", subject, err)
 		}
 		if header.Get("From") != `"Cardwall" <cards@example.org>` || !strings.HasPrefix(header.Get("Message-Id"), "<eml_") ||
 			header.Get("Auto-Submitted") != "auto-generated" {
-			t.Errorf("the headers are %v", header)
+			t.Errorf("got headers %v, want From, Message-Id and Auto-Submitted of the service", header)
 		}
 		if !strings.Contains(text, "Ada invited you to join the workspace Ünïcode & Söhne as a member.") ||
 			!strings.Contains(html, "Ünïcode &amp; Söhne") {
-			t.Errorf("the email is\n%s\n%s", text, html)
+			t.Errorf("got email\n%s\n%s\nwant the names of the inviter and the workspace", text, html)
 		}
 		if strings.Contains(html, "<img") || strings.Contains(html, "src=") || strings.Contains(html, "url(") {
 			t.Errorf("the email loads external content:\n%s", html)
 		}
-		token := linkOf(t, text)
+		token := secretOf(t, text)
 		if strings.Contains(p.log.String(), token) || strings.Contains(p.log.String(), "pass") ||
 			!strings.Contains(p.log.String(), "email sent") {
-			t.Errorf("the log is %s", p.log)
+			t.Errorf("got log %s, want the sent email and no secrets", p.log)
 		}
 		if err := accept(grace, token); err != nil {
 			t.Errorf("the link does not work: %v", err)
@@ -191,7 +191,7 @@ func TestTemporaryFailureIsRetried(t *testing.T) {
 			s.Clock.Advance(step.pause - 10*time.Second)
 			p.deliver(t)
 			if n := len(server.emails()); n != 0 {
-				t.Fatalf("after %s: the pause was shorter than %v", step.response, step.pause)
+				t.Fatalf("after %s: got %d emails before the pause of %v ended, want 0", step.response, n, step.pause)
 			}
 			s.Clock.Advance(20 * time.Second)
 		}
@@ -207,24 +207,24 @@ func TestTemporaryFailureIsRetried(t *testing.T) {
 		p.deliver(t)
 		got := server.emails()
 		if len(got) != 2 {
-			t.Fatalf("%d emails, want the email and its repetition\n%s", len(got), p.log)
+			t.Fatalf("got %d emails, want 2\n%s", len(got), p.log)
 		}
 		_, first, _ := read(t, got[0].data)
 		_, second, _ := read(t, got[1].data)
-		for _, token := range []string{linkOf(t, first), linkOf(t, second)} {
+		for _, token := range []string{secretOf(t, first), secretOf(t, second)} {
 			if strings.Contains(p.log.String(), token) {
-				t.Errorf("the log has the secret: %s", p.log)
+				t.Errorf("the log contains the secret: %s", p.log)
 			}
 		}
 		if !strings.Contains(p.log.String(), "/invitation#…") || strings.Count(p.log.String(), "will retry") != 4 ||
 			!strings.Contains(p.log.String(), "looks odd") {
-			t.Errorf("the log is %s", p.log)
+			t.Errorf("got log %s, want four retries, and the link without its secret", p.log)
 		}
 		// Either email may have arrived, so both links must work.
-		if err := accept(grace, linkOf(t, first)); err != nil {
+		if err := accept(grace, secretOf(t, first)); err != nil {
 			t.Errorf("the link of the first email does not work: %v", err)
 		}
-		if err := accept(grace, linkOf(t, second)); err != nil {
+		if err := accept(grace, secretOf(t, second)); err != nil {
 			t.Errorf("the link of the second email does not work: %v", err)
 		}
 	})
@@ -246,10 +246,10 @@ func TestEmailIsDroppedAfterPermanentFailure(t *testing.T) {
 			s.Clock.Advance(72 * time.Hour)
 			p.deliver(t)
 			if n := len(server.emails()); n != 0 || strings.Count(p.log.String(), "email dropped") != i+1 {
-				t.Errorf("after %s: %d emails\n%s", final.response, n, p.log)
+				t.Errorf("after %s: got %d emails, want 0 and another dropped email in the log\n%s", final.response, n, p.log)
 			}
 		}
-		// A server that never accepts the email: all retries fail, then the email is dropped.
+		// An email that the server never accepts is dropped after all retries have failed.
 		invite(ada, workspace, "c@example.com")
 		server.respond("RCPT", "450 4.2.0 busy")
 		for range 12 {
@@ -260,14 +260,14 @@ func TestEmailIsDroppedAfterPermanentFailure(t *testing.T) {
 		attempts := strings.Count(strings.Join(server.commands, "\n"), "RCPT TO:<c@example.com>")
 		server.mu.Unlock()
 		if attempts != 9 || strings.Count(p.log.String(), "email dropped") != 3 {
-			t.Errorf("%d attempts\n%s", attempts, p.log)
+			t.Errorf("got %d attempts, want 9, and then the third dropped email in the log\n%s", attempts, p.log)
 		}
 		// Inviting again sends a new email.
 		server.respond("RCPT", "")
 		invite(ada, workspace, "c@example.com")
 		p.deliver(t)
 		if n := len(server.emails()); n != 1 {
-			t.Errorf("%d emails after inviting again, want 1", n)
+			t.Errorf("got %d emails after inviting again, want 1", n)
 		}
 	})
 }
@@ -292,23 +292,23 @@ func TestNamesAreNotInSubjectsOrLinks(t *testing.T) {
 			}
 		}
 	}
-	for _, l := range all {
-		l.ID, l.To, l.Link = "eml_1", "grace@example.com", "https://cards.example.com/x#s3cret"
-		m, err := mail.Compose(l)
+	for _, e := range all {
+		e.ID, e.To, e.Link = "eml_1", "grace@example.com", "https://cards.example.com/x#s3cret"
+		m, err := mail.Compose(e)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if strings.Contains(m.Subject, "won") || strings.Contains(m.Subject, "evil") {
-			t.Errorf("the subject of %s is %q", l.Kind, m.Subject)
+			t.Errorf("%s: got subject %q, want no typed text", e.Kind, m.Subject)
 		}
 		for _, body := range []string{m.Text, m.HTML} {
 			for _, link := range []string{"http://evil", "://evil", "evil.example", "www.evil", "win@evil"} {
 				if strings.Contains(body, link) {
-					t.Errorf("an email of kind %s contains the link %s:\n%s", l.Kind, link, body)
+					t.Errorf("an email of kind %s contains the link %s:\n%s", e.Kind, link, body)
 				}
 			}
 			if !strings.Contains(body, "You won!") {
-				t.Errorf("an email of kind %s does not contain the name:\n%s", l.Kind, body)
+				t.Errorf("an email of kind %s does not contain the name:\n%s", e.Kind, body)
 			}
 		}
 	}
@@ -334,18 +334,18 @@ func TestNamesCannotInject(t *testing.T) {
 	}
 	header, text, html := read(t, server.emails()[0].data)
 	if header.Get("Bcc") != "" || strings.ContainsAny(m.Subject, "\x1b\r\n\u202e\u2028") || len(m.Subject) > 130 {
-		t.Errorf("the header is %v, the subject %q", header, m.Subject)
+		t.Errorf("got headers %v and subject %q, want no Bcc and no control characters", header, m.Subject)
 	}
 	if strings.Contains(html, "<script") || strings.Contains(html, "<a href=x") || strings.Count(html, "<a ") != 1 {
-		t.Errorf("a name became a tag:\n%s", html)
+		t.Errorf("a name added a tag:\n%s", html)
 	}
 	if strings.Contains(text, "\nBcc") || strings.Contains(text, "\u202e") {
-		t.Errorf("a name became a line:\n%s", text)
+		t.Errorf("a name added a line:\n%s", text)
 	}
 	server.mu.Lock()
 	defer server.mu.Unlock()
 	if n := strings.Count(strings.Join(server.commands, "\n"), "RCPT"); n != 1 {
-		t.Errorf("%d recipients, want 1", n)
+		t.Errorf("got %d recipients, want 1", n)
 	}
 }
 
@@ -359,23 +359,23 @@ func TestOutbox(t *testing.T) {
 		p.deliver(t)
 		files, err := filepath.Glob(outbox + "/*.eml")
 		if err != nil || len(files) != 1 {
-			t.Fatalf("the outbox contains %v %v", files, err)
+			t.Fatalf("got files %v (%v), want one", files, err)
 		}
 		if info, err := os.Stat(files[0]); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("the file has the mode %v %v", info.Mode(), err)
+			t.Errorf("got file mode %v (%v), want 0600", info.Mode(), err)
 		}
 		if info, err := os.Stat(outbox); err != nil || info.Mode().Perm() != 0o700 {
-			t.Errorf("the folder has the mode %v %v", info.Mode(), err)
+			t.Errorf("got folder mode %v (%v), want 0700", info.Mode(), err)
 		}
 		data, err := os.ReadFile(files[0])
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, text, _ := read(t, string(data))
-		token := linkOf(t, text)
+		token := secretOf(t, text)
 		if log := p.log.String(); strings.Contains(log, token) || strings.Contains(log, "grace@example.com") ||
-			strings.Contains(log, "Invitation to Engines") || !strings.Contains(log, files[0]) {
-			t.Errorf("the log is %s", log)
+			strings.Contains(log, "You have been invited") || !strings.Contains(log, files[0]) {
+			t.Errorf("got log %s, want the file name, and no recipient or content", log)
 		}
 		if err := accept(grace, token); err != nil {
 			t.Errorf("the link does not work: %v", err)
@@ -383,7 +383,7 @@ func TestOutbox(t *testing.T) {
 	})
 }
 
-// Several servers share the queue: each email is sent once.
+// Several servers share the queue, and each email is sent once.
 func TestServersShareTheQueue(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -402,23 +402,23 @@ func TestServersShareTheQueue(t *testing.T) {
 		for _, node := range nodes {
 			p := newWorker(node, mail.Options{SMTP: "smtp://" + server.address})
 			wg.Go(func() {
-				for range 20 { // an email that another server took is skipped; poll again
+				for range 20 { // several times, because an email that another server reserved is skipped
 					p.deliver(t)
 				}
 			})
 		}
 		wg.Wait()
-		seen := map[string]int{}
-		for _, l := range server.emails() {
-			seen[l.to]++
+		recipients := map[string]int{}
+		for _, e := range server.emails() {
+			recipients[e.to]++
 		}
-		if len(seen) != emails || len(server.emails()) != emails {
-			t.Errorf("%d emails to %d people, want %d", len(server.emails()), len(seen), emails)
+		if len(recipients) != emails || len(server.emails()) != emails {
+			t.Errorf("got %d emails to %d people, want %d emails to %[3]d people", len(server.emails()), len(recipients), emails)
 		}
 	})
 }
 
-func TestRunEnds(t *testing.T) {
+func TestRunEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
 	p := newWorker(s, mail.Options{Outbox: filepath.Join(t.TempDir(), "outbox")})

@@ -5,7 +5,7 @@ import "github.com/prometheus/client_golang/prometheus"
 // The outcomes of an attempt to send an email.
 const (
 	sent    = "sent"
-	later   = "later" // to be retried
+	later   = "later" // will be retried
 	givenUp = "given_up"
 )
 
@@ -15,7 +15,7 @@ type Metrics struct{ attempts *prometheus.CounterVec }
 // NewMetrics returns the metrics of one server.
 func NewMetrics() *Metrics {
 	return &Metrics{attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "cardwall_letters_total", Help: "Attempts to send an email, by outcome (sent, later, given_up).",
+		Name: "cardwall_emails_total", Help: "Attempts to send an email, by outcome (sent, later, given_up).",
 	}, []string{"outcome"})}
 }
 

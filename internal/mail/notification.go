@@ -7,26 +7,26 @@ import (
 )
 
 // composeNotifications composes an email about new notifications or a daily
-// summary. For a confidential board it says only that there is activity.
-func composeNotifications(kind board.EmailKind, link string, l board.NotificationEmail) (Message, error) {
-	all := len(l.Items) + l.More
+// summary. For a confidential board, it contains only the kind of notification.
+func composeNotifications(kind board.EmailKind, link string, e board.NotificationEmail) (Message, error) {
+	all := len(e.Items) + e.More
 	subject, button := "", "View notification"
 	switch {
 	case all == 1:
-		subject = subjectOf(l.Items[0])
+		subject = subjectOf(e.Items[0])
 	case kind == board.EmailDigest:
 		subject = fmt.Sprintf("Your daily summary: %d notifications", all)
 	default:
-		subject = fmt.Sprintf("%s, and %d more", subjectOf(l.Items[0]), all-1)
+		subject = fmt.Sprintf("%s, and %d more", subjectOf(e.Items[0]), all-1)
 	}
 	if all > 1 {
 		button = "View all notifications"
 	}
 	c := content{
-		Button: button, Link: link, Unsubscribe: l.Unsubscribe, Settings: l.SettingsLink,
-		Small: "You received this email because of your notification settings.",
+		Button: button, Link: link, Unsubscribe: e.Unsubscribe, Settings: e.SettingsLink,
+		Footer: "You received this email because of your notification settings.",
 	}
-	for _, item := range l.Items {
+	for _, item := range e.Items {
 		entry := entry{Headline: headline(item), Link: item.Link}
 		switch {
 		case item.Confidential:
@@ -40,11 +40,11 @@ func composeNotifications(kind board.EmailKind, link string, l board.Notificatio
 		}
 		c.Entries = append(c.Entries, entry)
 	}
-	if l.More > 0 {
-		c.Paragraphs = []string{fmt.Sprintf("The newest %d of %d notifications:", len(l.Items), all)}
+	if e.More > 0 {
+		c.Paragraphs = []string{fmt.Sprintf("The newest %d of %d notifications:", len(e.Items), all)}
 	}
 	m, err := render(subject, c)
-	m.unsubscribe = l.Unsubscribe
+	m.unsubscribe = e.Unsubscribe
 	return m, err
 }
 

@@ -13,8 +13,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// An email about notifications says what happened and has a one-click unsubscribe.
-// It contains no text from a confidential board.
+// A notification email says what happened and has a link for one-click unsubscribing. It
+// contains no text from a confidential board.
 func TestNotificationEmails(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -26,7 +26,8 @@ func TestNotificationEmails(t *testing.T) {
 		b := ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": "Launch <plan>"}).ID()
 		list := ada.Must("create_list", apptest.Fields{"boardId": b, "name": "To do"}).ID()
 		card := ada.Must("create_card", apptest.Fields{"listId": list, "title": "Press kit"}).ID()
-		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error { // stored before titles were validated
+		// The database may contain titles from before titles were validated.
+		s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 			c, err := tx.Card(ctx, card, board.Edit)
 			before := c
 			c.Title = "Press\u2028release & \"kit\""
@@ -43,7 +44,7 @@ func TestNotificationEmails(t *testing.T) {
 			p.deliver(t)
 			sent := server.emails()
 			if len(sent) != before+1 {
-				t.Fatalf("%d emails", len(sent)-before)
+				t.Fatalf("got %d emails, want 1", len(sent)-before)
 			}
 			h, text, html := read(t, sent[len(sent)-1].data)
 			subject, err := (&mime.WordDecoder{}).DecodeHeader(h.Get("Subject"))
@@ -57,17 +58,17 @@ func TestNotificationEmails(t *testing.T) {
 		subject, text, html, header := post()
 		text = strings.ReplaceAll(text, "\r\n", "\n")
 		if subject != "You were mentioned" || !strings.Contains(text, `Ada mentioned you: Press release & "kit"`) {
-			t.Errorf("the subject is %q", subject)
+			t.Errorf("got subject %q and text\n%s\nwant the mention", subject, text)
 		}
 		if !strings.Contains(text, "@Bob, look: Bcc: evil@example.com <script>\nLaunch <plan>\n"+apptest.BaseURL+"/cards/"+
 			card) || strings.Contains(html, "<script>") || !strings.Contains(html, "Launch &lt;plan&gt;") {
-			t.Errorf("the email says\n%s\n%s", text, html)
+			t.Errorf("got email\n%s\n%s\nwant the comment on one line, escaped in HTML", text, html)
 		}
 		address, ok := strings.CutPrefix(strings.Trim(header["List-Unsubscribe"][0], "<>"),
 			apptest.BaseURL+"/unsubscribe?token=")
 		if !ok || header["List-Unsubscribe-Post"][0] != "List-Unsubscribe=One-Click" ||
 			strings.Contains(p.log.String(), address) || !strings.Contains(text, address) {
-			t.Errorf("the unsubscribe links: %v\n%s", header, p.log)
+			t.Errorf("got headers %v, want an unsubscribe link whose token is in the text but not in the log\n%s", header, p.log)
 		}
 
 		ada.Must("update_board", apptest.Fields{"boardId": b, "visibility": "confidential"})
@@ -82,14 +83,14 @@ func TestNotificationEmails(t *testing.T) {
 		}
 		if subject != "You were assigned a card on a confidential board, and 2 more" ||
 			!strings.Contains(text, "A confidential board was shared with you") {
-			t.Errorf("the email is %q\n%s", subject, text)
+			t.Errorf("got email %q\n%s\nwant the generic texts for a confidential board", subject, text)
 		}
 		// Account emails have no unsubscribe link.
 		s.Browser().Must("request_password_reset", apptest.Fields{"email": bob.Email})
 		p.deliver(t)
 		sent := server.emails()
 		if h, _, _ := read(t, sent[len(sent)-1].data); h.Get("List-Unsubscribe") != "" {
-			t.Errorf("an account email has List-Unsubscribe: %v", h)
+			t.Errorf("account email: got headers %v, want no List-Unsubscribe", h)
 		}
 	})
 }

@@ -19,8 +19,8 @@ import (
 // Options configures a Sender.
 type Options struct {
 	SMTP   string // smtp://user:password@host:port or smtps://…; if empty, messages are written to Outbox
-	From   string // address of the sender, with or without a name
-	Outbox string // folder, used only without SMTP
+	From   string // sender address, with or without a name
+	Outbox string // folder; used only without SMTP
 	Log    *slog.Logger
 	Clock  func() time.Time // default time.Now
 }
@@ -35,8 +35,8 @@ type Sender struct {
 // sendTimeout limits one SMTP conversation.
 const sendTimeout = 30 * time.Second
 
-// NewSender returns a Sender, or an error if the options are invalid. The error
-// does not contain the address of the mail server, which includes a password.
+// NewSender returns a Sender, or an error if the options are invalid. The error does
+// not contain the URL of the mail server, because the URL can include a password.
 func NewSender(opts Options) (*Sender, error) {
 	if opts.Clock == nil {
 		opts.Clock = time.Now
@@ -58,9 +58,9 @@ func NewSender(opts Options) (*Sender, error) {
 	return s, err
 }
 
-// dialOptions parses the address of a mail server. With a password, TLS is
-// required unless the server is on this machine. Without a password, TLS is used
-// if the server offers it.
+// dialOptions parses the URL of a mail server. An smtps: URL always uses TLS. An smtp:
+// URL with credentials requires TLS, unless the server is on this machine. Other smtp:
+// URLs use TLS if the server offers it.
 func dialOptions(address string) (host string, options []gomail.Option, err error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Scheme != "smtp" && u.Scheme != "smtps" ||
@@ -118,7 +118,7 @@ func (s *Sender) Send(ctx context.Context, m Message) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
-	// After delivery only QUIT can fail, which does not matter.
+	// After delivery, only QUIT can fail, and the server has accepted the email.
 	if err := client.DialAndSendWithContext(ctx, msg); err != nil && !msg.IsDelivered() {
 		return smtpError(err, m)
 	}
@@ -126,10 +126,10 @@ func (s *Sender) Send(ctx context.Context, m Message) error {
 	return nil
 }
 
-// smtpError returns the error of a mail server without secrets. It is permanent
-// only if the server rejects the recipient or the message. A rejected password or
-// sender address is not: the operator can fix it, and until then every email
-// would be lost.
+// smtpError returns the error of a mail server without secrets. The error is
+// permanent only if the server rejects the recipient or the message (5xx). A
+// rejected password or sender address counts as temporary: the operator can fix it,
+// and otherwise every email would be lost until then.
 func smtpError(err error, m Message) error {
 	var rejected *gomail.SendError
 	text := m.redact(err.Error())
@@ -165,7 +165,7 @@ func (s *Sender) build(m Message) (*gomail.Msg, error) {
 	return msg, nil
 }
 
-// writeToOutbox writes a message to the outbox, which only the operator can read.
+// writeToOutbox writes a message to the outbox, which only the server's user can read.
 // The log contains neither the recipient nor the content.
 func (s *Sender) writeToOutbox(msg *gomail.Msg, m Message) (err error) {
 	if err := os.MkdirAll(s.opts.Outbox, 0o700); err != nil {

@@ -21,12 +21,12 @@ func TestInvalidOptions(t *testing.T) {
 	} {
 		if _, err := mail.NewSender(o); err == nil || strings.Contains(err.Error(), "topsecret") ||
 			strings.Contains(err.Error(), "zz") {
-			t.Errorf("%+v: %v", o, err)
+			t.Errorf("%+v: got error %v, want one without the password", o, err)
 		}
 	}
 }
 
-// A password is never sent over an unencrypted connection.
+// A password is never sent over an unencrypted connection to another machine.
 func TestPasswordNeedsEncryption(t *testing.T) {
 	t.Parallel()
 	server := newSMTPAt(t, "127.0.0.2") // local, but not recognized as local
@@ -38,11 +38,11 @@ func TestPasswordNeedsEncryption(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := p.Sender.Send(t.Context(), m); err == nil {
-		t.Error("an email was sent without encryption")
+		t.Error("Send succeeded without encryption, want an error")
 	}
 	server.mu.Lock()
 	defer server.mu.Unlock()
 	if len(server.commands) == 0 || strings.Contains(strings.Join(server.commands, "\n"), "AUTH") {
-		t.Errorf("the password was sent: %v", server.commands)
+		t.Errorf("got commands %v, want no AUTH", server.commands)
 	}
 }

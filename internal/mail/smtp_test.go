@@ -13,8 +13,8 @@ import (
 type smtpServer struct {
 	address   string
 	mu        sync.Mutex
-	responses map[string]string // response to a command, such as "RCPT": "450 later"
-	drop      bool              // close the connection after DATA without a response
+	responses map[string]string // by command, such as "RCPT": "450 later"; CONTENT is the end of the data
+	drop      bool              // close the connection after the data without a response
 	received  []email
 	commands  []string
 	wg        sync.WaitGroup
@@ -37,14 +37,15 @@ func newSMTPAt(t *testing.T, host string) *smtpServer {
 			if err != nil {
 				return
 			}
-			s.wg.Go(func() { s.talk(conn) })
+			s.wg.Go(func() { s.serve(conn) })
 		}
 	})
 	t.Cleanup(func() { _ = listener.Close(); s.wg.Wait() })
 	return s
 }
 
-// respond sets the response to a command; "" restores the default.
+// respond sets the response to a command; "" restores the default. In the response to
+// CONTENT, {data} is replaced with the link in the email.
 func (s *smtpServer) respond(command, response string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,11 +58,11 @@ func (s *smtpServer) emails() []email {
 	return append([]email{}, s.received...)
 }
 
-func (s *smtpServer) talk(conn net.Conn) {
+func (s *smtpServer) serve(conn net.Conn) {
 	defer func() { _ = conn.Close() }()
 	lines := bufio.NewReader(conn)
-	say := func(text string) { _, _ = fmt.Fprintf(conn, "%s\r\n", text) }
-	say("220 test")
+	reply := func(text string) { _, _ = fmt.Fprintf(conn, "%s\r\n", text) }
+	reply("220 test")
 	to := ""
 	for {
 		line, err := lines.ReadString('\n')
@@ -72,11 +73,11 @@ func (s *smtpServer) talk(conn net.Conn) {
 		command := strings.ToUpper(strings.SplitN(line, " ", 2)[0])
 		s.mu.Lock()
 		s.commands = append(s.commands, line)
-		refusal, drop := s.responses[command], s.drop
+		response, drop := s.responses[command], s.drop
 		s.mu.Unlock()
 		switch {
-		case command == "DATA" && refusal == "":
-			say("354 go on")
+		case command == "DATA" && response == "":
+			reply("354 send data")
 			var data strings.Builder
 			for {
 				line, err := lines.ReadString('\n')
@@ -89,40 +90,40 @@ func (s *smtpServer) talk(conn net.Conn) {
 				data.WriteString(line)
 			}
 			s.mu.Lock()
-			refusal = s.responses["CONTENT"]
-			if refusal == "" {
+			response = s.responses["CONTENT"]
+			if response == "" {
 				s.received = append(s.received, email{to, data.String()})
 			}
 			s.mu.Unlock()
 			if drop {
 				return
 			}
-			if refusal != "" {
-				say(strings.ReplaceAll(refusal, "{data}", quotedLink(data.String())))
+			if response != "" {
+				reply(strings.ReplaceAll(response, "{data}", quotedLink(data.String())))
 				continue
 			}
-			say("250 accepted")
-		case refusal != "":
-			say(refusal)
+			reply("250 accepted")
+		case response != "":
+			reply(response)
 		case command == "EHLO":
-			say("250-test")
-			say("250-8BITMIME")
-			say("250 AUTH PLAIN")
+			reply("250-test")
+			reply("250-8BITMIME")
+			reply("250 AUTH PLAIN")
 		case command == "AUTH":
-			say("235 come in")
+			reply("235 authenticated")
 		case command == "QUIT":
-			say("221 bye")
+			reply("221 bye")
 			return
 		default:
 			if command == "RCPT" {
 				to = line
 			}
-			say("250 fine")
+			reply("250 ok")
 		}
 	}
 }
 
-// quotedLink returns the link of an email as a server might quote it.
+// quotedLink returns the link of an email as a mail server might quote it.
 func quotedLink(data string) string {
 	_, rest, _ := strings.Cut(strings.ReplaceAll(data, "=\r\n", ""), "https://")
 	link, _, _ := strings.Cut(rest, "\r\n")

@@ -21,9 +21,9 @@ type Queue struct {
 	// nil if no email is due.
 	Next func(ctx context.Context) (*board.Email, error)
 	// Done removes an email that was sent or dropped.
-	Done func(ctx context.Context, l board.Email) error
+	Done func(ctx context.Context, e board.Email) error
 	// Later schedules the next attempt after a pause.
-	Later func(ctx context.Context, l board.Email, pause time.Duration) error
+	Later func(ctx context.Context, e board.Email, pause time.Duration) error
 }
 
 // Worker sends the emails in a queue.
@@ -35,11 +35,12 @@ type Worker struct {
 	Traces  *trace.Tracer // may be nil
 }
 
-// pollInterval bounds the time between the change that queued an email and the
-// first attempt to send it.
+// pollInterval is the time between checks for due emails. It delays the first attempt to
+// send an email.
 const pollInterval = 2 * time.Second
 
-// Run sends emails until ctx ends. It finishes an attempt in progress first.
+// Run sends emails until ctx ends. Before it returns, it finishes the attempt in
+// progress.
 func (w *Worker) Run(ctx context.Context) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
@@ -58,28 +59,29 @@ func (w *Worker) Run(ctx context.Context) {
 	}
 }
 
-// SendDue sends all emails that are due. It returns only errors of the queue; it
-// logs the failure of an email and schedules a retry.
+// SendDue sends all emails that are due, or stops after the current one if ctx ends. It
+// returns only queue errors. If an email cannot be sent, SendDue logs the failure, and
+// schedules a retry or drops the email.
 func (w *Worker) SendDue(ctx context.Context) error {
 	for ctx.Err() == nil {
-		l, err := w.Queue.Next(ctx)
-		if err != nil || l == nil {
+		e, err := w.Queue.Next(ctx)
+		if err != nil || e == nil {
 			return err
 		}
-		// An attempt that has begun is completed, so that the email is not sent twice.
-		if err := w.send(context.WithoutCancel(ctx), *l); err != nil {
+		// Finish an attempt that has begun, so that the email is not sent twice.
+		if err := w.send(context.WithoutCancel(ctx), *e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *Worker) send(ctx context.Context, l board.Email) error {
+func (w *Worker) send(ctx context.Context, e board.Email) error {
 	ctx, span := w.Traces.Start(ctx, "send email", trace.Client, trace.Link{})
-	outcome, err := w.attempt(ctx, l)
+	outcome, err := w.attempt(ctx, e)
 	w.Metrics.attempted(outcome)
-	span.Text("cardwall.email.kind", string(l.Kind))
-	span.Number("cardwall.email.attempt", int64(l.Attempt))
+	span.Text("cardwall.email.kind", string(e.Kind))
+	span.Number("cardwall.email.attempt", int64(e.Attempt))
 	span.Text("cardwall.outcome", outcome)
 	if outcome != sent {
 		span.Fail(outcome)
@@ -88,27 +90,27 @@ func (w *Worker) send(ctx context.Context, l board.Email) error {
 	return err
 }
 
-// attempt tries to send an email and returns the outcome. The error is that of
-// the queue.
-func (w *Worker) attempt(ctx context.Context, l board.Email) (outcome string, err error) {
-	m, err := Compose(l)
+// attempt tries to send an email and returns the outcome. It returns an error only
+// if the queue fails.
+func (w *Worker) attempt(ctx context.Context, e board.Email) (outcome string, err error) {
+	m, err := Compose(e)
 	if err == nil {
 		err = w.Sender.Send(ctx, m)
 	} else {
 		err = errors.Join(errPermanent, err)
 	}
 	if err == nil {
-		return sent, w.Queue.Done(ctx, l)
+		return sent, w.Queue.Done(ctx, e)
 	}
-	log := w.Log.With("email", l.ID, "kind", l.Kind, "attempt", l.Attempt, "error", err)
+	log := w.Log.With("email", e.ID, "kind", e.Kind, "attempt", e.Attempt, "error", err)
 	pauses := retryPauses()
-	if errors.Is(err, errPermanent) || l.Attempt > len(pauses) {
+	if errors.Is(err, errPermanent) || e.Attempt > len(pauses) {
 		log.Error("email dropped")
-		return givenUp, w.Queue.Done(ctx, l)
+		return givenUp, w.Queue.Done(ctx, e)
 	}
-	pause := pauses[l.Attempt-1]
+	pause := pauses[e.Attempt-1]
 	log.Warn("email not sent; will retry", "pause", pause)
-	return later, w.Queue.Later(ctx, l, pause)
+	return later, w.Queue.Later(ctx, e, pause)
 }
 
 // retryPauses returns the pauses after failed attempts, about two days in total.

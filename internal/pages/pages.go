@@ -1,10 +1,9 @@
-// Package pages serves the built web app: one HTML document for the path of every
-// page, and the files that it loads.
+// Package pages serves the built web app: one HTML document for all pages, and the
+// files that it loads.
 //
-// The build stores a compressed copy of each file as NAME.gz. The names of most
-// files contain a hash of their content, so browsers cache them permanently.
-// Browsers revalidate the document at each load, and get 304 if it has not
-// changed.
+// The build stores a compressed copy of each file as NAME.gz. The names of most files
+// contain a hash of the content, so browsers can cache them permanently. Browsers
+// revalidate the document each time they load it, and get 304 if it has not changed.
 package pages
 
 import (
@@ -23,14 +22,14 @@ import (
 	"cardwall/internal/asset"
 )
 
-// Policy is the Content-Security-Policy of every page. It allows no content from
-// other origins and nothing inline. Only two named policies may turn text into
+// Policy is the Content-Security-Policy of every page. It forbids content from other
+// origins, inline scripts and inline styles. Only two named policies can convert text to
 // markup (Trusted Types).
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
 	"connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
 	"require-trusted-types-for 'script'; trusted-types svelte-trusted-html dompurify"
 
-// ErrNotBuilt is returned if the program was built without the web app.
+// ErrNotBuilt means that the program was built without the web app.
 var ErrNotBuilt = errors.New("pages: the web app was not built; run make web")
 
 const (
@@ -40,8 +39,8 @@ const (
 	routes   = ".routes.json" // the path patterns of all pages in web/src/routes.ts
 )
 
-// publicPath is the path prefix of public pages. They need no sign-in, but search
-// engines must not index them, because their address is a secret.
+// publicPath is the path prefix of public pages. Search engines must not index them,
+// because their addresses are secret.
 const publicPath = "/p/"
 
 // Pages is the handler of the web app.
@@ -51,17 +50,18 @@ type Pages struct {
 	routes   []string // path patterns of pages, in which :name matches one segment
 }
 
-// preload lists what a browser should load together with the document at a path.
-// {id} stands for the same id in the path and in the links.
+// preload lists the files and data that a browser should load together with the
+// document at a path. {id} is a placeholder for the same id in the path and the links.
 type preload struct {
 	Path  string   `json:"path"`
-	Links []string `json:"links"` // values of the header Link (RFC 8288)
+	Links []string `json:"links"` // values of the Link header (RFC 8288)
 }
 
-// file is read at its first request, because most files are never requested.
+// file is a file of the web app. It is loaded when it is first requested, because most
+// files are never requested.
 type file struct {
 	load      func() (*asset.Asset, error)
-	immutable bool // the name changes with the content
+	immutable bool // the name contains a hash of the content
 }
 
 // New reads the web app from a folder. It returns ErrNotBuilt if the folder has no
@@ -109,14 +109,14 @@ func readJSON(dist fs.FS, name string, to any) error {
 	return nil
 }
 
-// isPage reports whether a page has this path.
+// isPage reports whether path is the path of a page.
 func (p *Pages) isPage(path string) bool {
 	if path != "/" {
 		path = strings.TrimSuffix(path, "/")
 	}
-	given := strings.Split(path, "/")
+	segments := strings.Split(path, "/")
 	return slices.ContainsFunc(p.routes, func(pattern string) bool {
-		return slices.EqualFunc(strings.Split(pattern, "/"), given, func(part, text string) bool {
+		return slices.EqualFunc(strings.Split(pattern, "/"), segments, func(part, text string) bool {
 			return part == text || strings.HasPrefix(part, ":") && text != ""
 		})
 	})
@@ -125,13 +125,13 @@ func (p *Pages) isPage(path string) bool {
 // links returns the preload links for the document at a path.
 func (p *Pages) links(path string) []string {
 	for _, preload := range p.preloads {
-		before, after, named := strings.Cut(preload.Path, "{id}")
-		if !named && path == preload.Path {
+		before, after, hasID := strings.Cut(preload.Path, "{id}")
+		if !hasID && path == preload.Path {
 			return preload.Links
 		}
-		rest, here := strings.CutPrefix(path, before)
-		id, whole := strings.CutSuffix(rest, after)
-		if !named || !here || !whole || !isID(id) {
+		rest, hasPrefix := strings.CutPrefix(path, before)
+		id, hasSuffix := strings.CutSuffix(rest, after)
+		if !hasID || !hasPrefix || !hasSuffix || !isID(id) {
 			continue
 		}
 		links := make([]string, len(preload.Links))
@@ -143,14 +143,14 @@ func (p *Pages) links(path string) []string {
 	return nil
 }
 
-// hasSession reports whether a browser may be signed in. If not, preloading the
-// data of a page would only fail.
+// hasSession reports whether a browser may be signed in. Without a session, preloading
+// the data of a page would fail.
 func hasSession(r *http.Request) bool {
 	return slices.ContainsFunc(r.Cookies(), func(c *http.Cookie) bool { return strings.HasSuffix(c.Name, "cardwall") })
 }
 
-// isID reports whether a text contains only characters that occur in ids. These
-// are safe in a header.
+// isID reports whether text contains only characters that occur in ids. They are safe
+// in a header.
 func isID(text string) bool {
 	return text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
@@ -160,7 +160,7 @@ func load(dist fs.FS, name string) (*asset.Asset, error) {
 	if err != nil {
 		return nil, err
 	}
-	small, err := fs.ReadFile(dist, name+packed)
+	compressed, err := fs.ReadFile(dist, name+packed)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -180,12 +180,13 @@ func load(dist fs.FS, name string) (*asset.Asset, error) {
 	if kind == "" {
 		kind = "application/octet-stream"
 	}
-	return asset.Packed(plain, small, kind), nil
+	return asset.Precompressed(plain, compressed, kind), nil
 }
 
-// ServeHTTP serves a file by its name, and the document for the path of a page. Any
-// other path returns 404. Browsers then get the document, which shows an error
-// page; other clients get a line of text.
+// ServeHTTP serves a file at its path, and the document at the path of each page. It
+// responds to other paths with 404. If the client accepts HTML and the path does not look
+// like that of a file, the body of the 404 is the document, which shows an error page.
+// Otherwise, the body is plain text.
 func (p *Pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Content-Security-Policy", Policy)

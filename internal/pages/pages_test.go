@@ -17,7 +17,7 @@ import (
 
 const script = "console.log('board');\n"
 
-func built(t *testing.T) *pages.Pages {
+func newPages(t *testing.T) *pages.Pages {
 	t.Helper()
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -62,75 +62,75 @@ func text(t *testing.T, r *http.Response) string {
 	return string(b)
 }
 
-func TestAddressesOfPages(t *testing.T) {
+func TestPathsOfPages(t *testing.T) {
 	t.Parallel()
-	p := built(t)
+	p := newPages(t)
 	for _, at := range []string{"/", "/boards/brd_1", "/boards/brd_1/", "/boards/brd_1/archive", "/index.html"} {
 		r := get(p, at)
 		if r.StatusCode != 200 || !strings.Contains(text(t, r), "<title>Cardwall") ||
 			r.Header.Get("Content-Type") != "text/html; charset=utf-8" || r.Header.Get("Cache-Control") != "no-cache" {
-			t.Errorf("%s: %d %v", at, r.StatusCode, r.Header)
+			t.Errorf("%s: got status %d, headers %v; want 200 with the document", at, r.StatusCode, r.Header)
 		}
 		if again := get(p, at, "If-None-Match", r.Header.Get("ETag")); again.StatusCode != 304 || text(t, again) != "" {
-			t.Errorf("%s again: %d", at, again.StatusCode)
+			t.Errorf("%s with If-None-Match: got status %d, want 304", at, again.StatusCode)
 		}
 	}
 }
 
-// Paths that belong to no page return 404. Browsers get the error page; scanners that look for
-// files of other programs never get a 200.
-func TestOtherAddressesAreNotFound(t *testing.T) {
+// Other paths, such as those that vulnerability scanners try, return 404. Browsers get the
+// error page, except for paths of files.
+func TestOtherPathsAreNotFound(t *testing.T) {
 	t.Parallel()
-	p := built(t)
+	p := newPages(t)
 	for _, at := range []string{"/metrics", "/.git/config", "/wp-login.php", "/boards", "/boards//archive", "/boards/brd_1/x",
 		"/boards/brd_1/archive/x", "/.env"} {
 		if r := get(p, at); r.StatusCode != 404 || strings.Contains(text(t, r), "<title>") || r.Header.Get("ETag") != "" {
-			t.Errorf("%s: %d %v", at, r.StatusCode, r.Header)
+			t.Errorf("%s: got status %d, headers %v; want 404 without the document", at, r.StatusCode, r.Header)
 		}
 	}
 	for at, shown := range map[string]bool{"/metrics": true, "/boards/brd_1/x": true, "/.git/config": true, "/wp-login.php": false} {
 		r := get(p, at, "Accept", "text/html,*/*", "If-None-Match", "*")
 		if r.StatusCode != 404 || strings.Contains(text(t, r), "<title>Cardwall") != shown {
-			t.Errorf("%s in a browser: %d %v", at, r.StatusCode, r.Header)
+			t.Errorf("%s in a browser: got status %d, headers %v; want 404, document: %v", at, r.StatusCode, r.Header, shown)
 		}
 	}
 }
 
 func TestFilesAreCompressedAndCached(t *testing.T) {
 	t.Parallel()
-	p := built(t)
+	p := newPages(t)
 	r := get(p, "/assets/board-1a2b.js", "Accept-Encoding", "br, gzip;q=0.8")
 	if r.Header.Get("Content-Encoding") != "gzip" || r.Header.Get("Cache-Control") != "public, max-age=31536000, immutable" ||
 		r.Header.Get("Vary") != "Accept-Encoding" {
-		t.Errorf("the script: %v", r.Header)
+		t.Errorf("script: got headers %v, want gzip, Vary and an immutable file", r.Header)
 	}
 	if r.Header.Get("ETag") == get(p, "/assets/board-1a2b.js").Header.Get("ETag") {
-		t.Error("the compressed file has the entity tag of the uncompressed one")
+		t.Error("got the same entity tag for both encodings, want different ones")
 	}
 	unpacked, err := gzip.NewReader(bytes.NewReader([]byte(text(t, r))))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, err := io.ReadAll(unpacked); err != nil || string(got) != strings.Repeat(script, 100) {
-		t.Errorf("the script is %.40q: %v", got, err)
+		t.Errorf("script: got %.40q, error %v; want the script", got, err)
 	}
 	for _, encoding := range []string{"", "br", "gzip;q=0"} {
 		if r := get(p, "/assets/board-1a2b.js", "Accept-Encoding", encoding); r.Header.Get("Content-Encoding") != "" ||
 			text(t, r) != strings.Repeat(script, 100) {
-			t.Errorf("Accept-Encoding %q: %v", encoding, r.Header)
+			t.Errorf("Accept-Encoding %q: got headers %v, want no encoding", encoding, r.Header)
 		}
 	}
 	for _, absent := range []string{"/assets/board-9.js", "/assets/board-1a2b.js.gz", "/robots.txt", "/.gitkeep",
 		"/.vite/manifest.json", "/.preload.json", "/assets/"} {
 		if r := get(p, absent); r.StatusCode != 404 {
-			t.Errorf("%s: %d", absent, r.StatusCode)
+			t.Errorf("%s: got status %d, want 404", absent, r.StatusCode)
 		}
 	}
 }
 
-func TestDocumentSaysWhatToLoad(t *testing.T) {
+func TestDocumentHasPreloadLinks(t *testing.T) {
 	t.Parallel()
-	p := built(t)
+	p := newPages(t)
 	board := []string{"</api/boards/brd_1/open>; rel=preload; as=fetch; crossorigin", "</assets/board-1a2b.js>; rel=modulepreload"}
 	for at, want := range map[string][]string{
 		"/boards/brd_1": board, "/": {"</api/session>; rel=preload; as=fetch; crossorigin"},
@@ -138,60 +138,60 @@ func TestDocumentSaysWhatToLoad(t *testing.T) {
 		"/assets/board-1a2b.js": nil,
 	} {
 		if got := get(p, at, "Cookie", "__Host-cardwall=a").Header["Link"]; !slices.Equal(got, want) {
-			t.Errorf("%s is sent with the links %q, want %q", at, got, want)
+			t.Errorf("%s: got the links %q, want %q", at, got, want)
 		}
 	}
 	tag := get(p, "/boards/brd_1").Header.Get("ETag")
 	if again := get(p, "/boards/brd_1", "Cookie", "cardwall=a", "If-None-Match", tag); again.StatusCode != 304 ||
 		!slices.Equal(again.Header["Link"], board) {
-		t.Errorf("revalidation: %d with %q", again.StatusCode, again.Header["Link"])
+		t.Errorf("with If-None-Match: got status %d, links %q; want 304, %q", again.StatusCode, again.Header["Link"], board)
 	}
 	// Without a session, loading the data would fail with an error in the browser's console.
 	if got := get(p, "/boards/brd_1").Header["Link"]; !slices.Equal(got, board[1:]) {
-		t.Errorf("without a session a board is sent with %q, want %q", got, board[1:])
+		t.Errorf("without a session: got the links %q, want %q", got, board[1:])
 	}
 	if _, err := pages.New(fstest.MapFS{"index.html": {}, ".routes.json": {Data: []byte("[]")},
 		".preload.json": {Data: []byte("{")}}); err == nil {
-		t.Error("a broken .preload.json is accepted")
+		t.Error("New with an invalid .preload.json: got no error, want one")
 	}
 }
 
 func TestEveryResponseHasSecurityHeaders(t *testing.T) {
 	t.Parallel()
 	for _, at := range []string{"/", "/assets/board-1a2b.js", "/nothing.js"} {
-		h := get(built(t), at).Header
+		h := get(newPages(t), at).Header
 		for name, want := range map[string]string{
 			"Content-Security-Policy": pages.Policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
 			"Cross-Origin-Opener-Policy": "same-origin",
 		} {
 			if h.Get(name) != want {
-				t.Errorf("%s: %s is %q", at, name, h.Get(name))
+				t.Errorf("%s: got %s %q, want %q", at, name, h.Get(name), want)
 			}
 		}
 	}
 	w := httptest.NewRecorder()
-	built(t).ServeHTTP(w, httptest.NewRequest("POST", "/", nil))
+	newPages(t).ServeHTTP(w, httptest.NewRequest("POST", "/", nil))
 	if w.Code != 405 {
-		t.Errorf("POST: %d", w.Code)
+		t.Errorf("POST: got status %d, want 405", w.Code)
 	}
 }
 
-// Search engines must not index public pages, because their address is a secret.
+// Search engines must not index public pages, because their addresses are secret.
 func TestPublicPagesAreNotIndexed(t *testing.T) {
 	t.Parallel()
-	p := built(t)
+	p := newPages(t)
 	if r := get(p, "/p/MFRGGZDFMZTWQ2LKNNWG23TPOA"); r.StatusCode != 200 || r.Header.Get("X-Robots-Tag") != "noindex, nofollow" ||
 		r.Header.Get("Referrer-Policy") != "no-referrer" || r.Header.Get("Content-Security-Policy") != pages.Policy {
-		t.Errorf("a public page: %d %v", r.StatusCode, r.Header)
+		t.Errorf("public page: got status %d, headers %v; want 200 with noindex and a policy", r.StatusCode, r.Header)
 	}
 	if r := get(p, "/boards/brd_1"); r.Header.Get("X-Robots-Tag") != "" {
-		t.Errorf("another page: %v", r.Header)
+		t.Errorf("other page: got headers %v, want no X-Robots-Tag", r.Header)
 	}
 }
 
-func TestWithoutABuildThereAreNoPages(t *testing.T) {
+func TestNewWithoutABuild(t *testing.T) {
 	t.Parallel()
 	if _, err := pages.New(fstest.MapFS{".gitkeep": {}}); !errors.Is(err, pages.ErrNotBuilt) {
-		t.Errorf("without a build: %v", err)
+		t.Errorf("New without a build: got error %v, want ErrNotBuilt", err)
 	}
 }

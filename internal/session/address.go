@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// address returns the IP address of the client: that of the connection, or behind
-// trusted proxies the last address in X-Forwarded-For that is not one of them.
-// Earlier entries are ignored, because the client can forge them.
+// address returns the IP address of the client. If the connection comes from a trusted
+// proxy, it returns the last address in X-Forwarded-For that does not belong to a trusted
+// proxy. It ignores earlier entries, because the client can forge them. Otherwise, it
+// returns the address of the connection.
 func (g *Gate) address(r *http.Request) string {
 	at := r.RemoteAddr
 	if host, _, err := net.SplitHostPort(at); err == nil {
@@ -30,18 +31,19 @@ func (g *Gate) address(r *http.Request) string {
 	return at
 }
 
-// maxWarnings limits how many neighbors the log warns about.
+// maxWarnings is the maximum number of untrusted proxies that the log warns about.
 const maxWarnings = 20
 
-// from returns the client's IP address, and the network for rate limits. They
-// differ behind a proxy that is not trusted: the limits then apply to the network
-// that the proxy names, within a limit for the whole proxy (PerNetwork).
-// Otherwise one client could use up the limits of everyone behind the proxy.
+// from returns the client's IP address, and the network for rate limits. If the client
+// is behind an untrusted proxy, the address is that of the proxy, and network names both
+// the client's network and the proxy's. The limits then apply to the network that the
+// proxy names, within a limit for the whole proxy (PerNetwork).
+// Without separate limits, one client could use up the limits of everyone behind the proxy.
 func (g *Gate) from(r *http.Request) (address, network string) {
 	address = g.address(r)
 	network = Network(address)
 	forwarded := r.Header.Values("X-Forwarded-For")
-	if len(forwarded) == 0 && r.Header.Get("Forwarded") == "" || g.neighborIsProxy(r) {
+	if len(forwarded) == 0 && r.Header.Get("Forwarded") == "" || g.peerIsProxy(r) {
 		return address, network
 	}
 	g.warnOfProxy(address)
@@ -74,24 +76,26 @@ func claimed(forwardedFor, forwarded []string) string {
 	return ip.Unmap().String()
 }
 
-func (g *Gate) neighborIsProxy(r *http.Request) bool {
+// peerIsProxy reports whether the connection comes from a trusted proxy.
+func (g *Gate) peerIsProxy(r *http.Request) bool {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	return err == nil && g.isProxy(host)
 }
 
-// warnOfProxy logs a warning, once for each neighbor that seems to be a proxy.
-func (g *Gate) warnOfProxy(neighbor string) {
-	g.metrics.unnamed.Inc()
+// warnOfProxy counts a request from a peer that seems to be an untrusted proxy. It logs
+// a warning once for each of the first maxWarnings peers.
+func (g *Gate) warnOfProxy(peer string) {
+	g.metrics.untrusted.Inc()
 	g.mu.Lock()
-	known := g.unnamed[neighbor] || len(g.unnamed) >= maxWarnings
+	known := g.untrusted[peer] || len(g.untrusted) >= maxWarnings
 	if !known {
-		g.unnamed[neighbor] = true
+		g.untrusted[peer] = true
 	}
 	g.mu.Unlock()
 	if !known {
-		g.log.Warn("forwarded headers from an untrusted proxy ignored; if it is your proxy, "+
-			"add it to CARDWALL_TRUSTED_PROXIES, or people behind it share rate limits and sessions show the proxy's address",
-			"neighbor", neighbor, "set", "CARDWALL_TRUSTED_PROXIES="+neighbor)
+		g.log.Warn("X-Forwarded-For or Forwarded header from an untrusted proxy; if this proxy is yours, add its address to "+
+			"CARDWALL_TRUSTED_PROXIES; until then, its clients share an overall rate limit and sessions show its address",
+			"peer", peer, "set", "CARDWALL_TRUSTED_PROXIES="+peer)
 	}
 }
 
@@ -110,7 +114,7 @@ func Network(address string) string {
 		return address
 	}
 	if ip = ip.Unmap().WithZone(""); ip.Is6() {
-		prefix, _ := ip.Prefix(64) // cannot fail for 128 bits
+		prefix, _ := ip.Prefix(64) // cannot fail: an IPv6 address has 128 bits
 		return prefix.String()
 	}
 	return ip.String()

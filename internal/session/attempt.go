@@ -15,7 +15,7 @@ type Limit struct {
 	Window time.Duration
 }
 
-// Subject is what a limit applies to, such as a person or a network.
+// Subject is a limit and what it applies to, such as a person or a network.
 type Subject struct {
 	Limit
 	Of string
@@ -23,67 +23,62 @@ type Subject struct {
 
 func (s Subject) key() string { return s.Name + "\x00" + s.Of }
 
-// proxyShare is the factor by which the limit of an untrusted proxy is higher than
-// that of a network. Many people may be behind the proxy, but the addresses that
-// it names can be forged.
+// proxyShare is the factor by which the limit of an untrusted proxy exceeds that of
+// a network. The limit is higher because many people may share the proxy. It is finite
+// because the client addresses that the proxy names can be forged.
 const proxyShare = 10
 
-// PerNetwork returns the subjects of a limit per network. Behind an untrusted
-// proxy they are the network that the proxy names, and the proxy itself with a
-// limit ten times as high.
+// PerNetwork returns the subjects to which l, a limit per network, applies for a
+// caller. If the caller is behind an untrusted proxy, these are the network that the
+// proxy names, if any, and the proxy itself with a limit ten times as high.
 func PerNetwork(l Limit, c board.Caller) []Subject {
 	return perNetwork(l, c.Address, c.Network)
 }
 
-// KnowsNetwork reports whether the network of a caller is known.
+// KnowsNetwork reports whether the network of a caller is known. It is unknown if an
+// untrusted proxy names no client.
 func KnowsNetwork(c board.Caller) bool { return !strings.HasPrefix(c.Network, via) }
 
 func perNetwork(l Limit, address, network string) []Subject {
-	here := Network(address)
-	client, _, unnamed := strings.Cut(network, via)
-	if !unnamed {
-		return []Subject{{Limit: l, Of: here}}
+	own := Network(address)
+	client, _, behindProxy := strings.Cut(network, via)
+	if !behindProxy {
+		return []Subject{{Limit: l, Of: own}}
 	}
-	whole := Subject{Limit: Limit{Name: l.Name + " proxy", Most: proxyShare * l.Most, Window: l.Window}, Of: here}
+	proxy := Subject{Limit: Limit{Name: l.Name + " proxy", Most: proxyShare * l.Most, Window: l.Window}, Of: own}
 	if client == "" { // the proxy names no client
-		return []Subject{whole}
+		return []Subject{proxy}
 	}
-	return []Subject{{Limit: l, Of: network}, whole}
+	return []Subject{{Limit: l, Of: network}, proxy}
 }
 
-// Attempts limits attempts such as password guesses, in windows that begin with
-// the first attempt. All servers of a database count together. If a limit is below
-// fifty, each attempt is written to the database first; this costs less than the
-// attempt itself, such as hashing a password.
+// Attempts limits attempts such as password guesses, in windows that begin with the first
+// attempt. All servers that share a database share the limits. For a limit below 50, a
+// server writes each attempt to the shared database before it allows the attempt. The
+// write costs less than the work that follows, such as hashing a password.
 type Attempts struct{ counts *counts }
 
-// NewAttempts returns a new counter. If unlimited, it never returns an error.
+// NewAttempts returns new Attempts. If unlimited is true, Take never returns an error.
 func NewAttempts(unlimited bool) *Attempts { return &Attempts{newCounts(unlimited, false)} }
 
 // Take counts an attempt. The caller must call it before the attempt, so that
 // concurrent attempts cannot exceed the limit. If one of the limits is used up,
-// Take counts nothing and returns an error.
+// Take counts nothing and returns a rate_limited error.
 func (a *Attempts) Take(db *store.DB, subjects ...Subject) error {
 	a.counts.share(db)
 	now := db.Now()
-	for i, s := range subjects {
-		rate, ok := a.counts.spend(s, now)
-		if ok {
-			continue
-		}
-		for _, s := range subjects[:i] {
-			a.counts.forgive(s, false, now)
-		}
-		return &board.Fault{
-			Code: board.CodeRateLimited, RetryAfter: max(rate.Reset.Sub(now), time.Second),
-			Message: "Too many attempts. Wait for the time in Retry-After.",
-		}
+	rate, ok := a.counts.spendAll(now, subjects...)
+	if ok {
+		return nil
 	}
-	return nil
+	return &board.Fault{
+		Code: board.CodeRateLimited, RetryAfter: max(rate.Reset.Sub(now), time.Second),
+		Message: "Too many attempts. Try again after the number of seconds in the Retry-After header.",
+	}
 }
 
-// Forgive undoes an attempt that succeeded. For the first subject it undoes all
-// attempts: after a successful sign-in the person has all guesses again.
+// Forgive undoes the count of an attempt that succeeded. For the first subject it
+// undoes the count of all attempts, so that a successful sign-in resets the limit.
 func (a *Attempts) Forgive(db *store.DB, subjects ...Subject) {
 	for i, s := range subjects {
 		a.counts.forgive(s, i == 0, db.Now())

@@ -9,16 +9,15 @@ import (
 	"cardwall/internal/board"
 )
 
-// cookie is the name of the session cookie, and whether it has the attribute
-// Secure.
+// cookie describes the session cookie: its name and whether it has the Secure attribute.
 type cookie struct {
 	name   string
 	secure bool
 }
 
-// cookieFor returns the cookie for a base URL. With the prefix __Host-, browsers
+// cookieFor returns the cookie for a base URL. The prefix __Host- makes browsers
 // reject a cookie that another host of the domain sets, or that is not Secure (RFC
-// 6265bis, 4.1.3.2). It does not work over plain HTTP.
+// 6265bis, 4.1.3.2). Over plain HTTP, the prefix works only on the loopback interface.
 func cookieFor(baseURL string) cookie {
 	if Trustworthy(baseURL) {
 		return cookie{"__Host-cardwall", true}
@@ -41,7 +40,7 @@ func Trustworthy(baseURL string) bool {
 }
 
 // read returns the hash of the secret in the cookie of a request. It returns false
-// if there are several such cookies.
+// unless there is exactly one such cookie with a well-formed secret.
 func (c cookie) read(r *http.Request) (hash []byte, ok bool) {
 	found := r.CookiesNamed(c.name)
 	if len(found) != 1 {
@@ -76,8 +75,8 @@ func (g *Gate) device(r *http.Request) []byte {
 	return hash
 }
 
-// replaced returns the hash of the session cookie's secret, or nil. A sign-in with
-// this browser replaces that session.
+// replaced returns the hash of the session cookie's secret, or nil if there is none.
+// A sign-in with this browser replaces the session of that cookie.
 func (g *Gate) replaced(r *http.Request) []byte {
 	hash, _ := g.cookie.read(r)
 	return hash
@@ -99,9 +98,8 @@ func (g *Gate) SetDevice(w http.ResponseWriter, r *http.Request, secret string) 
 	})
 }
 
-// ownOrigin returns a check that only allows requests of our own pages. It also
-// trusts the origin of the base URL, because a proxy may change the Host of a
-// request.
+// ownOrigin returns a check that rejects changes that pages of other sites request. It
+// always trusts the origin of the base URL, because a proxy may change the Host header.
 func ownOrigin(baseURL string) *http.CrossOriginProtection {
 	p := http.NewCrossOriginProtection()
 	if u, err := url.Parse(baseURL); err == nil {
@@ -110,8 +108,8 @@ func ownOrigin(baseURL string) *http.CrossOriginProtection {
 	return p
 }
 
-// sameSite returns an error for a change that a page of another site made a
-// browser send.
+// sameSite returns a forbidden error for a change that a page of another site made the
+// browser request.
 func (g *Gate) sameSite(r *http.Request) error {
 	if g.origin.Check(r) != nil {
 		return board.Forbidden("A page of another site sent this request. " +

@@ -13,29 +13,29 @@ import (
 )
 
 const (
-	syncInterval   = 250 * time.Millisecond // of the background synchronization
-	maxSyncWindows = 1024                   // per transaction
-	recheckAfter   = time.Second            // when a limit is used up: other servers may have undone attempts
+	syncInterval   = 250 * time.Millisecond // interval of the background synchronization
+	maxSyncWindows = 1024                   // maximum number of windows per transaction
+	recheckAfter   = time.Second            // wait before rechecking a used-up limit, because other servers may undo attempts
 	offlineFor     = 2 * time.Second        // pause after the database failed
 )
 
-// counts counts against limits in windows of time, which begin with the first
-// count.
+// counts counts requests and attempts against limits in windows of time. A window
+// begins with its first count, unless servers share the limits and background is true.
 //
 // If several servers share the database, they share each limit. A server counts
-// locally up to a small part of the limit, then synchronizes with the database,
-// which returns the sum of all servers. A refused attempt was therefore over the
-// limit on all servers together, and the limit is exceeded by at most the
-// unsynchronized parts of the other servers (docs/adr/017). While the database
-// fails, each server counts alone.
+// locally up to a small part of the limit. Then it synchronizes with the database,
+// which returns the sum of all servers. So an attempt is refused only if all servers
+// together have reached the limit. They can exceed it by at most the unsynchronized
+// counts of the other servers (docs/adr/017). While the database fails, each server
+// counts separately.
 type counts struct {
 	unlimited bool
-	db        *store.DB // nil if no other server counts
-	// background: counts are synchronized periodically, and windows begin at the
-	// same time on all servers. Otherwise counts are synchronized only when more is
-	// counted.
+	db        *store.DB // nil if no other server shares the limits
+	// background is true if counts are synchronized periodically and windows begin
+	// at the same time on all servers. Otherwise counts are synchronized only when an
+	// attempt is counted or undone.
 	background bool
-	refused    func(limit string) // called for each refusal; may be nil
+	refused    func(limit string) // called for each refused attempt; may be nil
 
 	mu      sync.Mutex
 	windows map[string]*window
@@ -44,10 +44,10 @@ type counts struct {
 }
 
 type window struct {
-	key     string // in the database; "" if never synchronized
-	used    int    // as far as this server knows
+	key     string // key in the database; "" if the window is never synchronized
+	used    int    // count as far as this server knows
 	pending int    // part of used that is not synchronized
-	sending int    // being synchronized
+	sending int    // part of used that is being synchronized
 	limit   int
 	ends    time.Time
 	synced  time.Time
@@ -58,7 +58,8 @@ func newCounts(unlimited, background bool) *counts {
 	return &counts{unlimited: unlimited, background: background, windows: map[string]*window{}}
 }
 
-// share counts together with the other servers of a database, if there can be any.
+// share makes c share its limits with the other servers of a database, if there can
+// be any.
 func (c *counts) share(db *store.DB) {
 	if c.unlimited || !db.Shared() {
 		return
@@ -68,7 +69,8 @@ func (c *counts) share(db *store.DB) {
 	c.mu.Unlock()
 }
 
-// window returns the current window of a subject. The caller must hold the lock.
+// window returns the current window of a subject, and begins one if there is none. The
+// caller must hold the lock.
 func (c *counts) window(s Subject, now time.Time) *window {
 	name := s.key()
 	w := c.windows[name]
@@ -78,7 +80,7 @@ func (c *counts) window(s Subject, now time.Time) *window {
 			sum := sha256.Sum256([]byte(name))
 			w.key = hex.EncodeToString(sum[:16]) // a hash, so that the database does not contain addresses
 			if c.background {
-				w.ends = ending(sum, s.Window, now)
+				w.ends = windowEnd(sum, s.Window, now)
 			}
 		}
 		c.windows[name] = w
@@ -87,16 +89,16 @@ func (c *counts) window(s Subject, now time.Time) *window {
 	return w
 }
 
-// ending returns the end of the current window of a key, which is the same on all
-// servers. Windows of different keys end at different times.
-func ending(sum [sha256.Size]byte, length time.Duration, now time.Time) time.Time {
+// windowEnd returns the end of the current window of a key, given the hash of the key. It
+// is the same on all servers. Windows of different keys end at different times.
+func windowEnd(sum [sha256.Size]byte, length time.Duration, now time.Time) time.Time {
 	phase := int64(binary.BigEndian.Uint32(sum[28:])) % length.Milliseconds()
 	begun := (now.UnixMilli() - phase) / length.Milliseconds()
 	return time.UnixMilli((begun+1)*length.Milliseconds() + phase).In(now.Location())
 }
 
-// slack returns how much a server may count without synchronizing: a hundredth of
-// the limit.
+// slack returns the number of counts that a server may leave unsynchronized: a
+// hundredth of the limit but at least 1, or 0 for limits below fifty.
 func (w *window) slack() int {
 	if w.limit >= 50 {
 		return max(1, w.limit/100)
@@ -135,8 +137,9 @@ func (c *counts) spend(s Subject, now time.Time) (rate Rate, ok bool) {
 	return Rate{Limit: s.Most, Remaining: max(0, w.limit-w.used), Reset: w.ends}, ok
 }
 
-// await waits for the synchronization of a window in progress. The caller must hold
-// the lock; await releases it while it waits.
+// await waits for the synchronization of w that is in progress and returns the
+// subject's current window. The caller must hold the lock; await releases it while
+// it waits.
 func (c *counts) await(w *window, s Subject, now time.Time) *window {
 	busy := w.busy
 	c.mu.Unlock()
@@ -145,6 +148,7 @@ func (c *counts) await(w *window, s Subject, now time.Time) *window {
 	return c.window(s, now)
 }
 
+// mustSync reports whether the next count of a window must be synchronized.
 func (c *counts) mustSync(w *window, now time.Time) bool {
 	switch {
 	case c.db == nil || now.Before(c.offline):
@@ -155,7 +159,25 @@ func (c *counts) mustSync(w *window, now time.Time) bool {
 	return w.pending+w.sending >= w.slack()
 }
 
-// forgive undoes one attempt, or all.
+// spendAll spends from all subjects and returns the rate of the first. If one of them is
+// used up, spendAll counts nothing and returns the rate of that one.
+func (c *counts) spendAll(now time.Time, subjects ...Subject) (rate Rate, ok bool) {
+	for i, s := range subjects {
+		each, ok := c.spend(s, now)
+		if !ok {
+			for _, s := range subjects[:i] {
+				c.forgive(s, false, now)
+			}
+			return each, false
+		}
+		if i == 0 {
+			rate = each
+		}
+	}
+	return rate, true
+}
+
+// forgive undoes the count of one attempt, or of all attempts if all is true.
 func (c *counts) forgive(s Subject, all bool, now time.Time) {
 	if c.unlimited {
 		return
@@ -211,8 +233,9 @@ func (c *counts) sync(now time.Time, windows ...*window) {
 	}
 }
 
-// syncAll synchronizes all windows that have used half of their slack, so that
-// requests at a normal rate never wait for the database.
+// syncAll synchronizes up to maxSyncWindows windows that have used half of their slack
+// or in which counts were undone. So requests at a normal rate never wait for the
+// database.
 func (c *counts) syncAll(now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,8 +1,8 @@
-// Package session authenticates callers and limits their rate, for the REST API
-// and the MCP endpoint. It checks personal API tokens and counts requests against
-// the plan of their owner. It also checks session cookies, and that the requests
-// of browsers come from our own pages.
+// Package session authenticates callers and limits the rate of their requests, for the
+// REST API and the MCP endpoint. It checks personal API tokens, and counts requests
+// against the limits of the owner's plan. It also checks session cookies, and that changes
+// requested by browsers come from pages of this server.
 //
-// A token or session that was ended, has expired or has lost its owner is rejected
-// within one second on every server.
+// Every server rejects a token or session within one second after it is revoked or
+// expires, or the account of its owner is deleted.
 package session

@@ -16,15 +16,16 @@ import (
 	"cardwall/internal/store"
 )
 
-// cacheFor is how long the result of a lookup is cached. The time starts before the
-// query, so that no result is older.
-const cacheFor = 900 * time.Millisecond
+// cacheTTL is how long the result of a lookup is valid. The time is measured from before
+// the query, so that no result is older.
+const cacheTTL = 900 * time.Millisecond
 
 // lookupTimeout limits a lookup in the database.
 const lookupTimeout = 10 * time.Second
 
-// touchEvery is the precision of the last use of a token or session.
-const touchEvery = time.Minute
+// touchInterval is the precision of the recorded time of the last use of a token or
+// session.
+const touchInterval = time.Minute
 
 // Gate authenticates callers and counts their requests.
 type Gate struct {
@@ -38,15 +39,16 @@ type Gate struct {
 
 	lookups singleflight.Group // by hash of the credential
 
-	mu      sync.Mutex
-	known   map[[sha256.Size]byte]known
-	touched map[string]time.Time
-	unnamed map[string]bool // untrusted proxies the log has warned about
-	writing sync.WaitGroup
-	stop    chan struct{}
-	stopped sync.Once
+	mu        sync.Mutex
+	known     map[[sha256.Size]byte]known // by hash of the credential
+	touched   map[string]time.Time        // last recorded use, by id of the token or session
+	untrusted map[string]bool             // untrusted proxies that the log has warned about
+	writing   sync.WaitGroup
+	stop      chan struct{}
+	stopped   sync.Once
 }
 
+// known is the cached result of a lookup.
 type known struct {
 	caller board.Caller
 	ok     bool
@@ -55,7 +57,7 @@ type known struct {
 
 // Options configures a Gate.
 type Options struct {
-	BaseURL   string         // determines the name of the cookie and our own origin
+	BaseURL   string         // determines the name of the cookie and the trusted origin
 	Unlimited bool           // disable rate limits
 	Proxies   []netip.Prefix // trusted proxies, whose X-Forwarded-For is used
 	Metrics   *Metrics       // may be nil
@@ -69,7 +71,7 @@ func NewGate(db *store.DB, log *slog.Logger, o Options) *Gate {
 	g := &Gate{
 		db: db, log: log, metrics: o.Metrics, rates: newCounts(o.Unlimited, true), stop: make(chan struct{}),
 		cookie: cookieFor(o.BaseURL), origin: ownOrigin(o.BaseURL), proxies: o.Proxies,
-		known: map[[sha256.Size]byte]known{}, touched: map[string]time.Time{}, unnamed: map[string]bool{},
+		known: map[[sha256.Size]byte]known{}, touched: map[string]time.Time{}, untrusted: map[string]bool{},
 	}
 	g.rates.refused = o.Metrics.refused
 	if g.rates.share(db); g.rates.db != nil {
@@ -101,8 +103,8 @@ func (g *Gate) syncCounts() {
 }
 
 // Admit authenticates and counts a request. The rate is for the headers of the
-// response and is also valid with an error. The error is unauthenticated,
-// forbidden or rate_limited.
+// response and is valid even if there is an error. The error is unauthenticated,
+// forbidden, rate_limited or an error of the database.
 func (g *Gate) Admit(r *http.Request, of board.Resource) (board.Caller, Rate, error) {
 	now := g.db.Now()
 	caller, err := g.authenticate(r)
@@ -128,8 +130,9 @@ func (g *Gate) Admit(r *http.Request, of board.Resource) (board.Caller, Rate, er
 	return caller, rate, err
 }
 
-// spend counts a request against the general budget and, if it has one, its own. If
-// one is used up, it counts against neither. It returns the rate with less remaining.
+// spend counts a request against the general budget and, if its kind has a separate
+// budget, against that one. If either is used up, spend counts nothing. It returns the
+// rate of the budget that has less remaining.
 func (g *Gate) spend(c board.Caller, of board.Resource, now time.Time) (Rate, error) {
 	if of == board.ResourceGeneral {
 		rate, ok := g.spendOne(c, of, now)
@@ -159,9 +162,10 @@ func (g *Gate) spendOne(c board.Caller, of board.Resource, now time.Time) (Rate,
 	return rate, ok
 }
 
-// Spend counts a request against its own budget after it was admitted as a general
-// one. The rate is also valid with an error. If the error is rate_limited, the request
-// is no longer counted at all.
+// Spend counts a request against the separate budget of its kind, after the request
+// was counted against the general budget. The rate is valid even if there is an
+// error. If the separate budget is used up, Spend also undoes the general count and
+// returns a rate_limited error.
 func (g *Gate) Spend(c board.Caller, of board.Resource) (Rate, error) {
 	now := g.db.Now()
 	rate, ok := g.spendOne(c, of, now)
@@ -172,8 +176,8 @@ func (g *Gate) Spend(c board.Caller, of board.Resource) (Rate, error) {
 	return rate, nil
 }
 
-// Refund undoes the count of a request that was refused by a limit of another kind,
-// such as exports at the same time. It returns what is left of its budget.
+// Refund undoes the count of a request that another kind of limit rejected, such as the
+// limit on concurrent exports. It returns the rate of the request's budget.
 func (g *Gate) Refund(c board.Caller, of board.Resource) Rate {
 	now := g.db.Now()
 	g.rates.forgive(subjectOf(c, board.ResourceGeneral), false, now)
@@ -186,15 +190,15 @@ func (g *Gate) Refund(c board.Caller, of board.Resource) Rate {
 	return rate
 }
 
-// AdmitAnonymous counts a request without authentication. The caller is always
-// nobody. The error is rate_limited, or forbidden if a page of another site sent
-// the request.
+// AdmitAnonymous counts a request without authenticating it. The caller is always
+// board.Nobody. The error is rate_limited, or forbidden if a page of another site
+// requests a change.
 func (g *Gate) AdmitAnonymous(r *http.Request, _ board.Resource) (board.Caller, Rate, error) {
 	return g.admitNobody(r, "anybody", anonymousLimit)
 }
 
-// AdmitVisitor admits the person of a session, and anyone else as nobody. It
-// returns the same errors as AdmitAnonymous.
+// AdmitVisitor admits the person of a session, and any other caller as board.Nobody.
+// It returns the errors of Admit, except unauthenticated.
 func (g *Gate) AdmitVisitor(r *http.Request, of board.Resource) (board.Caller, Rate, error) {
 	if _, ok := g.cookie.read(r); !ok || len(r.Header.Values("Authorization")) > 0 {
 		return g.AdmitAnonymous(r, of)
@@ -206,9 +210,9 @@ func (g *Gate) AdmitVisitor(r *http.Request, of board.Resource) (board.Caller, R
 	return caller, rate, err
 }
 
-// AdmitGuest is like AdmitAnonymous, for public pages. Their requests are counted
-// separately, so heavy browsing of public pages cannot lock people out of signing
-// in.
+// AdmitGuest is like AdmitAnonymous, but for public pages. Requests to them are
+// counted separately, so heavy browsing of public pages cannot lock people out of
+// signing in.
 func (g *Gate) AdmitGuest(r *http.Request, _ board.Resource) (board.Caller, Rate, error) {
 	return g.admitNobody(r, "guest", guestLimit)
 }
@@ -225,24 +229,16 @@ func (g *Gate) admitNobody(r *http.Request, what string, limit int) (board.Calle
 	return caller, rate, g.sameSite(r)
 }
 
-// spendNetwork counts an unauthenticated request. The rate is that of the network,
-// unless the limit of its proxy is used up.
+// spendNetwork counts an unauthenticated request. It returns the rate of the network.
+// If the limit of an untrusted proxy is used up, or the proxy names no client, it
+// returns the rate of the proxy. It counts nothing if either limit is used up.
 func (g *Gate) spendNetwork(what, address, network string, limit int, now time.Time) (rate Rate, ok bool) {
-	for i, s := range perNetwork(minutely(what, limit), address, network) {
-		each, allowed := g.rates.spend(s, now)
-		if !allowed {
-			return each, false
-		}
-		if i == 0 {
-			rate = each
-		}
-	}
-	return rate, true
+	return g.rates.spendAll(now, perNetwork(minutely(what, limit), address, network)...)
 }
 
-// AdmitProgram counts a request to an endpoint for programs that reads no cookie,
-// so pages of any site may use it. It returns the client's IP address. The error
-// is rate_limited.
+// AdmitProgram counts a request to an endpoint for programs. Such an endpoint reads
+// no cookie, so pages of any site may use it. AdmitProgram returns the client's IP
+// address. The error is rate_limited.
 func (g *Gate) AdmitProgram(r *http.Request) (address string, err error) {
 	now := g.db.Now()
 	address, network := g.from(r)
@@ -252,21 +248,23 @@ func (g *Gate) AdmitProgram(r *http.Request) (address string, err error) {
 	return address, nil
 }
 
-// AnonymousRate returns the rate of a request that needs no token, without counting
-// it.
+// AnonymousRate returns the rate of a request without a valid token. It does not
+// count the request.
 func (g *Gate) AnonymousRate(r *http.Request) Rate {
 	address, network := g.from(r)
 	return g.rates.peek(perNetwork(minutely("address", unauthenticatedLimit), address, network)[0], g.db.Now())
 }
 
-// Reauthenticate returns an error if the caller of a request is no longer valid. It
-// is for long responses and counts nothing.
+// Reauthenticate returns an error if the caller of a request is no longer
+// authenticated, for example because the token was revoked during a long response. It
+// counts nothing.
 func (g *Gate) Reauthenticate(r *http.Request) error {
 	_, err := g.authenticate(r)
 	return err
 }
 
-// authenticate returns the caller of a request, by its token or else by its cookie.
+// authenticate returns the caller that the request's token identifies or, without a
+// token, its cookie.
 func (g *Gate) authenticate(r *http.Request) (board.Caller, error) {
 	hash, find, ok := g.credential(r)
 	if !ok {
@@ -310,10 +308,11 @@ func (g *Gate) credential(r *http.Request) (hash []byte, find finder, ok bool) {
 	return hash, (*store.View).CallerOfToken, ok
 }
 
-// lookUpOnce lets concurrent requests with the same credential share one lookup.
+// lookUpOnce looks up a credential. Concurrent requests with the same credential
+// share one lookup.
 func (g *Gate) lookUpOnce(ctx context.Context, find finder, key [sha256.Size]byte, now time.Time) (known, error) {
 	result, err, _ := g.lookups.Do(string(key[:]), func() (any, error) {
-		// A client that disconnects must not cancel the lookup of the others.
+		// A client that disconnects must not cancel the lookup for other requests.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
 		defer cancel()
 		k, err := g.lookUp(ctx, find, key[:], now)
@@ -332,7 +331,7 @@ func (g *Gate) lookUpOnce(ctx context.Context, find finder, key [sha256.Size]byt
 }
 
 func (g *Gate) lookUp(ctx context.Context, find finder, hash []byte, now time.Time) (k known, err error) {
-	k.until = now.Add(cacheFor)
+	k.until = now.Add(cacheTTL)
 	err = g.db.Read(ctx, board.System(), func(v *store.View) (err error) {
 		k.caller, k.ok, err = find(v, ctx, hash)
 		return err
@@ -354,16 +353,16 @@ func (g *Gate) keep(key [sha256.Size]byte, k known, now time.Time) {
 }
 
 // touch records the use of a token or session in the background, at most once per
-// touchEvery.
+// touchInterval.
 func (g *Gate) touch(c board.Caller, r *http.Request, now time.Time) {
 	id, from, agent := c.TokenID+c.SessionID, g.address(r), r.UserAgent() // a caller has only one of the two ids
 	g.mu.Lock()
-	last, seen := g.touched[id]
-	due := !seen || now.Sub(last) >= touchEvery
+	last, ok := g.touched[id]
+	due := !ok || now.Sub(last) >= touchInterval
 	if due {
 		if len(g.touched) > 10_000 {
 			for old, at := range g.touched {
-				if now.Sub(at) >= touchEvery {
+				if now.Sub(at) >= touchInterval {
 					delete(g.touched, old)
 				}
 			}

@@ -10,25 +10,25 @@ import (
 	"cardwall/internal/board"
 )
 
-// Limits of requests per minute.
+// The maximum numbers of requests per minute.
 const (
-	// Per network, without a valid token.
+	// Per network, without a valid token or session.
 	unauthenticatedLimit = 60
-	// Per person, from our own pages. The limits of plans apply only to programs,
-	// because a page must keep working when a person works quickly.
+	// Per person, from pages of this server. They replace the limits of the plan,
+	// because pages must keep working for people who work quickly.
 	sessionLimit       = 1_200
 	sessionSearchLimit = 300
 	sessionReportLimit = 600
-	// Per network, of operations that need no sign-in.
+	// Per network, for operations that need no sign-in.
 	anonymousLimit = 120
-	// Per network, to public pages. Many people can share a network, and each page
-	// reloads periodically.
+	// Per network, for public pages. Many people can share a network, and each page
+	// polls periodically.
 	guestLimit = 600
-	// Per network, to connect apps. A host of assistants serves many people.
+	// Per network, for connecting apps. An app's server can serve many people.
 	programLimit = 600
 )
 
-// Rate is what is left of a budget.
+// Rate is the state of a budget.
 type Rate = board.Rate
 
 // SetRate sets the headers that describe a budget.
@@ -49,14 +49,14 @@ func perMinute(name, of string, most int) Subject {
 	return Subject{minutely(name, most), of}
 }
 
-// names are the names of the budgets as limits of a person.
+// names are the names of the limits per person, by budget.
 var names = map[board.Resource]string{
 	board.ResourceGeneral: "user", board.ResourceSearch: "search", board.ResourceReport: "report",
 	board.ResourceExport: "export", board.ResourceUpload: "upload",
 }
 
-// subjectOf returns the budget of a caller. Pages have more requests, searches and
-// reports than the plan has for programs.
+// subjectOf returns the limit of a caller for a budget. Pages may send more requests,
+// searches and reports than the plan allows for programs.
 func subjectOf(c board.Caller, r board.Resource) Subject {
 	if c.SessionID != "" {
 		switch r {
@@ -88,8 +88,9 @@ func limited(rate Rate, now time.Time) error {
 	case board.ResourceGeneral, board.ResourceMail:
 	}
 	return &board.Fault{
-		Code:       board.CodeRateLimited,
-		Message:    fmt.Sprintf("Too many %s: the limit is %d per %s. Wait for the time in Retry-After.", what, rate.Limit, window),
+		Code: board.CodeRateLimited,
+		Message: fmt.Sprintf("Too many %s: the limit is %d per %s. Try again after the number of seconds in the Retry-After header.",
+			what, rate.Limit, window),
 		RetryAfter: max(rate.Reset.Sub(now), time.Second),
 	}
 }

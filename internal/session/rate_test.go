@@ -15,20 +15,22 @@ import (
 	"cardwall/internal/store"
 )
 
-// rate returns the values of the three rate limit headers, which every response has.
+// rate returns the values of the three rate limit headers. Every response must have
+// them.
 func rate(t *testing.T, a apptest.Response) (limit, remaining int, reset time.Time) {
 	t.Helper()
 	var n [3]int
 	for i, name := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
 		var err error
 		if n[i], err = strconv.Atoi(a.Header.Get(name)); err != nil {
-			t.Fatalf("%s is %q in %d %s", name, a.Header.Get(name), a.Status, a.Raw)
+			t.Fatalf("got header %s %q with status %d, body %s; want a number", name, a.Header.Get(name), a.Status, a.Raw)
 		}
 	}
 	return n[0], n[1], time.Unix(int64(n[2]), 0)
 }
 
-// spend sends n cheap requests that count toward the limit.
+// spend sends n cheap requests that count toward the limit. It returns the last
+// response.
 func spend(t *testing.T, p *apptest.Person, n int) (last apptest.Response) {
 	t.Helper()
 	for range n {
@@ -39,16 +41,18 @@ func spend(t *testing.T, p *apptest.Person, n int) (last apptest.Response) {
 	return last
 }
 
-func limited(t *testing.T, s *apptest.Service, a apptest.Response) {
+// wantLimited fails the test unless the response is 429 with correct headers.
+func wantLimited(t *testing.T, s *apptest.Service, a apptest.Response) {
 	t.Helper()
 	limit, remaining, reset := rate(t, a)
 	wait, err := strconv.Atoi(a.Header.Get("Retry-After"))
 	if a.Status != http.StatusTooManyRequests || a.Code != board.CodeRateLimited || err != nil || wait < 1 || wait > 60 ||
 		remaining != 0 || limit == 0 {
-		t.Errorf("want a 429, got %d %s %v", a.Status, a.Raw, a.Header)
+		t.Errorf("got status %d, body %s, headers %v; want 429, nothing remaining and Retry-After from 1 to 60", a.Status,
+			a.Raw, a.Header)
 	}
-	if ahead := reset.Sub(s.Clock.Now()); ahead < -time.Second || ahead > time.Minute {
-		t.Errorf("the window ends in %s", ahead)
+	if left := reset.Sub(s.Clock.Now()); left < -time.Second || left > time.Minute {
+		t.Errorf("the window ends in %s, want at most a minute", left)
 	}
 }
 
@@ -57,28 +61,29 @@ func TestRateLimitOfEachPlan(t *testing.T) {
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
 		s.Clock.Stop()
 		for plan, limit := range map[board.Plan]int{board.PlanFree: 60, board.PlanTeam: 300, board.PlanBusiness: 1200} {
-			p, neighbour := s.Person("On-"+string(plan)), s.Person("Beside-"+string(plan))
+			p, colleague := s.Person("On-"+string(plan)), s.Person("Beside-"+string(plan))
 			workspace := p.Workspace("Engines", plan)
-			neighbour.Joins(workspace, board.WorkspaceMember)
+			colleague.Joins(workspace, board.WorkspaceMember)
 			second := p.Within(workspace) // the owner's tokens share one budget
-			for i, who := range []*apptest.Person{p, second, p} {
-				a := who.Must("get_me", nil)
-				// whole seconds
-				if have, remaining, reset := rate(t, a); have != limit || remaining != limit-1-i ||
+			for i, caller := range []*apptest.Person{p, second, p} {
+				a := caller.Must("get_me", nil)
+				// The header has whole seconds.
+				if got, remaining, reset := rate(t, a); got != limit || remaining != limit-1-i ||
 					reset.Before(s.Clock.Now().Truncate(time.Second)) {
-					t.Errorf("%s, request %d: limit %d, remaining %d, reset %s", plan, i, have, remaining, reset)
+					t.Errorf("%s, request %d: got limit %d, remaining %d, reset %s; want limit %d, remaining %d", plan, i, got,
+						remaining, reset, limit, limit-1-i)
 				}
 			}
 			if _, remaining, _ := rate(t, spend(t, p, limit-3)); remaining != 0 {
-				t.Errorf("%s: %d remain after %d requests, want 0", plan, remaining, limit)
+				t.Errorf("%s: got %d remaining after %d requests, want 0", plan, remaining, limit)
 			}
-			limited(t, s, p.Call("get_me", nil))
-			limited(t, s, second.Call("get_me", nil))
-			limited(t, s, p.Send(http.MethodDelete, "/me", ""))
-			neighbour.Must("get_me", nil) // the limit is per owner, not per organization
+			wantLimited(t, s, p.Call("get_me", nil))
+			wantLimited(t, s, second.Call("get_me", nil))
+			wantLimited(t, s, p.Send(http.MethodDelete, "/me", ""))
+			colleague.Must("get_me", nil) // the limit is per owner, not per organization
 			s.Clock.Advance(time.Minute)
 			if _, remaining, _ := rate(t, p.Must("get_me", nil)); remaining != limit-1 {
-				t.Errorf("%s: %d remain in a new window, want %d", plan, remaining, limit-1)
+				t.Errorf("%s: got %d remaining in a new window, want %d", plan, remaining, limit-1)
 			}
 		}
 	})
@@ -93,8 +98,8 @@ func TestRateLimitOfSeveralPlans(t *testing.T) {
 		ada := s.Person("Ada")
 		want := func(what string, p *apptest.Person, limit int) {
 			t.Helper()
-			if have, _, _ := rate(t, p.Must("get_me", nil)); have != limit {
-				t.Errorf("%s: %d requests a minute, want %d", what, have, limit)
+			if got, _, _ := rate(t, p.Must("get_me", nil)); got != limit {
+				t.Errorf("%s: got %d requests per minute, want %d", what, got, limit)
 			}
 		}
 		want("in no workspace", ada, 60)
@@ -102,7 +107,7 @@ func TestRateLimitOfSeveralPlans(t *testing.T) {
 		ada.Workspace("Business", board.PlanBusiness)
 		team := ada.Workspace("Team", board.PlanTeam)
 		s.Clock.Advance(time.Second)
-		want("in three", ada, 1200)
+		want("in three workspaces", ada, 1200)
 		want("limited to free", ada.Within(free), 60)
 		want("limited to team", ada.Within(team), 300)
 		organization := ada.Must("get_workspace", fields{"workspaceId": free}).Text("organizationId")
@@ -111,59 +116,61 @@ func TestRateLimitOfSeveralPlans(t *testing.T) {
 			return tx.UpdateOrganization(ctx, organization, &plan, nil)
 		})
 		s.Clock.Advance(time.Second)
-		want("limited to what is team now", ada.Within(free), 300)
+		want("after an upgrade to team", ada.Within(free), 300)
 	})
 }
 
-// The headers of a search show the search budget. A refused search does not use up the
-// request budget.
-func TestSearchBudgetIsVisible(t *testing.T) {
+// The headers of a search describe the search budget. A rate-limited search does not
+// use up the request budget.
+func TestSearchBudget(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
 		s.Clock.Stop()
 		ada, limits := s.Person("Ada"), board.PlanFree.Limits()
 		ada.Workspace("Engines", board.PlanFree)
-		find := func() apptest.Response { return ada.Call("search_cards", fields{"q": "x"}) }
+		search := func() apptest.Response { return ada.Call("search_cards", fields{"q": "x"}) }
 		for i := range limits.SearchesPerMinute {
-			a := find()
+			a := search()
 			if limit, remaining, _ := rate(t, a); a.Status != http.StatusOK || limit != limits.SearchesPerMinute ||
 				remaining != limits.SearchesPerMinute-1-i {
-				t.Fatalf("search %d: %d, limit %d, remaining %d", i+1, a.Status, limit, remaining)
+				t.Fatalf("search %d: got status %d, limit %d, remaining %d; want 200, %d and %d", i+1, a.Status, limit, remaining,
+					limits.SearchesPerMinute, limits.SearchesPerMinute-1-i)
 			}
 		}
 		for range 20 {
-			a := find()
-			limited(t, s, a)
+			a := search()
+			wantLimited(t, s, a)
 			if limit, _, _ := rate(t, a); limit != limits.SearchesPerMinute || !strings.Contains(a.Message, "searches") {
-				t.Fatalf("one search more than allowed: limit %d, %s", limit, a.Message)
+				t.Fatalf("one search too many: got limit %d and message %q, want the search limit", limit, a.Message)
 			}
 		}
 		for range 20 {
 			if a := ada.Tool("search_cards", fields{"q": "x"}); a.Code != board.CodeRateLimited {
-				t.Fatalf("the refused search as an MCP tool: %s", a.Text)
+				t.Fatalf("one search too many as an MCP tool: got %s, want rate_limited", a.Text)
 			}
 		}
 		left := limits.RequestsPerMinute - limits.SearchesPerMinute
 		if limit, remaining, _ := rate(t, ada.Must("get_me", nil)); limit != limits.RequestsPerMinute || remaining != left-1 {
-			t.Errorf("after refused searches %d of %d requests are left, want %d", remaining, limit, left-1)
+			t.Errorf("after rate-limited searches: got %d of %d requests remaining, want %d", remaining, limit, left-1)
 		}
 
-		// If fewer requests than searches are left, the request budget is the limit.
+		// If fewer requests than searches remain, the request budget is the limit.
 		bob := s.Person("Bob")
 		bob.Workspace("Compilers", board.PlanFree)
 		spend(t, bob, limits.RequestsPerMinute-3)
 		if limit, remaining, _ := rate(t, bob.Must("search_cards", fields{"q": "x"})); limit != limits.RequestsPerMinute ||
 			remaining != 2 {
-			t.Errorf("with few requests left: limit %d, remaining %d", limit, remaining)
+			t.Errorf("with three requests remaining: got limit %d, remaining %d; want %d and 2", limit, remaining,
+				limits.RequestsPerMinute)
 		}
 		spend(t, bob, 2)
 		for range 20 {
-			limited(t, s, bob.Call("search_cards", fields{"q": "x"}))
+			wantLimited(t, s, bob.Call("search_cards", fields{"q": "x"}))
 		}
 		s.Clock.Advance(time.Minute)
 		if limit, remaining, _ := rate(t, bob.Must("search_cards", fields{"q": "x"})); limit != limits.SearchesPerMinute ||
 			remaining != limits.SearchesPerMinute-1 {
-			t.Errorf("in a new window: limit %d, remaining %d", limit, remaining)
+			t.Errorf("in a new window: got limit %d, remaining %d; want the search budget", limit, remaining)
 		}
 	})
 }
@@ -189,14 +196,14 @@ func TestEveryResponseHasRateHeaders(t *testing.T) {
 			413: ada.Send(http.MethodPost, "/boards", strings.Repeat(" ", 2<<20)), 415: ada.Do(plain),
 		} {
 			if a.Status != want {
-				t.Errorf("want %d, got %d %s", want, a.Status, a.Raw)
+				t.Errorf("got status %d, body %s; want %d", a.Status, a.Raw, want)
 			}
 			rate(t, a)
 		}
 		for _, path := range []string{"/nowhere", "/boards/", "/../x"} {
 			a := ada.Send(http.MethodGet, path, "")
 			if a.Status != http.StatusNotFound || a.Code != board.CodeNotFound {
-				t.Errorf("%s: got status %d, body %s", path, a.Status, a.Raw)
+				t.Errorf("%s: got status %d, body %s; want 404", path, a.Status, a.Raw)
 			}
 			rate(t, a)
 		}
@@ -205,12 +212,12 @@ func TestEveryResponseHasRateHeaders(t *testing.T) {
 
 // Requests without a valid token are counted by client address, separately from
 // requests with one.
-func TestStrangersAreLimitedByAddress(t *testing.T) {
+func TestUnauthenticatedRequestsAreLimitedByAddress(t *testing.T) {
 	t.Parallel()
 	apptest.BothWith(t, apptest.Options{RateLimits: true}, func(t *testing.T, s *apptest.Service) {
 		s.Clock.Stop()
 		ada := s.Person("Ada")
-		knock := func(address, token string) apptest.Response {
+		getMe := func(address, token string) apptest.Response {
 			r := httptest.NewRequest(http.MethodGet, rest.Prefix+"/me", nil)
 			r.RemoteAddr = address
 			r.Header.Set("Authorization", "Bearer "+token)
@@ -218,20 +225,20 @@ func TestStrangersAreLimitedByAddress(t *testing.T) {
 			return ada.Do(r)
 		}
 		for i := range 60 {
-			a := knock("192.0.2.1:"+strconv.Itoa(1024+i), board.NewToken())
+			a := getMe("192.0.2.1:"+strconv.Itoa(1024+i), board.NewToken())
 			if limit, remaining, _ := rate(t, a); a.Status != http.StatusUnauthorized || limit != 60 || remaining != 59-i {
-				t.Fatalf("request %d: %d %v", i, a.Status, a.Header)
+				t.Fatalf("request %d: got status %d, headers %v; want 401 and %d remaining", i, a.Status, a.Header, 59-i)
 			}
 		}
-		limited(t, s, knock("192.0.2.1:9999", board.NewToken()))
-		if a := knock("192.0.2.2:1024", board.NewToken()); a.Status != http.StatusUnauthorized {
+		wantLimited(t, s, getMe("192.0.2.1:9999", board.NewToken()))
+		if a := getMe("192.0.2.2:1024", board.NewToken()); a.Status != http.StatusUnauthorized {
 			t.Errorf("another address: got status %d, body %s; want 401", a.Status, a.Raw)
 		}
-		if a := knock("192.0.2.1:9999", ada.Token); a.Status != http.StatusOK {
-			t.Errorf("a good token from the same address: got status %d, body %s; want 200", a.Status, a.Raw)
+		if a := getMe("192.0.2.1:9999", ada.Token); a.Status != http.StatusOK {
+			t.Errorf("a valid token from the same address: got status %d, body %s; want 200", a.Status, a.Raw)
 		}
 		s.Clock.Advance(time.Minute)
-		if a := knock("192.0.2.1:9999", board.NewToken()); a.Status != http.StatusUnauthorized {
+		if a := getMe("192.0.2.1:9999", board.NewToken()); a.Status != http.StatusUnauthorized {
 			t.Errorf("in a new window: got status %d, body %s; want 401", a.Status, a.Raw)
 		}
 	})

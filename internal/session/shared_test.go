@@ -17,18 +17,18 @@ import (
 	"cardwall/internal/store"
 )
 
-// three returns three servers that share a PostgreSQL database. Their clock is
-// stopped, so that the whole test runs in one window.
-func three(t *testing.T) []*apptest.Service {
+// newNodes returns three servers that share a PostgreSQL database. Their clock is
+// stopped, so that the entire test runs in one window.
+func newNodes(t *testing.T) []*apptest.Service {
 	t.Helper()
 	s := apptest.New(t, apptest.PostgresURL(t), apptest.Options{RateLimits: true})
 	s.Clock.Stop()
 	return []*apptest.Service{s, s.Node(), s.Node()}
 }
 
-// knock sends a cheap request that counts and reports whether it was admitted. It is
-// safe for concurrent use.
-func knock(p *apptest.Person) bool {
+// admitted sends a cheap request that counts toward the limit and reports whether it
+// was admitted. It is safe for concurrent use.
+func admitted(p *apptest.Person) bool {
 	r := httptest.NewRequest(http.MethodDelete, rest.Prefix+"/me", nil)
 	r.Header.Set("Authorization", "Bearer "+p.Token)
 	w := httptest.NewRecorder()
@@ -36,105 +36,104 @@ func knock(p *apptest.Person) bool {
 	return w.Code != http.StatusTooManyRequests
 }
 
-// A plan's limit is shared by all servers. A client below the limit is never refused.
-// Each additional server may admit 1% more than the limit.
+// All servers share a plan's limit. They never reject a client below the limit. For each
+// additional server, they may exceed the limit by 1%, or by one request if that is more.
 func TestPlanLimitIsSharedByAllServers(t *testing.T) {
 	t.Parallel()
-	nodes := three(t)
+	nodes := newNodes(t)
 	for plan, limit := range map[board.Plan]int{board.PlanFree: 60, board.PlanTeam: 300, board.PlanBusiness: 1200} {
-		for _, way := range []struct {
-			what string
+		for _, order := range []struct {
+			name string
 			node func(i int) int
 		}{
 			{"in turn", func(i int) int { return i % 3 }},
 			{"one after the other", func(i int) int { return min(2, i/(limit/3)) }},
-			{"nearly all at one server", func(i int) int { return max(0, i%10-7) }},
+			{"mostly on one server", func(i int) int { return max(0, i%10-7) }},
 		} {
-			t.Run(fmt.Sprintf("%s %s", plan, way.what), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s %s", plan, order.name), func(t *testing.T) {
 				p := nodes[0].Person(fmt.Sprintf("P%d", time.Now().UnixNano()))
 				p.Workspace("Engines", plan)
 				at := []*apptest.Person{p, p.At(nodes[1]), p.At(nodes[2])}
-				var asked, refusedAt atomic.Int64
-				var let atomic.Int64
+				var sent, accepted, firstRejected atomic.Int64
 				var clients sync.WaitGroup
-				refusedAt.Store(-1)
+				firstRejected.Store(-1)
 				for range 6 {
 					clients.Go(func() {
 						for {
-							i := asked.Add(1) - 1
+							i := sent.Add(1) - 1
 							if i >= int64(limit)*3/2 {
 								return
 							}
-							if knock(at[way.node(int(i))]) {
-								let.Add(1)
+							if admitted(at[order.node(int(i))]) {
+								accepted.Add(1)
 							} else {
-								refusedAt.CompareAndSwap(-1, let.Load())
+								firstRejected.CompareAndSwap(-1, accepted.Load())
 							}
 						}
 					})
 				}
 				clients.Wait()
 				over := 2 * max(1, limit/100)
-				if n := int(let.Load()); n < limit || n > limit+over {
-					t.Errorf("%d requests were admitted; want %d and at most %d more", n, limit, over)
+				if n := int(accepted.Load()); n < limit || n > limit+over {
+					t.Errorf("got %d admitted requests, want %d to %d", n, limit, limit+over)
 				}
-				if n := int(refusedAt.Load()); n < limit-6 { // six are in flight
-					t.Errorf("the first was refused after %d of %d", n, limit)
+				if n := int(firstRejected.Load()); n < limit-6 { // six are in flight
+					t.Errorf("the first request was rejected after %d admitted ones, want at least %d", n, limit-6)
 				}
-				t.Logf("%d of %d were admitted", let.Load(), limit)
+				t.Logf("%d of %d requests were admitted", accepted.Load(), limit)
 			})
 		}
 	}
 }
 
-// Within 250 ms, the headers at one server include the requests at another, to within
+// Within 600 ms, the headers of one server include the requests to another, to within
 // 1% per server.
 func TestRateHeadersIncludeAllServers(t *testing.T) {
 	t.Parallel()
-	nodes := three(t)
+	nodes := newNodes(t)
 	ada := nodes[0].Person("Ada")
 	ada.Workspace("Engines", board.PlanTeam)
 	for range 150 {
-		knock(ada)
+		admitted(ada)
 	}
 	for range 20 { // so that the second server synchronizes
-		knock(ada.At(nodes[1]))
+		admitted(ada.At(nodes[1]))
 	}
 	time.Sleep(600 * time.Millisecond)
 	if _, remaining, _ := rate(t, ada.At(nodes[1]).Must("get_me", nil)); remaining < 300-171 || remaining > 300-171+2*3 {
-		t.Errorf("the second server says %d of 300 remain after 171", remaining)
+		t.Errorf("second server: got %d remaining, want %d to %d", remaining, 300-171, 300-171+2*3)
 	}
 }
 
-// Requests counted by a server that died still count, and the next window is complete
-// again.
+// A server that no longer responds reduces the limit of the others at most by the requests
+// that it counted. The next window has the full limit again.
 func TestDeadServerDoesNotReduceTheLimit(t *testing.T) {
 	t.Parallel()
-	nodes := three(t)
+	nodes := newNodes(t)
 	ada := nodes[0].Person("Ada")
 	ada.Workspace("Engines", board.PlanTeam)
 	other := apptest.New(t, nodes[0].Database, apptest.Options{RateLimits: true})
 	for range 40 {
-		knock(ada.At(other)) // its windows follow another clock, and it no longer reports to others
+		admitted(ada.At(other)) // its clock is not stopped, so its windows can differ from those of the nodes
 	}
-	let := 0
+	accepted := 0
 	for range 400 {
-		if knock(ada) {
-			let++
+		if admitted(ada) {
+			accepted++
 		}
 	}
-	if let < 300-40 {
-		t.Errorf("only %d of 300 were admitted after another server admitted 40 and died", let)
+	if accepted < 300-40 {
+		t.Errorf("got %d admitted requests after another server admitted 40 and died, want at least %d", accepted, 300-40)
 	}
-	nodes[0].Clock.Advance(2 * time.Minute) // the window may be that of the dead server, whose clock differed
-	let = 0
+	nodes[0].Clock.Advance(2 * time.Minute) // the window may be that of the other server, whose clock differs
+	accepted = 0
 	for i := range 400 {
-		if knock(ada.At(nodes[i%3])) {
-			let++
+		if admitted(ada.At(nodes[i%3])) {
+			accepted++
 		}
 	}
-	if let < 300 || let > 306 {
-		t.Errorf("%d of 300 were admitted in the next window", let)
+	if accepted < 300 || accepted > 306 {
+		t.Errorf("got %d admitted requests in the next window, want 300 to 306", accepted)
 	}
 }
 
@@ -142,7 +141,7 @@ func TestDeadServerDoesNotReduceTheLimit(t *testing.T) {
 // the count everywhere.
 func TestSignInAttemptsAreSharedByAllServers(t *testing.T) {
 	t.Parallel()
-	nodes := three(t)
+	nodes := newNodes(t)
 	attempts := make([]*session.Attempts, 3)
 	for i := range attempts {
 		attempts[i] = session.NewAttempts(false)
@@ -159,7 +158,7 @@ func TestSignInAttemptsAreSharedByAllServers(t *testing.T) {
 		for i := range 3 {
 			f, ok := board.AsFault(take(i))
 			if !ok || f.Code != board.CodeRateLimited || f.RetryAfter < 14*time.Minute || f.RetryAfter > 15*time.Minute {
-				t.Errorf("round %d: the eleventh guess at server %d: %v", round, i, f)
+				t.Errorf("round %d: the eleventh guess on server %d: got %v, want rate_limited", round, i, f)
 			}
 		}
 		nodes[0].Clock.Advance(time.Second)
@@ -168,8 +167,8 @@ func TestSignInAttemptsAreSharedByAllServers(t *testing.T) {
 	}
 }
 
-// While the database is unreachable, each server counts alone. It refuses neither
-// earlier nor later than a single server would.
+// While the database is unreachable, each server counts separately. Its limits are
+// those of a single server.
 func TestLimitsWorkWithoutTheDatabase(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, apptest.PostgresURL(t), apptest.Options{})
@@ -188,12 +187,12 @@ func TestLimitsWorkWithoutTheDatabase(t *testing.T) {
 		}
 	}
 	if err := a.Take(db, guess); !board.IsCode(err, board.CodeRateLimited) {
-		t.Errorf("the eleventh guess: %v, want code %s", err, board.CodeRateLimited)
+		t.Errorf("the eleventh guess: got error %v, want code %s", err, board.CodeRateLimited)
 	}
 }
 
-// BenchmarkCountedRequest measures the cost of a counted request: on SQLite in memory,
-// on PostgreSQL including the exchange with other servers.
+// BenchmarkCountedRequest measures the cost of counting a request. With SQLite, the server
+// counts in memory. With PostgreSQL, it also synchronizes the counts with other servers.
 func BenchmarkCountedRequest(b *testing.B) {
 	for name, database := range map[string]func() string{
 		"sqlite":   func() string { return b.TempDir() + "/cardwall.db" },
@@ -214,8 +213,8 @@ func BenchmarkCountedRequest(b *testing.B) {
 						s.Clock.Advance(time.Minute)
 						b.StartTimer()
 					}
-					if !knock(people[n%20]) {
-						b.Fatal("refused")
+					if !admitted(people[n%20]) {
+						b.Fatal("got a rate-limited request")
 					}
 				}
 				b.ReportMetric(float64(processorTime()-before)/float64(b.N), "cpu-ns/op") // independent of other processes' load

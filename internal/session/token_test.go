@@ -15,17 +15,17 @@ import (
 
 type fields = apptest.Fields
 
-// refused fails the test unless the response asks the person to authenticate.
-func refused(t *testing.T, what string, p *apptest.Person) {
+// wantUnauthenticated fails the test unless the server rejects the person's token.
+func wantUnauthenticated(t *testing.T, what string, p *apptest.Person) {
 	t.Helper()
 	a := p.Call("get_me", nil)
 	if a.Status != http.StatusUnauthorized || a.Code != board.CodeUnauthenticated ||
 		!strings.HasPrefix(a.Header.Get("WWW-Authenticate"), "Bearer ") {
-		t.Errorf("%s: got status %d, body %s %v", what, a.Status, a.Raw, a.Header)
+		t.Errorf("%s: got status %d, body %s, headers %v; want 401", what, a.Status, a.Raw, a.Header)
 	}
 }
 
-func TestInvalidTokensAreRefused(t *testing.T) {
+func TestInvalidTokensAreRejected(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -47,10 +47,10 @@ func TestInvalidTokensAreRefused(t *testing.T) {
 			a := nobody.CallWith("get_me", nil, http.Header{"Authorization": header})
 			if a.Status != http.StatusUnauthorized || a.Code != board.CodeUnauthenticated ||
 				a.Header.Get("WWW-Authenticate") == "" {
-				t.Errorf("%s: got status %d, body %s", what, a.Status, a.Raw)
+				t.Errorf("%s: got status %d, body %s; want 401", what, a.Status, a.Raw)
 			}
 			if strings.Contains(string(a.Raw), ada.Token[4:]) {
-				t.Errorf("%s: the response repeats the token", what)
+				t.Errorf("%s: got the token in the response %s", what, a.Raw)
 			}
 		}
 		// The scheme's case does not matter (RFC 9110, 11.1).
@@ -65,8 +65,9 @@ func TestInvalidTokensAreRefused(t *testing.T) {
 	})
 }
 
-// A token that ends is refused at every server a second later; others still work.
-func TestDeadTokensAreRefusedASecondLater(t *testing.T) {
+// Every server rejects a token one second after it was revoked or expired, or its owner lost
+// access. Other tokens still work.
+func TestEndedTokensAreRejectedWithinASecond(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		node := s.Node()
@@ -74,19 +75,19 @@ func TestDeadTokensAreRefusedASecondLater(t *testing.T) {
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		for _, c := range []struct {
 			what string
-			kill func(p *apptest.Person)
+			end  func(p *apptest.Person)
 		}{
 			{"revoked", func(p *apptest.Person) {
 				s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 					n, err := tx.RevokeTokens(ctx, p.ID, "doomed")
 					if n != 1 {
-						t.Errorf("%d tokens revoked, want 1", n)
+						t.Errorf("got %d revoked tokens, want 1", n)
 					}
 					return err
 				})
 			}},
 			{"expired", func(*apptest.Person) { s.Clock.Advance(time.Hour) }},
-			{"left the workspace that it is limited to", func(p *apptest.Person) {
+			{"owner left the token's workspace", func(p *apptest.Person) {
 				s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 					return tx.RemoveMember(ctx, workspace, p.ID)
 				})
@@ -100,24 +101,24 @@ func TestDeadTokensAreRefusedASecondLater(t *testing.T) {
 			in := app.NewToken{Name: "doomed", Scopes: []board.Scope{board.ScopeRead, board.ScopeWrite}, WorkspaceID: workspace,
 				ExpiresAt: &expires}
 			doomed := bob.Issue(in)
-			for _, at := range []*apptest.Service{s, node} { // both have cached it
+			for _, at := range []*apptest.Service{s, node} { // both servers cache the token
 				doomed.At(at).Must("get_me", nil)
 			}
-			c.kill(doomed)
+			c.end(doomed)
 			s.Clock.Advance(time.Second)
-			refused(t, c.what, doomed)
-			refused(t, c.what+", at another server", doomed.At(node))
+			wantUnauthenticated(t, c.what, doomed)
+			wantUnauthenticated(t, c.what+", at another server", doomed.At(node))
 			if c.what != "owner deleted" {
 				bob.Must("get_me", nil)
 			} else {
-				refused(t, "another token of the deleted owner", bob)
+				wantUnauthenticated(t, "another token of the deleted owner", bob)
 			}
 			ada.Must("get_me", nil)
 		}
 	})
 }
 
-func TestExpiredTokenIsRefusedFromThatMomentOn(t *testing.T) {
+func TestTokenIsRejectedOnceItExpires(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -125,18 +126,18 @@ func TestExpiredTokenIsRefusedFromThatMomentOn(t *testing.T) {
 		p := ada.Issue(app.NewToken{Name: "short", Scopes: []board.Scope{board.ScopeRead}, ExpiresAt: &expires})
 		if got := p.Must("get_me", nil); got.Text("token.expiresAt") != expires.String() ||
 			got.Text("token.name") != "short" {
-			t.Errorf("get_me says %s", got.Raw)
+			t.Errorf("get_me returned %s, want the token's name and expiry %s", got.Raw, expires)
 		}
 		s.Clock.Advance(59 * time.Minute)
 		p.Must("get_me", nil)
 		s.Clock.Advance(time.Minute)
-		refused(t, "expired", p) // the cached result of a minute ago is not used
+		wantUnauthenticated(t, "expired", p) // a cached result that is a minute old is not used
 	})
 }
 
-// A token for one workspace gives no access to its owner's other workspaces. Their
-// contents are not found.
-func TestTokenOfOneWorkspaceSeesNothingElse(t *testing.T) {
+// A token for one workspace gives no access to its owner's other workspaces. Requests for
+// their content get a not_found error.
+func TestTokenIsLimitedToItsWorkspace(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -151,10 +152,10 @@ func TestTokenOfOneWorkspaceSeesNothingElse(t *testing.T) {
 		for name, want := range map[string]string{"list_workspaces": one, "list_boards": boards[one],
 			"list_my_cards": cards[one]} {
 			if got := p.All(name, "id", nil); len(got) != 1 || got[0] != want {
-				t.Errorf("%s shows %v, want %s alone", name, got, want)
+				t.Errorf("%s: got %v, want only %s", name, got, want)
 			}
 			if got := ada.All(name, "id", nil); len(got) != 2 {
-				t.Errorf("%s shows %v to a token without a limit", name, got)
+				t.Errorf("%s with an unlimited token: got %v, want both", name, got)
 			}
 		}
 		for name, in := range map[string]fields{
@@ -169,12 +170,12 @@ func TestTokenOfOneWorkspaceSeesNothingElse(t *testing.T) {
 		}
 		p.Must("get_card", fields{"cardId": cards[one]})
 		if me := p.Must("get_me", nil); me.Text("token.workspaceId") != one {
-			t.Errorf("get_me says %s", me.Raw)
+			t.Errorf("get_me returned %s, want a token limited to workspace %s", me.Raw, one)
 		}
 	})
 }
 
-// A token has the scopes it was created with, and always read.
+// A token has the scopes with which it was created. It always has the read scope.
 func TestScopesOfAToken(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -191,11 +192,11 @@ func TestScopesOfAToken(t *testing.T) {
 				got = append(got, s.(string))
 			}
 			if strings.Join(got, " ") != want {
-				t.Errorf("a token with %q has %q, want %q", text, got, want)
+				t.Errorf("a token created with %q: got scopes %q, want %q", text, got, want)
 			}
 		}
 		if _, err := board.ParseScopes([]string{"root"}); !board.IsCode(err, board.CodeInvalidRequest) {
-			t.Errorf("the scope root: %v, want code %s", err, board.CodeInvalidRequest)
+			t.Errorf("the root scope: got error %v, want code %s", err, board.CodeInvalidRequest)
 		}
 	})
 }

@@ -10,18 +10,18 @@ import (
 	"cardwall/internal/store"
 )
 
-// LookInput is the input of Look.
-type LookInput struct {
+// GetPageInput is the input of GetPage.
+type GetPageInput struct {
 	KeyInput
 	Tag string `json:"tag,omitempty" maxLength:"64" doc:"Tag of an earlier response. If the page has not changed since, board is null." example:"5f0c7d3a9e1b4c2d8f6a7b90"`
 
 	tickets tickets
 }
 
-// SharedPage is a public page.
+// SharedPage is a public page as guests see it.
 type SharedPage struct {
-	Tag    string       `json:"tag" doc:"Changes whenever the page changes." example:"5f0c7d3a9e1b4c2d8f6a7b90"`
-	Ticket string       `json:"ticket" doc:"Required to send a comment or a card. Valid from three seconds to one day after this response." example:"AAABnK5mQAB7h2Wc0vJt3sYq1LxP8dEo"`
+	Tag    string       `json:"tag" doc:"Identifies this version of the page. Send it with the next request to find out whether the page has changed." example:"5f0c7d3a9e1b4c2d8f6a7b90"`
+	Ticket string       `json:"ticket" doc:"Required to add a comment or submit a card. Valid from three seconds to one day after this response." example:"AAABnK5mQAB7h2Wc0vJt3sYq1LxP8dEo"`
 	Board  *SharedBoard `json:"board" doc:"Content of the page; null if it has not changed since the given tag."`
 }
 
@@ -29,18 +29,18 @@ type SharedPage struct {
 type SharedBoard struct {
 	Name       string       `json:"name" doc:"Name of the board." example:"Launch"`
 	Color      *board.Color `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Color of the board; null if it has none." example:"teal"`
-	Welcome    string       `json:"welcome" doc:"Introduction of the page, in Markdown." example:"Tell us what is missing."`
-	Closed     *Closed      `json:"closed" enum:"archived,readOnly" doc:"Why the page currently accepts no comments and cards; null if it is not closed." example:"archived"`
+	Welcome    string       `json:"welcome" doc:"Introduction at the top of the page, in Markdown." example:"Tell us what is missing."`
+	Closed     *Closed      `json:"closed" enum:"archived,readOnly" doc:"Why the page currently accepts no comments or cards; null if it is not closed." example:"archived"`
 	Comments   bool         `json:"comments" doc:"Whether the page shows comments." example:"true"`
 	MayComment bool         `json:"mayComment" doc:"Whether the page accepts comments." example:"true"`
 	MaySubmit  bool         `json:"maySubmit" doc:"Whether the page accepts cards." example:"true"`
 	Lists      []SharedList `json:"lists" doc:"The lists that the page shows, in order."`
 }
 
-// Closed is why a page accepts no comments and cards.
+// Closed is the reason why a page accepts no comments or cards.
 type Closed string
 
-// The reasons.
+// The reasons why a page can be closed.
 const (
 	ClosedArchived Closed = "archived"
 	ClosedReadOnly Closed = "readOnly"
@@ -67,12 +67,13 @@ type SharedCard struct {
 
 // SharedLabel is a label without its id.
 type SharedLabel struct {
-	Name  string      `json:"name" doc:"Name of the label; may be empty." example:"Bug"`
+	Name  string      `json:"name" doc:"Name of the label; empty if the label has only a color." example:"Bug"`
 	Color board.Color `json:"color" enum:"gray,red,orange,yellow,lime,green,teal,sky,blue,purple,pink,brown" doc:"Color of the label." example:"red"`
 }
 
-// Look returns the content of a public page, or only the tag if it has not changed.
-func Look(ctx context.Context, v *store.View, in LookInput) (SharedPage, error) {
+// GetPage returns the content of a public page. If the page has not changed since the
+// tag in the input, it returns only the tag and a ticket.
+func GetPage(ctx context.Context, v *store.View, in GetPageInput) (SharedPage, error) {
 	b, p, err := v.GuestPage(ctx)
 	if err != nil {
 		return SharedPage{}, err
@@ -92,10 +93,10 @@ func Look(ctx context.Context, v *store.View, in LookInput) (SharedPage, error) 
 	_, hasTarget := submissionList(p, lists)
 	shown.MayComment = shown.Closed == nil && p.Comments && p.Mode != board.PublicRead
 	shown.MaySubmit = shown.Closed == nil && p.Mode == board.PublicSubmit && hasTarget
-	at := map[string]int{}
+	position := map[string]int{} // of the lists in shown, by id
 	for _, l := range lists {
 		if p.Shows(l) {
-			at[l.ID] = len(shown.Lists)
+			position[l.ID] = len(shown.Lists)
 			shown.Lists = append(shown.Lists, SharedList{l.Name, []SharedCard{}})
 		}
 	}
@@ -104,16 +105,17 @@ func Look(ctx context.Context, v *store.View, in LookInput) (SharedPage, error) 
 		return out, err
 	}
 	for _, c := range cards {
-		if i, ok := at[c.ListID]; ok {
-			shown.Lists[i].Cards = append(shown.Lists[i].Cards, shared(c, p))
+		if i, ok := position[c.ListID]; ok {
+			shown.Lists[i].Cards = append(shown.Lists[i].Cards, sharedCard(c, p))
 		}
 	}
 	out.Board = shown
 	return out, nil
 }
 
-// tagOf returns a tag for the state of a page without reading its cards. A change
-// of a person's name shows only after the next change of the board.
+// tagOf returns a tag for the state of a page, without reading the page's cards. If a
+// person's name changes, the tag stays the same, so the page shows the new name only
+// after the next change to the board or to the page's settings.
 func tagOf(v *store.View, b board.Board, p board.PublicPageSettings) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %v", b.ID, b.Version, *p.UpdatedAt, v.On(b.ID).ReadOnly))
 	return hex.EncodeToString(sum[:12])
@@ -129,8 +131,8 @@ func closed(v *store.View, b board.Board) *Closed {
 	return nil
 }
 
-// submissionList returns the list for cards of guests: the configured list if it is
-// open, or else the first list that the page shows.
+// submissionList returns the list for cards from guests: the configured list if it is
+// open, or else the first list that the page shows. It returns false if there is neither.
 func submissionList(p board.PublicPageSettings, lists []board.List) (board.List, bool) {
 	var first *board.List
 	for i, l := range lists {
@@ -147,8 +149,8 @@ func submissionList(p board.PublicPageSettings, lists []board.List) (board.List,
 	return *first, true
 }
 
-// shared returns the part of a card that guests see.
-func shared(c board.Card, p board.PublicPageSettings) SharedCard {
+// sharedCard returns the part of a card that guests see.
+func sharedCard(c board.Card, p board.PublicPageSettings) SharedCard {
 	out := SharedCard{
 		Number: c.Number, Title: c.Title, Done: c.Done, DueDate: c.DueDate, DueAt: c.DueAt,
 		ChecklistItems: c.ChecklistItems, Labels: make([]SharedLabel, len(c.Labels)), Assignees: []string{},

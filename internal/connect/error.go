@@ -2,7 +2,6 @@ package connect
 
 import (
 	"errors"
-	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -33,50 +32,51 @@ const (
 	invalidMetadata        = "invalid_client_metadata"
 )
 
-// refusal is an error response of the protocol. Its text is for the developer of
-// the client: ASCII without quotes and backslashes (RFC 6749, 5.2).
-type refusal struct {
+// oauthError is an error response of the protocol. Its text is for the developer of
+// the client. It must be ASCII without quotes and backslashes (RFC 6749, 5.2).
+type oauthError struct {
 	status     int // HTTP status
 	code, text string
-	to         string // where to redirect the browser; empty if the redirect URI cannot be trusted
+	to         string // address to redirect the browser to; empty if the redirect URI cannot be trusted
 	retryAfter time.Duration
 }
 
-func (r *refusal) Error() string { return r.code + ": " + r.text }
+func (r *oauthError) Error() string { return r.code + ": " + r.text }
 
-func refuse(code, text string) *refusal {
-	return &refusal{status: http.StatusBadRequest, code: code, text: text}
+func newError(code, text string) *oauthError {
+	return &oauthError{status: http.StatusBadRequest, code: code, text: text}
 }
 
-// asRefusal returns the error response for an error. An unexpected error becomes
+// asOAuthError returns the error response for an error. An unexpected error becomes
 // server_error without details.
-func asRefusal(err error) *refusal {
-	var r *refusal
+func asOAuthError(err error) *oauthError {
+	var r *oauthError
 	if errors.As(err, &r) {
 		return r
 	}
 	f, ok := board.AsFault(err)
 	switch {
 	case ok && f.Code == board.CodeRateLimited:
-		return &refusal{
+		return &oauthError{
 			status: http.StatusTooManyRequests, code: temporarilyUnavailable, retryAfter: f.RetryAfter,
-			text: "Too many requests. Wait for the time in Retry-After.",
+			text: "Too many requests. Try again after the number of seconds in the Retry-After header.",
 		}
 	case ok && f.Code == board.CodeUnavailable:
-		return &refusal{
+		return &oauthError{
 			status: http.StatusServiceUnavailable, code: temporarilyUnavailable, retryAfter: f.RetryAfter,
 			text: "The service is temporarily unavailable. Try again in a moment.",
 		}
 	}
-	return &refusal{
+	return &oauthError{
 		status: http.StatusInternalServerError, code: serverError,
-		text: "Something went wrong on the server. Its log has the details under the X-Request-Id of this response.",
+		text: "Something went wrong on the server. The server's log has the details under the X-Request-Id of this response.",
 	}
 }
 
-// asFault returns a refusal as a fault, for the consent page.
+// asFault converts an oauthError to a fault for the consent page. It returns other
+// errors unchanged.
 func asFault(err error) error {
-	var r *refusal
+	var r *oauthError
 	if !errors.As(err, &r) {
 		return err
 	}
@@ -90,13 +90,13 @@ type errorBody struct {
 
 // writeError writes an error response (RFC 6749, 5.2).
 func (d *endpoints) writeError(w http.ResponseWriter, r *http.Request, err error) {
-	f := asRefusal(err)
+	f := asOAuthError(err)
 	if f.code == serverError || f.status == http.StatusServiceUnavailable {
 		d.opts.Log.Error("OAuth request failed",
 			"request", w.Header().Get("X-Request-Id"), "path", r.URL.Path, "error", err)
 	}
 	if f.retryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(f.retryAfter.Seconds()))))
+		w.Header().Set("Retry-After", board.RetrySeconds(f.retryAfter))
 	}
 	if f.status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", `Basic realm="cardwall"`)
@@ -118,5 +118,5 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 		header.Set("Pragma", "no-cache")
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // fails only if the client is gone
+	_, _ = w.Write(body) // fails only if the client has disconnected
 }
