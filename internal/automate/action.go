@@ -13,12 +13,12 @@ import (
 	"cardwall/internal/board"
 )
 
-// facts holds the values of the placeholders in an action's texts.
+// facts holds the values of the placeholders in an action's input.
 type facts struct {
 	today  time.Time // in the time zone of the rule's owner
 	card   board.Card
 	list   string         // the name of the card's list
-	person *board.UserRef // the person who triggered the rule; nil for none
+	person *board.UserRef // person who triggered the rule; nil if there is none
 }
 
 // placeholder matches a placeholder in braces. Offsets are limited to 999 days.
@@ -93,7 +93,8 @@ func (f *facts) valueOf(word string) string {
 	return f.today.AddDate(0, 0, days).Format(board.DateLayout)
 }
 
-// input returns the operation's input for an action, as one flat object.
+// input returns the operation's input for an action, as one flat object. If f is nil, it keeps
+// the placeholders.
 func input(a board.RuleAction, cardID string, f *facts) ([]byte, error) {
 	in := maps.Clone(a.Input)
 	if f != nil {

@@ -13,9 +13,9 @@ import (
 	"cardwall/internal/store"
 )
 
-// BenchmarkRun changes cards from 16 goroutines. Each change triggers a rule, so an
-// iteration includes the change, the run and their events. The goal is 1,000 per
-// second.
+// BenchmarkRun changes cards from 16 goroutines. With a rule, each change triggers a run,
+// so an iteration includes the change, the run and their events. The goal is 1,000
+// iterations per second.
 func BenchmarkRun(b *testing.B) {
 	for name, rule := range map[string]bool{"without": false, "with": true} {
 		b.Run(name, func(b *testing.B) {
@@ -45,7 +45,7 @@ func BenchmarkRun(b *testing.B) {
 			}
 			clients.Wait()
 			for rule {
-				if left, err := w.DB.Backlogs(context.Background(), nil); err != nil || len(left) == 0 {
+				if backlogs, err := w.DB.Backlogs(context.Background(), nil); err != nil || len(backlogs) == 0 {
 					break
 				}
 				time.Sleep(time.Millisecond)

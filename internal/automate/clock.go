@@ -11,11 +11,11 @@ import (
 	"cardwall/internal/store"
 )
 
-// cardsRead is how many cards with a due date are read per query.
+// cardsRead is the number of cards with a due date read per query.
 const cardsRead = 200
 
-// clock periodically runs the rules whose triggers depend on time. Only one of
-// several servers does this.
+// clock periodically runs the rules with time-based triggers. If there are several
+// servers, only one does this.
 func (e *Engine) clock(ctx context.Context) {
 	for backoff.Pause(ctx, e.o.Clock) {
 		if e.o.DB.Shared() {
@@ -57,7 +57,7 @@ func (e *Engine) runTimed(ctx context.Context, boardID string) {
 			return err
 		}
 		workspaceID = b.WorkspaceID
-		rules, err := v.RulesOn(ctx, boardID, true)
+		rules, err := v.EnabledRules(ctx, boardID, true)
 		for i := range rules {
 			if err != nil {
 				return err
@@ -78,15 +78,15 @@ func (e *Engine) runTimed(ctx context.Context, boardID string) {
 	if !e.all(ctx, workspaceID, tasks) {
 		return // the next check starts from the same time
 	}
-	if err := e.o.DB.Watched(ctx, checked, now); err != nil {
+	if err := e.o.DB.SetWatchedUntil(ctx, checked, now); err != nil {
 		e.failed(ctx, cannotNoteTime, err)
 		return
 	}
 	e.failures.Succeeded(cannotReadDue, cannotNoteTime)
 }
 
-// dueTasks returns a task for each card on which a time-based rule has become due.
-// The rule's query is checked when the rule runs.
+// dueTasks returns a task for each card for which a time-based trigger has occurred
+// since the last check. The rule's query is checked when the rule runs.
 func dueTasks(ctx context.Context, v *store.View, r *board.Rule) ([]task, error) {
 	zone, err := board.LoadZone("timeZone", r.TimeZone)
 	if err != nil {

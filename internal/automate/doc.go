@@ -7,13 +7,13 @@
 // The engine reads events from the boards' activity, starting after the last
 // change it has handled. A run is one transaction with its actions, their
 // events, their audit entries and its log entry. So every event is handled at
-// least once, and a rule's actions take effect once per event, even if the server
-// is killed. If there are several servers, a lease ensures that only one handles a
-// board at a time.
+// least once, and a rule's actions take effect at most once per event, even if the
+// server is killed. If there are several servers, a lease ensures that only one
+// handles a board at a time.
 //
-// Rules cannot trigger each other endlessly. A change by a rule records its
-// first cause and the chain of rules that led to it. No rule runs twice in such a
-// chain. The length of a chain, the number of runs per cause, and the number of
-// runs per card and minute are limited. When a limit stops a run, the log says
-// which.
+// Rules cannot trigger each other endlessly. A change by a rule records its cause,
+// which is the event that triggered the first rule, and the chain of rules that led
+// from there to the change. No rule runs twice in such a chain. The length of a
+// chain, the number of runs per cause, and the number of runs per card and minute
+// are limited. When a limit stops a run, the log says which.
 package automate

@@ -15,24 +15,24 @@ import (
 type DryRunInput struct {
 	BoardInput
 	When board.RuleWhen     `json:"when" doc:"The trigger."`
-	If   string             `json:"if,omitempty" maxLength:"4096" doc:"A query in the search grammar that the card must match; none when absent." example:"label:bug -is:done"`
+	If   string             `json:"if,omitempty" maxLength:"4096" doc:"A query in the search grammar that the card must match. If it is absent, the rule has no condition." example:"label:bug -is:done"`
 	Then []board.RuleAction `json:"then" minItems:"1" maxItems:"100" doc:"The actions, in order." example:"[{\"operation\":\"update_card\",\"input\":{\"done\":true}}]"`
 }
 
 // DryRun is the result of a dry run.
 type DryRun struct {
-	Looked int          `json:"looked" doc:"The number of cards checked." example:"50"`
+	Looked int          `json:"looked" doc:"The number of cards that were checked." example:"50"`
 	Cards  []DryRunCard `json:"cards" doc:"The cards that match the rule's query, most recently changed first."`
 }
 
 // DryRunCard is what a rule would do with one card.
 type DryRunCard struct {
-	CardID  string             `json:"cardId" doc:"The card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Number  int                `json:"number" doc:"Its number." example:"7"`
-	Title   string             `json:"title" doc:"Its title." example:"Write the press release"`
-	ListID  string             `json:"listId" doc:"The list it is in." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	At      *board.Instant     `json:"at" format:"date-time" doc:"When the trigger last occurred for the card, or when a trigger based on time will occur; null if it has not occurred recently." example:"2026-03-02T09:00:00.000Z"`
-	Actions []board.RuleAction `json:"actions" doc:"The actions that would be done, with placeholders replaced."`
+	CardID  string             `json:"cardId" doc:"The id of the card." example:"crd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Number  int                `json:"number" doc:"The card's number on the board." example:"7"`
+	Title   string             `json:"title" doc:"The card's title." example:"Write the press release"`
+	ListID  string             `json:"listId" doc:"The id of the list that the card is in." example:"lst_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	At      *board.Instant     `json:"at" format:"date-time" doc:"When the trigger last occurred for the card; null if it has not occurred recently. For a time-based trigger, when it occurs for the card; null if the card is done, archived or has no due date." example:"2026-03-02T09:00:00.000Z"`
+	Actions []board.RuleAction `json:"actions" doc:"The actions that the rule would perform, with placeholders replaced."`
 }
 
 // dryRun tests a rule on the most recently changed cards. It writes nothing.
@@ -42,7 +42,7 @@ func (s *service) dryRun(ctx context.Context, v *store.View, in DryRunInput) (Dr
 	if err != nil {
 		return out, err
 	}
-	if !b.Role.Can(board.Administer) { // an archived board can be tested, although its rules cannot be changed
+	if !b.Role.Can(board.Administer) { // rules can be tested on an archived board, although they cannot be changed
 		return out, board.Forbidden("Your role on this board is %s; its rules need the role admin.", b.Role)
 	}
 	if err := v.On(b.ID).Needs(board.Automation); err != nil {
@@ -128,8 +128,8 @@ func lastOccurrences(ctx context.Context, v *store.View, b board.Board, r *board
 }
 
 // triggerTime returns when a time-based trigger occurs for a card. It returns false
-// for a card that is done or has no due date. A card that is due on a day without
-// a time is due at the end of that day.
+// for a card that is done, is archived or has no due date. A card that is due on a
+// day without a time is due at the end of that day.
 func triggerTime(c *board.Card, w board.RuleWhen, zone *time.Location) (board.Instant, bool) {
 	if c.Done || c.ArchivedAt != nil || c.DueDate == nil {
 		return 0, false

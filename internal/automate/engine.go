@@ -16,19 +16,19 @@ import (
 const (
 	boardsAtOnce = 8
 	runsAtOnce   = 32
-	changesRead  = 256 // changes of a board per query
+	changesRead  = 256 // maximum number of changes to a board read per query
 
 	gatherTime   = 5 * time.Millisecond   // changes within this time are handled together
-	pollEvery    = 30 * time.Second       // a safety net: finds only changes that were missed
-	pollShared   = 100 * time.Millisecond // with several servers, because others write changes
-	maxPollPause = 5 * time.Second        // the longest extra pause after a slow query
-	storeEvery   = time.Second            // interval for storing how far boards are handled
-	claimTime    = 5 * time.Second        // a failed server's boards are free after this time
-	retryAfter   = time.Second            // after a failure
+	pollEvery    = 30 * time.Second       // only finds changes that were missed
+	pollShared   = 100 * time.Millisecond // poll interval if several servers can use the database, because the others write changes too
+	maxPollPause = 5 * time.Second        // limit of the pause after a slow poll
+	storeEvery   = time.Second            // interval for storing the handled versions
+	claimTime    = 5 * time.Second        // after this time, other servers can claim the boards of a failed server
+	retryAfter   = time.Second            // pause after a failure
 	clockEvery   = 15 * time.Second       // interval for checking time-based triggers
-	stopTime     = 5 * time.Second
+	stopTime     = 5 * time.Second        // time limit for storing the progress, even after the engine was stopped
 	clockLease   = "automation:clock"
-	maxAttempts  = 3 // attempts of a run that fails unexpectedly
+	maxAttempts  = 3 // maximum number of attempts for a run that fails unexpectedly
 	attemptPause = 100 * time.Millisecond
 	unexpected   = "An unexpected error occurred. The server's log has the details."
 )
@@ -39,8 +39,8 @@ type Options struct {
 	Registry *op.Registry
 	Holder   string        // the server's name in its leases
 	Clock    time.Duration // interval for checking time-based triggers; 0 means 15 seconds
-	Metrics  *Metrics      // nil for none
-	Traces   *trace.Tracer // nil for none
+	Metrics  *Metrics      // may be nil
+	Traces   *trace.Tracer // may be nil
 	Log      *slog.Logger
 }
 
@@ -55,8 +55,8 @@ type Engine struct {
 	mu      sync.Mutex
 	dirty   map[string]bool  // boards with changes that have not been handled
 	busy    map[string]bool  // boards in progress
-	handled map[string]int64 // the handled versions that are not stored yet
-	known   map[string]int64 // the handled versions
+	handled map[string]int64 // handled versions that are not stored yet, by board
+	known   map[string]int64 // handled versions, by board
 }
 
 // New returns an engine. Run starts it.
@@ -111,7 +111,7 @@ func (e *Engine) Run(ctx context.Context) {
 	e.write(last)
 }
 
-// changed marks boards that were just changed here. It never blocks.
+// changed marks boards as having changes that have not been handled, and wakes Run.
 func (e *Engine) changed(boardIDs []string) {
 	e.mu.Lock()
 	for _, id := range boardIDs {
@@ -134,7 +134,7 @@ func (e *Engine) claimChanged(ctx context.Context) []string {
 	e.mu.Lock()
 	ids := make([]string, 0, len(e.dirty))
 	for id := range e.dirty {
-		if !e.busy[id] { // otherwise it is checked again when its work ends
+		if !e.busy[id] { // otherwise, the board is checked again when the work on it ends
 			ids = append(ids, id)
 			delete(e.dirty, id)
 		}
@@ -180,8 +180,8 @@ func (e *Engine) later(ids []string, wait time.Duration) {
 	time.AfterFunc(wait, func() { e.changed(ids) })
 }
 
-// poll looks for boards with unhandled changes, at the start and then periodically,
-// because other servers write changes too.
+// poll looks for boards with unhandled changes, once when the engine starts and then
+// periodically. It finds the changes of other servers, and any that were missed.
 func (e *Engine) poll(ctx context.Context) {
 	every := pollEvery
 	if e.o.DB.Shared() {
@@ -190,9 +190,8 @@ func (e *Engine) poll(ctx context.Context) {
 	for {
 		began := time.Now()
 		found, err := e.o.DB.Backlogs(ctx, nil)
-		// Polling uses at most a twentieth of the time. A poll that hung
-		// because the database was unreachable says nothing about the cost of
-		// polling, so the pause is limited.
+		// Polling takes at most about a twentieth of the time. The pause is limited, because
+		// a poll also takes long if the database is unreachable.
 		wait := max(every, min(20*time.Since(began), maxPollPause))
 		if err != nil {
 			wait = e.failed(ctx, cannotPoll, err)
@@ -216,8 +215,9 @@ func (e *Engine) poll(ctx context.Context) {
 	}
 }
 
-// storeProgress periodically stores the version up to which each board is handled, if
-// there is only one server. A change that is handled twice takes effect only once.
+// storeProgress periodically stores the version up to which each board is handled. If
+// several servers can use the database, work stores it instead. After a crash, some
+// changes are handled again, but rules do not run for them a second time.
 func (e *Engine) storeProgress(ctx context.Context) {
 	wait := storeEvery
 	for backoff.Pause(ctx, wait) {
@@ -254,7 +254,7 @@ const (
 	cannotRead       = "changes of a board with rules not read"
 	cannotRun        = "rule delayed by a database error"
 	cannotGiveUp     = "failed run not recorded"
-	cannotLease      = "clock of rules not leased"
+	cannotLease      = "lease for time-based rules not acquired"
 	cannotReadTimed  = "boards with time-based rules not read"
 	cannotReadDue    = "due cards not read"
 	cannotNoteTime   = "progress of time-based rules not stored"

@@ -45,7 +45,7 @@ func added(before, after any) []any {
 	return slices.DeleteFunc(slices.Clone(all), func(id any) bool { return slices.Contains(old, id) })
 }
 
-// holds reports whether ids contains id; "" matches any.
+// holds reports whether ids contains id. If id is "", any element matches.
 func holds(ids []any, id string) bool {
 	return len(ids) > 0 && (id == "" || slices.Contains(ids, any(id)))
 }

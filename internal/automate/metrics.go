@@ -20,7 +20,7 @@ type Metrics struct {
 func NewMetrics() *Metrics {
 	return &Metrics{
 		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "cardwall_automation_runs_total", Help: "Events that triggered a rule, by result.",
+			Name: "cardwall_automation_runs_total", Help: "Events that fired the trigger of a rule, by whether the rule ran.",
 		}, []string{"done"}),
 		latency: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "cardwall_automation_run_seconds", Help: "Time from an event to the end of the run it triggered.",

@@ -19,31 +19,31 @@ func AddOperations(r *op.Registry) *op.Registry {
 	r.In("Automation", "Rules that act on cards when something happens on a board.")
 	op.Query(r, "list_rules", "GET /boards/{boardId}/rules",
 		"List the automation rules of a board. Everyone who can see the board can "+
-			"see them.", listRules, op.Application)
+			"see its rules.", listRules, op.Application)
 	op.Query(r, "get_rule", "GET /rules/{ruleId}", "Get an automation rule.", getRule, op.Application)
 	op.Command(r, "create_rule", "POST /boards/{boardId}/rules",
-		"Create an automation rule. It responds to events from now on and acts with the caller's permissions. "+
-			"Requires a board admin and the feature automation.",
+		"Create an automation rule. The rule handles events that happen after its creation, and acts with the caller's "+
+			"permissions. The caller must be an admin of the board. Requires the automation feature.",
 		s.createRule, op.Admin, op.Creates, op.Application)
 	op.Command(r, "update_rule", "PATCH /rules/{ruleId}",
-		"Change an automation rule. A person who changes what it does becomes its owner.",
+		"Change an automation rule. A caller who changes more than the name becomes the owner of the rule.",
 		s.updateRule, op.Admin, op.Application)
 	op.Command(r, "delete_rule", "DELETE /rules/{ruleId}",
-		"Delete an automation rule with its log. The changes it made stay.", deleteRule, op.Admin, op.Application)
+		"Delete an automation rule and its log. Changes that the rule made are kept.", deleteRule, op.Admin, op.Application)
 	op.Command(r, "switch_on_rule", "POST /rules/{ruleId}/switch-on",
-		"Switch an automation rule on. The caller becomes its owner. Events that happened while it was off "+
-			"are not processed.",
-		s.switchOnRule, op.Admin, op.Application)
+		"Enable an automation rule. If it was disabled, the caller becomes its owner. Events that happened while it "+
+			"was disabled are not handled.",
+		s.enableRule, op.Admin, op.Application)
 	op.Command(r, "switch_off_rule", "POST /rules/{ruleId}/switch-off",
-		"Switch an automation rule off.", switchOffRule, op.Admin, op.Application)
+		"Disable an automation rule.", disableRule, op.Admin, op.Application)
 	op.Query(r, "dry_run_rule", "POST /boards/{boardId}/rule-dry-run",
-		"Test an automation rule without changing anything. Looks at the 50 most recently changed cards of "+
-			"the board. Returns those that match the rule's query, when its trigger last occurred for each, and "+
-			"what the rule would do.",
+		"Test an automation rule without changing anything. Checks the 50 most recently changed cards of the board. "+
+			"For each card that matches the rule's query, returns when the trigger last occurred and what the rule would do. "+
+			"The caller must be an admin of the board. Requires the automation feature.",
 		s.dryRun, op.Application)
 	op.Query(r, "list_rule_runs", "GET /boards/{boardId}/rule-runs",
-		"List the runs of a board's automation rules in the last 30 days, newest first. Refused runs are "+
-			"included with the reason.",
+		"List the runs of a board's automation rules in the last 30 days, newest first. Includes runs that failed "+
+			"or were refused, with the reason.",
 		listRuns, op.Application)
 	return r
 }
@@ -51,8 +51,8 @@ func AddOperations(r *op.Registry) *op.Registry {
 // ListRunsInput is the input of list_rule_runs.
 type ListRunsInput struct {
 	BoardInput
-	RuleID string          `json:"ruleId,omitempty" maxLength:"64" doc:"Only the runs of this rule." example:"rul_01jb2m3n4p5q6r7s8t9v0w1x2y"`
-	Status board.RunStatus `json:"status,omitempty" enum:"done,failed,refused" doc:"Only entries with this status." example:"failed"`
+	RuleID string          `json:"ruleId,omitempty" maxLength:"64" doc:"Only runs of the rule with this id." example:"rul_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	Status board.RunStatus `json:"status,omitempty" enum:"done,failed,refused" doc:"Only runs with this status." example:"failed"`
 	op.Paging
 }
 

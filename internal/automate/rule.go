@@ -14,12 +14,12 @@ import (
 
 // BoardInput identifies a board.
 type BoardInput struct {
-	BoardID string `json:"boardId" maxLength:"64" doc:"The board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	BoardID string `json:"boardId" maxLength:"64" doc:"The id of the board." example:"brd_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // RuleInput identifies a rule.
 type RuleInput struct {
-	RuleID string `json:"ruleId" maxLength:"64" doc:"The rule." example:"rul_01jb2m3n4p5q6r7s8t9v0w1x2y"`
+	RuleID string `json:"ruleId" maxLength:"64" doc:"The id of the rule." example:"rul_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
 // ListRulesInput is the input of list_rules.
@@ -49,15 +49,15 @@ func getRule(ctx context.Context, v *store.View, in RuleInput) (board.Rule, erro
 // CreateRuleInput holds the fields of a new rule.
 type CreateRuleInput struct {
 	BoardInput
-	Name string             `json:"name" maxLength:"512" doc:"Its name." example:"Done is done"`
+	Name string             `json:"name" maxLength:"512" doc:"The rule's name." example:"Done is done"`
 	When board.RuleWhen     `json:"when" doc:"The trigger."`
-	If   string             `json:"if,omitempty" maxLength:"4096" doc:"A query in the search grammar that the card must match; none when absent." example:"label:bug -is:done"`
+	If   string             `json:"if,omitempty" maxLength:"4096" doc:"A query in the search grammar that the card must match. If it is absent, the rule has no condition." example:"label:bug -is:done"`
 	Then []board.RuleAction `json:"then" minItems:"1" maxItems:"100" doc:"The actions, in order." example:"[{\"operation\":\"update_card\",\"input\":{\"done\":true}}]"`
-	Off  bool               `json:"off,omitempty" doc:"Whether the rule is created switched off." example:"false"`
+	Off  bool               `json:"off,omitempty" doc:"Whether the rule is initially disabled." example:"false"`
 }
 
-// createRule creates a rule. The rule handles events that happen after its
-// creation, with the caller's permissions.
+// createRule creates a rule. The rule runs with the caller's permissions, for events that
+// happen after its creation.
 func (s *service) createRule(ctx context.Context, tx *store.Tx, in CreateRuleInput) (board.Rule, error) {
 	b, err := tx.Board(ctx, in.BoardID, board.Administer)
 	if err != nil {
@@ -83,7 +83,7 @@ func (s *service) createRule(ctx context.Context, tx *store.Tx, in CreateRuleInp
 	if err != nil {
 		return r, err
 	}
-	if err := board.Room("automation rules on a board", count, 1, tx.Limits().Rules); err != nil {
+	if err := board.CheckLimit("automation rules on a board", count, 1, tx.Limits().Rules); err != nil {
 		return r, err
 	}
 	tx.Emit(b.ID, board.RuleChanged(board.KindRuleCreated, r.ID, differences(board.Rule{}, r)))
@@ -102,11 +102,11 @@ type UpdateRuleInput struct {
 	RuleInput
 	Name *string            `json:"name,omitempty" maxLength:"512" doc:"The new name." example:"Done is really done"`
 	When *board.RuleWhen    `json:"when,omitempty" doc:"The new trigger."`
-	If   *string            `json:"if,omitempty" maxLength:"4096" doc:"The new query; empty for none." example:"label:bug"`
+	If   *string            `json:"if,omitempty" maxLength:"4096" doc:"The new query; empty for no condition." example:"label:bug"`
 	Then []board.RuleAction `json:"then,omitempty" minItems:"1" maxItems:"100" doc:"The new actions, in order." example:"[{\"operation\":\"update_card\",\"input\":{\"done\":true}}]"`
 }
 
-// updateRule changes a rule. A caller who changes what it does becomes its
+// updateRule changes a rule. A caller who changes more than the name becomes its
 // owner, so that no one can act with another person's permissions.
 func (s *service) updateRule(ctx context.Context, tx *store.Tx, in UpdateRuleInput) (board.Rule, error) {
 	r, err := tx.Rule(ctx, in.RuleID)
@@ -147,7 +147,7 @@ func (s *service) updateRule(ctx context.Context, tx *store.Tx, in UpdateRuleInp
 	return r, tx.UpdateRule(ctx, &r)
 }
 
-// deleteRule deletes a rule with its log.
+// deleteRule deletes a rule and its log.
 func deleteRule(ctx context.Context, tx *store.Tx, in RuleInput) (DeletedRule, error) {
 	r, err := tx.Rule(ctx, in.RuleID)
 	if err != nil {
@@ -162,9 +162,10 @@ type DeletedRule struct {
 	ID string `json:"id" doc:"The id of the deleted object." example:"rul_01jb2m3n4p5q6r7s8t9v0w1x2y"`
 }
 
-// switchOnRule switches a rule on, with the caller's permissions. Events that
-// happened while it was off are not handled.
-func (s *service) switchOnRule(ctx context.Context, tx *store.Tx, in RuleInput) (board.Rule, error) {
+// enableRule enables a disabled rule and makes the caller its owner, so that it runs with
+// the caller's permissions. Events that happened while it was disabled are not handled. If
+// the rule is already enabled, enableRule does nothing.
+func (s *service) enableRule(ctx context.Context, tx *store.Tx, in RuleInput) (board.Rule, error) {
 	r, err := tx.Rule(ctx, in.RuleID)
 	if err == nil {
 		err = tx.On(r.BoardID).Needs(board.Automation)
@@ -184,9 +185,8 @@ func (s *service) switchOnRule(ctx context.Context, tx *store.Tx, in RuleInput) 
 	return r, tx.UpdateRule(ctx, &r)
 }
 
-// switchOffRule switches a rule off. A run that is not committed yet has no
-// effect.
-func switchOffRule(ctx context.Context, tx *store.Tx, in RuleInput) (board.Rule, error) {
+// disableRule disables a rule. A run that has not been committed yet has no effect.
+func disableRule(ctx context.Context, tx *store.Tx, in RuleInput) (board.Rule, error) {
 	r, err := tx.Rule(ctx, in.RuleID)
 	if err != nil || !r.On {
 		return r, err
@@ -197,8 +197,8 @@ func switchOffRule(ctx context.Context, tx *store.Tx, in RuleInput) (board.Rule,
 	return r, tx.UpdateRule(ctx, &r)
 }
 
-// differences returns the changes of a rule. If the rule was created or
-// deleted, its previous or new trigger and actions are null.
+// differences returns the changes between two versions of a rule. For a created rule, the
+// old trigger and actions are null. For a deleted rule, the new ones are.
 func differences(from, to board.Rule) board.Changes {
 	c := board.Changes{}
 	board.Set(c, "name", from.Name, to.Name)
@@ -221,9 +221,9 @@ func orNil(v any, nothing bool) any {
 }
 
 // check returns an error for a rule that cannot work: a parameter that its
-// trigger does not have, an invalid query, an action that would always be
-// refused, or a reference to an object that is not on the board. The rule's
-// board must be loaded.
+// trigger does not have, an invalid query, too many actions, an action that would
+// always be refused, or a reference to an object that is not on the board. The
+// rule's board must be loaded.
 func (s *service) check(ctx context.Context, v *store.View, r *board.Rule) error {
 	if err := checkWhen(ctx, v, r); err != nil {
 		return err
@@ -257,20 +257,20 @@ func checkWhen(ctx context.Context, v *store.View, r *board.Rule) error {
 		{"userId", value(w.UserID) != "", w.Event.TakesPerson()}, {"hours", value(w.Hours) != 0, w.Event == board.OnDueSoon},
 	} {
 		if narrowing.given && !narrowing.takes {
-			return board.Invalid("when.%s is not allowed for the event %s.", narrowing.field, w.Event)
+			return board.Invalid("when.%s is not allowed for the %s event.", narrowing.field, w.Event)
 		}
 	}
 	if w.Event == board.OnDueSoon && value(w.Hours) == 0 {
-		return board.Invalid("when.hours is required for the event due_soon.").In("when.hours", board.RuleRequired)
+		return board.Invalid("when.hours is required for the due_soon event.").In("when.hours", board.RuleRequired)
 	}
 	if r.If != "" && !w.Event.AboutCard() {
-		return board.Invalid("if must be empty for the event %s, because it does not concern a card.", w.Event).
+		return board.Invalid("if must be empty for the %s event, because that event does not concern a card.", w.Event).
 			In("if", board.RuleValue)
 	}
 	if err := onBoard(ctx, v, r.BoardID, "when.listId", value(w.ListID)); err != nil {
 		return err
 	}
-	if err := known(ctx, v.LabelsOf, r.BoardID, "when.labelId must be a label of "+
+	if err := known(ctx, v.LabelsOf, r.BoardID, "when.labelId must be a label on "+
 		"the board.", value(w.LabelID)); err != nil {
 		return err
 	}
@@ -284,7 +284,7 @@ func onBoard(ctx context.Context, v *store.View, boardID, field, listID string) 
 	}
 	list, err := v.List(ctx, listID, board.View)
 	if board.IsCode(err, board.CodeNotFound) || err == nil && list.BoardID != boardID {
-		return board.Invalid("%s must be a list of the rule's board.", field).In(field, board.RuleValue)
+		return board.Invalid("%s must be a list on the rule's board.", field).In(field, board.RuleValue)
 	}
 	return err
 }
@@ -305,14 +305,14 @@ func known[T any](ctx context.Context, load func(context.Context, string, []stri
 
 func (s *service) checkAction(ctx context.Context, v *store.View, r *board.Rule, a board.RuleAction) error {
 	if !slices.Contains(board.RuleActions(), a.Operation) {
-		return board.Invalid("operation must be one of %s.", board.Listed(board.RuleActions())).
+		return board.Invalid("operation must be one of %s.", board.JoinValues(board.RuleActions())).
 			In("operation", board.RuleValue)
 	}
 	if a.NeedsCard() && !r.When.Event.AboutCard() {
 		return board.Invalid("the event %s does not concern a card.", r.When.Event)
 	}
 	if _, given := a.Input["cardId"]; given {
-		return board.Invalid("cardId must be left out. It is the card that triggered the rule.").
+		return board.Invalid("cardId must be omitted. An action that needs a card applies to the card that triggered the rule.").
 			In("cardId", board.RuleValue)
 	}
 	sample := facts{today: v.Time(), card: board.Card{Title: "Card", Number: 1}, list: "List", person: &r.Owner}
@@ -328,23 +328,25 @@ func (s *service) checkAction(ctx context.Context, v *store.View, r *board.Rule,
 	}
 	switch a.Operation {
 	case "set_card_labels":
-		return known(ctx, v.LabelsOf, r.BoardID, "add and remove must be labels of "+
+		return known(ctx, v.LabelsOf, r.BoardID, "add and remove must contain only labels of "+
 			"the board.", append(idsIn(a, "add"), idsIn(a, "remove")...)...)
 	case "set_card_assignees": // unassigning a person who has left the board is allowed
-		return known(ctx, v.PeopleOf, r.BoardID, "add must be people who can see the board.", idsIn(a, "add")...)
+		return known(ctx, v.PeopleOf, r.BoardID, "add must contain only people who can see the board.", idsIn(a, "add")...)
 	case "create_card":
-		if err := known(ctx, v.LabelsOf, r.BoardID, "labels must be labels of the board.", idsIn(a, "labels")...); err != nil {
+		if err := known(ctx, v.LabelsOf, r.BoardID, "labels must contain only labels of the board.",
+			idsIn(a, "labels")...); err != nil {
 			return err
 		}
-		return known(ctx, v.PeopleOf, r.BoardID, "assignees must be people who can see "+
+		return known(ctx, v.PeopleOf, r.BoardID, "assignees must contain only people who can see "+
 			"the board.", idsIn(a, "assignees")...)
 	}
 	return nil
 }
 
-// condition parses the query of a rule in its owner's environment. If the
-// trigger is archiving, archived cards match by default. A running rule
-// tolerates names of people who have left.
+// condition parses the query of a rule with the owner's identity and time zone. If the
+// trigger is archiving, archived cards match by default. In runs and dry runs, lenient is
+// "if", so names and ids that no longer exist match nothing. If lenient is "", they are
+// errors.
 func condition(ctx context.Context, r *board.Rule, v *store.View, lenient string) (query.Query, error) {
 	if r.If == "" {
 		return query.Query{Archived: query.ArchivedAll, Where: query.And{}}, nil

@@ -11,10 +11,10 @@ import (
 	"cardwall/internal/store"
 )
 
-// run performs a rule for an event, at most once. The actions, their events and
-// the log entry are one transaction. It does nothing if the rule is off, has
-// already run for the event, or if the card does not match. After an error it
-// may be called again.
+// run runs a rule for an event, at most once. The actions, their events and the log entry
+// are written in one transaction. run does nothing if the rule is off or has already run
+// for the event, or if the card does not match. It reports whether the actions were
+// performed. After an error, it may be called again.
 func (e *Engine) run(ctx context.Context, workspaceID string, r *board.Rule, o *store.Occurrence) (done bool, err error) {
 	root, chain := store.CauseOf(o.Cause)
 	if root == "" {
@@ -39,14 +39,14 @@ type execution struct {
 	engine     *Engine
 	rule       *board.Rule
 	occurrence *store.Occurrence
-	root       string
+	root       string    // the id of the event that triggered the first rule
 	chain      []string  // the rules that led to this run
 	parts      []op.Part // the actions decoded before the transaction
-	facts      *facts    // of this transaction; nil until an action needs them
+	facts      *facts    // facts of this transaction; nil until an action needs them
 }
 
-// prepare decodes the actions in advance, up to the first that has placeholders
-// or is refused.
+// prepare decodes the actions in advance, up to the first action that has placeholders or
+// is refused.
 func (t *execution) prepare() {
 	for _, a := range t.rule.Then {
 		if hasPlaceholder(a.Input) {
@@ -54,7 +54,7 @@ func (t *execution) prepare() {
 		}
 		p, err := t.part(a)
 		if err != nil {
-			return // performing it reports the error
+			return // the error is reported when the action is performed
 		}
 		t.parts = append(t.parts, p)
 	}
@@ -68,8 +68,8 @@ func (t *execution) part(a board.RuleAction) (op.Part, error) {
 	return t.engine.o.Registry.Part(a.Operation, in)
 }
 
-// action returns the action at index i. Placeholders have the values from before the
-// first action.
+// action returns the decoded action at index i. Placeholders have the values that applied
+// just before the first action that contains any.
 func (t *execution) action(ctx context.Context, i int) (p op.Part, err error) {
 	if i < len(t.parts) {
 		return t.parts[i], nil
@@ -82,18 +82,19 @@ func (t *execution) action(ctx context.Context, i int) (p op.Part, err error) {
 	return t.part(t.rule.Then[i])
 }
 
-// attempt runs the rule if it may run now.
+// attempt runs the rule if it may run now. It returns the status of the run, or "" if there is
+// none.
 func (t *execution) attempt(ctx context.Context) (board.RunStatus, error) {
 	tx, r, o := t.tx, t.rule, t.occurrence
 	_, denied := tx.Board(ctx, r.BoardID, board.Administer) // locks the board; the owner must still be its admin
 	if _, ok := refusal(denied); denied != nil && !ok {
 		return "", denied // on PostgreSQL, the failed transaction cannot read anything else
 	}
-	now, err := tx.RuleNow(ctx, r.ID, o.Key, t.cardID(), tx.Now()-minute)
+	now, err := tx.RuleState(ctx, r.ID, o.Key, t.cardID(), tx.Now()-minute)
 	switch {
 	case err != nil:
 		return "", err
-	case !now.On || now.Ran || r.When.Event.AboutCard() && !now.Here || !r.When.Event.Timed() && o.BoardVersion <= now.Since:
+	case !now.On || now.HasRun || r.When.Event.AboutCard() && !now.CardOnBoard || !r.When.Event.Timed() && o.BoardVersion <= now.Since:
 		return "", nil
 	case board.IsCode(denied, board.CodeNotFound), board.IsCode(denied, board.CodeForbidden):
 		return t.disowned(ctx)
@@ -105,7 +106,7 @@ func (t *execution) attempt(ctx context.Context) (board.RunStatus, error) {
 	if ok, err := t.satisfied(ctx); err != nil || !ok {
 		return "", err
 	}
-	if reason, key, err := t.loopLimit(ctx, now.OnCard); err != nil || reason != "" {
+	if reason, key, err := t.loopLimit(ctx, now.CardRuns); err != nil || reason != "" {
 		if err != nil {
 			return "", err
 		}
@@ -133,17 +134,17 @@ func (t *execution) attempt(ctx context.Context) (board.RunStatus, error) {
 	return t.write(ctx, board.RunDone, "", o.Key, len(r.Then))
 }
 
-// refusal returns the fault with which an action was refused. It returns false for an
-// internal error, after which the transaction may have ended.
+// refusal returns the fault with which an action was refused. It returns false for any
+// other error, after which the transaction may have ended.
 func refusal(err error) (f *board.Fault, ok bool) {
 	f, ok = board.AsFault(err)
 	return f, ok && f.Code != board.CodeUnavailable && f.Code != board.CodeInternal
 }
 
-// minute is the period of the limit of runs per card.
+// minute is the period to which the limit of runs per card applies.
 const minute = board.Instant(60_000)
 
-// cardID returns the card of the event; "" for none.
+// cardID returns the id of the card that the event concerns, or "" if there is none.
 func (t *execution) cardID() string {
 	if t.occurrence.CardID == nil {
 		return ""
@@ -151,8 +152,8 @@ func (t *execution) cardID() string {
 	return *t.occurrence.CardID
 }
 
-// satisfied reports whether the card matches the rule's query. Events without a
-// card always match.
+// satisfied reports whether the card matches the rule's query. For checklist_completed,
+// the checklist must also be complete.
 func (t *execution) satisfied(ctx context.Context) (bool, error) {
 	if t.rule.If == "" && t.rule.When.Event != board.OnChecklistCompleted {
 		return true, nil
@@ -188,8 +189,9 @@ func complete(ctx context.Context, v *store.View, o *store.Occurrence) (bool, er
 	return false, err
 }
 
-// loopLimit returns which loop limit stops the run, or "" for none. The key
-// ensures that each limit is logged once per cause and does not fill the log.
+// loopLimit returns the reason why a loop limit stops the run, or "" if none does. The
+// key ensures that a limit is logged only once per cause or minute, so that it does not
+// fill the log.
 func (t *execution) loopLimit(ctx context.Context, onCard int) (reason, key string, err error) {
 	if len(t.chain) > 0 {
 		switch {
@@ -199,7 +201,7 @@ func (t *execution) loopLimit(ctx context.Context, onCard int) (reason, key stri
 			return fmt.Sprintf("Rules have triggered each other %d times "+
 				"in a row.", len(t.chain)), "cause:" + t.root, nil
 		}
-		runs, err := t.tx.RunsOfCause(ctx, t.root)
+		runs, err := t.tx.CountRunsOfCause(ctx, t.root)
 		if err != nil || runs >= board.RuleCauseRuns {
 			return fmt.Sprintf("One change has triggered %d runs.", runs), "cause:" + t.root, err
 		}
@@ -261,8 +263,8 @@ func (t *execution) loadFacts(ctx context.Context) (*facts, error) {
 	return f, nil
 }
 
-// disowned switches the rule off because its owner is no longer an admin of the
-// board. It does nothing if the board no longer exists.
+// disowned disables the rule because its owner is no longer an admin of the board. It
+// does nothing if the board no longer exists.
 func (t *execution) disowned(ctx context.Context) (board.RunStatus, error) {
 	var gone bool
 	if err := t.tx.AsSystem(func() error {
@@ -279,11 +281,11 @@ func (t *execution) disowned(ctx context.Context) (board.RunStatus, error) {
 		return "", err
 	}
 	return t.refuse(ctx, "The rule's owner is no longer an admin of the board, so the rule was "+
-		"switched off.", t.occurrence.Key)
+		"disabled.", t.occurrence.Key)
 }
 
-// stop records why a run did not happen. Its status is refused if the board or the
-// card cannot be changed now, and failed if a person should check the rule.
+// stop records why a run did not happen. The status is refused if the board or card
+// cannot be changed now, and failed if a person should check the rule.
 func (t *execution) stop(ctx context.Context, why error, key string) (board.RunStatus, error) {
 	f, ok := refusal(why)
 	if !ok {

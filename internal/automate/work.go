@@ -19,8 +19,8 @@ type task struct {
 	occurrence *store.Occurrence
 }
 
-// work handles the changes of a board until none are left. It returns true if some
-// must be handled later.
+// work handles the changes to a board until none are left. It returns true if some must
+// be handled later.
 func (e *Engine) work(ctx context.Context, boardID string) (again bool) {
 	e.mu.Lock()
 	handled := e.known[boardID]
@@ -73,8 +73,8 @@ func (e *Engine) work(ctx context.Context, boardID string) (again bool) {
 	return false
 }
 
-// read reads changes of a board after a version, and returns the rules that
-// they may trigger.
+// read reads the changes to a board after the given version, and returns a task for each
+// rule that they may trigger.
 func (e *Engine) read(ctx context.Context, boardID string, handled int64) (tasks []task, workspaceID string, last int64, err error) {
 	err = e.o.DB.Read(ctx, board.System(), func(v *store.View) error {
 		tasks, last = nil, handled
@@ -90,7 +90,7 @@ func (e *Engine) read(ctx context.Context, boardID string, handled int64) (tasks
 			last = b.Version
 			return nil
 		}
-		rules, err := v.RulesOn(ctx, boardID, false)
+		rules, err := v.EnabledRules(ctx, boardID, false)
 		if err != nil {
 			return err
 		}
@@ -118,8 +118,8 @@ func (e *Engine) read(ctx context.Context, boardID string, handled int64) (tasks
 	return tasks, workspaceID, last, err
 }
 
-// all runs the tasks. Tasks about one card run in order, those about different
-// cards concurrently. It returns false if some must be repeated.
+// all runs the tasks. Tasks for the same card run in order, and tasks for different cards
+// run concurrently. It returns false if some tasks must be retried.
 func (e *Engine) all(ctx context.Context, workspaceID string, tasks []task) bool {
 	var order []string
 	byCard := map[string][]task{}
@@ -153,10 +153,9 @@ func (e *Engine) all(ctx context.Context, workspaceID string, tasks []task) bool
 	return !failed.Load()
 }
 
-// attempt runs a rule, several times if needed. It returns false if the
-// database is unavailable and the run must be repeated later. An unexpected
-// error is logged and recorded as a failed run, so that it does not block later
-// events.
+// attempt runs a rule, with retries if needed. It returns false if the run must be
+// retried later, because the database is unavailable or ctx has ended. An unexpected
+// error is logged and recorded as a failed run, so that it does not block later events.
 func (e *Engine) attempt(ctx context.Context, workspaceID string, r *board.Rule, o *store.Occurrence) bool {
 	ctx, span := e.o.Traces.Start(ctx, "automation run", trace.Internal, trace.Link{})
 	outcome := "failed"
@@ -222,9 +221,13 @@ func (e *Engine) likely(ctx context.Context, workspaceID string, r *board.Rule, 
 	return ok, err
 }
 
-// giveUp records that a run failed with an unexpected error.
+// giveUp records that a run failed with an unexpected error. It returns false if that
+// fails too.
 func (e *Engine) giveUp(ctx context.Context, r *board.Rule, o *store.Occurrence) bool {
 	root, _ := store.CauseOf(o.Cause)
+	if root == "" {
+		root = o.ID
+	}
 	run := store.Run{Key: o.Key, Root: root, RuleRun: board.RuleRun{
 		RuleID: r.ID, BoardID: r.BoardID, Type: o.Type, CardID: o.CardID, Status: board.RunFailed, Reason: unexpected,
 	}}

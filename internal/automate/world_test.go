@@ -60,9 +60,9 @@ func engineWith(s *apptest.Service, o automate.Options) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	o.DB, o.Registry, o.Holder = s.DB, s.Registry, store.NewID("srv_")
 	e := automate.New(o)
-	var under sync.WaitGroup
-	under.Go(func() { e.Run(ctx) })
-	stop = sync.OnceFunc(func() { cancel(); under.Wait() })
+	var wg sync.WaitGroup
+	wg.Go(func() { e.Run(ctx) })
+	stop = sync.OnceFunc(func() { cancel(); wg.Wait() })
 	s.T.Cleanup(stop)
 	return stop
 }
@@ -87,22 +87,22 @@ func (w *world) card(in fields) string {
 	return w.ada.Must("create_card", all).ID()
 }
 
-// until waits until a condition holds.
+// until waits until a condition holds, for at most three minutes.
 func (w *world) until(what string, holds func() bool) {
 	w.T.Helper()
-	for began := time.Now(); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Since(began) > time.Minute {
-			w.T.Fatalf("after a minute, still waiting until %s; the log: %s", what, w.ada.Must("list_rule_runs", fields{"boardId": w.board}).Raw)
+	for start := time.Now(); !holds(); time.Sleep(20 * time.Millisecond) {
+		if time.Since(start) > 3*time.Minute {
+			w.T.Fatalf("timed out waiting until %s; runs: %s", what, w.ada.Must("list_rule_runs", fields{"boardId": w.board}).Raw)
 		}
 	}
 }
 
-// quiet waits until all changes have been processed by the rules.
-func (w *world) quiet() {
+// waitIdle waits until the rules have processed all changes.
+func (w *world) waitIdle() {
 	w.T.Helper()
-	w.until("all is handled", func() bool {
-		left, err := w.DB.Backlogs(w.T.Context(), nil)
-		return err == nil && len(left) == 0
+	w.until("all changes are processed", func() bool {
+		backlogs, err := w.DB.Backlogs(w.T.Context(), nil)
+		return err == nil && len(backlogs) == 0
 	})
 }
 

@@ -23,11 +23,11 @@ import (
 )
 
 const (
-	headerTimeout = 10 * time.Second // until the response headers arrive
-	bodyTimeout   = 2 * time.Second  // for reading the response body after that
-	bodyRead      = 16 << 10         // read from the body, so that the connection can be reused
-	bodyKept      = 1 << 10          // of the body, stored in the log
-	headerBytes   = 32 << 10         // maximum size of the response headers
+	headerTimeout = 10 * time.Second // time limit for the response headers
+	bodyTimeout   = 2 * time.Second  // additional time limit for the response body
+	maxBodyRead   = 16 << 10         // bytes read from the body, so that the connection can be reused
+	maxBodyKept   = 1 << 10          // bytes of the body that the log stores
+	headerBytes   = 32 << 10         // maximum size of the response headers in bytes
 	userAgent     = "Service-Webhooks/1.0"
 )
 
@@ -38,17 +38,17 @@ type attempt struct {
 	target   store.Target
 	began    time.Time     // when it left its queue
 	at       board.Instant // when it started, by the service's clock
-	marked   bool          // the log already shows it as delivering
+	marked   bool          // whether the log already shows it as delivering
 }
 
 // result is the result of an attempt.
 type result struct {
 	attempt *attempt
 	verdict verdict
-	status  int    // HTTP status; 0 for no response
-	reason  string // explanation for the log
-	answer  string // start of the response body
-	later   time.Duration
+	status  int           // HTTP status; 0 for no response
+	reason  string        // explanation for the log
+	body    string        // start of the response body
+	later   time.Duration // from Retry-After; 0 for none
 	took    time.Duration
 }
 
@@ -58,15 +58,15 @@ type verdict int
 const (
 	accepted    verdict = iota // 2xx
 	throttled                  // 429
-	unreachable                // no response in time, or 5xx
+	unreachable                // no valid response in time, or 5xx
 	refused                    // a response that a retry would not change
 	gone                       // 410
-	forbidden                  // refused by the guard
-	skipped                    // no longer to be sent
-	lost                       // skipped, because the owner can no longer manage the webhook
+	forbidden                  // rejected by the guard, or the address or secret cannot be decrypted
+	skipped                    // must no longer be sent
+	lost                       // skipped because the owner can no longer manage the webhook
 	deleted                    // the webhook was deleted
 	waiting                    // another server has recorded a pause for the endpoint
-	interrupted                // this server is shutting down
+	interrupted                // the check failed, or this server is shutting down
 )
 
 // String returns the name of the verdict.
@@ -75,16 +75,16 @@ func (v verdict) String() string {
 		"waiting", "interrupted"}[v]
 }
 
-// newTransport returns the HTTP client of all deliveries. It uses HTTP/1.1 and
-// persistent connections, and no proxy. All connections are made by dial, which
-// checks the address.
+// newTransport returns the HTTP transport of all deliveries. It uses HTTP/1.1,
+// persistent connections and no proxy. It makes all connections with dial, which must
+// check the address.
 func newTransport(dial func(ctx context.Context, network, address string) (net.Conn, error), roots *x509.CertPool) *http.Transport {
 	return &http.Transport{
 		DialContext:            dial,
 		TLSClientConfig:        &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    headerTimeout + bodyTimeout, // for a dial that continues after its attempt has ended
-		MaxIdleConns:           4 * attemptsAtOnce,
-		MaxIdleConnsPerHost:    64 * endpointAtOnce, // many endpoints may share a host
+		MaxIdleConns:           4 * maxAttempts,
+		MaxIdleConnsPerHost:    64 * maxEndpointAttempts, // many endpoints may share a host
 		IdleConnTimeout:        90 * time.Second,
 		MaxResponseHeaderBytes: headerBytes,
 		DisableCompression:     true,
@@ -93,11 +93,11 @@ func newTransport(dial func(ctx context.Context, network, address string) (net.C
 	}
 }
 
-// traced calls run in a span of a new trace, which links to the change that
-// caused the delivery. The trace is not sent to the receiver. The receiver's
-// URL is not recorded, because it may hold a secret.
+// traced calls run in a span of a new trace, which links to the change that caused the
+// delivery. It does not send the trace to the receiver. It does not record the
+// receiver's URL, which may contain a secret.
 func (e *Engine) traced(ctx context.Context, a *attempt) result {
-	ctx, span := e.o.Traces.Start(ctx, http.MethodPost, trace.Client, a.delivery.Because)
+	ctx, span := e.o.Traces.Start(ctx, http.MethodPost, trace.Client, a.delivery.TraceLink)
 	r := e.run(ctx, a)
 	if span == nil {
 		return r
@@ -119,8 +119,8 @@ func (e *Engine) traced(ctx context.Context, a *attempt) result {
 	return r
 }
 
-// run makes the attempt. It ends within headerTimeout plus bodyTimeout, whatever the
-// receiver does, and reads at most bodyRead bytes of the response.
+// run makes the attempt. It always ends within headerTimeout plus bodyTimeout, and
+// reads at most maxBodyRead bytes of the response.
 func (e *Engine) run(ctx context.Context, a *attempt) result {
 	begun, now := time.Now(), e.o.DB.Now()
 	r := result{attempt: a}
@@ -139,7 +139,7 @@ func (e *Engine) run(ctx context.Context, a *attempt) result {
 	defer cancel(nil)
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "", bytes.NewReader(d.Body))
 	if err != nil {
-		r.verdict, r.reason = refused, "the request cannot be made"
+		r.verdict, r.reason = refused, "the request cannot be created"
 		return r
 	}
 	request.URL, request.Host = address, address.Host
@@ -166,12 +166,12 @@ func (e *Engine) run(ctx context.Context, a *attempt) result {
 	}
 	deadline.Reset(bodyTimeout)
 	if response.StatusCode == http.StatusSwitchingProtocols {
-		_ = response.Body.Close() // it is the raw connection now, whose reads have no deadline
+		_ = response.Body.Close() // now the raw connection, whose reads have no deadline
 	} else {
-		r.answer = readBody(response.Body)
+		r.body = readBody(response.Body)
 	}
 	r.status, r.later = response.StatusCode, retryAfter(response.Header.Get("Retry-After"), now)
-	r.verdict, r.reason = judge(response.StatusCode)
+	r.verdict, r.reason = verdictOf(response.StatusCode)
 	return r
 }
 
@@ -182,9 +182,9 @@ type addressBook struct {
 	known map[string]*url.URL
 }
 
-const addressesKept = 4096
+const maxAddresses = 4096
 
-// parse is like Guard.Parse. The caller must not modify the URL.
+// parse is like Guard.Parse, but cached. The caller must not modify the URL.
 func (b *addressBook) parse(g *Guard, address string) (*url.URL, error) {
 	b.mu.Lock()
 	u := b.known[address]
@@ -198,26 +198,26 @@ func (b *addressBook) parse(g *Guard, address string) (*url.URL, error) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.known == nil || len(b.known) >= addressesKept {
+	if b.known == nil || len(b.known) >= maxAddresses {
 		b.known = map[string]*url.URL{}
 	}
 	b.known[address] = u
 	return u, nil
 }
 
-// readBody reads the start of a response, and a little more than it returns.
+// readBody returns the start of a response body. It reads at most maxBodyRead bytes.
 func readBody(body io.ReadCloser) string {
-	defer func() { _ = body.Close() }() // unread data is discarded with its connection
-	kept := make([]byte, bodyKept)
+	defer func() { _ = body.Close() }() // also closes the connection if there is unread data
+	kept := make([]byte, maxBodyKept)
 	n, err := io.ReadFull(body, kept)
 	if err == nil {
-		_, _ = io.CopyN(io.Discard, body, bodyRead-bodyKept) // only to reuse the connection
+		_, _ = io.CopyN(io.Discard, body, maxBodyRead-maxBodyKept) // only to reuse the connection
 	}
 	return strings.ToValidUTF8(strings.ReplaceAll(string(kept[:n]), "\x00", ""), "\uFFFD")
 }
 
-// judge returns the verdict for an HTTP status.
-func judge(status int) (verdict, string) {
+// verdictOf returns the verdict for an HTTP status and an explanation for the log.
+func verdictOf(status int) (verdict, string) {
 	text := "HTTP " + strconv.Itoa(status)
 	switch {
 	case status >= 200 && status < 300:
@@ -234,8 +234,8 @@ func judge(status int) (verdict, string) {
 	return refused, text
 }
 
-// explain returns the verdict for an error. The texts go to the delivery log,
-// so they contain nothing that the receiver or a resolver sent.
+// explain returns the verdict for an error and an explanation for the delivery log. The
+// explanation contains nothing that the receiver or a resolver sent.
 func explain(err error) (verdict, string) {
 	var (
 		rule        *Refused
@@ -266,11 +266,11 @@ func explain(err error) (verdict, string) {
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
 		return unreachable, "the host cannot be reached"
 	case errors.As(err, &unknown):
-		return unreachable, "TLS: the certificate is by an unknown authority"
+		return unreachable, "TLS: the certificate was issued by an unknown authority"
 	case errors.As(err, &name):
-		return unreachable, "TLS: the certificate is for another name"
+		return unreachable, "TLS: the certificate is for a different host name"
 	case errors.As(err, &invalid):
-		return unreachable, "TLS: the certificate has expired, or is not good for a server"
+		return unreachable, "TLS: the certificate has expired, is not valid yet, or is not a server certificate"
 	case errors.As(err, &certificate), errors.As(err, &record),
 		errors.As(err, &network) && network.Op == "remote error": // a TLS alert
 		return unreachable, "TLS: the handshake failed"
@@ -281,8 +281,8 @@ func explain(err error) (verdict, string) {
 	return unreachable, "the response is not valid HTTP"
 }
 
-// retryAfter parses a Retry-After header (RFC 9110, 10.2.3). It returns 0 for
-// none.
+// retryAfter parses a Retry-After header (RFC 9110, 10.2.3). It returns 0 if the header is
+// missing, invalid or in the past.
 func retryAfter(text string, now time.Time) time.Duration {
 	if text == "" {
 		return 0
@@ -305,9 +305,10 @@ func DefaultPauses() []time.Duration {
 	}
 }
 
-// next returns when the next attempt of a delivery is due, if the previous one
-// ended now: after its pause plus up to 10 %. It returns false after the last
-// attempt. A 429 or 503 response may move it later, at most to the next pause.
+// next returns the time of the next attempt of a delivery whose previous attempt ended
+// now. The wait is the pause for that attempt plus a random 0% to 10%. Retry-After in a 429
+// or 503 response can extend the wait, at most to the length of the following pause. next
+// returns false after the last attempt.
 func (e *Engine) next(now time.Time, attempts int, r *result) (board.Instant, bool) {
 	if attempts > len(e.o.Pauses) {
 		return 0, false
@@ -323,13 +324,13 @@ func (e *Engine) next(now time.Time, attempts int, r *result) (board.Instant, bo
 // outcome returns the log entry for a result.
 func (e *Engine) outcome(r *result) store.Outcome {
 	d := r.attempt.delivery
-	o := store.Outcome{Dispatch: d, Was: d.Attempts, Reason: r.reason, HTTPStatus: r.status}
+	o := store.Outcome{Dispatch: d, PreviousAttempts: d.Attempts, Reason: r.reason, HTTPStatus: r.status}
 	if r.verdict == skipped || r.verdict == lost {
 		o.Status, o.Lost = board.DeliverySkipped, r.verdict == lost
 		return o
 	}
 	o.Attempts++
-	entry := board.DeliveryAttempt{At: r.attempt.at, Duration: r.took.Milliseconds(), Outcome: r.reason, Answer: r.answer}
+	entry := board.DeliveryAttempt{At: r.attempt.at, Duration: r.took.Milliseconds(), Outcome: r.reason, Answer: r.body}
 	if r.status != 0 {
 		entry.HTTPStatus = &r.status
 	}

@@ -8,17 +8,18 @@
 //
 // # Guarantees
 //
-//   - Every committed delivery is sent at least once, always with the same id and
-//     body, or its log says why not. This holds even if a server is killed at any
-//     moment, or one of several servers fails (shards.go).
+//   - Unless its webhook is deleted, every committed delivery is sent at least once, or
+//     its log explains why it was not. Its id and body never change. This holds even if
+//     a server is killed at any moment, or one of several servers fails (shards.go).
 //   - An attempt starts only if the webhook is on, its board is not confidential,
-//     its owner is still entitled and the address is allowed. This is checked
-//     before every attempt.
+//     its owner may still manage it and the address is allowed. The engine checks this
+//     before every attempt. For a test event, the webhook may be off, and its owner is
+//     not checked.
 //   - No endpoint delays another. Each has its own queue, at most eight concurrent
 //     attempts, a rate limit and, while it fails, one probe at a time.
 //   - A receiver cannot make an attempt last longer than twelve seconds, or use
-//     more than a few kilobytes of memory.
-//   - No connection is made to an address that the guard refuses, whatever a name
-//     resolves to when the connection is made. Redirects and proxies are not
-//     followed.
+//     more than a few dozen kilobytes of memory.
+//   - No connection is made to an address that the guard rejects. If the host is a name,
+//     the guard checks the address to which it resolves at that moment. Redirects are not
+//     followed, and proxies are not used.
 package hook

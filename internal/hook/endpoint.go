@@ -10,170 +10,175 @@ import (
 )
 
 const (
-	endpointAtOnce = 8  // concurrent attempts per endpoint
-	burst          = 5  // attempts that the rate limit allows at once after a pause
-	window         = 64 // deliveries of an endpoint in memory; the others stay in the outbox
-	rewindAfter    = 16 // reads of the outbox until one starts again with the oldest delivery
+	maxEndpointAttempts = 8  // concurrent attempts per endpoint
+	burst               = 5  // attempts that the rate limit allows without a delay after an idle period
+	window              = 64 // deliveries of an endpoint in memory; the others remain in the outbox
+	rewindAfter         = 16 // one in this many reads of the outbox starts again with the oldest delivery
 
-	failuresToHold = 3 // consecutive timeouts or 5xx responses
-	probePause     = time.Second
-	maxProbePause  = 30 * time.Second // the shortest pause of a retry, so that probing delays no retry
-	maxAskedPause  = time.Hour        // that a receiver may request with Retry-After
+	failuresToHold    = 3 // consecutive attempts without a valid response or with a 5xx response
+	probePause        = time.Second
+	maxProbePause     = 30 * time.Second // equal to the shortest retry pause, so that probing never delays a retry
+	maxRequestedPause = time.Hour        // the longest pause that a receiver can request with Retry-After
 )
 
-// endpoint is the queue of one webhook: what to send, how fast, and whether its
-// receiver works. It is owned by the engine's loop.
+// endpoint is the queue of one webhook, with its rate limit and the state of its
+// receiver. The engine's loop owns it.
 type endpoint struct {
-	id     string
-	fresh  []store.Dispatch    // first attempts, oldest first
-	again  []store.Dispatch    // retries, oldest first
-	tests  []store.Dispatch    // a person waits for them; only the rate limit delays them
-	inside map[string]struct{} // ids that are queued, in progress, or not recorded yet
+	id      string
+	first   []store.Dispatch    // first attempts, oldest first
+	retries []store.Dispatch    // oldest first
+	tests   []store.Dispatch    // a person is waiting for them, so holds do not delay them
+	known   map[string]struct{} // ids that are queued, in progress, or not recorded yet
 
-	more      bool                 // the outbox has more deliveries that are due
-	next      board.Instant        // when the next of the others is due; 0 if there are none
-	refilling bool                 // a read of the outbox is in progress
-	read      store.DeliveryCursor // first attempts are read up to here; zero to start with the oldest
-	readings  int                  // reads since it started with the oldest
-	rewind    bool                 // it has to start with the oldest again
-	left      map[string]struct{}  // ids removed from inside since the read started
+	more      bool                 // whether the outbox may have more deliveries that are due
+	next      board.Instant        // when the next delivery that is not due yet is due; 0 if there is none
+	refilling bool                 // whether a read of the outbox is in progress
+	read      store.DeliveryCursor // end of the last read of first attempts; zero to start with the oldest
+	reads     int                  // reads since the last one that started with the oldest
+	rewind    bool                 // whether the next read must start with the oldest
+	recorded  map[string]struct{}  // ids removed from known since the read started
 
-	underWay int
-	tokens   float64 // attempts that the rate limit allows now
-	filled   time.Time
+	inProgress int
+	tokens     float64   // attempts that the rate limit allows now
+	filled     time.Time // when tokens was last updated
 
-	failing bool          // a failed delivery was, or may have been, recorded
-	row     int           // consecutive timeouts and 5xx responses
-	held    bool          // only one probe at a time is sent
-	since   board.Instant // when held was set
-	probeAt time.Time
+	failing  bool          // whether failed deliveries may have been recorded since the last success
+	failures int           // consecutive attempts without a valid response or with a 5xx response
+	held     bool          // whether only one probe at a time is sent
+	since    board.Instant // when held was set
+	probeAt  time.Time     // time of the next probe
 
-	until time.Time // end of the pause that the receiver asked for; only tests are sent before
-	asked int       // consecutive pauses of no stated length
+	until  time.Time // end of the pause that the receiver requested; only tests are sent before it
+	pauses int       // consecutive requested pauses without a duration
 
 	ended  int       // deliveries finished since the log was pruned
-	ready  bool      // is in the loop's list of endpoints that may send
-	wakeAt time.Time // when it has to be processed again; zero for never
+	ready  bool      // whether the endpoint is in the loop's line
+	wakeAt time.Time // when the endpoint must be processed again; zero for never
 }
 
-// offer queues a delivery, unless it is already known or there is no room.
+// offer queues a delivery unless it is already in memory. handedOver means that this process
+// has just committed the delivery. Such a delivery stays in the outbox if the queue is full or
+// the outbox may have earlier ones. A delivery read from the outbox is not queued if it was
+// recorded during the read.
 func (p *endpoint) offer(d store.Dispatch, handedOver bool) {
-	if _, known := p.inside[d.ID]; known {
+	if _, known := p.known[d.ID]; known {
 		return
 	}
-	if _, known := p.left[d.ID]; known && !handedOver {
+	if _, recorded := p.recorded[d.ID]; recorded && !handedOver {
 		return // the outbox was read before the delivery was recorded
 	}
-	queue := &p.fresh
+	queue := &p.first
 	switch {
 	case d.Kind == board.KindWebhookTest:
 		queue = &p.tests
 	case d.Attempts > 0:
-		queue = &p.again
+		queue = &p.retries
 	}
-	// Tests are not ordered with other deliveries, and must not wait for held
+	// Tests have no order relative to other deliveries, and must not wait for held
 	// ones.
 	if handedOver && (p.more && queue != &p.tests || len(*queue) >= window) {
 		p.more = true
 		return
 	}
-	p.inside[d.ID] = struct{}{}
+	p.known[d.ID] = struct{}{}
 	*queue = append(*queue, d)
 }
 
-// queued returns how many deliveries wait in memory.
-func (p *endpoint) queued() int { return len(p.tests) + len(p.fresh) + len(p.again) }
+// queued returns the number of deliveries in memory that are waiting to be sent.
+func (p *endpoint) queued() int { return len(p.tests) + len(p.first) + len(p.retries) }
 
-// empty drops all queued deliveries.
-func (p *endpoint) empty() {
-	for _, queue := range [][]store.Dispatch{p.tests, p.fresh, p.again} {
+// clearQueues drops all queued deliveries.
+func (p *endpoint) clearQueues() {
+	for _, queue := range [][]store.Dispatch{p.tests, p.first, p.retries} {
 		for _, d := range queue {
 			p.forget(d.ID)
 		}
 	}
-	p.tests, p.fresh, p.again, p.more, p.next, p.rewind = nil, nil, nil, false, 0, true
+	p.tests, p.first, p.retries, p.more, p.next, p.rewind = nil, nil, nil, false, 0, true
 }
 
-// ask starts a read of the outbox. It continues after the last read, so that
-// deliveries in memory are not read again, or starts again with the oldest.
-func (p *endpoint) ask() (behind store.DeliveryCursor, limit int) {
+// startRefill marks a read of the outbox as in progress and returns its range. The read
+// continues where the last one ended, so that deliveries in memory are not read again.
+// If rewind is set, and once every rewindAfter reads, it starts with the oldest delivery.
+func (p *endpoint) startRefill() (after store.DeliveryCursor, limit int) {
 	p.refilling, p.more = true, false
-	if p.readings++; p.rewind || p.readings == rewindAfter {
-		p.read, p.readings, p.rewind = store.DeliveryCursor{}, 0, false
+	if p.reads++; p.rewind || p.reads == rewindAfter {
+		p.read, p.reads, p.rewind = store.DeliveryCursor{}, 0, false
 	}
 	if p.read == (store.DeliveryCursor{}) {
-		return p.read, window + len(p.inside)
+		return p.read, window + len(p.known)
 	}
 	return p.read, window
 }
 
-// learn queues deliveries from the outbox. Full means that there may be more.
-// Transactions that started earlier but committed later may have added
-// deliveries before the position of the last read. So the outbox counts as
-// empty only after a read that started with the oldest.
-func (p *endpoint) learn(r *refill, full bool) {
+// finishRefill queues deliveries from the outbox. full means that there may be more.
+// Transactions that started earlier but committed later may have added deliveries
+// before the position of the last read. So the outbox counts as empty only after a read
+// that started with the oldest delivery.
+func (p *endpoint) finishRefill(r *refill, full bool) {
 	for _, d := range r.due.Deliveries {
 		p.offer(d, false)
 	}
-	clear(p.left)
+	clear(p.recorded)
 	p.read = r.due.Last
-	p.more = p.more || p.read != store.DeliveryCursor{} || r.behind != store.DeliveryCursor{} || full
+	p.more = p.more || p.read != store.DeliveryCursor{} || r.after != store.DeliveryCursor{} || full
 	if next := r.due.Next; next != 0 && (p.next == 0 || next < p.next) {
 		p.next = next
 	}
 }
 
-// forget removes a delivery that has been recorded.
+// forget removes a delivery from memory. A read of the outbox that is in progress does not
+// queue it again.
 func (p *endpoint) forget(id string) {
-	delete(p.inside, id)
+	delete(p.known, id)
 	if p.refilling {
-		p.left[id] = struct{}{}
+		p.recorded[id] = struct{}{}
 	}
 }
 
-// take returns the next delivery that may be sent now. If there is none, wait
-// is how long until there may be one, or 0 if that depends on attempts in
-// progress.
-func (p *endpoint) take(now time.Time, pace float64) (d store.Dispatch, ok bool, wait time.Duration) {
+// take removes and returns the next delivery that may be sent now, and counts it as in
+// progress. If there is none, wait is the time until there may be one, or 0 if that time
+// is not known.
+func (p *endpoint) take(now time.Time, rate float64) (d store.Dispatch, ok bool, wait time.Duration) {
 	held := p.held && len(p.tests) == 0
 	probeAt := later(p.probeAt, p.until)
 	switch {
-	case p.queued() == 0, p.underWay >= endpointAtOnce, held && p.underWay > 0:
+	case p.queued() == 0, p.inProgress >= maxEndpointAttempts, held && p.inProgress > 0:
 		return d, false, 0
 	case held && now.Before(probeAt):
 		return d, false, probeAt.Sub(now)
 	}
-	if pace > 0 {
-		p.tokens = min(burst, p.tokens+now.Sub(p.filled).Seconds()*pace)
+	if rate > 0 {
+		p.tokens = min(burst, p.tokens+now.Sub(p.filled).Seconds()*rate)
 		p.filled = now
 		if p.tokens < 1 {
-			return d, false, time.Duration((1 - p.tokens) / pace * float64(time.Second))
+			return d, false, time.Duration((1 - p.tokens) / rate * float64(time.Second))
 		}
 		p.tokens--
 	}
-	queue := &p.fresh
+	queue := &p.first
 	switch {
 	case len(p.tests) > 0:
 		queue = &p.tests
 	// A probe is the delivery that has waited longest, so that deliveries
 	// finish in the order in which they started.
-	case len(p.fresh) == 0 || p.held && len(p.again) > 0:
-		queue = &p.again
+	case len(p.first) == 0 || p.held && len(p.retries) > 0:
+		queue = &p.retries
 	}
-	d, (*queue)[0] = (*queue)[0], store.Dispatch{} // release its body, which the queue's array would keep
+	d, (*queue)[0] = (*queue)[0], store.Dispatch{} // release its body, which the queue's array would retain
 	*queue = (*queue)[1:]
-	p.underWay++
+	p.inProgress++
 	return d, true, 0
 }
 
-// judge updates the state of the receiver from a result. Changed reports
-// whether deliveries are now held, held for longer, or no longer held.
-func (p *endpoint) judge(r *result, now time.Time) (changed bool) {
+// update updates the state of the receiver with a result. It reports whether
+// deliveries are now held, held for longer, or no longer held.
+func (p *endpoint) update(r *result, now time.Time) (changed bool) {
 	switch r.verdict {
 	case unreachable:
-		p.row++
-		if p.row >= failuresToHold {
-			pause := probePause << min(p.row-failuresToHold, 10)
+		p.failures++
+		if p.failures >= failuresToHold {
+			pause := probePause << min(p.failures-failuresToHold, 10)
 			p.probeAt = now.Add(min(pause, maxProbePause))
 			changed = !p.held
 			p.held = true
@@ -184,30 +189,30 @@ func (p *endpoint) judge(r *result, now time.Time) (changed bool) {
 	case throttled: // does not show whether earlier failures are over
 		changed = p.pause(now, r.later)
 	case accepted, refused, gone:
-		p.row = 0
+		p.failures = 0
 		if now.Before(p.until) {
-			return false // a test, or sent before the receiver asked for a pause
+			return false // a test, or an attempt from before the receiver requested a pause
 		}
 		changed = p.held
-		p.held, p.asked = false, 0
+		p.held, p.pauses = false, 0
 	case forbidden, skipped, lost, deleted, waiting, interrupted: // says nothing about the receiver
 	}
 	return changed
 }
 
-// pause holds all deliveries except tests for as long as the receiver asked, at
-// most an hour. If it gave no length, the pauses grow from a second to half a
-// minute, like those of probes. Responses to attempts already in progress do
-// not make them longer. It reports whether the end of the pause changed.
-func (p *endpoint) pause(now time.Time, asked time.Duration) (changed bool) {
-	if asked <= 0 {
+// pause holds all deliveries except tests for the time that the receiver requested, at
+// most an hour. Without a requested time, the pauses grow from a second to half a
+// minute, like those of probes. Responses to attempts that are already in progress do
+// not prolong them. It reports whether the end of the pause changed.
+func (p *endpoint) pause(now time.Time, requested time.Duration) (changed bool) {
+	if requested <= 0 {
 		if now.Before(p.until) {
 			return false
 		}
-		asked = min(probePause<<min(p.asked, 10), maxProbePause)
-		p.asked++
+		requested = min(probePause<<min(p.pauses, 10), maxProbePause)
+		p.pauses++
 	}
-	until := now.Add(min(asked, maxAskedPause))
+	until := now.Add(min(requested, maxRequestedPause))
 	if !until.After(p.until) {
 		return false
 	}
@@ -215,8 +220,9 @@ func (p *endpoint) pause(now time.Time, asked time.Duration) (changed bool) {
 	return true
 }
 
-// hold returns the state to store. The two arguments are the current time in
-// both clocks.
+// hold returns the hold to store. It sets since when a hold begins, and clears it when
+// the hold ends. now is the current time of the system clock, and instant that of the
+// store's clock.
 func (p *endpoint) hold(now time.Time, instant board.Instant) store.Hold {
 	h := store.Hold{WebhookID: p.id}
 	if !p.held {
@@ -242,11 +248,11 @@ func later(a, b time.Time) time.Time {
 
 // idle reports whether the endpoint can be forgotten without losing state.
 func (p *endpoint) idle(now time.Time) bool {
-	return len(p.inside) == 0 && !p.more && p.next == 0 && !p.refilling && p.row == 0 && !p.held && now.Sub(p.filled) > time.Minute
+	return len(p.known) == 0 && !p.more && p.next == 0 && !p.refilling && p.failures == 0 && !p.held && now.Sub(p.filled) > time.Minute
 }
 
-// alarms is a heap of endpoints by the time at which they have to be processed.
-// An endpoint may be in it several times; its wakeAt says which entry is valid.
+// alarms is a heap of endpoints by the time at which they must be processed. An endpoint
+// may have several entries; only the one whose time equals wakeAt is valid.
 type alarms []alarm
 
 type alarm struct {
@@ -268,7 +274,7 @@ func (a *alarms) Pop() any {
 	return last
 }
 
-// set schedules an endpoint for no later than a time.
+// set schedules the processing of an endpoint, unless it is already scheduled for that time or earlier.
 func (a *alarms) set(p *endpoint, at time.Time) {
 	if p.wakeAt.IsZero() || at.Before(p.wakeAt) {
 		p.wakeAt = at

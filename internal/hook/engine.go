@@ -21,27 +21,27 @@ import (
 )
 
 const (
-	attemptsAtOnce = 2048 // concurrent attempts to all endpoints
-	batchSize      = 64   // attempts checked per query
-	maxUnrecorded  = 4096 // results waiting to be written before new attempts are suspended
-	maxOffered     = 16384
+	maxAttempts   = 2048  // concurrent attempts to all endpoints
+	batchSize     = 64    // attempts checked per query
+	maxUnrecorded = 4096  // results waiting to be written before new attempts are suspended
+	maxOffered    = 16384 // committed deliveries waiting to be queued
 
-	markAfter    = time.Second            // an attempt that takes longer is shown as delivering
-	pollEvery    = 30 * time.Second       // in case deliveries were missed
-	pollShared   = 100 * time.Millisecond // with several servers, because others write deliveries
-	pollRetry    = 5 * time.Second        // after a failure
-	maxPollPause = 5 * time.Second        // the longest extra pause after a slow query
-	pruneEvery   = 100                    // finished deliveries of an endpoint
-	pruneAtOnce  = 1000
-	recordEvery  = 5 * time.Millisecond // the shortest time between writes, so that one write takes many results
-	recordPause  = time.Second          // after the database failed to store a result
-	sweepEvery   = time.Minute
-	stopTime     = 5 * time.Second // for attempts in progress when the server stops
+	markAfter          = time.Second            // an attempt that takes longer is shown as delivering
+	pollInterval       = 30 * time.Second       // in case deliveries were missed
+	sharedPollInterval = 100 * time.Millisecond // with several servers, because others write deliveries
+	pollRetry          = 5 * time.Second        // minimum pause after a failed poll
+	maxPollPause       = 5 * time.Second        // the longest pause that a slow query causes
+	pruneAfter         = 100                    // finished deliveries of an endpoint until its log is pruned
+	pruneBatch         = 1000                   // maximum number of deliveries that one statement deletes
+	recordInterval     = 5 * time.Millisecond   // minimum time between writes, so that one write stores many results
+	recordPause        = time.Second            // after the database failed to store a result
+	sweepInterval      = time.Minute
+	stopTimeout        = 5 * time.Second // for attempts in progress when the server shuts down
 )
 
-// DefaultPace is the number of attempts per second to one endpoint (Zapier
-// refuses more than 30).
-const DefaultPace = 25
+// DefaultRate is the default number of attempts per second to one endpoint. Zapier
+// refuses more than 30.
+const DefaultRate = 25
 
 var errStopping = errors.New("hook: the server is shutting down")
 
@@ -55,8 +55,9 @@ type Options struct {
 	Roots *x509.CertPool
 	// Pauses are the pauses between attempts; nil means DefaultPauses.
 	Pauses []time.Duration
-	// Pace is the number of attempts per second and endpoint; 0 means DefaultPace, a negative value no limit.
-	Pace float64
+	// Rate is the maximum number of attempts per second to each endpoint. 0 means DefaultRate,
+	// and a negative value means no limit.
+	Rate float64
 	// Chance returns a random number in [0, 1) for jitter; nil means crypto/rand.
 	Chance func() float64
 	// Holder is the name of the server in its leases.
@@ -66,8 +67,8 @@ type Options struct {
 	Log     *slog.Logger
 }
 
-// Engine sends deliveries. Each endpoint has a queue, and the queues are served
-// round-robin, so that a hanging receiver delays no other.
+// Engine sends deliveries. Each endpoint has a queue. The engine serves the queues
+// round-robin, so that a hanging receiver does not delay others.
 type Engine struct {
 	o         Options
 	transport *http.Transport
@@ -78,10 +79,10 @@ type Engine struct {
 	recorded  chan recorded
 	refills   chan refill
 	queues    chan []store.Queue
-	lookNow   chan struct{}
+	pollNow   chan struct{}
 	shards    chan map[int]bool
 	busy      [board.WebhookShards]atomic.Int32 // attempts in progress or not recorded, by shard
-	stopped   context.Context                   // cancels attempts that take too long when the server stops
+	stopped   context.Context                   // cancels attempts that take too long when the server shuts down
 	stop      context.CancelCauseFunc
 
 	addresses addressBook
@@ -90,7 +91,7 @@ type Engine struct {
 	mu        sync.Mutex
 	announced map[string]struct{} // ids of deliveries whose transactions have not ended
 	offered   []store.Dispatch
-	missed    bool // some were not accepted; they are in the outbox
+	missed    bool // whether deliveries were dropped because offered was full; the outbox has them
 }
 
 type record struct {
@@ -107,14 +108,14 @@ type recorded struct {
 
 type refill struct {
 	endpoint *endpoint
-	behind   store.DeliveryCursor
+	after    store.DeliveryCursor
 	limit    int
 	due      store.Due
 	err      error
 }
 
-// New returns an engine. It accepts deliveries committed from now on; Run sends
-// them.
+// New returns an engine. It accepts deliveries that are committed from now on. Run
+// sends them.
 func New(o Options) *Engine {
 	if o.Dial == nil {
 		o.Dial = o.Guard.Dial
@@ -122,11 +123,11 @@ func New(o Options) *Engine {
 	if o.Pauses == nil {
 		o.Pauses = DefaultPauses()
 	}
-	if o.Pace == 0 {
-		o.Pace = DefaultPace
+	if o.Rate == 0 {
+		o.Rate = DefaultRate
 	}
 	if o.Chance == nil {
-		o.Chance = chance
+		o.Chance = random
 	}
 	if o.Metrics == nil {
 		o.Metrics = NewMetrics()
@@ -135,14 +136,14 @@ func New(o Options) *Engine {
 		o: o, failures: backoff.NewLog(o.Log), transport: newTransport(o.Dial, o.Roots), announced: map[string]struct{}{},
 		wake: make(chan struct{}, 1), checks: make(chan []*attempt, 1), results: make(chan result, batchSize),
 		records: make(chan record, 1), recorded: make(chan recorded, 1), refills: make(chan refill, batchSize),
-		queues: make(chan []store.Queue, 1), lookNow: make(chan struct{}, 1), shards: make(chan map[int]bool, 1),
+		queues: make(chan []store.Queue, 1), pollNow: make(chan struct{}, 1), shards: make(chan map[int]bool, 1),
 	}
 	o.DB.OnDispatch(e.announce)
 	return e
 }
 
-// chance returns a random number in [0, 1).
-func chance() float64 {
+// random returns a random number in [0, 1).
+func random() float64 {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
 	return float64(binary.BigEndian.Uint64(b[:])>>11) / (1 << 53)
@@ -169,8 +170,7 @@ func (e *Engine) Run(ctx context.Context) {
 	e.transport.CloseIdleConnections()
 }
 
-// announce registers deliveries that are about to be committed here. It never
-// blocks.
+// announce registers deliveries that this process is about to commit. It never blocks.
 //
 // After the commit the deliveries are visible in the outbox, possibly before
 // the committing goroutine hands them over. A read of the outbox must skip
@@ -207,19 +207,20 @@ func (e *Engine) offer(deliveries []store.Dispatch, committed bool) {
 	}
 }
 
-// unannounced returns the deliveries that no transaction of this process is
-// about to hand over.
+// unannounced returns the deliveries that are not announced: no transaction of this
+// process will hand them over.
 func (e *Engine) unannounced(deliveries []store.Dispatch) []store.Dispatch {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.DeleteFunc(deliveries, func(d store.Dispatch) bool {
-		_, coming := e.announced[d.ID]
-		return coming
+		_, announced := e.announced[d.ID]
+		return announced
 	})
 }
 
-// taken returns the deliveries offered since the last call.
-func (e *Engine) taken(into []store.Dispatch) (out []store.Dispatch, missed bool) {
+// takeOffers returns the deliveries offered since the last call, and whether some were
+// missed. It reuses the array of into for later offers.
+func (e *Engine) takeOffers(into []store.Dispatch) (out []store.Dispatch, missed bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	out, missed = e.offered, e.missed
@@ -227,9 +228,10 @@ func (e *Engine) taken(into []store.Dispatch) (out []store.Dispatch, missed bool
 	return out, missed
 }
 
-// check asks in batches whether attempts are still allowed, and starts them.
+// check asks the store in batches whether attempts are still allowed, and starts those
+// that are.
 func (e *Engine) check() {
-	var under sync.WaitGroup
+	var attempts sync.WaitGroup
 	for batch := range e.checks {
 		deliveries := make([]store.Dispatch, len(batch))
 		for i, a := range batch {
@@ -256,17 +258,17 @@ func (e *Engine) check() {
 				a.target, r.verdict = targets[i], waiting
 			default:
 				a.target = targets[i]
-				under.Go(func() { e.results <- e.traced(e.stopped, a) })
+				attempts.Go(func() { e.results <- e.traced(e.stopped, a) })
 				continue
 			}
 			e.results <- r
 		}
 	}
-	under.Wait()
+	attempts.Wait()
 }
 
-// record writes the results of attempts. Results that were not written are
-// returned.
+// record writes the results of attempts. It returns them with any error, so that the
+// loop can retry.
 func (e *Engine) record(ctx context.Context) {
 	for r := range e.records {
 		var err error
@@ -287,22 +289,23 @@ func (e *Engine) record(ctx context.Context) {
 
 // Log messages for failing tasks.
 const (
-	cannotReadOutbox = "outbox of webhooks not read"
+	cannotReadOutbox = "webhook outbox not read"
 	cannotRead       = "deliveries not read"
 	cannotRecord     = "deliveries not recorded"
 	cannotPrune      = "delivery log not pruned"
 	cannotLease      = "webhook shards not leased"
 )
 
-// poll searches for webhooks with open deliveries: at the start, and for
-// deliveries written by other servers.
+// poll searches the outbox for webhooks with pending deliveries when it starts, when the
+// loop requests a poll, and periodically. Other servers write deliveries too, and this
+// server may have missed some.
 func (e *Engine) poll(ctx context.Context) {
-	every := pollEvery
+	every := pollInterval
 	if e.o.DB.Shared() {
-		every = pollShared
+		every = sharedPollInterval
 	}
 	if err := e.o.DB.Reschedule(ctx); err != nil && ctx.Err() == nil {
-		e.failures.Failed("retries not compared with the clock", err)
+		e.failures.Failed("retries not rescheduled after a clock change", err)
 	}
 	for {
 		began, pause := time.Now(), every
@@ -320,23 +323,22 @@ func (e *Engine) poll(ctx context.Context) {
 		}
 		select {
 		case <-time.After(pollPause(pause, time.Since(began))):
-		case <-e.lookNow:
+		case <-e.pollNow:
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// pollPause returns the pause after a poll that took a given time, so that
-// polling uses at most a twentieth of the time. A poll that hung because the
-// database was unreachable says nothing about the cost of polling, so the pause
-// is limited.
+// pollPause returns the pause after a poll that took a given time. Polling takes at most
+// a twentieth of the time. The pause is limited, because a poll may hang while the
+// database is unreachable.
 func pollPause(pause, took time.Duration) time.Duration {
 	return max(pause, min(20*took, maxPollPause))
 }
 
 // refill reads due deliveries of an endpoint from the outbox.
-func (e *Engine) refill(p *endpoint, behind store.DeliveryCursor, limit int) {
-	due, err := e.o.DB.Due(e.stopped, p.id, behind, limit)
-	e.refills <- refill{p, behind, limit, due, err}
+func (e *Engine) refill(p *endpoint, after store.DeliveryCursor, limit int) {
+	due, err := e.o.DB.Due(e.stopped, p.id, after, limit)
+	e.refills <- refill{p, after, limit, due, err}
 }

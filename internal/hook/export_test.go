@@ -6,7 +6,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// DelayHandOver delays the hand-over of committed deliveries to the engine, as on a busy
+// DelayHandOver delays the hand-over of committed deliveries to the engine, as happens on a busy
 // machine.
 func (e *Engine) DelayHandOver(wait func() time.Duration) {
 	e.o.DB.OnDispatch(func(deliveries []store.Dispatch) func(bool) {

@@ -15,9 +15,9 @@ import (
 	"cardwall/internal/hook"
 )
 
-func TestHangingEndpointDelaysNoOther(t *testing.T) {
+func TestHangingEndpointDoesNotDelayOthers(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		const boards, rounds = 5, 190 // less than ten seconds, so that no hanging attempt times out
+		const boards, rounds = 5, 190 // takes less than ten seconds, so that no hanging attempt times out
 		var lists []string
 		var receivers []*receiver
 		for i := range boards {
@@ -27,31 +27,31 @@ func TestHangingEndpointDelaysNoOther(t *testing.T) {
 			receivers = append(receivers, w.receiver(host, nil))
 			w.webhook(host)
 		}
-		bad := receivers[0]
-		bad.then(hang) // a fifth of all events
+		hanging := receivers[0]
+		hanging.respondWith(hang) // this endpoint gets a fifth of all events
 		w.engine()
-		made := make([][]time.Time, boards)
+		createdAt := make([][]time.Time, boards)
 		for range rounds {
 			for i, list := range lists {
 				w.cardIn(list)
-				made[i] = append(made[i], time.Now())
+				createdAt[i] = append(createdAt[i], time.Now())
 			}
 			time.Sleep(50 * time.Millisecond)
 		}
 		synctest.Wait()
 		for i, to := range receivers[1:] {
-			posts := to.seen()
+			posts := to.received()
 			if len(posts) != rounds {
-				t.Fatalf("receiver %d got %d deliveries of %d", i+1, len(posts), rounds)
+				t.Fatalf("receiver %d: got %d deliveries, want %d", i+1, len(posts), rounds)
 			}
 			for k, p := range posts {
-				if late := p.at.Sub(made[i+1][k]); late > 50*time.Millisecond {
-					t.Fatalf("receiver %d got delivery %d after %v", i+1, k, late)
+				if late := p.at.Sub(createdAt[i+1][k]); late > 50*time.Millisecond {
+					t.Fatalf("receiver %d: got delivery %d after %v, want at most 50 ms", i+1, k, late)
 				}
 			}
 		}
-		if bad.most != 8 {
-			t.Errorf("the hanging receiver had %d attempts at once, want 8", bad.most)
+		if hanging.maxConcurrent != 8 {
+			t.Errorf("hanging receiver: got %d concurrent attempts, want 8", hanging.maxConcurrent)
 		}
 	})
 }
@@ -62,14 +62,14 @@ func TestAtMostEightAttemptsPerEndpointAtOnce(t *testing.T) {
 		h := w.webhook("receiver.test")
 		w.engine(unpaced)
 		w.cards(100)
-		pass(12*time.Second + 500*time.Millisecond)
-		if n := len(to.seen()); n != 100 || to.most != 8 {
-			t.Errorf("%d of 100 were sent in thirteen seconds, %d at once, want 8 at once", n, to.most)
+		advance(12*time.Second + 500*time.Millisecond)
+		if n := len(to.received()); n != 100 || to.maxConcurrent != 8 {
+			t.Errorf("got %d deliveries with %d concurrent attempts, want 100 with 8", n, to.maxConcurrent)
 		}
-		pass(time.Second)
+		advance(time.Second)
 		for _, d := range w.deliveries(h.ID) {
 			if d.Status != board.DeliveryDelivered || d.Attempts != 1 {
-				t.Errorf("a delivery is %s after %d attempts", d.Status, d.Attempts)
+				t.Errorf("got %s after %d attempts, want delivered after 1", d.Status, d.Attempts)
 			}
 		}
 	})
@@ -78,20 +78,20 @@ func TestAtMostEightAttemptsPerEndpointAtOnce(t *testing.T) {
 func TestEndpointsShareLimitedConcurrency(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		// At most 2,048 attempts run at once. The 300 endpoints could use 8 each.
-		const endpoints, room = 300, 2048
+		const endpoints, maxAttempts = 300, 2048
 		for i := range 3 {
-			space := do(w, w.ada, app.AddWorkspace, app.NewWorkspace{Name: "Large", Plan: board.PlanBusiness}).ID
-			_, list := w.newBoard(space)
+			workspace := do(w, w.ada, app.AddWorkspace, app.NewWorkspace{Name: "Large", Plan: board.PlanBusiness}).ID
+			_, list := w.newBoard(workspace)
 			for k := range endpoints / 3 {
 				w.webhookFor(w.ada, app.CreateWebhookInput{URL: fmt.Sprintf("https://receiver-%d-%d.example.com", i, k),
-					WorkspaceID: space, Events: created})
+					WorkspaceID: workspace, Events: created})
 			}
 			w.cardsIn(list, 8)
 		}
 		var mu sync.Mutex
 		dials := map[string]int{}
 		stop := w.engine(func(o *hook.Options) {
-			o.Pace = -1
+			o.Rate = -1
 			o.Dial = func(ctx context.Context, _, address string) (net.Conn, error) {
 				mu.Lock()
 				dials[address]++
@@ -100,55 +100,55 @@ func TestEndpointsShareLimitedConcurrency(t *testing.T) {
 				return nil, ctx.Err()
 			}
 		})
-		pass(9 * time.Second)
+		advance(9 * time.Second)
 		mu.Lock()
 		sum := 0
 		for address, n := range dials {
 			sum += n
-			if n < 4 { // those read first from the outbox have more
-				t.Errorf("%s has %d running attempts, want at least %d", address, n, room/endpoints)
+			if n < 4 { // less than the average, because endpoints whose deliveries are read first have more
+				t.Errorf("%s: got %d running attempts, want at least 4", address, n)
 			}
 		}
-		if len(dials) != endpoints || sum != room {
-			t.Errorf("%d attempts are running to %d endpoints, want %d to %d", sum, len(dials), room, endpoints)
+		if len(dials) != endpoints || sum != maxAttempts {
+			t.Errorf("got %d attempts to %d endpoints, want %d to %d", sum, len(dials), maxAttempts, endpoints)
 		}
 		mu.Unlock()
 		stop()
 	})
 }
 
-func TestFirstAttemptsGoBeforeRetries(t *testing.T) {
+func TestFirstAttemptsPrecedeRetries(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		const old, failing, fresh = 30, 20, 60
+		const earlier, failing, later = 30, 20, 60
 		to := w.receiver("receiver.test", func(nth int, w http.ResponseWriter, _ *http.Request) {
-			if nth < old && nth%3 < 2 { // too few failures in a row to hold the webhook
+			if nth < earlier && nth%3 < 2 { // too few failures in a row to hold the webhook
 				w.WriteHeader(500)
 			}
 		})
 		w.webhook("receiver.test")
 		w.engine()
-		w.cards(old)
-		pass(29 * time.Second)
-		w.cards(fresh) // at 25 a second they are not finished when the retries are due
-		pass(time.Minute)
+		w.cards(earlier)
+		advance(29 * time.Second)
+		w.cards(later) // at 25 per second, some are still waiting when the retries are due
+		advance(time.Minute)
 		seen := map[string]bool{}
-		retries, before := 0, 0
-		for i, p := range to.seen() {
+		retries, firstAttempts := 0, 0
+		for i, p := range to.received() {
 			switch {
 			case seen[p.id]:
 				retries++
 			case retries > 0:
-				t.Fatalf("first attempt %d was sent after %d retries", i, retries)
-			case i >= old:
-				before++
+				t.Fatalf("got request %d, a first attempt, after %d retries; want it before all retries", i, retries)
+			case i >= earlier:
+				firstAttempts++
 			}
 			seen[p.id] = true
 		}
-		if retries != failing || before != fresh {
-			t.Errorf("%d first attempts and then %d retries, want %d and %d", before, retries, fresh, failing)
+		if retries != failing || firstAttempts != later {
+			t.Errorf("got %d first attempts and then %d retries, want %d and %d", firstAttempts, retries, later, failing)
 		}
-		if last := to.seen()[old+fresh-1].at.Sub(to.seen()[0].at); last < 31*time.Second {
-			t.Errorf("no retry was due before the last first attempt at %v, so this test proves nothing", last)
+		if last := to.received()[earlier+later-1].at.Sub(to.received()[0].at); last < 31*time.Second {
+			t.Errorf("the last first attempt arrived after %v, want at least 31 s, when the retries are already due", last)
 		}
 	})
 }
@@ -160,10 +160,10 @@ func TestEndpointRateIs25PerSecondAndAtMost30(t *testing.T) {
 		w.webhook("receiver.test")
 		w.engine()
 		w.cards(n)
-		pass(time.Minute)
-		posts := to.seen()
+		advance(time.Minute)
+		posts := to.received()
 		if len(posts) != n {
-			t.Fatalf("%d of %d deliveries arrived", len(posts), n)
+			t.Fatalf("got %d deliveries, want %d", len(posts), n)
 		}
 		most := 0
 		for i := range posts {
@@ -174,14 +174,14 @@ func TestEndpointRateIs25PerSecondAndAtMost30(t *testing.T) {
 			most = max(most, k-i)
 		}
 		if most > 30 {
-			t.Errorf("%d deliveries arrived in one second, want at most 30", most)
+			t.Errorf("got %d deliveries in one second, want at most 30", most)
 		}
 		took := posts[n-1].at.Sub(posts[0].at)
 		if want := (n - 5) * 40 * time.Millisecond; took < want || took > want+100*time.Millisecond {
-			t.Errorf("%d deliveries took %v, want %v", n, took, want)
+			t.Errorf("%d deliveries took %v, want %v and at most 100 ms more", n, took, want)
 		}
 		if burst := posts[5].at.Sub(posts[0].at); burst == 0 || !posts[4].at.Equal(posts[0].at) {
-			t.Errorf("the first five took %v, and the sixth arrived after %v; want five at once",
+			t.Errorf("the fifth delivery arrived after %v and the sixth after %v, want a pause only before the sixth",
 				posts[4].at.Sub(posts[0].at), burst)
 		}
 	})
@@ -196,27 +196,27 @@ func TestFailingReceiverGetsOneProbeAtATime(t *testing.T) {
 				h := w.webhook("receiver.test")
 				w.engine()
 				w.card()
-				pass(11 * time.Second)
+				advance(11 * time.Second)
 				w.card()
-				pass(11 * time.Second)
-				w.wantFlowing(h.ID)
-				w.card() // the first delivery's retry is sent too
-				pass(11 * time.Second)
+				advance(11 * time.Second)
+				w.wantNotHeld(h.ID)
+				w.card() // the first delivery is also retried in this time
+				advance(11 * time.Second)
 				held := w.stored(h.ID).HeldSince
 				if held == nil {
-					t.Fatal("after three consecutive failures the webhook is not held")
+					t.Fatal("after three consecutive failures: got heldSince nil, want a time")
 				}
-				sent := len(to.seen())
+				sent := len(to.received())
 				w.cards(40)
-				pass(2 * time.Minute)
-				for _, p := range to.seen()[sent:] {
-					if p.during > 0 {
-						t.Errorf("a probe was sent while %d other attempts were running", p.during)
+				advance(2 * time.Minute)
+				for _, p := range to.received()[sent:] {
+					if p.concurrent > 0 {
+						t.Errorf("got a probe during %d other attempts, want it alone", p.concurrent)
 					}
 				}
-				probes := len(to.seen()) - sent
+				probes := len(to.received()) - sent
 				if probes < 3 || probes > 12 {
-					t.Errorf("there were %d probes in two minutes", probes)
+					t.Errorf("got %d probes in two minutes, want 3 to 12", probes)
 				}
 				waiting := 0
 				for _, d := range w.deliveries(h.ID) {
@@ -225,23 +225,23 @@ func TestFailingReceiverGetsOneProbeAtATime(t *testing.T) {
 					}
 				}
 				if waiting < 40-probes {
-					t.Errorf("%d deliveries wait with all their attempts left, want %d", waiting, 40-probes)
+					t.Errorf("got %d held deliveries without an attempt, want at least %d", waiting, 40-probes)
 				}
-				to.then(nil)
-				sent = len(to.seen())
-				pass(45 * time.Second)
-				w.wantFlowing(h.ID)
-				posts := to.seen()[sent:]
+				to.respondWith(nil)
+				sent = len(to.received())
+				advance(45 * time.Second)
+				w.wantNotHeld(h.ID)
+				posts := to.received()[sent:]
 				if len(posts) < 40 {
-					t.Fatalf("after the first response %d were sent", len(posts))
+					t.Fatalf("got %d deliveries after the recovery, want at least 40", len(posts))
 				}
 				if gap := posts[39].at.Sub(posts[0].ended); gap > 3*time.Second {
-					t.Errorf("forty deliveries took %v from the first response, which is too fast or too slow", gap)
+					t.Errorf("forty deliveries took %v after the first response, want at most 3 s", gap)
 				}
-				pass(time.Hour)
+				advance(time.Hour)
 				for _, d := range w.deliveries(h.ID) {
 					if d.Status != board.DeliveryDelivered {
-						t.Errorf("in the end a delivery is %s, want %s", d.Status, board.DeliveryDelivered)
+						t.Errorf("got a delivery with status %s, want %s", d.Status, board.DeliveryDelivered)
 					}
 				}
 			})
@@ -249,28 +249,28 @@ func TestFailingReceiverGetsOneProbeAtATime(t *testing.T) {
 	}
 }
 
-// wantFlowing checks that the deliveries of a webhook are not held.
-func (w *world) wantFlowing(id string) {
+// wantNotHeld checks that the deliveries of a webhook are not held.
+func (w *world) wantNotHeld(id string) {
 	w.t.Helper()
 	if since := w.stored(id).HeldSince; since != nil {
-		w.t.Errorf("deliveries are held since %v", since.Time())
+		w.t.Errorf("got deliveries held since %v, want none held", since.Time())
 	}
 }
 
-func TestClientErrorResponseIsNotAReceiverFailure(t *testing.T) {
+func TestClientErrorResetsReceiverFailures(t *testing.T) {
 	for _, status := range []int{400, 404, 301} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
-				to := w.receiver("receiver.test", each(500, 500, status, 500, 500, status))
+				to := w.receiver("receiver.test", sequence(500, 500, status, 500, 500, status))
 				h := w.webhook("receiver.test")
 				w.engine()
 				for range 9 {
 					w.card()
-					pass(time.Second)
+					advance(time.Second)
 				}
-				w.wantFlowing(h.ID)
-				if n := len(to.seen()); n != 9 {
-					t.Errorf("%d of 9 were sent, want 9", n)
+				w.wantNotHeld(h.ID)
+				if n := len(to.received()); n != 9 {
+					t.Errorf("got %d deliveries, want 9", n)
 				}
 			})
 		})
@@ -283,14 +283,14 @@ func TestTestEventIsNotHeld(t *testing.T) {
 		h := w.webhook("receiver.test")
 		w.engine()
 		w.cards(20)
-		pass(5 * time.Minute)
+		advance(5 * time.Minute)
 		if w.stored(h.ID).HeldSince == nil {
-			t.Fatal("the webhook is not held")
+			t.Fatal("got heldSince nil, want a time")
 		}
-		test := do(w, w.ada, app.TestWebhook, named(h.ID)).ID
-		pass(0)
+		test := do(w, w.ada, app.TestWebhook, webhookInput(h.ID)).ID
+		advance(0)
 		if ids := to.ids(); ids[len(ids)-1] != test {
-			t.Error("the test event waits with the other deliveries")
+			t.Error("got no test event, want it to be sent while other deliveries are held")
 		}
 	})
 }
@@ -301,19 +301,19 @@ func TestRecoveredReceiverIsNotHeldByTheNextServer(t *testing.T) {
 		h := w.webhook("receiver.test")
 		stop := w.engine()
 		w.cards(10)
-		pass(5 * time.Minute)
+		advance(5 * time.Minute)
 		if w.stored(h.ID).HeldSince == nil {
-			t.Fatal("the webhook is not held")
+			t.Fatal("got heldSince nil, want a time")
 		}
 		stop()
-		to.then(nil)
+		to.respondWith(nil)
 		w.engine()
-		pass(time.Minute)
-		w.wantFlowing(h.ID)
+		advance(time.Minute)
+		w.wantNotHeld(h.ID)
 	})
 }
 
-func TestUnreadableSecretDelaysNoOtherWebhook(t *testing.T) {
+func TestUnreadableSecretDoesNotDelayOtherWebhooks(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		broken := w.webhook("broken.test")
 		to := w.receiver("receiver.test", nil)
@@ -321,15 +321,15 @@ func TestUnreadableSecretDelaysNoOtherWebhook(t *testing.T) {
 		w.sql("UPDATE webhooks SET secret = $1 WHERE id = $2", []byte("damaged"), broken.ID)
 		w.cards(3)
 		w.engine()
-		pass(time.Second)
-		if n := len(to.seen()); n != 3 {
-			t.Errorf("%d of 3 were sent, want 3", n)
+		advance(time.Second)
+		if n := len(to.received()); n != 3 {
+			t.Errorf("got %d deliveries, want 3", n)
 		}
 		w.wantStatus(h.ID, board.DeliveryDelivered, board.DeliveryDelivered, board.DeliveryDelivered)
 		for _, d := range w.deliveries(broken.ID) {
 			if d.Status != board.DeliveryFailed ||
 				d.Reason != "refused: the webhook's address or secret cannot be opened with the server's key" {
-				t.Errorf("the delivery of the webhook with the broken secret is %s: %q", d.Status, d.Reason)
+				t.Errorf("broken secret: got %s with reason %q, want failed because it cannot be opened", d.Status, d.Reason)
 			}
 		}
 	})

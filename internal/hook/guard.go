@@ -25,13 +25,14 @@ const (
 	dialTimeout    = 10 * time.Second
 )
 
-// GuardOptions holds the operator's settings. The zero value allows only https
+// GuardOptions holds the operator's settings. The zero value allows only https requests
 // to the public internet.
 type GuardOptions struct {
-	// Allow lists exceptions for which http and any port are also allowed. A
-	// host (any port) or host:port matches the host in a webhook's URL,
-	// whatever it resolves to. An IP address or CIDR matches the address of the
-	// connection on any port, so names that resolve to it are also allowed.
+	// Allow lists exceptions, for which http and ports other than 443 are also
+	// allowed. A host name, with or without a port, matches the host in a webhook's
+	// URL. The addresses of that host are not checked. An IP address or CIDR matches
+	// the address of the connection on any port, so names that resolve to it are also
+	// allowed.
 	Allow []string
 	// Resolver looks up names; nil means Go's own.
 	Resolver *net.Resolver
@@ -46,7 +47,7 @@ type Guard struct {
 	resolver *net.Resolver
 }
 
-// Refused is the error of a dial that the guard does not allow. A retry cannot
+// Refused is the error of Dial for an address that the guard rejects. A retry cannot
 // succeed, so the delivery fails.
 type Refused struct {
 	// Reason completes "the address" for the delivery log: "resolves to a
@@ -56,13 +57,13 @@ type Refused struct {
 
 func (r *Refused) Error() string { return "the address " + r.Reason }
 
-// NewGuard returns an error for an exception that is not a host, host:port, IP
-// address or CIDR.
+// NewGuard returns a guard. It returns an error for an exception that is not a host,
+// host:port, IP address or CIDR.
 func NewGuard(o GuardOptions) (*Guard, error) {
 	g := &Guard{hosts: map[string]bool{}, resolver: o.Resolver}
 	if g.resolver == nil {
-		// Use Go's resolver even in a build with cgo, because C's parses 0x7f.1
-		// as an address.
+		// Use Go's resolver even in a build with cgo, because C's resolver parses
+		// 0x7f.1 as an address.
 		g.resolver = &net.Resolver{PreferGo: true}
 	}
 	for _, exception := range o.Allow {
@@ -78,7 +79,7 @@ func (g *Guard) allow(exception string) error {
 		prefix, err := netip.ParsePrefix(exception)
 		switch {
 		case err != nil:
-			return errors.New("is not a CIDR such as 10.1.0.0/16. Write a host without https:// and path")
+			return errors.New("is not a CIDR such as 10.1.0.0/16. Write a host without https:// or a path")
 		case prefix.Addr().Is4In6():
 			return errors.New("is an IPv4 range written as IPv6. Write it as IPv4")
 		case prefix != prefix.Masked():
@@ -98,7 +99,7 @@ func (g *Guard) allow(exception string) error {
 		}
 	}
 	if strings.HasPrefix(exception, "[") && !strings.Contains(text, ":") {
-		return errors.New("has brackets around a text that is not an IPv6 address")
+		return errors.New("has brackets around something that is not an IPv6 address")
 	}
 	h, reason := parseHost(text)
 	switch {
@@ -122,14 +123,14 @@ type target struct {
 	// checked further.
 	named bool
 	// inside means that only addresses in the operator's ranges are allowed,
-	// because the scheme, the port or the name is not one of the public
+	// because the scheme, the port or the name is not allowed on the public
 	// internet.
 	inside bool
 }
 
-// target checks everything that is known before the name is resolved. The
-// reason completes "the address". The scheme is empty at the dial, which does
-// not know it.
+// target checks the parts of a destination that are known before the name is resolved.
+// It returns the reason why the destination is not allowed, or "". The reason completes
+// "the address". Dial does not know the scheme and passes "".
 func (g *Guard) target(scheme string, h host, port string) (target, string) {
 	t := target{host: h}
 	if g.hosts[h.name] || g.hosts[net.JoinHostPort(h.name, port)] {
@@ -146,7 +147,7 @@ func (g *Guard) target(scheme string, h host, port string) (target, string) {
 	case port != "443":
 		reason = "has a port other than 443"
 	case h.addr.IsValid():
-		if reason = refusal(h.addr); reason != "" {
+		if reason = forbiddenReason(h.addr); reason != "" {
 			reason = fmt.Sprintf("is %s (%s)", reason, h.addr)
 		}
 		return t, reason
@@ -155,8 +156,8 @@ func (g *Guard) target(scheme string, h host, port string) (target, string) {
 	default:
 		return t, ""
 	}
-	// The dial does not know the scheme, so http to a public host must be
-	// detected by its port.
+	// Dial does not know the scheme, and would treat http on port 443 as https. So
+	// that combination is refused here.
 	if h.addr.IsValid() || reach == never || len(g.prefixes) == 0 || scheme == "http" && port == "443" {
 		return t, reason
 	}
@@ -175,12 +176,12 @@ func (g *Guard) covers(addr netip.Addr) bool {
 	return false
 }
 
-// refuse returns why a name that resolves to addr must not be called, or nil.
+// refuse returns the reason why a name that resolves to addr must not be called, or nil.
 func (g *Guard) refuse(t target, addr netip.Addr) *Refused {
 	if g.covers(addr) {
 		return nil
 	}
-	reason := refusal(addr)
+	reason := forbiddenReason(addr)
 	if reason == "" {
 		if !t.inside {
 			return nil
@@ -190,7 +191,8 @@ func (g *Guard) refuse(t target, addr netip.Addr) *Refused {
 	return &Refused{fmt.Sprintf("resolves to %s (%s)", reason, addr.Unmap().WithZone(""))}
 }
 
-// notPublic returns the refusal of a URL. The reason completes "the address".
+// notPublic returns the error for a URL that is not allowed. The reason completes "the
+// address".
 func notPublic(reason string) error {
 	return board.Invalid(
 		"url: the address %s. Use an https:// address on port 443 of a host on the public internet.", reason).
@@ -201,19 +203,19 @@ func notPublic(reason string) error {
 // a canonical form: scheme and host in lower-case ASCII, without the default
 // port. Parsing the result returns it unchanged.
 //
-// It refuses everything but https on port 443 of a host that may be public:
-// other schemes and ports, user info, fragments, control and invisible
+// It allows only https on port 443 of a host that may be public. It rejects other
+// schemes and ports, user info, fragments, control and invisible
 // characters, white space, backslashes, more than 2,048 characters, spellings
 // of a host that programs may interpret differently, names of private networks,
 // and special addresses.
 //
 // A host that the operator named, or an address in the operator's ranges, may
 // use http and any port. If there is such a range, any name except localhost
-// and the like may too (but not http on port 443), because the name may resolve
-// into the range. Check and Dial decide that.
+// and the like may use them too (but not http on port 443), because the name may
+// resolve to an address in the range. Check and Dial decide that.
 //
-// The error is an invalid_request whose message starts with "url: ". It
-// contains nothing of the URL but an IP address.
+// The error is an invalid_request whose message starts with "url: ". Of the URL, it
+// contains at most an IP address.
 func (g *Guard) Parse(address string) (*url.URL, error) {
 	u, _, err := g.parse(address)
 	return u, err
@@ -248,8 +250,8 @@ func (g *Guard) parse(address string) (*url.URL, target, error) {
 	return u, t, nil
 }
 
-// parseURL parses a URL. It refuses parts that a webhook has no use for, and
-// spellings that two programs may interpret differently.
+// parseURL parses a URL. It rejects parts that webhooks do not need, and spellings that
+// programs may interpret differently.
 func parseURL(address string) (u *url.URL, reason string) {
 	switch {
 	case address == "":
@@ -283,8 +285,8 @@ func parseURL(address string) (u *url.URL, reason string) {
 	case u.User != nil:
 		return nil, "the address has a user name or password. Remove everything before @"
 	case strings.Contains(authority, "%"):
-		// Go has unescaped its copy, which other programs would not.
-		return nil, "its host contains a percent sign. Write the host without escapes and zone"
+		// Package url has unescaped the host, but other programs would not.
+		return nil, "its host contains a percent sign. Write the host without escapes or a zone"
 	case strings.HasSuffix(authority, ":"):
 		return nil, "its port is missing. Remove the colon"
 	case u.Port() != "" && !validPort(u.Port()):
@@ -293,8 +295,8 @@ func parseURL(address string) (u *url.URL, reason string) {
 	return u, ""
 }
 
-// validPort reports whether a port is valid and in its canonical form, without
-// sign and leading zeros.
+// validPort reports whether a port is valid and in its canonical form, without a sign
+// or leading zeros.
 func validPort(text string) bool {
 	n, err := strconv.ParseUint(text, 10, 16)
 	return err == nil && n > 0 && strconv.FormatUint(n, 10) == text
@@ -302,8 +304,8 @@ func validPort(text string) bool {
 
 // Check calls Parse and then resolves the name, within 5 seconds. It returns an
 // error if any address of the host is refused, or if there is none. A host that
-// the operator named is not resolved. The error is a fault like Parse's, or
-// ctx's own.
+// the operator named is not resolved. The error is a fault like Parse's, or wraps
+// ctx's error.
 //
 // The name may resolve to another address later, so Dial checks again.
 func (g *Guard) Check(ctx context.Context, address string) error {
@@ -323,7 +325,7 @@ func (g *Guard) Check(ctx context.Context, address string) error {
 	if err != nil {
 		var failed *net.DNSError
 		if errors.As(err, &failed) && failed.IsNotFound {
-			return board.Invalid("url: its host does not exist, because it has no IP address.").
+			return board.Invalid("url: its host does not exist or has no IP address.").
 				In("url", board.RuleValue)
 		}
 		return board.Invalid("url: its host could not be resolved. Check the name, or try again later.").
@@ -337,9 +339,9 @@ func (g *Guard) Check(ctx context.Context, address string) error {
 	return nil
 }
 
-// query returns the name to look up. It is absolute, so that the machine's DNS
-// search list is not applied to a user's input, unless the operator opened that
-// network.
+// query returns the name to look up. The name is absolute, so that the DNS search list
+// of this machine is not applied to a user's input, unless the operator allowed private
+// ranges.
 func (g *Guard) query(t target) string {
 	if t.named || t.addr.IsValid() || len(g.prefixes) > 0 {
 		return t.name

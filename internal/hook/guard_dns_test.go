@@ -12,15 +12,15 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// zone is an in-memory DNS zone. It returns the addresses of a name (without the trailing dot)
-// for the nth lookup, counted from zero, separately for A and AAAA. No addresses means that the
-// name does not exist. Calls are never concurrent.
+// zone is an in-memory DNS zone. It returns the addresses of a name, which has no trailing dot. The
+// parameter nth counts the lookups of the name from zero, separately for A and AAAA. If there are no
+// addresses, the name does not exist. Calls are never concurrent.
 type zone func(name string, nth int) []netip.Addr
 
-// resolver returns a Go resolver that queries the zone and sends no packet.
+// resolver returns a Go resolver that queries the zone without sending packets.
 func (z zone) resolver() *net.Resolver {
 	var mu sync.Mutex
-	asked := map[dnsmessage.Question]int{}
+	lookups := map[dnsmessage.Question]int{}
 	return &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
 		client, server := net.Pipe()
 		go func() {
@@ -45,11 +45,11 @@ func (z zone) resolver() *net.Resolver {
 					return
 				}
 				mu.Lock()
-				nth := asked[question]
-				asked[question]++
+				nth := lookups[question]
+				lookups[question]++
 				addrs := z(strings.TrimSuffix(question.Name.String(), "."), nth)
 				mu.Unlock()
-				if _, err := server.Write(answer(header, question, addrs)); err != nil {
+				if _, err := server.Write(reply(header, question, addrs)); err != nil {
 					return
 				}
 			}
@@ -58,8 +58,8 @@ func (z zone) resolver() *net.Resolver {
 	}}
 }
 
-// answer returns a packed reply prefixed with its length.
-func answer(header dnsmessage.Header, question dnsmessage.Question, addrs []netip.Addr) []byte {
+// reply returns an encoded DNS response, prefixed with its length.
+func reply(header dnsmessage.Header, question dnsmessage.Question, addrs []netip.Addr) []byte {
 	m := dnsmessage.Message{
 		Header:    dnsmessage.Header{ID: header.ID, Response: true, RecursionAvailable: true},
 		Questions: []dnsmessage.Question{question},

@@ -11,15 +11,16 @@ import (
 )
 
 func TestExceptionsAllowHTTPAndTheirPorts(t *testing.T) {
-	at, _ := listener(t)
+	at, _ := countingListener(t)
 	port := ":" + portOf(at)
-	names := fixed(map[string]string{
+	names := fixedZone(map[string]string{
 		"in.example.com": "127.0.0.1", "out.example.com": "8.8.8.8", "half.example.com": "127.0.0.1 8.8.8.8",
 		"elsewhere.example.com": "10.0.0.8", "db.internal": "127.0.0.1", "out.internal": "8.8.8.8", "n8n": "127.0.0.1",
 		"localhost": "127.0.0.1", "xn--bcher-kva.example.com": "127.0.0.1",
 	})
-	// accepted: by Parse, Check and Dial. parsed: by Parse alone, since the name may
-	// resolve into a range. refused: by all three.
+	// accepted means that Parse, Check and Dial accept the address. parsed means that only Parse
+	// accepts it, because the name could resolve to an allowed range. refused means that Parse and Check
+	// reject it.
 	const accepted, parsed, refused = "accepted", "parsed", "refused"
 	for _, c := range []struct{ allow, address, want string }{
 		{"in.example.com", "http://in.example.com" + port, accepted},
@@ -39,7 +40,8 @@ func TestExceptionsAllowHTTPAndTheirPorts(t *testing.T) {
 
 		{"127.0.0.1" + port, "http://127.0.0.1" + port, accepted},
 		{"127.0.0.1:1", "http://127.0.0.1" + port, refused},
-		{"127.0.0.1" + port, "http://in.example.com" + port, refused}, // host:port is literal
+		// An exception with a port matches only the host as written.
+		{"127.0.0.1" + port, "http://in.example.com" + port, refused},
 		{"127.0.0.1", "http://127.0.0.1" + port, accepted},
 		{"127.0.0.1", "https://127.0.0.1" + port, accepted},
 		{"127.0.0.2", "http://127.0.0.1" + port, refused},
@@ -53,7 +55,7 @@ func TestExceptionsAllowHTTPAndTheirPorts(t *testing.T) {
 		{"127.0.0.0/8", "http://half.example.com" + port, parsed},
 		{"127.0.0.0/8", "https://elsewhere.example.com", parsed},
 		{"127.0.0.0/8", "http://elsewhere.example.com" + port, parsed},
-		{"127.0.0.0/8", "http://out.example.com:443", refused}, // Dial could not distinguish it from https
+		{"127.0.0.0/8", "http://out.example.com:443", refused}, // Dial cannot distinguish this from https
 		{"127.0.0.0/8", "http://in.example.com:443", refused},
 		{"127.0.0.0/8", "http://db.internal" + port, accepted},
 		{"127.0.0.0/8", "https://out.internal", parsed},
@@ -82,10 +84,10 @@ func TestExceptionsAllowHTTPAndTheirPorts(t *testing.T) {
 			}
 			u, err := g.Parse(c.address)
 			if (err == nil) != (c.want != refused) {
-				t.Errorf("Parse: %v, want %s", err, c.want)
+				t.Errorf("Parse: got error %v, want %s", err, c.want)
 			}
-			if err := g.Check(soon(t), c.address); (err == nil) != (c.want == accepted) {
-				t.Errorf("Check: %v, want %s", err, c.want)
+			if err := g.Check(shortContext(t), c.address); (err == nil) != (c.want == accepted) {
+				t.Errorf("Check: got error %v, want %s", err, c.want)
 			}
 			if u == nil {
 				return
@@ -94,13 +96,13 @@ func TestExceptionsAllowHTTPAndTheirPorts(t *testing.T) {
 			if u.Port() == "" {
 				hostPort += map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
 			}
-			conn, err := g.Dial(soon(t), "tcp", hostPort)
+			conn, err := g.Dial(shortContext(t), "tcp", hostPort)
 			if conn != nil {
 				conn.Close()
 			}
-			// DNS determines the order in which the addresses of "half" are tried.
+			// The result for "half" depends on the order in which DNS returns the addresses.
 			if (err == nil) != (c.want == accepted) && !strings.Contains(c.address, "half") {
-				t.Errorf("Dial: %v, want %s", err, c.want)
+				t.Errorf("Dial: got error %v, want %s", err, c.want)
 			}
 		})
 	}
@@ -111,11 +113,11 @@ func TestIPv6ExceptionsMatchInAnySpelling(t *testing.T) {
 		g := newGuard(t, nil, allow)
 		u, err := g.Parse("http://[0:0:0::1]:8080/a")
 		if err != nil || u.String() != "http://[::1]:8080/a" {
-			t.Errorf("%s: %v (%v)", allow, u, err)
+			t.Errorf("%s: got %v, error %v; want http://[::1]:8080/a", allow, u, err)
 		}
 	}
 	if _, err := newGuard(t, nil, "[::1]:8081").Parse("http://[::1]:8080"); err == nil {
-		t.Error("an exception for port 8081 allows 8080")
+		t.Error("exception for port 8081: got no error for port 8080, want one")
 	}
 }
 
@@ -131,12 +133,12 @@ func TestMalformedExceptionsAreNamedInTheError(t *testing.T) {
 	} {
 		_, err := hook.NewGuard(hook.GuardOptions{Allow: []string{"fine.example.com", exception}})
 		if err == nil || !strings.Contains(err.Error(), `"`+exception+`"`) {
-			t.Errorf("%q: %v, want an error with its name", exception, err)
+			t.Errorf("%q: got error %v, want one that contains the exception", exception, err)
 		}
 	}
 }
 
-func TestClientReachesAnException(t *testing.T) {
+func TestHTTPClientReachesAnException(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, "received")
 	}))
@@ -145,12 +147,12 @@ func TestClientReachesAnException(t *testing.T) {
 	transport := server.Client().Transport.(*http.Transport).Clone()
 	transport.DialContext = g.Dial
 	defer transport.CloseIdleConnections()
-	answer, err := (&http.Client{Transport: transport}).Get(server.URL)
+	response, err := (&http.Client{Transport: transport}).Get(server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
-	if body, _ := io.ReadAll(answer.Body); string(body) != "received" {
-		t.Errorf("got %q", body)
+	defer response.Body.Close()
+	if body, _ := io.ReadAll(response.Body); string(body) != "received" {
+		t.Errorf("got body %q, want %q", body, "received")
 	}
 }

@@ -38,8 +38,8 @@ func parseHost(text string) (host, string) {
 	}
 	name := lower(text)
 	mapped := !ascii(name)
-	// Lookup also refuses plain ASCII names that are in use, such as
-	// r3---sn.example, so it is only called for internationalized names.
+	// idna.Lookup also rejects plain ASCII names that are in use, such as
+	// r3---sn.example, so it is called only for internationalized names.
 	if mapped || strings.HasPrefix(name, "xn--") || strings.Contains(name, ".xn--") {
 		converted, err := idna.Lookup.ToASCII(name)
 		if err != nil {
@@ -74,7 +74,7 @@ func parseHost(text string) (host, string) {
 }
 
 // numeric reports whether a label consists of digits of any script. Package
-// idna does not map digits other than Arabic ones.
+// idna does not convert the digits of other scripts to ASCII.
 func numeric(label string) bool {
 	text, err := idna.Punycode.ToUnicode(label)
 	return err == nil && strings.IndexFunc(text, func(r rune) bool { return !unicode.IsNumber(r) }) < 0
@@ -97,7 +97,7 @@ func checkLabel(label string) string {
 	return ""
 }
 
-// scope is where a name can be reached, as far as the name itself shows.
+// scope is the network in which a name can be reached, as far as the name shows.
 type scope int
 
 const (
@@ -106,9 +106,9 @@ const (
 	never         // names of this machine, and names unknown to DNS
 )
 
-// suffixes lists names outside of the public internet, including all names
-// below them: RFC 6761, RFC 6762 (and its appendix G), RFC 7686, RFC 8375, and
-// ICANN's resolution of 2024 on internal.
+// suffixes lists names outside the public internet, including all names below
+// them: RFC 6761, RFC 6762 (and its appendix G), RFC 7686, RFC 8375, ICANN's
+// resolution of 2024 on internal, and localdomain by convention.
 var suffixes = []struct {
 	name  string
 	scope scope
@@ -141,8 +141,8 @@ func scopeOf(name string) scope {
 	return public
 }
 
-// lower converts only ASCII. The rest is mapped by idna, whose rules differ
-// from Unicode's.
+// lower converts ASCII letters to lower case. Package idna maps the others, by rules that
+// differ from Unicode's.
 func lower(s string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {

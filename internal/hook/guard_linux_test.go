@@ -25,15 +25,15 @@ import (
 
 const (
 	hostileAddresses = 10_000
-	// inNamespace is set in the child process, which has its own network.
+	// inNamespace is the environment variable that marks the child process with its own network.
 	inNamespace = "CARDWALL_TEST_GUARD_NAMESPACE"
-	// Prefixes of the line with which the child reports its result to the parent.
+	// The child process reports its result to the parent with these strings.
 	noNamespace = "no namespace: "
-	childPassed = "nothing wrong in here"
+	childPassed = "the child test passed"
 )
 
-// inOwnNetwork runs a test in a child process (this binary again) with its own network and mounts: all
-// traffic is routed to one device or to loopback.
+// inOwnNetwork runs a test in a child process of the same binary with its own network and mount
+// namespaces. All traffic is routed to one device or to loopback.
 func inOwnNetwork(t *testing.T, test func(*testing.T)) {
 	if os.Getenv(inNamespace) != "" {
 		makeNetwork(t)
@@ -42,11 +42,11 @@ func inOwnNetwork(t *testing.T, test func(*testing.T)) {
 		}
 		return
 	}
-	missing := func(why string) {
+	unsupported := func(reason string) {
 		if os.Getenv("CI") == "true" {
-			t.Fatalf("CI needs network namespaces and iproute2: %s", why)
+			t.Fatalf("CI needs network namespaces and iproute2: %s", reason)
 		}
-		t.Skipf("SKIPPED: the guard was not tested in its own network, because this machine lacks network namespaces or iproute2: %s", why)
+		t.Skipf("the guard is not tested, because this machine lacks network namespaces or iproute2: %s", reason)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
@@ -62,19 +62,19 @@ func inOwnNetwork(t *testing.T, test func(*testing.T)) {
 	var out bytes.Buffer
 	child.Stdout, child.Stderr = &out, &out
 	if err := child.Start(); err != nil {
-		missing(err.Error())
+		unsupported(err.Error())
 	}
 	err := child.Wait()
-	if _, why, found := strings.Cut(out.String(), noNamespace); found {
-		missing(why)
+	if _, reason, found := strings.Cut(out.String(), noNamespace); found {
+		unsupported(reason)
 	}
 	if err != nil || !strings.Contains(out.String(), childPassed) {
-		t.Fatalf("%v\n%s", err, out.String())
+		t.Fatalf("child process: %v\n%s", err, out.String())
 	}
 }
 
 func TestHostileAddressesSendNoPacket(t *testing.T) {
-	inOwnNetwork(t, callHostileAddresses)
+	inOwnNetwork(t, requestHostileAddresses)
 }
 
 func TestSearchListIsUsedOnlyForAllowedRanges(t *testing.T) {
@@ -84,7 +84,7 @@ func TestSearchListIsUsedOnlyForAllowedRanges(t *testing.T) {
 			0o644); err != nil {
 			t.Fatal(err)
 		}
-		// The mount must not propagate to the machine.
+		// The mount must not propagate to the host.
 		err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, "")
 		if err == nil {
 			err = syscall.Mount(file, "/etc/resolv.conf", "", syscall.MS_BIND, "")
@@ -92,9 +92,9 @@ func TestSearchListIsUsedOnlyForAllowedRanges(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%smount resolv.conf: %v", noNamespace, err)
 		}
-		var asked []string
+		var queried []string
 		z := zone(func(name string, _ int) []netip.Addr {
-			asked = append(asked, name)
+			queried = append(queried, name)
 			if name == "n8n.corp.example.com" || name == "db.prod.corp.example.com" {
 				return addresses("10.0.0.8")
 			}
@@ -103,13 +103,13 @@ func TestSearchListIsUsedOnlyForAllowedRanges(t *testing.T) {
 		closed := newGuard(t, z)
 		wantFault(t, "db.prod", closed.Check(t.Context(), "https://db.prod"), "does not exist")
 		closed.Dial(t.Context(), "tcp", "db.prod:443")
-		for _, name := range asked {
+		for _, name := range queried {
 			if name != "db.prod" {
 				t.Errorf("DNS was queried for %q, want %q", name, "db.prod")
 			}
 		}
-		if len(asked) != 4 {
-			t.Errorf("DNS was queried for %q, want A and AAAA of one name by Check and Dial", asked)
+		if len(queried) != 4 {
+			t.Errorf("DNS was queried for %q, want A and AAAA of one name, by Check and by Dial", queried)
 		}
 		if err := newGuard(t, z, "10.0.0.0/24").Check(t.Context(), "http://n8n:5678"); err != nil {
 			t.Error(err)
@@ -117,10 +117,9 @@ func TestSearchListIsUsedOnlyForAllowedRanges(t *testing.T) {
 	})
 }
 
-// makeNetwork configures loopback and one device to which everything else is routed. The device
-// is a veth and not a dummy, because kernels for virtual machines lack dummy devices. Nothing
-// uses the other end. Without ARP, multicast and link-local addresses, the kernel itself sends
-// nothing.
+// makeNetwork configures loopback and one device to which all other traffic is routed. The device is
+// a veth, because kernels for virtual machines often lack dummy devices. Its other end is not used.
+// ARP, multicast and link-local addresses are disabled, so that the kernel itself sends nothing.
 func makeNetwork(t *testing.T) {
 	t.Helper()
 	for _, line := range []string{
@@ -141,11 +140,11 @@ func makeNetwork(t *testing.T) {
 	}
 }
 
-// sent returns the number of packets that lo and out0 sent or dropped.
+// sent returns the numbers of packets that lo and out0 have sent or dropped.
 func sent(t *testing.T) (n [2]int) {
 	t.Helper()
 	for i, device := range []string{"lo", "out0"} {
-		// Do not use /sys/class/net: it shows the network in which it was mounted.
+		// /sys/class/net shows the network of the namespace in which it was mounted, so it is not used here.
 		text, err := os.ReadFile("/proc/self/net/dev")
 		if err != nil {
 			t.Fatal(err)
@@ -153,7 +152,7 @@ func sent(t *testing.T) (n [2]int) {
 		_, rest, found := strings.Cut(string(text), device+":")
 		fields := strings.Fields(rest)
 		if !found || len(fields) < 16 {
-			t.Fatalf("no counters of %s in %s", device, text)
+			t.Fatalf("got no counters for %s in %s", device, text)
 		}
 		for _, column := range []int{9, 11} { // sent and dropped
 			k, err := strconv.Atoi(fields[column])
@@ -166,68 +165,70 @@ func sent(t *testing.T) (n [2]int) {
 	return n
 }
 
-// callHostileAddresses parses, checks and calls addresses, and then compares the kernel's
-// packet counters.
-func callHostileAddresses(t *testing.T) {
-	made := &hostile{rand: rand.New(rand.NewPCG(20, 26)), names: map[string][]netip.Addr{}, rebound: map[string]bool{}}
-	g := newGuard(t, made.zone)
+// requestHostileAddresses parses and checks addresses and sends requests to them. It then compares the
+// kernel's packet counters with those before.
+func requestHostileAddresses(t *testing.T) {
+	generator := &hostile{
+		rand: rand.New(rand.NewPCG(20, 26)), names: map[string][]netip.Addr{}, rebound: map[string]bool{},
+	}
+	g := newGuard(t, generator.zone)
 	transport := &http.Transport{DialContext: g.Dial, DisableKeepAlives: true}
 	client := &http.Client{Transport: transport, Timeout: 20 * time.Second}
 	before := sent(t)
 	start := time.Now()
-	kinds, wrong := map[string]int{}, 0
+	counts, failures := map[string]int{}, 0
 	for range hostileAddresses {
-		address, rebinding := made.address()
-		_, parsed := g.Parse(address)
-		checked := g.Check(t.Context(), address)
-		why := "refused by Parse"
+		address, rebinding := generator.address()
+		_, parseErr := g.Parse(address)
+		checkErr := g.Check(t.Context(), address)
+		result := "refused by Parse"
 		switch {
 		case rebinding:
-			why = "refused at the dial alone"
-			if parsed != nil || checked != nil {
-				t.Errorf("%q, which is still public, was rejected: %v", address, checked)
+			result = "refused only by Dial"
+			if parseErr != nil || checkErr != nil {
+				t.Errorf("%q, which is still public: got error %v, want none", address, checkErr)
 			}
-		case checked == nil:
-			t.Errorf("Check accepted %q", address)
-		case parsed == nil:
-			why = "refused by Check"
+		case checkErr == nil:
+			t.Errorf("Check %q: got no error, want one", address)
+		case parseErr == nil:
+			result = "refused by Check"
 		}
-		kinds[why]++
-		answer, err := client.Get(address)
+		counts[result]++
+		response, err := client.Get(address)
 		if err == nil {
-			answer.Body.Close()
+			response.Body.Close()
 		}
-		// The others never reached a dial, because net/http cannot parse them.
+		// Some addresses never reach Dial, because net/http cannot parse them.
 		var refused *hook.Refused
 		if errors.As(err, &refused) {
-			kinds["dialled and refused"]++
-		} else if u, unread := url.Parse(address); unread == nil && (u.Scheme == "http" || u.Scheme == "https") &&
+			counts["refused by Dial in a request"]++
+		} else if u, urlErr := url.Parse(address); urlErr == nil && (u.Scheme == "http" || u.Scheme == "https") &&
 			u.Host != "" || rebinding {
-			t.Errorf("%q was called: %v", address, err)
+			t.Errorf("request to %q: got error %v, want a Refused", address, err)
 		}
 		if t.Failed() {
-			if wrong++; wrong == 5 {
+			if failures++; failures == 5 {
 				break
 			}
 		}
 	}
 	after := sent(t)
 	if after != before {
-		t.Errorf("lo and out0 have sent %d packets, and %d before", after, before)
+		t.Errorf("packets sent by lo and out0: got %d, want %d as before the requests", after, before)
 	}
-	for why, n := range kinds {
-		// Each reason must occur often, or the test proves little.
-		if n < hostileAddresses/20 && wrong == 0 {
-			t.Errorf("only %d of the addresses were %s", n, why)
+	for result, n := range counts {
+		// Each result must occur often, or the test proves little.
+		if n < hostileAddresses/20 && failures == 0 {
+			t.Errorf("got %d addresses %s, want at least %d", n, result, hostileAddresses/20)
 		}
 	}
-	if len(kinds) != 4 && wrong == 0 {
-		t.Errorf("the addresses were %v, want all four kinds", kinds)
+	if len(counts) != 4 && failures == 0 {
+		t.Errorf("got results %v, want four different ones", counts)
 	}
-	t.Logf("%d addresses in %s: %v", hostileAddresses, time.Since(start).Round(time.Millisecond), kinds)
+	t.Logf("%d addresses in %s: %v", hostileAddresses, time.Since(start).Round(time.Millisecond), counts)
 
-	// Check the counters themselves: an accepted address sends packets, and so does a connection
-	// to loopback that bypasses the guard.
+	// Check the counters themselves: a connection to an accepted address must increase them, and so
+	// must a connection to loopback that bypasses the guard.
 	for _, accepted := range []string{"8.8.8.8:443", "[2606:4700::1111]:443", "public.example.com:443"} {
 		for wait := 100 * time.Millisecond; ; wait *= 2 {
 			before := sent(t)
@@ -235,12 +236,13 @@ func callHostileAddresses(t *testing.T) {
 			_, err := g.Dial(ctx, "tcp", accepted)
 			cancel()
 			var timeout net.Error
-			late := errors.As(err, &timeout) && timeout.Timeout()
-			if after := sent(t); late && after[1] > before[1] {
+			timedOut := errors.As(err, &timeout) && timeout.Timeout()
+			if after := sent(t); timedOut && after[1] > before[1] {
 				break
 			}
-			if wait > 10*time.Second { // a busy machine may need this long
-				t.Errorf("%s: %v, want a time-out and something that out0 sent, otherwise its counter proves nothing", accepted, err)
+			if wait > 10*time.Second { // a busy machine may need several seconds
+				t.Errorf("%s: got error %v, want a timeout and more packets on out0, or its counter proves nothing", accepted,
+					err)
 				break
 			}
 		}
@@ -251,28 +253,30 @@ func callHostileAddresses(t *testing.T) {
 			conn.Close()
 		}
 		if after := sent(t); after[0] == before[0] {
-			t.Errorf("%s was dialled, but lo sent nothing: its counter proves nothing", local)
+			t.Errorf("%s: got no packets on lo, so its counter proves nothing", local)
 		}
 	}
 }
 
-// hostile generates addresses and resolves their names.
+// hostile generates forbidden addresses and resolves the names in them.
 type hostile struct {
 	rand    *rand.Rand
 	names   map[string][]netip.Addr
-	rebound map[string]bool // public at the first lookup, by Check, and private after it
+	rebound map[string]bool // public at the first lookup, which Check makes, and private later
 }
 
-// Written by hand from the IANA registries, independently of the table in the code.
+// These ranges were copied by hand from the IANA registries, independently of the table in the code.
 var (
-	hostile4 = strings.Fields(`0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24
-		192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24
-		224.0.0.0/4 240.0.0.0/4 168.63.129.16/32 169.254.169.254/32 100.100.100.200/32 127.0.0.1/32`)
-	hostile6 = strings.Fields(`::/128 ::1/128 ::/96 ::ffff:0:0:0/96 64:ff9b::/96 64:ff9b:1::/48 100::/64 100:0:0:1::/64 2001::/23 2001::/32
-		2001:2::/48 2001:10::/28 2001:20::/28 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20 5f00::/16 fc00::/7 fd00:ec2::254/128
-		fe80::/10 fec0::/10 ff00::/8 ff02::1/128 4000::/3 8000::/1`)
+	hostile4 = strings.Fields(`0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24
+		192.0.2.0/24 192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15
+		198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4 168.63.129.16/32 169.254.169.254/32
+		100.100.100.200/32 127.0.0.1/32`)
+	hostile6 = strings.Fields(`::/128 ::1/128 ::/96 ::ffff:0:0:0/96 64:ff9b::/96 64:ff9b:1::/48 100::/64 100:0:0:1::/64
+		2001::/23 2001::/32 2001:2::/48 2001:10::/28 2001:20::/28 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20
+		5f00::/16 fc00::/7 fd00:ec2::254/128 fe80::/10 fec0::/10 ff00::/8 ff02::1/128 4000::/3 8000::/1`)
 )
 
+// pick returns a random element.
 func pick[T any](h *hostile, from ...T) T { return from[h.rand.IntN(len(from))] }
 
 // in returns a random address of a range.
@@ -288,7 +292,7 @@ func (h *hostile) in(text string) netip.Addr {
 	return addr
 }
 
-// embedded embeds an IPv4 address in an IPv6 address.
+// embedded returns an IPv6 address that contains an IPv4 address.
 func (h *hostile) embedded(v4 netip.Addr) netip.Addr {
 	a := v4.As4()
 	hex := fmt.Sprintf("%02x%02x:%02x%02x", a[0], a[1], a[2], a[3])
@@ -308,8 +312,8 @@ func (h *hostile) zone(name string, nth int) []netip.Addr {
 	return h.names[name]
 }
 
-// address returns an address that an attacker may enter to reach a forbidden target, and
-// reports whether it is a name that is public at the first lookup only.
+// address returns an address that an attacker could enter to reach a forbidden target. It also reports
+// whether the address contains a name that is public only at the first lookup.
 func (h *hostile) address() (text string, rebinding bool) {
 	v4, v6 := h.in(pick(h, hostile4...)), h.in(pick(h, hostile6...))
 	if h.rand.IntN(3) == 0 {
@@ -341,7 +345,7 @@ func (h *hostile) address() (text string, rebinding bool) {
 		pick(h, "/", "", "/a?b=c", "/#a", "?a@8.8.8.8", "/\\8.8.8.8", "#@8.8.8.8/"), false
 }
 
-// spelled returns an IPv4 address in a spelling that some programs accept.
+// spelled returns an IPv4 address in a random notation that some programs accept.
 func (h *hostile) spelled(addr netip.Addr) string {
 	a := addr.As4()
 	n := binary.BigEndian.Uint32(a[:])

@@ -16,31 +16,30 @@ type loop struct {
 	endpoints map[string]*endpoint
 	line      []*endpoint // endpoints that may send, round-robin
 	alarms    alarms
-	mine      map[int]bool // the shards leased by this server
-	spare     []store.Dispatch
+	leased    map[int]bool     // the shards leased by this server
+	spare     []store.Dispatch // array for the next offers
 
-	batch   []*attempt          // to be checked
+	batch   []*attempt          // attempts to be checked
 	running map[*attempt]string // attempts in progress, with the ids of their deliveries
 	reading int                 // reads of the outbox in progress
 	pruning sync.WaitGroup
 
-	unwritten record // to be written
+	unwritten record // results to be written
 	writing   bool
-	writeAt   time.Time // not before this time
+	writeAt   time.Time // earliest time of the next write
 	swept     time.Time
-	noted     time.Time
+	marked    time.Time
 }
 
 func newLoop(e *Engine) *loop {
-	l := &loop{Engine: e, endpoints: map[string]*endpoint{}, running: map[*attempt]string{}, swept: time.Now(), noted: time.Now()}
+	l := &loop{Engine: e, endpoints: map[string]*endpoint{}, running: map[*attempt]string{}, swept: time.Now(), marked: time.Now()}
 	if !e.o.DB.Shared() {
-		l.mine = shardSet(allShards())
+		l.leased = shardSet(allShards())
 	}
 	return l
 }
 
-// run serves until ctx ends, and then until the attempts in progress have
-// ended.
+// run runs the loop until ctx ends, and then until the attempts in progress have ended.
 func (l *loop) run(ctx context.Context) {
 	defer l.pruning.Wait()
 	timer := time.NewTimer(time.Hour)
@@ -48,7 +47,7 @@ func (l *loop) run(ctx context.Context) {
 	done, ending := ctx.Done(), false
 	for {
 		now := time.Now()
-		l.note(now)
+		l.maintain(now)
 		l.takeOffered()
 		for _, p := range l.alarms.due(now) {
 			l.activate(p)
@@ -78,8 +77,8 @@ func (l *loop) run(ctx context.Context) {
 			l.refilled(r)
 		case found := <-l.queues:
 			l.found(found)
-		case mine := <-l.shards:
-			l.take(mine)
+		case shards := <-l.shards:
+			l.setShards(shards)
 		case <-timer.C:
 		case <-done:
 			done, ending = nil, true
@@ -87,7 +86,7 @@ func (l *loop) run(ctx context.Context) {
 				l.release(a)
 			}
 			l.batch = nil
-			time.AfterFunc(stopTime, func() { l.stop(errStopping) })
+			time.AfterFunc(stopTimeout, func() { l.stop(errStopping) })
 		}
 	}
 }
@@ -107,7 +106,7 @@ func (l *loop) moreResults() {
 
 // rest returns how long to sleep if no event arrives.
 func (l *loop) rest(now time.Time) time.Duration {
-	wait := sweepEvery
+	wait := sweepInterval
 	if len(l.running) > 0 {
 		wait = markAfter
 	}
@@ -120,21 +119,22 @@ func (l *loop) rest(now time.Time) time.Duration {
 	return max(0, wait)
 }
 
-// endpointOf returns the queue of a webhook in this server's shards, or nil.
+// endpointOf returns the queue of a webhook. If there is none, it creates one for a webhook
+// in this server's shards, and otherwise returns nil.
 func (l *loop) endpointOf(webhookID string) *endpoint {
 	p := l.endpoints[webhookID]
-	if p == nil && l.mine[board.WebhookShard(webhookID)] {
-		p = &endpoint{id: webhookID, inside: map[string]struct{}{}, left: map[string]struct{}{}, tokens: burst, filled: time.Now()}
+	if p == nil && l.leased[board.WebhookShard(webhookID)] {
+		p = &endpoint{id: webhookID, known: map[string]struct{}{}, recorded: map[string]struct{}{}, tokens: burst, filled: time.Now()}
 		l.endpoints[webhookID] = p
 	}
 	return p
 }
 
-// takeOffered queues deliveries that were just committed here.
+// takeOffered queues deliveries that this process has just committed.
 func (l *loop) takeOffered() {
-	offered, missed := l.taken(l.spare)
+	offered, missed := l.takeOffers(l.spare)
 	for _, d := range offered {
-		if p := l.endpointOf(d.WebhookID); p != nil && l.mine[board.WebhookShard(d.WebhookID)] {
+		if p := l.endpointOf(d.WebhookID); p != nil && l.leased[board.WebhookShard(d.WebhookID)] {
 			p.offer(d, true)
 			l.activate(p)
 		}
@@ -143,7 +143,7 @@ func (l *loop) takeOffered() {
 	l.spare = offered
 	if missed {
 		select {
-		case l.lookNow <- struct{}{}: // some may belong to endpoints that are not known here
+		case l.pollNow <- struct{}{}: // some may belong to endpoints that this server does not know yet
 		default:
 		}
 		for _, p := range l.endpoints {
@@ -153,10 +153,10 @@ func (l *loop) takeOffered() {
 	}
 }
 
-// activate puts an endpoint in line to send, and reads the outbox if it has little
-// left in memory.
+// activate puts an endpoint in line to send. It reads the outbox if few deliveries of
+// the endpoint are in memory.
 func (l *loop) activate(p *endpoint) {
-	if !l.mine[board.WebhookShard(p.id)] {
+	if !l.leased[board.WebhookShard(p.id)] {
 		return
 	}
 	now := board.InstantOf(l.o.DB.Now())
@@ -169,8 +169,8 @@ func (l *loop) activate(p *endpoint) {
 	}
 	if p.more && !p.refilling && p.queued() <= window/4 {
 		l.reading++
-		behind, limit := p.ask()
-		go l.refill(p, behind, limit)
+		after, limit := p.startRefill()
+		go l.refill(p, after, limit)
 	}
 	if !p.ready && p.queued() > 0 {
 		p.ready = true
@@ -180,11 +180,11 @@ func (l *loop) activate(p *endpoint) {
 
 // dispatch starts attempts, one for each endpoint in line at a time.
 func (l *loop) dispatch(now time.Time) {
-	for len(l.line) > 0 && len(l.running) < attemptsAtOnce && len(l.batch) < batchSize && len(l.unwritten.outcomes) < maxUnrecorded {
+	for len(l.line) > 0 && len(l.running) < maxAttempts && len(l.batch) < batchSize && len(l.unwritten.outcomes) < maxUnrecorded {
 		p := l.line[0]
 		l.line = l.line[1:]
 		p.ready = false
-		d, ok, wait := p.take(now, l.o.Pace)
+		d, ok, wait := p.take(now, l.o.Rate)
 		if ok {
 			a := &attempt{endpoint: p, delivery: d, began: now}
 			l.running[a] = d.ID
@@ -197,7 +197,7 @@ func (l *loop) dispatch(now time.Time) {
 	}
 }
 
-// release returns an attempt that was not made.
+// release ends an attempt whose result is not recorded. Its delivery remains in the outbox.
 func (l *loop) release(a *attempt) {
 	l.end(a)
 	p := a.endpoint
@@ -206,10 +206,10 @@ func (l *loop) release(a *attempt) {
 	l.busy[board.WebhookShard(p.id)].Add(-1)
 }
 
-// end removes an attempt from those in progress.
+// end removes an attempt from the attempts in progress.
 func (l *loop) end(a *attempt) {
 	delete(l.running, a)
-	a.endpoint.underWay--
+	a.endpoint.inProgress--
 }
 
 // result processes the result of an attempt.
@@ -218,11 +218,11 @@ func (l *loop) result(r result) {
 	now := time.Now()
 	switch r.verdict {
 	case interrupted:
-		l.o.Log.Debug("delivery not attempted", "delivery", a.delivery.ID, "reason", r.reason)
+		l.o.Log.Debug("delivery attempt interrupted", "delivery", a.delivery.ID, "reason", r.reason)
 		l.release(a)
 		l.alarms.set(p, now.Add(recordPause))
 		return
-	case waiting: // the pause must outlive the server that was asked for it
+	case waiting: // the pause applies even though another server received the response that requested it
 		p.held = true
 		p.until = later(p.until, now.Add(time.Duration(a.target.Until-board.InstantOf(l.o.DB.Now()))*time.Millisecond))
 		l.release(a)
@@ -231,17 +231,17 @@ func (l *loop) result(r result) {
 	case deleted:
 		l.unwritten.deleted = append(l.unwritten.deleted, p.id)
 		l.release(a)
-		p.empty()
+		p.clearQueues()
 		return
 	case accepted, throttled, unreachable, refused, gone, forbidden, skipped, lost:
 	}
 	l.end(a)
 	p.failing = p.failing || a.target.Failures > 0
-	// The log may still show, from another server, that deliveries are held.
 	if r.verdict == accepted && a.delivery.SwitchesOn != "" {
-		p.until = time.Time{} // a person had the receiver checked
+		p.until = time.Time{} // a person enabled the webhook, and the receiver accepted the test
 	}
-	if p.judge(&r, now) || a.target.Held && !p.held {
+	// The log may still show a hold that another server recorded.
+	if p.update(&r, now) || a.target.Held && !p.held {
 		l.unwritten.holds = append(l.unwritten.holds, p.hold(now, board.InstantOf(l.o.DB.Now())))
 	}
 	o := l.outcome(&r)
@@ -261,7 +261,7 @@ func (l *loop) write(now time.Time) {
 	if l.writing || l.nothingToWrite() || now.Before(l.writeAt) {
 		return
 	}
-	l.writing, l.writeAt = true, now.Add(recordEvery)
+	l.writing, l.writeAt = true, now.Add(recordInterval)
 	l.records <- l.unwritten
 	l.unwritten = record{}
 }
@@ -291,7 +291,7 @@ func (l *loop) written(r recorded) {
 		} else if p.next == 0 || o.Next < p.next {
 			p.next = o.Next
 		}
-		if p.ended >= pruneEvery {
+		if p.ended >= pruneAfter {
 			p.ended = 0
 			l.pruning.Go(func() { l.prune(p.id) })
 		}
@@ -299,10 +299,11 @@ func (l *loop) written(r recorded) {
 	}
 }
 
-// prune deletes deliveries beyond the limits of the endpoints' logs.
+// prune deletes deliveries beyond the limits of the endpoints' logs, at most pruneBatch of
+// each endpoint.
 func (l *loop) prune(ids ...string) {
 	for _, id := range ids {
-		if _, err := l.o.DB.PruneDeliveries(l.stopped, id, pruneAtOnce); err != nil {
+		if _, err := l.o.DB.PruneDeliveries(l.stopped, id, pruneBatch); err != nil {
 			l.failures.Failed(cannotPrune, err, "webhook", id)
 			continue
 		}
@@ -318,23 +319,23 @@ func (l *loop) refilled(r refill) {
 	r.due.Deliveries = l.unannounced(r.due.Deliveries)
 	l.takeOffered() // deliveries handed over in the meantime, before the outbox's copies of them
 	p.refilling = false
-	if !l.mine[board.WebhookShard(p.id)] {
-		clear(p.left) // another server handles them now
+	if !l.leased[board.WebhookShard(p.id)] {
+		clear(p.recorded) // another server handles them now
 		return
 	}
 	if r.err != nil {
 		l.failures.Failed(cannotRead, r.err, "webhook", p.id)
 		p.more, p.rewind = true, true
-		clear(p.left)
+		clear(p.recorded)
 		l.alarms.set(p, time.Now().Add(recordPause))
 		return
 	}
 	l.failures.Succeeded(cannotRead)
-	p.learn(&r, full)
+	p.finishRefill(&r, full)
 	l.activate(p)
 }
 
-// found processes webhooks with open deliveries.
+// found processes webhooks with pending deliveries.
 func (l *loop) found(queues []store.Queue) {
 	now := board.InstantOf(l.o.DB.Now())
 	l.o.Metrics.outbox(queues, now)
@@ -345,7 +346,7 @@ func (l *loop) found(queues []store.Queue) {
 		}
 		// The due deliveries may already be in memory. Then a read is only
 		// worthwhile if other servers write too.
-		if q.FirstDue <= now && (len(p.inside) == 0 || l.o.DB.Shared()) {
+		if q.FirstDue <= now && (len(p.known) == 0 || l.o.DB.Shared()) {
 			p.more = true
 		} else if q.FirstDue > now && (p.next == 0 || q.FirstDue < p.next) {
 			p.next = q.FirstDue
@@ -354,25 +355,25 @@ func (l *loop) found(queues []store.Queue) {
 	}
 }
 
-// take sets the shards of this server.
-func (l *loop) take(mine map[int]bool) {
-	l.mine = mine
+// setShards sets the shards of this server.
+func (l *loop) setShards(shards map[int]bool) {
+	l.leased = shards
 	for id, p := range l.endpoints {
-		if !mine[board.WebhookShard(id)] {
+		if !shards[board.WebhookShard(id)] {
 			// Queued deliveries now belong to another server. Attempts in
 			// progress will be recorded.
-			p.empty()
+			p.clearQueues()
 		}
 	}
 }
 
-// note does work that is not urgent: it shows slow attempts as delivering, and
+// maintain does work that is not urgent. It shows slow attempts as delivering, and
 // forgets idle endpoints.
-func (l *loop) note(now time.Time) {
-	if now.Sub(l.noted) < markAfter {
+func (l *loop) maintain(now time.Time) {
+	if now.Sub(l.marked) < markAfter {
 		return
 	}
-	l.noted = now
+	l.marked = now
 	for a, id := range l.running {
 		if !a.marked && now.Sub(a.began) >= markAfter {
 			a.marked = true
@@ -380,7 +381,7 @@ func (l *loop) note(now time.Time) {
 		}
 	}
 	l.o.Metrics.running(len(l.running), len(l.endpoints))
-	if now.Sub(l.swept) < sweepEvery {
+	if now.Sub(l.swept) < sweepInterval {
 		return
 	}
 	l.swept = now

@@ -27,8 +27,8 @@ import (
 	"cardwall/internal/hook"
 )
 
-// port listens on loopback and serves each connection with fn.
-func port(t *testing.T, fn func(net.Conn)) (address string) {
+// listenLoopback listens on loopback and serves each connection with fn.
+func listenLoopback(t *testing.T, fn func(net.Conn)) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -52,35 +52,36 @@ func port(t *testing.T, fn func(net.Conn)) (address string) {
 	return l.Addr().String()
 }
 
-// loopback starts an engine that may connect to this machine over real sockets.
+// loopback starts an engine that may connect to loopback addresses over real sockets.
 func (w *world) loopback(change ...func(*hook.Options)) (stop func()) {
 	w.t.Helper()
-	guard := newGuard(w.t, fixed(map[string]string{"receiver.example.com": "127.0.0.1"}), "127.0.0.0/8")
+	guard := newGuard(w.t, fixedZone(map[string]string{"receiver.example.com": "127.0.0.1"}), "127.0.0.0/8")
 	return w.engine(append(change, func(o *hook.Options) { o.Guard, o.Dial = guard, nil })...)
 }
 
-// soonEnough bounds an attempt that need not wait for its ten-second timeout. It is generous
-// for busy machines.
-const soonEnough = 9 * time.Second
+// quick is the maximum duration of an attempt that ends before its ten-second timeout. It allows for
+// busy machines.
+const quick = 9 * time.Second
 
-// first waits for the end of the first attempt of the only delivery.
-func (w *world) first(id string) board.DeliveryDetail {
+// firstAttempt waits until the first attempt of a webhook's only delivery has ended, and returns the
+// delivery.
+func (w *world) firstAttempt(id string) board.DeliveryDetail {
 	w.t.Helper()
 	pause := 10 * time.Millisecond
 	for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(pause) {
-		if d := w.only(id); len(d.Log) > 0 {
+		if d := w.onlyDelivery(id); len(d.Log) > 0 {
 			return d
 		}
 		pause = min(2*pause, time.Second) // polling must not distort a memory measurement
 	}
-	w.t.Fatal("no attempt was recorded in a minute")
+	w.t.Fatal("got no attempt in the log within a minute")
 	return board.DeliveryDetail{}
 }
 
 func TestHostileResponsesCostLittleMemoryAndTime(t *testing.T) {
 	block := strings.Repeat("a", 1<<20)
 	header := "X-Header: " + strings.Repeat("b", 1000) + "\r\n"
-	// flood sends a text until the sender stops reading.
+	// flood sends text repeatedly until the engine closes the connection, but at most 4 GiB.
 	flood := func(sent *atomic.Int64, c net.Conn, text string) {
 		for sent.Load() < 4<<30 {
 			n, err := io.WriteString(c, text)
@@ -94,30 +95,30 @@ func TestHostileResponsesCostLittleMemoryAndTime(t *testing.T) {
 		name  string
 		begin string
 		flood string
-		want  ending
+		want  logEntry
 	}{
 		{"gigabytes of body", "HTTP/1.1 200 OK\r\nContent-Length: 4294967296\r\n\r\n", block,
-			ending{board.DeliveryDelivered, "HTTP 200", "aaaa", 0, soonEnough}},
+			logEntry{board.DeliveryDelivered, "HTTP 200", "aaaa", 0, quick}},
 		{"gigabytes of body without a length", "HTTP/1.1 503 No\r\n\r\n", block,
-			ending{board.DeliveryRetry, "HTTP 503", "aaaa", 0, soonEnough}},
+			logEntry{board.DeliveryRetry, "HTTP 503", "aaaa", 0, quick}},
 		{"gigabytes of chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "100000\r\n" + block + "\r\n",
-			ending{board.DeliveryDelivered, "HTTP 200", "aaaa", 0, soonEnough}},
+			logEntry{board.DeliveryDelivered, "HTTP 200", "aaaa", 0, quick}},
 		{"gigabytes of compressed body", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", block,
-			ending{board.DeliveryDelivered, "HTTP 200", "aaaa", 0, soonEnough}},
-		{"headers without an end", "HTTP/1.1 200 OK\r\n", header,
-			ending{board.DeliveryRetry, "the response headers are larger than 32 KiB", "", 0, soonEnough}},
-		{"a header without an end", "HTTP/1.1 200 OK\r\nX-Long: ", block,
-			ending{board.DeliveryRetry, "the response headers are larger than 32 KiB", "", 0, soonEnough}},
-		{"a first line without an end", "", block,
-			ending{board.DeliveryRetry, "the response headers are larger than 32 KiB", "", 0, soonEnough}},
-		{"1xx without an end", "", strings.Repeat("HTTP/1.1 102 Processing\r\n"+header+"\r\n", 100),
-			ending{board.DeliveryRetry, "the response headers are larger than 32 KiB", "", 0, soonEnough}},
+			logEntry{board.DeliveryDelivered, "HTTP 200", "aaaa", 0, quick}},
+		{"endless headers", "HTTP/1.1 200 OK\r\n", header,
+			logEntry{board.DeliveryRetry, "the response headers are larger than 32 KiB", "", 0, quick}},
+		{"an endless header", "HTTP/1.1 200 OK\r\nX-Long: ", block,
+			logEntry{board.DeliveryRetry, "the response headers are larger than 32 KiB", "", 0, quick}},
+		{"an endless status line", "", block,
+			logEntry{board.DeliveryRetry, "the response headers are larger than 32 KiB", "", 0, quick}},
+		{"endless 1xx responses", "", strings.Repeat("HTTP/1.1 102 Processing\r\n"+header+"\r\n", 100),
+			logEntry{board.DeliveryRetry, "the response headers are larger than 32 KiB", "", 0, quick}},
 	} {
 		t.Run(c.name, func(t *testing.T) { // not parallel, because it measures memory
 			w := newWorld(t)
 			var sent atomic.Int64
-			to := port(t, func(conn net.Conn) {
-				if request(conn) && say(conn, c.begin) {
+			to := listenLoopback(t, func(conn net.Conn) {
+				if request(conn) && send(conn, c.begin) {
 					flood(&sent, conn, c.flood)
 				}
 			})
@@ -126,15 +127,15 @@ func TestHostileResponsesCostLittleMemoryAndTime(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			w.card()
-			d := w.first(h.ID)
+			d := w.firstAttempt(h.ID)
 			runtime.ReadMemStats(&after)
-			w.wantEnding(d, c.want)
-			// What the kernel had buffered before the connection was closed does not count.
+			w.wantLogEntry(d, c.want)
+			// The limit allows for data that the kernel had buffered when the connection was closed.
 			if n := sent.Load(); n > 64<<20 {
-				t.Errorf("%d MB were read", n>>20)
+				t.Errorf("got %d MB sent, want at most 64", n>>20)
 			}
 			if got := after.TotalAlloc - before.TotalAlloc; got > 8<<20 {
-				t.Errorf("%d kB were allocated", got>>10)
+				t.Errorf("got %d kB allocated, want at most %d", got>>10, 8<<10)
 			}
 			t.Logf("%s: %d kB sent, %d kB allocated, %d ms", d.Log[0].Outcome, sent.Load()>>10,
 				(after.TotalAlloc-before.TotalAlloc)>>10, d.Log[0].Duration)
@@ -144,9 +145,9 @@ func TestHostileResponsesCostLittleMemoryAndTime(t *testing.T) {
 
 func TestClosedOrResetConnectionIsRetried(t *testing.T) {
 	for name, serve := range map[string]func(net.Conn){
-		"closed at once": func(net.Conn) {},
-		"reset at once":  func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) },
-		"reset within the request": func(c net.Conn) {
+		"closed immediately": func(net.Conn) {},
+		"reset immediately":  func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) },
+		"reset during the request": func(c net.Conn) {
 			_, _ = c.Read(make([]byte, 1))
 			_ = c.(*net.TCPConn).SetLinger(0)
 		},
@@ -154,16 +155,16 @@ func TestClosedOrResetConnectionIsRetried(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			h := w.webhook(port(t, serve))
+			h := w.webhook(listenLoopback(t, serve))
 			w.loopback()
 			w.card()
-			w.wantEnding(w.first(h.ID),
-				ending{board.DeliveryRetry, "the connection was closed before a response", "", 0, soonEnough})
+			w.wantLogEntry(w.firstAttempt(h.ID),
+				logEntry{board.DeliveryRetry, "the connection was closed before a response", "", 0, quick})
 		})
 	}
 }
 
-// authority issues certificates.
+// authority is a certificate authority.
 type authority struct {
 	t    *testing.T
 	cert *x509.Certificate
@@ -174,13 +175,15 @@ func newAuthority(t *testing.T) *authority {
 	t.Helper()
 	a := &authority{t: t}
 	a.cert, a.key = a.sign(&x509.Certificate{
-		Subject: pkix.Name{CommonName: "an authority"}, IsCA: true, BasicConstraintsValid: true,
+		Subject: pkix.Name{CommonName: "test authority"}, IsCA: true, BasicConstraintsValid: true,
 		KeyUsage:  x509.KeyUsageCertSign,
 		NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: time.Now().Add(48 * time.Hour),
 	})
 	return a
 }
 
+// sign creates a certificate for a new key and signs it with the authority's key. The authority's own
+// certificate, which is the first, is self-signed.
 func (a *authority) sign(template *x509.Certificate) (*x509.Certificate, *ecdsa.PrivateKey) {
 	a.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -203,7 +206,7 @@ func (a *authority) sign(template *x509.Certificate) (*x509.Certificate, *ecdsa.
 	return cert, key
 }
 
-// server returns a certificate for a name, valid for one day.
+// server returns a server certificate for a name. It is valid for one day.
 func (a *authority) server(name string, from time.Time) tls.Certificate {
 	a.t.Helper()
 	cert, key := a.sign(&x509.Certificate{
@@ -216,29 +219,30 @@ func (a *authority) server(name string, from time.Time) tls.Certificate {
 func TestLogExplainsTLSErrors(t *testing.T) {
 	known, unknown := newAuthority(t), newAuthority(t)
 	const name = "receiver.example.com"
-	an := time.Now().Add(-time.Hour)
+	hourAgo := time.Now().Add(-time.Hour)
 	with := func(c tls.Certificate) *tls.Config { return &tls.Config{Certificates: []tls.Certificate{c}} }
 	for _, c := range []struct {
 		name   string
-		config *tls.Config // nil for none
-		want   ending
+		config *tls.Config // nil for plain HTTP
+		want   logEntry
 	}{
-		{"a good certificate", with(known.server(name, an)), ending{status: board.DeliveryDelivered, outcome: "HTTP 200"}},
-		{"an unknown authority", with(unknown.server(name, an)),
-			ending{outcome: "TLS: the certificate is by an unknown authority"}},
-		{"another name", with(known.server("other.example.com", an)),
-			ending{outcome: "TLS: the certificate is for another name"}},
-		{"expired", with(known.server(name, an.Add(-25*time.Hour))),
-			ending{outcome: "TLS: the certificate has expired, or is not good for a server"}},
-		{"not yet valid", with(known.server(name, an.Add(5*time.Hour))),
-			ending{outcome: "TLS: the certificate has expired, or is not good for a server"}},
-		{"TLS 1.1 at most", &tls.Config{Certificates: []tls.Certificate{known.server(name, an)}, MinVersion: tls.VersionTLS10,
-			MaxVersion: tls.VersionTLS11}, ending{outcome: "TLS: the handshake failed"}},
-		{"requires a client certificate, TLS 1.2", &tls.Config{Certificates: []tls.Certificate{known.server(name, an)},
-			ClientAuth: tls.RequireAnyClientCert, MaxVersion: tls.VersionTLS12}, ending{outcome: "TLS: the handshake failed"}},
-		{"requires a client certificate, TLS 1.3", &tls.Config{Certificates: []tls.Certificate{known.server(name, an)},
-			ClientAuth: tls.RequireAnyClientCert}, ending{outcome: "TLS: the handshake failed"}},
-		{"plain HTTP on the TLS port", nil, ending{outcome: "TLS: the handshake failed"}},
+		{"a valid certificate", with(known.server(name, hourAgo)),
+			logEntry{status: board.DeliveryDelivered, outcome: "HTTP 200"}},
+		{"an unknown authority", with(unknown.server(name, hourAgo)),
+			logEntry{outcome: "TLS: the certificate was issued by an unknown authority"}},
+		{"another name", with(known.server("other.example.com", hourAgo)),
+			logEntry{outcome: "TLS: the certificate is for a different host name"}},
+		{"expired", with(known.server(name, hourAgo.Add(-25*time.Hour))),
+			logEntry{outcome: "TLS: the certificate has expired, is not valid yet, or is not a server certificate"}},
+		{"not yet valid", with(known.server(name, hourAgo.Add(5*time.Hour))),
+			logEntry{outcome: "TLS: the certificate has expired, is not valid yet, or is not a server certificate"}},
+		{"TLS 1.1 at most", &tls.Config{Certificates: []tls.Certificate{known.server(name, hourAgo)}, MinVersion: tls.VersionTLS10,
+			MaxVersion: tls.VersionTLS11}, logEntry{outcome: "TLS: the handshake failed"}},
+		{"requires a client certificate, TLS 1.2", &tls.Config{Certificates: []tls.Certificate{known.server(name, hourAgo)},
+			ClientAuth: tls.RequireAnyClientCert, MaxVersion: tls.VersionTLS12}, logEntry{outcome: "TLS: the handshake failed"}},
+		{"requires a client certificate, TLS 1.3", &tls.Config{Certificates: []tls.Certificate{known.server(name, hourAgo)},
+			ClientAuth: tls.RequireAnyClientCert}, logEntry{outcome: "TLS: the handshake failed"}},
+		{"plain HTTP on the TLS port", nil, logEntry{outcome: "TLS: the handshake failed"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -267,42 +271,43 @@ func TestLogExplainsTLSErrors(t *testing.T) {
 			if want.status == "" {
 				want.status = board.DeliveryRetry
 			}
-			want.most = soonEnough
-			w.wantEnding(w.first(h.ID), want)
+			want.max = quick
+			w.wantLogEntry(w.firstAttempt(h.ID), want)
 		})
 	}
 }
 
 func TestHangingHandshakeTimesOut(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.raw("receiver.test", func(c net.Conn) { until(c) })
+		w.raw("receiver.test", func(c net.Conn) { drain(c) })
 		h := w.webhookFor(w.ada, app.CreateWebhookInput{URL: "https://receiver.test/in", BoardID: w.board, Events: created})
 		w.engine()
 		w.card()
-		pass(11 * time.Second)
-		w.wantEnding(w.only(h.ID), ending{board.DeliveryRetry, noAnswer, "", 10 * time.Second, 10 * time.Second})
-		pass(15 * time.Second) // the dial continues for a while, for a later attempt
+		advance(11 * time.Second)
+		w.wantLogEntry(w.onlyDelivery(h.ID),
+			logEntry{board.DeliveryRetry, noResponse, "", 10 * time.Second, 10 * time.Second})
+		advance(15 * time.Second) // the transport continues the dial for a later attempt
 	})
 }
 
-func TestNoRetryIsShownAsDelivering(t *testing.T) {
+func TestSlowAttemptIsNotShownAsDeliveringAfterItEnds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	late := func(after time.Duration) func(net.Conn) {
+	respondAfter := func(delay time.Duration) func(net.Conn) {
 		return func(c net.Conn) {
 			if request(c) {
-				time.Sleep(after)
-				say(c, "HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n")
+				time.Sleep(delay)
+				send(c, "HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n")
 			}
 		}
 	}
-	w.webhook(port(t, late(200*time.Millisecond)))
-	slow := w.webhook(port(t, late(1600*time.Millisecond)))
+	w.webhook(listenLoopback(t, respondAfter(200*time.Millisecond)))
+	slow := w.webhook(listenLoopback(t, respondAfter(1600*time.Millisecond)))
 	w.loopback()
 	w.card()
-	// While the database is busy recording the first response, the second attempt becomes a slow
-	// one, and then ends.
-	w.beside(func(db *sql.DB) error {
+	// Lock the database when the first response is due to be recorded. Meanwhile, the second attempt
+	// runs for long enough to be shown as delivering, and ends.
+	w.withConnection(func(db *sql.DB) error {
 		db.SetMaxOpenConns(1)
 		if _, err := db.Exec("BEGIN IMMEDIATE"); err != nil {
 			return err
@@ -311,22 +316,22 @@ func TestNoRetryIsShownAsDelivering(t *testing.T) {
 		_, err := db.Exec("COMMIT")
 		return err
 	})
-	w.first(slow.ID)
+	w.firstAttempt(slow.ID)
 	time.Sleep(300 * time.Millisecond)
 	w.wantStatus(slow.ID, board.DeliveryRetry)
 }
 
-func TestDeliveryMatchesTheDocument(t *testing.T) {
+func TestRequestHasTheDocumentedHeaders(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	got := make(chan []string, 1)
-	to := port(t, func(c net.Conn) {
+	to := listenLoopback(t, func(c net.Conn) {
 		var lines []string
 		for in := bufio.NewScanner(c); in.Scan() && in.Text() != ""; {
 			lines = append(lines, in.Text())
 		}
 		got <- lines
-		say(c, "HTTP/1.1 204 No Content\r\n\r\n")
+		send(c, "HTTP/1.1 204 No Content\r\n\r\n")
 	})
 	w.webhook(to)
 	w.loopback()
@@ -335,12 +340,12 @@ func TestDeliveryMatchesTheDocument(t *testing.T) {
 	want := []string{"POST /in HTTP/1.1", "Host: " + to, "User-Agent: Service-Webhooks/1.0",
 		"Content-Type: application/json",
 		"Content-Length: ", "webhook-id: itg_", "webhook-timestamp: ", "webhook-signature: v1,"}
-	for _, begin := range want {
-		if !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, begin) }) {
-			t.Errorf("no line begins with %q", begin)
+	for _, prefix := range want {
+		if !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, prefix) }) {
+			t.Errorf("got lines %q, want one that begins with %q", lines, prefix)
 		}
 	}
 	if len(lines) != len(want) {
-		t.Errorf("the request has unexpected lines: %q", lines)
+		t.Errorf("got %d lines, want %d: %q", len(lines), len(want), lines)
 	}
 }

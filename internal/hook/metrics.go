@@ -9,16 +9,16 @@ import (
 	"cardwall/internal/store"
 )
 
-// Metrics holds the metrics of deliveries. Their labels have few values,
-// whatever the number of webhooks.
+// Metrics holds the metrics of deliveries. The cardinality of their labels does not
+// depend on the number of webhooks.
 type Metrics struct {
-	outcomes  *prometheus.CounterVec
-	answers   prometheus.Histogram
-	latency   prometheus.Histogram
-	underWay  prometheus.Gauge
-	endpoints prometheus.Gauge
-	due       prometheus.Gauge
-	age       prometheus.Gauge
+	outcomes   *prometheus.CounterVec
+	responses  prometheus.Histogram
+	latency    prometheus.Histogram
+	inProgress prometheus.Gauge
+	endpoints  prometheus.Gauge
+	due        prometheus.Gauge
+	age        prometheus.Gauge
 }
 
 // NewMetrics returns the metrics of one engine.
@@ -28,17 +28,19 @@ func NewMetrics() *Metrics {
 		outcomes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "cardwall_webhook_attempts_total", Help: "Delivery attempts, by result.",
 		}, []string{"status"}),
-		answers: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "cardwall_webhook_answer_seconds", Help: "Time from the start of an attempt to the receiver's " +
+		responses: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "cardwall_webhook_response_seconds", Help: "Time from the start of an attempt to the receiver's " +
 				"response.", Buckets: buckets,
 		}),
 		latency: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "cardwall_webhook_first_delivery_seconds", Help: "Time from an event to its delivery at the first " +
 				"attempt.", Buckets: buckets,
 		}),
-		underWay: prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_attempts_in_flight", Help: "Delivery attempts in progress."}),
-		endpoints: prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_endpoints", Help: "Endpoints handled by this " +
-			"server that had deliveries."}),
+		inProgress: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "cardwall_webhook_attempts_in_flight", Help: "Delivery attempts in progress.",
+		}),
+		endpoints: prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_endpoints", Help: "Endpoints with recent " +
+			"deliveries that this server handles."}),
 		due: prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_queues_due", Help: "Endpoints with due deliveries."}),
 		age: prometheus.NewGauge(prometheus.GaugeOpts{Name: "cardwall_webhook_outbox_age_seconds", Help: "How long the oldest due " +
 			"delivery has been due."}),
@@ -47,13 +49,13 @@ func NewMetrics() *Metrics {
 
 // Collectors returns the metrics for a Prometheus registry.
 func (m *Metrics) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.outcomes, m.answers, m.latency, m.underWay, m.endpoints, m.due, m.age}
+	return []prometheus.Collector{m.outcomes, m.responses, m.latency, m.inProgress, m.endpoints, m.due, m.age}
 }
 
 func (m *Metrics) attempted(r *result, o *store.Outcome, now board.Instant) {
 	m.outcomes.WithLabelValues(string(o.Status)).Inc()
 	if r.status != 0 {
-		m.answers.Observe(r.took.Seconds())
+		m.responses.Observe(r.took.Seconds())
 	}
 	if r.verdict == accepted && o.Attempts == 1 {
 		m.latency.Observe((time.Duration(now-o.CreatedAt) * time.Millisecond).Seconds())
@@ -72,7 +74,7 @@ func (m *Metrics) outbox(queues []store.Queue, now board.Instant) {
 	m.age.Set((time.Duration(age) * time.Millisecond).Seconds())
 }
 
-func (m *Metrics) running(underWay, endpoints int) {
-	m.underWay.Set(float64(underWay))
+func (m *Metrics) running(inProgress, endpoints int) {
+	m.inProgress.Set(float64(inProgress))
 	m.endpoints.Set(float64(endpoints))
 }

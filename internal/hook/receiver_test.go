@@ -17,21 +17,21 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// internet is the network of a test: hosts by name, reached over in-memory connections, because
-// the clock of a bubble waits for real sockets.
-type internet struct {
+// fakeNetwork connects to hosts by name over in-memory connections. Tests in a synctest bubble cannot
+// use real sockets, because the bubble's clock would not advance.
+type fakeNetwork struct {
 	t     *testing.T
 	mu    sync.Mutex
 	hosts map[string]net.Listener
 }
 
-func (n *internet) dial(_ context.Context, _, address string) (net.Conn, error) {
+func (n *fakeNetwork) dial(_ context.Context, _, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
 	}
 	n.mu.Lock()
-	l, found := n.hosts[host].(*pipes)
+	l, found := n.hosts[host].(*pipeListener)
 	n.mu.Unlock()
 	if !found {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
@@ -45,21 +45,21 @@ func (n *internet) dial(_ context.Context, _, address string) (net.Conn, error) 
 	}
 }
 
-// names returns the names of the hosts that listen.
-func (n *internet) names() []string {
+// names returns the names of all hosts.
+func (n *fakeNetwork) names() []string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.Collect(maps.Keys(n.hosts))
 }
 
-// pipes is the listener of a host of an internet.
-type pipes struct {
+// pipeListener is the listener of a host in a fakeNetwork.
+type pipeListener struct {
 	conns  chan net.Conn
 	closed chan struct{}
 	once   sync.Once
 }
 
-func (l *pipes) Accept() (net.Conn, error) {
+func (l *pipeListener) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.conns:
 		return c, nil
@@ -68,11 +68,12 @@ func (l *pipes) Accept() (net.Conn, error) {
 	}
 }
 
-func (l *pipes) Close() error   { l.once.Do(func() { close(l.closed) }); return nil }
-func (l *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
+func (l *pipeListener) Close() error   { l.once.Do(func() { close(l.closed) }); return nil }
+func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
 
-func (n *internet) listen(host string) net.Listener {
-	l := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+// listen adds a host to the network.
+func (n *fakeNetwork) listen(host string) net.Listener {
+	l := &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
 	n.mu.Lock()
 	n.hosts[host] = l
 	n.mu.Unlock()
@@ -80,8 +81,8 @@ func (n *internet) listen(host string) net.Listener {
 	return l
 }
 
-// raw serves each connection to a host with fn, on the byte level.
-func (n *internet) raw(host string, fn func(net.Conn)) {
+// raw adds a host that serves each connection with fn.
+func (n *fakeNetwork) raw(host string, fn func(net.Conn)) {
 	l := n.listen(host)
 	var served sync.WaitGroup
 	served.Go(func() {
@@ -99,30 +100,31 @@ func (n *internet) raw(host string, fn func(net.Conn)) {
 	n.t.Cleanup(func() { _ = l.Close(); served.Wait() })
 }
 
-// post is a delivery as its receiver saw it.
+// post is a request as the receiver got it.
 type post struct {
-	at, ended time.Time // ended is zero until the response is sent
-	path      string
-	header    http.Header
-	body      []byte
-	id        string
-	kind      board.Kind
-	during    int // number of other requests in progress on arrival
+	at, ended  time.Time // ended is zero until the response is sent
+	path       string
+	header     http.Header
+	body       []byte
+	id         string
+	kind       board.Kind
+	concurrent int // number of other requests in progress on arrival
 }
 
 // receiver is an HTTP server that records its requests.
 type receiver struct {
-	t      *testing.T
-	mu     sync.Mutex
-	posts  []post
-	now    int // requests in progress
-	most   int // most requests in progress at once
-	answer func(nth int, w http.ResponseWriter, r *http.Request)
+	t             *testing.T
+	mu            sync.Mutex
+	posts         []post
+	inProgress    int // requests in progress
+	maxConcurrent int // maximum number of requests in progress
+	respond       func(nth int, w http.ResponseWriter, r *http.Request)
 }
 
-// receiver serves a host. Its nth response (from 0) is written by answer; nil responds 200.
-func (n *internet) receiver(host string, answer func(nth int, w http.ResponseWriter, r *http.Request)) *receiver {
-	rc := &receiver{t: n.t, answer: answer}
+// receiver adds a host that records its requests. The function respond writes the nth response, counted
+// from zero. If it is nil, the host responds with 200.
+func (n *fakeNetwork) receiver(host string, respond func(nth int, w http.ResponseWriter, r *http.Request)) *receiver {
+	rc := &receiver{t: n.t, respond: respond}
 	server := &http.Server{Handler: rc, ReadHeaderTimeout: time.Hour}
 	l := n.listen(host)
 	done := make(chan struct{})
@@ -141,51 +143,52 @@ func (rc *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Type board.Kind `json:"type"`
 	}
 	if err := json.Unmarshal(body, &sent); err != nil {
-		rc.t.Errorf("%s was sent a body that is not JSON: %s", r.Host, body)
+		rc.t.Errorf("%s: got body %s, want JSON", r.Host, body)
 	}
 	rc.mu.Lock()
 	nth := len(rc.posts)
 	rc.posts = append(rc.posts, post{at: time.Now(), path: r.URL.Path, header: r.Header, body: body, id: sent.ID,
-		kind: sent.Type, during: rc.now})
-	rc.now++
-	rc.most = max(rc.most, rc.now)
-	answer := rc.answer
+		kind: sent.Type, concurrent: rc.inProgress})
+	rc.inProgress++
+	rc.maxConcurrent = max(rc.maxConcurrent, rc.inProgress)
+	respond := rc.respond
 	rc.mu.Unlock()
 	defer func() {
 		rc.mu.Lock()
 		defer rc.mu.Unlock()
 		rc.posts[nth].ended = time.Now()
-		rc.now--
+		rc.inProgress--
 	}()
-	if answer != nil {
-		answer(nth, w, r)
+	if respond != nil {
+		respond(nth, w, r)
 	}
 }
 
-// seen returns the deliveries received so far.
-func (rc *receiver) seen() []post {
+// received returns the requests received so far.
+func (rc *receiver) received() []post {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
 	return slices.Clone(rc.posts)
 }
 
-// ids returns the ids of the received deliveries in order of arrival.
+// ids returns the IDs of the received deliveries in order of arrival.
 func (rc *receiver) ids() []string {
 	var out []string
-	for _, p := range rc.seen() {
+	for _, p := range rc.received() {
 		out = append(out, p.id)
 	}
 	return out
 }
 
-// then changes how the receiver responds from now on.
-func (rc *receiver) then(answer func(nth int, w http.ResponseWriter, r *http.Request)) {
+// respondWith changes how the receiver responds to later requests.
+func (rc *receiver) respondWith(respond func(nth int, w http.ResponseWriter, r *http.Request)) {
 	rc.mu.Lock()
 	defer rc.mu.Unlock()
-	rc.answer = answer
+	rc.respond = respond
 }
 
-// always responds with one status.
+// always returns a function that responds with the same status and headers to each request. headers
+// alternates names and values.
 func always(status int, headers ...string) func(int, http.ResponseWriter, *http.Request) {
 	return func(_ int, w http.ResponseWriter, _ *http.Request) {
 		for i := 0; i < len(headers); i += 2 {
@@ -195,12 +198,12 @@ func always(status int, headers ...string) func(int, http.ResponseWriter, *http.
 	}
 }
 
-// each responds with one status after the other, and then always with the last.
-func each(statuses ...int) func(int, http.ResponseWriter, *http.Request) {
+// sequence returns a function that responds with each status in turn, and then always with the last one.
+func sequence(statuses ...int) func(int, http.ResponseWriter, *http.Request) {
 	return func(nth int, w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(statuses[min(nth, len(statuses)-1)])
 	}
 }
 
-// hang sends no response until the sender gives up.
+// hang sends no response until the client closes the connection.
 func hang(_ int, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }

@@ -11,10 +11,11 @@ import (
 	"cardwall/internal/hook"
 )
 
-// backlog is less than the 100 deliveries of one page of the log.
+// backlog is a number of deliveries that fit on one page of the log, which has at most 100.
 const backlog = 90
 
-// wantAll checks that the receiver got every delivery in the webhook's log exactly once.
+// wantAll checks that the webhook's log has n deliveries, and that each was delivered and arrived at
+// the receiver at least once.
 func (w *world) wantAll(id string, to *receiver, n int) {
 	w.t.Helper()
 	times := map[string]int{}
@@ -23,48 +24,49 @@ func (w *world) wantAll(id string, to *receiver, n int) {
 	}
 	all := w.deliveries(id)
 	if len(all) != n || len(times) != n {
-		w.t.Errorf("%d deliveries are in the log and %d arrived, want %d of both", len(all), len(times), n)
+		w.t.Errorf("got %d deliveries in the log and %d at the receiver, want %d of both", len(all), len(times), n)
 	}
 	for _, d := range all {
 		if d.Status != board.DeliveryDelivered || times[d.ID] == 0 {
-			w.t.Errorf("%s is %s and arrived %d times", d.ID, d.Status, times[d.ID])
+			w.t.Errorf("%s: got status %s and %d arrivals, want delivered and at least 1", d.ID, d.Status, times[d.ID])
 		}
 	}
 }
 
+// wantOnce checks that no delivery arrived twice.
 func wantOnce(t *testing.T, ids []string) {
 	t.Helper()
 	sorted := slices.Sorted(slices.Values(ids))
 	if distinct := len(slices.Compact(slices.Clone(sorted))); distinct != len(ids) {
-		t.Errorf("%d deliveries arrived %d times, want once each", distinct, len(ids))
+		t.Errorf("got %d arrivals of %d deliveries, want one of each", len(ids), distinct)
 	}
 }
 
-// brief takes a moment to respond.
-func brief(int, http.ResponseWriter, *http.Request) { time.Sleep(300 * time.Millisecond) }
+// delayed responds after 300 ms.
+func delayed(int, http.ResponseWriter, *http.Request) { time.Sleep(300 * time.Millisecond) }
 
-func TestStoppedServerLosesAndRepeatsNothing(t *testing.T) {
+func TestStoppedServerNeitherLosesNorRepeatsDeliveries(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		to := w.receiver("receiver.test", brief)
+		to := w.receiver("receiver.test", delayed)
 		h := w.webhook("receiver.test")
 		stop := w.engine()
 		w.cards(backlog)
 		for range 3 {
-			pass(700 * time.Millisecond) // in the middle of attempts
-			stopping, sent := time.Now(), len(to.seen())
+			advance(700 * time.Millisecond) // in the middle of attempts
+			stopping, sent := time.Now(), len(to.received())
 			stop()
 			if took := time.Since(stopping); took > 300*time.Millisecond {
-				t.Errorf("it took %v to stop", took)
+				t.Errorf("stopping took %v, want at most 300 ms", took)
 			}
 			if sent == 0 || sent == backlog {
-				t.Fatalf("%d were sent before the stop, so nothing was interrupted", sent)
+				t.Fatalf("got %d of %d sent before the stop, want some but not all", sent, backlog)
 			}
-			if now := len(to.seen()); now != sent {
-				t.Errorf("%d attempts began after the stop", now-sent)
+			if now := len(to.received()); now != sent {
+				t.Errorf("got %d attempts after the stop, want 0", now-sent)
 			}
 			stop = w.engine()
 		}
-		pass(time.Minute)
+		advance(time.Minute)
 		w.wantAll(h.ID, to, backlog)
 		wantOnce(t, to.ids())
 	})
@@ -76,43 +78,43 @@ func TestStoppingServerWaitsFiveSecondsForHangingReceivers(t *testing.T) {
 		h := w.webhook("receiver.test")
 		stop := w.engine()
 		w.card()
-		pass(time.Second)
+		advance(time.Second)
 		stopping := time.Now()
 		stop()
 		if took := time.Since(stopping); took != 5*time.Second {
-			t.Errorf("it took %v to stop, want 5 s", took)
+			t.Errorf("stopping took %v, want 5 s", took)
 		}
-		if d := w.only(h.ID); d.Attempts != 0 || d.NextAttemptAt == nil {
-			t.Errorf("the interrupted attempt counts: %+v", d)
+		if d := w.onlyDelivery(h.ID); d.Attempts != 0 || d.NextAttemptAt == nil {
+			t.Errorf("got %+v, want no attempt counted", d)
 		}
-		to.then(nil)
+		to.respondWith(nil)
 		w.engine()
-		pass(time.Second)
-		if d := w.only(h.ID); d.Status != board.DeliveryDelivered || d.Attempts != 1 {
-			t.Errorf("the next server left the delivery %s after %d attempts", d.Status, d.Attempts)
+		advance(time.Second)
+		if d := w.onlyDelivery(h.ID); d.Status != board.DeliveryDelivered || d.Attempts != 1 {
+			t.Errorf("next server: got %s after %d attempts, want delivered after 1", d.Status, d.Attempts)
 		}
 		if ids := to.ids(); len(ids) != 2 || ids[0] != ids[1] {
-			t.Errorf("the received deliveries are %v", ids)
+			t.Errorf("got deliveries %v, want the same one twice", ids)
 		}
 	})
 }
 
-func TestKilledServerLosesNothing(t *testing.T) {
+func TestKilledServerLosesNoDelivery(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		to := w.receiver("receiver.test", brief)
+		to := w.receiver("receiver.test", delayed)
 		h := w.webhook("receiver.test")
-		doomed := w.db
-		stop := w.engineOn(doomed)
+		killed := w.db
+		stop := w.engineOn(killed)
 		w.cards(backlog)
-		pass(700 * time.Millisecond)
-		// From here on it cannot write: responses are no longer recorded.
-		if err := doomed.Close(); err != nil {
+		advance(700 * time.Millisecond)
+		// From now on the server cannot write, so it no longer records responses.
+		if err := killed.Close(); err != nil {
 			t.Fatal(err)
 		}
-		pass(time.Second)
-		sent := len(to.seen())
+		advance(time.Second)
+		sent := len(to.received())
 		stop()
-		w.db = w.openAgain()
+		w.db = w.openDB()
 		recorded := 0
 		for _, d := range w.deliveries(h.ID) {
 			if d.Status == board.DeliveryDelivered {
@@ -120,29 +122,29 @@ func TestKilledServerLosesNothing(t *testing.T) {
 			}
 		}
 		if recorded == 0 || recorded >= sent || sent == backlog {
-			t.Fatalf("%d of %d were recorded, so no result was lost", recorded, sent)
+			t.Fatalf("got %d of %d results recorded, want some but not all", recorded, sent)
 		}
 		w.engine(func(o *hook.Options) { o.Holder = "second" })
-		pass(time.Minute)
+		advance(time.Minute)
 		w.wantAll(h.ID, to, backlog)
-		if again := len(to.seen()) - backlog; again != sent-recorded {
-			t.Errorf("%d were resent, want the %d that were not recorded", again, sent-recorded)
+		if resent := len(to.received()) - backlog; resent != sent-recorded {
+			t.Errorf("got %d deliveries sent again, want the %d that were not recorded", resent, sent-recorded)
 		}
 	})
 }
 
 func TestRetriesSurviveARestart(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		to := w.receiver("receiver.test", each(500, 500, 500, 200))
+		to := w.receiver("receiver.test", sequence(500, 500, 500, 200))
 		h := w.webhook("receiver.test")
 		w.card()
-		for range 20 { // a restart every minute, followed by some downtime
+		for range 20 { // a restart every minute
 			stop := w.engine()
-			pass(time.Minute)
+			advance(time.Minute)
 			stop()
 		}
 		w.wantAll(h.ID, to, 1)
-		wantPauses(t, to.seen(), pauses[0], pauses[1], pauses[2])
+		wantPauses(t, to.received(), pauses[0], pauses[1], pauses[2])
 	})
 }
 
@@ -156,46 +158,47 @@ func TestFailureCountSurvivesARestart(t *testing.T) {
 			stop()
 		}
 		w.wantOn(h.ID, 9)
-		to.then(nil)
+		to.respondWith(nil)
 		w.engine()
 		w.fail(1)
-		w.wantOn(h.ID, 0) // the new server knew that there were failures to reset
+		w.wantOn(h.ID, 0) // the new server has loaded the count, which it must reset
 	})
 }
 
-func TestDatabaseOutageLosesNothing(t *testing.T) {
+func TestDatabaseOutageLosesNoDelivery(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		to := w.receiver("receiver.test", brief)
+		to := w.receiver("receiver.test", delayed)
 		h := w.webhook("receiver.test")
 		w.engine()
 		w.cards(backlog)
-		pass(700 * time.Millisecond)
-		w.sql("CREATE TRIGGER away BEFORE UPDATE ON deliveries BEGIN SELECT RAISE(ABORT, 'away'); END")
-		pass(20 * time.Second)
-		w.sql("DROP TRIGGER away")
-		pass(time.Minute)
+		advance(700 * time.Millisecond)
+		w.sql("CREATE TRIGGER outage BEFORE UPDATE ON deliveries BEGIN SELECT RAISE(ABORT, 'outage'); END")
+		advance(20 * time.Second)
+		w.sql("DROP TRIGGER outage")
+		advance(time.Minute)
 		w.wantAll(h.ID, to, backlog)
 		wantOnce(t, to.ids()) // results are kept in memory until they are written
 	})
 }
 
-func TestLongLogIsPrunedToTheLastHundred(t *testing.T) {
+func TestLogIsPrunedToTheLastHundredDeliveries(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.receiver("receiver.test", nil)
 		h := w.webhook("receiver.test")
 		w.engine(unpaced)
 		for range 7 {
 			w.cards(50)
-			pass(time.Second)
+			advance(time.Second)
 		}
-		pass(10 * time.Minute)
+		advance(10 * time.Minute)
 		if n := w.count("SELECT count(*) FROM deliveries WHERE webhook_id = $1", h.ID); n != 100 {
-			t.Errorf("%d deliveries are kept, want 100", n)
+			t.Errorf("got %d deliveries in the log, want 100", n)
 		}
 	})
 }
 
-// commitLate commits a delivery whose transaction began before all other open ones.
+// commitLate adds a delivery that sorts before the pending ones, as if its transaction had begun first
+// and committed last.
 func (w *world) commitLate(id string) {
 	w.t.Helper()
 	w.sql(`INSERT INTO deliveries (id, webhook_id, board_id, version, kind, status, due_at, reason, created_at, log, body)
@@ -203,8 +206,8 @@ func (w *world) commitLate(id string) {
 		FROM deliveries WHERE due_at IS NOT NULL LIMIT 1`, id)
 }
 
-// A backlog is read in pages, each after the previous one. A delivery that is committed late
-// into a page already read is still found, and not only at the end.
+// The engine reads a backlog page by page. If a delivery is committed late and belongs to a page that
+// has been read, the engine still finds it before the end of the backlog.
 func TestBacklogIncludesLateCommits(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		const many, late = 1500, "itg_late"
@@ -212,17 +215,18 @@ func TestBacklogIncludesLateCommits(t *testing.T) {
 		w.webhook("receiver.test")
 		w.cards(many)
 		w.engine(unpaced)
-		pass(500 * time.Millisecond)
-		before := len(to.seen())
+		advance(500 * time.Millisecond)
+		before := len(to.received())
 		w.commitLate(late)
-		pass(3 * time.Second)
+		advance(3 * time.Second)
 		ids := to.ids()
 		wantOnce(t, ids)
 		if len(ids) != many+1 {
-			t.Errorf("%d deliveries arrived, want %d", len(ids), many+1)
+			t.Errorf("got %d deliveries, want %d", len(ids), many+1)
 		}
 		if at := slices.Index(ids, late); at < before || at > before+many/2 {
-			t.Errorf("the late delivery, committed after %d of %d, arrived as number %d", before, many, at)
+			t.Errorf("the late delivery, committed after %d of %d, was number %d, want it soon after the commit", before,
+				many, at)
 		}
 	})
 }
@@ -236,11 +240,11 @@ func TestLateCommitAtTheEndOfABacklogIsSentAtOnce(t *testing.T) {
 		w.webhook("receiver.test")
 		w.cards(many)
 		w.engine(unpaced)
-		pass(150 * time.Millisecond)
+		advance(150 * time.Millisecond)
 		w.commitLate(late)
-		pass(time.Second)
+		advance(time.Second)
 		if ids := to.ids(); len(ids) != many+1 || !slices.Contains(ids, late) {
-			t.Errorf("%d deliveries arrived, want %d including the late one", len(ids), many+1)
+			t.Errorf("got %d deliveries, want %d including the late one", len(ids), many+1)
 		}
 	})
 }

@@ -9,47 +9,47 @@ import (
 )
 
 const (
-	leaseTime  = 5 * time.Second // a failed server's shards are free after this time
-	leaseEvery = time.Second
-	settleTime = 4 * time.Second        // how long a server must run before it takes shards, if there are others
-	raceEvery  = 100 * time.Millisecond // after another server was faster
+	leaseTime     = 5 * time.Second // the shards of a failed server are free after this time
+	leaseInterval = time.Second
+	settleTime    = 4 * time.Second        // how long a server must run before it takes shards, if there are other servers
+	raceInterval  = 100 * time.Millisecond // pause after another server took a shard first
 )
 
-// lease holds this server's share of the shards, so that an endpoint's queue,
-// rate limit and failure state are in one process. On a database for a single
-// process, the server has all shards.
+// lease leases this server's share of the shards until ctx ends, and then releases them.
+// Leases keep an endpoint's queue, rate limit and failure state in one process. If no
+// other server can share the database, lease does nothing: the server has all shards.
 func (e *Engine) lease(ctx context.Context) {
 	if !e.o.DB.Shared() {
 		return
 	}
 	var (
 		drop   []int        // shards to release next
-		passed map[int]bool // shards that were free the last time
+		passed map[int]bool // shards that were free at the last check, except those that this server had just released
 	)
 	started, renewed := time.Now(), time.Now()
 	for {
-		began, pause := time.Now(), leaseEvery
+		began, pause := time.Now(), leaseInterval
 		keep, later, free, raced, err := e.share(ctx, drop, passed, time.Since(started) >= settleTime)
 		switch {
 		case err == nil:
 			e.failures.Succeeded(cannotLease)
-			given := slices.DeleteFunc(drop, func(shard int) bool { return slices.Contains(later, shard) })
-			passed = shardSet(slices.DeleteFunc(free, func(shard int) bool { return slices.Contains(given, shard) }))
+			released := slices.DeleteFunc(drop, func(shard int) bool { return slices.Contains(later, shard) })
+			passed = shardSet(slices.DeleteFunc(free, func(shard int) bool { return slices.Contains(released, shard) }))
 			drop, renewed = later, began
 			if raced {
-				pause = raceEvery
+				pause = raceInterval
 			}
 			e.serve(ctx, keep)
 		case ctx.Err() == nil:
 			e.failures.Failed(cannotLease, err)
-			if time.Since(renewed)+2*leaseEvery > leaseTime {
+			if time.Since(renewed)+2*leaseInterval > leaseTime {
 				e.serve(ctx, nil) // before others take them
 			}
 		}
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseEvery)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseInterval)
 			defer cancel()
 			if err := e.o.DB.ReleaseShards(ctx, e.o.Holder, allShards(), true); err != nil {
 				e.o.Log.Warn("webhook shards not released; they expire", "error", err)
@@ -59,7 +59,7 @@ func (e *Engine) lease(ctx context.Context) {
 	}
 }
 
-// serve sets the shards to handle from now on.
+// serve tells the loop which shards to handle from now on.
 func (e *Engine) serve(ctx context.Context, shards []int) {
 	select {
 	case e.shards <- shardSet(shards):
@@ -70,18 +70,18 @@ func (e *Engine) serve(ctx context.Context, shards []int) {
 // share renews this server's leases, takes free shards up to its share, and
 // releases the shards in drop once their attempts are recorded. It returns the
 // shards to handle, those to release next, the free ones, and whether another
-// server was faster.
+// server took a shard first.
 //
-// A server that crashes every few seconds must not take shards from healthy
-// ones. So a server that is not settled takes none while there are others. A
-// crashed server counts until its lease ends, which makes the other shares too
-// small. So any server may take a shard that it sees free for the second time,
-// and no server releases shards while some are free. A server that released a
-// shard skips it once more. Otherwise two servers that check at the same moment
-// could keep taking back the shards that they release to each other.
+// A server that crashes every few seconds must not take shards from healthy ones. So a
+// server that has just started takes none while there are others. A crashed server
+// counts until its lease ends, which makes the shares of the others too small. So any
+// server may take a shard that is free for the second time, and no server releases
+// shards while some are free. A server that released a shard skips it once. Otherwise
+// two servers that check at the same moment could repeatedly take back the shards that
+// they release to each other.
 func (e *Engine) share(ctx context.Context, drop []int, passed map[int]bool, settled bool) (keep, later, free []int,
 	raced bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, leaseEvery)
+	ctx, cancel := context.WithTimeout(ctx, leaseInterval)
 	defer cancel()
 	var idle []int
 	for _, shard := range drop {
@@ -102,7 +102,7 @@ func (e *Engine) share(ctx context.Context, drop []int, passed map[int]bool, set
 		return nil, nil, nil, false, nil
 	}
 	part := (board.WebhookShards + leases.Servers - 1) / leases.Servers
-	want := slices.Clone(leases.Mine)
+	want := slices.Clone(leases.Held)
 	for _, shard := range leases.Free {
 		if (len(want) < part || passed[shard]) && !slices.Contains(drop, shard) {
 			want = append(want, shard)

@@ -30,12 +30,12 @@ func keyOf(secret string) ([]byte, error) {
 	text, ok := strings.CutPrefix(secret, secretPrefix)
 	key, err := base64.StdEncoding.DecodeString(text)
 	if !ok || err != nil || len(key) == 0 {
-		return nil, errors.New("a signing secret consists of whsec_ and base64")
+		return nil, errors.New("a signing secret must be whsec_ followed by base64")
 	}
 	return key, nil
 }
 
-// signature returns one entry of the header webhook-signature.
+// signature returns one entry of the webhook-signature header.
 func signature(key []byte, id, timestamp string, body []byte) string {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(id))
@@ -46,7 +46,7 @@ func signature(key []byte, id, timestamp string, body []byte) string {
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// Sign returns the value of the header webhook-signature: one entry per secret,
+// Sign returns the value of the webhook-signature header: one entry per secret,
 // separated by spaces. The timestamp is in Unix seconds.
 func Sign(secrets []string, id string, timestamp int64, body []byte) (string, error) {
 	entries := make([]string, len(secrets))

@@ -8,7 +8,7 @@ import (
 	"cardwall/internal/board"
 )
 
-// row is a row of the specification's table of states and transitions, in its wording.
+// row is a row in the specification's table of states and transitions. The name repeats its wording.
 type row struct {
 	name string
 	test func(t *testing.T, w *world)
@@ -21,58 +21,60 @@ func runRows(t *testing.T, rows []row) {
 	}
 }
 
-// wantOff checks that a webhook is off for a reason.
-func (w *world) wantOff(id string, why board.Off) {
+// wantOff checks that a webhook is disabled for a reason.
+func (w *world) wantOff(id string, reason board.Off) {
 	w.t.Helper()
-	if h := w.stored(id); h.On || h.OffReason == nil || *h.OffReason != why || h.OffAt == nil {
-		w.t.Errorf("the webhook is on=%t, off since %v because of %v; want off because of %s", h.On, h.OffAt,
-			h.OffReason, why)
+	if h := w.stored(id); h.On || h.OffReason == nil || *h.OffReason != reason || h.OffAt == nil {
+		w.t.Errorf("got on=%t, offAt %v, offReason %v; want off with the reason %s", h.On, h.OffAt, h.OffReason,
+			reason)
 	}
 }
 
+// wantOn checks that a webhook is enabled and has a number of consecutive failures.
 func (w *world) wantOn(id string, failures int) {
 	w.t.Helper()
 	if h := w.stored(id); !h.On || h.OffReason != nil || h.Failures != failures {
-		w.t.Errorf("the webhook is on=%t with %d consecutive failures, want on with %d", h.On, h.Failures, failures)
+		w.t.Errorf("got on=%t with %d consecutive failures, want on with %d", h.On, h.Failures, failures)
 	}
 }
 
-// emails takes the emails that are due.
+// emails returns the emails that are due, and leases each for an hour. It does not return them again
+// during that time.
 func (w *world) emails() (out []board.Email) {
 	w.t.Helper()
 	for {
-		l := do(w, "", app.NextEmail, time.Hour)
-		if l == nil {
+		e := do(w, "", app.NextEmail, time.Hour)
+		if e == nil {
 			return out
 		}
-		out = append(out, *l)
+		out = append(out, *e)
 	}
 }
 
-// wantDisabledEmail checks that one email is due, which tells a person why a webhook was
-// disabled.
-func (w *world) wantDisabledEmail(to string, why board.Off, path string) {
+// wantDisabledEmail checks that exactly one email is due. It must tell a person why a webhook was
+// disabled and link to a page.
+func (w *world) wantDisabledEmail(to string, reason board.Off, path string) {
 	w.t.Helper()
-	l := w.emails()
-	if len(l) != 1 || l[0].Kind != board.EmailWebhookDisabled || l[0].To != to || l[0].Webhook == nil ||
-		l[0].Webhook.Reason != why || l[0].Link != baseURL+path {
-		w.t.Errorf("the emails are %+v, want one to %s with the reason %s and a link to %s", l, to, why, path)
+	all := w.emails()
+	if len(all) != 1 || all[0].Kind != board.EmailWebhookDisabled || all[0].To != to || all[0].Webhook == nil ||
+		all[0].Webhook.Reason != reason || all[0].Link != baseURL+path {
+		w.t.Errorf("got emails %+v, want one to %s with the reason %s and a link to %s", all, to, reason, path)
 	}
 }
 
-// fail makes n deliveries of the webhook fail, one after the other.
+// fail creates n deliveries, one after the other. The receiver must make them fail.
 func (w *world) fail(n int) {
 	w.t.Helper()
 	for range n {
 		w.card()
-		pass(time.Second)
+		advance(time.Second)
 	}
 }
 
 var created = []board.Kind{board.KindCardCreated}
 
-// ofLeaver returns a webhook of a second person who manages the workspace and will leave it.
-func (w *world) ofLeaver() (board.WebhookSecret, *receiver) {
+// webhookOfAdmin creates a workspace webhook that belongs to a second admin of the workspace.
+func (w *world) webhookOfAdmin() (board.WebhookSecret, *receiver) {
 	w.t.Helper()
 	bob := w.person("bob")
 	w.joins(bob, board.WorkspaceAdmin)
@@ -81,26 +83,26 @@ func (w *world) ofLeaver() (board.WebhookSecret, *receiver) {
 		app.CreateWebhookInput{URL: "http://receiver.test/in", WorkspaceID: w.workspace, Events: created}), to
 }
 
-// ofBoardAdmin returns a webhook of a person who administers only its board.
-func (w *world) ofBoardAdmin() (board.WebhookSecret, *receiver) {
+// webhookOfBoardAdmin creates a board webhook that belongs to an admin of only that board.
+func (w *world) webhookOfBoardAdmin() (board.WebhookSecret, *receiver) {
 	w.t.Helper()
 	bob := w.person("bob")
 	w.joins(bob, board.WorkspaceMember)
-	do(w, w.ada, app.ShareBoard, app.ShareBoardInput{BoardInput: w.onBoard(), UserID: bob, Role: board.RoleAdmin})
+	do(w, w.ada, app.ShareBoard, app.ShareBoardInput{BoardInput: w.boardInput(), UserID: bob, Role: board.RoleAdmin})
 	to := w.receiver("receiver.test", nil)
 	return w.webhookFor(bob, app.CreateWebhookInput{URL: "http://receiver.test/in", BoardID: w.board, Events: created}), to
 }
 
-// see sets the visibility of the board.
-func (w *world) see(v board.Visibility) {
+// setVisibility sets the visibility of the board.
+func (w *world) setVisibility(v board.Visibility) {
 	w.t.Helper()
-	do(w, w.ada, app.UpdateBoard, app.UpdateBoardInput{BoardInput: w.onBoard(), Visibility: &v})
+	do(w, w.ada, app.UpdateBoard, app.UpdateBoardInput{BoardInput: w.boardInput(), Visibility: &v})
 }
 
 // spendQuota sets the number of deliveries that the organization has used today.
 func (w *world) spendQuota(used int) {
 	w.t.Helper()
-	q := ask(w, app.GetDeliveryQuota, w.inWorkspace())
+	q := read(w, app.GetDeliveryQuota, w.workspaceInput())
 	w.sql("INSERT INTO delivery_days (organization_id, day, used) VALUES ($1, $2, $3) ON CONFLICT DO UPDATE "+
 		"SET used = excluded.used", q.ID, q.Day, used)
 }

@@ -11,8 +11,9 @@ import (
 	"cardwall/internal/hook"
 )
 
-// askThenTake asks for a pause until a time, and accepts everything after it.
-func askThenTake(until time.Time, status int, retryAfter string) func(int, http.ResponseWriter, *http.Request) {
+// pauseUntil returns a function that responds with a status and Retry-After until a time, and then
+// accepts all deliveries.
+func pauseUntil(until time.Time, status int, retryAfter string) func(int, http.ResponseWriter, *http.Request) {
 	return func(_ int, w http.ResponseWriter, _ *http.Request) {
 		if time.Now().Before(until) {
 			if retryAfter != "" {
@@ -23,8 +24,8 @@ func askThenTake(until time.Time, status int, retryAfter string) func(int, http.
 	}
 }
 
-// A receiver that sends Retry-After gets no requests before that time, whether it is given in
-// seconds or as a date.
+// A receiver that responds with Retry-After gets no more requests until the requested time, whether
+// the header contains seconds or a date.
 func TestRetryAfterHoldsTheWholeQueue(t *testing.T) {
 	for name, c := range map[string]struct {
 		status int
@@ -37,83 +38,84 @@ func TestRetryAfterHoldsTheWholeQueue(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
 				until := time.Now().Add(time.Minute)
-				to := w.receiver("receiver.test", askThenTake(until, c.status, c.after(until)))
+				to := w.receiver("receiver.test", pauseUntil(until, c.status, c.after(until)))
 				h := w.webhook("receiver.test")
 				w.engine()
 				w.cards(60)
-				pass(59 * time.Second)
-				asked := len(to.seen())
-				if asked > 8 { // as many as may run at once
-					t.Errorf("%d requests within the minute of the requested pause, want at most 8", asked)
+				advance(59 * time.Second)
+				requests := len(to.received())
+				if requests > 8 { // the number of attempts that can run at once
+					t.Errorf("got %d requests during the requested pause, want at most 8", requests)
 				}
 				got := w.stored(h.ID)
 				if got.HeldSince == nil || got.HeldUntil == nil {
-					t.Fatalf("%d requests within the minute, and the webhook is held since %v until %v", asked, got.HeldSince,
+					t.Fatalf("after %d requests: got heldSince %v and heldUntil %v, want both set", requests, got.HeldSince,
 						got.HeldUntil)
 				}
 				if got.HeldUntil.Time().Sub(until).Abs() > 2*time.Second || got.Failures != 0 {
-					t.Errorf("the webhook is held until %v after %d failures, want until %v", got.HeldUntil.Time(),
+					t.Errorf("the webhook is held until %v with %d failures, want until %v with 0", got.HeldUntil.Time(),
 						got.Failures, until)
 				}
 				last := w.deliveries(h.ID)[59]
 				if want := "held until " + got.HeldUntil.Time().Format("15:04:05") +
 					" UTC: the receiver asked for a pause"; last.Reason != want || last.Attempts != 0 {
-					t.Errorf("the log has the reason %q after %d attempts, want %q", last.Reason, last.Attempts, want)
+					t.Errorf("got reason %q after %d attempts, want %q after 0", last.Reason, last.Attempts, want)
 				}
-				pass(10 * time.Minute)
+				advance(10 * time.Minute)
 				w.wantAllDelivered(h.ID, 60)
-				if n := len(to.seen()); n != 60+asked {
-					t.Errorf("%d requests, want %d", n, 60+asked)
+				if n := len(to.received()); n != 60+requests {
+					t.Errorf("got %d requests, want %d", n, 60+requests)
 				}
 				if got := w.stored(h.ID); got.HeldSince != nil || got.HeldUntil != nil {
-					t.Errorf("it is still held: %+v", got)
+					t.Errorf("got heldSince %v and heldUntil %v, want both nil", got.HeldSince, got.HeldUntil)
 				}
 			})
 		})
 	}
 }
 
+// wantAllDelivered checks that a webhook has n deliveries, which are all delivered.
 func (w *world) wantAllDelivered(id string, n int) {
 	w.t.Helper()
 	all := w.deliveries(id)
 	if len(all) != n {
-		w.t.Errorf("%d deliveries, want %d", len(all), n)
+		w.t.Errorf("got %d deliveries, want %d", len(all), n)
 	}
 	for _, d := range all {
 		if d.Status != board.DeliveryDelivered {
-			w.t.Errorf("%s is %s: %s, want %s", d.ID, d.Status, d.Reason, board.DeliveryDelivered)
+			w.t.Errorf("%s: got status %s with reason %q, want %s", d.ID, d.Status, d.Reason, board.DeliveryDelivered)
 			return
 		}
 	}
 }
 
-func TestRequestedPauseIsAtMostAnHour(t *testing.T) {
+func TestRequestedPauseIsAtMostOneHour(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		to := w.receiver("receiver.test", always(429, "Retry-After", "999999"))
 		w.webhook("receiver.test")
 		w.engine()
 		w.cards(20)
-		pass(time.Hour - time.Second)
-		first := len(to.seen())
-		pass(2 * time.Second)
-		if n := len(to.seen()); first > 8 || n != first+1 {
-			t.Errorf("%d requests in the first hour and %d after it, want at most 8 and then one", first, n-first)
+		advance(time.Hour - time.Second)
+		first := len(to.received())
+		advance(2 * time.Second)
+		if n := len(to.received()); first > 8 || n != first+1 {
+			t.Errorf("got %d requests in the first hour and %d after it, want at most 8 and then 1", first, n-first)
 		}
 	})
 }
 
-// Without Retry-After, the pauses between single requests grow to half a minute.
+// After 429 without Retry-After, the engine sends single requests with pauses that grow to 30 seconds.
 func Test429WithoutRetryAfterSlowsTheQueue(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		to := w.receiver("receiver.test", askThenTake(time.Now().Add(10*time.Minute), 429, ""))
+		to := w.receiver("receiver.test", pauseUntil(time.Now().Add(10*time.Minute), 429, ""))
 		h := w.webhook("receiver.test")
 		w.engine()
 		w.cards(60)
-		pass(10 * time.Minute)
-		if n := len(to.seen()); n < 15 || n > 35 {
-			t.Errorf("%d requests in ten minutes of 429, want one every half minute", n)
+		advance(10 * time.Minute)
+		if n := len(to.received()); n < 15 || n > 35 {
+			t.Errorf("got %d requests in ten minutes of 429, want 15 to 35", n)
 		}
-		pass(time.Hour)
+		advance(time.Hour)
 		w.wantAllDelivered(h.ID, 60)
 	})
 }
@@ -121,62 +123,63 @@ func Test429WithoutRetryAfterSlowsTheQueue(t *testing.T) {
 // A 429 between failures does not reset the failure count.
 func Test429DoesNotResetTheFailureCount(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		to := w.receiver("receiver.test", each(500, 500, 429, 500, 500))
+		to := w.receiver("receiver.test", sequence(500, 500, 429, 500, 500))
 		h := w.webhook("receiver.test")
 		w.engine(func(o *hook.Options) { o.Pauses = []time.Duration{time.Hour} })
 		for range 4 {
 			w.card()
-			pass(1500 * time.Millisecond)
+			advance(1500 * time.Millisecond)
 		}
 		w.cards(20)
-		pass(1500 * time.Millisecond)
-		if n := len(to.seen()); n > 6 { // the third failure is the second after the 429; from then on only probes are sent
-			t.Errorf("%d requests; the number of consecutive failures was reset", n)
+		advance(1500 * time.Millisecond)
+		// After the third failure, the engine sends only probes.
+		if n := len(to.received()); n > 6 {
+			t.Errorf("got %d requests, want at most 6; the 429 may have reset the number of failures", n)
 		}
 		if w.stored(h.ID).HeldSince == nil {
-			t.Error("the receiver does not count as failing")
+			t.Error("got heldSince nil, want a time")
 		}
 	})
 }
 
-// The next server, and this one after a restart, respects the pause. A test event sent by a
-// person does not wait for it.
+// The requested pause is still in effect after a restart. It does not delay a test event that a person
+// sends.
 func TestPauseSurvivesARestart(t *testing.T) {
-	outlives := func(t *testing.T, w *world) {
+	test := func(t *testing.T, w *world) {
 		until := time.Now().Add(10 * time.Minute)
-		to := w.receiver("paused.test", askThenTake(until, 429, "600"))
+		to := w.receiver("paused.test", pauseUntil(until, 429, "600"))
 		h := w.webhookFor(w.ada, app.CreateWebhookInput{URL: "http://paused.test/in", BoardID: w.board, Events: created})
 		stop := w.engine()
-		pass(10 * time.Second)
+		advance(10 * time.Second)
 		w.cards(20)
-		pass(10 * time.Second)
-		asked := len(to.seen())
+		advance(10 * time.Second)
+		requests := len(to.received())
 		stop()
 		w.engine()
-		pass(9 * time.Minute)
-		if n := len(to.seen()); asked == 0 || n != asked {
-			t.Errorf("%d requests before the restart and %d after it", asked, n-asked)
+		advance(9 * time.Minute)
+		if n := len(to.received()); requests == 0 || n != requests {
+			t.Errorf("got %d requests before the restart and %d after it, want some and then 0", requests, n-requests)
 		}
-		do(w, w.ada, app.TestWebhook, named(h.ID))
-		pass(10 * time.Second)
-		if n := len(to.seen()); n != asked+1 {
-			t.Errorf("%d requests after a test event, want one more than %d", n, asked)
+		do(w, w.ada, app.TestWebhook, webhookInput(h.ID))
+		advance(10 * time.Second)
+		if n := len(to.received()); n != requests+1 {
+			t.Errorf("got %d requests after a test event, want one more than %d", n, requests)
 		}
-		pass(30 * time.Minute)
+		advance(30 * time.Minute)
 		for _, d := range w.deliveries(h.ID) {
 			if d.Status != board.DeliveryDelivered && d.Type != board.KindWebhookTest {
-				t.Errorf("%s is %s: %s", d.ID, d.Status, d.Reason)
+				t.Errorf("%s: got status %s with reason %q, want delivered", d.ID, d.Status, d.Reason)
 			}
 		}
 	}
-	t.Run("sqlite", func(t *testing.T) { bubble(t, outlives) })
+	t.Run("sqlite", func(t *testing.T) { bubble(t, test) })
 	t.Run("postgres", func(t *testing.T) {
-		onPostgres(t, func(t *testing.T, c *cluster) { outlives(t, c.world) })
+		onPostgres(t, func(t *testing.T, c *cluster) { test(t, c.world) })
 	})
 }
 
-// Responses to requests that were in progress when the receiver asked for a pause do not end
-// it.
+// A successful response to a request that was in progress when the receiver asked for a pause does not
+// end the pause.
 func TestLateResponseDoesNotEndAPause(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		to := w.receiver("receiver.test", func(nth int, rw http.ResponseWriter, _ *http.Request) {
@@ -190,9 +193,9 @@ func TestLateResponseDoesNotEndAPause(t *testing.T) {
 		w.webhook("receiver.test")
 		w.engine()
 		w.cards(30)
-		pass(55 * time.Second)
-		if n := len(to.seen()); n > 8 {
-			t.Errorf("%d requests within the minute", n)
+		advance(55 * time.Second)
+		if n := len(to.received()); n > 8 {
+			t.Errorf("got %d requests during the pause, want at most 8", n)
 		}
 	})
 }
@@ -203,10 +206,10 @@ func TestLogReportsOversizedResponseHeaders(t *testing.T) {
 		h := w.webhook("receiver.test")
 		w.engine()
 		w.card()
-		pass(time.Second)
-		if d := w.only(h.ID); !strings.HasPrefix(d.Reason, "the response headers are larger than 32 KiB; next attempt") {
-			t.Errorf("the log has the reason %q; want the prefix %q", d.Reason,
-				"the response headers are larger than 32 KiB; next attempt")
+		advance(time.Second)
+		const want = "the response headers are larger than 32 KiB; next attempt"
+		if d := w.onlyDelivery(h.ID); !strings.HasPrefix(d.Reason, want) {
+			t.Errorf("got reason %q, want the prefix %q", d.Reason, want)
 		}
 	})
 }

@@ -22,9 +22,9 @@ import (
 	"cardwall/internal/store"
 )
 
-// world is a service with one workspace and a network of receivers.
+// world is a service with one workspace and a fake network of receivers.
 type world struct {
-	*internet
+	*fakeNetwork
 	t         *testing.T
 	db        *store.DB
 	database  string
@@ -37,8 +37,8 @@ type world struct {
 
 const baseURL = "https://cardwall.example.com"
 
-// emptyDatabase is a migrated SQLite file. It is shared, because creating one takes longer than
-// most tests here.
+// emptyDatabase returns the content of a migrated SQLite file. It is created once, because that takes
+// longer than most tests.
 var emptyDatabase = sync.OnceValues(func() (content []byte, err error) {
 	folder, err := os.MkdirTemp("", "hook")
 	if err != nil {
@@ -56,8 +56,7 @@ var emptyDatabase = sync.OnceValues(func() (content []byte, err error) {
 	return os.ReadFile(file)
 })
 
-// open opens a database with time.Now as its clock, which inside a bubble is the bubble's
-// clock.
+// open opens a database. Its clock is time.Now, which inside a bubble is the bubble's clock.
 func open(ctx context.Context, database string, log *slog.Logger) (*store.DB, error) {
 	keys, err := seal.Parse("00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff")
 	if err != nil {
@@ -67,13 +66,13 @@ func open(ctx context.Context, database string, log *slog.Logger) (*store.DB, er
 		Migrate: true})
 }
 
-// bubble runs a test in a synctest bubble: its clock stands still while anything runs, and then
-// jumps to the next timer.
+// bubble runs a test in a synctest bubble. The bubble's clock does not advance while any goroutine
+// runs. When all are blocked, it jumps to the next timer.
 func bubble(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
 	if _, err := emptyDatabase(); err != nil {
-		t.Fatalf("make an empty database: %v", err)
+		t.Fatalf("create an empty database: %v", err)
 	}
 	synctest.Test(t, func(t *testing.T) { test(t, newWorld(t)) })
 }
@@ -83,7 +82,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	content, err := emptyDatabase()
 	if err != nil {
-		t.Fatalf("make an empty database: %v", err)
+		t.Fatalf("create an empty database: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "cardwall.db")
 	if err := os.WriteFile(file, content, 0o600); err != nil {
@@ -92,18 +91,19 @@ func newWorld(t *testing.T) *world {
 	return newWorldOn(t, file)
 }
 
+// newWorldOn creates a world on a database.
 func newWorldOn(t *testing.T, database string) *world {
 	t.Helper()
-	w := &world{t: t, database: database, internet: &internet{t: t, hosts: map[string]net.Listener{}}}
-	w.db = w.openAgain()
+	w := &world{t: t, database: database, fakeNetwork: &fakeNetwork{t: t, hosts: map[string]net.Listener{}}}
+	w.db = w.openDB()
 	w.ada = w.person("ada")
 	w.workspace = do(w, w.ada, app.AddWorkspace, app.NewWorkspace{Name: "Ada's", Plan: board.PlanBusiness}).ID
 	w.board, w.list = w.newBoard(w.workspace)
 	return w
 }
 
-// openAgain opens the database as another process would.
-func (w *world) openAgain() *store.DB {
+// openDB opens the database as another process would.
+func (w *world) openDB() *store.DB {
 	w.t.Helper()
 	db, err := open(w.t.Context(), w.database, w.log())
 	if err != nil {
@@ -136,7 +136,7 @@ func try[In, Out any](w *world, person string, fn func(context.Context, *store.T
 	return out, err
 }
 
-// do runs an operation that must succeed.
+// do runs an operation. The test fails if the operation does.
 func do[In, Out any](w *world, person string, fn func(context.Context, *store.Tx, In) (Out, error), in In) Out {
 	w.t.Helper()
 	out, err := try(w, person, fn, in)
@@ -146,8 +146,8 @@ func do[In, Out any](w *world, person string, fn func(context.Context, *store.Tx
 	return out
 }
 
-// ask runs a query as Ada.
-func ask[In, Out any](w *world, fn func(context.Context, *store.View, In) (Out, error), in In) (out Out) {
+// read runs a query as Ada.
+func read[In, Out any](w *world, fn func(context.Context, *store.View, In) (Out, error), in In) (out Out) {
 	w.t.Helper()
 	ctx := context.Background()
 	if err := w.db.Read(ctx, board.Person(w.ada), func(v *store.View) (err error) {
@@ -159,7 +159,7 @@ func ask[In, Out any](w *world, fn func(context.Context, *store.View, In) (Out, 
 	return out
 }
 
-// system changes the data without an operation.
+// system changes data without calling an operation.
 func (w *world) system(fn func(ctx context.Context, tx *store.Tx) error) {
 	w.t.Helper()
 	ctx := context.Background()
@@ -173,8 +173,8 @@ func (w *world) person(name string) string {
 	return do(w, "", app.AddUser, app.NewUser{Email: name + "@example.com", Name: name}).ID
 }
 
-// beside opens a second connection to the SQLite file, separate from the store's.
-func (w *world) beside(fn func(db *sql.DB) error) {
+// withConnection calls fn with a connection to the SQLite file that is separate from the store's.
+func (w *world) withConnection(fn func(db *sql.DB) error) {
 	w.t.Helper()
 	db, err := sql.Open("sqlite", "file:"+w.database+"?_pragma=busy_timeout(10000)")
 	if err == nil {
@@ -185,24 +185,26 @@ func (w *world) beside(fn func(db *sql.DB) error) {
 	}
 }
 
-// sql changes the data without the store.
+// sql executes a statement without the store.
 func (w *world) sql(text string, args ...any) {
 	w.t.Helper()
-	w.beside(func(db *sql.DB) error {
+	w.withConnection(func(db *sql.DB) error {
 		_, err := db.Exec(text, args...)
 		return err
 	})
 }
 
-// count reads a number that no operation returns.
+// count returns the result of a query for a number that no operation returns.
 func (w *world) count(text string, args ...any) (n int) {
 	w.t.Helper()
-	w.beside(func(db *sql.DB) error { return db.QueryRow(text, args...).Scan(&n) })
+	w.withConnection(func(db *sql.DB) error { return db.QueryRow(text, args...).Scan(&n) })
 	return n
 }
 
-func (w *world) onBoard() app.BoardInput         { return app.BoardInput{BoardID: w.board} }
-func (w *world) inWorkspace() app.WorkspaceInput { return app.WorkspaceInput{WorkspaceID: w.workspace} }
+func (w *world) boardInput() app.BoardInput { return app.BoardInput{BoardID: w.board} }
+func (w *world) workspaceInput() app.WorkspaceInput {
+	return app.WorkspaceInput{WorkspaceID: w.workspace}
+}
 
 // joins adds a person to the workspace.
 func (w *world) joins(person string, role board.WorkspaceRole) {
@@ -217,7 +219,7 @@ func (w *world) newBoard(workspace string) (boardID, listID string) {
 		app.CreateListInput{BoardInput: app.BoardInput{BoardID: boardID}, Name: "To do"}).ID
 }
 
-// card creates a card, which is an event for every webhook of its board.
+// card creates a card, which sends an event to every webhook of the board.
 func (w *world) card() { w.t.Helper(); w.cardIn(w.list) }
 
 func (w *world) cardIn(list string) {
@@ -240,7 +242,7 @@ func (w *world) cardsIn(list string, n int) {
 	}, app.CreateCardInput{ListID: list, Title: "Card"})
 }
 
-// webhook creates a webhook that sends the created cards of the board to a host.
+// webhook creates a webhook that sends the board's card.created events to a host.
 func (w *world) webhook(host string) board.WebhookSecret {
 	w.t.Helper()
 	return w.webhookFor(w.ada, app.CreateWebhookInput{URL: "http://" + host + "/in", BoardID: w.board, Events: created})
@@ -251,31 +253,32 @@ func (w *world) webhookFor(owner string, in app.CreateWebhookInput) board.Webhoo
 	return do(w, owner, app.CreateWebhook, in)
 }
 
-func named(id string) app.WebhookInput { return app.WebhookInput{WebhookID: id} }
+func webhookInput(id string) app.WebhookInput { return app.WebhookInput{WebhookID: id} }
 
-// look returns a webhook as Ada sees it.
+// stored returns a webhook as Ada sees it.
 func (w *world) stored(id string) board.Webhook {
 	w.t.Helper()
-	return ask(w, app.GetWebhook, named(id))
+	return read(w, app.GetWebhook, webhookInput(id))
 }
 
 // deliveries returns the log of a webhook, oldest first.
 func (w *world) deliveries(id string) []board.DeliveryDetail {
 	w.t.Helper()
-	page := ask(w, app.ListDeliveries, app.ListDeliveriesInput{WebhookInput: named(id), Paging: op.Paging{Limit: 100}})
+	page := read(w, app.ListDeliveries, app.ListDeliveriesInput{WebhookInput: webhookInput(id),
+		Paging: op.Paging{Limit: 100}})
 	out := make([]board.DeliveryDetail, len(page.Items))
 	for i, d := range page.Items {
-		out[len(out)-1-i] = ask(w, app.GetDelivery, app.DeliveryInput{DeliveryID: d.ID})
+		out[len(out)-1-i] = read(w, app.GetDelivery, app.DeliveryInput{DeliveryID: d.ID})
 	}
 	return out
 }
 
-// only returns the single delivery of a webhook.
-func (w *world) only(id string) board.DeliveryDetail {
+// onlyDelivery returns the only delivery of a webhook.
+func (w *world) onlyDelivery(id string) board.DeliveryDetail {
 	w.t.Helper()
 	all := w.deliveries(id)
 	if len(all) != 1 {
-		w.t.Fatalf("the webhook has %d deliveries, want 1", len(all))
+		w.t.Fatalf("got %d deliveries, want 1", len(all))
 	}
 	return all[0]
 }
@@ -288,11 +291,11 @@ func (w *world) wantStatus(id string, want ...board.DeliveryStatus) {
 		got = append(got, d.Status)
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
-		w.t.Errorf("the deliveries are %q, want %q", got, want)
+		w.t.Errorf("got statuses %q, want %q", got, want)
 	}
 }
 
-// engine sends the world's deliveries until stop is called or the test ends.
+// engine starts an engine that sends the world's deliveries until stop is called or the test ends.
 func (w *world) engine(change ...func(*hook.Options)) (stop func()) {
 	return w.engineOn(w.db, change...)
 }
@@ -314,11 +317,11 @@ func (w *world) engineOn(db *store.DB, change ...func(*hook.Options)) (stop func
 	return stop
 }
 
-// pass advances the clock and waits until everything is idle.
-func pass(d time.Duration) {
+// advance advances the clock and waits until all other goroutines in the bubble are blocked.
+func advance(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
 // unpaced removes the rate limit of an engine.
-func unpaced(o *hook.Options) { o.Pace = -1 }
+func unpaced(o *hook.Options) { o.Rate = -1 }

@@ -11,38 +11,38 @@ import (
 	"cardwall/internal/store"
 )
 
-const streamsMax = 20 // per person
+const maxStreams = 20 // per person on this server
 
-// Hub tracks which streams of this server show which boards.
+// Hub tracks the open streams of this server and the boards that they show.
 type Hub struct {
 	db       *store.DB
 	log      *slog.Logger
 	failures *backoff.Log
 
 	mu      sync.Mutex
-	boards  map[string]map[*stream]struct{}
-	persons map[string]map[*stream]struct{}
+	boards  map[string]map[*stream]struct{} // streams by board id
+	users   map[string]map[*stream]struct{} // streams by user id
 	closed  bool
-	open    sync.WaitGroup
-	stop    chan struct{}
-	unwatch func()
+	running sync.WaitGroup // streams and background goroutines
+	stop    chan struct{}  // closed by Close
+	unwatch func()         // removes the callback for changes
 }
 
-// NewHub returns the hub of a server and starts to watch for changes.
+// NewHub returns the hub of a server. The hub watches for changes until it is closed.
 func NewHub(db *store.DB, log *slog.Logger) *Hub {
 	h := &Hub{db: db, log: log, failures: backoff.NewLog(log), boards: map[string]map[*stream]struct{}{},
-		persons: map[string]map[*stream]struct{}{}, stop: make(chan struct{})}
+		users: map[string]map[*stream]struct{}{}, stop: make(chan struct{})}
 	h.unwatch = db.OnChange(h.changed)
 	db.OnNotify(h.notified)
-	h.open.Go(h.checkCallers)
+	h.running.Go(h.checkCallers)
 	if db.Shared() {
-		h.open.Go(h.poll)
+		h.running.Go(h.poll)
 	}
 	return h
 }
 
-// Close ends all streams and tells browsers to reconnect, so that another
-// server will serve them.
+// Close tells the browsers to reconnect, so that another server can serve them, and ends
+// all streams. It waits until all streams and background goroutines have ended.
 func (h *Hub) Close() {
 	h.mu.Lock()
 	if !h.closed {
@@ -52,7 +52,7 @@ func (h *Hub) Close() {
 	h.mu.Unlock()
 	h.unwatch()
 	h.db.OnNotify(nil)
-	h.open.Wait()
+	h.running.Wait()
 }
 
 // changed wakes the streams that show one of the boards.
@@ -71,40 +71,40 @@ func (h *Hub) notified(userIDs []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, id := range userIDs {
-		for s := range h.persons[id] {
+		for s := range h.users[id] {
 			s.markNotifications()
 		}
 	}
 }
 
-// join adds a stream. It returns an error if the hub is closing or the person
-// has too many streams.
+// join adds a stream. It returns an error if the hub is closed or the person already
+// has maxStreams streams.
 func (h *Hub) join(s *stream) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
 	case h.closed:
 		return &board.Fault{Code: board.CodeUnavailable, Cause: board.CauseOverload, Message: "The server is shutting down. " +
-			"Connect again.", RetryAfter: time.Second}
-	case len(h.persons[s.caller.UserID]) >= streamsMax:
-		return &board.Fault{Code: board.CodeRateLimited, Message: fmt.Sprintf("At most %d streams per person can "+
-			"be open.", streamsMax), RetryAfter: 5 * time.Second}
+			"Reconnect.", RetryAfter: time.Second}
+	case len(h.users[s.caller.UserID]) >= maxStreams:
+		return &board.Fault{Code: board.CodeRateLimited, Message: fmt.Sprintf("You have %d open streams, which is the "+
+			"maximum. Close one and try again.", maxStreams), RetryAfter: 5 * time.Second}
 	}
-	if h.persons[s.caller.UserID] == nil {
-		h.persons[s.caller.UserID] = map[*stream]struct{}{}
+	if h.users[s.caller.UserID] == nil {
+		h.users[s.caller.UserID] = map[*stream]struct{}{}
 	}
-	h.persons[s.caller.UserID][s] = struct{}{}
+	h.users[s.caller.UserID][s] = struct{}{}
 	for id := range s.sent {
 		if h.boards[id] == nil {
 			h.boards[id] = map[*stream]struct{}{}
 		}
 		h.boards[id][s] = struct{}{}
 	}
-	h.open.Add(1)
+	h.running.Add(1)
 	return nil
 }
 
-// drop removes a board from a stream.
+// drop removes a stream from a board, so that changes of the board no longer wake it.
 func (h *Hub) drop(s *stream, boardID string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -114,16 +114,16 @@ func (h *Hub) drop(s *stream, boardID string) {
 	}
 }
 
-// leave removes a stream. It returns the boards that its person has open in no
-// other stream of this server.
-func (h *Hub) leave(s *stream) (alone []string) {
+// leave removes a stream from the hub. It returns the ids of the stream's boards that
+// the same person does not have open in another stream on this server.
+func (h *Hub) leave(s *stream) (closed []string) {
 	for id := range s.sent {
 		h.drop(s, id)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if delete(h.persons[s.caller.UserID], s); len(h.persons[s.caller.UserID]) == 0 {
-		delete(h.persons, s.caller.UserID)
+	if delete(h.users[s.caller.UserID], s); len(h.users[s.caller.UserID]) == 0 {
+		delete(h.users, s.caller.UserID)
 	}
 	for id := range s.sent {
 		other := false
@@ -131,15 +131,16 @@ func (h *Hub) leave(s *stream) (alone []string) {
 			other = other || o.caller.UserID == s.caller.UserID
 		}
 		if !other {
-			alone = append(alone, id)
+			closed = append(closed, id)
 		}
 	}
-	h.open.Done()
-	return alone
+	h.running.Done()
+	return closed
 }
 
-// shown tells the streams of a board to send who has it open.
-func (h *Hub) shown(boardIDs []string) {
+// presenceChanged wakes the streams that show one of the boards, because the people who
+// have these boards open may have changed.
+func (h *Hub) presenceChanged(boardIDs []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, id := range boardIDs {

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 
 type fields = apptest.Fields
 
-// browser is an open stream over a real connection.
+// browser reads a stream over a real connection.
 type browser struct {
 	t      *testing.T
 	events chan event
@@ -39,6 +39,7 @@ type event struct {
 	data map[string]any
 }
 
+// open opens a stream of the boards as the given person.
 func open(t *testing.T, p *apptest.Person, boards ...string) *browser {
 	t.Helper()
 	server := httptest.NewServer(p.Handler)
@@ -48,17 +49,17 @@ func open(t *testing.T, p *apptest.Person, boards ...string) *browser {
 		t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+p.Token)
-	answer, err := server.Client().Do(r)
+	response, err := server.Client().Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &browser{t: t, events: make(chan event, 100), status: answer.StatusCode}
+	b := &browser{t: t, events: make(chan event, 100), status: response.StatusCode}
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
 		defer close(b.events)
 		var e event
-		for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+		for lines := bufio.NewScanner(response.Body); lines.Scan(); {
 			switch key, value, _ := strings.Cut(lines.Text(), ": "); key {
 			case "event":
 				e.name = value
@@ -76,14 +77,14 @@ func open(t *testing.T, p *apptest.Person, boards ...string) *browser {
 	}()
 	t.Cleanup(func() {
 		cancel()
-		_ = answer.Body.Close()
+		_ = response.Body.Close()
 		<-read
 		server.Close()
 	})
 	return b
 }
 
-// next returns the next event of a name and skips others.
+// next returns the data of the next event with the given name. It skips other events.
 func (b *browser) next(name string) map[string]any {
 	b.t.Helper()
 	limit := time.After(time.Minute)
@@ -97,13 +98,13 @@ func (b *browser) next(name string) map[string]any {
 				return e.data
 			}
 		case <-limit:
-			b.t.Fatalf("there was no %s", name)
+			b.t.Fatalf("timed out waiting for %s", name)
 		}
 	}
 }
 
 // The stream sends each change as list_board_changes returns it, with the tab that
-// caused it, even when the change was made at another server.
+// caused it, even if the change was made on another server.
 func TestStreamSendsEachChangeOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -112,7 +113,7 @@ func TestStreamSendsEachChangeOnce(t *testing.T) {
 		id := ada.Must("create_board", fields{"workspaceId": workspace, "name": "B"}).ID()
 		b := open(t, ada, id)
 		if hello := b.next("hello"); hello["boards"].(map[string]any)[id] != 1.0 {
-			t.Errorf("hello is %v", hello)
+			t.Errorf("got hello %v, want version 1 of the board", hello)
 		}
 		elsewhere := ada.At(s.Node())
 		if !s.DB.Shared() {
@@ -126,15 +127,15 @@ func TestStreamSendsEachChangeOnce(t *testing.T) {
 			since++
 			if e["client"] != "tab-"+string(rune('a'+i)) || e["boardVersion"] != float64(a.Version) ||
 				e["boardVersion"] != since || e["id"] != want["id"] || e["type"] != "list.created" || e["listId"] != a.ID() {
-				t.Errorf("change %d is %v, want %v", i, e, want)
+				t.Errorf("change %d: got %v, want %v", i, e, want)
 			}
 		}
 	})
 }
 
-// When a person loses access, the stream ends. It never contains what the person may
-// not see.
-func TestStreamEndsWithAccess(t *testing.T) {
+// When a person loses access to a board, the stream says so and sends no more changes
+// of that board.
+func TestStreamOmitsBoardsWithoutAccess(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -144,10 +145,10 @@ func TestStreamEndsWithAccess(t *testing.T) {
 		secret := ada.Must("create_board", fields{"workspaceId": workspace, "name": "S", "visibility": "private"}).ID()
 		b := open(t, bob, id, secret)
 		if hello := b.next("hello")["boards"].(map[string]any); len(hello) != 1 || hello[id] == nil {
-			t.Errorf("Bob's hello is %v", hello)
+			t.Errorf("got hello %v, want only the visible board", hello)
 		}
 		if gone := b.next("gone"); gone["boardId"] != secret {
-			t.Errorf("gone is %v", gone)
+			t.Errorf("got gone %v, want the board %s", gone, secret)
 		}
 		ada.Must("create_list", fields{"boardId": secret, "name": "Hidden"})
 		ada.Must("update_board", fields{"boardId": id, "visibility": "private"})
@@ -158,13 +159,13 @@ func TestStreamEndsWithAccess(t *testing.T) {
 				break
 			}
 			if e.name == "change" {
-				t.Errorf("Bob's stream sent %v", e.data)
+				t.Errorf("got change %v on a board that Bob cannot see", e.data)
 			}
 		}
 	})
 }
 
-// People with the board open see who else has it open.
+// People who have a board open see who else has it open.
 func TestPresence(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -180,22 +181,22 @@ func TestPresence(t *testing.T) {
 			return out
 		}
 		if got := names(); !slices.Equal(got, []string{"Ada"}) {
-			t.Errorf("the people present are %v, want %v", got, []string{"Ada"})
+			t.Errorf("got people %v, want %v", got, []string{"Ada"})
 		}
-		t.Run("while Bob is there", func(t *testing.T) {
+		t.Run("with Bob", func(t *testing.T) {
 			open(t, bob, id).next("presence")
 			if got := names(); !slices.Equal(got, []string{"Ada", "Bob"}) {
-				t.Errorf("the people present are %v, want %v", got, []string{"Ada", "Bob"})
+				t.Errorf("got people %v, want %v", got, []string{"Ada", "Bob"})
 			}
 		})
 		if got := names(); !slices.Equal(got, []string{"Ada"}) {
-			t.Errorf("after Bob left the people present are %v, want %v", got, []string{"Ada"})
+			t.Errorf("after Bob left: got people %v, want %v", got, []string{"Ada"})
 		}
 	})
 }
 
-// Without boards, the stream sends the number of unread notifications at the start and
-// after each change at any server.
+// Without boards, the stream sends the number of unread notifications when it opens, and
+// after each change of that number on any server.
 func TestStreamSendsUnreadCount(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -206,7 +207,7 @@ func TestStreamSendsUnreadCount(t *testing.T) {
 			fields{"boardId": ada.Must("create_board", fields{"workspaceId": workspace, "name": "B"}).ID(), "name": "L"}).ID()
 		b := open(t, bob)
 		if e := b.next("notifications"); e["unread"] != 0.0 || e["newest"] != "" {
-			t.Errorf("at first: %v", e)
+			t.Errorf("first event: got %v, want 0 unread", e)
 		}
 		elsewhere := ada.At(s.Node())
 		if !s.DB.Shared() {
@@ -216,12 +217,12 @@ func TestStreamSendsUnreadCount(t *testing.T) {
 			p.Must("create_card", fields{"listId": list, "title": "Yours", "assignees": []string{bob.ID}})
 			newest := bob.Must("list_notifications", nil).Text("0.id")
 			if e := b.next("notifications"); e["unread"] != float64(i+1) || e["newest"] != newest {
-				t.Errorf("after %d: %v, the newest is %s", i+1, e, newest)
+				t.Errorf("got %v, want %d unread and the newest %s", e, i+1, newest)
 			}
 		}
 		bob.Must("mark_all_notifications", nil)
 		if e := b.next("notifications"); e["unread"] != 0.0 {
-			t.Errorf("all read: %v", e)
+			t.Errorf("after marking all as read: got %v, want 0 unread", e)
 		}
 		other := open(t, bob.Within(workspace))
 		other.next("hello")
@@ -230,15 +231,15 @@ func TestStreamSendsUnreadCount(t *testing.T) {
 		select {
 		case e := <-other.events:
 			if e.name == "notifications" {
-				t.Errorf("a token for one workspace receives %v", e.data)
+				t.Errorf("a token for one workspace: got notifications %v, want none", e.data)
 			}
 		default:
 		}
 	})
 }
 
-// Presence is shared by all servers. A person who leaves at one server and stays at
-// another is still present.
+// All servers share presence. A person who closes a stream on one server and keeps one
+// on another is still present.
 func TestPresenceCoversAllServers(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, apptest.PostgresURL(t), apptest.Options{})
@@ -263,19 +264,19 @@ func TestPresenceCoversAllServers(t *testing.T) {
 		}
 	}
 	until("Ada")
-	t.Run("while Bob is at two others", func(t *testing.T) {
+	t.Run("with Bob on two other servers", func(t *testing.T) {
 		begun := time.Now()
 		open(t, bob.At(nodes[1]), id).next("presence")
 		until("Ada", "Bob")
-		t.Run("and leaves one", func(t *testing.T) { open(t, bob.At(nodes[2]), id).next("presence") })
-		for !present(t, s, id, bob) { // the other server records him again, earlier than its interval of fifteen seconds
+		t.Run("who leaves one of them", func(t *testing.T) { open(t, bob.At(nodes[2]), id).next("presence") })
+		for !present(t, s, id, bob) { // the other server must record him again before its interval of fifteen seconds
 			if time.Since(begun) > 14*time.Second {
-				t.Fatal("Bob stays connected at one server, but is not recorded as present")
+				t.Fatal("Bob is still connected to one server, but is not recorded as present")
 			}
 			time.Sleep(50 * time.Millisecond)
 		}
 		if people := shownTo(t, ada.At(nodes[2]), id); !slices.Equal(people, []string{"Ada", "Bob"}) {
-			t.Errorf("while Bob stays at one server the people present are %v, want %v", people, []string{"Ada", "Bob"})
+			t.Errorf("with Bob on one server: got people %v, want %v", people, []string{"Ada", "Bob"})
 		}
 	})
 	until("Ada")
@@ -284,23 +285,23 @@ func TestPresenceCoversAllServers(t *testing.T) {
 // present reports whether the database lists a person as present on a board.
 func present(t *testing.T, s *apptest.Service, boardID string, p *apptest.Person) bool {
 	t.Helper()
-	there, err := s.DB.PresentOn(t.Context(), []string{boardID})
+	people, err := s.DB.PresentOn(t.Context(), []string{boardID})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.Contains(there[boardID], p.ID)
+	return slices.Contains(people[boardID], p.ID)
 }
 
-// shownTo returns the people whom a new stream lists as present.
+// shownTo returns the names of the people whom a new stream lists as present.
 func shownTo(t *testing.T, p *apptest.Person, boardID string) (names []string) {
 	t.Helper()
-	for _, one := range open(t, p, boardID).next("presence")["people"].([]any) {
-		names = append(names, one.(map[string]any)["name"].(string))
+	for _, person := range open(t, p, boardID).next("presence")["people"].([]any) {
+		names = append(names, person.(map[string]any)["name"].(string))
 	}
 	return names
 }
 
-// A stream ends within two seconds at every server after its caller loses access, even
+// After a caller loses access, its streams end within two seconds on every server, even
 // if nothing happens on the board.
 func TestStreamEndsWhenItsCallerLosesAccess(t *testing.T) {
 	t.Parallel()
@@ -333,19 +334,19 @@ func TestStreamEndsWhenItsCallerLosesAccess(t *testing.T) {
 				b.next("hello")
 				streams = append(streams, b)
 			}
-			stays := open(t, ada, id)
-			stays.next("hello")
+			other := open(t, ada, id)
+			other.next("hello")
 			begun := time.Now()
 			end(p)
 			for i, b := range streams {
 				for range b.events { // until it ends
 				}
-				if took := time.Since(begun); took > 2*time.Second+busy {
-					t.Errorf("%s: the stream at server %d ended after %s", what, i, took)
+				if took := time.Since(begun); took > 2*time.Second+tolerance {
+					t.Errorf("%s: the stream on server %d ended after %s, want at most 2s", what, i, took)
 				}
 			}
 			select {
-			case e, ok := <-stays.events:
+			case e, ok := <-other.events:
 				if !ok {
 					t.Errorf("%s: another person's stream ended too: %v", what, e)
 				}
@@ -355,23 +356,23 @@ func TestStreamEndsWhenItsCallerLosesAccess(t *testing.T) {
 	})
 }
 
-// busy is the extra time that a loaded machine may need. Even with it, a stream ends
-// before the keep-alive line that is written every fifteen seconds.
-const busy = 10 * time.Second
+// tolerance is extra time for a loaded machine. It is short enough that a stream must
+// end before its next keep-alive line, which is written every fifteen seconds.
+const tolerance = 10 * time.Second
 
-// beginning is a response that signals its first write.
-type beginning struct {
+// signalingRecorder is a response recorder that signals each write.
+type signalingRecorder struct {
 	*httptest.ResponseRecorder
 	wrote chan struct{}
 }
 
-func (b *beginning) Write(text []byte) (int, error) {
+func (b *signalingRecorder) Write(text []byte) (int, error) {
 	n, err := b.ResponseRecorder.Write(text)
 	b.wrote <- struct{}{}
 	return n, err
 }
 
-// A server that shuts down tells browsers when to reconnect and accepts no new
+// A server that is shutting down tells browsers when to reconnect and accepts no new
 // streams.
 func TestShutdownEndsStreams(t *testing.T) {
 	t.Parallel()
@@ -382,7 +383,7 @@ func TestShutdownEndsStreams(t *testing.T) {
 	serve := func(w http.ResponseWriter) error {
 		return hub.Serve(w, httptest.NewRequest("GET", "/live", nil), caller, func() error { return nil })
 	}
-	w, ended := &beginning{httptest.NewRecorder(), make(chan struct{}, 100)}, make(chan error, 1)
+	w, ended := &signalingRecorder{httptest.NewRecorder(), make(chan struct{}, 100)}, make(chan error, 1)
 	go func() { ended <- serve(w) }()
 	select {
 	case <-w.wrote: // the stream is open
@@ -394,26 +395,26 @@ func TestShutdownEndsStreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !regexp.MustCompile(`\nretry: \d{3,4}\nevent: again\ndata: \{\}\n\n$`).MatchString(w.Body.String()) {
-		t.Errorf("the stream says %q", w.Body)
+		t.Errorf("got stream %q, want retry and again at its end", w.Body)
 	}
 	if err := serve(httptest.NewRecorder()); !board.IsCode(err, board.CodeUnavailable) {
-		t.Errorf("a new stream: %v, want code %s", err, board.CodeUnavailable)
+		t.Errorf("a new stream: got error %v, want code %s", err, board.CodeUnavailable)
 	}
 }
 
-func TestStreamRefusesInvalidBoards(t *testing.T) {
+func TestStreamRejectsTooManyBoards(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, t.TempDir()+"/cardwall.db", apptest.Options{})
 	ada := s.Person("Ada")
 	for query, status := range map[string]int{"?boards=" + manyBoards(): 400} {
 		r := httptest.NewRequest("GET", "/api/app/v1/live"+query, nil)
 		if a := ada.Do(r); a.Status != status || a.Code != board.CodeInvalidRequest {
-			t.Errorf("%.20s: got status %d, body %s", query, a.Status, a.Raw)
+			t.Errorf("%.20s: got status %d, body %s; want %d invalid_request", query, a.Status, a.Raw, status)
 		}
 	}
 	ada.Token = ""
 	if a := ada.Do(httptest.NewRequest("GET", "/api/app/v1/live?boards=x", nil)); a.Status != 401 {
-		t.Errorf("a stranger: got status %d, body %s; want 401", a.Status, a.Raw)
+		t.Errorf("without a token: got status %d, body %s; want 401", a.Status, a.Raw)
 	}
 }
 

@@ -12,14 +12,14 @@ func (h *Hub) Collectors() []prometheus.Collector {
 		}
 	}
 	return []prometheus.Collector{
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "cardwall_live_streams", Help: "Open live streams of browsers."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "cardwall_live_streams", Help: "Open live streams to browsers."},
 			count(func() (n int) {
-				for _, streams := range h.persons {
+				for _, streams := range h.users {
 					n += len(streams)
 				}
 				return n
 			})),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "cardwall_live_boards", Help: "Boards shown by an open live stream."},
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "cardwall_live_boards", Help: "Boards shown by open live streams."},
 			count(func() int { return len(h.boards) })),
 	}
 }

@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	pollEvery    = 250 * time.Millisecond // interval of reading the versions of boards, which other servers change too
-	presentEvery = 4                      // polls between two reads of who has the boards open
-	callersEvery = time.Second            // checks whether the callers of streams are still authorized
-	pollTimeout  = 5 * time.Second
+	pollInterval    = 250 * time.Millisecond // time between reads of the board versions
+	pollsPerPresent = 4                      // polls per read of the people who have the boards open
+	callersInterval = time.Second            // time between checks that callers are still authorized
+	pollTimeout     = 5 * time.Second
 )
 
 // Log messages for failing tasks.
@@ -19,74 +19,77 @@ const (
 	cannotCheckCallers = "authorization of live streams not checked"
 )
 
-// poll reads the changes of other servers periodically.
+// poll looks periodically for changes made on other servers to the boards, notifications
+// and viewers of the open streams, and wakes these streams. It returns when the hub is
+// closed.
 func (h *Hub) poll() {
-	rest := time.NewTimer(pollEvery)
-	defer rest.Stop()
-	last, marks, there := map[string]int64{}, map[string]string{}, map[string][]string{}
+	timer := time.NewTimer(pollInterval)
+	defer timer.Stop()
+	last, lastNotified, present := map[string]int64{}, map[string]string{}, map[string][]string{}
 	for n := 0; ; n++ {
 		select {
 		case <-h.stop:
 			return
-		case <-rest.C:
+		case <-timer.C:
 		}
-		rest.Reset(pollEvery)
+		timer.Reset(pollInterval)
 		ids, people := h.watched()
 		if len(people) == 0 {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), pollTimeout)
 		versions, err := h.db.Versions(ctx, ids)
-		now := map[string]string{}
+		notifications := map[string]string{}
 		if err == nil {
-			now, err = h.db.NotificationVersions(ctx, people)
+			notifications, err = h.db.NotificationVersions(ctx, people)
 		}
-		if err == nil && n%presentEvery == 0 {
-			there, err = h.pollPresence(ctx, ids, there)
+		if err == nil && n%pollsPerPresent == 0 {
+			present, err = h.pollPresence(ctx, ids, present)
 		}
 		cancel()
 		if err != nil {
-			rest.Reset(h.failures.Failed(cannotPoll, err))
+			timer.Reset(h.failures.Failed(cannotPoll, err))
 			continue
 		}
 		h.failures.Succeeded(cannotPoll)
-		var moved []string
+		var changed []string
 		for _, id := range ids {
-			if v, there := versions[id]; !there || v != last[id] {
-				moved = append(moved, id)
+			if v, ok := versions[id]; !ok || v != last[id] {
+				changed = append(changed, id)
 			}
 		}
 		last = versions
-		h.changed(moved)
+		h.changed(changed)
 		var notified []string
 		for _, id := range people {
-			if now[id] != marks[id] {
+			if notifications[id] != lastNotified[id] {
 				notified = append(notified, id)
 			}
 		}
-		marks = now
+		lastNotified = notifications
 		h.notified(notified)
 	}
 }
 
-// watched returns the boards and the people of the streams.
+// watched returns the ids of the boards and people of the open streams.
 func (h *Hub) watched() (boardIDs, userIDs []string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for id := range h.boards {
 		boardIDs = append(boardIDs, id)
 	}
-	for id := range h.persons {
+	for id := range h.users {
 		userIDs = append(userIDs, id)
 	}
 	return boardIDs, userIDs
 }
 
-// pollPresence notifies the streams of boards whose viewers have changed, and
-// returns the viewers. If another server has recorded a person as gone who
-// is still connected here, the person is recorded again.
+// pollPresence wakes the streams of boards whose viewers differ from those in before. It
+// returns the current viewers. If another server has recorded a person as absent and the
+// person is still connected to this server, pollPresence records the person as present
+// again.
 func (h *Hub) pollPresence(ctx context.Context, boardIDs []string, before map[string][]string) (map[string][]string, error) {
-	there, err := h.db.PresentOn(ctx, boardIDs)
+	present, err := h.db.PresentOn(ctx, boardIDs)
 	if err != nil {
 		return before, err
 	}
@@ -94,7 +97,7 @@ func (h *Hub) pollPresence(ctx context.Context, boardIDs []string, before map[st
 	h.mu.Lock()
 	for _, id := range boardIDs {
 		for s := range h.boards[id] {
-			if user := s.caller.UserID; !slices.Contains(there[id], user) && !slices.Contains(missed[user], id) {
+			if user := s.caller.UserID; !slices.Contains(present[id], user) && !slices.Contains(missed[user], id) {
 				missed[user] = append(missed[user], id)
 			}
 		}
@@ -105,19 +108,20 @@ func (h *Hub) pollPresence(ctx context.Context, boardIDs []string, before map[st
 			return before, err
 		}
 	}
-	var other []string
+	var changed []string
 	for _, id := range boardIDs {
-		if !slices.Equal(there[id], before[id]) {
-			other = append(other, id)
+		if !slices.Equal(present[id], before[id]) {
+			changed = append(changed, id)
 		}
 	}
-	h.shown(other)
-	return there, nil
+	h.presenceChanged(changed)
+	return present, nil
 }
 
-// checkCallers ends the streams of callers who are no longer authorized.
+// checkCallers ends the streams of callers who are no longer authorized, until the hub is
+// closed.
 func (h *Hub) checkCallers() {
-	tick := time.NewTicker(callersEvery)
+	tick := time.NewTicker(callersInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -127,7 +131,7 @@ func (h *Hub) checkCallers() {
 		}
 		streams := map[string][]*stream{} // session or token id to streams
 		h.mu.Lock()
-		for _, all := range h.persons {
+		for _, all := range h.users {
 			for s := range all {
 				if id := s.caller.SessionID + s.caller.TokenID; id != "" { // each caller has one of the two
 					streams[id] = append(streams[id], s)

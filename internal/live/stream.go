@@ -20,43 +20,44 @@ import (
 )
 
 const (
-	maxBoards    = 50  // per stream
-	maxChanges   = 200 // per board and event
-	gather       = 10 * time.Millisecond
-	beatEvery    = 15 * time.Second // interval of comment lines, so that no proxy closes the connection as idle
-	seenEvery    = 15 * time.Second // half of the time for which a visit counts
-	writeTime    = 10 * time.Second
-	recheckEvery = 2 * time.Second // of permissions, even if nothing happens
-	returnsAfter = 250 * time.Millisecond
-	returnSpread = 1000 // milliseconds of jitter, so that not all reconnect at once
+	maxBoards         = 50                    // per stream
+	maxChanges        = 200                   // per board and read
+	gatherTime        = 10 * time.Millisecond // delay so that all changes of one request are read together
+	keepAliveInterval = 15 * time.Second      // between comment lines, so that no proxy closes the connection as idle
+	presenceInterval  = 15 * time.Second      // half the time after which a visit expires
+	writeTimeout      = 10 * time.Second
+	recheckInterval   = 2 * time.Second // interval of permission checks, even if nothing happens
+	reconnectDelay    = 250 * time.Millisecond
+	reconnectJitter   = 1000 // milliseconds, so that browsers do not all reconnect at the same time
 )
 
-// stream is one connection of a browser.
+// stream is one connection from a browser.
 type stream struct {
 	hub               *Hub
 	caller            board.Caller
-	still             func() error
+	reauthenticate    func() error
 	out               http.ResponseWriter
 	ctl               *http.ResponseController
-	sent              map[string]int64  // board to the version that the browser has
-	people            map[string]string // board to the viewers last sent
-	lastNotifications string            // as they were last sent
+	sent              map[string]int64  // version that the browser has, by board
+	people            map[string]string // viewers last sent, by board
+	lastNotifications string            // notifications last sent
 
 	mu      sync.Mutex
-	dirty   map[string]bool
-	present map[string]bool
-	unread  bool // whether to check the notifications
-	wake    chan struct{}
+	dirty   map[string]bool // boards whose changes are to be sent
+	present map[string]bool // boards whose viewers are to be sent
+	unread  bool            // whether to check the notifications
+	wake    chan struct{}   // receives a value when one of these fields is set
 
 	ended   chan struct{} // closed when the caller is no longer authorized
 	endOnce func()
 }
 
-// Serve handles GET …/live?boards=… until the caller disconnects, the server
-// stops or the caller is no longer authorized. Without boards it sends only the
-// number of unread notifications. It returns an error only before it has sent a
+// Serve handles GET …/live?boards=… until the caller disconnects, the server shuts
+// down or the caller is no longer authorized. The function reauthenticate must return an
+// error if the caller is no longer authorized. Without boards, Serve sends no events about
+// boards, only those about notifications. It returns an error only before it has sent a
 // response.
-func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, caller board.Caller, still func() error) error {
+func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, caller board.Caller, reauthenticate func() error) error {
 	ids := strings.FieldsFunc(r.URL.Query().Get("boards"), func(c rune) bool { return c == ',' })
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
@@ -65,7 +66,8 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, caller board.Caller,
 			In("boards", board.RuleValue)
 	}
 	s := &stream{
-		hub: h, caller: caller, still: still, out: w, ctl: http.NewResponseController(w), sent: map[string]int64{}, people: map[string]string{},
+		hub: h, caller: caller, reauthenticate: reauthenticate, out: w, ctl: http.NewResponseController(w),
+		sent: map[string]int64{}, people: map[string]string{},
 		dirty: map[string]bool{}, present: map[string]bool{}, wake: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	s.endOnce = sync.OnceFunc(func() { close(s.ended) })
@@ -100,15 +102,16 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, caller board.Caller,
 	return nil
 }
 
-// end tells other viewers that the person has left.
+// end removes the stream. It records that the person has left the boards that the person
+// does not have open in another stream on this server, and tells their other viewers.
 func (s *stream) end(ctx context.Context) {
-	alone := s.hub.leave(s)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTime)
+	closed := s.hub.leave(s)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
-	if err := s.hub.db.MarkAbsent(ctx, s.caller.UserID, alone); err != nil {
+	if err := s.hub.db.MarkAbsent(ctx, s.caller.UserID, closed); err != nil {
 		s.hub.log.Debug("visit not ended", "error", err)
 	}
-	s.hub.shown(alone)
+	s.hub.presenceChanged(closed)
 }
 
 func (s *stream) markChanged(id string) { s.mark(s.dirty, id) }
@@ -125,14 +128,14 @@ func (s *stream) markNotifications() {
 	}
 }
 
-// takeUnread reports whether the notifications were marked for a check, and
-// clears the mark.
+// takeUnread reports whether the notifications are marked for a check, and clears
+// the flag.
 func (s *stream) takeUnread() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	noted := s.unread
+	marked := s.unread
 	s.unread = false
-	return noted
+	return marked
 }
 
 func (s *stream) mark(set map[string]bool, id string) {
@@ -145,7 +148,7 @@ func (s *stream) mark(set map[string]bool, id string) {
 	}
 }
 
-// takeMarked returns the marked boards and clears the marks.
+// takeMarked returns the ids of the marked boards and clears the set.
 func (s *stream) takeMarked(set map[string]bool) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,13 +170,14 @@ func (s *stream) run(ctx context.Context, gone []string) {
 	if s.write(&b) != nil {
 		return
 	}
-	s.seen(ctx)
-	if s.tell(ctx, nil, nil, true) != nil {
+	s.recordPresence(ctx)
+	if s.sendUpdates(ctx, nil, nil, true) != nil {
 		return
 	}
-	beat, seen, recheck := time.NewTicker(beatEvery), time.NewTicker(seenEvery), time.NewTicker(recheckEvery)
-	defer beat.Stop()
-	defer seen.Stop()
+	keepAlive, presence := time.NewTicker(keepAliveInterval), time.NewTicker(presenceInterval)
+	recheck := time.NewTicker(recheckInterval)
+	defer keepAlive.Stop()
+	defer presence.Stop()
 	defer recheck.Stop()
 	for {
 		var err error
@@ -186,13 +190,13 @@ func (s *stream) run(ctx context.Context, gone []string) {
 			s.sendRetry(&b)
 			return
 		case <-s.wake:
-			time.Sleep(gather) // all changes of one request are read together
-			err = s.tell(ctx, s.takeMarked(s.dirty), s.takeMarked(s.present), s.takeUnread())
+			time.Sleep(gatherTime)
+			err = s.sendUpdates(ctx, s.takeMarked(s.dirty), s.takeMarked(s.present), s.takeUnread())
 		case <-recheck.C:
-			err = s.tell(ctx, s.boards(), nil, false)
-		case <-seen.C:
-			s.seen(ctx)
-		case <-beat.C:
+			err = s.sendUpdates(ctx, s.boards(), nil, false)
+		case <-presence.C:
+			s.recordPresence(ctx)
+		case <-keepAlive.C:
 			b.WriteString(":\n\n")
 			err = s.write(&b)
 		}
@@ -205,15 +209,15 @@ func (s *stream) run(ctx context.Context, gone []string) {
 	}
 }
 
-// sendRetry tells the browser to reconnect soon (WHATWG HTML, 9.2.6), to
-// whichever server is available then.
+// sendRetry tells the browser to reconnect soon (WHATWG HTML, 9.2.6). Another server
+// may accept the connection.
 func (s *stream) sendRetry(b *bytes.Buffer) {
-	var chance [2]byte
-	_, _ = rand.Read(chance[:]) // never fails (crypto/rand)
-	wait := returnsAfter.Milliseconds() + int64(binary.BigEndian.Uint16(chance[:]))%returnSpread
+	var random [2]byte
+	_, _ = rand.Read(random[:]) // never fails (crypto/rand)
+	wait := reconnectDelay.Milliseconds() + int64(binary.BigEndian.Uint16(random[:]))%reconnectJitter
 	fmt.Fprintf(b, "retry: %d\n", wait)
 	event(b, "again", "", map[string]any{})
-	_ = s.write(b) // the browser may be gone
+	_ = s.write(b) // fails only if the browser has disconnected
 }
 
 func (s *stream) boards() []string {
@@ -225,25 +229,28 @@ func (s *stream) boards() []string {
 	return ids
 }
 
-// seen records that the person has the boards open.
-func (s *stream) seen(ctx context.Context) {
+// recordPresence records that the person has the boards open.
+func (s *stream) recordPresence(ctx context.Context) {
 	ids := s.boards()
 	if err := s.hub.db.MarkPresent(ctx, s.caller.UserID, ids); err != nil {
 		s.hub.log.Debug("visit not recorded", "error", err)
 	}
-	s.hub.shown(ids)
+	s.hub.presenceChanged(ids)
 }
 
-// change is an entry with the id of the tab that caused it.
+// change is an activity entry with the id of the browser tab that caused it.
 type change struct {
 	board.Entry
 	Client *string `json:"client"`
 }
 
-// tell sends the changes of dirty boards since the last call, the people who have the
-// present boards open and, if it has changed, the number of unread notifications.
-func (s *stream) tell(ctx context.Context, dirty, present []string, unread bool) error {
-	if err := s.still(); err != nil {
+// sendUpdates sends the changes to the boards in dirty that the browser does not have
+// yet, and the viewers of the boards in present. If unread is set, it also sends the
+// notifications. It omits viewers and notifications that have not changed. It removes
+// boards in dirty that the caller can no longer see from the stream. It returns an error
+// if the caller is no longer authorized.
+func (s *stream) sendUpdates(ctx context.Context, dirty, present []string, unread bool) error {
+	if err := s.reauthenticate(); err != nil {
 		return err
 	}
 	var (
@@ -325,8 +332,8 @@ func (s *stream) presence(ctx context.Context, v *store.View, id string, b *byte
 	return nil
 }
 
-// notifications sends the number of unread notifications and the newest one, if
-// they have changed.
+// notifications writes an event with the number of unread notifications and the id of
+// the newest one, if they have changed.
 func (s *stream) notifications(ctx context.Context, v *store.View, b *bytes.Buffer) error {
 	if s.caller.WorkspaceID != "" {
 		return nil // they span all workspaces, but the token is limited to one
@@ -357,7 +364,7 @@ func event(b *bytes.Buffer, name, id string, data any) {
 }
 
 func (s *stream) write(b *bytes.Buffer) error {
-	_ = s.ctl.SetWriteDeadline(time.Now().Add(writeTime)) // not every test's ResponseWriter supports deadlines
+	_ = s.ctl.SetWriteDeadline(time.Now().Add(writeTimeout)) // not every test's ResponseWriter supports deadlines
 	if _, err := s.out.Write(b.Bytes()); err != nil {
 		return err
 	}

@@ -1,8 +1,9 @@
 // Package notify does scheduled work: it reminds people of due cards and queues
-// emails about unread notifications. Notifications of a change are written by
-// the store together with the change.
+// emails about unread notifications. It also handles one-click unsubscription from
+// these emails. Notifications of a change are written by the store together with the
+// change.
 //
-// Of several servers one does the work at a time, by a lease. Correctness does
-// not depend on the lease: a reminder is written only once, and a waiting email
-// includes what another would contain.
+// If several servers share a database, only the holder of a lease does the work.
+// Correctness does not depend on the lease: a reminder is written only once, and a
+// queued email covers all notifications that a second email would contain.
 package notify

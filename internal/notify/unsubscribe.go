@@ -3,7 +3,6 @@ package notify
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"time"
 
 	"cardwall/internal/board"
@@ -11,26 +10,26 @@ import (
 	"cardwall/internal/store"
 )
 
-// maxUnsubscribe is the maximum length of a request body.
+// maxUnsubscribe is the maximum length of a request body in bytes.
 const maxUnsubscribe = 4096
 
-// Pages returns the handler with which mail programs unsubscribe a person with
-// one click (RFC 8058): a POST without cookies and redirects. GET is the
-// application's page for people who follow the link.
+// Pages returns the handler for one-click unsubscription (RFC 8058). Email clients send
+// a POST request without cookies and do not follow redirects. When a person opens the
+// link, the browser sends a GET request, and the application shows a page.
 func Pages(db *store.DB, gate *session.Gate) map[string]http.Handler {
 	return map[string]http.Handler{"POST /unsubscribe": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-store")
 		status, text := unsubscribe(db, gate, w, r)
 		w.WriteHeader(status)
-		_, _ = w.Write([]byte(text + "\n")) // the client may be gone
+		_, _ = w.Write([]byte(text + "\n")) // fails only if the client has disconnected
 	})}
 }
 
 func unsubscribe(db *store.DB, gate *session.Gate, w http.ResponseWriter, r *http.Request) (status int, text string) {
 	if _, err := gate.AdmitProgram(r); err != nil {
 		if f, ok := board.AsFault(err); ok {
-			w.Header().Set("Retry-After", strconv.Itoa(int(max(time.Second, f.RetryAfter).Seconds())))
+			w.Header().Set("Retry-After", board.RetrySeconds(max(time.Second, f.RetryAfter)))
 			return http.StatusTooManyRequests, f.Message
 		}
 		return http.StatusServiceUnavailable, "The service cannot do this right now. Try again in a moment."

@@ -18,16 +18,17 @@ import (
 
 type fields = apptest.Fields
 
-// desk is a board of Ada's with one list, in a time zone.
-type desk struct {
+// world is a service with a board that has one list. Ada owns the board.
+type world struct {
 	*apptest.Service
 	ada, bob    *apptest.Person
 	board, list string
-	rounds      *notify.Rounds
+	scheduler   *notify.Scheduler
 }
 
-func newDesk(s *apptest.Service, zone string) *desk {
-	d := &desk{Service: s, ada: s.Person("Ada"), bob: s.Person("Bob"), rounds: notify.New(s.DB, "srv_one", slog.New(slog.DiscardHandler))}
+func newWorld(s *apptest.Service, zone string) *world {
+	d := &world{Service: s, ada: s.Person("Ada"), bob: s.Person("Bob"),
+		scheduler: notify.New(s.DB, "srv_one", slog.New(slog.DiscardHandler))}
 	d.ada.Must("update_profile", fields{"timeZone": zone})
 	workspace := d.ada.Workspace("Engines", board.PlanTeam)
 	d.bob.Joins(workspace, board.WorkspaceMember)
@@ -37,34 +38,34 @@ func newDesk(s *apptest.Service, zone string) *desk {
 	return d
 }
 
-// at sets the clock to an instant and runs a round.
-func (d *desk) at(text string) {
+// at sets the clock to a time in RFC 3339 format and runs the scheduler once.
+func (d *world) at(text string) {
 	d.T.Helper()
 	to, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		d.T.Fatal(err)
 	}
 	d.Clock.Advance(to.Sub(d.Clock.Now()))
-	d.round(d.rounds)
+	d.run(d.scheduler)
 }
 
-func (d *desk) round(r *notify.Rounds) {
+func (d *world) run(s *notify.Scheduler) {
 	d.T.Helper()
-	if err := r.Round(d.T.Context()); err != nil {
-		d.T.Fatalf("round: %v", err)
+	if err := s.RunOnce(d.T.Context()); err != nil {
+		d.T.Fatalf("run the scheduler: %v", err)
 	}
 }
 
-func (d *desk) card(title string, due fields, whom ...*apptest.Person) string {
+func (d *world) card(title string, due fields, assignees ...*apptest.Person) string {
 	d.T.Helper()
 	ids := []string{}
-	for _, p := range whom {
+	for _, p := range assignees {
 		ids = append(ids, p.ID)
 	}
 	return d.ada.Must("create_card", fields{"listId": d.list, "title": title, "due": due, "assignees": ids}).ID()
 }
 
-// reminded returns a person's reminders, oldest first.
+// reminded returns a person's reminders in the form "TITLE REMINDER", oldest first.
 func reminded(p *apptest.Person) (out []string) {
 	p.T.Helper()
 	a := p.Must("list_notifications", fields{"limit": 200})
@@ -77,18 +78,19 @@ func reminded(p *apptest.Person) (out []string) {
 	return out
 }
 
-func (d *desk) want(p *apptest.Person, want ...string) {
+// want fails the test unless a person has exactly the given reminders.
+func (d *world) want(p *apptest.Person, want ...string) {
 	d.T.Helper()
 	if got := reminded(p); !slices.Equal(got, want) {
-		d.T.Errorf("at %s %s was reminded of %q, want %q", d.Clock.Now().UTC().Format(time.RFC3339), p.Name, got, want)
+		d.T.Errorf("at %s: %s got reminders %q, want %q", d.Clock.Now().UTC().Format(time.RFC3339), p.Name, got, want)
 	}
 }
 
-func TestRemindersOfAnInstant(t *testing.T) {
+func TestRemindersOfADueTime(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		d := newDesk(s, "Europe/Zurich")
-		d.at("2031-03-10T09:00:00Z") // the very first round does not look back
+		d := newWorld(s, "Europe/Zurich")
+		d.at("2031-03-10T09:00:00Z") // the first run writes no earlier reminders
 		d.card("Past", fields{"dueDate": "2031-03-10", "dueTime": "08:00", "timeZone": "UTC"}, d.ada)
 		card := d.card("Timed", fields{"dueDate": "2031-03-12", "dueTime": "11:00", "timeZone": "Europe/Zurich"}, d.ada)
 		d.card("Nobody's", fields{"dueDate": "2031-03-12", "dueTime": "11:00", "timeZone": "Europe/Zurich"})
@@ -98,7 +100,7 @@ func TestRemindersOfAnInstant(t *testing.T) {
 		d.want(d.ada, "Timed day")
 		d.at("2031-03-11T10:00:15Z")
 		d.want(d.ada, "Timed day")
-		// A new date causes a new reminder; a date that was set before does not.
+		// A new date causes new reminders. The previous date causes no more.
 		d.ada.Must("set_card_due", fields{"cardId": card, "dueDate": "2031-03-13", "dueTime": "11:00", "timeZone": "Europe/Zurich"})
 		d.at("2031-03-12T10:00:00Z")
 		d.want(d.ada, "Timed day", "Timed day")
@@ -107,13 +109,13 @@ func TestRemindersOfAnInstant(t *testing.T) {
 	})
 }
 
-func TestRemindersOfADay(t *testing.T) {
+func TestRemindersOfADueDate(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		d := newDesk(s, "America/New_York")
+		d := newWorld(s, "America/New_York")
 		d.bob.Must("update_profile", fields{"timeZone": "Asia/Tokyo"})
 		d.at("2031-03-05T00:00:00Z")
-		// Daylight saving begins there on 9 March 2031: nine o'clock is 14:00 UTC the day before, 13:00 on the day.
+		// Daylight saving time begins in New York on 9 March 2031: 9:00 is 14:00 UTC on the day before, and 13:00 UTC on that day.
 		d.card("All day", fields{"dueDate": "2031-03-09"}, d.ada, d.bob)
 		d.at("2031-03-07T23:59:59Z")
 		d.want(d.bob)
@@ -132,12 +134,12 @@ func TestRemindersOfADay(t *testing.T) {
 	})
 }
 
-// People get no reminders of cards that are done, archived or invisible to them, or if they turned
-// reminders off.
+// People get no reminders of cards that are done, archived or invisible to them, and no
+// reminders that they have disabled.
 func TestNoReminders(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		d := newDesk(s, "UTC")
+		d := newWorld(s, "UTC")
 		d.at("2031-03-10T00:00:00Z")
 		due := fields{"dueDate": "2031-03-11", "dueTime": "12:00", "timeZone": "UTC"}
 		d.ada.Must("update_card", fields{"cardId": d.card("Done", due, d.ada), "done": true})
@@ -163,26 +165,27 @@ func TestNoReminders(t *testing.T) {
 	})
 }
 
-// With several servers, one runs the rounds. If it dies, another continues where it stopped. No
-// reminder is sent twice, even if both believe that it is their turn.
+// If several servers share a database, only one of them does the scheduled work. If it
+// dies, another server continues where it stopped. No reminder is written twice, even
+// if two servers work concurrently.
 func TestRemindersOfSeveralServers(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
-		d := newDesk(s, "UTC")
+		d := newWorld(s, "UTC")
 		d.at("2031-03-10T00:00:00Z")
 		d.at("2031-03-10T00:30:00Z")
 		d.card("Seen", fields{"dueDate": "2031-03-11", "dueTime": "12:00", "timeZone": "UTC"}, d.ada)
 		two := notify.New(s.Node().DB, "srv_two", slog.New(slog.DiscardHandler))
-		d.round(two)
+		d.run(two)
 		// The first server dies at 00:31; the second takes over hours later.
 		d.Clock.Advance(12 * time.Hour)
-		d.round(two)
+		d.run(two)
 		d.want(d.ada, "Seen day")
-		// A third server ignores leases, but each reminder is still written only once.
-		var group sync.WaitGroup
+		// Each reminder is written only once even by servers that ignore the lease.
+		var wg sync.WaitGroup
 		from, until := board.InstantOf(d.Clock.Now().Add(-24*time.Hour)), board.InstantOf(d.Clock.Now())
 		for range 4 {
-			group.Go(func() {
+			wg.Go(func() {
 				if err := s.DB.Write(context.Background(), board.System(), func(tx *store.Tx) error {
 					_, err := tx.Remind(context.Background(), from, until)
 					return err
@@ -191,14 +194,14 @@ func TestRemindersOfSeveralServers(t *testing.T) {
 				}
 			})
 		}
-		group.Wait()
+		wg.Wait()
 		d.want(d.ada, "Seen day")
-		// A reminder that is a day late is not sent.
+		// A reminder that is more than a day late is not sent.
 		d.card("Late", fields{"dueDate": "2031-03-12", "dueTime": "13:00", "timeZone": "UTC"}, d.ada)
 		d.Clock.Advance(26 * time.Hour)
-		d.round(two)
+		d.run(two)
 		d.Clock.Advance(60 * time.Hour)
-		d.round(two)
+		d.run(two)
 		d.want(d.ada, "Seen day", "Late day", "Seen due")
 	})
 }
@@ -214,21 +217,21 @@ func TestOneClickUnsubscribes(t *testing.T) {
 			return s.Browser().Do(request("POST", "/unsubscribe?token="+token, body)).Status
 		}
 		if got := post(token, "something=else"); got != 400 {
-			t.Errorf("another body: %d", got)
+			t.Errorf("another body: got status %d, want 400", got)
 		}
 		if got := post(strings.ToUpper(token), "List-Unsubscribe=One-Click"); got != 404 {
-			t.Errorf("another token: %d", got)
+			t.Errorf("another token: got status %d, want 404", got)
 		}
 		if ada.Must("get_notification_settings", nil).Get("mail") != true {
-			t.Error("the request was refused, but the person was unsubscribed")
+			t.Error("a rejected request unsubscribed the person")
 		}
 		if a := s.Browser().Do(request("GET", "/unsubscribe?token="+token, "")); a.Status == 405 ||
 			ada.Must("get_notification_settings", nil).Get("mail") != true {
-			t.Errorf("opening the page unsubscribed the person: %d", a.Status)
+			t.Errorf("opening the page: got status %d, want a status other than 405 and no change to the settings", a.Status)
 		}
 		for range 2 {
 			if got := post(token, "List-Unsubscribe=One-Click"); got != 200 {
-				t.Errorf("a click: %d", got)
+				t.Errorf("one click: got status %d, want 200", got)
 			}
 		}
 		if ada.Must("get_notification_settings", nil).Get("mail") != false {
