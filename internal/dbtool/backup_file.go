@@ -16,18 +16,18 @@ import (
 	"cardwall/internal/board"
 )
 
-// A backup of either database is a SQLite database. It contains the tables and rows
-// of the application, and two tables with its manifest. After the database comes
-// one line with the SHA-256 of everything before it. So the end of the file shows
-// whether it is complete, and any SQLite can read its content.
+// A backup of SQLite or PostgreSQL is a SQLite database, so any SQLite client can read
+// it. It contains the tables and rows of the application, and two tables with the
+// manifest. After the database, the file has one line with the SHA-256 checksum of
+// everything before that line. A backup without this line is incomplete.
 
 var (
-	// ErrNotBackup means that a file was not written by Backup.
+	// ErrNotBackup is returned for a file that was not written by Backup.
 	ErrNotBackup = errors.New("this is not a Cardwall backup")
-	// ErrDamaged means that a backup has changed since it was written.
+	// ErrDamaged is returned for a backup that has changed since it was written.
 	ErrDamaged = errors.New("the backup is damaged")
-	// ErrNewerBackup means that a backup has a format or schema that this program
-	// does not know.
+	// ErrNewerBackup is returned for a backup whose format or schema is newer than this
+	// program supports.
 	ErrNewerBackup = errors.New("the backup was made by a newer version of cardwall")
 )
 
@@ -43,13 +43,13 @@ type Manifest struct {
 	Schema  int64 // version of the schema
 	MadeAt  time.Time
 	Source  string   // "sqlite" or "postgres"
-	Program string   // version of the program that made it
-	Keys    []string // ids of the keys that its secrets are sealed with
+	Program string   // version of the program that made the backup
+	Keys    []string // ids of the keys under which the secrets are sealed
 	Tables  []TableSum
-	Bytes   int64 // of the file
+	Bytes   int64 // size of the file
 }
 
-// Rows returns the number of rows of all tables.
+// Rows returns the total number of rows of all tables.
 func (m Manifest) Rows() (n int64) {
 	for _, t := range m.Tables {
 		n += t.Rows
@@ -57,8 +57,8 @@ func (m Manifest) Rows() (n int64) {
 	return n
 }
 
-// note writes the manifest into a future backup.
-func (b *bulk) note(ctx context.Context, m Manifest) error {
+// writeManifest writes the manifest to a backup in progress.
+func (b *bulk) writeManifest(ctx context.Context, m Manifest) error {
 	if err := b.do(ctx, "DROP TABLE IF EXISTS backup", "DROP TABLE IF EXISTS backup_tables",
 		"CREATE TABLE backup (format INTEGER NOT NULL, schema INTEGER NOT NULL, made_at INTEGER NOT NULL, source TEXT NOT NULL, "+
 			"program TEXT NOT NULL, keys TEXT NOT NULL) STRICT",
@@ -77,8 +77,9 @@ func (b *bulk) note(ctx context.Context, m Manifest) error {
 	return nil
 }
 
-// manifest reads the manifest of a backup. It returns an error for other files and
-// for a newer format or schema than newest.
+// manifest reads the manifest of a backup. It returns ErrNotBackup for other files,
+// ErrDamaged for an unreadable manifest, and ErrNewerBackup if the format is too new or
+// the schema is newer than newest.
 func (b *bulk) manifest(ctx context.Context, newest int64) (m Manifest, err error) {
 	if n, err := b.count(ctx, "SELECT count(*) FROM sqlite_schema WHERE name IN ('backup', 'backup_tables')"); err != nil || n != 2 {
 		return m, errors.Join(ErrNotBackup, err)
@@ -92,14 +93,16 @@ func (b *bulk) manifest(ctx context.Context, newest int64) (m Manifest, err erro
 		return m, errors.Join(ErrNotBackup, err)
 	}
 	if format > backupFormat {
-		return m, fmt.Errorf("%w: its format is %d, but this program supports only up to %d", ErrNewerBackup, format, backupFormat)
+		return m, fmt.Errorf("%w: its format version is %d, but this program supports versions up to %d", ErrNewerBackup, format,
+			backupFormat)
 	}
 	if _, err := b.one(ctx, "SELECT schema, made_at, source, program, keys FROM backup", nil, &m.Schema, &made, &m.Source,
 		&m.Program, &keys); err != nil {
 		return m, errors.Join(ErrDamaged, err)
 	}
 	if m.Schema > newest {
-		return m, fmt.Errorf("%w: its schema is %d, but this program supports only up to %d", ErrNewerBackup, m.Schema, newest)
+		return m, fmt.Errorf("%w: its schema version is %d, but this program supports versions up to %d", ErrNewerBackup, m.Schema,
+			newest)
 	}
 	m.MadeAt = made.Time()
 	if keys != "" {
@@ -114,7 +117,7 @@ func (b *bulk) manifest(ctx context.Context, newest int64) (m Manifest, err erro
 	return m, err
 }
 
-// sealBackup appends the last line to a backup and syncs the file to disk.
+// sealBackup appends the line with the checksum to a backup and syncs the file to disk.
 func sealBackup(path string) (err error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -133,8 +136,9 @@ func sealBackup(path string) (err error) {
 
 func lastLine(sum hash.Hash) string { return backupLine + hex.EncodeToString(sum.Sum(nil)) + "\n" }
 
-// unsealBackup copies a backup without its last line. It returns the length of the
-// whole file, or an error if the file is not a backup or is damaged.
+// unsealBackup copies a backup without its last line. It returns the length of the file,
+// including that line. It returns ErrNotBackup or ErrDamaged if the file is not an intact
+// backup.
 func unsealBackup(from io.Reader, to io.Writer) (length int64, err error) {
 	sum := sha256.New()
 	var (
@@ -149,12 +153,12 @@ func unsealBackup(from io.Reader, to io.Writer) (length int64, err error) {
 		if first && len(tail) >= len(sqliteMagic) && string(tail[:len(sqliteMagic)]) != sqliteMagic {
 			return length, ErrNotBackup
 		}
-		if keep := len(tail) - backupTail; keep > 0 {
-			_, _ = sum.Write(tail[:keep]) // a hash never fails
-			if _, err := to.Write(tail[:keep]); err != nil {
+		if n := len(tail) - backupTail; n > 0 {
+			_, _ = sum.Write(tail[:n]) // hash.Hash never returns an error
+			if _, err := to.Write(tail[:n]); err != nil {
 				return length, err
 			}
-			tail = append(tail[:0], tail[keep:]...)
+			tail = append(tail[:0], tail[n:]...)
 		}
 		if errors.Is(err, io.EOF) {
 			break
@@ -174,19 +178,19 @@ func unsealBackup(from io.Reader, to io.Writer) (length int64, err error) {
 	return length, nil
 }
 
-// openBackup opens a SQLite file that no one writes to, for reading.
+// openBackup opens a SQLite file for reading. No other process may write to it.
 func openBackup(ctx context.Context, path string) (*bulk, error) {
 	return openBulkFile(ctx, path, "mode=ro&immutable=1&_pragma=query_only(1)")
 }
 
-// verifyBackup reads a whole backup and returns an error if it differs from what
-// Backup wrote.
-func verifyBackup(ctx context.Context, path string, newest int64, say func(string)) (m Manifest, err error) {
+// verifyBackup reads a backup and checks it against its checksums. It returns
+// ErrNotBackup, ErrDamaged or ErrNewerBackup if the backup cannot be restored.
+func verifyBackup(ctx context.Context, path string, newest int64, progress func(string)) (m Manifest, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return m, err
 	}
-	defer func() { _ = f.Close() }() // only read
+	defer func() { _ = f.Close() }() // the file is only read
 	length, err := unsealBackup(f, io.Discard)
 	if err != nil {
 		return m, fmt.Errorf("%s: %w", path, err)
@@ -200,15 +204,15 @@ func verifyBackup(ctx context.Context, path string, newest int64, say func(strin
 		return m, fmt.Errorf("%s: %w", path, err)
 	}
 	m.Bytes = length
-	if err := b.verify(ctx, m, say); err != nil {
+	if err := b.verify(ctx, m, progress); err != nil {
 		return m, fmt.Errorf("%s: %w", path, err)
 	}
 	return m, nil
 }
 
-// verify compares the rows of a SQLite file with its manifest.
-func (b *bulk) verify(ctx context.Context, m Manifest, say func(string)) error {
-	lines, err := b.texts(ctx, "PRAGMA integrity_check(5)")
+// verify checks the rows of a SQLite file against its manifest.
+func (b *bulk) verify(ctx context.Context, m Manifest, progress func(string)) error {
+	lines, err := b.strings(ctx, "PRAGMA integrity_check(5)")
 	if err != nil {
 		return errors.Join(ErrDamaged, err)
 	}
@@ -219,11 +223,11 @@ func (b *bulk) verify(ctx context.Context, m Manifest, say func(string)) error {
 	if err != nil {
 		return err
 	}
-	sums, err := b.sumTables(ctx, tables, newMeter(say, "verifying", m.Rows()))
+	sums, err := b.sumTables(ctx, tables, newMeter(progress, "verifying", m.Rows()))
 	if err != nil {
 		return errors.Join(ErrDamaged, err)
 	}
-	if err := differences(m.Tables, sums); err != nil {
+	if err := compareTables(m.Tables, sums); err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return nil
@@ -235,7 +239,7 @@ func isBackup(path string) bool {
 	if err != nil {
 		return false
 	}
-	defer func() { _ = f.Close() }() // only read
+	defer func() { _ = f.Close() }() // the file is only read
 	head, tail := make([]byte, len(sqliteMagic)), make([]byte, len(backupLine))
 	if _, err := io.ReadFull(f, head); err != nil || string(head) != sqliteMagic {
 		return false

@@ -22,12 +22,12 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// bulk is a separate connection for work on whole tables, while servers may use
-// the same database. Opening it neither migrates nor creates anything.
+// bulk is a connection for operations on whole tables. Servers may use the same database
+// concurrently. Opening a bulk does not create or migrate the database.
 type bulk struct {
-	pool *sql.DB
-	conn *sql.Conn
-	is   sqldb.Dialect
+	pool    *sql.DB
+	conn    *sql.Conn
+	dialect sqldb.Dialect
 }
 
 // openBulk connects to an existing database.
@@ -44,7 +44,7 @@ func openBulk(ctx context.Context, database string) (*bulk, error) {
 	}
 	for _, name := range []string{"pool_max_conns", "pool_min_conns", "pool_max_conn_lifetime", "pool_max_conn_idle_time",
 		"pool_health_check_period"} {
-		delete(cfg.RuntimeParams, name) // settings of the server's pool, which PostgreSQL does not know
+		delete(cfg.RuntimeParams, name) // settings of pgxpool; PostgreSQL would reject them
 	}
 	cfg.RuntimeParams["application_name"] = "cardwall-bulk"
 	cfg.RuntimeParams["jit"] = "off"
@@ -66,7 +66,7 @@ func connectBulk(ctx context.Context, pool *sql.DB, d sqldb.Dialect) (*bulk, err
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("connect: %w", err), pool.Close())
 	}
-	return &bulk{pool: pool, conn: conn, is: d}, nil
+	return &bulk{pool: pool, conn: conn, dialect: d}, nil
 }
 
 func (b *bulk) close() error { return errors.Join(b.conn.Close(), b.pool.Close()) }
@@ -93,15 +93,17 @@ func (b *bulk) count(ctx context.Context, text string, args ...any) (n int, err 
 	return n, err
 }
 
-func (b *bulk) texts(ctx context.Context, text string, args ...any) ([]string, error) {
+func (b *bulk) strings(ctx context.Context, text string, args ...any) ([]string, error) {
 	return sqldb.Strings(ctx, b, text, args...)
 }
 
-func (b *bulk) tables(ctx context.Context) ([]table, error) { return tables(ctx, b, b.is) }
+func (b *bulk) tables(ctx context.Context) ([]table, error) { return tables(ctx, b, b.dialect) }
 
-func (b *bulk) relations(ctx context.Context) ([]relation, error) { return relations(ctx, b, b.is) }
+func (b *bulk) relations(ctx context.Context) ([]relation, error) {
+	return relations(ctx, b, b.dialect)
+}
 
-// do runs statements in order.
+// do runs the given statements in order.
 func (b *bulk) do(ctx context.Context, texts ...string) error {
 	for _, text := range texts {
 		if _, err := b.exec(ctx, text); err != nil {
@@ -113,16 +115,16 @@ func (b *bulk) do(ctx context.Context, texts ...string) error {
 
 // schema returns the version of the schema, or 0 if there is none.
 func (b *bulk) schema(ctx context.Context) (version int64, err error) {
-	there := "SELECT count(*) FROM sqlite_schema WHERE name = 'goose_db_version'"
-	if b.is.RowLocks {
-		there = "SELECT count(*) FROM pg_class WHERE relname = 'goose_db_version' AND relnamespace = current_schema()::regnamespace"
+	exists := "SELECT count(*) FROM sqlite_schema WHERE name = 'goose_db_version'"
+	if b.dialect.RowLocks {
+		exists = "SELECT count(*) FROM pg_class WHERE relname = 'goose_db_version' AND relnamespace = current_schema()::regnamespace"
 	}
-	n, err := b.count(ctx, there)
+	n, err := b.count(ctx, exists)
 	if err == nil && n > 0 {
 		_, err = b.one(ctx, "SELECT COALESCE(max(version_id), 0) FROM goose_db_version WHERE is_applied", nil, &version)
 	}
 	if err != nil {
-		err = fmt.Errorf("read the schema's version: %w", err)
+		err = fmt.Errorf("read the schema version: %w", err)
 	}
 	return version, err
 }
@@ -133,10 +135,9 @@ func (b *bulk) setting(ctx context.Context, key string) (value string, err error
 	return value, err
 }
 
-// filled returns the name of a table that holds data of people, or "" if the
-// installation is empty. The rows that a server writes at its first start do not
-// count.
-func (b *bulk) filled(ctx context.Context, tables []table) (string, error) {
+// nonEmptyTable returns the name of a table that contains data, or "" if the installation
+// is empty. It ignores the tables to which a server writes when it first starts.
+func (b *bulk) nonEmptyTable(ctx context.Context, tables []table) (string, error) {
 	for _, t := range tables {
 		if t.name == "settings" || t.name == "leases" {
 			continue
@@ -152,15 +153,16 @@ func (b *bulk) filled(ctx context.Context, tables []table) (string, error) {
 // rowReader reads the rows of a table one by one. It implements
 // pgx.CopyFromSource.
 type rowReader struct {
-	rows         *sql.Rows
-	values, into []any
-	see          func(values []any) error // called with each row
-	err          error
+	rows   *sql.Rows
+	values []any
+	dest   []any                    // pointers to values
+	visit  func(values []any) error // called with each row
+	err    error
 }
 
-// read starts to read a table, unordered. It returns at most limit rows; 0 is no
-// limit.
-func (b *bulk) read(ctx context.Context, t table, limit int, see func(values []any) error) (*rowReader, error) {
+// read returns a reader for at most limit rows of a table, or for all rows if limit is 0.
+// The order is undefined. The reader calls visit with each row.
+func (b *bulk) read(ctx context.Context, t table, limit int, visit func(values []any) error) (*rowReader, error) {
 	text := "SELECT " + quoted(t.columns...) + " FROM " + quoted(t.name)
 	if limit > 0 {
 		text += " LIMIT " + strconv.Itoa(limit)
@@ -169,9 +171,9 @@ func (b *bulk) read(ctx context.Context, t table, limit int, see func(values []a
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", t.name, err)
 	}
-	r := &rowReader{rows: rows, values: make([]any, len(t.columns)), into: make([]any, len(t.columns)), see: see}
+	r := &rowReader{rows: rows, values: make([]any, len(t.columns)), dest: make([]any, len(t.columns)), visit: visit}
 	for i := range r.values {
-		r.into[i] = &r.values[i]
+		r.dest[i] = &r.values[i]
 	}
 	return r, nil
 }
@@ -182,32 +184,32 @@ func (r *rowReader) Next() bool {
 		r.err = errors.Join(r.err, r.rows.Err())
 		return false
 	}
-	if r.err = r.rows.Scan(r.into...); r.err != nil {
+	if r.err = r.rows.Scan(r.dest...); r.err != nil {
 		return false
 	}
 	for i, value := range r.values {
 		if text, ok := value.([]byte); ok && text == nil {
-			r.values[i] = []byte{} // nil would become null
+			r.values[i] = []byte{} // nil would become NULL
 		}
 	}
-	r.err = r.see(r.values)
+	r.err = r.visit(r.values)
 	return r.err == nil
 }
 
-// Values returns the row: text, int64, bytes or nil. They are valid until the next
-// call of Next.
+// Values returns the values of the current row. Each is a string, an int64, a []byte or
+// nil. They are valid until the next call to Next.
 func (r *rowReader) Values() ([]any, error) { return r.values, nil }
 
 // Err returns the error that stopped Next, if any.
 func (r *rowReader) Err() error { return r.err }
 
-// rows reads all rows of a table, unordered.
-func (b *bulk) rows(ctx context.Context, t table, see func(values []any) error) error {
-	r, err := b.read(ctx, t, 0, see)
+// rows calls visit with each row of a table, in no particular order.
+func (b *bulk) rows(ctx context.Context, t table, visit func(values []any) error) error {
+	r, err := b.read(ctx, t, 0, visit)
 	if err != nil {
 		return err
 	}
-	for r.Next() { // the callback see does the work
+	for r.Next() { // Next calls visit
 	}
 	if err := errors.Join(r.err, r.rows.Close()); err != nil {
 		return fmt.Errorf("read %s: %w", t.name, err)
@@ -215,14 +217,15 @@ func (b *bulk) rows(ctx context.Context, t table, see func(values []any) error) 
 	return nil
 }
 
-// checksum is the sum of the SHA-256 of the canonical text of each row of a
-// table. It depends neither on the order of the rows nor on the database. The
-// text of a row consists of its columns sorted by name: n for null, or a letter,
-// the length, a colon and the value. Numbers are decimal.
+// checksum adds up the SHA-256 hashes of the canonically encoded rows of a table, and the
+// hash of its column names joined by commas. The result depends neither on the order of
+// the rows nor on the type of database. The encoding of a row is the concatenation of its
+// columns, sorted by name. NULL is encoded as n. Any other value is encoded as a letter
+// for its type, its length, a colon and the value itself. Numbers are decimal.
 type checksum struct {
 	rows  int64
-	lanes [4]uint64
-	text  []byte
+	lanes [4]uint64 // sums of the four 64-bit parts of the hashes
+	row   []byte    // the current row, encoded
 }
 
 func newChecksum(t table) *checksum {
@@ -232,40 +235,42 @@ func newChecksum(t table) *checksum {
 }
 
 func (c *checksum) add(values []any) error {
-	c.text = c.text[:0]
+	c.row = c.row[:0]
 	for _, value := range values {
 		switch value := value.(type) {
 		case nil:
-			c.text = append(c.text, 'n')
+			c.row = append(c.row, 'n')
 		case int64:
 			var digits [20]byte
 			d := strconv.AppendInt(digits[:0], value, 10)
-			c.text = append(c.head('i', len(d)), d...)
+			c.row = append(c.header('i', len(d)), d...)
 		case string:
-			c.text = append(c.head('t', len(value)), value...)
+			c.row = append(c.header('t', len(value)), value...)
 		case []byte:
-			c.text = append(c.head('b', len(value)), value...)
+			c.row = append(c.header('b', len(value)), value...)
 		default:
-			return fmt.Errorf("a value has the unexpected type %T", value)
+			return fmt.Errorf("unexpected type %T of a column value", value)
 		}
 	}
 	c.rows++
-	c.sum(c.text)
+	c.sum(c.row)
 	return nil
 }
 
-func (c *checksum) head(kind byte, length int) []byte {
-	return append(strconv.AppendInt(append(c.text, kind), int64(length), 10), ':')
+// header appends the type and the length of a value to the encoded row and returns the
+// result.
+func (c *checksum) header(kind byte, length int) []byte {
+	return append(strconv.AppendInt(append(c.row, kind), int64(length), 10), ':')
 }
 
-func (c *checksum) sum(text []byte) {
-	hash := sha256.Sum256(text)
+func (c *checksum) sum(data []byte) {
+	hash := sha256.Sum256(data)
 	for i := range c.lanes {
 		c.lanes[i] += binary.BigEndian.Uint64(hash[8*i:])
 	}
 }
 
-func (c *checksum) of(t table) TableSum {
+func (c *checksum) result(t table) TableSum {
 	var out [32]byte
 	for i, lane := range c.lanes {
 		binary.BigEndian.PutUint64(out[8*i:], lane)
@@ -273,39 +278,40 @@ func (c *checksum) of(t table) TableSum {
 	return TableSum{Name: t.name, Rows: c.rows, Checksum: hex.EncodeToString(out[:])}
 }
 
-// TableSum is the number of rows of a table and their checksum.
+// TableSum is the number of rows and the checksum of a table.
 type TableSum struct {
 	Name     string
 	Rows     int64
 	Checksum string
 }
 
-// sumTables reads tables and returns their sums.
-func (b *bulk) sumTables(ctx context.Context, tables []table, on *meter) ([]TableSum, error) {
+// sumTables reads tables and returns their row counts and checksums.
+func (b *bulk) sumTables(ctx context.Context, tables []table, m *meter) ([]TableSum, error) {
 	out := make([]TableSum, len(tables))
 	for i, t := range tables {
 		c := newChecksum(t)
 		if err := b.rows(ctx, t, func(values []any) error {
-			on.row(t.name)
+			m.row(t.name)
 			return c.add(values)
 		}); err != nil {
 			return nil, err
 		}
-		out[i] = c.of(t)
+		out[i] = c.result(t)
 	}
 	return out, nil
 }
 
-// differences returns an error that names the tables whose sums differ.
-func differences(want, got []TableSum) error {
+// compareTables returns an error that names the tables that are missing from got, are
+// unexpected, or have other row counts or checksums. It returns nil if there are none.
+func compareTables(want, got []TableSum) error {
 	known := map[string]TableSum{}
 	for _, t := range got {
 		known[t.Name] = t
 	}
 	var wrong []string
 	for _, t := range want {
-		switch other, there := known[t.Name]; {
-		case !there:
+		switch other, ok := known[t.Name]; {
+		case !ok:
 			wrong = append(wrong, t.Name+" is missing")
 		case other.Rows != t.Rows:
 			wrong = append(wrong, fmt.Sprintf("%s has %d rows instead of %d", t.Name, other.Rows, t.Rows))
@@ -315,7 +321,7 @@ func differences(want, got []TableSum) error {
 		delete(known, t.Name)
 	}
 	for name := range known {
-		wrong = append(wrong, name+" is not expected")
+		wrong = append(wrong, name+" is unexpected")
 	}
 	if wrong != nil {
 		return errors.New(strings.Join(wrong, "; "))
@@ -323,43 +329,43 @@ func differences(want, got []TableSum) error {
 	return nil
 }
 
-// meter reports the progress of long work from time to time.
+// meter reports the progress of a long operation, at most once per meterInterval.
 type meter struct {
-	say   func(string)
-	what  string
-	total int64 // 0 if unknown
-	done  int64
-	began time.Time
-	last  time.Time
+	report    func(string)
+	operation string
+	total     int64 // number of rows; 0 if unknown
+	done      int64
+	start     time.Time
+	last      time.Time // when the last report was made
 }
 
-const meterPause = 2 * time.Second
+const meterInterval = 2 * time.Second
 
-func newMeter(say func(string), what string, total int64) *meter {
-	if say == nil {
-		say = func(string) {}
+func newMeter(report func(string), operation string, total int64) *meter {
+	if report == nil {
+		report = func(string) {}
 	}
-	return &meter{say: say, what: what, total: total}
+	return &meter{report: report, operation: operation, total: total}
 }
 
-// row counts one row.
+// row counts one row of the named table.
 func (m *meter) row(name string) {
 	if m.done++; m.done%1024 != 1 {
 		return
 	}
 	now := time.Now()
 	if m.done == 1 {
-		m.began, m.last = now, now
+		m.start, m.last = now, now
 		return
 	}
-	if now.Sub(m.last) < meterPause {
+	if now.Sub(m.last) < meterInterval {
 		return
 	}
 	m.last = now
 	if m.total <= m.done {
-		m.say(fmt.Sprintf("%s: %d rows (%s)", m.what, m.done, name))
+		m.report(fmt.Sprintf("%s: %d rows (%s)", m.operation, m.done, name))
 		return
 	}
-	left := time.Duration(float64(now.Sub(m.began)) / float64(m.done) * float64(m.total-m.done))
-	m.say(fmt.Sprintf("%s: %d of %d rows (%s), about %s to go", m.what, m.done, m.total, name, left.Round(time.Second)))
+	remaining := time.Duration(float64(now.Sub(m.start)) / float64(m.done) * float64(m.total-m.done))
+	m.report(fmt.Sprintf("%s: %d of %d rows (%s), about %s to go", m.operation, m.done, m.total, name, remaining.Round(time.Second)))
 }

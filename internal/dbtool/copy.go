@@ -17,31 +17,32 @@ import (
 	"cardwall/internal/store"
 )
 
-// Rows are loaded into PostgreSQL by COPY, in one transaction, into tables
-// without indexes and foreign keys. Then the indexes and keys are created, and
-// all rows are read back and compared.
+// All rows are loaded into PostgreSQL in one transaction. That transaction drops the
+// indexes and foreign keys, loads the rows with COPY, reads them back and compares them
+// with the source, and then creates the indexes and foreign keys again.
 
 var (
-	// ErrNotEmpty means that an installation already holds data.
+	// ErrNotEmpty is returned if the target of a copy already contains data.
 	ErrNotEmpty = errors.New("this installation is not empty")
-	// ErrInUse means that a server uses a database.
+	// ErrInUse is returned if a server uses the target of a copy.
 	ErrInUse = errors.New("a server uses this database")
 )
 
-// emptyPostgres ensures that a PostgreSQL database has the given version of the
-// schema, no data and no server. It first removes a newer schema without data.
-func (b *bulk) emptyPostgres(ctx context.Context, database string, version int64, now time.Time) error {
-	have, err := b.schema(ctx)
+// prepareEmptyPostgres migrates an empty PostgreSQL database to the given schema version.
+// If the database has a newer schema version, it first drops all tables. It returns
+// ErrNotEmpty if the database contains data, or ErrInUse if a server uses it.
+func (b *bulk) prepareEmptyPostgres(ctx context.Context, database string, version int64, now time.Time) error {
+	current, err := b.schema(ctx)
 	if err != nil {
 		return err
 	}
-	if have > 0 {
-		if err := b.unused(ctx, now); err != nil {
+	if current > 0 {
+		if err := b.checkUnused(ctx, now); err != nil {
 			return err
 		}
 	}
-	if have > version {
-		tables, err := b.texts(ctx, "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition "+
+	if current > version {
+		tables, err := b.strings(ctx, "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition "+
 			"AND relnamespace = current_schema()::regnamespace")
 		if err != nil {
 			return err
@@ -53,15 +54,16 @@ func (b *bulk) emptyPostgres(ctx context.Context, database string, version int64
 	return sqldb.MigratePostgres(ctx, database, store.Migrations(), version)
 }
 
-// unused returns an error if a database holds data or is used by a server. Rows of
-// an interrupted move do not count as data.
-func (b *bulk) unused(ctx context.Context, now time.Time) error {
+// checkUnused returns ErrNotEmpty if a database contains data, or ErrInUse if a server
+// uses it. The rows of an interrupted move do not count as data.
+func (b *bulk) checkUnused(ctx context.Context, now time.Time) error {
 	tables, err := b.tables(ctx)
 	if err != nil {
 		return err
 	}
+	// An interrupted first start may have created only some of the tables.
 	has := func(name string) bool {
-		return slices.ContainsFunc(tables, func(t table) bool { return t.name == name }) // an interrupted start may have created only some
+		return slices.ContainsFunc(tables, func(t table) bool { return t.name == name })
 	}
 	arriving := ""
 	if has("settings") {
@@ -69,16 +71,16 @@ func (b *bulk) unused(ctx context.Context, now time.Time) error {
 			return err
 		}
 	}
-	filled, err := b.filled(ctx, tables)
+	nonEmpty, err := b.nonEmptyTable(ctx, tables)
 	switch {
 	case err != nil:
 		return err
-	case filled != "" && arriving == "":
-		return fmt.Errorf("%w: it has %s; create a new database and use that", ErrNotEmpty, filled)
+	case nonEmpty != "" && arriving == "":
+		return fmt.Errorf("%w: the table %s has rows; create a new database and use it instead", ErrNotEmpty, nonEmpty)
 	}
 	var servers []string
 	if has("leases") {
-		if servers, err = b.texts(ctx, "SELECT name FROM leases WHERE name LIKE $1 AND until >= $2", store.ServerLease+"%",
+		if servers, err = b.strings(ctx, "SELECT name FROM leases WHERE name LIKE $1 AND until >= $2", store.ServerLease+"%",
 			int64(board.InstantOf(now))); err != nil {
 			return err
 		}
@@ -94,17 +96,17 @@ func (b *bulk) unused(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// loading holds the durations and results of a load.
-type loading struct {
+// loadResult holds the results and durations of a load.
+type loadResult struct {
 	sums     []TableSum
-	tables   []time.Duration // for each table: copying and reading back
-	indexing time.Duration   // includes the foreign keys
+	tables   []time.Duration // time to copy and read back each table
+	indexing time.Duration   // time to create the indexes and foreign keys
 }
 
 // load copies rows of a SQLite file into the tables of a PostgreSQL database,
 // within the current transaction, and reads them back. It copies at most limit
-// rows of each table; 0 is no limit.
-func (b *bulk) load(ctx context.Context, from *bulk, tables []table, limit int, copied, checked *meter) (l loading, err error) {
+// rows of each table, or all of them if limit is 0.
+func (b *bulk) load(ctx context.Context, from *bulk, tables []table, limit int, copying, comparing *meter) (l loadResult, err error) {
 	names := make([]string, len(tables))
 	for i, t := range tables {
 		names[i] = t.name
@@ -118,45 +120,45 @@ func (b *bulk) load(ctx context.Context, from *bulk, tables []table, limit int, 
 		return l, err
 	}
 	for _, t := range tables {
-		began := time.Now()
-		sum, err := b.copyTable(ctx, from, t, limit, copied)
+		start := time.Now()
+		sum, err := b.copyTable(ctx, from, t, limit, copying)
 		if err != nil {
 			return l, fmt.Errorf("copy %s: %w", t.name, err)
 		}
-		l.sums, l.tables = append(l.sums, sum), append(l.tables, time.Since(began))
+		l.sums, l.tables = append(l.sums, sum), append(l.tables, time.Since(start))
 	}
 	for i, t := range tables {
-		began := time.Now()
-		back, err := b.sumTables(ctx, []table{t}, checked)
+		start := time.Now()
+		copied, err := b.sumTables(ctx, []table{t}, comparing)
 		if err != nil {
 			return l, err
 		}
-		if err := differences(l.sums[i:i+1], back); err != nil {
+		if err := compareTables(l.sums[i:i+1], copied); err != nil {
 			return l, fmt.Errorf("the rows in PostgreSQL differ from the source: %w", err)
 		}
-		l.tables[i] += time.Since(began)
+		l.tables[i] += time.Since(start)
 	}
-	began := time.Now()
-	checked.say("building the indexes")
+	start := time.Now()
+	comparing.report("building the indexes")
 	if err := b.do(ctx, indexes...); err != nil {
 		return l, err
 	}
-	if limit > 0 { // a sample does not satisfy the foreign keys
-		err = b.checkKeys(ctx)
+	if limit > 0 { // a sample would violate the foreign keys
+		err = b.checkForeignKeys(ctx)
 	} else {
 		err = b.do(ctx, keys...)
 	}
-	l.indexing = time.Since(began)
+	l.indexing = time.Since(start)
 	var p interface{ SQLState() string }
 	if errors.As(err, &p) && p.SQLState() == "23503" {
-		err = fmt.Errorf("some rows refer to missing rows: run cardwall doctor --repair on the source first: %w", err)
+		err = fmt.Errorf("some rows refer to rows that do not exist: run cardwall doctor --repair on the source first: %w", err)
 	}
 	return l, err
 }
 
-// checkKeys runs the checks that PostgreSQL runs when it adds foreign keys, to
-// time them.
-func (b *bulk) checkKeys(ctx context.Context) error {
+// checkForeignKeys runs queries like those with which PostgreSQL validates new foreign
+// keys, so that the estimate includes their duration. It ignores violations.
+func (b *bulk) checkForeignKeys(ctx context.Context) error {
 	relations, err := b.relations(ctx)
 	if err != nil {
 		return err
@@ -169,15 +171,16 @@ func (b *bulk) checkKeys(ctx context.Context) error {
 	return nil
 }
 
-// dropIndexes drops the foreign keys and all indexes except those of keys. It returns
-// the statements that create them again, indexes first.
+// dropIndexes drops the foreign keys and all indexes except those that implement
+// constraints. It returns the statements that create the indexes and the foreign keys
+// again.
 func (b *bulk) dropIndexes(ctx context.Context) (indexes, keys []string, err error) {
 	var drop []string
-	collect := func(into *[]string) func(rows *sql.Rows) error {
+	collect := func(creates *[]string) func(rows *sql.Rows) error {
 		return func(rows *sql.Rows) error {
-			var away, back string
-			err := rows.Scan(&away, &back)
-			drop, *into = append(drop, away), append(*into, back)
+			var dropText, createText string
+			err := rows.Scan(&dropText, &createText)
+			drop, *creates = append(drop, dropText), append(*creates, createText)
 			return err
 		}
 	}
@@ -198,11 +201,12 @@ func (b *bulk) dropIndexes(ctx context.Context) (indexes, keys []string, err err
 	return indexes, keys, b.do(ctx, strings.Join(drop, "; "))
 }
 
-// copyTable copies the rows of one table by COPY.
-func (b *bulk) copyTable(ctx context.Context, from *bulk, t table, limit int, on *meter) (sum TableSum, err error) {
+// copyTable copies at most limit rows of one table with COPY, or all of them if limit is
+// 0.
+func (b *bulk) copyTable(ctx context.Context, from *bulk, t table, limit int, m *meter) (sum TableSum, err error) {
 	c := newChecksum(t)
 	r, err := from.read(ctx, t, limit, func(values []any) error {
-		on.row(t.name)
+		m.row(t.name)
 		return c.add(values)
 	})
 	if err != nil {
@@ -212,10 +216,10 @@ func (b *bulk) copyTable(ctx context.Context, from *bulk, t table, limit int, on
 	err = b.conn.Raw(func(driver any) error {
 		conn, ok := driver.(*stdlib.Conn)
 		if !ok {
-			return fmt.Errorf("COPY needs a connection of pgx, not of type %T", driver)
+			return fmt.Errorf("COPY requires a pgx connection, got %T", driver)
 		}
 		_, err := conn.Conn().CopyFrom(ctx, pgx.Identifier{t.name}, t.columns, r)
 		return err
 	})
-	return c.of(t), err
+	return c.result(t), err
 }

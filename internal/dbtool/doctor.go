@@ -12,35 +12,36 @@ import (
 	"cardwall/internal/store"
 )
 
-// Finding is one defect of the data.
+// Finding describes one defect in the data.
 type Finding struct {
-	What       string // the record, and what is wrong with it
-	How        string // how to repair it
-	Repairable bool   // Repair does it
+	Problem    string // names the record and the defect
+	Remedy     string // tells the operator how to fix it
+	Repairable bool   // whether Repair can fix it
 }
 
 // String returns the finding as one line.
-func (f Finding) String() string { return f.What + "; " + f.How }
+func (f Finding) String() string { return f.Problem + "; " + f.Remedy }
 
 // check finds defects of one kind, and may repair them.
 type check struct {
-	what string // with %s for the id of the defective record
-	how  string // how to repair it; empty if repair is not nil
-	text string // selects the ids of defective records
-	// find is used instead of text. It calls report with each id until that returns false.
+	problem string // with %s for the id of the defective record
+	remedy  string // empty if repair is not nil
+	query   string // selects the ids of defective records
+	// find, if not nil, is used instead of query. It calls report with each id, until
+	// report returns false.
 	find   func(ctx context.Context, v *store.RawView, report func(id string) (more bool)) error
-	repair func(ctx context.Context, tx *store.RawTx, id string) error
+	repair func(ctx context.Context, tx *store.RawTx, id string) error // nil if the defect cannot be repaired
 }
 
 const (
-	findingsShown = 20  // findings of one kind in a report
-	repairBatch   = 100 // defects of one kind that are repaired before the check runs again
-	repairHow     = "cardwall doctor --repair fixes it"
-	lostHow       = "restore the latest backup"
+	maxFindings   = 20  // maximum number of findings of one kind in a report
+	repairBatch   = 100 // number of defects of one kind that are repaired before the check runs again
+	repairRemedy  = "cardwall doctor --repair fixes it"
+	restoreRemedy = "restore the latest backup"
 )
 
-// checks returns all checks in the order of their repairs. Orphans come first, because
-// removing them changes counts.
+// checks returns all checks, in the order in which their repairs must run. Orphans come
+// before counters, because deleting orphans changes the counts.
 func checks(ctx context.Context, db *store.DB) ([]check, error) {
 	var orphans []check
 	if err := db.Read(ctx, board.System(), func(v *store.View) (err error) {
@@ -53,9 +54,9 @@ func checks(ctx context.Context, db *store.DB) ([]check, error) {
 		leaseChecks(db.Now()), sealChecks(), searchChecks(db)), nil
 }
 
-// Examine checks all data and returns its defects, at most 20 of each kind. It works
-// in bounded memory. It reads one consistent state. If some data cannot be read,
-// that is a finding, and the remaining checks continue in another transaction.
+// Examine checks all data and returns its defects, at most maxFindings of each kind. It
+// reads one consistent state, in bounded memory. If some data cannot be read, it reports
+// that as a finding and runs the remaining checks in another transaction.
 func Examine(ctx context.Context, db *store.DB) ([]Finding, error) {
 	all, err := checks(ctx, db)
 	if err != nil {
@@ -65,15 +66,15 @@ func Examine(ctx context.Context, db *store.DB) ([]Finding, error) {
 	for len(all) > 0 {
 		err := db.Stream(ctx, board.System(), func(view *store.View) error {
 			for v := view.Raw(); len(all) > 0; all = all[1:] {
-				ids, err := all[0].defects(ctx, v, findingsShown)
+				ids, err := all[0].defects(ctx, v, maxFindings)
 				if err != nil && !sqldb.IsDamage(err) {
 					return err
 				}
 				findings = append(findings, all[0].findings(ids)...)
 				if err != nil {
-					unreadable = append(unreadable, Finding{What: "data cannot be read: " + err.Error(), How: lostHow})
+					unreadable = append(unreadable, Finding{Problem: "data cannot be read: " + err.Error(), Remedy: restoreRemedy})
 					all = all[1:]
-					return err // an error ends a transaction of PostgreSQL
+					return err // after an error, a PostgreSQL transaction cannot continue
 				}
 			}
 			return nil
@@ -82,27 +83,27 @@ func Examine(ctx context.Context, db *store.DB) ([]Finding, error) {
 			return nil, err
 		}
 	}
-	return append(findings, unreadable[:min(len(unreadable), findingsShown)]...), nil
+	return append(findings, unreadable[:min(len(unreadable), maxFindings)]...), nil
 }
 
-// findings describes the defective records.
+// findings returns the findings for defective records.
 func (c *check) findings(ids []string) (out []Finding) {
 	for _, id := range ids {
-		f := Finding{What: strings.ReplaceAll(c.what, "%s", id), How: c.how, Repairable: c.repair != nil}
+		f := Finding{Problem: strings.ReplaceAll(c.problem, "%s", id), Remedy: c.remedy, Repairable: c.repair != nil}
 		if f.Repairable {
-			f.How = repairHow
+			f.Remedy = repairRemedy
 		}
 		out = append(out, f)
 	}
 	return out
 }
 
-// defects returns the ids of defective records, at most limit. After an error it
-// returns those found before the error.
+// defects returns the ids of at most limit defective records. If it returns an error, it
+// also returns the ids that it found before the error.
 func (c *check) defects(ctx context.Context, v *store.RawView, limit int) (ids []string, err error) {
 	if c.find == nil {
-		if ids, err = v.Strings(ctx, fmt.Sprintf("%s LIMIT %d", c.text, limit)); err != nil {
-			return nil, c.failed(err)
+		if ids, err = v.Strings(ctx, fmt.Sprintf("%s LIMIT %d", c.query, limit)); err != nil {
+			return nil, c.wrap(err)
 		}
 		return ids, nil
 	}
@@ -112,18 +113,20 @@ func (c *check) defects(ctx context.Context, v *store.RawView, limit int) (ids [
 		}
 		return len(ids) < limit
 	}); err != nil {
-		return ids, c.failed(err)
+		return ids, c.wrap(err)
 	}
 	return ids, nil
 }
 
-func (c *check) failed(err error) error {
-	return fmt.Errorf("check %q: %w", strings.ReplaceAll(c.what, "%s", "…"), err)
+// wrap adds the name of the check to an error.
+func (c *check) wrap(err error) error {
+	return fmt.Errorf("check %q: %w", strings.ReplaceAll(c.problem, "%s", "…"), err)
 }
 
-// Repair repairs the defects that Examine calls repairable, and returns how many it
-// repaired. It works in short transactions while servers use the database. It
-// removes only rows whose parent does not exist.
+// Repair repairs all repairable defects, including those that Examine omits, and returns
+// the number of repairs. It uses short transactions, so servers can use the database in
+// the meantime. Apart from leases and derived data, it deletes only rows whose parent does
+// not exist.
 func Repair(ctx context.Context, db *store.DB) (repaired int, err error) {
 	all, err := checks(ctx, db)
 	if err != nil {
@@ -136,13 +139,13 @@ func Repair(ctx context.Context, db *store.DB) (repaired int, err error) {
 		n, err := repairAll(ctx, db, c)
 		repaired += n
 		if err != nil {
-			return repaired, fmt.Errorf("repair (%s): %w", strings.ReplaceAll(c.what, "%s", "…"), err)
+			return repaired, fmt.Errorf("repair %q: %w", strings.ReplaceAll(c.problem, "%s", "…"), err)
 		}
 	}
 	if repaired == 0 {
 		return 0, nil
 	}
-	return repaired, db.Write(ctx, board.System(), func(tx *store.Tx) error { // servers may keep what was wrong
+	return repaired, db.Write(ctx, board.System(), func(tx *store.Tx) error { // servers may have cached defective data
 		return tx.Raw().Exec(ctx, renewTags(tx.Time()))
 	})
 }
@@ -158,9 +161,9 @@ func repairAll(ctx context.Context, db *store.DB, c check) (repaired int, err er
 			return repaired, err
 		}
 		if i := slices.IndexFunc(ids, func(id string) bool { return slices.Contains(before, id) }); i >= 0 {
-			return repaired, errors.New(ids[i] + " is still defective after its repair")
+			return repaired, errors.New(ids[i] + " is still defective after the repair")
 		}
-		for _, id := range ids { // each in its own transaction, because most repairs lock a board
+		for _, id := range ids { // one transaction each, because most repairs lock a board
 			if err := db.Write(ctx, board.System(), func(tx *store.Tx) error { return c.repair(ctx, tx.Raw(), id) }); err != nil {
 				return repaired, err
 			}
@@ -170,22 +173,26 @@ func repairAll(ctx context.Context, db *store.DB, c check) (repaired int, err er
 	}
 }
 
-// fileChecks report the results of SQLite's integrity check. PostgreSQL has no such
-// check.
+// fileChecks returns the checks that report the results of SQLite's integrity check.
+// PostgreSQL has no such check.
 func fileChecks(db *store.DB) []check {
 	if db.Engine().Dialect().RowLocks {
 		return nil
 	}
-	// The checks share one pass over the file, because that takes most of the time with
-	// a large database.
+	// The checks share one run of the integrity check, because it takes most of the time
+	// if the database is large.
 	var (
-		checked  *store.RawView // the view that messages are of
+		checked  *store.RawView // the view that was checked last
 		messages []string
 	)
 	integrity := func(ctx context.Context, v *store.RawView) (err error) {
 		if checked == v {
 			return nil
 		}
+		// SQLite checks the search index with the structure that the connection has cached. A
+		// search updates this cache. Otherwise, segments that another connection has merged
+		// since would be reported as damage. If the search fails, the check below finds the cause.
+		_, _ = v.Strings(ctx, "SELECT 'found' FROM texts_words WHERE texts_words MATCH 'a' LIMIT 1")
 		if messages, err = v.Strings(ctx, "PRAGMA integrity_check(100)"); sqldb.IsDamage(err) {
 			messages, err = integrityOfTables(ctx, v)
 		}
@@ -207,21 +214,21 @@ func fileChecks(db *store.DB) []check {
 			return nil
 		}
 	}
-	ofSearch := func(line string) bool { return strings.Contains(line, "texts_words") }
-	ofIndex := func(line string) bool { return !ofSearch(line) && strings.Contains(line, " index ") }
+	inSearchIndex := func(line string) bool { return strings.Contains(line, "texts_words") }
+	inIndex := func(line string) bool { return !inSearchIndex(line) && strings.Contains(line, " index ") }
 	return []check{
-		{what: "database file: %s", how: lostHow + "; stop the server first, and keep the file",
-			find: matching(func(line string) bool { return !ofIndex(line) && !ofSearch(line) })},
-		{what: "database file: %s", find: matching(ofIndex), repair: func(ctx context.Context, tx *store.RawTx,
+		{problem: "database file: %s", remedy: restoreRemedy + "; stop the server first, and keep the file",
+			find: matching(func(line string) bool { return !inIndex(line) && !inSearchIndex(line) })},
+		{problem: "database file: %s", find: matching(inIndex), repair: func(ctx context.Context, tx *store.RawTx,
 			_ string) error {
 			return tx.Exec(ctx, "REINDEX")
 		}},
-		{what: "database file: %s", find: matching(ofSearch), repair: rebuildSearchIndex},
+		{problem: "database file: %s", find: matching(inSearchIndex), repair: rebuildSearchIndex},
 	}
 }
 
-// integrityOfTables checks each table separately, because some kinds of damage abort
-// SQLite's check of the whole file.
+// integrityOfTables runs the integrity check on each table separately, because some kinds
+// of damage abort a check of the whole file.
 func integrityOfTables(ctx context.Context, v *store.RawView) (messages []string, err error) {
 	tables, err := v.Strings(ctx, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
 	if err != nil {

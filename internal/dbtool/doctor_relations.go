@@ -9,8 +9,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// orphanChecks returns a check for each foreign key of the schema. It finds rows whose
-// parent does not exist.
+// orphanChecks returns a check for each foreign key of the schema. The check finds rows
+// whose parent does not exist.
 func orphanChecks(ctx context.Context, v *store.RawView, d sqldb.Dialect) ([]check, error) {
 	relations, err := relations(ctx, v, d)
 	if err != nil {
@@ -23,25 +23,25 @@ func orphanChecks(ctx context.Context, v *store.RawView, d sqldb.Dialect) ([]che
 	return out, nil
 }
 
-// orphaned returns the SQL condition that the parent of row o does not exist.
+// orphaned returns an SQL condition that is true if the parent of row o does not exist.
 func (r relation) orphaned() string {
-	var present, same []string
+	var present, equal []string
 	for i, column := range r.columns {
 		present = append(present, "o."+quoted(column)+" IS NOT NULL")
-		same = append(same, "p."+quoted(r.keys[i])+" = o."+quoted(column))
+		equal = append(equal, "p."+quoted(r.keys[i])+" = o."+quoted(column))
 	}
 	return strings.Join(present, " AND ") + " AND NOT EXISTS (SELECT 1 FROM " + quoted(r.parent) + " p WHERE " +
-		strings.Join(same, " AND ") + ")"
+		strings.Join(equal, " AND ") + ")"
 }
 
-// check returns a check that finds the orphans of a relation by the key of the missing
-// parent. The repair deletes them or clears their reference, as the schema says for a
-// deleted parent.
+// check returns the check for orphans of a relation. The reported ids are the keys of the
+// missing parents. If the foreign key is ON DELETE CASCADE, the repair deletes the
+// orphans. Otherwise, it clears their reference if the column is nullable.
 func (r relation) check() check {
 	first := quoted(r.columns[0])
 	c := check{
-		what: fmt.Sprintf("%s.%s: %%s is not in %s", r.table, strings.Join(r.columns, ", "), r.parent),
-		text: "SELECT DISTINCT o." + first + " FROM " + quoted(r.table) + " o WHERE " + r.orphaned(),
+		problem: fmt.Sprintf("%s.%s: %%s is not in %s", r.table, strings.Join(r.columns, ", "), r.parent),
+		query:   "SELECT DISTINCT o." + first + " FROM " + quoted(r.table) + " o WHERE " + r.orphaned(),
 	}
 	where := " WHERE o." + first + " = $1 AND " + r.orphaned()
 	switch {
@@ -54,7 +54,7 @@ func (r relation) check() check {
 			return tx.Exec(ctx, "UPDATE "+quoted(r.table)+" AS o SET "+first+" = NULL"+where, id)
 		}
 	default:
-		c.how = lostHow
+		c.remedy = restoreRemedy
 	}
 	return c
 }

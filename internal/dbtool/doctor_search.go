@@ -11,19 +11,20 @@ import (
 	"cardwall/internal/store/search"
 )
 
-// searchChecks compare the search index with the texts of the cards.
+// searchChecks returns the checks that compare the search index with the content of
+// cards.
 func searchChecks(db *store.DB) []check {
 	out := []check{{
-		what: "card %s: its texts in the search index are out of date",
-		find: staleTexts,
+		problem: "card %s: its search index entries are out of date",
+		find:    staleEntries,
 		repair: func(ctx context.Context, tx *store.RawTx, id string) error {
 			return tx.ReindexCard(ctx, id)
 		},
 	}}
 	if db.Engine().Dialect().RowLocks {
 		out = append(out, check{
-			what: "card %s: its texts are indexed under another workspace",
-			text: `SELECT DISTINCT c.id FROM texts t JOIN cards c ON c.id = t.card_id JOIN boards b ON b.id = c.board_id
+			problem: "card %s: its search index entries belong to another workspace",
+			query: `SELECT DISTINCT c.id FROM texts t JOIN cards c ON c.id = t.card_id JOIN boards b ON b.id = c.board_id
 				WHERE t.workspace_id IS DISTINCT FROM b.workspace_id AND NOT EXISTS (SELECT 1 FROM settings s WHERE s.key = 'texts_workspace')`,
 			repair: func(ctx context.Context, tx *store.RawTx, id string) error {
 				if err := tx.LockBoardOfCard(ctx, id); err != nil {
@@ -35,22 +36,22 @@ func searchChecks(db *store.DB) []check {
 		})
 	} else {
 		out = append(out, check{
-			what: "search: %s texts are missing from the full-text index",
-			text: `SELECT CAST(n AS TEXT) FROM (SELECT count(*) AS n FROM texts t WHERE t.id <= (SELECT upto FROM texts_indexed)
+			problem: "search: %s entries are missing from the full-text index",
+			query: `SELECT CAST(n AS TEXT) FROM (SELECT count(*) AS n FROM texts t WHERE t.id <= (SELECT upto FROM texts_indexed)
 				AND NOT EXISTS (SELECT 1 FROM texts_words_docsize d WHERE d.id = t.id)) WHERE n > 0`,
 			repair: rebuildSearchIndex,
 		}, check{
-			what:   "search: %s texts are in the full-text index under another workspace",
-			find:   misplacedTexts,
-			repair: rebuildSearchIndex,
+			problem: "search: %s entries are in the full-text index under another workspace",
+			find:    misplacedEntries,
+			repair:  rebuildSearchIndex,
 		})
 	}
 	return out
 }
 
-// misplacedTexts reports the number of texts in SQLite's full-text index that are not
+// misplacedEntries reports the number of entries in SQLite's full-text index that are not
 // under the prefix of their workspace.
-func misplacedTexts(ctx context.Context, v *store.RawView, report func(string) bool) error {
+func misplacedEntries(ctx context.Context, v *store.RawView, report func(string) bool) error {
 	ids, err := v.Strings(ctx, "SELECT id FROM workspaces ORDER BY id")
 	if err != nil {
 		return err
@@ -92,53 +93,53 @@ func rebuildSearchIndex(ctx context.Context, tx *store.RawTx, _ string) error {
 		settings = append(settings, s)
 		return err
 	}); err != nil {
-		return fmt.Errorf("read settings of full-text index: %w", err)
+		return fmt.Errorf("read the settings of the full-text index: %w", err)
 	}
 	if err := tx.Exec(ctx, "DROP TABLE texts_words"); err != nil {
-		return fmt.Errorf("drop full-text index: %w", err)
+		return fmt.Errorf("drop the full-text index: %w", err)
 	}
 	if err := tx.Exec(ctx, definition); err != nil {
-		return fmt.Errorf("create full-text index: %w", err)
+		return fmt.Errorf("create the full-text index: %w", err)
 	}
 	for _, s := range settings {
 		if err := tx.Exec(ctx, "INSERT INTO texts_words (texts_words, rank) VALUES ($1, $2)", s.name, s.value); err != nil {
-			return fmt.Errorf("set %s of full-text index: %w", s.name, err)
+			return fmt.Errorf("set %s of the full-text index: %w", s.name, err)
 		}
 	}
-	for _, text := range []string{
+	for _, statement := range []string{
 		"INSERT INTO texts_words (rowid, words) SELECT id, words FROM texts_by_workspace ORDER BY id",
 		"UPDATE texts_indexed SET upto = (SELECT COALESCE(max(id), 0) FROM texts)",
 		"DELETE FROM texts_gone",
 	} {
-		if err := tx.Exec(ctx, text); err != nil {
-			return fmt.Errorf("fill full-text index: %w", err)
+		if err := tx.Exec(ctx, statement); err != nil {
+			return fmt.Errorf("fill the full-text index: %w", err)
 		}
 	}
 	return nil
 }
 
-// textBatch is the number of cards that staleTexts compares at a time.
-const textBatch = 500
+// cardBatch is the number of cards that staleEntries compares at a time.
+const cardBatch = 500
 
-// staleTexts finds the cards whose rows in the table texts differ from their current
-// texts.
-func staleTexts(ctx context.Context, v *store.RawView, report func(string) bool) error {
-	type text struct{ card, place, ref string }
+// staleEntries reports the cards whose rows in the texts table differ from their current
+// content.
+func staleEntries(ctx context.Context, v *store.RawView, report func(string) bool) error {
+	type entry struct{ card, place, ref string }
 	for after := ""; ; {
-		ids, err := v.Strings(ctx, "SELECT id FROM cards WHERE id > $1 ORDER BY id LIMIT $2", after, textBatch)
+		ids, err := v.Strings(ctx, "SELECT id FROM cards WHERE id > $1 ORDER BY id LIMIT $2", after, cardBatch)
 		if err != nil || len(ids) == 0 {
 			return err
 		}
 		page := []any{after, ids[len(ids)-1]}
-		indexed := map[text]string{}
+		indexed := map[entry]string{}
 		if err := v.Each(ctx, "SELECT card_id, place, ref, words FROM texts WHERE card_id > $1 AND card_id <= $2", page,
 			func(rows *sql.Rows) error {
 				var (
-					t     text
+					e     entry
 					words string
 				)
-				err := rows.Scan(&t.card, &t.place, &t.ref, &words)
-				indexed[t] = words
+				err := rows.Scan(&e.card, &e.place, &e.ref, &words)
+				indexed[e] = words
 				return err
 			}); err != nil {
 			return err
@@ -146,22 +147,22 @@ func staleTexts(ctx context.Context, v *store.RawView, report func(string) bool)
 		var stale []string
 		if err := v.Each(ctx, search.CardTexts, page, func(rows *sql.Rows) error {
 			var (
-				t       text
+				e       entry
 				current string
 			)
-			if err := rows.Scan(&t.card, &t.place, &t.ref, &current); err != nil {
+			if err := rows.Scan(&e.card, &e.place, &e.ref, &current); err != nil {
 				return err
 			}
-			if indexed[t] != search.IndexedText(current) {
-				stale = append(stale, t.card)
+			if indexed[e] != search.IndexedText(current) {
+				stale = append(stale, e.card)
 			}
-			delete(indexed, t)
+			delete(indexed, e)
 			return nil
 		}); err != nil {
 			return err
 		}
-		for t := range indexed { // texts that no longer exist
-			stale = append(stale, t.card)
+		for e := range indexed { // entries whose content no longer exists
+			stale = append(stale, e.card)
 		}
 		for _, id := range stale {
 			if !report(id) {

@@ -21,23 +21,23 @@ import (
 	"cardwall/internal/store"
 )
 
-// clinic is a board with some of everything that Examine checks.
-type clinic struct {
+// doctorWorld is an installation whose records the tests damage. The fields are ids.
+type doctorWorld struct {
 	*apptest.Service
-	board, other, list, card, item, webhook string
+	board, otherBoard, list, card, item, webhook string
 }
 
-func newClinic(t *testing.T, database string) *clinic {
+func newDoctorWorld(t *testing.T, database string) *doctorWorld {
 	t.Helper()
 	s := apptest.New(t, database, apptest.Options{})
 	ada := s.Person("Ada")
 	workspace := ada.Workspace("Engines", "team")
-	c := &clinic{Service: s}
+	c := &doctorWorld{Service: s}
 	c.webhook = s.Listener(workspace, "")
 	c.board = ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": "Launch"}).ID()
-	c.other = ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": "Other"}).ID()
+	c.otherBoard = ada.Must("create_board", apptest.Fields{"workspaceId": workspace, "name": "Other"}).ID()
 	c.list = ada.Must("create_list", apptest.Fields{"boardId": c.board, "name": "To do"}).ID()
-	for i := range 90 { // more texts than the backlog of SQLite's full-text index
+	for i := range 90 { // more entries than the backlog of SQLite's full-text index can hold
 		c.card = ada.Must("create_card", apptest.Fields{"listId": c.list, "title": fmt.Sprintf("Card %d paint", i),
 			"description": "The hull."}).ID()
 	}
@@ -46,14 +46,15 @@ func newClinic(t *testing.T, database string) *clinic {
 		c.item = ada.Must("add_checklist_item", apptest.Fields{"checklistId": checklist, "title": title}).ID()
 	}
 	ada.Must("add_comment", apptest.Fields{"cardId": c.card, "text": "Red, please."})
-	if _, err := s.DB.LeaseShards(t.Context(), "srv_now", []int{1}, time.Minute); err != nil {
+	if _, err := s.DB.LeaseShards(t.Context(), "srv_1", []int{1}, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	s.CheckConsistency()
 	return c
 }
 
-func (c *clinic) lines() (lines []string) {
+// examine returns the findings of Examine as text.
+func (c *doctorWorld) examine() (lines []string) {
 	c.T.Helper()
 	findings, err := dbtool.Examine(c.T.Context(), c.DB)
 	if err != nil {
@@ -65,146 +66,157 @@ func (c *clinic) lines() (lines []string) {
 	return lines
 }
 
-// For each kind of defect, Examine reports that defect and nothing else. Repair fixes
-// it, or the finding says what to do instead.
+// Examine reports each kind of defect. Repair fixes the defect, or the finding names
+// another remedy. After that, Examine reports nothing.
 func TestDoctorFindsAndRepairs(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
-		c := newClinic(t, database)
-		fill := strings.NewReplacer("BOARD", c.board, "OTHER", c.other, "LIST", c.list, "CARD", c.card, "ITEM", c.item, "WEBHOOK", c.webhook)
+		c := newDoctorWorld(t, database)
+		fill := strings.NewReplacer("BOARD", c.board, "OTHER", c.otherBoard, "LIST", c.list, "CARD", c.card, "ITEM", c.item, "WEBHOOK", c.webhook)
 		someDelivery := "(SELECT min(id) FROM deliveries)"
-		for _, broken := range []struct {
-			how, want string
-			undo      string // restores what Repair must not change
-			lite      bool   // only SQLite
-			post      bool   // only PostgreSQL
+		for _, defect := range []struct {
+			cause        string // SQL statements
+			want         string // part of the expected finding; "" if none is expected
+			undo         string // SQL statements that undo a defect that Repair must not change
+			sqliteOnly   bool
+			postgresOnly bool
 		}{
-			{how: "UPDATE boards SET open_cards = open_cards + 1 WHERE id = 'BOARD'", want: "board BOARD: the number of open cards is wrong"},
-			{how: "UPDATE boards SET all_cards = 0 WHERE id = 'BOARD'", want: "board BOARD: the number of cards is wrong"},
-			{how: "UPDATE boards SET open_lists = 7 WHERE id = 'BOARD'", want: "board BOARD: the number of open lists is wrong"},
-			{how: "UPDATE boards SET text_bytes = text_bytes + 1 WHERE id = 'BOARD'", want: "board BOARD: the size of its contents is wrong"},
-			{how: "UPDATE boards SET activity_bytes = 0 WHERE id = 'BOARD'", want: "board BOARD: the size of its contents is wrong"},
-			{how: "UPDATE boards SET next_number = 3 WHERE id = 'BOARD'", want: "board BOARD: the next card number is already in use"},
-			{how: "UPDATE cards SET comments = 5 WHERE id = 'CARD'", want: "card CARD: the number of comments is wrong"},
-			{how: "UPDATE cards SET items_total = 0 WHERE id = 'CARD'", want: "card CARD: the number of checklist items is wrong"},
-			{how: "UPDATE cards SET items_done = 2 WHERE id = 'CARD'", want: "card CARD: the number of completed checklist items is wrong"},
-			{how: "UPDATE boards SET version = version - 1 WHERE id = 'BOARD'",
+			{cause: "UPDATE boards SET open_cards = open_cards + 1 WHERE id = 'BOARD'", want: "board BOARD: the number of open cards is wrong"},
+			{cause: "UPDATE boards SET all_cards = 0 WHERE id = 'BOARD'", want: "board BOARD: the number of cards is wrong"},
+			{cause: "UPDATE boards SET open_lists = 7 WHERE id = 'BOARD'", want: "board BOARD: the number of open lists is wrong"},
+			{cause: "UPDATE boards SET text_bytes = text_bytes + 1 WHERE id = 'BOARD'", want: "board BOARD: the size of its content is wrong"},
+			{cause: "UPDATE boards SET activity_bytes = 0 WHERE id = 'BOARD'", want: "board BOARD: the size of its content is wrong"},
+			{cause: "UPDATE boards SET next_number = 3 WHERE id = 'BOARD'", want: "board BOARD: the next card number is already in use"},
+			{cause: "UPDATE cards SET comments = 5 WHERE id = 'CARD'", want: "card CARD: the number of comments is wrong"},
+			{cause: "UPDATE cards SET items_total = 0 WHERE id = 'CARD'", want: "card CARD: the number of checklist items is wrong"},
+			{cause: "UPDATE cards SET items_done = 2 WHERE id = 'CARD'", want: "card CARD: the number of completed checklist items is wrong"},
+			{cause: "UPDATE boards SET version = version - 1 WHERE id = 'BOARD'",
 				want: "board BOARD: its version is lower than that of its last change"},
-			{how: "UPDATE boards SET version = version + 1 WHERE id = 'BOARD'", want: "board BOARD: its most recent changes are missing",
+			{cause: "UPDATE boards SET version = version + 1 WHERE id = 'BOARD'", want: "board BOARD: its most recent changes are missing",
 				undo: "UPDATE boards SET version = version - 1 WHERE id = 'BOARD'"},
-			{how: "UPDATE activity SET version = 1000 WHERE board_id = 'BOARD' AND version = 2",
+			{cause: "UPDATE activity SET version = 1000 WHERE board_id = 'BOARD' AND version = 2",
 				want: "board BOARD: the sequence of its changes has gaps",
 				undo: "UPDATE activity SET version = 2 WHERE board_id = 'BOARD' AND version = 1000; UPDATE boards SET version = (SELECT " +
 					"max(version) FROM activity WHERE board_id = 'BOARD') WHERE id = 'BOARD'"},
-			{how: "UPDATE deliveries SET version = 900 WHERE id = " + someDelivery, want: "its version is higher than the " +
+			{cause: "UPDATE deliveries SET version = 900 WHERE id = " + someDelivery, want: "its version is higher than the " +
 				"version of its board", undo: "UPDATE deliveries SET version = 1 WHERE version = 900"},
-			{how: "UPDATE cards SET rank = '!' || rank WHERE id = 'CARD'", want: "in LIST: the rank of one card is invalid"},
-			{how: "UPDATE cards SET rank = '!a0' WHERE id = 'CARD'", want: "in LIST: the rank of one card is invalid"},
-			{how: "UPDATE cards SET rank = 'a0' || substr('" + strings.Repeat("V", 60) + "', 1) WHERE id = 'CARD'",
+			{cause: "UPDATE cards SET rank = '!' || rank WHERE id = 'CARD'", want: "in LIST: the rank of one card is invalid"},
+			{cause: "UPDATE cards SET rank = '!a0' WHERE id = 'CARD'", want: "in LIST: the rank of one card is invalid"},
+			{cause: "UPDATE cards SET rank = 'a0' || substr('" + strings.Repeat("V", 60) + "', 1) WHERE id = 'CARD'",
 				want: "in LIST: the rank of one card is invalid or too long"},
-			{how: "UPDATE lists SET rank = 'a 0' WHERE id = 'LIST'", want: "in BOARD: the rank of one list is invalid"},
-			{how: "UPDATE checklist_items SET rank = '' WHERE id = 'ITEM'", want: "the rank of one item is invalid"},
-			{how: "DROP INDEX cards_rank; UPDATE cards SET rank = (SELECT max(rank) FROM cards) WHERE id = 'CARD'",
+			{cause: "UPDATE lists SET rank = 'a 0' WHERE id = 'LIST'", want: "in BOARD: the rank of one list is invalid"},
+			{cause: "UPDATE checklist_items SET rank = '' WHERE id = 'ITEM'", want: "the rank of one item is invalid"},
+			{cause: "DROP INDEX cards_rank; UPDATE cards SET rank = (SELECT max(rank) FROM cards) WHERE id = 'CARD'",
 				want: "in LIST: two cards have the same rank"},
-			{how: "CREATE UNIQUE INDEX cards_rank ON cards (list_id, rank)"}, // succeeds, so Repair has removed the duplicate
-			{how: "UPDATE cards SET board_id = 'OTHER', number = 1 WHERE id = 'CARD'", want: "card CARD: its list is on " +
+			{cause: "CREATE UNIQUE INDEX cards_rank ON cards (list_id, rank)"}, // fails unless Repair has removed the duplicate
+			{cause: "UPDATE cards SET board_id = 'OTHER', number = 1 WHERE id = 'CARD'", want: "card CARD: its list is on " +
 				"another board", undo: "UPDATE cards SET board_id = 'BOARD', number = 90 WHERE id = 'CARD'; UPDATE boards " +
 				"SET all_cards = 90, open_cards = 90 WHERE id = 'BOARD'; UPDATE boards SET all_cards = 0, open_cards = 0, next_number = 1 " +
 				"WHERE id = 'OTHER'; UPDATE boards SET counted_at = NULL"},
-			{how: "INSERT INTO labels (id, board_id, name, color, created_at, updated_at) VALUES ('lbl_x', 'OTHER', 'x', 'red', 1, 1); " +
+			{cause: "INSERT INTO labels (id, board_id, name, color, created_at, updated_at) VALUES ('lbl_x', 'OTHER', 'x', 'red', 1, 1); " +
 				"INSERT INTO card_labels (card_id, label_id) VALUES ('CARD', 'lbl_x')", want: "card CARD: it has a label of " +
 				"another board", undo: "DELETE FROM card_labels"},
-			{how: "UPDATE workspace_members SET role = 'admin'", want: "it has no owner", undo: "UPDATE workspace_members SET role = 'owner'"},
-			{how: "UPDATE deliveries SET due_at = NULL WHERE id = " + someDelivery, want: "it is waiting, but no attempt is scheduled"},
-			{how: "UPDATE deliveries SET status = 'delivered' WHERE id = " + someDelivery, want: "it has ended, but another attempt is scheduled"},
-			{how: "UPDATE deliveries SET ended_at = 5 WHERE due_at IS NOT NULL AND id = (SELECT max(id) FROM deliveries)",
+			{cause: "UPDATE board_summaries SET unplanned = unplanned + 1 WHERE board_id = 'BOARD'",
+				want: "board BOARD: the summary for reports is wrong"},
+			{cause: "UPDATE board_summaries SET counts = (SELECT s.counts FROM board_summaries s WHERE s.board_id = 'OTHER') WHERE " +
+				"board_id = 'BOARD'", want: "board BOARD: the summary for reports is wrong"},
+			{cause: "UPDATE workspace_members SET role = 'admin'", want: "it has no owner", undo: "UPDATE workspace_members SET role = 'owner'"},
+			{cause: "UPDATE deliveries SET due_at = NULL WHERE id = " + someDelivery, want: "it is waiting, but no attempt is scheduled"},
+			{cause: "UPDATE deliveries SET status = 'delivered' WHERE id = " + someDelivery, want: "it has ended, but another attempt is scheduled"},
+			{cause: "UPDATE deliveries SET ended_at = 5 WHERE due_at IS NOT NULL AND id = (SELECT max(id) FROM deliveries)",
 				want: "its end time contradicts its status"},
-			{how: "UPDATE deliveries SET status = 'lost' WHERE id = " + someDelivery, want: "its status is unknown",
+			{cause: "UPDATE deliveries SET status = 'lost' WHERE id = " + someDelivery, want: "its status is unknown",
 				undo: "UPDATE deliveries SET status = 'delivered' WHERE status = 'lost'"},
-			{how: "INSERT INTO leases (name, holder, until) VALUES ('x', 'srv_x', 5)", want: "lease x: it expired more than a day ago"},
-			{how: "INSERT INTO leases (name, holder, until) VALUES ('y', 'srv_x', 9999999999999)",
+			{cause: "INSERT INTO leases (name, holder, until) VALUES ('x', 'srv_x', 5)", want: "lease x: it expired more than a day ago"},
+			{cause: "INSERT INTO leases (name, holder, until) VALUES ('y', 'srv_x', 9999999999999)",
 				want: "lease y: it expires more than a day from now"},
-			{how: "INSERT INTO automation_boards (board_id, handled, holder, until) VALUES ('BOARD', 1, 'srv_x', 9999999999999)",
-				want: "board BOARD: the lease on its rules expires more than a day from now"},
-			{how: "UPDATE cards SET title = 'Varnish' WHERE id = 'CARD'", want: "card CARD: its texts in the search index are out of date"},
-			{how: "DELETE FROM texts WHERE card_id = 'CARD' AND place = 'comment'",
-				want: "card CARD: its texts in the search index are out of date"},
-			{how: "INSERT INTO texts (card_id, place, ref, words) VALUES ('CARD', 'comment', 'cmt_x', ' more ')",
-				want: "card CARD: its texts in the search index are out of date"},
-			{how: "UPDATE texts SET workspace_id = 'wsp_x' WHERE card_id = 'CARD'", want: "card CARD: its texts are indexed under " +
-				"another workspace", post: true},
-			{how: "INSERT INTO users (id, name, time_zone, created_at) VALUES ('usr_x', 'X', 'UTC', 1); INSERT INTO card_assignees " +
+			{cause: "INSERT INTO automation_boards (board_id, handled, holder, until) VALUES ('BOARD', 1, 'srv_x', 9999999999999)",
+				want: "board BOARD: the lease for its rules expires more than a day from now"},
+			{cause: "UPDATE cards SET title = 'Varnish' WHERE id = 'CARD'", want: "card CARD: its search index entries are out of date"},
+			{cause: "DELETE FROM texts WHERE card_id = 'CARD' AND place = 'comment'",
+				want: "card CARD: its search index entries are out of date"},
+			{cause: "INSERT INTO texts (card_id, place, ref, words) VALUES ('CARD', 'comment', 'cmt_x', ' more ')",
+				want: "card CARD: its search index entries are out of date"},
+			{cause: "UPDATE texts SET workspace_id = 'wsp_x' WHERE card_id = 'CARD'", want: "card CARD: its search index entries belong to " +
+				"another workspace", postgresOnly: true},
+			{cause: "INSERT INTO users (id, name, time_zone, created_at) VALUES ('usr_x', 'X', 'UTC', 1); INSERT INTO card_assignees " +
 				"(card_id, user_id, assigned_at) VALUES ('CARD', 'usr_x', 1); DELETE FROM former_members",
 				want: "its dashboard does not show the cards of a deleted account"},
-			{how: "DELETE FROM texts_words WHERE rowid = 5; INSERT INTO texts_words (rowid, words) VALUES (5, 'elsewhere7paint')",
-				want: "search: 1 texts are in the full-text index under another workspace", lite: true},
-			{how: "DELETE FROM texts_words WHERE rowid IN (5, 6)", want: "search: 2 texts are missing from the full-text index", lite: true},
-			{how: "UPDATE texts_words_data SET block = substr(block, 1, length(block) - 9) || zeroblob(9) WHERE id = (SELECT max(id) " +
-				"FROM texts_words_data)", want: "database file: ", lite: true},
-			{how: "PRAGMA writable_schema = ON; CREATE INDEX broken ON labels (name); UPDATE sqlite_schema SET sql = 'CREATE INDEX broken " +
-				"ON labels (color)' WHERE name = 'broken'; PRAGMA writable_schema = RESET", want: "missing from index broken", lite: true},
+			{cause: "DELETE FROM texts_words WHERE rowid = 5; INSERT INTO texts_words (rowid, words) VALUES (5, 'elsewhere7paint')",
+				want: "search: 1 entries are in the full-text index under another workspace", sqliteOnly: true},
+			{cause: "DELETE FROM texts_words WHERE rowid IN (5, 6)",
+				want: "search: 2 entries are missing from the full-text index", sqliteOnly: true},
+			{cause: "UPDATE texts_words_data SET block = substr(block, 1, length(block) - 9) || zeroblob(9) WHERE id = (SELECT max(id) " +
+				"FROM texts_words_data)", want: "database file: ", sqliteOnly: true},
+			{cause: "PRAGMA writable_schema = ON; CREATE INDEX broken ON labels (name); UPDATE sqlite_schema SET sql = 'CREATE INDEX broken " +
+				"ON labels (color)' WHERE name = 'broken'; PRAGMA writable_schema = RESET", want: "missing from index broken", sqliteOnly: true},
 		} {
-			if broken.lite && sqldb.IsPostgres(database) || broken.post && !sqldb.IsPostgres(database) {
+			if defect.sqliteOnly && sqldb.IsPostgres(database) || defect.postgresOnly && !sqldb.IsPostgres(database) {
 				continue
 			}
-			if err := dbtool.Damage(t.Context(), database, strings.Split(fill.Replace(broken.how), "; ")...); err != nil {
-				t.Fatalf("%s: %v", broken.how, err)
+			if strings.Contains(defect.cause, "board_summaries") {
+				if err := c.DB.KeepSummaries(t.Context(), []string{c.board, c.otherBoard}); err != nil {
+					t.Fatal(err)
+				}
 			}
-			lines := c.lines()
-			want := fill.Replace(broken.want)
+			if err := dbtool.Damage(t.Context(), database, strings.Split(fill.Replace(defect.cause), "; ")...); err != nil {
+				t.Fatalf("%s: %v", defect.cause, err)
+			}
+			lines := c.examine()
+			want := fill.Replace(defect.want)
 			if want != "" && (len(lines) == 0 || !strings.Contains(strings.Join(lines, "\n"), want)) {
-				t.Errorf("%s: the doctor says %q, want %q", broken.how, lines, want)
+				t.Errorf("%s: got findings %q, want %q", defect.cause, lines, want)
 			}
 			offered := slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, want) && strings.Contains(l, "doctor --repair") })
-			if want != "" && offered != (broken.undo == "") {
-				t.Errorf("%s: repair is offered: %v (%q)", broken.how, offered, lines)
+			if want != "" && offered != (defect.undo == "") {
+				t.Errorf("%s: got repair offered = %v, want %v; findings %q", defect.cause, offered, defect.undo == "", lines)
 			}
 			if _, err := dbtool.Repair(t.Context(), c.DB); err != nil {
-				t.Errorf("%s: repair: %v", broken.how, err)
+				t.Errorf("%s: repair: %v", defect.cause, err)
 			}
-			if broken.undo != "" {
-				if lines := c.lines(); !strings.Contains(strings.Join(lines, "\n"), want) {
-					t.Errorf("%s: after the repair the doctor says %q, want still %q", broken.how, lines, want)
+			if defect.undo != "" {
+				if lines := c.examine(); !strings.Contains(strings.Join(lines, "\n"), want) {
+					t.Errorf("%s: got findings %q after the repair, want %q to remain", defect.cause, lines, want)
 				}
-				if err := dbtool.Damage(t.Context(), database, strings.Split(fill.Replace(broken.undo), "; ")...); err != nil {
-					t.Fatalf("%s: %v", broken.undo, err)
+				if err := dbtool.Damage(t.Context(), database, strings.Split(fill.Replace(defect.undo), "; ")...); err != nil {
+					t.Fatalf("%s: %v", defect.undo, err)
 				}
 			}
-			if lines := c.lines(); len(lines) > 0 {
-				t.Fatalf("%s: the doctor still says %q", broken.how, lines)
+			if lines := c.examine(); len(lines) > 0 {
+				t.Fatalf("%s: got findings %q after the repair or undo, want none", defect.cause, lines)
 			}
 		}
 		if got := c.Column("SELECT title FROM cards WHERE id = $1", c.card); !slices.Equal(got, []string{"Varnish"}) {
-			t.Errorf("the card is %q", got)
+			t.Errorf("got title %q, want Varnish", got)
 		}
 	})
 }
 
 // Repairing ranks keeps the order of the cards.
-func TestRepairKeepsTheOrder(t *testing.T) {
+func TestRepairKeepsOrder(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
-		c := newClinic(t, database)
+		c := newDoctorWorld(t, database)
 		order := "SELECT id FROM cards ORDER BY rank"
 		before := c.Column(order)
 		if err := dbtool.Damage(t.Context(), database, "UPDATE cards SET rank = rank || '0' WHERE number > 40"); err != nil {
 			t.Fatal(err)
 		}
 		if n, err := dbtool.Repair(t.Context(), c.DB); err != nil || n != 1 {
-			t.Errorf("repaired %d: %v", n, err)
+			t.Errorf("got %d repairs (%v), want 1", n, err)
 		}
 		if after := c.Column(order); !slices.Equal(after, before) {
-			t.Errorf("the order was %v and is %v", before, after)
+			t.Errorf("got order %v, want %v", after, before)
 		}
 		c.CheckConsistency()
 	})
 }
 
-// A secret that was encrypted with a key that this server does not have.
+// Examine reports a secret if this server does not have the key under which it is sealed.
 func TestDoctorFindsSecretsWithoutKey(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
-		c := newClinic(t, database)
+		c := newDoctorWorld(t, database)
 		other, err := seal.Parse(seal.NewKey())
 		if err != nil {
 			t.Fatal(err)
@@ -213,56 +225,56 @@ func TestDoctorFindsSecretsWithoutKey(t *testing.T) {
 			return affect(ctx, tx, "UPDATE webhooks SET secret = $1 WHERE id = $2", other.Seal("webhook:"+c.webhook+":secret",
 				[]byte("x")), c.webhook)
 		})
-		lines := c.lines()
+		lines := c.examine()
 		if len(lines) != 1 || !strings.Contains(lines[0], c.webhook) || !strings.Contains(lines[0], "no key of this server can decrypt it") {
-			t.Errorf("the doctor says %q", lines)
+			t.Errorf("got findings %q, want one about the secret of %s", lines, c.webhook)
 		}
 		if n, err := dbtool.Repair(t.Context(), c.DB); n != 0 || err != nil {
-			t.Errorf("repaired %d: %v", n, err)
+			t.Errorf("got %d repairs (%v), want 0", n, err)
 		}
 	})
 }
 
-// Examine finds a row without its parent for every foreign key. Repair deletes the row or clears
-// its reference, if the schema allows that.
+// For every foreign key, Examine finds a row whose parent does not exist. Repair deletes the row or
+// clears its reference, if the schema allows that.
 func TestOrphansOfEveryRelation(t *testing.T) {
 	t.Parallel()
 	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
-		lite := database
+		file := database
 		if sqldb.IsPostgres(database) {
-			lite = filepath.Join(t.TempDir(), "cardwall.db")
+			file = filepath.Join(t.TempDir(), "cardwall.db")
 		}
-		full(t, lite)
-		if lite != database {
-			relocate(t, lite, database)
+		createFull(t, file)
+		if file != database {
+			relocate(t, file, database)
 		}
 		db := apptest.OpenStore(t, database)
 		if found, err := dbtool.Orphans(t.Context(), db); err != nil || len(found) > 0 {
-			t.Fatalf("before: %v %v", found, err)
+			t.Fatalf("got orphans %v (%v) before the damage, want none", found, err)
 		}
-		want, err := dbtool.LoseEveryParent(t.Context(), database)
+		want, err := dbtool.OrphanEveryRelation(t.Context(), database)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(want) < 50 {
-			t.Errorf("only %d relations", len(want))
+			t.Errorf("got %d relations, want at least 50", len(want))
 		}
 		found, err := dbtool.Orphans(t.Context(), db)
 		if err != nil || !maps.Equal(found, want) {
-			for what, repairable := range want {
-				if got, there := found[what]; !there || got != repairable {
-					t.Errorf("%s (repairable: %v) is not found", what, repairable)
+			for problem, repairable := range want {
+				if got, ok := found[problem]; !ok || got != repairable {
+					t.Errorf("finding %q with repairable = %v is missing", problem, repairable)
 				}
 			}
-			t.Errorf("found %d, want %d (%v)", len(found), len(want), err)
+			t.Errorf("got %d orphans (%v), want %d", len(found), err, len(want))
 		}
 		if err := dbtool.RepairOrphans(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		found, err = dbtool.Orphans(t.Context(), db)
-		for what, repairable := range found {
+		for problem, repairable := range found {
 			if repairable {
-				t.Errorf("%s is found after the repair", what)
+				t.Errorf("finding %q remains after the repair", problem)
 			}
 		}
 		if err != nil {
@@ -271,9 +283,9 @@ func TestOrphansOfEveryRelation(t *testing.T) {
 	})
 }
 
-// damaged closes the database of a clinic and returns its path after a change of the
-// file.
-func (c *clinic) damaged(file string, change func(content []byte)) string {
+// changeFile closes the database, changes the content of its file, and returns the path of
+// the file.
+func (c *doctorWorld) changeFile(file string, change func(content []byte)) string {
 	c.T.Helper()
 	if err := c.DB.Close(); err != nil {
 		c.T.Fatal(err)
@@ -289,44 +301,44 @@ func (c *clinic) damaged(file string, change func(content []byte)) string {
 	return file
 }
 
-// For a damaged file, the doctor recommends restoring a backup.
-func TestDoctorOfADamagedFile(t *testing.T) {
+// For a damaged file, Examine recommends restoring a backup.
+func TestDoctorFindsDamagedFile(t *testing.T) {
 	t.Parallel()
 	file := t.TempDir() + "/cardwall.db"
-	db := apptest.OpenStore(t, newClinic(t, file).damaged(file, func(content []byte) {
+	db := apptest.OpenStore(t, newDoctorWorld(t, file).changeFile(file, func(content []byte) {
 		at := bytes.Index(content, []byte("Card 44 paint"))
 		if at < 0 {
-			t.Fatal("the card is not in the file")
+			t.Fatal("the title of the card is not in the file")
 		}
 		page := at / 4096 * 4096
-		copy(content[page+8:page+64], strings.Repeat("\xff", 56)) // its array of cell pointers
+		copy(content[page+8:page+64], strings.Repeat("\xff", 56)) // the cell pointer array of the page
 	}))
 	findings, err := dbtool.Examine(t.Context(), db)
 	if err != nil || len(findings) == 0 || !strings.Contains(findings[0].String(), "restore the latest backup") {
-		t.Errorf("the doctor says %v (%v)", findings, err)
+		t.Errorf(`got findings %v (%v), want the remedy "restore the latest backup"`, findings, err)
 	}
 }
 
-// Whichever page is damaged, Examine reports it together with the findings of the
-// other checks, instead of returning an error.
-func TestDoctorGoesOnAfterEachDamagedPage(t *testing.T) {
+// For each damaged page, Examine reports the damage together with the findings of the
+// other checks. It does not return an error.
+func TestDoctorContinuesAfterEachDamagedPage(t *testing.T) {
 	t.Parallel()
 	file := t.TempDir() + "/cardwall.db"
-	c := newClinic(t, file)
+	c := newDoctorWorld(t, file)
 	c.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 		return affect(ctx, tx, "UPDATE boards SET all_cards = all_cards + 1 WHERE id = $1", c.board)
 	})
 	roots := c.Column(`SELECT CAST(rootpage AS TEXT) FROM sqlite_schema
 		WHERE tbl_name IN ('cards', 'comments', 'deliveries', 'labels', 'texts', 'texts_words_data') AND rootpage > 0`)
-	var whole []byte
-	c.damaged(file, func(content []byte) { whole = slices.Clone(content) })
+	var intact []byte
+	c.changeFile(file, func(content []byte) { intact = slices.Clone(content) })
 	stopped := 0
 	for _, root := range roots {
 		page, err := strconv.Atoi(root)
 		if err != nil {
 			t.Fatal(err)
 		}
-		content := slices.Clone(whole)
+		content := slices.Clone(intact)
 		copy(content[(page-1)*4096:], strings.Repeat("\xff", 64))
 		if err := os.WriteFile(file, content, 0o600); err != nil {
 			t.Fatal(err)
@@ -343,7 +355,7 @@ func TestDoctorGoesOnAfterEachDamagedPage(t *testing.T) {
 		}
 		all := strings.Join(lines, "\n")
 		if !strings.Contains(all, "restore the latest backup") || strings.Contains(all, "%s") {
-			t.Errorf("page %d: the doctor says %s", page, all)
+			t.Errorf("page %d: got findings %s, want the remedy \"restore the latest backup\"", page, all)
 		}
 		if strings.Contains(all, "data cannot be read") {
 			stopped++
@@ -353,15 +365,15 @@ func TestDoctorGoesOnAfterEachDamagedPage(t *testing.T) {
 		}
 	}
 	if len(roots) < 15 || stopped == 0 {
-		t.Errorf("%d of %d damaged pages stopped a check", stopped, len(roots))
+		t.Errorf("got %d pages of which %d stopped a check, want at least 15 and 1", len(roots), stopped)
 	}
 }
 
-// Two damaged tables and a wrong counter give three findings.
+// Examine reports two damaged tables and a wrong counter together.
 func TestDoctorFindsAllDamageAtOnce(t *testing.T) {
 	t.Parallel()
 	file := t.TempDir() + "/cardwall.db"
-	c := newClinic(t, file)
+	c := newDoctorWorld(t, file)
 	c.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 		return affect(ctx, tx, "UPDATE boards SET open_lists = open_lists + 1 WHERE id = $1", c.board)
 	})
@@ -374,27 +386,27 @@ func TestDoctorFindsAllDamageAtOnce(t *testing.T) {
 		}
 		pages = append(pages, page)
 	}
-	c.DB = apptest.OpenStore(t, c.damaged(file, func(content []byte) {
+	c.DB = apptest.OpenStore(t, c.changeFile(file, func(content []byte) {
 		for _, page := range pages {
 			copy(content[(page-1)*4096:], strings.Repeat("\xff", 64))
 		}
 	}))
-	all := strings.Join(c.lines(), "\n")
+	all := strings.Join(c.examine(), "\n")
 	for _, want := range []string{"table comments: ", "table checklist_items: ", "board " + c.board + ": the number of open lists is wrong"} {
 		if !strings.Contains(all, want) {
-			t.Errorf("the doctor does not say %q:\n%s", want, all)
+			t.Errorf("finding %q is missing in:\n%s", want, all)
 		}
 	}
 }
 
-// SQLite has no checksums. A changed character in a text is found by comparing the
-// text with the search index.
-func TestDoctorFindsDamageInsideTexts(t *testing.T) {
+// SQLite does not store checksums, so Examine finds a changed character by comparing the
+// title with the search index.
+func TestDoctorFindsDamagedText(t *testing.T) {
 	t.Parallel()
 	file := t.TempDir() + "/cardwall.db"
-	c := newClinic(t, file)
+	c := newDoctorWorld(t, file)
 	card := c.Column("SELECT id FROM cards WHERE title = 'Card 44 paint'")[0]
-	c.DB = apptest.OpenStore(t, c.damaged(file, func(content []byte) {
+	c.DB = apptest.OpenStore(t, c.changeFile(file, func(content []byte) {
 		title := []byte("Card 44 paint")
 		at := 0
 		for next := 0; ; {
@@ -406,7 +418,7 @@ func TestDoctorFindsDamageInsideTexts(t *testing.T) {
 			row := content[max(0, next-200) : next-len(title)]
 			inJSON := bytes.HasSuffix(row, []byte(`"`))
 			if !inJSON && bytes.Contains(row, []byte(card)) && bytes.Contains(row, []byte(c.list)) {
-				at = next // in the row of the card, not in its activity or in the index
+				at = next // this is the row of the card, not its activity or the search index
 			}
 		}
 		if at == 0 {
@@ -414,8 +426,28 @@ func TestDoctorFindsDamageInsideTexts(t *testing.T) {
 		}
 		content[at-1] = 0xff
 	}))
-	want := "card " + card + ": its texts in the search index are out of date"
-	if lines := c.lines(); len(lines) != 1 || !strings.Contains(lines[0], want) {
-		t.Errorf("the doctor says %q, want %q", lines, want)
+	want := "card " + card + ": its search index entries are out of date"
+	if lines := c.examine(); len(lines) != 1 || !strings.Contains(lines[0], want) {
+		t.Errorf("got findings %q, want %q", lines, want)
+	}
+}
+
+// The integrity check of SQLite uses the structure of the search index that its
+// connection has cached, and reports segments that another connection has merged since
+// as missing. Examine does not report them.
+func TestDoctorChecksTheCurrentSearchIndex(t *testing.T) {
+	t.Parallel()
+	s := apptest.New(t, filepath.Join(t.TempDir(), "cardwall.db"), apptest.Options{})
+	row := 1 << 20 // far above the ids of the other rows; no other check reads these rows
+	for round := range 10 {
+		for range 8 { // each transaction adds a segment, and sixteen segments are merged into one
+			row++
+			s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
+				return tx.Raw().Exec(ctx, "INSERT INTO texts_words (rowid, words) VALUES ($1, 'engine')", row)
+			})
+		}
+		if findings, err := dbtool.Examine(t.Context(), s.DB); err != nil || len(findings) > 0 {
+			t.Fatalf("round %d: got findings %v, error %v; want none", round, findings, err)
+		}
 	}
 }

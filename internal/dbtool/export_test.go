@@ -12,15 +12,16 @@ import (
 	"cardwall/internal/store"
 )
 
-// FillEveryTable inserts two rows into every table: one in which all nullable columns
-// are null, and one in which none is. It reads the schema, so new tables are included.
+// FillEveryTable inserts two rows into every table: one in which all nullable columns are
+// NULL, and one in which none is. It reads the tables from the schema, so new tables are
+// included.
 func FillEveryTable(ctx context.Context, database string) (err error) {
 	b, err := openBulk(ctx, database)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.close()) }()
-	left, err := b.tables(ctx)
+	remaining, err := b.tables(ctx)
 	if err != nil {
 		return err
 	}
@@ -29,17 +30,17 @@ func FillEveryTable(ctx context.Context, database string) (err error) {
 		return err
 	}
 	values := map[string]any{} // by row number, table and column
-	at := func(n int, table, column string) string { return fmt.Sprint(n, table, ".", column) }
-	for len(left) > 0 {
-		begin := len(left)
-		left = slices.DeleteFunc(left, func(t table) bool {
+	key := func(n int, table, column string) string { return fmt.Sprint(n, table, ".", column) }
+	for len(remaining) > 0 {
+		before := len(remaining)
+		remaining = slices.DeleteFunc(remaining, func(t table) bool {
 			refers := map[string]string{}
 			for _, r := range relations {
 				if r.table != t.name {
 					continue
 				}
-				refers[r.columns[0]] = at(0, r.parent, r.keys[0])[1:]
-				if _, there := values[at(1, r.parent, r.keys[0])]; !there {
+				refers[r.columns[0]] = key(0, r.parent, r.keys[0])[1:]
+				if _, ok := values[key(1, r.parent, r.keys[0])]; !ok {
 					return false
 				}
 			}
@@ -50,13 +51,16 @@ func FillEveryTable(ctx context.Context, database string) (err error) {
 			}
 			return true
 		})
-		if err != nil || len(left) == begin {
-			return errors.Join(err, fmt.Errorf("the foreign keys of %d tables form a cycle, %s among them", len(left), left[0].name))
+		if err != nil || len(remaining) == before {
+			return errors.Join(err, fmt.Errorf("the foreign keys of %d tables, including %s, form a cycle", len(remaining),
+				remaining[0].name))
 		}
 	}
 	return nil
 }
 
+// fillRow inserts row n (0 or 1) into a table and adds the inserted values to values.
+// refers maps each column with a foreign key to the parent column that it refers to.
 func (b *bulk) fillRow(ctx context.Context, t table, n int, refers map[string]string, values map[string]any) error {
 	kinds := map[string]string{}
 	if err := b.each(ctx, `SELECT name, type || CASE WHEN "notnull" OR pk THEN '' ELSE ' NULL' END FROM pragma_table_info($1)`,
@@ -78,13 +82,13 @@ func (b *bulk) fillRow(ctx context.Context, t table, n int, refers map[string]st
 		case kind == "INTEGER":
 			args[i] = int64(n+1) << (40 * n)
 		case kind == "BLOB":
-			args[i] = []byte(strings.Repeat(t.name+"\x00\xff", n)) // empty once
+			args[i] = []byte(strings.Repeat(t.name+"\x00\xff", n)) // empty in the first row
 		default:
 			args[i] = fmt.Sprintf("%s.%s %d 'ü\t\\N\"\n€😀", t.name, column, n)
 		}
 		values[fmt.Sprint(n, t.name, ".", column)] = args[i]
 	}
-	if _, err := b.exec(ctx, "INSERT INTO "+quoted(t.name)+" ("+quoted(t.columns...)+") "+bareValues(1, len(args)), args...); err != nil {
+	if _, err := b.exec(ctx, "INSERT INTO "+quoted(t.name)+" ("+quoted(t.columns...)+") "+placeholders(1, len(args)), args...); err != nil {
 		return fmt.Errorf("fill %s: %w", t.name, err)
 	}
 	return nil
@@ -104,7 +108,7 @@ func SumEveryTable(ctx context.Context, database string) (out []TableSum, err er
 	return b.sumTables(ctx, tables, newMeter(nil, "", 0))
 }
 
-// ChangeFile runs SQL on a SQLite file that no server uses.
+// ChangeFile runs an SQL statement on a SQLite file.
 func ChangeFile(ctx context.Context, file, text string) (err error) {
 	b, err := openBulkFile(ctx, file, "mode=rw")
 	if err != nil {
@@ -113,22 +117,22 @@ func ChangeFile(ctx context.Context, file, text string) (err error) {
 	return errors.Join(b.do(ctx, text), b.close())
 }
 
-// Damage runs SQL without enforcing foreign keys.
+// Damage runs SQL statements without enforcing foreign keys.
 func Damage(ctx context.Context, database string, texts ...string) (err error) {
 	b, err := openBulk(ctx, database)
 	if err != nil {
 		return err
 	}
-	if b.is.RowLocks {
+	if b.dialect.RowLocks {
 		texts = append([]string{"SET session_replication_role = replica"}, texts...)
 	}
 	return errors.Join(b.do(ctx, texts...), b.close())
 }
 
-// LoseEveryParent makes one row of every foreign key refer to a parent that does not
-// exist. It returns the findings that Examine should report; the value is whether a
-// finding is repairable.
-func LoseEveryParent(ctx context.Context, database string) (found map[string]bool, err error) {
+// OrphanEveryRelation changes the data so that, for every foreign key, a row refers to
+// a parent that does not exist. It returns the problems that Examine must report, and
+// whether each is repairable.
+func OrphanEveryRelation(ctx context.Context, database string) (want map[string]bool, err error) {
 	b, err := openBulk(ctx, database)
 	if err != nil {
 		return nil, err
@@ -137,31 +141,33 @@ func LoseEveryParent(ctx context.Context, database string) (found map[string]boo
 	if err := errors.Join(err, b.close()); err != nil {
 		return nil, err
 	}
-	found = map[string]bool{}
+	want = map[string]bool{}
 	for i, r := range relations {
-		gone := fmt.Sprintf("gone_%d", i)
+		missing := fmt.Sprintf("missing_%d", i)
 		column := quoted(r.columns[0])
-		if err := Damage(ctx, database, "UPDATE "+quoted(r.table)+" SET "+column+" = '"+gone+"' WHERE "+column+" = (SELECT max("+
+		if err := Damage(ctx, database, "UPDATE "+quoted(r.table)+" SET "+column+" = '"+missing+"' WHERE "+column+" = (SELECT max("+
 			column+") FROM "+quoted(r.table)+")"); err != nil {
 			return nil, err
 		}
-		found[fmt.Sprintf("%s.%s: %s is not in %s", r.table, r.columns[0], gone, r.parent)] = r.cascade || r.optional
+		want[fmt.Sprintf("%s.%s: %s is not in %s", r.table, r.columns[0], missing, r.parent)] = r.cascade || r.optional
 	}
-	return found, nil
+	return want, nil
 }
 
-// Orphans returns the findings about foreign keys. RepairOrphans repairs them.
+// Orphans returns the problems with foreign keys that Examine reports, and whether each is
+// repairable.
 func Orphans(ctx context.Context, db *store.DB) (found map[string]bool, err error) {
 	all, err := Examine(ctx, db)
 	found = map[string]bool{}
 	for _, f := range all {
-		if strings.Contains(f.What, " is not in ") {
-			found[f.What] = f.Repairable
+		if strings.Contains(f.Problem, " is not in ") {
+			found[f.Problem] = f.Repairable
 		}
 	}
 	return found, err
 }
 
+// RepairOrphans runs only the repairs of the checks returned by orphanChecks.
 func RepairOrphans(ctx context.Context, db *store.DB) error {
 	var orphans []check
 	if err := db.Read(ctx, board.System(), func(v *store.View) (err error) {
@@ -195,12 +201,12 @@ func SealUnder(ctx context.Context, db *store.DB, id string) error {
 	return (&resealer{db: db, keys: db.Keys()}).sealUnder(ctx, id)
 }
 
-// ResealAfter reads a page of sealed responses, calls change, and then seals again
-// what it read.
+// ResealAfter reads a page of sealed responses, calls change, and then re-seals the values
+// that it read.
 func ResealAfter(ctx context.Context, db *store.DB, first string, change func()) (done int, err error) {
 	var values []sealedValue
 	if err := db.Read(ctx, board.System(), func(v *store.View) (err error) {
-		values, _, err = sealedAnswers(ctx, v.Raw(), []any{"", ""})
+		values, _, err = sealedResponses(ctx, v.Raw(), []any{"", ""})
 		return err
 	}); err != nil {
 		return 0, err

@@ -14,22 +14,22 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// RelocateOptions are the options of Relocate.
+// RelocateOptions configures Relocate.
 type RelocateOptions struct {
 	From     string // path of a SQLite file
 	To       string // postgres://…
-	DryRun   bool   // return after the plan
+	DryRun   bool   // only create the tables in PostgreSQL and compute the plan; do not move anything
 	Clock    func() time.Time
 	Progress func(string) // may be nil
-	Plan     func(Plan)   // called before any row is copied; may be nil
+	Plan     func(Plan)   // called before the move begins; may be nil
 }
 
-// Plan is the extent of a relocation.
+// Plan describes the size and the expected duration of a relocation.
 type Plan struct {
-	Tables int
-	Rows   int64
-	Bytes  int64         // of the SQLite file
-	Takes  time.Duration // estimated from a sample of all tables
+	Tables   int
+	Rows     int64
+	Bytes    int64         // size of the SQLite file
+	Estimate time.Duration // duration, estimated from a sample of all tables
 }
 
 // Relocation is the result of Relocate.
@@ -37,26 +37,26 @@ type Relocation struct {
 	Tables   int
 	Rows     int64
 	Took     time.Duration
-	Finished bool // this call did the last step of an earlier, interrupted call
+	Finished bool // this call only finished an earlier, interrupted relocation
 }
 
-// sampleRows is the number of rows of each table that are copied, and rolled
-// back, to estimate the duration of the relocation.
+// sampleRows is the maximum number of rows per table in the trial copy. The trial copy is
+// timed, to estimate the duration of the relocation, and is rolled back.
 const sampleRows = 5000
 
 // Relocate moves all data from SQLite to an empty PostgreSQL database.
 //
-// It holds SQLite's write lock from the first row to the last. Servers on the
-// file continue to read. Their writes are refused as unavailable, so none is
-// acknowledged and lost. At the end of the same SQLite transaction it marks the
-// file as moved; no server of this version writes to the file after that.
-// PostgreSQL is marked as not ready from its commit until after the commit of
-// SQLite. So the two databases are never writable at the same time.
+// It holds SQLite's write lock while it copies the rows. Servers that use the file
+// continue to read, and their writes fail with CodeUnavailable. This way, no acknowledged
+// write is lost. At the end of the same SQLite transaction, Relocate marks the file as
+// moved. After that, no server of this version writes to the file. In
+// PostgreSQL, Relocate commits the rows together with a mark that the database is not
+// ready. It removes the mark after the SQLite commit. So the two databases are never
+// writable at the same time.
 //
-// If Relocate is interrupted before it marks the file, nothing has changed, and
-// a new call starts again. If it is interrupted between the mark and the end,
-// neither database is writable until Relocate is called again, which then does
-// only the last step.
+// If Relocate is interrupted before it marks the file, the file is unchanged, and the
+// next call starts from the beginning. If it is interrupted later, neither database is
+// writable until the next call, which only finishes the relocation.
 func Relocate(ctx context.Context, opts RelocateOptions) (done Relocation, err error) {
 	if opts.Progress == nil {
 		opts.Progress = func(string) {}
@@ -70,29 +70,29 @@ func Relocate(ctx context.Context, opts RelocateOptions) (done Relocation, err e
 	if err != nil {
 		return done, err
 	}
-	have, err := from.schema(ctx)
+	current, err := from.schema(ctx)
 	if err != nil {
 		return done, err
 	}
-	if have != newest {
-		return done, fmt.Errorf("%s has schema %d, but this program has %d: use the cardwall that serves it, or run cardwall migrate "+
-			"without --to first", opts.From, have, newest)
+	if current != newest {
+		return done, fmt.Errorf("%s has schema version %d, but this program needs version %d: use the cardwall binary that "+
+			"serves this file, or first run cardwall migrate without --to", opts.From, current, newest)
 	}
 	to, err := openBulk(ctx, opts.To)
 	if err != nil {
 		return done, fmt.Errorf("connect to PostgreSQL: %w", err)
 	}
 	defer func() { err = errors.Join(err, to.close()) }()
-	if went, err := sqldb.RelocatedTo(ctx, from); err != nil || went != "" {
+	if moved, err := sqldb.RelocatedTo(ctx, from); err != nil || moved != "" {
 		if err == nil {
-			err = to.finishRelocation(ctx, went)
+			err = to.finishRelocation(ctx, moved)
 		}
 		return Relocation{Finished: true}, err
 	}
-	if err := to.emptyPostgres(ctx, opts.To, newest, opts.Clock()); err != nil {
+	if err := to.prepareEmptyPostgres(ctx, opts.To, newest, opts.Clock()); err != nil {
 		return done, err
 	}
-	tables, err := to.meet(ctx, from)
+	tables, err := to.commonTables(ctx, from)
 	if err != nil {
 		return done, err
 	}
@@ -106,36 +106,38 @@ func Relocate(ctx context.Context, opts RelocateOptions) (done Relocation, err e
 	if opts.DryRun {
 		return done, nil
 	}
-	began := time.Now()
+	start := time.Now()
 	l, err := to.relocate(ctx, from, opts, tables, plan)
 	if err != nil {
 		return done, err
 	}
-	done.Tables, done.Took = len(l.sums), time.Since(began)
+	done.Tables, done.Took = len(l.sums), time.Since(start)
 	for _, t := range l.sums {
 		done.Rows += t.Rows
 	}
 	return done, to.do(context.WithoutCancel(ctx), "ANALYZE")
 }
 
-// finishRelocation does the last step of a relocation whose source is marked as moved.
-func (b *bulk) finishRelocation(ctx context.Context, went string) error {
+// finishRelocation marks the target of a relocation as ready. moved is the value of
+// RelocatedSetting in the source. finishRelocation returns an error if the data has moved
+// to another database, or if the target is already marked as ready.
+func (b *bulk) finishRelocation(ctx context.Context, moved string) error {
 	n, err := b.schema(ctx)
 	if err != nil || n == 0 {
-		return errors.Join(sqldb.RelocatedError(went), err)
+		return errors.Join(sqldb.RelocatedError(moved), err)
 	}
 	arriving, err := b.setting(ctx, sqldb.ArrivingSetting)
 	if err != nil {
 		return err
 	}
-	if id, _, _ := strings.Cut(went, " "); arriving != id {
-		return sqldb.RelocatedError(went)
+	if id, _, _ := strings.Cut(moved, " "); arriving != id {
+		return sqldb.RelocatedError(moved)
 	}
 	_, err = b.exec(ctx, "DELETE FROM settings WHERE key = $1", sqldb.ArrivingSetting)
 	return err
 }
 
-// plan counts the rows to move and times a sample of them.
+// plan counts the rows to move, and estimates the duration from a trial copy.
 func (b *bulk) plan(ctx context.Context, from *bulk, opts RelocateOptions, tables []table) (p Plan, err error) {
 	info, err := os.Stat(opts.From)
 	if err != nil {
@@ -150,34 +152,33 @@ func (b *bulk) plan(ctx context.Context, from *bulk, opts RelocateOptions, table
 		p.Rows += counts[i]
 	}
 	opts.Progress("timing a sample")
-	if err := b.alone(ctx, tables, opts.Clock()); err != nil {
+	if err := b.beginExclusive(ctx, tables, opts.Clock()); err != nil {
 		return p, err
 	}
-	silent := func(string) {}
-	l, err := b.load(ctx, from, tables, sampleRows, newMeter(silent, "", 0), newMeter(silent, "", 0))
+	l, err := b.load(ctx, from, tables, sampleRows, newMeter(nil, "", 0), newMeter(nil, "", 0))
 	if err := errors.Join(err, b.do(context.WithoutCancel(ctx), "ROLLBACK")); err != nil {
-		return p, fmt.Errorf("move a sample: %w", err)
+		return p, fmt.Errorf("copy a sample: %w", err)
 	}
 	var sampled int64
 	for i, t := range l.sums {
 		sampled += t.Rows
-		p.Takes += scaled(l.tables[i], counts[i], t.Rows)
+		p.Estimate += scaled(l.tables[i], counts[i], t.Rows)
 	}
-	p.Takes += scaled(l.indexing, p.Rows, sampled)
+	p.Estimate += scaled(l.indexing, p.Rows, sampled)
 	return p, nil
 }
 
-// scaled returns the estimated duration for all rows, given the duration for
-// some of them.
-func scaled(took time.Duration, all, some int64) time.Duration {
-	if some == 0 || all <= some {
+// scaled returns the estimated duration for all rows, given the duration for the sampled
+// rows.
+func scaled(took time.Duration, all, sampled int64) time.Duration {
+	if sampled == 0 || all <= sampled {
 		return took
 	}
-	return time.Duration(float64(took) * float64(all) / float64(some))
+	return time.Duration(float64(took) * float64(all) / float64(sampled))
 }
 
-func (b *bulk) relocate(ctx context.Context, from *bulk, opts RelocateOptions, tables []table, p Plan) (l loading, err error) {
-	if err := b.alone(ctx, tables, opts.Clock()); err != nil {
+func (b *bulk) relocate(ctx context.Context, from *bulk, opts RelocateOptions, tables []table, p Plan) (l loadResult, err error) {
+	if err := b.beginExclusive(ctx, tables, opts.Clock()); err != nil {
 		return l, err
 	}
 	defer func() { _ = b.do(context.WithoutCancel(ctx), "ROLLBACK") }() // no effect after a commit
@@ -197,51 +198,51 @@ func (b *bulk) relocate(ctx context.Context, from *bulk, opts RelocateOptions, t
 	if err := ctx.Err(); err != nil {
 		return l, err
 	}
-	ctx = context.WithoutCancel(ctx) // an interruption from here on would leave neither database writable
+	ctx = context.WithoutCancel(ctx) // an interruption from here on could leave neither database writable
 	if err := b.do(ctx, "COMMIT"); err != nil {
 		return l, fmt.Errorf("commit in PostgreSQL: %w", err)
 	}
-	mark := fmt.Sprintf("%s %s %s", id, withoutPassword(opts.To), board.InstantOf(opts.Clock()))
-	if _, err := from.exec(ctx, "INSERT INTO settings (key, value) VALUES ($1, $2)", sqldb.RelocatedSetting, mark); err != nil {
-		return l, fmt.Errorf("mark the SQLite file; nothing has moved, and PostgreSQL is not used: %w", err)
+	moved := fmt.Sprintf("%s %s %s", id, withoutPassword(opts.To), board.InstantOf(opts.Clock()))
+	if _, err := from.exec(ctx, "INSERT INTO settings (key, value) VALUES ($1, $2)", sqldb.RelocatedSetting, moved); err != nil {
+		return l, fmt.Errorf("mark the SQLite file as moved (it stays in use, and the PostgreSQL copy is ignored): %w", err)
 	}
 	if err := from.do(ctx, "COMMIT"); err != nil {
-		return l, fmt.Errorf("mark the SQLite file; nothing has moved, and PostgreSQL is not used: %w", err)
+		return l, fmt.Errorf("mark the SQLite file as moved (it stays in use, and the PostgreSQL copy is ignored): %w", err)
 	}
-	if err := b.finishRelocation(ctx, mark); err != nil {
+	if err := b.finishRelocation(ctx, moved); err != nil {
 		return l, fmt.Errorf("all data has moved, but PostgreSQL could not be marked as ready: run the same command again: %w", err)
 	}
 	return l, nil
 }
 
 const (
-	lockPatience = 2 * time.Minute
-	lockPause    = time.Millisecond
+	fileLockTimeout = 2 * time.Minute
+	fileLockPause   = time.Millisecond
 )
 
-// lockFile takes SQLite's write lock. A busy server releases it only briefly, so
-// lockFile tries often.
+// lockFile begins a transaction that holds SQLite's write lock. A busy server releases
+// the lock only briefly, so lockFile tries often.
 func (b *bulk) lockFile(ctx context.Context) error {
 	if err := b.do(ctx, "PRAGMA busy_timeout = 0"); err != nil {
 		return err
 	}
-	for began := time.Now(); ; {
+	for start := time.Now(); ; {
 		err := b.do(ctx, "BEGIN IMMEDIATE")
 		if err == nil {
 			return b.do(ctx, "PRAGMA busy_timeout = 10000")
 		}
-		if !sqldb.IsBusy(err) || time.Since(began) > lockPatience {
+		if !sqldb.IsBusy(err) || time.Since(start) > fileLockTimeout {
 			return fmt.Errorf("lock the SQLite file: %w", err)
 		}
 		select {
-		case <-time.After(lockPause):
+		case <-time.After(fileLockPause):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-// withoutPassword returns the address of a database without its password.
+// withoutPassword returns the database address without passwords.
 func withoutPassword(database string) string {
 	address, err := url.Parse(database)
 	if err != nil {

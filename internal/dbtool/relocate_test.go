@@ -30,8 +30,8 @@ func tryRelocate(t *testing.T, from, to string) error {
 	return err
 }
 
-// opens returns nil if a server can use a database, and otherwise the reason.
-func opens(t *testing.T, database string) error {
+// tryOpen opens a database like a server and closes it again.
+func tryOpen(t *testing.T, database string) error {
 	t.Helper()
 	db, err := store.Open(t.Context(), store.Options{Database: database})
 	if err == nil {
@@ -40,77 +40,77 @@ func opens(t *testing.T, database string) error {
 	return err
 }
 
-// At whatever point a move is interrupted, at most one database is writable, and
-// running the same command again completes the move.
-func TestInterruptedMoves(t *testing.T) {
+// After an interrupted move, at most one of the databases is writable. Running the same
+// command again completes the move.
+func TestInterruptedRelocation(t *testing.T) {
 	t.Parallel()
 	from, to := filepath.Join(t.TempDir(), "cardwall.db"), apptest.EmptyPostgresURL(t)
-	full(t, from)
+	createFull(t, from)
 	want := sums(t, from)
 	relocate(t, from, to)
 	compareSums(t, "moved", sums(t, to), want)
-	if err := opens(t, from); err == nil || !strings.Contains(err.Error(), "has moved to postgres://") {
-		t.Errorf("open the moved file: %v", err)
+	if err := tryOpen(t, from); err == nil || !strings.Contains(err.Error(), "has moved to postgres://") {
+		t.Errorf(`open the moved file: got error %v, want "has moved to postgres://"`, err)
 	}
-	if err := opens(t, to); err != nil {
+	if err := tryOpen(t, to); err != nil {
 		t.Errorf("open the target: %v", err)
 	}
 	if err := tryRelocate(t, from, to); err == nil || !strings.Contains(err.Error(), "has moved") {
-		t.Errorf("second move: %v", err)
+		t.Errorf(`second move: got error %v, want "has moved"`, err)
 	}
 	if _, err := dbtool.Backup(t.Context(), dbtool.BackupOptions{Database: from, File: filepath.Join(t.TempDir(), "x"),
 		Clock: time.Now}); err == nil || !strings.Contains(err.Error(), "has moved") {
-		t.Errorf("back up the moved file: %v", err)
+		t.Errorf(`back up the moved file: got error %v, want "has moved"`, err)
 	}
 
 	// Interrupted after the file is marked and before PostgreSQL is ready.
 	from, to = filepath.Join(t.TempDir(), "cardwall.db"), apptest.PostgresURL(t)
-	full(t, from)
+	createFull(t, from)
 	want = sums(t, from)
 	damage(t, to, `CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'cut'; END $$`,
 		"CREATE TRIGGER cut BEFORE DELETE ON settings FOR EACH ROW WHEN (old.key = 'arriving') EXECUTE FUNCTION cut()")
 	if err := tryRelocate(t, from, to); err == nil || !strings.Contains(err.Error(), "run the same command again") {
-		t.Errorf("interrupted before PostgreSQL is ready: %v", err)
+		t.Errorf(`interrupted before PostgreSQL is ready: got error %v, want "run the same command again"`, err)
 	}
 	for _, database := range []string{from, to} {
-		if opens(t, database) == nil {
-			t.Errorf("%s is writable although the move is not complete", database)
+		if tryOpen(t, database) == nil {
+			t.Errorf("open %s before the move is complete: got no error, want one", database)
 		}
 	}
 	damage(t, to, "DROP TRIGGER cut ON settings")
 	if done := relocate(t, from, to); !done.Finished {
-		t.Errorf("the second call did not finish the first move: %+v", done)
+		t.Errorf("second call: got %+v, want Finished", done)
 	}
-	if err := opens(t, to); err != nil {
+	if err := tryOpen(t, to); err != nil {
 		t.Error(err)
 	}
 	compareSums(t, "finished", sums(t, to), want)
 
 	// Interrupted after the commit in PostgreSQL and before the file is marked.
 	from, to = filepath.Join(t.TempDir(), "cardwall.db"), apptest.PostgresURL(t)
-	full(t, from)
+	createFull(t, from)
 	damage(t, from, "CREATE TRIGGER cut BEFORE INSERT ON settings WHEN new.key = 'moved_to' BEGIN SELECT RAISE(ABORT, 'cut'); END")
-	if err := tryRelocate(t, from, to); err == nil || !strings.Contains(err.Error(), "nothing has moved") {
-		t.Errorf("interrupted before the mark: %v", err)
+	if err := tryRelocate(t, from, to); err == nil || !strings.Contains(err.Error(), "stays in use") {
+		t.Errorf(`interrupted before the file is marked: got error %v, want "stays in use"`, err)
 	}
-	if err := opens(t, from); err != nil {
-		t.Errorf("open the unmarked file: %v", err)
+	if err := tryOpen(t, from); err != nil {
+		t.Errorf("open the file that was not marked as moved: %v", err)
 	}
-	if err := opens(t, to); err == nil || !strings.Contains(err.Error(), "has not finished") {
-		t.Errorf("open the incomplete target: %v", err)
+	if err := tryOpen(t, to); err == nil || !strings.Contains(err.Error(), "has not finished") {
+		t.Errorf(`open the incomplete target: got error %v, want "has not finished"`, err)
 	}
 	damage(t, from, "DROP TRIGGER cut", "UPDATE organizations SET name = 'Later'")
 	want = sums(t, from)
 	if done := relocate(t, from, to); done.Finished {
-		t.Errorf("the second call did not start again: %+v", done)
+		t.Errorf("second call: got %+v, want a complete move", done)
 	}
 	compareSums(t, "moved again", sums(t, to), want)
 
-	// The data of another move is not overwritten.
+	// A move does not overwrite data that another move copied.
 	other := filepath.Join(t.TempDir(), "other.db")
-	full(t, other)
+	createFull(t, other)
 	if err := tryRelocate(t, other, to); !errors.Is(err, dbtool.ErrNotEmpty) {
-		t.Errorf("move to a database with other data: %v", err)
+		t.Errorf("move to a database with other data: got error %v, want %v", err, dbtool.ErrNotEmpty)
 	}
 }
 
@@ -121,8 +121,7 @@ func damage(t *testing.T, database string, texts ...string) {
 	}
 }
 
-// A server that uses the file during a move can read all the time, and cannot write
-// from the start of the move on.
+// A server that uses the file can still read after a move, but it can no longer write.
 func TestRunningServerStopsWriting(t *testing.T) {
 	t.Parallel()
 	from, to := filepath.Join(t.TempDir(), "cardwall.db"), apptest.EmptyPostgresURL(t)
@@ -137,7 +136,7 @@ func TestRunningServerStopsWriting(t *testing.T) {
 	if err := write("org_1"); err != nil {
 		t.Fatal(err)
 	}
-	// A write by another program does not stop the server.
+	// A write by another process does not prevent the server from writing.
 	if err := dbtool.ChangeFile(t.Context(), from, "UPDATE organizations SET name = 'y'"); err != nil {
 		t.Fatal(err)
 	}
@@ -147,24 +146,24 @@ func TestRunningServerStopsWriting(t *testing.T) {
 	relocate(t, from, to)
 	for range 2 {
 		if err := write("org_3"); !board.IsCode(err, board.CodeUnavailable) || !strings.Contains(err.Error(), "has moved") {
-			t.Errorf("after the move: %v", err)
+			t.Errorf(`write after the move: got error %v, want unavailable and "has moved"`, err)
 		}
 	}
 	if err := db.Ping(t.Context()); err == nil {
-		t.Error("the server reports that it is ready")
+		t.Error("Ping after the move: got no error, want one")
 	}
 	if got := apptest.Select(t, db, "SELECT id FROM organizations ORDER BY id"); !slices.Equal(got, []string{"org_1", "org_2"}) {
-		t.Errorf("the file has %q", got)
+		t.Errorf("got organizations %q in the file, want [org_1 org_2]", got)
 	}
 	if got := apptest.Select(t, apptest.OpenStore(t, to), "SELECT id FROM organizations ORDER BY id"); !slices.Equal(got,
 		[]string{"org_1", "org_2"}) {
-		t.Errorf("PostgreSQL has %q", got)
+		t.Errorf("got organizations %q in PostgreSQL, want [org_1 org_2]", got)
 	}
 }
 
-// While another process holds the lock, waiting writes are refused together after
-// one timeout. Later writes are refused after a short wait.
-func TestWritesAreRefusedWhileTheFileIsHeld(t *testing.T) {
+// While another process holds the write lock, all waiting writes fail together after one
+// timeout. Later writes fail after a short wait.
+func TestWritesFailWhileTheFileIsLocked(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "cardwall.db")
 	db := apptest.OpenStore(t, file)
@@ -177,25 +176,25 @@ func TestWritesAreRefusedWhileTheFileIsHeld(t *testing.T) {
 			return affect(t.Context(), tx, "UPDATE organizations SET name = 'x'")
 		})
 	}
-	began := time.Now()
-	refused := make(chan error)
+	start := time.Now()
+	results := make(chan error)
 	for range 20 {
-		go func() { refused <- write() }()
+		go func() { results <- write() }()
 	}
 	for range 20 {
-		if err := <-refused; !board.IsCode(err, board.CodeUnavailable) {
-			t.Errorf("%v", err)
+		if err := <-results; !board.IsCode(err, board.CodeUnavailable) {
+			t.Errorf("waiting write: got error %v, want unavailable", err)
 		}
 	}
-	if waited := time.Since(began); waited > 30*time.Second {
-		t.Errorf("20 writes waited %s, one after the other", waited)
+	if waited := time.Since(start); waited > 30*time.Second {
+		t.Errorf("20 concurrent writes waited %s, want at most 30s", waited)
 	}
-	began = time.Now()
+	start = time.Now()
 	if err := write(); !board.IsCode(err, board.CodeUnavailable) {
-		t.Errorf("%v", err)
+		t.Errorf("later write: got error %v, want unavailable", err)
 	}
-	if waited := time.Since(began); waited > 5*time.Second {
-		t.Errorf("the next write waited %s", waited)
+	if waited := time.Since(start); waited > 5*time.Second {
+		t.Errorf("later write waited %s, want at most 5s", waited)
 	}
 	apptest.Select(t, db, "SELECT name FROM organizations")
 	if err := release(); err != nil {

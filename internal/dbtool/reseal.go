@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	resealBatch  = 50 // rows that are read and written together
-	resealPasses = 5  // maximum number of passes until one finds nothing to do
+	resealBatch  = 50 // rows per transaction
+	resealPasses = 5  // maximum number of passes; the last pass must find nothing to re-seal
 )
 
 // resealer re-seals the secrets of one database.
@@ -24,20 +24,22 @@ type resealer struct {
 	keys *seal.Keyring
 }
 
-// sealedValue is a sealed column of a row.
+// sealedValue is the value of a sealed column in one row.
 type sealedValue struct {
-	place  string
-	sealed []byte
-	update string // $1 is the new value, $2 the expected old one, $3… identify the row
-	row    []any
+	sealContext string
+	sealed      []byte
+	update      string // $1 is the new value, $2 the expected old value; $3… identify the row
+	row         []any  // the arguments for $3…
 }
 
-// Reseal seals every value that is sealed with another key again, with the first
-// key of the ring. It uses short transactions, so servers can use the database
-// meanwhile. It returns the number of values. When it returns nil, this database
-// needs no other key. Values that cannot be opened stay unchanged and cause an
-// error at the end. An interrupted Reseal continues when it is called again. It
-// calls next before each batch and stops if that returns an error.
+// Reseal re-seals all values under the first key of the keyring, except those already
+// sealed under that key. It returns the number of re-sealed values. When it returns a nil
+// error, the other keys are no longer needed. Values that cannot be opened stay unchanged
+// and cause an error at the end.
+//
+// Reseal uses short transactions, so servers can use the database in the meantime. It
+// calls next before each batch and stops if next returns an error. After an interruption,
+// another call of Reseal continues the work.
 func Reseal(ctx context.Context, db *store.DB, next func() error) (done int, err error) {
 	r := &resealer{db: db, keys: db.Keys()}
 	if r.keys == nil {
@@ -54,29 +56,31 @@ func Reseal(ctx context.Context, db *store.DB, next func() error) (done int, err
 		case err != nil:
 			return done, fmt.Errorf("re-seal: %w", err)
 		case n > 0:
-			continue // another pass, until one finds nothing
+			continue // the last pass must find nothing to re-seal
 		case len(stuck) > 0:
-			return done, fmt.Errorf("%d secrets cannot be opened, so the other keys stay in use: %w", len(stuck),
+			return done, fmt.Errorf("%d secrets cannot be opened, so the other keys are still needed: %w", len(stuck),
 				errors.Join(stuck[:min(len(stuck), 5)]...))
 		}
-		return done, r.sealedUnder(ctx, first)
+		return done, r.dropOtherKeys(ctx, first)
 	}
-	return done, errors.New("re-seal: a server still seals with another key: restart the servers with the new key, and run this again")
+	return done, errors.New("re-seal: a server still seals under another key: restart the servers with the new key, and run the " +
+		"same command again")
 }
 
-// sealUnder makes all servers seal with a key from now on. When it returns,
-// everything that was sealed with another key is committed.
+// sealUnder makes all servers seal new values under the first key. When it returns, all
+// transactions that sealed values under another key have ended.
 func (r *resealer) sealUnder(ctx context.Context, first string) error {
 	return r.setKeys(ctx, func(ids []string) []string {
 		return append([]string{first}, slices.DeleteFunc(ids, func(id string) bool { return id == first })...)
 	})
 }
 
-// sealedUnder records that only the first key is needed from now on.
-func (r *resealer) sealedUnder(ctx context.Context, first string) error {
+// dropOtherKeys records that only the first key is still needed.
+func (r *resealer) dropOtherKeys(ctx context.Context, first string) error {
 	return r.setKeys(ctx, func([]string) []string { return []string{first} })
 }
 
+// setKeys changes the recorded ids of the keys in use.
 func (r *resealer) setKeys(ctx context.Context, change func(ids []string) []string) error {
 	err := r.db.Write(ctx, board.System(), func(t *store.Tx) error {
 		tx := t.Raw()
@@ -92,25 +96,25 @@ func (r *resealer) setKeys(ctx context.Context, change func(ids []string) []stri
 	return nil
 }
 
-// sealedPageReaders are functions that each read a page of the sealed values of
-// one table after a cursor. They return the next cursor, or nil at the end. Every
-// sealed column is in one of them.
+// sealedPageReaders returns one function for each table with sealed columns. Given a
+// cursor, the function returns the sealed values in the next page of rows and the
+// following cursor, which is nil after the last page.
 func sealedPageReaders() []func(context.Context, *store.RawView, []any) ([]sealedValue, []any, error) {
-	return []func(context.Context, *store.RawView, []any) ([]sealedValue, []any, error){sealedWebhooks, sealedPages, sealedAnswers}
+	return []func(context.Context, *store.RawView, []any) ([]sealedValue, []any, error){sealedWebhooks, sealedPublicPages, sealedResponses}
 }
 
-// resealAll makes one pass over all sealed values. Stuck is the reason why some
-// could not be opened.
+// pass reads all values once and re-seals those that need it. stuck holds an error for
+// each value that cannot be opened.
 func (r *resealer) pass(ctx context.Context, first string, next func() error) (done int, stuck []error, err error) {
-	for _, page := range sealedPageReaders() {
-		mark := []any{"", ""}
-		for mark != nil {
+	for _, readPage := range sealedPageReaders() {
+		cursor := []any{"", ""}
+		for cursor != nil {
 			if err := next(); err != nil {
 				return done, stuck, err
 			}
 			var values []sealedValue
 			if err := r.db.Read(ctx, board.System(), func(v *store.View) (err error) {
-				values, mark, err = page(ctx, v.Raw(), mark)
+				values, cursor, err = readPage(ctx, v.Raw(), cursor)
 				return err
 			}); err != nil {
 				return done, stuck, err
@@ -125,21 +129,21 @@ func (r *resealer) pass(ctx context.Context, first string, next func() error) (d
 	return done, stuck, nil
 }
 
-// reseal re-seals some values in one transaction. A value that changed since it
-// was read is left to the next pass.
+// reseal re-seals values in one transaction. It skips values that have changed since they
+// were read; the next pass finds them again.
 func (r *resealer) reseal(ctx context.Context, first string, values []sealedValue) (done int, stuck []error, err error) {
-	fresh := make([][]byte, len(values))
+	resealed := make([][]byte, len(values))
 	stale := 0
 	for i, s := range values {
 		if seal.KeyOf(s.sealed) == first {
 			continue
 		}
-		plain, err := r.keys.Open(s.place, s.sealed)
+		plain, err := r.keys.Open(s.sealContext, s.sealed)
 		if err != nil {
-			stuck = append(stuck, fmt.Errorf("%s: %w", s.place, err))
+			stuck = append(stuck, fmt.Errorf("%s: %w", s.sealContext, err))
 			continue
 		}
-		if fresh[i], err = r.keys.SealUnder(first, s.place, plain); err != nil {
+		if resealed[i], err = r.keys.SealUnder(first, s.sealContext, plain); err != nil {
 			return 0, stuck, err
 		}
 		stale++
@@ -151,10 +155,10 @@ func (r *resealer) reseal(ctx context.Context, first string, values []sealedValu
 		tx := t.Raw()
 		done = 0
 		for i, s := range values {
-			if fresh[i] == nil {
+			if resealed[i] == nil {
 				continue
 			}
-			n, err := tx.Affected(ctx, s.update, append([]any{fresh[i], s.sealed}, s.row...)...)
+			n, err := tx.Affected(ctx, s.update, append([]any{resealed[i], s.sealed}, s.row...)...)
 			if err != nil {
 				return err
 			}
@@ -165,11 +169,11 @@ func (r *resealer) reseal(ctx context.Context, first string, values []sealedValu
 	return done, stuck, err
 }
 
-// sealedWebhooks returns a page of the sealed values of webhooks.
-func sealedWebhooks(ctx context.Context, v *store.RawView, mark []any) (out []sealedValue, next []any, err error) {
+// sealedWebhooks returns the sealed values in a page of webhooks.
+func sealedWebhooks(ctx context.Context, v *store.RawView, cursor []any) (out []sealedValue, next []any, err error) {
 	n := 0
 	err = v.Each(ctx, "SELECT id, address, secret, old_secret FROM webhooks WHERE id > $1 ORDER BY id LIMIT $2",
-		[]any{mark[0], resealBatch}, func(rows *sql.Rows) error {
+		[]any{cursor[0], resealBatch}, func(rows *sql.Rows) error {
 			var (
 				id                   string
 				address, secret, old []byte
@@ -194,20 +198,20 @@ func sealedWebhooks(ctx context.Context, v *store.RawView, mark []any) (out []se
 	return out, next, err
 }
 
-// sealedAnswers returns a page of the stored responses that hold a secret.
-func sealedAnswers(ctx context.Context, v *store.RawView, mark []any) (out []sealedValue, next []any, err error) {
+// sealedResponses returns a page of sealed stored responses.
+func sealedResponses(ctx context.Context, v *store.RawView, cursor []any) (out []sealedValue, next []any, err error) {
 	err = v.Each(ctx, "SELECT user_id, key, answer FROM idempotency WHERE sealed = 1 AND (user_id, key) > ($1, $2) "+
 		"ORDER BY user_id, key LIMIT $3",
-		append(slices.Clone(mark), resealBatch), func(rows *sql.Rows) error {
+		append(slices.Clone(cursor), resealBatch), func(rows *sql.Rows) error {
 			var (
 				user, key string
-				answer    []byte
+				response  []byte
 			)
-			if err := rows.Scan(&user, &key, &answer); err != nil {
+			if err := rows.Scan(&user, &key, &response); err != nil {
 				return err
 			}
 			next = []any{user, key}
-			out = append(out, sealedValue{store.ResponseSealContext(user, key), answer, "UPDATE idempotency SET answer = $1 " +
+			out = append(out, sealedValue{store.ResponseSealContext(user, key), response, "UPDATE idempotency SET answer = $1 " +
 				"WHERE answer = $2 AND user_id = $3 AND key = $4", next})
 			return nil
 		})
@@ -217,16 +221,16 @@ func sealedAnswers(ctx context.Context, v *store.RawView, mark []any) (out []sea
 	return out, next, err
 }
 
-// sealedPages returns a page of the sealed values of public pages.
-func sealedPages(ctx context.Context, v *store.RawView, mark []any) (out []sealedValue, next []any, err error) {
+// sealedPublicPages returns the sealed values in a page of rows about public pages.
+func sealedPublicPages(ctx context.Context, v *store.RawView, cursor []any) (out []sealedValue, next []any, err error) {
 	err = v.Each(ctx, "SELECT board_id, secret FROM public_pages WHERE board_id > $1 ORDER BY board_id LIMIT $2",
-		[]any{mark[0], resealBatch}, func(rows *sql.Rows) error {
+		[]any{cursor[0], resealBatch}, func(rows *sql.Rows) error {
 			var (
 				id     string
 				secret []byte
 			)
 			if err := rows.Scan(&id, &secret); err != nil {
-				return fmt.Errorf("read a sealed page: %w", err)
+				return fmt.Errorf("read a public page: %w", err)
 			}
 			next = []any{id}
 			out = append(out, sealedValue{store.PageSealContext(id), secret, "UPDATE public_pages SET secret = $1 WHERE secret = $2 " +

@@ -10,8 +10,7 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// Tools for whole databases (backup, move to PostgreSQL, doctor) read the list of
-// tables from the schema, so that a new table needs no change here.
+// The list of tables is read from the schema, so a new table needs no change here.
 
 // table is a table of the application.
 type table struct {
@@ -19,19 +18,20 @@ type table struct {
 	columns []string // sorted by name, without generated columns and identity columns
 }
 
-// bookkeeping are the tables without data of the application: those of the
-// migrations, of the search index, and of a backup's manifest.
-func bookkeeping() []string {
+// internalTables returns the tables that contain no application data: those used by
+// migrations, by the search index, and by the manifest of a backup.
+func internalTables() []string {
 	return []string{"goose_db_version", "migration_lease", "texts_indexed", "texts_gone", "backup", "backup_tables"}
 }
 
-// quoted returns names as quoted identifiers of both databases.
+// quoted returns names as a list of quoted identifiers, in a syntax that both databases
+// accept.
 func quoted(names ...string) string {
 	return `"` + strings.Join(names, `", "`) + `"`
 }
 
-// derived are the generated columns that only PostgreSQL has.
-func derived() []string { return []string{"texts.workspace_id"} }
+// derivedColumns returns the computed columns that only PostgreSQL has.
+func derivedColumns() []string { return []string{"texts.workspace_id"} }
 
 // tables returns the tables of the application, sorted by name.
 func tables(ctx context.Context, q sqldb.Querier, d sqldb.Dialect) ([]table, error) {
@@ -45,10 +45,10 @@ func tables(ctx context.Context, q sqldb.Querier, d sqldb.Dialect) ([]table, err
 			AND a.attnum > 0 AND NOT a.attisdropped AND a.attidentity = '' AND a.attgenerated = ''`
 	}
 	var out []table
-	known, own := bookkeeping(), derived()
+	skipped, derived := internalTables(), derivedColumns()
 	if err := sqldb.Each(ctx, q, text, nil, func(rows *sql.Rows) error {
 		var name, column string
-		if err := rows.Scan(&name, &column); err != nil || slices.Contains(known, name) || slices.Contains(own, name+"."+column) {
+		if err := rows.Scan(&name, &column); err != nil || slices.Contains(skipped, name) || slices.Contains(derived, name+"."+column) {
 			return err
 		}
 		i := slices.IndexFunc(out, func(t table) bool { return t.name == name })
@@ -67,10 +67,10 @@ func tables(ctx context.Context, q sqldb.Querier, d sqldb.Dialect) ([]table, err
 	return out, nil
 }
 
-// sameTables returns an error if one of two databases has a table or column that
-// the other lacks.
-func sameTables(ours, theirs []table) error {
-	if slices.EqualFunc(ours, theirs, func(a, b table) bool { return a.name == b.name && slices.Equal(a.columns, b.columns) }) {
+// sameTables returns an error if one of two databases has a table or column that the
+// other one lacks.
+func sameTables(first, second []table) error {
+	if slices.EqualFunc(first, second, func(a, b table) bool { return a.name == b.name && slices.Equal(a.columns, b.columns) }) {
 		return nil
 	}
 	describe := func(all []table) (out []string) {
@@ -81,23 +81,24 @@ func sameTables(ours, theirs []table) error {
 		}
 		return out
 	}
-	one, other := describe(ours), describe(theirs)
-	lacks := func(in, from []string) string {
-		return strings.Join(slices.DeleteFunc(slices.Clone(in), func(s string) bool { return slices.Contains(from, s) }), ", ")
+	minus := func(a, b []string) string {
+		return strings.Join(slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) }), ", ")
 	}
-	return fmt.Errorf("the two databases do not have the same tables: only one has [%s], only the other [%s]",
-		lacks(one, other), lacks(other, one))
+	one, other := describe(first), describe(second)
+	return fmt.Errorf("the two databases do not have the same tables and columns: only the first has [%s], only the second "+
+		"has [%s]",
+		minus(one, other), minus(other, one))
 }
 
 // relation is a foreign key.
 type relation struct {
 	table, parent string
-	columns, keys []string // columns of the table, and of the parent in the same order
-	cascade       bool     // rows are deleted with their parent
-	optional      bool     // a column may be null
+	columns, keys []string // columns of the table, and the columns of the parent that they refer to
+	cascade       bool     // ON DELETE CASCADE
+	optional      bool     // at least one of the columns is nullable
 }
 
-// relations returns all foreign keys.
+// relations returns all foreign keys of the schema.
 func relations(ctx context.Context, q sqldb.Querier, d sqldb.Dialect) ([]relation, error) {
 	text := `SELECT t.name || ' ' || f.id, t.name, f."table", f."from", f."to", f.on_delete = 'CASCADE',
 			(SELECT c."notnull" = 0 AND c.pk = 0 FROM pragma_table_info(t.name) c WHERE c.name = f."from")
@@ -126,12 +127,13 @@ func relations(ctx context.Context, q sqldb.Querier, d sqldb.Dialect) ([]relatio
 		if id != last {
 			out, last = append(out, r), id
 		}
-		at := &out[len(out)-1]
-		at.columns, at.keys, at.optional = append(at.columns, column), append(at.keys, key), at.optional || r.optional
+		current := &out[len(out)-1]
+		current.columns, current.keys = append(current.columns, column), append(current.keys, key)
+		current.optional = current.optional || r.optional
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read the relations: %w", err)
+		return nil, fmt.Errorf("read the foreign keys: %w", err)
 	}
 	return out, nil
 }

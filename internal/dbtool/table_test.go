@@ -22,8 +22,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// full creates an installation in which every table has rows.
-func full(t *testing.T, database string) {
+// createFull creates an installation in which every table has rows.
+func createFull(t *testing.T, database string) {
 	t.Helper()
 	db := apptest.OpenStore(t, database)
 	if err := db.Close(); err != nil {
@@ -45,41 +45,43 @@ func sums(t *testing.T, database string) map[string]string {
 	for _, s := range all {
 		out[s.Name] = fmt.Sprintf("%d rows, %s", s.Rows, s.Checksum)
 		if s.Rows == 0 && s.Name != "leases" {
-			t.Errorf("%s has no rows, so the test shows nothing about it", s.Name)
+			t.Errorf("got no rows in %s, want at least one", s.Name)
 		}
 	}
 	return out
 }
 
-func compareSums(t *testing.T, what string, got, want map[string]string) {
+// compareSums fails the test unless two databases have the same tables with the same checksums. If
+// step begins with "restored", it ignores the tables that Restore changes.
+func compareSums(t *testing.T, step string, got, want map[string]string) {
 	t.Helper()
 	if len(want) < 30 {
-		t.Errorf("%s: only %d tables were compared", what, len(want))
+		t.Errorf("%s: got %d tables to compare, want at least 30", step, len(want))
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
-		// Leases are not restored, and a restored database has a new version of names; see checkSettings.
-		changed := (name == "leases" || name == "settings") && strings.HasPrefix(what, "restored")
+		// Restore deletes leases and changes the setting names_version, which checkSettings checks.
+		changed := (name == "leases" || name == "settings") && strings.HasPrefix(step, "restored")
 		if got[name] != want[name] && !changed {
-			t.Errorf("%s: %s has %s, want %s", what, name, got[name], want[name])
+			t.Errorf("%s: got %s in %s, want %s", step, got[name], name, want[name])
 		}
 	}
 	if len(got) != len(want) {
-		t.Errorf("%s: %d tables, want %d", what, len(got), len(want))
+		t.Errorf("%s: got %d tables, want %d", step, len(got), len(want))
 	}
 }
 
-// checkSettings fails the test if a restored database has other settings than the one that was backed up, or
-// if entity tags of that one are still valid there.
+// checkSettings fails the test unless a restored database has the settings of the original one, with a
+// new names_version, which makes the entity tags of the original invalid.
 func checkSettings(t *testing.T, restored, backedUp string) {
 	t.Helper()
 	const others, names = "SELECT key || value FROM settings WHERE key <> 'names_version' ORDER BY key",
 		"SELECT value FROM settings WHERE key = 'names_version'"
 	from, to := apptest.OpenStore(t, backedUp), apptest.OpenStore(t, restored)
 	if got, want := apptest.Select(t, to, others), apptest.Select(t, from, others); !slices.Equal(got, want) {
-		t.Errorf("restored: the settings are %q, want %q", got, want)
+		t.Errorf("restored: got settings %q, want %q", got, want)
 	}
 	if got, old := apptest.Select(t, to, names), apptest.Select(t, from, names); len(got) != 1 || slices.Equal(got, old) {
-		t.Errorf("restored: the version of names is %q, and was %q", got, old)
+		t.Errorf("restored: got names_version %q, want one other than %q", got, old)
 	}
 }
 
@@ -99,13 +101,13 @@ func restore(t *testing.T, file, database string) {
 	}
 }
 
-// Every table of the schema has the same content at each step: from SQLite to PostgreSQL, to a
-// backup, to SQLite, to a backup, to PostgreSQL. This includes the search index.
-func TestEveryTableMoves(t *testing.T) {
+// Every table, including the search index, keeps its content through a move from SQLite
+// to PostgreSQL, and through a backup and restore into SQLite and then into PostgreSQL.
+func TestEveryTableIsMovedAndRestored(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	first, last := filepath.Join(folder, "first.db"), filepath.Join(folder, "last.db")
-	full(t, first)
+	createFull(t, first)
 	want := sums(t, first)
 
 	moved := apptest.EmptyPostgresURL(t)
@@ -115,31 +117,31 @@ func TestEveryTableMoves(t *testing.T) {
 	if err != nil {
 		t.Fatalf("move: %v", err)
 	}
-	if plan.Rows != done.Rows || plan.Tables != len(want) || plan.Takes <= 0 || plan.Bytes <= 0 {
-		t.Errorf("the plan was %+v, but the result is %+v", plan, done)
+	if plan.Rows != done.Rows || plan.Tables != len(want) || plan.Estimate <= 0 || plan.Bytes <= 0 {
+		t.Errorf("got plan %+v and result %+v, want the same %d tables and rows", plan, done, len(want))
 	}
 	compareSums(t, "moved to PostgreSQL", sums(t, moved), want)
 
 	one := filepath.Join(folder, "one.backup")
 	if m := backup(t, moved, one); m.Source != "postgres" || m.Rows() != done.Rows {
-		t.Errorf("the backup of %s has %d rows, want %d", m.Source, m.Rows(), done.Rows)
+		t.Errorf("got a backup of %d rows from %s, want %d rows from postgres", m.Rows(), m.Source, done.Rows)
 	}
 	restore(t, one, last)
 	compareSums(t, "restored into SQLite", sums(t, last), want)
 	checkSettings(t, last, moved)
 
 	two := filepath.Join(folder, "two.backup")
-	if m := backup(t, last, two); m.Source != "sqlite" || m.Rows() != done.Rows-1 { // two leases less, one setting more
-		t.Errorf("the backup of %s has %d rows, want %d", m.Source, m.Rows(), done.Rows-1)
+	if m := backup(t, last, two); m.Source != "sqlite" || m.Rows() != done.Rows-1 { // Restore has deleted two leases and added one setting
+		t.Errorf("got a backup of %d rows from %s, want %d rows from sqlite", m.Rows(), m.Source, done.Rows-1)
 	}
 	again := apptest.EmptyPostgresURL(t)
 	restore(t, two, again)
 	compareSums(t, "restored into PostgreSQL", sums(t, again), want)
 	checkSettings(t, again, moved)
 
-	// The schemas are complete too: indexes, keys and the search index.
+	// The restored databases have the same indexes, keys and search index as new ones. The names of
+	// indexes are not compared, because PostgreSQL chooses those of partitions.
 	fresh := apptest.OpenStore(t, apptest.EmptyPostgresURL(t))
-	// PostgreSQL names the indexes of partitions itself.
 	indexes := `SELECT regexp_replace(indexdef, 'INDEX \S+ ON', 'INDEX ON') FROM pg_indexes WHERE schemaname = 'public'
 		AND tablename <> 'migration_lease' ORDER BY 1`
 	keys := "SELECT conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint " +
@@ -147,32 +149,34 @@ func TestEveryTableMoves(t *testing.T) {
 	empty := apptest.OpenStore(t, filepath.Join(t.TempDir(), "empty.db"))
 	for _, text := range []string{indexes, keys} {
 		if got, want := apptest.Select(t, apptest.OpenStore(t, again), text), apptest.Select(t, fresh, text); !slices.Equal(got, want) {
-			t.Errorf("%s: PostgreSQL has %d after a restore, a new database has %d", text, len(got), len(want))
+			t.Errorf("%s: got %d rows after a restore to PostgreSQL, want the %d rows of a new database", text, len(got),
+				len(want))
 		}
 	}
 	schema := "SELECT COALESCE(sql, name) FROM sqlite_schema ORDER BY name"
 	if got, want := apptest.Select(t, apptest.OpenStore(t, last), schema), apptest.Select(t, empty, schema); !slices.Equal(got, want) {
-		t.Errorf("the schema of SQLite has %d entries after a restore, that of a new database has %d", len(got), len(want))
+		t.Errorf("got %d schema entries after a restore to SQLite, want the %d entries of a new database", len(got),
+			len(want))
 	}
 }
 
-// Only its owner can read a backup. A file is refused if any byte of it has changed, if it is
-// truncated, or if it is not a backup.
+// A backup has mode 0600. Restore refuses a file if any byte of it has changed, if it is truncated,
+// or if it is not a backup.
 func TestDamagedBackupsAreRefused(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	database, file := filepath.Join(folder, "cardwall.db"), filepath.Join(folder, "good.backup")
-	full(t, database)
+	createFull(t, database)
 	backup(t, database, file)
 	good, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v: mode %v", err, info.Mode())
+		t.Errorf("got mode %v (%v), want 0600", info.Mode(), err)
 	}
 	target := filepath.Join(folder, "target.db")
-	refused := func(what string, content []byte, want error) {
+	refused := func(name string, content []byte, want error) {
 		t.Helper()
 		bad := filepath.Join(folder, "bad.backup")
 		if err := os.WriteFile(bad, content, 0o600); err != nil {
@@ -180,10 +184,10 @@ func TestDamagedBackupsAreRefused(t *testing.T) {
 		}
 		if _, _, err := dbtool.Restore(t.Context(), dbtool.RestoreOptions{Backup: bad, Database: target,
 			Clock: time.Now}); !errors.Is(err, want) {
-			t.Errorf("%s: %v, want %v", what, err, want)
+			t.Errorf("%s: got error %v, want %v", name, err, want)
 		}
-		if left, _ := filepath.Glob(filepath.Join(folder, "*target*")); left != nil {
-			t.Errorf("%s: %v was left behind", what, left)
+		if files, _ := filepath.Glob(filepath.Join(folder, "*target*")); files != nil {
+			t.Errorf("%s: got files %v, want none", name, files)
 		}
 	}
 	for at := 100; at < len(good); at += len(good)/40 + 1 {
@@ -191,35 +195,36 @@ func TestDamagedBackupsAreRefused(t *testing.T) {
 		flipped[at] ^= 0x10
 		refused(fmt.Sprintf("byte %d flipped", at), flipped, dbtool.ErrDamaged)
 	}
-	for _, tail := range []int{1, 40, 85} { // in the last line
+	for _, tail := range []int{1, 40, 85} { // positions in the last line
 		flipped := bytes.Clone(good)
 		flipped[len(good)-tail] ^= 0x01
 		refused(fmt.Sprintf("byte %d from the end flipped", tail), flipped, dbtool.ErrDamaged)
 	}
 	refused("truncated", good[:len(good)/2], dbtool.ErrDamaged)
-	refused("with an appended byte", append(bytes.Clone(good), 'x'), dbtool.ErrDamaged)
-	refused("another file", []byte(strings.Repeat("no backup ", 100)), dbtool.ErrNotBackup)
-	refused("an empty file", nil, dbtool.ErrNotBackup)
+	refused("appended byte", append(bytes.Clone(good), 'x'), dbtool.ErrDamaged)
+	refused("other file", []byte(strings.Repeat("no backup ", 100)), dbtool.ErrNotBackup)
+	refused("empty file", nil, dbtool.ErrNotBackup)
 
-	// Change rows and recompute the checksum of the file.
-	for what, text := range map[string]string{
-		"a row is missing":   "DELETE FROM labels WHERE id IN (SELECT id FROM labels LIMIT 1)",
-		"a row was changed":  "UPDATE cards SET title = title || '!' WHERE id IN (SELECT id FROM cards LIMIT 1)",
-		"a table is missing": "DROP TABLE calendar_feeds",
+	// The rows are changed, and the checksum of the file is recomputed.
+	for name, text := range map[string]string{
+		"missing row":   "DELETE FROM labels WHERE id IN (SELECT id FROM labels LIMIT 1)",
+		"changed row":   "UPDATE cards SET title = title || '!' WHERE id IN (SELECT id FROM cards LIMIT 1)",
+		"missing table": "DROP TABLE calendar_feeds",
 	} {
-		refused(what, resealed(t, folder, good, text), dbtool.ErrDamaged)
+		refused(name, changedBackup(t, folder, good, text), dbtool.ErrDamaged)
 	}
-	refused("a newer schema", resealed(t, folder, good, "UPDATE backup SET schema = 999"), dbtool.ErrNewerBackup)
-	refused("a newer format", resealed(t, folder, good, "UPDATE backup SET format = 2"), dbtool.ErrNewerBackup)
-	refused("no manifest", resealed(t, folder, good, "DROP TABLE backup"), dbtool.ErrNotBackup)
-	if err := os.WriteFile(file, resealed(t, folder, good, "SELECT 1"), 0o600); err != nil {
+	refused("newer schema", changedBackup(t, folder, good, "UPDATE backup SET schema = 999"), dbtool.ErrNewerBackup)
+	refused("newer format", changedBackup(t, folder, good, "UPDATE backup SET format = 2"), dbtool.ErrNewerBackup)
+	refused("missing manifest", changedBackup(t, folder, good, "DROP TABLE backup"), dbtool.ErrNotBackup)
+	if err := os.WriteFile(file, changedBackup(t, folder, good, "SELECT 1"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	restore(t, file, target) // recomputing the checksum alone is not a reason to refuse it
+	restore(t, file, target) // a backup with only a recomputed checksum is valid
 }
 
-// resealed returns a backup after a change, with the matching checksum in its last line.
-func resealed(t *testing.T, folder string, backup []byte, text string) []byte {
+// changedBackup runs an SQL statement on a backup and returns it with a matching checksum in its last
+// line.
+func changedBackup(t *testing.T, folder string, backup []byte, text string) []byte {
 	t.Helper()
 	file := filepath.Join(folder, "changing.db")
 	const tail = len("\ncardwall-backup sha256:") + 65
@@ -237,13 +242,13 @@ func resealed(t *testing.T, folder string, backup []byte, text string) []byte {
 	return append(content, "\ncardwall-backup sha256:"+hex.EncodeToString(sum[:])+"\n"...)
 }
 
-// Restore refuses to start without the backup's key, and refuses a database that has data or is in
-// use.
-func TestRestoreRefusesToDoHarm(t *testing.T) {
+// Restore refuses to run if a key of the backup is missing, or if the target contains
+// data or is in use.
+func TestRestoreRefusals(t *testing.T) {
 	t.Parallel()
 	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
 		folder := t.TempDir()
-		mine, err := seal.Parse(seal.NewKey())
+		own, err := seal.Parse(seal.NewKey())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,7 +257,7 @@ func TestRestoreRefusesToDoHarm(t *testing.T) {
 			t.Fatal(err)
 		}
 		source, file := filepath.Join(folder, "source.db"), filepath.Join(folder, "x.backup")
-		db, err := store.Open(t.Context(), store.Options{Database: source, Migrate: true, Keys: mine})
+		db, err := store.Open(t.Context(), store.Options{Database: source, Migrate: true, Keys: own})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -260,8 +265,8 @@ func TestRestoreRefusesToDoHarm(t *testing.T) {
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if m := backup(t, source, file); !slices.Equal(m.Keys, []string{mine.Current()}) {
-			t.Errorf("the backup names the keys %v, want %s", m.Keys, mine.Current())
+		if m := backup(t, source, file); !slices.Equal(m.Keys, []string{own.Current()}) {
+			t.Errorf("got keys %v in the manifest, want [%s]", m.Keys, own.Current())
 		}
 		restoreWith := func(keys *seal.Keyring, replace bool) (kept string, err error) {
 			_, kept, err = dbtool.Restore(t.Context(), dbtool.RestoreOptions{Backup: file, Database: database, Keys: keys,
@@ -269,8 +274,8 @@ func TestRestoreRefusesToDoHarm(t *testing.T) {
 			return kept, err
 		}
 		for _, keys := range []*seal.Keyring{nil, other} {
-			if _, err := restoreWith(keys, false); !errors.Is(err, dbtool.ErrKeyMissing) || !strings.Contains(err.Error(), mine.Current()) {
-				t.Errorf("with the keys %v: %v", keys, err)
+			if _, err := restoreWith(keys, false); !errors.Is(err, dbtool.ErrKeyMissing) || !strings.Contains(err.Error(), own.Current()) {
+				t.Errorf("with the keys %v: got error %v, want %v with the key id %s", keys, err, dbtool.ErrKeyMissing, own.Current())
 			}
 		}
 		// Restore accepts a database that a server has opened before, but not one in use.
@@ -278,16 +283,16 @@ func TestRestoreRefusesToDoHarm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := restoreWith(mine, true); !errors.Is(err, dbtool.ErrInUse) {
-			t.Errorf("while a server runs: %v", err)
+		if _, err := restoreWith(own, true); !errors.Is(err, dbtool.ErrInUse) {
+			t.Errorf("while a server is running: got error %v, want %v", err, dbtool.ErrInUse)
 		}
 		if err := running.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if kept, err := restoreWith(mine, false); err != nil || kept != "" {
-			t.Fatalf("into an empty installation: %q %v", kept, err)
+		if kept, err := restoreWith(own, false); err != nil || kept != "" {
+			t.Fatalf("into an empty installation: got kept file %q (%v), want none", kept, err)
 		}
-		restored, err := store.Open(t.Context(), store.Options{Database: database, Keys: mine})
+		restored, err := store.Open(t.Context(), store.Options{Database: database, Keys: own})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -295,51 +300,51 @@ func TestRestoreRefusesToDoHarm(t *testing.T) {
 		if err := restored.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := restoreWith(mine, false); !errors.Is(err, dbtool.ErrNotEmpty) {
-			t.Errorf("over data: %v", err)
+		if _, err := restoreWith(own, false); !errors.Is(err, dbtool.ErrNotEmpty) {
+			t.Errorf("over data: got error %v, want %v", err, dbtool.ErrNotEmpty)
 		}
 		if sqldb.IsPostgres(database) {
-			if _, err := restoreWith(mine, true); !errors.Is(err, dbtool.ErrNotEmpty) {
-				t.Errorf("over data in PostgreSQL: %v", err)
+			if _, err := restoreWith(own, true); !errors.Is(err, dbtool.ErrNotEmpty) {
+				t.Errorf("over data in PostgreSQL, with Replace: got error %v, want %v", err, dbtool.ErrNotEmpty)
 			}
 			return
 		}
-		kept, err := restoreWith(mine, true)
+		kept, err := restoreWith(own, true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for at, want := range map[string]string{database: "Engines", kept: "Later"} {
-			if got := apptest.Select(t, apptest.OpenStore(t, at), "SELECT name FROM organizations"); !slices.Equal(got, []string{want}) {
-				t.Errorf("%s contains %q, want %s", at, got, want)
+		for path, want := range map[string]string{database: "Engines", kept: "Later"} {
+			if got := apptest.Select(t, apptest.OpenStore(t, path), "SELECT name FROM organizations"); !slices.Equal(got, []string{want}) {
+				t.Errorf("got organizations %q in %s, want [%s]", got, path, want)
 			}
 		}
-		// A file that cannot be read is moved aside too, but only with Replace.
+		// With Replace, Restore also moves an unreadable file aside.
 		damaged := filepath.Join(folder, "damaged.db")
 		if err := os.WriteFile(damaged, bytes.Repeat([]byte("x"), 9000), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		database = damaged
-		if _, err := restoreWith(mine, false); !errors.Is(err, dbtool.ErrNotEmpty) {
-			t.Errorf("over a damaged file: %v", err)
+		if _, err := restoreWith(own, false); !errors.Is(err, dbtool.ErrNotEmpty) {
+			t.Errorf("over a damaged file: got error %v, want %v", err, dbtool.ErrNotEmpty)
 		}
-		if kept, err := restoreWith(mine, true); err != nil || kept == "" {
-			t.Errorf("over a damaged file, with Replace: %q %v", kept, err)
+		if kept, err := restoreWith(own, true); err != nil || kept == "" {
+			t.Errorf("over a damaged file, with Replace: got kept file %q (%v), want one", kept, err)
 		}
 	})
 }
 
-// A backup of an older schema is migrated when it is restored, into either database.
+// A backup of an older schema is migrated when it is restored, into SQLite and into PostgreSQL.
 func TestOlderBackupIsMigrated(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	old, file := filepath.Join(folder, "old.db"), filepath.Join(folder, "old.backup")
 	version := apptest.MigrateBeforeLast(t, old)
 	if m := backup(t, old, file); m.Schema != version {
-		t.Errorf("the backup has schema %d, want %d", m.Schema, version)
+		t.Errorf("got schema %d in the manifest, want %d", m.Schema, version)
 	}
 	apptest.EmptyDatabases(t, func(t *testing.T, database string) {
-		// A server of this version has opened the database before, so its schema is newer than the
-		// backup's.
+		// A server of this version has opened the database before, so the database's schema is newer
+		// than the backup's.
 		if err := apptest.OpenStore(t, database).Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -350,20 +355,20 @@ func TestOlderBackupIsMigrated(t *testing.T) {
 		}
 		defer func() { _ = db.Close() }()
 		if got := apptest.Select(t, db, "SELECT name FROM organizations"); !slices.Equal(got, []string{"Engines"}) {
-			t.Errorf("the restored database contains %q", got)
+			t.Errorf("got organizations %q, want [Engines]", got)
 		}
 	})
 }
 
-// Backup overwrites only backups.
-func TestBackupLeavesOtherFilesAlone(t *testing.T) {
+// Backup overwrites an earlier backup, but no other file or folder.
+func TestBackupKeepsOtherFiles(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	database, file := filepath.Join(folder, "cardwall.db"), filepath.Join(folder, "x.backup")
-	full(t, database)
-	for _, there := range []string{database, folder} {
-		if _, err := dbtool.Backup(t.Context(), dbtool.BackupOptions{Database: database, File: there, Clock: time.Now}); err == nil {
-			t.Errorf("%s was overwritten", there)
+	createFull(t, database)
+	for _, existing := range []string{database, folder} {
+		if _, err := dbtool.Backup(t.Context(), dbtool.BackupOptions{Database: database, File: existing, Clock: time.Now}); err == nil {
+			t.Errorf("backup to %s: got no error, want one", existing)
 		}
 	}
 	backup(t, database, file)
@@ -372,14 +377,14 @@ func TestBackupLeavesOtherFilesAlone(t *testing.T) {
 	restore(t, file, filepath.Join(folder, "later.db"))
 	if got := apptest.Select(t, apptest.OpenStore(t, filepath.Join(folder, "later.db")), "SELECT DISTINCT name "+
 		"FROM organizations"); !slices.Equal(got, []string{"Later"}) {
-		t.Errorf("the second backup contains %q", got)
+		t.Errorf("got organizations %q from the second backup, want [Later]", got)
 	}
-	if left, _ := filepath.Glob(filepath.Join(folder, ".*")); left != nil {
-		t.Errorf("%v was left behind", left)
+	if files, _ := filepath.Glob(filepath.Join(folder, ".*")); files != nil {
+		t.Errorf("got temporary files %v, want none", files)
 	}
 }
 
-// affect runs a statement and returns its error immediately.
+// affect runs a statement immediately and returns its error.
 func affect(ctx context.Context, tx *store.Tx, text string, args ...any) error {
 	_, err := tx.Raw().Affected(ctx, text, args...)
 	return err

@@ -13,17 +13,17 @@ import (
 	"cardwall/internal/store"
 )
 
-// vault is a database with secrets, and all keys that they were ever sealed with.
+// vault is a database with sealed values.
 type vault struct {
 	*apptest.Service
-	keys   *seal.Keyring     // opens everything, in any phase
-	values map[string]string // the sealed texts, by place
+	keys   *seal.Keyring     // all keys under which values may be sealed
+	values map[string]string // the expected plaintexts, by seal context
 
-	user, organization, workspace string // owners of the stored responses and the webhooks
+	user, organization, workspace string // ids of the owners of stored responses and webhooks
 }
 
-// ringOf returns a key ring with the given keys.
-func ringOf(t testing.TB, keys ...string) *seal.Keyring {
+// keyring returns a keyring with the given keys.
+func keyring(t testing.TB, keys ...string) *seal.Keyring {
 	t.Helper()
 	k, err := seal.Parse(strings.Join(keys, ","))
 	if err != nil {
@@ -32,18 +32,19 @@ func ringOf(t testing.TB, keys ...string) *seal.Keyring {
 	return k
 }
 
-// vaults runs a test on both databases, whose secrets are sealed with the old key.
-func vaults(t *testing.T, webhooks, answers int, fn func(t *testing.T, v *vault, old, fresh string)) {
+// testVaults runs a test on SQLite and on PostgreSQL, with values that are sealed under
+// the old key.
+func testVaults(t *testing.T, webhooks, responses int, fn func(t *testing.T, v *vault, oldKey, newKey string)) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
-		old, fresh := seal.NewKey(), seal.NewKey()
-		v := newVault(t, database, ringOf(t, old), webhooks, answers)
-		v.keys = ringOf(t, fresh, old)
-		fn(t, v, old, fresh)
+		oldKey, newKey := seal.NewKey(), seal.NewKey()
+		v := newVault(t, database, keyring(t, oldKey), webhooks, responses)
+		v.keys = keyring(t, newKey, oldKey)
+		fn(t, v, oldKey, newKey)
 	})
 }
 
-func newVault(t *testing.T, database string, keys *seal.Keyring, webhooks, answers int) *vault {
+func newVault(t *testing.T, database string, keys *seal.Keyring, webhooks, responses int) *vault {
 	t.Helper()
 	s := apptest.New(t, database, apptest.Options{Keys: keys})
 	ada := s.Person("Ada")
@@ -52,27 +53,27 @@ func newVault(t *testing.T, database string, keys *seal.Keyring, webhooks, answe
 	v.organization = s.Column("SELECT id FROM organizations")[0]
 	s.Write(board.System(), func(ctx context.Context, tx *store.Tx) error {
 		for i := range webhooks {
-			if err := v.webhook(ctx, tx, keys, fmt.Sprintf("whk_%04d", i), i%3 == 0); err != nil {
+			if err := v.insertWebhook(ctx, tx, keys, fmt.Sprintf("whk_%04d", i), i%3 == 0); err != nil {
 				return err
 			}
-			if err := v.page(ctx, tx, keys, fmt.Sprintf("brd_%04d", i)); err != nil {
+			if err := v.insertPublicPage(ctx, tx, keys, fmt.Sprintf("brd_%04d", i)); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	s.Write(board.Person(v.user), func(ctx context.Context, tx *store.Tx) error {
-		for i := range answers {
-			if err := v.answer(ctx, tx, fmt.Sprintf("key %04d", i)); err != nil {
+		for i := range responses {
+			if err := v.storeResponse(ctx, tx, fmt.Sprintf("key %04d", i)); err != nil {
 				return err
 			}
 		}
-		for i := range answers { // responses without a secret are not changed
+		for i := range responses { // unsealed responses, which Reseal must not change
 			key := fmt.Sprintf("open %04d", i)
-			if _, err := tx.Claim(ctx, key, "op", []byte{1}); err != nil {
+			if _, err := tx.ClaimKey(ctx, key, "op", []byte{1}); err != nil {
 				return err
 			}
-			if err := tx.Keep(ctx, key, store.Stored{Answer: []byte(key)}); err != nil {
+			if err := tx.SaveResponse(ctx, key, store.StoredResponse{Body: []byte(key)}); err != nil {
 				return err
 			}
 		}
@@ -81,48 +82,49 @@ func newVault(t *testing.T, database string, keys *seal.Keyring, webhooks, answe
 	return v
 }
 
-// webhook writes a webhook whose columns are sealed with the first key of a ring.
-func (v *vault) webhook(ctx context.Context, tx *store.Tx, keys *seal.Keyring, id string, rotated bool) error {
+// insertWebhook inserts a webhook whose columns are sealed under the first key of a keyring.
+func (v *vault) insertWebhook(ctx context.Context, tx *store.Tx, keys *seal.Keyring, id string, rotated bool) error {
 	sealed := func(column string) []byte {
-		place := "webhook:" + id + ":" + column
-		v.values[place] = "secret of " + place
-		return keys.Seal(place, []byte(v.values[place]))
+		sealContext := "webhook:" + id + ":" + column
+		v.values[sealContext] = "secret of " + sealContext
+		return keys.Seal(sealContext, []byte(v.values[sealContext]))
 	}
 	var old any
 	if rotated {
 		old = sealed("old-secret")
 	}
-	// InsertWebhook would always seal with the current key, regardless of its server's key ring.
+	// Tx.InsertWebhook would seal under the current key of the server instead.
 	return affect(ctx, tx, `INSERT INTO webhooks (id, organization_id, workspace_id, owner_id, name, events, platform, host,
 		last_four, address, secret, old_secret, off, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, '', '', '', '', '', $5, $6, $7, '', 0, 0)`, id, v.organization, v.workspace, v.user,
 		sealed("address"), sealed("secret"), old)
 }
 
-// page writes a board with a public page, whose key is sealed like a webhook's secret.
-func (v *vault) page(ctx context.Context, tx *store.Tx, keys *seal.Keyring, boardID string) error {
-	place := "public-page:" + boardID + ":secret"
-	v.values[place] = "secret of " + place
+// insertPublicPage inserts a board with a public page whose secret is sealed under the first key of
+// a keyring.
+func (v *vault) insertPublicPage(ctx context.Context, tx *store.Tx, keys *seal.Keyring, boardID string) error {
+	sealContext := "public-page:" + boardID + ":secret"
+	v.values[sealContext] = "secret of " + sealContext
 	if err := affect(ctx, tx, `INSERT INTO boards (id, workspace_id, name, visibility, features, version, created_at, updated_at, description)
 		VALUES ($1, $2, '', 'workspace', 0, 0, 0, 0, '')`, boardID, v.workspace); err != nil {
 		return err
 	}
 	return affect(ctx, tx, `INSERT INTO public_pages (board_id, hash, secret, mode, all_lists, lists, comments, names, welcome, updated_at)
-		VALUES ($1, $2, $3, 'read', 1, '', 0, 0, '', 0)`, boardID, []byte(boardID), keys.Seal(place, []byte(v.values[place])))
+		VALUES ($1, $2, $3, 'read', 1, '', 0, 0, '', 0)`, boardID, []byte(boardID), keys.Seal(sealContext, []byte(v.values[sealContext])))
 }
 
-// answer stores a response with a secret, as the engine does.
-func (v *vault) answer(ctx context.Context, tx *store.Tx, key string) error {
-	place := "idempotency:" + v.user + ":" + key
-	v.values[place] = "secret of " + place
-	if _, err := tx.Claim(ctx, key, "op", []byte{1}); err != nil {
+// storeResponse stores the response of an idempotent request that returned a secret.
+func (v *vault) storeResponse(ctx context.Context, tx *store.Tx, key string) error {
+	sealContext := "idempotency:" + v.user + ":" + key
+	v.values[sealContext] = "secret of " + sealContext
+	if _, err := tx.ClaimKey(ctx, key, "op", []byte{1}); err != nil {
 		return err
 	}
-	return tx.Keep(ctx, key, store.Stored{Answer: []byte(v.values[place]), Sealed: true})
+	return tx.SaveResponse(ctx, key, store.StoredResponse{Body: []byte(v.values[sealContext]), Sealed: true})
 }
 
-// sealed reads all sealed values directly from the database.
-func (v *vault) sealed() map[string][]byte {
+// sealedValues returns all sealed values in the database, by seal context.
+func (v *vault) sealedValues() map[string][]byte {
 	v.T.Helper()
 	out := map[string][]byte{}
 	for _, column := range []string{"address", "secret", "old_secret"} {
@@ -142,27 +144,27 @@ func (v *vault) sealed() map[string][]byte {
 	return out
 }
 
-// opensAll fails the test unless a ring opens every secret.
-func (v *vault) opensAll(t *testing.T, keys *seal.Keyring) {
+// checkOpens fails the test unless the keyring opens every sealed value.
+func (v *vault) checkOpens(t *testing.T, keys *seal.Keyring) {
 	t.Helper()
-	rows := v.sealed()
+	rows := v.sealedValues()
 	if len(rows) != len(v.values) {
-		t.Errorf("%d values are sealed, want %d", len(rows), len(v.values))
+		t.Errorf("got %d sealed values, want %d", len(rows), len(v.values))
 	}
-	for place, want := range v.values {
-		if got, err := keys.Open(place, rows[place]); err != nil || string(got) != want {
-			t.Fatalf("%s opened as %q (%v), want %q", place, got, err, want)
+	for sealContext, want := range v.values {
+		if got, err := keys.Open(sealContext, rows[sealContext]); err != nil || string(got) != want {
+			t.Fatalf("%s: got %q (%v), want %q", sealContext, got, err, want)
 		}
-		if bytes.Contains(rows[place], []byte("secret")) {
-			t.Errorf("%s is stored in plain text", place)
+		if bytes.Contains(rows[sealContext], []byte("secret")) {
+			t.Errorf("%s is stored in plaintext", sealContext)
 		}
 	}
 }
 
-// under counts the values that are sealed with the first key of a ring.
-func (v *vault) under(keys *seal.Keyring) (n int) {
+// countSealedUnder returns the number of values that are sealed under the first key of a keyring.
+func (v *vault) countSealedUnder(keys *seal.Keyring) (n int) {
 	v.T.Helper()
-	for _, value := range v.sealed() {
+	for _, value := range v.sealedValues() {
 		if !keys.Stale(value) {
 			n++
 		}
@@ -170,14 +172,15 @@ func (v *vault) under(keys *seal.Keyring) (n int) {
 	return n
 }
 
-// server opens the database as another server with these keys.
-func (v *vault) server(keys *seal.Keyring) (*store.DB, error) {
+// openServer opens the database as another server with these keys.
+func (v *vault) openServer(keys *seal.Keyring) (*store.DB, error) {
 	return store.Open(v.T.Context(), store.Options{Database: v.Database, Clock: v.Clock.Now, Keys: keys})
 }
 
-func (v *vault) mustServer(t *testing.T, keys *seal.Keyring) *store.DB {
+// mustOpenServer is like openServer but fails the test on an error.
+func (v *vault) mustOpenServer(t *testing.T, keys *seal.Keyring) *store.DB {
 	t.Helper()
-	db, err := v.server(keys)
+	db, err := v.openServer(keys)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,19 +192,20 @@ func (v *vault) mustServer(t *testing.T, keys *seal.Keyring) *store.DB {
 	return db
 }
 
-// refused fails the test unless a server with these keys refuses to start, with an error that names
-// the missing key and the setting.
-func (v *vault) refused(t *testing.T, keys *seal.Keyring, missing string) {
+// checkRefused fails the test unless a server with these keys refuses to start, with an error that
+// names the missing key and the environment variable.
+func (v *vault) checkRefused(t *testing.T, keys *seal.Keyring, missing string) {
 	t.Helper()
-	db, err := v.server(keys)
+	db, err := v.openServer(keys)
 	if err == nil {
 		_ = db.Close()
-		t.Fatalf("a server with %v started", keys)
+		t.Fatalf("open with %v: got no error, want one", keys)
 	}
 	if !strings.Contains(err.Error(), missing) || !strings.Contains(err.Error(), "CARDWALL_SECRET_KEY") ||
 		strings.Contains(err.Error(), "\n") {
-		t.Errorf("the error is %q", err)
+		t.Errorf("got error %q, want one line that names %s and CARDWALL_SECRET_KEY", err, missing)
 	}
 }
 
-func goOn() error { return nil }
+// proceed is a next callback for Reseal that never stops it.
+func proceed() error { return nil }

@@ -1,14 +1,14 @@
-// Package transfer exports and imports boards in its own format
-// cardwall-export/1 and from Trello's "Export as JSON".
+// Package transfer exports and imports boards in the cardwall-export/1 format. It
+// also imports files written by Trello's "Export as JSON".
 //
-// Export streams a board in constant memory. Import creates the same board from
-// that document, with new ids, and refuses an incomplete document. Everything
-// that cannot be imported is listed in a Report. No import creates an account
-// that can be used to sign in.
+// Export streams a board page by page as one document. Import creates the same board
+// from that document, with new ids. It rejects an incomplete document. The Report lists
+// everything that was skipped or changed. No import creates an account that can
+// be used to sign in.
 //
-// It runs in the caller's transaction and disables the events of it, so
-// webhooks receive none. After an error the caller must roll the transaction
-// back. The import reads its input while the transaction is open. So give it a
-// file and not a slow connection, and rewind the file in the function given to
-// DB.Write, which may run twice.
+// An import adds records to a store.Draft and does not notify webhooks. After an
+// error, the caller must roll back the draft's transaction. The import reads its
+// input while the transaction is open, so the input must be a file and not a slow
+// connection. DB.Write may call its function more than once, so each call must
+// read the file from the beginning.
 package transfer

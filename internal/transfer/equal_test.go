@@ -19,9 +19,9 @@ import (
 	"cardwall/internal/transfer"
 )
 
-// Two documents are equal if they are the same without exportedAt and with every id replaced
-// one to one. Users are compared as a set, because the order of users with the same name
-// depends on their ids.
+// Two documents are equal if they differ only in exportedAt and in their ids. The ids must
+// correspond one to one. Users are compared as a set, because the order of users with the
+// same name depends on their ids.
 
 // failer is implemented by *testing.T and *rapid.T.
 type failer interface {
@@ -41,7 +41,7 @@ func canonical(t failer, doc []byte) string {
 	t.Helper()
 	var v any
 	if err := json.Unmarshal(doc, &v); err != nil {
-		t.Fatalf("the export is not JSON: %v\n%s", err, doc)
+		t.Fatalf("decode the export: %v\n%s", err, doc)
 	}
 	numbers := map[string]string{}
 	v = renumber(v, numbers)
@@ -66,7 +66,7 @@ func renumber(v any, numbers map[string]string) any {
 	case map[string]any:
 		delete(v, "exportedAt")
 		names := slices.Sorted(maps.Keys(v))
-		// A user may occur only in the activity, and users come last.
+		// Users come last, because some of them may occur only in the activity.
 		slices.SortFunc(names, func(a, b string) int {
 			return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(a, b))
 		})
@@ -125,7 +125,7 @@ func mustEqual(t failer, what string, a, b []byte) {
 	for i := range max(len(x), len(y)) {
 		if i >= len(x) || i >= len(y) || x[i] != y[i] {
 			from := max(0, i-8)
-			t.Fatalf("%s: the documents differ in line %d:\n%s\n--- against ---\n%s", what, i+1,
+			t.Fatalf("%s: the documents differ in line %d; first:\n%s\nsecond:\n%s", what, i+1,
 				strings.Join(x[from:min(len(x), i+4)], "\n"), strings.Join(y[from:min(len(y), i+4)], "\n"))
 		}
 	}
@@ -170,26 +170,25 @@ func roundTrip(t failer, from, to *apptest.Service, caller board.Caller, workspa
 	if err != nil {
 		t.Fatalf("import: %v", err)
 	}
-	made := r.Boards[0].ID
+	imported := r.Boards[0].ID
 	if from != to {
-		first = adopted(t, first, caller)
+		first = withOwner(t, first, caller)
 	}
-	second := export(t, to, caller, made)
-	mustEqual(t, "the import of an export", first, second)
+	second := export(t, to, caller, imported)
+	mustEqual(t, "export of the first import", first, second)
 	if r, err = importDocument(to, caller, workspaceID, second); err != nil {
-		t.Fatalf("import again: %v", err)
+		t.Fatalf("second import: %v", err)
 	}
 	third := export(t, to, caller, r.Boards[0].ID)
-	mustEqual(t, "the import of an import", second, third)
+	mustEqual(t, "export of the second import", second, third)
 	if !bytes.Equal(users(t, second), users(t, third)) {
-		t.Errorf("the second import mapped the same people to other accounts:\n%s\n%s", users(t, second), users(t, third))
+		t.Errorf("users after the second import: got %s, want %s", users(t, third), users(t, second))
 	}
-	return made
+	return imported
 }
 
-// adopted returns a document whose filters belong to the importer, who is called Ada and does
-// not know their owners.
-func adopted(t failer, doc []byte, caller board.Caller) []byte {
+// withOwner returns a document whose filters belong to the caller, a person named Ada.
+func withOwner(t failer, doc []byte, caller board.Caller) []byte {
 	t.Helper()
 	var v map[string]any
 	if err := json.Unmarshal(doc, &v); err != nil {

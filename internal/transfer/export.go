@@ -16,15 +16,17 @@ import (
 	"cardwall/internal/store"
 )
 
-// Number of records that an export keeps in memory.
+// An export keeps at most one page of records of each type in memory, except for
+// the users.
 const (
-	pageSize    = 100
-	cardsAtOnce = 32 // descriptions are long
+	pageSize     = 100
+	cardPageSize = 32 // smaller, because descriptions are long
 )
 
-// Export writes a board that the caller can see as one cardwall-export/1
-// document, page by page. Use a view of DB.Stream. After an error the document
-// is incomplete, which readers detect by the missing `complete`.
+// Export writes a board as one cardwall-export/1 document, page by page. The view
+// must come from DB.Stream. Export returns a not_found fault if the caller cannot
+// see the board. After an error, the document is incomplete, which readers detect
+// because the "complete" member is missing.
 func Export(ctx context.Context, v *store.View, boardID string, w io.Writer) error {
 	b, err := v.Board(ctx, boardID, board.View)
 	if err != nil {
@@ -38,10 +40,10 @@ func Export(ctx context.Context, v *store.View, boardID string, w io.Writer) err
 	return out.buffer.Flush()
 }
 
-// ExportWorkspace writes the boards of a workspace that the caller can see,
-// each in the format of Export, and the workspace's shared filters as one
-// document. Each board is of one moment, which its boardVersion identifies.
-// Confidential and trashed boards are never included.
+// ExportWorkspace writes one document with the boards of a workspace that the
+// caller can see, each in the format of Export, and the workspace's shared filters.
+// Each board is a snapshot identified by its boardVersion, but the snapshots may be
+// from different times. Confidential and trashed boards are never included.
 func ExportWorkspace(ctx context.Context, v *store.View, workspaceID string, w io.Writer) error {
 	in, err := v.Workspace(ctx, workspaceID, board.ViewWorkspace)
 	if err != nil {
@@ -56,7 +58,7 @@ func ExportWorkspace(ctx context.Context, v *store.View, workspaceID string, w i
 }
 
 type writer struct {
-	ctx    context.Context // of the one call that the writer lives for
+	ctx    context.Context // context of the export; each export has its own writer
 	v      *store.View
 	w      io.Writer
 	buffer *bufio.Writer
@@ -79,7 +81,7 @@ func (out *writer) member(name string, v any) error {
 	return out.value(v)
 }
 
-// members writes pairs of names and values.
+// members writes object members, given as alternating names and values.
 func (out *writer) members(pairs ...any) error {
 	for p := range slices.Chunk(pairs, 2) {
 		if err := out.member(p[0].(string), p[1]); err != nil {
@@ -89,7 +91,8 @@ func (out *writer) members(pairs ...any) error {
 	return nil
 }
 
-// array writes an array member. The function fn writes its elements.
+// array writes a member whose value is an array. It calls fn to write the
+// elements.
 func (out *writer) array(name string, fn func() error) error {
 	if err := out.enc.WriteToken(jsontext.String(name)); err != nil {
 		return err
@@ -112,10 +115,10 @@ func (out *writer) workspace(in board.Workspace) error {
 	}
 	var total countsRecord
 	err := out.array("boards", func() error {
-		return pages(func(behind string) ([]string, error) {
-			return out.v.WorkspaceBoards(out.ctx, in.ID, behind, pageSize)
+		return pages(func(after string) ([]string, error) {
+			return out.v.WorkspaceBoards(out.ctx, in.ID, after, pageSize)
 		}, func(id string) (string, error) {
-			// Each board is of one moment, but not all boards of a long document.
+			// If the reader is slow, release the snapshot between boards.
 			paused, err := op.Yield(out.ctx, out.v, out.w)
 			if err == nil && paused {
 				_, err = out.v.Workspace(out.ctx, in.ID, board.ViewWorkspace)
@@ -147,25 +150,27 @@ func (out *writer) workspace(in board.Workspace) error {
 	return out.enc.WriteToken(jsontext.EndObject)
 }
 
-// pages reads pages until one is empty, and calls each for every row. Each
-// returns the key after which the next page starts.
-func pages[T, K any](read func(behind K) ([]T, error), each func(T) (K, error)) error {
-	var behind K
+// pages reads a list page by page and calls each for every row. The function read
+// returns the rows after the given key, or none at the end of the list. The
+// function each returns the key of its row.
+func pages[T, K any](read func(after K) ([]T, error), each func(T) (K, error)) error {
+	var after K
 	for {
-		page, err := read(behind)
+		page, err := read(after)
 		if err != nil || len(page) == 0 {
 			return err
 		}
 		for _, row := range page {
-			if behind, err = each(row); err != nil {
+			if after, err = each(row); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// board writes a board, with its filters unless they are part of a workspace's
-// document.
+// board writes a board as one document. If filters is true, the document includes
+// the saved filters that refer to the board. A workspace document has all filters
+// at its end instead.
 func (out *writer) board(b board.Board, filters bool) (n countsRecord, err error) {
 	a := out.v.On(b.ID)
 	reduced, err := out.v.ReducedTo(out.ctx, b.ID)
@@ -213,7 +218,8 @@ func (out *writer) board(b board.Board, filters bool) (n countsRecord, err error
 	return n, out.enc.WriteToken(jsontext.EndObject)
 }
 
-// users returns all people whom the board's records or changes refer to.
+// users returns all people that the board's records or changes refer to, sorted
+// by name.
 func (out *writer) users(boardID string) ([]userRecord, error) {
 	ids, err := out.v.UsersOn(out.ctx, boardID)
 	if err != nil {
@@ -223,12 +229,12 @@ func (out *writer) users(boardID string) ([]userRecord, error) {
 	for _, id := range ids {
 		known[id] = true
 	}
-	err = out.v.ChangesNaming(out.ctx, boardID, "usr_", func(text []byte) error {
+	err = out.v.ChangesContaining(out.ctx, boardID, "usr_", func(text []byte) error {
 		var c board.Changes
 		if err := json.Unmarshal(text, &c); err != nil {
-			return fmt.Errorf("read changes of %s: %w", boardID, err)
+			return fmt.Errorf("decode changes to board %s: %w", boardID, err)
 		}
-		eachID(c, func(id string) string {
+		mapIDs(c, func(id string) string {
 			if id[:4] == "usr_" && !known[id] {
 				known[id] = true
 				ids = append(ids, id)

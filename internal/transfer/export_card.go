@@ -7,22 +7,22 @@ import (
 	"cardwall/internal/board"
 )
 
-// cards writes the cards of a board, in the order of the lists.
+// cards writes the cards of a board, list by list.
 func (out *writer) cards(boardID string, n *countsRecord) error {
 	return out.eachList(boardID, func(l board.List) error {
-		var behind string
+		var after string
 		for {
 			if err := out.ctx.Err(); err != nil {
 				return err
 			}
-			page, err := out.v.ExportCards(out.ctx, l.ID, behind, cardsAtOnce)
+			page, err := out.v.ExportCards(out.ctx, l.ID, after, cardPageSize)
 			if err != nil || len(page) == 0 {
 				return err
 			}
 			if err := out.cardPage(page, n); err != nil {
 				return err
 			}
-			behind = page[len(page)-1].Rank
+			after = page[len(page)-1].Rank
 		}
 	})
 }
@@ -32,7 +32,7 @@ func (out *writer) cardPage(page []board.Card, n *countsRecord) error {
 	for i, c := range page {
 		ids[i] = c.ID
 	}
-	checklists, comments, err := out.v.CardsWith(out.ctx, ids)
+	checklists, comments, err := out.v.CardsWithDetails(out.ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -43,6 +43,11 @@ func (out *writer) cardPage(page []board.Card, n *countsRecord) error {
 		}{cardOf(c), commentStream{}}
 		if checklists[c.ID] {
 			if r.Checklists, err = out.checklists(c.ID, n); err != nil {
+				return err
+			}
+		}
+		if c.Attachments > 0 {
+			if r.Attachments, err = out.attachments(c.ID, n); err != nil {
 				return err
 			}
 		}
@@ -88,15 +93,27 @@ func (out *writer) checklists(cardID string, n *countsRecord) ([]checklistRecord
 	return records, nil
 }
 
-// commentStream writes the comments of a card while reading them, because their
-// number is not limited. The zero stream is empty.
+func (out *writer) attachments(cardID string, n *countsRecord) (records []attachmentRecord, err error) {
+	err = pages(func(after string) ([]board.Attachment, error) {
+		return out.v.Attachments(out.ctx, cardID, after, cardPageSize)
+	}, func(a board.Attachment) (string, error) {
+		records = append(records, attachmentRecord{ID: a.ID, Name: a.Name, URL: a.URL, MediaType: a.MediaType, Size: a.Size, SHA256: a.SHA256,
+			Cover: a.Cover, CreatedBy: a.CreatedBy, CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt})
+		n.Attachments++
+		return a.ID, nil
+	})
+	return records, err
+}
+
+// commentStream encodes the comments of a card as it reads them, because their
+// number is not limited. The zero value is encoded as an empty array.
 type commentStream struct {
 	out    *writer
 	cardID string
 	counts *countsRecord
 }
 
-// MarshalJSONTo writes the array.
+// MarshalJSONTo writes the comments as an array.
 func (s commentStream) MarshalJSONTo(enc *jsontext.Encoder) error {
 	if err := enc.WriteToken(jsontext.BeginArray); err != nil {
 		return err
@@ -110,8 +127,8 @@ func (s commentStream) MarshalJSONTo(enc *jsontext.Encoder) error {
 }
 
 func (s commentStream) write(enc *jsontext.Encoder) error {
-	return pages(func(behind string) ([]board.Comment, error) {
-		return s.out.v.Comments(s.out.ctx, s.cardID, behind, cardsAtOnce)
+	return pages(func(after string) ([]board.Comment, error) {
+		return s.out.v.Comments(s.out.ctx, s.cardID, after, cardPageSize)
 	}, func(m board.Comment) (string, error) {
 		r := commentRecord{ID: m.ID, GuestName: m.GuestName, Text: m.Text, CreatedAt: m.CreatedAt, EditedAt: m.EditedAt}
 		if m.Author != nil {

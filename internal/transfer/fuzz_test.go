@@ -11,13 +11,13 @@ import (
 	"cardwall/internal/store"
 )
 
-// FuzzImportTrello reads a file and plans its board. It uses no database, because that would
-// dominate the fuzzer's time. The result is an error that names the field, or a plan that both
-// databases can store: TestTrelloMutations writes such boards.
+// FuzzImportTrello reads a file and plans its board. The result must be a fault, or a plan that
+// both databases can store. The test does not use a database, which would take most of the
+// fuzzer's time. TestTrelloMutations writes similar boards.
 func FuzzImportTrello(f *testing.F) {
 	files, err := filepath.Glob("testdata/trello-export-*.json")
 	if err != nil || len(files) != 2 {
-		f.Fatalf("the exports are %q (%v), want two", files, err)
+		f.Fatalf("got the exports %q (error %v), want 2", files, err)
 	}
 	for _, name := range files {
 		text, err := os.ReadFile(name)
@@ -39,13 +39,13 @@ func FuzzImportTrello(f *testing.F) {
 		file, err := readTrello(strings.NewReader(text))
 		if err == nil {
 			p := newPlan(file, members, planContext{"wsp_1", "usr_2", limits, 1_800_000_000_000, store.NewID})
-			if err = p.make(); err == nil {
+			if err = p.build(); err == nil {
 				checkPlan(t, p)
 				return
 			}
 		}
 		if _, named := board.AsFault(err); !named {
-			t.Errorf("want a plan or an error that names the field, got %v", err)
+			t.Errorf("got error %v, want a plan or a fault", err)
 		}
 	})
 }
@@ -56,14 +56,14 @@ func checkPlan(t *testing.T, p *plan) {
 		for _, s := range all {
 			if !utf8.ValidString(s) || strings.ContainsRune(s, 0) || utf8.RuneCountInString(s) > limit ||
 				titled && (s == "" || board.CleanLine(s) != s) {
-				t.Errorf("%q cannot be stored as text", s)
+				t.Errorf("got the text %q, which cannot be stored", s)
 			}
 		}
 	}
 	times := func(all ...*board.Instant) {
 		for _, at := range all {
 			if at != nil && (at.Time().Year() < 1900 || at.Time().Year() > 2999) {
-				t.Errorf("%s is not a valid time", at)
+				t.Errorf("got the time %s, want a year from 1900 to 2999", at)
 			}
 		}
 	}
@@ -75,7 +75,7 @@ func checkPlan(t *testing.T, p *plan) {
 		texts(true, p.limits.Title, l.Name)
 		times(&l.CreatedAt, l.ArchivedAt)
 		if l.Rank <= ranks {
-			t.Errorf("the list %s has the rank %q after %q", l.Name, l.Rank, ranks)
+			t.Errorf("list %s: got rank %q, want a rank after %q", l.Name, l.Rank, ranks)
 		}
 		ranks, lists[l.ID] = l.Rank, ""
 	}
@@ -94,7 +94,7 @@ func checkPlan(t *testing.T, p *plan) {
 		times(&c.CreatedAt, &c.UpdatedAt, c.DoneAt, c.ArchivedAt, c.DueAt, c.StartAt)
 		last, ok := lists[c.ListID]
 		if !ok || c.Rank <= last || c.Number < 1 || c.Number > maxNumber || numbers[c.Number] {
-			t.Errorf("the card %+v has no unique rank or number", c.Card)
+			t.Errorf("got the card %+v, want a unique rank and number", c.Card)
 		}
 		lists[c.ListID], numbers[c.Number] = c.Rank, true
 		if err := due("card", c.Due); err != nil {
@@ -102,16 +102,16 @@ func checkPlan(t *testing.T, p *plan) {
 		}
 		for _, l := range c.Labels {
 			if !labels[l.ID] {
-				t.Errorf("the label %+v is not on the board", l)
+				t.Errorf("got the label %+v, want a label of the board", l)
 			}
 		}
 		if len(c.checklists) > p.limits.Checklists {
-			t.Errorf("got %d checklists, more than the limit", len(c.checklists))
+			t.Errorf("got %d checklists, want at most %d", len(c.checklists), p.limits.Checklists)
 		}
 		for _, k := range c.checklists {
 			texts(true, p.limits.Title, k.Title)
 			if len(k.Items) > p.limits.Items {
-				t.Errorf("got %d items, more than the limit", len(k.Items))
+				t.Errorf("got %d items, want at most %d", len(k.Items), p.limits.Items)
 			}
 			for _, i := range k.Items {
 				texts(true, p.limits.Title, i.Title)

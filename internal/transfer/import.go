@@ -15,26 +15,28 @@ import (
 	"cardwall/internal/store"
 )
 
-// Progress is called with the progress of an import. Total is an estimate, or 0
-// if it is unknown. Within one board, done never decreases. Nil means that no
-// progress is reported.
+// Progress is called with the progress of an import, counted in records. Total is
+// an estimate, or 0 if it is unknown. Within one board, done never decreases. A
+// Progress may be nil.
 type Progress func(done, total int)
 
 // Import adds the boards of a document from Export or ExportWorkspace to a draft.
-// Numbers, order, times, states, versions and activity are kept. All ids are new,
-// so a document can be imported twice.
+// It preserves numbers, order, times, states, versions and activity. All records
+// get new ids, so a document can be imported twice.
 //
-// People of the workspace, identified by id, stay the same. All others become
-// placeholders: accounts without an email address that cannot be used to sign
-// in. Shared filters whose owner is not in the workspace become the caller's.
+// People who are in the workspace are recognized by their ids. All others become
+// placeholders: accounts without an email address that cannot be used to sign in.
+// Shared filters whose owner is not in the workspace are given to the caller or, if
+// the caller is not a person, to the owner of the workspace.
 //
-// It returns a fault with a location for a document that has another format, is
-// incomplete, does not match its own counts, or exceeds the limits of this
-// server. The caller must then drop the draft.
+// Import returns a fault if the document has an unknown format, is incomplete, does
+// not match its own counts, or exceeds the limits of this server. The caller must
+// then discard the draft.
 func Import(ctx context.Context, d *store.Draft, r io.Reader, progress Progress) (Report, error) {
 	in := &reader{
 		ctx: ctx, draft: d, v: d.View(), dec: jsontext.NewDecoder(r), workspace: d.Workspace(), progress: progress,
-		users: map[string]string{}, named: map[string]string{}, gone: map[string]string{}, filters: map[string]bool{}, owned: map[string]int{},
+		users: map[string]string{}, queryIDs: map[string]string{}, missing: map[string]string{},
+		filters: map[string]bool{}, filterCounts: map[string]int{},
 	}
 	if err := in.document(); err != nil {
 		return Report{}, in.fault(err)
@@ -43,24 +45,24 @@ func Import(ctx context.Context, d *store.Draft, r io.Reader, progress Progress)
 }
 
 type reader struct {
-	ctx       context.Context // of the one call that the reader lives for
-	draft     *store.Draft
-	v         *store.View
-	dec       *jsontext.Decoder
-	workspace board.Workspace
-	progress  Progress
-	report    Report
-	users     map[string]string // names of all users of the document, by their ids in it
-	named     map[string]string // new ids of objects that queries can refer to, by their ids in the document
-	gone      map[string]string // the same for objects that the document refers to but does not contain
-	filters   map[string]bool   // ids in the document of the filters read so far
-	owned     map[string]int    // number of filters per person
+	ctx          context.Context // context of the import; each import has its own reader
+	draft        *store.Draft
+	v            *store.View
+	dec          *jsontext.Decoder
+	workspace    board.Workspace
+	progress     Progress
+	report       Report
+	users        map[string]string // names of the document's users, by document id
+	queryIDs     map[string]string // new ids of objects that queries can refer to, by document id
+	missing      map[string]string // new ids of objects that the document refers to but does not contain
+	filters      map[string]bool   // document ids of the filters read so far
+	filterCounts map[string]int    // number of each person's filters in the workspace
 }
 
-// errWhole means that the document is marked as incomplete.
-var errWhole = errors.New("the document is incomplete")
+// errIncomplete is returned for a document whose "complete" member is false.
+var errIncomplete = errors.New("the document is incomplete")
 
-// fault turns an error in the document into a fault with a location.
+// fault converts an error in the document to a fault with a location.
 func (in *reader) fault(err error) error {
 	if _, ok := board.AsFault(err); ok {
 		return err
@@ -70,9 +72,8 @@ func (in *reader) fault(err error) error {
 		semantic *json.SemanticError
 	)
 	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, errWhole):
-		return board.Invalid("The file is cut off: it ends at byte %d, before its end is marked as "+
-			"complete.", in.dec.InputOffset())
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, errIncomplete):
+		return board.Invalid("The file is cut off at byte %d: the end of the document is missing.", in.dec.InputOffset())
 	case errors.As(err, &syntax):
 		return jsonFault(syntax.Err, string(syntax.JSONPointer), syntax.ByteOffset)
 	case errors.As(err, &semantic):
@@ -94,7 +95,7 @@ func valueFault(e *json.SemanticError) error {
 	if e.Err != nil {
 		return board.Invalid("%s (byte %d): %s.", excerpt(pointer, 100), e.ByteOffset, excerpt(e.Err.Error(), 100))
 	}
-	return board.Invalid("%s (byte %d) must not be a %s.", excerpt(pointer, 100), e.ByteOffset, e.JSONKind)
+	return board.Invalid("%s (byte %d) has the wrong type (%s).", excerpt(pointer, 100), e.ByteOffset, e.JSONKind)
 }
 
 func inside(pointer string) string {
@@ -120,16 +121,16 @@ func (in *reader) document() error {
 			return err
 		}
 	default:
-		return board.Invalid("format is %q; this program reads "+
-			"%s and %s.", excerpt(format, 60), Format, WorkspaceFormat).In("format", board.RuleValue)
+		return board.Invalid("format is %q; it must be %s or %s.", excerpt(format, 60), Format, WorkspaceFormat).
+			In("format", board.RuleValue)
 	}
 	if _, err := in.dec.ReadToken(); err == nil || !errors.Is(err, io.EOF) {
-		return board.Invalid("The file continues after its end, at byte %d.", in.dec.InputOffset())
+		return board.Invalid("The file has data after the end of the document, at byte %d.", in.dec.InputOffset())
 	}
 	return nil
 }
 
-// open reads the start of a document, up to its format.
+// open reads the beginning of a document, up to its format, and returns the format.
 func (in *reader) open() (format string, err error) {
 	if err := in.begin('{'); err != nil {
 		return "", err
@@ -139,7 +140,7 @@ func (in *reader) open() (format string, err error) {
 		return "", err
 	}
 	if t.Kind() != '"' || t.String() != "format" {
-		return "", board.Invalid("format must come first; the file is not an export of Cardwall.").
+		return "", board.Invalid("The first member must be format; the file is not a Cardwall export.").
 			In("format", board.RuleValue)
 	}
 	return format, json.UnmarshalDecode(in.dec, &format)
@@ -153,21 +154,22 @@ func (in *reader) begin(kind jsontext.Kind) error {
 	}
 	if t.Kind() != kind {
 		name, want := strings.TrimPrefix(string(at), "/"), map[jsontext.Kind]string{'{': "object", '[': "array"}[kind]
-		return board.Invalid("%s must be an %s.", cmpOr(name, "The document"), want).
+		return board.Invalid("%s must be an %s.", excerptOr(name, "The document"), want).
 			In(name, board.RuleValue)
 	}
 	return nil
 }
 
-func cmpOr(s, other string) string {
+func excerptOr(s, fallback string) string {
 	if s == "" {
-		return other
+		return fallback
 	}
 	return excerpt(s, 100)
 }
 
-// required returns the first member that every complete document has. Older
-// versions wrote documents without the others.
+// required returns the first of the given members that every complete document
+// must have, or "" if there is none. Earlier versions wrote documents without
+// statusUpdates and savedFilters.
 func required(members []string) string {
 	for _, name := range members {
 		if name != "statusUpdates" && name != "savedFilters" {
@@ -177,7 +179,7 @@ func required(members []string) string {
 	return ""
 }
 
-// members reads the rest of an object whose members must be in this order. It
+// members reads the rest of an object whose members must be in the given order. It
 // skips unknown members and reports them.
 func (in *reader) members(order []string, read func(name string) error) error {
 	next := 0
@@ -195,12 +197,12 @@ func (in *reader) members(order []string, read func(name string) error) error {
 		name := t.String()
 		switch i := slices.Index(order, name); {
 		case i < 0:
-			in.report.note("Parts that this program does not know", name)
+			in.report.note("Unknown parts of the document, skipped", name)
 			if err := in.dec.SkipValue(); err != nil {
 				return err
 			}
 		case i < next || required(order[next:i]) != "":
-			return board.Invalid("%s is in the wrong place (byte %d). The members of the document are, in this "+
+			return board.Invalid("%s is out of order (byte %d). The members of the document must be in this "+
 				"order: %s.", name, in.dec.InputOffset(), strings.Join(order, ", ")).In(name, board.RuleValue)
 		default:
 			next = i + 1
@@ -211,7 +213,8 @@ func (in *reader) members(order []string, read func(name string) error) error {
 	}
 }
 
-// each reads an array and passes each element with its location to read.
+// each reads an array and calls read with each element and its location in the
+// document.
 func each[T any](in *reader, name string, read func(at string, record *T) error) error {
 	if err := in.begin('['); err != nil {
 		return err
@@ -234,7 +237,7 @@ func each[T any](in *reader, name string, read func(at string, record *T) error)
 	return err
 }
 
-// boards reads the rest of a workspace's document.
+// boards reads the rest of a workspace document.
 func (in *reader) boards() error {
 	var total countsRecord
 	order := []string{"exportedAt", "workspace", "boards", "savedFilters", "counts", "complete"}
@@ -250,8 +253,7 @@ func (in *reader) boards() error {
 					return err
 				}
 				if format != Format {
-					return board.Invalid("boards[%d].format is %q; this program "+
-						"reads %s.", total.Boards, excerpt(format, 60), Format)
+					return board.Invalid("boards[%d].format is %q; it must be %s.", total.Boards, excerpt(format, 60), Format)
 				}
 				n, err := in.board()
 				if err != nil {
@@ -279,19 +281,19 @@ func (in *reader) counts(have countsRecord) error {
 		return err
 	}
 	if want != have {
-		return board.Invalid("counts is %s, but the document contains %s. Parts of the export are missing. Export "+
-			"it again.", want, have).In("counts", board.RuleValue)
+		return board.Invalid("counts is %s, but the document contains %s. Parts of the export are missing. Create "+
+			"a new export.", want, have).In("counts", board.RuleValue)
 	}
 	return nil
 }
 
 func (in *reader) complete() error {
-	var whole bool
-	if err := json.UnmarshalDecode(in.dec, &whole); err != nil {
+	var complete bool
+	if err := json.UnmarshalDecode(in.dec, &complete); err != nil {
 		return err
 	}
-	if !whole {
-		return errWhole
+	if !complete {
+		return errIncomplete
 	}
 	return nil
 }

@@ -13,15 +13,15 @@ import (
 type boardReader struct {
 	*reader
 	record     boardRecord
-	made       board.Board
+	target     board.Board
 	counts     countsRecord
 	imported   board.ImportedBoard
-	names      map[string]string         // names of the document's users, by their ids in it
-	people     map[string]string         // new ids of people, by their ids in the document; filled on use
-	ids        map[string]string         // new ids of all other records, by their ids in the document
-	labels     map[string]bool           // new ids
-	ranks      map[string]string         // rank of the last card of each list, by the list's new id
-	archived   map[string]*board.Instant // when each list was archived, by its new id
+	names      map[string]string         // names of the board's users, by document id
+	people     map[string]string         // people referred to so far: their ids on this server, by document id
+	ids        map[string]string         // new ids of all other records, by document id
+	labels     map[string]bool           // new ids of the labels
+	ranks      map[string]string         // rank of the last card of each list, by the list's new id; of the last list, by ""
+	archived   map[string]*board.Instant // time at which each list was archived, by its new id
 	numbers    map[int]bool
 	lastChange int64
 }
@@ -29,7 +29,7 @@ type boardReader struct {
 var boardMembers = []string{"exportedAt", "boardVersion", "board", "users", "labels", "lists", "cards", "statusUpdates",
 	"savedFilters", "activity", "counts", "complete"}
 
-// board reads the rest of a board's document and creates the board.
+// board reads the rest of a board document and creates the board.
 func (in *reader) board() (countsRecord, error) {
 	r := &boardReader{
 		reader: in, names: map[string]string{}, people: map[string]string{}, ids: map[string]string{},
@@ -38,7 +38,7 @@ func (in *reader) board() (countsRecord, error) {
 	if err := in.members(boardMembers, r.member); err != nil {
 		return r.counts, err
 	}
-	if err := in.draft.EndBoard(in.ctx, r.made.ID, r.record.NextNumber); err != nil {
+	if err := in.draft.EndBoard(in.ctx, r.target.ID, r.record.NextNumber); err != nil {
 		return r.counts, err
 	}
 	in.report.Boards = append(in.report.Boards, r.imported)
@@ -48,14 +48,14 @@ func (in *reader) board() (countsRecord, error) {
 func (r *boardReader) member(name string) error {
 	switch name {
 	case "boardVersion":
-		return json.UnmarshalDecode(r.dec, &r.made.Version)
+		return json.UnmarshalDecode(r.dec, &r.target.Version)
 	case "board":
 		return json.UnmarshalDecode(r.dec, &r.record)
 	case "users":
 		if err := each(r.reader, name, r.user); err != nil {
 			return err
 		}
-		return r.begin() // its creator is only known now
+		return r.createBoard() // after the users, because the creator is one of them
 	case "labels":
 		return each(r.reader, name, r.label)
 	case "lists":
@@ -70,8 +70,8 @@ func (r *boardReader) member(name string) error {
 		if err := each(r.reader, name, r.entry); err != nil {
 			return err
 		}
-		if r.lastChange != r.made.Version && (r.lastChange > r.made.Version || r.made.Version > r.record.ReducedTo) {
-			return board.Invalid("activity ends at version %d; boardVersion is %d.", r.lastChange, r.made.Version)
+		if r.lastChange != r.target.Version && (r.lastChange > r.target.Version || r.target.Version > r.record.ReducedTo) {
+			return board.Invalid("activity ends at version %d; boardVersion is %d.", r.lastChange, r.target.Version)
 		}
 		return nil
 	case "counts":
@@ -82,52 +82,54 @@ func (r *boardReader) member(name string) error {
 	return r.dec.SkipValue()
 }
 
-// person returns the new id of a person in the document.
-func (r *boardReader) person(at, there string) (string, error) {
-	if id, ok := r.people[there]; ok {
+// person returns the id that a person in the document has on this server.
+func (r *boardReader) person(at, sourceID string) (string, error) {
+	if id, ok := r.people[sourceID]; ok {
 		return id, nil
 	}
-	name, ok := r.names[there]
+	name, ok := r.names[sourceID]
 	if !ok {
 		return "", board.Invalid("%s refers to a person who is not among the users.", at)
 	}
-	id, err := r.someone(there, name)
-	r.people[there], r.named[there] = id, id
+	id, err := r.userOrPlaceholder(sourceID, name)
+	r.people[sourceID], r.queryIDs[sourceID] = id, id
 	return id, err
 }
 
-// someone returns the id of a person of the workspace, or of a placeholder.
-func (in *reader) someone(there, name string) (string, error) {
-	if member, err := in.v.WorkspacePerson(in.ctx, in.workspace.ID, there); err != nil || member {
-		return there, err
+// userOrPlaceholder returns sourceID if that person is in the workspace, and
+// otherwise the id of a placeholder with the given name.
+func (in *reader) userOrPlaceholder(sourceID, name string) (string, error) {
+	if member, err := in.v.IsMember(in.ctx, in.workspace.ID, sourceID); err != nil || member {
+		return sourceID, err
 	}
-	id, err := in.draft.Placeholder(in.ctx, there, name)
+	id, err := in.draft.Placeholder(in.ctx, sourceID, name)
 	if err == nil {
 		in.report.note("People who are not in the workspace, kept by name", name)
 	}
 	return id, err
 }
 
-func (r *boardReader) personOrNone(at string, there *string) (*string, error) {
-	if there == nil {
+func (r *boardReader) optionalPerson(at string, sourceID *string) (*string, error) {
+	if sourceID == nil {
 		return nil, nil
 	}
-	id, err := r.person(at, *there)
+	id, err := r.person(at, *sourceID)
 	return &id, err
 }
 
-// fresh returns a new id for a record. Duplicate ids are an error.
-func (r *boardReader) fresh(at, there, prefix string) (string, error) {
-	if err := identifier(at, there); err != nil {
+// newRecordID returns a new id for a record. It returns an error if sourceID is
+// not a valid id, or if another record of the board has the same id.
+func (r *boardReader) newRecordID(at, sourceID, prefix string) (string, error) {
+	if err := identifier(at, sourceID); err != nil {
 		return "", err
 	}
-	if _, ok := r.ids[there]; ok {
+	if _, ok := r.ids[sourceID]; ok {
 		return "", board.Invalid("%s.id is a duplicate.", at)
 	}
 	id := r.draft.NewID(prefix)
-	r.ids[there] = id
+	r.ids[sourceID] = id
 	if prefix == "brd_" || prefix == "lst_" || prefix == "lbl_" {
-		r.named[there] = id
+		r.queryIDs[sourceID] = id
 	}
 	return id, nil
 }
@@ -148,14 +150,14 @@ func (r *boardReader) user(at string, u *userRecord) error {
 	return nil
 }
 
-// begin writes the board itself.
-func (r *boardReader) begin() error {
+// createBoard adds the board record to the draft.
+func (r *boardReader) createBoard() error {
 	b := r.record
-	id, err := r.fresh("board", b.ID, "brd_")
+	id, err := r.newRecordID("board", b.ID, "brd_")
 	if err != nil {
 		return err
 	}
-	by, err := r.personOrNone("board.createdBy", b.CreatedBy)
+	by, err := r.optionalPerson("board.createdBy", b.CreatedBy)
 	if err != nil {
 		return err
 	}
@@ -165,11 +167,12 @@ func (r *boardReader) begin() error {
 		return board.Invalid("board.visibility must be one of workspace, private, confidential.").
 			In("board.visibility", board.RuleValue)
 	}
-	if b.ReducedTo < 0 || b.ReducedTo > r.made.Version {
-		return board.Invalid("board.reducedTo must not be greater than boardVersion.")
+	if b.ReducedTo < 0 || b.ReducedTo > r.target.Version {
+		return board.Invalid("board.reducedTo must not be negative or greater than boardVersion.")
 	}
-	if r.made.Version < 0 || b.NextNumber < 0 || b.NextNumber > maxNumber+1 {
-		return board.Invalid("boardVersion and board.nextNumber must be valid numbers for a board.")
+	if r.target.Version < 0 || b.NextNumber < 0 || b.NextNumber > maxNumber+1 {
+		return board.Invalid("boardVersion and board.nextNumber must not be negative. board.nextNumber must be at "+
+			"most %d.", maxNumber+1)
 	}
 	if err := first(r.title("board.name", &b.Name), r.text("board.description", b.Description), r.times("board", b.CreatedAt,
 		b.UpdatedAt)); err != nil {
@@ -180,16 +183,16 @@ func (r *boardReader) begin() error {
 			return err
 		}
 	}
-	b.Features.PublicPage = false // the imported board was not published by anyone
-	r.made = board.Board{ID: id, Name: b.Name, Description: b.Description, Color: b.Color, Visibility: b.Visibility,
-		Features: b.Features, Version: r.made.Version,
+	b.Features.PublicPage = false // an import must not publish a board
+	r.target = board.Board{ID: id, Name: b.Name, Description: b.Description, Color: b.Color, Visibility: b.Visibility,
+		Features: b.Features, Version: r.target.Version,
 		ArchivedAt: b.ArchivedAt, CreatedBy: by, CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt}
 	r.imported = board.ImportedBoard{ID: id, Name: b.Name}
-	return r.draft.ReducedBoard(r.ctx, &r.made, b.ReducedTo)
+	return r.draft.ReducedBoard(r.ctx, &r.target, b.ReducedTo)
 }
 
 func (r *boardReader) label(at string, l *labelRecord) error {
-	id, err := r.fresh(at, l.ID, "lbl_")
+	id, err := r.newRecordID(at, l.ID, "lbl_")
 	if err != nil {
 		return err
 	}
@@ -197,18 +200,18 @@ func (r *boardReader) label(at string, l *labelRecord) error {
 		err = r.title(at+".name", &l.Name)
 	}
 	if err := first(err, color(at, l.Color), r.times(at, l.CreatedAt, l.UpdatedAt),
-		room("labels on a board", r.counts.Labels+1, r.v.Limits().Labels)); err != nil {
+		checkLimit("labels on a board", r.counts.Labels+1, r.v.Limits().Labels)); err != nil {
 		return err
 	}
 	r.counts.Labels++
 	r.imported.Labels++
 	r.labels[id] = true
-	return r.draft.Label(r.ctx, &board.Label{ID: id, BoardID: r.made.ID, Name: l.Name, Color: l.Color, CreatedAt: l.CreatedAt,
-		UpdatedAt: l.UpdatedAt})
+	return r.draft.Label(r.ctx, &board.Label{ID: id, BoardID: r.target.ID, Name: l.Name, Color: l.Color,
+		CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt})
 }
 
 func (r *boardReader) list(at string, l *listRecord) error {
-	id, err := r.fresh(at, l.ID, "lst_")
+	id, err := r.newRecordID(at, l.ID, "lst_")
 	if err != nil {
 		return err
 	}
@@ -219,7 +222,7 @@ func (r *boardReader) list(at string, l *listRecord) error {
 		return board.Invalid("%s.wipLimit must be from 1 to %d.", at, maxWIPLimit)
 	}
 	if l.ArchivedAt == nil {
-		err = room("open lists on a board", r.draft.On(r.made.ID).OpenLists+1, r.v.Limits().OpenLists)
+		err = checkLimit("open lists on a board", r.draft.On(r.target.ID).OpenLists+1, r.v.Limits().OpenLists)
 	}
 	if err := first(err, r.title(at+".name", &l.Name), r.times(at, l.CreatedAt, l.UpdatedAt)); err != nil {
 		return err
@@ -228,17 +231,17 @@ func (r *boardReader) list(at string, l *listRecord) error {
 	if err != nil {
 		return err
 	}
-	r.ranks[""], r.ranks[id] = rank, "" // lists have no parent list
+	r.ranks[""], r.ranks[id] = rank, ""
 	r.archived[id] = l.ArchivedAt
 	r.counts.Lists++
 	r.imported.Lists++
-	return r.draft.List(r.ctx, &board.List{ID: id, BoardID: r.made.ID, Name: l.Name, Rank: rank, WIPLimit: l.WIPLimit, WIPMode: l.WIPMode,
-		ArchivedAt: l.ArchivedAt, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt})
+	return r.draft.List(r.ctx, &board.List{ID: id, BoardID: r.target.ID, Name: l.Name, Rank: rank, WIPLimit: l.WIPLimit,
+		WIPMode: l.WIPMode, ArchivedAt: l.ArchivedAt, CreatedAt: l.CreatedAt, UpdatedAt: l.UpdatedAt})
 }
 
-// entry writes an entry of the activity. All ids in it are replaced by the new
-// ids. Ids of objects that no longer exist are replaced too, because an entry
-// must never refer to a record of another board.
+// entry adds an activity entry to the draft. It maps every id to an id on this server,
+// even the id of an object that no longer exists, because an entry must never refer
+// to a record of another board.
 func (r *boardReader) entry(at string, e *entryRecord) error {
 	complete := e.BoardVersion == r.lastChange+1 || r.lastChange == 0 ||
 		e.BoardVersion > r.lastChange && e.BoardVersion <= r.record.ReducedTo+1
@@ -251,66 +254,66 @@ func (r *boardReader) entry(at string, e *entryRecord) error {
 		return err
 	}
 	if strings.HasPrefix(string(e.Type), "comment.") {
-		delete(e.Changes, "text") // older documents contain the text of comments, which may have been deleted since
+		delete(e.Changes, "text") // earlier versions exported the text of comments, even of deleted ones
 	}
-	out := board.Entry{ID: r.draft.NewID("act_"), Type: e.Type, At: e.At, Actor: e.Actor, BoardID: r.made.ID, Changes: e.Changes,
-		BoardVersion: e.BoardVersion}
+	out := board.Entry{ID: r.draft.NewID("act_"), Type: e.Type, At: e.At, Actor: e.Actor, BoardID: r.target.ID,
+		Changes: e.Changes, BoardVersion: e.BoardVersion}
 	var err error
 	switch e.Actor.Type {
 	case board.ActorPerson:
-		out.Actor.ID, err = r.personOrNone(at+".actor.id", e.Actor.ID)
+		out.Actor.ID, err = r.optionalPerson(at+".actor.id", e.Actor.ID)
 	case board.ActorAutomation, board.ActorGuest, board.ActorSystem:
 		out.Actor.ID = r.reference(e.Actor.ID, &err)
 	default:
 		err = board.Invalid("%s.actor.type must be one of person, automation, guest, system.", at)
 	}
 	out.ListID, out.CardID = r.reference(e.ListID, &err), r.reference(e.CardID, &err)
-	eachID(out.Changes, func(id string) string { return *r.reference(&id, &err) })
+	mapIDs(out.Changes, func(id string) string { return *r.reference(&id, &err) })
 	if err != nil {
 		return err
 	}
 	r.counts.Activity++
-	r.tell(r.counts.Cards + r.counts.Activity)
+	r.reportProgress(r.counts.Cards + r.counts.Activity)
 	return r.draft.Entry(r.ctx, &out)
 }
 
-// reference returns the new id of an object in an entry, which may no longer
-// exist.
-func (r *boardReader) reference(there *string, failed *error) *string {
-	if there == nil {
+// reference returns the new id of an object that an entry refers to, even if the
+// object no longer exists. If it fails, it stores the error in *failed.
+func (r *boardReader) reference(sourceID *string, failed *error) *string {
+	if sourceID == nil {
 		return nil
 	}
-	if _, ok := r.names[*there]; ok {
-		id, err := r.person("activity", *there)
+	if _, ok := r.names[*sourceID]; ok {
+		id, err := r.person("activity", *sourceID)
 		if err != nil {
 			*failed = err
 		}
 		return &id
 	}
-	id, ok := r.ids[*there]
+	id, ok := r.ids[*sourceID]
 	if !ok {
-		id = r.lost(*there)
+		id = r.missingID(*sourceID)
 	}
 	return &id
 }
 
-// lost returns a new id for an object that the document refers to but does not
-// contain.
-func (in *reader) lost(there string) string {
-	id, ok := in.gone[there]
+// missingID returns a new id for an object that the document refers to but does
+// not contain. All references to the object get the same id.
+func (in *reader) missingID(sourceID string) string {
+	id, ok := in.missing[sourceID]
 	if !ok {
 		prefix := "gon_"
-		if isID(there) {
-			prefix = there[:4]
+		if isID(sourceID) {
+			prefix = sourceID[:4]
 		}
 		id = in.draft.NewID(prefix)
-		in.gone[there] = id
+		in.missing[sourceID] = id
 	}
 	return id
 }
 
-func (r *boardReader) tell(done int) {
+func (r *boardReader) reportProgress(done int) {
 	if r.progress != nil && done%pageSize == 0 {
-		r.progress(done, r.record.Cards+int(r.made.Version))
+		r.progress(done, r.record.Cards+int(r.target.Version))
 	}
 }

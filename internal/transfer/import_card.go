@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	maxWIPLimit = 200_000 // the same limit as in update_list
+	maxWIPLimit = 200_000 // as in update_list
 	maxNumber   = 1_000_000_000
 )
 
@@ -26,8 +26,8 @@ func (r *boardReader) card(at string, in *importedCard) error {
 	if err != nil {
 		return err
 	}
-	whole := store.WholeCard{CardDetail: board.CardDetail{Card: c}}
-	if whole.Checklists, err = r.checklists(at, c.ID, in.Checklists); err != nil {
+	full := store.WholeCard{CardDetail: board.CardDetail{Card: c}}
+	if full.Checklists, err = r.checklists(at, c.ID, in.Checklists); err != nil {
 		return err
 	}
 	for i, m := range in.Comments {
@@ -35,91 +35,94 @@ func (r *boardReader) card(at string, in *importedCard) error {
 		if err != nil {
 			return err
 		}
-		whole.CommentList = append(whole.CommentList, comment)
+		full.CommentList = append(full.CommentList, comment)
 	}
-	if err := r.draft.Card(r.ctx, &whole); err != nil {
+	if full.AttachmentList, err = r.attachments(at, c, in.Attachments); err != nil {
+		return err
+	}
+	if err := r.draft.Card(r.ctx, &full); err != nil {
 		return err
 	}
 	r.counts.Cards++
 	r.imported.Cards++
-	r.tell(r.counts.Cards)
+	r.reportProgress(r.counts.Cards)
 	return nil
 }
 
 func (r *boardReader) cardOf(at string, in *importedCard) (board.Card, error) {
-	a, limits := r.draft.On(r.made.ID), r.v.Limits()
-	id, err := r.fresh(at, in.ID, "crd_")
+	a, limits := r.draft.On(r.target.ID), r.v.Limits()
+	id, err := r.newRecordID(at, in.ID, "crd_")
 	if err != nil {
 		return board.Card{}, err
 	}
 	if in.ArchivedAt == nil && r.archived[r.ids[in.ListID]] == nil {
-		err = room("open cards on a board", a.OpenCards+1, limits.OpenCards)
+		err = checkLimit("open cards on a board", a.OpenCards+1, limits.OpenCards)
 	}
-	if err := first(err, room("cards on a board, including archived ones", a.AllCards+1, limits.AllCards),
-		room("assignees on a card", len(in.Assignees), limits.Assignees),
+	if err := first(err, checkLimit("cards on a board, including archived ones", a.AllCards+1, limits.AllCards),
+		checkLimit("assignees on a card", len(in.Assignees), limits.Assignees),
 		r.title(at+".title", &in.Title), r.text(at+".description", in.Description), r.times(at, in.CreatedAt, in.UpdatedAt),
 		due(at, in.Due)); err != nil {
 		return board.Card{}, err
 	}
 	if in.Number < 1 || in.Number > maxNumber || r.numbers[in.Number] {
-		return board.Card{}, board.Invalid("%s.number must not be the number of an earlier card.", at)
+		return board.Card{}, board.Invalid("%s.number must be from 1 to %d and unique.", at, maxNumber)
 	}
 	r.numbers[in.Number] = true
 	list, ok := r.ids[in.ListID]
 	last, isList := r.ranks[list]
 	if !ok || !isList {
-		return board.Card{}, board.Invalid("%s.listId must be one of the document's lists.", at)
+		return board.Card{}, board.Invalid("%s.listId must be the id of a list in the document.", at)
 	}
 	rank, err := board.RankBetween(last, "")
 	if err != nil {
 		return board.Card{}, err
 	}
 	r.ranks[list] = rank
-	c := board.Card{ID: id, BoardID: r.made.ID, ListID: list, Rank: rank, Number: in.Number, Title: in.Title, Description: &in.Description,
-		DoneAt: in.DoneAt, ArchivedAt: in.ArchivedAt, ListArchivedAt: r.archived[list], Due: in.Due, CreatedAt: in.CreatedAt,
-		UpdatedAt: in.UpdatedAt}
-	if c.CreatedBy, err = r.personOrNone(at+".createdBy", in.CreatedBy); err != nil {
+	c := board.Card{ID: id, BoardID: r.target.ID, ListID: list, Rank: rank, Number: in.Number, Title: in.Title,
+		Description: &in.Description, DoneAt: in.DoneAt, ArchivedAt: in.ArchivedAt, ListArchivedAt: r.archived[list],
+		Due: in.Due, CreatedAt: in.CreatedAt, UpdatedAt: in.UpdatedAt}
+	if c.CreatedBy, err = r.optionalPerson(at+".createdBy", in.CreatedBy); err != nil {
 		return c, err
 	}
-	carried := map[string]bool{}
-	for _, there := range in.Labels {
-		l := r.ids[there]
-		if !r.labels[l] || carried[l] {
-			return c, board.Invalid("%s.labels must be labels of the board, each once.", at)
+	seen := map[string]bool{}
+	for _, sourceID := range in.Labels {
+		l := r.ids[sourceID]
+		if !r.labels[l] || seen[l] {
+			return c, board.Invalid("%s.labels must contain labels of the board, without duplicates.", at)
 		}
-		carried[l] = true
+		seen[l] = true
 		c.Labels = append(c.Labels, board.LabelRef{ID: l})
 	}
-	for _, there := range in.Assignees {
-		id, err := r.person(at+".assignees", there)
+	for _, sourceID := range in.Assignees {
+		id, err := r.person(at+".assignees", sourceID)
 		if err != nil {
 			return c, err
 		}
-		if carried[id] {
-			return c, board.Invalid("%s.assignees must name each person once.", at)
+		if seen[id] {
+			return c, board.Invalid("%s.assignees must not contain duplicates.", at)
 		}
-		carried[id] = true
+		seen[id] = true
 		c.Assignees = append(c.Assignees, board.UserRef{ID: id})
 	}
 	return c, nil
 }
 
 func (r *boardReader) checklists(at, cardID string, in []checklistRecord) ([]board.Checklist, error) {
-	if err := room("checklists on a card", len(in), r.v.Limits().Checklists); err != nil {
+	if err := checkLimit("checklists on a card", len(in), r.v.Limits().Checklists); err != nil {
 		return nil, err
 	}
 	out := make([]board.Checklist, len(in))
 	for n, k := range in {
 		at := fmt.Sprintf("%s.checklists[%d]", at, n)
-		id, err := r.fresh(at, k.ID, "chk_")
+		id, err := r.newRecordID(at, k.ID, "chk_")
 		if err := first(err, r.title(at+".title", &k.Title), r.times(at, k.CreatedAt, k.UpdatedAt),
-			room("items in a checklist", len(k.Items), r.v.Limits().Items)); err != nil {
+			checkLimit("items in a checklist", len(k.Items), r.v.Limits().Items)); err != nil {
 			return nil, err
 		}
 		out[n] = board.Checklist{ID: id, CardID: cardID, Title: k.Title, CreatedAt: k.CreatedAt, UpdatedAt: k.UpdatedAt}
 		for m, i := range k.Items {
 			at := fmt.Sprintf("%s.items[%d]", at, m)
-			id, err := r.fresh(at, i.ID, "chi_")
+			id, err := r.newRecordID(at, i.ID, "chi_")
 			if err := first(err, r.title(at+".title", &i.Title), r.times(at, i.CreatedAt, i.UpdatedAt)); err != nil {
 				return nil, err
 			}
@@ -135,7 +138,7 @@ func (r *boardReader) checklists(at, cardID string, in []checklistRecord) ([]boa
 }
 
 func (r *boardReader) comment(at, cardID string, in commentRecord) (board.Comment, error) {
-	id, err := r.fresh(at, in.ID, "cmt_")
+	id, err := r.newRecordID(at, in.ID, "cmt_")
 	if err := first(err, r.text(at+".text", in.Text), r.times(at, in.CreatedAt, in.CreatedAt)); err != nil {
 		return board.Comment{}, err
 	}
@@ -143,10 +146,10 @@ func (r *boardReader) comment(at, cardID string, in commentRecord) (board.Commen
 	if in.GuestName != nil {
 		if _, err := board.GuestName(at+".guestName", *in.GuestName); err != nil ||
 			utf8.RuneCountInString(*in.GuestName) > board.GuestNameLength {
-			return board.Comment{}, board.Invalid("%s.guestName is not the name of a guest.", at)
+			return board.Comment{}, board.Invalid("%s.guestName must be a valid guest name.", at)
 		}
 	}
-	author, err := r.personOrNone(at+".author", in.Author)
+	author, err := r.optionalPerson(at+".author", in.Author)
 	if err != nil {
 		return board.Comment{}, err
 	}
@@ -158,8 +161,39 @@ func (r *boardReader) comment(at, cardID string, in commentRecord) (board.Commen
 	return m, nil
 }
 
-// The checks refuse only values that no operation can have written.
+// attachments returns the links of a card. It skips files, because the document does not
+// contain their content.
+func (r *boardReader) attachments(at string, c board.Card, in []attachmentRecord) (out []board.Attachment, err error) {
+	if err := checkLimit("attachments on a card", len(in), r.v.Limits().Attachments); err != nil {
+		return nil, err
+	}
+	for n, a := range in {
+		at := fmt.Sprintf("%s.attachments[%d]", at, n)
+		r.counts.Attachments++
+		id, err := r.newRecordID(at, a.ID, "att_")
+		if err := first(err, r.title(at+".name", &a.Name), r.times(at, a.CreatedAt, a.UpdatedAt)); err != nil {
+			return nil, err
+		}
+		if a.URL == nil {
+			r.report.note("Attached files, because the document does not contain their content", a.Name)
+			continue
+		}
+		if !board.IsLink(*a.URL) || utf8.RuneCountInString(*a.URL) > board.LinkLength {
+			return nil, board.Invalid("%s.url must be an absolute http or https URL of at most %d characters.", at, board.LinkLength)
+		}
+		link := board.Attachment{ID: id, CardID: c.ID, BoardID: c.BoardID, Name: a.Name, URL: a.URL, CreatedAt: a.CreatedAt,
+			UpdatedAt: a.UpdatedAt}
+		if link.CreatedBy, err = r.optionalPerson(at+".createdBy", a.CreatedBy); err != nil {
+			return nil, err
+		}
+		out = append(out, link)
+	}
+	return out, nil
+}
 
+// The checks below reject only values that no operation can have written.
+
+// first returns the first error that is not nil.
 func first(errs ...error) error {
 	for _, err := range errs {
 		if err != nil {
@@ -169,14 +203,15 @@ func first(errs ...error) error {
 	return nil
 }
 
-func room(what string, count, limit int) error {
+func checkLimit(noun string, count, limit int) error {
 	if count <= limit {
 		return nil
 	}
-	return board.Refuse(board.CodeLimitReached, "There can be at most %d %s; the file has more.", limit, what)
+	return board.Refuse(board.CodeLimitReached, "There can be at most %d %s; the file has more.", limit, noun)
 }
 
-// identifier returns an error for a text that cannot be an id of any program.
+// identifier returns an error unless s can be an id: 1 to 64 bytes without control
+// characters. The check is lenient because another program may have written the file.
 func identifier(at, s string) error {
 	if s == "" || len(s) > 64 || strings.ContainsFunc(s, unicode.IsControl) {
 		return board.Invalid("%s.id must be a valid id.", at)
@@ -184,8 +219,8 @@ func identifier(at, s string) error {
 	return nil
 }
 
-// title validates a name or title. A document may be older than the rules of
-// board.Line, so characters that they refuse are removed.
+// title validates a name or title. It removes characters that board.Line refuses,
+// because earlier versions accepted them.
 func (in *reader) title(at string, s *string) error {
 	if strings.TrimSpace(*s) == "" || strings.ContainsFunc(*s, unicode.IsControl) || utf8.RuneCountInString(*s) > in.v.Limits().Title {
 		return board.Invalid("%s must be one line of at most %d characters and must not "+
@@ -201,16 +236,17 @@ func (in *reader) title(at string, s *string) error {
 
 func (in *reader) text(at, s string) error {
 	if strings.ContainsRune(s, 0) || utf8.RuneCountInString(s) > in.v.Limits().Text {
-		return board.Invalid("%s must be a text of at most %d characters without U+0000.", at, in.v.Limits().Text).
+		return board.Invalid("%s must be text of at most %d characters without U+0000.", at, in.v.Limits().Text).
 			In(at, board.RuleValue)
 	}
 	return nil
 }
 
-// times returns an error for missing times. Zero is 1970, before any board.
+// times returns an error if a time is missing. A missing time is decoded as 0, which
+// is in 1970, before any board was created.
 func (in *reader) times(at string, created, updated board.Instant) error {
 	if created == 0 || updated == 0 {
-		return board.Invalid("%s must have the times of creation and last change.", at).In(at, board.RuleValue)
+		return board.Invalid("%s must have the times at which it was created and last changed.", at).In(at, board.RuleValue)
 	}
 	return nil
 }
@@ -221,7 +257,7 @@ func color(at string, c board.Color) error {
 			return nil
 		}
 	}
-	return board.Invalid("%s.color must be one of %s.", at, board.Listed(board.Colors[:]))
+	return board.Invalid("%s.color must be one of %s.", at, board.JoinValues(board.Colors[:]))
 }
 
 func due(at string, d board.Due) error {
@@ -248,18 +284,18 @@ func due(at string, d board.Due) error {
 
 func kind(at string, k board.Kind) error {
 	if k == "" || len(k) > 64 || strings.Trim(string(k), "abcdefghijklmnopqrstuvwxyz_.") != "" {
-		return board.Invalid("%s.type must be a kind of event.", at)
+		return board.Invalid("%s.type must be an event kind.", at)
 	}
 	return nil
 }
 
-const maxDepth = 32
+const maxDepth = 32 // maximum levels of nesting in a change
 
-// plainChanges returns an error for changes that cannot exist: with U+0000 or
-// deep nesting.
+// plainChanges returns an error if changes contain U+0000 or are nested more than
+// maxDepth levels deep.
 func plainChanges(at string, c board.Changes) error {
 	for field, ft := range c {
-		if strings.ContainsRune(field, 0) || !plain(ft.From, maxDepth) || !plain(ft.To, maxDepth) {
+		if strings.ContainsRune(field, 0) || !isPlain(ft.From, maxDepth) || !isPlain(ft.To, maxDepth) {
 			return board.Invalid("%s.changes must not contain U+0000 or be nested more than %d "+
 				"levels deep.", at, maxDepth)
 		}
@@ -267,19 +303,19 @@ func plainChanges(at string, c board.Changes) error {
 	return nil
 }
 
-func plain(v any, depth int) bool {
+func isPlain(v any, depth int) bool {
 	switch v := v.(type) {
 	case string:
 		return !strings.ContainsRune(v, 0)
 	case []any:
 		for _, e := range v {
-			if depth == 0 || !plain(e, depth-1) {
+			if depth == 0 || !isPlain(e, depth-1) {
 				return false
 			}
 		}
 	case map[string]any:
 		for name, e := range v {
-			if depth == 0 || strings.ContainsRune(name, 0) || !plain(e, depth-1) {
+			if depth == 0 || strings.ContainsRune(name, 0) || !isPlain(e, depth-1) {
 				return false
 			}
 		}

@@ -10,21 +10,21 @@ import (
 	"cardwall/internal/store"
 )
 
-// File is a file to import for a person who uses the command line.
+// File is a file to import from the command line.
 type File struct {
 	Format      string // trello or cardwall
 	WorkspaceID string
 	Caller      board.Caller
-	Open        func() io.Reader // from the beginning
-	Progress    Progress         // called a few times a second; nil for none
-	Queued      func(string)     // called with the id of the job that imports a large file, to run it
+	Open        func() io.Reader // returns a reader at the start of the file
+	Progress    Progress         // called a few times a second; may be nil
+	Queued      func(string)     // called with the id of the job that imports a large file; must start the job
 }
 
-// ImportFile imports a file as Serve does, and waits for the end. If ctx ends, it
-// cancels the job and nothing is imported.
+// ImportFile imports a file in the same way as Serve and waits until the import
+// has ended. If ctx is canceled, it cancels the job and nothing is imported.
 func (u *Importer) ImportFile(ctx context.Context, f File) (Report, error) {
-	in := importing{Importer: u, caller: f.Caller, workspaceID: f.WorkspaceID, format: f.Format, open: f.Open, queued: f.Queued,
-		wait: 24 * time.Hour}
+	in := importRun{Importer: u, caller: f.Caller, workspaceID: f.WorkspaceID, format: f.Format, open: f.Open,
+		queued: f.Queued, wait: 24 * time.Hour}
 	var err error
 	if in.read, err = readerOf(f.Format); err != nil {
 		return Report{}, err
@@ -47,10 +47,10 @@ func (u *Importer) ImportFile(ctx context.Context, f File) (Report, error) {
 	case *board.ImportReport:
 		return Report{*r}, nil
 	}
-	return Report{}, errors.New("the import was cancelled")
+	return Report{}, errors.New("the import was canceled")
 }
 
-// readerOf returns the function that reads a format.
+// readerOf returns the import function for a format.
 func readerOf(format string) (func(context.Context, *store.Draft, io.Reader, Progress) (Report, error), error) {
 	switch format {
 	case "trello":
@@ -61,8 +61,9 @@ func readerOf(format string) (func(context.Context, *store.Draft, io.Reader, Pro
 	return nil, board.Invalid("format must be trello or cardwall.").In("format", board.RuleValue)
 }
 
-// report calls fn with the progress until the returned function is called.
-func (in *importing) report(fn Progress) (stop func()) {
+// report calls fn with the progress at intervals until stop is called. The stop
+// function waits for a running call of fn.
+func (in *importRun) report(fn Progress) (stop func()) {
 	if fn == nil {
 		return func() {}
 	}
@@ -74,7 +75,7 @@ func (in *importing) report(fn Progress) (stop func()) {
 		for {
 			select {
 			case <-tick.C:
-				fn(int(in.at.done.Load()), int(in.at.total.Load()))
+				fn(int(in.progress.done.Load()), int(in.progress.total.Load()))
 			case <-ended:
 				return
 			}
@@ -83,8 +84,8 @@ func (in *importing) report(fn Progress) (stop func()) {
 	return func() { close(ended); <-done }
 }
 
-// cancel cancels the job, unless it has ended.
-func (in *importing) cancel(ctx context.Context) error {
+// cancel cancels the job unless it has ended.
+func (in *importRun) cancel(ctx context.Context) error {
 	return in.DB.Write(ctx, in.caller, func(tx *store.Tx) error {
 		_, err := tx.CancelJob(ctx, in.jobID)
 		return err

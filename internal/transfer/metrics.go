@@ -12,7 +12,7 @@ type Metrics struct{ imports *prometheus.CounterVec }
 // NewMetrics returns the metrics of one server.
 func NewMetrics() *Metrics {
 	return &Metrics{imports: prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "cardwall_imports_total", Help: "Files uploaded for import, by format and result: ok, or the " +
+		Name: "cardwall_imports_total", Help: "Files uploaded for import, by format and outcome: ok, or the " +
 			"error code.",
 	}, []string{"format", "outcome"})}
 }

@@ -26,7 +26,7 @@ type boardRecord struct {
 	Features    board.Features   `json:"features"`
 	NextNumber  int              `json:"nextNumber"`         // number of the next card
 	ReducedTo   int64            `json:"reducedTo,omitzero"` // up to this version, the activity may have gaps
-	Cards       int              `json:"cards"`              // including archived ones; for showing progress
+	Cards       int              `json:"cards"`              // including archived ones; for progress reports
 	ArchivedAt  *board.Instant   `json:"archivedAt"`
 	CreatedBy   *string          `json:"createdBy"`
 	CreatedAt   board.Instant    `json:"createdAt"`
@@ -56,8 +56,7 @@ type listRecord struct {
 	UpdatedAt  board.Instant  `json:"updatedAt"`
 }
 
-// cardRecord is a card without its comments, which are read and written one by
-// one.
+// cardRecord is a card without its comments, which an export writes one by one.
 type cardRecord struct {
 	ID          string         `json:"id"`
 	ListID      string         `json:"listId"`
@@ -73,6 +72,22 @@ type cardRecord struct {
 	CreatedAt  board.Instant     `json:"createdAt"`
 	UpdatedAt  board.Instant     `json:"updatedAt"`
 	Checklists []checklistRecord `json:"checklists"`
+
+	Attachments []attachmentRecord `json:"attachments,omitempty"`
+}
+
+// attachmentRecord is a link, or a file without its content.
+type attachmentRecord struct {
+	ID        string        `json:"id"`
+	Name      string        `json:"name"`
+	URL       *string       `json:"url,omitzero"`
+	MediaType *string       `json:"mediaType,omitzero"`
+	Size      *int64        `json:"size,omitzero"`
+	SHA256    *string       `json:"sha256,omitzero"`
+	Cover     bool          `json:"cover,omitzero"`
+	CreatedBy *string       `json:"createdBy"`
+	CreatedAt board.Instant `json:"createdAt"`
+	UpdatedAt board.Instant `json:"updatedAt"`
 }
 
 type checklistRecord struct {
@@ -113,7 +128,8 @@ type statusUpdateRecord struct {
 }
 
 // savedFilterRecord is a shared filter; other filters are never exported. Its
-// owner may be missing in users, which lists the people of the boards.
+// owner need not be among the document's users, which are only the people that the
+// boards refer to.
 type savedFilterRecord struct {
 	ID        string        `json:"id"`
 	Name      string        `json:"name"`
@@ -134,10 +150,10 @@ type entryRecord struct {
 	BoardVersion int64         `json:"boardVersion"`
 }
 
-// countsRecord ends a document with its counts, so that missing parts are
-// detected.
+// countsRecord holds the number of records of each type. It is at the end of a
+// document, so that readers can detect missing parts.
 type countsRecord struct {
-	Boards        int `json:"boards,omitzero"` // in a workspace's document
+	Boards        int `json:"boards,omitzero"` // only in a workspace document
 	Users         int `json:"users"`
 	Labels        int `json:"labels"`
 	Lists         int `json:"lists"`
@@ -145,12 +161,13 @@ type countsRecord struct {
 	Checklists    int `json:"checklists"`
 	Items         int `json:"items"`
 	Comments      int `json:"comments"`
+	Attachments   int `json:"attachments,omitzero"`
 	StatusUpdates int `json:"statusUpdates"`
 	SavedFilters  int `json:"savedFilters"`
 	Activity      int `json:"activity"`
 }
 
-// String returns the JSON of the counts, as in the document.
+// String returns the counts as JSON, as they appear in the document.
 func (c countsRecord) String() string {
 	text, _ := json.Marshal(c) // integers can always be encoded
 	return string(text)
@@ -165,6 +182,7 @@ func (c *countsRecord) add(o countsRecord) {
 	c.Checklists += o.Checklists
 	c.Items += o.Items
 	c.Comments += o.Comments
+	c.Attachments += o.Attachments
 	c.StatusUpdates += o.StatusUpdates
 	c.SavedFilters += o.SavedFilters
 	c.Activity += o.Activity

@@ -6,8 +6,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// isID reports whether a text has the form of an id: three letters, an
-// underscore and 26 characters of Crockford's base 32.
+// isID reports whether s has the form of an id: three lower-case letters, an
+// underscore, and 26 characters of lower-case Crockford base32.
 func isID(s string) bool {
 	if len(s) != len("crd_")+26 || s[3] != '_' {
 		return false
@@ -23,8 +23,8 @@ func isID(s string) bool {
 	return true
 }
 
-// isProse reports whether a field of a change holds text written by people,
-// which may contain text that looks like an id.
+// isProse reports whether a field of a change contains text that people wrote.
+// Such text is not an id, even if it looks like one.
 func isProse(field string) bool {
 	switch field {
 	case "title", "name", "description", "text":
@@ -33,16 +33,16 @@ func isProse(field string) bool {
 	return false
 }
 
-// eachID replaces every id in changes by the result of fn.
-func eachID(c board.Changes, fn func(id string) string) {
+// mapIDs replaces every id in changes with the result of fn. It skips prose.
+func mapIDs(c board.Changes, fn func(id string) string) {
 	for field, ft := range c {
 		if !isProse(field) {
-			c[field] = board.FromTo{From: eachIDIn(ft.From, fn), To: eachIDIn(ft.To, fn)}
+			c[field] = board.FromTo{From: mapIDsIn(ft.From, fn), To: mapIDsIn(ft.To, fn)}
 		}
 	}
 }
 
-func eachIDIn(v any, fn func(id string) string) any {
+func mapIDsIn(v any, fn func(id string) string) any {
 	switch v := v.(type) {
 	case string:
 		if isID(v) {
@@ -50,12 +50,12 @@ func eachIDIn(v any, fn func(id string) string) any {
 		}
 	case []any:
 		for i := range v {
-			v[i] = eachIDIn(v[i], fn)
+			v[i] = mapIDsIn(v[i], fn)
 		}
 	case map[string]any:
 		for name := range v {
 			if !isProse(name) {
-				v[name] = eachIDIn(v[name], fn)
+				v[name] = mapIDsIn(v[name], fn)
 			}
 		}
 	}

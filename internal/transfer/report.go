@@ -9,10 +9,10 @@ import (
 	"cardwall/internal/board"
 )
 
-// Report is the report of an import while it is written.
+// Report collects the results of an import.
 type Report struct{ board.ImportReport }
 
-// Total returns the sum over the boards.
+// Total returns the sum of the counts of all boards.
 func (r *Report) Total() board.ImportCounts {
 	var c board.ImportCounts
 	for _, b := range r.Boards {
@@ -22,12 +22,12 @@ func (r *Report) Total() board.ImportCounts {
 }
 
 const (
-	examplesKept  = 3
-	exampleLength = 60
-	notesKept     = 200 // a malicious file could cause one per record
+	maxExamples      = 3
+	maxExampleLength = 60
+	maxNotes         = 200 // otherwise a malicious file could cause one note per record
 )
 
-// note counts one case. An empty example is left out.
+// note counts one object that was skipped or changed. It ignores an empty example.
 func (r *Report) note(what, example string) { r.notes(what, 1, example) }
 
 func (r *Report) notes(what string, count int, examples ...string) {
@@ -36,20 +36,20 @@ func (r *Report) notes(what string, count int, examples ...string) {
 	}
 	what = excerpt(what, 200)
 	i := slices.IndexFunc(r.Notes, func(n board.ImportNote) bool { return n.What == what })
-	if i < 0 && len(r.Notes) > notesKept {
-		i = notesKept
+	if i < 0 && len(r.Notes) > maxNotes {
+		i = maxNotes
 	} else if i < 0 {
-		if i = len(r.Notes); i == notesKept {
-			what = "Other things skipped or changed"
+		if i = len(r.Notes); i == maxNotes {
+			what = "Other objects skipped or changed"
 		}
 		r.Notes = append(r.Notes, board.ImportNote{What: what, Examples: []string{}})
 	}
 	n := &r.Notes[i]
 	n.Count += count
 	for _, e := range examples {
-		switch e = excerpt(e, exampleLength); {
+		switch e = excerpt(e, maxExampleLength); {
 		case e == "" || slices.Contains(n.Examples, e):
-		case len(n.Examples) < examplesKept:
+		case len(n.Examples) < maxExamples:
 			n.Examples = append(n.Examples, e)
 		default:
 			n.More = true
@@ -93,7 +93,7 @@ func (r *Report) String() string {
 	return b.String()
 }
 
-// WriteTo writes the text of String.
+// WriteTo writes the text that String returns.
 func (r *Report) WriteTo(w io.Writer) (int64, error) {
 	n, err := io.WriteString(w, r.String())
 	return int64(n), err

@@ -10,8 +10,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// A board whose activity retention has reduced is exported and imported like others,
-// with all entries removed or only some.
+// A board can be exported and imported after retention has removed some or all of its
+// activity.
 func TestReducedActivityIsImported(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -24,15 +24,15 @@ func TestReducedActivityIsImported(t *testing.T) {
 		s.Clock.Advance(2 * 365 * 24 * time.Hour)
 		const year = board.Age(365 * 24 * time.Hour)
 		for _, keep := range []app.Retention{{Activity: year}, {CardHistory: year}} {
-			if done, err := app.Retain(t.Context(), s.DB, "srv_test", keep, time.Minute); err != nil || done.Activity == 0 {
-				t.Fatalf("%+v was removed: %v", done, err)
+			if removed, err := app.Retain(t.Context(), s.DB, "srv_test", keep, time.Minute); err != nil || removed.Activity == 0 {
+				t.Fatalf("Retain: got %+v, %v; want removed activity", removed, err)
 			}
 			caller := board.Person(ada.ID)
 			if doc := string(export(t, s, caller, id)); !strings.Contains(doc, `"reducedTo"`) {
-				t.Errorf("the export does not say that its activity is reduced: %s", doc)
+				t.Errorf("the export does not contain reducedTo: %s", doc)
 			}
-			made := roundTrip(t, s, s, caller, workspace, id)
-			ada.Must("create_list", apptest.Fields{"boardId": made, "name": "Next"})
+			imported := roundTrip(t, s, s, caller, workspace, id)
+			ada.Must("create_list", apptest.Fields{"boardId": imported, "name": "Next"})
 			s.CheckConsistency()
 		}
 	})

@@ -13,8 +13,8 @@ import (
 	"cardwall/internal/board"
 )
 
-// TestExportImportExport creates boards through operations and compares their exports after
-// imports: into the same database, and from each database to the other.
+// TestExportImportExport creates boards with random operations. It imports their exports into the
+// same database and into the other one, and compares the exports of the imported boards.
 func TestExportImportExport(t *testing.T) {
 	t.Parallel()
 	type side struct {
@@ -33,34 +33,34 @@ func TestExportImportExport(t *testing.T) {
 	}
 	for name, from := range sides {
 		rapid.Check(t, func(rt *rapid.T) {
-			for _, s := range sides { // the number of filters of a person is limited
+			for _, s := range sides { // the number of filters per person is limited
 				withoutFilters(s.people, s.workspace)
 			}
 			id := randomBoard(rt, from.people, from.workspace)
 			for other, to := range sides {
-				made := roundTrip(rt, from.Service, to.Service, board.Person(to.people[0].ID), to.workspace, id)
+				imported := roundTrip(rt, from.Service, to.Service, board.Person(to.people[0].ID), to.workspace, id)
 				in, copied := from.people[0].Must("get_board", apptest.Fields{"boardId": id}), to.people[0].Must("get_board",
-					apptest.Fields{"boardId": made})
+					apptest.Fields{"boardId": imported})
 				for _, field := range []string{"version", "openCards", "limits.openCards.count", "limits.allCards.count",
 					"limits.openLists.count", "limits.labels.count", "archivedAt"} {
 					if in.Get(field) != copied.Get(field) {
-						rt.Fatalf("from %s to %s: %s is %v, want %v", name, other, field, copied.Get(field), in.Get(field))
+						rt.Fatalf("from %s to %s: got %s %v, want %v", name, other, field, copied.Get(field), in.Get(field))
 					}
 				}
 				titles := func(p *apptest.Person, id string) []string {
 					return p.All("list_cards", "title", apptest.Fields{"boardId": id, "archived": "true"})
 				}
-				if a, b := titles(from.people[0], id), titles(to.people[0], made); !slices.Equal(a, b) {
-					rt.Fatalf("from %s to %s: the cards are %q, want %q", name, other, b, a)
+				if a, b := titles(from.people[0], id), titles(to.people[0], imported); !slices.Equal(a, b) {
+					rt.Fatalf("from %s to %s: got the cards %q, want %q", name, other, b, a)
 				}
-				said := func(p *apptest.Person, id string) []byte {
+				statusUpdates := func(p *apptest.Person, id string) []byte {
 					return p.Must("list_status_updates", apptest.Fields{"boardId": id, "limit": 200}).Raw
 				}
-				mustEqual(rt, "what was said, from "+name+" to "+other, said(from.people[0], id), said(to.people[0], made))
-				if in.Get("archivedAt") == nil { // the copy accepts changes, and repeats no number or version
-					list := to.people[0].Must("create_list", apptest.Fields{"boardId": made, "name": "Next"})
+				mustEqual(rt, "status updates from "+name+" to "+other, statusUpdates(from.people[0], id), statusUpdates(to.people[0], imported))
+				if in.Get("archivedAt") == nil { // the copy accepts changes and does not reuse versions
+					list := to.people[0].Must("create_list", apptest.Fields{"boardId": imported, "name": "Next"})
 					if list.Version != int64(in.Get("version").(float64))+1 {
-						rt.Fatalf("the next version is %d", list.Version)
+						rt.Fatalf("got the next version %d, want %v", list.Version, in.Get("version").(float64)+1)
 					}
 					to.people[0].Must("create_card", apptest.Fields{"listId": list.ID(), "title": "Next", "position": "top"})
 				}
@@ -77,7 +77,7 @@ func withoutFilters(people []*apptest.Person, workspace string) {
 	}
 }
 
-// contents are the ids of a random board's objects so far, by kind.
+// contents holds the ids of the objects created on a random board, by kind.
 type contents map[string][]string
 
 func (s contents) pick(rt *rapid.T, kind string) string {
@@ -99,13 +99,13 @@ func randomBoard(rt *rapid.T, people []*apptest.Person, workspace string) string
 	for _, p := range people {
 		s["user"] = append(s["user"], p.ID)
 	}
-	made := func(kind string, a apptest.Response) {
+	record := func(kind string, a apptest.Response) {
 		if a.Status/100 == 2 {
 			s[kind] = append(s[kind], a.ID())
 		}
 	}
-	who := func() *apptest.Person { return rapid.SampledFrom(people).Draw(rt, "who") }
-	place := func(kind string) any {
+	anyPerson := func() *apptest.Person { return rapid.SampledFrom(people).Draw(rt, "who") }
+	position := func(kind string) any {
 		return rapid.SampledFrom([]any{"top", "bottom", map[string]string{"after": s.pick(rt, kind)}}).Draw(rt, "place")
 	}
 	due := func() apptest.Fields {
@@ -126,27 +126,29 @@ func randomBoard(rt *rapid.T, people []*apptest.Person, workspace string) string
 		return f
 	}
 	list := func() {
-		made("list", ada.Call("create_list", apptest.Fields{"boardId": id, "name": text(), "position": place("list")}))
+		record("list", ada.Call("create_list", apptest.Fields{"boardId": id, "name": text(), "position": position("list")}))
 	}
 	card := func() {
-		made("card", ada.Call("create_card", apptest.Fields{"listId": s.pick(rt, "list"), "title": text(), "description": text(),
+		record("card", ada.Call("create_card", apptest.Fields{"listId": s.pick(rt, "list"), "title": text(), "description": text(),
 			"due": due(), "position": "top", "assignees": []string{ada.ID}}))
 	}
-	made("label", ada.Call("create_label", apptest.Fields{"boardId": id, "name": "", "color": "red"}))
-	made("label", ada.Call("create_label", apptest.Fields{"boardId": id, "name": "", "color": "red"}))
+	record("label", ada.Call("create_label", apptest.Fields{"boardId": id, "name": "", "color": "red"}))
+	record("label", ada.Call("create_label", apptest.Fields{"boardId": id, "name": "", "color": "red"}))
 	for _, name := range []string{"To do", "Doing", "Done"} {
-		made("list", ada.Must("create_list", apptest.Fields{"boardId": id, "name": name}))
+		record("list", ada.Must("create_list", apptest.Fields{"boardId": id, "name": name}))
 	}
 	ada.Must("share_board", apptest.Fields{"boardId": id, "userId": people[2].ID, "role": "commenter"})
 	for range 4 {
 		card()
 	}
 	for _, p := range people {
-		made("comment", p.Call("add_comment", apptest.Fields{"cardId": s.pick(rt, "card"), "text": text()}))
+		record("comment", p.Call("add_comment", apptest.Fields{"cardId": s.pick(rt, "card"), "text": text()}))
+		record("attachment", p.Call("add_attachment", apptest.Fields{"cardId": s.pick(rt, "card"), "url": "https://example.com/brief",
+			"name": text()}))
 	}
 	for range 2 {
 		k := ada.Must("add_checklist", apptest.Fields{"cardId": s.pick(rt, "card"), "title": text(), "items": []string{"one", "two", "three"}})
-		made("checklist", k)
+		record("checklist", k)
 		s["item"] = append(s["item"], k.Text("items.0.id"), k.Text("items.2.id"))
 	}
 	queries := func() string {
@@ -156,38 +158,38 @@ func randomBoard(rt *rapid.T, people []*apptest.Person, workspace string) string
 		return rapid.SampledFrom(texts).Draw(rt, "query")
 	}
 	filter := func() {
-		made("filter", who().Call("create_saved_filter", apptest.Fields{"workspaceId": workspace, "name": text(), "query": queries(),
+		record("filter", anyPerson().Call("create_saved_filter", apptest.Fields{"workspaceId": workspace, "name": text(), "query": queries(),
 			"shared": rapid.IntRange(0, 3).Draw(rt, "private") > 0}))
 	}
-	say := func() {
+	postStatus := func() {
 		in := apptest.Fields{"boardId": id, "status": rapid.SampledFrom([]string{"on_track", "off_track", "complete"}).Draw(rt,
 			"status"), "title": text(), "text": text()}
 		if rapid.Bool().Draw(rt, "dated") {
 			in["startDate"], in["targetDate"] = "2026-03-01", "2026-03-29"
 		}
-		made("status", who().Call("post_status_update", in))
+		record("status", anyPerson().Call("post_status_update", in))
 	}
-	say()
+	postStatus()
 	filter()
 	cardField := func() apptest.Fields { return apptest.Fields{"cardId": s.pick(rt, "card")} }
 	listField := func() apptest.Fields { return apptest.Fields{"listId": s.pick(rt, "list")} }
 	steps := []func(){
-		list, card, card, card, say, filter,
+		list, card, card, card, postStatus, filter,
 		func() {
 			ada.Call("update_saved_filter", apptest.Fields{"filterId": s.pick(rt, "filter"), "query": queries()})
 		},
 		func() {
-			made("label", ada.Call("create_label", apptest.Fields{"boardId": id, "name": text(), "color": "teal"}))
+			record("label", ada.Call("create_label", apptest.Fields{"boardId": id, "name": text(), "color": "teal"}))
 		},
 		func() {
-			ada.Call("move_card", with(cardField(), "listId", s.pick(rt, "list"), "position", place("card")))
+			ada.Call("move_card", with(cardField(), "listId", s.pick(rt, "list"), "position", position("card")))
 		},
 		func() {
 			ada.Call("update_card", with(cardField(), "done", rapid.Bool().Draw(rt, "done"), "title", text()))
 		},
 		func() { ada.Call("archive_card", cardField()) },
 		func() { ada.Call("restore_card", cardField()) },
-		func() { ada.Call("move_list", with(listField(), "position", place("list"))) },
+		func() { ada.Call("move_list", with(listField(), "position", position("list"))) },
 		func() { ada.Call("update_list", with(listField(), "wipLimit", 9, "wipMode", "hard")) },
 		func() { ada.Call("archive_list", listField()) },
 		func() { ada.Call("restore_list", listField()) },
@@ -197,18 +199,19 @@ func randomBoard(rt *rapid.T, people []*apptest.Person, workspace string) string
 		func() { ada.Call("set_card_due", with(due(), "cardId", s.pick(rt, "card"))) },
 		func() { ada.Call("clear_card_due", cardField()) },
 		func() {
-			made("checklist", ada.Call("add_checklist", with(cardField(), "title", text(), "items", []string{text(), text()})))
+			record("checklist", ada.Call("add_checklist", with(cardField(), "title", text(), "items", []string{text(), text()})))
 		},
 		func() {
-			made("item", ada.Call("add_checklist_item", apptest.Fields{"checklistId": s.pick(rt, "checklist"), "title": text(), "position": "top"}))
+			record("item", ada.Call("add_checklist_item", apptest.Fields{"checklistId": s.pick(rt, "checklist"), "title": text(),
+				"position": "top"}))
 		},
 		func() {
 			ada.Call("update_checklist_item", apptest.Fields{"itemId": s.pick(rt, "item"), "done": rapid.Bool().Draw(rt, "done"),
 				"position": "bottom"})
 		},
 		func() { ada.Call("delete_checklist", apptest.Fields{"checklistId": s.pick(rt, "checklist")}) },
-		func() { made("comment", who().Call("add_comment", with(cardField(), "text", text()))) },
-		func() { made("comment", who().Call("add_comment", with(cardField(), "text", text()))) },
+		func() { record("comment", anyPerson().Call("add_comment", with(cardField(), "text", text()))) },
+		func() { record("comment", anyPerson().Call("add_comment", with(cardField(), "text", text()))) },
 		func() { ada.Call("edit_comment", apptest.Fields{"commentId": s.pick(rt, "comment"), "text": text()}) },
 		func() { ada.Call("delete_comment", apptest.Fields{"commentId": s.pick(rt, "comment")}) },
 		func() { ada.Call("update_label", apptest.Fields{"labelId": s.pick(rt, "label"), "color": "lime"}) },
@@ -265,7 +268,7 @@ func TestExportWorkspace(t *testing.T) {
 				names = append(names, b.Name)
 			}
 			if !slices.Equal(names, c.want) || r.Total().Cards != len(c.want) || r.Total().StatusUpdates != len(c.want) || r.SavedFilters != 2 {
-				t.Errorf("the export contains the boards %q, want %q", names, c.want)
+				t.Errorf("got the boards %q and the report %+v, want the boards %q with one card each and 2 filters", names, r, c.want)
 			}
 		}
 		again := ada.Workspace("Again", board.PlanTeam)
@@ -275,9 +278,9 @@ func TestExportWorkspace(t *testing.T) {
 		}
 		second := exportWorkspace(t, s, board.Person(ada.ID), again)
 		if n := strings.Count(string(doc), `"query":`); n != 2 {
-			t.Errorf("the document has %d filters, want the two shared ones, once each", n)
+			t.Errorf("got %d filters in the document, want the 2 shared ones", n)
 		}
-		// The workspace's own ID and name are not imported.
+		// The workspace's own id and name are not imported.
 		mustEqual(t, "the workspace", doc, []byte(renamed(string(second), again, workspace)))
 	})
 }

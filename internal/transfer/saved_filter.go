@@ -8,23 +8,24 @@ import (
 	"cardwall/internal/query"
 )
 
-// A board's document contains the shared filters whose query refers by id to
-// the board, one of its lists or one of its labels. A workspace's document
-// contains all shared filters, once, after its boards. Guests do not see
-// filters shared by others. Private filters are never exported.
+// A board document contains the shared filters whose query contains the id of the
+// board, of one of its lists or of one of its labels. A workspace document
+// contains each shared filter once, after its boards. An export by a guest contains
+// no filters, because guests cannot see shared filters. Private filters are never
+// exported.
 
-// savedFilters writes the shared filters of a workspace, oldest first: those
-// that refer to a board or, without one, all.
+// savedFilters writes the shared filters of a workspace, oldest first. If boardID
+// is set, it writes only those that refer to that board.
 func (out *writer) savedFilters(workspaceID, boardID string, n *countsRecord) error {
 	return out.array("savedFilters", func() error {
-		return pages(func(behind string) ([]board.SavedFilter, error) {
+		return pages(func(after string) ([]board.SavedFilter, error) {
 			if err := out.ctx.Err(); err != nil {
 				return nil, err
 			}
-			return out.v.SharedFilters(out.ctx, workspaceID, behind, cardsAtOnce)
+			return out.v.SharedFilters(out.ctx, workspaceID, after, cardPageSize)
 		}, func(f board.SavedFilter) (string, error) {
 			if boardID != "" {
-				if about, err := out.about(boardID, f.Query); err != nil || !about {
+				if refers, err := out.refersTo(boardID, f.Query); err != nil || !refers {
 					return f.ID, err
 				}
 			}
@@ -35,27 +36,27 @@ func (out *writer) savedFilters(workspaceID, boardID string, n *countsRecord) er
 	})
 }
 
-// about reports whether a query refers to a board, one of its lists or its
-// labels.
-func (out *writer) about(boardID, text string) (bool, error) {
+// refersTo reports whether a query refers to a board, one of its lists or one of
+// its labels.
+func (out *writer) refersTo(boardID, text string) (bool, error) {
 	var ids []string
-	eachNamed(text, func(id string) string {
+	mapQueryIDs(text, func(id string) string {
 		if !strings.HasPrefix(id, "usr_") {
 			ids = append(ids, id)
 		}
 		return id
 	})
-	homes, err := out.v.Homes(out.ctx, ids)
-	for _, h := range homes {
-		if h.BoardID == boardID {
+	locations, err := out.v.Locations(out.ctx, ids)
+	for _, l := range locations {
+		if l.BoardID == boardID {
 			return true, err
 		}
 	}
 	return false, err
 }
 
-// savedFilters reads the filters of a document, after the objects they refer
-// to.
+// savedFilters reads the filters of a document. It must be called after the objects
+// that the filters refer to have been read.
 func (in *reader) savedFilters(n *countsRecord) error {
 	return each(in, "savedFilters", func(at string, f *savedFilterRecord) error {
 		n.SavedFilters++
@@ -73,7 +74,7 @@ func (in *reader) savedFilter(at string, f *savedFilterRecord) error {
 		err = first(err, identifier(at+".owner", f.Owner.ID))
 	}
 	if strings.ContainsRune(f.Query, 0) || len(f.Query) > query.MaxTextBytes {
-		err = first(err, board.Invalid("%s.query must be a text of at most %d bytes "+
+		err = first(err, board.Invalid("%s.query must be text of at most %d bytes "+
 			"without U+0000.", at, query.MaxTextBytes))
 	}
 	if err := first(err, in.title(at+".name", &f.Name), in.times(at, f.CreatedAt, f.UpdatedAt)); err != nil {
@@ -83,78 +84,81 @@ func (in *reader) savedFilter(at string, f *savedFilterRecord) error {
 	if err != nil {
 		return err
 	}
-	if _, ok := in.owned[owner]; !ok {
-		if in.owned[owner], err = in.v.CountFiltersOf(in.ctx, in.workspace.ID, owner); err != nil {
+	if _, ok := in.filterCounts[owner]; !ok {
+		if in.filterCounts[owner], err = in.v.CountFiltersOf(in.ctx, in.workspace.ID, owner); err != nil {
 			return err
 		}
 	}
-	// This does not fail the whole import, because filters of many people may
-	// become those of one.
-	if in.owned[owner] >= board.MaxSavedFilters {
-		in.report.note("Saved filters beyond those that one person can keep in a workspace, left out", f.Name)
+	// Exceeding the limit does not fail the import, because the importing person
+	// may become the owner of other people's filters.
+	if in.filterCounts[owner] >= board.MaxSavedFilters {
+		in.report.note("Saved filters over the limit for one person in a workspace, skipped", f.Name)
 		return nil
 	}
-	text, understood := eachNamed(f.Query, func(id string) string {
-		here, failed := in.here(id)
-		err = first(err, failed)
-		return here
+	text, valid := mapQueryIDs(f.Query, func(id string) string {
+		newID, resolveErr := in.resolve(id)
+		err = first(err, resolveErr)
+		return newID
 	})
 	if err != nil {
 		return err
 	}
-	if !understood {
+	if !valid {
 		in.report.note("Saved filters whose query is not valid, kept unchanged", f.Name)
 	}
-	in.owned[owner]++
+	in.filterCounts[owner]++
 	in.report.SavedFilters++
 	return in.draft.SavedFilter(in.ctx, &board.SavedFilter{ID: in.draft.NewID("flt_"), WorkspaceID: in.workspace.ID,
 		Name: f.Name, Query: text, Shared: true,
 		Owner: board.UserRef{ID: owner}, CreatedAt: f.CreatedAt, UpdatedAt: f.UpdatedAt})
 }
 
-// owner returns the new owner of a filter: its owner, or the importing person.
+// owner returns the id of the new owner of a filter: the former owner if that
+// person is in the workspace, and otherwise the importing person. If the server's
+// operator runs the import, the owner of the workspace is used instead.
 func (in *reader) owner(f *savedFilterRecord) (string, error) {
 	if f.Owner.ID != "" {
-		if member, err := in.v.WorkspacePerson(in.ctx, in.workspace.ID, f.Owner.ID); err != nil || member {
+		if member, err := in.v.IsMember(in.ctx, in.workspace.ID, f.Owner.ID); err != nil || member {
 			return f.Owner.ID, err
 		}
 	}
-	in.report.note("Saved filters of people who are not in the workspace, now owned by the importing person", f.Name)
+	in.report.note("Saved filters of people who are not in the workspace, now owned by the importing person or the workspace's owner",
+		f.Name)
 	if id := in.v.Caller().UserID; id != "" {
 		return id, nil
 	}
 	return in.v.WorkspaceOwner(in.ctx, in.workspace.ID)
 }
 
-// here returns the new id of an object in a query. If the document does not
-// contain the object, its id stays if it is in this workspace. Otherwise it
-// becomes an unused id.
-func (in *reader) here(there string) (string, error) {
-	if id, ok := in.named[there]; ok {
+// resolve returns the new id of an object that a query refers to. For an object
+// that the document does not contain, it returns the same id if the object is in
+// this workspace, and otherwise an unused id.
+func (in *reader) resolve(sourceID string) (string, error) {
+	if id, ok := in.queryIDs[sourceID]; ok {
 		return id, nil
 	}
-	if name, ok := in.users[there]; ok {
-		return in.someone(there, name)
+	if name, ok := in.users[sourceID]; ok {
+		return in.userOrPlaceholder(sourceID, name)
 	}
 	var (
 		known bool
 		err   error
 	)
-	if strings.HasPrefix(there, "usr_") {
-		known, err = in.v.WorkspacePerson(in.ctx, in.workspace.ID, there)
+	if strings.HasPrefix(sourceID, "usr_") {
+		known, err = in.v.IsMember(in.ctx, in.workspace.ID, sourceID)
 	} else {
-		homes, failed := in.v.Homes(in.ctx, []string{there})
-		known, err = homes[there].WorkspaceID == in.workspace.ID, failed
+		locations, locationsErr := in.v.Locations(in.ctx, []string{sourceID})
+		known, err = locations[sourceID].WorkspaceID == in.workspace.ID, locationsErr
 	}
 	if err != nil || known {
-		return there, err
+		return sourceID, err
 	}
-	return in.lost(there), nil
+	return in.missingID(sourceID), nil
 }
 
-// namedBy returns the prefix of the ids that a key of the search grammar
-// accepts. All other values of the key are names.
-func namedBy(key string) string {
+// idPrefix returns the prefix of the ids that mapQueryIDs replaces for a search key,
+// or "" if it replaces none. Ids of integrations are not replaced.
+func idPrefix(key string) string {
 	switch query.Ref(key) {
 	case query.RefBoard:
 		return "brd_"
@@ -168,10 +172,10 @@ func namedBy(key string) string {
 	return ""
 }
 
-// eachNamed replaces every id by which a query refers to an object with the
-// result of fn. Texts and names that look like ids are not replaced. Understood
-// is false if the query cannot be parsed.
-func eachNamed(text string, fn func(id string) string) (out string, understood bool) {
+// mapQueryIDs replaces every id by which a query refers to a board, list, label or
+// person with the result of fn. It does not replace search text or names that look like
+// ids. If the query cannot be parsed, it returns text and false.
+func mapQueryIDs(text string, fn func(id string) string) (out string, valid bool) {
 	q, err := query.ParseSearch(text, query.Env{Now: time.Unix(0, 0), Zone: time.UTC, Me: "usr_"})
 	if err != nil {
 		return text, false
@@ -179,7 +183,7 @@ func eachNamed(text string, fn func(id string) string) (out string, understood b
 	var b strings.Builder
 	done := 0
 	for _, t := range q.Echo() {
-		prefix := namedBy(t.Key)
+		prefix := idPrefix(t.Key)
 		if prefix == "" {
 			continue
 		}
@@ -198,12 +202,13 @@ func eachNamed(text string, fn func(id string) string) (out string, understood b
 	return b.String(), true
 }
 
-// find returns the position of a value in its term. A value that is spelled
-// differently in the term (ME for me) is not found, and is not an id.
+// find returns the start and end of a value in its term. It returns 0, 0 if the
+// value is spelled differently in the term, such as ME for me. Such a value is not
+// an id.
 func find(term, value string) (from, to int) {
-	for _, written := range []string{value, strings.ReplaceAll(value, `"`, `\"`)} {
-		if i := strings.Index(term, written); i >= 0 {
-			return i, i + len(written)
+	for _, spelling := range []string{value, strings.ReplaceAll(value, `"`, `\"`)} {
+		if i := strings.Index(term, spelling); i >= 0 {
+			return i, i + len(spelling)
 		}
 	}
 	return 0, 0

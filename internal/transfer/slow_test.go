@@ -17,19 +17,24 @@ import (
 	"cardwall/internal/board"
 )
 
-// listen serves a service on 127.0.0.1 with small buffers, so that a slow reader soon blocks the
-// server's writes.
-func listen(t *testing.T, s *apptest.Service) (address string) {
+// listen serves s on 127.0.0.1 with small buffers, so that a slow reader soon blocks the server's
+// writes. It returns the address, and a channel that receives a value for each connection that
+// the server has closed.
+func listen(t *testing.T, s *apptest.Service) (address string, closed <-chan struct{}) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(s.Handler)
+	closes := make(chan struct{}, 64)
 	server.Config.ConnState = func(c net.Conn, state http.ConnState) {
 		if tcp, ok := c.(*net.TCPConn); ok && state == http.StateNew {
 			_ = tcp.SetWriteBuffer(16 << 10)
 		}
+		if state == http.StateClosed {
+			closes <- struct{}{}
+		}
 	}
 	server.Start()
 	t.Cleanup(server.Close)
-	return server.Listener.Addr().String()
+	return server.Listener.Addr().String(), closes
 }
 
 // connect sends the head of a request and returns its connection.
@@ -48,8 +53,8 @@ func connect(t *testing.T, address, head string) *net.TCPConn {
 	return tcp
 }
 
-// exportOf returns the head of a request whose connection ends with the response, so
-// that a test that reads all of it ends too.
+// exportOf returns the head of an export request. The server closes the connection after the
+// response, so that a test can read to the end.
 func exportOf(token, boardID string) string {
 	return "GET /api/public/v1/boards/" + boardID + "/export HTTP/1.1\nHost: x\nConnection: close\nAuthorization: Bearer " + token
 }
@@ -59,7 +64,7 @@ func importInto(token, workspaceID string, size int) string {
 		"Content-Length: %d", workspaceID, token, size)
 }
 
-// bigBoard imports a board whose export has about 3 MB.
+// bigBoard imports a board whose export is about 3 MB long, and returns the board's id.
 func bigBoard(t *testing.T, p *apptest.Person, workspace string) (boardID string) {
 	t.Helper()
 	file := strings.ReplaceAll(trelloOf(750), `"desc":""`, `"desc":"`+strings.Repeat("what is said of it ", 200)+`"`)
@@ -70,17 +75,17 @@ func bigBoard(t *testing.T, p *apptest.Person, workspace string) (boardID string
 	return p.All("list_boards", "id", apptest.Fields{"workspaceId": workspace})[0]
 }
 
-func eventually(t *testing.T, what string, holds func() bool) {
+func eventually(t *testing.T, failure string, condition func() bool) {
 	t.Helper()
-	for begun := time.Now(); !holds(); time.Sleep(5 * time.Millisecond) {
-		if time.Since(begun) > 30*time.Second {
-			t.Fatal(what)
+	for start := time.Now(); !condition(); time.Sleep(5 * time.Millisecond) {
+		if time.Since(start) > 30*time.Second {
+			t.Fatal(failure)
 		}
 	}
 }
 
-// Slow readers of exports use only disk space: other people get their reports and exports, and
-// their writes are visible. An export does not contain changes made after it was read.
+// Slow readers of exports use only disk space. Meanwhile, other people can read reports, export
+// and write. An export does not contain changes made after it was read from the database.
 func TestSlowExportsDoNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
@@ -89,7 +94,7 @@ func TestSlowExportsDoNotBlockOthers(t *testing.T) {
 		bob.Joins(workspace, board.WorkspaceMember)
 		eve.Joins(workspace, board.WorkspaceMember)
 		id := bigBoard(t, ada, workspace)
-		address := listen(t, s)
+		address, _ := listen(t, s)
 		var slow []*net.TCPConn
 		for _, p := range []*apptest.Person{ada, ada, bob, bob} {
 			slow = append(slow, connect(t, address, exportOf(p.Token, id)))
@@ -98,21 +103,20 @@ func TestSlowExportsDoNotBlockOthers(t *testing.T) {
 		for _, p := range []*apptest.Person{ada, bob} {
 			a := p.Call("export_board", apptest.Fields{"boardId": id})
 			if a.Status != http.StatusTooManyRequests || !strings.Contains(string(a.Raw), string(board.ReasonTooManyAtOnce)) {
-				t.Errorf("a third export of %s: %d %.100s", p.Name, a.Status, a.Raw)
+				t.Errorf("third export by %s: got status %d, body %.100s; want 429 with too_many_at_once", p.Name, a.Status, a.Raw)
 			}
 		}
-		begun := time.Now()
-		for range 5 {
-			eve.Must("search_cards", apptest.Fields{"q": "said"})
-			eve.Must("get_my_overview", nil)
-			eve.Must("get_workspace_dashboard", apptest.Fields{"workspaceId": workspace})
-		}
+		start := time.Now()
+		eve.Must("search_cards", apptest.Fields{"q": "said"})
+		eve.Must("get_my_overview", nil)
+		eve.Must("get_workspace_dashboard", apptest.Fields{"workspaceId": workspace})
 		eve.Must("export_board", apptest.Fields{"boardId": id})
 		ada.Must("update_board", apptest.Fields{"boardId": id, "name": "Renamed"})
-		if took := time.Since(begun); took > 20*time.Second {
-			t.Errorf("during slow exports, other requests took %s", took)
+		// Requests that waited for a slow reader would take a minute, until the server disconnected the reader.
+		if took := time.Since(start); took > 30*time.Second {
+			t.Errorf("requests during slow exports took %s, want at most 30s", took)
 		}
-		for _, c := range slow[1:] { // cancelled
+		for _, c := range slow[1:] { // cancels the exports
 			_ = c.Close()
 		}
 		_ = slow[0].SetReadBuffer(1 << 20)
@@ -122,10 +126,11 @@ func TestSlowExportsDoNotBlockOthers(t *testing.T) {
 		}
 		text, err := io.ReadAll(response.Body)
 		if err != nil || !bytes.HasSuffix(bytes.TrimSpace(text), []byte(`"complete":true}`)) || bytes.Contains(text, []byte("Renamed")) {
-			t.Errorf("the slow reader got %d bytes that end with %.80s: %v", len(text), text[max(0, len(text)-80):], err)
+			t.Errorf("slow reader: got error %v and %d bytes that end with %.80s, want a complete document without the new name",
+				err, len(text), text[max(0, len(text)-80):])
 		}
-		eventually(t, "the room is not free", func() bool { return s.Spool.Used() == 0 })
-		eventually(t, "Bob's exports still count", func() bool {
+		eventually(t, "the spool is not empty", func() bool { return s.Spool.Used() == 0 })
+		eventually(t, "Bob's canceled exports are still counted", func() bool {
 			return bob.Call("export_board", apptest.Fields{"boardId": id}).Status == http.StatusOK
 		})
 	})
@@ -138,12 +143,17 @@ func TestTooSlowReadersAreDisconnected(t *testing.T) {
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		id := bigBoard(t, ada, workspace)
-		c := connect(t, listen(t, s), exportOf(ada.Token, id))
-		eventually(t, "the export is not spooled", func() bool { return s.Spool.Used() > 0 })
-		eventually(t, "the export goes on", func() bool { return s.Spool.Used() == 0 })
+		address, closed := listen(t, s)
+		c := connect(t, address, exportOf(ada.Token, id))
+		select {
+		case <-closed:
+		case <-time.After(time.Minute):
+			t.Fatal("the export has not been aborted")
+		}
+		eventually(t, "the spool is not empty", func() bool { return s.Spool.Used() == 0 })
 		text, err := io.ReadAll(c)
 		if bytes.Contains(text, []byte(`"complete":true}`)) {
-			t.Errorf("the reader got all %d bytes: %v", len(text), err)
+			t.Errorf("got the complete document of %d bytes, error %v; want an aborted response", len(text), err)
 		}
 	})
 }
@@ -156,28 +166,29 @@ func TestExportsBeyondTheSpoolLimitEndEarly(t *testing.T) {
 	ada := s.Person("Ada")
 	workspace := ada.Workspace("Engines", board.PlanTeam)
 	id := bigBoard(t, ada, workspace)
-	c := connect(t, listen(t, s), exportOf(ada.Token, id))
+	address, _ := listen(t, s)
+	c := connect(t, address, exportOf(ada.Token, id))
 	// One export may leave a quarter of the limit unread, of which 1 MB is in memory.
 	eventually(t, "the export does not reach the limit", func() bool { return s.Spool.Used() > limit/4-1<<20-128<<10 })
 	time.Sleep(500 * time.Millisecond)
 	_ = c.SetReadBuffer(1 << 20)
 	text, _ := io.ReadAll(c)
 	if bytes.Contains(text, []byte(`"complete":true}`)) {
-		t.Errorf("the reader got %d bytes", len(text))
+		t.Errorf("got the complete document of %d bytes, want an aborted response", len(text))
 	}
-	eventually(t, "the room is not free", func() bool { return s.Spool.Used() == 0 })
+	eventually(t, "the spool is not empty", func() bool { return s.Spool.Used() == 0 })
 	ada.Must("get_board", apptest.Fields{"boardId": id})
 }
 
-// A person can run two uploads at a time. A cancelled upload frees its space at once, and a very
-// slow one is ended.
+// A person can run two uploads at a time. A canceled upload frees its space immediately. The server
+// ends an upload that is too slow.
 func TestUploadsAreBounded(t *testing.T) {
 	t.Parallel()
-	apptest.BothWith(t, apptest.Options{SlowWindow: 2 * time.Second, SpoolLimit: 8 << 20}, func(t *testing.T, s *apptest.Service) {
+	apptest.BothWith(t, apptest.Options{SlowWindow: 8 * time.Second, SpoolLimit: 8 << 20}, func(t *testing.T, s *apptest.Service) {
 		ada, bob := s.Person("Ada"), s.Person("Bob")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		bob.Joins(workspace, board.WorkspaceMember)
-		address := listen(t, s)
+		address, _ := listen(t, s)
 		const part = 3 << 20
 		head := importInto(ada.Token, workspace, 50<<20)
 		var open []*net.TCPConn
@@ -189,41 +200,59 @@ func TestUploadsAreBounded(t *testing.T) {
 			open = append(open, c)
 		}
 		eventually(t, "the uploads are not spooled", func() bool { return s.Spool.Used() >= 2*part })
+		pause := keepWriting(open, 1024)
 		status, lines := upload(ada, workspace, "trello", "application/json", trelloOf(1))
 		if status != http.StatusTooManyRequests || lines[0].Error == nil {
-			t.Errorf("a third upload: %d %+v", status, lines)
+			t.Errorf("third upload: got status %d, lines %+v; want 429", status, lines)
 		}
 		if status, lines := upload(bob, workspace, "trello", "application/json", trelloOf(1)); status != http.StatusCreated {
-			t.Errorf("another person's upload: %d %+v", status, lines)
+			t.Errorf("upload by another person: got status %d, lines %+v; want 201", status, lines)
 		}
 		long := strings.ReplaceAll(trelloOf(1000), `"desc":""`, `"desc":"`+strings.Repeat("x", 3000)+`"`)
 		if status, lines := upload(bob, workspace, "trello", "application/json", long); status != http.StatusServiceUnavailable {
-			t.Errorf("an upload that does not fit: %d %+v", status, lines)
+			t.Errorf("upload that exceeds the spool: got status %d, lines %+v; want 503", status, lines)
 		}
+		pause()
 		_ = open[0].Close()
-		eventually(t, "a cancelled upload keeps its room", func() bool { return s.Spool.Used() <= part })
-		var dripping sync.WaitGroup
-		dripping.Go(func() {
-			for {
-				if _, err := open[1].Write([]byte(" ")); err != nil {
-					return
-				}
-				time.Sleep(50 * time.Millisecond)
-			}
-		})
+		eventually(t, "the canceled upload still uses space", func() bool { return s.Spool.Used() < 2*part })
+		pause = keepWriting(open[1:], 1)
 		response, err := http.ReadResponse(bufio.NewReader(open[1]), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		text, _ := io.ReadAll(response.Body)
 		if response.StatusCode != http.StatusBadRequest || !bytes.Contains(text, []byte(`"reason":"too_slow"`)) {
-			t.Errorf("a very slow upload: %d %s", response.StatusCode, text)
+			t.Errorf("slow upload: got status %d, body %s; want 400 with too_slow", response.StatusCode, text)
 		}
 		_ = open[1].Close()
-		dripping.Wait()
-		eventually(t, "an ended upload keeps its room", func() bool { return s.Spool.Used() == 0 })
+		pause()
+		eventually(t, "the ended upload still uses space", func() bool { return s.Spool.Used() == 0 })
 		if status, lines := upload(ada, workspace, "trello", "application/json", trelloOf(1)); status != http.StatusCreated {
-			t.Errorf("afterwards: %d %+v", status, lines)
+			t.Errorf("upload after the others: got status %d, lines %+v; want 201", status, lines)
 		}
+	})
+}
+
+// keepWriting writes n bytes to each connection every 50 ms, until a write fails or stop is called.
+func keepWriting(connections []*net.TCPConn, n int) (stop func()) {
+	var writers sync.WaitGroup
+	stopped := make(chan struct{})
+	for _, c := range connections {
+		writers.Go(func() {
+			for {
+				select {
+				case <-stopped:
+					return
+				case <-time.After(50 * time.Millisecond):
+				}
+				if _, err := c.Write(bytes.Repeat([]byte(" "), n)); err != nil {
+					return
+				}
+			}
+		})
+	}
+	return sync.OnceFunc(func() {
+		close(stopped)
+		writers.Wait()
 	})
 }

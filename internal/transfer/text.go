@@ -18,8 +18,9 @@ func plainText(s string) string {
 	}, s)
 }
 
-// cut truncates a text to a number of characters.
-func cut(s string, limit int) (string, bool) {
+// truncate returns the first limit characters of s, and reports whether s was
+// longer.
+func truncate(s string, limit int) (string, bool) {
 	if len(s) <= limit || utf8.RuneCountInString(s) <= limit {
 		return s, false
 	}
@@ -33,10 +34,11 @@ func cut(s string, limit int) (string, bool) {
 	return s, false
 }
 
-// excerpt returns a text shortened for a report.
+// excerpt returns s as one line of at most limit characters, for a message or a
+// report.
 func excerpt(s string, limit int) string {
-	short, was := cut(board.CleanLine(s), limit-1)
-	if was {
+	short, truncated := truncate(board.CleanLine(s), limit-1)
+	if truncated {
 		return short + "…"
 	}
 	return short

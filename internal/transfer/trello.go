@@ -13,33 +13,32 @@ import (
 	"cardwall/internal/store"
 )
 
-// maxTrelloFile is the maximum size of a file. Trello's own limits keep exports
-// far below it.
+// maxTrelloFile is the maximum size of a file in bytes. Exports are far smaller,
+// because of Trello's own limits.
 const maxTrelloFile = 256 << 20
 
-// ImportTrello adds a board to a draft, from the document that Trello's "Export as
-// JSON" writes. The board gets one activity entry, board.imported.
+// ImportTrello adds a board to a draft from a file written by Trello's "Export as
+// JSON". The board gets one activity entry, board.imported.
 //
-// People are matched to people of the workspace: by email address if the file
-// has one, else by a full name or user name that only one person has. No
-// accounts are created; the report lists assignments that were dropped. It also
-// lists everything that was skipped or repaired.
+// People in the file are matched to people in the workspace: by email address if
+// the file has one, and otherwise by a full name or user name that only one person
+// has. No accounts are created. The report lists dropped assignments and everything
+// else that was skipped or repaired.
 //
-// It returns a fault with a location, before it adds anything, for a file that is
-// not JSON, has values of a wrong type, or exceeds this server's limits
-// for a board.
+// If the file is not JSON, has values of a wrong type, or exceeds this server's
+// limits for a board, ImportTrello returns a fault before it adds anything.
 func ImportTrello(ctx context.Context, d *store.Draft, r io.Reader, progress Progress) (Report, error) {
 	file, err := readTrello(r)
 	if err != nil {
 		return Report{}, err
 	}
 	v, w := d.View(), d.Workspace()
-	members, err := everyMember(ctx, v, w.ID)
+	members, err := allMembers(ctx, v, w.ID)
 	if err != nil {
 		return Report{}, err
 	}
 	p := newPlan(file, members, planContext{w.ID, v.Caller().UserID, v.Limits(), v.Now(), d.NewID})
-	if err := p.make(); err != nil {
+	if err := p.build(); err != nil {
 		return Report{}, err
 	}
 	if err := p.write(ctx, d, progress); err != nil {
@@ -48,10 +47,10 @@ func ImportTrello(ctx context.Context, d *store.Draft, r io.Reader, progress Pro
 	return p.report, d.Flush(ctx)
 }
 
-func everyMember(ctx context.Context, v *store.View, workspaceID string) ([]board.Member, error) {
+func allMembers(ctx context.Context, v *store.View, workspaceID string) ([]board.Member, error) {
 	var all []board.Member
-	err := pages(func(behind string) ([]board.Member, error) {
-		return v.Members(ctx, workspaceID, behind, pageSize)
+	err := pages(func(after string) ([]board.Member, error) {
+		return v.Members(ctx, workspaceID, after, pageSize)
 	}, func(m board.Member) (string, error) {
 		all = append(all, m)
 		return m.ID, nil
@@ -59,8 +58,8 @@ func everyMember(ctx context.Context, v *store.View, workspaceID string) ([]boar
 	return all, err
 }
 
-// readTrello decodes a file. It decodes only what an import uses and what a
-// report counts; everything else may have any form.
+// readTrello decodes a file. It decodes only the values that are imported or
+// counted for the report; other values may have any type.
 func readTrello(r io.Reader) (*trelloBoard, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxTrelloFile+1))
 	if err != nil {
@@ -70,13 +69,13 @@ func readTrello(r io.Reader) (*trelloBoard, error) {
 		return nil, board.Invalid("The file is larger than %d MiB.", maxTrelloFile>>20)
 	}
 	var file trelloBoard
-	// Trello truncates texts inside of surrogate pairs. Such a half becomes
-	// U+FFFD.
+	// Trello may truncate text in the middle of a surrogate pair. The remaining half
+	// becomes U+FFFD.
 	if err := json.Unmarshal(text, &file, jsontext.AllowInvalidUTF8(true)); err != nil {
 		return nil, trelloFault(err)
 	}
 	if file.Lists == nil || file.Cards == nil {
-		return nil, board.Invalid("lists and cards are required; the file is not an export of a Trello board.")
+		return nil, board.Invalid("The file is not an export of a Trello board: lists and cards are required.")
 	}
 	return &file, nil
 }
@@ -90,19 +89,19 @@ func trelloFault(err error) error {
 	case errors.As(err, &semantic):
 		return valueFault(semantic)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return board.Invalid("The file is cut off: it ends in the middle of a value.")
+		return board.Invalid("The file is cut off: the end of the document is missing.")
 	case errors.As(err, &syntax):
 		return jsonFault(syntax.Err, string(syntax.JSONPointer), syntax.ByteOffset)
 	}
 	return board.Invalid("The file is not a Trello export.")
 }
 
-// pile counts objects that cannot be imported: the elements of an array, or one
-// for any other value.
-type pile int
+// objectCount counts the entries in a value that is not imported. It is the number of
+// elements of an array, 1 for an object, a number or true, and otherwise 0.
+type objectCount int
 
 // UnmarshalJSONFrom accepts any value.
-func (p *pile) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+func (p *objectCount) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	*p = 0
 	switch dec.PeekKind() {
 	case 'n', 'f', '{', '"', '0', 't':
@@ -126,7 +125,7 @@ func (p *pile) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return dec.SkipValue()
 }
 
-// present reports whether a value exists and is not null, false or "".
+// present reports whether a value exists and is not null, false or empty.
 type present bool
 
 // UnmarshalJSONFrom accepts any value.
@@ -166,8 +165,8 @@ type trelloBoard struct {
 	CustomFields []struct {
 		Name string `json:"name"`
 	} `json:"customFields"`
-	PluginData pile `json:"pluginData"`
-	PowerUps   pile `json:"powerUps"`
+	PluginData objectCount `json:"pluginData"`
+	PowerUps   objectCount `json:"powerUps"`
 }
 
 type trelloList struct {
@@ -187,33 +186,33 @@ type trelloLabel struct {
 }
 
 type trelloCard struct {
-	ID               string        `json:"id"`
-	IDShort          float64       `json:"idShort"`
-	IDList           string        `json:"idList"`
-	Name             string        `json:"name"`
-	Desc             string        `json:"desc"`
-	Closed           bool          `json:"closed"`
-	DateClosed       string        `json:"dateClosed"`
-	Pos              float64       `json:"pos"`
-	Due              string        `json:"due"`
-	Start            string        `json:"start"`
-	DueComplete      bool          `json:"dueComplete"`
-	DateCompleted    string        `json:"dateCompleted"`
-	DateLastActivity string        `json:"dateLastActivity"`
-	IDMembers        []string      `json:"idMembers"`
-	IDLabels         []string      `json:"idLabels"`
-	Labels           []trelloLabel `json:"labels"` // instead of idLabels in older files
-	IDMembersVoted   pile          `json:"idMembersVoted"`
-	Attachments      pile          `json:"attachments"`
-	Stickers         pile          `json:"stickers"`
-	PluginData       pile          `json:"pluginData"`
-	CustomFieldItems pile          `json:"customFieldItems"`
-	Address          present       `json:"address"`
-	Coordinates      present       `json:"coordinates"`
-	LocationName     present       `json:"locationName"`
-	IsTemplate       present       `json:"isTemplate"`
-	CardRole         present       `json:"cardRole"`
-	Subscribed       present       `json:"subscribed"`
+	ID               string                               `json:"id"`
+	IDShort          float64                              `json:"idShort"`
+	IDList           string                               `json:"idList"`
+	Name             string                               `json:"name"`
+	Desc             string                               `json:"desc"`
+	Closed           bool                                 `json:"closed"`
+	DateClosed       string                               `json:"dateClosed"`
+	Pos              float64                              `json:"pos"`
+	Due              string                               `json:"due"`
+	Start            string                               `json:"start"`
+	DueComplete      bool                                 `json:"dueComplete"`
+	DateCompleted    string                               `json:"dateCompleted"`
+	DateLastActivity string                               `json:"dateLastActivity"`
+	IDMembers        []string                             `json:"idMembers"`
+	IDLabels         []string                             `json:"idLabels"`
+	Labels           []trelloLabel                        `json:"labels"` // instead of idLabels in older files
+	IDMembersVoted   objectCount                          `json:"idMembersVoted"`
+	Attachments      lenient[[]lenient[trelloAttachment]] `json:"attachments"`
+	Stickers         objectCount                          `json:"stickers"`
+	PluginData       objectCount                          `json:"pluginData"`
+	CustomFieldItems objectCount                          `json:"customFieldItems"`
+	Address          present                              `json:"address"`
+	Coordinates      present                              `json:"coordinates"`
+	LocationName     present                              `json:"locationName"`
+	IsTemplate       present                              `json:"isTemplate"`
+	CardRole         present                              `json:"cardRole"`
+	Subscribed       present                              `json:"subscribed"`
 	Cover            struct {
 		IDAttachment         present `json:"idAttachment"`
 		IDUploadedBackground present `json:"idUploadedBackground"`
@@ -223,6 +222,15 @@ type trelloCard struct {
 		Comments float64 `json:"comments"`
 		Votes    float64 `json:"votes"`
 	} `json:"badges"`
+}
+
+// trelloAttachment is a link, or a file that Trello stores at a URL.
+type trelloAttachment struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	URL      string `json:"url"`
+	Date     string `json:"date"`
+	IDMember string `json:"idMember"`
 }
 
 type trelloChecklist struct {
@@ -264,45 +272,45 @@ type trelloAction struct {
 	Data            trelloData   `json:"data"`
 }
 
-// trelloData is the data of an action. The same names hold different types in
-// different actions, so each value is decoded separately.
+// trelloData is the data of an action. A field can have different types in different
+// actions, so a value of another type is ignored.
 type trelloData struct {
-	Text           loose[string] `json:"text"`
-	DateLastEdited loose[string] `json:"dateLastEdited"`
-	Card           loose[struct {
+	Text           lenient[string] `json:"text"`
+	DateLastEdited lenient[string] `json:"dateLastEdited"`
+	Card           lenient[struct {
 		ID          string `json:"id"`
 		Closed      bool   `json:"closed"`
 		DueComplete bool   `json:"dueComplete"`
 	}] `json:"card"`
-	List loose[struct {
+	List lenient[struct {
 		ID     string `json:"id"`
 		Closed bool   `json:"closed"`
 	}] `json:"list"`
-	Old loose[struct {
+	Old lenient[struct {
 		Closed      *bool `json:"closed"`
 		DueComplete *bool `json:"dueComplete"`
 	}] `json:"old"`
-	CheckItem loose[struct {
+	CheckItem lenient[struct {
 		ID    string `json:"id"`
 		State string `json:"state"`
 	}] `json:"checkItem"`
-	Plugin loose[struct {
+	Plugin lenient[struct {
 		Name string `json:"name"`
 	}] `json:"plugin"`
 }
 
-// loose is a value that may have an unexpected type; then it is zero.
-type loose[T any] struct{ is T }
+// lenient is a value of type T, or zero if the value in the file has another type.
+type lenient[T any] struct{ value T }
 
 // UnmarshalJSONFrom accepts any value.
-func (l *loose[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+func (l *lenient[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	v, err := dec.ReadValue()
 	if err != nil {
 		return err
 	}
-	var is T
-	if json.Unmarshal(v, &is, jsontext.AllowInvalidUTF8(true)) == nil {
-		l.is = is
+	var value T
+	if json.Unmarshal(v, &value, jsontext.AllowInvalidUTF8(true)) == nil {
+		l.value = value
 	}
 	return nil
 }

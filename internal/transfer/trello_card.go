@@ -6,36 +6,37 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"cardwall/internal/board"
 )
 
-// planCards assigns the cards to their lists, in Trello's order. Cards of a
-// list that is missing in the file go to a new list after the others.
+// planCards assigns the cards to their lists, in Trello's order. It puts cards whose
+// list is not in the file in a new list after the others.
 func (p *plan) planCards() error {
 	numbers := p.numbers()
-	inList := map[string][]*trelloCard{} // by our list ids
-	var strays []*trelloCard
-	for _, c := range byPlace(p.file.Cards, func(c *trelloCard) float64 { return c.Pos }) {
+	cardsByList := map[string][]*trelloCard{} // by the new ids of the lists
+	var orphans []*trelloCard
+	for _, c := range sortedByPos(p.file.Cards, func(c *trelloCard) float64 { return c.Pos }) {
 		if l, ok := p.byList[c.IDList]; ok {
-			inList[l.ID] = append(inList[l.ID], c)
+			cardsByList[l.ID] = append(cardsByList[l.ID], c)
 			continue
 		}
-		p.report.note("Cards of a list that is not in the file, now in the list Imported", c.Name)
-		strays = append(strays, c)
+		p.report.note("Cards whose list is not in the file, now in the list Imported", c.Name)
+		orphans = append(orphans, c)
 	}
-	if len(strays) > 0 {
+	if len(orphans) > 0 {
 		if p.openLists() >= p.limits.OpenLists {
-			return board.Refuse(board.CodeLimitReached, "There can be at most %d open lists on a board, and the file "+
-				"has cards that need one more.", p.limits.OpenLists)
+			return board.Refuse(board.CodeLimitReached, "There can be at most %d open lists on a board. The file has "+
+				"cards without a list, which need one more.", p.limits.OpenLists)
 		}
 		if err := p.addList(board.List{Name: "Imported", WIPMode: board.WIPSoft, CreatedAt: p.now}); err != nil {
 			return err
 		}
-		inList[p.lists[len(p.lists)-1].ID] = strays
+		cardsByList[p.lists[len(p.lists)-1].ID] = orphans
 	}
 	for _, l := range p.lists {
-		for _, c := range inList[l.ID] {
+		for _, c := range cardsByList[l.ID] {
 			if err := p.addCard(l, c, numbers[c]); err != nil {
 				return err
 			}
@@ -53,10 +54,10 @@ func (p *plan) openLists() (n int) {
 	return n
 }
 
-// numbers keeps the Trello number of each card if it is valid and unused. Other
-// cards get the next numbers after the highest.
+// numbers returns the number of each card. A card keeps its Trello number if that
+// number is valid and unused. The other cards get the numbers after the highest one.
 func (p *plan) numbers() map[*trelloCard]int {
-	sorted := byPlace(p.file.Cards, func(c *trelloCard) float64 { return c.IDShort })
+	sorted := sortedByPos(p.file.Cards, func(c *trelloCard) float64 { return c.IDShort })
 	out := make(map[*trelloCard]int, len(sorted))
 	taken := map[int]bool{}
 	highest := 0
@@ -71,14 +72,14 @@ func (p *plan) numbers() map[*trelloCard]int {
 		if out[c] == 0 {
 			highest++
 			out[c] = highest
-			p.report.note("Cards with another number than on Trello", c.Name)
+			p.report.note("Cards whose number differs from Trello's", c.Name)
 		}
 	}
 	return out
 }
 
 func (p *plan) addCard(l board.List, in *trelloCard, number int) error {
-	born := p.history.born[in.ID]
+	creation := p.history.created[in.ID]
 	c := &plannedCard{source: in, Card: board.Card{
 		ID: p.newID("crd_"), BoardID: p.board.ID, ListID: l.ID, Number: number, Title: p.title("card", in.Name),
 	}}
@@ -90,10 +91,10 @@ func (p *plan) addCard(l board.List, in *trelloCard, number int) error {
 	}
 	c.Rank, p.ranks[l.ID] = rank, rank
 	active, _ := p.instant(in.DateLastActivity)
-	made, _ := p.instant(born.date)
-	c.CreatedAt = cmp.Or(made, instantOfID(in.ID, p.now), active, p.now)
+	creationDate, _ := p.instant(creation.date)
+	c.CreatedAt = cmp.Or(creationDate, instantOfID(in.ID, p.now), active, p.now)
 	c.UpdatedAt = max(active, c.CreatedAt)
-	if u := p.people.of(born.member); u != nil {
+	if u := p.people.member(creation.member); u != nil {
 		c.CreatedBy = &u.ID
 	}
 	if in.DueComplete {
@@ -107,7 +108,7 @@ func (p *plan) addCard(l board.List, in *trelloCard, number int) error {
 	c.Labels = p.cardLabels(in)
 	c.Assignees = p.assignees(in)
 	if _, ok := p.byCard[in.ID]; ok {
-		p.report.note("Cards with the id of another, without checklists and comments", in.Name)
+		p.report.note("Cards with a duplicate id, imported without checklists and comments", in.Name)
 	} else {
 		p.byCard[in.ID] = c
 	}
@@ -115,8 +116,7 @@ func (p *plan) addCard(l board.List, in *trelloCard, number int) error {
 	return nil
 }
 
-// due converts Trello's instants to times in UTC, the only time zone in the
-// file.
+// due returns the dates of a card in UTC, because the file does not name a time zone.
 func (p *plan) due(in *trelloCard) board.Due {
 	var d board.Due
 	utc := "UTC"
@@ -126,7 +126,7 @@ func (p *plan) due(in *trelloCard) board.Due {
 	}
 	if at, ok := p.instant(in.Start); ok {
 		if d.DueAt != nil && at > *d.DueAt {
-			p.report.note("Starts after the due date, removed", in.Name)
+			p.report.note("Start dates after the due date, removed", in.Name)
 			return d
 		}
 		day := at.Time().Format(board.DateLayout)
@@ -146,7 +146,7 @@ func (p *plan) cardLabels(in *trelloCard) []board.LabelRef {
 	for _, id := range ids {
 		l := p.byLabel[id]
 		if l == nil {
-			p.report.note("Labels on cards that the board does not have", in.Name)
+			p.report.note("Card labels that the board does not have", in.Name)
 			continue
 		}
 		if ref := (board.LabelRef{ID: l.ID, Name: l.Name, Color: l.Color}); !slices.Contains(out, ref) {
@@ -159,15 +159,15 @@ func (p *plan) cardLabels(in *trelloCard) []board.LabelRef {
 func (p *plan) assignees(in *trelloCard) []board.UserRef {
 	var out []board.UserRef
 	for _, id := range in.IDMembers {
-		u := p.people.of(id)
+		u := p.people.member(id)
 		switch {
 		case u == nil:
-			p.people.missed(id, in.Name)
-		case !p.sees(u.ID):
-			p.report.note(fmt.Sprintf("Assigned to %s, who cannot see the board", u.Name), in.Name)
+			p.people.addUnmatched(id, in.Name)
+		case !p.canSee(u.ID):
+			p.report.note(fmt.Sprintf("Assignments to %s, who cannot see the board", u.Name), in.Name)
 		case slices.Contains(out, board.UserRef{ID: u.ID, Name: u.Name}):
 		case len(out) >= p.limits.Assignees:
-			p.report.note("Assigned to more people than allowed", in.Name)
+			p.report.note("Assignees over the limit for a card", in.Name)
 		default:
 			out = append(out, board.UserRef{ID: u.ID, Name: u.Name})
 		}
@@ -176,16 +176,16 @@ func (p *plan) assignees(in *trelloCard) []board.UserRef {
 }
 
 func (p *plan) planChecklists() {
-	for _, in := range byPlace(p.file.Checklists, func(k *trelloChecklist) float64 { return k.Pos }) {
+	for _, in := range sortedByPos(p.file.Checklists, func(k *trelloChecklist) float64 { return k.Pos }) {
 		c := p.byCard[in.IDCard]
 		if c == nil {
-			p.report.note("Checklists of a card that is not in the file", in.Name)
+			p.report.note("Checklists whose card is not in the file", in.Name)
 			continue
 		}
 		created := cmp.Or(instantOfID(in.ID, p.now), c.CreatedAt)
 		title := p.title("checklist", in.Name)
 		var items []board.ChecklistItem
-		for _, i := range byPlace(in.CheckItems, func(i *checkItem) float64 { return i.Pos }) {
+		for _, i := range sortedByPos(in.CheckItems, func(i *checkItem) float64 { return i.Pos }) {
 			at := cmp.Or(instantOfID(i.ID, p.now), created)
 			item := board.ChecklistItem{ID: p.newID("chi_"), Title: p.title("checklist item", i.Name), CreatedAt: at, UpdatedAt: at}
 			if i.State == "complete" {
@@ -194,10 +194,10 @@ func (p *plan) planChecklists() {
 				item.UpdatedAt = max(at, *item.DoneAt)
 			}
 			if i.Due {
-				p.report.note("Due dates of checklist items", i.Name)
+				p.report.note("Checklist item due dates", i.Name)
 			}
 			if i.IDMember {
-				p.report.note("People of checklist items", i.Name)
+				p.report.note("Checklist item assignees", i.Name)
 			}
 			items = append(items, item)
 		}
@@ -205,7 +205,8 @@ func (p *plan) planChecklists() {
 	}
 }
 
-// addChecklist adds further checklists for items that do not fit into one.
+// addChecklist adds a checklist to a card. If the checklist has more items than
+// allowed, it is split into several.
 func (p *plan) addChecklist(c *plannedCard, k board.Checklist, items []board.ChecklistItem) {
 	parts := slices.Collect(slices.Chunk(items, max(1, p.limits.Items)))
 	if len(parts) == 0 {
@@ -216,7 +217,7 @@ func (p *plan) addChecklist(c *plannedCard, k board.Checklist, items []board.Che
 	}
 	for _, part := range parts {
 		if len(c.checklists) >= p.limits.Checklists {
-			p.report.note("Checklists beyond the limit for a card", c.Title)
+			p.report.note("Checklists over the limit for a card", c.Title)
 			return
 		}
 		k.ID, k.Items = p.newID("chk_"), part
@@ -230,35 +231,64 @@ func (p *plan) addChecklist(c *plannedCard, k board.Checklist, items []board.Che
 	}
 }
 
+// planAttachments adds the links of the cards. A file becomes a link to where Trello stores
+// it.
+func (p *plan) planAttachments() {
+	for _, c := range p.cards {
+		for _, in := range c.source.Attachments.value {
+			a := in.value
+			switch {
+			case !board.IsLink(a.URL) || utf8.RuneCountInString(a.URL) > board.LinkLength:
+				p.report.note("Attachments without a valid URL", cmp.Or(a.Name, c.Title))
+				continue
+			case len(c.attachments) >= p.limits.Attachments:
+				p.report.note("Attachments over the limit for a card", c.Title)
+				continue
+			}
+			at, _ := p.instant(a.Date)
+			at = cmp.Or(at, instantOfID(a.ID, p.now), c.CreatedAt)
+			link := board.Attachment{CardID: c.ID, BoardID: c.BoardID, Name: a.URL, URL: &a.URL, CreatedAt: at, UpdatedAt: at}
+			if !board.Blank(a.Name) {
+				link.Name = p.title("attachment", a.Name)
+			}
+			link.Name = board.LinkName(link.Name)
+			if u := p.people.member(a.IDMember); u != nil {
+				link.CreatedBy = &u.ID
+			}
+			c.attachments = append(c.attachments, link)
+		}
+	}
+}
+
 // planComments adds the comments, oldest first.
 func (p *plan) planComments() {
 	comments := p.history.comments
 	slices.SortStableFunc(comments, func(a, b *trelloAction) int { return strings.Compare(a.Date, b.Date) })
 	for _, in := range comments {
-		c := p.byCard[in.Data.Card.is.ID]
-		said := in.Data.Text.is
+		c := p.byCard[in.Data.Card.value.ID]
+		text := in.Data.Text.value
 		if c == nil {
-			p.report.note("Comments on a card that is not in the file", said)
+			p.report.note("Comments on a card that is not in the file", text)
 			continue
 		}
-		if strings.TrimSpace(plainText(said)) == "" {
+		if strings.TrimSpace(plainText(text)) == "" {
 			p.report.note("Comments without text", c.Title)
 			continue
 		}
 		m := board.Comment{CardID: c.ID, BoardID: c.BoardID}
-		if u := p.people.of(in.author()); u != nil {
+		if u := p.people.member(in.author()); u != nil {
 			m.Author = &board.UserRef{ID: u.ID, Name: u.Name}
 		} else {
 			name := p.people.name(in.author())
-			p.report.note(fmt.Sprintf("Comments by %s, who is not in the workspace; the text now starts with "+
+			p.report.note(fmt.Sprintf("Comments by %s, who is not in the workspace; their text now starts with "+
 				"the name", name), c.Title)
-			said = name + " (Trello):\n\n" + said
+			text = name + " (Trello):\n\n" + text
 		}
-		m.Text = p.text(c.Title, said)
+		m.Text = p.text(c.Title, text)
 		if m.CreatedAt, _ = p.instant(in.Date); m.CreatedAt == 0 {
 			m.CreatedAt = cmp.Or(instantOfID(in.ID, p.now), c.CreatedAt)
 		}
-		if at, ok := p.instant(in.Data.DateLastEdited.is); ok {
+		if at, ok := p.instant(in.Data.DateLastEdited.value); ok {
 			m.EditedAt = &at
 		}
 		c.comments = append(c.comments, m)

@@ -11,33 +11,34 @@ import (
 	"cardwall/internal/board"
 )
 
-// planContext holds what a plan needs to know about the target workspace.
+// planContext holds the facts about the workspace and the server that a plan depends
+// on.
 type planContext struct {
 	workspaceID string
-	caller      string // the importing person; empty for the operator
+	caller      string // id of the importing person; empty for the operator
 	limits      board.Limits
 	now         board.Instant
 	newID       func(prefix string) string
 }
 
-// plan is the board to be created from a Trello file. It is complete before
+// plan is the board that will be created from a Trello file. It is complete before
 // anything is written.
 type plan struct {
 	planContext
 	file    *trelloBoard
-	members []board.Member // of the workspace
+	members []board.Member // all members of the workspace
 	people  *people
 	history history
 	report  Report
 	board   board.Board
-	roles   map[string]board.Role // on the board, by user id
+	roles   map[string]board.Role // roles on the board, by user id
 	lists   []board.List
 	labels  []board.Label
 	cards   []*plannedCard
-	byList  map[string]*board.List  // by Trello's ids, like the two below
-	byLabel map[string]*board.Label // every label of the file
-	byCard  map[string]*plannedCard
-	ranks   map[string]string // rank of the last card in each list
+	byList  map[string]*board.List  // by Trello's ids
+	byLabel map[string]*board.Label // by Trello's ids
+	byCard  map[string]*plannedCard // by Trello's ids
+	ranks   map[string]string       // rank of the last card in each list, by the list's new id
 }
 
 type plannedCard struct {
@@ -45,6 +46,8 @@ type plannedCard struct {
 	source     *trelloCard
 	checklists []board.Checklist
 	comments   []board.Comment
+
+	attachments []board.Attachment
 }
 
 func newPlan(file *trelloBoard, members []board.Member, c planContext) *plan {
@@ -56,9 +59,9 @@ func newPlan(file *trelloBoard, members []board.Member, c planContext) *plan {
 	}
 }
 
-// make fills the plan from the file. It returns an error only if a limit is
+// build fills the plan from the file. It returns an error only if a limit is
 // exceeded.
-func (p *plan) make() error {
+func (p *plan) build() error {
 	if err := p.checkLimits(); err != nil {
 		return err
 	}
@@ -69,9 +72,10 @@ func (p *plan) make() error {
 		}
 	}
 	p.planChecklists()
+	p.planAttachments()
 	p.planComments()
 	p.noteUnassigned()
-	p.noteLeftovers()
+	p.noteSkipped()
 	p.report.Boards = []board.ImportedBoard{p.count()}
 	return nil
 }
@@ -90,7 +94,7 @@ func (p *plan) checkLimits() error {
 		}
 	}
 	for _, l := range []struct {
-		what         string
+		noun         string
 		count, limit int
 	}{
 		{"open cards", open, p.limits.OpenCards},
@@ -100,7 +104,7 @@ func (p *plan) checkLimits() error {
 	} {
 		if l.count > l.limit {
 			return board.Refuse(board.CodeLimitReached, "There can be at most %d %s on a board; the "+
-				"file has %d.", l.limit, l.what, l.count)
+				"file has %d.", l.limit, l.noun, l.count)
 		}
 	}
 	return nil
@@ -108,8 +112,8 @@ func (p *plan) checkLimits() error {
 
 func (p *plan) planBoard() {
 	f := p.file
-	made, _ := p.instant(p.history.boardCreated)
-	created := cmp.Or(made, instantOfID(f.ID, p.now), p.now)
+	creationDate, _ := p.instant(p.history.boardCreated)
+	created := cmp.Or(creationDate, instantOfID(f.ID, p.now), p.now)
 	p.board = board.Board{
 		ID: p.newID("brd_"), WorkspaceID: p.workspaceID, Name: p.title("board", f.Name), Description: p.text(f.Name, f.Desc),
 		Visibility: board.VisibleToWorkspace, Features: board.NewBoardFeatures(), CreatedAt: created, UpdatedAt: p.now,
@@ -130,7 +134,7 @@ func (p *plan) planBoard() {
 	p.planPeople()
 }
 
-// since returns the first of several instants that can be parsed, or now.
+// since returns the first of the dates that can be parsed, or the current time.
 func (p *plan) since(dates ...string) *board.Instant {
 	at := p.now
 	for _, d := range dates {
@@ -142,8 +146,8 @@ func (p *plan) since(dates ...string) *board.Instant {
 	return &at
 }
 
-// instant parses a date. It returns false for a date outside of the range of
-// due dates.
+// instant parses a date. It returns false if there is no date, or if the date is
+// invalid or not in the years 1900 to 2999, which it notes in the report.
 func (p *plan) instant(s string) (board.Instant, bool) {
 	if s == "" {
 		return 0, false
@@ -156,22 +160,22 @@ func (p *plan) instant(s string) (board.Instant, bool) {
 	return board.InstantOf(t), true
 }
 
-// instantOfID returns the time embedded in a Trello id: its first eight
-// hexadecimal digits are Unix seconds. It returns 0 if there is none.
+// instantOfID returns the time embedded in a Trello id, whose first eight
+// hexadecimal digits are Unix seconds. It returns 0 if the id has no plausible time.
 func instantOfID(id string, now board.Instant) board.Instant {
 	if len(id) != 24 {
 		return 0
 	}
 	seconds, err := strconv.ParseUint(id[:8], 16, 32)
 	at := board.Instant(seconds * 1000)
-	if err != nil || at < 1_200_000_000_000 || at > now { // 2008, before Trello
+	if err != nil || at < 1_200_000_000_000 || at > now { // the lower bound is in 2008, before Trello existed
 		return 0
 	}
 	return at
 }
 
 func (p *plan) planLists() error {
-	for _, l := range byPlace(p.file.Lists, func(l *trelloList) float64 { return l.Pos }) {
+	for _, l := range sortedByPos(p.file.Lists, func(l *trelloList) float64 { return l.Pos }) {
 		planned := board.List{Name: p.title("list", l.Name), WIPMode: board.WIPSoft, CreatedAt: cmp.Or(instantOfID(l.ID, p.now),
 			p.board.CreatedAt)}
 		if l.Closed {
@@ -182,7 +186,7 @@ func (p *plan) planLists() error {
 			planned.WIPLimit = &limit
 		}
 		if _, ok := p.byList[l.ID]; ok {
-			p.report.note("Lists with the id of another, now without cards", l.Name)
+			p.report.note("Lists with a duplicate id, imported without cards", l.Name)
 		}
 		if err := p.addList(planned); err != nil {
 			return err
@@ -208,8 +212,9 @@ func (p *plan) addList(l board.List) error {
 	return nil
 }
 
-// byPlace sorts objects as Trello shows them. The sort is stable.
-func byPlace[T any](all []T, pos func(*T) float64) []*T {
+// sortedByPos returns pointers to the elements of all, sorted by pos. The sort is
+// stable.
+func sortedByPos[T any](all []T, pos func(*T) float64) []*T {
 	out := make([]*T, len(all))
 	for i := range all {
 		out[i] = &all[i]
@@ -221,7 +226,7 @@ func byPlace[T any](all []T, pos func(*T) float64) []*T {
 func (p *plan) planLabels() error {
 	for _, l := range p.file.Labels {
 		if _, ok := p.byLabel[l.ID]; ok {
-			p.report.note("Labels with the id of another", l.Name)
+			p.report.note("Labels with a duplicate id", l.Name)
 			continue
 		}
 		p.addLabel(l)
@@ -232,11 +237,11 @@ func (p *plan) planLabels() error {
 func (p *plan) addLabel(l trelloLabel) {
 	color, exact := trelloColor(l.Color)
 	if !exact {
-		p.report.note("Unknown colours, now gray", l.Color)
+		p.report.note("Unknown colors, now gray", l.Color)
 	}
-	name, was := cut(board.CleanLine(l.Name), p.limits.Title)
-	if was {
-		p.report.note("Names longer than allowed, truncated", l.Name)
+	name, truncated := truncate(board.CleanLine(l.Name), p.limits.Title)
+	if truncated {
+		p.report.note("Names over the length limit, truncated", l.Name)
 	}
 	created := cmp.Or(instantOfID(l.ID, p.now), p.board.CreatedAt)
 	planned := board.Label{ID: p.newID("lbl_"), BoardID: p.board.ID, Name: name, Color: color, CreatedAt: created, UpdatedAt: created}
@@ -244,8 +249,8 @@ func (p *plan) addLabel(l trelloLabel) {
 	p.byLabel[l.ID] = &planned
 }
 
-// trelloColor returns the colour of our palette for a Trello colour, which has
-// three shades. It returns false for an unknown colour.
+// trelloColor returns the board color for a Trello color, ignoring its shade. It
+// returns false for an unknown color.
 func trelloColor(s string) (board.Color, bool) {
 	base := s
 	for _, shade := range []string{"_light", "_dark"} {
@@ -262,29 +267,30 @@ func trelloColor(s string) (board.Color, bool) {
 	return "gray", slices.Contains(board.Colors[:], board.Color(base))
 }
 
-// title returns a valid title for a required name.
-func (p *plan) title(what, s string) string {
+// title returns the name of an object as a valid title. The noun describes the
+// object in the report.
+func (p *plan) title(noun, s string) string {
 	name := board.CleanLine(s)
 	if name == "" {
-		p.report.note(fmt.Sprintf("Empty names of a %s, now Untitled", what), "")
+		p.report.note(fmt.Sprintf("Empty %s names, now Untitled", noun), "")
 		return "Untitled"
 	}
 	p.noteRepairs(s, name)
-	name, was := cut(name, p.limits.Title)
-	if was {
-		p.report.note("Names longer than allowed, truncated", name)
+	name, truncated := truncate(name, p.limits.Title)
+	if truncated {
+		p.report.note("Names over the length limit, truncated", name)
 	}
 	return name
 }
 
-// text returns a description or comment, truncated to the limit. Of is only
-// used in the report.
-func (p *plan) text(of, s string) string {
+// text returns a description or comment without control characters, truncated to
+// the limit. The name is that of its board or card, for the report.
+func (p *plan) text(name, s string) string {
 	clean := plainText(s)
 	p.noteRepairs(s, clean)
-	clean, was := cut(clean, p.limits.Text)
-	if was {
-		p.report.note("Texts longer than allowed, truncated", of)
+	clean, truncated := truncate(clean, p.limits.Text)
+	if truncated {
+		p.report.note("Descriptions and comments over the length limit, truncated", name)
 	}
 	return clean
 }

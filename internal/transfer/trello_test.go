@@ -41,7 +41,7 @@ func golden(t *testing.T, name, got string) {
 		}
 	}
 	if want := read(t, name); got != want {
-		t.Errorf("%s is\n%s\nwant (make golden rewrites it)\n%s", name, got, want)
+		t.Errorf("%s: got\n%s\nwant\n%s\n(make golden rewrites the file)", name, got, want)
 	}
 }
 
@@ -62,7 +62,7 @@ func TestGoldenTrelloReport(t *testing.T) {
 			id := r.Boards[0].ID
 			golden(t, strings.TrimSuffix(file, ".json")+".report", strings.ReplaceAll(r.String(), id, "brd_…"))
 			if got := ada.All("list_lists", "name", apptest.Fields{"boardId": id}); !slices.Equal(got, want.lists) {
-				t.Errorf("%s: the lists are %q, want %q", file, got, want.lists)
+				t.Errorf("%s: got the lists %q, want %q", file, got, want.lists)
 			}
 			in := apptest.Fields{"boardId": id}
 			titles, numbers := ada.All("list_cards", "title", in), ada.All("list_cards", "number", in)
@@ -70,26 +70,26 @@ func TestGoldenTrelloReport(t *testing.T) {
 				titles[i] = numbers[i] + " " + titles[i]
 			}
 			if !slices.Equal(titles, want.cards) {
-				t.Errorf("%s: the cards are %q, want %q", file, titles, want.cards)
+				t.Errorf("%s: got the cards %q, want %q", file, titles, want.cards)
 			}
 			b := ada.Must("get_board", in)
 			if b.Get("version") != 1.0 || b.Get("openCards") != float64(len(want.cards)) ||
 				b.Get("limits.openLists.count") != float64(len(want.lists)) {
-				t.Errorf("%s: the board is %s", file, b.Raw)
+				t.Errorf("%s: got the board %s, want version 1, %d cards and %d lists", file, b.Raw, len(want.cards), len(want.lists))
 			}
 			if kinds := ada.All("list_board_activity", "type", in); !slices.Equal(kinds, []string{"board.imported"}) {
-				t.Errorf("%s: the activity is %q", file, kinds)
+				t.Errorf("%s: got the activity %q, want board.imported", file, kinds)
 			}
 			next := ada.Must("create_card", apptest.Fields{"listId": ada.Must("list_lists", in).Text("0.id"), "title": "next"})
-			if n := next.Get("number").(float64); n != map[bool]float64{true: 8, false: 4}[len(want.cards) == 1] {
-				t.Errorf("%s: the next card has number %v", file, n)
+			if n, want := next.Get("number").(float64), map[bool]float64{true: 8, false: 4}[len(want.cards) == 1]; n != want {
+				t.Errorf("%s: got the next card number %v, want %v", file, n, want)
 			}
 			roundTrip(t, s, s, board.Person(ada.ID), workspace, id)
 		}
 	})
 }
 
-// rich is a board with one object of every kind.
+// rich is a Trello export with objects of many types and many unusual values.
 const rich = `{
  "id": "5fcbec03c670ab79e1f625b2", "name": " Launch\u0007 ", "desc": "All of it", "closed": false, "prefs": {"permissionLevel": "private"},
  "members": [{"id": "m1", "fullName": "GRACE", "username": "g"}, {"id": "m2", "fullName": "Somebody Else", "username": "x",
@@ -106,7 +106,11 @@ const rich = `{
   "due": "2026-03-14T08:30:00.000Z", "start": "2026-03-10T00:00:00.000Z",
    "dueComplete": true, "dateLastActivity": "2026-03-15T00:00:00.000Z", "idLabels": ["b1", "b1", "nope"],
    "idMembers": ["m1", "m2", "m3", "m4"],
-   "attachments": [{}, {}], "stickers": [{}], "badges": {"comments": 4, "votes": 2}, "cover": {"color": "red"},
+   "attachments": [
+    {"id": "t1", "name": "Brief.pdf", "url": "https://trello.com/1/cards/c/attachments/t1/download/Brief.pdf", "idMember": "m1",
+     "date": "2026-03-05T00:00:00.000Z", "isUpload": true, "bytes": 1200},
+    {"id": "t2", "name": "", "url": "https://example.com/plan"}, {"id": "t3", "name": "Bad", "url": "javascript:alert(1)"}, {}, 7],
+   "stickers": [{}], "badges": {"comments": 4, "votes": 2}, "cover": {"color": "red"},
    "isTemplate": true, "subscribed": true, "coordinates": {"latitude": 1}},
   {"id": "c1", "idShort": 9, "idList": "l1", "name": "first", "pos": 1, "closed": true},
   {"id": "c2", "idShort": 4, "idList": "l2", "name": "", "pos": 1, "due": "yesterday"},
@@ -131,7 +135,7 @@ const rich = `{
  "pluginData": [{}], "customFields": [], "unknown": {"deep": [[[[]]]]}
 }`
 
-func TestTrelloBoardWithEverything(t *testing.T) {
+func TestGoldenTrelloBoard(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
@@ -156,17 +160,18 @@ func TestTrelloBoardWithEverything(t *testing.T) {
 		b := ada.Must("get_board", in)
 		if b.Text("name") != "Launch" || b.Text("visibility") != "private" || b.Text("role") != "admin" ||
 			b.Text("createdAt") != "2020-12-05T20:22:27.000Z" {
-			t.Errorf("the board is %s", b.Raw)
+			t.Errorf("got the board %s, want Launch, private, created in 2020", b.Raw)
 		}
-		if got := ada.All("list_lists", "name", in); !slices.Equal(got, []string{"First", "Second", "Imported"}) {
-			t.Errorf("the open lists are %q", got)
+		if got, want := ada.All("list_lists", "name", in), []string{"First", "Second", "Imported"}; !slices.Equal(got, want) {
+			t.Errorf("got the open lists %q, want %q", got, want)
 		}
 		cards := ada.Must("list_cards", apptest.Fields{"boardId": id, "archived": "true"})
-		if got := cards.Each("title"); !slices.Equal(got, []string{"twin", "first", "second", "Untitled", "stray \ufffd"}) {
-			t.Errorf("the cards are %q", got)
+		titles := []string{"twin", "first", "second", "Untitled", "stray \ufffd"}
+		if got := cards.Each("title"); !slices.Equal(got, titles) {
+			t.Errorf("got the cards %q, want %q", got, titles)
 		}
-		if got := cards.Each("number"); !slices.Equal(got, []string{"11", "9", "4", "12", "10"}) {
-			t.Errorf("the numbers are %q", got)
+		if got, want := cards.Each("number"), []string{"11", "9", "4", "12", "10"}; !slices.Equal(got, want) {
+			t.Errorf("got the card numbers %q, want %q", got, want)
 		}
 		c := ada.Must("get_card", apptest.Fields{"cardId": cards.Text("2.id")})
 		for path, want := range map[string]any{
@@ -180,18 +185,24 @@ func TestTrelloBoardWithEverything(t *testing.T) {
 			"checklists.0.items.0.title": "one", "checklists.0.items.1.title": "two", "checklists.0.items.1.done": true, "archivedAt": nil,
 		} {
 			if got := c.Get(path); got != want {
-				t.Errorf("%s of the card is %v, want %v", path, got, want)
+				t.Errorf("card: got %s %v, want %v", path, got, want)
 			}
 		}
 		comments := ada.Must("list_comments", apptest.Fields{"cardId": c.ID()})
 		if comments.Text("0.text") != "earlier" || comments.Text("0.author.name") != "Grace" ||
 			comments.Text("0.createdAt") != "2026-03-11T00:00:00.000Z" ||
 			comments.Text("1.text") != "John Doe (Trello):\n\nlater" || comments.Get("1.author") != nil {
-			t.Errorf("the comments are %s", comments.Raw)
+			t.Errorf("got the comments %s, want one by Grace and one that names John Doe", comments.Raw)
+		}
+		links := ada.Must("list_attachments", apptest.Fields{"cardId": c.ID()})
+		if got, want := links.Each("name"), []string{"Brief.pdf", "https://example.com/plan"}; !slices.Equal(got, want) ||
+			links.Text("0.kind") != "link" || links.Text("0.createdBy") != grace.ID ||
+			links.Text("0.createdAt") != "2026-03-05T00:00:00.000Z" || c.Get("attachments") != 2.0 {
+			t.Errorf("got the attachments %s, want two links, the first by Grace", links.Raw)
 		}
 		members := ada.Must("list_board_members", in)
 		if got := members.Each("role"); len(got) != 3 {
-			t.Errorf("the members are %s", members.Raw)
+			t.Errorf("got the members %s, want 3", members.Raw)
 		}
 		s.Person("Eve").Joins(workspace, board.WorkspaceMember).Refused(board.CodeNotFound, "get_board", in)
 		roundTrip(t, s, s, board.System(), workspace, id)
@@ -206,33 +217,33 @@ func TestTrelloRefusals(t *testing.T) {
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		for name, c := range map[string]struct{ text, want string }{
-			"nothing":            {"", "cut off"},
-			"no JSON":            {"<html>", "not valid JSON"},
-			"another type":       {`[]`, "The document"},
-			"no lists":           {`{"cards": []}`, "lists and cards are required"},
-			"a name that is not": {`{"lists": [{"name": 7}], "cards": []}`, "lists/0/name"},
-			"lists that are not": {`{"lists": {"a": 1}, "cards": []}`, "lists"},
-			"a gigantic number":  {`{"lists": [{"pos": 1e999}], "cards": []}`, "lists/0/pos"},
-			"a name twice":       {`{"lists": [], "lists": [], "cards": []}`, "duplicate"},
-			"cut off":            {rich[:len(rich)/2], "cut off"},
-			"depth":              {`{"x": ` + strings.Repeat("[", 20_000), "not valid JSON"},
-			"too many cards":     {`{"lists": [], "cards": [{},{},{},{}]}`, "at most 3 open cards on a board; the file has 4"},
+			"empty file":       {"", "cut off"},
+			"HTML":             {"<html>", "not valid JSON"},
+			"array":            {`[]`, "The document"},
+			"no lists":         {`{"cards": []}`, "lists and cards are required"},
+			"number as a name": {`{"lists": [{"name": 7}], "cards": []}`, "lists/0/name"},
+			"object as lists":  {`{"lists": {"a": 1}, "cards": []}`, "lists"},
+			"huge number":      {`{"lists": [{"pos": 1e999}], "cards": []}`, "lists/0/pos"},
+			"duplicate member": {`{"lists": [], "lists": [], "cards": []}`, "duplicate"},
+			"truncated file":   {rich[:len(rich)/2], "cut off"},
+			"deep nesting":     {`{"x": ` + strings.Repeat("[", 20_000), "not valid JSON"},
+			"too many cards":   {`{"lists": [], "cards": [{},{},{},{}]}`, "at most 3 open cards on a board; the file has 4"},
 		} {
 			_, err := importTrello(s, board.Person(ada.ID), workspace, c.text)
 			if f, ok := board.AsFault(err); !ok || !strings.Contains(f.Message, c.want) {
-				t.Errorf("%s: got %v, want an error with %q", name, err, c.want)
+				t.Errorf("%s: got %v, want an error that contains %q", name, err, c.want)
 			}
 		}
 		for name, text := range map[string]string{
-			"depth that nobody reads": `{"lists": [], "cards": [], "x": ` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`,
-			"bad UTF-8":               "{\"name\": \"a\xff\", \"lists\": [], \"cards\": [{\"name\": \"\xc3\x28\"}]}",
+			"deep nesting in an unknown member": `{"lists": [], "cards": [], "x": ` + strings.Repeat("[", 5000) + strings.Repeat("]", 5000) + `}`,
+			"bad UTF-8":                         "{\"name\": \"a\xff\", \"lists\": [], \"cards\": [{\"name\": \"\xc3\x28\"}]}",
 		} {
 			if _, err := importTrello(s, board.Person(ada.ID), workspace, text); err != nil {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s: got error %v, want none", name, err)
 			}
 		}
 		if got := ada.All("list_boards", "name", nil); len(got) != 2 {
-			t.Errorf("the boards are %q, want the two accepted ones", got)
+			t.Errorf("got the boards %q, want the two accepted ones", got)
 		}
 		long := fmt.Sprintf(`{"lists": [{"id": "l", "name": %q}], "cards": [{"id": "c", "idList": "l", "name": %[1]q, "desc": %[1]q}],
 			"checklists": [{"idCard": "c", "name": "k", "checkItems": [{"name": "1"}, {"name": "2"}, {"name": "3"}]}]}`, strings.Repeat("ä", 20_000))
@@ -242,28 +253,28 @@ func TestTrelloRefusals(t *testing.T) {
 		}
 		card := ada.Must("list_cards", apptest.Fields{"boardId": r.Boards[0].ID})
 		if n := len([]rune(card.Text("0.title"))); n != 512 {
-			t.Errorf("the title has %d characters, want 512", n)
+			t.Errorf("got a title of %d characters, want 512", n)
 		}
 		if n := len([]rune(card.Text("0.description"))); n != 16_384 {
-			t.Errorf("the description has %d characters, want 16384", n)
+			t.Errorf("got a description of %d characters, want 16384", n)
 		}
 		if r.Total().Checklists != 2 || r.Total().Items != 3 {
-			t.Errorf("the report says %+v, want 2 checklists with 3 items", r.Total())
+			t.Errorf("got the report %+v, want 2 checklists with 3 items", r.Total())
 		}
 	})
 }
 
-func TestTrelloNeedsRights(t *testing.T) {
+func TestTrelloImportRequiresAccess(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada := s.Person("Ada")
 		workspace := ada.Workspace("Engines", board.PlanTeam)
 		guest := s.Person("Guest").Joins(workspace, board.WorkspaceGuest)
 		if _, err := importTrello(s, board.Person(guest.ID), workspace, rich); !board.IsCode(err, board.CodeForbidden) {
-			t.Errorf("a guest's import: %v, want forbidden", err)
+			t.Errorf("import by a guest: got error %v, want forbidden", err)
 		}
 		if _, err := importTrello(s, board.Person(s.Person("Eve").ID), workspace, rich); !board.IsCode(err, board.CodeNotFound) {
-			t.Errorf("a stranger's import: %v, want not_found", err)
+			t.Errorf("import by a person outside the workspace: got error %v, want not_found", err)
 		}
 	})
 }

@@ -12,89 +12,89 @@ import (
 	"cardwall/internal/store"
 )
 
-// noteRepairs counts texts from which forbidden characters were removed, or in
-// which half of a surrogate pair was replaced.
-func (p *plan) noteRepairs(was, is string) {
-	if strings.TrimSpace(was) != is && was != is {
-		p.report.note("Texts with control characters, removed", is)
+// noteRepairs reports text from which control characters were removed, or in which
+// U+FFFD replaces invalid characters, such as half of a surrogate pair.
+func (p *plan) noteRepairs(before, after string) {
+	if strings.TrimSpace(before) != after && before != after {
+		p.report.note("Control characters, removed", after)
 	}
-	if strings.ContainsRune(is, '\ufffd') {
-		p.report.note("Texts with broken characters, now U+FFFD", is)
+	if strings.ContainsRune(after, '\ufffd') {
+		p.report.note("Invalid characters, now U+FFFD", after)
 	}
 }
 
-// noteLeftovers counts what cannot be imported.
-func (p *plan) noteLeftovers() {
+// noteSkipped reports how many objects of each unsupported type were skipped.
+func (p *plan) noteSkipped() {
 	f := p.file
 	for _, d := range f.CustomFields {
 		p.report.note("Custom fields", d.Name)
 	}
-	for _, of := range []struct {
-		what string
-		here func(c *trelloCard) int
+	for _, skipped := range []struct {
+		what  string
+		count func(c *trelloCard) int
 	}{
-		{"Values of custom fields", func(c *trelloCard) int { return int(c.CustomFieldItems) }},
-		{"Attachments", func(c *trelloCard) int { return int(c.Attachments) }},
+		{"Custom field values", func(c *trelloCard) int { return int(c.CustomFieldItems) }},
 		{"Covers", func(c *trelloCard) int {
-			return one(c.Cover.IDAttachment || c.Cover.IDUploadedBackground || c.Cover.Color)
+			return countOf(c.Cover.IDAttachment || c.Cover.IDUploadedBackground || c.Cover.Color)
 		}},
 		{"Stickers", func(c *trelloCard) int { return int(c.Stickers) }},
-		{"Votes", func(c *trelloCard) int { return max(int(c.IDMembersVoted), whole(c.Badges.Votes)) }},
-		{"Locations of cards", func(c *trelloCard) int { return one(c.Address || c.Coordinates || c.LocationName) }},
-		{"Card templates, now cards", func(c *trelloCard) int { return one(c.IsTemplate) }},
-		{"Mirrors, links and separators, now cards", func(c *trelloCard) int { return one(c.CardRole) }},
-		{"Subscriptions to cards", func(c *trelloCard) int { return one(c.Subscribed) }},
-		{"Power-up data of cards", func(c *trelloCard) int { return int(c.PluginData) }},
+		{"Votes", func(c *trelloCard) int { return max(int(c.IDMembersVoted), clampCount(c.Badges.Votes)) }},
+		{"Card locations", func(c *trelloCard) int { return countOf(c.Address || c.Coordinates || c.LocationName) }},
+		{"Card templates, now cards", func(c *trelloCard) int { return countOf(c.IsTemplate) }},
+		{"Mirror cards, link cards and separators, now cards", func(c *trelloCard) int { return countOf(c.CardRole) }},
+		{"Card subscriptions", func(c *trelloCard) int { return countOf(c.Subscribed) }},
+		{"Card power-up data", func(c *trelloCard) int { return int(c.PluginData) }},
 	} {
 		for i := range f.Cards {
-			p.report.notes(of.what, of.here(&f.Cards[i]), f.Cards[i].Name)
+			p.report.notes(skipped.what, skipped.count(&f.Cards[i]), f.Cards[i].Name)
 		}
 	}
-	p.report.notes("Power-up data of the board", int(f.PluginData))
+	p.report.notes("Board power-up data", int(f.PluginData))
 	for _, name := range p.history.powerUps {
 		p.report.note("Power-ups", name)
 	}
 	p.report.notes("Power-ups", max(0, int(f.PowerUps)-len(p.history.powerUps)))
-	p.report.notes("Board templates, now boards", one(f.Prefs.IsTemplate))
-	lists := one(f.Subscribed)
+	p.report.notes("Board templates, now boards", countOf(f.Prefs.IsTemplate))
+	lists := countOf(f.Subscribed)
 	for _, l := range f.Lists {
-		lists += one(l.Subscribed)
+		lists += countOf(l.Subscribed)
 	}
-	p.report.notes("Subscriptions to the board and its lists", lists)
+	p.report.notes("Board and list subscriptions", lists)
 	p.noteMissingComments()
 	p.noteHistory()
 }
 
-// noteMissingComments compares the comments with the numbers on the cards,
-// because an export contains only the latest 1,000 actions.
+// noteMissingComments reports comments that a card counts but the file does not
+// contain. Comments are actions, and Trello exports only the latest 1,000 actions.
 func (p *plan) noteMissingComments() {
 	for _, c := range p.cards {
 		if p.byCard[c.source.ID] == c {
-			p.report.notes("Comments that Trello left out of the file (it exports the latest 1,000 "+
-				"actions)", max(0, whole(c.source.Badges.Comments)-len(c.comments)), c.Title)
+			p.report.notes("Comments that are not in the file (Trello exports only the latest 1,000 "+
+				"actions)", max(0, clampCount(c.source.Badges.Comments)-len(c.comments)), c.Title)
 		}
 	}
 }
 
 func (p *plan) noteHistory() {
-	kinds := slices.SortedFunc(maps.Keys(p.history.others), func(a, b string) int {
-		return cmp.Or(cmp.Compare(p.history.others[b], p.history.others[a]), cmp.Compare(a, b))
+	kinds := slices.SortedFunc(maps.Keys(p.history.otherActions), func(a, b string) int {
+		return cmp.Or(cmp.Compare(p.history.otherActions[b], p.history.otherActions[a]), cmp.Compare(a, b))
 	})
 	for _, k := range kinds {
-		n := p.history.others[k]
-		p.report.notes("Other actions of the history", n, fmt.Sprintf("%s %d", excerpt(k, 40), n))
+		n := p.history.otherActions[k]
+		p.report.notes("Other actions in the history", n, fmt.Sprintf("%s %d", excerpt(k, 40), n))
 	}
 }
 
-func one(b present) int {
+// countOf returns 1 for a value that is present, and otherwise 0.
+func countOf(b present) int {
 	if b {
 		return 1
 	}
 	return 0
 }
 
-// whole returns a count from a file, clamped to a reasonable range.
-func whole(n float64) int { return int(min(max(n, 0), 1e6)) }
+// clampCount converts a count from a file to an int from 0 to 1,000,000.
+func clampCount(n float64) int { return int(min(max(n, 0), 1e6)) }
 
 func (p *plan) count() board.ImportedBoard {
 	c := board.ImportCounts{Lists: len(p.lists), Cards: len(p.cards), Labels: len(p.labels)}
@@ -128,10 +128,14 @@ func (p *plan) write(ctx context.Context, d *store.Draft, progress Progress) err
 	}
 	for i, c := range p.cards {
 		for n := range c.comments {
-			c.comments[n].ID = d.NewID("cmt_") // in order of their times
+			c.comments[n].ID = d.NewID("cmt_") // comments are listed in the order of their ids
 		}
-		whole := store.WholeCard{CardDetail: board.CardDetail{Card: c.Card, Checklists: c.checklists}, CommentList: c.comments}
-		if err := d.Card(ctx, &whole); err != nil {
+		for n := range c.attachments {
+			c.attachments[n].ID = d.NewID("att_") // attachments are listed in the order of their ids
+		}
+		full := store.WholeCard{CardDetail: board.CardDetail{Card: c.Card, Checklists: c.checklists}, CommentList: c.comments,
+			AttachmentList: c.attachments}
+		if err := d.Card(ctx, &full); err != nil {
 			return err
 		}
 		if i%pageSize == 0 {
@@ -143,9 +147,9 @@ func (p *plan) write(ctx context.Context, d *store.Draft, progress Progress) err
 			}
 		}
 	}
-	made := p.report.Boards[0]
+	counts := p.report.Boards[0]
 	if err := d.Emit(ctx, p.board.ID, board.BoardEvent(board.KindBoardImported, board.Changes{
-		"name": {To: p.board.Name}, "source": {To: "Trello"}, "lists": {To: made.Lists}, "cards": {To: made.Cards},
+		"name": {To: p.board.Name}, "source": {To: "Trello"}, "lists": {To: counts.Lists}, "cards": {To: counts.Cards},
 	})); err != nil {
 		return err
 	}

@@ -20,44 +20,43 @@ import (
 
 const (
 	maxUpload  = 100 << 20        // maximum size of a file in bytes
-	uploadTime = 10 * time.Minute // of the import
+	uploadTime = 10 * time.Minute // limit for an import, after the upload
 )
 
 // linesMedia is the media type of progress lines, in requests and responses.
 const linesMedia = "application/x-ndjson"
 
-// Importer imports files that are sent to the server.
+// Importer imports files that clients upload.
 type Importer struct {
 	DB      *store.DB
 	Jobs    PartStore
 	Uploads *Uploads
-	Holder  string // the name under which the server receives files
+	Holder  string // this server's name as the holder of jobs whose file is not stored yet
 	Log     *slog.Logger
 	Metrics *Metrics
 }
 
-// Serve handles POST …/workspaces/{workspaceId}/import?format=trello|cardwall. It
-// imports the body, a JSON file of at most 100 MB. The server first spools the
-// complete file. It then reads the file to its end before it writes anything. It
-// is imported completely or not at all. With an Idempotency-Key it is imported
-// once: repeating the request returns the first report, and sending another file
-// with the same key is refused.
+// Serve handles POST …/workspaces/{workspaceId}/import?format=trello|cardwall. The
+// body is a JSON file of at most 100 MB. Serve first spools the complete file and
+// checks all of it before it imports anything. The file is imported completely or
+// not at all. With an Idempotency-Key, the file is imported only once: a retry
+// returns the first report, and another file with the same key is refused. After
+// the upload, Serve calls recheck and, if that fails, returns its error.
 //
-// A job writes a large file. The response is the report (201), or the job (202)
-// if it has not ended within two seconds. If the client accepts
+// A large file is imported by a job. The response is the report (201), or the job
+// (202) if it has not ended within two seconds. If the client accepts
 // application/x-ndjson, a long import responds with 200 and lines of JSON:
-// {"progress":{"done":…,"total":…}} a few times a second, counted in records of
-// the file, and finally {"data":…} with the report or {"error":…} with the
-// refusal.
-func (u *Importer) Serve(w http.ResponseWriter, r *http.Request, caller board.Caller, still func() error) (err error) {
-	in := importing{Importer: u, caller: caller, workspaceID: r.PathValue("workspaceId"), format: r.URL.Query().Get("format")}
+// {"progress":{"done":…,"total":…}} a few times a second, counted in records, and
+// finally {"data":…} with the report or {"error":…} with the refusal.
+func (u *Importer) Serve(w http.ResponseWriter, r *http.Request, caller board.Caller, recheck func() error) (err error) {
+	in := importRun{Importer: u, caller: caller, workspaceID: r.PathValue("workspaceId"), format: r.URL.Query().Get("format")}
 	if in.read, err = readerOf(in.format); err != nil {
 		return err
 	}
-	var told error // error already sent as the last line
-	defer func() { u.Metrics.imported(in.format, errors.Join(err, told)) }()
+	var sentErr error // error already sent as the last line
+	defer func() { u.Metrics.imported(in.format, errors.Join(err, sentErr)) }()
 	if !caller.Has(board.ScopeWrite) {
-		return board.Refuse(board.CodeInsufficientScope, "This requires a token with the scope write.")
+		return board.Refuse(board.CodeInsufficientScope, "This requires a token with the write scope.")
 	}
 	if in.key, err = op.KeyOf(r.Header.Values(op.KeyHeader)); err != nil {
 		return err
@@ -70,42 +69,41 @@ func (u *Importer) Serve(w http.ResponseWriter, r *http.Request, caller board.Ca
 	}
 	sum := sha256.New()
 	_, _ = fmt.Fprintf(sum, "%s\x00%s\x00", in.format, in.workspaceID)
-	leave, err := u.Uploads.enter(caller.UserID)
+	release, err := u.Uploads.acquire(caller.UserID)
 	if err != nil {
 		return err
 	}
-	defer leave()
+	defer release()
 	file, err := u.Uploads.receive(w, r, sum)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	if err := still(); err != nil { // the upload may have taken long
+	if err := recheck(); err != nil { // the caller may have lost access during the upload
 		return err
 	}
 	in.open, in.sum = func() io.Reader { return file.Reader() }, sum.Sum(nil)
 	ctx, cancel := context.WithTimeout(r.Context(), uploadTime)
 	defer cancel()
-	out := lines{w: w, ctl: http.NewResponseController(w)}
+	out := lineWriter{w: w, ctl: http.NewResponseController(w)}
 	var result any
 	if r.Header.Get("Accept") == linesMedia {
 		in.wait = uploadTime
-		err = out.during(func() (err error) {
+		err = out.reportWhile(func() (err error) {
 			result, err = in.run(ctx)
 			return err
-		}, &in.at)
+		}, &in.progress)
 	} else {
 		in.wait = jobWait
 		result, err = in.run(ctx)
 	}
-	if err != nil && out.begun {
-		told = err
+	if err != nil && out.started {
+		sentErr = err
 		fault, ok := board.AsFault(err)
 		if !ok {
 			id := w.Header().Get("X-Request-Id")
 			u.Log.ErrorContext(ctx, "unexpected error", "request", id, "method", r.Method, "path", r.URL.Path, "error", err)
-			fault = board.Refuse(board.CodeInternal, "An unexpected error occurred. The server's log has it as "+
-				"request %s.", id)
+			fault = op.Internal(id)
 		}
 		out.write(map[string]any{"error": map[string]any{"code": fault.Code, "message": fault.Message}})
 		return nil
@@ -113,7 +111,7 @@ func (u *Importer) Serve(w http.ResponseWriter, r *http.Request, caller board.Ca
 	if err != nil {
 		return err
 	}
-	if !out.begun {
+	if !out.started {
 		status := http.StatusCreated
 		if _, ok := result.(board.Job); ok {
 			status = http.StatusAccepted
@@ -126,11 +124,12 @@ func (u *Importer) Serve(w http.ResponseWriter, r *http.Request, caller board.Ca
 	return nil
 }
 
-// progressed holds the progress of an import. It is set inside the transaction,
-// which must not wait for the client, and read outside.
-type progressed struct{ done, total atomic.Int64 }
+// progressCounter holds the progress of an import. The import updates it inside a
+// transaction, which must not wait for the client. So another goroutine sends the
+// progress to the client.
+type progressCounter struct{ done, total atomic.Int64 }
 
-func (p *progressed) set(done, total int) {
+func (p *progressCounter) set(done, total int) {
 	p.done.Store(int64(done))
 	p.total.Store(int64(total))
 }
@@ -138,15 +137,17 @@ func (p *progressed) set(done, total int) {
 // progressEvery is the interval of progress lines.
 const progressEvery = 250 * time.Millisecond
 
-// lines writes lines of JSON to a client that may be gone.
-type lines struct {
-	w     http.ResponseWriter
-	ctl   *http.ResponseController
-	begun bool
+// lineWriter writes lines of JSON to a client. It ignores write errors, because the
+// client may have disconnected.
+type lineWriter struct {
+	w       http.ResponseWriter
+	ctl     *http.ResponseController
+	started bool
 }
 
-// during reports progress until the work has ended. Short work reports none.
-func (l *lines) during(work func() error, at *progressed) error {
+// reportWhile runs work and writes progress lines until work returns. It writes
+// none if work returns within progressEvery.
+func (l *lineWriter) reportWhile(work func() error, progress *progressCounter) error {
 	ended := make(chan error, 1)
 	go func() { ended <- work() }()
 	tick := time.NewTicker(progressEvery)
@@ -156,23 +157,23 @@ func (l *lines) during(work func() error, at *progressed) error {
 		case err := <-ended:
 			return err
 		case <-tick.C:
-			if !l.begun {
-				l.begun = true
+			if !l.started {
+				l.started = true
 				l.w.Header().Set("Content-Type", linesMedia)
 				l.w.Header().Set("Cache-Control", "no-store")
 				l.w.Header().Set("X-Accel-Buffering", "no") // otherwise nginx buffers the lines
 				l.w.WriteHeader(http.StatusOK)
 			}
-			l.write(map[string]any{"progress": map[string]int64{"done": at.done.Load(), "total": at.total.Load()}})
+			l.write(map[string]any{"progress": map[string]int64{"done": progress.done.Load(), "total": progress.total.Load()}})
 		}
 	}
 }
 
-func (l *lines) write(line any) {
+func (l *lineWriter) write(line any) {
 	text, err := json.Marshal(line, json.Deterministic(true))
 	if err != nil {
 		panic(fmt.Sprintf("transfer: encode a line: %v", err)) // a programming error
 	}
 	_, _ = l.w.Write(append(text, '\n'))
-	_ = l.ctl.Flush() // not every test's ResponseWriter supports it
+	_ = l.ctl.Flush() // fails in tests whose ResponseWriter cannot flush
 }

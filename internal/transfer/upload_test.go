@@ -26,7 +26,7 @@ type uploadLine struct {
 	Error *struct{ Code, Message string }
 }
 
-// upload sends a file as a page does that shows the progress.
+// upload sends a file for import. It returns the status and the lines of the response.
 func upload(p *apptest.Person, workspaceID, format, accept, file string, keys ...string) (status int, lines []uploadLine) {
 	p.T.Helper()
 	r := httptest.NewRequest(http.MethodPost, "/api/app/v1/workspaces/"+workspaceID+"/import?format="+format, strings.NewReader(file))
@@ -40,12 +40,12 @@ func upload(p *apptest.Person, workspaceID, format, accept, file string, keys ..
 	for line := range bytes.Lines(w.Body.Bytes()) {
 		var l uploadLine
 		if err := json.Unmarshal(line, &l, json.MatchCaseInsensitiveNames(true)); err != nil {
-			p.T.Fatalf("the line %q: %v", line, err)
+			p.T.Fatalf("decode the line %q: %v", line, err)
 		}
 		lines = append(lines, l)
 	}
 	if len(lines) == 0 {
-		p.T.Fatalf("the response has status %d and no line", w.Code)
+		p.T.Fatalf("got status %d and no lines", w.Code)
 	}
 	return w.Code, lines
 }
@@ -77,31 +77,31 @@ func TestUploadReportsProgress(t *testing.T) {
 		status, lines := upload(ada, workspace, "trello", "application/x-ndjson", long)
 		last := lines[len(lines)-1]
 		if status != http.StatusOK || len(lines) < 2 || last.Data == nil || last.Data.Boards[0].Cards != cards {
-			t.Fatalf("the upload: got status %d, %d lines, the last %+v", status, len(lines), last)
+			t.Fatalf("got status %d, %d lines, the last %+v; want 200, progress and a report", status, len(lines), last)
 		}
 		before := 0
 		for _, l := range lines[:len(lines)-1] {
 			if l.Progress == nil || l.Progress.Done < before || l.Progress.Done > cards || l.Progress.Total != 0 && l.Progress.Total != cards {
-				t.Errorf("the progress is %+v after %d", l.Progress, before)
+				t.Errorf("got the progress %+v, want from %d to %d of %d records", l.Progress, before, cards, cards)
 			}
 			before = l.Progress.Done
 		}
 		if before == 0 {
-			t.Errorf("none of the %d lines reports an imported card", len(lines))
+			t.Errorf("got %d lines without progress, want at least one with progress", len(lines))
 		}
 
-		// If a file breaks off late, the last line is an error, and nothing is imported. A fast
-		// machine refuses it before it reports any progress.
+		// A file that is truncated near its end: the last line is an error, and nothing is imported.
+		// A fast machine refuses it before it reports any progress.
 		id := ada.All("list_boards", "id", apptest.Fields{"workspaceId": workspace})[0]
 		export := string(ada.Must("export_board", apptest.Fields{"boardId": id}).Raw)
 		status, lines = upload(ada, workspace, "cardwall", "application/x-ndjson", export[:len(export)-40])
 		last = lines[len(lines)-1]
 		if status != http.StatusOK && status != http.StatusBadRequest || last.Error == nil ||
 			last.Error.Code != "invalid_request" || last.Error.Message == "" {
-			t.Errorf("a truncated upload: got status %d, %d lines, the last %+v", status, len(lines), last)
+			t.Errorf("truncated file: got status %d, %d lines, the last %+v; want invalid_request", status, len(lines), last)
 		}
 		if boards := ada.All("list_boards", "id", apptest.Fields{"workspaceId": workspace}); len(boards) != 1 {
-			t.Errorf("a truncated upload left the boards %v", boards)
+			t.Errorf("after a truncated file: got the boards %v, want 1", boards)
 		}
 	})
 }
@@ -117,21 +117,22 @@ func TestUploadWithoutProgress(t *testing.T) {
 			code                            string
 		}{
 			{workspace, "trello", "application/json", trelloOf(3), http.StatusCreated, ""},
-			// Rejected before any progress was reported.
+			// These are rejected before any progress is reported.
 			{workspace, "trello", "application/x-ndjson", "{}", http.StatusBadRequest, "invalid_request"},
 			{workspace, "jira", "application/x-ndjson", "{}", http.StatusBadRequest, "invalid_request"},
 			{"wsp_0", "trello", "application/x-ndjson", trelloOf(3), http.StatusNotFound, "not_found"},
 		} {
 			status, lines := upload(ada, c.workspace, c.format, c.accept, c.file)
 			if status != c.status || len(lines) != 1 || (lines[0].Error == nil) != (c.code == "") || c.code != "" && lines[0].Error.Code != c.code {
-				t.Errorf("%s of %.20s as %s: %d %+v", c.format, c.file, c.accept, status, lines)
+				t.Errorf("%.20s as %s, Accept %s: got status %d, lines %+v; want %d %s", c.file, c.format, c.accept, status, lines,
+					c.status, c.code)
 			}
 		}
 	})
 }
 
-// A page that lost its connection sends the file again. It is imported once.
-func TestUploadWithAKeyIsImportedOnce(t *testing.T) {
+// A page that loses its connection sends the file again. The file is imported once.
+func TestUploadWithIdempotencyKeyIsImportedOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Both(t, func(t *testing.T, s *apptest.Service) {
 		ada, bob := s.Person("Ada"), s.Person("Bob")
@@ -141,32 +142,32 @@ func TestUploadWithAKeyIsImportedOnce(t *testing.T) {
 			t.Helper()
 			if status, lines := upload(p, workspace, format, "application/json", file, keys...); lines[0].Error == nil ||
 				lines[0].Error.Code != string(code) {
-				t.Errorf("%s: %d %+v", what, status, lines)
+				t.Errorf("%s: got status %d, lines %+v; want %s", what, status, lines, code)
 			}
 		}
 		boards := func() int { return len(ada.All("list_boards", "id", apptest.Fields{"workspaceId": workspace})) }
 
-		refused("a file that is none", board.CodeInvalidRequest, ada, "trello", "{}", "k1")
+		refused("an invalid file", board.CodeInvalidRequest, ada, "trello", "{}", "k1")
 		for range 3 {
 			status, lines := upload(ada, workspace, "trello", "application/json", trelloOf(3), "k1")
 			if status != http.StatusCreated || lines[0].Data == nil || lines[0].Data.Boards[0].Name != "Large" ||
 				lines[0].Data.Boards[0].Cards != 3 {
-				t.Fatalf("the upload: got status %d, lines %+v", status, lines)
+				t.Fatalf("got status %d, lines %+v; want 201 and a report", status, lines)
 			}
 		}
 		if n := boards(); n != 1 {
-			t.Errorf("the same upload, sent three times, left %d boards, want 1", n)
+			t.Errorf("after sending the same file three times: got %d boards, want 1", n)
 		}
 		refused("another file", board.CodeInvalidRequest, ada, "trello", trelloOf(4), "k1")
 		refused("another format", board.CodeInvalidRequest, ada, "cardwall", trelloOf(3), "k1")
 		refused("two keys", board.CodeInvalidRequest, ada, "trello", trelloOf(3), "k2", "k3")
-		refused("a bad key", board.CodeInvalidRequest, ada, "trello", trelloOf(3), "a key")
+		refused("an invalid key", board.CodeInvalidRequest, ada, "trello", trelloOf(3), "a key")
 		if n := boards(); n != 1 {
-			t.Errorf("a rejected upload left %d boards", n)
+			t.Errorf("after rejected uploads: got %d boards, want 1", n)
 		}
 		if status, lines := upload(bob, workspace, "trello", "application/json", trelloOf(3), "k1"); status != http.StatusCreated ||
 			boards() != 2 {
-			t.Errorf("another person's upload with the same key: got status %d, lines %+v", status, lines)
+			t.Errorf("upload by another person with the same key: got status %d, lines %+v; want 201", status, lines)
 		}
 	})
 }

@@ -12,46 +12,47 @@ import (
 	"cardwall/internal/store"
 )
 
-// PartStore stores the parts of jobs without making others wait.
+// PartStore stores the parts of import jobs without delaying other writes.
 type PartStore interface {
 	StorePart(ctx context.Context, jobID string, n int, p store.Part) error
 }
 
 const (
-	smallImport = 3               // parts up to which one transaction imports a file
-	jobWait     = 2 * time.Second // how long a response waits for a job
+	smallImport = 3               // a file of at most this many parts is imported in one transaction
+	jobWait     = 2 * time.Second // longest time that a request waits for a job, unless it accepts progress lines
 )
 
-// uploaded is the name of an import in the audit log.
-const uploaded = string(board.JobImport)
+// auditName is the name of imports in the audit log.
+const auditName = string(board.JobImport)
 
-// importing is the import of one received file.
-type importing struct {
+// importRun is the import of one received file.
+type importRun struct {
 	*Importer
 	caller      board.Caller
 	workspaceID string
 	format      string
 	read        func(context.Context, *store.Draft, io.Reader, Progress) (Report, error)
-	key         string           // the Idempotency-Key; empty for none
+	key         string           // value of Idempotency-Key; empty for none
 	open        func() io.Reader // opens the received file
 	sum         []byte           // hash of the request
-	wait        time.Duration    // for the end of a job
-	at          progressed
-	jobID       string       // of the job that this import queued, if any
-	queued      func(string) // called with its id; may be nil
+	wait        time.Duration    // longest time to wait for the job
+	progress    progressCounter
+	jobID       string       // the job that this import queued, if any
+	queued      func(string) // called with the id of the queued job; may be nil
 }
 
-// firstResponse is the response stored for an idempotency key: the report of a small
-// file, or the job that imports a large one.
+// firstResponse is the response that is stored for an idempotency key. It contains
+// the report for a small file, or the id of the job for a large file.
 type firstResponse struct {
 	Report
 	Job string `json:"job,omitempty"`
 }
 
-// run imports the file. It returns a Report, or a board.Job that has not ended.
-func (in *importing) run(ctx context.Context) (any, error) {
+// run imports the file. It returns a Report, a *board.ImportReport if a job has
+// imported the file, or a board.Job that is unfinished or canceled.
+func (in *importRun) run(ctx context.Context) (any, error) {
 	parts, total := 0, 0
-	report, err := in.draft(ctx, func(done, total int) { in.at.set(done/4, total) }, func(p store.Part) error {
+	report, err := in.draft(ctx, func(done, total int) { in.progress.set(done/4, total) }, func(p store.Part) error {
 		parts++
 		total += p.Records
 		return nil
@@ -60,11 +61,11 @@ func (in *importing) run(ctx context.Context) (any, error) {
 		return nil, err
 	}
 	if parts <= smallImport {
-		return in.now(ctx)
+		return in.importDirectly(ctx)
 	}
 	var (
-		jobID string
-		again bool // the key was used by an earlier request
+		jobID    string
+		repeated bool // the key was used by an earlier request
 	)
 	err = in.DB.Write(ctx, in.caller, func(tx *store.Tx) error {
 		w, err := tx.Workspace(ctx, in.workspaceID, board.CreateBoards)
@@ -73,7 +74,7 @@ func (in *importing) run(ctx context.Context) (any, error) {
 		}
 		stored, err := in.claim(ctx, tx)
 		if err != nil || stored != nil {
-			if again = stored != nil; again {
+			if repeated = stored != nil; repeated {
 				jobID, report = stored.Job, stored.Report
 			}
 			return err
@@ -87,18 +88,18 @@ func (in *importing) run(ctx context.Context) (any, error) {
 		if err != nil {
 			return err
 		}
-		jobID, again = j.ID, false
-		return in.keep(ctx, tx, firstResponse{Job: j.ID})
+		jobID, repeated = j.ID, false
+		return in.storeResponse(ctx, tx, firstResponse{Job: j.ID})
 	})
 	switch {
 	case err != nil:
 		return nil, err
 	case jobID == "":
 		return report, nil
-	case again:
+	case repeated:
 		return in.await(ctx, jobID)
 	}
-	// From here on the import no longer needs the client.
+	// From here on, the import continues even if the client disconnects.
 	in.jobID = jobID
 	if err := in.queue(context.WithoutCancel(ctx), jobID, total); err != nil {
 		return nil, err
@@ -109,8 +110,9 @@ func (in *importing) run(ctx context.Context) (any, error) {
 	return in.await(ctx, jobID)
 }
 
-// draft reads the file from its beginning and calls part with what it would write.
-func (in *importing) draft(ctx context.Context, progress Progress, part func(store.Part) error) (report Report, err error) {
+// draft reads the file from its beginning and calls part with each part of the
+// import.
+func (in *importRun) draft(ctx context.Context, progress Progress, part func(store.Part) error) (report Report, err error) {
 	err = in.DB.Stream(ctx, in.caller, func(v *store.View) error {
 		w, err := v.Workspace(ctx, in.workspaceID, board.CreateBoards)
 		if err != nil {
@@ -120,14 +122,14 @@ func (in *importing) draft(ctx context.Context, progress Progress, part func(sto
 		if report, err = in.read(ctx, d, in.open(), progress); err != nil {
 			return err
 		}
-		return v.CheckStorage(ctx, w.OrganizationID, d.Stored())
+		return v.CheckStorage(ctx, w.OrganizationID, d.Bytes())
 	})
 	return report, err
 }
 
-// queue stores the parts of a job and queues it. If that fails, so does the job,
-// unless it was cancelled meanwhile.
-func (in *importing) queue(ctx context.Context, jobID string, total int) error {
+// queue stores the parts of a job and queues the job. If it returns an error, it
+// also marks the job as failed. If the job is canceled meanwhile, it returns nil.
+func (in *importRun) queue(ctx context.Context, jobID string, total int) error {
 	parts := 0
 	report, err := in.draft(ctx, nil, func(p store.Part) error {
 		parts++
@@ -154,9 +156,9 @@ func (in *importing) queue(ctx context.Context, jobID string, total int) error {
 }
 
 // await waits for a job. It returns the report if the job is done, or the job if
-// it has not ended in time or was cancelled.
-func (in *importing) await(ctx context.Context, jobID string) (any, error) {
-	total := int(in.at.total.Load()) // a quarter of it represents reading the file
+// it has not ended in time or was canceled.
+func (in *importRun) await(ctx context.Context, jobID string) (any, error) {
+	total := int(in.progress.total.Load()) // a quarter of the progress is for reading the file
 	deadline := time.Now().Add(in.wait)
 	for {
 		var j board.Job
@@ -166,7 +168,7 @@ func (in *importing) await(ctx context.Context, jobID string) (any, error) {
 		}); err != nil {
 			return nil, err
 		}
-		in.at.set(total/4+total*3/4*j.Done/max(j.Total, 1), total)
+		in.progress.set(total/4+total*3/4*j.Done/max(j.Total, 1), total)
 		switch {
 		case j.State == board.JobDone:
 			return j.Report, nil
@@ -183,8 +185,8 @@ func (in *importing) await(ctx context.Context, jobID string) (any, error) {
 	}
 }
 
-// now imports a small file in one transaction.
-func (in *importing) now(ctx context.Context) (report Report, err error) {
+// importDirectly imports a small file in one transaction.
+func (in *importRun) importDirectly(ctx context.Context) (report Report, err error) {
 	err = in.DB.Write(ctx, in.caller, func(tx *store.Tx) error {
 		w, err := tx.Workspace(ctx, in.workspaceID, board.CreateBoards)
 		if err != nil {
@@ -197,24 +199,25 @@ func (in *importing) now(ctx context.Context) (report Report, err error) {
 			}
 			return err
 		}
-		if report, err = in.read(ctx, tx.NewDraft(w), in.open(), func(done, total int) { in.at.set(total/4+done*3/4, total) }); err != nil {
+		progress := func(done, total int) { in.progress.set(total/4+done*3/4, total) }
+		if report, err = in.read(ctx, tx.NewDraft(w), in.open(), progress); err != nil {
 			return err
 		}
-		if err := tx.Audit(ctx, uploaded, in.workspaceID); err != nil {
+		if err := tx.Audit(ctx, auditName, in.workspaceID); err != nil {
 			return err
 		}
-		return in.keep(ctx, tx, firstResponse{Report: report})
+		return in.storeResponse(ctx, tx, firstResponse{Report: report})
 	})
 	return report, err
 }
 
-// claim claims the idempotency key of the import. It returns the first response if
-// the key was already used. After a refused import the key can be used again.
-func (in *importing) claim(ctx context.Context, tx *store.Tx) (*firstResponse, error) {
+// claim claims the idempotency key of the import. It returns the stored response
+// if the key was used before. The key of a refused import can be used again.
+func (in *importRun) claim(ctx context.Context, tx *store.Tx) (*firstResponse, error) {
 	if in.key == "" {
 		return nil, nil
 	}
-	stored, err := tx.Claim(ctx, in.key, uploaded, in.sum)
+	stored, err := tx.ClaimKey(ctx, in.key, auditName, in.sum)
 	if err != nil || stored == nil {
 		return nil, err
 	}
@@ -222,17 +225,17 @@ func (in *importing) claim(ctx context.Context, tx *store.Tx) (*firstResponse, e
 		return nil, err
 	}
 	var f firstResponse
-	return &f, json.Unmarshal(stored.Answer, &f)
+	return &f, json.Unmarshal(stored.Body, &f)
 }
 
-// keep stores the first response to the idempotency key.
-func (in *importing) keep(ctx context.Context, tx *store.Tx, f firstResponse) error {
+// storeResponse stores the first response for the idempotency key.
+func (in *importRun) storeResponse(ctx context.Context, tx *store.Tx, f firstResponse) error {
 	if in.key == "" {
 		return nil
 	}
-	answer, err := json.Marshal(f, json.Deterministic(true))
+	encoded, err := json.Marshal(f, json.Deterministic(true))
 	if err != nil {
 		return err
 	}
-	return tx.Keep(ctx, in.key, store.Stored{WorkspaceID: in.workspaceID, Answer: answer})
+	return tx.SaveResponse(ctx, in.key, store.StoredResponse{WorkspaceID: in.workspaceID, Body: encoded})
 }
