@@ -1,7 +1,7 @@
 // Package internal_test checks the rules of this code base: which packages may
 // import which, which imports are banned, how packages are named, documented and
-// sized, and which words their texts use. To change a rule, change it here, or in
-// layers_test.go, with its reason.
+// sized, which wording they avoid, and whether the guides name existing code. To
+// change a rule, change it in one of these files, with its reason.
 package internal_test
 
 import (
@@ -44,19 +44,19 @@ var bans = []ban{
 	{"encoding/json", []string{"internal/board", "internal/rest/docs", "tools", "perf"}, false,
 		"it accepts duplicate names, other cases and bad UTF-8; use github.com/go-json-experiment/json"},
 	{"database/sql/*", []string{"internal/sqldb", "internal/store", "internal/dbtool", "internal/apptest", "perf"}, false,
-		"loading is authorizing: only the store and what is below it use a database"},
-	{"modernc.org/sqlite/*", []string{"internal/sqldb", "internal/apptest", "perf/bench"}, false, "only sqldb depends on the driver, so " +
-		"that it can be changed"},
+		"loading a record authorizes the caller: only the store and the packages below it use a database"},
+	{"modernc.org/sqlite/*", []string{"internal/sqldb", "internal/apptest", "perf/bench", "perf/limits"}, false,
+		"only sqldb depends on the driver, so that it can be changed"},
 	{"github.com/jackc/pgx/v5/*", []string{"internal/sqldb", "internal/store", "internal/dbtool", "internal/apptest", "perf"},
-		false, "only sqldb depends on the driver, so that it can be changed"},
+		false, "only packages that run SQL may depend on the driver, so that it can be changed"},
 	{"github.com/pressly/goose/v3/*", []string{"internal/sqldb"}, false, "only sqldb runs migrations"},
 	{"go.opentelemetry.io/otel/*", []string{"internal/trace"}, true, "only trace depends on the SDK, so that it costs nothing when " +
 		"tracing is off"},
 	{"os/exec", []string{"internal/apptest", "tools", "perf"}, false, "the server starts no other program"},
-	{"testing/*", []string{"internal/apptest"}, false, "it adds the flags of tests to the program"},
+	{"testing/*", []string{"internal/apptest"}, false, "it adds the test flags to the program"},
 	{module + "/internal/apptest", nil, false, "it is only for tests"},
 	{module + "/internal/conformance", nil, false, "its tools are only for the conformance suite; the file that registers them has " +
-		"the build tag conformance"},
+		"the conformance build tag"},
 	{"net/http/pprof", nil, false, "it registers itself on the default mux by being imported; name the handlers of runtime/pprof instead"},
 	{"expvar", nil, false, "it registers itself on the default mux by being imported; metrics are served on their own address"},
 	{"io/ioutil", nil, true, "it is deprecated; use io and os"},
@@ -77,7 +77,7 @@ var unauthorized = []string{"internal/dbtool", "internal/apptest"}
 // importList finds prose about imports in a package comment.
 var importList = regexp.MustCompile(`(?i)\bimports? ((it|them|the|this|only|none|nothing)\b|[a-z]+,|[a-z]+ (and|alone)\b)`)
 
-// A file and a package may have at most this many lines. Tests count for the file, not for the package.
+// A file and a package may have at most this many lines. Test files do not count toward their package.
 const (
 	maxLines        = 500
 	maxPackageLines = 6000
@@ -86,7 +86,7 @@ const (
 // large lists the packages that may have more lines: one file for each noun is easier to follow than several packages.
 var large = []string{"internal/app", "internal/store"}
 
-// goPackage is a record of `go list -json` with the facts about its files that the rules need.
+// goPackage is a record of `go list -json` with the properties of its files that the rules check.
 type goPackage struct {
 	ImportPath, Dir, Name, Doc         string
 	GoFiles, CgoFiles                  []string
@@ -117,18 +117,18 @@ func TestArchitecture(t *testing.T) {
 	}
 }
 
-// violations returns a whole sentence for each breach of a rule.
+// violations returns one sentence for each violation of a rule.
 func violations(packages []goPackage) []string {
 	var found []string
 	for _, p := range packages {
-		// Tests may import anything. The only package that consists of tests is this one.
+		// Tests may import any package of this module. Only this package consists entirely of tests.
 		found = append(found, bannedImports(p)...)
 		found = append(found, longFiles(p)...)
 		if len(p.sources) == 0 {
 			continue
 		}
-		found = append(found, layerBreaches(p)...)
-		found = append(found, formBreaches(p)...)
+		found = append(found, layerViolations(p)...)
+		found = append(found, formViolations(p)...)
 	}
 	return found
 }
@@ -141,18 +141,18 @@ func bannedImports(p goPackage) []string {
 		if slices.ContainsFunc(b.except, func(e string) bool { return within(e, path) }) {
 			continue
 		}
-		hit := func(imported string) bool { return covers(b.path, imported) }
-		if i := slices.IndexFunc(p.Imports, hit); i >= 0 {
+		banned := func(imported string) bool { return covers(b.path, imported) }
+		if i := slices.IndexFunc(p.Imports, banned); i >= 0 {
 			found = append(found, fmt.Sprintf("%s imports %s: %s.", path, p.Imports[i], b.because))
 		}
-		if i := slices.IndexFunc(tests, hit); i >= 0 && b.inTests {
+		if i := slices.IndexFunc(tests, banned); i >= 0 && b.inTests {
 			found = append(found, fmt.Sprintf("A test of %s imports %s: %s.", path, tests[i], b.because))
 		}
 	}
 	return found
 }
 
-// longFiles checks the length of files.
+// longFiles returns a violation for each file that is too long.
 func longFiles(p goPackage) []string {
 	var found []string
 	for _, s := range slices.Concat(p.sources, p.tests) {
@@ -163,15 +163,15 @@ func longFiles(p goPackage) []string {
 	return found
 }
 
-// formBreaches checks the name, the package comment and the functions of files.
-func formBreaches(p goPackage) []string {
+// formViolations checks the package's name, comment, functions and length.
+func formViolations(p goPackage) []string {
 	path := relative(p.ImportPath)
 	var found []string
 	if slices.Contains(vagueNames, p.Name) || slices.Contains(vagueNames, filepath.Base(path)) {
-		found = append(found, fmt.Sprintf("%s has a name that fits anything: name it after the one thing that it is about.", path))
+		found = append(found, fmt.Sprintf("%s has a vague name: name it after the one thing that it is about.", path))
 	}
 	if strings.TrimSpace(p.Doc) == "" {
-		found = append(found, fmt.Sprintf("%s has no package comment: say what it does and what it promises.", path))
+		found = append(found, fmt.Sprintf("%s has no package comment: say what it does and what it guarantees.", path))
 	}
 	lines := 0
 	for _, s := range p.sources {
@@ -180,16 +180,16 @@ func formBreaches(p goPackage) []string {
 			found = append(found, fmt.Sprintf("%s/%s lists imports in the package comment: the table of layers does that.", path, s.name))
 		}
 		if s.hasInit {
-			found = append(found, fmt.Sprintf("%s/%s has an init function, which cannot be ordered, tested or left out: call it from cmd "+
-				"instead.", path, s.name))
+			found = append(found, fmt.Sprintf("%s/%s has an init function, which cannot be ordered, tested or skipped: call a function "+
+				"from cmd instead.", path, s.name))
 		}
 		if s.hasRaw && !slices.Contains(unauthorized, path) {
-			found = append(found, fmt.Sprintf("%s/%s calls Raw or Engine of package store, which authorize nothing: load records by a "+
-				"loader.", path, s.name))
+			found = append(found, fmt.Sprintf("%s/%s calls Raw or Engine of package store, which authorize nothing: load records with "+
+				"a loader.", path, s.name))
 		}
 	}
 	if lines > maxPackageLines && !slices.Contains(large, path) {
-		found = append(found, fmt.Sprintf("%s has %d lines, more than %d: give a part a package of its own.", path, lines, maxPackageLines))
+		found = append(found, fmt.Sprintf("%s has %d lines, more than %d: move a part to its own package.", path, lines, maxPackageLines))
 	}
 	return found
 }
@@ -200,11 +200,11 @@ func listPackages() ([]goPackage, error) {
 	// reports them.
 	cmd := exec.Command("go", "list", "-e", "-json=ImportPath,Dir,Name,Doc,GoFiles,CgoFiles,TestGoFiles,XTestGoFiles,"+
 		"Imports,TestImports,XTestImports", module+"/...")
-	var complaint bytes.Buffer
-	cmd.Stderr = &complaint
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("go list: %w\n%s", err, complaint.String())
+		return nil, fmt.Errorf("go list: %w\n%s", err, stderr.String())
 	}
 	var packages []goPackage
 	records := json.NewDecoder(bytes.NewReader(out))
@@ -279,8 +279,8 @@ func covers(pattern, path string) bool {
 	return path == pattern
 }
 
-// standard reports whether a package belongs to the standard library: all others
-// begin with the name of a host, which contains a dot.
+// standard reports whether a package outside this module belongs to the standard library.
+// Import paths of other modules begin with a host name, which contains a dot.
 func standard(path string) bool {
 	first, _, _ := strings.Cut(path, "/")
 	return !strings.Contains(first, ".")
@@ -293,9 +293,9 @@ func listed(paths []string) string {
 	return "only " + strings.Join(paths, ", ")
 }
 
-func TestRulesCanFail(t *testing.T) {
-	// made returns a package that breaks no rule. Each case changes it to break one.
-	made := func(path string, imports ...string) goPackage {
+func TestViolations(t *testing.T) {
+	// valid returns a package that breaks no rule. Some cases change it to break one.
+	valid := func(path string, imports ...string) goPackage {
 		return goPackage{
 			ImportPath: module + "/" + path,
 			Name:       filepath.Base(path),
@@ -304,90 +304,90 @@ func TestRulesCanFail(t *testing.T) {
 			sources:    []source{{name: "card.go", lines: maxLines}},
 		}
 	}
-	spoiled := func(p goPackage, spoil func(*goPackage)) goPackage {
-		spoil(&p)
+	changed := func(p goPackage, change func(*goPackage)) goPackage {
+		change(&p)
 		return p
 	}
 	const pgx = "github.com/jackc/pgx/v5/pgxpool"
 	cases := map[string]struct {
-		give goPackage
-		want string // part of the only violation; empty if there must be none
+		in   goPackage
+		want string // substring of the only violation; empty if there must be none
 	}{
-		"board on the standard library": {made("internal/board", "time", "encoding/json"), ""},
-		"query on x/text":               {made("internal/query", "cardwall/internal/board", "golang.org/x/text/unicode/norm"), ""},
-		"store on a driver":             {made("internal/store", "database/sql", pgx), ""},
-		"apptest on everything":         {made("internal/apptest", "testing", "cardwall/internal/rest", "cardwall/cmd/cardwall", pgx), ""},
-		"cmd on everything":             {made("cmd/cardwall", "cardwall/internal/rest", "cardwall/web"), ""},
-		"bench on its own":              {made("perf/bench", "math/rand/v2", "database/sql"), ""},
-		"a tool below tools":            {made("tools/gotest", "os/exec", "encoding/json"), ""},
-		"a list of imports": {spoiled(made("internal/app"), func(p *goPackage) {
+		"board on the standard library": {valid("internal/board", "time", "encoding/json"), ""},
+		"query on x/text":               {valid("internal/query", "cardwall/internal/board", "golang.org/x/text/unicode/norm"), ""},
+		"store on a driver":             {valid("internal/store", "database/sql", pgx), ""},
+		"apptest on everything":         {valid("internal/apptest", "testing", "cardwall/internal/rest", "cardwall/cmd/cardwall", pgx), ""},
+		"cmd on everything":             {valid("cmd/cardwall", "cardwall/internal/rest", "cardwall/web"), ""},
+		"bench on its own":              {valid("perf/bench", "math/rand/v2", "database/sql"), ""},
+		"a tool below tools":            {valid("tools/gotest", "os/exec", "encoding/json"), ""},
+		"a list of imports": {changed(valid("internal/app"), func(p *goPackage) {
 			p.sources[0].doc = "It imports op, " +
 				"store and board."
 		}), "lists imports"},
-		"raw access in the doctor": {spoiled(made("internal/dbtool"), func(p *goPackage) { p.sources[0].hasRaw = true }), ""},
-		"raw access in an operation": {spoiled(made("internal/app"), func(p *goPackage) { p.sources[0].hasRaw = true }),
+		"raw access in the doctor": {changed(valid("internal/dbtool"), func(p *goPackage) { p.sources[0].hasRaw = true }), ""},
+		"raw access in an operation": {changed(valid("internal/app"), func(p *goPackage) { p.sources[0].hasRaw = true }),
 			"authorize nothing"},
-		"a package of tests alone": {goPackage{ImportPath: module + "/internal", XTestImports: []string{"os/exec"}}, ""},
-		"a test has more freedom": {spoiled(made("internal/app"), func(p *goPackage) {
+		"a package with only tests": {goPackage{ImportPath: module + "/internal", XTestImports: []string{"os/exec"}}, ""},
+		"a test that imports a banned package": {changed(valid("internal/app"), func(p *goPackage) {
 			p.XTestImports = []string{"math/rand",
 				"cardwall/internal/apptest"}
 		}), ""},
-		"a name that begins like another": {made("internal/rest", "logger.example/log"), ""},
+		"a name that begins like another": {valid("internal/rest", "logger.example/log"), ""},
 
-		"board on another package": {made("internal/board", "cardwall/internal/query"), "internal/board imports internal/query but " +
-			"may import nothing of this module"},
-		"board on a foreign module": {made("internal/board", "golang.org/x/text/cases"), "may import nothing from outside " +
+		"board on another package": {valid("internal/board", "cardwall/internal/query"), "internal/board imports internal/query but " +
+			"may import nothing from this module"},
+		"board on a foreign module": {valid("internal/board", "golang.org/x/text/cases"), "may import nothing from outside " +
 			"the standard library"},
-		"query on another module": {made("internal/query", "golang.org/x/textile"), "may import only golang.org/x/text from outside"},
-		"store on the engine":     {made("internal/store", "cardwall/internal/op"), "it does not know the operations that use it"},
-		"the engine on an operation": {made("internal/op", "cardwall/internal/app"), "may import only internal/board, " +
-			"internal/filename, internal/spool, internal/store, internal/trace of this module: the engine runs any operation"},
-		"an operation on an interface": {made("internal/app", "cardwall/internal/rest"), "an operation does not know which interface"},
-		"one interface on another":     {made("internal/rest", "cardwall/internal/mcp"), "an interface takes operations from the registry"},
-		"hook on the engine":           {made("internal/hook", "cardwall/internal/op"), "it reads the outbox"},
-		"mail on the store":            {made("internal/mail", "cardwall/internal/store"), "internal/mail imports internal/store"},
-		"bench on the inside":          {made("perf/bench", "cardwall/internal/store"), "it measures the binary from outside"},
-		"a package without a row":      {made("internal/novelty"), "internal/novelty has no row"},
+		"query on another module": {valid("internal/query", "golang.org/x/textile"), "may import only golang.org/x/text from outside"},
+		"store on the engine":     {valid("internal/store", "cardwall/internal/op"), "does not depend on operations"},
+		"the engine on an operation": {valid("internal/op", "cardwall/internal/app"), "may import only internal/board, " +
+			"internal/filename, internal/spool, internal/store, internal/trace from this module: the engine runs operations"},
+		"an operation on an interface": {valid("internal/app", "cardwall/internal/rest"), "an operation does not depend on the interface"},
+		"one interface on another":     {valid("internal/rest", "cardwall/internal/mcp"), "an interface takes operations from the registry"},
+		"hook on the engine":           {valid("internal/hook", "cardwall/internal/op"), "it reads the outbox"},
+		"mail on the store":            {valid("internal/mail", "cardwall/internal/store"), "internal/mail imports internal/store"},
+		"bench on the inside":          {valid("perf/bench", "cardwall/internal/store"), "it measures the binary from outside"},
+		"a package without a row":      {valid("internal/novelty"), "internal/novelty has no row"},
 
-		"a banned import":             {made("internal/app", "log"), "internal/app imports log: it has no levels"},
-		"a banned folder":             {made("internal/app", "math/rand/v2"), "imports math/rand/v2"},
-		"json with its loose rules":   {made("internal/rest", "encoding/json"), "use github.com/go-json-experiment/json"},
-		"a driver outside the store":  {made("internal/app", pgx), "only sqldb depends on the driver"},
-		"the test kit in the program": {made("cmd/cardwall", "cardwall/internal/apptest"), "it is only for tests"},
-		"unsafe":                      {made("internal/store", "unsafe"), "memory safety matters"},
-		"cgo":                         {made("internal/store", "C"), "built without cgo"},
-		"an import banned in tests": {spoiled(made("internal/app"), func(p *goPackage) { p.TestImports = []string{"unsafe"} }),
+		"a banned import":             {valid("internal/app", "log"), "internal/app imports log: it has no levels"},
+		"a banned folder":             {valid("internal/app", "math/rand/v2"), "imports math/rand/v2"},
+		"json with its loose rules":   {valid("internal/rest", "encoding/json"), "use github.com/go-json-experiment/json"},
+		"a driver outside the store":  {valid("internal/app", pgx), "only packages that run SQL may depend on the driver"},
+		"the test kit in the program": {valid("cmd/cardwall", "cardwall/internal/apptest"), "it is only for tests"},
+		"unsafe":                      {valid("internal/store", "unsafe"), "memory safety matters"},
+		"cgo":                         {valid("internal/store", "C"), "built without cgo"},
+		"an import banned in tests": {changed(valid("internal/app"), func(p *goPackage) { p.TestImports = []string{"unsafe"} }),
 			"A test of internal/app imports unsafe"},
-		"a mock in a package of its tests": {spoiled(made("internal/app"),
+		"a mock in a package of its tests": {changed(valid("internal/app"),
 			func(p *goPackage) { p.XTestImports = []string{"go.uber.org/mock/gomock"} }), "no mocks"},
 
-		"a vague name":       {spoiled(made("internal/app"), func(p *goPackage) { p.Name = "util" }), "name it after the one thing"},
-		"a vague folder":     {spoiled(made("cmd/helpers"), func(p *goPackage) { p.Name = "main" }), "name it after the one thing"},
-		"no package comment": {spoiled(made("internal/app"), func(p *goPackage) { p.Doc = "\n" }), "internal/app has no package comment"},
-		"an init function": {spoiled(made("internal/app"), func(p *goPackage) { p.sources[0].hasInit = true }),
+		"a vague name":       {changed(valid("internal/app"), func(p *goPackage) { p.Name = "util" }), "name it after the one thing"},
+		"a vague folder":     {changed(valid("cmd/helpers"), func(p *goPackage) { p.Name = "main" }), "name it after the one thing"},
+		"no package comment": {changed(valid("internal/app"), func(p *goPackage) { p.Doc = "\n" }), "internal/app has no package comment"},
+		"an init function": {changed(valid("internal/app"), func(p *goPackage) { p.sources[0].hasInit = true }),
 			"internal/app/card.go has an init function"},
-		"a file past the length": {spoiled(made("internal/app"), func(p *goPackage) { p.sources[0].lines++ }),
+		"a file that is too long": {changed(valid("internal/app"), func(p *goPackage) { p.sources[0].lines++ }),
 			"internal/app/card.go has 501 lines, more than 500: split it"},
-		"a package past the length": {spoiled(made("internal/mail"), func(p *goPackage) {
+		"a package that is too long": {changed(valid("internal/mail"), func(p *goPackage) {
 			p.sources = slices.Repeat(p.sources, maxPackageLines/maxLines+1)
 		}), "internal/mail has 6500 lines, more than 6000"},
-		"a test at the length": {spoiled(made("internal/app"), func(p *goPackage) {
+		"a test of the maximum length": {changed(valid("internal/app"), func(p *goPackage) {
 			p.tests = []source{{name: "card_test.go", lines: maxLines}}
 		}), ""},
-		"a test past the length": {spoiled(made("internal/app"), func(p *goPackage) {
+		"a test that is too long": {changed(valid("internal/app"), func(p *goPackage) {
 			p.tests = []source{{name: "card_test.go", lines: maxLines + 1}}
 		}), "internal/app/card_test.go has 501 lines, more than 500: split it"},
-		"a long test in a package of tests alone": {goPackage{ImportPath: module + "/internal",
+		"a long test in a package with only tests": {goPackage{ImportPath: module + "/internal",
 			tests: []source{{name: "card_test.go", lines: maxLines + 1}}}, "internal/card_test.go has 501 lines"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := violations([]goPackage{c.give})
+			got := violations([]goPackage{c.in})
 			switch {
 			case c.want == "" && len(got) > 0:
-				t.Errorf("found %q, want nothing", got)
+				t.Errorf("got violations %q, want none", got)
 			case c.want != "" && (len(got) != 1 || !strings.Contains(got[0], c.want)):
-				t.Errorf("found %q, want one sentence with %q", got, c.want)
+				t.Errorf("got violations %q, want one that contains %q", got, c.want)
 			}
 		})
 	}
@@ -401,6 +401,6 @@ func TestReadSource(t *testing.T) {
 	}
 	got, err := readSource(dir, "x.go")
 	if want := (source{name: "x.go", doc: "Package x runs code at import.\n", lines: 4, hasInit: true}); err != nil || got != want {
-		t.Errorf("read %+v (%v), want %+v", got, err, want)
+		t.Errorf("got %+v, error %v; want %+v", got, err, want)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// guides are the documents that name files and code for people who change it.
+// guides are the documents for contributors. They refer to files and code by name.
 var guides = []string{"CONTRIBUTING.md", "docs/ARCHITECTURE.md"}
 
 var (
@@ -23,25 +23,25 @@ var (
 	target     = regexp.MustCompile(`(?m)^([a-z-]+):`)
 )
 
-// sources holds the names that a guide can use.
+// sources holds the names that a guide may refer to.
 type sources struct {
-	files   []string // paths of files and folders
-	words   map[string]bool
-	targets map[string]bool // of the Makefile
+	files   []string        // paths of files and folders
+	words   map[string]bool // words in source files
+	targets map[string]bool // targets of the Makefile
 }
 
-// missing returns the names in the code spans of a text that do not exist in s.
+// missing returns the names in the text's code spans that s does not contain.
 func (s sources) missing(text string) (missing []string) {
 	for _, quoted := range span.FindAllString(fence.ReplaceAllString(text, ""), -1) {
 		name := strings.Join(strings.Fields(strings.Trim(quoted, "`")), " ")
 		command, rest, _ := strings.Cut(name, " ")
 		var found bool
 		switch {
-		case strings.HasPrefix(name, "NNN"): // a pattern for names
+		case strings.HasPrefix(name, "NNN"): // a pattern for file names
 			found = true
 		case command == "make" && rest != "":
-			goal, _, _ := strings.Cut(rest, " ")
-			found = s.targets[goal]
+			name, _, _ := strings.Cut(rest, " ")
+			found = s.targets[name]
 		case fileName.MatchString(name):
 			found = slices.ContainsFunc(s.files, func(f string) bool { return filepath.Base(f) == name })
 		case filePath.MatchString(name):
@@ -105,7 +105,7 @@ func readSources(t *testing.T) sources {
 	return s
 }
 
-func TestGuidesNameWhatExists(t *testing.T) {
+func TestNamesInGuidesExist(t *testing.T) {
 	s := readSources(t)
 	for _, guide := range guides {
 		text, err := os.ReadFile(filepath.Join("..", guide))
@@ -113,12 +113,12 @@ func TestGuidesNameWhatExists(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, name := range s.missing(string(text)) {
-			t.Errorf("%s names %s, which does not exist: correct the name", guide, name)
+			t.Errorf("%s refers to %s, which does not exist; correct the name", guide, name)
 		}
 	}
 }
 
-func TestMissingNamesAreFound(t *testing.T) {
+func TestMissingNames(t *testing.T) {
 	s := sources{
 		files: []string{"internal/app", "internal/app/card.go", "web/e2e/a.spec.ts"}, words: map[string]bool{"Emit": true, "make": true},
 		targets: map[string]bool{"golden": true},
@@ -126,10 +126,10 @@ func TestMissingNamesAreFound(t *testing.T) {
 	text := "`card.go` `internal/app/*.go` `e2e/a.spec.ts` `app/` `tx.Emit` `make golden` `make` `tx.Emit(x)` `NNN_a.sqlite.sql`\n" +
 		"```sh\nmake nothing\n```\n"
 	if got := s.missing(text); len(got) > 0 {
-		t.Errorf("found %q, want nothing", got)
+		t.Errorf("got missing names %q, want none", got)
 	}
 	text = "`list.go` `internal/app/list.go` `TestNothing` `tx.Load` `make gold`"
 	if got := s.missing(text); len(got) != 5 {
-		t.Errorf("found %q, want all five names", got)
+		t.Errorf("got missing names %q, want all five names", got)
 	}
 }

@@ -14,12 +14,12 @@ import (
 	"unicode/utf8"
 )
 
-// phrase is wording that plain English does not need, and what to write instead.
-// It is found by text rather than by regular expressions, which need over a minute to read
-// all files under the race detector.
+// phrase is wording to avoid, with a suggestion for what to write instead. Plain text
+// search finds it, because regular expressions take over a minute for all files under
+// the race detector.
 type phrase struct {
 	name    string
-	find    func(line, lower string) bool // of a line, and the line in lower case
+	find    func(line, lower string) bool // lower is the line in lower case
 	instead string
 }
 
@@ -39,11 +39,11 @@ var phrases = []phrase{
 		"a line of at most 140 characters"},
 }
 
-// sliceVerb finds a list of values in a message that is printed as a Go slice.
+// sliceVerb matches a message that prints a list of values as a Go slice.
 var sliceVerb = regexp.MustCompile(`(board\.(Invalid|Refuse|Forbidden)|Errorf)\(.*(one of|allowed|missing) %v`)
 
-// words returns a function that reports whether a line has one of several phrases, in
-// lower case, as whole words.
+// words returns a function that reports whether a line contains one of the phrases as
+// whole words. The phrases must be in lower case.
 func words(phrases ...string) func(line, lower string) bool {
 	return func(_, lower string) bool {
 		return slices.ContainsFunc(phrases, func(phrase string) bool { return hasWords(lower, phrase) })
@@ -65,8 +65,8 @@ func hasWords(line, phrase string) bool {
 	}
 }
 
-// isWordByte reports whether a byte belongs to a word, as \b of a regular expression
-// counts it.
+// isWordByte reports whether a byte is a word character as defined by \w in regular
+// expressions.
 func isWordByte(b byte) bool {
 	return b == '_' || '0' <= b && b <= '9' || 'A' <= b && b <= 'Z' || 'a' <= b && b <= 'z'
 }
@@ -74,14 +74,15 @@ func isWordByte(b byte) bool {
 // structTag matches a line with a struct tag, which cannot be wrapped.
 var structTag = regexp.MustCompile("`[a-z]+:\"")
 
-// flagAlias matches the earlier names of a flag, which still work.
+// flagAlias matches former names of a flag, which still work.
 var flagAlias = regexp.MustCompile(`aliases:"[^"]*"`)
 
-// debtFile holds how often each phrase may occur. The numbers may only fall:
-// UPDATE_GOLDEN=1 lowers them to what is left.
+// debtFile contains the maximum number of occurrences of each phrase that still occurs. The numbers
+// may only decrease: if UPDATE_GOLDEN is set, the test lowers them to the current counts.
 const debtFile = "testdata/language.json"
 
-// prose are the files whose language is checked. Generated files and test data are not.
+// prose reports whether the language of a file is checked. Generated files and test data
+// are not checked.
 func prose(path string) bool {
 	switch {
 	case strings.Contains(path, "testdata/"), strings.Contains(path, "node_modules/"), strings.HasPrefix(path, "web/dist/"),
@@ -91,9 +92,11 @@ func prose(path string) bool {
 	return slices.Contains([]string{".go", ".svelte", ".ts", ".md", ".mjs"}, filepath.Ext(path))
 }
 
-// longLines reports whether the limit of line lengths holds for a file: Markdown
-// tables and links and the paths of drawn icons may be longer.
-func longLines(path string) bool { return filepath.Ext(path) != ".md" && path != "web/src/ui/icons.ts" }
+// limitsLineLength reports whether lines of a file are limited in length. Markdown
+// tables and links and the paths of SVG icons may be longer.
+func limitsLineLength(path string) bool {
+	return filepath.Ext(path) != ".md" && path != "web/src/ui/icons.ts"
+}
 
 func TestGoldenLanguage(t *testing.T) {
 	found := map[string][]string{}
@@ -116,7 +119,7 @@ func TestGoldenLanguage(t *testing.T) {
 				}
 				lower := strings.ToLower(line)
 				for _, p := range phrases {
-					if p.find(line, lower) && (p.name != "long line" || longLines(path) && !structTag.MatchString(line)) {
+					if p.find(line, lower) && (p.name != "long line" || limitsLineLength(path) && !structTag.MatchString(line)) {
 						found[p.name] = append(found[p.name], fmt.Sprintf("%s:%d", path, i+1))
 					}
 				}
@@ -138,7 +141,7 @@ func TestGoldenLanguage(t *testing.T) {
 	for _, p := range phrases {
 		all := found[p.name]
 		if len(all) > debt[p.name] {
-			t.Errorf("%q occurs %d times, at most %d are left to rewrite; write %s. The last ones: %s.",
+			t.Errorf("%q occurs %d times, want at most %d; write %s instead. Last occurrences: %s.",
 				p.name, len(all), debt[p.name], p.instead, strings.Join(all[max(0, len(all)-10):], ", "))
 		}
 		debt[p.name] = min(debt[p.name], len(all))

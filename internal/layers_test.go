@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// layer says what a package may import, except in tests. Paths are relative to the module. A
-// package without a row fails.
+// layer lists the packages that a package may import, except in tests. Paths are relative to the
+// module. A package without a row is a violation.
 type layer struct {
 	path    string
 	may     []string // packages of this module
-	outside []string // other modules; nil allows any that is not banned below
+	outside []string // other modules; nil allows all that bans does not list
 	because string
 }
 
@@ -22,74 +22,86 @@ var (
 	everything = []string{"*"}
 )
 
-// layers is the dependency rule: board <- query <- sqldb <- store <- op <- app, with
-// interfaces that do not know each other. "…/*" means all packages below a folder.
+// layers is the dependency rule: board <- query <- store <- op <- app, with sqldb below
+// store, and with interfaces that do not depend on each other. "…/*" means all packages
+// below a folder.
 var layers = []layer{
-	{"internal/board", nothing, nothing, "every package uses its types, so it depends only on the standard library"},
-	{"internal/query", []string{"internal/board"}, []string{"golang.org/x/text"}, "it parses text into a tree and knows no database"},
-	{"internal/seal", nothing, nothing, "encryption code is short enough to review at once, and trusts only the standard library"},
-	{"internal/password", nothing, []string{"golang.org/x/text"}, "it checks a password and knows nothing of accounts"},
+	{"internal/board", nothing, nothing, "nearly every package uses its types, so it depends only on the standard library"},
+	{"internal/query", []string{"internal/board"}, []string{"golang.org/x/text"},
+		"it parses text into a tree and does not depend on a database"},
+	{"internal/seal", nothing, nothing,
+		"encryption code must be short enough to review in one sitting, and may trust only the standard library"},
+	{"internal/password", nothing, []string{"golang.org/x/text"}, "it checks a password and does not depend on accounts"},
 	{"internal/backoff", nothing, nothing, "any repeated task may use it"},
-	{"internal/trace", nothing, []string{"go.opentelemetry.io/otel", "github.com/go-logr/logr"}, "tracing knows nothing of the " +
+	{"internal/trace", nothing, []string{"go.opentelemetry.io/otel", "github.com/go-logr/logr"}, "tracing does not depend on the " +
 		"work that it records"},
-	{"internal/sqldb", []string{"internal/backoff", "internal/trace"}, nil, "it runs transactions and knows no table of the product"},
+	{"internal/sqldb", []string{"internal/backoff", "internal/trace"}, nil,
+		"it runs transactions and does not depend on the tables of the product"},
 	{"internal/store/search", []string{"internal/board", "internal/query", "internal/sqldb"}, nothing, "it translates queries to " +
-		"SQL and runs none"},
+		"SQL and does not run them"},
 	{"internal/store", []string{"internal/board", "internal/query", "internal/seal", "internal/sqldb", "internal/store/search",
-		"internal/trace"}, nil, "it keeps records and authorizes; it does not know the operations that use it"},
+		"internal/trace"}, nil, "it stores records and authorizes access to them, and does not depend on operations"},
 	{"internal/dbtool", []string{"internal/board", "internal/seal", "internal/sqldb", "internal/store", "internal/store/search"},
-		nil, "it works on whole databases, whatever is in them"},
-	{"internal/spool", nothing, nothing, "it keeps bytes, whatever they are"},
+		nil, "it works on whole databases, not on single records"},
+	{"internal/spool", nothing, nothing, "it stores bytes and does not interpret them"},
+	{"internal/file", nothing, []string{"github.com/minio/minio-go/v7"}, "it stores bytes and does not interpret them"},
+	{"internal/attach", []string{"internal/board", "internal/file", "internal/store"},
+		[]string{"github.com/gabriel-vasile/mimetype", "golang.org/x/image"},
+		"it stores the content of attachments and depends on no interface"},
 	{"internal/filename", nothing, nothing, "every package names downloaded files by the same rule"},
 	{"internal/op", []string{"internal/board", "internal/filename", "internal/spool", "internal/store", "internal/trace"}, nil,
-		"the engine runs any operation and knows none"},
+		"the engine runs operations and does not depend on any of them"},
 	{"internal/app", []string{"internal/board", "internal/query", "internal/store", "internal/op"}, nil,
-		"an operation does not know which interface called it"},
+		"an operation does not depend on the interface that called it"},
 	{"internal/account", []string{"internal/board", "internal/store", "internal/op", "internal/app", "internal/session",
-		"internal/password"}, nil, "it signs people in and out, and knows no interface but the session cookie"},
+		"internal/password"}, nil, "it signs people in and out, and depends on no interface except the session cookie"},
 	{"internal/rest", []string{"internal/board", "internal/filename", "internal/spool", "internal/store", "internal/op",
 		"internal/session", "internal/rest/docs", "internal/trace"}, nil,
-		"an interface takes operations from the registry and names none of them"},
-	{"internal/asset", nothing, nothing, "it serves bytes, wherever they come from"},
-	{"internal/rest/docs", []string{"internal/asset"}, nil, "it renders an OpenAPI document and knows nothing else of the program"},
+		"an interface takes operations from the registry and does not depend on any of them"},
+	{"internal/asset", nothing, nothing, "it serves bytes from any source"},
+	{"internal/rest/docs", []string{"internal/asset"}, nil, "it renders an OpenAPI document and depends on nothing else"},
 	{"internal/mcp", []string{"internal/board", "internal/store", "internal/op", "internal/session", "internal/trace"}, nil,
-		"an interface takes operations from the registry and names none of them"},
-	{"internal/conformance", nothing, nil, "its fixtures exercise the handler and nothing of the program"},
+		"an interface takes operations from the registry and does not depend on any of them"},
+	{"internal/conformance", nothing, nil, "its fixtures exercise only the MCP handler"},
 	{"internal/automate", []string{"internal/backoff", "internal/board", "internal/query", "internal/store", "internal/op",
 		"internal/trace"}, nil, "it changes data only through the engine"},
 	{"internal/transfer", []string{"internal/board", "internal/query", "internal/spool", "internal/store", "internal/op"}, nil,
 		"it changes data only through the engine"},
 	{"internal/job", []string{"internal/backoff", "internal/board", "internal/store"}, nil,
-		"it writes what others have drafted and knows no operation"},
+		"it writes prepared changes and does not depend on operations"},
 	{"internal/hook", []string{"internal/backoff", "internal/board", "internal/store", "internal/trace"}, nil,
 		"it reads the outbox and calls no operation"},
 	{"internal/notify", []string{"internal/backoff", "internal/board", "internal/store", "internal/session"}, nil,
 		"it sends what is due and calls no operation"},
 	{"internal/ical", []string{"internal/board", "internal/filename", "internal/store", "internal/session"}, nil,
-		"it shows what the store lets the owner of a feed see"},
-	{"internal/live", []string{"internal/backoff", "internal/board", "internal/store"}, nil, "it reads the outbox and calls no operation"},
-	{"internal/session", []string{"internal/board", "internal/store"}, nil, "the caller is known before the operation"},
+		"it shows the cards that the owner of a feed can see"},
+	{"internal/live", []string{"internal/backoff", "internal/board", "internal/store"}, nil, "it reads the activity and calls no operation"},
+	{"internal/session", []string{"internal/board", "internal/store"}, nil, "it identifies the caller before an operation runs"},
 	{"internal/connect", []string{"internal/board", "internal/store", "internal/op", "internal/app", "internal/session"}, nil,
-		"it authorizes programs as account authorizes people, and knows no other interface"},
+		"it authorizes programs the way `account` signs people in, and depends on no other interface"},
 	{"internal/guest", []string{"internal/board", "internal/store", "internal/op", "internal/app", "internal/session"}, nil,
-		"it identifies guests of public pages, and knows no interface"},
+		"it identifies guests of public pages, and depends on no interface"},
 	{"internal/catalog", []string{"internal/account", "internal/app", "internal/automate", "internal/connect", "internal/guest",
 		"internal/op", "internal/transfer"}, nothing, "it lists operations and does nothing else"},
-	{"internal/mail", []string{"internal/backoff", "internal/board", "internal/trace"}, nil, "an email contains only what its sender passes"},
+	{"internal/mail", []string{"internal/backoff", "internal/board", "internal/trace"}, nil, "an email contains only what the caller passes"},
 	{"internal/apptest", everything, nil, "it runs the whole program for tests"},
 	{"cmd/*", everything, nil, "a command wires the packages together"},
-	{"internal/pages", []string{"internal/asset"}, []string{"github.com/go-json-experiment/json"}, "it serves files and knows " +
-		"nothing of their content"},
+	{"internal/pages", []string{"internal/asset"}, []string{"github.com/go-json-experiment/json"}, "it serves files and does " +
+		"not depend on their content"},
 	{"web", nothing, nothing, "it only embeds the built pages"},
-	{"perf/bench", []string{"perf/cli", "perf/client", "perf/document", "perf/histogram", "perf/postgres", "perf/process",
-		"perf/receiver", "perf/server", "perf/table"}, nil, "it measures the binary from outside, as a client would"},
+	{"perf/bench", []string{"perf/cli", "perf/client", "perf/compare", "perf/copies", "perf/document", "perf/folder",
+		"perf/histogram", "perf/limits", "perf/postgres", "perf/process", "perf/receiver", "perf/server", "perf/table"},
+		nil, "it measures the binary from outside, as a client would"},
 	{"perf/torture", []string{"perf/cli", "perf/client", "perf/histogram", "perf/postgres", "perf/process", "perf/server", "perf/table"},
 		nothing, "it breaks the binary from outside, as an outage would"},
-	{"perf/document", nothing, []string{"github.com/go-json-experiment/json"}, "it knows only the format of the documents"},
-	{"perf/receiver", []string{"perf/client"}, nothing, "it knows only how deliveries are signed"},
+	{"perf/document", nothing, []string{"github.com/go-json-experiment/json"}, "it depends only on the format of the documents"},
+	{"perf/receiver", []string{"perf/client"}, nothing, "it depends only on how deliveries are signed"},
 	{"perf/server", []string{"perf/client", "perf/process"}, nothing, "it runs the binary, and must build even if the program does not"},
-	{"perf/postgres", []string{"perf/process"}, []string{"github.com/jackc/pgx/v5"}, "it runs PostgreSQL and knows nothing of the program"},
-	{"perf/*", nothing, nothing, "what the measuring programs share knows nothing of the program that they measure"},
+	{"perf/postgres", []string{"perf/process"}, []string{"github.com/jackc/pgx/v5"}, "it runs PostgreSQL and does not depend on the program"},
+	{"perf/limits", []string{"perf/document", "perf/process", "perf/server"}, []string{"github.com/go-json-experiment/json",
+		"modernc.org/sqlite"}, "it measures the machine without the program"},
+	{"perf/compare", []string{"perf/table"}, nothing, "it compares results, wherever they come from"},
+	{"perf/*", nothing, nothing, "packages that benchmarks share do not depend on the program under test"},
 	{"tools/*", nothing, nothing, "a tool must build even if the program does not"},
 }
 
@@ -109,7 +121,7 @@ func TestGoldenLayers(t *testing.T) {
 			}
 			may = strings.Join(names, ", ")
 			if may == "" {
-				may = "nothing of this module"
+				may = "nothing from this module"
 			}
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", l.path, may, l.because)
@@ -132,11 +144,11 @@ func TestGoldenLayers(t *testing.T) {
 		return
 	}
 	if want != string(text) {
-		t.Errorf("%s does not show the table of layers as it is: run make golden", layersDoc)
+		t.Errorf("the table of layers in %s is out of date: run make golden", layersDoc)
 	}
 }
 
-func layerBreaches(p goPackage) []string {
+func layerViolations(p goPackage) []string {
 	path := relative(p.ImportPath)
 	i := slices.IndexFunc(layers, func(l layer) bool { return covers(l.path, path) })
 	if i < 0 {
@@ -148,7 +160,7 @@ func layerBreaches(p goPackage) []string {
 		own := imported == module || strings.HasPrefix(imported, module+"/")
 		switch {
 		case own && !slices.Contains(l.may, "*") && !slices.Contains(l.may, relative(imported)):
-			found = append(found, fmt.Sprintf("%s imports %s but may import %s of this module: %s.",
+			found = append(found, fmt.Sprintf("%s imports %s but may import %s from this module: %s.",
 				path, relative(imported), listed(l.may), l.because))
 		case !own && !standard(imported) && l.outside != nil &&
 			!slices.ContainsFunc(l.outside, func(m string) bool { return within(m, imported) }):

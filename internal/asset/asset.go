@@ -1,4 +1,4 @@
-// Package asset serves static bytes, with gzip compression and entity tags.
+// Package asset serves static content with gzip compression and entity tags.
 package asset
 
 import (
@@ -12,90 +12,93 @@ import (
 	"strings"
 )
 
-// Asset is one body, plain and compressed. Each encoding has its own entity tag,
-// because a strong tag identifies exact bytes (RFC 9110, 8.8.3).
+// Asset is a response body, uncompressed and compressed. Each encoding has its own
+// entity tag, because a strong tag identifies exact bytes (RFC 9110, 8.8.3).
 type Asset struct {
 	// Hash is a short hash of the body.
 	Hash string
 
-	kind   string
-	plain  []byte
-	packed []byte // gzip; nil if it is hardly smaller
+	kind       string
+	plain      []byte
+	compressed []byte // compressed with gzip; nil if there is no compressed form
 }
 
-// New compresses a body of the given media type.
+// New returns an Asset with a body of the given media type. It compresses the body if
+// that saves more than a tenth of its size.
 func New(body []byte, kind string) (*Asset, error) {
-	var packed bytes.Buffer
-	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	var buffer bytes.Buffer
+	z, err := gzip.NewWriterLevel(&buffer, gzip.BestCompression)
 	if err != nil {
-		return nil, fmt.Errorf("asset: %w", err)
+		return nil, fmt.Errorf("create gzip writer: %w", err)
 	}
 	if _, err := z.Write(body); err != nil {
-		return nil, fmt.Errorf("asset: compress: %w", err)
+		return nil, fmt.Errorf("compress asset: %w", err)
 	}
 	if err := z.Close(); err != nil {
-		return nil, fmt.Errorf("asset: compress: %w", err)
+		return nil, fmt.Errorf("compress asset: %w", err)
 	}
-	if packed.Len() >= len(body)*9/10 {
-		return Packed(body, nil, kind), nil
+	if buffer.Len() >= len(body)*9/10 {
+		return Precompressed(body, nil, kind), nil
 	}
-	return Packed(body, packed.Bytes(), kind), nil
+	return Precompressed(body, buffer.Bytes(), kind), nil
 }
 
-// Packed returns an Asset of a body and its gzip form, which may be nil.
-func Packed(body, packed []byte, kind string) *Asset {
+// Precompressed returns an Asset with a body and its gzip form, which may be nil.
+func Precompressed(body, compressed []byte, kind string) *Asset {
 	sum := sha256.Sum256(body)
-	return &Asset{Hash: hex.EncodeToString(sum[:8]), kind: kind, plain: body, packed: packed}
+	return &Asset{Hash: hex.EncodeToString(sum[:8]), kind: kind, plain: body, compressed: compressed}
 }
 
-// ServeHTTP responds to GET and HEAD with the body, or with 304 if the client has
-// it. The caller must first set other headers, such as Cache-Control.
+// ServeHTTP responds to GET and HEAD with the body, or with 304 if If-None-Match
+// contains its entity tag. The caller must set other headers, such as Cache-Control,
+// before it calls ServeHTTP.
 func (a *Asset) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.ServeStatus(w, r, http.StatusOK) }
 
-// ServeStatus is like ServeHTTP with another status instead of 200. Only status 200
-// can become 304.
+// ServeStatus is like ServeHTTP but responds with the given status. It responds with
+// 304 only if that status is 200.
 func (a *Asset) ServeStatus(w http.ResponseWriter, r *http.Request, status int) {
 	body, tag := a.plain, `"`+a.Hash+`"`
 	h := w.Header()
 	h.Add("Vary", "Accept-Encoding")
-	packed := a.packed != nil && acceptsGzip(r.Header.Values("Accept-Encoding"))
-	if packed {
-		body, tag = a.packed, `"`+a.Hash+`-gzip"`
+	useGzip := a.compressed != nil && acceptsGzip(r.Header.Values("Accept-Encoding"))
+	if useGzip {
+		body, tag = a.compressed, `"`+a.Hash+`-gzip"`
 	}
 	h.Set("ETag", tag)
 	if status == http.StatusOK && matches(r.Header.Values("If-None-Match"), tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	if packed {
+	if useGzip {
 		h.Set("Content-Encoding", "gzip")
 	}
 	h.Set("Content-Type", a.kind)
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) // fails only if the client is gone
+		_, _ = w.Write(body) // fails only if the client has disconnected
 	}
 }
 
-// matches reports whether If-None-Match contains a tag. The comparison is weak (RFC
-// 9110, 13.1.2).
+// matches reports whether the values of If-None-Match match a tag. The comparison is
+// weak (RFC 9110, 13.1.2).
 func matches(headers []string, tag string) bool {
-	for one := range strings.SplitSeq(strings.Join(headers, ","), ",") {
-		one = strings.TrimSpace(one)
-		if one == "*" || strings.TrimPrefix(one, "W/") == tag {
+	for entry := range strings.SplitSeq(strings.Join(headers, ","), ",") {
+		entry = strings.TrimSpace(entry)
+		if entry == "*" || strings.TrimPrefix(entry, "W/") == tag {
 			return true
 		}
 	}
 	return false
 }
 
-// acceptsGzip reports whether Accept-Encoding allows gzip (RFC 9110, 12.5.3). An
-// entry for gzip has precedence over the star. A weight of zero means no.
+// acceptsGzip reports whether the values of Accept-Encoding allow gzip (RFC 9110,
+// 12.5.3). An entry for gzip takes precedence over "*". A weight of 0 forbids the
+// encoding.
 func acceptsGzip(headers []string) bool {
 	star := false
-	for one := range strings.SplitSeq(strings.Join(headers, ","), ",") {
-		name, params, _ := strings.Cut(one, ";")
+	for entry := range strings.SplitSeq(strings.Join(headers, ","), ",") {
+		name, params, _ := strings.Cut(entry, ";")
 		ok := true
 		if key, q, found := strings.Cut(strings.TrimSpace(params), "="); found && strings.EqualFold(strings.TrimSpace(key), "q") {
 			weight, err := strconv.ParseFloat(strings.TrimSpace(q), 64)

@@ -14,7 +14,7 @@ import (
 
 var text = strings.Repeat("a line of a script\n", 100)
 
-func made(t *testing.T, body string) *asset.Asset {
+func newAsset(t *testing.T, body string) *asset.Asset {
 	t.Helper()
 	a, err := asset.New([]byte(body), "text/plain; charset=utf-8")
 	if err != nil {
@@ -34,7 +34,7 @@ func ask(a http.Handler, method string, headers ...string) *httptest.ResponseRec
 
 func TestEncodingFollowsAcceptEncoding(t *testing.T) {
 	t.Parallel()
-	a := made(t, text)
+	a := newAsset(t, text)
 	for accept, packed := range map[string]bool{
 		"": false, "gzip": true, "GZIP": true, "br, gzip;q=0.5": true, "gzip;q=0": false, "gzip; q=0.000": false, "gzip;q=x": false,
 		"*": true, "*;q=0": false, "*, gzip;q=0": false, "gzip, *;q=0": true, "identity": false, "x-gzip": true, "deflate, br": false,
@@ -53,20 +53,21 @@ func TestEncodingFollowsAcceptEncoding(t *testing.T) {
 		}
 		if w.Code != 200 || string(body) != text || (w.Header().Get("Content-Encoding") == "gzip") != packed ||
 			w.Header().Get("Vary") != "Accept-Encoding" {
-			t.Errorf("%q: %d %v", accept, w.Code, w.Header())
+			t.Errorf("Accept-Encoding %q: got status %d, headers %v; want gzip: %v", accept, w.Code, w.Header(), packed)
 		}
 	}
-	if w := ask(made(t, "x"), "GET", "Accept-Encoding", "gzip"); w.Header().Get("Content-Encoding") != "" || w.Body.String() != "x" {
-		t.Errorf("a body that is shorter without gzip was compressed: %v", w.Header())
+	if w := ask(newAsset(t, "x"), "GET", "Accept-Encoding", "gzip"); w.Header().Get("Content-Encoding") != "" || w.Body.String() != "x" {
+		t.Errorf("short body: got headers %v, want no Content-Encoding", w.Header())
 	}
 }
 
 func TestETagsIdentifyExactBytes(t *testing.T) {
 	t.Parallel()
-	a := made(t, text)
+	a := newAsset(t, text)
 	plain, packed := ask(a, "GET").Header().Get("ETag"), ask(a, "GET", "Accept-Encoding", "gzip").Header().Get("ETag")
-	if other := ask(made(t, text+"!"), "GET").Header().Get("ETag"); plain == packed || plain == other || plain == "" {
-		t.Errorf("the entity tags are %s uncompressed, %s compressed, %s of another body", plain, packed, other)
+	if other := ask(newAsset(t, text+"!"), "GET").Header().Get("ETag"); plain == packed || plain == other || plain == "" {
+		t.Errorf("got the entity tags %s (uncompressed), %s (compressed), %s (another body); want three different ones", plain,
+			packed, other)
 	}
 	for _, c := range []struct {
 		has, accept string
@@ -77,10 +78,11 @@ func TestETagsIdentifyExactBytes(t *testing.T) {
 	} {
 		w := ask(a, "GET", "If-None-Match", c.has, "Accept-Encoding", c.accept)
 		if w.Code != c.want || c.want == 304 && (w.Body.Len() > 0 || w.Header().Get("Content-Type") != "" || w.Header().Get("ETag") == "") {
-			t.Errorf("If-None-Match %s, Accept-Encoding %q: %d %v with %d bytes, want %d", c.has, c.accept, w.Code, w.Header(), w.Body.Len(), c.want)
+			t.Errorf("If-None-Match %s, Accept-Encoding %q: got status %d, headers %v, %d bytes; want %d", c.has, c.accept, w.Code,
+				w.Header(), w.Body.Len(), c.want)
 		}
 	}
 	if w := ask(a, "HEAD"); w.Body.Len() > 0 || w.Header().Get("Content-Length") != "1900" {
-		t.Errorf("HEAD: %v with %d bytes", w.Header(), w.Body.Len())
+		t.Errorf("HEAD: got headers %v, %d bytes; want Content-Length 1900 and no body", w.Header(), w.Body.Len())
 	}
 }

@@ -1,5 +1,4 @@
-// Package filename returns file names for downloads that describe their
-// content.
+// Package filename returns descriptive file names for downloads.
 package filename
 
 import (
@@ -10,18 +9,24 @@ import (
 	"unicode/utf8"
 )
 
-// maxTitle limits the title in a file name, in bytes. File systems allow 255 for
-// the whole name.
+// maxTitle is the maximum length of the title in a file name, in bytes. File systems
+// allow 255 bytes for the complete name.
 const maxTitle = 160
 
-// Of returns a name such as "Launch 2026-11-23.json", without characters that are
-// invisible or not allowed in file names.
+// Of returns a name such as "Launch 2026-11-23.json". The date is that of at in UTC. The
+// title is changed so that it is allowed in file names (see clean).
 func Of(title string, at time.Time, extension string) string {
 	return fmt.Sprintf("%s %s.%s", clean(title), at.UTC().Format(time.DateOnly), extension)
 }
 
-// clean returns the title without control and formatting characters, with a
-// hyphen for each character that Windows, macOS or a shell reserves.
+// Safe returns the given name of a file without characters that are invisible or not
+// allowed in file names, for Disposition.
+func Safe(name string) string { return clean(name) }
+
+// clean removes control and formatting characters from a title, and replaces each
+// character that is not allowed in file names on Windows, macOS or Linux with a hyphen.
+// It joins words with single spaces, truncates the title to maxTitle, and removes dots
+// and spaces at both ends. It returns "Untitled" if nothing remains.
 func clean(title string) string {
 	title = strings.Map(func(r rune) rune {
 		switch {
@@ -45,12 +50,13 @@ func clean(title string) string {
 	return title
 }
 
-// Disposition returns the Content-Disposition header (RFC 6266) that proposes a
-// file name. A name with non-ASCII characters is also encoded as in RFC 5987; for
-// programs that do not support it, these characters are replaced.
+// Disposition returns the value of a Content-Disposition header (RFC 6266) that suggests
+// a file name. If the name has a percent sign or non-ASCII characters, the value contains
+// the name twice: encoded according to RFC 5987, and with these characters replaced, for
+// clients that do not support that encoding. The name must be a result of Of or Safe.
 func Disposition(kind, name string) string {
 	plain := strings.Map(func(r rune) rune {
-		if r > unicode.MaxASCII || r == '%' { // some programs decode %41
+		if r > unicode.MaxASCII || r == '%' { // some clients decode percent-encoded characters
 			return '_'
 		}
 		return r
@@ -62,7 +68,7 @@ func Disposition(kind, name string) string {
 	return header
 }
 
-// encode percent-encodes all characters except attr-char of RFC 5987.
+// encode percent-encodes all characters except those that RFC 5987 allows (attr-char).
 func encode(name string) string {
 	var b strings.Builder
 	for _, c := range []byte(name) {

@@ -36,16 +36,15 @@ func TestDispositionIsReadBackByAParser(t *testing.T) {
 		name := filename.Of(title, day, "csv")
 		header := filename.Disposition("attachment", name)
 		if strings.ContainsFunc(header, func(r rune) bool { return r < ' ' || r > '~' }) {
-			t.Errorf("the header %q has characters beyond ASCII", header)
+			t.Errorf("got the header %q, want printable ASCII", header)
 		}
-		// The parser of the standard library rejects a header with both forms, so parse only
-		// filename*, which browsers prefer.
+		// If there are both parameters, parse only filename*, which browsers prefer.
 		if i := strings.Index(header, "; filename*="); i >= 0 {
 			header = "attachment" + header[i:]
 		}
 		kind, params, err := mime.ParseMediaType(header)
 		if err != nil || kind != "attachment" || params["filename"] != name {
-			t.Errorf("%q is read as %q, %v, %v; want %q", header, kind, params, err, name)
+			t.Errorf("parse %q: got %q, %v, %v; want the file name %q", header, kind, params, err, name)
 		}
 	}
 	if got, want := filename.Disposition("inline", "a é.ics"), `inline; filename="a _.ics"; filename*=utf-8''a%20%C3%A9.ics`; got != want {
