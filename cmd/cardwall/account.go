@@ -36,7 +36,7 @@ func (c *userAddCommand) Run(ctx context.Context, g *globals) error {
 	if c.PasswordStdin {
 		line, err := bufio.NewReader(g.stdin).ReadString('\n')
 		if err != nil && line == "" {
-			return errors.New("standard input holds no password")
+			return errors.New("standard input contains no password")
 		}
 		if in.PasswordHash, err = account.HashPassword(strings.TrimRight(line, "\r\n"), c.Email, c.Name); err != nil {
 			return err
@@ -60,7 +60,7 @@ type tokenCommand struct {
 type tokenAddCommand struct {
 	User      string        `required:"" placeholder:"EMAIL" help:"Owner of the token."`
 	Name      string        `required:"" help:"Name that says what the token is for."`
-	Scopes    []string      `default:"read" help:"Scopes: read, write, admin. The scope read is always included (default ${default})."`
+	Scopes    []string      `default:"read" help:"Scopes: read, write, admin. The read scope is always included (default ${default})."`
 	Workspace string        `placeholder:"ID" help:"Limit the token to one workspace."`
 	ExpiresIn time.Duration `placeholder:"DURATION" help:"Time until the token expires, such as 720h (default: never)."`
 }
@@ -75,7 +75,7 @@ func (c *tokenAddCommand) Run(ctx context.Context, g *globals) error {
 	if err != nil {
 		return err
 	}
-	return g.with(ctx, func(db *store.DB) error {
+	return g.withStore(ctx, func(db *store.DB) error {
 		u, err := c.owner(ctx, db)
 		if err != nil {
 			return err
@@ -91,7 +91,7 @@ func (c *tokenAddCommand) Run(ctx context.Context, g *globals) error {
 			return err
 		}); err != nil {
 			if board.IsCode(err, board.CodeNotFound) {
-				return fmt.Errorf("%s is not a member of a workspace %s", u.Email, c.Workspace)
+				return fmt.Errorf("%s is not a member of workspace %s", u.Email, c.Workspace)
 			}
 			return err
 		}
@@ -102,7 +102,7 @@ func (c *tokenAddCommand) Run(ctx context.Context, g *globals) error {
 
 func (c *tokenAddCommand) owner(ctx context.Context, db *store.DB) (u board.User, err error) {
 	err = db.Read(ctx, board.System(), func(v *store.View) error {
-		u, err = owner(ctx, v, c.User)
+		u, err = userByEmail(ctx, v, c.User)
 		return err
 	})
 	return u, err
@@ -125,9 +125,9 @@ type tokenListCommand struct {
 }
 
 func (c *tokenListCommand) Run(ctx context.Context, g *globals) error {
-	return g.with(ctx, func(db *store.DB) error {
+	return g.withStore(ctx, func(db *store.DB) error {
 		return db.Read(ctx, board.System(), func(v *store.View) error {
-			u, err := owner(ctx, v, c.User)
+			u, err := userByEmail(ctx, v, c.User)
 			if err != nil {
 				return err
 			}

@@ -17,15 +17,15 @@ import (
 )
 
 type backupCommand struct {
-	File string `arg:"" help:"Target: a file, an existing folder (the file name is the current time), or - for standard output."`
-	Keep int    `placeholder:"N" help:"With a folder: remove all but the N newest backups in it (default: keep all)."`
+	File string `arg:"" help:"Target: a file, an existing folder (the file is named after the current time), or - for standard output."`
+	Keep int    `placeholder:"N" help:"If the target is a folder: remove all but the N newest backups in it (default: keep all)."`
 }
 
 func (backupCommand) Help() string {
-	return "Writes a consistent snapshot of all data to one file and verifies it. Servers keep running meanwhile. " +
+	return "Writes a consistent snapshot of all data to one file and verifies it. Servers can keep running. " +
 		"The format does not depend on the database: cardwall restore can load a backup into SQLite or PostgreSQL. " +
-		"An existing file of the same name is replaced once the new backup is complete.\n\n" +
-		"The backup does not contain the encryption key of secrets. Store secret.key separately.\n\n" +
+		"An existing backup with the same name is replaced once the new one is complete.\n\n" +
+		"The backup does not contain the encryption key for secrets. Store secret.key separately.\n\n" +
 		"Examples:\n" +
 		"  cardwall backup cardwall-$(date +%F).backup\n" +
 		"  cardwall backup --keep 14 /var/backups/cardwall\n" +
@@ -40,10 +40,10 @@ func (c *backupCommand) Run(ctx context.Context, g *globals) (err error) {
 		c.File = file
 	}
 	if c.Keep < 0 || c.Keep > 0 && folder == "" {
-		return errors.New("--keep must be a positive number, and the target of the backup must be an existing folder")
+		return errors.New("--keep must be a positive number, and requires an existing folder as the target")
 	}
 	if file == "-" {
-		folder, err := os.MkdirTemp(g.temporary(), "cardwall-backup-")
+		folder, err := os.MkdirTemp(g.tempFolder(), "cardwall-backup-")
 		if err != nil {
 			return err
 		}
@@ -55,11 +55,11 @@ func (c *backupCommand) Run(ctx context.Context, g *globals) (err error) {
 		return err
 	}
 	if c.File != "-" {
-		g.print("%s", describe(m, c.File))
+		g.print("%s", summarize(m, c.File))
 		if c.Keep > 0 {
 			err = g.pruneBackups(folder, c.Keep)
 		}
-		return errors.Join(err, g.noteBackup(ctx, m))
+		return errors.Join(err, g.recordBackup(ctx, m))
 	}
 	f, err := os.Open(file)
 	if err != nil {
@@ -69,34 +69,35 @@ func (c *backupCommand) Run(ctx context.Context, g *globals) (err error) {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	return g.noteBackup(ctx, m)
+	return g.recordBackup(ctx, m)
 }
 
-// The parts of the name of a backup that is written to a folder.
+// The file name of a backup in a folder consists of the prefix, the time in UTC and
+// the suffix.
 const (
 	backupPrefix = "cardwall-"
 	backupTime   = "20060102T150405Z"
 	backupSuffix = ".backup"
 )
 
-// pruneBackups removes all but the newest backups from a folder. It only
-// considers files that this program named.
+// pruneBackups removes all but the keep newest backups from a folder. It ignores files
+// that are not named like a backup.
 func (g *globals) pruneBackups(folder string, keep int) error {
 	entries, err := os.ReadDir(folder) // sorted by name and therefore by time
 	if err != nil {
 		return err
 	}
-	var made []string
+	var backups []string
 	for _, e := range entries {
 		at, ok := strings.CutPrefix(strings.TrimSuffix(e.Name(), backupSuffix), backupPrefix)
 		if !ok || !strings.HasSuffix(e.Name(), backupSuffix) || !e.Type().IsRegular() {
 			continue
 		}
 		if _, err := time.Parse(backupTime, at); err == nil {
-			made = append(made, e.Name())
+			backups = append(backups, e.Name())
 		}
 	}
-	for _, name := range made[:max(0, len(made)-keep)] {
+	for _, name := range backups[:max(0, len(backups)-keep)] {
 		if err := os.Remove(filepath.Join(folder, name)); err != nil {
 			return fmt.Errorf("remove old backup: %w", err)
 		}
@@ -105,10 +106,10 @@ func (g *globals) pruneBackups(folder string, keep int) error {
 	return nil
 }
 
-// noteBackup records the time of the backup in the database, for the metric of
-// the servers that shows its age. A failure is only logged, because the backup
+// recordBackup records the time of the backup in the database, where servers
+// read it for a metric. It only logs a failure to do so, because the backup
 // itself is complete.
-func (g *globals) noteBackup(ctx context.Context, m dbtool.Manifest) error {
+func (g *globals) recordBackup(ctx context.Context, m dbtool.Manifest) error {
 	database, err := g.address()
 	if err != nil {
 		return err
@@ -130,31 +131,32 @@ func (g *globals) backup(ctx context.Context, file string) (dbtool.Manifest, err
 	})
 }
 
-// temporary returns the folder for temporary files as large as the database:
-// the data folder, or "" for the system's if there is none.
-func (g *globals) temporary() string {
+// tempFolder returns the folder for temporary files, which can be as large as the
+// database. It is the data folder, or "" (the system's default) if the data folder
+// does not exist.
+func (g *globals) tempFolder() string {
 	if _, err := os.Stat(g.Data); err != nil {
 		return ""
 	}
 	return g.Data
 }
 
-// reportProgress prints the current step of a long operation to standard error.
+// reportProgress prints a message about a long operation to standard error.
 func (g *globals) reportProgress(message string) { _, _ = fmt.Fprintln(g.stderr, message) }
 
-// describe returns a summary of a backup for a person.
-func describe(m dbtool.Manifest, file string) string {
-	text := fmt.Sprintf("%s: %d rows of %d tables (schema %d, %s) in %s, complete and verified.",
-		file, m.Rows(), len(m.Tables), m.Schema, m.Source, size(m.Bytes))
+// summarize returns a summary of the backup for the operator.
+func summarize(m dbtool.Manifest, file string) string {
+	text := fmt.Sprintf("%s: %d rows in %d tables (schema %d, %s) in %s, complete and verified.",
+		file, m.Rows(), len(m.Tables), m.Schema, m.Source, formatSize(m.Bytes))
 	if len(m.Keys) > 0 {
-		text += fmt.Sprintf("\nRestoring it needs the encryption key %s, which is not in the backup.",
-			strings.Join(m.Keys, " and "))
+		text += fmt.Sprintf("\nRestoring it requires these encryption keys, which are not in the backup: %s.",
+			strings.Join(m.Keys, ", "))
 	}
 	return text
 }
 
-// size formats a number of bytes for a person.
-func size(n int64) string {
+// formatSize returns a number of bytes in KiB, MiB or GiB.
+func formatSize(n int64) string {
 	switch {
 	case n >= 10<<30:
 		return fmt.Sprintf("%d GiB", n>>30)
@@ -171,9 +173,9 @@ type restoreCommand struct {
 
 func (restoreCommand) Help() string {
 	return "Restores a backup of SQLite or PostgreSQL into an empty SQLite or PostgreSQL database, " +
-		"and migrates it to this program's schema. If it fails, the database is unchanged. " +
-		"Stop all servers first, and provide the encryption key of the backup: " +
-		"as secret.key in the data folder or in CARDWALL_SECRET_KEY.\n\n" +
+		"and migrates it to this program's schema. Restores either all data or none. " +
+		"Stop all servers first, and provide the encryption key of the backup, " +
+		"either as secret.key in the data folder or in CARDWALL_SECRET_KEY.\n\n" +
 		"Examples:\n" +
 		"  cardwall restore cardwall-2026-03-02.backup\n" +
 		"  cardwall restore cardwall-2026-03-02.backup --database postgres://cardwall@db/cardwall"
@@ -188,7 +190,7 @@ func (c *restoreCommand) Run(ctx context.Context, g *globals) (err error) {
 		return err
 	}
 	if c.Replace && sqldb.IsPostgres(database) {
-		return errors.New("--replace works only with SQLite; for PostgreSQL create a new database and pass its address")
+		return errors.New("--replace works only with SQLite; for PostgreSQL, create a new database and pass its address")
 	}
 	file := c.File
 	if file == "-" {
@@ -201,23 +203,23 @@ func (c *restoreCommand) Run(ctx context.Context, g *globals) (err error) {
 	if err != nil {
 		return err
 	}
-	m, kept, err := dbtool.Restore(ctx, dbtool.RestoreOptions{
+	m, previous, err := dbtool.Restore(ctx, dbtool.RestoreOptions{
 		Backup: file, Database: database, Replace: c.Replace, Keys: keys, Clock: time.Now, Progress: g.reportProgress,
 	})
 	if err != nil {
 		return err
 	}
-	g.print("Restored %d rows of %d tables, as of %s.",
+	g.print("Restored %d rows in %d tables, as of %s.",
 		m.Rows(), len(m.Tables), m.MadeAt.Format("2 January 2006 at 15:04:05 UTC"))
-	if kept != "" {
-		g.print("The previous data is in %s.", kept)
+	if previous != "" {
+		g.print("The previous data is in %s.", previous)
 	}
 	return nil
 }
 
 // saveInput copies standard input to a temporary file and returns its path.
 func (g *globals) saveInput() (string, error) {
-	f, err := os.CreateTemp(g.temporary(), ".cardwall-restore-*")
+	f, err := os.CreateTemp(g.tempFolder(), ".cardwall-restore-*")
 	if err != nil {
 		return "", err
 	}
@@ -229,8 +231,8 @@ func (g *globals) saveInput() (string, error) {
 }
 
 // existingKeys returns the configured keys, or nil if there are none. Unlike
-// loadKeys it does not create a key file: a new key could not open the backup's
-// secrets, and the operator would have to remove it first.
+// loadKeys, it does not create a key file. A new key could not decrypt the backup's
+// secrets, and the operator would have to remove the file first.
 func (g *globals) existingKeys() (*seal.Keyring, error) {
 	if g.SecretKey == "" {
 		if _, err := os.Stat(g.keyFile()); errors.Is(err, fs.ErrNotExist) {

@@ -10,8 +10,9 @@ import (
 )
 
 // wallClock returns the clock of the machine, shifted by the duration in the
-// file that CARDWALL_TORTURE_CLOCK names, such as -2h. Only programs built with
-// `go build -tags torture` read it. Only perf/torture runs them.
+// file that CARDWALL_TORTURE_CLOCK names, such as -2h. It rereads the file every
+// 10 ms. Only programs built with `go build -tags torture` read the file, and only
+// perf/torture runs them.
 func wallClock() func() time.Time {
 	path := os.Getenv("CARDWALL_TORTURE_CLOCK")
 	if path == "" {
@@ -31,6 +32,6 @@ func wallClock() func() time.Time {
 			read()
 		}
 	}()
-	// Round(0) strips the monotonic reading, which Add would not shift relative to other times.
+	// Round(0) strips the monotonic reading, so that comparisons use the shifted wall clock.
 	return func() time.Time { return time.Now().Round(0).Add(time.Duration(offset.Load())) }
 }

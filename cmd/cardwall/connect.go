@@ -7,14 +7,14 @@ import (
 	"cardwall/internal/hook"
 )
 
-// connectFlags configure how apps connect through OAuth.
+// connectFlags holds the flags that configure how apps connect through OAuth.
 type connectFlags struct {
 	ConnectRegistration string `default:"on" enum:"on,off" help:"${help_connect_registration}"`
 }
 
-// authorization returns the OAuth authorization server. It fetches client
-// metadata documents through the guard of webhooks, and trusts the same
-// certificate authorities.
+// authorization returns the OAuth authorization server. To fetch client metadata
+// documents, it uses the same address guard and certificate authorities as
+// webhooks.
 func (f connectFlags) authorization(g *globals, guard *hook.Guard, unlimited bool,
 	caFile string) (*connect.Server, error) {
 	o := connect.Options{

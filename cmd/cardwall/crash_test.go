@@ -22,12 +22,12 @@ const (
 	crashWriters = 8
 )
 
-// TestKillInLoad repeatedly kills the server with SIGKILL while clients create cards under
-// idempotency keys. Acknowledged cards must exist, repeated requests must create one card each,
-// and the data must be consistent.
-func TestKillInLoad(t *testing.T) {
+// TestKillUnderLoad repeatedly kills the server with SIGKILL while clients create cards with
+// idempotency keys. Acknowledged cards must exist, a retried request must not create a second
+// card, and the data must be consistent.
+func TestKillUnderLoad(t *testing.T) {
 	t.Parallel()
-	c := newCrash(t)
+	c := newCrashServer(t)
 	for round := range crashRounds {
 		stop := c.start()
 		c.load(round, func() {
@@ -37,33 +37,35 @@ func TestKillInLoad(t *testing.T) {
 	}
 	stop := c.start()
 	c.resend()
-	c.compare()
+	c.checkCards()
 	stop()
 	var out bytes.Buffer
 	if status := run([]string{"doctor", "--data", c.data}, strings.NewReader(""), &out, &out); status != 0 {
-		t.Errorf("the doctor reports:\n%s", out.String())
+		t.Errorf("cardwall doctor found problems:\n%s", out.String())
 	}
-	t.Logf("%d kills, %d acknowledged writes, %d repeated", crashRounds, len(c.acknowledged), c.repeated)
+	t.Logf("%d kills, %d acknowledged writes, %d of them acknowledged only on a retry", crashRounds, len(c.acknowledged),
+		c.acknowledgedOnRetry)
 }
 
-// crash is a server that is killed, with what its clients know.
-type crash struct {
+// crashServer is a server that tests kill, with a record of its clients' requests.
+type crashServer struct {
 	t            *testing.T
 	binary, data string
-	flags        []string // for every command, in addition to --data
+	flags        []string // flags for every command, in addition to --data
 	base, token  string
-	pid          int // process ID of the server that was started last
-	list         string
+	pid          int    // process id of the most recently started server
+	list         string // id of the list in which the cards are created
 	client       *http.Client
-	mu           sync.Mutex
-	sent         map[string]bool   // keys of all requests
-	acknowledged map[string]string // key to card id
-	repeated     int
+
+	mu                  sync.Mutex
+	sent                map[string]bool   // idempotency keys of all requests that create cards
+	acknowledged        map[string]string // card ids by idempotency key
+	acknowledgedOnRetry int               // number of requests that were acknowledged only when they were retried
 }
 
-func newCrash(t *testing.T, flags ...string) *crash {
+func newCrashServer(t *testing.T, flags ...string) *crashServer {
 	t.Helper()
-	c := &crash{
+	c := &crashServer{
 		t: t, binary: filepath.Join(t.TempDir(), "cardwall"), data: t.TempDir(), flags: flags,
 		client: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: crashWriters}},
 		sent:   map[string]bool{}, acknowledged: map[string]string{},
@@ -76,24 +78,26 @@ func newCrash(t *testing.T, flags ...string) *crash {
 	workspace := c.command("workspace", "add", "--owner", "ada@example.com", "--name", "Crash")
 	c.token = c.command("token", "add", "--user", "ada@example.com", "--name", "crash", "--scopes", "read,write")
 	stop := c.start()
-	board := c.record("POST", "/boards", "", map[string]any{"workspaceId": workspace, "name": "Crash"})
-	c.list = c.record("POST", "/boards/"+board+"/lists", "", map[string]any{"name": "Cards"})
+	board := c.mustSend("POST", "/boards", "", map[string]any{"workspaceId": workspace, "name": "Crash"})
+	c.list = c.mustSend("POST", "/boards/"+board+"/lists", "", map[string]any{"name": "Cards"})
 	stop()
 	return c
 }
 
-func (c *crash) command(args ...string) string {
+// command runs a command on the server's data and returns its trimmed output. The command
+// must succeed.
+func (c *crashServer) command(args ...string) string {
 	c.t.Helper()
-	var out, problems bytes.Buffer
+	var out, stderr bytes.Buffer
 	if status := run(append(append(args, "--data", c.data), c.flags...), strings.NewReader(""), &out,
-		&problems); status != 0 {
-		c.t.Fatalf("cardwall %v: %s%s", args, out.String(), problems.String())
+		&stderr); status != 0 {
+		c.t.Fatalf("cardwall %s: %s%s", strings.Join(args, " "), out.String(), stderr.String())
 	}
 	return strings.TrimSpace(out.String())
 }
 
-// start runs the server and waits until it responds. The returned function kills it.
-func (c *crash) start() (kill func()) {
+// start runs the server and waits until it is ready. The returned function kills it.
+func (c *crashServer) start() (kill func()) {
 	c.t.Helper()
 	addr := freeAddress(c.t)
 	c.base = "http://" + addr
@@ -121,20 +125,20 @@ func (c *crash) start() (kill func()) {
 		}
 		if time.Now().After(deadline) {
 			kill()
-			c.t.Fatalf("the server does not respond: %v\n%s", err, log.String())
+			c.t.Fatalf("the server did not become ready within a minute; last error: %v\n%s", err, log.String())
 		}
 	}
 }
 
-// load runs writers that create cards until the server is gone.
-func (c *crash) load(round int, end func()) {
+// load creates cards concurrently while fn runs.
+func (c *crashServer) load(round int, fn func()) {
 	var writers sync.WaitGroup
-	gone := make(chan struct{})
+	done := make(chan struct{})
 	for w := range crashWriters {
 		writers.Go(func() {
 			for n := 0; ; n++ {
 				select {
-				case <-gone:
+				case <-done:
 					return
 				default:
 				}
@@ -147,76 +151,78 @@ func (c *crash) load(round int, end func()) {
 					c.acknowledged[key] = id
 					c.mu.Unlock()
 				} else {
-					time.Sleep(time.Millisecond) // the server was killed, or rejects writes for now
+					time.Sleep(time.Millisecond) // the server was killed, or is temporarily rejecting writes
 				}
 			}
 		})
 	}
-	end()
-	close(gone)
+	fn()
+	close(done)
 	writers.Wait()
 }
 
-func (c *crash) create(key string) (string, error) {
+func (c *crashServer) create(key string) (string, error) {
 	return c.send("POST", "/cards", key, map[string]any{"listId": c.list, "title": key})
 }
 
-// resend repeats every request. An acknowledged one must return the same card.
-func (c *crash) resend() {
+// resend retries every request. A request that was acknowledged before must return the same card.
+func (c *crashServer) resend() {
 	for key := range c.sent {
 		id, err := c.create(key)
 		if err != nil {
-			c.t.Fatalf("send %s again: %v", key, err)
+			c.t.Fatalf("retry %s: %v", key, err)
 		}
 		if known, ok := c.acknowledged[key]; ok && known != id {
-			c.t.Errorf("%s was acknowledged as %s and is now %s", key, known, id)
+			c.t.Errorf("retrying %s returned card %[3]s, want %[2]s as before", key, known, id)
 		}
 		if c.acknowledged[key] == "" {
-			c.repeated++
+			c.acknowledgedOnRetry++
 		}
 		c.acknowledged[key] = id
 	}
 }
 
-// compare checks that the list has exactly one card for every key.
-func (c *crash) compare() {
-	seen := map[string]string{}
+// checkCards checks that the list has exactly one card for every key.
+func (c *crashServer) checkCards() {
+	cards := map[string]string{} // ids by title
 	cursor := ""
 	for {
 		var page struct {
 			Data       []struct{ ID, Title, BoardID string }
 			NextCursor string
 		}
-		c.fetch("/boards/"+c.board()+"/cards?view=compact&limit=200&cursor="+cursor, &page)
+		c.get("/boards/"+c.board()+"/cards?view=compact&limit=200&cursor="+cursor, &page)
 		for _, card := range page.Data {
-			if other, twice := seen[card.Title]; twice {
+			if other, ok := cards[card.Title]; ok {
 				c.t.Errorf("%s has two cards, %s and %s", card.Title, other, card.ID)
 			}
-			seen[card.Title] = card.ID
+			cards[card.Title] = card.ID
 		}
 		if cursor = page.NextCursor; cursor == "" {
 			break
 		}
 	}
 	for key, id := range c.acknowledged {
-		if seen[key] != id {
-			c.t.Errorf("%s was acknowledged as %s; the list has %q", key, id, seen[key])
+		if cards[key] != id {
+			c.t.Errorf("%s was acknowledged as card %s, but the list contains card %q for it", key, id, cards[key])
 		}
 	}
-	if len(seen) != len(c.sent) {
-		c.t.Errorf("the list has %d cards, %d were sent", len(seen), len(c.sent))
+	if len(cards) != len(c.sent) {
+		c.t.Errorf("the list has %d cards, want %d", len(cards), len(c.sent))
 	}
 }
 
-func (c *crash) board() string {
+// board returns the id of the first board.
+func (c *crashServer) board() string {
 	var boards struct{ Data []struct{ ID string } }
-	c.fetch("/boards", &boards)
+	c.get("/boards", &boards)
 	return boards.Data[0].ID
 }
 
-func (c *crash) fetch(path string, into any) {
+// get decodes the response to a GET request, which must succeed.
+func (c *crashServer) get(path string, into any) {
 	c.t.Helper()
-	body, status, err := c.exchange("GET", path, "", nil)
+	body, status, err := c.do("GET", path, "", nil)
 	if err == nil && status != http.StatusOK {
 		err = fmt.Errorf("%d %s", status, body)
 	}
@@ -228,8 +234,8 @@ func (c *crash) fetch(path string, into any) {
 	}
 }
 
-// record is like send, but the request must succeed.
-func (c *crash) record(method, path, key string, in any) string {
+// mustSend is like send, but the request must succeed.
+func (c *crashServer) mustSend(method, path, key string, in any) string {
 	c.t.Helper()
 	id, err := c.send(method, path, key, in)
 	if err != nil {
@@ -238,9 +244,10 @@ func (c *crash) record(method, path, key string, in any) string {
 	return id
 }
 
-// send returns the ID of the created object.
-func (c *crash) send(method, path, key string, in any) (string, error) {
-	body, status, err := c.exchange(method, path, key, in)
+// send sends a request that creates an object, and returns the object's id. It returns an error
+// unless the status is 201.
+func (c *crashServer) send(method, path, key string, in any) (string, error) {
+	body, status, err := c.do(method, path, key, in)
 	if err != nil {
 		return "", err
 	}
@@ -251,7 +258,8 @@ func (c *crash) send(method, path, key string, in any) (string, error) {
 	return out.Data.ID, json.Unmarshal(body, &out)
 }
 
-func (c *crash) exchange(method, path, key string, in any) ([]byte, int, error) {
+// do sends a request once and returns the body and the status of the response.
+func (c *crashServer) do(method, path, key string, in any) ([]byte, int, error) {
 	text, err := json.Marshal(in)
 	if err != nil {
 		return nil, 0, err

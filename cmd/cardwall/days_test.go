@@ -35,62 +35,62 @@ import (
 )
 
 const (
-	virtualHours = 72
-	outageBegins = 30 * time.Hour // of the receiver, since the start of the test
-	outageEnds   = 33 * time.Hour
-	turnEvery    = 30 * time.Minute // a card is created, and Bob comments on it
+	virtualHours     = 72
+	outageBegins     = 30 * time.Hour // from the start of the test to the outage of the receiver
+	outageEnds       = 33 * time.Hour
+	activityInterval = 30 * time.Minute // between calls to createActivity
 )
 
-// TestSeventyTwoVirtualHours runs all background work for three virtual days, which take
-// seconds here, while cards are created and commented on: deliveries with retries, rules,
-// reminders, daily emails, housekeeping and leases. After each day, another server takes over
-// the same data a minute later. In the end each effect has happened exactly once.
+// TestSeventyTwoVirtualHours runs background work for three days of virtual time: deliveries with
+// retries, rules, reminders, daily emails, housekeeping and leases. Meanwhile, people create cards
+// and comments. After each day, the server stops, and a minute later another server takes over its
+// data. On a fourth day, people are idle. At the end, each effect must have happened exactly once.
 func TestSeventyTwoVirtualHours(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		d := newDays(t)
+		d := newSimulation(t)
 		for day := range virtualHours / 24 {
 			stop := d.serve(fmt.Sprintf("srv_day%d", day+1))
-			for range 24 * time.Hour / turnEvery {
-				d.turn()
-				time.Sleep(turnEvery)
+			for range 24 * time.Hour / activityInterval {
+				d.createActivity()
+				time.Sleep(activityInterval)
 			}
 			stop()
 			time.Sleep(time.Minute)
 		}
 		stop := d.serve("srv_last")
-		time.Sleep(24 * time.Hour) // time for retries and the last emails
-		d.compare()
+		time.Sleep(24 * time.Hour) // allow for retries and the last emails
+		d.checkEffects()
 		stop()
 	})
 }
 
-// days is a server's data, with the effects observed outside.
-type days struct {
+// simulation holds a server's data and the effects that the test has observed.
+type simulation struct {
 	t          *testing.T
 	file       string
 	keys       *seal.Keyring
-	began      time.Time
+	started    time.Time
 	db         *store.DB
 	registry   *op.Registry
 	engine     *op.Engine
 	ada, bob   board.Caller
-	list, card string // the card has a due date and is assigned to Ada
-	cards      []string
+	list, card string   // ids; the card has a due date and is assigned to Ada
+	cards      []string // ids of the cards that createActivity created
 	guard      *hook.Guard
-	purged     atomic.Int64 // stored responses that were purged
+	purged     atomic.Int64 // number of purged idempotency keys with stored responses
 
 	mu       sync.Mutex
-	taken    map[string]int // deliveries, by id
-	attempts map[string]int
-	versions map[int64]string // delivery ID, by version
-	digests  map[string]int   // by day
+	accepted map[string]int   // number of accepted attempts by delivery id
+	attempts map[string]int   // number of attempts by delivery id
+	versions map[int64]string // delivery ids by board version
+	digests  map[string]int   // number of daily emails by day
 }
 
-func newDays(t *testing.T) *days {
+func newSimulation(t *testing.T) *simulation {
 	t.Helper()
-	d := &days{t: t, file: filepath.Join(t.TempDir(), "cardwall.db"), began: time.Now(),
-		taken: map[string]int{}, attempts: map[string]int{}, versions: map[int64]string{}, digests: map[string]int{}}
+	d := &simulation{t: t, file: filepath.Join(t.TempDir(), "cardwall.db"), started: time.Now(),
+		accepted: map[string]int{}, attempts: map[string]int{}, versions: map[int64]string{}, digests: map[string]int{}}
 	var err error
 	if d.keys, err = seal.Parse("00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"); err != nil {
 		t.Fatal(err)
@@ -102,11 +102,11 @@ func newDays(t *testing.T) *days {
 	if err != nil {
 		t.Fatal(err)
 	}
-	programs := connect.New(connect.Options{BaseURL: "https://cardwall.example.com", Unlimited: true, Log: d.log()})
-	d.registry = catalog.New(catalog.Parts{Accounts: accounts, Programs: programs,
+	oauth := connect.New(connect.Options{BaseURL: "https://cardwall.example.com", Unlimited: true, Log: d.log()})
+	d.registry = catalog.New(catalog.Parts{Accounts: accounts, Programs: oauth,
 		Pages: guest.New(guest.Options{Unlimited: true})})
-	closing := d.open()
-	defer closing()
+	closeStore := d.open()
+	defer closeStore()
 	d.ada, d.bob = d.person("ada"), d.person("bob")
 	workspace := d.do(d.ada, "create_workspace", fields{"name": "Ada's"})
 	if err := d.db.Write(t.Context(), board.System(), func(tx *store.Tx) error {
@@ -114,29 +114,29 @@ func newDays(t *testing.T) *days {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	on := d.do(d.ada, "create_board", fields{"workspaceId": workspace, "name": "Launch"})
-	d.do(d.ada, "update_board", fields{"boardId": on, "features": fields{"automation": true}})
-	d.list = d.do(d.ada, "create_list", fields{"boardId": on, "name": "To do"})
-	d.do(d.ada, "create_rule", fields{"boardId": on, "name": "Mark", "when": fields{"event": "card_created"},
+	boardID := d.do(d.ada, "create_board", fields{"workspaceId": workspace, "name": "Launch"})
+	d.do(d.ada, "update_board", fields{"boardId": boardID, "features": fields{"automation": true}})
+	d.list = d.do(d.ada, "create_list", fields{"boardId": boardID, "name": "To do"})
+	d.do(d.ada, "create_rule", fields{"boardId": boardID, "name": "Mark", "when": fields{"event": "card_created"},
 		"then": []any{fields{"operation": "add_checklist", "input": fields{"title": "First"}}}})
 	token := d.ada
-	token.SessionID = "" // so that no recent sign-in is required
+	token.SessionID = "" // a caller without a session does not need a recent sign-in
 	d.do(token, "create_webhook",
-		fields{"boardId": on, "url": "http://receiver.test/in", "events": []string{"card.created"}})
-	// Reminders use UTC, Ada's time zone: the day before at nine, and the day itself at nine.
+		fields{"boardId": boardID, "url": "http://receiver.test/in", "events": []string{"card.created"}})
+	// Ada's time zone is UTC. She is reminded at 9:00 on the day before the due date and on the due date.
 	d.card = d.do(d.ada, "create_card", fields{"listId": d.list, "title": "Due", "assignees": []string{d.ada.UserID},
-		"due": fields{"dueDate": d.began.UTC().AddDate(0, 0, 2).Format(board.DateLayout), "timeZone": "UTC"}})
+		"due": fields{"dueDate": d.started.UTC().AddDate(0, 0, 2).Format(board.DateLayout), "timeZone": "UTC"}})
 	return d
 }
 
 type fields = map[string]any
 
-func (d *days) log() *slog.Logger {
+func (d *simulation) log() *slog.Logger {
 	return slog.New(slog.NewTextHandler(d.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
-// open opens the data as a starting server does.
-func (d *days) open() (closing func()) {
+// open opens the database as a server does when it starts.
+func (d *simulation) open() (closeStore func()) {
 	d.t.Helper()
 	db, err := store.Open(d.t.Context(), store.Options{
 		Database: d.file, BaseURL: "https://cardwall.example.com", Log: d.log(), Keys: d.keys, Readers: 2, Migrate: true,
@@ -154,8 +154,8 @@ func (d *days) open() (closing func()) {
 	}
 }
 
-// person returns a signed-in person.
-func (d *days) person(name string) board.Caller {
+// person creates an account and returns it as a signed-in caller.
+func (d *simulation) person(name string) board.Caller {
 	d.t.Helper()
 	var u board.User
 	if err := d.db.Write(d.t.Context(), board.System(), func(tx *store.Tx) (err error) {
@@ -169,15 +169,17 @@ func (d *days) person(name string) board.Caller {
 	return c
 }
 
-// do calls an operation that must succeed, with an idempotency key, and returns the ID.
-func (d *days) do(who board.Caller, name string, in fields) string {
+// do calls an operation that must succeed and returns the id in its response.
+func (d *simulation) do(caller board.Caller, name string, in fields) string {
 	d.t.Helper()
 	var out struct{ Data struct{ ID string } }
-	d.call(who, name, in, &out)
+	d.call(caller, name, in, &out)
 	return out.Data.ID
 }
 
-func (d *days) call(who board.Caller, name string, in fields, out any) {
+// call calls an operation that must succeed and decodes its response. It sends an idempotency
+// key with each write.
+func (d *simulation) call(caller board.Caller, name string, in fields, out any) {
 	d.t.Helper()
 	o := d.registry.Named(name)
 	if o == nil {
@@ -187,34 +189,34 @@ func (d *days) call(who board.Caller, name string, in fields, out any) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	c := op.Call{Operation: o, Caller: who}
+	c := op.Call{Operation: o, Caller: caller}
 	if c.Arguments, _, err = o.Spread(object); err != nil {
 		d.t.Fatalf("%s: %v", name, err)
 	}
 	if !o.ReadOnly {
 		c.Key = store.NewID("key_")
 	}
-	a, err := d.engine.Do(d.t.Context(), c)
+	result, err := d.engine.Do(d.t.Context(), c)
 	if err == nil {
-		err = json.Unmarshal(a.Body, out)
+		err = json.Unmarshal(result.Body, out)
 	}
 	if err != nil {
 		d.t.Fatalf("%s: %v", name, err)
 	}
 }
 
-// turn creates a card on which Bob mentions Ada in a comment.
-func (d *days) turn() {
+// createActivity creates a card as Ada. As Bob, it comments on the card that has a due date.
+func (d *simulation) createActivity() {
 	d.t.Helper()
 	id := d.do(d.ada, "create_card", fields{"listId": d.list, "title": "Card"})
 	d.cards = append(d.cards, id)
 	d.do(d.bob, "add_comment", fields{"cardId": d.card, "text": "And this."})
 }
 
-// serve runs the background work of a server.
-func (d *days) serve(holder string) (stop func()) {
+// serve starts the background workers of a server.
+func (d *simulation) serve(holder string) (stop func()) {
 	d.t.Helper()
-	closing := d.open()
+	closeStore := d.open()
 	sender := hook.New(hook.Options{DB: d.db, Guard: d.guard, Dial: d.dial, Holder: holder, Log: d.log()})
 	rules := automate.New(automate.Options{DB: d.db, Registry: d.registry, Holder: holder, Log: d.log()})
 	outbox, err := mail.NewSender(mail.Options{From: "Cardwall <no-reply@example.com>", Outbox: d.t.TempDir(),
@@ -223,7 +225,7 @@ func (d *days) serve(holder string) (stop func()) {
 		d.t.Fatal(err)
 	}
 	emails := mail.Worker{Queue: d.emailQueue(), Sender: outbox, Log: d.log()}
-	ends := []func(){
+	stops := []func(){
 		startWorker(d.t.Context(), sender.Run),
 		startWorker(d.t.Context(), rules.Run),
 		startWorker(d.t.Context(), notify.New(d.db, holder, d.log()).Run),
@@ -231,16 +233,16 @@ func (d *days) serve(holder string) (stop func()) {
 		startWorker(d.t.Context(), func(ctx context.Context) { d.housekeep(ctx, holder) }),
 	}
 	return func() {
-		for _, end := range ends {
-			end()
+		for _, stop := range stops {
+			stop()
 		}
-		closing()
+		closeStore()
 	}
 }
 
-// housekeep deletes expired data as often as a server does.
-func (d *days) housekeep(ctx context.Context, holder string) {
-	tick := time.NewTicker(housekeeping)
+// housekeep runs housekeeping at the same interval as a server.
+func (d *simulation) housekeep(ctx context.Context, holder string) {
+	tick := time.NewTicker(housekeepingInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -256,30 +258,30 @@ func (d *days) housekeep(ctx context.Context, holder string) {
 	}
 }
 
-// emailQueue counts the daily summaries that are sent.
-func (d *days) emailQueue() mail.Queue {
+// emailQueue returns a queue that counts the daily emails that are sent.
+func (d *simulation) emailQueue() mail.Queue {
 	queue := emailQueue(d.db)
 	done := queue.Done
-	queue.Done = func(ctx context.Context, l board.Email) error {
-		if l.Kind == board.EmailDigest {
+	queue.Done = func(ctx context.Context, e board.Email) error {
+		if e.Kind == board.EmailDigest {
 			d.mu.Lock()
 			d.digests[time.Now().UTC().Format(board.DateLayout)]++
 			d.mu.Unlock()
 		}
-		return done(ctx, l)
+		return done(ctx, e)
 	}
 	return queue
 }
 
-// dial connects to the receiver within the process.
-func (d *days) dial(_ context.Context, _, address string) (net.Conn, error) {
+// dial connects to a receiver in this process.
+func (d *simulation) dial(_ context.Context, _, address string) (net.Conn, error) {
 	if address != "receiver.test:80" {
 		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
 	}
-	near, far := net.Pipe()
+	client, server := net.Pipe()
 	go func() {
-		defer func() { _ = far.Close() }()
-		for in := bufio.NewReader(far); ; {
+		defer func() { _ = server.Close() }()
+		for in := bufio.NewReader(server); ; {
 			r, err := http.ReadRequest(in)
 			if err != nil {
 				return
@@ -288,92 +290,93 @@ func (d *days) dial(_ context.Context, _, address string) (net.Conn, error) {
 			if err != nil {
 				return
 			}
-			if _, err := fmt.Fprintf(far, "HTTP/1.1 %d X\r\nContent-Length: 0\r\n\r\n", d.receive(body)); err != nil {
+			if _, err := fmt.Fprintf(server, "HTTP/1.1 %d X\r\nContent-Length: 0\r\n\r\n", d.receive(body)); err != nil {
 				return
 			}
 		}
 	}()
-	return near, nil
+	return client, nil
 }
 
-// receive accepts a delivery. It rejects all during an outage, and each seventh version at its
-// first attempt.
-func (d *days) receive(body []byte) (status int) {
+// receive accepts a delivery, except during the outage. It also rejects the first attempt to
+// deliver a board version that is divisible by seven.
+func (d *simulation) receive(body []byte) (status int) {
 	var in struct {
 		ID           string `json:"id"`
 		BoardVersion int64  `json:"boardVersion"`
 	}
 	if err := json.Unmarshal(body, &in); err != nil {
-		d.t.Errorf("a delivery cannot be read: %v", err)
+		d.t.Errorf("decode a delivery: %v", err)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if other, known := d.versions[in.BoardVersion]; known && other != in.ID {
-		d.t.Errorf("version %d arrived with the IDs %s and %s", in.BoardVersion, other, in.ID)
+		d.t.Errorf("version %d was delivered with ids %s and %s, want one id", in.BoardVersion, other, in.ID)
 	}
 	d.versions[in.BoardVersion] = in.ID
 	d.attempts[in.ID]++
-	since := time.Since(d.began)
+	since := time.Since(d.started)
 	if since >= outageBegins && since < outageEnds || d.attempts[in.ID] == 1 && in.BoardVersion%7 == 0 {
 		return http.StatusServiceUnavailable
 	}
-	d.taken[in.ID]++
+	d.accepted[in.ID]++
 	return http.StatusNoContent
 }
 
-// compare reports effects that are missing or happened twice.
-func (d *days) compare() {
+// checkEffects reports effects that are missing or happened more than once.
+func (d *simulation) checkEffects() {
 	d.t.Helper()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if want := len(d.cards) + 1; len(d.taken) != want {
-		d.t.Errorf("%d of %d deliveries arrived", len(d.taken), want)
+	if want := len(d.cards) + 1; len(d.accepted) != want {
+		d.t.Errorf("got %d deliveries, want %d", len(d.accepted), want)
 	}
-	again := 0
+	retried := 0
 	for id, times := range d.attempts {
-		if d.taken[id] > 1 || times > 9 {
-			d.t.Errorf("%s was attempted %d times and accepted %d times, want it accepted once", id, times, d.taken[id])
+		if d.accepted[id] > 1 || times > 9 {
+			d.t.Errorf("%s was accepted %[3]d times in %[2]d attempts, want once in at most 9", id, times, d.accepted[id])
 		}
 		if times > 1 {
-			again++
+			retried++
 		}
 	}
-	if again < int((outageEnds-outageBegins)/turnEvery) {
-		d.t.Errorf("only %d deliveries were retried, so there was no outage", again)
+	if retried < int((outageEnds-outageBegins)/activityInterval) {
+		d.t.Errorf("%d deliveries were retried, want at least %d because of the outage", retried,
+			int((outageEnds-outageBegins)/activityInterval))
 	}
 	for _, id := range d.cards {
 		var out struct{ Data []struct{ Title string } }
 		if d.call(d.ada, "list_checklists", fields{"cardId": id}, &out); len(out.Data) != 1 {
-			d.t.Errorf("the rule ran %d times for %s, want 1", len(out.Data), id)
+			d.t.Errorf("the rule ran %d times for card %s, want 1", len(out.Data), id)
 		}
 	}
 	var notifications struct {
 		Data []struct{ Kind, Reminder string }
 	}
 	d.call(d.ada, "list_notifications", fields{"limit": 200}, &notifications)
-	reminded := map[string]int{}
+	reminders := map[string]int{}
 	for _, n := range notifications.Data {
 		if n.Kind == string(board.NotifyDue) {
-			reminded[n.Reminder]++
+			reminders[n.Reminder]++
 		}
 	}
-	if want := map[string]int{"day": 1, "due": 1}; !maps.Equal(reminded, want) {
-		d.t.Errorf("the reminders to Ada are %v, want %v", reminded, want)
+	if want := map[string]int{"day": 1, "due": 1}; !maps.Equal(reminders, want) {
+		d.t.Errorf("got reminders %v for Ada, want %v", reminders, want)
 	}
 	want := map[string]int{}
 	for day := range virtualHours/24 + 1 {
-		want[d.began.UTC().AddDate(0, 0, day).Format(board.DateLayout)] = 1
+		want[d.started.UTC().AddDate(0, 0, day).Format(board.DateLayout)] = 1
 	}
 	if !maps.Equal(d.digests, want) {
-		d.t.Errorf("daily emails sent: %v, want %v", d.digests, want)
+		d.t.Errorf("got daily emails %v, want %v", d.digests, want)
 	}
 	if d.purged.Load() < int64(len(d.cards)) {
-		d.t.Errorf("%d stored responses were purged, want more than %d", d.purged.Load(), len(d.cards))
+		d.t.Errorf("%d idempotency keys were purged, want at least %d", d.purged.Load(), len(d.cards))
 	}
 	findings, err := dbtool.Examine(d.t.Context(), d.db)
 	if err != nil || len(findings) > 0 {
-		d.t.Errorf("the data is inconsistent: %v %v", findings, err)
+		d.t.Errorf("Examine returned findings %v, error %v; want none", findings, err)
 	}
-	d.t.Logf("%d cards, %d deliveries of which %d were retried, %d stored responses purged", len(d.cards), len(d.taken),
-		again, d.purged.Load())
+	d.t.Logf("%d cards, %d deliveries, %d of them retried, %d idempotency keys purged", len(d.cards), len(d.accepted),
+		retried, d.purged.Load())
 }

@@ -15,7 +15,7 @@ import (
 type demoCommand struct{}
 
 func (demoCommand) Run(ctx context.Context, g *globals) error {
-	return g.with(ctx, func(db *store.DB) error { return fillDemo(ctx, g, db) })
+	return g.withStore(ctx, func(db *store.DB) error { return fillDemo(ctx, g, db) })
 }
 
 const (
@@ -23,8 +23,8 @@ const (
 	demoToken = "Demo"
 )
 
-// fillDemo creates the demo account and its boards unless they exist. It sets a
-// new password, creates a new token and prints both.
+// fillDemo creates the demo account and its boards unless they already exist. It
+// sets a new password, replaces the demo token and prints both.
 func fillDemo(ctx context.Context, g *globals, db *store.DB) error {
 	password := strings.ToLower(rand.Text()[:16])
 	hash, err := account.HashPassword(password)
@@ -68,8 +68,8 @@ func fillDemo(ctx context.Context, g *globals, db *store.DB) error {
 	return nil
 }
 
-// demoUser returns the account with the given address and creates it if needed.
-// A created account has no password, so nobody can sign in to it.
+// demoUser returns the account with the given email address. If there is none, it
+// creates one without a password. Nobody can sign in to it until a password is set.
 func demoUser(ctx context.Context, tx *store.Tx, email, name string) (board.User, error) {
 	u, err := tx.UserByEmail(ctx, email)
 	if board.IsCode(err, board.CodeNotFound) {

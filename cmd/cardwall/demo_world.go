@@ -9,13 +9,14 @@ import (
 	"cardwall/internal/store"
 )
 
-// demoWorld returns the id of the demo account's first board. If there is none
-// it creates the demo workspace with its people and boards, then adds each
-// comment in a transaction of its author. An interruption between the two
-// leaves a board without comments.
-func demoWorld(ctx context.Context, db *store.DB, me board.User) (string, error) {
-	d := demo{people: map[string]string{"": me.ID}}
-	err := db.Write(ctx, board.Person(me.ID), func(tx *store.Tx) error {
+// demoWorld returns the id of the demo account's first board. If the account has
+// no board, demoWorld creates the demo workspace with its people and boards. It
+// then adds each comment in a separate transaction as its author. If it is
+// interrupted, the next call does not add the missing comments, because the boards
+// already exist.
+func demoWorld(ctx context.Context, db *store.DB, demoAccount board.User) (string, error) {
+	d := demo{people: map[string]string{"": demoAccount.ID}}
+	err := db.Write(ctx, board.Person(demoAccount.ID), func(tx *store.Tx) error {
 		found, err := tx.Boards(ctx, "", true, "", 1)
 		if err != nil || len(found) > 0 {
 			if len(found) > 0 {
@@ -23,14 +24,14 @@ func demoWorld(ctx context.Context, db *store.DB, me board.User) (string, error)
 			}
 			return err
 		}
-		return d.fill(ctx, tx)
+		return d.createWorkspace(ctx, tx)
 	})
 	if err != nil {
 		return "", err
 	}
-	for _, r := range d.remarks {
-		err := db.Write(ctx, board.Person(d.people[r.by]), func(tx *store.Tx) error {
-			_, err := app.AddComment(ctx, tx, app.AddCommentInput{CardInput: app.CardInput{CardID: r.cardID}, Text: r.text})
+	for _, c := range d.comments {
+		err := db.Write(ctx, board.Person(d.people[c.by]), func(tx *store.Tx) error {
+			_, err := app.AddComment(ctx, tx, app.AddCommentInput{CardInput: app.CardInput{CardID: c.cardID}, Text: c.text})
 			return err
 		})
 		if err != nil {
@@ -40,17 +41,17 @@ func demoWorld(ctx context.Context, db *store.DB, me board.User) (string, error)
 	return d.first, nil
 }
 
-// demo is the state of creating the demo workspace.
+// demo holds the state while the demo workspace is being created.
 type demo struct {
 	workspaceID string
 	first       string            // id of the board to show first
 	people      map[string]string // user ids by the names in demo_content.go; the demo account is ""
-	remarks     []demoRemark
+	comments    []demoComment
 }
 
-type demoRemark struct{ cardID, by, text string }
+type demoComment struct{ cardID, by, text string }
 
-func (d *demo) fill(ctx context.Context, tx *store.Tx) error {
+func (d *demo) createWorkspace(ctx context.Context, tx *store.Tx) error {
 	w, err := app.AddWorkspace(ctx, tx, app.NewWorkspace{Name: "Fieldnotes"})
 	if err != nil {
 		return err
@@ -68,7 +69,7 @@ func (d *demo) fill(ctx context.Context, tx *store.Tx) error {
 		}
 	}
 	for _, b := range demoBoards() {
-		if err := d.board(ctx, tx, b); err != nil {
+		if err := d.createBoard(ctx, tx, b); err != nil {
 			return err
 		}
 	}
@@ -79,50 +80,50 @@ func (d *demo) fill(ctx context.Context, tx *store.Tx) error {
 			return err
 		}
 	}
-	name, about := "Launch", "From the first idea to the day after."
+	name, description := "Launch", "From the first idea to the day after."
 	_, err = app.SaveBoardAsTemplate(ctx, tx,
-		app.SaveBoardAsTemplateInput{BoardInput: app.BoardInput{BoardID: d.first}, Name: &name, Description: &about})
+		app.SaveBoardAsTemplateInput{BoardInput: app.BoardInput{BoardID: d.first}, Name: &name, Description: &description})
 	return err
 }
 
-func (d *demo) board(ctx context.Context, tx *store.Tx, in demoBoard) error {
+func (d *demo) createBoard(ctx context.Context, tx *store.Tx, in demoBoard) error {
 	b, err := app.CreateBoard(ctx, tx, app.CreateBoardInput{WorkspaceID: d.workspaceID, Name: in.name,
-		Description: in.about, Visibility: in.visibility})
+		Description: in.description, Visibility: in.visibility})
 	if err != nil {
 		return err
 	}
-	at := app.BoardInput{BoardID: b.ID}
+	ref := app.BoardInput{BoardID: b.ID}
 	if d.first == "" {
 		d.first = b.ID
-		if _, err := app.StarBoard(ctx, tx, at); err != nil {
+		if _, err := app.StarBoard(ctx, tx, ref); err != nil {
 			return err
 		}
 	}
 	for _, name := range in.guests {
 		if _, err := app.ShareBoard(ctx, tx,
-			app.ShareBoardInput{BoardInput: at, UserID: d.people[name], Role: board.RoleCommenter}); err != nil {
+			app.ShareBoardInput{BoardInput: ref, UserID: d.people[name], Role: board.RoleCommenter}); err != nil {
 			return err
 		}
 	}
 	labels := map[string]string{}
 	for _, l := range in.labels {
-		label, err := app.CreateLabel(ctx, tx, app.CreateLabelInput{BoardInput: at, Name: l.name, Color: l.color})
+		label, err := app.CreateLabel(ctx, tx, app.CreateLabelInput{BoardInput: ref, Name: l.name, Color: l.color})
 		if err != nil {
 			return err
 		}
 		labels[l.name] = label.ID
 	}
 	for _, l := range in.lists {
-		new := app.CreateListInput{BoardInput: at, Name: l.name}
+		input := app.CreateListInput{BoardInput: ref, Name: l.name}
 		if l.wip > 0 {
-			new.WIPLimit = &l.wip
+			input.WIPLimit = &l.wip
 		}
-		list, err := app.CreateList(ctx, tx, new)
+		list, err := app.CreateList(ctx, tx, input)
 		if err != nil {
 			return err
 		}
 		for _, c := range l.cards {
-			if err := d.card(ctx, tx, list.ID, c, labels); err != nil {
+			if err := d.createCard(ctx, tx, list.ID, c, labels); err != nil {
 				return err
 			}
 		}
@@ -135,34 +136,34 @@ func (d *demo) board(ctx context.Context, tx *store.Tx, in demoBoard) error {
 	}
 	switch {
 	case in.archived:
-		_, err = app.ArchiveBoard(ctx, tx, at)
+		_, err = app.ArchiveBoard(ctx, tx, ref)
 	case in.trashed:
-		_, err = app.TrashBoard(ctx, tx, at)
+		_, err = app.TrashBoard(ctx, tx, ref)
 	}
 	return err
 }
 
-func (d *demo) card(ctx context.Context, tx *store.Tx, listID string, c demoCard, labels map[string]string) error {
-	in := app.CreateCardInput{ListID: listID, Title: c.title, Description: c.text}
+func (d *demo) createCard(ctx context.Context, tx *store.Tx, listID string, c demoCard, labels map[string]string) error {
+	in := app.CreateCardInput{ListID: listID, Title: c.title, Description: c.description}
 	for _, name := range c.labels {
 		in.Labels = append(in.Labels, labels[name])
 	}
-	for _, name := range c.who {
+	for _, name := range c.assignees {
 		in.Assignees = append(in.Assignees, d.people[name])
 	}
 	if c.due != 0 {
 		in.Due = &app.DueInput{DueDate: tx.Time().AddDate(0, 0, c.due).Format(board.DateLayout)}
-		if c.at != "" {
-			in.Due.DueTime, in.Due.TimeZone = c.at, "UTC"
+		if c.dueTime != "" {
+			in.Due.DueTime, in.Due.TimeZone = c.dueTime, "UTC"
 		}
 	}
 	card, err := app.CreateCard(ctx, tx, in)
 	if err != nil {
 		return err
 	}
-	at := app.CardInput{CardID: card.ID}
+	ref := app.CardInput{CardID: card.ID}
 	if len(c.steps) > 0 {
-		list, err := app.AddChecklist(ctx, tx, app.AddChecklistInput{CardInput: at, Title: "Steps", Items: c.steps})
+		list, err := app.AddChecklist(ctx, tx, app.AddChecklistInput{CardInput: ref, Title: "Steps", Items: c.steps})
 		if err != nil {
 			return err
 		}
@@ -174,15 +175,15 @@ func (d *demo) card(ctx context.Context, tx *store.Tx, listID string, c demoCard
 			}
 		}
 	}
-	for _, r := range c.said {
-		r.cardID = card.ID
-		d.remarks = append(d.remarks, r)
+	for _, comment := range c.comments {
+		comment.cardID = card.ID
+		d.comments = append(d.comments, comment)
 	}
 	switch {
 	case c.done:
-		_, err = app.UpdateCard(ctx, tx, app.UpdateCardInput{CardInput: at, Done: &c.done})
+		_, err = app.UpdateCard(ctx, tx, app.UpdateCardInput{CardInput: ref, Done: &c.done})
 	case c.archived:
-		_, err = app.ArchiveCard(ctx, tx, at)
+		_, err = app.ArchiveCard(ctx, tx, ref)
 	}
 	return err
 }

@@ -18,7 +18,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// readDeploy reads a file of the deploy folder.
+// readDeploy reads a file in the deploy folder.
 func readDeploy(t *testing.T, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../deploy", name))
@@ -34,6 +34,7 @@ type alert struct {
 	Labels, Annotations map[string]string
 }
 
+// alerts returns all alerting rules in the deploy folder.
 func alerts(t *testing.T) (all []alert) {
 	t.Helper()
 	var file struct {
@@ -53,7 +54,7 @@ func alerts(t *testing.T) (all []alert) {
 	return all
 }
 
-// dashboardQueries returns the Prometheus queries of the dashboard, by panel.
+// dashboardQueries returns the Prometheus queries of the dashboard, by panel or variable.
 func dashboardQueries(t *testing.T) map[string][]string {
 	t.Helper()
 	var d struct {
@@ -82,7 +83,7 @@ func dashboardQueries(t *testing.T) map[string][]string {
 		}
 	}
 	if rows != 7 || len(found) < 30 {
-		t.Errorf("the dashboard has %d rows and %d panels", rows, len(found))
+		t.Errorf("the dashboard has %d rows and %d panels with queries, want 7 rows and at least 30 panels", rows, len(found))
 	}
 	for _, v := range d.Templating.List {
 		if v.Definition != "" {
@@ -92,31 +93,31 @@ func dashboardQueries(t *testing.T) map[string][]string {
 	return found
 }
 
-// The dashboard and the alerts use only metrics that servers export. Every metric about the
-// servers themselves is used by one of them.
+// The dashboard and the alerts use only metrics that servers export. Together, they use every
+// cardwall_ metric.
 func TestDashboardAndAlertsMatchTheMetrics(t *testing.T) {
 	names := metricNames(t)
-	names["up"] = "Prometheus' own."
+	names["up"] = "Set by Prometheus."
 	metric := regexp.MustCompile(`\b(?:cardwall|go|process)_[a-z0-9_]+\b|\bup\b`)
-	asked := map[string]bool{}
-	check := func(where, expr string) {
+	used := map[string]bool{}
+	check := func(user, expr string) {
 		t.Helper()
 		found := metric.FindAllString(regexp.MustCompile(`"[^"]*"`).ReplaceAllString(expr, ""), -1)
 		if len(found) == 0 {
-			t.Errorf("%s uses no metric: %s", where, expr)
+			t.Errorf("%s does not use any metric: %s", user, expr)
 		}
 		if strings.Count(expr, "(") != strings.Count(expr, ")") || strings.Count(expr, "{") != strings.Count(expr, "}") {
-			t.Errorf("%s has unbalanced brackets: %s", where, expr)
+			t.Errorf("%s has unbalanced brackets: %s", user, expr)
 		}
 		for _, name := range found {
 			base := name
-			for _, end := range []string{"_bucket", "_sum", "_count"} {
-				if without, ok := strings.CutSuffix(name, end); ok && names[name] == "" {
-					base = without
+			for _, suffix := range []string{"_bucket", "_sum", "_count"} {
+				if trimmed, ok := strings.CutSuffix(name, suffix); ok && names[name] == "" {
+					base = trimmed
 				}
 			}
-			if asked[base] = true; names[base] == "" {
-				t.Errorf("%s uses %s, which no server exports", where, name)
+			if used[base] = true; names[base] == "" {
+				t.Errorf("%s uses %s, which no server exports", user, name)
 			}
 		}
 	}
@@ -129,13 +130,13 @@ func TestDashboardAndAlertsMatchTheMetrics(t *testing.T) {
 		check(a.Alert, a.Expr)
 	}
 	for name := range names {
-		if strings.HasPrefix(name, "cardwall_") && !asked[name] {
+		if strings.HasPrefix(name, "cardwall_") && !used[name] {
 			t.Errorf("%s is exported, but neither the dashboard nor an alert uses it", name)
 		}
 	}
 }
 
-// docs/operating.md explains every alert, and no others.
+// docs/operating.md explains every alert, and only alerts that exist.
 func TestAlertsAreExplained(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/operating.md")
@@ -148,12 +149,12 @@ func TestAlertsAreExplained(t *testing.T) {
 	}
 	for _, a := range alerts(t) {
 		if explained[a.Alert] != a.Labels["severity"] {
-			t.Errorf("docs/operating.md gives %s the severity %q, want %q", a.Alert, explained[a.Alert], a.Labels["severity"])
+			t.Errorf("docs/operating.md: the severity of %s is %q, want %q", a.Alert, explained[a.Alert], a.Labels["severity"])
 		}
 		delete(explained, a.Alert)
 		if want := "docs/operating.md#" + strings.ToLower(a.Alert); a.Annotations["runbook"] != want ||
 			a.Annotations["summary"] == "" {
-			t.Errorf("the annotations of %s are %v, want the runbook %s", a.Alert, a.Annotations, want)
+			t.Errorf("%s has annotations %v, want a summary and the runbook %s", a.Alert, a.Annotations, want)
 		}
 	}
 	for name := range explained {
@@ -161,7 +162,7 @@ func TestAlertsAreExplained(t *testing.T) {
 	}
 }
 
-// The compose file has the same servers as its load balancer, and they share the required
+// The compose file and its load balancer list the same servers, and each server has the required
 // settings.
 func TestComposeFile(t *testing.T) {
 	t.Parallel()
@@ -192,10 +193,10 @@ func TestComposeFile(t *testing.T) {
 			}
 		}
 		if !s.ReadOnly {
-			t.Errorf("%s has a writable image", name)
+			t.Errorf("the root filesystem of %s is writable", name)
 		}
 		if s.Tmpfs != nil || !slices.Contains(s.Volumes, name+":/data") {
-			t.Errorf("%s spools uploads to memory", name)
+			t.Errorf("%s does not store /data on its own volume", name)
 		}
 	}
 	slices.Sort(servers)
@@ -205,13 +206,13 @@ func TestComposeFile(t *testing.T) {
 		balanced = append(balanced, strings.TrimSpace(line))
 	}
 	if len(servers) != 3 || !slices.Equal(servers, balanced) {
-		t.Errorf("the servers are %v, but the load balancer has %v", servers, balanced)
+		t.Errorf("the compose file has servers %v and the load balancer %v, want the same three", servers, balanced)
 	}
 }
 
-// need returns the path of a program. If it is not installed, the test is skipped, or fails in
-// CI.
-func need(t *testing.T, program string) string {
+// requireProgram returns the path of a program. If it is not installed, the test is skipped, or
+// fails in CI.
+func requireProgram(t *testing.T, program string) string {
 	t.Helper()
 	path, err := exec.LookPath(program)
 	if err != nil && os.Getenv("CI") == "true" {
@@ -223,10 +224,10 @@ func need(t *testing.T, program string) string {
 	return path
 }
 
-// systemd accepts the unit, and rates it as hardened.
+// systemd-analyze accepts the units and gives the services a good security rating.
 func TestUnitFile(t *testing.T) {
 	t.Parallel()
-	analyze := need(t, "systemd-analyze")
+	analyze := requireProgram(t, "systemd-analyze")
 	var files []string
 	folder := t.TempDir()
 	for _, name := range []string{"cardwall.service", "cardwall-backup.service", "cardwall-backup.timer"} {
@@ -238,11 +239,11 @@ func TestUnitFile(t *testing.T) {
 		}
 	}
 	out, err := exec.CommandContext(t.Context(), analyze, append([]string{"verify"}, files...)...).CombinedOutput()
-	// systemd before 254 warns about two settings that it does not know.
-	said := regexp.MustCompile(`(?m)^.*Unknown key( name)? 'Restart(Steps|MaxDelaySec)' in section .?Service.?, `+
+	// Versions of systemd before 254 warn about two unknown settings.
+	output := regexp.MustCompile(`(?m)^.*Unknown key( name)? 'Restart(Steps|MaxDelaySec)' in section .?Service.?, `+
 		`ignoring\.\n`).ReplaceAllString(string(out), "")
-	if err != nil || strings.Contains(said, folder+"/cardwall") || strings.Contains(said, "cardwall.service:") ||
-		strings.Contains(said, "cardwall-backup") {
+	if err != nil || strings.Contains(output, folder+"/cardwall") || strings.Contains(output, "cardwall.service:") ||
+		strings.Contains(output, "cardwall-backup") {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
 	}
 	for _, file := range files[:2] {
@@ -253,13 +254,13 @@ func TestUnitFile(t *testing.T) {
 	}
 }
 
-// systemd restarts a failing server without limit.
+// systemd restarts a failing server indefinitely.
 func TestUnitRestartsWithoutLimit(t *testing.T) {
 	t.Parallel()
 	unit := string(readDeploy(t, "systemd/cardwall.service"))
-	section, service, ok := strings.Cut(unit, "\n[Service]\n")
-	if !ok || !strings.Contains(section, "\nStartLimitIntervalSec=0\n") {
-		t.Error("the unit gives up after a number of restarts")
+	unitSection, service, ok := strings.Cut(unit, "\n[Service]\n")
+	if !ok || !strings.Contains(unitSection, "\nStartLimitIntervalSec=0\n") {
+		t.Error("the unit does not set StartLimitIntervalSec=0")
 	}
 	for _, line := range []string{"Restart=on-failure", "RestartSec=1", "RestartSteps=8", "RestartMaxDelaySec=60"} {
 		if !strings.Contains(service, "\n"+line+"\n") {
@@ -268,10 +269,10 @@ func TestUnitRestartsWithoutLimit(t *testing.T) {
 	}
 }
 
-// Prometheus accepts the alerts, and they fire or stay silent as the cases in testdata expect.
+// promtool accepts the alerts, and they fire as the cases in testdata expect.
 func TestAlertsFireAsExpected(t *testing.T) {
 	t.Parallel()
-	promtool := need(t, "promtool")
+	promtool := requireProgram(t, "promtool")
 	folder := t.TempDir()
 	cases, err := os.ReadFile("testdata/alerts-cases.yaml")
 	if err != nil {
@@ -293,8 +294,8 @@ func TestAlertsFireAsExpected(t *testing.T) {
 }
 
 // The image contains only the program, CA certificates and an empty folder. This test runs the
-// program in such a root folder, as the image's user, and checks its health as a container engine
-// would.
+// program as the image's user, in a root folder with only the program and the empty folder. It
+// checks the server's health as a container engine would.
 func TestProgramRunsInAnEmptyRoot(t *testing.T) {
 	t.Parallel()
 	const account = 65532
@@ -321,30 +322,30 @@ func TestProgramRunsInAnEmptyRoot(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(root, "data"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	inside := &syscall.SysProcAttr{Chroot: root}
+	sandbox := &syscall.SysProcAttr{Chroot: root}
 	if os.Geteuid() == 0 {
 		for _, path := range []string{root, filepath.Join(root, "data")} {
 			if err := os.Chown(path, account, account); err != nil {
 				t.Fatal(err)
 			}
 		}
-		inside.Credential = &syscall.Credential{Uid: account, Gid: account}
-	} else { // run as another user, in a new user namespace
-		inside.Cloneflags = syscall.CLONE_NEWUSER
-		inside.UidMappings = []syscall.SysProcIDMap{{ContainerID: account, HostID: os.Getuid(), Size: 1}}
-		inside.GidMappings = []syscall.SysProcIDMap{{ContainerID: account, HostID: os.Getgid(), Size: 1}}
+		sandbox.Credential = &syscall.Credential{Uid: account, Gid: account}
+	} else { // only root can change the user, so map the current user to account in a new user namespace
+		sandbox.Cloneflags = syscall.CLONE_NEWUSER
+		sandbox.UidMappings = []syscall.SysProcIDMap{{ContainerID: account, HostID: os.Getuid(), Size: 1}}
+		sandbox.GidMappings = []syscall.SysProcIDMap{{ContainerID: account, HostID: os.Getgid(), Size: 1}}
 	}
 	_, port, _ := net.SplitHostPort(freeAddress(t))
 	command := func(args ...string) (*exec.Cmd, *bytes.Buffer) {
 		cmd := exec.CommandContext(t.Context(), "/cardwall", args...)
-		cmd.Dir, cmd.SysProcAttr = "/", inside
+		cmd.Dir, cmd.SysProcAttr = "/", sandbox
 		cmd.Env = []string{"CARDWALL_ADDR=:" + port, "CARDWALL_DATA=/data"}
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
 		return cmd, &out
 	}
 	if cmd, out := command("health"); cmd.Run() == nil || !strings.Contains(out.String(), "does not respond") {
-		t.Errorf("without a server, health prints %q", out)
+		t.Errorf("without a server, health printed %q, want an error that contains \"does not respond\"", out)
 	}
 	server, log := command("serve")
 	if err := server.Start(); err != nil {
@@ -360,30 +361,30 @@ func TestProgramRunsInAnEmptyRoot(t *testing.T) {
 	}
 	if cmd, out := command("user", "add", "--email", "ada@example.com", "--name", "Ada", "--time-zone",
 		"Europe/Berlin"); cmd.Run() != nil {
-		t.Errorf("an account cannot be added while the server runs: %s", out)
+		t.Errorf("user add failed while the server was running: %s", out)
 	}
 	if err := server.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Error(err)
 	}
 	if err := <-ended; err != nil || !healthy {
-		t.Errorf("healthy %v; the server ended with %v:\n%s", healthy, err, log)
+		t.Errorf("healthy: %v, exit error: %v; want a healthy server that exits without an error:\n%s", healthy, err, log)
 	}
 	if _, err := os.Stat(filepath.Join(root, "data/cardwall.db")); err != nil {
 		t.Error(err)
 	}
 }
 
-// The health command prints one line and reports the result in its exit status.
+// The health command prints one line, and its exit status gives the result of the check.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	s := newStation(t, filepath.Join(t.TempDir(), "cardwall.db"))
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(s.base, "http://"))
 	for addr, want := range map[string]int{"127.0.0.1:" + port: 0, ":" + port: 0, "0.0.0.0:" + port: 0, "127.0.0.1:1": 1,
 		"nowhere": 1} {
-		var out, problems bytes.Buffer
-		status := run([]string{"health", "--addr", addr}, strings.NewReader(""), &out, &problems)
-		if status != want || (out.String() == "ready\n") != (want == 0) || strings.Count(problems.String(), "\n") != want {
-			t.Errorf("health of %s: %d, %q, %q", addr, status, &out, fmt.Sprint(&problems))
+		var out, stderr bytes.Buffer
+		status := run([]string{"health", "--addr", addr}, strings.NewReader(""), &out, &stderr)
+		if status != want || (out.String() == "ready\n") != (want == 0) || strings.Count(stderr.String(), "\n") != want {
+			t.Errorf("health --addr %s: status %d, printed %q and %q; want status %d and one line", addr, status, &out, fmt.Sprint(&stderr), want)
 		}
 	}
 }

@@ -8,19 +8,23 @@ import (
 	"slices"
 	"time"
 
+	"cardwall/internal/attach"
 	"cardwall/internal/dbtool"
 	"cardwall/internal/store"
 )
 
 type doctorCommand struct {
-	Repair   bool `aliases:"mend" help:"Back up to the data folder, then repair what can be repaired without data loss."`
-	NoBackup bool `help:"With --repair: skip the backup, for example because you made a copy yourself."`
+	Repair   bool `aliases:"mend" help:"Write a backup to the data folder, then repair what can be repaired without data loss."`
+	AllFiles bool `help:"Also read every attached file and compare it with its hash, not only its size."`
+	NoBackup bool `help:"With --repair: skip the backup, for example because you have already copied the data."`
 }
 
 func (doctorCommand) Help() string {
-	return "Checks the database file, the order of lists, cards and checklist items, board versions and counters, " +
-		"orphaned rows, deliveries, leases, secrets and the search index. Servers can keep running. " +
-		"Each line describes a problem and how to fix it. Exits with a non-zero status if there is a problem.\n\n" +
+	return "Checks the database file (SQLite), board versions, counters, deliveries, leases, secrets and the search index. " +
+		"Also checks the order of lists, cards and checklist items, looks for orphaned rows, and checks that " +
+		"the attached files exist. Servers can keep running. " +
+		"Prints up to 20 problems of each kind and how to fix them, one per line. " +
+		"Exits with a non-zero status if there is a problem.\n\n" +
 		"Examples:\n" +
 		"  cardwall doctor\n" +
 		"  cardwall doctor --repair"
@@ -35,10 +39,10 @@ func (c *doctorCommand) Run(ctx context.Context, g *globals) error {
 		}
 		g.print("Backed up to %s.", file)
 	}
-	return g.with(ctx, func(db *store.DB) error {
+	return g.withStore(ctx, func(db *store.DB) error {
 		if c.Repair {
 			n, err := dbtool.Repair(ctx, db)
-			g.print("Repaired %d problems.", n)
+			g.print("Problems repaired: %d.", n)
 			if err != nil {
 				return err
 			}
@@ -47,6 +51,11 @@ func (c *doctorCommand) Run(ctx context.Context, g *globals) error {
 		if err != nil {
 			return err
 		}
+		damaged, err := c.examineFiles(ctx, g, db)
+		if err != nil {
+			return err
+		}
+		findings = append(findings, damaged...)
 		for _, f := range findings {
 			g.print("%s.", f)
 		}
@@ -55,8 +64,29 @@ func (c *doctorCommand) Run(ctx context.Context, g *globals) error {
 			g.print("No problems found.")
 			return nil
 		case slices.ContainsFunc(findings, func(f dbtool.Finding) bool { return f.Repairable }):
-			return errors.New("problems found; cardwall doctor --repair makes a backup, then repairs what it can without data loss")
+			return errors.New("problems found; run cardwall doctor --repair to back up and then repair what can be repaired without data loss")
 		}
-		return errors.New("problems found; the lines above say what to do")
+		return errors.New("problems found; see above for what to do")
 	})
+}
+
+// maxDamaged is the maximum number of damaged files in a report.
+const maxDamaged = 20
+
+// examineFiles checks the attached files.
+func (c *doctorCommand) examineFiles(ctx context.Context, g *globals, db *store.DB) (findings []dbtool.Finding, err error) {
+	files, closeFiles, err := g.openFiles(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, closeFiles()) }()
+	err = files.Examine(ctx, c.AllFiles, func(d attach.Damage) {
+		if len(findings) < maxDamaged {
+			findings = append(findings, dbtool.Finding{
+				Problem: fmt.Sprintf("the file of the attachment %s %s", d.AttachmentID, d.Problem),
+				Remedy:  "copy it from a backup of the storage for files",
+			})
+		}
+	})
+	return findings, err
 }

@@ -15,16 +15,16 @@ import (
 	"time"
 )
 
-// TestExportOfALargeBoardStaysUnder100MB exports a document larger than the server's memory
-// limit from the real program, and reads the process's peak resident memory, including mapped
-// files. `make bench` does the same with 200,000 cards, the maximum of a board. It runs
-// alone in its package, because a process that waits for a CPU collects garbage late.
+// TestExportOfALargeBoardStaysUnder100MB exports a document of more than 100 MB from a server
+// process. The process's peak resident memory, including mapped files, must stay below 100 MB.
+// `make bench` does the same with 200,000 cards, the maximum for a board. The test does not run in
+// parallel with others, because a process that has to wait for a CPU collects garbage late.
 func TestExportOfALargeBoardStaysUnder100MB(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a document of 120 MB takes some seconds")
+		t.Skip("exporting 120 MB takes several seconds")
 	}
-	const cards, most = 8_000, 100 << 20
-	c := newCrash(t)
+	const cards, limit = 8_000, 100 << 20
+	c := newCrashServer(t)
 	file := filepath.Join(t.TempDir(), "large.json")
 	if err := writeLargeBoard(file, cards); err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func TestExportOfALargeBoardStaysUnder100MB(t *testing.T) {
 	stop := c.start()
 	defer stop()
 	var boards struct{ Data []struct{ ID string } }
-	c.fetch("/boards?workspaceId="+workspace, &boards)
+	c.get("/boards?workspaceId="+workspace, &boards)
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
 		c.base+"/api/public/v1/boards/"+boards.Data[0].ID+"/export", nil)
 	if err != nil {
@@ -49,44 +49,44 @@ func TestExportOfALargeBoardStaysUnder100MB(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	end := &tail{}
-	size, err := io.Copy(end, res.Body)
+	ending := &tail{}
+	size, err := io.Copy(ending, res.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasSuffix(strings.TrimSpace(end.text), `"complete":true}`) ||
-		!strings.Contains(end.text, fmt.Sprintf(`"cards":%d,`, cards)) {
-		t.Errorf("the export ends with %q", end.text)
+	if !strings.HasSuffix(strings.TrimSpace(ending.text), `"complete":true}`) ||
+		!strings.Contains(ending.text, fmt.Sprintf(`"cards":%d,`, cards)) {
+		t.Errorf("the export ends with %q, want the end of a complete document", ending.text)
 	}
 	peak, mapped := residentMemory(t, c.pid, "VmHWM"), residentMemory(t, c.pid, "RssFile")
 	t.Logf("%.1f MB exported, peak resident memory %.1f MB, %.1f MB mapped at the end", float64(size)/(1<<20),
 		float64(peak)/(1<<20), float64(mapped)/(1<<20))
-	if size < most || peak > most {
-		t.Errorf("an export of %d bytes: the server's peak memory is %d bytes (%d are mapped), want at most %d and less than the document",
-			size, peak, mapped, most)
+	if size < limit || peak > limit {
+		t.Errorf("exported %d bytes with a peak memory of %d bytes (%d of mapped files), want more than %[4]d exported and at most %[4]d used",
+			size, peak, mapped, limit)
 	}
 }
 
-// tail keeps the last bytes that are written to it.
+// tail keeps the last 512 bytes that are written to it.
 type tail struct{ text string }
 
-func (e *tail) Write(p []byte) (int, error) {
-	e.text += string(p[max(0, len(p)-512):])
-	e.text = e.text[max(0, len(e.text)-512):]
+func (w *tail) Write(p []byte) (int, error) {
+	w.text += string(p[max(0, len(p)-512):])
+	w.text = w.text[max(0, len(w.text)-512):]
 	return len(p), nil
 }
 
-// residentMemory returns a figure of a process in bytes, as /proc/PID/status names it:
-// VmHWM is the peak of its resident memory, RssFile the part that is mapped files.
-func residentMemory(t *testing.T, pid int, figure string) int64 {
+// residentMemory returns a field of /proc/PID/status in bytes, such as VmHWM, the peak resident
+// memory, or RssFile, the resident memory of mapped files.
+func residentMemory(t *testing.T, pid int, field string) int64 {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := regexp.MustCompile(figure + `:\s+(\d+) kB`).FindSubmatch(text)
+	m := regexp.MustCompile(field + `:\s+(\d+) kB`).FindSubmatch(text)
 	if m == nil {
-		t.Fatalf("the system reports no %s: %s", figure, text)
+		t.Fatalf("/proc/%d/status has no field %s: %s", pid, field, text)
 	}
 	kilobytes, err := strconv.ParseInt(string(m[1]), 10, 64)
 	if err != nil {
@@ -95,7 +95,7 @@ func residentMemory(t *testing.T, pid int, figure string) int64 {
 	return kilobytes << 10
 }
 
-// writeLargeBoard writes an export of one list with many cards of 15 kB each.
+// writeLargeBoard writes an export with one list, whose cards have a size of 15 kB each.
 func writeLargeBoard(path string, cards int) error {
 	const at = `"createdAt":"2026-01-05T09:00:00.000Z","updatedAt":"2026-01-05T09:00:00.000Z"`
 	f, err := os.Create(path)
@@ -108,7 +108,7 @@ func writeLargeBoard(path string, cards int) error {
 		`"name":"Large","description":"","visibility":"workspace","features":{},"nextNumber":%d,"cards":%d,"archivedAt":null,`+
 		`"createdBy":null,%s},"users":[],"labels":[],"lists":[{"id":"lst_x","name":"To do","wipLimit":null,"wipMode":"soft",`+
 		`"archivedAt":null,%s}],"cards":[`, cards+1, cards, at, at)
-	description := strings.Repeat(strings.Repeat("x", 200)+" ", 75) // long words, because each word is indexed
+	description := strings.Repeat(strings.Repeat("x", 200)+" ", 75) // long words keep the search index small
 	for i := range cards {
 		if i > 0 {
 			fmt.Fprint(w, ",")

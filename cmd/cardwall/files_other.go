@@ -2,5 +2,5 @@
 
 package main
 
-// outOfFiles always returns false: this system has no known error for it.
+// outOfFiles always returns false, because the error values differ between systems.
 func outOfFiles(error) bool { return false }

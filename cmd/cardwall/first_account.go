@@ -9,13 +9,13 @@ import (
 	"cardwall/internal/store"
 )
 
-// printFirstLink prints the link that creates the first account, if the server
-// has no accounts. It prints to standard output and not to the log, because the
-// link is a secret.
-func printFirstLink(ctx context.Context, g *globals, db *store.DB) error {
+// printFirstAccountLink prints a link for creating the first account, if the server
+// has no accounts. The link is a secret, so it goes to standard output and not to
+// the log.
+func printFirstAccountLink(ctx context.Context, g *globals, db *store.DB) error {
 	empty, link := false, ""
 	err := db.Read(ctx, board.System(), func(v *store.View) (err error) {
-		empty, err = v.WithoutUsers(ctx)
+		empty, err = v.HasNoUsers(ctx)
 		return err
 	})
 	if err == nil && empty {
@@ -31,6 +31,6 @@ func printFirstLink(ctx context.Context, g *globals, db *store.DB) error {
 		return nil
 	}
 	_, err = fmt.Fprintf(g.stdout, "This server has no accounts yet. Open this link to create the first one.\n"+
-		"Its owner becomes an operator of the server. The link expires in a week:\n\n  %s\n\n", link)
+		"The person who does so becomes an operator of the server. The link expires in a week:\n\n  %s\n\n", link)
 	return err
 }

@@ -20,7 +20,7 @@ import (
 	"time"
 )
 
-// fleet is several servers on one database, with what their clients know.
+// fleet is a group of servers on one database, with a record of their clients' requests.
 type fleet struct {
 	t                *testing.T
 	binary           string
@@ -28,30 +28,32 @@ type fleet struct {
 	token, workspace string
 	client           *http.Client
 	receiver         *hookReceiver
-	rest             time.Duration // pause of a writer between two changes
+	pause            time.Duration // how long a writer pauses between two changes
 	bases            []atomic.Pointer[string]
 
-	boards                     []*hotBoard
-	refused, secret, elsewhere place // boards that send nothing
-	document                   string
+	boards   []*hotBoard
+	document string // path of an exported board
+
+	// Boards whose changes must not be delivered.
+	rejecting, confidential, copyTarget boardIDs
 
 	mu           sync.Mutex
 	acknowledged map[change]time.Time
-	calm         int // acknowledged changes that must send nothing
-	rejected     int // requests that were rejected
+	silent       int // number of acknowledged changes that must not be delivered
+	rejected     int // number of requests that were rejected
 }
 
-// place is a board with a list and a card.
-type place struct{ board, list, card string }
+// boardIDs holds the ids of a board, one of its lists and one of its cards.
+type boardIDs struct{ board, list, card string }
 
-// hotBoard is a board that the load changes.
+// hotBoard is a board that writers change.
 type hotBoard struct {
-	place
+	boardIDs
 	webhook string
-	from    int64 // its version when its webhooks were created
+	initial int64 // board version when the webhooks were created
 }
 
-// change is a change of a board.
+// change identifies a change to a board.
 type change struct {
 	board   string
 	version int64
@@ -74,22 +76,26 @@ func newFleet(t *testing.T, servers int, flags ...string) *fleet {
 	return f
 }
 
+// command runs a command on the fleet's database and returns its trimmed output. The command must
+// succeed.
 func (f *fleet) command(args ...string) string {
 	f.t.Helper()
-	var out, problems bytes.Buffer
-	if status := run(append(args, f.flags...), strings.NewReader(""), &out, &problems); status != 0 {
-		f.t.Fatalf("cardwall %v: %s", args, problems.String())
+	var out, stderr bytes.Buffer
+	if status := run(append(args, f.flags...), strings.NewReader(""), &out, &stderr); status != 0 {
+		f.t.Fatalf("cardwall %s: %s", strings.Join(args, " "), stderr.String())
 	}
 	return strings.TrimSpace(out.String())
 }
 
-func (f *fleet) doctor() {
-	if said := f.command("doctor"); said != "No problems found." {
-		f.t.Errorf("the doctor says:\n%s", said)
+// checkData fails the test if cardwall doctor finds a problem.
+func (f *fleet) checkData() {
+	if out := f.command("doctor"); out != "No problems found." {
+		f.t.Errorf("cardwall doctor printed:\n%s", out)
 	}
 }
 
-// start runs a server and waits until it responds. The returned function kills it.
+// start runs server i and waits until it is ready. The returned function kills the server, and fails
+// the test if the server logged an error.
 func (f *fleet) start(i int) (kill func()) {
 	f.t.Helper()
 	addr := freeAddress(f.t)
@@ -108,7 +114,7 @@ func (f *fleet) start(i int) (kill func()) {
 		_ = cmd.Wait()
 		f.bases[i].CompareAndSwap(&base, nil)
 		if strings.Contains(log.String(), `"level":"ERROR"`) || strings.Contains(log.String(), "panic") {
-			f.t.Errorf("the server's log:\n%s", log.String())
+			f.t.Errorf("the server logged an error:\n%s", log.String())
 		}
 	})
 	f.t.Cleanup(kill)
@@ -123,47 +129,46 @@ func (f *fleet) start(i int) (kill func()) {
 		}
 		if time.Now().After(deadline) {
 			kill()
-			f.t.Fatalf("the server does not respond: %v\n%s", err, log.String())
+			f.t.Fatalf("the server did not become ready within a minute; last error: %v\n%s", err, log.String())
 		}
 	}
 }
 
-// answer is the part of a response that the fleet reads.
-type answer struct {
+// response is the part of a response that the fleet reads.
+type response struct {
 	Data struct {
 		ID string `json:"id"`
 	} `json:"data"`
 	BoardVersion int64 `json:"boardVersion"`
 }
 
-// prepare creates the boards and then the webhooks: one on each changed board, and one on the
-// workspace.
+// prepare creates the boards, a webhook for each hot board and a webhook for the workspace.
 func (f *fleet) prepare() {
 	f.t.Helper()
 	for range hotBoards {
-		f.boards = append(f.boards, &hotBoard{place: f.place("workspace")})
+		f.boards = append(f.boards, &hotBoard{boardIDs: f.newBoard("workspace")})
 	}
-	f.refused, f.secret, f.elsewhere = f.place("workspace"), f.place("confidential"), f.place("workspace")
+	f.rejecting, f.confidential, f.copyTarget = f.newBoard("workspace"), f.newBoard("confidential"), f.newBoard("workspace")
 	f.document = filepath.Join(f.t.TempDir(), "board.json")
-	f.must(f.exchange("GET", "/boards/"+f.elsewhere.board+"/export", "", nil, f.keep(f.document)))
+	f.must(f.do("GET", "/boards/"+f.copyTarget.board+"/export", "", nil, saveTo(f.document)))
 
 	kinds := []string{"card.created", "card.updated", "card.completed", "list.created"}
 	for i, b := range f.boards {
 		name := fmt.Sprintf("board-%d", i)
-		f.make("/webhooks", map[string]any{"boardId": b.board, "url": f.receiver.url(name), "events": kinds})
+		f.mustCreate("/webhooks", map[string]any{"boardId": b.board, "url": f.receiver.url(name), "events": kinds})
 		b.webhook = name
-		b.from = f.versions(b.board, 0)[0].highest()
+		b.initial = f.changes(b.board, 0)[0].lastVersion()
 	}
-	f.make("/webhooks", map[string]any{"workspaceId": f.workspace, "url": f.receiver.url("workspace"), "events": kinds})
+	f.mustCreate("/webhooks", map[string]any{"workspaceId": f.workspace, "url": f.receiver.url("workspace"), "events": kinds})
 }
 
-// place creates a board with a list and a card.
-func (f *fleet) place(visibility string) (p place) {
+// newBoard creates a board with a list and a card.
+func (f *fleet) newBoard(visibility string) (p boardIDs) {
 	f.t.Helper()
-	p.board = f.make("/boards",
+	p.board = f.mustCreate("/boards",
 		map[string]any{"workspaceId": f.workspace, "name": "Board", "visibility": visibility}).Data.ID
-	p.list = f.make("/boards/"+p.board+"/lists", map[string]any{"name": "List"}).Data.ID
-	p.card = f.make("/cards", map[string]any{"listId": p.list, "title": "Card"}).Data.ID
+	p.list = f.mustCreate("/boards/"+p.board+"/lists", map[string]any{"name": "List"}).Data.ID
+	p.card = f.mustCreate("/cards", map[string]any{"listId": p.list, "title": "Card"}).Data.ID
 	return p
 }
 
@@ -177,7 +182,7 @@ func (f *fleet) load() (stop func()) {
 				select {
 				case <-done:
 					return
-				case <-time.After(f.rest):
+				case <-time.After(f.pause):
 				}
 				f.write(w, n)
 			}
@@ -189,39 +194,39 @@ func (f *fleet) load() (stop func()) {
 	}
 }
 
-// write makes a writer's next change: one with one event, one with two, and sometimes one that
-// must send nothing.
+// write makes the changes of round n of writer w. One change causes one event. In some rounds, write
+// also makes a change that causes two events, or sends a request that must not cause deliveries.
 func (f *fleet) write(w, n int) {
 	b := f.boards[(w+n)%len(f.boards)]
-	made, err := f.send("POST", "/cards", map[string]any{"listId": b.list, "title": fmt.Sprintf("Card %d of %d", n, w)})
-	f.note(err, b.board, made.BoardVersion)
+	created, err := f.send("POST", "/cards", map[string]any{"listId": b.list, "title": fmt.Sprintf("Card %d of %d", n, w)})
+	f.recordAcknowledged(err, b.board, created.BoardVersion)
 	if err == nil && n%4 == 0 {
-		changed, err := f.send("PATCH", "/cards/"+made.Data.ID, map[string]any{"title": "Changed", "done": true})
-		f.note(err, b.board, changed.BoardVersion-1, changed.BoardVersion)
+		changed, err := f.send("PATCH", "/cards/"+created.Data.ID, map[string]any{"title": "Changed", "done": true})
+		f.recordAcknowledged(err, b.board, changed.BoardVersion-1, changed.BoardVersion)
 	}
 	switch n % 7 {
 	case 0:
-		_, err = f.send("POST", "/cards/"+f.refused.card+"/move", map[string]any{"listId": f.secret.list + "x"})
-		f.refuse(err)
+		_, err = f.send("POST", "/cards/"+f.rejecting.card+"/move", map[string]any{"listId": f.confidential.list + "x"})
+		f.countRejected(err)
 	case 1:
-		_, err = f.send("POST", "/cards", map[string]any{"listId": f.refused.list, "title": " "})
-		f.refuse(err)
+		_, err = f.send("POST", "/cards", map[string]any{"listId": f.rejecting.list, "title": " "})
+		f.countRejected(err)
 	case 2:
-		_, err = f.send("POST", "/cards", map[string]any{"listId": f.secret.list, "title": "Secret"})
-		f.quiet(err)
+		_, err = f.send("POST", "/cards", map[string]any{"listId": f.confidential.list, "title": "Secret"})
+		f.countSilent(err)
 	case 3:
-		_, err = f.send("POST", "/cards/"+f.refused.card+"/copy", map[string]any{"listId": f.elsewhere.list})
-		f.quiet(err)
+		_, err = f.send("POST", "/cards/"+f.rejecting.card+"/copy", map[string]any{"listId": f.copyTarget.list})
+		f.countSilent(err)
 	case 4:
 		if n%28 == 4 {
 			_, err = f.send("POST", "/boards/"+b.board+"/copy", map[string]any{"name": "Copy"})
-			f.quiet(err)
+			f.countSilent(err)
 		}
 	}
 }
 
-// note records an acknowledged change.
-func (f *fleet) note(err error, board string, versions ...int64) {
+// recordAcknowledged records the versions of a change, unless the request failed with err.
+func (f *fleet) recordAcknowledged(err error, board string, versions ...int64) {
 	if err != nil {
 		return
 	}
@@ -232,81 +237,81 @@ func (f *fleet) note(err error, board string, versions ...int64) {
 	}
 }
 
-// quiet counts changes that must send nothing.
-func (f *fleet) quiet(err error) {
+// countSilent counts a change that must not be delivered, unless the request failed with err.
+func (f *fleet) countSilent(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err == nil {
-		f.calm++
+		f.silent++
 	}
 }
 
-// refuse counts rejected requests. The server must not have accepted them.
-func (f *fleet) refuse(err error) {
+// countRejected counts a request that the server must reject. It fails the test if err is nil.
+func (f *fleet) countRejected(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var status statusError
 	switch {
 	case err == nil:
-		f.t.Error("a request was accepted that should have been rejected")
+		f.t.Error("an invalid request was accepted")
 	case errors.As(err, &status) && status.code < http.StatusInternalServerError:
 		f.rejected++
 	}
 }
 
-// keepQuiet imports a board during the load. The import sends no events.
-func (f *fleet) keepQuiet() {
+// importDuringLoad imports a board, which must not cause deliveries.
+func (f *fleet) importDuringLoad() {
 	f.t.Helper()
 	f.command("import", "cardwall", f.document, "--workspace", f.workspace)
 }
 
-// compare waits until every committed change has been delivered, and reports errors. The
-// expected changes come from the boards' change lists.
-func (f *fleet) compare() {
+// checkDeliveries waits up to two minutes until every committed change has been delivered, and
+// reports missing and unexpected deliveries. It reads the committed changes from the server.
+func (f *fleet) checkDeliveries() {
 	f.t.Helper()
-	if f.calm == 0 || f.rejected == 0 || len(f.acknowledged) < 100 {
-		f.t.Errorf("there was too little load: %d changes that send nothing, %d refusals, %d acknowledged changes", f.calm,
+	if f.silent == 0 || f.rejected == 0 || len(f.acknowledged) < 100 {
+		f.t.Errorf("too little load: %d silent changes, %d rejected requests, %d acknowledged changes; want at least 1, 1 and 100", f.silent,
 			f.rejected, len(f.acknowledged))
 	}
-	want := map[arrival]string{}
+	want := map[deliveryKey]string{}
 	committed := map[change]bool{}
 	for _, b := range f.boards {
-		for _, page := range f.versions(b.board, b.from) {
+		for _, page := range f.changes(b.board, b.initial) {
 			for _, entry := range page {
 				committed[change{b.board, entry.BoardVersion}] = true
 				for _, webhook := range []string{b.webhook, "workspace"} {
-					want[arrival{webhook, change{b.board, entry.BoardVersion}}] = entry.Type
+					want[deliveryKey{webhook, change{b.board, entry.BoardVersion}}] = entry.Type
 				}
 			}
 		}
 	}
 	for a := range f.acknowledged {
 		if !committed[a] {
-			f.t.Errorf("version %d of %s was acknowledged but does not exist", a.version, a.board)
+			f.t.Errorf("version %d of board %s was acknowledged but does not exist", a.version, a.board)
 		}
 	}
 	f.receiver.await(want, 2*time.Minute)
 }
 
-// page is a part of a board's changes.
-type page []struct {
+// changePage is a page of a board's changes.
+type changePage []struct {
 	BoardVersion int64
 	Type         string
 }
 
-func (p page) highest() int64 { return p[len(p)-1].BoardVersion }
+func (p changePage) lastVersion() int64 { return p[len(p)-1].BoardVersion }
 
-// versions returns the changes of a board after a version.
-func (f *fleet) versions(board string, since int64) (pages []page) {
+// changes returns the changes of a board after a version, in pages.
+func (f *fleet) changes(board string, since int64) (pages []changePage) {
 	f.t.Helper()
 	cursor := ""
 	for {
 		var out struct {
-			Data       page
+			Data       changePage
 			NextCursor string
 		}
-		f.must(f.exchange("GET", fmt.Sprintf("/boards/%s/changes?since=%d&limit=200&cursor=%s", board, since, cursor), "",
-			nil, into(&out)))
+		f.must(f.do("GET", fmt.Sprintf("/boards/%s/changes?since=%d&limit=200&cursor=%s", board, since, cursor), "",
+			nil, decodeInto(&out)))
 		pages = append(pages, out.Data)
 		if cursor = out.NextCursor; cursor == "" {
 			return pages
@@ -321,30 +326,30 @@ func (f *fleet) must(err error) {
 	}
 }
 
-// make is like send, but the request must succeed.
-func (f *fleet) make(path string, in any) answer {
+// mustCreate sends a POST request like send. The request must succeed.
+func (f *fleet) mustCreate(path string, in any) response {
 	f.t.Helper()
-	a, err := f.send("POST", path, in)
+	res, err := f.send("POST", path, in)
 	f.must(err)
-	return a
+	return res
 }
 
-// send makes a request with an idempotency key and repeats it until there is a response,
-// because a server may be down.
-func (f *fleet) send(method, path string, in any) (a answer, err error) {
+// send sends a request with an idempotency key. If the request fails or the status is 5xx, send
+// tries again, because a server may be down. It makes at most 100 attempts.
+func (f *fleet) send(method, path string, in any) (res response, err error) {
 	key := crand.Text()
 	for range 100 {
-		err = f.exchange(method, path, key, in, into(&a))
+		err = f.do(method, path, key, in, decodeInto(&res))
 		var status statusError
 		if err == nil || errors.As(err, &status) && status.code < http.StatusInternalServerError {
 			break
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	return a, err
+	return res, err
 }
 
-// statusError is a response without success.
+// statusError is the error for a response whose status is not 2xx.
 type statusError struct {
 	code int
 	text string
@@ -352,8 +357,8 @@ type statusError struct {
 
 func (e statusError) Error() string { return fmt.Sprintf("status %d: %s", e.code, e.text) }
 
-// exchange sends a request to any running server.
-func (f *fleet) exchange(method, path, key string, in any, out func(io.Reader) error) error {
+// do sends a request once, to a random running server, and passes a successful response to out.
+func (f *fleet) do(method, path, key string, in any, out func(io.Reader) error) error {
 	var body io.Reader
 	if in != nil {
 		text, err := json.Marshal(in)
@@ -385,7 +390,7 @@ func (f *fleet) exchange(method, path, key string, in any, out func(io.Reader) e
 	if err != nil {
 		return err
 	}
-	defer func() { _ = res.Body.Close() }() // error irrelevant after reading
+	defer func() { _ = res.Body.Close() }() // the body has been read
 	if res.StatusCode >= http.StatusMultipleChoices {
 		text, _ := io.ReadAll(res.Body)
 		return statusError{res.StatusCode, string(text)}
@@ -393,12 +398,13 @@ func (f *fleet) exchange(method, path, key string, in any, out func(io.Reader) e
 	return out(res.Body)
 }
 
-func into(v any) func(io.Reader) error {
+// decodeInto returns a function that decodes a JSON response into v.
+func decodeInto(v any) func(io.Reader) error {
 	return func(r io.Reader) error { return json.NewDecoder(r).Decode(v) }
 }
 
-// keep writes a response to a file.
-func (f *fleet) keep(path string) func(io.Reader) error {
+// saveTo returns a function that writes a response to a file.
+func saveTo(path string) func(io.Reader) error {
 	return func(r io.Reader) error {
 		text, err := io.ReadAll(r)
 		if err != nil {

@@ -16,70 +16,70 @@ import (
 	"cardwall/internal/store"
 )
 
-// front is the HTTP server. It listens as soon as the process starts, with a
-// handler for the startup, and switches to the real handler once the server is
-// ready.
-type front struct {
+// httpServer is the public HTTP server. It accepts requests before the database is
+// open. Its initial handler reports that the server is starting. setHandler replaces
+// that handler when the server is ready.
+type httpServer struct {
 	server  *http.Server
 	handler atomic.Pointer[http.Handler]
-	ended   chan error
+	ended   chan error // receives the error of Serve
 }
 
-// openFront starts serving a listener with a first handler.
-func openFront(log *slog.Logger, listener net.Listener, first http.Handler) *front {
-	f := &front{ended: make(chan error, 1)}
-	f.setHandler(first)
-	f.server = &http.Server{
+// startHTTPServer starts serving requests on listener with the initial handler.
+func startHTTPServer(log *slog.Logger, listener net.Listener, initial http.Handler) *httpServer {
+	s := &httpServer{ended: make(chan error, 1)}
+	s.setHandler(initial)
+	s.server = &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			(*f.handler.Load()).ServeHTTP(w, r)
+			(*s.handler.Load()).ServeHTTP(w, r)
 		}),
 		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: writeTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 		DisableGeneralOptionsHandler: true,
 	}
 	log.Info("listening", "address", "http://"+listener.Addr().String())
-	go func() { f.ended <- f.server.Serve(rest.Listener(listener)) }()
-	return f
+	go func() { s.ended <- rest.Serve(s.server, listener) }()
+	return s
 }
 
-func (f *front) setHandler(h http.Handler) { f.handler.Store(&h) }
+func (s *httpServer) setHandler(h http.Handler) { s.handler.Store(&h) }
 
-// close closes the server and its connections immediately. It does nothing after
-// a shutdown.
-func (f *front) close() { _ = f.server.Close() }
+// close closes the server and its connections immediately. It has no effect after
+// a complete shutdown.
+func (s *httpServer) close() { _ = s.server.Close() }
 
-// openAll assembles the parts of the server and opens its database at the same
-// time. It waits for a database that is not available yet. The returned database
-// is nil if ctx ended first.
-func (c *serveCommand) openAll(ctx context.Context, g *globals, starting *rest.Starting) (parts, *store.DB, error) {
+// open assembles the components of the server while it opens the database. If the
+// database is not available yet, open waits for it. The returned database is nil if
+// ctx ends first.
+func (c *serveCommand) open(ctx context.Context, g *globals, starting *rest.Starting) (components, *store.DB, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	made, opened := make(chan parts, 1), make(chan *store.DB, 1)
+	assembled, opened := make(chan components, 1), make(chan *store.DB, 1)
 	failed := make(chan error, 1)
-	go func() { made <- c.assemble(g) }()
+	go func() { assembled <- c.assemble(g) }()
 	go func() {
 		db, err := g.awaitDatabase(ctx, starting)
 		failed <- err
 		opened <- db
 	}()
-	with := <-made
-	if with.err != nil {
+	parts := <-assembled
+	if parts.err != nil {
 		cancel()
-		g.closeLater(opened)
-		return with, nil, with.err
+		g.closeOnceOpen(opened)
+		return parts, nil, parts.err
 	}
 	select {
 	case err := <-failed:
-		return with, <-opened, err
+		return parts, <-opened, err
 	case <-ctx.Done(): // opening the database may be in a step that cannot be interrupted
-		g.closeLater(opened)
-		return with, nil, nil
+		g.closeOnceOpen(opened)
+		return parts, nil, nil
 	}
 }
 
-// closeLater waits up to stopWait for a database that is no longer needed to
-// open, and closes it.
-func (g *globals) closeLater(opened <-chan *store.DB) {
+// closeOnceOpen waits up to stopWait for the database to open, and then closes it. A
+// database that takes longer to open is not closed.
+func (g *globals) closeOnceOpen(opened <-chan *store.DB) {
 	select {
 	case db := <-opened:
 		if db != nil {
@@ -91,13 +91,13 @@ func (g *globals) closeLater(opened <-chan *store.DB) {
 	}
 }
 
-// stopWait limits the wait for the database to open when the server is stopped
-// during its startup.
+// stopWait is how long a server that is stopped during startup waits for the
+// database to finish opening.
 const stopWait = 3 * time.Second
 
-// awaitDatabase opens the database. It retries errors that may pass without a
-// change of settings and returns all others immediately. It returns nil if ctx
-// ends first.
+// awaitDatabase opens the database. It retries after errors that can be resolved
+// without a change to the settings, and returns all other errors immediately. It
+// returns nil, nil if ctx ends first.
 func (g *globals) awaitDatabase(ctx context.Context, starting *rest.Starting) (*store.DB, error) {
 	var reasons []string
 	failures := backoff.NewLog(g.log)
@@ -111,8 +111,8 @@ func (g *globals) awaitDatabase(ctx context.Context, starting *rest.Starting) (*
 		if ctx.Err() != nil {
 			return nil, nil
 		}
-		reason, wait := sqldb.WaitReason(err)
-		if !wait {
+		reason, temporary := sqldb.WaitReason(err)
+		if !temporary {
 			return nil, err
 		}
 		starting.Set(reason)
@@ -128,46 +128,46 @@ func (g *globals) awaitDatabase(ctx context.Context, starting *rest.Starting) (*
 	}
 }
 
-// listenOn listens on an address. The listener logs connections that cannot be
-// accepted, at most once a minute.
+// listenOn listens on a TCP address. The listener logs failures to accept a
+// connection, at most once per acceptLogInterval.
 func listenOn(ctx context.Context, log *slog.Logger, addr string) (net.Listener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
 	if err != nil {
 		return nil, err
 	}
-	return &watchedListener{Listener: l, log: log}, nil
+	return &loggingListener{Listener: l, log: log}, nil
 }
 
-const acceptLogEvery = time.Minute
+const acceptLogInterval = time.Minute
 
-type watchedListener struct {
+type loggingListener struct {
 	net.Listener
 	log *slog.Logger
 
-	mu     sync.Mutex
-	logged time.Time
-	missed int // failures since logged
+	mu       sync.Mutex
+	logged   time.Time
+	failures int // number of failures since the last log entry
 }
 
-func (l *watchedListener) Accept() (net.Conn, error) {
+func (l *loggingListener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err != nil && !errors.Is(err, net.ErrClosed) {
-		l.failed(err)
+		l.logFailure(err)
 	}
 	return conn, err
 }
 
-func (l *watchedListener) failed(err error) {
+func (l *loggingListener) logFailure(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.missed++
-	if now := time.Now(); now.Sub(l.logged) >= acceptLogEvery {
+	l.failures++
+	if now := time.Now(); now.Sub(l.logged) >= acceptLogInterval {
 		advice := "see the error"
 		if outOfFiles(err) {
-			advice = "raise the limit of open files (LimitNOFILE, ulimit -n), or find the client that holds many connections open"
+			advice = "raise the limit on open files (LimitNOFILE, ulimit -n), or find the client that keeps many connections open"
 		}
 		l.log.Warn("connections not accepted",
-			"address", l.Addr().String(), "failures", l.missed, "advice", advice, "error", err)
-		l.logged, l.missed = now, 0
+			"address", l.Addr().String(), "failures", l.failures, "advice", advice, "error", err)
+		l.logged, l.failures = now, 0
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// smallDisk mounts a file system of a few megabytes.
+// smallDisk mounts a filesystem of the given size, such as 24m, and returns its mount point.
 func smallDisk(t *testing.T, size string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -19,13 +19,13 @@ func smallDisk(t *testing.T, size string) string {
 		if os.Getenv("CI") == "true" && os.Geteuid() == 0 {
 			t.Fatal(err)
 		}
-		t.Skipf("a small filesystem cannot be mounted here: %v", err)
+		t.Skipf("mount a small filesystem: %v", err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(folder, syscall.MNT_DETACH) })
 	return folder
 }
 
-// fill uses up the space of a folder's file system. The returned function frees it.
+// fill uses up the free space on a folder's filesystem. The returned function frees the space.
 func fill(t *testing.T, folder string) (free func()) {
 	t.Helper()
 	name := filepath.Join(folder, "fill")
@@ -46,29 +46,29 @@ func fill(t *testing.T, folder string) (free func()) {
 	}
 }
 
-// A server that starts on a full disk serves reads and rejects writes. It accepts writes again
-// when there is space. This holds after a clean stop, after a kill, and with a write-ahead log
-// that does not fit into the database.
-func TestServeStartsForReadingOnAFullDisk(t *testing.T) {
+// A server that starts on a full disk serves reads and rejects writes. It accepts writes again when
+// there is space. This must work after a clean stop, after a kill, and if there is not enough space
+// to checkpoint a long write-ahead log.
+func TestServeStartsReadOnlyOnAFullDisk(t *testing.T) {
 	t.Parallel()
-	for _, ended := range []string{"stopped", "killed", "killed with a long log"} {
-		t.Run(ended, func(t *testing.T) {
+	for _, state := range []string{"stopped", "killed", "killed with a long WAL"} {
+		t.Run(state, func(t *testing.T) {
 			t.Parallel()
-			made := t.TempDir()
-			s := newStation(t, filepath.Join(made, "cardwall.db"))
-			if ended == "killed with a long log" {
+			source := t.TempDir()
+			s := newStation(t, filepath.Join(source, "cardwall.db"))
+			if state == "killed with a long WAL" {
 				for range 40 {
 					s.must("POST", "/api/public/v1/cards",
 						map[string]any{"listId": s.list, "title": "Paint", "description": strings.Repeat("hull deck mast ", 1000)})
 				}
 			}
 			disk := smallDisk(t, "24m")
-			if ended == "stopped" {
+			if state == "stopped" {
 				s.stop()
 			}
-			// Copying the files of an idle server gives the state that a killed process leaves.
+			// The files of an idle server are in the same state as those of a killed server.
 			for _, name := range []string{"cardwall.db", "cardwall.db-wal", "cardwall.db-shm", "secret.key"} {
-				text, err := os.ReadFile(filepath.Join(made, name))
+				text, err := os.ReadFile(filepath.Join(source, name))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -77,9 +77,9 @@ func TestServeStartsForReadingOnAFullDisk(t *testing.T) {
 				}
 			}
 			free := fill(t, disk)
-			b := boot(t, "--data", disk)
-			b.until(http.StatusOK, "ready")
-			ask := func(method, path, body string) int {
+			b := bootServer(t, "--data", disk)
+			b.waitForReadyz(http.StatusOK, "ready")
+			request := func(method, path, body string) int {
 				r, err := http.NewRequestWithContext(t.Context(), method, b.base+path, strings.NewReader(body))
 				if err != nil {
 					t.Fatal(err)
@@ -95,10 +95,10 @@ func TestServeStartsForReadingOnAFullDisk(t *testing.T) {
 				return res.StatusCode
 			}
 			write := func() int {
-				return ask("POST", "/api/public/v1/cards",
+				return request("POST", "/api/public/v1/cards",
 					`{"listId":"`+s.list+`","title":"Rig","description":"`+strings.Repeat("sail ", 3000)+`"}`)
 			}
-			if status := ask("GET", "/api/public/v1/workspaces", ""); status != http.StatusOK {
+			if status := request("GET", "/api/public/v1/workspaces", ""); status != http.StatusOK {
 				t.Errorf("a read returned %d, want 200:\n%s", status, b.log)
 			}
 			if status := write(); status != http.StatusServiceUnavailable {
@@ -107,13 +107,13 @@ func TestServeStartsForReadingOnAFullDisk(t *testing.T) {
 			free()
 			for deadline := time.Now().Add(20 * time.Second); write() != http.StatusCreated; time.Sleep(100 * time.Millisecond) {
 				if time.Now().After(deadline) {
-					t.Fatalf("writes do not recover:\n%s", b.log)
+					t.Fatalf("timed out waiting for a write to succeed; log:\n%s", b.log)
 				}
 			}
-			if ended == "killed with a long log" && !strings.Contains(b.log.String(), "disk full: starting read-only") {
-				t.Errorf("the log is:\n%s", b.log)
+			if state == "killed with a long WAL" && !strings.Contains(b.log.String(), "disk full: starting read-only") {
+				t.Errorf("the log does not contain \"disk full: starting read-only\":\n%s", b.log)
 			}
-			b.ends()
+			b.stopAndCheck()
 		})
 	}
 }

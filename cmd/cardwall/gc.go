@@ -7,11 +7,11 @@ import (
 	"runtime/metrics"
 )
 
-// The bounds of GOGC and the heap growth that it aims for in between. An idle
-// server has about 30 MB of live memory; with Go's default of 100 percent it
-// would spend a seventh of its CPU time on garbage collection. With ten thousand
-// slow connections 170 MB are live, and 200 percent would grow the heap to half
-// a gigabyte.
+// The bounds of GOGC, and the heap growth that tuneGC aims for between them. A
+// server usually has about 30 MB of live memory. With Go's default of 100 percent,
+// collecting such a small heap would take a seventh of the CPU time. With ten thousand
+// slow connections, 170 MB are live, and 200 percent would let the heap grow to half a
+// gigabyte.
 const (
 	maxGCPercent = 200
 	minGCPercent = 50
@@ -29,7 +29,7 @@ func tuneGC() {
 		samples: []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}},
 	}
 	debug.SetGCPercent(t.percent)
-	t.afterNextGC()
+	t.adjustAfterEachGC()
 }
 
 type gcTuner struct {
@@ -37,16 +37,16 @@ type gcTuner struct {
 	samples []metrics.Sample
 }
 
-// gcSentinel is unreachable as soon as it is created, so its finalizer runs
+// gcSentinel is unreachable as soon as it has been created, so its finalizer runs
 // after the next collection.
 type gcSentinel struct{ tuner *gcTuner }
 
-// afterNextGC adjusts GOGC after the next collection, and again after each one
-// that follows.
-func (t *gcTuner) afterNextGC() {
+// adjustAfterEachGC adjusts GOGC after the next collection and after every later
+// one.
+func (t *gcTuner) adjustAfterEachGC() {
 	runtime.SetFinalizer(&gcSentinel{t}, func(s *gcSentinel) {
 		s.tuner.adjust()
-		s.tuner.afterNextGC()
+		s.tuner.adjustAfterEachGC()
 	})
 }
 
@@ -62,7 +62,7 @@ func (t *gcTuner) adjust() {
 	}
 }
 
-// gcPercent returns the value of GOGC for an amount of live memory in bytes.
+// gcPercent returns the value of GOGC for the given number of bytes of live memory.
 func gcPercent(live uint64) int {
 	return int(max(minGCPercent, min(maxGCPercent, heapGrowth*100/max(live, 1))))
 }

@@ -14,12 +14,12 @@ import (
 // image contains no other HTTP client.
 type healthCommand struct {
 	Addr    string        `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"Address the server listens on (default ${default})."`
-	Live    bool          `help:"Check only that the process is alive (/healthz), as a liveness probe does."`
+	Live    bool          `help:"Only check that the process is alive (/healthz), like a liveness probe."`
 	Timeout time.Duration `default:"3s" placeholder:"TIME" help:"Longest wait for the response (default ${default})."`
 }
 
 func (healthCommand) Help() string {
-	return "Requests /readyz. Exits with a non-zero status if the server does not respond or is not ready.\n\n" +
+	return "Requests /readyz, or /healthz with --live. Exits with a non-zero status unless the server responds with status 200.\n\n" +
 		"Examples:\n" +
 		"  cardwall health\n" +
 		"  cardwall health --addr :8080\n" +
@@ -31,7 +31,7 @@ func (c healthCommand) Run(ctx context.Context, g *globals) error {
 	if err != nil {
 		return errors.New("--addr must be an address such as 127.0.0.1:8080")
 	}
-	// The server listens on all addresses: use the loopback address.
+	// A server that listens on all addresses is reachable at the loopback address.
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 		if ip != nil && ip.To4() == nil {
@@ -51,9 +51,9 @@ func (c healthCommand) Run(ctx context.Context, g *globals) error {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // no proxy
 	response, err := client.Do(request)
 	if err != nil {
-		var withURL *url.Error
-		if errors.As(err, &withURL) {
-			err = withURL.Err
+		var urlErr *url.Error
+		if errors.As(err, &urlErr) {
+			err = urlErr.Err
 		}
 		return fmt.Errorf("the server does not respond: %w", err)
 	}

@@ -2,12 +2,12 @@ package main
 
 import "github.com/alecthomas/kong"
 
-// flagHelp returns the help texts that are too long for a struct tag. A tag
-// refers to one as ${help_…}.
+// flagHelp returns the flag descriptions that are too long for a struct tag. Tags
+// refer to them as ${help_…}.
 func flagHelp() kong.Vars {
 	return kong.Vars{
 
-		"help_secret_key": "Encryption key of secrets in the database, or several separated by commas; the first one " +
+		"help_secret_key": "Encryption key for secrets in the database, or several separated by commas; the first one " +
 			"encrypts. Use the environment variable, because ps shows flags to every user " +
 			"(default: the file secret.key in the data folder).",
 		"help_litestream": "SQLite: let Litestream replicate the file and run all checkpoints. " +
@@ -20,40 +20,44 @@ func flagHelp() kong.Vars {
 			"Default: open if --base-url is a loopback address, otherwise invited.",
 		"help_operators": "Email addresses of the operators, who can change the plans of organizations in the app " +
 			"(default: none).",
-		"help_keep_activity": "How long the activity of boards is kept in full (default forever). Of older activity, " +
-			"the history of each card is kept.",
+		"help_keep_activity": "How long the full activity of boards is kept (default forever). After that, " +
+			"only the history of each card remains.",
 		"help_keep_card_history": "How long the history of cards is kept (default forever).",
 		"help_archive": "Folder that receives activity and audit entries before they are removed, as compressed JSON lines " +
 			"(default: none).",
-		"help_drain": "How long a stopping server still serves requests while /readyz fails, so that a load balancer " +
-			"can move traffic to other servers (default 2s). With SQLite the server stops at once.",
+		"help_drain": "How long a server that is shutting down keeps serving requests while /readyz fails, so that a " +
+			"load balancer can move traffic to other servers (default 2s). With SQLite, the server does not wait.",
 		"help_metrics_addr": "Second address, for operators only, with /metrics for Prometheus and /debug/pprof/ " +
 			"for profiles (default: none).",
-		"help_security_contact": "Contact for vulnerability reports, as mailto: or https:, in /.well-known/security.txt " +
+		"help_security_contact": "Contact for vulnerability reports, a mailto: or https: URL, shown in /.well-known/security.txt " +
 			"(default: security@ the host of --base-url).",
-		"help_database_replica": "Streaming replica of the PostgreSQL database, postgres://…, from which reports are read " +
-			"while it keeps up (default: none).",
+		"help_database_replica": "Streaming replica of the PostgreSQL database, postgres://…. Reports are read from it " +
+			"unless it lags behind (default: none).",
 
-		"help_response_cache": "Memory for cards and lists as they were sent last, such as 8MB or 256MB; 0 keeps none " +
-			"(default 32MB).",
+		"help_response_cache": "Memory for cached responses that contain cards, such as 8MB or 256MB; 0 disables the " +
+			"cache (default 32MB).",
 
-		"help_spool_limit": "Room on the disk, in the folder spool of the data folder, for uploads in progress and for " +
-			"exports whose readers are slow, such as 500MB or 4GB (default 4GB).",
+		"help_files": "Where attached files are stored: a folder, or s3://BUCKET/PREFIX?endpoint=URL&region=REGION. The " +
+			"credentials of a bucket come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or from the usual AWS sources. " +
+			"Servers that share a database must share this storage (default: files in the data folder).",
+		"help_spool_limit": "Disk space for uploads in progress and exports to slow clients, in the spool folder of the " +
+			"data folder, such as 500MB or 4GB (default 4GB).",
 
 		"help_connect_registration": "Let apps register themselves (RFC 7591) before they ask people for access: on or off. " +
-			"With off, only apps with a client metadata document at an https address can connect (default on).",
-		"help_oidc_issuer": "Issuer of the OpenID Connect identity provider for sign-in (default: none). " +
-			"Its redirect URI is BASE-URL/api/app/v1/sign-in/oidc/callback.",
+			"When off, only apps with a client metadata document at an https address can connect (default on).",
+		"help_oidc_issuer": "Issuer URL of the OpenID Connect identity provider for sign-in (default: none). " +
+			"Register BASE-URL/api/app/v1/sign-in/oidc/callback at the provider as the redirect URI.",
 		"help_oidc_client_secret": "Client secret at the identity provider. Use the environment variable, " +
 			"because ps shows flags to every user.",
 		"help_smtp_url": "Mail server: smtp://user:password@host:port or smtps://…. Use the environment variable, because " +
-			"the address contains a password (default: write emails to the folder outbox in the data folder).",
+			"the URL contains a password (default: write emails to the outbox folder in the data folder).",
 		"help_webhook_allow": "Receivers to allow in addition to public https addresses: hosts, host:port, IP addresses or " +
-			"CIDRs, separated by commas. They can also use http.",
-		"help_webhook_ca_file": "PEM file of certificate authorities to trust for receivers, in addition to the system's.",
+			"CIDRs, separated by commas. These receivers can also use http.",
+		"help_webhook_ca_file": "PEM file of certificate authorities to trust, in addition to the system's, for receivers " +
+			"and for client metadata documents.",
 		"help_webhook_retry_pauses": "Pauses between the attempts of a delivery " +
 			"(default 30s,2m,10m,30m,1h,3h,6h,12h).",
-		"help_webhook_secret": "Signing secret, or both separated by a comma during a rotation. " +
+		"help_webhook_secret": "Signing secret, or two separated by a comma during a rotation. " +
 			"Use the environment variable, because ps shows flags to every user.",
 		"help_listen_status": "Status code of the response (default 204). The sender retries after 500, " +
 			"and disables the webhook after 410.",

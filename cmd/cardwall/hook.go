@@ -11,7 +11,7 @@ import (
 	"cardwall/internal/hook"
 )
 
-// hookFlags configure the delivery of webhooks.
+// hookFlags holds the flags that configure webhook deliveries.
 type hookFlags struct {
 	WebhookAllow       []string `placeholder:"HOST[:PORT]" help:"${help_webhook_allow}"`
 	WebhookCAFile      string   `type:"path" placeholder:"FILE" help:"${help_webhook_ca_file}"`
@@ -19,7 +19,7 @@ type hookFlags struct {
 	WebhookPace        float64  `default:"25" placeholder:"N" help:"Attempts per second to one receiver; 0 is unlimited (default ${default})."`
 }
 
-// guard returns the check of addresses that webhooks may be sent to.
+// guard returns the guard that checks the addresses of webhook receivers.
 func (f hookFlags) guard() (*hook.Guard, error) {
 	g, err := hook.NewGuard(hook.GuardOptions{Allow: f.WebhookAllow})
 	if err != nil {
@@ -28,13 +28,14 @@ func (f hookFlags) guard() (*hook.Guard, error) {
 	return g, nil
 }
 
-// hookOptions returns the options of deliveries that do not need the database.
+// hookOptions returns the options of the delivery worker. The caller adds the
+// options that need the database.
 func (f hookFlags) hookOptions(g *globals, guard *hook.Guard) (o hook.Options, err error) {
-	o = hook.Options{Guard: guard, Pace: f.WebhookPace, Log: g.log}
+	o = hook.Options{Guard: guard, Rate: f.WebhookPace, Log: g.log}
 	if f.WebhookPace == 0 {
-		o.Pace = -1
+		o.Rate = -1
 	}
-	if o.Pauses, err = f.pauses(); err != nil {
+	if o.Pauses, err = f.retryPauses(); err != nil {
 		return o, err
 	}
 	if f.WebhookCAFile != "" {
@@ -45,13 +46,13 @@ func (f hookFlags) hookOptions(g *globals, guard *hook.Guard) (o hook.Options, e
 	return o, nil
 }
 
-func (f hookFlags) pauses() ([]time.Duration, error) {
+func (f hookFlags) retryPauses() ([]time.Duration, error) {
 	if f.WebhookRetryPauses == "" {
 		return nil, nil
 	}
 	var out []time.Duration
-	for _, word := range strings.Split(f.WebhookRetryPauses, ",") {
-		d, err := time.ParseDuration(strings.TrimSpace(word))
+	for _, text := range strings.Split(f.WebhookRetryPauses, ",") {
+		d, err := time.ParseDuration(strings.TrimSpace(text))
 		if err != nil || d <= 0 || d > 7*24*time.Hour {
 			return nil, errors.New("--webhook-retry-pauses must be durations such as 30s,2m,1h, each up to a week")
 		}
@@ -60,7 +61,7 @@ func (f hookFlags) pauses() ([]time.Duration, error) {
 	return out, nil
 }
 
-// authorities returns the certificate authorities of the system and of a PEM file.
+// authorities returns the system's certificate authorities and those in a PEM file.
 func authorities(file string) (*x509.CertPool, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -68,7 +69,7 @@ func authorities(file string) (*x509.CertPool, error) {
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
-		pool = x509.NewCertPool() // the system has no pool
+		pool = x509.NewCertPool() // the system has no certificate authorities
 	}
 	if !pool.AppendCertsFromPEM(text) {
 		return nil, errors.New("the file contains no PEM certificate")

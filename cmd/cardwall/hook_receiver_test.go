@@ -12,27 +12,27 @@ import (
 	"time"
 )
 
-// arrival is the arrival of a change at a webhook.
-type arrival struct {
+// deliveryKey identifies the delivery of a change to a webhook.
+type deliveryKey struct {
 	webhook string
 	change
 }
 
-// hookReceiver accepts deliveries. It rejects each tenth version at first, so that the IDs of
-// the attempts can be compared.
+// hookReceiver accepts deliveries. It rejects the first attempt for every tenth board version, so
+// that it can compare the ids of several attempts.
 type hookReceiver struct {
-	t       *testing.T
-	server  *httptest.Server
-	mu      sync.Mutex
-	ids     map[arrival]string // delivery ID of a change's first attempt
-	kinds   map[arrival]string
-	taken   map[arrival]time.Time
-	again   int // deliveries that had already been accepted
-	refused int
+	t          *testing.T
+	server     *httptest.Server
+	mu         sync.Mutex
+	ids        map[deliveryKey]string    // id of the most recent attempt
+	kinds      map[deliveryKey]string    // event kind of the most recent attempt
+	accepted   map[deliveryKey]time.Time // time of the first accepted attempt
+	duplicates int                       // number of attempts after an accepted one
+	rejected   int                       // number of rejected attempts
 }
 
 func newHookReceiver(t *testing.T) *hookReceiver {
-	r := &hookReceiver{t: t, ids: map[arrival]string{}, kinds: map[arrival]string{}, taken: map[arrival]time.Time{}}
+	r := &hookReceiver{t: t, ids: map[deliveryKey]string{}, kinds: map[deliveryKey]string{}, accepted: map[deliveryKey]time.Time{}}
 	r.server = httptest.NewServer(r)
 	t.Cleanup(r.server.Close)
 	return r
@@ -46,97 +46,98 @@ func (r *hookReceiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		BoardVersion      int64
 	}
 	if err := json.NewDecoder(q.Body).Decode(&in); err != nil {
-		return // the sender was killed
+		return // the sender was killed while it sent the body
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	a := arrival{strings.TrimPrefix(q.URL.Path, "/"), change{in.BoardID, in.BoardVersion}}
+	a := deliveryKey{strings.TrimPrefix(q.URL.Path, "/"), change{in.BoardID, in.BoardVersion}}
 	first, known := r.ids[a]
 	switch {
 	case q.Header.Get("webhook-id") != in.ID:
-		r.t.Errorf("webhook-id is %s, and the body's id %s", q.Header.Get("webhook-id"), in.ID)
+		r.t.Errorf("webhook-id is %s, want the body's id %s", q.Header.Get("webhook-id"), in.ID)
 	case known && first != in.ID:
-		r.t.Errorf("%s got version %d of %s with the IDs %s and %s", a.webhook, a.version, a.board, first, in.ID)
+		r.t.Errorf("%s received version %d of board %s with ids %s and %s, want one id", a.webhook, a.version, a.board, first, in.ID)
 	}
 	r.ids[a], r.kinds[a] = in.ID, in.Type
 	if !known && a.version%10 == 0 {
-		r.refused++
+		r.rejected++
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
-	if _, again := r.taken[a]; again {
-		r.again++
+	if _, accepted := r.accepted[a]; accepted {
+		r.duplicates++
 	} else {
-		r.taken[a] = time.Now()
+		r.accepted[a] = time.Now()
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// await waits until all wanted changes have arrived, and fails on any other.
-func (r *hookReceiver) await(want map[arrival]string, most time.Duration) {
+// await waits up to timeout until the deliveries in want have been accepted, and reports missing and
+// unexpected deliveries. The values of want are event kinds.
+func (r *hookReceiver) await(want map[deliveryKey]string, timeout time.Duration) {
 	r.t.Helper()
 	missing := func() (n int) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		for a := range want {
-			if _, ok := r.taken[a]; !ok {
+			if _, ok := r.accepted[a]; !ok {
 				n++
 			}
 		}
 		return n
 	}
-	for deadline := time.Now().Add(most); missing() > 0 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(timeout); missing() > 0 && time.Now().Before(deadline); {
 		time.Sleep(50 * time.Millisecond)
 	}
 	time.Sleep(500 * time.Millisecond) // unexpected deliveries may arrive a little later
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.refused == 0 {
-		r.t.Error("no delivery was attempted twice, so their ids were not compared")
+	if r.rejected == 0 {
+		r.t.Error("no delivery was rejected, so the ids of a first attempt and its retry were not compared")
 	}
-	shown := 0
-	say := func(format string, args ...any) {
-		if shown++; shown <= 10 {
+	failures := 0
+	report := func(format string, args ...any) {
+		if failures++; failures <= 10 {
 			r.t.Errorf(format, args...)
 		}
 	}
 	for a, kind := range want {
-		if _, ok := r.taken[a]; !ok {
-			say("%s never got version %d of %s, %s", a.webhook, a.version, a.board, kind)
+		if _, ok := r.accepted[a]; !ok {
+			report("%s did not receive version %d of board %s (%s)", a.webhook, a.version, a.board, kind)
 		} else if r.kinds[a] != kind {
-			say("%s got version %d of %s as %s instead of %s", a.webhook, a.version, a.board, r.kinds[a], kind)
+			report("%s received version %d of board %s as %s, want %s", a.webhook, a.version, a.board, r.kinds[a], kind)
 		}
 	}
-	ids := map[string]arrival{}
+	ids := map[string]deliveryKey{}
 	for a, id := range r.ids {
 		if _, ok := want[a]; !ok {
-			say("%s got %s: version %d of %s, a %s that is no change which sends anything", a.webhook, id, a.version, a.board,
+			report("%s received unexpected delivery %s: version %d of board %s (%s)", a.webhook, id, a.version, a.board,
 				r.kinds[a])
 		}
 		if other, twice := ids[id]; twice {
-			say("%s is the id of %v and of %v", id, other, a)
+			report("deliveries %[2]v and %[3]v have the same id %[1]s", id, other, a)
 		}
 		ids[id] = a
 	}
-	if shown > 10 {
-		r.t.Errorf("… and %d more", shown-10)
+	if failures > 10 {
+		r.t.Errorf("… and %d more", failures-10)
 	}
 }
 
-// worst returns the longest time from an acknowledgment to its delivery.
-func (r *hookReceiver) worst(acknowledged map[change]time.Time) (worst time.Duration) {
+// longestDelay returns the longest time from the acknowledgment of a change to its delivery.
+func (r *hookReceiver) longestDelay(acknowledged map[change]time.Time) (longest time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for a, at := range maps.All(r.taken) {
+	for a, at := range maps.All(r.accepted) {
 		if from, ok := acknowledged[a.change]; ok {
-			worst = max(worst, at.Sub(from))
+			longest = max(longest, at.Sub(from))
 		}
 	}
-	return worst
+	return longest
 }
 
 func (r *hookReceiver) summary() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return fmt.Sprintf("%d deliveries, %d refused at first, %d came again", len(r.taken), r.refused, r.again)
+	return fmt.Sprintf("%d deliveries accepted, %d attempts rejected, %d duplicates", len(r.accepted), r.rejected, r.duplicates)
 }

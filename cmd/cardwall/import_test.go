@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -10,47 +11,70 @@ import (
 	"testing"
 )
 
-// A large file is imported in short transactions, and the progress is printed.
+// Importing a large file prints progress.
 func TestImportOfALargeFileShowsItsProgress(t *testing.T) {
 	t.Parallel()
 	c := cli{t, t.TempDir()}
-	workspace, file := c.importInto(t, 600)
-	status, out, problems := c.run("", "import", "cardwall", file, "--workspace", workspace)
+	workspace, file := c.prepareImport(t, 600)
+	status, out, stderr := c.run("", "import", "cardwall", file, "--workspace", workspace)
 	if status != 0 || !strings.Contains(out, `Imported "Large" as brd_`) || !strings.Contains(out, "cards 600") {
-		t.Fatalf("status %d, printed %q and %q", status, out, problems)
+		t.Fatalf("import: status %d, printed %q and %q", status, out, stderr)
 	}
-	if !regexp.MustCompile(`^([0-9]+ %\n)+$`).MatchString(problems) {
-		t.Errorf("the progress is %q; want lines with percentages", problems)
+	if !regexp.MustCompile(`^([0-9]+%\n)+$`).MatchString(stderr) {
+		t.Errorf("import printed %q to standard error, want lines with percentages", stderr)
 	}
 	if got := c.must("doctor"); got != "No problems found." {
-		t.Errorf("doctor printed %q", got)
+		t.Errorf("doctor printed %q, want %q", got, "No problems found.")
 	}
 }
 
-// An interrupted import leaves no board.
+// An interrupted import leaves no partial board.
 func TestInterruptedImportIsCancelled(t *testing.T) {
 	t.Parallel()
 	c := cli{t, t.TempDir()}
-	workspace, file := c.importInto(t, 600)
+	workspace, file := c.prepareImport(t, 600)
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
 	var out bytes.Buffer
-	problems := &watched{text: regexp.MustCompile(`[4-8]\d %`), seen: interrupt} // after a quarter, the file was read
+	stderr := &matchWriter{pattern: regexp.MustCompile(`[4-8]\d%`), matched: interrupt} // at 25%, the file has been read
 	args := []string{"import", "cardwall", file, "--workspace", workspace, "--data", c.data}
-	status := runUntil(ctx, args, strings.NewReader(""), &out, problems)
+	status := runUntil(ctx, args, strings.NewReader(""), &out, stderr)
 	if status == 0 {
-		t.Fatalf("the interrupted import printed %q", out.String())
+		t.Fatalf("the interrupted import succeeded and printed %q", out.String())
 	}
 	if document := c.must("export", "--workspace", workspace); !strings.Contains(document, `"boards":[]`) {
-		t.Errorf("after the interruption the workspace contains %.300s", document)
+		t.Errorf("after the interrupted import, the workspace contains %.300s, want no boards", document)
 	}
-	if !strings.Contains(problems.all.String(), "nothing was imported") {
-		t.Errorf("the interrupted import printed %q", problems.all.String())
+	if !strings.Contains(stderr.text.String(), "nothing was imported") {
+		t.Errorf("the interrupted import printed %q, want it to contain \"nothing was imported\"", stderr.text.String())
 	}
 }
 
-// importInto creates a workspace and a file of a board with a number of cards.
-func (c cli) importInto(t *testing.T, cards int) (workspace, file string) {
+// An export that fails leaves an existing file as it was.
+func TestFailedExportKeepsTheFile(t *testing.T) {
+	t.Parallel()
+	c := cli{t, t.TempDir()}
+	c.must("user", "add", "--email", "ada@example.com", "--name", "Ada")
+	file := filepath.Join(t.TempDir(), "export.json")
+	if err := os.WriteFile(file, []byte("the last export"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, stderr := c.run("", "export", "--board", "brd_00000000000000000000000000", "--output", file); status == 0 {
+		t.Errorf("the export of a missing board succeeded and printed %q", stderr)
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != "the last export" {
+		t.Errorf("after the failed export, the file contains %q (%v), want what it contained before", got, err)
+	}
+	workspace := c.must("workspace", "add", "--owner", "ada@example.com", "--name", "Engines")
+	c.must("export", "--workspace", workspace, "--output", file)
+	if got, err := os.ReadFile(file); err != nil || !strings.Contains(string(got), `"complete":true`) {
+		t.Errorf("the export contains %q (%v), want a complete document", got, err)
+	}
+}
+
+// prepareImport creates a workspace, and a file to import that contains a board with the given number
+// of cards.
+func (c cli) prepareImport(t *testing.T, cards int) (workspace, file string) {
 	c.must("user", "add", "--email", "ada@example.com", "--name", "Ada")
 	file = filepath.Join(t.TempDir(), "large.json")
 	if err := writeLargeBoard(file, cards); err != nil {
@@ -59,20 +83,20 @@ func (c cli) importInto(t *testing.T, cards int) (workspace, file string) {
 	return c.must("workspace", "add", "--owner", "ada@example.com", "--name", "Engines"), file
 }
 
-// watched calls seen when a text is written to it.
-type watched struct {
-	mu   sync.Mutex
-	text *regexp.Regexp
-	seen func()
-	all  bytes.Buffer
+// matchWriter calls matched after each write if the text written so far matches pattern.
+type matchWriter struct {
+	mu      sync.Mutex
+	pattern *regexp.Regexp
+	matched func()
+	text    bytes.Buffer
 }
 
-func (w *watched) Write(p []byte) (int, error) {
+func (w *matchWriter) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.all.Write(p)
-	if w.text.Match(w.all.Bytes()) {
-		w.seen()
+	w.text.Write(p)
+	if w.pattern.Match(w.text.Bytes()) {
+		w.matched()
 	}
 	return len(p), nil
 }

@@ -13,13 +13,14 @@ import (
 	"cardwall/internal/store"
 )
 
-// mailFlags configure how email is sent.
+// mailFlags holds the flags that configure how email is sent.
 type mailFlags struct {
 	SMTPURL  string `name:"smtp-url" placeholder:"ADDRESS" help:"${help_smtp_url}"`
 	MailFrom string `placeholder:"ADDRESS" help:"Sender address of emails (default: no-reply@ the host of --base-url)."`
 }
 
-// newSender returns the configured sender of emails.
+// newSender returns the sender that the flags configure. Without an SMTP URL, the
+// sender writes emails to the outbox folder.
 func (f mailFlags) newSender(g *globals) (*mail.Sender, error) {
 	from := f.MailFrom
 	if from == "" {
@@ -40,11 +41,11 @@ func (f mailFlags) newSender(g *globals) (*mail.Sender, error) {
 	return sender, nil
 }
 
-// emailQueue adapts the store's queue of emails to package mail.
+// emailQueue adapts the store's email queue to package mail.
 func emailQueue(db *store.DB) mail.Queue {
 	system := board.System()
 	return mail.Queue{
-		Next: func(ctx context.Context) (l *board.Email, err error) {
+		Next: func(ctx context.Context) (e *board.Email, err error) {
 			due := false
 			// Usually no email is due. A read is cheaper than a write transaction.
 			if err := db.Read(ctx, system, func(v *store.View) (err error) {
@@ -54,16 +55,16 @@ func emailQueue(db *store.DB) mail.Queue {
 				return nil, err
 			}
 			err = db.Write(ctx, system, func(tx *store.Tx) (err error) {
-				l, err = app.NextEmail(ctx, tx, mail.Lease)
+				e, err = app.NextEmail(ctx, tx, mail.Lease)
 				return err
 			})
-			return l, err
+			return e, err
 		},
-		Done: func(ctx context.Context, l board.Email) error {
-			return db.Write(ctx, system, func(tx *store.Tx) error { return tx.DeleteEmail(ctx, l.ID) })
+		Done: func(ctx context.Context, e board.Email) error {
+			return db.Write(ctx, system, func(tx *store.Tx) error { return tx.DeleteEmail(ctx, e.ID) })
 		},
-		Later: func(ctx context.Context, l board.Email, pause time.Duration) error {
-			return db.Write(ctx, system, func(tx *store.Tx) error { return tx.PostponeEmail(ctx, l.ID, l.Attempt, pause) })
+		Later: func(ctx context.Context, e board.Email, pause time.Duration) error {
+			return db.Write(ctx, system, func(tx *store.Tx) error { return tx.PostponeEmail(ctx, e.ID, e.Attempt, pause) })
 		},
 	}
 }

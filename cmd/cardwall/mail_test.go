@@ -13,7 +13,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// Without SMTP, a queued email is written to the outbox.
+// Without an SMTP server, a queued email is written to the outbox folder.
 func TestEmailsGoToTheOutbox(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -25,7 +25,7 @@ func TestEmailsGoToTheOutbox(t *testing.T) {
 	}
 	defer func() { _ = db.Close() }()
 	if _, err := (mailFlags{SMTPURL: "http://mail"}).newSender(g); err == nil {
-		t.Error("an invalid mail server URL was accepted")
+		t.Error("newSender accepted an invalid SMTP URL")
 	}
 	err = db.Write(ctx, board.System(), func(tx *store.Tx) error {
 		u, err := app.AddUser(ctx, tx, app.NewUser{Email: "ada@example.com", Name: "Ada"})
@@ -57,11 +57,11 @@ func TestEmailsGoToTheOutbox(t *testing.T) {
 	for range 3000 {
 		if files, _ := filepath.Glob(filepath.Join(g.Data, "outbox", "*.eml")); len(files) == 1 {
 			if info, err := os.Stat(files[0]); err != nil || info.Mode().Perm() != 0o600 {
-				t.Errorf("the mode of the email file: %v %v", info, err)
+				t.Errorf("the email file has mode %v (%v), want 0600", info, err)
 			}
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Error("no email in the outbox")
+	t.Error("timed out waiting for an email in the outbox")
 }

@@ -1,4 +1,4 @@
-// Command cardwall contains the server and the commands of its operator.
+// Command cardwall runs the server and the commands that operators need.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
-	_ "time/tzdata" // the machine may have no time zone database
+	_ "time/tzdata" // the machine may not have a time zone database
 
 	"github.com/alecthomas/kong"
 
@@ -23,18 +23,20 @@ import (
 	"cardwall/internal/trace"
 )
 
-// globals holds the flags of all commands.
+// globals holds the flags that all commands have in common, and the state of the
+// running command.
 type globals struct {
 	Data       string `default:"./data" type:"path" placeholder:"FOLDER" help:"Data folder (default ./data)."`
-	Database   string `default:"sqlite" placeholder:"ADDRESS" help:"sqlite, a file in the data folder, or postgres://… (default ${default})."`
+	Database   string `default:"sqlite" placeholder:"ADDRESS" help:"sqlite (a file in the data folder) or postgres://… (default ${default})."`
 	BaseURL    string `default:"http://127.0.0.1:8080" placeholder:"URL" help:"Address at which people reach the server (default ${default})."`
 	SecretKey  string `placeholder:"KEY" help:"${help_secret_key}"`
+	Files      string `placeholder:"ADDRESS" help:"${help_files}"`
 	Litestream bool   `help:"${help_litestream}"`
 	Plan       string `default:"business" enum:"free,team,business" help:"Plan of new organizations: free, team or business (default ${default})."`
 
-	StorageFree     board.Bytes `default:"250MB" placeholder:"SIZE" group:"storage" help:"Storage of an organization on the plan free (default ${default})."`
-	StorageTeam     board.Bytes `default:"25GB" placeholder:"SIZE" group:"storage" help:"Storage of an organization on the plan team (default ${default})."`
-	StorageBusiness board.Bytes `default:"250GB" placeholder:"SIZE" group:"storage" help:"Storage of an organization on the plan business (default ${default})."`
+	StorageFree     board.Bytes `default:"250MB" placeholder:"SIZE" group:"storage" help:"Storage of an organization on the Free plan (default ${default})."`
+	StorageTeam     board.Bytes `default:"25GB" placeholder:"SIZE" group:"storage" help:"Storage of an organization on the Team plan (default ${default})."`
+	StorageBusiness board.Bytes `default:"250GB" placeholder:"SIZE" group:"storage" help:"Storage of an organization on the Business plan (default ${default})."`
 
 	LogLevel string `default:"info" enum:"debug,info,warn,error" help:"Lowest level to log: debug, info, warn or error (default ${default})."`
 
@@ -50,13 +52,13 @@ type globals struct {
 	MaxRuleActions  int `default:"10" placeholder:"N" group:"limits" help:"Actions per automation rule (default ${default})."`
 
 	replica    string         // address; only for serve
-	kept       board.Bytes    // memory for responses; only for serve
+	cacheSize  board.Bytes    // of the response cache; only for serve
 	operators  []string       // normalized email addresses; only for serve
 	metrics    *store.Metrics // only for serve
-	keys       *seal.Keyring  // set when the store is open
+	keys       *seal.Keyring  // set by loadKeys
 	log        *slog.Logger
 	clock      func() time.Time
-	onProgress func(message string) // receives the steps of a migration; may be nil
+	onProgress func(message string) // called for each step that delays opening the store, such as a migration; may be nil
 	stdin      io.Reader
 	stdout     io.Writer
 	stderr     io.Writer
@@ -66,7 +68,7 @@ type commands struct {
 	globals
 
 	Serve     serveCommand     `cmd:"" help:"Run the server."`
-	Demo      demoCommand      `cmd:"" help:"Create a demo workspace and print a sign-in and an API token."`
+	Demo      demoCommand      `cmd:"" help:"Create a demo workspace, and print how to sign in and an API token."`
 	User      userCommand      `cmd:"" help:"Manage accounts."`
 	Token     tokenCommand     `cmd:"" help:"Manage API tokens."`
 	Workspace workspaceCommand `cmd:"" help:"Manage workspaces."`
@@ -74,11 +76,11 @@ type commands struct {
 	Import    importCommand    `cmd:"" help:"Import a board."`
 	Export    exportCommand    `cmd:"" help:"Export a board or a workspace."`
 	Webhook   webhookCommand   `cmd:"" help:"Receive and verify webhook deliveries."`
-	Backup    backupCommand    `cmd:"" help:"Back up all data to one file while servers run."`
+	Backup    backupCommand    `cmd:"" help:"Back up all data to one file."`
 	Restore   restoreCommand   `cmd:"" help:"Restore a backup into an empty database."`
 	Migrate   migrateCommand   `cmd:"" help:"Migrate the database schema, or move to PostgreSQL."`
 	RotateKey rotateKeyCommand `cmd:"" help:"Re-encrypt all secrets with a new key."`
-	Doctor    doctorCommand    `cmd:"" help:"Check the data for problems and repair them."`
+	Doctor    doctorCommand    `cmd:"" help:"Check the data for problems, and repair them with --repair."`
 	Health    healthCommand    `cmd:"" help:"Check whether a server is ready."`
 	OpenAPI   openapiCommand   `cmd:"" name:"openapi" help:"Print the OpenAPI document."`
 	Version   versionCommand   `cmd:"" help:"Print the version."`
@@ -88,8 +90,8 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// run parses and runs a command. It returns the exit status: 0, or 1 after it
-// printed one line that describes the error.
+// run parses and runs a command, and returns the exit status. If the command
+// fails, run prints the error and returns 1.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -97,28 +99,27 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return runUntil(ctx, args, stdin, stdout, stderr)
 }
 
-// runUntil is like run, but a server stops when ctx ends.
+// runUntil is like run, but it stops the command when ctx ends and not on a signal.
 func runUntil(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var c commands
 	exit := -1
 	parser, err := kong.New(&c,
 		kong.Name("cardwall"),
 		kong.Description("Boards, lists and cards for people, programs and AI assistants.\n\n"+
-			"Every flag can also be set as an environment variable: --base-url is CARDWALL_BASE_URL."),
+			"Most flags can also be set with environment variables: --base-url is CARDWALL_BASE_URL."),
 		flagHelp(),
 		kong.DefaultEnvars("CARDWALL"),
 		kong.ExplicitGroups([]kong.Group{
 			{Key: "limits", Title: "Limits of each board:"}, {Key: "storage", Title: "Limits of each organization:"},
 			{Key: "retention", Title: "How long records are kept (forever, 90d, 3y):"},
 		}),
-		kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(status int) { exit = status }),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 	)
 	if err != nil {
-		panic(err) // the tags above are invalid
+		panic(err) // a struct tag of a command is invalid
 	}
 	if len(args) == 0 {
 		args = []string{"--help"}
@@ -139,8 +140,9 @@ func runUntil(ctx context.Context, args []string, stdin io.Reader, stdout, stder
 	return 0
 }
 
-// message returns the text of an error for a person: the message of a fault
-// without its code.
+// message returns the text to print for err: the message of the fault that err
+// contains, or the complete error if it contains none. It also returns the complete
+// error for an unavailable fault, because that fault does not describe its cause.
 func message(err error) string {
 	var f *board.Fault
 	if errors.As(err, &f) && f.Code != board.CodeUnavailable {
@@ -149,10 +151,11 @@ func message(err error) string {
 	return err.Error()
 }
 
-// newLog writes text to a terminal and JSON to everything else.
+// newLog returns a logger that writes text to a terminal, and JSON to any other
+// output.
 func newLog(w io.Writer, level string) *slog.Logger {
 	var l slog.Level
-	_ = l.UnmarshalText([]byte(level)) // kong has checked it against the enum
+	_ = l.UnmarshalText([]byte(level)) // kong validates the level
 	opts := &slog.HandlerOptions{Level: l, ReplaceAttr: formatDurations}
 	if isTerminal(w) {
 		return slog.New(trace.Logs(slog.NewTextHandler(w, opts)))
@@ -168,10 +171,11 @@ func formatDurations(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// open opens the store. It creates the data folder if it does not exist.
+// open opens the store and migrates it. It creates the data folder if the folder does
+// not exist.
 func (g *globals) open(ctx context.Context) (*store.DB, error) {
 	if err := os.MkdirAll(g.Data, 0o700); err != nil {
-		return nil, fmt.Errorf("make the data folder: %w", err)
+		return nil, fmt.Errorf("create the data folder: %w", err)
 	}
 	database, err := g.address()
 	if err != nil {
@@ -183,7 +187,7 @@ func (g *globals) open(ctx context.Context) (*store.DB, error) {
 	return store.Open(ctx, store.Options{
 		Database: database, Replica: g.replica, Litestream: g.Litestream, Migrate: true,
 		BaseURL: g.BaseURL, Limits: g.limits(), Plan: board.Plan(g.Plan), Storage: g.storage(), Operators: g.operators,
-		Log: g.log, Keys: g.keys, Metrics: g.metrics, Clock: g.now, Kept: g.kept,
+		Log: g.log, Keys: g.keys, Metrics: g.metrics, Clock: g.now, Kept: g.cacheSize,
 		Progress: func(message string) {
 			g.log.Info(message)
 			if g.onProgress != nil {
@@ -193,11 +197,12 @@ func (g *globals) open(ctx context.Context) (*store.DB, error) {
 	})
 }
 
-// now returns the current time. It does not follow backward steps of the
-// machine's clock of less than a day.
+// now returns the current time. If the machine's clock is set back by less than a
+// day, now continues at half speed until the clock has caught up.
 func (g *globals) now() time.Time { return g.clock() }
 
-// address returns the path of the SQLite file, or postgres://…
+// address returns the address of the database: the path of the SQLite file, or
+// postgres://…
 func (g *globals) address() (string, error) {
 	switch {
 	case g.Database == "sqlite":
@@ -223,8 +228,8 @@ func (g *globals) storage() map[board.Plan]board.Bytes {
 	}
 }
 
-// with opens the store, calls fn and closes the store.
-func (g *globals) with(ctx context.Context, fn func(*store.DB) error) error {
+// withStore opens the store, calls fn and closes the store.
+func (g *globals) withStore(ctx context.Context, fn func(*store.DB) error) error {
 	db, err := g.open(ctx)
 	if err != nil {
 		return err
@@ -232,14 +237,14 @@ func (g *globals) with(ctx context.Context, fn func(*store.DB) error) error {
 	return errors.Join(fn(db), db.Close())
 }
 
-// write opens the store and runs fn in a transaction of the caller.
+// write opens the store and runs fn in a write transaction on behalf of caller.
 func (g *globals) write(ctx context.Context, caller board.Caller, fn func(*store.Tx) error) error {
-	return g.with(ctx, func(db *store.DB) error { return db.Write(ctx, caller, fn) })
+	return g.withStore(ctx, func(db *store.DB) error { return db.Write(ctx, caller, fn) })
 }
 
-// owner returns the account with the given email address.
-func owner(ctx context.Context, v *store.View, who string) (board.User, error) {
-	email, err := board.NormalEmail(who)
+// userByEmail returns the account with the given email address.
+func userByEmail(ctx context.Context, v *store.View, address string) (board.User, error) {
+	email, err := board.NormalEmail(address)
 	if err != nil {
 		return board.User{}, err
 	}

@@ -18,9 +18,10 @@ import (
 	"time"
 )
 
-// TestClientsOfMCP connects popular MCP clients to the server, with a pasted token and with a
-// person's consent, and lets them work as an agent would; see tools/mcp/visit.mjs.
-func TestClientsOfMCP(t *testing.T) {
+// TestMCPClients connects popular MCP clients to the server, with a token and with a person's
+// consent. The clients make the calls that an agent makes (see tools/mcp/visit.mjs). In the names of
+// the subtests, the legacy era is protocol version 2025-11-25, and the modern era is 2026-07-28.
+func TestMCPClients(t *testing.T) {
 	t.Parallel()
 	modules := mcpModules(t)
 	address := freeAddress(t)
@@ -40,29 +41,29 @@ func TestClientsOfMCP(t *testing.T) {
 			"mcp-remote, legacy era": {script: "remote.mjs"},
 			"mcp-remote, modern era": {script: "remote.mjs", args: []string{"--protocol", "auto"}},
 		} {
-			for _, way := range []string{"token", "consent"} {
-				t.Run(name+", "+way, func(t *testing.T) {
+			for _, auth := range []string{"token", "consent"} {
+				t.Run(name+", "+auth, func(t *testing.T) {
 					t.Parallel()
-					v := visitor{t: t, mcpServer: s, byConsent: way == "consent"}
-					title := name + ", " + way
-					v.run(node(t, modules, v.token(),
+					v := mcpClient{t: t, mcpServer: s, byConsent: auth == "consent"}
+					title := name + ", " + auth
+					v.run(node(t, modules, v.environment(),
 						append([]string{filepath.Join(scripts, c.script), s.base + "/mcp", title}, c.args...)...))
-					seen := v.seen()
-					v.check(seen, title)
-					if seen.Protocol != c.protocol {
-						t.Errorf("the protocol version is %q, want %q", seen.Protocol, c.protocol)
+					report := v.report()
+					v.check(report, title)
+					if report.Protocol != c.protocol {
+						t.Errorf("got protocol version %q, want %q", report.Protocol, c.protocol)
 					}
-					if v.byConsent && c.protocol != "" && !seen.Refreshed {
-						t.Error("the client did not get a new access token with its refresh token")
+					if v.byConsent && c.protocol != "" && !report.Refreshed {
+						t.Error("the client did not refresh its access token")
 					}
 				})
 			}
 		}
 		for _, era := range []string{"legacy", "modern"} {
-			for _, way := range []string{"token", "consent"} {
-				t.Run("inspector, "+era+" era, "+way, func(t *testing.T) {
+			for _, auth := range []string{"token", "consent"} {
+				t.Run("inspector, "+era+" era, "+auth, func(t *testing.T) {
 					t.Parallel()
-					v := visitor{t: t, mcpServer: s, byConsent: way == "consent"}
+					v := mcpClient{t: t, mcpServer: s, byConsent: auth == "consent"}
 					v.inspect(modules, era)
 				})
 			}
@@ -70,7 +71,7 @@ func TestClientsOfMCP(t *testing.T) {
 	})
 }
 
-// signIn signs the person in, in the browser that gives consent.
+// signIn signs the person in with the browser in which the person later gives consent.
 func (s *mcpServer) signIn() {
 	s.t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -80,11 +81,24 @@ func (s *mcpServer) signIn() {
 	s.browser = &http.Client{Jar: jar, Timeout: 10 * time.Second,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	s.t.Cleanup(s.browser.CloseIdleConnections)
-	s.page(s.t, "/sign-in", map[string]any{"email": "ada@example.com", "password": mcpPassword})
+	s.renewSignIn(s.t)
 }
 
-// page calls an operation as a page of the application does.
-func (s *mcpServer) page(t *testing.T, path string, input map[string]any) (data map[string]any) {
+// renewSignIn signs the person in again if the last sign-in may soon be too old for consent. This
+// can happen when other tests keep the machine busy.
+func (s *mcpServer) renewSignIn(t *testing.T) {
+	t.Helper()
+	s.signing.Lock()
+	defer s.signing.Unlock()
+	if time.Since(s.signedIn) < 5*time.Minute {
+		return
+	}
+	s.signedIn = time.Now()
+	s.callApp(t, "/sign-in", map[string]any{"email": "ada@example.com", "password": mcpPassword})
+}
+
+// callApp calls an operation of the application API with the browser's session.
+func (s *mcpServer) callApp(t *testing.T, path string, input map[string]any) (data map[string]any) {
 	t.Helper()
 	body, err := json.Marshal(input)
 	if err != nil {
@@ -96,84 +110,85 @@ func (s *mcpServer) page(t *testing.T, path string, input map[string]any) (data 
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Origin", s.base)
-	answer, err := s.browser.Do(r)
+	res, err := s.browser.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = answer.Body.Close() }()
-	text, err := io.ReadAll(answer.Body)
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
 	var envelope struct{ Data map[string]any }
-	if err != nil || json.Unmarshal(text, &envelope) != nil || answer.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %d %s (%v)", path, answer.StatusCode, text, err)
+	if err != nil || json.Unmarshal(text, &envelope) != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("%s: got status %d, body %s, error %v; want 200", path, res.StatusCode, text, err)
 	}
 	return envelope.Data
 }
 
-// consent does what a person does with the address that a client shows: it reads the request,
-// allows reading and writing, and follows the redirect back to the client.
+// consent opens the address that a client shows, grants the read and write scopes, and follows the
+// redirect back to the client.
 func (s *mcpServer) consent(t *testing.T, address string) {
 	t.Helper()
+	s.renewSignIn(t)
 	_, query, _ := strings.Cut(address, "?")
-	shown, err := s.browser.Get(address)
+	page, err := s.browser.Get(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = shown.Body.Close()
-	// A program built without its pages says so on the page; the page's own calls still work.
-	if shown.StatusCode != http.StatusOK && shown.StatusCode != http.StatusNotImplemented {
-		t.Fatalf("there is no consent page: got status %d, location %s", shown.StatusCode, shown.Header.Get("Location"))
+	_ = page.Body.Close()
+	// A program built without the web app returns 501 here, but the calls below still work.
+	if page.StatusCode != http.StatusOK && page.StatusCode != http.StatusNotImplemented {
+		t.Fatalf("consent page: got status %d, location %q", page.StatusCode, page.Header.Get("Location"))
 	}
-	asked := s.page(t, "/connect/authorization", map[string]any{"query": query})
-	if asked["name"] == "" || asked["place"] != "device" && asked["returnsTo"] == "" {
-		t.Errorf("the consent page shows %v", asked)
+	request := s.callApp(t, "/connect/authorization", map[string]any{"query": query})
+	if request["name"] == "" || request["place"] != "device" && request["returnsTo"] == "" {
+		t.Errorf("the consent page got request %v, want a client name and a redirect URI", request)
 	}
-	allowed := s.page(t, "/connect/authorization/allow",
+	granted := s.callApp(t, "/connect/authorization/allow",
 		map[string]any{"query": query, "scopes": []string{"read", "write"}})
-	to, _ := allowed["redirectTo"].(string)
+	redirect, _ := granted["redirectTo"].(string)
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		back, err := http.Get(to)
+		callback, err := http.Get(redirect)
 		if err == nil {
-			_ = back.Body.Close()
+			_ = callback.Body.Close()
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the client does not listen at its redirect address: %v", err)
+			t.Fatalf("timed out calling the client's redirect URI: %v", err)
 		}
 	}
 }
 
-// visitor is a running client.
-type visitor struct {
+// mcpClient runs one MCP client.
+type mcpClient struct {
 	t *testing.T
 	*mcpServer
-	byConsent bool
-	consented int
-	out       []byte // its standard output
-	problems  string // its standard error
+	byConsent bool   // whether the client gets its token by consent
+	consents  int    // number of times the client asked for consent
+	stdout    []byte // output of the client
+	stderr    string // error output of the client
 }
 
-// token returns the environment of a client with a token.
-func (v *visitor) token() []string {
+// environment returns the variables that give the client its token, if it does not use consent.
+func (v *mcpClient) environment() []string {
 	if v.byConsent {
 		return nil
 	}
 	return []string{"TOKEN=" + v.mcpServer.token}
 }
 
-const longestLine = 1 << 24 // the inspector prints the list of tools in one line
+const maxLineLength = 1 << 24 // bytes; the inspector prints the list of tools on one line
 
-// asks matches the address at which a client asks for consent.
-var asks = regexp.MustCompile(`https?://\S+/oauth/authorize\?\S+`)
+// consentURL matches the address at which a client asks for consent.
+var consentURL = regexp.MustCompile(`https?://\S+/oauth/authorize\?\S+`)
 
-// run runs a client to its end. When the client prints an address for consent, a person gives
+// run runs a client until it exits. When the client prints an address for consent, run grants
 // consent.
-func (v *visitor) run(cmd *exec.Cmd) {
+func (v *mcpClient) run(cmd *exec.Cmd) {
 	v.t.Helper()
-	out, err := cmd.StdoutPipe()
+	stdoutPipe, err := cmd.StdoutPipe()
 	if err != nil {
 		v.t.Fatal(err)
 	}
-	problems, err := cmd.StderrPipe()
+	stderrPipe, err := cmd.StderrPipe()
 	if err != nil {
 		v.t.Fatal(err)
 	}
@@ -182,90 +197,90 @@ func (v *visitor) run(cmd *exec.Cmd) {
 	}
 	lines := make(chan string)
 	var reading sync.WaitGroup
-	var stderr bytes.Buffer
-	read := func(r io.Reader, keep *bytes.Buffer) {
+	var stdout, stderr bytes.Buffer
+	read := func(r io.Reader, copyTo *bytes.Buffer) {
 		reading.Go(func() {
-			s := bufio.NewScanner(io.TeeReader(r, keep))
-			s.Buffer(nil, longestLine)
+			s := bufio.NewScanner(io.TeeReader(r, copyTo))
+			s.Buffer(nil, maxLineLength)
 			for s.Scan() {
 				lines <- s.Text()
 			}
 		})
 	}
-	var kept bytes.Buffer
-	read(out, &kept)
-	read(problems, &stderr)
+	read(stdoutPipe, &stdout)
+	read(stderrPipe, &stderr)
 	go func() { reading.Wait(); close(lines) }()
-	seen := map[string]bool{}
+	opened := map[string]bool{}
 	for line := range lines {
-		if at := asks.FindString(line); at != "" && !seen[at] {
-			seen[at] = true
-			v.consented++
+		if at := consentURL.FindString(line); at != "" && !opened[at] {
+			opened[at] = true
+			v.consents++
 			v.consent(v.t, at)
 		}
 	}
 	if err := cmd.Wait(); err != nil {
-		v.t.Fatalf("%v\n%s\n%s", err, stderr.String(), kept.String())
+		v.t.Fatalf("%v\n%s\n%s", err, stderr.String(), stdout.String())
 	}
-	v.out, v.problems = kept.Bytes(), stderr.String()
+	v.stdout, v.stderr = stdout.Bytes(), stderr.String()
 }
 
-// seen returns the last output of a script of tools/mcp.
-func (v *visitor) seen() (seen visit) {
+// report decodes the last line that a script in tools/mcp printed.
+func (v *mcpClient) report() (report clientReport) {
 	v.t.Helper()
-	lines := bytes.Split(bytes.TrimSpace(v.out), []byte("\n"))
-	if err := json.Unmarshal(lines[len(lines)-1], &seen); err != nil {
-		v.t.Fatalf("%v in %s", err, v.out)
+	lines := bytes.Split(bytes.TrimSpace(v.stdout), []byte("\n"))
+	if err := json.Unmarshal(lines[len(lines)-1], &report); err != nil {
+		v.t.Fatalf("decode the client's report: %v\n%s", err, v.stdout)
 	}
-	return seen
+	return report
 }
 
-// visit is what a client saw.
-type visit struct {
+// clientReport describes what a client received from the server.
+type clientReport struct {
 	Server, Protocol, Card    string
 	Tools, Templates, Prompts []string
 	Refreshed                 bool
 }
 
-// check compares what a client saw with the server's data.
-func (v *visitor) check(seen visit, title string) {
+// check compares a client's report with the server's data. The client must have created a card with
+// the given title.
+func (v *mcpClient) check(report clientReport, title string) {
 	v.t.Helper()
-	if v.consented > 0 != v.byConsent {
-		v.t.Errorf("the client asked for consent %d times", v.consented)
+	if v.consents > 0 != v.byConsent {
+		v.t.Errorf("connected by consent: %v, asked for consent %d times; want consent only without a token", v.byConsent, v.consents)
 	}
-	if !slices.Contains(seen.Tools, "create_card") || slices.ContainsFunc(seen.Tools, func(name string) bool {
+	if !slices.Contains(report.Tools, "create_card") || slices.ContainsFunc(report.Tools, func(name string) bool {
 		return strings.HasPrefix(name, "test_")
 	}) {
-		v.t.Errorf("the client sees the tools %q", seen.Tools)
+		v.t.Errorf("got tools %q, want create_card and no test tools", report.Tools)
 	}
-	// The consent includes write; the pasted token has every scope.
-	if admin := slices.Contains(seen.Tools, "trash_board"); admin == v.byConsent {
-		v.t.Errorf("the client sees tools that need the scope admin: %v", admin)
+	// The consent does not include the admin scope. The token has every scope.
+	if admin := slices.Contains(report.Tools, "trash_board"); admin == v.byConsent {
+		v.t.Errorf("connected by consent: %v, lists trash_board: %v; want trash_board only with a token", v.byConsent, admin)
 	}
-	if seen.Server != "cardwall" && !strings.Contains(seen.Server, "mcp-remote") || len(seen.Templates) != 2 ||
-		len(seen.Prompts) != 3 {
-		v.t.Errorf("the client saw %+v", seen)
+	if report.Server != "cardwall" && !strings.Contains(report.Server, "mcp-remote") || len(report.Templates) != 2 ||
+		len(report.Prompts) != 3 {
+		v.t.Errorf("got report %+v, want server cardwall or mcp-remote, 2 templates and 3 prompts", report)
 	}
 	r, err := http.NewRequestWithContext(v.t.Context(), http.MethodGet,
-		v.base+"/api/public/v1/cards/"+url.PathEscape(seen.Card), nil)
+		v.base+"/api/public/v1/cards/"+url.PathEscape(report.Card), nil)
 	if err != nil {
 		v.t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+v.mcpServer.token)
-	answer, err := v.browser.Do(r)
+	res, err := v.browser.Do(r)
 	if err != nil {
 		v.t.Fatal(err)
 	}
-	defer func() { _ = answer.Body.Close() }()
+	defer func() { _ = res.Body.Close() }()
 	var card struct{ Data struct{ Title string } }
-	if err := json.NewDecoder(answer.Body).Decode(&card); err != nil || card.Data.Title != title {
-		v.t.Errorf("the card is %+v (%v), want the title %q", card, err, title)
+	if err := json.NewDecoder(res.Body).Decode(&card); err != nil || card.Data.Title != title {
+		v.t.Errorf("got card %+v, error %v; want title %q", card, err, title)
 	}
 }
 
-// inspect calls the server with the inspector's command line, which must report no errors in
-// the tools' schemas.
-func (v *visitor) inspect(modules, era string) {
+// inspect calls the server with the command-line mode of the MCP inspector, which must not warn
+// about the tool schemas.
+func (v *mcpClient) inspect(modules, era string) {
 	v.t.Helper()
 	home := v.t.TempDir()
 	type result struct {
@@ -284,23 +299,23 @@ func (v *visitor) inspect(modules, era string) {
 		}
 		v.run(node(v.t, modules, []string{"HOME=" + home, "MCP_INSPECTOR_SECRET_STORE=file", "MCP_AUTO_OPEN_ENABLED=true"},
 			append(all, args...)...))
-		var answer struct{ Result result }
-		if err := json.Unmarshal(v.out, &answer); err != nil {
-			v.t.Fatalf("%v in %s", err, v.out)
+		var output struct{ Result result }
+		if err := json.Unmarshal(v.stdout, &output); err != nil {
+			v.t.Fatalf("decode the inspector's output: %v\n%s", err, v.stdout)
 		}
-		return answer.Result
+		return output.Result
 	}
 	if tools := call("--method", "tools/list", "--strict").Tools; len(tools) < 40 {
-		v.t.Errorf("the inspector sees the tools %v", tools)
+		v.t.Errorf("the inspector lists tools %v, want at least 40", tools)
 	}
-	if strings.Contains(v.problems, "Warning:") {
-		v.t.Errorf("the inspector warns:\n%s", v.problems)
+	if strings.Contains(v.stderr, "Warning:") {
+		v.t.Errorf("the inspector printed a warning:\n%s", v.stderr)
 	}
 	if data := call("--method", "tools/call", "--tool-name", "list_workspaces").StructuredContent.Data; len(data) != 1 ||
 		data[0].ID != v.workspace {
-		v.t.Errorf("the inspector sees the workspaces %v, want %s", data, v.workspace)
+		v.t.Errorf("the inspector lists workspaces %v, want only %s", data, v.workspace)
 	}
-	if once := v.consented == 1; once != v.byConsent {
-		v.t.Errorf("the inspector asked for consent %d times", v.consented)
+	if once := v.consents == 1; once != v.byConsent {
+		v.t.Errorf("connected by consent: %v, asked for consent %d times; want once, or never with a token", v.byConsent, v.consents)
 	}
 }

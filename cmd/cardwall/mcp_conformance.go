@@ -8,7 +8,7 @@ import (
 	"cardwall/internal/conformance"
 )
 
-// extraTools registers the tools that the official MCP conformance suite expects.
-// Only programs built with `go build -tags conformance`, which are for tests,
-// include them.
+// extraTools returns a function that registers the tools that the official MCP
+// conformance suite expects. Only test programs, which are built with
+// `go build -tags conformance`, include them.
 func extraTools() func(*sdk.Server) { return conformance.Register }

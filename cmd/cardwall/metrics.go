@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// serveMetrics serves /metrics and profiles on a separate address, which must
-// only be reachable by operators. The returned function stops it.
+// serveMetrics serves /metrics and profiles on a separate address. Only operators
+// should be able to reach it. The returned function stops the server.
 func serveMetrics(ctx context.Context, addr string, log *slog.Logger, registry *prometheus.Registry) (stop func(),
 	err error) {
 	listener, err := listenOn(ctx, log, addr)

@@ -22,7 +22,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// labelValues returns the values of each label of the program's own metrics.
+// labelValues returns the values of each label of the cardwall_ metrics.
 func labelValues(text string) map[string]map[string]bool {
 	found := map[string]map[string]bool{}
 	pair := regexp.MustCompile(`(\w+)="((?:[^"\\]|\\.)*)"`)
@@ -41,7 +41,7 @@ func labelValues(text string) map[string]map[string]bool {
 	return found
 }
 
-// The metrics follow Prometheus' conventions, and no request can add label values that the
+// The metrics follow the Prometheus conventions, and requests cannot add label values that the
 // program does not define.
 func TestMetricsOfTheWholeProgram(t *testing.T) {
 	t.Parallel()
@@ -50,21 +50,21 @@ func TestMetricsOfTheWholeProgram(t *testing.T) {
 		const public = "/api/public/v1"
 		s.must("POST", public+"/cards", map[string]any{"listId": s.list, "title": secretTitle}, "Idempotency-Key", "one")
 		s.must("POST", public+"/cards", map[string]any{"listId": s.list, "title": secretTitle}, "Idempotency-Key", "one")
-		res, _ := s.send("POST", "/api/app/v1/workspaces/"+s.workspace+"/import?format=trello", map[string]any{"odd": 1})
+		res, _ := s.send("POST", "/api/app/v1/workspaces/"+s.workspace+"/import?format=trello", map[string]any{"unknown": 1})
 		if res.StatusCode != http.StatusBadRequest {
-			t.Errorf("importing an invalid file: got status %d, want 400", res.StatusCode)
+			t.Errorf("import of an invalid file: got status %d, want 400", res.StatusCode)
 		}
-		for i := range 130 { // more than the limit for strangers
-			odd := fmt.Sprintf("odd7731x%d", i)
-			s.send("GET", public+"/boards?"+odd+"=1", nil, "Authorization", "Bearer "+odd)
-			s.send("GET", public+"/cards/"+odd+"?"+odd+"=1", nil, "X-Request-Id", odd)
+		for i := range 130 { // more than the limit for unauthenticated callers
+			unknown := fmt.Sprintf("unknown7731x%d", i)
+			s.send("GET", public+"/boards?"+unknown+"=1", nil, "Authorization", "Bearer "+unknown)
+			s.send("GET", public+"/cards/"+unknown+"?"+unknown+"=1", nil, "X-Request-Id", unknown)
 			if i < 10 {
 				s.send("POST", "/mcp", map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-					"params": map[string]any{"name": odd, "arguments": map[string]any{}}},
+					"params": map[string]any{"name": unknown, "arguments": map[string]any{}}},
 					"Accept", "application/json, text/event-stream")
-				s.send("ODD7731X"+fmt.Sprint(i), "/"+odd, nil)
-				s.send("POST", "/api/app/v1/workspaces/"+s.workspace+"/import?format="+odd, map[string]any{})
-				s.send("PUT", public+"/cards", map[string]any{odd: odd})
+				s.send("UNKNOWN7731X"+fmt.Sprint(i), "/"+unknown, nil)
+				s.send("POST", "/api/app/v1/workspaces/"+s.workspace+"/import?format="+unknown, map[string]any{})
+				s.send("PUT", public+"/cards", map[string]any{unknown: unknown})
 			}
 		}
 		text := s.scrape()
@@ -75,8 +75,8 @@ func TestMetricsOfTheWholeProgram(t *testing.T) {
 		for _, p := range problems {
 			t.Errorf("%s: %s", p.Metric, p.Text)
 		}
-		if strings.Contains(strings.ToLower(text), "odd7731") {
-			t.Error("text sent by a client is in the metrics")
+		if strings.Contains(strings.ToLower(text), "unknown7731") {
+			t.Error("the metrics contain text from a client's request")
 		}
 		codes := []string{"ok", "cancelled"}
 		for _, c := range []board.Code{
@@ -103,16 +103,16 @@ func TestMetricsOfTheWholeProgram(t *testing.T) {
 		for label, values := range got {
 			allowed, ok := known[label]
 			if !ok {
-				t.Errorf("the label %s is unknown: add its values to this test", label)
+				t.Errorf("the label %s is unknown; add its values to this test", label)
 				continue
 			}
 			for v := range values {
 				if allowed != nil && !slices.Contains(allowed, v) {
-					t.Errorf("the label %s has the value %q", label, v)
+					t.Errorf("the label %s has the unknown value %q", label, v)
 				}
 			}
 			if label != "operation" && label != "le" && len(values) > 30 {
-				t.Errorf("the label %s has %d values: %v", label, len(values), slices.Sorted(maps.Keys(values)))
+				t.Errorf("the label %s has %d values, want at most 30: %v", label, len(values), slices.Sorted(maps.Keys(values)))
 			}
 		}
 		for _, want := range []string{
@@ -123,7 +123,7 @@ func TestMetricsOfTheWholeProgram(t *testing.T) {
 			`cardwall_http_requests_total{door="api",status="429"}`, `cardwall_credential_lookups_total{source="cache"}`,
 			`cardwall_credential_lookups_total{source="database"}`,
 			`cardwall_transactions_total{kind="write",outcome="ok"}`, `cardwall_commit_seconds_count`,
-			"cardwall_changes_total 3", "cardwall_live_streams 0", "cardwall_letters_waiting 0",
+			"cardwall_changes_total 3", "cardwall_live_streams 0", "cardwall_emails_waiting 0",
 			"cardwall_http_requests_in_flight 0", `cardwall_build_info{database="` + map[bool]string{true: "postgres",
 				false: "sqlite"}[sqldb.IsPostgres(database)] + `"`,
 		} {
@@ -132,50 +132,50 @@ func TestMetricsOfTheWholeProgram(t *testing.T) {
 			}
 		}
 		if sqldb.IsPostgres(database) == strings.Contains(text, "cardwall_sqlite_") {
-			t.Error("a database exports metrics of the other database")
+			t.Error("got cardwall_sqlite_ metrics on PostgreSQL, or none on SQLite")
 		}
-		s.keepsSecrets("a metric", text)
+		s.checkNoSecrets("a metric", text)
 		if t.Failed() {
 			t.Log(text)
 		}
 	})
 }
 
-// metricNames returns the names and help texts of every metric that a server exports on either
-// database.
+// metricNames returns the help text of every metric that a server exports on either database, by
+// metric name.
 func metricNames(t *testing.T) map[string]string {
 	t.Helper()
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
-	about := regexp.MustCompile(`fqName: "([^"]*)", help: "((?:[^"\\]|\\.)*)"`)
+	description := regexp.MustCompile(`fqName: "([^"]*)", help: "((?:[^"\\]|\\.)*)"`)
 	found := map[string]string{}
 	for _, database := range []string{t.TempDir() + "/cardwall.db", apptest.PostgresURL(t)} {
 		g := &globals{log: slog.New(slog.DiscardHandler)}
-		seen, err := newTelemetry(g)
+		telemetry, err := newTelemetry(g)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer seen.stop()
+		defer telemetry.stop()
 		db, err := store.Open(t.Context(),
-			store.Options{Database: database, Log: g.log, Metrics: seen.database, Migrate: true})
+			store.Options{Database: database, Log: g.log, Metrics: telemetry.database, Migrate: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer func() { _ = db.Close() }()
 		hub := live.NewHub(db, g.log)
 		defer hub.Close()
-		room, err := spool.Open(t.TempDir(), 1)
+		spoolFolder, err := spool.Open(t.TempDir(), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		descriptions := make(chan *prometheus.Desc)
 		go func() {
-			seen.register(db, hub, room)
-			seen.registry.Describe(descriptions)
+			telemetry.register(db, hub, spoolFolder)
+			telemetry.registry.Describe(descriptions)
 			close(descriptions)
 		}()
 		for d := range descriptions {
-			said := about.FindStringSubmatch(d.String())
-			found[said[1]] = said[2]
+			match := description.FindStringSubmatch(d.String())
+			found[match[1]] = match[2]
 		}
 	}
 	return found
@@ -184,15 +184,15 @@ func metricNames(t *testing.T) map[string]string {
 func TestMetricsHaveNamesAndHelp(t *testing.T) {
 	names := metricNames(t)
 	if len(names) < 60 {
-		t.Fatalf("there are %d metrics: %v", len(names), names)
+		t.Fatalf("got %d metrics, want at least 60: %v", len(names), names)
 	}
 	for name, help := range names {
 		switch {
 		case strings.HasPrefix(name, "go_"), strings.HasPrefix(name, "process_"): // from client_golang
 		case !regexp.MustCompile(`^cardwall_[a-z]+(_[a-z]+)*$`).MatchString(name):
-			t.Errorf("%s does not have the prefix of the program's metrics", name)
+			t.Errorf("%s is not a name of the form cardwall_… with lowercase words", name)
 		case len(help) < 20 || !strings.HasSuffix(help, "."):
-			t.Errorf("%s has the help text %q", name, help)
+			t.Errorf("%s has help text %q, want a sentence", name, help)
 		}
 	}
 }

@@ -13,17 +13,18 @@ import (
 )
 
 type migrateCommand struct {
-	From   string `placeholder:"sqlite" help:"Move data from this source: the SQLite file in the data folder. Implied by --to."`
+	From   string `placeholder:"sqlite" help:"Source of the data to move. Must be sqlite, the file in the data folder. Implied by --to."`
 	To     string `placeholder:"postgres://…" help:"Move data to this empty PostgreSQL database."`
-	DryRun bool   `help:"Print what a move would do and how long it would take, without moving anything."`
+	DryRun bool   `help:"Print what would be moved and how long it would take, without moving anything."`
 }
 
 func (migrateCommand) Help() string {
-	return "Without flags, migrates the database schema to this version. It first copies the SQLite file, " +
-		"or takes a lease on PostgreSQL. The server does the same when it starts.\n\n" +
+	return "Without flags, migrates the database schema to the version of this program. Before it changes an existing " +
+		"SQLite file, it copies the file. In PostgreSQL, it acquires a lease, so that only one program migrates. " +
+		"The server does the same when it starts.\n\n" +
 		"With --to, moves all data from SQLite to PostgreSQL. A server on the SQLite file can keep running: " +
 		"it serves reads, and rejects writes with status 503 until you restart it on PostgreSQL. " +
-		"If the move is interrupted, nothing has moved; run the command again.\n\n" +
+		"If the move is interrupted, no data is lost. Run the command again to complete it.\n\n" +
 		"Examples:\n" +
 		"  cardwall migrate\n" +
 		"  cardwall migrate --from sqlite --to postgres://cardwall@db/cardwall --dry-run\n" +
@@ -34,7 +35,7 @@ func (c *migrateCommand) Run(ctx context.Context, g *globals) error {
 	if c.To != "" || c.From != "" || c.DryRun {
 		return c.relocate(ctx, g)
 	}
-	return g.with(ctx, func(db *store.DB) error {
+	return g.withStore(ctx, func(db *store.DB) error {
 		g.print("The schema of the %s database is up to date.", db.Dialect())
 		return nil
 	})
@@ -50,8 +51,8 @@ func (c *migrateCommand) relocate(ctx context.Context, g *globals) error {
 	done, err := dbtool.Relocate(ctx, dbtool.RelocateOptions{
 		From: filepath.Join(g.Data, "cardwall.db"), To: c.To, DryRun: c.DryRun, Clock: time.Now, Progress: g.reportProgress,
 		Plan: func(p dbtool.Plan) {
-			g.print("To move: %d rows of %d tables, %s in SQLite. Estimated time, from a sample: %s.",
-				p.Rows, p.Tables, size(p.Bytes), p.Takes.Round(100*time.Millisecond))
+			g.print("To move: %d rows in %d tables, %s in SQLite. Estimated time, from a sample: %s.",
+				p.Rows, p.Tables, formatSize(p.Bytes), p.Estimate.Round(100*time.Millisecond))
 		},
 	})
 	switch {
@@ -62,10 +63,10 @@ func (c *migrateCommand) relocate(ctx context.Context, g *globals) error {
 	case done.Finished:
 		g.print("The data was already moved. PostgreSQL is now ready.")
 	default:
-		g.print("Moved %d rows of %d tables in %s. The row counts and checksums of each table match.",
+		g.print("Moved %d rows in %d tables in %s. The row counts and checksums of each table match.",
 			done.Rows, done.Tables, done.Took.Round(100*time.Millisecond))
 	}
 	g.print("Start the server with this address as --database, and with the same secret key. " +
-		"The SQLite file is kept as it is; no program will write to it again.")
+		"The SQLite file is kept, but programs no longer write to it.")
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"cardwall/internal/account"
 )
 
-// oidcFlags configure an identity provider for sign-in.
+// oidcFlags holds the flags that configure an identity provider for sign-in.
 type oidcFlags struct {
 	OIDCIssuer       string `name:"oidc-issuer" placeholder:"URL" help:"${help_oidc_issuer}"`
 	OIDCClientID     string `name:"oidc-client-id" placeholder:"ID" help:"Client id of this server at the identity provider."`

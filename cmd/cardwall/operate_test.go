@@ -20,8 +20,7 @@ import (
 	"cardwall/internal/catalog"
 )
 
-// The series of every operation exists before its first error, so that an alert sees the
-// increase.
+// The error counter of every operation starts at 0, so that an alert sees the first increase.
 func TestInternalErrorSeriesExistFromTheStart(t *testing.T) {
 	t.Parallel()
 	s := newStation(t, filepath.Join(t.TempDir(), "cardwall.db"))
@@ -29,7 +28,7 @@ func TestInternalErrorSeriesExistFromTheStart(t *testing.T) {
 	for _, o := range catalog.New(catalog.Parts{}).All() {
 		if !strings.Contains(text,
 			fmt.Sprintf("\ncardwall_operations_total{operation=%q,outcome=\"internal\"} 0\n", o.Name)) {
-			t.Errorf("%s has no series of internal errors", o.Name)
+			t.Errorf("the metrics do not contain a series for internal errors of %s", o.Name)
 		}
 	}
 	for _, want := range []string{
@@ -45,7 +44,7 @@ func TestInternalErrorSeriesExistFromTheStart(t *testing.T) {
 	}
 }
 
-// The metrics include the last successful backup. A failed one does not count.
+// The metrics include the time of the last successful backup, which a failed backup does not change.
 func TestLastBackupIsInTheMetrics(t *testing.T) {
 	t.Parallel()
 	apptest.Databases(t, func(t *testing.T, database string) {
@@ -54,7 +53,7 @@ func TestLastBackupIsInTheMetrics(t *testing.T) {
 			t.Helper()
 			found := regexp.MustCompile(`(?m)^cardwall_backup_last_success_timestamp_seconds (\S+)$`).FindStringSubmatch(s.scrape())
 			if found == nil {
-				t.Fatal("the metric is missing")
+				t.Fatal("the metrics do not contain the time of the last backup")
 			}
 			at, err := strconv.ParseFloat(found[1], 64)
 			if err != nil {
@@ -63,31 +62,31 @@ func TestLastBackupIsInTheMetrics(t *testing.T) {
 			return at
 		}
 		if last() != 0 {
-			t.Error("a backup is reported before the first one")
+			t.Error("the metrics contain the time of a backup, although there was none")
 		}
 		failed := append([]string{"backup", filepath.Join(t.TempDir(), "no", "such", "folder")}, s.flags...)
 		if run(failed, strings.NewReader(""), io.Discard, io.Discard) == 0 || last() != 0 {
-			t.Error("a backup that failed counts")
+			t.Error("a backup to a missing folder succeeded or changed the metric")
 		}
-		began := time.Now().Add(-time.Second)
+		earliest := time.Now().Add(-time.Second)
 		s.command("backup", filepath.Join(t.TempDir(), "x.backup"))
-		if at := time.UnixMilli(int64(last() * 1000)); at.Before(began) || at.After(time.Now().Add(time.Second)) {
-			t.Errorf("the last backup was at %s", at)
+		if at := time.UnixMilli(int64(last() * 1000)); at.Before(earliest) || at.After(time.Now().Add(time.Second)) {
+			t.Errorf("the last backup was at %s, want between %s and now", at, earliest)
 		}
 	})
 }
 
-// Backups into a folder get different names, and only the newest are kept.
+// A backup to a folder gets a new file name, and --keep removes all but the newest backups.
 func TestBackupFolderKeepsTheNewest(t *testing.T) {
 	t.Parallel()
 	data, folder := t.TempDir(), t.TempDir()
 	command := func(want int, args ...string) string {
 		t.Helper()
-		var out, problems strings.Builder
-		if status := run(append(args, "--data", data), strings.NewReader(""), &out, &problems); status != want {
-			t.Fatalf("cardwall %v: %d %s, want %d", args, status, &problems, want)
+		var out, stderr strings.Builder
+		if status := run(append(args, "--data", data), strings.NewReader(""), &out, &stderr); status != want {
+			t.Fatalf("cardwall %v: got status %d, want %d: %s", args, status, want, &stderr)
 		}
-		return problems.String()
+		return stderr.String()
 	}
 	command(0, "user", "add", "--email", "ada@example.com", "--name", "Ada")
 	for _, name := range []string{"cardwall-20240101T000000Z.backup", "cardwall-20250101T000000Z.backup",
@@ -108,10 +107,10 @@ func TestBackupFolderKeepsTheNewest(t *testing.T) {
 	list := strings.Join(names, " ")
 	if len(names) != 4 || strings.Contains(list, "20240101") || !strings.Contains(list, "20250101") ||
 		!strings.Contains(list, "keep") || !strings.Contains(list, "other") {
-		t.Errorf("the folder holds %s", list)
+		t.Errorf("the folder contains %s, want all files except the oldest backup", list)
 	}
-	if said := command(1, "backup", "--keep", "2", filepath.Join(folder, "a.backup")); !strings.Contains(said, "--keep") {
-		t.Errorf("--keep with a file: %s; want it to contain %q", said, "--keep")
+	if stderr := command(1, "backup", "--keep", "2", filepath.Join(folder, "a.backup")); !strings.Contains(stderr, "--keep") {
+		t.Errorf("backup --keep to a file printed %q, want it to contain %q", stderr, "--keep")
 	}
 }
 
@@ -135,18 +134,18 @@ func TestProfilesAreOnlyOnTheMetricsAddress(t *testing.T) {
 	status, list := get(base)
 	for _, p := range pprof.Profiles() {
 		if status != http.StatusOK || !strings.Contains(string(list), p.Name()) {
-			t.Errorf("the list of profiles is %d %s", status, list)
+			t.Errorf("/debug/pprof/: got status %d, body %s; want all profiles", status, list)
 		}
 	}
 	for _, name := range []string{"profile?seconds=1", "heap", "goroutine"} {
 		if status, body := get(base + name); status != http.StatusOK || len(body) < 100 || body[0] != 0x1f ||
 			body[1] != 0x8b {
-			t.Errorf("%s: got status %d, %d bytes, want a profile", name, status, len(body))
+			t.Errorf("%s: got status %d, %d bytes, want 200 and a compressed profile", name, status, len(body))
 		}
 	}
 	if status, body := get(base + "goroutine?debug=1"); status != http.StatusOK ||
 		!strings.Contains(string(body), "goroutine profile: total") {
-		t.Errorf("the goroutines are %d %.80s", status, body)
+		t.Errorf("goroutine?debug=1: got status %d, body %.80s; want 200 and a profile as text", status, body)
 	}
 	for path, want := range map[string]int{"nothing": 404, "profile?seconds=0": 400, "profile?seconds=9999": 400} {
 		if status, _ := get(base + path); status != want {
@@ -154,35 +153,35 @@ func TestProfilesAreOnlyOnTheMetricsAddress(t *testing.T) {
 		}
 	}
 	if status, body := get(s.base + "/debug/pprof/heap"); status == http.StatusOK {
-		t.Errorf("the main address serves profiles: %.80q", body)
+		t.Errorf("the main address served a profile: %.80q", body)
 	}
 }
 
-// failing is a listener that is out of file descriptors.
-type failing struct{ net.Listener }
+// failingListener fails to accept connections, as if the process had no free file descriptors.
+type failingListener struct{ net.Listener }
 
-func (failing) Accept() (net.Conn, error) {
+func (failingListener) Accept() (net.Conn, error) {
 	return nil, &net.OpError{Op: "accept", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
 }
-func (failing) Addr() net.Addr { return &net.TCPAddr{} }
+func (failingListener) Addr() net.Addr { return &net.TCPAddr{} }
 
-// Repeated accept errors are logged once, not at each attempt.
+// Repeated accept errors are logged at most once per acceptLogInterval.
 func TestTooManyOpenFilesAreLogged(t *testing.T) {
 	t.Parallel()
 	out := &safeBuffer{}
-	l := &watchedListener{Listener: failing{}, log: newLog(out, "info")}
+	l := &loggingListener{Listener: failingListener{}, log: newLog(out, "info")}
 	for range 100 {
 		if _, err := l.Accept(); err == nil {
-			t.Fatal("a connection was accepted")
+			t.Fatal("Accept returned no error")
 		}
 	}
 	if log := out.String(); strings.Count(log, "\n") != 1 || !strings.Contains(log, "too many open files") ||
 		!strings.Contains(log, "LimitNOFILE") || !strings.Contains(log, `"level":"WARN"`) {
-		t.Errorf("the log is:\n%s", log)
+		t.Errorf("got log\n%s\nwant one warning about open files", log)
 	}
-	l.logged = l.logged.Add(-acceptLogEvery)
+	l.logged = l.logged.Add(-acceptLogInterval)
 	_, _ = l.Accept()
 	if log := out.String(); strings.Count(log, "\n") != 2 || !strings.Contains(log, `"failures":100`) {
-		t.Errorf("the log is:\n%s", log)
+		t.Errorf("got log\n%s\nwant a second line that reports 100 failures", log)
 	}
 }

@@ -15,9 +15,9 @@ const (
 	maxProfileSeconds     = 300
 )
 
-// addProfiles serves profiles and traces at the paths that go tool pprof and go
-// tool trace expect. It does not use net/http/pprof, which registers itself on
-// the default mux.
+// addProfiles serves profiles and execution traces at the paths of net/http/pprof,
+// which go tool pprof expects. It does not use that package, because importing it
+// registers handlers on the default mux.
 func addProfiles(mux *http.ServeMux) {
 	mux.HandleFunc("GET /debug/pprof/{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -26,25 +26,25 @@ func addProfiles(mux *http.ServeMux) {
 			_, _ = fmt.Fprintf(w, "%s?debug=1 (%d)\n", p.Name(), p.Count())
 		}
 	})
-	mux.HandleFunc("GET /debug/pprof/profile", during(pprof.StartCPUProfile, pprof.StopCPUProfile))
-	mux.HandleFunc("GET /debug/pprof/trace", during(trace.Start, trace.Stop))
+	mux.HandleFunc("GET /debug/pprof/profile", record(pprof.StartCPUProfile, pprof.StopCPUProfile))
+	mux.HandleFunc("GET /debug/pprof/trace", record(trace.Start, trace.Stop))
 	mux.HandleFunc("GET /debug/pprof/{name}", func(w http.ResponseWriter, r *http.Request) {
 		p := pprof.Lookup(r.PathValue("name"))
 		if p == nil {
 			http.Error(w, "There is no such profile. See the list at /debug/pprof/.", http.StatusNotFound)
 			return
 		}
-		debug, _ := strconv.Atoi(r.FormValue("debug")) // 0 if missing: the format of go tool pprof
+		debug, _ := strconv.Atoi(r.FormValue("debug")) // 0, the default, is the format of go tool pprof
 		if w.Header().Set("Content-Type", "application/octet-stream"); debug > 0 {
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		}
-		_ = p.WriteTo(w, debug) // fails only if the client is gone
+		_ = p.WriteTo(w, debug) // fails only if the client has disconnected
 	})
 }
 
-// during returns a handler that records from start to stop for the number of
-// seconds in the request. Only one recording of a kind can run at a time.
-func during(start func(io.Writer) error, stop func()) http.HandlerFunc {
+// record returns a handler that calls start, waits for the number of seconds in the
+// request, and calls stop. Only one recording of each kind can run at a time.
+func record(start func(io.Writer) error, stop func()) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		seconds := defaultProfileSeconds
 		if text := r.FormValue("seconds"); text != "" {

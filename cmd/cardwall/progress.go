@@ -8,20 +8,22 @@ import (
 )
 
 const (
-	barWidth  = 30 // characters
-	lineEvery = 10 // percent, if the output is not a terminal
+	barWidth = 30 // characters
+	lineStep = 10 // percentage points between lines if the output is not a terminal
 )
 
-// progress shows how far a task is: as a bar on a terminal, as lines elsewhere.
+// progress prints the progress of a task: as a bar on a terminal, and as lines
+// otherwise.
 type progress struct {
 	w     io.Writer
 	bar   bool
-	shown int // percent; -1 for nothing
+	shown int // percent; -1 before the first output
 }
 
 func newProgress(w io.Writer) *progress { return &progress{w: w, bar: isTerminal(w), shown: -1} }
 
-// show shows that done of total records are done. A total of 0 is unknown.
+// show prints that done of total records have been processed. A total of 0 means
+// that the total is unknown; show then prints nothing.
 func (p *progress) show(done, total int) {
 	if total <= 0 {
 		return
@@ -30,18 +32,18 @@ func (p *progress) show(done, total int) {
 	if p.bar && percent != p.shown {
 		p.shown = percent
 		full := barWidth * percent / 100
-		_, _ = fmt.Fprintf(p.w, "\r[%s%s] %3d %%", strings.Repeat("#", full), strings.Repeat(" ", barWidth-full), percent)
+		_, _ = fmt.Fprintf(p.w, "\r[%s%s] %3d%%", strings.Repeat("#", full), strings.Repeat(" ", barWidth-full), percent)
 	}
-	if !p.bar && percent/lineEvery > p.shown/lineEvery {
+	if !p.bar && percent/lineStep > p.shown/lineStep {
 		p.shown = percent
-		_, _ = fmt.Fprintf(p.w, "%d %%\n", percent)
+		_, _ = fmt.Fprintf(p.w, "%d%%\n", percent)
 	}
 }
 
 // end removes the bar.
 func (p *progress) end() {
 	if p.bar && p.shown >= 0 {
-		_, _ = fmt.Fprintf(p.w, "\r%s\r", strings.Repeat(" ", barWidth+len("[] 100 %")))
+		_, _ = fmt.Fprintf(p.w, "\r%s\r", strings.Repeat(" ", barWidth+len("[] 100%")))
 	}
 }
 

@@ -19,8 +19,9 @@ import (
 	"cardwall/internal/store"
 )
 
-// at returns the same installation, with the same key, with another data folder.
-func (c *crash) at(data string, flags ...string) *crash {
+// withData returns a crashServer of the same installation with another data folder, other flags and
+// no recorded requests. It copies the encryption key to the folder.
+func (c *crashServer) withData(data string, flags ...string) *crashServer {
 	c.t.Helper()
 	if data != c.data {
 		key, err := os.ReadFile(filepath.Join(c.data, "secret.key"))
@@ -31,121 +32,122 @@ func (c *crash) at(data string, flags ...string) *crash {
 			c.t.Fatal(err)
 		}
 	}
-	return &crash{t: c.t, binary: c.binary, data: data, flags: flags, token: c.token, list: c.list, client: c.client,
+	return &crashServer{t: c.t, binary: c.binary, data: data, flags: flags, token: c.token, list: c.list, client: c.client,
 		sent: map[string]bool{}, acknowledged: map[string]string{}}
 }
 
-// known returns a copy of what was acknowledged so far.
-func (c *crash) known() map[string]string {
+// acknowledgedCards returns a copy of the acknowledged cards, by idempotency key.
+func (c *crashServer) acknowledgedCards() map[string]string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.Clone(c.acknowledged)
 }
 
-// holds checks that the list has a card for every key.
-func (c *crash) holds(what string, known map[string]string) (cards int) {
+// checkAcknowledged checks that the list has every acknowledged card. It returns the number of
+// cards in the list.
+func (c *crashServer) checkAcknowledged(context string, acknowledged map[string]string) (count int) {
 	c.t.Helper()
-	there := map[string]string{}
+	cards := map[string]string{} // ids by title
 	for cursor, more := "", true; more; more = cursor != "" {
 		var page struct {
 			Data       []struct{ ID, Title string }
 			NextCursor string
 		}
-		c.fetch("/boards/"+c.board()+"/cards?view=compact&limit=200&cursor="+cursor, &page)
+		c.get("/boards/"+c.board()+"/cards?view=compact&limit=200&cursor="+cursor, &page)
 		for _, card := range page.Data {
-			there[card.Title] = card.ID
+			cards[card.Title] = card.ID
 		}
 		cursor = page.NextCursor
 	}
-	for key, id := range known {
-		if there[key] != id {
-			c.t.Errorf("%s: %s was acknowledged as %s; the list has %q", what, key, id, there[key])
+	for key, id := range acknowledged {
+		if cards[key] != id {
+			c.t.Errorf("%s: %s was acknowledged as card %s, but the list contains card %q for it", context, key, id, cards[key])
 		}
 	}
-	return len(there)
+	return len(cards)
 }
 
-// Every backup of a server under load is a consistent snapshot, for either database and
-// restored into either.
-func TestBackupInLoad(t *testing.T) {
+// A backup of a server under load is a consistent snapshot, which can be restored into either
+// database.
+func TestBackupUnderLoad(t *testing.T) {
 	t.Parallel()
-	for _, of := range []string{"sqlite", "postgres"} {
-		t.Run(of, func(t *testing.T) {
+	for _, source := range []string{"sqlite", "postgres"} {
+		t.Run(source, func(t *testing.T) {
 			t.Parallel()
 			var flags, other []string
-			if of == "postgres" {
+			if source == "postgres" {
 				flags = []string{"--database", apptest.PostgresURL(t)}
 			} else {
 				other = []string{"--database", apptest.EmptyPostgresURL(t)}
 			}
-			c := newCrash(t, flags...)
+			c := newCrashServer(t, flags...)
 			stop := c.start()
-			type moment struct {
-				file  string
-				known map[string]string
-				most  int
+			type backup struct {
+				file         string
+				acknowledged map[string]string // cards that were acknowledged when the backup began
+				sent         int               // number of requests that were sent when the backup ended
 			}
-			var moments []moment
+			var backups []backup
 			c.load(0, func() {
 				for n := range 3 {
 					time.Sleep(time.Duration(100+rand.IntN(300)) * time.Millisecond)
-					m := moment{file: filepath.Join(c.data, fmt.Sprintf("%d.backup", n)), known: c.known()}
-					if said := c.command("backup", m.file); !strings.Contains(said, "complete and verified") {
-						t.Errorf("backup printed %q; want it to contain %q", said, "complete and verified")
+					b := backup{file: filepath.Join(c.data, fmt.Sprintf("%d.backup", n)), acknowledged: c.acknowledgedCards()}
+					if out := c.command("backup", b.file); !strings.Contains(out, "complete and verified") {
+						t.Errorf("backup printed %q, want it to contain %q", out, "complete and verified")
 					}
 					c.mu.Lock()
-					m.most = len(c.sent)
+					b.sent = len(c.sent)
 					c.mu.Unlock()
-					moments = append(moments, m)
+					backups = append(backups, b)
 				}
 			})
 			stop()
-			for n, m := range moments {
-				there := c.at(t.TempDir())
-				if n == len(moments)-1 {
-					there = c.at(t.TempDir(), other...)
+			for n, b := range backups {
+				restored := c.withData(t.TempDir())
+				if n == len(backups)-1 {
+					restored = c.withData(t.TempDir(), other...)
 				}
-				there.command("restore", m.file)
-				if said := there.command("doctor"); said != "No problems found." {
-					t.Errorf("the doctor printed %q, want %q", said, "No problems found.")
+				restored.command("restore", b.file)
+				if out := restored.command("doctor"); out != "No problems found." {
+					t.Errorf("doctor printed %q, want %q", out, "No problems found.")
 				}
-				stop := there.start()
-				cards := there.holds("restored", m.known)
-				if cards < len(m.known) || cards > m.most {
-					t.Errorf("backup %d has %d cards; %d were acknowledged before it, %d sent before it ended", n, cards,
-						len(m.known), m.most)
+				stop := restored.start()
+				cards := restored.checkAcknowledged("restored backup", b.acknowledged)
+				if cards < len(b.acknowledged) || cards > b.sent {
+					t.Errorf("backup %d has %d cards, want %d (acknowledged before it began) to %d (sent before it ended)", n, cards,
+						len(b.acknowledged), b.sent)
 				}
-				if _, err := there.create("and-on-it-goes"); err != nil {
-					t.Errorf("after the restore: %v", err)
+				if _, err := restored.create("after-restore"); err != nil {
+					t.Errorf("create a card after the restore: %v", err)
 				}
 				stop()
-				t.Logf("backup %d: %d cards, %d acknowledged before it", n, cards, len(m.known))
+				t.Logf("backup %d: %d cards, of which %d were acknowledged before it began", n, cards, len(b.acknowledged))
 			}
 		})
 	}
 }
 
-const moveRounds = 10
+const migrationRounds = 10
 
-// TestMigrateInLoad kills the migration to PostgreSQL ten times at random moments, while a
-// server on the SQLite file serves reads and writes. The same command then completes the
-// migration, and PostgreSQL has everything that was acknowledged.
-func TestMigrateInLoad(t *testing.T) {
+// TestMigrateUnderLoad kills the migration to PostgreSQL ten times at random moments, while a
+// server on the SQLite file serves reads and writes. Running the command again must complete the
+// migration, and PostgreSQL must then have all acknowledged cards.
+func TestMigrateUnderLoad(t *testing.T) {
 	t.Parallel()
-	first := newCrash(t)
+	first := newCrashServer(t)
 	stop := first.start()
 	first.load(0, func() { time.Sleep(2 * time.Second) })
 	stop()
 	file := filepath.Join(first.data, "cardwall.db")
-	first.command("doctor") // checkpoints everything into the one file, for the copies
+	first.command("doctor") // checkpoints the write-ahead log, so that copying one file is enough
 	content, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	takes := 2 * time.Second // expected duration of a migration, from earlier rounds
-	ended := map[string]int{}
-	for round := range moveRounds {
-		c := first.at(t.TempDir())
+	duration := 2 * time.Second // duration of the last complete migration
+	states := map[string]int{}
+	for round := range migrationRounds {
+		c := first.withData(t.TempDir())
 		maps.Copy(c.acknowledged, first.acknowledged)
 		if err := os.WriteFile(filepath.Join(c.data, "cardwall.db"), content, 0o600); err != nil {
 			t.Fatal(err)
@@ -155,54 +157,56 @@ func TestMigrateInLoad(t *testing.T) {
 			target = apptest.EmptyPostgresURL(t) // the migration creates the schema first
 		}
 		stop := c.start()
-		reads := c.read()
+		stopReading := c.startReading()
 		var state string
 		c.load(round+1, func() {
 			time.Sleep(50 * time.Millisecond)
-			move := exec.CommandContext(t.Context(), c.binary, "migrate", "--from", "sqlite", "--to", target, "--data", c.data)
-			if err := move.Start(); err != nil {
+			migrate := exec.CommandContext(t.Context(), c.binary, "migrate", "--from", "sqlite", "--to", target, "--data", c.data)
+			if err := migrate.Start(); err != nil {
 				t.Error(err)
 				return
 			}
-			time.Sleep(time.Duration(rand.Int64N(int64(takes) * 5 / 4)))
-			_ = move.Process.Kill()
-			_ = move.Wait()
-			state = c.oneIsWritten(target)
-			ended[state]++
+			time.Sleep(time.Duration(rand.Int64N(int64(duration) * 5 / 4)))
+			_ = migrate.Process.Kill()
+			_ = migrate.Wait()
+			state = c.migrationState(target)
+			states[state]++
 			if state == "moved" {
 				return
 			}
-			began := time.Now()
+			started := time.Now()
 			if out, err := exec.CommandContext(t.Context(), c.binary, "migrate", "--from", "sqlite", "--to", target, "--data",
 				c.data).CombinedOutput(); err != nil {
-				t.Errorf("round %d: migrate after a kill (%s): %v\n%s", round, state, err, out)
+				t.Errorf("round %d: migrate again after a kill that left state %q: %v\n%s", round, state, err, out)
 			}
-			takes = time.Since(began)
+			duration = time.Since(started)
 		})
-		if n := reads(); n == 0 {
-			t.Error("nothing was read during the migration")
+		if n := stopReading(); n == 0 {
+			t.Error("no read succeeded during the migration")
 		}
-		if state := c.oneIsWritten(target); state != "moved" {
-			t.Errorf("round %d: after the migration the state is %q, want %q", round, state, "moved")
+		if state := c.migrationState(target); state != "moved" {
+			t.Errorf("round %d: after the migration, the state is %q, want %q", round, state, "moved")
 		}
 		stop()
-		there := c.at(c.data, "--database", target)
-		if said := there.command("doctor"); said != "No problems found." {
-			t.Errorf("the doctor printed %q, want %q", said, "No problems found.")
+		migrated := c.withData(c.data, "--database", target)
+		if out := migrated.command("doctor"); out != "No problems found." {
+			t.Errorf("doctor printed %q, want %q", out, "No problems found.")
 		}
-		stop = there.start()
-		there.holds(fmt.Sprintf("round %d", round), c.known())
+		stop = migrated.start()
+		migrated.checkAcknowledged(fmt.Sprintf("round %d", round), c.acknowledgedCards())
 		stop()
 	}
-	t.Logf("%d kills: %v; a migration takes %s", moveRounds, ended, takes)
+	t.Logf("%d kills, which left these states: %v; the last migration took %s", migrationRounds, states, duration)
 }
 
-// oneIsWritten fails if both databases are writable, or if neither is and running
-// migrate again would not fix it. It returns how far the move got.
-func (c *crash) oneIsWritten(target string) string {
+// migrationState returns the state of a migration: "moved" if PostgreSQL is writable, "marked" if
+// neither database is, and otherwise "empty" or, if PostgreSQL already has the rows, "arriving". It
+// fails the test if both databases are writable, or if neither is and running migrate again would
+// not fix it. It tries to create a card in SQLite.
+func (c *crashServer) migrationState(target string) string {
 	c.t.Helper()
-	_, old := c.create(fmt.Sprintf("after-%d", time.Now().UnixNano()))
-	fresh := "empty"
+	_, sqliteErr := c.create(fmt.Sprintf("after-%d", time.Now().UnixNano()))
+	postgres := "empty"
 	db, err := store.Open(context.Background(), store.Options{Database: target})
 	switch {
 	case err == nil:
@@ -210,29 +214,30 @@ func (c *crash) oneIsWritten(target string) string {
 			_, err := v.UserByEmail(context.Background(), "ada@example.com")
 			return err
 		}) == nil {
-			fresh = "ready"
+			postgres = "ready"
 		}
 		_ = db.Close()
 	case strings.Contains(err.Error(), "has not finished"):
-		fresh = "arriving"
+		postgres = "arriving"
 	}
 	switch {
-	case old == nil && fresh == "ready":
+	case sqliteErr == nil && postgres == "ready":
 		c.t.Errorf("both databases are writable")
-	case old == nil:
-		return fresh
-	case fresh == "ready":
+	case sqliteErr == nil:
+		return postgres
+	case postgres == "ready":
 		return "moved"
-	case fresh == "arriving":
+	case postgres == "arriving":
 		return "marked"
 	default:
-		c.t.Errorf("neither database is writable: %v, and PostgreSQL is %s (%v)", old, fresh, err)
+		c.t.Errorf("neither database is writable: %v, and PostgreSQL is %s (%v)", sqliteErr, postgres, err)
 	}
 	return "neither"
 }
 
-// read reads until the returned function is called, which returns the number of reads.
-func (c *crash) read() (end func() int64) {
+// startReading reads boards repeatedly in a goroutine. The returned function stops the goroutine and
+// returns the number of successful reads.
+func (c *crashServer) startReading() (stop func() int64) {
 	var n atomic.Int64
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -243,9 +248,9 @@ func (c *crash) read() (end func() int64) {
 				return
 			default:
 			}
-			body, status, err := c.exchange("GET", "/boards", "", nil)
+			body, status, err := c.do("GET", "/boards", "", nil)
 			if err != nil || status != http.StatusOK {
-				c.t.Errorf("a read during the migration: %d %s %v", status, body, err)
+				c.t.Errorf("read during the migration: got status %d, body %s, error %v; want 200", status, body, err)
 				return
 			}
 			n.Add(1)
@@ -255,7 +260,7 @@ func (c *crash) read() (end func() int64) {
 	return func() int64 { close(done); <-ended; return n.Load() }
 }
 
-func TestMovingFromTheCommandLine(t *testing.T) {
+func TestBackupRestoreAndMigrateCommands(t *testing.T) {
 	t.Parallel()
 	c := cli{t, t.TempDir()}
 	c.wantError("--to must be postgres://", "migrate", "--from", "sqlite")
@@ -264,12 +269,12 @@ func TestMovingFromTheCommandLine(t *testing.T) {
 	out := c.must("backup", filepath.Join(c.data, "x.backup"))
 	if !strings.Contains(out, "complete and verified") || !strings.Contains(out, "not in the backup") ||
 		strings.Contains(out, c.key()) {
-		t.Errorf("backup printed %q", out)
+		t.Errorf("backup printed %q, want a complete backup without the key", out)
 	}
 	c.wantError("not empty", "restore", filepath.Join(c.data, "x.backup"))
-	status, text, problems := c.run("", "backup", "-")
+	status, text, stderr := c.run("", "backup", "-")
 	if status != 0 {
-		t.Fatal(problems)
+		t.Fatal(stderr)
 	}
 	other := cli{t, t.TempDir()}
 	for _, from := range []string{"-", "x"} {
@@ -277,43 +282,43 @@ func TestMovingFromTheCommandLine(t *testing.T) {
 		if from == "x" {
 			args[1] = filepath.Join(c.data, "x.backup")
 		}
-		// The command line trims its output; the last line ends in a line feed.
-		if status, _, problems := other.run(text+"\n", args...); status == 0 ||
-			!strings.Contains(problems, "key of this backup is missing") {
-			t.Errorf("without the key: %d %q", status, problems)
+		// run trimmed the final line break of the backup.
+		if status, _, stderr := other.run(text+"\n", args...); status == 0 ||
+			!strings.Contains(stderr, "key of this backup is missing") {
+			t.Errorf("restore without the key: status %d, printed %q; want an error about the missing key", status, stderr)
 		}
 	}
 	if _, err := os.Stat(other.keyFile()); err == nil {
-		t.Error("restore created a key instead of reporting the missing one")
+		t.Error("restore created a key although the key of the backup is missing")
 	}
 	if err := os.WriteFile(other.keyFile(), []byte(c.key()+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if status, out, problems := other.run(text+"\n", "restore", "-"); status != 0 || !strings.Contains(out, "Restored ") {
-		t.Errorf("from standard input: %d %q %q", status, out, problems)
+	if status, out, stderr := other.run(text+"\n", "restore", "-"); status != 0 || !strings.Contains(out, "Restored ") {
+		t.Errorf("restore from standard input: status %d, printed %q and %q; want success", status, out, stderr)
 	}
 	if got := other.must("doctor"); got != "No problems found." {
 		t.Errorf("doctor printed %q, want %q", got, "No problems found.")
 	}
 	if got := other.must("restore", "--replace", filepath.Join(c.data, "x.backup")); !strings.Contains(got,
 		"before-restore") {
-		t.Errorf("restore --replace printed %q; want it to contain %q", got, "before-restore")
+		t.Errorf("restore --replace printed %q, want it to contain %q", got, "before-restore")
 	}
 	if got := other.must("doctor", "--repair"); !strings.Contains(got, "Backed up to") ||
-		!strings.Contains(got, "Repaired 0 problems") {
-		t.Errorf("doctor --repair printed %q", got)
+		!strings.Contains(got, "Problems repaired: 0.") {
+		t.Errorf("doctor --repair printed %q, want a backup and no repaired problems", got)
 	}
 	target := apptest.EmptyPostgresURL(t)
 	if got := c.must("migrate", "--to", target, "--dry-run"); !strings.Contains(got, "To move: ") ||
 		!strings.Contains(got, "from a sample") || strings.Contains(got, "Moved") {
-		t.Errorf("migrate --dry-run printed %q", got)
+		t.Errorf("migrate --dry-run printed %q, want only an estimate", got)
 	}
 	if got := c.must("migrate", "--from", "sqlite", "--to", target); !strings.Contains(got,
 		"row counts and checksums of each table match") {
-		t.Errorf("migrate printed %q; want it to contain %q", got, "row counts and checksums of each table match")
+		t.Errorf("migrate printed %q, want it to contain %q", got, "row counts and checksums of each table match")
 	}
 	c.wantError("has moved", "user", "add", "--email", "x@example.com", "--name", "X")
-	c.data = other.data // with the same key
+	c.data = other.data // has the same key
 	if got := c.must("doctor", "--database", target); got != "No problems found." {
 		t.Errorf("doctor printed %q, want %q", got, "No problems found.")
 	}

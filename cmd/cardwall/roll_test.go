@@ -24,78 +24,78 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// TestRollingRestart stops and restarts three servers one after the other, behind a proxy that
-// sends requests to the ready servers in turn, while clients read and change cards and browsers
-// listen. No request fails, none is repeated, and no stream ends without a message.
+// TestRollingRestart stops and restarts three servers one after another, behind a load balancer that
+// sends requests to the ready servers in turn. Meanwhile, clients read and create cards, and browsers
+// keep event streams open. No request may fail or be sent twice. No stream may end without the
+// "again" event, which tells the browser to reconnect.
 func TestRollingRestart(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 3, "--database", apptest.PostgresURL(t))
 	b := newBalancer(t, 3)
-	nodes := make([]*member, 3)
+	nodes := make([]*fleetServer, 3)
 	for i := range nodes {
-		nodes[i] = f.member(i)
+		nodes[i] = f.startServer(i)
 		b.set(i, nodes[i].base)
 	}
-	p := f.place("workspace")
+	p := f.newBoard("workspace")
 	l := &rollingLoad{t: t, f: f, proxy: b.server.URL, list: p.list, board: p.board}
 	stop := l.start()
 	for range 2 {
 		for i := range nodes {
 			time.Sleep(700 * time.Millisecond)
-			nodes[i].end()
+			nodes[i].shutDown()
 			b.set(i, "")
-			nodes[i] = f.member(i)
+			nodes[i] = f.startServer(i)
 			b.set(i, nodes[i].base)
 		}
 	}
 	time.Sleep(700 * time.Millisecond)
 	stop()
 	if n := l.failed.Load(); n > 0 || l.sent.Load() < 500 {
-		t.Errorf("of %d requests %d failed: %v", l.sent.Load(), n, l.samples)
+		t.Errorf("%d of %d requests failed, want 0 of at least 500: %v", n, l.sent.Load(), l.samples)
 	}
-	if n := b.again.Load(); n > 0 {
-		t.Errorf("%d requests were sent again", n)
+	if n := b.retries.Load(); n > 0 {
+		t.Errorf("%d requests were sent twice, want 0", n)
 	}
-	if n := l.broken.Load(); n > 0 || l.sentAway.Load() < 6 {
-		t.Errorf("%d streams ended with a message, %d without", l.sentAway.Load(), n)
+	if n := l.broken.Load(); n > 0 || l.closed.Load() < 6 {
+		t.Errorf("%d streams ended with the again event and %d without it, want at least 6 and 0", l.closed.Load(), n)
 	}
-	if want := l.made.Load(); int64(f.count(p.board)) != want+1 {
-		t.Errorf("%d cards were created, but there are %d besides the first", want, f.count(p.board)-1)
+	if want := l.created.Load(); int64(f.count(p.board)) != want+1 {
+		t.Errorf("the board has %d new cards, want the %d that the clients created", f.count(p.board)-1, want)
 	}
 	for _, n := range nodes {
-		n.end()
+		n.shutDown()
 	}
-	if left := strings.TrimSpace(f.psql("SELECT string_agg(name, ' ') FROM leases")); left != "" {
-		t.Errorf("stopped servers still hold %s, want none", left)
+	if leases := strings.TrimSpace(f.psql("SELECT string_agg(name, ' ') FROM leases")); leases != "" {
+		t.Errorf("stopped servers still hold leases %s, want none", leases)
 	}
-	t.Logf("%d requests, %d cards, %d streams ended with a message", l.sent.Load(), l.made.Load(), l.sentAway.Load())
+	t.Logf("%d requests, %d cards, %d streams ended with the again event", l.sent.Load(), l.created.Load(), l.closed.Load())
 }
 
-// TestKillThreeWhileRulesRun kills each of three servers with SIGKILL in turn while each new
-// card triggers two rules. In the end each card has exactly two comments, whichever servers
-// wrote them.
+// TestKillThreeWhileRulesRun kills three servers in turn with SIGKILL while each new card triggers
+// two rules. At the end, each of these cards must have exactly two comments.
 func TestKillThreeWhileRulesRun(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 3, "--database", apptest.PostgresURL(t))
-	nodes := make([]*member, 3)
+	nodes := make([]*fleetServer, 3)
 	for i := range nodes {
-		nodes[i] = f.member(i)
+		nodes[i] = f.startServer(i)
 	}
 	for range 3 {
-		b := &hotBoard{place: f.place("workspace")}
-		f.must(f.exchange("PATCH", "/boards/"+b.board, "", map[string]any{"features": map[string]any{"automation": true}},
-			into(&answer{})))
+		b := &hotBoard{boardIDs: f.newBoard("workspace")}
+		f.must(f.do("PATCH", "/boards/"+b.board, "", map[string]any{"features": map[string]any{"automation": true}},
+			decodeInto(&response{})))
 		for _, text := range []string{"Welcome.", "Look at this."} {
-			f.must(f.exchange("POST", "/api/app/v1/boards/"+b.board+"/rules", "", map[string]any{
+			f.must(f.do("POST", "/api/app/v1/boards/"+b.board+"/rules", "", map[string]any{
 				"name": text, "when": map[string]any{"event": "card_created"},
 				"then": []any{map[string]any{"operation": "add_comment", "input": map[string]any{"text": text}}},
-			}, into(&answer{})))
+			}, decodeInto(&response{})))
 		}
 		f.boards = append(f.boards, b)
 	}
 	var (
 		writers sync.WaitGroup
-		made    atomic.Int64
+		created atomic.Int64
 	)
 	done := make(chan struct{})
 	for w := range 6 {
@@ -108,7 +108,7 @@ func TestKillThreeWhileRulesRun(t *testing.T) {
 				}
 				if _, err := f.send("POST", "/cards",
 					map[string]any{"listId": f.boards[(w+n)%3].list, "title": fmt.Sprintf("Card %d of %d", n, w)}); err == nil {
-					made.Add(1)
+					created.Add(1)
 				}
 			}
 		})
@@ -116,47 +116,47 @@ func TestKillThreeWhileRulesRun(t *testing.T) {
 	for round := range 9 {
 		time.Sleep(time.Duration(200+rand.IntN(600)) * time.Millisecond)
 		nodes[round%3].kill()
-		nodes[round%3] = f.member(round % 3)
+		nodes[round%3] = f.startServer(round % 3)
 	}
 	close(done)
 	writers.Wait()
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		wrong, all := 0, 0
+		wrong, total := 0, 0
 		for _, b := range f.boards {
 			for _, comments := range f.comments(b.board) {
-				if all++; comments != 2 {
+				if total++; comments != 2 {
 					wrong++
 				}
 			}
 		}
-		if all-3 != int(made.Load()) {
-			t.Fatalf("%d cards were created, but there are %d besides the first three", made.Load(), all-3)
+		if total-3 != int(created.Load()) {
+			t.Fatalf("the boards have %d new cards, want the %d that the writers created", total-3, created.Load())
 		}
 		if wrong == 3 { // the first card of each board is older than the rules
-			t.Logf("9 kills, %d cards with two comments each", all-3)
+			t.Logf("9 kills, %d cards with two comments each", total-3)
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%d of %d cards do not have two comments", wrong-3, all-3)
+			t.Fatalf("%d of %d cards do not have exactly two comments, want 0", wrong-3, total-3)
 		}
 	}
 }
 
-// member is a running server of a fleet.
-type member struct {
+// fleetServer is a running server of a fleet.
+type fleetServer struct {
 	f    *fleet
-	i    int
+	i    int // index in the fleet
 	base string
 	cmd  *exec.Cmd
 	log  bytes.Buffer
 	once sync.Once
 }
 
-// member starts a server and waits until it is ready.
-func (f *fleet) member(i int) *member {
+// startServer starts server i and waits until it is ready.
+func (f *fleet) startServer(i int) *fleetServer {
 	f.t.Helper()
 	addr := freeAddress(f.t)
-	n := &member{f: f, i: i, base: "http://" + addr}
+	n := &fleetServer{f: f, i: i, base: "http://" + addr}
 	args := append([]string{"serve", "--addr", addr, "--drain", "4s", "--rate-limits", "off", "--max-open-cards",
 		"200000"}, f.flags...)
 	n.cmd = exec.CommandContext(context.Background(), f.binary, args...)
@@ -172,11 +172,12 @@ func (f *fleet) member(i int) *member {
 		}
 		if time.Now().After(deadline) {
 			n.kill()
-			f.t.Fatalf("the server does not respond:\n%s", n.log.String())
+			f.t.Fatalf("the server did not become ready within a minute:\n%s", n.log.String())
 		}
 	}
 }
 
+// ready reports whether a server returns 200 at /readyz.
 func ready(c *http.Client, base string) bool {
 	res, err := c.Get(base + "/readyz")
 	if err != nil {
@@ -186,37 +187,40 @@ func ready(c *http.Client, base string) bool {
 	return res.StatusCode == http.StatusOK
 }
 
-// kill ends the server with SIGKILL.
-func (n *member) kill() {
+// kill kills the server with SIGKILL, and fails the test if the server logged an error.
+func (n *fleetServer) kill() {
 	n.once.Do(func() {
 		n.f.bases[n.i].CompareAndSwap(&n.base, nil)
 		_ = n.cmd.Process.Kill()
 		_ = n.cmd.Wait()
-		n.complain()
+		n.checkLog()
 	})
 }
 
-// end tells the server to stop and waits until it has stopped.
-func (n *member) end() {
+// shutDown stops the server with SIGTERM and waits until it has exited. It fails the test if the
+// server does not exit cleanly or logged an error.
+func (n *fleetServer) shutDown() {
 	n.f.t.Helper()
 	n.once.Do(func() {
 		n.f.bases[n.i].CompareAndSwap(&n.base, nil)
 		_ = n.cmd.Process.Signal(syscall.SIGTERM)
-		begun := time.Now()
-		if err := n.cmd.Wait(); err != nil || time.Since(begun) > 25*time.Second {
-			n.f.t.Errorf("the server stopped after %s: %v\n%s", time.Since(begun), err, n.log.String())
+		started := time.Now()
+		if err := n.cmd.Wait(); err != nil || time.Since(started) > 25*time.Second {
+			n.f.t.Errorf("the server exited after %s with error %v, want a clean exit within 25s:\n%s", time.Since(started), err,
+				n.log.String())
 		}
-		n.complain()
+		n.checkLog()
 	})
 }
 
-func (n *member) complain() {
+// checkLog fails the test if the server logged an error.
+func (n *fleetServer) checkLog() {
 	if log := n.log.String(); strings.Contains(log, `"level":"ERROR"`) || strings.Contains(log, "panic") {
-		n.f.t.Errorf("the server's log:\n%s", log)
+		n.f.t.Errorf("the server logged an error:\n%s", log)
 	}
 }
 
-// psql runs a query on the fleet's database.
+// psql runs a query on the fleet's database and returns the result.
 func (f *fleet) psql(query string) string {
 	f.t.Helper()
 	out, err := apptest.QueryPostgres(f.t.Context(), f.flags[1], query)
@@ -224,7 +228,7 @@ func (f *fleet) psql(query string) string {
 	return out
 }
 
-// comments returns the numbers of comments of a board's cards.
+// comments returns the number of comments on each card of a board.
 func (f *fleet) comments(board string) (all []int) {
 	f.t.Helper()
 	for cursor := ""; ; {
@@ -232,7 +236,7 @@ func (f *fleet) comments(board string) (all []int) {
 			Data       []struct{ Comments int }
 			NextCursor string
 		}
-		f.must(f.exchange("GET", "/boards/"+board+"/cards?view=compact&limit=200&cursor="+cursor, "", nil, into(&out)))
+		f.must(f.do("GET", "/boards/"+board+"/cards?view=compact&limit=200&cursor="+cursor, "", nil, decodeInto(&out)))
 		for _, c := range out.Data {
 			all = append(all, c.Comments)
 		}
@@ -242,23 +246,25 @@ func (f *fleet) comments(board string) (all []int) {
 	}
 }
 
+// count returns the number of cards on a board.
 func (f *fleet) count(board string) int { return len(f.comments(board)) }
 
-// balancer is a minimal proxy: it sends to each server in turn that was ready a moment ago, and
-// never repeats a failed request.
+// balancer is a minimal load balancer. It sends requests to the healthy servers in turn. It does not
+// retry requests itself, and it counts the retries of its transport.
 type balancer struct {
-	server *httptest.Server
-	bases  []atomic.Pointer[string]
-	well   []atomic.Bool
-	turn   atomic.Int64
-	again  atomic.Int64 // requests that needed a second connection
+	server  *httptest.Server
+	bases   []atomic.Pointer[string]
+	healthy []atomic.Bool
+	next    atomic.Int64
+	retries atomic.Int64 // number of requests that needed a second connection
 }
 
+// backendKey is the context key of a request's backend, a *url.URL.
 type backendKey struct{}
 
 func newBalancer(t *testing.T, servers int) *balancer {
 	t.Helper()
-	b := &balancer{bases: make([]atomic.Pointer[string], servers), well: make([]atomic.Bool, servers)}
+	b := &balancer{bases: make([]atomic.Pointer[string], servers), healthy: make([]atomic.Bool, servers)}
 	transport := &http.Transport{MaxIdleConnsPerHost: 64}
 	proxy := &httputil.ReverseProxy{
 		Transport: transport, FlushInterval: -1,
@@ -273,20 +279,20 @@ func newBalancer(t *testing.T, servers int) *balancer {
 	}
 	b.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for range 2 * servers {
-			i := int(b.turn.Add(1)) % servers
+			i := int(b.next.Add(1)) % servers
 			base := b.bases[i].Load()
-			if base == nil || !b.well[i].Load() {
+			if base == nil || !b.healthy[i].Load() {
 				continue
 			}
-			to, err := url.Parse(*base)
+			backend, err := url.Parse(*base)
 			if err != nil {
 				t.Error(err)
 			}
 			connections := 0
-			ctx := httptrace.WithClientTrace(context.WithValue(r.Context(), backendKey{}, to),
+			ctx := httptrace.WithClientTrace(context.WithValue(r.Context(), backendKey{}, backend),
 				&httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
 					if connections++; connections > 1 {
-						b.again.Add(1)
+						b.retries.Add(1)
 					}
 				}})
 			proxy.ServeHTTP(w, r.WithContext(ctx))
@@ -297,12 +303,12 @@ func newBalancer(t *testing.T, servers int) *balancer {
 	}))
 	done := make(chan struct{})
 	var checks sync.WaitGroup
-	health := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{}}
+	checker := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{}}
 	for i := range servers {
 		checks.Go(func() {
 			for {
 				base := b.bases[i].Load()
-				b.well[i].Store(base != nil && ready(health, *base))
+				b.healthy[i].Store(base != nil && ready(checker, *base))
 				select {
 				case <-done:
 					return
@@ -316,54 +322,55 @@ func newBalancer(t *testing.T, servers int) *balancer {
 		checks.Wait()
 		b.server.Close()
 		transport.CloseIdleConnections()
-		health.CloseIdleConnections()
+		checker.CloseIdleConnections()
 	})
 	return b
 }
 
-// set sets the address of a server, or "" if it is stopped, and waits until the balancer uses
-// it.
+// set sets the address of a server and waits until the server is healthy. An empty address removes
+// the server.
 func (b *balancer) set(i int, base string) {
 	if base == "" {
 		b.bases[i].Store(nil)
 		return
 	}
 	b.bases[i].Store(&base)
-	for !b.well[i].Load() {
+	for !b.healthy[i].Load() {
 		time.Sleep(10 * time.Millisecond)
 	}
 }
 
-// rollingLoad is the load of the clients during the restarts.
+// rollingLoad is the load from the clients during the restarts.
 type rollingLoad struct {
-	t                  *testing.T
-	f                  *fleet
-	proxy, list, board string
-	sent, failed, made atomic.Int64
-	sentAway, broken   atomic.Int64 // streams
-	mu                 sync.Mutex
-	samples            []string
+	t                     *testing.T
+	f                     *fleet
+	proxy, list, board    string
+	sent, failed, created atomic.Int64
+	closed, broken        atomic.Int64 // number of streams that ended with and without the again event
+	mu                    sync.Mutex
+	samples               []string // the first few errors
 }
 
+// start starts clients and browsers. The returned function stops them.
 func (l *rollingLoad) start() (stop func()) {
 	client := &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
-	var all sync.WaitGroup
+	var clients sync.WaitGroup
 	ctx, cancel := context.WithCancel(context.Background())
 	for w := range 6 {
-		all.Go(func() {
+		clients.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
 				if w%2 == 0 {
-					l.ask(client, "GET", "/api/public/v1/boards/"+l.board+"/cards?limit=20", nil, http.StatusOK)
-				} else if l.ask(client, "POST", "/api/public/v1/cards",
+					l.request(client, "GET", "/api/public/v1/boards/"+l.board+"/cards?limit=20", nil, http.StatusOK)
+				} else if l.request(client, "POST", "/api/public/v1/cards",
 					map[string]any{"listId": l.list, "title": fmt.Sprintf("Card %d of %d", n, w)}, http.StatusCreated) {
-					l.made.Add(1)
+					l.created.Add(1)
 				}
 				time.Sleep(5 * time.Millisecond)
 			}
 		})
 	}
 	for range 3 {
-		all.Go(func() {
+		clients.Go(func() {
 			for ctx.Err() == nil {
 				l.listen(ctx)
 			}
@@ -372,13 +379,14 @@ func (l *rollingLoad) start() (stop func()) {
 	return func() {
 		time.Sleep(100 * time.Millisecond)
 		cancel()
-		all.Wait()
+		clients.Wait()
 		client.CloseIdleConnections()
 	}
 }
 
-// ask sends a request without an idempotency key, once.
-func (l *rollingLoad) ask(c *http.Client, method, path string, in any, want int) bool {
+// request sends a request once, without an idempotency key, and reports whether the response has the
+// status want.
+func (l *rollingLoad) request(c *http.Client, method, path string, in any, want int) bool {
 	text, err := json.Marshal(in)
 	if in == nil {
 		text = nil
@@ -412,7 +420,7 @@ func (l *rollingLoad) ask(c *http.Client, method, path string, in any, want int)
 	return false
 }
 
-// listen opens a stream and reads it to its end.
+// listen opens an event stream, reads it until it ends, and counts how it ended.
 func (l *rollingLoad) listen(ctx context.Context) {
 	r, err := http.NewRequestWithContext(ctx, "GET", l.proxy+"/api/app/v1/live?boards="+l.board, nil)
 	if err != nil {
@@ -429,14 +437,14 @@ func (l *rollingLoad) listen(ctx context.Context) {
 		return
 	}
 	defer func() { _ = res.Body.Close() }()
-	away := false
+	closed := false
 	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
-		away = away || lines.Text() == "event: again"
+		closed = closed || lines.Text() == "event: again"
 	}
 	switch {
 	case ctx.Err() != nil:
-	case away:
-		l.sentAway.Add(1)
+	case closed:
+		l.closed.Add(1)
 	default:
 		l.broken.Add(1)
 	}

@@ -12,8 +12,9 @@ import (
 	"cardwall/internal/store"
 )
 
-// loadKeys reads the keys from the setting, or else from the key file in the
-// data folder. It creates the file if it does not exist.
+// loadKeys sets g.keys to the keys in --secret-key (CARDWALL_SECRET_KEY). If that
+// setting is empty, loadKeys reads the key file in the data folder, and creates the
+// file if it does not exist.
 func (g *globals) loadKeys() (err error) {
 	if g.SecretKey == "" {
 		g.keys, err = seal.FromFile(g.keyFile())
@@ -27,10 +28,11 @@ func (g *globals) loadKeys() (err error) {
 
 func (g *globals) keyFile() string { return filepath.Join(g.Data, "secret.key") }
 
-// warnOfKeyFile warns that several servers on one database must share the key.
-func (g *globals) warnOfKeyFile(db *store.DB) {
+// warnAboutKeyFile logs a warning if the key is in a file and other servers can
+// share the database. Those servers do not have the file.
+func (g *globals) warnAboutKeyFile(db *store.DB) {
 	if db.Shared() && g.keys.InFile() {
-		g.log.Warn("the encryption key of secrets is in this server's data folder; "+
+		g.log.Warn("the encryption key for secrets is in this server's data folder; "+
 			"before you add a second server, set CARDWALL_SECRET_KEY to that key on all servers", "file", g.keyFile())
 	}
 }
@@ -40,8 +42,8 @@ type rotateKeyCommand struct{}
 func (rotateKeyCommand) Help() string {
 	return "Re-encrypts all secrets with a new key. Servers can keep running. " +
 		"If the command is interrupted, run it again to continue.\n\n" +
-		"With the file secret.key, the command creates the new key and finally removes the old one. " +
-		"With CARDWALL_SECRET_KEY, put the new key before the old one, restart the servers with both, " +
+		"If the key is in secret.key, the command creates the new key and finally removes the old one. " +
+		"If it is in CARDWALL_SECRET_KEY, put the new key before the old one, restart the servers with both, " +
 		"run this command, then remove the old key.\n\n" +
 		"Examples:\n" +
 		"  cardwall rotate-key\n" +
@@ -50,27 +52,27 @@ func (rotateKeyCommand) Help() string {
 
 const (
 	rotation      = "rotate-key"     // name of the lease
-	rotationLease = 30 * time.Second // renewed before each step
+	rotationLease = 30 * time.Second // renewed before each batch of secrets
 )
 
 func (rotateKeyCommand) Run(ctx context.Context, g *globals) error {
-	return g.with(ctx, func(db *store.DB) (err error) {
+	return g.withStore(ctx, func(db *store.DB) (err error) {
 		if !g.keys.InFile() && g.keys.Len() == 1 {
-			return errors.New("CARDWALL_SECRET_KEY holds only one key; put a new key and a comma before it, " +
+			return errors.New("CARDWALL_SECRET_KEY contains only one key; put a new key and a comma before it, " +
 				"restart the servers with both keys and run this command again")
 		}
 		holder := store.NewID("cmd_")
-		held := func() error { return holdRotation(ctx, db, holder) }
-		if err := held(); err != nil {
+		renew := func() error { return renewRotation(ctx, db, holder) }
+		if err := renew(); err != nil {
 			return err
 		}
 		defer func() {
-			_, released := db.Lease(context.WithoutCancel(ctx), rotation, holder, 0)
-			err = errors.Join(err, released)
+			_, releaseErr := db.Lease(context.WithoutCancel(ctx), rotation, holder, 0)
+			err = errors.Join(err, releaseErr)
 		}()
-		done, err := rotate(ctx, db, g.keys, held)
+		done, err := rotate(ctx, db, g.keys, renew)
 		if err != nil {
-			return fmt.Errorf("%w (%d secrets were re-encrypted before; nothing is lost)", err, done)
+			return fmt.Errorf("%w (%d secrets were re-encrypted before the error; no data is lost)", err, done)
 		}
 		g.print("Re-encrypted %d secrets with the key %s.", done, g.keys.Current())
 		if g.keys.InFile() {
@@ -82,25 +84,28 @@ func (rotateKeyCommand) Run(ctx context.Context, g *globals) error {
 	})
 }
 
-// rotate adds a new key to the file, re-encrypts all secrets with it and then
-// removes the old key. Each step can be repeated after an interruption.
-func rotate(ctx context.Context, db *store.DB, keys *seal.Keyring, held func() error) (done int, err error) {
+// rotate re-encrypts all secrets with the current key and returns their number. If the
+// keys are in the key file, rotate first adds a new key and finally removes the old
+// one. It calls renew before each batch to keep the lease. After an interruption, it
+// can be called again.
+func rotate(ctx context.Context, db *store.DB, keys *seal.Keyring, renew func() error) (done int, err error) {
 	if keys.InFile() {
 		if err := keys.Renew(); err != nil {
 			return 0, err
 		}
 	}
-	if done, err = dbtool.Reseal(ctx, db, held); err != nil || !keys.InFile() {
+	if done, err = dbtool.Reseal(ctx, db, renew); err != nil || !keys.InFile() {
 		return done, err
 	}
-	if err := held(); err != nil {
+	if err := renew(); err != nil {
 		return done, err
 	}
 	return done, keys.Retire()
 }
 
-// holdRotation takes or renews the lease, so that only one process rotates keys.
-func holdRotation(ctx context.Context, db *store.DB, holder string) error {
+// renewRotation acquires or renews the lease, so that only one process rotates keys.
+// It returns an error if another process holds the lease.
+func renewRotation(ctx context.Context, db *store.DB, holder string) error {
 	held, err := db.Lease(ctx, rotation, holder, rotationLease)
 	if err == nil && !held {
 		err = fmt.Errorf("another rotate-key is running, or was killed less than %s ago; try again later", rotationLease)

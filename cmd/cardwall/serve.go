@@ -16,6 +16,7 @@ import (
 
 	"cardwall/internal/account"
 	"cardwall/internal/app"
+	"cardwall/internal/attach"
 	"cardwall/internal/automate"
 	"cardwall/internal/board"
 	"cardwall/internal/catalog"
@@ -55,7 +56,7 @@ type serveCommand struct {
 	KeepCardHistory   board.Age      `default:"forever" placeholder:"AGE" group:"retention" help:"${help_keep_card_history}"`
 	KeepAudit         board.Age      `default:"forever" placeholder:"AGE" group:"retention" help:"How long the audit log is kept (default ${default})."`
 	KeepNotifications board.Age      `default:"90d" placeholder:"AGE" group:"retention" help:"How long notifications are kept (default ${default})."`
-	KeepJobs          board.Age      `default:"30d" placeholder:"AGE" group:"retention" help:"How long finished imports and copies are listed (default ${default})."`
+	KeepJobs          board.Age      `default:"30d" placeholder:"AGE" group:"retention" help:"How long finished imports, copies and moves are listed (default ${default})."`
 	Archive           string         `type:"path" placeholder:"FOLDER" group:"retention" help:"${help_archive}"`
 	oidcFlags
 	mailFlags
@@ -69,7 +70,6 @@ func (serveCommand) Help() string {
 		"  cardwall serve --addr :8080 --base-url https://cards.example.com --database postgres://cardwall@db/cardwall"
 }
 
-// Limits of each connection, and intervals of the server.
 const (
 	readHeaderTimeout = 5 * time.Second
 	readTimeout       = 15 * time.Second
@@ -77,22 +77,23 @@ const (
 	idleTimeout       = 60 * time.Second
 	maxHeaderBytes    = 32 << 10
 	shutdownTimeout   = 10 * time.Second
-	firstHousekeeping = time.Minute // after the start
-	housekeeping      = 10 * time.Minute
-	retentionTime     = time.Minute // of each housekeeping, for removing old records
+
+	housekeepingDelay    = time.Minute // from the start of the server to the first run
+	housekeepingInterval = 10 * time.Minute
+	retentionTimeout     = time.Minute // how long each run may spend removing old records
 )
 
 func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 	tuneGC()
 	addThreads()
-	if err := c.settings(g); err != nil {
+	if err := c.applySettings(g); err != nil {
 		return err
 	}
 	listener, err := listenOn(ctx, g.log, c.Addr)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", c.Addr, err)
 	}
-	defer func() { _ = listener.Close() }() // already closed if the server ran
+	defer func() { _ = listener.Close() }() // fails if the HTTP server has already closed it
 	telemetry, err := newTelemetry(g)
 	if err != nil {
 		return err
@@ -106,45 +107,53 @@ func (c *serveCommand) Run(ctx context.Context, g *globals) (err error) {
 		defer stopMetrics()
 	}
 	starting := rest.NewStarting(g.BaseURL, telemetry.requests)
-	f := openFront(g.log, listener, starting)
-	defer f.close()
-	with, db, err := c.openAll(ctx, g, starting)
+	server := startHTTPServer(g.log, listener, starting)
+	defer server.close()
+	parts, db, err := c.open(ctx, g, starting)
 	if err != nil || db == nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	g.warnOfKeyFile(db)
-	room, err := spool.Open(filepath.Join(g.Data, "spool"), int64(c.SpoolLimit))
+	g.warnAboutKeyFile(db)
+	spoolFolder, err := spool.Open(filepath.Join(g.Data, "spool"), int64(c.SpoolLimit))
 	if err != nil {
 		return err
 	}
-	s := &running{serveCommand: c, globals: g, db: db, telemetry: telemetry, spool: room, parts: with, holder: store.NewID("srv_")}
+	files, closeFiles, err := g.openFiles(ctx, db)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeFiles()) }()
+	s := &runningServer{
+		serveCommand: c, globals: g, db: db, telemetry: telemetry, spool: spoolFolder, files: files, components: parts,
+		holder: store.NewID("srv_"),
+	}
 	defer s.stop()
 	handler, err := s.handler()
 	if err != nil {
 		return err
 	}
-	telemetry.register(db, s.hub, room)
+	telemetry.register(db, s.hub, spoolFolder)
 	s.startWorkers(ctx)
 	if c.Demo {
 		if err := fillDemo(ctx, g, db); err != nil {
 			return err
 		}
 	}
-	if err := printFirstLink(ctx, g, db); err != nil {
+	if err := printFirstAccountLink(ctx, g, db); err != nil {
 		g.log.Warn("link for the first account not printed", "error", err)
 	}
-	f.setHandler(handler)
+	server.setHandler(handler)
 	telemetry.ready.Set(1)
 	g.log.Info("serving", "address", "http://"+listener.Addr().String(),
 		"base", g.BaseURL, "database", db.Dialect(), "version", apiVersion())
 	go debug.FreeOSMemory() // startup needs three times the memory of an idle server
-	return s.serve(ctx, f)
+	return s.serve(ctx, server)
 }
 
-// settings validates the flags whose types do not say enough, and copies them to
-// the globals.
-func (c *serveCommand) settings(g *globals) error {
+// applySettings validates the flags that kong cannot validate and copies flags to
+// g.
+func (c *serveCommand) applySettings(g *globals) error {
 	for _, address := range c.Operators {
 		email, err := board.NormalEmail(address)
 		if err != nil {
@@ -152,9 +161,9 @@ func (c *serveCommand) settings(g *globals) error {
 		}
 		g.operators = append(g.operators, email)
 	}
-	g.replica, g.kept = c.DatabaseReplica, c.ResponseCache
-	if g.kept == 0 {
-		g.kept = -1 // keep no responses
+	g.replica, g.cacheSize = c.DatabaseReplica, c.ResponseCache
+	if g.cacheSize == 0 {
+		g.cacheSize = -1 // no cache; 0 means the default
 	}
 	if !session.Trustworthy(g.BaseURL) {
 		g.log.Warn("--base-url does not use https; passwords and session cookies are sent unencrypted", "base", g.BaseURL)
@@ -162,30 +171,32 @@ func (c *serveCommand) settings(g *globals) error {
 	return nil
 }
 
-// running is a server whose database is open.
-type running struct {
+// runningServer is a server whose database is open.
+type runningServer struct {
 	*serveCommand
 	*globals
-	parts
+	components
 	db        *store.DB
 	telemetry telemetry
 	spool     *spool.Folder
-	holder    string // id of this process as a holder of leases
+	files     *attach.Files
+	swept     time.Time // when sweepFiles last ran
+	holder    string    // identifies this process as the holder of leases
 	hub       *live.Hub
 	jobs      *job.Engine
 	draining  atomic.Bool
-	stops     []func() // stop functions of the background workers, in the order of their start
+	stops     []func() // functions that stop the gate, the accounts, the hub and the background workers, in starting order
 }
 
-// stop stops the background workers in reverse order.
-func (s *running) stop() {
+// stop calls the functions in stops in reverse order.
+func (s *runningServer) stop() {
 	for _, stop := range slices.Backward(s.stops) {
 		stop()
 	}
 }
 
-// handler returns the handler of all requests.
-func (s *running) handler() (http.Handler, error) {
+// handler returns the handler for all requests.
+func (s *runningServer) handler() (http.Handler, error) {
 	db, telemetry, unlimited := s.db, s.telemetry, s.RateLimits == "off"
 	gate := session.NewGate(db, s.log, session.Options{
 		BaseURL: s.BaseURL, Unlimited: unlimited, Proxies: s.TrustedProxies, Metrics: telemetry.gate,
@@ -202,10 +213,10 @@ func (s *running) handler() (http.Handler, error) {
 	engine.CheckAddress, engine.Log, engine.Metrics = s.guard.Check, s.log, telemetry.operations
 	engine.Spool, engine.Version = s.spool, apiVersion()
 	telemetry.operations.Announce(s.operations.All())
-	served := s.programs.Pages(db, gate, s.application)
-	maps.Copy(served, s.accounts.Pages(db, gate, rest.ApplicationPrefix))
-	maps.Copy(served, notify.Pages(db, gate))
-	maps.Copy(served, ical.Pages(ical.Options{
+	routes := s.oauth.Pages(db, gate, s.application)
+	maps.Copy(routes, s.accounts.Pages(db, gate, rest.ApplicationPrefix))
+	maps.Copy(routes, notify.Pages(db, gate))
+	maps.Copy(routes, ical.Pages(ical.Options{
 		DB: db, Gate: gate, BaseURL: s.BaseURL, Unlimited: unlimited, Log: s.log,
 	}))
 	tools, err := mcp.New(mcp.Config{
@@ -225,15 +236,15 @@ func (s *running) handler() (http.Handler, error) {
 		},
 		Uploads:     map[string]bool{"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": true},
 		Application: s.application,
-		Pages:       served,
-		DB:          db, Registry: s.operations, Engine: engine, Gate: gate,
+		Pages:       routes, Files: s.files,
+		DB: db, Registry: s.operations, Engine: engine, Gate: gate,
 		BaseURL: s.BaseURL, Version: apiVersion(), Log: s.log,
 		Metrics: telemetry.requests, Traces: telemetry.traces, SecurityContact: s.SecurityContact,
 	})
 }
 
 // startWorkers starts the background workers.
-func (s *running) startWorkers(ctx context.Context) {
+func (s *runningServer) startWorkers(ctx context.Context) {
 	metrics, traces := s.telemetry, s.telemetry.traces
 	hooks := s.hooks
 	hooks.DB, hooks.Holder, hooks.Metrics, hooks.Traces = s.db, s.holder, metrics.hooks, traces
@@ -244,52 +255,56 @@ func (s *running) startWorkers(ctx context.Context) {
 		Queue: emailQueue(s.db), Sender: s.sender, Log: s.log, Metrics: metrics.emails, Traces: traces,
 	}
 	for _, run := range []func(context.Context){
-		hook.New(hooks).Run, // the next server repeats an attempt that was not recorded
+		hook.New(hooks).Run, // if stopped: another server repeats attempts that were not recorded
 		automate.New(rules).Run,
-		s.jobs.Run, // the next server continues its jobs
-		emails.Run, // another server sends the email when the lease expires
+		s.jobs.Run, // if stopped: another server continues the jobs
+		emails.Run, // if stopped: another server sends the email after the lease expires
 		notify.New(s.db, s.holder, s.log).Run,
+		app.Summaries{DB: s.db, Holder: s.holder, Log: s.log}.Run,
+		app.SearchIndex{DB: s.db, Log: s.log}.Run,
 	} {
 		s.stops = append(s.stops, startWorker(ctx, run))
 	}
 }
 
-// serve runs housekeeping until ctx ends, then shuts the server down.
-func (s *running) serve(ctx context.Context, f *front) error {
-	tick := time.NewTimer(firstHousekeeping)
+// serve runs housekeeping and removes old records until ctx ends, and then shuts the
+// server down. It returns an error as soon as the HTTP server fails.
+func (s *runningServer) serve(ctx context.Context, server *httpServer) error {
+	tick := time.NewTimer(housekeepingDelay)
 	defer tick.Stop()
 	keep, closeArchive := s.retention(s.globals)
 	defer closeArchive()
 	for {
 		select {
-		case err := <-f.ended:
+		case err := <-server.ended:
 			return fmt.Errorf("serve: %w", err)
 		case <-tick.C:
-			s.telemetry.housekeeping.ended(errors.Join(
-				housekeep(ctx, s.globals, s.db, s.holder), retain(ctx, s.globals, s.db, s.holder, keep)))
-			tick.Reset(housekeeping)
+			s.telemetry.housekeeping.record(errors.Join(
+				housekeep(ctx, s.globals, s.db, s.holder), retain(ctx, s.globals, s.db, s.holder, keep), s.sweepFiles(ctx)))
+			tick.Reset(housekeepingInterval)
 		case <-ctx.Done():
 			s.telemetry.ready.Set(0)
 			return s.shutDown(ctx, s.log, shutdown{
-				db: s.db, holder: s.holder, draining: &s.draining, server: f.server, hub: s.hub,
+				db: s.db, holder: s.holder, draining: &s.draining, server: server.server, hub: s.hub,
 			})
 		}
 	}
 }
 
-// parts holds the components of a server that do not need the database.
-type parts struct {
+// components holds the components of a server that do not need the database.
+type components struct {
 	accounts    *account.Accounts
 	guard       *hook.Guard
-	programs    *connect.Server
-	application http.Handler // nil when the pages were not built
+	oauth       *connect.Server
+	application http.Handler // nil if the web app was not built
 	operations  *op.Registry
 	hooks       hook.Options // without the fields that need the database
 	sender      *mail.Sender
 	err         error
 }
 
-func (c *serveCommand) assemble(g *globals) (p parts) {
+// assemble creates the components. It reports an error in the field err.
+func (c *serveCommand) assemble(g *globals) (p components) {
 	unlimited := c.RateLimits == "off"
 	policy, err := account.ParseSignUpPolicy(c.SignUp, g.BaseURL)
 	if err != nil {
@@ -314,11 +329,11 @@ func (c *serveCommand) assemble(g *globals) (p parts) {
 	if p.application, p.err = servePages(g); p.err != nil {
 		return p
 	}
-	if p.programs, p.err = c.authorization(g, p.guard, unlimited, c.WebhookCAFile); p.err != nil {
+	if p.oauth, p.err = c.authorization(g, p.guard, unlimited, c.WebhookCAFile); p.err != nil {
 		return p
 	}
 	p.operations = catalog.New(catalog.Parts{
-		Accounts: p.accounts, Programs: p.programs, Pages: guest.New(guest.Options{Unlimited: unlimited}),
+		Accounts: p.accounts, Programs: p.oauth, Pages: guest.New(guest.Options{Unlimited: unlimited}),
 	})
 	return p
 }
@@ -338,7 +353,8 @@ func servePages(g *globals) (http.Handler, error) {
 	return p, err
 }
 
-// housekeep deletes expired data, unless another server does or did so recently.
+// housekeep deletes expired data, unless another server is doing so or has recently
+// done so.
 func housekeep(ctx context.Context, g *globals, db *store.DB, holder string) error {
 	done, err := app.Housekeep(ctx, db, holder)
 	if err != nil {
@@ -350,7 +366,8 @@ func housekeep(ctx context.Context, g *globals, db *store.DB, holder string) err
 	return err
 }
 
-// retention returns how long records are kept, and a function that closes the archive.
+// retention returns how long to keep records, and a function that closes the
+// archive.
 func (c *serveCommand) retention(g *globals) (app.Retention, func()) {
 	keep := app.Retention{
 		Activity: c.KeepActivity, CardHistory: c.KeepCardHistory, Audit: c.KeepAudit, Notifications: c.KeepNotifications,
@@ -368,9 +385,10 @@ func (c *serveCommand) retention(g *globals) (app.Retention, func()) {
 	}
 }
 
-// retain removes what is older than the settings keep.
+// retain archives and removes records that are older than their retention period. If
+// this takes longer than retentionTimeout, the next run continues.
 func retain(ctx context.Context, g *globals, db *store.DB, holder string, keep app.Retention) error {
-	done, err := app.Retain(ctx, db, holder, keep, retentionTime)
+	done, err := app.Retain(ctx, db, holder, keep, retentionTimeout)
 	if err != nil {
 		g.log.Warn("old records not removed", "error", err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// model returns the program's flags as kong parses them.
+// model returns kong's model of the program's commands and flags.
 func model(t *testing.T) *kong.Application {
 	t.Helper()
 	parser, err := kong.New(&commands{}, kong.Name("cardwall"), flagHelp(), kong.DefaultEnvars("CARDWALL"))
@@ -21,7 +21,8 @@ func model(t *testing.T) *kong.Application {
 	return parser.Model
 }
 
-// eachFlag visits the flags of a command and its subcommands, with the words of the command.
+// eachFlag calls visit with each flag of a command and its subcommands. The path of a subcommand
+// consists of command names separated by spaces.
 func eachFlag(n *kong.Node, path string, visit func(path string, f *kong.Flag)) {
 	for _, f := range n.Flags {
 		if f.Name != "help" {
@@ -33,8 +34,8 @@ func eachFlag(n *kong.Node, path string, visit func(path string, f *kong.Flag)) 
 	}
 }
 
-// The table in docs/operating.md lists every setting of a server with its flag and
-// default, and nothing else.
+// The table in docs/operating.md lists exactly the settings of a server, with their flags and
+// defaults.
 func TestSettingsAreListed(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/operating.md")
@@ -49,28 +50,28 @@ func TestSettingsAreListed(t *testing.T) {
 	all := map[string]bool{}
 	eachFlag(model(t).Node, "", func(path string, f *kong.Flag) {
 		if len(f.Envs) == 0 && path != "" && path != "serve" {
-			return // must not come from the environment
+			return // the flag cannot be set by an environment variable
 		}
 		if len(f.Envs) != 1 {
-			t.Errorf("--%s of %q has no environment variable: %v", f.Name, path, f.Envs)
+			t.Errorf("--%s of %q has environment variables %v, want exactly one", f.Name, path, f.Envs)
 			return
 		}
 		all[f.Envs[0]] = true
 		row, listed := rows[f.Envs[0]]
 		flag := strings.TrimSpace(path + " --" + f.Name)
 		if path != "" && path != "serve" && row[0] != flag {
-			return // flags of a single command are explained in its help
+			return // the command's own help explains the flag
 		}
-		byDefault := f.Default
+		defaultValue := f.Default
 		switch {
-		case byDefault == "" && f.IsBool():
-			byDefault = "false"
-		case byDefault == "":
-			byDefault = "none"
+		case defaultValue == "" && f.IsBool():
+			defaultValue = "false"
+		case defaultValue == "":
+			defaultValue = "none"
 		}
-		if !listed || row != [2]string{flag, byDefault} {
-			t.Errorf("docs/operating.md must have the row | `%s` | `%s` | `%s` | description |; it has %v", f.Envs[0], flag,
-				byDefault, row)
+		if !listed || row != [2]string{flag, defaultValue} {
+			t.Errorf("docs/operating.md has no row | `%s` | `%s` | `%s` | … |; got %v", f.Envs[0], flag,
+				defaultValue, row)
 		}
 	})
 	for name := range rows {
@@ -80,10 +81,10 @@ func TestSettingsAreListed(t *testing.T) {
 	}
 }
 
-// Every setting that the documents and the installation files name exists.
+// The documentation and the deployment files name only settings that exist.
 func TestDocumentedSettingsExist(t *testing.T) {
 	t.Parallel()
-	all := map[string]bool{"CARDWALL_TOKEN": true} // a shell variable of the tour in docs/webhooks.md
+	all := map[string]bool{"CARDWALL_TOKEN": true} // a shell variable in the examples in docs/mcp.md
 	eachFlag(model(t).Node, "", func(_ string, f *kong.Flag) {
 		for _, e := range f.Envs {
 			all[e] = true
@@ -91,7 +92,7 @@ func TestDocumentedSettingsExist(t *testing.T) {
 	})
 	name := regexp.MustCompile(`\bCARDWALL_[A-Z][A-Z_]*[A-Z]\b`)
 	found := 0
-	look := func(path string) {
+	check := func(path string) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -102,11 +103,11 @@ func TestDocumentedSettingsExist(t *testing.T) {
 			}
 		}
 	}
-	look("../../README.md")
+	check("../../README.md")
 	for _, root := range []string{"../../docs", "../../deploy"} {
 		if err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() && filepath.Ext(path) != ".png" {
-				look(path)
+				check(path)
 			}
 			return err
 		}); err != nil {
@@ -114,12 +115,12 @@ func TestDocumentedSettingsExist(t *testing.T) {
 		}
 	}
 	if found < 80 {
-		t.Errorf("only %d settings were found: the pattern does not match how they are written", found)
+		t.Errorf("found %d mentions of settings, want at least 80", found)
 	}
 }
 
-// docs/operating.md lists the OpenTelemetry variables that the program reads, and the common ones
-// that only the SDK reads.
+// docs/operating.md lists exactly the OpenTelemetry variables that the program reads, and those of
+// the SDK that are supported.
 func TestVariablesOfOpenTelemetryAreListed(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("../../internal/trace/environment.go")
@@ -130,14 +131,14 @@ func TestVariablesOfOpenTelemetryAreListed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read := map[string]bool{ // by the SDK and its exporter alone
+	read := map[string]bool{ // supported variables that the SDK and its exporter read; the program's own are added below
 		"OTEL_EXPORTER_OTLP_HEADERS": true, "OTEL_EXPORTER_OTLP_CERTIFICATE": true, "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE": true,
 		"OTEL_EXPORTER_OTLP_CLIENT_KEY": true, "OTEL_SERVICE_NAME": true, "OTEL_RESOURCE_ATTRIBUTES": true,
 		"OTEL_TRACES_SAMPLER": true, "OTEL_TRACES_SAMPLER_ARG": true, "OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT": true,
 		"OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT": true, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": true,
 	}
 	for _, r := range regexp.MustCompile(`"(OTEL_[A-Z_]*[A-Z])"`).FindAllStringSubmatch(string(source), -1) {
-		read[strings.Replace(r[1], "_TRACES_TIMEOUT", "_TIMEOUT", 1)] = true // all variables of the exporter have both names
+		read[strings.Replace(r[1], "_TRACES_TIMEOUT", "_TIMEOUT", 1)] = true // the page lists only the general name
 	}
 	for _, r := range regexp.MustCompile(`\bof\("(\w+)"\)`).FindAllStringSubmatch(string(source), -1) {
 		read["OTEL_EXPORTER_OTLP_"+r[1]] = true
@@ -147,7 +148,7 @@ func TestVariablesOfOpenTelemetryAreListed(t *testing.T) {
 		documented[n[1]] = true
 	}
 	if len(read) < 15 {
-		t.Fatalf("the program reads only %v", read)
+		t.Fatalf("found variables %v, want at least 15", read)
 	}
 	for n := range read {
 		if !documented[n] {

@@ -11,7 +11,7 @@ import (
 	"cardwall/internal/store"
 )
 
-// shutdown holds what a server closes when it stops.
+// shutdown holds the components of a server that shutDown stops.
 type shutdown struct {
 	db       *store.DB
 	holder   string
@@ -21,16 +21,18 @@ type shutdown struct {
 }
 
 // shutDown takes a server out of service so that clients can move to another
-// server without an error:
+// server without errors:
 //
 //   - It releases its leases, so that another server takes over its work.
 //   - For the drain time, /readyz fails, but requests are still served, and
 //     connections are closed after their response.
 //   - It closes event streams, so that browsers reconnect to another server.
-//   - It stops accepting requests and waits for those in progress.
+//   - It stops accepting requests, and waits up to shutdownTimeout for those in
+//     progress.
 //
-// The background workers stop as soon as the signal arrives. The caller waits
-// for them afterwards.
+// With SQLite, there is no other server, so shutDown does not release leases and does
+// not wait for the drain time. The background workers begin stopping as soon as the
+// signal arrives. The caller must wait for them.
 func (c *serveCommand) shutDown(ctx context.Context, log *slog.Logger, s shutdown) error {
 	ctx = context.WithoutCancel(ctx)
 	s.draining.Store(true)

@@ -18,18 +18,19 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// booting is a server in this process whose database may be missing.
-type booting struct {
+// startingServer is a server in this process that may not be ready yet.
+type startingServer struct {
 	t     *testing.T
 	base  string
 	log   *safeBuffer
-	ended chan int
+	ended chan int // receives the exit status
 	stop  context.CancelFunc
 }
 
-func boot(t *testing.T, flags ...string) *booting {
+// bootServer runs the serve command and does not wait until the server is ready.
+func bootServer(t *testing.T, flags ...string) *startingServer {
 	t.Helper()
-	b := &booting{t: t, base: "http://" + freeAddress(t), log: &safeBuffer{}, ended: make(chan int, 1)}
+	b := &startingServer{t: t, base: "http://" + freeAddress(t), log: &safeBuffer{}, ended: make(chan int, 1)}
 	var ctx context.Context
 	ctx, b.stop = context.WithCancel(t.Context())
 	args := append([]string{"serve", "--addr", strings.TrimPrefix(b.base, "http://")}, flags...)
@@ -40,8 +41,9 @@ func boot(t *testing.T, flags ...string) *booting {
 	return b
 }
 
-// get sends one request, and returns the status, the body and the headers.
-func (b *booting) get(method, path, accept string) (status int, body string, header http.Header) {
+// get sends a request and returns the status, the body and the headers. If the request fails, the
+// status is 0 and the body is the error.
+func (b *startingServer) get(method, path, accept string) (status int, body string, header http.Header) {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(b.t.Context(), method, b.base+path, http.NoBody)
 	if err != nil {
@@ -60,8 +62,9 @@ func (b *booting) get(method, path, accept string) (status int, body string, hea
 	return res.StatusCode, string(text), res.Header
 }
 
-// until waits until /readyz returns a status and a text.
-func (b *booting) until(status int, text string) {
+// waitForReadyz waits up to a minute until /readyz returns the given status and a body that contains
+// text.
+func (b *startingServer) waitForReadyz(status int, text string) {
 	b.t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		got, body, _ := b.get("GET", "/readyz", "*/*")
@@ -69,85 +72,86 @@ func (b *booting) until(status int, text string) {
 			return
 		}
 		if time.Now().After(deadline) {
-			b.t.Fatalf("/readyz returned %d %s, want %d with %q; the log:\n%s", got, body, status, text, b.log)
+			b.t.Fatalf("/readyz returned %d %s, want %d and %q; log:\n%s", got, body, status, text, b.log)
 		}
 	}
 }
 
-// waits checks that a server that is not ready reports so everywhere.
-func (b *booting) waits() {
+// checkNotReady checks that /healthz reports a running server, and that other paths report that the
+// server is not ready.
+func (b *startingServer) checkNotReady() {
 	b.t.Helper()
 	if status, body, _ := b.get("GET", "/healthz", "*/*"); status != http.StatusOK {
 		b.t.Errorf("/healthz returned %d %s, want 200", status, body)
 	}
 	addr := strings.TrimPrefix(b.base, "http://")
 	if run([]string{"health", "--live", "--addr", addr}, strings.NewReader(""), io.Discard, io.Discard) != 0 {
-		b.t.Error("a waiting server is reported as not alive")
+		b.t.Error("cardwall health --live failed for a server that is alive but not ready, want success")
 	}
 	if run([]string{"health", "--addr", addr}, strings.NewReader(""), io.Discard, io.Discard) != 1 {
-		b.t.Error("a waiting server is reported as ready")
+		b.t.Error("cardwall health succeeded for a server that is not ready")
 	}
 	for _, path := range []string{"/readyz", "/api/public/v1/boards", "/api/app/v1/me", "/mcp", "/assets/x.js"} {
 		for _, method := range []string{"GET", "POST"} {
 			status, body, header := b.get(method, path, "application/json")
 			if status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" ||
 				!strings.Contains(body, `{"error":{"code":"unavailable"`) {
-				b.t.Errorf("%s %s returned %d %q %v", method, path, status, body, header)
+				b.t.Errorf("%s %s returned %d %q with headers %v, want 503, code unavailable and Retry-After", method, path, status, body, header)
 			}
 		}
 	}
 	status, body, header := b.get("GET", "/boards/brd_1", "text/html,*/*")
 	if status != http.StatusServiceUnavailable || !strings.Contains(body, `http-equiv="refresh"`) ||
 		header.Get("Retry-After") == "" {
-		b.t.Errorf("a page returned %d %q %v", status, body, header)
+		b.t.Errorf("a page returned %d %q with headers %v, want 503, a refresh and Retry-After", status, body, header)
 	}
 }
 
-// ends stops the server and checks that it stops quickly.
-func (b *booting) ends() {
+// stopAndCheck stops the server and checks that it exits with status 0 within five seconds.
+func (b *startingServer) stopAndCheck() {
 	b.t.Helper()
-	began := time.Now()
+	started := time.Now()
 	b.stop()
 	select {
 	case status := <-b.ended:
-		if took := time.Since(began); status != 0 || took > 5*time.Second {
-			b.t.Errorf("the server ended with %d after %s:\n%s", status, took, b.log)
+		if took := time.Since(started); status != 0 || took > 5*time.Second {
+			b.t.Errorf("the server exited with status %d after %s, want 0 within 5s:\n%s", status, took, b.log)
 		}
 	case <-time.After(30 * time.Second):
-		b.t.Fatalf("the server does not stop:\n%s", b.log)
+		b.t.Fatalf("timed out waiting for the server to stop:\n%s", b.log)
 	}
 }
 
-// While PostgreSQL is unreachable, the server listens, reports what is missing and stops
-// promptly on request. It serves as soon as the database is reachable.
+// While PostgreSQL is unreachable, the server listens and reports the cause, and can be stopped
+// promptly. It becomes ready when the database is reachable.
 func TestServeWaitsForPostgreSQL(t *testing.T) {
 	t.Parallel()
-	there, err := url.Parse(apptest.EmptyPostgresURL(t))
+	database, err := url.Parse(apptest.EmptyPostgresURL(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	nobody, door := *there, freeAddress(t)
-	nobody.Host, nobody.RawQuery = door, "sslmode=disable"
-	b := boot(t, "--data", t.TempDir(), "--database", nobody.String())
-	b.until(http.StatusServiceUnavailable, "PostgreSQL cannot be reached. It has been in this state for ")
-	b.waits()
-	b.ends()
+	unreachable, address := *database, freeAddress(t)
+	unreachable.Host, unreachable.RawQuery = address, "sslmode=disable"
+	b := bootServer(t, "--data", t.TempDir(), "--database", unreachable.String())
+	b.waitForReadyz(http.StatusServiceUnavailable, "PostgreSQL cannot be reached. It has been in this state for ")
+	b.checkNotReady()
+	b.stopAndCheck()
 	if strings.Count(b.log.String(), "waiting for the database") != 1 {
-		t.Errorf("the log is:\n%s", b.log)
+		t.Errorf("got log\n%s\nwant one line about waiting for the database", b.log)
 	}
 
-	b = boot(t, "--data", t.TempDir(), "--database", nobody.String())
-	b.until(http.StatusServiceUnavailable, "PostgreSQL cannot be reached. It has been in this state for ")
-	forward(t, door, there)
-	b.until(http.StatusOK, "ready")
+	b = bootServer(t, "--data", t.TempDir(), "--database", unreachable.String())
+	b.waitForReadyz(http.StatusServiceUnavailable, "PostgreSQL cannot be reached. It has been in this state for ")
+	forward(t, address, database)
+	b.waitForReadyz(http.StatusOK, "ready")
 	if !strings.Contains(b.log.String(), "recovered: waiting for the database: PostgreSQL cannot be reached.") {
-		t.Errorf("the log is:\n%s", b.log)
+		t.Errorf("got log\n%s\nwant a line about the recovered database", b.log)
 	}
-	b.ends()
+	b.stopAndCheck()
 }
 
-// forward forwards connections at an address to a PostgreSQL server until cut is called. Then
-// the server is unreachable at that address.
+// forward forwards connections from an address to a PostgreSQL server until the returned function,
+// cut, is called.
 func forward(t *testing.T, address string, to *url.URL) (cut func()) {
 	t.Helper()
 	network, target := "tcp", to.Host
@@ -177,64 +181,63 @@ func forward(t *testing.T, address string, to *url.URL) (cut func()) {
 			if err != nil {
 				return
 			}
-			up, err := net.Dial(network, target)
+			upstream, err := net.Dial(network, target)
 			if err != nil {
 				t.Errorf("connect to PostgreSQL: %v", err)
 				_ = conn.Close()
 				return
 			}
 			mu.Lock()
-			conns = append(conns, conn, up)
+			conns = append(conns, conn, upstream)
 			mu.Unlock()
-			go func() { _, _ = io.Copy(up, conn); _ = up.Close() }()
-			go func() { _, _ = io.Copy(conn, up); _ = conn.Close() }()
+			go func() { _, _ = io.Copy(upstream, conn); _ = upstream.Close() }()
+			go func() { _, _ = io.Copy(conn, upstream); _ = conn.Close() }()
 		}
 	}()
 	return cut
 }
 
-// Without its database, an idle server logs each failing task once instead of several times a
-// second, and logs the recovery.
+// If an idle server loses its database, it logs each failing task once instead of several times per
+// second. It also logs the recovery.
 func TestIdleServerWithoutItsDatabaseLogsLittle(t *testing.T) {
 	t.Parallel()
-	there, err := url.Parse(apptest.EmptyPostgresURL(t))
+	database, err := url.Parse(apptest.EmptyPostgresURL(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	way, door := *there, freeAddress(t)
-	way.Host, way.RawQuery = door, "sslmode=disable"
-	cut := forward(t, door, there)
-	b := boot(t, "--data", t.TempDir(), "--database", way.String())
-	b.until(http.StatusOK, "ready")
-	time.Sleep(time.Second) // until all background loops have started
+	forwarded, address := *database, freeAddress(t)
+	forwarded.Host, forwarded.RawQuery = address, "sslmode=disable"
+	cut := forward(t, address, database)
+	b := bootServer(t, "--data", t.TempDir(), "--database", forwarded.String())
+	b.waitForReadyz(http.StatusOK, "ready")
+	time.Sleep(time.Second) // let all background workers start
 	before := strings.Count(b.log.String(), `"level":"WARN"`)
 	cut()
 	time.Sleep(5 * time.Second)
 	log := b.log.String()
 	if n := strings.Count(log, `"level":"WARN"`) - before; n == 0 || n > 8 {
-		t.Errorf("%d warnings in five seconds:\n%s", n, log)
+		t.Errorf("got %d warnings in five seconds, want 1 to 8:\n%s", n, log)
 	}
 	for _, task := range []string{"boards with rules not found", "webhook shards not leased"} {
 		if n := strings.Count(log, `"msg":"`+task+`"`); n != 1 {
-			t.Errorf("%q is in the log %d times:\n%s", task, n, log)
+			t.Errorf("the log contains %q %d times, want once:\n%s", task, n, log)
 		}
 	}
-	forward(t, door, there)
-	b.until(http.StatusOK, "ready")
+	forward(t, address, database)
+	b.waitForReadyz(http.StatusOK, "ready")
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		if strings.Contains(b.log.String(), `"msg":"recovered: boards with rules not found"`) {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the server does not recover:\n%s", b.log)
+			t.Fatalf("timed out waiting for the server to recover:\n%s", b.log)
 		}
 	}
-	b.ends()
+	b.stopAndCheck()
 }
 
-// A wrong password or a missing database can be fixed while the server waits. The log gives the
-// cause.
-func TestServeWaitsForTheRightPassword(t *testing.T) {
+// The server waits for a database that does not exist yet, and logs the cause.
+func TestServeWaitsForAMissingDatabase(t *testing.T) {
 	t.Parallel()
 	address, err := url.Parse(apptest.EmptyPostgresURL(t))
 	if err != nil {
@@ -242,78 +245,77 @@ func TestServeWaitsForTheRightPassword(t *testing.T) {
 	}
 	name := address.Path
 	address.Path = "/nowhere_" + strings.TrimPrefix(name, "/")
-	b := boot(t, "--data", t.TempDir(), "--database", address.String())
-	b.until(http.StatusServiceUnavailable, "The database does not exist on the PostgreSQL server.")
-	b.waits()
+	b := bootServer(t, "--data", t.TempDir(), "--database", address.String())
+	b.waitForReadyz(http.StatusServiceUnavailable, "The database does not exist on the PostgreSQL server.")
+	b.checkNotReady()
 	if log := b.log.String(); !strings.Contains(log, "waiting for the database: The database does not exist") {
-		t.Errorf("the log is:\n%s", log)
+		t.Errorf("got log\n%s\nwant a line about the missing database", log)
 	}
-	b.ends()
+	b.stopAndCheck()
 }
 
-// A setting that waiting cannot fix ends the server at once, even if the database is
-// unreachable.
-func TestServeRejectsWrongSettingsAtOnce(t *testing.T) {
+// The server exits immediately if a setting is invalid, even if the database is unreachable.
+func TestServeRejectsInvalidSettingsImmediately(t *testing.T) {
 	t.Parallel()
-	nobody := "postgres://cardwall@127.0.0.1:1/cardwall"
+	unreachable := "postgres://cardwall@127.0.0.1:1/cardwall"
 	for _, c := range []struct {
 		flags []string
 		want  string
 	}{
 		{[]string{"--database", "mysql://x"}, "--database must be"},
-		{[]string{"--database", "postgres://x:y:z@127.0.0.1:notaport/q"}, "not one that PostgreSQL understands"},
-		{[]string{"--database", nobody, "--operators", "nobody"}, "--operators"},
-		{[]string{"--database", nobody, "--webhook-retry-pauses", "soon"}, "--webhook-retry-pauses"},
-		{[]string{"--database", nobody, "--webhook-ca-file", "/nonexistent.pem"}, "--webhook-ca-file"},
-		{[]string{"--database", nobody, "--smtp-url", "http://mail"}, "mail"},
-		{[]string{"--database", nobody, "--metrics-addr", "256.0.0.1:1"}, "for metrics"},
-		{[]string{"--database", nobody, "--secret-key", "short"}, "CARDWALL_SECRET_KEY"},
+		{[]string{"--database", "postgres://x:y:z@127.0.0.1:notaport/q"}, "not a valid PostgreSQL address"},
+		{[]string{"--database", unreachable, "--operators", "nobody"}, "--operators"},
+		{[]string{"--database", unreachable, "--webhook-retry-pauses", "soon"}, "--webhook-retry-pauses"},
+		{[]string{"--database", unreachable, "--webhook-ca-file", "/nonexistent.pem"}, "--webhook-ca-file"},
+		{[]string{"--database", unreachable, "--smtp-url", "http://mail"}, "mail"},
+		{[]string{"--database", unreachable, "--metrics-addr", "256.0.0.1:1"}, "for metrics"},
+		{[]string{"--database", unreachable, "--secret-key", "short"}, "CARDWALL_SECRET_KEY"},
 	} {
-		b := boot(t, append([]string{"--data", t.TempDir()}, c.flags...)...)
+		b := bootServer(t, append([]string{"--data", t.TempDir()}, c.flags...)...)
 		select {
 		case status := <-b.ended:
 			if log := b.log.String(); status != 1 || !strings.Contains(log, c.want) {
-				t.Errorf("%v: status %d, the log is:\n%s", c.flags, status, log)
+				t.Errorf("serve %v: status %d, want 1 and %q in the log:\n%s", c.flags, status, c.want, log)
 			}
 		case <-time.After(20 * time.Second):
-			t.Errorf("%v: the server keeps running:\n%s", c.flags, b.log)
+			t.Errorf("serve %v: the server is still running after 20s:\n%s", c.flags, b.log)
 			b.stop()
 		}
 	}
 }
 
-// While another process migrates the file, the server reports it and continues afterwards
-// without help.
+// While another process is migrating the SQLite file, the server reports that it is not ready. It
+// becomes ready when the migration has finished.
 func TestServeRespondsDuringAMigration(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	file := filepath.Join(folder, "cardwall.db")
-	lock, err := os.Create(file + ".migrating") // as held by another process that migrates
+	lock, err := os.Create(file + ".migrating") // the lock that a migrating process holds
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		t.Fatal(err)
 	}
-	// The partial copy of a killed process is removed.
-	left := filepath.Join(folder, ".cardwall.db.partial-before-migration-9-20260101T000000")
-	if err := os.WriteFile(left, []byte("half"), 0o600); err != nil {
+	// The server must remove the partial copy that a killed process left behind.
+	partial := filepath.Join(folder, ".cardwall.db.partial-before-migration-9-20260101T000000")
+	if err := os.WriteFile(partial, []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b := boot(t, "--data", folder)
-	b.until(http.StatusServiceUnavailable, "Another process is migrating the database. It has been in this state for ")
-	b.waits()
+	b := bootServer(t, "--data", folder)
+	b.waitForReadyz(http.StatusServiceUnavailable, "Another process is migrating the database. It has been in this state for ")
+	b.checkNotReady()
 	if err := lock.Close(); err != nil {
 		t.Fatal(err)
 	}
-	b.until(http.StatusOK, "ready")
-	b.ends()
-	if _, err := os.Stat(left); !os.IsNotExist(err) {
+	b.waitForReadyz(http.StatusOK, "ready")
+	b.stopAndCheck()
+	if _, err := os.Stat(partial); !os.IsNotExist(err) {
 		t.Errorf("the partial copy still exists: %v", err)
 	}
 }
 
-func TestLogWritesDurationsForPeople(t *testing.T) {
+func TestLogFormatsDurations(t *testing.T) {
 	t.Parallel()
 	f := &safeBuffer{}
 	newLog(f, "info").Info("x", "drain", 2*time.Second)

@@ -16,15 +16,14 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// Secrets that must not appear in any log, trace or metric of a station.
+// Secrets that must not appear in the logs, traces or metrics of a station.
 const (
 	secretTitle = "Tungsten wedding 7731"
 	secretEmail = "ada.lovelace.7731@example.com"
 	secretPath  = "receiver-path-7731"
 )
 
-// station is the whole program in this process, on its own database, with a workspace, a board,
-// a list and a webhook receiver.
+// station is a server in this process, on its own database, with a workspace, a board and a list.
 type station struct {
 	t                      *testing.T
 	flags                  []string
@@ -32,10 +31,10 @@ type station struct {
 	token, workspace, list string
 	log                    *safeBuffer
 	client                 *http.Client
-	stop                   func() // stops the server before the end of the test
+	stop                   func() // stops the server; also called at the end of the test
 }
 
-// newStation starts the program on a migrated database.
+// newStation starts a server on a database. The flags are passed to serve.
 func newStation(t *testing.T, database string, flags ...string) *station {
 	t.Helper()
 	s := &station{t: t, log: &safeBuffer{}, client: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{}}}
@@ -58,45 +57,47 @@ func newStation(t *testing.T, database string, flags ...string) *station {
 	s.stop = sync.OnceFunc(func() {
 		cancel()
 		if status := <-ended; status != 0 {
-			t.Errorf("the server ended with %d:\n%s", status, s.log)
+			t.Errorf("the server exited with status %d, want 0:\n%s", status, s.log)
 		}
 	})
 	t.Cleanup(s.stop)
-	said := func(line string) string {
-		address := regexp.MustCompile(`"msg":"` + line + `","address":"([^"]+)"`)
+	addressOf := func(message string) string {
+		address := regexp.MustCompile(`"msg":"` + message + `","address":"([^"]+)"`)
 		var found []string
-		s.eventually("the server says "+line, func() bool {
+		s.eventually("the server logs "+message, func() bool {
 			found = address.FindStringSubmatch(s.log.String())
 			return found != nil
 		})
 		return found[1]
 	}
-	s.metrics, s.base = said("serving metrics"), said("serving")
+	s.metrics, s.base = addressOf("serving metrics"), addressOf("serving")
 	b := s.must("POST", "/api/public/v1/boards", map[string]any{"workspaceId": s.workspace, "name": secretTitle})
 	s.list = s.must("POST", "/api/public/v1/boards/"+b+"/lists", map[string]any{"name": secretTitle})
 	return s
 }
 
+// command runs a command on the station's database and returns its trimmed output.
 func (s *station) command(args ...string) string {
 	s.t.Helper()
-	var out, problems bytes.Buffer
-	if status := run(append(args, s.flags...), strings.NewReader(""), &out, &problems); status != 0 {
-		s.t.Fatalf("cardwall %v: %s", args, problems.String())
+	var out, stderr bytes.Buffer
+	if status := run(append(args, s.flags...), strings.NewReader(""), &out, &stderr); status != 0 {
+		s.t.Fatalf("cardwall %v: %s", args, stderr.String())
 	}
 	return strings.TrimSpace(out.String())
 }
 
-// eventually waits until a condition holds.
-func (s *station) eventually(what string, so func() bool) {
+// eventually waits up to a minute for a condition.
+func (s *station) eventually(what string, condition func() bool) {
 	s.t.Helper()
-	for deadline := time.Now().Add(time.Minute); !so(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			s.t.Fatalf("timed out waiting until %s; the log:\n%s", what, s.log)
+			s.t.Fatalf("timed out waiting until %s; log:\n%s", what, s.log)
 		}
 	}
 }
 
-// send sends a request with the station's token. Headers alternate between name and value.
+// send sends a request with the station's token and returns the response and its body. Headers
+// are alternating names and values.
 func (s *station) send(method, path string, in any, headers ...string) (*http.Response, []byte) {
 	s.t.Helper()
 	var body io.Reader = http.NoBody
@@ -118,29 +119,30 @@ func (s *station) send(method, path string, in any, headers ...string) (*http.Re
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	answer, err := s.client.Do(r)
+	res, err := s.client.Do(r)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	text, err := io.ReadAll(answer.Body)
+	text, err := io.ReadAll(res.Body)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	_ = answer.Body.Close()
-	return answer, text
+	_ = res.Body.Close()
+	return res, text
 }
 
-// must sends a request that must succeed and returns the ID of the created record.
+// must sends a request that must succeed and returns the id in the response.
 func (s *station) must(method, path string, in any, headers ...string) string {
 	s.t.Helper()
 	res, text := s.send(method, path, in, headers...)
-	var a answer
-	if err := json.Unmarshal(text, &a); err != nil || res.StatusCode/100 != 2 {
-		s.t.Fatalf("%s %s: %d %s", method, path, res.StatusCode, text)
+	var r response
+	if err := json.Unmarshal(text, &r); err != nil || res.StatusCode/100 != 2 {
+		s.t.Fatalf("%s %s: got status %d, body %s; want success", method, path, res.StatusCode, text)
 	}
-	return a.Data.ID
+	return r.Data.ID
 }
 
+// scrape returns the metrics.
 func (s *station) scrape() string {
 	s.t.Helper()
 	res, err := s.client.Get(s.metrics)
@@ -150,13 +152,14 @@ func (s *station) scrape() string {
 	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(res.Body)
 	if err != nil || res.StatusCode != http.StatusOK {
-		s.t.Fatalf("/metrics: %d %v %s", res.StatusCode, err, text)
+		s.t.Fatalf("/metrics: got status %d, error %v, body %s; want 200", res.StatusCode, err, text)
 	}
 	return string(text)
 }
 
-// keepsSecrets fails the test if a text contains a secret.
-func (s *station) keepsSecrets(what, text string) {
+// checkNoSecrets fails the test if text contains a secret. what names the text in the failure
+// message.
+func (s *station) checkNoSecrets(what, text string) {
 	s.t.Helper()
 	for _, secret := range []string{secretTitle, secretEmail, secretPath, s.token, s.token[len("cwl_"):]} {
 		if i := strings.Index(text, secret); i >= 0 {
@@ -165,7 +168,7 @@ func (s *station) keepsSecrets(what, text string) {
 	}
 }
 
-// safeBuffer collects the output of a server for its test.
+// safeBuffer is a buffer that is safe for concurrent use.
 type safeBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer

@@ -12,51 +12,52 @@ import (
 	"time"
 )
 
-// TestWritesStopAfterAFailedSync makes each sync of the server fail. Writes are then rejected
-// and stay undone, even if the server is killed afterwards. Earlier acknowledged writes stay.
+// TestWritesStopAfterAFailedSync makes each sync of the server fail. The server must then reject
+// writes and must not apply them later, even if it is killed. Writes that were acknowledged before
+// must remain.
 func TestWritesStopAfterAFailedSync(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("strace"); err != nil {
 		if os.Getenv("CI") == "true" {
-			t.Fatal("strace is missing: tools/need strace installs it")
+			t.Fatal("strace is not installed; run tools/need strace")
 		}
-		t.Skip("strace is missing: tools/need strace installs it")
+		t.Skip("strace is not installed; run tools/need strace")
 	}
-	c := newCrash(t)
+	c := newCrashServer(t)
 	kill := c.start()
-	before := c.record("POST", "/cards", "before", map[string]any{"listId": c.list, "title": "Before"})
-	release := c.failSyncs()
+	before := c.mustSend("POST", "/cards", "before", map[string]any{"listId": c.list, "title": "Before"})
+	restore := c.failSyncs()
 	for _, key := range []string{"in-doubt", "in-doubt-too"} {
-		if body, status, err := c.exchange("POST", "/cards", key,
+		if body, status, err := c.do("POST", "/cards", key,
 			map[string]any{"listId": c.list, "title": "In doubt"}); err != nil || status != http.StatusServiceUnavailable {
-			t.Errorf("a write whose sync failed: got status %d, body %s, error %v; want 503", status, body, err)
+			t.Errorf("write while syncs fail: got status %d, body %s, error %v; want 503", status, body, err)
 		}
 	}
 	if ready := c.ready(); ready != http.StatusServiceUnavailable {
 		t.Errorf("/readyz returned %d while writes fail, want 503", ready)
 	}
 	var read struct{ Data struct{ ID string } }
-	c.fetch("/cards/"+before, &read)
-	release()
+	c.get("/cards/"+before, &read)
+	restore()
 	for deadline := time.Now().Add(time.Minute); c.ready() != http.StatusOK; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("the server accepts no writes a minute after the disk recovered")
+			t.Fatal("timed out waiting for the server to recover from the failed sync")
 		}
 	}
 	kill()
 	kill = c.start()
 	defer kill()
 	var page struct{ Data []struct{ Title string } }
-	if c.fetch("/boards/"+c.board()+"/cards", &page); len(page.Data) != 1 || page.Data[0].Title != "Before" {
-		t.Errorf("after a kill there are %v, want only the acknowledged cards", page.Data)
+	if c.get("/boards/"+c.board()+"/cards", &page); len(page.Data) != 1 || page.Data[0].Title != "Before" {
+		t.Errorf("after a kill, got cards %v, want only the acknowledged card", page.Data)
 	}
-	if id := c.record("POST", "/cards", "in-doubt", map[string]any{"listId": c.list, "title": "In doubt"}); id == "" {
-		t.Error("a rejected write cannot be repeated")
+	if id := c.mustSend("POST", "/cards", "in-doubt", map[string]any{"listId": c.list, "title": "In doubt"}); id == "" {
+		t.Error("retrying the rejected write returned no card")
 	}
 }
 
-// failSyncs makes each sync of the server fail until release is called.
-func (c *crash) failSyncs() (release func()) {
+// failSyncs makes each sync of the server fail until the returned function is called.
+func (c *crashServer) failSyncs() (restore func()) {
 	c.t.Helper()
 	cmd := exec.CommandContext(c.t.Context(), "strace", "-f", "-qq", "-p", strconv.Itoa(c.pid), "-e", "signal=none",
 		"-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:error=EIO")
@@ -65,7 +66,7 @@ func (c *crash) failSyncs() (release func()) {
 	}
 	for deadline := time.Now().Add(time.Minute); !traced(c.pid); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			c.t.Fatal("strace did not attach to the server")
+			c.t.Fatal("strace did not attach to the server within a minute")
 		}
 	}
 	return func() {
@@ -85,8 +86,8 @@ func traced(pid int) bool {
 	return len(threads) > 0
 }
 
-// ready returns the status of /readyz.
-func (c *crash) ready() int {
+// ready returns the status of /readyz, or 0 if the request fails.
+func (c *crashServer) ready() int {
 	res, err := c.client.Get(c.base + "/readyz")
 	if err != nil {
 		return 0

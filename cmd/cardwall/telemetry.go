@@ -23,8 +23,8 @@ import (
 	"cardwall/internal/transfer"
 )
 
-// traceFlush limits how long a shutdown waits for the trace collector.
-const traceFlush = 3 * time.Second
+// traceFlushTimeout is the longest time that a shutdown waits for the trace collector.
+const traceFlushTimeout = 3 * time.Second
 
 // telemetry holds the metrics and the tracer of a server.
 type telemetry struct {
@@ -43,62 +43,65 @@ type telemetry struct {
 	traces       *trace.Tracer // nil unless a collector is configured
 }
 
-// newTelemetry returns the metrics of a server, and its tracer if the
-// OpenTelemetry environment variables name a collector.
-func newTelemetry(g *globals) (o telemetry, err error) {
-	o = telemetry{
+// newTelemetry creates the metrics of a server, and its tracer if the OpenTelemetry
+// environment variables name a collector. It registers the metrics that are useful
+// before the database is open, and sets g.metrics.
+func newTelemetry(g *globals) (t telemetry, err error) {
+	t = telemetry{
 		database: store.NewMetrics(), operations: op.NewMetrics(), requests: rest.NewMetrics(), gate: session.NewMetrics(),
-		hooks: hook.NewMetrics(), rules: automate.NewMetrics(), emails: mail.NewMetrics(), imports: transfer.NewMetrics(), jobs: job.NewMetrics(),
-		housekeeping: newHousekeepingMetrics(),
+		hooks: hook.NewMetrics(), rules: automate.NewMetrics(), emails: mail.NewMetrics(), imports: transfer.NewMetrics(),
+		jobs: job.NewMetrics(), housekeeping: newHousekeepingMetrics(),
 	}
-	o.ready = prometheus.NewGauge(prometheus.GaugeOpts{
+	t.ready = prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "cardwall_ready",
 		Help: "1 while the server serves requests; 0 while it waits for its database, migrates it, or shuts down.",
 	})
-	o.registry = prometheus.NewRegistry()
-	o.registry.MustRegister(collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), o.ready, newDiskMetrics(g.Data))
-	g.metrics = o.database
-	o.traces, err = trace.New(apiVersion(), g.log)
-	return o, err
+	t.registry = prometheus.NewRegistry()
+	t.registry.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), t.ready, newDiskMetrics(g.Data))
+	g.metrics = t.database
+	t.traces, err = trace.New(apiVersion(), g.log)
+	return t, err
 }
 
-// stop sends the remaining traces.
-func (o telemetry) stop() {
-	ctx, cancel := context.WithTimeout(context.Background(), traceFlush)
+// stop sends the remaining spans. Spans that cannot be sent within traceFlushTimeout
+// are lost.
+func (t telemetry) stop() {
+	ctx, cancel := context.WithTimeout(context.Background(), traceFlushTimeout)
 	defer cancel()
-	o.traces.Close(ctx)
+	t.traces.Close(ctx)
 }
 
-// register registers the metrics that need an open database.
-func (o telemetry) register(db *store.DB, hub *live.Hub, room *spool.Folder) {
-	r := o.registry
+// register registers the metrics that newTelemetry does not register: those of the
+// build, the database, the hub, the spool folder, the tracer and the components.
+func (t telemetry) register(db *store.DB, hub *live.Hub, spoolFolder *spool.Folder) {
+	r := t.registry
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "cardwall_build_info", Help: "Always 1; the labels name the version and the database.",
+		Name: "cardwall_build_info", Help: "Always 1. The labels give the versions of Cardwall and Go, and the kind of database.",
 		ConstLabels: prometheus.Labels{"version": apiVersion(), "goversion": runtime.Version(), "database": db.Dialect()},
 	})
 	build.Set(1)
 	r.MustRegister(build,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "cardwall_spool_bytes", Help: "Uploads and exports that wait on the disk for a slow client.",
-		}, func() float64 { return float64(room.Used()) }),
+			Name: "cardwall_spool_bytes", Help: "Size of the uploads and exports that are buffered on disk.",
+		}, func() float64 { return float64(spoolFolder.Used()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "cardwall_spool_limit_bytes", Help: "Room for them (CARDWALL_SPOOL_LIMIT).",
-		}, func() float64 { return float64(room.Limit()) }))
-	for _, of := range []interface{ Collectors() []prometheus.Collector }{
-		db, hub, o.operations, o.requests, o.gate, o.hooks, o.rules, o.emails, o.imports, o.jobs, o.housekeeping,
+			Name: "cardwall_spool_limit_bytes", Help: "Limit of cardwall_spool_bytes (CARDWALL_SPOOL_LIMIT).",
+		}, func() float64 { return float64(spoolFolder.Limit()) }))
+	for _, source := range []interface{ Collectors() []prometheus.Collector }{
+		db, hub, t.operations, t.requests, t.gate, t.hooks, t.rules, t.emails, t.imports, t.jobs, t.housekeeping,
 	} {
-		r.MustRegister(of.Collectors()...)
+		r.MustRegister(source.Collectors()...)
 	}
-	if t := o.traces; t != nil {
-		spans := func(name, help string, value func() int64) prometheus.Collector {
+	if tracer := t.traces; tracer != nil {
+		counter := func(name, help string, value func() int64) prometheus.Collector {
 			opts := prometheus.CounterOpts{Name: name, Help: help}
 			return prometheus.NewCounterFunc(opts, func() float64 { return float64(value()) })
 		}
 		r.MustRegister(
-			spans("cardwall_trace_spans_sent_total", "Spans that the trace collector accepted.", t.Sent),
-			spans("cardwall_trace_spans_lost_total",
-				"Spans that were dropped because the queue was full or the collector did not accept them.", t.Lost),
+			counter("cardwall_trace_spans_sent_total", "Spans that the trace collector accepted.", tracer.Sent),
+			counter("cardwall_trace_spans_lost_total",
+				"Spans that were dropped because the queue was full or the collector did not accept them.", tracer.Lost),
 		)
 	}
 }
@@ -125,14 +128,14 @@ func (m *diskMetrics) Describe(to chan<- *prometheus.Desc) { to <- m.free; to <-
 func (m *diskMetrics) Collect(to chan<- prometheus.Metric) {
 	free, total, err := sqldb.DiskRoom(m.folder)
 	if err != nil {
-		return // the folder does not exist yet, or the system does not report it
+		return // the folder does not exist yet, or DiskRoom does not support this system
 	}
 	to <- prometheus.MustNewConstMetric(m.free, prometheus.GaugeValue, float64(free))
 	to <- prometheus.MustNewConstMetric(m.total, prometheus.GaugeValue, float64(total))
 }
 
-// housekeepingMetrics show the last success and the failures of housekeeping,
-// which deletes expired data.
+// housekeepingMetrics holds the time of the last successful housekeeping run and
+// the number of failed runs.
 type housekeepingMetrics struct {
 	last   prometheus.Gauge
 	failed prometheus.Counter
@@ -142,20 +145,20 @@ func newHousekeepingMetrics() housekeepingMetrics {
 	return housekeepingMetrics{
 		last: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "cardwall_housekeeping_last_success_timestamp_seconds",
-			Help: "When this server last ran housekeeping or found that another server does; 0 before the first time.",
+			Help: "When this server last completed housekeeping, or last found that another server was running it; 0 before the first run.",
 		}),
 		failed: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "cardwall_housekeeping_failures_total", Help: "Failed runs of housekeeping.",
+			Name: "cardwall_housekeeping_failures_total", Help: "Failed housekeeping runs.",
 		}),
 	}
 }
 
-// Collectors returns the metrics for a registry.
+// Collectors returns the metrics to register.
 func (m housekeepingMetrics) Collectors() []prometheus.Collector {
 	return []prometheus.Collector{m.last, m.failed}
 }
 
-func (m housekeepingMetrics) ended(err error) {
+func (m housekeepingMetrics) record(err error) {
 	if err != nil {
 		m.failed.Inc()
 		return

@@ -19,7 +19,7 @@ import (
 	"cardwall/internal/sqldb"
 )
 
-// spanTree collects exported spans.
+// spanTree is a trace collector that stores the spans it receives.
 type spanTree struct {
 	mu     sync.Mutex
 	all    []*otlp.Span
@@ -43,27 +43,28 @@ func (c *spanTree) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// find returns the first span that matches.
-func (c *spanTree) find(so func(*otlp.Span) bool) *otlp.Span {
+// find returns the first span for which matches returns true, or nil.
+func (c *spanTree) find(matches func(*otlp.Span) bool) *otlp.Span {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, s := range c.all {
-		if so(s) {
+		if matches(s) {
 			return s
 		}
 	}
 	return nil
 }
 
-// below returns a span by its parent and the beginning of its name.
-func (c *spanTree) below(parent *otlp.Span, name string) *otlp.Span {
+// child returns a span's first child whose name begins with the given name, or nil.
+func (c *spanTree) child(parent *otlp.Span, name string) *otlp.Span {
 	return c.find(func(s *otlp.Span) bool {
 		return string(s.ParentSpanId) == string(parent.SpanId) && string(s.TraceId) == string(parent.TraceId) &&
 			strings.HasPrefix(s.Name, name)
 	})
 }
 
-func noted(s *otlp.Span, name string) string {
+// attribute returns a string attribute of a span, or "".
+func attribute(s *otlp.Span, name string) string {
 	for _, a := range s.Attributes {
 		if a.Key == name {
 			return a.Value.GetStringValue()
@@ -72,32 +73,32 @@ func noted(s *otlp.Span, name string) string {
 	return ""
 }
 
-// A request is traced from its caller's trace through operation, transaction and statements.
-// Deliveries, rules and emails have their own traces. No trace contains content of a board or
-// addresses.
+// The trace of a request continues the trace of its caller and contains the operation, the
+// transaction and the statements. Deliveries, rules and emails have their own traces. No trace
+// contains the content of a board or an email address.
 func TestTracesOfTheWholeProgram(t *testing.T) {
 	t.Setenv("OTEL_BSP_SCHEDULE_DELAY", "50")
 	t.Setenv("OTEL_BSP_MAX_QUEUE_SIZE", "1000000")
-	t.Run("sqlite", func(t *testing.T) { tracesOfTheWholeProgram(t, filepath.Join(t.TempDir(), "cardwall.db")) })
-	t.Run("postgres", func(t *testing.T) { tracesOfTheWholeProgram(t, apptest.PostgresURL(t)) })
+	t.Run("sqlite", func(t *testing.T) { testTracesOfTheWholeProgram(t, filepath.Join(t.TempDir(), "cardwall.db")) })
+	t.Run("postgres", func(t *testing.T) { testTracesOfTheWholeProgram(t, apptest.PostgresURL(t)) })
 }
 
-func tracesOfTheWholeProgram(t *testing.T, database string) {
+func testTracesOfTheWholeProgram(t *testing.T, database string) {
 	var (
-		tree    spanTree
-		arrived atomic.Int64
-		leaked  atomic.Pointer[string]
+		tree       spanTree
+		deliveries atomic.Int64
+		leaked     atomic.Pointer[string]
 	)
-	at := httptest.NewServer(&tree)
-	t.Cleanup(at.Close)
+	collectorServer := httptest.NewServer(&tree)
+	t.Cleanup(collectorServer.Close)
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if name := r.Header.Get("Traceparent"); name != "" {
-			leaked.Store(&name)
+		if header := r.Header.Get("Traceparent"); header != "" {
+			leaked.Store(&header)
 		}
-		arrived.Add(1)
+		deliveries.Add(1)
 	}))
 	t.Cleanup(receiver.Close)
-	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", at.URL)
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collectorServer.URL)
 	s := newStation(t, database, "--log-level", "debug")
 	const public, parent = "/api/public/v1", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	boardID := s.must("POST", public+"/boards", map[string]any{"workspaceId": s.workspace, "name": secretTitle})
@@ -111,16 +112,17 @@ func tracesOfTheWholeProgram(t *testing.T, database string) {
 	})
 	s.must("POST", public+"/workspaces/"+s.workspace+"/invitations",
 		map[string]any{"email": "second." + secretEmail, "role": "member"})
-	// On PostgreSQL, a server first acquires its share of the webhooks.
-	s.eventually("the webhook works", func() bool {
+	// On PostgreSQL, the server must first acquire its share of the webhooks, so the first delivery can
+	// take a few seconds.
+	s.eventually("the webhook receives a delivery", func() bool {
 		s.must("POST", public+"/cards", map[string]any{"listId": list, "title": secretTitle})
-		return arrived.Load() > 0
+		return deliveries.Load() > 0
 	})
 	res, _ := s.send("POST", public+"/cards", map[string]any{"listId": list, "title": secretTitle,
 		"description": secretTitle}, "Traceparent", parent, "X-Request-Id", "mine-1")
 	if res.StatusCode != http.StatusCreated || res.Header.Get("X-Request-Id") != "mine-1" ||
 		!strings.HasPrefix(res.Header.Get("Traceresponse"), parent[:36]) {
-		t.Fatalf("create_card returned %d with the headers %v", res.StatusCode, res.Header)
+		t.Fatalf("create_card returned %d with headers %v, want 201, the request id and the trace", res.StatusCode, res.Header)
 	}
 	s.send("GET", public+"/cards/crd_0?token="+s.token, nil)
 	s.send("GET", public+"/search?q=tungsten", nil)
@@ -129,43 +131,43 @@ func tracesOfTheWholeProgram(t *testing.T, database string) {
 	s.send("GET", "/readyz", nil)
 
 	var request, operation, transaction *otlp.Span
-	s.eventually("the request of the caller's trace is sent", func() bool {
+	s.eventually("the collector has the span of the request", func() bool {
 		request = tree.find(func(s *otlp.Span) bool {
 			return hex.EncodeToString(s.TraceId) == parent[3:35] && s.Kind == otlp.Span_SPAN_KIND_SERVER
 		})
 		return request != nil
 	})
-	if request.Name != "POST /api/public/v1/cards" || noted(request, "http.route") != "/api/public/v1/cards" ||
+	if request.Name != "POST /api/public/v1/cards" || attribute(request, "http.route") != "/api/public/v1/cards" ||
 		hex.EncodeToString(request.ParentSpanId) != parent[36:52] {
-		t.Errorf("the span of the request is %v", request)
+		t.Errorf("got request span %v, want the name, route and parent of the request", request)
 	}
-	if operation = tree.below(request, "create_card"); operation == nil || noted(operation, "cardwall.outcome") != "ok" {
-		t.Fatalf("the request's span has no operation below it: %v", operation)
+	if operation = tree.child(request, "create_card"); operation == nil || attribute(operation, "cardwall.outcome") != "ok" {
+		t.Fatalf("the request span has no child create_card with the outcome ok: %v", operation)
 	}
-	if transaction = tree.below(operation, "write transaction"); transaction == nil {
-		t.Fatal("the operation's span has no transaction below it")
+	if transaction = tree.child(operation, "write transaction"); transaction == nil {
+		t.Fatal("the operation span has no child for the transaction")
 	}
-	system, parts := "sqlite", []string{"queue", "commit", "INSERT cards", "UPDATE boards", "SELECT"}
+	system := "sqlite"
 	if sqldb.IsPostgres(database) {
-		system, parts[0] = "postgresql", "begin"
+		system = "postgresql"
 	}
-	for _, name := range parts {
-		part := tree.below(transaction, name)
-		if part == nil {
-			t.Errorf("the transaction's span has no %s below it", name)
+	for _, name := range []string{"queue", "commit", "INSERT cards", "UPDATE boards", "SELECT"} {
+		child := tree.child(transaction, name)
+		if child == nil {
+			t.Errorf("the transaction span has no child %s", name)
 			continue
 		}
-		if part.StartTimeUnixNano < transaction.StartTimeUnixNano || part.EndTimeUnixNano > transaction.EndTimeUnixNano {
-			t.Errorf("%s is outside of its transaction", name)
+		if child.StartTimeUnixNano < transaction.StartTimeUnixNano || child.EndTimeUnixNano > transaction.EndTimeUnixNano {
+			t.Errorf("the span %s is not within the span of its transaction", name)
 		}
-		if strings.HasPrefix(name, "INSERT") && (noted(part, "db.system.name") != system ||
-			!strings.Contains(noted(part, "db.query.text"), "$1") || part.Kind != otlp.Span_SPAN_KIND_CLIENT) {
-			t.Errorf("the span of a statement is %v", part)
+		if strings.HasPrefix(name, "INSERT") && (attribute(child, "db.system.name") != system ||
+			!strings.Contains(attribute(child, "db.query.text"), "$1") || child.Kind != otlp.Span_SPAN_KIND_CLIENT) {
+			t.Errorf("got statement span %v, want a client span of %s with placeholders", child, system)
 		}
 	}
-	s.eventually("the delivery is linked to what caused it", func() bool {
+	s.eventually("the span of the delivery links to the transaction", func() bool {
 		return tree.find(func(s *otlp.Span) bool {
-			return s.Kind == otlp.Span_SPAN_KIND_CLIENT && noted(s, "cardwall.event.type") == "card.created" &&
+			return s.Kind == otlp.Span_SPAN_KIND_CLIENT && attribute(s, "cardwall.event.type") == "card.created" &&
 				len(s.Links) == 1 &&
 				string(s.Links[0].SpanId) == string(transaction.SpanId) && string(s.TraceId) != string(transaction.TraceId)
 		}) != nil
@@ -173,29 +175,29 @@ func tracesOfTheWholeProgram(t *testing.T, database string) {
 	for _, name := range []string{"automation run", "send email", "GET /api/public/v1/cards/{cardId}",
 		"GET /api/public/v1/search"} {
 		var found *otlp.Span
-		s.eventually("there is "+name, func() bool {
+		s.eventually("the collector has the span "+name, func() bool {
 			found = tree.find(func(s *otlp.Span) bool { return s.Name == name && len(s.ParentSpanId) == 0 })
 			return found != nil
 		})
 		if !strings.HasPrefix(name, "send") && tree.find(func(s *otlp.Span) bool {
 			return string(s.ParentSpanId) == string(found.SpanId)
 		}) == nil {
-			t.Errorf("%s has no spans below it", name)
+			t.Errorf("span %s has no children", name)
 		}
 	}
-	s.eventually("the log names the trace", func() bool {
+	s.eventually("the log contains the trace id", func() bool {
 		return strings.Contains(s.log.String(), `"operation":"create_card","status":201`) &&
 			strings.Contains(s.log.String(), `"trace_id":"`+parent[3:35])
 	})
 	if leaked.Load() != nil {
-		t.Errorf("the webhook's receiver got a trace header: %s", *leaked.Load())
+		t.Errorf("the webhook receiver got Traceparent header %s, want none", *leaked.Load())
 	}
 	if probe := tree.find(func(s *otlp.Span) bool { return strings.Contains(s.Name, "readyz") }); probe != nil {
 		t.Errorf("a health check was traced: %v", probe)
 	}
 	tree.mu.Lock()
 	defer tree.mu.Unlock()
-	s.keepsSecrets("a trace", string(tree.bodies))
-	s.keepsSecrets("the log", s.log.String())
-	s.keepsSecrets("a metric", s.scrape())
+	s.checkNoSecrets("a trace", string(tree.bodies))
+	s.checkNoSecrets("the log", s.log.String())
+	s.checkNoSecrets("a metric", s.scrape())
 }

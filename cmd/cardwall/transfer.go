@@ -19,14 +19,14 @@ import (
 
 type importCommand struct {
 	Trello   importTrelloCommand   `cmd:"" help:"Import a board from a JSON export of Trello."`
-	Cardwall importCardwallCommand `cmd:"" help:"Import a file that cardwall export wrote."`
+	Cardwall importCardwallCommand `cmd:"" help:"Import a file written by cardwall export."`
 }
 
 // importFlags holds the flags of both import commands.
 type importFlags struct {
 	File      string `arg:"" help:"File to import, or - for standard input."`
 	Workspace string `required:"" placeholder:"ID" help:"Workspace to import into."`
-	As        string `placeholder:"EMAIL" help:"Person who imports (default: the owner of the workspace)."`
+	As        string `placeholder:"EMAIL" help:"Person to import as (default: the owner of the workspace)."`
 }
 
 type importTrelloCommand struct{ importFlags }
@@ -46,15 +46,15 @@ func (c *importCardwallCommand) Run(ctx context.Context, g *globals) error {
 	return c.run(ctx, g, "cardwall")
 }
 
-// run imports the file as a server does: a large file in short transactions, so
-// that a server on the same database keeps serving.
+// run imports the file. Like a server, it imports a large file in short
+// transactions, so that a server on the same database can keep serving requests.
 func (c *importFlags) run(ctx context.Context, g *globals, format string) error {
 	file, err := c.open(g.stdin)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = file.Close() }() // opened only for reading
-	return g.with(ctx, func(db *store.DB) error {
+	return g.withStore(ctx, func(db *store.DB) error {
 		var caller board.Caller
 		if err := db.Read(ctx, board.System(), func(v *store.View) (err error) {
 			caller, err = c.caller(ctx, v)
@@ -69,14 +69,14 @@ func (c *importFlags) run(ctx context.Context, g *globals, format string) error 
 		holder := store.NewID("srv_")
 		jobs := job.New(job.Options{DB: db, Holder: holder, Log: g.log})
 		imports := transfer.Importer{DB: db, Jobs: jobs, Holder: holder + ":upload", Log: g.log}
-		shown := newProgress(g.stderr)
+		bar := newProgress(g.stderr)
 		report, err := imports.ImportFile(ctx, transfer.File{
 			Format: format, WorkspaceID: c.Workspace, Caller: caller,
 			Open:     func() io.Reader { return io.NewSectionReader(file, 0, math.MaxInt64) },
-			Progress: shown.show,
+			Progress: bar.show,
 			Queued:   func(id string) { running.Go(func() { jobs.RunOne(working, id) }) },
 		})
-		shown.end()
+		bar.end()
 		if err != nil {
 			return err
 		}
@@ -85,13 +85,13 @@ func (c *importFlags) run(ctx context.Context, g *globals, format string) error 
 	})
 }
 
-// importFile is a file that is read several times.
+// importFile is a file that can be read several times.
 type importFile interface {
 	io.ReaderAt
 	io.Closer
 }
 
-// open opens the file, or reads standard input whole.
+// open opens the file, or reads all of standard input into memory.
 func (c *importFlags) open(stdin io.Reader) (importFile, error) {
 	if c.File != "-" {
 		return os.Open(c.File)
@@ -106,22 +106,22 @@ func (c *importFlags) open(stdin io.Reader) (importFile, error) {
 	}{bytes.NewReader(text), io.NopCloser(nil)}, nil
 }
 
-// caller returns the person in whose name the import runs.
+// caller returns the person on whose behalf the import runs.
 func (c *importFlags) caller(ctx context.Context, v *store.View) (board.Caller, error) {
 	if c.As != "" {
-		u, err := owner(ctx, v, c.As)
+		u, err := userByEmail(ctx, v, c.As)
 		return board.Person(u.ID), err
 	}
 	if _, err := v.Workspace(ctx, c.Workspace, board.ViewWorkspace); err != nil {
-		return board.Caller{}, fmt.Errorf("there is no workspace %s", c.Workspace)
+		return board.Caller{}, noWorkspace(err, c.Workspace)
 	}
 	id, err := v.WorkspaceOwner(ctx, c.Workspace)
 	return board.Person(id), err
 }
 
 type exportCommand struct {
-	Board     string `placeholder:"ID" xor:"what" help:"The board to export."`
-	Workspace string `placeholder:"ID" xor:"what" help:"The workspace to export, without its confidential boards."`
+	Board     string `placeholder:"ID" xor:"source" help:"The board to export."`
+	Workspace string `placeholder:"ID" xor:"source" help:"The workspace to export, without its confidential and trashed boards."`
 	Output    string `short:"o" default:"-" type:"path" placeholder:"FILE" help:"File to write, or - for standard output (default)."`
 }
 
@@ -135,14 +135,11 @@ func (c *exportCommand) Run(ctx context.Context, g *globals) (err error) {
 	}
 	out := g.stdout
 	if c.Output != "-" {
-		f, err := os.OpenFile(c.Output, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-		if err != nil {
-			return err
-		}
+		f := &lateFile{path: c.Output}
 		defer func() { err = errors.Join(err, f.Close()) }()
 		out = f
 	}
-	return g.with(ctx, func(db *store.DB) error {
+	return g.withStore(ctx, func(db *store.DB) error {
 		return db.Stream(ctx, board.System(), func(v *store.View) error {
 			if c.Board != "" {
 				return transfer.Export(ctx, v, c.Board, out)

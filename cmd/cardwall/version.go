@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// VERSION is the only place to change the version. A test checks that
-// CHANGELOG.md begins with the same version.
+// versionFile is the content of the VERSION file, the only place where the version
+// is set. A test checks that it is the newest release in CHANGELOG.md.
 //
 //go:embed VERSION
 var versionFile string
@@ -22,8 +22,8 @@ func (versionCommand) Run(g *globals) error {
 	return nil
 }
 
-// revision returns the commit of the build in parentheses, or "" if the program
-// was built outside of a repository.
+// revision returns " (commit)" with the commit that the program was built from, or ""
+// if the build info does not record it. It marks a build with uncommitted changes.
 func revision() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -35,7 +35,7 @@ func revision() string {
 		case s.Key == "vcs.revision":
 			commit = s.Value[:min(len(s.Value), 12)]
 		case s.Key == "vcs.modified" && s.Value == "true":
-			changed = ", with changes"
+			changed = ", modified"
 		}
 	}
 	if commit == "" {

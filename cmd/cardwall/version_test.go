@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The program's version is the newest one in CHANGELOG.md, which follows Keep a Changelog.
+// The program's version is the newest version in CHANGELOG.md, which follows Keep a Changelog.
 func TestVersionIsTheNewestRelease(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../CHANGELOG.md")
@@ -19,10 +19,10 @@ func TestVersionIsTheNewestRelease(t *testing.T) {
 	releases := regexp.MustCompile(`(?m)^## \[(v\d+\.\d+\.\d+)\] - (\d{4}-\d\d-\d\d)$`).FindAllStringSubmatch(string(text),
 		-1)
 	if len(releases) == 0 || releases[0][1] != apiVersion() {
-		t.Fatalf("the program's version is %q, but the changelog begins with %v", apiVersion(), releases)
+		t.Fatalf("the version is %q, but the changelog has releases %v", apiVersion(), releases)
 	}
 	if !slices.IsSortedFunc(releases, func(a, b []string) int { return strings.Compare(b[2], a[2]) }) {
-		t.Errorf("the releases are not in order, newest first: %v", releases)
+		t.Errorf("got releases %v, want the newest first", releases)
 	}
 	for _, r := range releases {
 		if _, err := time.Parse(time.DateOnly, r[2]); err != nil {
@@ -31,7 +31,7 @@ func TestVersionIsTheNewestRelease(t *testing.T) {
 	}
 	for _, h := range regexp.MustCompile(`(?m)^### (.*)$`).FindAllStringSubmatch(string(text), -1) {
 		if !slices.Contains([]string{"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}, h[1]) {
-			t.Errorf("Keep a Changelog has no kind of change called %q", h[1])
+			t.Errorf("Keep a Changelog does not define a section %q", h[1])
 		}
 	}
 }
@@ -41,11 +41,11 @@ func TestVersionCommand(t *testing.T) {
 	var out strings.Builder
 	if status := run([]string{"version"}, strings.NewReader(""), &out, &out); status != 0 ||
 		!strings.HasPrefix(out.String(), "cardwall "+apiVersion()) {
-		t.Errorf("status %d: %s", status, out.String())
+		t.Errorf("cardwall version: status %d, printed %q; want prefix %q", status, out.String(), "cardwall "+apiVersion())
 	}
 }
 
-// The help shows the limits of a board as settings.
+// serve --help lists the limits of a board.
 func TestHelpListsTheLimits(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
@@ -57,8 +57,8 @@ func TestHelpListsTheLimits(t *testing.T) {
 	}
 }
 
-// The tour of the README works while `make run` is running, because it uses its own address and
-// folder.
+// The tour in the README uses its own address and folder, so that it works while `make run` is
+// running.
 func TestTourUsesItsOwnServer(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../README.md")

@@ -31,21 +31,21 @@ type webhookCommand struct {
 
 const (
 	maxBodySize      = 1 << 20 // bytes
-	maxHeaderShown   = 120     // bytes of an id or an event kind that are printed
-	maxNesting       = 64      // deeper JSON is printed as is, because indenting would multiply its size
-	maxRememberedIDs = 10_000  // delivery ids remembered to detect repeats
+	maxHeaderShown   = 120     // bytes; longer ids and event kinds are truncated
+	maxNesting       = 64      // deeper JSON is printed as is, because indentation would multiply its size
+	maxRememberedIDs = 10_000  // number of delivery ids to remember, to detect duplicates
 	maxDelay         = 10 * time.Minute
 )
 
-// webhookSecrets holds the signing secrets; a delivery must be signed with one
-// of them.
+// webhookSecrets holds the signing secrets. A delivery must be signed with one of
+// them. Without secrets, the listen command does not check signatures.
 type webhookSecrets struct {
 	Secret []string `env:"CARDWALL_WEBHOOK_SECRET" placeholder:"whsec_…" help:"${help_webhook_secret}"`
 }
 
-// valid returns an error if a secret is malformed. The error does not contain
+// validate returns an error if a secret is malformed. The error does not contain
 // the secret.
-func (s webhookSecrets) valid() error {
+func (s webhookSecrets) validate() error {
 	if _, err := hook.Sign(s.Secret, "", 0, nil); err != nil {
 		return fmt.Errorf("--secret: %w", err)
 	}
@@ -74,13 +74,13 @@ type webhookListenCommand struct {
 	Addr string `default:"127.0.0.1:9000" env:"CARDWALL_WEBHOOK_LISTEN_ADDR" placeholder:"HOST:PORT" help:"Address to listen on (default ${default})."`
 	webhookSecrets
 	Status int           `default:"204" env:"CARDWALL_WEBHOOK_LISTEN_STATUS" placeholder:"CODE" help:"${help_listen_status}"`
-	Delay  time.Duration `env:"CARDWALL_WEBHOOK_LISTEN_DELAY" placeholder:"DURATION" help:"Delay of the response. The sender times out after 10s."`
+	Delay  time.Duration `env:"CARDWALL_WEBHOOK_LISTEN_DELAY" placeholder:"DURATION" help:"How long to wait before responding. The sender times out after 10s."`
 	JSON   bool          `name:"json" env:"CARDWALL_WEBHOOK_LISTEN_JSON" help:"Print each delivery as one line of JSON."`
 }
 
 func (webhookListenCommand) Help() string {
 	return "Prints deliveries until you press Ctrl-C: the time, the event kind, the delivery id, the board version, " +
-		"whether the signature is valid, whether the delivery is a repeat, and the body. " +
+		"whether the signature is valid (if a secret is given), whether the delivery arrived before, and the body. " +
 		"A server on the same machine must run with --webhook-allow 127.0.0.1 to send deliveries here.\n\n" +
 		"Examples:\n" +
 		"  CARDWALL_WEBHOOK_SECRET=whsec_… cardwall webhook listen\n" +
@@ -90,7 +90,7 @@ func (webhookListenCommand) Help() string {
 }
 
 func (c *webhookListenCommand) Run(ctx context.Context, g *globals) error {
-	if err := c.valid(); err != nil {
+	if err := c.validate(); err != nil {
 		return err
 	}
 	switch {
@@ -105,7 +105,7 @@ func (c *webhookListenCommand) Run(ctx context.Context, g *globals) error {
 	}
 	r := &receiver{options: c, out: g.stdout, stop: ctx.Done()}
 	server := &http.Server{
-		// The deadlines of a connection include the delay of the response.
+		// The timeouts must allow for the delay of the response.
 		Handler: r, ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout: readTimeout + c.Delay, WriteTimeout: readTimeout + writeTimeout + c.Delay,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
@@ -121,7 +121,7 @@ func (c *webhookListenCommand) Run(ctx context.Context, g *globals) error {
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		if server.Shutdown(stopping) != nil {
-			_ = server.Close() // the sender retries a delivery that is cut off
+			_ = server.Close() // the sender retries deliveries that this interrupts
 		}
 		g.log.Info("stopped", "deliveries", r.deliveries())
 		return nil
@@ -134,13 +134,13 @@ type receiver struct {
 	options *webhookListenCommand
 	stop    <-chan struct{}
 
-	mu    sync.Mutex // also keeps the output of deliveries apart
+	mu    sync.Mutex // also held while writing, so that the output of deliveries is not interleaved
 	out   io.Writer
 	seen  seenIDs
 	count int
 }
 
-// deliveries returns the number of deliveries so far.
+// deliveries returns the number of deliveries received.
 func (r *receiver) deliveries() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -163,19 +163,19 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	now := time.Now()
 	if q.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
-		http.Error(w, "Deliveries use the method POST.", http.StatusMethodNotAllowed)
+		http.Error(w, "Deliveries use the POST method.", http.StatusMethodNotAllowed)
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, q.Body, maxBodySize))
 	if large := new(http.MaxBytesError); errors.As(err, &large) {
-		r.show(q.Header, nil, now, "the body is larger than 1 MiB")
+		r.print(q.Header, nil, now, "the body is larger than 1 MiB")
 		http.Error(w, "The body is larger than 1 MiB.", http.StatusRequestEntityTooLarge)
 		return
 	}
 	if err != nil {
-		panic(http.ErrAbortHandler) // the sender is gone
+		panic(http.ErrAbortHandler) // the sender has disconnected
 	}
-	r.show(q.Header, body, now, "")
+	r.print(q.Header, body, now, "")
 	if r.options.Delay > 0 {
 		select {
 		case <-time.After(r.options.Delay):
@@ -187,8 +187,9 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	w.WriteHeader(r.options.Status)
 }
 
-// show prints a delivery. It checks the signature unless there is a problem.
-func (r *receiver) show(header http.Header, body []byte, now time.Time, problem string) {
+// print prints a delivery and counts it. It checks the signature if there are secrets
+// and problem is empty.
+func (r *receiver) print(header http.Header, body []byte, now time.Time, problem string) {
 	d := received{
 		At: now.UTC().Format("2006-01-02T15:04:05.000Z"), ID: truncate(header.Get(hook.HeaderID)),
 		Problem: problem, Signature: "not checked",
@@ -209,7 +210,7 @@ func (r *receiver) show(header http.Header, body []byte, now time.Time, problem 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.count++
-	d.Repeat = r.seen.repeat(header.Get(hook.HeaderID))
+	d.Repeat = r.seen.add(header.Get(hook.HeaderID))
 	text := d.text(body)
 	if r.options.JSON {
 		text = d.line(body)
@@ -217,7 +218,7 @@ func (r *receiver) show(header http.Header, body []byte, now time.Time, problem 
 	_, _ = io.WriteString(r.out, text)
 }
 
-// text formats a delivery for a person: one line of facts, then the body.
+// text formats a delivery for a terminal: a summary on one line, then the body.
 func (d *received) text(body []byte) string {
 	parts := []string{d.At, d.Type, d.ID}
 	if d.Type == "" {
@@ -249,7 +250,7 @@ func (d *received) text(body []byte) string {
 func (d *received) line(body []byte) string {
 	d.Body = body
 	if !d.Body.IsValid(jsontext.AllowDuplicateNames(true)) {
-		d.Body, _ = jsontext.AppendQuote(nil, body) // the error is bad UTF-8, which is replaced
+		d.Body, _ = jsontext.AppendQuote(nil, body) // the only possible error is invalid UTF-8, which is replaced
 	}
 	text, err := json.Marshal(d, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
@@ -258,8 +259,8 @@ func (d *received) line(body []byte) string {
 	return printable(string(text)) + "\n" // valid JSON: unprintable characters occur only in strings
 }
 
-// indented returns JSON with line breaks and indentation, and any other text
-// unchanged.
+// indented returns JSON with line breaks and indentation. It returns any other text,
+// and JSON nested deeper than maxNesting, unchanged.
 func indented(body []byte) string {
 	if v := jsontext.Value(bytes.Clone(body)); nesting(body) <= maxNesting && v.Indent(jsontext.WithIndent("  ")) == nil {
 		return string(v)
@@ -267,7 +268,7 @@ func indented(body []byte) string {
 	return string(body)
 }
 
-// nesting returns the depth of nested objects and arrays.
+// nesting returns the maximum depth of nested objects and arrays.
 func nesting(body []byte) (deepest int) {
 	d := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	for {
@@ -278,7 +279,8 @@ func nesting(body []byte) (deepest int) {
 	}
 }
 
-// truncate shortens a text to about maxHeaderShown bytes.
+// truncate shortens text to about maxHeaderShown bytes without splitting a
+// character.
 func truncate(text string) string {
 	for i := range text {
 		if i > maxHeaderShown {
@@ -288,8 +290,8 @@ func truncate(text string) string {
 	return text
 }
 
-// printable replaces control characters and characters that change the text
-// direction with JSON escapes.
+// printable replaces characters that are not printable, such as control characters
+// and characters that change the text direction, with JSON escapes.
 func printable(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -306,16 +308,16 @@ func printable(text string) string {
 	return b.String()
 }
 
-// seenIDs remembers the hashes of the most recent delivery ids, so that the size
-// of an id does not matter.
+// seenIDs remembers the most recent delivery ids. It stores their hashes, so that
+// long ids do not need more memory.
 type seenIDs struct {
 	known map[[sha256.Size]byte]struct{}
 	ring  [][sha256.Size]byte
 	next  int // index of the oldest entry once the ring is full
 }
 
-// repeat remembers an id and reports whether it was already known.
-func (s *seenIDs) repeat(id string) bool {
+// add remembers id and reports whether it was already known.
+func (s *seenIDs) add(id string) bool {
 	if id == "" {
 		return false
 	}
@@ -340,14 +342,14 @@ func (s *seenIDs) repeat(id string) bool {
 type webhookVerifyCommand struct {
 	File string `arg:"" optional:"" default:"-" help:"File with the exact bytes of the body, or - for standard input (default)."`
 	webhookSecrets
-	ID        string `required:"" name:"id" placeholder:"ID" help:"Value of the header webhook-id."`
-	Timestamp string `required:"" placeholder:"SECONDS" help:"Value of the header webhook-timestamp."`
-	Signature string `required:"" placeholder:"v1,…" help:"Value of the header webhook-signature, with all its entries."`
+	ID        string `required:"" name:"id" placeholder:"ID" help:"Value of the webhook-id header."`
+	Timestamp string `required:"" placeholder:"SECONDS" help:"Value of the webhook-timestamp header."`
+	Signature string `required:"" placeholder:"v1,…" help:"Value of the webhook-signature header, with all its entries."`
 	At        string `env:"-" placeholder:"TIME" help:"Verify as of this time, in RFC 3339 or Unix seconds (default: now)."`
 }
 
 func (webhookVerifyCommand) Help() string {
-	return "Verifies that a delivery was signed with the secret. If not, explains what is wrong.\n\n" +
+	return "Verifies that a delivery was signed with the secret. If it was not, explains what is wrong.\n\n" +
 		"Examples:\n" +
 		"  export CARDWALL_WEBHOOK_SECRET=whsec_…\n" +
 		"  cardwall webhook verify body.json --id itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42 --timestamp 1772460000 " +
@@ -360,7 +362,7 @@ func (c *webhookVerifyCommand) Run(_ context.Context, g *globals) error {
 	if len(c.Secret) == 0 {
 		return errors.New("webhook verify needs --secret or CARDWALL_WEBHOOK_SECRET")
 	}
-	if err := c.valid(); err != nil {
+	if err := c.validate(); err != nil {
 		return err
 	}
 	at, err := c.at()
@@ -378,7 +380,7 @@ func (c *webhookVerifyCommand) Run(_ context.Context, g *globals) error {
 	return nil
 }
 
-// at returns the time at which the timestamp of the delivery must be recent.
+// at returns the time that the timestamp of the delivery must be close to.
 func (c *webhookVerifyCommand) at() (time.Time, error) {
 	if c.At == "" {
 		return time.Now(), nil
@@ -413,15 +415,15 @@ func (c *webhookVerifyCommand) body(stdin io.Reader) ([]byte, error) {
 	return body, nil
 }
 
-// verify checks the delivery. If the check fails it looks for common mistakes,
+// verify checks the delivery. If the check fails, verify looks for common mistakes,
 // so that the error says what to correct.
 func (c *webhookVerifyCommand) verify(body []byte, at time.Time) error {
 	header := http.Header{}
 	header.Set(hook.HeaderID, c.ID)
 	header.Set(hook.HeaderTimestamp, c.Timestamp)
 	header.Set(hook.HeaderSignature, c.Signature)
-	wrong := c.check(header, body, at)
-	if wrong == nil {
+	checkErr := c.check(header, body, at)
+	if checkErr == nil {
 		return nil
 	}
 	var event struct {
@@ -432,13 +434,13 @@ func (c *webhookVerifyCommand) verify(body []byte, at time.Time) error {
 	trimmed := bytes.TrimRight(body, "\r\n")
 	switch {
 	case c.check(header, body, time.Unix(seconds, 0)) == nil:
-		return fmt.Errorf("%w; the signature itself is valid, so use --at to verify as of another time", wrong)
+		return fmt.Errorf("%w; the signature itself is valid, so use --at to verify as of another time", checkErr)
 	case len(trimmed) < len(body) && c.check(header, trimmed, at) == nil:
 		return errors.New("the body ends with a line break that was not sent; without it the signature is valid")
 	case c.ID != "" && event.ID != "" && event.ID != c.ID:
-		return errors.New("the body belongs to another delivery than --id")
+		return errors.New("the body belongs to a different delivery than --id")
 	case !strings.HasPrefix(c.Signature, "v1,") && !strings.Contains(c.Signature, " v1,"):
 		return errors.New(hook.HeaderSignature + " has no entry of the form v1,…")
 	}
-	return wrong
+	return checkErr
 }

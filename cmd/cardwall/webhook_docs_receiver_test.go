@@ -19,8 +19,9 @@ import (
 	"cardwall/internal/hook"
 )
 
-// program returns the page's program in a language, changed to listen on an address.
-func program(t *testing.T, language, address string) string {
+// pageProgram returns the program in the given language from docs/webhooks.md, with the port of
+// address.
+func pageProgram(t *testing.T, language, address string) string {
 	t.Helper()
 	page, err := os.ReadFile(webhooksPage)
 	if err != nil {
@@ -33,12 +34,13 @@ func program(t *testing.T, language, address string) string {
 	_, port, _ := net.SplitHostPort(address)
 	text := strings.Replace(string(m[1]), "9000", port, 1)
 	if !strings.Contains(text, port) {
-		t.Fatalf("the program in %s does not listen on 9000", language)
+		t.Fatalf("the program in %s does not use port 9000", language)
 	}
 	return text
 }
 
-// nodeModules returns the folder of the npm packages, which make installs.
+// nodeModules returns the folder with the npm packages of the tools folder. If the packages are not
+// installed, it installs them with make.
 func nodeModules(t *testing.T) string {
 	t.Helper()
 	folder, err := filepath.Abs("../../tools/node_modules")
@@ -51,7 +53,7 @@ func nodeModules(t *testing.T) string {
 	if _, err := os.Stat(filepath.Join(folder, "standardwebhooks", "package.json")); err == nil {
 		return folder
 	}
-	// Remove the stamp of an earlier installation, so that make installs again.
+	// Remove the stamp of an earlier installation, so that make reinstalls the packages.
 	_ = os.Remove(filepath.Join(folder, ".installed"))
 	if out, err := exec.CommandContext(t.Context(), "make", "-C", "../..",
 		"tools/node_modules/.installed").CombinedOutput(); err != nil {
@@ -61,11 +63,11 @@ func nodeModules(t *testing.T) string {
 	return folder
 }
 
-// webhookReceivers runs the page's receivers in Go and JavaScript, which verify with the
-// libraries. They accept what a server sends, and nothing else.
+// webhookReceivers runs the receivers in Go and JavaScript from docs/webhooks.md, which use the
+// Standard Webhooks libraries. They must accept the deliveries of a server and reject invalid ones.
 func webhookReceivers(t *testing.T, binary string) {
 	modules := nodeModules(t)
-	c := &crash{t: t, binary: binary, data: t.TempDir(), client: &http.Client{Timeout: 10 * time.Second}}
+	c := &crashServer{t: t, binary: binary, data: t.TempDir(), client: &http.Client{Timeout: 10 * time.Second}}
 	t.Cleanup(c.client.CloseIdleConnections)
 	c.command("user", "add", "--email", "ada@example.com", "--name", "Ada")
 	workspace := c.command("workspace", "add", "--owner", "ada@example.com", "--name", "Hooks")
@@ -74,9 +76,9 @@ func webhookReceivers(t *testing.T, binary string) {
 	c.base = "http://" + server
 	start(t, exec.CommandContext(context.WithoutCancel(t.Context()), binary, "serve", "--data", c.data, "--addr", server,
 		"--webhook-allow", "127.0.0.1"))
-	reachable(t, server)
-	board := c.record("POST", "/boards", "", map[string]any{"workspaceId": workspace, "name": "Hooks"})
-	list := c.record("POST", "/boards/"+board+"/lists", "", map[string]any{"name": "Cards"})
+	waitUntilReady(t, server)
+	board := c.mustSend("POST", "/boards", "", map[string]any{"workspaceId": workspace, "name": "Hooks"})
+	list := c.mustSend("POST", "/boards/"+board+"/lists", "", map[string]any{"name": "Cards"})
 	receivers := map[string]*pageReceiver{"go": nil, "js": nil}
 	for language := range receivers {
 		r := &pageReceiver{t: t, address: freeAddress(t), folder: t.TempDir()}
@@ -84,12 +86,12 @@ func webhookReceivers(t *testing.T, binary string) {
 		r.start(language, modules)
 		receivers[language] = r
 	}
-	c.record("POST", "/cards", "", map[string]any{"listId": list, "title": "Mill"})
+	c.mustSend("POST", "/cards", "", map[string]any{"listId": list, "title": "Mill"})
 	for language, r := range receivers {
-		id := r.delivered(c)
-		r.prints("card.created " + id + " 3\n")
+		id := r.waitForDelivery(c)
+		r.waitForOutput("card.created " + id + " 3\n")
 		now := time.Now()
-		for _, try := range []struct {
+		for _, test := range []struct {
 			name, secret, signed, sent string
 			at                         time.Time
 			want                       int
@@ -97,32 +99,34 @@ func webhookReceivers(t *testing.T, binary string) {
 			{"a delivery", r.secret, delivery, delivery, now, http.StatusNoContent},
 			{"a changed body", r.secret, delivery, strings.Replace(delivery, "crd_1", "crd_2", 1), now, http.StatusUnauthorized},
 			{"another secret", testSecret("a"), delivery, delivery, now, http.StatusUnauthorized},
-			{"an old one", r.secret, delivery, delivery, now.Add(-time.Hour), http.StatusUnauthorized},
-			{"one of the future", r.secret, delivery, delivery, now.Add(time.Hour), http.StatusUnauthorized},
+			{"an old delivery", r.secret, delivery, delivery, now.Add(-time.Hour), http.StatusUnauthorized},
+			{"a delivery from the future", r.secret, delivery, delivery, now.Add(time.Hour), http.StatusUnauthorized},
 		} {
-			if got := r.send(c.client, try.secret, try.signed, try.sent, try.at); got != try.want {
-				t.Errorf("%s, %s: got status %d, want %d", language, try.name, got, try.want)
+			if got := r.send(c.client, test.secret, test.signed, test.sent, test.at); got != test.want {
+				t.Errorf("%s, %s: got status %d, want %d", language, test.name, got, test.want)
 			}
 		}
 	}
 }
 
-// pageReceiver is a running program of the page.
+// pageReceiver runs a program from docs/webhooks.md.
 type pageReceiver struct {
 	t                                *testing.T
 	address, folder, webhook, secret string
 	out                              *output
 }
 
-func (r *pageReceiver) subscribe(c *crash, board string) {
-	var answer struct{ Data struct{ ID, Secret string } }
+// subscribe creates a webhook on a board for the receiver.
+func (r *pageReceiver) subscribe(c *crashServer, board string) {
+	var res struct{ Data struct{ ID, Secret string } }
 	body, _ := json.Marshal(map[string]any{"url": "http://" + r.address + "/cardwall", "events": []string{"card.created"},
 		"boardId": board})
-	r.call(c, "POST", "/api/public/v1/webhooks", body, &answer)
-	r.webhook, r.secret = answer.Data.ID, answer.Data.Secret
+	r.call(c, "POST", "/api/public/v1/webhooks", body, &res)
+	r.webhook, r.secret = res.Data.ID, res.Data.Secret
 }
 
-func (r *pageReceiver) call(c *crash, method, path string, body []byte, into any) {
+// call calls an operation that must succeed and decodes its response.
+func (r *pageReceiver) call(c *crashServer, method, path string, body []byte, into any) {
 	r.t.Helper()
 	q, err := http.NewRequestWithContext(r.t.Context(), method, c.base+path, bytes.NewReader(body))
 	if err != nil {
@@ -130,40 +134,41 @@ func (r *pageReceiver) call(c *crash, method, path string, body []byte, into any
 	}
 	q.Header.Set("Authorization", "Bearer "+c.token)
 	q.Header.Set("Content-Type", "application/json")
-	answer, err := c.client.Do(q)
+	res, err := c.client.Do(q)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	defer func() { _ = answer.Body.Close() }()
-	if err := json.NewDecoder(bufio.NewReader(answer.Body)).Decode(into); err != nil || answer.StatusCode >= 300 {
-		r.t.Fatalf("%s %s: %d, %v", method, path, answer.StatusCode, err)
+	defer func() { _ = res.Body.Close() }()
+	if err := json.NewDecoder(bufio.NewReader(res.Body)).Decode(into); err != nil || res.StatusCode >= 300 {
+		r.t.Fatalf("%s %s: got status %d, error %v", method, path, res.StatusCode, err)
 	}
 }
 
+// start builds and starts the program, and waits until it listens.
 func (r *pageReceiver) start(language, modules string) {
 	r.t.Helper()
 	file := filepath.Join(r.folder, "receiver."+map[string]string{"go": "go", "js": "mjs"}[language])
-	if err := os.WriteFile(file, []byte(program(r.t, language, r.address)), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(pageProgram(r.t, language, r.address)), 0o600); err != nil {
 		r.t.Fatal(err)
 	}
 	ctx := context.WithoutCancel(r.t.Context())
 	cmd := exec.CommandContext(ctx, "node", file)
 	if language == "go" {
-		built := filepath.Join(r.folder, "receiver")
-		if out, err := exec.CommandContext(ctx, "go", "build", "-o", built, file).CombinedOutput(); err != nil {
+		binary := filepath.Join(r.folder, "receiver")
+		if out, err := exec.CommandContext(ctx, "go", "build", "-o", binary, file).CombinedOutput(); err != nil {
 			r.t.Fatalf("build: %v\n%s", err, out)
 		}
-		cmd = exec.CommandContext(ctx, built)
+		cmd = exec.CommandContext(ctx, binary)
 	} else if err := os.Symlink(modules, filepath.Join(r.folder, "node_modules")); err != nil {
 		r.t.Fatal(err)
 	}
-	cmd.Env = withoutSettings("CARDWALL_WEBHOOK_SECRET=" + r.secret)
+	cmd.Env = envWithoutSettings("CARDWALL_WEBHOOK_SECRET=" + r.secret)
 	_, r.out = start(r.t, cmd)
-	listens(r.t, r.address)
+	waitUntilListening(r.t, r.address)
 }
 
-// delivered waits until the log shows a delivery and returns its ID.
-func (r *pageReceiver) delivered(c *crash) string {
+// waitForDelivery waits until the delivery log has one successful delivery and returns its id.
+func (r *pageReceiver) waitForDelivery(c *crashServer) string {
 	r.t.Helper()
 	var log struct {
 		Data []struct{ ID, Status, Reason string }
@@ -174,12 +179,13 @@ func (r *pageReceiver) delivered(c *crash) string {
 			return log.Data[0].ID
 		}
 	}
-	r.t.Fatalf("the log says %+v", log.Data)
+	r.t.Fatalf("got delivery log %+v, want one successful delivery", log.Data)
 	return ""
 }
 
-// prints waits for a line of output, which may follow the response to its event.
-func (r *pageReceiver) prints(want string) {
+// waitForOutput waits up to a minute until the program has printed want. The program may print it
+// only after it has responded.
+func (r *pageReceiver) waitForOutput(want string) {
 	r.t.Helper()
 	deadline := time.Now().Add(time.Minute)
 	for !strings.Contains(r.out.String(), want) {
@@ -191,7 +197,7 @@ func (r *pageReceiver) prints(want string) {
 	}
 }
 
-// send signs one body and delivers another.
+// send sends the body sent with the signature of the body signed, and returns the status.
 func (r *pageReceiver) send(client *http.Client, secret, signed, sent string, at time.Time) int {
 	r.t.Helper()
 	signature, err := hook.Sign([]string{secret}, deliveryID, at.Unix(), []byte(signed))
@@ -205,10 +211,10 @@ func (r *pageReceiver) send(client *http.Client, secret, signed, sent string, at
 	}
 	q.Header = http.Header{hook.HeaderID: {deliveryID}, hook.HeaderTimestamp: {strconv.FormatInt(at.Unix(), 10)},
 		hook.HeaderSignature: {signature}}
-	answer, err := client.Do(q)
+	res, err := client.Do(q)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	_ = answer.Body.Close()
-	return answer.StatusCode
+	_ = res.Body.Close()
+	return res.StatusCode
 }

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -21,12 +22,12 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// webhooksPage is the documentation for receivers. These tests run its commands
-// and programs. UPDATE_GOLDEN=1 updates the responses that it shows.
+// webhooksPage is the documentation page for receivers. These tests run its commands
+// and programs. With UPDATE_GOLDEN=1, they update the output on the page.
 const webhooksPage = "../../docs/webhooks.md"
 
-// The Standard Webhooks library for Go accepts our signatures.
-func TestSignaturesForTheLibrary(t *testing.T) {
+// The Standard Webhooks library for Go accepts the signatures.
+func TestStandardWebhooksLibraryAcceptsSignatures(t *testing.T) {
 	t.Parallel()
 	secret, now := testSecret("a"), time.Now()
 	signed, err := hook.Sign([]string{testSecret("b"), secret}, deliveryID, now.Unix(), []byte(delivery))
@@ -45,7 +46,7 @@ func TestSignaturesForTheLibrary(t *testing.T) {
 		t.Error(err)
 	}
 	if webhook.Verify([]byte(delivery+" "), header) == nil {
-		t.Error("a changed body was accepted")
+		t.Error("the library accepted a delivery with a changed body")
 	}
 }
 
@@ -59,7 +60,7 @@ func TestWebhooksPage(t *testing.T) {
 	t.Run("receivers", func(t *testing.T) { webhookReceivers(t, binary) })
 }
 
-// missing skips a test whose requirements this machine lacks, or fails it in CI.
+// missing skips the test because this machine lacks a requirement. In CI, it fails the test instead.
 func missing(t *testing.T, what string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
@@ -68,25 +69,32 @@ func missing(t *testing.T, what string) {
 	t.Skipf("%s is missing", what)
 }
 
-// freeAddress returns a local address that is not in use. Its port is below the
-// range of ephemeral ports on Linux, so no outgoing connection takes it before the
-// server starts.
+// assignedAddresses holds the addresses that freeAddress has returned.
+var assignedAddresses sync.Map
+
+// freeAddress returns a local address that is not in use and that it has not returned
+// before. Its port is below the range of ephemeral ports on Linux, so that no outgoing
+// connection uses it before the server starts.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	for range 1000 {
 		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 20_000+rand.IntN(10_000)))
-		if err == nil {
-			defer func() { _ = l.Close() }()
-			return l.Addr().String()
+		if err != nil {
+			continue
+		}
+		address := l.Addr().String()
+		_ = l.Close()
+		if _, assigned := assignedAddresses.LoadOrStore(address, true); !assigned {
+			return address
 		}
 	}
-	t.Fatal("every port is taken")
+	t.Fatal("no free port found")
 	return ""
 }
 
-// reachable waits until the server at an address is ready. It listens before it
-// has its database.
-func reachable(t *testing.T, address string) {
+// waitUntilReady waits until the server at an address is ready. Waiting until it
+// listens is not enough, because it listens before it opens its database.
+func waitUntilReady(t *testing.T, address string) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if r, err := http.Get("http://" + address + "/readyz"); err == nil {
@@ -96,11 +104,11 @@ func reachable(t *testing.T, address string) {
 			}
 		}
 	}
-	t.Fatalf("the server at %s does not become ready", address)
+	t.Fatalf("timed out waiting for the server at %s to become ready", address)
 }
 
-// listens waits until a server accepts connections at an address.
-func listens(t *testing.T, address string) {
+// waitUntilListening waits until a server accepts connections at an address.
+func waitUntilListening(t *testing.T, address string) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if c, err := net.Dial("tcp", address); err == nil {
@@ -108,11 +116,12 @@ func listens(t *testing.T, address string) {
 			return
 		}
 	}
-	t.Fatalf("nothing listens at %s", address)
+	t.Fatalf("timed out waiting for a server to listen at %s", address)
 }
 
-// withoutSettings returns the environment without the settings of cardwall.
-func withoutSettings(more ...string) (env []string) {
+// envWithoutSettings returns the environment without Cardwall's settings, plus the
+// given variables.
+func envWithoutSettings(more ...string) (env []string) {
 	for _, e := range os.Environ() {
 		if !strings.HasPrefix(e, "CARDWALL_") {
 			env = append(env, e)
@@ -121,7 +130,7 @@ func withoutSettings(more ...string) (env []string) {
 	return append(env, more...)
 }
 
-// start runs a program until the test ends, and kills it with all of its child processes.
+// start starts a program. At the end of the test, it is killed with all of its child processes.
 func start(t *testing.T, cmd *exec.Cmd) (stdin io.WriteCloser, stdout *output) {
 	t.Helper()
 	stdout = &output{}
@@ -136,21 +145,22 @@ func start(t *testing.T, cmd *exec.Cmd) (stdin io.WriteCloser, stdout *output) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the group that it leads
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // its process group
 		_ = cmd.Wait()
 	})
 	return stdin, stdout
 }
 
-// changing matches text that differs from run to run.
-var changing = regexp.MustCompile(`(_)[0-9a-hjkmnp-tv-z]{26}|(whsec_)[0-9A-Za-z+/]{43}=|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
+// variable matches text that differs between runs.
+var variable = regexp.MustCompile(`(_)[0-9a-hjkmnp-tv-z]{26}|(whsec_)[0-9A-Za-z+/]{43}=|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
 
-func unchanging(text string) string {
-	return strings.TrimSpace(changing.ReplaceAllString(text, "${1}${2}…"))
+// normalize removes the text that differs between runs.
+func normalize(text string) string {
+	return strings.TrimSpace(variable.ReplaceAllString(text, "${1}${2}…"))
 }
 
-// webhookTour runs the page's commands from top to bottom in one shell, and those of the second
-// terminal in another, and compares their output with the page.
+// webhookTour runs the commands of the page from top to bottom, and compares their output with the
+// page. Commands for the second terminal run in a second shell.
 func webhookTour(t *testing.T, binary string) {
 	for _, tool := range []string{"bash", "curl", "jq", "openssl"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -169,15 +179,15 @@ func webhookTour(t *testing.T, binary string) {
 		t.Fatal(err)
 	}
 	s.stdin, s.stdout = s.shell()
-	written := fence.ReplaceAllStringFunc(string(page), func(block string) string {
+	updated := fence.ReplaceAllStringFunc(string(page), func(block string) string {
 		m := fence.FindStringSubmatch(block)
 		return "```" + m[1] + "\n" + s.block(m[1], m[2]) + "```\n"
 	})
 	if s.steps < 25 {
-		t.Errorf("only %d commands were found", s.steps)
+		t.Errorf("found %d commands on the page, want at least 25", s.steps)
 	}
 	if os.Getenv("UPDATE_GOLDEN") != "" {
-		if err := os.WriteFile(webhooksPage, []byte(written), 0o644); err != nil {
+		if err := os.WriteFile(webhooksPage, []byte(updated), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -185,62 +195,65 @@ func webhookTour(t *testing.T, binary string) {
 
 var (
 	fence   = regexp.MustCompile("(?ms)^```(console|console second|text second)\n(.*?)^```\n")
-	logged  = regexp.MustCompile(`(?m)^\{"time":.*\n`) // a terminal formats these lines differently
+	logged  = regexp.MustCompile(`(?m)^\{"time":.*\n`) // log lines, which look different on a terminal
 	command = regexp.MustCompile(`(?m)^\$ ((?:.*\\\n)*.*)\n?`)
 )
 
-// tour is a reader of the page with two terminals.
+// tour runs the commands of the page in two shells.
 type tour struct {
 	t                        *testing.T
 	folder, server, receiver string
 	stdin                    io.Writer
-	stdout, second           *output
-	steps                    int
+	stdout, second           *output // output of the first and the second shell
+	steps                    int     // number of commands run
 }
 
+// shell starts a shell whose environment contains the addresses of this run.
 func (s *tour) shell() (io.Writer, *output) {
 	cmd := exec.CommandContext(context.WithoutCancel(s.t.Context()), "bash")
 	cmd.Dir = s.folder
-	cmd.Env = withoutSettings("CARDWALL_ADDR="+s.server, "CARDWALL_BASE_URL=http://"+s.server,
+	cmd.Env = envWithoutSettings("CARDWALL_ADDR="+s.server, "CARDWALL_BASE_URL=http://"+s.server,
 		"CARDWALL_WEBHOOK_LISTEN_ADDR="+s.receiver)
 	return start(s.t, cmd)
 }
 
-// ours and theirs replace the page's addresses with those of this run, and back.
-func (s *tour) ours(text string) string {
+// toLocal replaces the addresses of the page with those of this run.
+func (s *tour) toLocal(text string) string {
 	return strings.NewReplacer("127.0.0.1:8080", s.server, "127.0.0.1:9000", s.receiver, "make build",
 		"true").Replace(text)
 }
 
-func (s *tour) theirs(text string) string {
+// toPage replaces the addresses of this run with those of the page.
+func (s *tour) toPage(text string) string {
 	return strings.NewReplacer(s.server, "127.0.0.1:8080", s.receiver, "127.0.0.1:9000").Replace(text)
 }
 
-// block runs a block and returns the text that the page should show.
+// block runs the commands of a code block and returns the block with their output. A block of kind
+// "text second" has no commands and shows the output of the second shell.
 func (s *tour) block(kind, text string) string {
 	if kind == "text second" {
 		return s.eventually("the second terminal", text, func() string { return s.second.String() })
 	}
 	var b strings.Builder
 	found := command.FindAllStringSubmatchIndex(text, -1)
-	for i, at := range found {
+	for i, match := range found {
 		end := len(text)
 		if i+1 < len(found) {
 			end = found[i+1][0]
 		}
-		line, want := text[at[2]:at[3]], text[at[1]:end]
+		line, want := text[match[2]:match[3]], text[match[1]:end]
 		b.WriteString("$ " + line + "\n")
 		s.steps++
 		if kind == "console second" {
 			var stdin io.Writer
 			stdin, s.second = s.shell()
-			_, _ = io.WriteString(stdin, s.ours(line)+"\n")
-			listens(s.t, s.receiver)
+			_, _ = io.WriteString(stdin, s.toLocal(line)+"\n")
+			waitUntilListening(s.t, s.receiver)
 			continue
 		}
 		if strings.HasSuffix(line, "&") {
 			s.run(line)
-			reachable(s.t, s.server)
+			waitUntilReady(s.t, s.server)
 			continue
 		}
 		if strings.Contains(line, "/deliveries") { // the delivery may still be in progress
@@ -254,26 +267,26 @@ func (s *tour) block(kind, text string) string {
 	return b.String()
 }
 
-// run returns the output of a command in the first terminal.
+// run runs a command in the first shell and returns its output.
 func (s *tour) run(line string) string {
 	s.t.Helper()
-	before := len(s.stdout.String())
-	mark := fmt.Sprintf("end of %d", s.steps)
-	_, _ = fmt.Fprintf(s.stdin, "{ %s\n} 2>&1; printf '%%s\\n' '%s'\n", background(s.ours(line)), mark)
+	start := len(s.stdout.String())
+	marker := fmt.Sprintf("end of %d", s.steps)
+	_, _ = fmt.Fprintf(s.stdin, "{ %s\n} 2>&1; printf '%%s\\n' '%s'\n", background(s.toLocal(line)), marker)
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
-		if got, _, done := strings.Cut(s.stdout.String()[before:], mark+"\n"); done {
+		if got, _, done := strings.Cut(s.stdout.String()[start:], marker+"\n"); done {
 			got = logged.ReplaceAllString(got, "")
 			if got != "" && !strings.HasSuffix(got, "\n") {
 				got += "\n"
 			}
-			return s.theirs(got)
+			return s.toPage(got)
 		}
 	}
-	s.t.Fatalf("the command does not end: %s\n%s", line, s.stdout.String()[before:])
+	s.t.Fatalf("timed out waiting for the command %s:\n%s", line, s.stdout.String()[start:])
 	return ""
 }
 
-// background redirects a server's log away from the terminal.
+// background redirects the log of a server that runs in the background to a file.
 func background(line string) string {
 	if rest, ok := strings.CutSuffix(line, "&"); ok {
 		return rest + "2>server.log &"
@@ -281,13 +294,15 @@ func background(line string) string {
 	return line
 }
 
-// eventually waits for the wanted text and returns the last one read.
-func (s *tour) eventually(what, want string, look func() string) (got string) {
+// eventually calls output until the result matches want, for at most a minute. It then compares the
+// last result with want and returns the result. While the page is being updated, it instead waits
+// until the result looks complete.
+func (s *tour) eventually(what, want string, output func() string) (got string) {
 	s.t.Helper()
 	updating := os.Getenv("UPDATE_GOLDEN") != ""
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		got = s.theirs(look())
-		if done := unchanging(got) == unchanging(want); done && !updating ||
+		got = s.toPage(output())
+		if done := normalize(got) == normalize(want); done && !updating ||
 			updating && regexp.MustCompile(`"delivered"|(?m:^  }$)`).MatchString(got) {
 			break
 		}
@@ -296,9 +311,10 @@ func (s *tour) eventually(what, want string, look func() string) (got string) {
 	return got
 }
 
+// compare fails the test if the output differs from the page, unless the page is being updated.
 func (s *tour) compare(what, want, got string) {
 	s.t.Helper()
-	if os.Getenv("UPDATE_GOLDEN") == "" && unchanging(got) != unchanging(want) {
-		s.t.Errorf("%s\nprints\n%s\nthe page says\n%s", what, got, want)
+	if os.Getenv("UPDATE_GOLDEN") == "" && normalize(got) != normalize(want) {
+		s.t.Errorf("%s\nprinted\n%s\nwant\n%s", what, got, want)
 	}
 }

@@ -29,7 +29,7 @@ func testSecret(letter string) string {
 	return "whsec_" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat(letter, 32)))
 }
 
-// output collects the output of a command that runs in the background.
+// output is a buffer for the output of a command that runs in the background.
 type output struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -47,8 +47,8 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// listening is a running `webhook listen` command.
-type listening struct {
+// listener is a running `webhook listen` command.
+type listener struct {
 	t       *testing.T
 	address string
 	out     output
@@ -57,10 +57,11 @@ type listening struct {
 	ended   chan error
 }
 
-func listen(t *testing.T, c webhookListenCommand) *listening {
+// listen starts the command and waits until it listens.
+func listen(t *testing.T, c webhookListenCommand) *listener {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	l := &listening{t: t, stop: cancel, ended: make(chan error, 1)}
+	l := &listener{t: t, stop: cancel, ended: make(chan error, 1)}
 	c.Addr = "127.0.0.1:0"
 	if c.Status == 0 {
 		c.Status = http.StatusNoContent
@@ -76,27 +77,27 @@ func listen(t *testing.T, c webhookListenCommand) *listening {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	t.Fatalf("the command does not listen:\n%s", l.log.String())
+	t.Fatalf("timed out waiting for the command to listen:\n%s", l.log.String())
 	return nil
 }
 
-// end sends Ctrl-C, after which the command must end soon and without an error.
-func (l *listening) end() {
+// end interrupts the command like Ctrl-C. The command must then return without an error.
+func (l *listener) end() {
 	l.t.Helper()
 	l.stop()
 	select {
 	case err := <-l.ended:
 		if err != nil {
-			l.t.Errorf("the command ended with the error %v", err)
+			l.t.Errorf("the command returned error %v, want none", err)
 		}
 		l.ended <- nil // for a second call of end
 	case <-time.After(30 * time.Second):
-		l.t.Error("the command does not end")
+		l.t.Error("timed out waiting for the command to return")
 	}
 }
 
-// send delivers a body, signed at a time.
-func (l *listening) send(secret, id string, at time.Time, body string) (status int) {
+// send sends a delivery signed at the given time. It returns the status, or 0 if the request fails.
+func (l *listener) send(secret, id string, at time.Time, body string) (status int) {
 	l.t.Helper()
 	q, err := http.NewRequestWithContext(l.t.Context(), http.MethodPost, l.address+"/hook", strings.NewReader(body))
 	if err != nil {
@@ -110,13 +111,13 @@ func (l *listening) send(secret, id string, at time.Time, body string) (status i
 		hook.HeaderSignature: {signed}}
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{DisableKeepAlives: true}}
-	answer, err := client.Do(q)
+	res, err := client.Do(q)
 	if err != nil {
 		return 0
 	}
-	defer func() { _ = answer.Body.Close() }()
-	_, _ = io.Copy(io.Discard, answer.Body)
-	return answer.StatusCode
+	defer func() { _ = res.Body.Close() }()
+	_, _ = io.Copy(io.Discard, res.Body)
+	return res.StatusCode
 }
 
 func TestListenShowsDeliveries(t *testing.T) {
@@ -127,7 +128,7 @@ func TestListenShowsDeliveries(t *testing.T) {
 	for _, c := range []struct {
 		name, secret, id string
 		at               time.Time
-		shows            string
+		want             string
 	}{
 		{"the first secret", first, deliveryID, now,
 			"  card.created  " + deliveryID + "  boardVersion 42  signature valid\n"},
@@ -143,20 +144,20 @@ func TestListenShowsDeliveries(t *testing.T) {
 		if status := l.send(c.secret, c.id, c.at, delivery); status != http.StatusNoContent {
 			t.Errorf("%s: got status %d, want 204", c.name, status)
 		}
-		if shown := l.out.String()[before:]; !strings.Contains(shown, c.shows) ||
+		if shown := l.out.String()[before:]; !strings.Contains(shown, c.want) ||
 			!strings.Contains(shown, "\n    \"data\": {\n      \"cardId\": \"crd_1\"\n    }\n  }\n") {
-			t.Errorf("%s: the output is\n%s\nwant it to contain %q", c.name, shown, c.shows)
+			t.Errorf("%s: printed\n%s\nwant %q and the body", c.name, shown, c.want)
 		}
 	}
 	l.end()
 	all := l.out.String() + l.log.String()
 	for _, secret := range []string{first, second} {
 		if strings.Contains(all, secret) || strings.Contains(all, strings.TrimPrefix(secret, "whsec_")) {
-			t.Error("the command prints a secret")
+			t.Error("the output contains a secret")
 		}
 	}
 	if !strings.Contains(l.log.String(), `"msg":"stopped","deliveries":5`) {
-		t.Errorf("the log is\n%s", l.log.String())
+		t.Errorf("got log\n%s\nwant 5 deliveries", l.log.String())
 	}
 }
 
@@ -167,19 +168,19 @@ func TestListenWithoutASecret(t *testing.T) {
 		t.Errorf("got status %d, want 410", status)
 	}
 	if !strings.Contains(l.out.String(), "signature not checked\n") {
-		t.Errorf("the output is\n%s", l.out.String())
+		t.Errorf("printed\n%s\nwant an unchecked signature", l.out.String())
 	}
-	answer, err := http.Get(l.address) //nolint:noctx // a browser
+	res, err := http.Get(l.address) //nolint:noctx // like a browser
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = answer.Body.Close()
-	if answer.StatusCode != http.StatusMethodNotAllowed {
-		t.Errorf("GET: got status %d, want 405", answer.StatusCode)
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusMethodNotAllowed {
+		t.Errorf("GET: got status %d, want 405", res.StatusCode)
 	}
 }
 
-// A sender's text can never act as a control sequence in the terminal.
+// The output never contains control characters from a delivery, because they could control the terminal.
 func TestListenIsSafeForTheTerminal(t *testing.T) {
 	t.Parallel()
 	for _, asJSON := range []bool{false, true} {
@@ -200,20 +201,20 @@ func TestListenIsSafeForTheTerminal(t *testing.T) {
 		if i := strings.IndexFunc(shown, func(r rune) bool {
 			return r != '\n' && (r < ' ' || r >= 0x7f && r < 0xa0 || r == '\u202e' || r == '\U000e0001')
 		}); i >= 0 {
-			t.Errorf("the command prints %q", shown[i:min(len(shown), i+20)])
+			t.Errorf("the output contains %q", shown[i:min(len(shown), i+20)])
 		}
 		lines := strings.Split(strings.TrimSuffix(shown, "\n"), "\n")
 		for _, line := range lines {
 			switch {
 			case !asJSON && !strings.HasPrefix(line, " ") && len(line) > 600:
-				t.Errorf("a line about a delivery has %d characters", len(line))
+				t.Errorf("the summary of a delivery has %d bytes, want at most 600", len(line))
 			case asJSON && !json.Valid([]byte(line)):
-				t.Errorf("a line is not JSON: %s", line)
+				t.Errorf("a line of the output is not JSON: %s", line)
 			}
 		}
 		if asJSON && len(lines) != 5 || !strings.Contains(shown, `\u009b31m\u202e`) ||
 			!strings.Contains(shown, `\udb40\udc01`) {
-			t.Errorf("the output is\n%s", shown)
+			t.Errorf("printed\n%s\nwant escaped control characters", shown)
 		}
 	}
 }
@@ -233,28 +234,28 @@ func TestListenAsJSON(t *testing.T) {
 	lines := strings.Split(l.out.String(), "\n")
 	for i := range got {
 		if err := json.Unmarshal([]byte(lines[i]), &got[i]); err != nil {
-			t.Fatalf("%v in %s", err, l.out.String())
+			t.Fatalf("decode line %d: %v\n%s", i+1, err, l.out.String())
 		}
 	}
 	if g := got[0]; g.Type != "card.created" || g.ID != deliveryID || g.BoardVersion != 42 || g.Signature != "valid" ||
 		g.Repeat || g.At == "" || g.Problem != "" ||
 		fmt.Sprint(g.Body.(map[string]any)["data"]) != "map[cardId:crd_1]" {
-		t.Errorf("the first delivery is %+v", g)
+		t.Errorf("got first delivery %+v, want a new one with a valid signature", g)
 	}
 	if g := got[1]; g.Signature != "invalid" || g.Problem == "" || !g.Repeat || g.Body != "text" {
-		t.Errorf("the second delivery is %+v", g)
+		t.Errorf("got second delivery %+v, want a repeat with an invalid signature", g)
 	}
 }
 
-func TestListenIsBounded(t *testing.T) {
+func TestListenLimitsDeliveries(t *testing.T) {
 	t.Parallel()
 	l := listen(t, webhookListenCommand{})
 	if status := l.send(testSecret("a"), "large", time.Now(),
 		strings.Repeat("x", maxBodySize+1)); status != http.StatusRequestEntityTooLarge {
-		t.Errorf("a large body: got status %d, want 413", status)
+		t.Errorf("large body: got status %d, want 413", status)
 	}
 	if !strings.Contains(l.out.String(), "signature not checked: the body is larger than 1 MiB\n") {
-		t.Errorf("a large body: the output is\n%s", l.out.String())
+		t.Errorf("a large body: printed\n%s\nwant an unchecked signature and the limit", l.out.String())
 	}
 	status := 0
 	for range 10 { // a slow client may see a connection reset instead
@@ -265,43 +266,43 @@ func TestListenIsBounded(t *testing.T) {
 	if status != http.StatusRequestHeaderFieldsTooLarge {
 		t.Errorf("large headers: got status %d, want 431", status)
 	}
-	// Indented, this body would be a hundred times as large.
+	// Indentation would make this body thousands of times as large.
 	before := len(l.out.String())
 	deep := strings.Repeat("[", 5000) + strings.Repeat("1,", 10_000) + "1" + strings.Repeat("]", 5000)
 	l.send(testSecret("a"), "deep", time.Now(), deep)
-	if grown := len(l.out.String()) - before; grown > 2*len(deep) {
-		t.Errorf("%d bytes are shown as %d", len(deep), grown)
+	if added := len(l.out.String()) - before; added > 2*len(deep) {
+		t.Errorf("printed %d bytes for a body of %d bytes, want at most twice as many", added, len(deep))
 	}
 	var seen seenIDs
 	for i := range 2 * maxRememberedIDs {
-		if seen.repeat(strconv.Itoa(i)) {
-			t.Fatalf("the ID %d is not recognized as a repeat", i)
+		if seen.add(strconv.Itoa(i)) {
+			t.Fatalf("new id %d is reported as already known", i)
 		}
 	}
 	if len(seen.known) != maxRememberedIDs || len(seen.ring) != maxRememberedIDs ||
-		!seen.repeat(strconv.Itoa(maxRememberedIDs)) || seen.repeat(strconv.Itoa(maxRememberedIDs-1)) {
-		t.Errorf("the command remembers %d ids", len(seen.known))
+		!seen.add(strconv.Itoa(maxRememberedIDs)) || seen.add(strconv.Itoa(maxRememberedIDs-1)) {
+		t.Errorf("%d ids are remembered, want the newest %d", len(seen.known), maxRememberedIDs)
 	}
 }
 
 func TestListenDelaysResponses(t *testing.T) {
 	t.Parallel()
 	l := listen(t, webhookListenCommand{Status: http.StatusServiceUnavailable, Delay: 300 * time.Millisecond})
-	began := time.Now()
+	started := time.Now()
 	if status := l.send(testSecret("a"), "late", time.Now(), "{}"); status != http.StatusServiceUnavailable ||
-		time.Since(began) < 300*time.Millisecond {
-		t.Errorf("got status %d after %v", status, time.Since(began))
+		time.Since(started) < 300*time.Millisecond {
+		t.Errorf("got status %d after %v, want 503 after at least 300ms", status, time.Since(started))
 	}
-	// Ctrl-C does not wait for delayed responses, and does not send them early.
+	// After Ctrl-C, the command neither waits for delayed responses nor sends them early.
 	l = listen(t, webhookListenCommand{Delay: time.Minute})
-	answered := make(chan int, 1)
-	go func() { answered <- l.send(testSecret("a"), "late", time.Now(), "{}") }()
+	statuses := make(chan int, 1)
+	go func() { statuses <- l.send(testSecret("a"), "late", time.Now(), "{}") }()
 	for l.out.String() == "" {
 		time.Sleep(time.Millisecond)
 	}
 	l.end()
-	if status := <-answered; status != 0 {
-		t.Errorf("got status %d after Ctrl-C, want 0", status)
+	if status := <-statuses; status != 0 {
+		t.Errorf("got status %d after Ctrl-C, want a closed connection", status)
 	}
 }
 
@@ -317,20 +318,20 @@ func TestVerifyReportsTheError(t *testing.T) {
 		}
 		return []string{"webhook", "verify", "--secret", secret, "--id", id, "--timestamp", at, "--signature", s}
 	}
-	for _, good := range [][]string{
+	for _, args := range [][]string{
 		signed(deliveryID, now, delivery, secret),
 		signed(deliveryID, now, delivery, testSecret("b"), secret),
 		append(signed(deliveryID, "1772460000", delivery, secret), "--at", "1772460300"),
 		append(signed(deliveryID, "1772460000", delivery, secret), "--at", "2026-03-02T15:00:00+01:00"),
 		append(signed(deliveryID, now, delivery, secret), "--secret", testSecret("b")),
 	} {
-		if status, out, problems := c.run(delivery, good...); status != 0 || out != "The signature is valid." ||
-			problems != "" {
-			t.Errorf("cardwall %v: status %d, printed %q and %q", good, status, out, problems)
+		if status, out, stderr := c.run(delivery, args...); status != 0 || out != "The signature is valid." ||
+			stderr != "" {
+			t.Errorf("cardwall %v: status %d, printed %q and %q; want a valid signature", args, status, out, stderr)
 		}
 	}
 	for _, bad := range []struct {
-		says, body string
+		want, body string
 		args       []string
 	}{
 		{"no entry of webhook-signature matches this secret", delivery, signed(deliveryID, now, delivery, testSecret("b"))},
@@ -340,7 +341,7 @@ func TestVerifyReportsTheError(t *testing.T) {
 		{"the limit is 5m0s; the signature itself is valid, so use --at", delivery,
 			signed(deliveryID, "1772460000", delivery, secret)},
 		{"the limit is 5m0s", delivery, append(signed(deliveryID, "1772460000", delivery, secret), "--at", "1772459699")},
-		{"belongs to another delivery than --id", strings.Replace(delivery, "v42", "v43", 1),
+		{"belongs to a different delivery than --id", strings.Replace(delivery, "v42", "v43", 1),
 			signed(deliveryID, now, delivery, secret)},
 		{"has no entry of the form v1,", delivery, []string{"webhook", "verify", "--secret", secret, "--id", deliveryID,
 			"--timestamp", now, "--signature", "abc"}},
@@ -348,25 +349,25 @@ func TestVerifyReportsTheError(t *testing.T) {
 			"--timestamp", "soon", "--signature", "v1,abc"}},
 		{"webhook-id is missing", delivery,
 			[]string{"webhook", "verify", "--secret", secret, "--id", "", "--timestamp", now, "--signature", "v1,abc"}},
-		{"--secret: a signing secret consists of whsec_ and base64", delivery,
+		{"--secret: a signing secret must be whsec_ followed by base64", delivery,
 			append(signed(deliveryID, now, delivery, secret), "--secret", "hunter2")},
 		{"needs --secret", delivery, []string{"webhook", "verify", "--id", "x", "--timestamp", now, "--signature", "v1,abc"}},
 		{"--at must be", delivery, append(signed(deliveryID, now, delivery, secret), "--at", "yesterday")},
 		{"larger than 1 MiB", strings.Repeat("x", maxBodySize+1), signed(deliveryID, now, delivery, secret)},
 		{"no such file", delivery, append(signed(deliveryID, now, delivery, secret), t.TempDir()+"/body.json")},
 	} {
-		status, out, problems := c.run(bad.body, bad.args...)
-		if status != 1 || out != "" || strings.Count(problems, "\n") != 1 || !strings.Contains(problems, bad.says) ||
-			strings.Contains(problems, "hunter2") {
-			t.Errorf("cardwall %v: status %d, printed %q and %q; want one line with %q", bad.args, status, out,
-				problems, bad.says)
+		status, out, stderr := c.run(bad.body, bad.args...)
+		if status != 1 || out != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, bad.want) ||
+			strings.Contains(stderr, "hunter2") {
+			t.Errorf("cardwall %v: status %d, printed %q and %q; want an error line with %q", bad.args, status, out,
+				stderr, bad.want)
 		}
 	}
-	for _, bad := range [][]string{{"--status", "99"}, {"--status", "600"}, {"--delay", "-1s"}, {"--delay", "1h"},
+	for _, flags := range [][]string{{"--status", "99"}, {"--status", "600"}, {"--delay", "-1s"}, {"--delay", "1h"},
 		{"--secret", "hunter2"}, {"--addr", "256.0.0.1:x"}} {
-		if status, out, problems := c.run("", append([]string{"webhook", "listen"}, bad...)...); status != 1 || out != "" ||
-			strings.Count(problems, "\n") != 1 || strings.Contains(problems, "hunter2") {
-			t.Errorf("webhook listen %v: status %d, printed %q and %q", bad, status, out, problems)
+		if status, out, stderr := c.run("", append([]string{"webhook", "listen"}, flags...)...); status != 1 || out != "" ||
+			strings.Count(stderr, "\n") != 1 || strings.Contains(stderr, "hunter2") {
+			t.Errorf("webhook listen %v: status %d, printed %q and %q; want status 1 and one error line", flags, status, out, stderr)
 		}
 	}
 }

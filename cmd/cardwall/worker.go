@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// startWorker runs a worker in its own goroutine. The returned stop function
-// cancels it and waits for it, but not longer than shutdownTimeout. Another
-// server does the work that remains.
+// startWorker runs a worker in a new goroutine. The returned function cancels the
+// worker and waits up to shutdownTimeout for it to return. Other servers take over
+// any remaining work.
 func startWorker(ctx context.Context, run func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

@@ -26,10 +26,10 @@ func (workspaceAddCommand) Help() string {
 }
 
 func (c *workspaceAddCommand) Run(ctx context.Context, g *globals) error {
-	return g.with(ctx, func(db *store.DB) error {
+	return g.withStore(ctx, func(db *store.DB) error {
 		var u board.User
 		if err := db.Read(ctx, board.System(), func(v *store.View) (err error) {
-			u, err = owner(ctx, v, c.Owner)
+			u, err = userByEmail(ctx, v, c.Owner)
 			return err
 		}); err != nil {
 			return err
@@ -49,7 +49,7 @@ func (c *workspaceAddCommand) Run(ctx context.Context, g *globals) error {
 type workspaceMemberCommand struct {
 	ID   string `arg:"" help:"Id of the workspace (wsp_…)."`
 	User string `required:"" placeholder:"EMAIL" help:"Person to add or change."`
-	Role string `default:"member" enum:"owner,admin,member,guest" help:"owner, admin, member or guest (default ${default})."`
+	Role string `default:"member" enum:"owner,admin,member,guest" help:"Role of the person: owner, admin, member or guest (default ${default})."`
 }
 
 func (c *workspaceMemberCommand) Run(ctx context.Context, g *globals) error {
@@ -58,15 +58,24 @@ func (c *workspaceMemberCommand) Run(ctx context.Context, g *globals) error {
 		return err
 	}
 	return g.write(ctx, board.System(), func(tx *store.Tx) error {
-		u, err := owner(ctx, tx.View, c.User)
+		u, err := userByEmail(ctx, tx.View, c.User)
 		if err != nil {
 			return err
 		}
 		if _, err := tx.Workspace(ctx, c.ID, board.ManageMembers); err != nil {
-			return fmt.Errorf("there is no workspace %s", c.ID)
+			return noWorkspace(err, c.ID)
 		}
 		return tx.SetMember(ctx, c.ID, u.ID, role)
 	})
+}
+
+// noWorkspace replaces a not_found error with one that contains the workspace's id. It
+// returns other errors, such as those of the database, unchanged.
+func noWorkspace(err error, id string) error {
+	if board.IsCode(err, board.CodeNotFound) {
+		return fmt.Errorf("there is no workspace %s", id)
+	}
+	return err
 }
 
 type orgCommand struct {
@@ -78,7 +87,7 @@ type orgCommand struct {
 type orgListCommand struct{}
 
 func (orgListCommand) Run(ctx context.Context, g *globals) error {
-	return g.with(ctx, func(db *store.DB) error {
+	return g.withStore(ctx, func(db *store.DB) error {
 		return db.Read(ctx, board.System(), func(v *store.View) error {
 			all, err := v.Organizations(ctx, store.OrganizationFilter{}, "", math.MaxInt32)
 			for _, o := range all {
@@ -95,7 +104,7 @@ func (orgListCommand) Run(ctx context.Context, g *globals) error {
 
 type orgPlanCommand struct {
 	ID   string `arg:"" help:"Id of the organization (org_…)."`
-	Plan string `arg:"" enum:"free,team,business" help:"free, team or business."`
+	Plan string `arg:"" enum:"free,team,business" help:"The new plan: free, team or business."`
 }
 
 func (c *orgPlanCommand) Run(ctx context.Context, g *globals) error {
@@ -105,7 +114,7 @@ func (c *orgPlanCommand) Run(ctx context.Context, g *globals) error {
 
 type orgReadOnlyCommand struct {
 	ID    string `arg:"" help:"Id of the organization (org_…)."`
-	State string `arg:"" enum:"on,off" help:"on or off."`
+	State string `arg:"" enum:"on,off" help:"on makes the organization read-only, and off makes it writable."`
 }
 
 func (c *orgReadOnlyCommand) Run(ctx context.Context, g *globals) error {
@@ -113,6 +122,8 @@ func (c *orgReadOnlyCommand) Run(ctx context.Context, g *globals) error {
 	return changeOrg(ctx, g, c.ID, nil, &on)
 }
 
+// changeOrg changes the plan of an organization if plan is not nil, and the
+// read-only state if readOnly is not nil.
 func changeOrg(ctx context.Context, g *globals, id string, plan *board.Plan, readOnly *bool) error {
 	err := g.write(ctx, board.System(), func(tx *store.Tx) error {
 		return tx.UpdateOrganization(ctx, id, plan, readOnly)
