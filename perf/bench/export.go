@@ -22,10 +22,11 @@ import (
 // The largest board that the default limits allow.
 const (
 	exportCards = 200_000
-	exportOpen  = 5_000
+	exportOpen  = 5_000 // number of open cards; the other cards are archived
 )
 
-// exportMemory is the limit for the peak memory during the export, including mapped files.
+// exportMemory is the goal for the peak of the server's own memory (RssAnon) during the export. RssAnon excludes mapped
+// files, which some kernels map in blocks of a megabyte.
 const exportMemory = 100 << 20
 
 // measureExport exports the largest board from a server that has done nothing else.
@@ -47,6 +48,7 @@ func (s *suite) measureExport(ctx context.Context) error {
 	return nil
 }
 
+// exportBoard imports the board, starts the server and measures the export.
 func (s *suite) exportBoard(ctx context.Context, srv *installation, dir string) error {
 	s.progress("filling a board of 200,000 cards")
 	path := filepath.Join(dir, "board.json")
@@ -69,47 +71,88 @@ func (s *suite) exportBoard(ctx context.Context, srv *installation, dir string) 
 	err := call(c, "GET", "/boards", nil, http.StatusOK, &boards)
 	c.Close()
 	if err == nil && len(boards) != 1 {
-		err = fmt.Errorf("the import created %d boards", len(boards))
+		err = fmt.Errorf("the import created %d boards, want 1", len(boards))
 	}
 	if err != nil {
 		return err
 	}
 	s.progress("measuring %s", nameExport)
-	begun := time.Now()
-	got, err := download(ctx, srv, "/boards/"+boards[0].ID+"/export")
-	took := time.Since(begun)
-	if err != nil {
+	memory := watchMemory(srv.Process.PID())
+	start := time.Now()
+	export, err := download(ctx, srv, "/boards/"+boards[0].ID+"/export")
+	took := time.Since(start)
+	own, watchErr := memory.stop()
+	if err := errors.Join(err, watchErr); err != nil {
 		return err
 	}
-	if !strings.HasSuffix(got.end, `"complete":true}`) || !strings.Contains(got.end, `"cards":`+strconv.Itoa(exportCards)+",") {
-		return fmt.Errorf("the export ends with %q", got.end)
+	if !strings.HasSuffix(export.tail, `"complete":true}`) || !strings.Contains(export.tail, `"cards":`+strconv.Itoa(exportCards)+",") {
+		return fmt.Errorf("the export ends with %q, want %d cards and complete true", export.tail, exportCards)
 	}
 	peak, err := process.Memory(srv.Process.PID(), "VmHWM")
 	if err != nil {
 		return err
 	}
 	s.rows = append(s.rows, row{
-		name: nameExport, value: fmt.Sprintf("%.1f MB/s", float64(got.size)/(1<<20)/took.Seconds()),
-		ratios: []string{megabytes(got.size), "peak " + megabytes(peak)},
-		goals:  []goal{{"peak < " + megabytes(exportMemory), peak < exportMemory}},
+		name: nameExport, value: fmt.Sprintf("%.1f MB/s", float64(export.size)/(1<<20)/took.Seconds()),
+		ratios: []string{megabytes(export.size), "peak " + megabytes(own) + ", with mapped files " + megabytes(peak)},
+		goals:  []goal{{"peak < " + megabytes(exportMemory), own < exportMemory}},
 	})
 	return nil
 }
 
-// downloaded is the size of a discarded document, and its end.
-type downloaded struct {
-	size int64
-	end  string
+// memoryWatch measures the peak of a process's own memory.
+type memoryWatch struct {
+	done chan struct{}
+	peak chan int64
+	err  error // set before peak receives the result
 }
 
-func (d *downloaded) Write(p []byte) (int, error) {
+// watchMemory reads the memory of a process every 20 ms until stop is called.
+func watchMemory(pid int) *memoryWatch {
+	w := &memoryWatch{done: make(chan struct{}), peak: make(chan int64, 1)}
+	go func() {
+		var peak int64
+		defer func() { w.peak <- peak }()
+		for tick := time.NewTicker(20 * time.Millisecond); ; {
+			now, err := process.Memory(pid, "RssAnon")
+			if err != nil {
+				w.err = err
+				return
+			}
+			peak = max(peak, now)
+			select {
+			case <-w.done:
+				tick.Stop()
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return w
+}
+
+// stop ends the measurement and returns the peak in bytes.
+func (w *memoryWatch) stop() (int64, error) {
+	close(w.done)
+	peak := <-w.peak
+	return peak, w.err
+}
+
+// discardWriter counts the bytes that are written to it and keeps the last 512.
+type discardWriter struct {
+	size int64
+	tail string
+}
+
+func (d *discardWriter) Write(p []byte) (int, error) {
 	d.size += int64(len(p))
-	d.end += string(p[max(0, len(p)-512):])
-	d.end = d.end[max(0, len(d.end)-512):]
+	d.tail += string(p[max(0, len(p)-512):])
+	d.tail = d.tail[max(0, len(d.tail)-512):]
 	return len(p), nil
 }
 
-func download(ctx context.Context, srv *installation, path string) (d downloaded, err error) {
+// download requests a path of the public API and returns the size and the end of the response body.
+func download(ctx context.Context, srv *installation, path string) (d discardWriter, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+srv.Addr+"/api/public/v1"+path, nil)
 	if err != nil {
 		return d, err
@@ -126,6 +169,6 @@ func download(ctx context.Context, srv *installation, path string) (d downloaded
 	if _, err := io.Copy(&d, res.Body); err != nil {
 		return d, fmt.Errorf("download %s: %w", path, err)
 	}
-	d.end = strings.TrimSpace(d.end)
+	d.tail = strings.TrimSpace(d.tail)
 	return d, nil
 }

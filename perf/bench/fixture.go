@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strconv"
 	"sync"
@@ -21,13 +22,13 @@ const apiPath = "/api/public/v1"
 // applicationPath is the prefix of the API for the pages.
 const applicationPath = "/api/app/v1"
 
-// listsPerBoard is how many lists a board has.
+// listsPerBoard is the number of lists on a board.
 const listsPerBoard = 4
 
-// pageSize is the limit of every list request.
+// pageSize is the number of records per page in the measured list requests.
 const pageSize = 50
 
-// board is a filled board.
+// board is a board with its lists and cards.
 type board struct {
 	id    string
 	lists []string
@@ -36,31 +37,32 @@ type board struct {
 
 type card struct{ id, list string }
 
-// fixture creates the boards of the measures, each when it is first needed.
+// fixture creates the boards of the benchmarks on first use.
 type fixture struct {
-	addrs     []string // of the nodes, over which clients are distributed
+	addrs     []string // addresses of the servers; clients are distributed over them
 	token     string
-	turn      atomic.Int64
+	next      atomic.Int64 // number of the next client
 	workspace string
 	clients   int
 	progress  func(format string, args ...any)
-	names     func() string // unique names for clients
+	names     func() string // returns unique names for clients
 	boards    map[string]*board
 	cursors   map[string][]string
 }
 
-// client returns a new client of one of the nodes.
+// client returns a new client. Consecutive clients use different servers.
 func (f *fixture) client() *client.Client {
-	return client.New(f.addrs[int(f.turn.Add(1))%len(f.addrs)], f.token, f.names())
+	return client.New(f.addrs[int(f.next.Add(1))%len(f.addrs)], f.token, f.names())
 }
 
-// call sends a request to the public API and decodes the "data" of the response into out, unless that is nil.
+// call sends a request to the public API and decodes the "data" of the response into out, unless out is nil. It returns
+// an error if the status is not want.
 func call(c *client.Client, method, path string, in any, want int, out any) error {
-	return ask(c, method, apiPath+path, in, want, out)
+	return callPath(c, method, apiPath+path, in, want, out)
 }
 
-// ask is like call for a path with its prefix.
-func ask(c *client.Client, method, path string, in any, want int, out any) error {
+// callPath is like call, but the path includes the prefix of the API.
+func callPath(c *client.Client, method, path string, in any, want int, out any) error {
 	r := client.Request{Method: method, Path: []byte(path), Want: want}
 	if in != nil {
 		var err error
@@ -73,7 +75,7 @@ func ask(c *client.Client, method, path string, in any, want int, out any) error
 		return fmt.Errorf("%s %s: %w", method, path, err)
 	}
 	if status != want {
-		return fmt.Errorf("%s %s: status %d instead of %d: %s", method, path, status, want, client.Clip(body))
+		return fmt.Errorf("%s %s: got status %d, want %d: %s", method, path, status, want, client.Clip(body))
 	}
 	envelope := struct {
 		Data any `json:"data"`
@@ -84,31 +86,31 @@ func ask(c *client.Client, method, path string, in any, want int, out any) error
 	return nil
 }
 
-// record is what the fixture reads of any record.
+// record is the part of a record that the benchmarks read.
 type record struct {
 	ID string `json:"id"`
 }
 
 // emptyBoard creates a board with lists and no cards.
 func (f *fixture) emptyBoard(c *client.Client, name string) (*board, error) {
-	var made record
+	var created record
 	in := map[string]any{"workspaceId": f.workspace, "name": name}
-	if err := call(c, "POST", "/boards", in, 201, &made); err != nil {
+	if err := call(c, "POST", "/boards", in, 201, &created); err != nil {
 		return nil, err
 	}
-	b := &board{id: made.ID}
+	b := &board{id: created.ID}
 	for i := range listsPerBoard {
 		in := map[string]any{"name": "List " + strconv.Itoa(i+1)}
-		if err := call(c, "POST", "/boards/"+b.id+"/lists", in, 201, &made); err != nil {
+		if err := call(c, "POST", "/boards/"+b.id+"/lists", in, 201, &created); err != nil {
 			return nil, err
 		}
-		b.lists = append(b.lists, made.ID)
+		b.lists = append(b.lists, created.ID)
 	}
 	return b, nil
 }
 
-// board returns the board with the name and n cards. The first call creates it, with all clients at once. Every fifth card
-// has a label, every tenth an assignee.
+// board returns the board with the given name. The first call creates it with n cards, using all clients concurrently.
+// Every fifth card has a label, and every tenth an assignee.
 func (f *fixture) board(ctx context.Context, name string, n int) (*board, error) {
 	if b := f.boards[name]; b != nil {
 		return b, nil
@@ -131,19 +133,19 @@ func (f *fixture) board(ctx context.Context, name string, n int) (*board, error)
 	}
 
 	b.cards = make([]card, n)
-	faults := make([]error, f.clients)
+	errs := make([]error, f.clients)
 	var running sync.WaitGroup
 	for first := range f.clients {
 		c := f.client()
 		running.Go(func() {
 			defer c.Close()
-			for i := first; i < n && faults[first] == nil && ctx.Err() == nil; i += f.clients {
-				b.cards[i], faults[first] = fillCard(c, b, i, label.ID, me.ID)
+			for i := first; i < n && errs[first] == nil && ctx.Err() == nil; i += f.clients {
+				b.cards[i], errs[first] = fillCard(c, b, i, label.ID, me.ID)
 			}
 		})
 	}
 	running.Wait()
-	if err := errors.Join(append(faults, ctx.Err())...); err != nil {
+	if err := errors.Join(append(errs, ctx.Err())...); err != nil {
 		return nil, fmt.Errorf("fill board %q: %w", name, err)
 	}
 	f.boards[name] = b
@@ -157,27 +159,27 @@ func urgent(i int) bool { return i%5 == 0 }
 func fillCard(c *client.Client, b *board, i int, label, assignee string) (card, error) {
 	list := b.lists[i%len(b.lists)]
 	in := map[string]any{"listId": list, "title": "Card " + strconv.Itoa(i+1), "description": document.Text}
-	var made record
-	if err := call(c, "POST", "/cards", in, 201, &made); err != nil {
+	var created record
+	if err := call(c, "POST", "/cards", in, 201, &created); err != nil {
 		return card{}, err
 	}
 	if urgent(i) {
 		in := map[string]any{"add": []string{label}}
-		if err := call(c, "PATCH", "/cards/"+made.ID+"/labels", in, 200, nil); err != nil {
+		if err := call(c, "PATCH", "/cards/"+created.ID+"/labels", in, 200, nil); err != nil {
 			return card{}, err
 		}
 	}
 	if i%10 == 0 {
 		in := map[string]any{"add": []string{assignee}}
-		if err := call(c, "PATCH", "/cards/"+made.ID+"/assignees", in, 200, nil); err != nil {
+		if err := call(c, "PATCH", "/cards/"+created.ID+"/assignees", in, 200, nil); err != nil {
 			return card{}, err
 		}
 	}
-	return card{id: made.ID, list: list}, nil
+	return card{id: created.ID, list: list}, nil
 }
 
-// pages lists a whole board once and returns the cursor of every page; that of the first page is empty. It is an error if a
-// card is missing or repeated, or if the list does not end.
+// pages lists all cards of a board and returns the cursor of every page. The cursor of the first page is empty. pages
+// returns an error if a card is missing or listed twice, or if the list does not end. The result is cached.
 func (f *fixture) pages(ctx context.Context, b *board) ([]string, error) {
 	if cursors := f.cursors[b.id]; cursors != nil {
 		return cursors, nil
@@ -221,18 +223,37 @@ func (f *fixture) pages(ctx context.Context, b *board) ([]string, error) {
 		return nil, err
 	}
 	if len(seen) != len(b.cards) {
-		return nil, fmt.Errorf("list board: %d cards are listed instead of %d", len(seen), len(b.cards))
+		return nil, fmt.Errorf("list board: got %d cards, want %d", len(seen), len(b.cards))
 	}
 	f.cursors[b.id] = cursors
 	return cursors, nil
 }
 
-// pagePath returns the path of the first page of a board, to which a cursor can be added.
+// entityTag requests a path and returns the entity tag of the response.
+func (f *fixture) entityTag(ctx context.Context, path string) (string, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+f.addrs[0]+path, nil)
+	if err != nil {
+		return "", err
+	}
+	r.Header.Set("Authorization", "Bearer "+f.token)
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return "", fmt.Errorf("get the entity tag: %w", err)
+	}
+	defer response.Body.Close()
+	tag := response.Header.Get("ETag")
+	if response.StatusCode != 200 || tag == "" {
+		return "", fmt.Errorf("get the entity tag: status %d, ETag %q", response.StatusCode, tag)
+	}
+	return tag, nil
+}
+
+// pagePath returns the path of the first page of a board's cards. appendPage can add a cursor to it.
 func pagePath(b *board) string {
 	return apiPath + "/boards/" + b.id + "/cards?limit=" + strconv.Itoa(pageSize)
 }
 
-// appendPage appends base and the cursor, unless that is empty.
+// appendPage appends base to path, followed by the cursor if it is not empty.
 func appendPage(path []byte, base, cursor string) []byte {
 	path = append(path, base...)
 	if cursor != "" {

@@ -21,69 +21,70 @@ import (
 	"cardwall/perf/receiver"
 )
 
-// Each measure of webhooks has its own server, which is empty at first and sends without a pace. The receivers are on the
-// loopback interface, in this process.
+// Each webhook benchmark has its own new server, which sends deliveries without a rate limit. The receivers run in this
+// process, on the loopback interface.
 //
-// "drain" delivers a backlog that was committed before the server started, because changes during the measure would be
-// slower than the deliveries. "live" delivers changes that are made as fast as possible, and "1,000/s" changes at a fixed
-// rate. Each delivery must arrive once, under one id, with a correct signature.
+// "drain" delivers a backlog that was committed before the server started, because the server sends deliveries faster
+// than clients can make changes. "live" delivers changes that clients make as fast as possible. "1,000/s" delivers
+// changes that are made at a fixed rate. Each delivery to an endpoint that accepts deliveries must arrive exactly once.
+// The receivers verify a sample of the signatures.
 
 const (
-	hookEndpoints = 200  // endpoints
-	hookFives     = 5    // webhooks of a board that has several
-	hookRate      = 1000 // changes per second of the paced measures
-	hookSenders   = 64   // clients of the paced measures
-	bareClients   = 64   // goroutines of the bare client
-	hookTimeout   = 30 * time.Second
-	maxDrainRate  = 8000  // per second: the backlog lasts for the window at twice the promised rate
-	maxChangeRate = 3000  // changes per second that the limits of the organizations must allow
-	hangingShare  = 0.200 // of the changes are on the board whose endpoint hangs
+	hookEndpoints = 200
+	hooksPerBoard = 5                // webhooks per board in the benchmarks with five per board
+	hookRate      = 1000             // changes per second in the benchmarks with a fixed rate
+	hookSenders   = 64               // clients in the benchmarks with a fixed rate
+	bareClients   = 64               // goroutines of the bare client
+	hookTimeout   = 30 * time.Second // longest wait for missing deliveries
+	maxDrainRate  = 8000             // deliveries per second, twice the goal; the backlog is large enough for the window at this rate
+	maxChangeRate = 3000             // changes per second that the plan limits of the organizations must allow
+	hangingShare  = 0.200            // fraction of the changes that are made on the board whose endpoint hangs
 )
 
-// hookMeasure is a measure of webhooks.
-type hookMeasure struct {
+// hookBenchmark is a webhook benchmark.
+type hookBenchmark struct {
 	name string
 	plan hookPlan
 	run  func(w *hookSetup, ctx context.Context, name string) (row, error)
 }
 
-// hookMeasures returns the measures in the order of the table.
-func (s *suite) hookMeasures() []hookMeasure {
+// hookBenchmarks returns the benchmarks in the order of the table.
+func (s *suite) hookBenchmarks() []hookBenchmark {
 	changes := func(perSecond int) int { return int(float64(perSecond) * (s.warm + s.window).Seconds()) }
-	singles := hookPlan{boards: hookEndpoints, each: 1, deliveries: changes(maxChangeRate)}
-	fives := hookPlan{boards: hookEndpoints / hookFives, each: hookFives, deliveries: changes(hookFives * maxChangeRate)}
+	singles := hookPlan{boards: hookEndpoints, perBoard: 1, deliveries: changes(maxChangeRate)}
+	several := hookPlan{boards: hookEndpoints / hooksPerBoard, perBoard: hooksPerBoard, deliveries: changes(hooksPerBoard * maxChangeRate)}
 	oneHost := singles
 	oneHost.oneHost = true
-	one := singles
-	one.behaviors = []share{{1, receiver.Hangs}}
+	oneHangs := singles
+	oneHangs.behaviors = []share{{1, receiver.Hangs}}
 	events := int(maxDrainRate * s.window.Seconds())
 	drain := func(events int) func(*hookSetup, context.Context, string) (row, error) {
 		return func(w *hookSetup, ctx context.Context, name string) (row, error) { return w.drain(ctx, name, events) }
 	}
-	return []hookMeasure{
+	return []hookBenchmark{
 		{nameHookDrain, singles, drain(events)},
-		{nameHookDrainFives, fives, drain(2 * events / hookFives)},
+		{nameHookDrainFive, several, drain(2 * events / hooksPerBoard)},
 		{nameHookDrainHost, oneHost, drain(events)},
 		{nameHookLive, singles, (*hookSetup).live},
-		{nameHookLiveFives, fives, (*hookSetup).live},
+		{nameHookLiveFive, several, (*hookSetup).live},
 		{nameHookPaced, singles, func(w *hookSetup, ctx context.Context, name string) (row, error) { return w.paced(ctx, name, 0) }},
-		{nameHookHang, one, func(w *hookSetup, ctx context.Context, name string) (row, error) {
+		{nameHookHang, oneHangs, func(w *hookSetup, ctx context.Context, name string) (row, error) {
 			return w.paced(ctx, name, hangingShare)
 		}},
 	}
 }
 
-// measureHooks runs the requested measures of webhooks.
+// measureHooks runs the requested webhook benchmarks.
 func (s *suite) measureHooks(ctx context.Context) error {
 	dir := filepath.Join(s.dir, "webhooks")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return fmt.Errorf("create folder: %w", err)
 	}
-	measures := s.hookMeasures()
+	benchmarks := s.hookBenchmarks()
 	if s.Only.String() != "" {
-		measures = append(measures, s.soakMeasure())
+		benchmarks = append(benchmarks, s.soakBenchmark())
 	}
-	for i, m := range measures {
+	for i, m := range benchmarks {
 		if !s.wants(m.name) {
 			continue
 		}
@@ -115,15 +116,15 @@ func (s *suite) report(r row) {
 	s.rows = append(s.rows, r)
 }
 
-// fault adds errors to a result.
-func (res *result) fault(faults []string) {
-	res.errors += len(faults)
-	res.samples = append(res.samples, faults...)
+// addErrors adds errors to a result.
+func (res *result) addErrors(texts []string) {
+	res.errors += len(texts)
+	res.samples = append(res.samples, texts...)
 }
 
-// drain starts a server that finds a backlog of events, and measures from the first delivery to the last.
+// drain restarts the server with a backlog of events and measures the time from the first delivery to the last.
 func (w *hookSetup) drain(ctx context.Context, name string, events int) (row, error) {
-	// The backlog consists of copies of one delivery that the server makes.
+	// The backlog consists of copies of one delivery that the server made.
 	c := changer{client: w.client()}
 	defer c.client.Close()
 	c.change(ctx, w.boards[0])
@@ -132,14 +133,14 @@ func (w *hookSetup) drain(ctx context.Context, name string, events int) (row, er
 	}
 	w.expect(c.done)
 	w.collect(ctx, hookTimeout)
-	sleepUntil(ctx, time.Now().Add(time.Second)) // until it is recorded
+	sleepUntil(ctx, time.Now().Add(time.Second)) // let the server record the delivery
 	if err := w.srv.Stop(); err != nil {
 		return row{}, err
 	}
 	if err := w.fillOutbox(ctx, events); err != nil {
 		return row{}, err
 	}
-	all, before := int64(len(w.seen.due)), int64(len(w.seen.arrived))
+	all, before := int64(len(w.ledger.due)), int64(len(w.ledger.receipts))
 
 	own0 := process.OwnCPU()
 	if _, err := w.srv.Start(ctx); err != nil {
@@ -153,37 +154,36 @@ func (w *hookSetup) drain(ctx context.Context, name string, events int) (row, er
 		}
 	}
 	res := &result{name: name, clients: hookEndpoints, units: 1, loadCPU: process.OwnCPU() - own0, counted: int(arrived - before)}
-	w.collect(ctx, time.Second)                  // the loop above has already waited for the missing ones
-	sleepUntil(ctx, time.Now().Add(time.Second)) // until the last ones are recorded
+	w.collect(ctx, time.Second)                  // the loop above already waited for late deliveries
+	sleepUntil(ctx, time.Now().Add(time.Second)) // let the server record the last deliveries
 	var err error
-	if res.serverCPU, err = process.CPU(w.srv.Process.PID()); err != nil { // includes the start, about a hundredth of it
+	if res.serverCPU, err = process.CPU(w.srv.Process.PID()); err != nil { // about one percent is start-up
 		return row{}, err
 	}
 	if err := w.srv.Stop(); err != nil {
 		return row{}, err
 	}
-	res.elapsed = w.seen.span()
-	res.fault(w.seen.close())
+	res.elapsed = w.ledger.span()
+	res.addErrors(w.ledger.check())
 	unfinished, err := w.unfinished(ctx)
 	if err == nil && unfinished > 0 {
-		res.fault([]string{fmt.Sprintf("%d deliveries are not recorded as delivered", unfinished)})
+		res.addErrors([]string{fmt.Sprintf("the server did not record %d deliveries as delivered", unfinished)})
 	}
 	return row{name: name, result: res}, errors.Join(err, ctx.Err())
 }
 
-// expect records the deliveries that changes must cause. Only endpoints that accept count.
-func (w *hookSetup) expect(done []change) {
-	for _, d := range done {
+// expect records the deliveries that the given changes must cause. It skips endpoints that do not accept deliveries.
+func (w *hookSetup) expect(changes []change) {
+	for _, d := range changes {
 		for _, e := range d.board.endpoints {
 			if e.Behavior == receiver.Accepts {
-				w.seen.expect(receiver.Event{Endpoint: e.Number, Version: d.version}, due{acknowledged: d.acknowledged})
+				w.ledger.expect(receiver.Event{Endpoint: e.Number, Version: d.version}, due{acknowledged: d.acknowledged})
 			}
 		}
 	}
 }
 
-// live changes cards with all clients as fast as possible. It measures the deliveries within the window, and the latency of
-// those whose change was in the window.
+// live changes cards with all clients as fast as possible, and measures the deliveries.
 func (w *hookSetup) live(ctx context.Context, name string) (row, error) {
 	return w.measure(ctx, name, w.suite.clients, func(ctx context.Context, _ int, c *changer, random *rand.Rand, _, end time.Time) {
 		for ctx.Err() == nil && time.Now().Before(end) {
@@ -192,17 +192,17 @@ func (w *hookSetup) live(ctx context.Context, name string) (row, error) {
 	})
 }
 
-// paced changes cards at a fixed rate. The first board gets the given share of the changes, or as many as the others if
-// that is 0.
-func (w *hookSetup) paced(ctx context.Context, name string, first float64) (row, error) {
+// paced changes cards at a fixed rate and measures the deliveries. firstShare is the fraction of the changes that are
+// made on the first board. If it is 0, all boards get the same number of changes.
+func (w *hookSetup) paced(ctx context.Context, name string, firstShare float64) (row, error) {
 	r, err := w.measure(ctx, name, hookSenders, func(ctx context.Context, i int, c *changer, random *rand.Rand, start, end time.Time) {
 		const step = time.Second / hookRate
 		for next := start.Add(time.Duration(i) * step); next.Before(end) && ctx.Err() == nil; next = next.Add(hookSenders * step) {
 			sleepUntil(ctx, next)
 			b := w.boards[random.IntN(len(w.boards))]
-			if first > 0 {
+			if firstShare > 0 {
 				b = w.boards[1+random.IntN(len(w.boards)-1)]
-				if random.Float64() < first {
+				if random.Float64() < firstShare {
 					b = w.boards[0]
 				}
 			}
@@ -212,19 +212,19 @@ func (w *hookSetup) paced(ctx context.Context, name string, first float64) (row,
 	if err != nil {
 		return r, err
 	}
-	healthy := hookRate * (1 - first)
+	healthy := hookRate * (1 - firstShare)
 	r.goals = append(r.goals, goal{"≥ " + thousands(0.95*healthy) + "/s", r.result.rate() >= 0.95*healthy})
-	if first > 0 {
-		hung := w.boards[0].endpoints[0].Requests.Load()
-		r.ratios = append(r.ratios, thousands(float64(hung))+" attempts hung")
-		if hung == 0 {
-			r.result.fault([]string{"no delivery was sent to the endpoint that hangs"})
+	if firstShare > 0 {
+		attempts := w.boards[0].endpoints[0].Requests.Load()
+		r.ratios = append(r.ratios, thousands(float64(attempts))+" attempts hung")
+		if attempts == 0 {
+			r.result.addErrors([]string{"the hanging endpoint received no delivery"})
 		}
 	}
 	return r, nil
 }
 
-// measure runs clients during the warm-up and the window, and waits for the deliveries.
+// measure runs clients during the warm-up and the window, waits for the deliveries and returns the result.
 func (w *hookSetup) measure(ctx context.Context, name string, clients int,
 	load func(ctx context.Context, i int, c *changer, random *rand.Rand, start, end time.Time)) (row, error) {
 	start := time.Now()
@@ -263,26 +263,27 @@ func (w *hookSetup) measure(ctx context.Context, name string, clients int,
 		}
 	}
 	w.collect(ctx, hookTimeout)
-	fromRequest := w.times(changers, res, begin, end)
-	res.fault(w.seen.close())
+	fromRequest := w.addLatencies(changers, res, begin, end)
+	res.addErrors(w.ledger.check())
 	return row{name: name, result: res, ratios: []string{
 		thousands(float64(changes)/res.elapsed.Seconds()) + " changes/s",
 		fmt.Sprintf("from request p50 %.2f, p99 %.2f ms", milliseconds(fromRequest.Quantile(0.50)), milliseconds(fromRequest.Quantile(0.99))),
 	}}, ctx.Err()
 }
 
-// times adds the deliveries to the result, with the latency from the response to their change. A delivery that arrives
-// before the response has a latency of 0. It returns the latencies from the request.
+// addLatencies adds the deliveries to the result. The latency of a delivery is measured from the response to the
+// change, and is 0 if the delivery arrives before that response. addLatencies returns the latencies measured from the
+// request.
 //
-// Deliveries that arrive in the window count for the rate, and those whose change is in the window for the latency. In a
-// steady state both are the same number. If deliveries fall behind, the rate is that of the deliveries.
-func (w *hookSetup) times(changers []*changer, res *result, begin, end time.Time) *histogram.Histogram {
+// The rate counts deliveries that arrive in the window. The latencies cover deliveries whose change was made in the
+// window. If deliveries keep up with the changes, both include about the same number of deliveries.
+func (w *hookSetup) addLatencies(changers []*changer, res *result, begin, end time.Time) *histogram.Histogram {
 	fromRequest := &histogram.Histogram{}
 	arrived := 0
 	for _, c := range changers {
 		for _, d := range c.done {
 			for _, e := range d.board.endpoints {
-				r, ok := w.seen.arrived[receiver.Event{Endpoint: e.Number, Version: d.version}]
+				r, ok := w.ledger.receipts[receiver.Event{Endpoint: e.Number, Version: d.version}]
 				if !ok {
 					continue
 				}
@@ -300,16 +301,17 @@ func (w *hookSetup) times(changers []*changer, res *result, begin, end time.Time
 	return fromRequest
 }
 
-// bareHookCommand as the first argument turns this program into the bare client with which the deliveries are compared.
+// bareHookCommand is the first argument that turns this program into the bare client, with which deliveries are
+// compared.
 const bareHookCommand = "bare-hooks"
 
-// measureBareHooks measures a bare net/http client that sends bodies of the same size to the same receivers: what the
-// machine can do without a database, a queue or signatures.
+// measureBareHooks measures a bare net/http client that sends bodies of about the same size to the same kind of
+// receivers. The result shows what the machine can do without a database or a queue, and without computing signatures.
 func (s *suite) measureBareHooks(ctx context.Context, dir string) (err error) {
 	s.progress("measuring %s", nameHookBare)
-	to := receiver.New()
-	defer to.Close()
-	endpoints, err := to.Open(hookEndpoints, receiver.Accepts, false)
+	receivers := receiver.New()
+	defer receivers.Close()
+	endpoints, err := receivers.Open(hookEndpoints, receiver.Accepts, false)
 	if err != nil {
 		return err
 	}
@@ -327,7 +329,7 @@ func (s *suite) measureBareHooks(ctx context.Context, dir string) (err error) {
 	}
 	cmd := exec.Command(self, bareHookCommand, file)
 	cmd.Stderr = os.Stderr
-	if _, err := cmd.StdinPipe(); err != nil { // it ends when this program closes the pipe
+	if _, err := cmd.StdinPipe(); err != nil { // the client exits when this program closes the pipe
 		return fmt.Errorf("start bare client: %w", err)
 	}
 	proc, err := process.Start(cmd, "")
@@ -336,22 +338,23 @@ func (s *suite) measureBareHooks(ctx context.Context, dir string) (err error) {
 	}
 	defer func() { err = errors.Join(err, proc.Stop(stopTimeout)) }()
 	sleepUntil(ctx, time.Now().Add(s.warm))
-	begin, arrived, own := time.Now(), to.Got.Load(), process.OwnCPU()
+	begin, arrived, own := time.Now(), receivers.Got.Load(), process.OwnCPU()
 	cpu0, err0 := process.CPU(proc.PID())
 	sleepUntil(ctx, begin.Add(s.window))
 	cpu1, err1 := process.CPU(proc.PID())
 	res := &result{name: nameHookBare, clients: hookEndpoints, units: 1, elapsed: time.Since(begin), serverCPU: cpu1 - cpu0,
 		loadCPU: process.OwnCPU() - own}
-	res.counted = int(to.Got.Load() - arrived)
+	res.counted = int(receivers.Got.Load() - arrived)
 	if res.counted == 0 {
-		res.fault([]string{"the bare client made no delivery"})
+		res.addErrors([]string{"the bare client sent no deliveries"})
 	}
-	res.fault(to.Taken().Faults)
+	res.addErrors(receivers.Take().Faults)
 	s.report(row{name: nameHookBare, result: res})
 	return errors.Join(err0, err1, ctx.Err())
 }
 
-// runBareHooks runs the bare client until its standard input is closed.
+// runBareHooks runs the bare client until its standard input is closed or a request fails. The file lists the URLs of
+// the receivers.
 func runBareHooks(file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -360,16 +363,16 @@ func runBareHooks(file string) error {
 	addresses := bytes.Fields(text)
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: bareClients, DisableCompression: true}}
 	var serial atomic.Int64
-	faults := make(chan error, bareClients)
+	errs := make(chan error, bareClients)
 	for range bareClients {
 		go func() {
 			for {
 				n := serial.Add(1)
 				id := fmt.Sprintf("itg_%026d:v%d", n, n)
-				body := fmt.Appendf(nil, `{"id":"%s","data":"%0*d"}`, id, bareBody, 0)
+				body := fmt.Appendf(nil, `{"id":"%s","data":"%0*d"}`, id, barePadding, 0)
 				r, err := http.NewRequest(http.MethodPost, string(addresses[n%int64(len(addresses))]), bytes.NewReader(body))
 				if err != nil {
-					faults <- err
+					errs <- err
 					return
 				}
 				r.Header.Set("Content-Type", "application/json")
@@ -378,12 +381,12 @@ func runBareHooks(file string) error {
 				r.Header.Set("Webhook-Signature", "v1,MZrixAOckpyUvqG36l88FYXv8QSqiH3R8YM1oOy73EA=")
 				res, err := client.Do(r)
 				if err != nil {
-					faults <- err
+					errs <- err
 					return
 				}
 				_, err = io.Copy(io.Discard, res.Body)
 				if err := errors.Join(err, res.Body.Close()); err != nil {
-					faults <- err
+					errs <- err
 					return
 				}
 			}
@@ -395,12 +398,12 @@ func runBareHooks(file string) error {
 		ended <- err
 	}()
 	select {
-	case err := <-faults:
+	case err := <-errs:
 		return err
 	case err := <-ended:
 		return err
 	}
 }
 
-// bareBody is the length of the padding that makes a body about as long as that of a changed card.
-const bareBody = 620
+// barePadding is the length of the padding that makes a body about as long as that of a changed card.
+const barePadding = 620

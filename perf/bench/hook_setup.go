@@ -19,22 +19,22 @@ import (
 	"cardwall/perf/receiver"
 )
 
-// The limits of the plan "business" for one organization.
+// The limits of the Business plan for one organization.
 const (
 	maxWebhooks   = 100
 	maxDeliveries = 50_000 // per day
 )
 
-// hookSetup is a server whose boards have webhooks, and the receivers of the deliveries. The server sends without a pace.
+// hookSetup is a server whose boards have webhooks, together with the receivers. The server sends without a rate limit.
 type hookSetup struct {
 	suite     *suite
 	srv       *installation
 	receivers *receiver.Receivers
 	boards    []*hookBoard
-	seen      ledger
+	ledger    ledger
 }
 
-// hookBoard is a board with one card, whose changes are sent to its endpoints.
+// hookBoard is a board with one card. Changes to the card are sent to the endpoints.
 type hookBoard struct {
 	id, card  string
 	endpoints []*receiver.Endpoint
@@ -42,19 +42,20 @@ type hookBoard struct {
 
 // hookPlan describes a hookSetup.
 type hookPlan struct {
-	boards, each int     // number of boards, and webhooks per board
-	oneHost      bool    // all endpoints share a port
-	behaviors    []share // of the first boards; the endpoints of the others accept
-	deliveries   int     // that the limits of the organizations must allow
+	boards, perBoard int     // number of boards, and of webhooks per board
+	oneHost          bool    // all endpoints share a host and port
+	behaviors        []share // how the endpoints of the first boards behave; all other endpoints accept deliveries
+	deliveries       int     // number of deliveries that the plan limits of the organizations must allow
 }
 
-// share is a number of boards whose endpoints have a behavior.
+// share is a number of boards whose endpoints have the same behavior.
 type share struct {
 	boards   int
 	behavior receiver.Behavior
 }
 
-// newHookSetup creates the organizations, boards and webhooks of a plan on a new server, and leaves the server running.
+// newHookSetup starts a new server, creates the organizations, boards and webhooks of plan, and leaves the server
+// running.
 func newHookSetup(ctx context.Context, s *suite, dir string, plan hookPlan) (w *hookSetup, err error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create folder: %w", err)
@@ -64,72 +65,72 @@ func newHookSetup(ctx context.Context, s *suite, dir string, plan hookPlan) (w *
 		return nil, err
 	}
 	srv.Env = append(srv.Env, "CARDWALL_WEBHOOK_ALLOW=127.0.0.1", "CARDWALL_WEBHOOK_PACE=0")
-	w = &hookSetup{suite: s, srv: srv, receivers: receiver.New(), seen: newLedger()}
+	w = &hookSetup{suite: s, srv: srv, receivers: receiver.New(), ledger: newLedger()}
 	defer func() {
 		if err != nil {
 			err = errors.Join(w.explain(err), w.close())
 		}
 	}()
 	workspaces := []string{srv.workspace}
-	for len(workspaces)*maxWebhooks < plan.boards*plan.each || len(workspaces)*maxDeliveries*9/10 < plan.deliveries {
-		made, err := srv.AddWorkspace(ctx, "More")
+	for len(workspaces)*maxWebhooks < plan.boards*plan.perBoard || len(workspaces)*maxDeliveries*9/10 < plan.deliveries {
+		id, err := srv.AddWorkspace(ctx, "More")
 		if err != nil {
 			return w, err
 		}
-		workspaces = append(workspaces, made)
+		workspaces = append(workspaces, id)
 	}
 	for _, part := range append(plan.behaviors, share{plan.boards, receiver.Accepts}) {
 		n := min(part.boards, plan.boards-len(w.boards))
-		endpoints, err := w.receivers.Open(n*plan.each, part.behavior, plan.oneHost)
+		endpoints, err := w.receivers.Open(n*plan.perBoard, part.behavior, plan.oneHost)
 		if err != nil {
 			return w, err
 		}
 		for i := range n {
-			w.boards = append(w.boards, &hookBoard{endpoints: endpoints[i*plan.each : (i+1)*plan.each]})
+			w.boards = append(w.boards, &hookBoard{endpoints: endpoints[i*plan.perBoard : (i+1)*plan.perBoard]})
 		}
 	}
 	if _, err := srv.Start(ctx); err != nil {
 		return w, err
 	}
-	s.progress("creating %d boards with %d webhooks each in %d organizations", plan.boards, plan.each, len(workspaces))
-	faults := make([]error, s.clients)
+	s.progress("creating %d boards with %d webhooks each in %d organizations", plan.boards, plan.perBoard, len(workspaces))
+	errs := make([]error, s.clients)
 	var running sync.WaitGroup
 	for first := range s.clients {
 		running.Go(func() {
 			c := w.client()
 			defer c.Close()
-			for i := first; i < len(w.boards) && faults[first] == nil && ctx.Err() == nil; i += s.clients {
-				faults[first] = w.boards[i].fill(c, workspaces[i%len(workspaces)])
+			for i := first; i < len(w.boards) && errs[first] == nil && ctx.Err() == nil; i += s.clients {
+				errs[first] = w.boards[i].fill(c, workspaces[i%len(workspaces)])
 			}
 		})
 	}
 	running.Wait()
-	return w, errors.Join(append(faults, ctx.Err())...)
+	return w, errors.Join(append(errs, ctx.Err())...)
 }
 
 // fill creates the board, its card and its webhooks.
 func (b *hookBoard) fill(c *client.Client, workspace string) error {
-	var made struct {
+	var created struct {
 		record
 		Secret string `json:"secret"`
 	}
-	if err := call(c, "POST", "/boards", map[string]any{"workspaceId": workspace, "name": "Sends"}, 201, &made); err != nil {
+	if err := call(c, "POST", "/boards", map[string]any{"workspaceId": workspace, "name": "Sends"}, 201, &created); err != nil {
 		return err
 	}
-	b.id = made.ID
-	if err := call(c, "POST", "/boards/"+b.id+"/lists", map[string]any{"name": "List"}, 201, &made); err != nil {
+	b.id = created.ID
+	if err := call(c, "POST", "/boards/"+b.id+"/lists", map[string]any{"name": "List"}, 201, &created); err != nil {
 		return err
 	}
-	if err := call(c, "POST", "/cards", map[string]any{"listId": made.ID, "title": "Card"}, 201, &made); err != nil {
+	if err := call(c, "POST", "/cards", map[string]any{"listId": created.ID, "title": "Card"}, 201, &created); err != nil {
 		return err
 	}
-	b.card = made.ID
+	b.card = created.ID
 	for _, e := range b.endpoints {
 		in := map[string]any{"boardId": b.id, "url": e.URL, "events": []string{"card.updated"}}
-		if err := call(c, "POST", "/webhooks", in, 201, &made); err != nil {
+		if err := call(c, "POST", "/webhooks", in, 201, &created); err != nil {
 			return err
 		}
-		if err := e.SetSecret(made.Secret); err != nil {
+		if err := e.SetSecret(created.Secret); err != nil {
 			return err
 		}
 	}
@@ -140,19 +141,21 @@ func (w *hookSetup) client() *client.Client {
 	return client.New(w.srv.Addr, w.srv.token, w.suite.names())
 }
 
-// close stops the receivers and the server. The receivers come first, because the server waits for those that hang.
+// close stops the receivers and the server. It stops the receivers first, because the server waits for hanging
+// receivers.
 func (w *hookSetup) close() error {
 	w.receivers.Close()
 	return w.srv.Stop()
 }
 
-// explain adds the end of the server's log to an error.
+// explain adds the last lines of the server's log to err.
 func (w *hookSetup) explain(err error) error {
 	return w.srv.WithLog(err)
 }
 
-// fillOutbox writes undelivered events into the database of the stopped server, as a killed server would leave them: copies
-// of one delivery that the server wrote, with new ids, distributed over all boards.
+// fillOutbox writes the deliveries of the given number of events into the database of the stopped server, as if the
+// server had been killed before it sent them. The deliveries are copies of an earlier one with new ids. The events are
+// distributed over all boards. fillOutbox also adds the deliveries to the ledger.
 func (w *hookSetup) fillOutbox(ctx context.Context, events int) (err error) {
 	db, err := w.database(ctx)
 	if err != nil {
@@ -188,28 +191,29 @@ func (w *hookSetup) fillOutbox(ctx context.Context, events int) (err error) {
 			id := fmt.Sprintf("%s%013d:v%d", oldID[:len("itg_")+13], serial, version)
 			body := strings.NewReplacer(oldID, id, oldBoard, b.id,
 				`"boardVersion":`+strconv.FormatInt(oldVersion, 10)+`,`, `"boardVersion":`+strconv.FormatInt(version, 10)+`,`).Replace(oldBody)
-			fresh := map[string]any{ // as the server writes a new delivery
+			values := map[string]any{ // the values that the server writes for a new delivery
 				"id": id, "webhook_id": hooks[b.id][e.Number], "board_id": b.id, "version": version, "status": "pending",
 				"retry": int64(0), "due_at": at,
 				"attempts": int64(0), "reason": "", "http_status": nil, "created_at": at, "ended_at": nil, "log": "[]", "body": body,
 			}
-			values := make([]any, len(columns))
+			arguments := make([]any, len(columns))
 			for i, column := range columns {
-				value, known := fresh[column]
+				value, known := values[column]
 				if !known {
 					value = sample[column]
 				}
-				values[i] = value
+				arguments[i] = value
 			}
-			if _, err := insert.ExecContext(ctx, values...); err != nil {
+			if _, err := insert.ExecContext(ctx, arguments...); err != nil {
 				return fmt.Errorf("fill outbox: %w", err)
 			}
-			w.seen.expect(receiver.Event{Endpoint: e.Number, Version: version}, due{id: id})
+			w.ledger.expect(receiver.Event{Endpoint: e.Number, Version: version}, due{id: id})
 		}
 	}
 	return tx.Commit()
 }
 
+// database opens the database of the server.
 func (w *hookSetup) database(ctx context.Context) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(w.srv.Data, "cardwall.db")+"?_pragma=busy_timeout(5000)&_pragma=synchronous(FULL)")
 	if err != nil {
@@ -218,7 +222,8 @@ func (w *hookSetup) database(ctx context.Context) (*sql.DB, error) {
 	return db, db.PingContext(ctx)
 }
 
-// sampleDelivery returns the last delivery that the server delivered.
+// sampleDelivery returns the columns of the deliveries table, and the values of the latest successful delivery by
+// column.
 func sampleDelivery(ctx context.Context, db *sql.DB) (columns []string, sample map[string]any, err error) {
 	rows, err := db.QueryContext(ctx, "SELECT * FROM deliveries WHERE status = 'delivered' ORDER BY id DESC LIMIT 1")
 	if err != nil {
@@ -229,7 +234,7 @@ func sampleDelivery(ctx context.Context, db *sql.DB) (columns []string, sample m
 		return nil, nil, fmt.Errorf("read delivery: %w", err)
 	}
 	if !rows.Next() {
-		return nil, nil, errors.Join(errors.New("read delivery: none was delivered"), rows.Err())
+		return nil, nil, errors.Join(errors.New("read delivery: there is no successful delivery"), rows.Err())
 	}
 	values, into := make([]any, len(columns)), make([]any, len(columns))
 	for i := range values {
@@ -245,8 +250,8 @@ func sampleDelivery(ctx context.Context, db *sql.DB) (columns []string, sample m
 	return columns, sample, rows.Err()
 }
 
-// webhooks returns the id of the webhook of each endpoint, by board. It matches them by the last four characters of their
-// URL, which are unique on a board.
+// webhooks returns the webhook id of each endpoint, by board id and endpoint number. It finds a webhook by the host and
+// the last four characters of its URL, which are unique on a board.
 func (w *hookSetup) webhooks(ctx context.Context, db *sql.DB) (map[string]map[int]string, error) {
 	found := make(map[string]map[string]string)
 	rows, err := db.QueryContext(ctx, "SELECT id, board_id, host, last_four FROM webhooks")
@@ -255,14 +260,14 @@ func (w *hookSetup) webhooks(ctx context.Context, db *sql.DB) (map[string]map[in
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var id, board, host, four string
-		if err := rows.Scan(&id, &board, &host, &four); err != nil {
+		var id, board, host, lastFour string
+		if err := rows.Scan(&id, &board, &host, &lastFour); err != nil {
 			return nil, fmt.Errorf("read webhooks: %w", err)
 		}
 		if found[board] == nil {
 			found[board] = make(map[string]string)
 		}
-		found[board][host+" "+four] = id
+		found[board][host+" "+lastFour] = id
 	}
 	out := make(map[string]map[int]string)
 	for _, b := range w.boards {
@@ -271,7 +276,7 @@ func (w *hookSetup) webhooks(ctx context.Context, db *sql.DB) (map[string]map[in
 			host, _, _ := strings.Cut(strings.TrimPrefix(e.URL, "http://"), "/")
 			id, ok := found[b.id][host+" "+e.URL[len(e.URL)-4:]]
 			if !ok {
-				return nil, fmt.Errorf("read webhooks: there is none for %s", e.URL)
+				return nil, fmt.Errorf("read webhooks: there is no webhook for %s", e.URL)
 			}
 			out[b.id][e.Number] = id
 		}
@@ -279,7 +284,7 @@ func (w *hookSetup) webhooks(ctx context.Context, db *sql.DB) (map[string]map[in
 	return out, rows.Err()
 }
 
-// unfinished returns how many deliveries in the database of the stopped server are not delivered.
+// unfinished returns the number of deliveries that the stopped server has not recorded as delivered.
 func (w *hookSetup) unfinished(ctx context.Context) (n int, err error) {
 	db, err := w.database(ctx)
 	if err != nil {
@@ -292,55 +297,56 @@ func (w *hookSetup) unfinished(ctx context.Context) (n int, err error) {
 
 // due is an expected delivery.
 type due struct {
-	id           string    // empty if only the server knows it
-	acknowledged time.Time // when the change was acknowledged
+	id           string    // delivery id; empty if unknown
+	acknowledged time.Time // time of the response to the change; zero if unknown
 }
 
-// ledger compares the expected deliveries with those that arrived.
+// ledger compares expected and received deliveries.
 type ledger struct {
-	due     map[receiver.Event]due
-	arrived map[receiver.Event]receiver.Receipt
-	faults  []string
+	due      map[receiver.Event]due
+	receipts map[receiver.Event]receiver.Receipt
+	errors   []string
 }
 
 func newLedger() ledger {
-	return ledger{due: make(map[receiver.Event]due), arrived: make(map[receiver.Event]receiver.Receipt)}
+	return ledger{due: make(map[receiver.Event]due), receipts: make(map[receiver.Event]receiver.Receipt)}
 }
 
+// expect adds an expected delivery.
 func (l *ledger) expect(e receiver.Event, d due) { l.due[e] = d }
 
-// take records deliveries. Each event must arrive once, under one id. An unexpected event may be one whose change has not
-// been acknowledged yet, so close reports those.
-func (l *ledger) take(t receiver.Received) {
-	l.faults = append(l.faults, t.Faults...)
+// add records received deliveries, and an error for each delivery that arrives twice or with different ids. Unexpected
+// deliveries are reported by check, because a delivery may arrive before the change that caused it is acknowledged.
+func (l *ledger) add(t receiver.Received) {
+	l.errors = append(l.errors, t.Faults...)
 	for _, r := range t.Receipts {
-		switch before, twice := l.arrived[r.Event]; {
-		case twice && before.ID == r.ID:
-			l.faults = append(l.faults, r.ID+" arrived twice")
+		switch earlier, twice := l.receipts[r.Event]; {
+		case twice && earlier.ID == r.ID:
+			l.errors = append(l.errors, r.ID+" arrived twice")
 		case twice:
-			l.faults = append(l.faults, fmt.Sprintf("endpoint %d received version %d under the ids %s and %s", r.Endpoint, r.Version,
-				before.ID, r.ID))
+			l.errors = append(l.errors, fmt.Sprintf("endpoint %d received version %d with the ids %s and %s", r.Endpoint, r.Version,
+				earlier.ID, r.ID))
 		default:
-			l.arrived[r.Event] = r
+			l.receipts[r.Event] = r
 		}
 	}
 }
 
-// missing returns how many expected deliveries have not arrived.
+// missing returns the number of expected deliveries that have not arrived.
 func (l *ledger) missing() (n int) {
 	for e := range l.due {
-		if _, ok := l.arrived[e]; !ok {
+		if _, ok := l.receipts[e]; !ok {
 			n++
 		}
 	}
 	return n
 }
 
-// span returns the time from the first to the last delivery among those whose id was known before.
+// span returns the time from the first to the last delivery of the backlog, whose ids are known in advance.
 func (l *ledger) span() time.Duration {
 	var first, last time.Time
 	for e, d := range l.due {
-		r, ok := l.arrived[e]
+		r, ok := l.receipts[e]
 		if !ok || d.id == "" {
 			continue
 		}
@@ -354,38 +360,38 @@ func (l *ledger) span() time.Duration {
 	return last.Sub(first)
 }
 
-// close returns everything that is wrong at the end.
-func (l *ledger) close() []string {
-	faults := l.faults
+// check returns all errors, including missing and unexpected deliveries.
+func (l *ledger) check() []string {
+	errs := l.errors
 	for e, d := range l.due {
-		r, ok := l.arrived[e]
+		r, ok := l.receipts[e]
 		switch {
 		case !ok:
-			faults = append(faults, fmt.Sprintf("endpoint %d did not receive version %d %s", e.Endpoint, e.Version, d.id))
+			errs = append(errs, fmt.Sprintf("endpoint %d did not receive version %d %s", e.Endpoint, e.Version, d.id))
 		case d.id != "" && r.ID != d.id:
-			faults = append(faults, fmt.Sprintf("endpoint %d received version %d as %s instead of %s", e.Endpoint, e.Version, r.ID, d.id))
+			errs = append(errs, fmt.Sprintf("endpoint %d received version %d as %s, want %s", e.Endpoint, e.Version, r.ID, d.id))
 		}
 	}
-	for e, r := range l.arrived {
+	for e, r := range l.receipts {
 		if _, ok := l.due[e]; !ok {
-			faults = append(faults, fmt.Sprintf("endpoint %d received %s, whose change was not acknowledged", e.Endpoint, r.ID))
+			errs = append(errs, fmt.Sprintf("endpoint %d received %s for a change that was not acknowledged", e.Endpoint, r.ID))
 		}
 	}
-	return faults
+	return errs
 }
 
 // collect records deliveries until none is missing or the timeout has passed.
 func (w *hookSetup) collect(ctx context.Context, timeout time.Duration) {
 	for deadline := time.Now().Add(timeout); ; {
-		w.seen.take(w.receivers.Taken())
-		if w.seen.missing() == 0 || time.Now().After(deadline) || ctx.Err() != nil {
+		w.ledger.add(w.receivers.Take())
+		if w.ledger.missing() == 0 || time.Now().After(deadline) || ctx.Err() != nil {
 			break
 		}
 		sleepUntil(ctx, time.Now().Add(50*time.Millisecond))
 	}
-	// Wait for deliveries that should not arrive.
+	// Wait for unexpected deliveries.
 	sleepUntil(ctx, time.Now().Add(200*time.Millisecond))
-	w.seen.take(w.receivers.Taken())
+	w.ledger.add(w.receivers.Take())
 }
 
 // change is an acknowledged change.
@@ -395,7 +401,7 @@ type change struct {
 	sent, acknowledged time.Time
 }
 
-// changer changes titles. It is used by one goroutine.
+// changer changes the titles of cards. It must be used by one goroutine at a time.
 type changer struct {
 	client  *client.Client
 	r       client.Request
@@ -405,6 +411,7 @@ type changer struct {
 	samples []string
 }
 
+// change changes the title of the card of a board and records the result.
 func (c *changer) change(ctx context.Context, b *hookBoard) {
 	c.serial++
 	c.r.Reset("PATCH", 200)
@@ -432,7 +439,7 @@ func (c *changer) change(ctx context.Context, b *hookBoard) {
 	c.done = append(c.done, change{b, version, sent, acknowledged})
 }
 
-// versionOf returns the version of the board in a response, where it comes after the data.
+// versionOf returns the board version in a response, where boardVersion must be the last field.
 func versionOf(body []byte) (int64, error) {
 	i := bytes.LastIndexByte(body, ',')
 	if i < 0 {

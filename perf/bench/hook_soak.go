@@ -13,42 +13,47 @@ import (
 	"cardwall/perf/receiver"
 )
 
-// The soak test runs only if it is requested by name:
+// The soak test runs only when it is requested by name:
 //
 //	go run ./perf/bench -only soak -seconds 600
 
 const (
-	soakEndpoints   = 1000
-	soakRate        = 500 // changes per second
-	soakEach        = 75  // endpoints of each of the four failing behaviors
-	soakSampleEvery = 250 * time.Millisecond
-	soakReportEvery = 15 * time.Second
+	soakEndpoints      = 1000
+	soakRate           = 500 // changes per second
+	soakPerBehavior    = 75  // number of endpoints for each of the four kinds of misbehavior
+	soakSampleInterval = 250 * time.Millisecond
+	soakReportInterval = 15 * time.Second
 
-	// The limits for the growth from the second quarter to the last. Memory that SQLite maps from its file is reported but
-	// not limited: it grows with the file, and the system can reclaim it.
-	soakMemory  = 24 << 20 // bytes; about as much as all deliveries that wait for failing endpoints
-	soakHandles = 0.25     // relative; they depend on how many endpoints are sent to at once
+	// Growth limits from the second quarter to the last. There is no limit for memory that SQLite maps from its file,
+	// because it grows with the file and the system can reclaim it.
+	soakMemory  = 24 << 20 // bytes; about the size of all deliveries that are waiting for failing endpoints
+	soakHandles = 0.25     // as a fraction; the number of open files varies with the number of concurrent deliveries
 )
 
-// soakMeasure delivers for a long time, while three of ten endpoints fail in one of four ways.
-func (s *suite) soakMeasure() hookMeasure {
-	return hookMeasure{
+// soakBenchmark returns a benchmark that makes deliveries for a long time. Three of ten endpoints misbehave, in one of
+// four ways.
+func (s *suite) soakBenchmark() hookBenchmark {
+	return hookBenchmark{
 		name: nameSoak,
 		plan: hookPlan{
-			boards: soakEndpoints, each: 1, deliveries: int(soakRate * (s.warm + s.window).Seconds()),
-			behaviors: []share{{soakEach, receiver.Fails}, {soakEach, receiver.Hangs}, {soakEach, receiver.Refuses}, {soakEach, receiver.Delays}},
+			boards: soakEndpoints, perBoard: 1, deliveries: int(soakRate * (s.warm + s.window).Seconds()),
+			behaviors: []share{
+				{soakPerBehavior, receiver.Fails}, {soakPerBehavior, receiver.Hangs},
+				{soakPerBehavior, receiver.Refuses}, {soakPerBehavior, receiver.Delays},
+			},
 		},
 		run: (*hookSetup).soak,
 	}
 }
 
-// reading is the memory and the open files of the server.
-type reading struct {
-	resident, anonymous int64
+// usage is how much memory and how many open files the server uses.
+type usage struct {
+	resident, anonymous int64 // bytes
 	files               int
 }
 
-func (w *hookSetup) reading() (r reading, err error) {
+// usage reads the current usage of the server.
+func (w *hookSetup) usage() (r usage, err error) {
 	pid := w.srv.Process.PID()
 	if r.resident, err = process.Memory(pid, "VmRSS"); err != nil {
 		return r, err
@@ -61,42 +66,43 @@ func (w *hookSetup) reading() (r reading, err error) {
 	return r, err
 }
 
-// highest keeps the larger value of each figure.
-func (r *reading) highest(other reading) {
+// keepMax sets each value of r to the maximum of that value and the corresponding value of other.
+func (r *usage) keepMax(other usage) {
 	r.resident = max(r.resident, other.resident)
 	r.anonymous = max(r.anonymous, other.anonymous)
 	r.files = max(r.files, other.files)
 }
 
-// watch samples the server until the end, and returns the highest values of each quarter.
-func (w *hookSetup) watch(ctx context.Context, begin, end time.Time, collect func()) (quarters [4]reading, err error) {
-	said := begin
+// watch samples the server's usage until end and returns the maximum values of each quarter. It calls collect after
+// each sample.
+func (w *hookSetup) watch(ctx context.Context, begin, end time.Time, collect func()) (quarters [4]usage, err error) {
+	lastReport := begin
 	for ctx.Err() == nil {
 		now := time.Now()
 		if !now.Before(end) {
 			return quarters, nil
 		}
 		if w.srv.Process.Ended() {
-			return quarters, fmt.Errorf("the server ended: %w", w.srv.Process.Err())
+			return quarters, fmt.Errorf("the server exited: %w", w.srv.Process.Err())
 		}
-		r, err := w.reading()
+		r, err := w.usage()
 		if err != nil {
 			return quarters, err
 		}
-		quarters[4*now.Sub(begin)/end.Sub(begin)].highest(r)
+		quarters[4*now.Sub(begin)/end.Sub(begin)].keepMax(r)
 		collect()
-		if now.Sub(said) >= soakReportEvery {
-			said = now
+		if now.Sub(lastReport) >= soakReportInterval {
+			lastReport = now
 			w.suite.progress("  after %v: RSS %s (anonymous %s), %d open files", now.Sub(begin).Round(time.Second), megabytes(r.resident),
 				megabytes(r.anonymous), r.files)
 		}
-		sleepUntil(ctx, now.Add(soakSampleEvery))
+		sleepUntil(ctx, now.Add(soakSampleInterval))
 	}
 	return quarters, ctx.Err()
 }
 
-// soak changes cards at a fixed rate. It compares the highest values of the second and the last quarter of the window. In
-// the first quarter, queues and connections are still filling.
+// soak changes cards at a fixed rate. It compares the maximum values of the second and the last quarter of the window.
+// It ignores the first quarter, in which queues and connections are still growing.
 func (w *hookSetup) soak(ctx context.Context, name string) (row, error) {
 	start := time.Now()
 	begin := start.Add(w.suite.warm)
@@ -121,7 +127,7 @@ func (w *hookSetup) soak(ctx context.Context, name string) (row, error) {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			res.fault(c.samples)
+			res.addErrors(c.samples)
 			res.errors += c.errors - len(c.samples)
 		})
 	}
@@ -131,7 +137,7 @@ func (w *hookSetup) soak(ctx context.Context, name string) (row, error) {
 	quarters, err := w.watch(ctx, begin, end, func() {
 		mu.Lock()
 		defer mu.Unlock()
-		w.seen.take(w.receivers.Taken())
+		w.ledger.add(w.receivers.Take())
 	})
 	running.Wait()
 	server1, err1 := process.CPU(w.srv.Process.PID())
@@ -140,9 +146,9 @@ func (w *hookSetup) soak(ctx context.Context, name string) (row, error) {
 	}
 	res.elapsed, res.serverCPU, res.loadCPU = end.Sub(begin), server1-server0, process.OwnCPU()-own0
 	w.collect(ctx, hookTimeout)
-	res.fault(w.seen.close())
-	for e, d := range w.seen.due {
-		if r, ok := w.seen.arrived[e]; ok && !d.acknowledged.Before(begin) {
+	res.addErrors(w.ledger.check())
+	for e, d := range w.ledger.due {
+		if r, ok := w.ledger.receipts[e]; ok && !d.acknowledged.Before(begin) {
 			res.latency.Add(r.At.Sub(d.acknowledged))
 		}
 	}
@@ -162,17 +168,17 @@ func (w *hookSetup) soak(ctx context.Context, name string) (row, error) {
 		}
 		r.ratios = append(r.ratios, []string{"failed", "hung", "delayed"}[i]+" "+thousands(float64(requests)))
 		if requests == 0 {
-			res.fault([]string{"no delivery was sent to one kind of failing endpoints"})
+			res.addErrors([]string{"a kind of misbehaving endpoint received no delivery"})
 		}
 	}
 	second, last := quarters[1], quarters[3]
-	if grown := last.anonymous - second.anonymous; grown > soakMemory {
-		res.fault([]string{fmt.Sprintf("the memory grew by %s from the second quarter to the last, more than %s", megabytes(grown),
-			megabytes(soakMemory))})
+	if growth := last.anonymous - second.anonymous; growth > soakMemory {
+		res.addErrors([]string{fmt.Sprintf("the memory grew by %s from the second quarter to the last, want at most %s",
+			megabytes(growth), megabytes(soakMemory))})
 	}
-	if grown := float64(last.files)/float64(second.files) - 1; grown > soakHandles {
-		res.fault([]string{fmt.Sprintf("the number of open files grew by %.0f %% from the second quarter to the last, more than %.0f %%",
-			100*grown, 100*soakHandles)})
+	if growth := float64(last.files)/float64(second.files) - 1; growth > soakHandles {
+		res.addErrors([]string{fmt.Sprintf("the number of open files grew by %.0f%% from the second quarter to the last, want at most %.0f%%",
+			100*growth, 100*soakHandles)})
 	}
 	return r, nil
 }

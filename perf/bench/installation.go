@@ -17,7 +17,7 @@ type installation struct {
 	token     string
 }
 
-// newInstallation creates an installation in dir. The data is in a file below dir if database is empty.
+// newInstallation creates an installation in dir. If database is empty, it uses SQLite in dir.
 func newInstallation(ctx context.Context, binary, dir, database string) (*installation, error) {
 	binary, err := server.FindBinary(binary)
 	if err != nil {
@@ -25,7 +25,7 @@ func newInstallation(ctx context.Context, binary, dir, database string) (*instal
 	}
 	n := &installation{Server: server.Server{
 		Binary: binary, Data: filepath.Join(dir, "data"), Database: database, LogPath: filepath.Join(dir, "server.log"),
-		Env: []string{"CARDWALL_MAX_OPEN_CARDS=20000"}, // the boards of the measures are larger than the default allows
+		Env: []string{"CARDWALL_MAX_OPEN_CARDS=20000"}, // some boards exceed the default
 	}}
 	if err := os.Mkdir(n.Data, 0o700); err != nil {
 		return nil, fmt.Errorf("create data folder: %w", err)
@@ -42,7 +42,7 @@ func newInstallation(ctx context.Context, binary, dir, database string) (*instal
 	return n, nil
 }
 
-// another returns a further server on the same data, which does not run yet.
+// another returns another server with the same data, without starting it.
 func (n *installation) another() *installation {
 	copied := *n
 	copied.Addr, copied.Process = "", nil

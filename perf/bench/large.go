@@ -8,31 +8,34 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver that the server uses too
+	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver that the server also uses
 
 	"cardwall/perf/client"
+	"cardwall/perf/copies"
 	"cardwall/perf/document"
 	"cardwall/perf/postgres"
 )
 
-// The large installation is the small one, a workspace of 50 boards with 50,000 cards and half a million changes, and 19
-// copies that belong to other people: a million cards in total. They must not slow down work in the first workspace.
+// The small installation is a workspace of 50 boards with 50,000 cards and half a million changes. The large
+// installation adds 19 copies of it that belong to other people, so it has a million cards. The copies must not slow
+// down work in the first workspace. A third installation has the same million cards in one workspace of 1,000 boards
+// (see large_one.go).
 
 const (
-	largeWorkspaces = 20 // unless -large is given
-	largeChanges    = 6  // the changes of a board, as a multiple of those in the document
-	largeRatio      = 1.5
+	largeWorkspaces = 20  // default of -large
+	largeChanges    = 6   // number of changes to a board, as a multiple of those in the document
+	largeRatio      = 1.5 // maximum p50 on the large installation, as a multiple of that on the small one
 )
 
-// measureLarge measures the main operations on both installations alternately, on each requested database. It takes a
-// quarter of an hour, so it runs only if it is requested by name.
+// measureLarge measures the main operations on the small and the large installation alternately, on each requested
+// database. It also measures the third installation, and a neighbor's searches on the large one. It takes 15 minutes or
+// more, so it runs only if -only is set.
 func (s *suite) measureLarge(ctx context.Context) error {
-	if s.Only.String() == "" || !s.wants(append(largeNames(), nameNeighborLarge)...) {
+	if s.Only.String() == "" || !s.wants(append(append(largeNames(), nameNeighborLarge), oneNames()...)...) {
 		return nil
 	}
 	if err := s.measureLargeFile(ctx); err != nil || !s.postgres {
@@ -52,17 +55,37 @@ func (s *suite) measureLargeFile(ctx context.Context) error {
 	}
 	small := large.another()
 	small.Data = filepath.Join(dir, "small")
-	if err := copyFolder(small.Data, large.Data); err != nil {
+	if err := copies.Folder(small.Data, large.Data); err != nil {
 		return fmt.Errorf("copy the small installation: %w", err)
 	}
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(large.Data, "cardwall.db")+
+	if err := s.measureOneFile(ctx, small); err != nil || !s.wants(append(largeNames(), nameNeighborLarge)...) {
+		return err
+	}
+	if err := s.multiplyFile(ctx, large.Data, small.Data, copiesForOthers); err != nil {
+		return err
+	}
+	if err := s.compareLarge(ctx, nameLarge+", ", large, small, nil); err != nil || !s.wants(nameNeighborLarge) {
+		return err
+	}
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(large.Data, "cardwall.db")+"?_pragma=foreign_keys(0)")
+	if err != nil {
+		return fmt.Errorf("open the large installation: %w", err)
+	}
+	return s.measureNeighborLarge(ctx, large, db, "")
+}
+
+// multiplyFile adds copies of rows to the database in the folder into. It reads the rows from the database in the
+// folder from.
+func (s *suite) multiplyFile(ctx context.Context, into, from string, of copies.Kind) error {
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(into, "cardwall.db")+
 		"?_pragma=foreign_keys(0)&_pragma=synchronous(OFF)&_pragma=journal_mode(OFF)&_pragma=cache_size(-500000)")
 	if err != nil {
 		return fmt.Errorf("open the large installation: %w", err)
 	}
 	db.SetMaxOpenConns(1) // ATTACH applies to one connection
-	if _, err = db.ExecContext(ctx, "ATTACH $1 AS base", "file:"+filepath.Join(small.Data, "cardwall.db")); err == nil {
-		err = s.multiply(ctx, db, "base.", "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = $1")
+	if _, err = db.ExecContext(ctx, "ATTACH $1 AS base", "file:"+filepath.Join(from, "cardwall.db")); err == nil {
+		err = copies.Add(ctx, copies.Into{DB: db, From: "base.", Progress: s.progress,
+			Indexes: "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL AND tbl_name = $1"}, of, s.large-1)
 	}
 	if err == nil {
 		_, err = db.ExecContext(ctx, "PRAGMA journal_mode(WAL)")
@@ -70,29 +93,7 @@ func (s *suite) measureLargeFile(ctx context.Context) error {
 	if err := errors.Join(err, db.Close()); err != nil {
 		return fmt.Errorf("fill the large installation: %w", err)
 	}
-	if err := s.compareLarge(ctx, nameLarge+", ", large, small, nil); err != nil || !s.wants(nameNeighborLarge) {
-		return err
-	}
-	if db, err = sql.Open("sqlite", "file:"+filepath.Join(large.Data, "cardwall.db")+"?_pragma=foreign_keys(0)"); err != nil {
-		return fmt.Errorf("open the large installation: %w", err)
-	}
-	return s.measureNeighborLarge(ctx, large, db, "")
-}
-
-// copyFolder copies the files of a folder and makes them private.
-func copyFolder(to, from string) error {
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		return err
-	}
-	return filepath.WalkDir(to, func(path string, entry os.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir():
-			return os.Chmod(path, 0o700)
-		}
-		return os.Chmod(path, 0o600)
-	})
+	return nil
 }
 
 func (s *suite) measureLargePostgres(ctx context.Context) (err error) {
@@ -114,6 +115,28 @@ func (s *suite) measureLargePostgres(ctx context.Context) (err error) {
 	if small.Database, err = cluster.CreateDatabase(ctx, "small", "large"); err != nil {
 		return err
 	}
+	if err := s.measureOnePostgres(ctx, cluster, small); err != nil || !s.wants(append(largeNames(), nameNeighborLarge)...) {
+		return err
+	}
+	if err := s.multiplyPostgres(ctx, large.Database, copiesForOthers); err != nil {
+		return err
+	}
+	if err := errors.Join(cluster.Exec(ctx, large.Database, "VACUUM ANALYZE"), cluster.Exec(ctx, small.Database, "VACUUM ANALYZE"),
+		cluster.Exec(ctx, cluster.URL, "CHECKPOINT")); err != nil {
+		return err
+	}
+	if err := s.compareLarge(ctx, nameLarge+namePostgres+", ", large, small, cluster.CPU); err != nil || !s.wants(nameNeighborLarge) {
+		return err
+	}
+	db, err := sql.Open("pgx", database)
+	if err != nil {
+		return fmt.Errorf("open the large installation: %w", err)
+	}
+	return s.measureNeighborLarge(ctx, large, db, namePostgres)
+}
+
+// multiplyPostgres adds copies of the rows of a database to the same database.
+func (s *suite) multiplyPostgres(ctx context.Context, database string, of copies.Kind) error {
 	db, err := sql.Open("pgx", database)
 	if err != nil {
 		return fmt.Errorf("open the large installation: %w", err)
@@ -125,25 +148,15 @@ func (s *suite) measureLargePostgres(ctx context.Context) (err error) {
 			return errors.Join(fmt.Errorf("%s: %w", text, err), db.Close())
 		}
 	}
-	err = s.multiply(ctx, db, "", "SELECT i.indexname, i.indexdef FROM pg_indexes i WHERE i.tablename = $1 AND NOT EXISTS (SELECT 1 "+
-		"FROM pg_constraint c WHERE c.conname = i.indexname)")
+	err = copies.Add(ctx, copies.Into{DB: db, Progress: s.progress, Indexes: "SELECT i.indexname, i.indexdef FROM pg_indexes i " +
+		"WHERE i.tablename = $1 AND NOT EXISTS (SELECT 1 FROM pg_constraint c WHERE c.conname = i.indexname)"}, of, s.large-1)
 	if err := errors.Join(err, db.Close()); err != nil {
 		return fmt.Errorf("fill the large installation: %w", err)
 	}
-	if err := errors.Join(cluster.Exec(ctx, large.Database, "VACUUM ANALYZE"), cluster.Exec(ctx, small.Database, "VACUUM ANALYZE"),
-		cluster.Exec(ctx, cluster.URL, "CHECKPOINT")); err != nil {
-		return err
-	}
-	if err := s.compareLarge(ctx, nameLarge+namePostgres+", ", large, small, cluster.CPU); err != nil || !s.wants(nameNeighborLarge) {
-		return err
-	}
-	if db, err = sql.Open("pgx", database); err != nil {
-		return fmt.Errorf("open the large installation: %w", err)
-	}
-	return s.measureNeighborLarge(ctx, large, db, namePostgres)
+	return nil
 }
 
-// fillBase imports the first workspace and multiplies the changes of its boards.
+// fillBase imports the first workspace and multiplies the changes to its boards.
 func (s *suite) fillBase(ctx context.Context, dir, database string, open func(data string) (*sql.DB, error)) (*installation, error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("create folder: %w", err)
@@ -164,7 +177,7 @@ func (s *suite) fillBase(ctx context.Context, dir, database string, open func(da
 	if err != nil {
 		return nil, fmt.Errorf("open the installation: %w", err)
 	}
-	columns, err := columnsOf(ctx, db, "activity")
+	columns, err := copies.Columns(ctx, db, "activity")
 	if err == nil {
 		values := make([]string, len(columns))
 		for i, c := range columns {
@@ -172,14 +185,14 @@ func (s *suite) fillBase(ctx context.Context, dir, database string, open func(da
 			case "version":
 				values[i] = "a.version + k.n * b.version"
 			case "id":
-				values[i] = "substr(a.id, 1, 27) || 'u0' || k.n"
+				values[i] = "substr(a.id, 1, 28) || k.n || 'z'"
 			default:
 				values[i] = "a." + c
 			}
 		}
 		for _, text := range []string{
 			"INSERT INTO activity (" + strings.Join(columns, ", ") + ") SELECT " + strings.Join(values, ", ") + " FROM activity a " +
-				"JOIN boards b ON b.id = a.board_id CROSS JOIN (" + numbers(1, largeChanges-1) + ") k",
+				"JOIN boards b ON b.id = a.board_id CROSS JOIN (" + copies.Numbers(1, largeChanges-1) + ") k",
 			"UPDATE boards SET version = version * " + strconv.Itoa(largeChanges),
 		} {
 			if _, err = db.ExecContext(ctx, text); err != nil {
@@ -194,96 +207,11 @@ func (s *suite) fillBase(ctx context.Context, dir, database string, open func(da
 	return srv, nil
 }
 
-// numbers returns a query for the numbers in a range.
-func numbers(from, to int) string {
-	text := "SELECT " + strconv.Itoa(from) + " AS n"
-	for i := from + 1; i <= to; i++ {
-		text += " UNION ALL SELECT " + strconv.Itoa(i)
-	}
-	return text
-}
-
-// multiply copies the rows of the first workspace for each of the others, with new ids: the last characters of each id are
-// replaced by a letter that occurs in no id and the number of the workspace. Indexes are created after the rows.
-func (s *suite) multiply(ctx context.Context, db *sql.DB, from, indexes string) error {
-	into := ""
-	if from != "" { // the attached database has tables with the same names
-		into = "main."
-	}
-	for _, table := range []string{
-		"organizations", "users", "workspaces", "workspace_members", "boards", "lists", "labels", "cards", "card_labels",
-		"former_members", "card_assignees", "texts", "activity",
-	} {
-		s.progress("filling %s", table)
-		columns, err := columnsOf(ctx, db, table)
-		if err != nil {
-			return err
-		}
-		if table == "texts" { // the database assigns its ids
-			columns = slices.DeleteFunc(columns, func(c string) bool { return c == "id" })
-		}
-		var values []string
-		for _, c := range columns {
-			switch {
-			case c == "id", c == "created_by", strings.HasSuffix(c, "_id"):
-				values = append(values, "substr(t."+c+", 1, 26) || 'u' || (100 + k.n)")
-			case c == "email":
-				values = append(values, "(100 + k.n) || t."+c)
-			default:
-				values = append(values, "t."+c)
-			}
-		}
-		restore, err := withoutIndexes(ctx, db, indexes, table)
-		if err != nil {
-			return err
-		}
-		text := "INSERT INTO " + into + table + " (" + strings.Join(columns, ", ") + ") SELECT " + strings.Join(values, ", ") +
-			" FROM " + from + table + " t CROSS JOIN (" + numbers(1, s.large-1) + ") k"
-		if _, err := db.ExecContext(ctx, text); err != nil {
-			return fmt.Errorf("copy %s: %w", table, err)
-		}
-		for _, make := range restore {
-			if _, err := db.ExecContext(ctx, make); err != nil {
-				return fmt.Errorf("%.60s: %w", make, err)
-			}
-		}
-	}
-	return nil
-}
-
-// withoutIndexes drops the indexes of a table and returns the statements that create them again.
-func withoutIndexes(ctx context.Context, db *sql.DB, list, table string) (restore []string, err error) {
-	rows, err := db.QueryContext(ctx, list, table)
-	if err != nil {
-		return nil, fmt.Errorf("list the indexes of %s: %w", table, err)
-	}
-	var names []string
-	for rows.Next() {
-		var name, text string
-		if err := rows.Scan(&name, &text); err != nil {
-			return nil, errors.Join(err, rows.Close())
-		}
-		names, restore = append(names, name), append(restore, text)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		if _, err := db.ExecContext(ctx, "DROP INDEX "+name); err != nil {
-			return nil, fmt.Errorf("drop %s: %w", name, err)
-		}
-	}
-	return restore, nil
-}
-
-func columnsOf(ctx context.Context, db *sql.DB, table string) ([]string, error) {
-	rows, err := db.QueryContext(ctx, "SELECT * FROM "+table+" LIMIT 0")
-	if err != nil {
-		return nil, fmt.Errorf("read the columns of %s: %w", table, err)
-	}
-	columns, err := rows.Columns()
-	return columns, errors.Join(err, rows.Close())
-}
+// copiesForOthers gives each copy of the first workspace to other people in another workspace.
+var copiesForOthers = copies.Kind{Tables: []string{
+	"organizations", "users", "workspaces", "workspace_members", "boards", "lists", "labels", "cards", "card_labels",
+	"former_members", "card_assignees", "texts", "activity",
+}}
 
 // largeNames returns the names of the operations that are compared.
 func largeNames() []string {
@@ -297,7 +225,7 @@ func largeNames() []string {
 	return names
 }
 
-// compareLarge measures both installations alternately, with one client.
+// compareLarge measures the two installations alternately, with one client.
 func (s *suite) compareLarge(ctx context.Context, prefix string, large, small *installation,
 	others func() (time.Duration, error)) (err error) {
 	if !s.wants(largeNames()...) {
@@ -335,7 +263,7 @@ func (s *suite) compareLarge(ctx context.Context, prefix string, large, small *i
 			loads = append(loads, &load{name: prefix + name, clients: 1, pid: side.srv.Process.PID(), others: others,
 				client: side.f.client, source: side.sources[name]})
 		}
-		found, err := s.runInterleaved(ctx, loads, rounds)
+		found, err := s.runInterleaved(ctx, loads, interleavedParts)
 		if err != nil {
 			return err
 		}
@@ -343,7 +271,7 @@ func (s *suite) compareLarge(ctx context.Context, prefix string, large, small *i
 		ratio := float64(here) / float64(max(there, 1))
 		s.rows = append(s.rows, row{
 			name: prefix + name, result: found[0],
-			ratios: []string{fmt.Sprintf("%.2f of the small one's p50, %.2f ms", ratio, milliseconds(there))},
+			ratios: []string{fmt.Sprintf("%.2f of the small one's p50 of %.2f ms", ratio, milliseconds(there))},
 			goals: []goal{
 				{fmt.Sprintf("≤ %.1f of the small one", largeRatio), here > 0 && there > 0 && ratio <= largeRatio},
 				{"no error", found[0].errors+found[1].errors == 0},
@@ -353,7 +281,7 @@ func (s *suite) compareLarge(ctx context.Context, prefix string, large, small *i
 	return nil
 }
 
-// largeSources returns the requests of each operation.
+// largeSources returns the requests of each operation. It creates the board on which cards are updated and moved.
 func (s *suite) largeSources(ctx context.Context, f *fixture) (map[string]func(int) source, error) {
 	c := f.client()
 	defer c.Close()
@@ -362,7 +290,7 @@ func (s *suite) largeSources(ctx context.Context, f *fixture) (map[string]func(i
 		return nil, err
 	}
 	if len(boards) < document.Boards {
-		return nil, fmt.Errorf("the workspace has %d boards instead of %d", len(boards), document.Boards)
+		return nil, fmt.Errorf("the workspace has %d boards, want at least %d", len(boards), document.Boards)
 	}
 	var all []card
 	for _, b := range boards[:10] {
@@ -393,7 +321,7 @@ func (s *suite) largeSources(ctx context.Context, f *fixture) (map[string]func(i
 		"list_board_changes":  paths(apiPath + "/boards/{board}/changes?limit=50&since=5000"),
 		"get_home":            func(int) source { return pathSource{applicationPath + "/home"} },
 		"list_my_cards":       func(int) source { return pathSource{apiPath + "/me/cards?limit=50"} },
-		nameCreate:            func(int) source { return &createSource{random: s.random(), boards: growing} },
+		nameCreate:            func(int) source { return &createSource{random: s.random(), boards: []*growingBoard{growing}} },
 		nameUpdate:            func(int) source { return &updateSource{random: s.random(), cards: worked.cards} },
 		nameMove:              func(i int) source { return newMoveSource(s.random(), worked, i, 1) },
 	}
@@ -423,10 +351,11 @@ func (s *suite) largeSources(ctx context.Context, f *fixture) (map[string]func(i
 	return sources, nil
 }
 
-// rotatingSource requests one path after the other.
+// rotatingSource requests one path after another and starts again after the last one.
 type rotatingSource struct {
 	paths []string
 	turn  int
+	empty bool // whether the responses must contain no record
 }
 
 func (s *rotatingSource) next(r *client.Request) error {
@@ -436,5 +365,15 @@ func (s *rotatingSource) next(r *client.Request) error {
 	return nil
 }
 
-// check requires a record in the response, because an empty response would be fast.
-func (s *rotatingSource) check(body []byte) error { return mustContain(body, `"id":"`) }
+// check returns an error if the response contains no record, because an empty response would be fast. If empty is set,
+// check instead returns an error if the response contains a record.
+func (s *rotatingSource) check(body []byte) error {
+	err := mustContain(body, `"id":"`)
+	if !s.empty {
+		return err
+	}
+	if err == nil {
+		return fmt.Errorf("the response contains a record: %.300s", body)
+	}
+	return nil
+}

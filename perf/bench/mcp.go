@@ -10,7 +10,7 @@ import (
 // mcpPath is the path of the MCP server.
 const mcpPath = "/mcp"
 
-// toolSource fetches random cards with the tool get_card, in one revision of the protocol.
+// toolSource fetches random cards with the get_card tool, using one revision of the protocol.
 type toolSource struct {
 	getSource
 	revision string
@@ -38,14 +38,14 @@ func (s *toolSource) next(r *client.Request) error {
 	return nil
 }
 
-// The revisions of the Model Context Protocol that are measured.
+// The revisions of the Model Context Protocol to measure.
 const (
 	statelessRevision = "2026-07-28"
 	sessionRevision   = "2025-11-25"
 )
 
-// toolMeasures compares fetching a card with a tool and over REST.
-func (s *suite) toolMeasures() []measure {
+// toolBenchmarks returns benchmarks that fetch a card with a tool and over REST.
+func (s *suite) toolBenchmarks() []benchmark {
 	cards := func(make func(getSource) source) func(context.Context, *fixture, int) (func(int) source, error) {
 		return func(ctx context.Context, f *fixture, _ int) (func(int) source, error) {
 			b, err := f.board(ctx, "Ten thousand", 10_000)
@@ -55,15 +55,13 @@ func (s *suite) toolMeasures() []measure {
 			return func(int) source { return make(getSource{random: s.random(), cards: b.cards}) }, nil
 		}
 	}
-	return []measure{
+	return []benchmark{
 		{name: nameToolRest, clients: s.clients, sources: cards(func(g getSource) source { return &g }), interleaved: true},
 		{name: nameTool, clients: s.clients, sources: cards(func(g getSource) source {
-			return &toolSource{getSource: g,
-				revision: statelessRevision}
+			return &toolSource{getSource: g, revision: statelessRevision}
 		}), interleaved: true},
 		{name: nameToolOld, clients: s.clients, sources: cards(func(g getSource) source {
-			return &toolSource{getSource: g,
-				revision: sessionRevision}
+			return &toolSource{getSource: g, revision: sessionRevision}
 		}), interleaved: true},
 	}
 }

@@ -12,65 +12,66 @@ import (
 	"cardwall/perf/process"
 )
 
-// maxSamples is how many errors of a measure are printed.
+// maxSamples is the maximum number of errors to print for each benchmark.
 const maxSamples = 3
 
-// source builds the requests of one client and checks the responses. It is used by one goroutine.
+// source builds the requests of one client and checks the responses. It must be used by one goroutine at a time.
 type source interface {
-	// next builds the next request. Its time is not part of the latency.
+	// next builds the next request. The latency that a load measures does not include the time that next takes.
 	next(r *client.Request) error
-	// check returns an error for a wrong body, so that a fast empty response does not count as a success.
+	// check returns an error if the response body is wrong, so that a fast but empty response does not count as a
+	// success.
 	check(body []byte) error
 }
 
-// load is a measure: what is requested, by how many clients, and for how long.
+// load describes the clients of a benchmark, their requests and the duration.
 type load struct {
 	name    string
 	clients int
 	pid     int                           // the process whose processor time is measured
-	others  func() (time.Duration, error) // processor time of further server processes; nil for none
+	others  func() (time.Duration, error) // returns the processor time of additional server processes; nil if there are none
 	warm    time.Duration
 	window  time.Duration
 	client  func() *client.Client
-	source  func(i int) source // the source of client i of clients
+	source  func(i int) source // returns the source of client number i
 }
 
-// result is the result of a measure.
+// result holds the results of a benchmark.
 type result struct {
 	name      string
 	clients   int
 	elapsed   time.Duration
 	latency   histogram.Histogram // of the successful responses
 	units     int                 // operations per response; 1 except for grouped writes
-	counted   int                 // successful operations, if that is not the number of latencies; else 0
-	errors    int                 // including those of the warm-up
+	counted   int                 // number of successful operations if it differs from latency.Count*units; otherwise 0
+	errors    int                 // including errors during the warm-up
 	samples   []string            // the first few errors
 	serverCPU time.Duration
 	loadCPU   time.Duration
 }
 
-// good returns the number of successful operations.
-func (r *result) good() int {
+// succeeded returns the number of successful operations.
+func (r *result) succeeded() int {
 	return cmp.Or(r.counted, r.latency.Count*r.units)
 }
 
-// rate returns the successful operations per second.
+// rate returns the number of successful operations per second.
 func (r *result) rate() float64 {
 	if r.elapsed <= 0 {
 		return 0
 	}
-	return float64(r.good()) / r.elapsed.Seconds()
+	return float64(r.succeeded()) / r.elapsed.Seconds()
 }
 
-// perRequest returns d divided by the number of successful operations, in milliseconds.
+// perRequest returns d per successful operation, in milliseconds.
 func (r *result) perRequest(d time.Duration) float64 {
-	if r.good() == 0 {
+	if r.succeeded() == 0 {
 		return 0
 	}
-	return milliseconds(d) / float64(r.good())
+	return milliseconds(d) / float64(r.succeeded())
 }
 
-// add adds the result of another window of the same load.
+// add adds the result of another window of the same load to r.
 func (r *result) add(more *result) {
 	r.elapsed += more.elapsed
 	r.counted += more.counted
@@ -82,8 +83,8 @@ func (r *result) add(more *result) {
 	r.samples = r.samples[:min(len(r.samples), maxSamples)]
 }
 
-// run runs the load. A request counts if it starts within the window. Requests in flight when the window opens do not
-// count; those in flight when it closes are awaited and count, so that a stall at the end is not hidden.
+// run runs the load. A request counts if it starts within the window. run waits for requests that are in flight when
+// the window closes and counts them, so that a stall at the end is not hidden.
 func (l *load) run(ctx context.Context) (*result, error) {
 	begin := time.Now().Add(l.warm)
 	end := begin.Add(l.window)
@@ -145,6 +146,7 @@ type worker struct {
 	samples []string
 }
 
+// run sends requests until the end of the window.
 func (w *worker) run(ctx context.Context, begin, end time.Time) {
 	defer w.client.Close()
 	var r client.Request
@@ -163,7 +165,7 @@ func (w *worker) run(ctx context.Context, begin, end time.Time) {
 		status, body, err := w.client.Do(&r)
 		took := time.Since(start)
 		if err == nil && status != r.Want {
-			err = fmt.Errorf("status %d instead of %d: %s", status, r.Want, client.Clip(body))
+			err = fmt.Errorf("got status %d, want %d: %s", status, r.Want, client.Clip(body))
 		}
 		if err == nil {
 			err = w.source.check(body)
@@ -178,16 +180,16 @@ func (w *worker) run(ctx context.Context, begin, end time.Time) {
 	}
 }
 
-// fail counts an error and pauses, so that a server that refuses all requests is not flooded.
-func (w *worker) fail(ctx context.Context, act string, err error) {
+// fail counts an error and then pauses, so that clients do not flood a server that rejects all requests.
+func (w *worker) fail(ctx context.Context, action string, err error) {
 	w.errors++
 	if len(w.samples) < maxSamples {
-		w.samples = append(w.samples, fmt.Sprintf("%s: %v", act, err))
+		w.samples = append(w.samples, fmt.Sprintf("%s: %v", action, err))
 	}
 	sleepUntil(ctx, time.Now().Add(10*time.Millisecond))
 }
 
-// sleepUntil waits until the time or the end of the context.
+// sleepUntil waits until the time t or until ctx ends.
 func sleepUntil(ctx context.Context, t time.Time) {
 	timer := time.NewTimer(time.Until(t))
 	defer timer.Stop()

@@ -28,16 +28,16 @@ func TestNextCursor(t *testing.T) {
 		long:                                     "front",
 	} {
 		if got, err := nextCursor([]byte(body)); err != nil || got != want {
-			t.Errorf("%s: %q, %v; want %q", client.Clip([]byte(body)), got, err, want)
+			t.Errorf("nextCursor(%s) = %q, %v; want %q", client.Clip([]byte(body)), got, err, want)
 		}
 	}
 	if _, err := nextCursor([]byte(`{"nextCursor":12}`)); err == nil {
-		t.Error("a cursor that is a number was accepted")
+		t.Error("nextCursor accepted a number")
 	}
 }
 
-// A page source follows the cursors and starts over after the last page.
-func TestPageSourceWalks(t *testing.T) {
+// A page source follows the cursors and starts again after the last page.
+func TestPageSourceFollowsCursors(t *testing.T) {
 	s := newPageSource("/b?limit=50", []string{"", "p2", "p3", "p4"}, 1, 2)
 	var r client.Request
 	var paths []string
@@ -47,45 +47,45 @@ func TestPageSourceWalks(t *testing.T) {
 		}
 		paths = append(paths, string(r.Path))
 		if err := s.check([]byte(body)); (err != nil) != (body == `{"data":[]}`) {
-			t.Errorf("checking the response %s: got error %v", body, err)
+			t.Errorf("check(%s) = %v, want an error only for an empty page", body, err)
 		}
 	}
 	if got := strings.Join(paths, " "); got != "/b?limit=50&cursor=p3 /b?limit=50&cursor=p%3D4 /b?limit=50" {
-		t.Errorf("the paths are %s", got)
+		t.Errorf("requested %s, want the page of p3, the page of the returned cursor, and the first page", got)
 	}
 }
 
-// Every list has neighbors, which are never moved. No two clients move the same card.
+// Every list has anchors: cards that are never moved. No two clients move the same card.
 func TestMoveSourceDistributesCards(t *testing.T) {
 	b := &board{lists: []string{"l0", "l1", "l2", "l3"}}
 	for i := range 1000 {
 		b.cards = append(b.cards, card{id: strconv.Itoa(i), list: b.lists[i%4]})
 	}
-	seen := make(map[string]bool)
+	assigned := make(map[string]bool)
 	for client := range 16 {
 		s := newMoveSource(nil, b, client, 16)
 		for list, anchors := range s.anchors {
 			for _, c := range anchors {
 				if client == 0 {
-					seen[c.id] = true
+					assigned[c.id] = true
 				}
 				if c.list != list {
-					t.Errorf("card %s is in list %s, not %s", c.id, c.list, list)
+					t.Errorf("the anchor %s is in list %s, want %s", c.id, c.list, list)
 				}
 			}
 		}
 		if len(s.anchors) != 4 || len(s.movable) == 0 {
-			t.Errorf("client %d: neighbors in %d lists, %d cards to move", client, len(s.anchors), len(s.movable))
+			t.Errorf("client %d has anchors in %d lists and %d cards to move, want 4 and at least 1", client, len(s.anchors), len(s.movable))
 		}
 		for _, c := range s.movable {
-			if seen[c.id] {
-				t.Errorf("card %s was assigned twice", c.id)
+			if assigned[c.id] {
+				t.Errorf("card %s is assigned twice", c.id)
 			}
-			seen[c.id] = true
+			assigned[c.id] = true
 		}
 	}
-	if len(seen) != len(b.cards) {
-		t.Errorf("%d of %d cards were assigned", len(seen), len(b.cards))
+	if len(assigned) != len(b.cards) {
+		t.Errorf("%d cards are anchors or movable, want all %d", len(assigned), len(b.cards))
 	}
 }
 
@@ -104,7 +104,7 @@ func TestLoadCountsErrors(t *testing.T) {
 		source: func(int) source { return pathSource{"/"} },
 	}
 	var res *result
-	for ; l.window < time.Minute; l.window *= 2 { // until each client has sent a request, on a busy machine too
+	for ; l.window < time.Minute; l.window *= 2 { // on a busy machine, repeat until each client has connected and there are 100 requests
 		count.Store(0)
 		connections.Store(0)
 		var err error
@@ -116,13 +116,14 @@ func TestLoadCountsErrors(t *testing.T) {
 		}
 	}
 	if res.errors != int(count.Load()/10) || res.latency.Count == 0 || res.rate() <= 0 {
-		t.Errorf("%d errors and %d successful responses to %d requests", res.errors, res.latency.Count, count.Load())
+		t.Errorf("got %d errors and %d successful responses for %d requests, want one error per ten requests",
+			res.errors, res.latency.Count, count.Load())
 	}
-	if len(res.samples) == 0 || !strings.Contains(res.samples[0], "status 503 instead of 200: sometimes") {
-		t.Errorf("the samples are %q", res.samples)
+	if len(res.samples) == 0 || !strings.Contains(res.samples[0], "got status 503, want 200: sometimes") {
+		t.Errorf("got sample errors %q, want a response with status 503", res.samples)
 	}
 	if n := connections.Load(); n != 3 {
-		t.Errorf("%d connections were opened, want 3", n)
+		t.Errorf("got %d connections, want 3", n)
 	}
 }
 
@@ -136,7 +137,7 @@ func TestLoadStopsWithItsContext(t *testing.T) {
 		source: func(int) source { return pathSource{"/"} },
 	}
 	if _, err := l.run(ctx); err == nil {
-		t.Error("run returned no error")
+		t.Error("run returned no error after its context ended")
 	}
 }
 
@@ -149,9 +150,9 @@ func TestTableShowsGoals(t *testing.T) {
 		return row{name: name, result: r}
 	}
 	rows := []row{measured(nameList1k, 2000), measured(nameList10k, 1000), {name: nameIdle, value: "30.0 MB"}}
-	judge(rows)
+	addGoals(rows)
 	if rows[0].missed() || !rows[1].missed() {
-		t.Errorf("the goals are missed: %v and %v, want false and true", rows[0].missed(), rows[1].missed())
+		t.Errorf("got missed goals %v and %v, want false and true", rows[0].missed(), rows[1].missed())
 	}
 	var out strings.Builder
 	if err := printTable(&out, rows, true); err != nil {
@@ -164,7 +165,7 @@ func TestTableShowsGoals(t *testing.T) {
 	}
 }
 
-// testServer starts a server with the handler and counts its connections.
+// testServer starts a server with the given handler and counts the connections that it accepts.
 func testServer(t *testing.T, handler http.HandlerFunc) (addr string, connections *atomic.Int64) {
 	t.Helper()
 	connections = new(atomic.Int64)
@@ -177,4 +178,17 @@ func testServer(t *testing.T, handler http.HandlerFunc) (addr string, connection
 	srv.Start()
 	t.Cleanup(srv.Close)
 	return srv.Listener.Addr().String(), connections
+}
+
+// Each benchmark is compared with a limit that the suite measures, never with another benchmark of the server.
+func TestLimitOf(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		nameGet: nameHello, nameList10k: nameMemory, nameCreate: nameRawGroup, nameCreate40 + namePostgres: nameRawPostgres,
+		nameTool: nameHello, nameDashboard: nameHello, nameHookDrainHost: nameHello, nameHello: "", nameRawSingle: "",
+	} {
+		if got := limitOf(name); got != want {
+			t.Errorf("limitOf(%q) = %q, want %q", name, got, want)
+		}
+	}
 }

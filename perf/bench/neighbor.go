@@ -20,28 +20,28 @@ import (
 	"cardwall/perf/server"
 )
 
-// The neighbor table shows how much the heavy work of one organization, the neighbor, delays everyone else on the server.
-// While the neighbor works as much as its plan allows, a few people in workspaces of their own read and change cards and sign
-// in, at a fixed rate that does not depend on the responses.
+// The neighbor table shows how much heavy work by one organization, the neighbor, delays other people on the same
+// server. While the neighbor works as much as its plan allows, a few bystanders in their own workspaces read and change
+// cards and sign in. They do so at a fixed rate, which does not depend on the responses.
 
 const (
-	neighborWindows = 3               // shortest measure, in windows
-	neighborLongest = 12              // longest measure, in windows; the neighbor's work may not be done by then
-	neighborSettle  = 2 * time.Minute // longest wait for the server to delete what the neighbor left
+	neighborWindows = 3               // shortest benchmark, in windows
+	neighborLongest = 12              // longest benchmark, in windows, even if the neighbor has not finished
+	cleanupTimeout  = 2 * time.Minute // longest wait for the server to delete the leftovers of the neighbor's jobs
 
-	importSize = 86 << 20
-	badSize    = 93 << 20
+	importSize = 86 << 20 // bytes
+	badSize    = 93 << 20 // bytes
 	heavyCards = 5000
 )
 
-// neighborWork is what a neighbor does.
+// neighborWork is a kind of work that the neighbor does.
 type neighborWork struct {
 	name  string
 	needs neighborData
-	run   func(ctx context.Context, h *neighborhood, t *tally) // until ctx ends
+	run   func(ctx context.Context, h *neighborhood, t *tally) // works until ctx ends
 }
 
-// neighborData is the data that a work needs.
+// neighborData is the data that a kind of work needs.
 type neighborData int
 
 const (
@@ -49,37 +49,38 @@ const (
 	needsCorpus               // 50,000 cards in the neighbor's workspace
 	needsHeavy                // a board of 5,000 heavy cards
 	needsImport               // the file to import
-	needsBad                  // the file with the wrong byte
+	needsBad                  // the file with a wrong last byte
 )
 
-// neighborWorks returns the rows of the table. Work that adds cards comes last, so that it does not slow down the searches.
+// neighborWorks returns the work for each row of the table. Work that adds cards comes last, so that it cannot slow
+// down the searches.
 func neighborWorks() []neighborWork {
 	return []neighborWork{
-		{nameNeighborNobody, needsNothing, func(ctx context.Context, _ *neighborhood, t *tally) { t.passed(); <-ctx.Done() }},
+		{nameNeighborIdle, needsNothing, func(ctx context.Context, _ *neighborhood, t *tally) { t.markFirst(); <-ctx.Done() }},
 		{nameNeighborSearches, needsCorpus, runSearches},
 		{nameNeighborExports, needsCorpus, runExports},
-		{nameNeighborDrips, needsNothing, runDrips},
+		{nameNeighborSlowUploads, needsNothing, runSlowUploads},
 		{nameNeighborBad, needsBad, runBadImports},
 		{nameNeighborCopy, needsHeavy, runCopies},
 		{nameNeighborImport, needsImport, runImports},
 	}
 }
 
-// neighborhood is a server with a neighbor and others.
+// neighborhood is a server with a neighbor and bystanders.
 type neighborhood struct {
-	srv    *installation
-	dir    string // of the files
-	greedy []server.Person
-	others []*other
-	heavy  string // the heavy board
+	srv        *installation
+	dir        string          // contains the files to import
+	greedy     []server.Person // the members of the neighbor's workspace
+	bystanders []*bystander
+	heavy      string // id of the heavy board
 }
 
-// other is a person whom the neighbor must not delay.
-type other struct {
+// bystander is a person whom the neighbor must not delay.
+type bystander struct {
 	server.Person
 	fixture *fixture
 	board   *board
-	cookie  string // of a browser that the person has signed in with
+	cookie  string // identifies a browser in which the person has signed in
 }
 
 // measureNeighbors measures the requested rows on each requested database.
@@ -103,6 +104,7 @@ func (s *suite) measureNeighbors(ctx context.Context) error {
 	return errors.Join(err, cluster.Stop())
 }
 
+// measureNeighborsOn measures rows on one database and adds the suffix to their names.
 func (s *suite) measureNeighborsOn(ctx context.Context, works []neighborWork, folder, database, suffix string) error {
 	dir := filepath.Join(s.dir, folder)
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -114,7 +116,7 @@ func (s *suite) measureNeighborsOn(ctx context.Context, works []neighborWork, fo
 	}
 	h := &neighborhood{srv: srv, dir: dir}
 	for _, w := range works {
-		if err := h.provide(ctx, s, w.needs); err != nil {
+		if err := h.createData(ctx, s, w.needs); err != nil {
 			return err
 		}
 	}
@@ -127,7 +129,8 @@ func (s *suite) measureNeighborsOn(ctx context.Context, works []neighborWork, fo
 	return os.RemoveAll(dir)
 }
 
-// measureNeighborLarge measures searches in a workspace with all cards of the large installation, whose server does not run.
+// measureNeighborLarge moves all boards of the large installation into the first workspace, and measures searches in
+// it. The installation's server must not be running. measureNeighborLarge closes db.
 func (s *suite) measureNeighborLarge(ctx context.Context, srv *installation, db *sql.DB, suffix string) error {
 	s.progress("moving all boards into one workspace")
 	_, err := db.ExecContext(ctx, "UPDATE boards SET workspace_id = $1", srv.workspace)
@@ -142,19 +145,19 @@ func (s *suite) measureNeighborLarge(ctx context.Context, srv *installation, db 
 	return nil
 }
 
-// measureWorks starts the server of a neighborhood and measures rows.
+// measureWorks starts the server of h and measures one row for each kind of work.
 func (s *suite) measureWorks(ctx context.Context, h *neighborhood, works []neighborWork, suffix string) error {
-	if err := h.settlePeople(ctx, s); err != nil {
+	if err := h.preparePeople(ctx, s); err != nil {
 		return err
 	}
 	for i, w := range works {
 		if i > 0 {
-			took, err := h.settle(ctx)
+			took, err := h.awaitCleanup(ctx)
 			if err != nil {
 				return err
 			}
 			if took > time.Second {
-				s.progress("the server needed %.1f s to delete what the neighbor left", took.Seconds())
+				s.progress("the server took %.1f s to delete the leftovers of the neighbor's jobs", took.Seconds())
 			}
 		}
 		r, err := s.measureWork(ctx, h, w)
@@ -164,18 +167,18 @@ func (s *suite) measureWorks(ctx context.Context, h *neighborhood, works []neigh
 		r.name += suffix
 		s.neighbors = append(s.neighbors, r)
 		if h.srv.Process.Ended() {
-			return fmt.Errorf("the server ended during %s: %w", w.name, h.srv.Process.Err())
+			return fmt.Errorf("the server exited during %s: %w", w.name, h.srv.Process.Err())
 		}
 	}
 	return nil
 }
 
-// measureWork measures one row: first the others alone for a moment, then with the neighbor until it has done its work once,
-// within the shortest and the longest time.
+// measureWork measures one row. During the warm-up, the bystanders work alone. The neighbor then works until it has
+// done its work once, but for at least neighborWindows and at most neighborLongest windows.
 func (s *suite) measureWork(ctx context.Context, h *neighborhood, w neighborWork) (*neighborRow, error) {
 	s.progress("measuring %s", w.name)
 	begin := time.Now().Add(s.warm)
-	loads := h.startOthers(s, begin)
+	loads := h.startBystanders(s, begin)
 	sleepUntil(ctx, begin)
 	t := newTally()
 	working, stop := context.WithCancel(ctx)
@@ -201,13 +204,13 @@ func (s *suite) measureWork(ctx context.Context, h *neighborhood, w neighborWork
 	for _, sample := range append(r.samples(), t.samples...) {
 		s.progress("  %s", sample)
 	}
-	r.judge()
+	r.addGoals()
 	return r, nil
 }
 
-// settle cancels the neighbor's jobs and waits until the server has deleted what they left, so that they do not slow down
-// the next row.
-func (h *neighborhood) settle(ctx context.Context) (took time.Duration, err error) {
+// awaitCleanup cancels the neighbor's jobs and waits until the server has deleted what they leave behind. Otherwise,
+// the cleanup would slow down the next row.
+func (h *neighborhood) awaitCleanup(ctx context.Context) (took time.Duration, err error) {
 	var db *sql.DB
 	if h.srv.Database == "" {
 		db, err = sql.Open("sqlite", "file:"+filepath.Join(h.srv.Data, "cardwall.db")+"?mode=ro&_pragma=busy_timeout(5000)")
@@ -218,30 +221,30 @@ func (h *neighborhood) settle(ctx context.Context) (took time.Duration, err erro
 		return 0, fmt.Errorf("open the installation: %w", err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	begun := time.Now()
+	start := time.Now()
 	for {
 		if err := h.cancelJobs(ctx); err != nil {
 			return 0, err
 		}
-		var left int
+		var leftovers int
 		if err := db.QueryRowContext(ctx,
 			"SELECT (SELECT count(*) FROM job_parts) + (SELECT count(*) FROM job_boards) + (SELECT count(*) FROM job_lists) + "+
-				"(SELECT count(*) FROM jobs WHERE ended_at IS NULL)").Scan(&left); err != nil {
+				"(SELECT count(*) FROM jobs WHERE ended_at IS NULL)").Scan(&leftovers); err != nil {
 			return 0, fmt.Errorf("count the leftovers of jobs: %w", err)
 		}
-		took = time.Since(begun)
-		if left == 0 {
+		took = time.Since(start)
+		if leftovers == 0 {
 			return took, nil
 		}
-		if took > neighborSettle {
-			return took, fmt.Errorf("%d leftovers of jobs were not deleted within %v", left, neighborSettle)
+		if took > cleanupTimeout {
+			return took, fmt.Errorf("%d leftovers of jobs were not deleted within %v", leftovers, cleanupTimeout)
 		}
 		sleepUntil(ctx, time.Now().Add(200*time.Millisecond))
 	}
 }
 
-// cancelJobs cancels the neighbor's jobs that have not ended. The end of a row may have interrupted a request whose response
-// would have named the job.
+// cancelJobs cancels the neighbor's unfinished jobs. It lists them on the server, because the neighbor may have been
+// interrupted before it received the id of a job.
 func (h *neighborhood) cancelJobs(ctx context.Context) error {
 	for _, p := range h.greedy {
 		c := h.client(p)
@@ -261,8 +264,9 @@ func (h *neighborhood) cancelJobs(ctx context.Context) error {
 	return nil
 }
 
-// provide creates the data that a work needs, once. The server must not run.
-func (h *neighborhood) provide(ctx context.Context, s *suite, needs neighborData) error {
+// createData creates the data that a kind of work needs. Kinds that need the corpus share it. The server must not be
+// running.
+func (h *neighborhood) createData(ctx context.Context, s *suite, needs neighborData) error {
 	switch needs {
 	case needsNothing:
 	case needsCorpus:
@@ -302,15 +306,15 @@ func (h *neighborhood) importFile(ctx context.Context, name string) error {
 	return err
 }
 
-// writeSized writes the document of a workspace of about the given size.
+// writeSized writes a workspace document of about size bytes.
 func (h *neighborhood) writeSized(name string, size int64) error {
 	now := time.Now().UTC()
-	var one downloaded
-	if err := document.WriteWorkspace(&one, h.srv.owner, 1, 1, now); err != nil {
+	var oneBoard discardWriter
+	if err := document.WriteWorkspace(&oneBoard, h.srv.owner, 1, 1, now); err != nil {
 		return err
 	}
 	return document.WriteFile(h.path(name), func(w io.Writer) error {
-		return document.WriteWorkspace(w, h.srv.owner, 1, int(size/one.size), now)
+		return document.WriteWorkspace(w, h.srv.owner, 1, int(size/oneBoard.size), now)
 	})
 }
 
@@ -327,8 +331,9 @@ func replaceLast(path string, b byte) error {
 	return errors.Join(err, file.Close())
 }
 
-// settlePeople creates the people, starts the server and fills the boards of the others.
-func (h *neighborhood) settlePeople(ctx context.Context, s *suite) error {
+// preparePeople adds a second person to the neighbor's workspace, creates the bystanders, starts the server and fills
+// the boards of the bystanders.
+func (h *neighborhood) preparePeople(ctx context.Context, s *suite) error {
 	second, err := h.srv.AddPerson(ctx, "Grete")
 	if err != nil {
 		return err
@@ -337,22 +342,22 @@ func (h *neighborhood) settlePeople(ctx context.Context, s *suite) error {
 		return err
 	}
 	h.greedy = []server.Person{{ID: h.srv.owner, Workspace: h.srv.workspace, Token: h.srv.token}, second}
-	for _, name := range otherNames() {
+	for _, name := range bystanderNames() {
 		p, err := h.srv.AddPerson(ctx, name)
 		if err != nil {
 			return err
 		}
-		h.others = append(h.others, &other{Person: p})
+		h.bystanders = append(h.bystanders, &bystander{Person: p})
 	}
 	if _, err := h.srv.Start(ctx); err != nil {
 		return err
 	}
-	for _, o := range h.others {
+	for _, o := range h.bystanders {
 		o.fixture = &fixture{
 			addrs: []string{h.srv.Addr}, token: o.Token, workspace: o.Workspace, clients: s.clients, progress: func(string, ...any) {},
 			names: s.names, boards: make(map[string]*board), cursors: make(map[string][]string),
 		}
-		if o.board, err = o.fixture.board(ctx, "Own work", otherCards); err != nil {
+		if o.board, err = o.fixture.board(ctx, "Own work", bystanderCards); err != nil {
 			return err
 		}
 		if o.cookie, err = signInOnce(ctx, h.srv.Addr, o.Person); err != nil {
@@ -362,7 +367,7 @@ func (h *neighborhood) settlePeople(ctx context.Context, s *suite) error {
 	return h.findHeavy(ctx)
 }
 
-// findHeavy finds the heavy board, if there is one.
+// findHeavy sets h.heavy if the heavy board was imported.
 func (h *neighborhood) findHeavy(ctx context.Context) error {
 	if _, err := os.Stat(h.path("heavy.json")); err != nil {
 		return nil
@@ -378,5 +383,5 @@ func (h *neighborhood) findHeavy(ctx context.Context) error {
 			return nil
 		}
 	}
-	return errors.New("the heavy board was not imported")
+	return errors.New("there is no heavy board")
 }

@@ -18,12 +18,12 @@ import (
 	"cardwall/perf/client"
 )
 
-// A stall counts for every request that was due meanwhile, not only for those that were in flight.
+// A stall delays every request that is due during it, not only those in flight.
 func TestOpenLoadCountsAStallInFull(t *testing.T) {
 	var stalled atomic.Bool
-	begun := time.Now()
+	start := time.Now()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if time.Since(begun) > 100*time.Millisecond && stalled.CompareAndSwap(false, true) {
+		if time.Since(start) > 100*time.Millisecond && stalled.CompareAndSwap(false, true) {
 			time.Sleep(400 * time.Millisecond)
 		}
 		_, _ = w.Write([]byte(`{"data":{"id":"1"}}`))
@@ -34,11 +34,11 @@ func TestOpenLoadCountsAStallInFull(t *testing.T) {
 	time.Sleep(time.Second)
 	r := l.end()
 	if n := r.latency.Count; n < 90 || n > 102 || r.failed+r.refused > 0 {
-		t.Errorf("%d requests, %d failed, %d refused; want about 100, 0, 0: %v", n, r.failed, r.refused, r.samples)
+		t.Errorf("got %d requests, %d failed and %d refused; want about 100, 0 and 0: %v", n, r.failed, r.refused, r.samples)
 	}
-	// The stall delays the forty requests that are due in it, by 200 ms on average.
+	// The stall delays the 40 requests that are due during it by 200 ms on average.
 	if p := r.latency.Quantile(0.75); p < 50*time.Millisecond {
-		t.Errorf("a quarter of the requests took longer than %v, want 50 ms or more", p)
+		t.Errorf("the 75th percentile of the latency is %v, want at least 50 ms", p)
 	}
 }
 
@@ -57,7 +57,7 @@ func TestOpenLoadCountsRefusals(t *testing.T) {
 	w.send(&r, time.Now(), true)
 	w.send(&r, time.Now(), false)
 	if w.refused != 2 || w.failed != 1 || w.latency.Count != 3 {
-		t.Errorf("%d refused, %d failed, %d in all; want 2, 1, 3", w.refused, w.failed, w.latency.Count)
+		t.Errorf("got %d refused, %d failed and %d requests in total; want 2, 1 and 3", w.refused, w.failed, w.latency.Count)
 	}
 }
 
@@ -68,17 +68,18 @@ func TestNeighborGoals(t *testing.T) {
 		r.update.latency.Add(101 * time.Millisecond)
 		r.signIn.latency.Add(time.Millisecond)
 	}
-	r.judge()
+	r.addGoals()
 	cells := r.cells()
-	if got, want := cells[len(cells)-1], "MISS: update_card < 100 ms, none refused"; got != want {
-		t.Errorf("the goals are %q, want %q", got, want)
+	if got, want := cells[len(cells)-1], "MISS: update_card p99 < 100 ms, none refused"; got != want {
+		t.Errorf("got goals %q, want %q", got, want)
 	}
 	if len(cells) != len(neighborColumns()) || !r.missed() || r.errors() != 0 {
-		t.Errorf("%d cells for %d columns, missed %t, %d errors", len(cells), len(neighborColumns()), r.missed(), r.errors())
+		t.Errorf("got %d cells for %d columns, missed %t, %d errors; want a cell per column, a missed goal and no errors",
+			len(cells), len(neighborColumns()), r.missed(), r.errors())
 	}
 	var out bytes.Buffer
 	if err := printNeighbors(&out, []*neighborRow{r}, true); err != nil || !strings.Contains(out.String(), "| copy of 5,000 heavy cards |") {
-		t.Errorf("%v: %s", err, out.String())
+		t.Errorf("printNeighbors returned error %v and printed this, want a row for copy of 5,000 heavy cards:\n%s", err, out.String())
 	}
 }
 
@@ -87,20 +88,20 @@ func TestTally(t *testing.T) {
 	s.count("copied", 1)
 	s.count("refused", 2)
 	s.count("copied", 1)
-	s.note("job", "the next at 40 %")
+	s.note("job", "the next at 40%")
 	s.fault(t.Context(), errors.New("unexpected"))
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	s.fault(ended, errors.New("interrupted at the end of the row"))
-	if got, want := s.summary(), "2 copied, 2 refused, the next at 40 %"; got != want {
-		t.Errorf("the summary is %q, want %q", got, want)
+	if got, want := s.summary(), "2 copied, 2 refused, the next at 40%"; got != want {
+		t.Errorf("got summary %q, want %q", got, want)
 	}
 	if s.faults != 1 {
-		t.Errorf("%d faults, want 1", s.faults)
+		t.Errorf("got %d faults, want 1", s.faults)
 	}
 }
 
-// The file that must be rejected is valid up to its last byte.
+// The file that the server must reject is valid except for its last byte.
 func TestReplaceLast(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file.json")
 	if err := writeDocumentOfOneBoard(path); err != nil {
@@ -113,9 +114,10 @@ func TestReplaceLast(t *testing.T) {
 	if err := replaceLast(path, 'x'); err != nil {
 		t.Fatal(err)
 	}
-	wrong, err := os.ReadFile(path)
-	if err != nil || len(wrong) != len(text) || !bytes.Equal(wrong[:len(wrong)-1], text[:len(text)-1]) || wrong[len(wrong)-1] != 'x' {
-		t.Errorf("the last byte was not replaced: %v", err)
+	changed, err := os.ReadFile(path)
+	if err != nil || len(changed) != len(text) || !bytes.Equal(changed[:len(changed)-1], text[:len(text)-1]) ||
+		changed[len(changed)-1] != 'x' {
+		t.Errorf("replaceLast did not replace exactly the last byte: %v", err)
 	}
 }
 

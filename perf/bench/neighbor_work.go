@@ -23,25 +23,25 @@ import (
 )
 
 const (
-	phrase       = `"customer dan customer"` // its words are common, the phrase is not
-	searchers    = 8
-	exporters    = 8
-	exportRate   = 100_000 // bytes per second that one export reads
-	drippers     = 200
-	dripEvery    = 3 * time.Second // a byte
-	refusedPause = time.Second     // after a refusal; the server asks for more, but a greedy neighbor does not comply
-	badImports   = 3
+	phrase         = `"customer dan customer"` // a rare phrase made of common words, so that a search reads many cards
+	searchers      = 8
+	exporters      = 8
+	exportRate     = 100_000 // bytes per second that one export reads
+	slowUploads    = 200
+	uploadInterval = 3 * time.Second // time between two bytes of an upload
+	refusedPause   = time.Second     // pause after a refusal; not longer than the server's Retry-After
+	badImports     = 3
 )
 
-// tally counts what a neighbor gets done.
+// tally counts the work that the neighbor has done.
 type tally struct {
-	first chan struct{} // closed when the work was done once, or has no end
+	first chan struct{} // closed when the work has been done once, or immediately if the work is endless
 
 	once    sync.Once
 	mu      sync.Mutex
 	names   []string
 	counts  map[string]int
-	notes   map[string]string // replaced by name
+	notes   map[string]string // latest state by name
 	faults  int               // unexpected responses
 	samples []string
 }
@@ -50,10 +50,10 @@ func newTally() *tally {
 	return &tally{first: make(chan struct{}), counts: map[string]int{}, notes: map[string]string{}}
 }
 
-// passed records that the work was done once.
-func (t *tally) passed() { t.once.Do(func() { close(t.first) }) }
+// markFirst records that the work has been done once.
+func (t *tally) markFirst() { t.once.Do(func() { close(t.first) }) }
 
-// count counts something by its name in the plural.
+// count adds n to the count with the given name, which is a plural noun or a participle.
 func (t *tally) count(name string, n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -63,14 +63,14 @@ func (t *tally) count(name string, n int) {
 	t.counts[name] += n
 }
 
-// note sets the latest state of something; an empty text removes it.
+// note sets the state with the given name. An empty text removes the state.
 func (t *tally) note(name, text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.notes[name] = text
 }
 
-// fault records an unexpected response, unless the work was ended.
+// fault records an unexpected response or a failed request, unless ctx has ended.
 func (t *tally) fault(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
@@ -100,13 +100,13 @@ func (t *tally) summary() string {
 	return strings.Join(append(all, notes...), ", ")
 }
 
-// greedyClient sends the requests of a neighbor.
+// greedyClient sends the neighbor's requests.
 type greedyClient struct {
 	addr, token string
 	http        *http.Client
 }
 
-// client returns a client of a person. It receives no more than it reads, apart from small buffers.
+// client returns a client for a person. Its receive buffers are small, so that the server notices slow reading.
 func (h *neighborhood) client(p server.Person) *greedyClient {
 	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := (&net.Dialer{}).DialContext(ctx, network, addr)
@@ -126,14 +126,14 @@ type statusError struct {
 
 func (e statusError) Error() string { return fmt.Sprintf("status %d: %s", e.status, e.text) }
 
-// refused reports whether an error is a refusal that asks to come back later, or for less at a time.
+// refused reports whether err is a response with status 409, 429 or 503.
 func refused(err error) bool {
 	var e statusError
 	return errors.As(err, &e) && (e.status == http.StatusTooManyRequests || e.status == http.StatusServiceUnavailable ||
 		e.status == http.StatusConflict)
 }
 
-// send sends a request and returns the response, whose status is below 300.
+// send sends a request and returns the response. It returns a statusError if the status is 300 or higher.
 func (c *greedyClient) send(ctx context.Context, method, path string, body io.Reader, size int64) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, "http://"+c.addr+path, body)
 	if err != nil {
@@ -187,7 +187,7 @@ func (c *greedyClient) cancel(ctx context.Context, id string) error {
 	return c.json(ctx, "POST", apiPath+"/jobs/"+id+"/cancel", map[string]any{}, nil)
 }
 
-// runParallel runs work n times at once, with the people in turn.
+// runParallel runs work n times concurrently, alternately as each member of the neighbor's workspace.
 func (h *neighborhood) runParallel(n int, work func(i int, p server.Person)) {
 	var running sync.WaitGroup
 	for i := range n {
@@ -196,9 +196,9 @@ func (h *neighborhood) runParallel(n int, work func(i int, p server.Person)) {
 	running.Wait()
 }
 
-// runSearches searches for a common phrase as fast as the responses arrive.
+// runSearches runs several searches for the phrase at a time, and starts each again as soon as its response arrives.
 func runSearches(ctx context.Context, h *neighborhood, t *tally) {
-	t.passed()
+	t.markFirst()
 	h.runParallel(searchers, func(_ int, p server.Person) {
 		c := h.client(p)
 		for ctx.Err() == nil {
@@ -216,9 +216,9 @@ func runSearches(ctx context.Context, h *neighborhood, t *tally) {
 	})
 }
 
-// runExports exports the neighbor's workspace and reads slowly.
+// runExports exports the neighbor's workspace and reads the responses slowly.
 func runExports(ctx context.Context, h *neighborhood, t *tally) {
-	t.passed()
+	t.markFirst()
 	h.runParallel(exporters, func(_ int, p server.Person) {
 		c := h.client(p)
 		for ctx.Err() == nil {
@@ -243,11 +243,11 @@ func runExports(ctx context.Context, h *neighborhood, t *tally) {
 	})
 }
 
-// readSlowly reads at exportRate.
+// readSlowly reads r at exportRate and returns the number of bytes read.
 func readSlowly(ctx context.Context, r io.Reader) (n int64, err error) {
 	for next := time.Now(); ctx.Err() == nil; sleepUntil(ctx, next) {
-		const each = 10 // pieces per second
-		m, err := io.CopyN(io.Discard, r, exportRate/each)
+		const reads = 10 // per second
+		m, err := io.CopyN(io.Discard, r, exportRate/reads)
 		n += m
 		if errors.Is(err, io.EOF) {
 			return n, nil
@@ -255,22 +255,22 @@ func readSlowly(ctx context.Context, r io.Reader) (n int64, err error) {
 		if err != nil {
 			return n, err
 		}
-		next = next.Add(time.Second / each)
+		next = next.Add(time.Second / reads)
 	}
 	return n, nil
 }
 
-// runDrips begins uploads of which a byte arrives every few seconds. A refused one begins again.
-func runDrips(ctx context.Context, h *neighborhood, t *tally) {
-	t.passed()
-	h.runParallel(drippers, func(_ int, p server.Person) {
+// runSlowUploads uploads files at one byte per uploadInterval, and starts again after a refusal.
+func runSlowUploads(ctx context.Context, h *neighborhood, t *tally) {
+	t.markFirst()
+	h.runParallel(slowUploads, func(_ int, p server.Person) {
 		for ctx.Err() == nil {
-			status, err := drip(ctx, h.srv.Addr, p, h.srv.workspace)
+			status, err := uploadSlowly(ctx, h.srv.Addr, p, h.srv.workspace)
 			switch {
 			case ctx.Err() != nil:
 				t.count("open at the end", 1)
 			case err != nil:
-				t.fault(ctx, fmt.Errorf("drip an upload: %w", err))
+				t.fault(ctx, fmt.Errorf("upload slowly: %w", err))
 			case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
 				t.count("refused", 1)
 			default:
@@ -281,8 +281,8 @@ func runDrips(ctx context.Context, h *neighborhood, t *tally) {
 	})
 }
 
-// drip sends an upload slowly until the server responds or ctx ends. It returns the status.
-func drip(ctx context.Context, addr string, p server.Person, workspace string) (status int, err error) {
+// uploadSlowly sends an upload slowly until the server responds or ctx ends. It returns the status.
+func uploadSlowly(ctx context.Context, addr string, p server.Person, workspace string) (status int, err error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return 0, err
@@ -294,7 +294,7 @@ func drip(ctx context.Context, addr string, p server.Person, workspace string) (
 	}
 	in := bufio.NewReader(conn)
 	for ctx.Err() == nil {
-		if err := conn.SetReadDeadline(time.Now().Add(dripEvery)); err != nil {
+		if err := conn.SetReadDeadline(time.Now().Add(uploadInterval)); err != nil {
 			return 0, err
 		}
 		stop := context.AfterFunc(ctx, func() { conn.Close() })
@@ -318,7 +318,7 @@ func importPath(workspace string) string {
 	return applicationPath + "/workspaces/" + workspace + "/import?format=cardwall"
 }
 
-// runBadImports imports a file that is wrong at its last byte, again and again.
+// runBadImports repeatedly imports a file whose last byte is wrong.
 func runBadImports(ctx context.Context, h *neighborhood, t *tally) {
 	h.runParallel(badImports, func(_ int, p server.Person) {
 		for ctx.Err() == nil {
@@ -327,12 +327,12 @@ func runBadImports(ctx context.Context, h *neighborhood, t *tally) {
 			switch {
 			case errors.As(err, &e) && e.status == http.StatusBadRequest:
 				t.count("read and rejected", 1)
-				t.passed()
+				t.markFirst()
 			case refused(err):
 				t.count("refused", 1)
 				sleepUntil(ctx, time.Now().Add(refusedPause))
 			case err == nil:
-				t.fault(ctx, errors.New("a file with a wrong byte was imported"))
+				t.fault(ctx, errors.New("the import accepted a file with a wrong byte"))
 			default:
 				t.fault(ctx, err)
 			}
@@ -340,7 +340,7 @@ func runBadImports(ctx context.Context, h *neighborhood, t *tally) {
 	})
 }
 
-// neighborJob is what the neighbor needs to know of a job.
+// neighborJob is the part of a job that the neighbor reads.
 type neighborJob struct {
 	ID    string `json:"id"`
 	State string `json:"state"`
@@ -348,7 +348,7 @@ type neighborJob struct {
 	Total int    `json:"total"`
 }
 
-// upload sends a file to import. It returns the job if the import has not ended.
+// upload imports a file. It returns the job, or nil if the import is already done.
 func (h *neighborhood) upload(ctx context.Context, p server.Person, name string) (*neighborJob, error) {
 	file, err := os.Open(h.path(name))
 	if err != nil {
@@ -366,7 +366,7 @@ func (h *neighborhood) upload(ctx context.Context, p server.Person, name string)
 	return jobOf(res)
 }
 
-// jobOf returns the job in a response, or nil if the work is done.
+// jobOf returns the job in a response, or nil if the server did the work without a job.
 func jobOf(res *http.Response) (*neighborJob, error) {
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusAccepted {
@@ -380,14 +380,14 @@ func jobOf(res *http.Response) (*neighborJob, error) {
 	return &envelope.Data, err
 }
 
-// await waits for the end of a job. When ctx ends, it cancels the job.
+// await waits until the job is done. If ctx ends first, it cancels the job.
 func (h *neighborhood) await(ctx context.Context, p server.Person, t *tally, j *neighborJob) error {
 	c := h.client(p)
 	for j.State != "done" {
 		if j.State == "failed" || j.State == "cancelled" {
 			return fmt.Errorf("job %s is %s", j.ID, j.State)
 		}
-		t.note("job", fmt.Sprintf("the next at %d %%", 100*j.Done/max(j.Total, 1)))
+		t.note("job", fmt.Sprintf("the next at %d%%", 100*j.Done/max(j.Total, 1)))
 		sleepUntil(ctx, time.Now().Add(200*time.Millisecond))
 		if ctx.Err() != nil {
 			return c.cancel(context.WithoutCancel(ctx), j.ID)
@@ -400,7 +400,7 @@ func (h *neighborhood) await(ctx context.Context, p server.Person, t *tally, j *
 	return nil
 }
 
-// runJobs starts one job after the other and awaits each.
+// runJobs starts one job after another and counts the completed jobs.
 func runJobs(ctx context.Context, h *neighborhood, t *tally, name string, start func(p server.Person) (*neighborJob, error)) {
 	p := h.greedy[0]
 	for ctx.Err() == nil {
@@ -419,17 +419,17 @@ func runJobs(ctx context.Context, h *neighborhood, t *tally, name string, start 
 			sleepUntil(ctx, time.Now().Add(refusedPause))
 		default:
 			t.count(name, 1)
-			t.passed()
+			t.markFirst()
 		}
 	}
 }
 
-// runImports imports a large file.
+// runImports repeatedly imports a large file.
 func runImports(ctx context.Context, h *neighborhood, t *tally) {
 	runJobs(ctx, h, t, "imported", func(p server.Person) (*neighborJob, error) { return h.upload(ctx, p, "import.json") })
 }
 
-// runCopies copies the heavy board.
+// runCopies repeatedly copies the heavy board.
 func runCopies(ctx context.Context, h *neighborhood, t *tally) {
 	runJobs(ctx, h, t, "copied", func(p server.Person) (*neighborJob, error) {
 		text, err := json.Marshal(map[string]any{"name": "Copy", "includeCards": true})

@@ -17,7 +17,7 @@ import (
 	"cardwall/perf/process"
 )
 
-// nodesName returns the name of a measure on several servers.
+// nodesName returns the name of a benchmark on the given number of servers.
 func nodesName(name string, nodes int) string {
 	if nodes == 1 {
 		return name + namePostgres
@@ -25,16 +25,16 @@ func nodesName(name string, nodes int) string {
 	return name + namePostgres + ", " + strconv.Itoa(nodes) + " nodes"
 }
 
-// measurePostgres runs the measures on PostgreSQL, with a new database for each number of servers, and measures PostgreSQL
-// alone.
-func (s *suite) measurePostgres(ctx context.Context, measures []measure) (err error) {
-	var wanted []measure
-	for _, m := range measures {
+// measurePostgres measures PostgreSQL alone and then runs the benchmarks on it. It skips the MCP benchmarks. Each
+// number of servers has its own database.
+func (s *suite) measurePostgres(ctx context.Context, benchmarks []benchmark) (err error) {
+	var requested []benchmark
+	for _, m := range benchmarks {
 		if s.wants(m.name) && m.name != nameToolOld && m.name != nameToolRest && m.name != nameTool {
-			wanted = append(wanted, m)
+			requested = append(requested, m)
 		}
 	}
-	if !s.postgres || len(wanted) == 0 && !s.wants(nameRawPostgres, nameRawPostgresAlone) {
+	if !s.postgres || len(requested) == 0 && !s.wants(nameRawPostgres, nameRawPostgresAlone) {
 		return nil
 	}
 	s.progress("starting PostgreSQL")
@@ -54,18 +54,19 @@ func (s *suite) measurePostgres(ctx context.Context, measures []measure) (err er
 		}
 		s.rows = append(s.rows, row{name: name, result: res})
 	}
-	if len(wanted) == 0 {
+	if len(requested) == 0 {
 		return nil
 	}
 	for _, n := range s.nodes {
-		if err := s.measureNodes(ctx, cluster, n, wanted); err != nil {
+		if err := s.measureNodes(ctx, cluster, n, requested); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *suite) measureNodes(ctx context.Context, cluster *postgres.Cluster, n int, measures []measure) (err error) {
+// measureNodes runs the benchmarks on n servers that share one database.
+func (s *suite) measureNodes(ctx context.Context, cluster *postgres.Cluster, n int, benchmarks []benchmark) (err error) {
 	database, err := cluster.CreateDatabase(ctx, "nodes"+strconv.Itoa(n), "template0")
 	if err != nil {
 		return err
@@ -101,7 +102,7 @@ func (s *suite) measureNodes(ctx context.Context, cluster *postgres.Cluster, n i
 		}
 		return sum, err
 	}
-	for _, m := range measures {
+	for _, m := range benchmarks {
 		sources, err := m.sources(ctx, f, m.clients)
 		if err != nil {
 			return err
@@ -115,36 +116,37 @@ func (s *suite) measureNodes(ctx context.Context, cluster *postgres.Cluster, n i
 	return nil
 }
 
-// rawPostgres measures PostgreSQL alone: each client inserts one row per durable transaction.
+// rawPostgres measures PostgreSQL alone. Each client inserts one row per durable transaction.
 func rawPostgres(ctx context.Context, cluster *postgres.Cluster, name string, clients int, warm, window time.Duration) (*result, error) {
 	if err := cluster.Exec(ctx, cluster.URL, "DROP TABLE IF EXISTS raw",
 		"CREATE TABLE raw (client BIGINT NOT NULL, number BIGINT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (client, number))"); err != nil {
 		return nil, err
 	}
-	parts, faults := make([]*result, clients), make([]error, clients)
+	results, errs := make([]*result, clients), make([]error, clients)
 	cpu0, err := cluster.CPU()
 	if err != nil {
 		return nil, err
 	}
 	var running sync.WaitGroup
 	for i := range clients {
-		running.Go(func() { parts[i], faults[i] = rawClient(ctx, cluster.URL, i, warm, window) })
+		running.Go(func() { results[i], errs[i] = rawClient(ctx, cluster.URL, i, warm, window) })
 	}
 	running.Wait()
-	if err := errors.Join(faults...); err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return nil, fmt.Errorf("measure %s: %w", name, err)
 	}
 	cpu1, err := cluster.CPU()
 	res := &result{name: name, clients: clients, units: 1,
 		serverCPU: time.Duration(float64(cpu1-cpu0) * window.Seconds() / (window + warm).Seconds())}
-	for _, part := range parts {
-		res.elapsed = max(res.elapsed, part.elapsed)
-		res.loadCPU = max(res.loadCPU, part.loadCPU) // each measured the whole process
-		res.latency.Merge(&part.latency)
+	for _, r := range results {
+		res.elapsed = max(res.elapsed, r.elapsed)
+		res.loadCPU = max(res.loadCPU, r.loadCPU) // each value covers the whole process
+		res.latency.Merge(&r.latency)
 	}
 	return res, err
 }
 
+// rawClient runs one client of rawPostgres.
 func rawClient(ctx context.Context, database string, client int, warm, window time.Duration) (*result, error) {
 	conn, err := pgx.Connect(ctx, database)
 	if err != nil {

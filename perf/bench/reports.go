@@ -14,20 +14,20 @@ import (
 	"cardwall/perf/document"
 )
 
-// The reports are measured with one client on their own server, which does not affect the other measures. It has a
-// workspace of 50 boards with 50,000 cards, and a second one of the same size, which the search covers too.
+// The reports are measured with one client on a separate server with two workspaces of 50 boards and 50,000 cards each.
+// Searches cover both workspaces.
 
 // reportZone is the time zone of the reports.
 const reportZone = "Europe/Zurich"
 
-// reportMeasures returns the reports in the order of the table.
-func reportMeasures() []string {
+// reportNames returns the names of the reports in the order of the table.
+func reportNames() []string {
 	return []string{nameSearchRare, nameSearchMedium, nameSearchCommon, nameDashboard, nameCalendar, nameFilterCards}
 }
 
 // measureReports fills a server and measures the requested reports.
 func (s *suite) measureReports(ctx context.Context) error {
-	if !s.wants(reportMeasures()...) {
+	if !s.wants(reportNames()...) {
 		return nil
 	}
 	dir := filepath.Join(s.dir, "reports")
@@ -44,6 +44,7 @@ func (s *suite) measureReports(ctx context.Context) error {
 	return nil
 }
 
+// measureFilledServer imports the workspaces, starts the server and measures the reports.
 func (s *suite) measureFilledServer(ctx context.Context, srv *installation, dir string) error {
 	second, err := srv.AddWorkspace(ctx, "Second")
 	if err != nil {
@@ -69,48 +70,48 @@ func (s *suite) measureFilledServer(ctx context.Context, srv *installation, dir 
 	client := func() *client.Client { return client.New(srv.Addr, srv.token, s.names()) }
 	c := client()
 	defer c.Close()
-	for _, name := range reportMeasures() {
+	for _, name := range reportNames() {
 		if !s.wants(name) {
 			continue
 		}
-		asked, err := newReportSource(c, name, srv.workspace, now)
+		reports, err := newReportSource(c, name, srv.workspace, now)
 		if err != nil {
 			return fmt.Errorf("prepare %s: %w", name, err)
 		}
-		l := load{name: name, clients: 1, pid: srv.Process.PID(), client: client, source: func(int) source { return asked }}
+		l := load{name: name, clients: 1, pid: srv.Process.PID(), client: client, source: func(int) source { return reports }}
 		if err := s.measureLoad(ctx, &l); err != nil {
 			return err
 		}
 		if srv.Process.Ended() {
-			return fmt.Errorf("the server ended during %s: %w", name, srv.Process.Err())
+			return fmt.Errorf("the server exited during %s: %w", name, srv.Process.Err())
 		}
 	}
 	return nil
 }
 
-// reportSource requests one report after the other and starts over after the last.
+// reportSource requests one report after another and starts again after the last one.
 type reportSource struct {
 	requests []reportPath
-	turn     int
+	current  int // index
 }
 
-// reportPath is a request and a text that every correct response contains.
+// reportPath is the path of a report and a string that every correct response contains.
 type reportPath struct{ path, text string }
 
 func (s *reportSource) next(r *client.Request) error {
 	r.Reset("GET", 200)
-	r.Path = append(r.Path, s.requests[s.turn].path...)
+	r.Path = append(r.Path, s.requests[s.current].path...)
 	return nil
 }
 
 func (s *reportSource) check(body []byte) error {
-	text := s.requests[s.turn].text
-	s.turn = (s.turn + 1) % len(s.requests)
+	text := s.requests[s.current].text
+	s.current = (s.current + 1) % len(s.requests)
 	return mustContain(body, text)
 }
 
-// newReportSource returns the requests of a measure. It sends each of them once and checks that the response contains what
-// the documents contain, because an empty report would be fast.
+// newReportSource returns the requests of a benchmark. It sends each request once and checks the response against the
+// imported documents, because an empty report would be fast.
 func newReportSource(c *client.Client, name, workspace string, now time.Time) (*reportSource, error) {
 	s := &reportSource{}
 	var err error
@@ -131,17 +132,18 @@ func newReportSource(c *client.Client, name, workspace string, now time.Time) (*
 			err = errors.Join(err, s.addMonth(c, workspace, now.AddDate(0, 0, 30*(month-5))))
 		}
 	case nameFilterCards:
-		var made record
+		var filter record
 		in := map[string]any{"workspaceId": workspace, "name": "Bugs of the month", "query": "is:open due:month label:" + document.FilterLabel}
-		if err := call(c, "POST", "/saved-filters", in, 201, &made); err != nil {
+		if err := call(c, "POST", "/saved-filters", in, 201, &filter); err != nil {
 			return nil, err
 		}
-		err = s.addCards(c, "/saved-filters/"+made.ID+"/cards?timeZone="+url.QueryEscape(reportZone), document.FilterLabel, pageSize, 10)
+		err = s.addCards(c, "/saved-filters/"+filter.ID+"/cards?timeZone="+url.QueryEscape(reportZone), document.FilterLabel, pageSize, 10)
 	}
 	return s, err
 }
 
-// addCards adds a request for a page that must contain the given number of cards, from at least the given number of boards.
+// addCards adds a request for a page that must contain the given number of cards, from at least the given number of
+// boards.
 func (s *reportSource) addCards(c *client.Client, path, text string, cards, boards int) error {
 	var found []struct {
 		BoardID string `json:"boardId"`
@@ -154,12 +156,14 @@ func (s *reportSource) addCards(c *client.Client, path, text string, cards, boar
 		seen[card.BoardID] = true
 	}
 	if len(found) != cards || len(seen) < boards {
-		return fmt.Errorf("GET %s: %d cards of %d boards instead of %d cards of at least %d", path, len(found), len(seen), cards, boards)
+		return fmt.Errorf("GET %s: got %d cards on %d boards, want %d cards on at least %d boards",
+			path, len(found), len(seen), cards, boards)
 	}
 	s.requests = append(s.requests, reportPath{apiPath + path, text})
 	return nil
 }
 
+// addDashboard adds a request for the dashboard.
 func (s *reportSource) addDashboard(c *client.Client, workspace string) error {
 	var found struct {
 		Open int `json:"open"`
@@ -170,12 +174,13 @@ func (s *reportSource) addDashboard(c *client.Client, workspace string) error {
 		return err
 	}
 	if cards := found.Open + found.Done; cards != document.Boards*document.Cards {
-		return fmt.Errorf("GET %s: counts %d cards instead of %d", path, cards, document.Boards*document.Cards)
+		return fmt.Errorf("GET %s: got a count of %d cards, want %d", path, cards, document.Boards*document.Cards)
 	}
 	s.requests = append(s.requests, reportPath{apiPath + path, `"byBoard"`})
 	return nil
 }
 
+// addMonth adds a request for a calendar of 30 days.
 func (s *reportSource) addMonth(c *client.Client, workspace string, from time.Time) error {
 	path := "/workspaces/" + workspace + "/calendar?from=" + from.Format(time.DateOnly) +
 		"&to=" + from.AddDate(0, 0, 29).Format(time.DateOnly) + "&timeZone=" + url.QueryEscape(reportZone)
@@ -185,9 +190,10 @@ func (s *reportSource) addMonth(c *client.Client, workspace string, from time.Ti
 	if err := call(c, "GET", path, nil, 200, &found); err != nil {
 		return err
 	}
-	// Two thirds of the cards are due within a year, and some more start in the month.
-	if least := document.Boards * document.Cards * 2 / 3 * 30 / 366; len(found.Cards) < least*9/10 {
-		return fmt.Errorf("GET %s: %d cards instead of about %d or more", path, len(found.Cards), least)
+	// Two thirds of the cards are due at times spread over a year. The calendar also contains
+	// cards that start in the month.
+	if minimum := document.Boards * document.Cards * 2 / 3 * 30 / 366; len(found.Cards) < minimum*9/10 {
+		return fmt.Errorf("GET %s: got %d cards, want about %d or more", path, len(found.Cards), minimum)
 	}
 	s.requests = append(s.requests, reportPath{apiPath + path, found.Cards[0].ID})
 	return nil

@@ -11,18 +11,18 @@ import (
 	"cardwall/perf/postgres"
 )
 
-// The retention row shows how long people wait while the server removes old records: half of ten years of activity. A server
-// does so at its first housekeeping, a minute after its start.
+// The retention row shows how long people wait while the server removes old records: the older half of ten years of
+// activity. The server begins to remove them in its first housekeeping run, a minute after it starts.
 
 const (
-	retentionYears  = 10
-	retentionKept   = 5 // years of activity; of these, three are kept in full
-	retentionStarts = time.Minute
-	retentionMost   = 4 * time.Minute // longest measure
-	goalPause       = 50 * time.Millisecond
+	retentionYears = 10
+	retentionKept  = 5                     // years of card history to keep; other activity is kept for three years
+	retentionStart = time.Minute           // time from the start of the server to the start of the removal
+	retentionLimit = 4 * time.Minute       // longest measurement
+	goalPause      = 50 * time.Millisecond // goal for the slowest update_card
 )
 
-// measureRetention measures the row on each requested database, if it is requested by name.
+// measureRetention measures the retention row on each requested database if it is requested by name.
 func (s *suite) measureRetention(ctx context.Context) error {
 	if s.Only.String() == "" || !s.wants(nameRetention) {
 		return nil
@@ -42,6 +42,7 @@ func (s *suite) measureRetention(ctx context.Context) error {
 	return errors.Join(err, cluster.Stop())
 }
 
+// measureRetentionOn measures the retention row on one database.
 func (s *suite) measureRetentionOn(ctx context.Context, dir, database, suffix string) (err error) {
 	open := func(data string) (*sql.DB, error) {
 		if database != "" {
@@ -86,49 +87,50 @@ func spreadActivity(ctx context.Context, db *sql.DB, now time.Time) error {
 	return nil
 }
 
-// oldActivity is the activity that a server removes.
+// oldActivity is the activity that the server must remove.
 type oldActivity struct {
 	db     *sql.DB
-	before int64
+	before int64 // Unix milliseconds
 }
 
-// count returns how many entries are left.
+// count returns the number of old entries that remain.
 func (o oldActivity) count(ctx context.Context) (n int, err error) {
 	err = o.db.QueryRowContext(ctx, "SELECT count(*) FROM activity WHERE at < $1", o.before).Scan(&n)
 	return n, err
 }
 
-// gone reports whether none are left. It reads one entry of each board.
-func (o oldActivity) gone(ctx context.Context) (bool, error) {
+// removed reports whether all old entries are gone. It reads only one entry per board.
+func (o oldActivity) removed(ctx context.Context) (bool, error) {
 	var boards int
 	err := o.db.QueryRowContext(ctx, "SELECT count(*) FROM boards b WHERE (SELECT a.at FROM activity a WHERE a.board_id = b.id "+
 		"AND a.version > b.removed_to ORDER BY a.version LIMIT 1) < $1", o.before).Scan(&boards)
 	return boards == 0, err
 }
 
-// measureRemoval measures the others while the server removes nothing, and then until it has removed what is old.
+// measureRemoval measures the bystanders' requests before the old activity is removed and then until the removal is
+// complete or retentionLimit has passed.
 func (s *suite) measureRemoval(ctx context.Context, h *neighborhood, old oldActivity) (*neighborRow, error) {
 	all, err := old.count(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("count the activity: %w", err)
 	}
-	if err := h.settlePeople(ctx, s); err != nil {
+	if err := h.preparePeople(ctx, s); err != nil {
 		return nil, err
 	}
 	s.progress("measuring %s", nameRetention)
 	begin := time.Now().Add(s.warm)
-	loads := h.startOthers(s, begin)
-	sleepUntil(ctx, begin.Add(retentionStarts/2))
-	alone := loads[1].end()
+	loads := h.startBystanders(s, begin)
+	sleepUntil(ctx, begin.Add(retentionStart/2))
+	baseline := loads[1].end()
 	loads[0].end()
 	loads[2].end()
 
 	begin = time.Now()
-	loads = h.startOthers(s, begin)
-	for done := false; !done && time.Since(begin) < retentionMost; {
+	loads = h.startBystanders(s, begin)
+	for done := false; !done && time.Since(begin) < retentionLimit; {
 		sleepUntil(ctx, time.Now().Add(time.Second))
-		if done, err = old.gone(ctx); err != nil {
-			return nil, fmt.Errorf("look for old activity: %w", err)
+		if done, err = old.removed(ctx); err != nil {
+			return nil, fmt.Errorf("find old activity: %w", err)
 		}
 	}
 	r := &neighborRow{name: nameRetention, elapsed: time.Since(begin)}
@@ -136,14 +138,14 @@ func (s *suite) measureRemoval(ctx context.Context, h *neighborhood, old oldActi
 	for _, sample := range r.samples() {
 		s.progress("  %s", sample)
 	}
-	left, err := old.count(ctx)
+	remaining, err := old.count(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("count the activity: %w", err)
 	}
-	r.done = fmt.Sprintf("%s of %s entries removed; longest update_card %.0f ms (%.0f before)", thousands(float64(all-left)),
-		thousands(float64(all)), milliseconds(r.update.latency.Max), milliseconds(alone.latency.Max))
-	r.judge()
+	r.done = fmt.Sprintf("%s of %s old entries removed; longest update_card %.0f ms (%.0f before)", thousands(float64(all-remaining)),
+		thousands(float64(all)), milliseconds(r.update.latency.Max), milliseconds(baseline.latency.Max))
+	r.addGoals()
 	r.goals = append(r.goals, goal{fmt.Sprintf("no update_card above %v", goalPause), r.update.latency.Max <= goalPause},
-		goal{"all removed", left == 0})
+		goal{"all removed", remaining == 0})
 	return r, nil
 }

@@ -14,14 +14,14 @@ import (
 	"cardwall/perf/document"
 )
 
-// createSource creates cards at the bottom of random lists of the growing board.
+// createSource creates cards at the bottom of random lists on random growing boards.
 type createSource struct {
 	random *rand.Rand
-	boards *growingBoard
+	boards []*growingBoard
 }
 
 func (s *createSource) next(r *client.Request) error {
-	b, n, err := s.boards.take()
+	b, n, err := s.boards[s.random.IntN(len(s.boards))].take()
 	if err != nil {
 		return err
 	}
@@ -39,10 +39,10 @@ func (s *createSource) check(body []byte) error {
 	return mustContain(body, "New card ")
 }
 
-// growingBoard is the board of new cards. All clients share it, because the board's lock is part of what is measured. It is
-// replaced by a new one after a number of cards.
+// growingBoard is the board on which cards are created. All clients share it, so that the benchmark includes waiting
+// for the board's lock. After the given number of cards, a new board replaces it.
 type growingBoard struct {
-	every int
+	every int // number of cards per board
 	make  func() (*board, error)
 
 	mu      sync.Mutex
@@ -50,7 +50,7 @@ type growingBoard struct {
 	count   int
 }
 
-// take returns the board for another card, and the number of the card.
+// take returns the board for the next card and the number of the card.
 func (g *growingBoard) take() (*board, int, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -86,21 +86,22 @@ func (s *updateSource) next(r *client.Request) error {
 
 func (s *updateSource) check(body []byte) error { return mustContain(body, string(s.title)) }
 
-// moveSource moves cards to the top of a random list, to its bottom, or after a neighbor. Every tenth card of the board is
-// never moved, so that there are neighbors whose list is known. The others are distributed over the clients.
+// moveSource moves cards to the top or the bottom of a random list, or after an anchor. Anchors are cards that are
+// never moved, so it is always known which list they are in. One in ten cards is an anchor; the others are distributed
+// over the clients.
 type moveSource struct {
 	random  *rand.Rand
 	board   *board
 	movable []card
-	anchors map[string][]card // by list
-	list    string            // of the current request
+	anchors map[string][]card // by list id
+	list    string            // target list of the current request
 }
 
 func newMoveSource(random *rand.Rand, b *board, client, clients int) *moveSource {
 	s := &moveSource{random: random, board: b, anchors: make(map[string][]card)}
 	for i, card := range b.cards {
 		switch {
-		case i%10 == 9-i/10%listsPerBoard: // a different list each time
+		case i%10 == 9-i/10%listsPerBoard: // consecutive anchors are in different lists
 			s.anchors[card.list] = append(s.anchors[card.list], card)
 		case i%clients == client:
 			s.movable = append(s.movable, card)
@@ -111,7 +112,7 @@ func newMoveSource(random *rand.Rand, b *board, client, clients int) *moveSource
 
 func (s *moveSource) next(r *client.Request) error {
 	if len(s.movable) == 0 {
-		return errors.New("the board has fewer cards than there are clients")
+		return errors.New("the board has too few cards for this number of clients")
 	}
 	s.list = s.board.lists[s.random.IntN(len(s.board.lists))]
 	r.Reset("POST", 200)
@@ -122,12 +123,12 @@ func (s *moveSource) next(r *client.Request) error {
 	r.Body = append(r.Body, s.list...)
 	r.Body = append(r.Body, `","position":`...)
 	anchors := s.anchors[s.list]
-	switch place := s.random.IntN(3); {
-	case place == 0 && len(anchors) > 0:
+	switch position := s.random.IntN(3); {
+	case position == 0 && len(anchors) > 0:
 		r.Body = append(r.Body, `{"after":"`...)
 		r.Body = append(r.Body, anchors[s.random.IntN(len(anchors))].id...)
 		r.Body = append(r.Body, `"}}`...)
-	case place == 1:
+	case position == 1:
 		r.Body = append(r.Body, `"top"}`...)
 	default:
 		r.Body = append(r.Body, `"bottom"}`...)
@@ -156,11 +157,11 @@ func (s *getSource) next(r *client.Request) error {
 
 func (s *getSource) check(body []byte) error { return mustContain(body, s.id) }
 
-// pageSource requests one page after the other and starts over after the last. The clients start at different pages, so
-// that at any time some are near the start of the list and some near its end.
+// pageSource requests one page after another and starts again after the last one. The clients start at different pages,
+// so that they are spread over the whole list.
 type pageSource struct {
-	base   string // the path of the first page
-	cursor string // of the next page; empty for the first
+	base   string // path of the first page
+	cursor string // cursor of the next page; empty for the first page
 }
 
 func newPageSource(base string, cursors []string, client, clients int) *pageSource {
@@ -183,9 +184,22 @@ func (s *pageSource) check(body []byte) error {
 	return err
 }
 
-// nextCursor returns the cursor in a page, or an empty string for the last page. It searches instead of decoding, because
-// decoding fifty cards would cost more than the server's work. Quotation marks are escaped inside JSON strings, so the name
-// cannot be found in the text of a card.
+// unchangedSource requests a page that has not changed since its entity tag was read.
+type unchangedSource struct{ path, tag string }
+
+func (s unchangedSource) next(r *client.Request) error {
+	r.Reset("GET", 304)
+	r.Path = append(r.Path, s.path...)
+	r.Head = append(r.Head, "If-None-Match: "+s.tag+"\r\n"...)
+	return nil
+}
+
+// check accepts every response, because a response with status 304 has no body.
+func (s unchangedSource) check([]byte) error { return nil }
+
+// nextCursor returns the cursor in a page, or an empty string for the last page. It searches the bytes of the response,
+// because decoding 50 cards would take longer than the server's work. The search cannot match the text of a card,
+// because quotation marks are escaped inside JSON strings.
 func nextCursor(body []byte) (string, error) {
 	const name = `"nextCursor":`
 	tail := max(len(body)-1024, 0)
@@ -218,7 +232,7 @@ func unquote(quoted []byte) (string, error) {
 	return s, nil
 }
 
-// mixedSource takes each request from one of several sources, weighted by their shares.
+// mixedSource takes each request from a randomly chosen part. The percentage of a part is its probability.
 type mixedSource struct {
 	random  *rand.Rand
 	parts   []part
@@ -259,6 +273,7 @@ func (s pathSource) check(body []byte) error {
 	return nil
 }
 
+// mustContain returns an error if the body does not contain the text.
 func mustContain(body []byte, text string) error {
 	if !bytes.Contains(body, []byte(text)) {
 		return fmt.Errorf("the response does not contain %q: %s", text, client.Clip(body))

@@ -13,40 +13,41 @@ import (
 	"time"
 
 	"cardwall/perf/client"
+	"cardwall/perf/folder"
+	"cardwall/perf/limits"
 	"cardwall/perf/process"
 )
 
-// cardsPerBoard is how many cards the create measure puts on a board before it starts a new one.
+// cardsPerBoard is the number of cards that the create_card benchmark creates on a board before it starts a new board.
 const cardsPerBoard = 4000
 
-// suite runs the requested measures one after the other and collects their results.
+// suite runs the requested benchmarks one after another and collects the results.
 type suite struct {
 	options
-	dir   string    // the temporary folder
-	log   io.Writer // progress
-	names func() string
+	dir   string        // the temporary folder
+	log   io.Writer     // progress
+	names func() string // returns unique names for clients
 	rows  []row
 	seed  uint64
 
 	neighbors []*neighborRow
 }
 
-// run measures the server, then the machine, the large installation, the reports, the export, the neighbors and the webhooks.
-// Only one server runs at a time.
+// run runs all requested benchmarks. Only compareLarge has two installations running at the same time.
 func (s *suite) run(ctx context.Context) error {
-	measures := s.serverMeasures()
+	benchmarks := s.serverBenchmarks()
 	if s.wants(nameFirst, nameFirstFilled, nameIdle, nameLoaded, nameFolder, nameRuleWithout, nameRuleFifth, nameRuleFifthRuns,
-		nameRuleWith, nameRuleRuns, nameOverload) ||
-		slices.ContainsFunc(measures, func(m measure) bool { return s.wants(m.name) }) {
+		nameRuleWith, nameRuleRuns, nameOverloadBest, nameOverload, nameOverloadRefused, nameOverloadRecovery) ||
+		slices.ContainsFunc(benchmarks, func(m benchmark) bool { return s.wants(m.name) }) {
 		srv, err := newInstallation(ctx, s.Binary, s.dir, "")
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(s.measureServer(ctx, srv, measures), srv.Stop()); err != nil {
+		if err := errors.Join(s.measureServer(ctx, srv, benchmarks), srv.Stop()); err != nil {
 			return srv.WithLog(err)
 		}
 	}
-	if err := s.measurePostgres(ctx, measures); err != nil {
+	if err := s.measurePostgres(ctx, benchmarks); err != nil {
 		return err
 	}
 	if err := s.measureMachine(ctx); err != nil {
@@ -70,7 +71,7 @@ func (s *suite) run(ctx context.Context) error {
 	return s.measureHooks(ctx)
 }
 
-// wants reports whether a measure with one of the names was requested.
+// wants reports whether a benchmark with one of the given names is requested.
 func (s *suite) wants(names ...string) bool {
 	return slices.ContainsFunc(names, s.Only.MatchString)
 }
@@ -79,20 +80,22 @@ func (s *suite) progress(format string, args ...any) {
 	fmt.Fprintf(s.log, format+"\n", args...)
 }
 
-// measure is a load on the server. Its data is created just before it runs.
-type measure struct {
+// benchmark is a load on the server. The data that it needs is created just before it runs.
+type benchmark struct {
 	name    string
 	clients int
 	sources func(ctx context.Context, f *fixture, clients int) (func(i int) source, error)
-	// Interleaved measures that follow each other run alternately, so that a drift in the machine's speed affects all of
-	// them equally.
+	// Consecutive interleaved benchmarks take turns in short slices, so that a drift in the machine's speed affects all
+	// of them equally.
 	interleaved bool
 }
 
-// rounds is into how many parts interleaved measures are divided.
-const rounds = 10
+// interleavedParts is the number of parts into which each interleaved benchmark is divided.
+const interleavedParts = 10
 
-func (s *suite) measureServer(ctx context.Context, srv *installation, measures []measure) error {
+// measureServer starts a server, runs the benchmarks on it and measures its start-up time, memory and data folder. It
+// stops the server, but leaves it running if the start-up time of the filled server is requested.
+func (s *suite) measureServer(ctx context.Context, srv *installation, benchmarks []benchmark) error {
 	if err := s.measureStart(ctx, srv, nameFirst); err != nil {
 		return err
 	}
@@ -107,32 +110,32 @@ func (s *suite) measureServer(ctx context.Context, srv *installation, measures [
 		addrs: []string{srv.Addr}, token: srv.token, workspace: srv.workspace, clients: s.clients, progress: s.progress,
 		names: s.names, boards: make(map[string]*board), cursors: make(map[string][]string),
 	}
-	var together []*load // measures that run interleaved
-	for i, m := range measures {
+	var pending []*load // benchmarks that run interleaved
+	for i, m := range benchmarks {
 		if s.wants(m.name) {
 			sources, err := m.sources(ctx, f, m.clients)
 			if err != nil {
 				return err
 			}
-			together = append(together, &load{name: m.name, clients: m.clients, pid: srv.Process.PID(), client: f.client, source: sources})
+			pending = append(pending, &load{name: m.name, clients: m.clients, pid: srv.Process.PID(), client: f.client, source: sources})
 		}
-		if m.interleaved && i+1 < len(measures) && measures[i+1].interleaved {
+		if m.interleaved && i+1 < len(benchmarks) && benchmarks[i+1].interleaved {
 			continue
 		}
-		if err := s.measureLoads(ctx, together); err != nil {
+		if err := s.measureLoads(ctx, pending); err != nil {
 			return err
 		}
 		if srv.Process.Ended() {
-			return fmt.Errorf("the server ended during %s: %w", m.name, srv.Process.Err())
+			return fmt.Errorf("the server exited during %s: %w", m.name, srv.Process.Err())
 		}
-		together = nil
+		pending = nil
 	}
 	if s.wants(nameRuleWithout, nameRuleFifth, nameRuleFifthRuns, nameRuleWith, nameRuleRuns) {
 		if err := s.measureAutomation(ctx, srv, f); err != nil {
 			return err
 		}
 	}
-	if s.wants(nameOverload) {
+	if s.wants(nameOverloadBest, nameOverload, nameOverloadRefused, nameOverloadRecovery) {
 		if err := s.measureOverload(ctx, srv, f); err != nil {
 			return err
 		}
@@ -143,7 +146,7 @@ func (s *suite) measureServer(ctx context.Context, srv *installation, measures [
 		}
 	}
 	if s.wants(nameFolder) {
-		size, err := folderSize(srv.Data)
+		size, err := folder.Size(srv.Data)
 		if err != nil {
 			return err
 		}
@@ -155,8 +158,8 @@ func (s *suite) measureServer(ctx context.Context, srv *installation, measures [
 	return s.measureStart(ctx, srv, nameFirstFilled)
 }
 
-// measureStart starts the server and leaves it running. If the measure is requested, it starts it three times and reports
-// the median.
+// measureStart stops the server if it is running, starts it and leaves it running. If the start-up time is requested,
+// measureStart does this three times and reports the median time.
 func (s *suite) measureStart(ctx context.Context, srv *installation, name string) error {
 	starts := 1
 	if s.wants(name) {
@@ -185,8 +188,8 @@ func (s *suite) measureStart(ctx context.Context, srv *installation, name string
 	return nil
 }
 
-// measureMemory reports the server's resident memory, which must stay below the limit in MB, how much of it is the mapped
-// database, and the peak.
+// measureMemory reports the server's resident memory, how much of it is the mapped database, and the peak. The goal is
+// less than limit MB of resident memory.
 func (s *suite) measureMemory(srv *installation, name string, limit int64) error {
 	pid := srv.Process.PID()
 	now, err := process.Memory(pid, "VmRSS")
@@ -213,28 +216,29 @@ func (s *suite) measureLoad(ctx context.Context, l *load) error {
 	return s.measureLoads(ctx, []*load{l})
 }
 
-// measureLoads runs loads, interleaved if there are several, and adds their results to the table.
+// measureLoads runs the loads, interleaved if there are several, and adds their results to the table.
 func (s *suite) measureLoads(ctx context.Context, loads []*load) error {
 	times := 1
 	if len(loads) > 1 {
-		times = rounds
+		times = interleavedParts
 	}
 	for _, l := range loads {
 		s.progress("measuring %s", l.name)
 	}
-	found, err := s.runInterleaved(ctx, loads, times)
+	results, err := s.runInterleaved(ctx, loads, times)
 	if err != nil {
 		return err
 	}
 	for i, l := range loads {
-		s.rows = append(s.rows, row{name: l.name, result: found[i]})
+		s.rows = append(s.rows, row{name: l.name, result: results[i]})
 	}
 	return nil
 }
 
-// runInterleaved runs the loads one after the other, as many times as given, and returns the total of each.
+// runInterleaved divides each load into parts, runs the parts of all loads alternately, and returns the total of each
+// load.
 func (s *suite) runInterleaved(ctx context.Context, loads []*load, times int) ([]*result, error) {
-	found := make([]*result, len(loads))
+	totals := make([]*result, len(loads))
 	for range times {
 		for i, l := range loads {
 			l.warm, l.window = s.warm/time.Duration(times), s.window/time.Duration(times)
@@ -245,24 +249,25 @@ func (s *suite) runInterleaved(ctx context.Context, loads []*load, times int) ([
 			for _, sample := range res.samples {
 				s.progress("  error: %s", sample)
 			}
-			if found[i] == nil {
-				found[i] = res
+			if totals[i] == nil {
+				totals[i] = res
 			} else {
-				found[i].add(res)
+				totals[i].add(res)
 			}
 		}
 	}
-	return found, nil
+	return totals, nil
 }
 
-// random returns the random numbers of one client, the same in each run.
+// random returns a random number generator for one client. The generator returns the same numbers in each run with the
+// same flags.
 func (s *suite) random() *rand.Rand {
 	s.seed++
 	return rand.New(rand.NewPCG(1, s.seed))
 }
 
-// serverMeasures returns the loads. Those that read come before those that write, and use other boards.
-func (s *suite) serverMeasures() []measure {
+// serverBenchmarks returns the benchmarks of the server. Reads come before writes and use different boards.
+func (s *suite) serverBenchmarks() []benchmark {
 	get := func(ctx context.Context, f *fixture, _ int) (func(int) source, error) {
 		b, err := f.board(ctx, "Ten thousand", 10_000)
 		if err != nil {
@@ -285,7 +290,22 @@ func (s *suite) serverMeasures() []measure {
 	}
 	create := func(_ context.Context, f *fixture, _ int) (func(int) source, error) {
 		boards := newGrowingBoard(f)
-		return func(int) source { return &createSource{random: s.random(), boards: boards} }, nil
+		return func(int) source { return &createSource{random: s.random(), boards: []*growingBoard{boards}} }, nil
+	}
+	create40 := func(_ context.Context, f *fixture, _ int) (func(int) source, error) {
+		var boards [40]*growingBoard
+		for i := range boards {
+			boards[i] = newGrowingBoard(f)
+		}
+		return func(int) source { return &createSource{random: s.random(), boards: boards[:]} }, nil
+	}
+	unchanged := func(ctx context.Context, f *fixture, _ int) (func(int) source, error) {
+		b, err := f.board(ctx, "Ten thousand", 10_000)
+		if err != nil {
+			return nil, err
+		}
+		tag, err := f.entityTag(ctx, pagePath(b))
+		return func(int) source { return unchangedSource{pagePath(b), tag} }, err
 	}
 	update := func(ctx context.Context, f *fixture, _ int) (func(int) source, error) {
 		b, err := f.board(ctx, "Worked on", 1000)
@@ -321,12 +341,14 @@ func (s *suite) serverMeasures() []measure {
 			return mix
 		}, nil
 	}
-	return append(s.toolMeasures(), []measure{
+	return append(s.toolBenchmarks(), []benchmark{
 		{name: nameGet, clients: s.clients, sources: get},
 		{name: nameGetOne, clients: 1, sources: get},
 		{name: nameList1k, clients: s.clients, sources: pages("One thousand", 1000)},
 		{name: nameList10k, clients: s.clients, sources: pages("Ten thousand", 10_000)},
+		{name: nameUnchanged, clients: s.clients, sources: unchanged},
 		{name: nameCreate, clients: s.clients, sources: create},
+		{name: nameCreate40, clients: s.clients, sources: create40},
 		{name: nameCreateOne, clients: 1, sources: create},
 		{name: nameUpdate, clients: s.clients, sources: update},
 		{name: nameMove, clients: s.clients, sources: move},
@@ -334,7 +356,7 @@ func (s *suite) serverMeasures() []measure {
 	}...)
 }
 
-// newGrowingBoard returns a growing board, which is created with its first card.
+// newGrowingBoard returns a growingBoard. The first board is created when the first card needs it.
 func newGrowingBoard(f *fixture) *growingBoard {
 	count := 0
 	return &growingBoard{every: cardsPerBoard, make: func() (*board, error) {
@@ -345,7 +367,7 @@ func newGrowingBoard(f *fixture) *growingBoard {
 	}}
 }
 
-// measureMachine measures the limits that no server on this machine can exceed.
+// measureMachine measures the limits of the machine, with which the other results are compared.
 func (s *suite) measureMachine(ctx context.Context) error {
 	dir := filepath.Join(s.dir, "limits")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -377,8 +399,9 @@ func (s *suite) measureMachine(ctx context.Context) error {
 	return nil
 }
 
+// measureBareServer measures the bare server.
 func (s *suite) measureBareServer(ctx context.Context, dir string) (err error) {
-	bare, addr, err := startLimitServer(ctx, dir)
+	bare, addr, err := limits.StartServer(ctx, dir, stopTimeout)
 	if err != nil {
 		return err
 	}
@@ -387,9 +410,9 @@ func (s *suite) measureBareServer(ctx context.Context, dir string) (err error) {
 	path := func(path string) func(int) source {
 		return func(int) source { return pathSource{path} }
 	}
-	cursors := make([]string, limitRows/pageSize)
+	cursors := make([]string, limits.Rows/pageSize)
 	for i := 1; i < len(cursors); i++ {
-		cursors[i] = newLimitCard(i * pageSize).ID
+		cursors[i] = limits.NewCard(i * pageSize).ID
 	}
 	pages := func(i int) source {
 		return newPageSource("/rows?limit="+strconv.Itoa(pageSize), cursors, i, s.clients)
@@ -398,7 +421,7 @@ func (s *suite) measureBareServer(ctx context.Context, dir string) (err error) {
 		{name: nameHello, source: path("/hello")},
 		{name: nameMemory, source: path("/memory")},
 		{name: nameRows, source: pages},
-		{name: nameRow, source: func(i int) source { return pathSource{"/rows/" + newLimitCard(1+i*97%limitRows).ID} }},
+		{name: nameRow, source: func(i int) source { return pathSource{"/rows/" + limits.NewCard(1+i*97%limits.Rows).ID} }},
 	} {
 		if !s.wants(l.name) {
 			continue

@@ -11,16 +11,16 @@ import (
 	"cardwall/perf/table"
 )
 
-// row is one line of the table: a measure, or a single figure.
+// row is one row of the table. It shows the result of a load or a single value.
 type row struct {
 	name   string
-	value  string  // of a figure
-	result *result // of a measure
+	value  string  // the single value, formatted
+	result *result // the result of a load; nil for a single value
 	ratios []string
 	goals  []goal
 }
 
-// goal is a promise and whether this run met it.
+// goal is a goal and whether this run met it.
 type goal struct {
 	text string
 	met  bool
@@ -36,7 +36,7 @@ func (r *row) missed() bool {
 	return false
 }
 
-// cells returns the line. Cells that do not apply are empty.
+// cells returns the cells of the row. Cells that do not apply are empty.
 func (r *row) cells() []string {
 	cells := make([]string, len(columns()))
 	cells[0], cells[2] = r.name, r.value
@@ -74,9 +74,10 @@ func (r *row) cells() []string {
 	return cells
 }
 
-// columns returns the header. The first and the last three columns are text, the others numbers.
+// columns returns the names of the columns. The first and the last three columns contain text, and the others contain
+// numbers.
 func columns() []string {
-	return []string{"measure", "clients", "result", "p50 ms", "p95 ms", "p99 ms", "max ms", "errors",
+	return []string{"benchmark", "clients", "result", "p50 ms", "p95 ms", "p99 ms", "max ms", "errors",
 		"server CPU ms", "load CPU ms", "ratio", "goal", "met"}
 }
 
@@ -92,7 +93,7 @@ func printTable(w io.Writer, rows []row, markdown bool) error {
 	return err
 }
 
-// thousands formats a rounded number with commas.
+// thousands rounds v to an integer and formats it with commas.
 func thousands(v float64) string {
 	digits := strconv.FormatInt(int64(math.Round(v)), 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {

@@ -1,4 +1,4 @@
-// Package cli holds what the command lines of the measuring programs have in common.
+// Package cli contains the command-line code shared by the programs in perf.
 package cli
 
 import (
@@ -13,8 +13,8 @@ import (
 	"syscall"
 )
 
-// Main runs a program until it returns, or until SIGINT or SIGTERM cancels its context, and then exits. The exit status
-// is 1 if the program reports a failure and 2 if it returns an error.
+// Main calls run. SIGINT and SIGTERM cancel the context of run. Main exits with status 1 if run reports a failure, and
+// with status 2 if run returns an error other than flag.ErrHelp. Otherwise it returns.
 func Main(name string, run func(ctx context.Context, args []string, stdout, stderr io.Writer) (failed bool, err error)) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	failed, err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
@@ -29,21 +29,21 @@ func Main(name string, run func(ctx context.Context, args []string, stdout, stde
 	}
 }
 
-// Options are the flags that every program has.
+// Options holds the flags that all programs have in common.
 type Options struct {
 	Binary   string         // the server under test
-	Only     *regexp.Regexp // what to run; "" matches everything
+	Only     *regexp.Regexp // matches the names of the benchmarks or trials to run
 	Markdown bool           // print the table as Markdown
 	Keep     bool           // keep the temporary folder
 }
 
-// NewFlags returns a set of flags that stores the common ones in o.
+// NewFlags returns a flag set that stores the common flags in o.
 func NewFlags(name string, o *Options, stderr io.Writer) *flag.FlagSet {
 	o.Only = regexp.MustCompile("")
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.Binary, "binary", "bin/cardwall", "the server `program`")
-	flags.Func("only", "run only what this `regexp` matches", func(text string) (err error) {
+	flags.Func("only", "run only benchmarks or trials whose name matches this `regexp`", func(text string) (err error) {
 		o.Only, err = regexp.Compile(text)
 		return err
 	})
@@ -52,13 +52,13 @@ func NewFlags(name string, o *Options, stderr io.Writer) *flag.FlagSet {
 	return flags
 }
 
-// Parse parses the flags and refuses other arguments.
+// Parse parses the flags. It returns an error if there are other arguments.
 func Parse(flags *flag.FlagSet, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	if flags.NArg() > 0 {
-		return fmt.Errorf("unknown argument %q: only flags are allowed", flags.Arg(0))
+		return fmt.Errorf("unexpected argument %q: only flags are allowed", flags.Arg(0))
 	}
 	return nil
 }

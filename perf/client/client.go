@@ -1,7 +1,8 @@
-// Package client is an HTTP/1.1 client that costs little, because the load shares its processors with the server.
+// Package client is a lightweight HTTP/1.1 client. It must use little processor time, because it runs on the same
+// machine as the server that it measures.
 //
-// A request costs one write, as few reads as the response needs, and no allocation. The client understands
-// Content-Length, chunked bodies and bodies that end with the connection, which is all that a server may send.
+// A request needs one write, as few reads as possible, and no allocation. The client understands Content-Length,
+// chunked bodies and bodies that end with the connection, so it can read every response of the server.
 package client
 
 import (
@@ -14,13 +15,13 @@ import (
 	"time"
 )
 
-// Request is one HTTP request. Its buffers are reused by the next request.
+// Request is an HTTP request. Reset prepares it for the next request and reuses its buffers.
 type Request struct {
 	Method string
-	Path   []byte // with the query
-	Head   []byte // additional header lines, each with its line end
+	Path   []byte // including the query
+	Head   []byte // additional header lines, each ending in CRLF
 	Body   []byte // JSON, or empty
-	Want   int    // the only status that is not an error
+	Want   int    // the status that the caller expects; Do does not check it
 }
 
 // Reset starts a new request and keeps the buffers.
@@ -31,7 +32,7 @@ func (r *Request) Reset(method string, want int) {
 
 // Client sends requests over one keep-alive connection. It must be used by one goroutine at a time.
 type Client struct {
-	Timeout time.Duration // for one request, from writing to the last byte of the response
+	Timeout time.Duration // for connecting, and again from writing a request to the last byte of the response
 
 	addr   string
 	head   []byte // header lines of every request
@@ -43,8 +44,8 @@ type Client struct {
 	body   []byte // the joined chunks of a chunked response
 }
 
-// New returns a client of the server at addr, which it dials at the first request. The token may be empty. Requests
-// other than GET carry the idempotency keys "<name>-1", "<name>-2" and so on, so the name must be unique.
+// New returns a client for the server at addr. It connects when it sends the first request. The token may be empty.
+// Requests other than GET have the idempotency keys "<name>-1", "<name>-2" and so on, so the name must be unique.
 func New(addr, token, name string) *Client {
 	head := "Host: " + addr + "\r\n"
 	if token != "" {
@@ -53,14 +54,14 @@ func New(addr, token, name string) *Client {
 	return &Client{addr: addr, head: []byte(head), keys: name + "-", Timeout: 10 * time.Second}
 }
 
-// Keys returns the prefix of the client's idempotency keys, which no other client has.
+// Keys returns the prefix of the client's idempotency keys, which is unique to this client.
 func (c *Client) Keys() string { return c.keys }
 
-// Do sends the request and reads the whole response. The body is valid until the next call. Any status is a response,
-// not an error. An error closes the connection, and the next call dials again.
+// Do sends the request and reads the whole response. The body is valid until the next call. Do does not treat any
+// status as an error. After an error, Do closes the connection, and the next call connects again.
 //
-// If the server has closed an idle connection, Do dials again once. Sending a write twice is safe, because its
-// idempotency key stays the same.
+// If the server has closed an idle connection, Do connects again and retries once. Retrying a write is safe, because
+// the idempotency key is the same.
 func (c *Client) Do(r *Request) (status int, body []byte, err error) {
 	c.compose(r)
 	reused := c.conn != nil
@@ -137,12 +138,12 @@ func (c *Client) roundTrip() (status int, body []byte, err error) {
 	return h.status, body, nil
 }
 
-// head is what the client needs of a response's header.
+// head holds the parts of a response's header that the client needs.
 type head struct {
 	status  int
 	length  int // -1 if there is no Content-Length
 	chunked bool
-	keep    bool // the connection stays open
+	keep    bool // whether the connection stays open
 }
 
 // readHead reads the status line and the header, and skips interim (1xx) responses.
@@ -194,7 +195,7 @@ func (c *Client) readOneHead() (head, error) {
 	}
 }
 
-// readBody reads the body that the head announces. It clears h.keep if only the end of the connection ends the body.
+// readBody reads the body. It clears h.keep if the body ends with the connection.
 func (c *Client) readBody(h *head) ([]byte, error) {
 	switch {
 	case h.status == 204 || h.status == 304:
@@ -216,7 +217,7 @@ func (c *Client) readBody(h *head) ([]byte, error) {
 	}
 }
 
-// readChunks joins the chunks and skips the trailer.
+// readChunks reads a chunked body, joins the chunks and skips the trailer.
 func (c *Client) readChunks() ([]byte, error) {
 	c.body = c.body[:0]
 	for {
@@ -244,7 +245,7 @@ func (c *Client) readChunks() ([]byte, error) {
 			return nil, err
 		}
 		if len(line) != 0 {
-			return nil, errors.New("chunk is longer than its announced size")
+			return nil, errors.New("chunk is longer than its declared size")
 		}
 	}
 	for {

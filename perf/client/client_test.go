@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// testServer starts a server with the handler and counts its connections.
+// testServer starts a server with the given handler and counts the connections that it accepts.
 func testServer(t *testing.T, handler http.HandlerFunc) (addr string, connections *atomic.Int64) {
 	t.Helper()
 	connections = new(atomic.Int64)
@@ -65,7 +65,7 @@ func TestClientReadsBodies(t *testing.T) {
 		}
 	})
 	c := testClient(t, addr)
-	for range 2 { // the second round reuses the buffers
+	for range 2 { // the second pass reuses the buffers
 		for _, want := range []struct {
 			path   string
 			status int
@@ -81,13 +81,13 @@ func TestClientReadsBodies(t *testing.T) {
 		} {
 			status, body, err := c.Do(get(want.path))
 			if err != nil || status != want.status || string(body) != want.body {
-				t.Errorf("%s: status %d, %d bytes, error %v; want status %d, %d bytes",
+				t.Errorf("%s: got status %d, %d bytes, error %v; want status %d, %d bytes",
 					want.path, status, len(body), err, want.status, len(want.body))
 			}
 		}
 	}
 	if n := connections.Load(); n != 1 {
-		t.Errorf("%d connections were opened, want 1", n)
+		t.Errorf("got %d connections, want 1", n)
 	}
 }
 
@@ -96,13 +96,13 @@ func TestClientSendsWrites(t *testing.T) {
 	addr, _ := testServer(t, func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil || string(body) != `{"title":"x"}` {
-			t.Errorf("body %q, error %v", body, err)
+			t.Errorf("got body %q, error %v; want the body of the request", body, err)
 		}
 		if got := r.Header.Get("Authorization"); got != "Bearer secret" {
-			t.Errorf("Authorization %q", got)
+			t.Errorf("got Authorization %q, want %q", got, "Bearer secret")
 		}
 		if got := r.Header.Get("Content-Type"); got != "application/json" {
-			t.Errorf("Content-Type %q", got)
+			t.Errorf("got Content-Type %q, want %q", got, "application/json")
 		}
 		keys = append(keys, r.Header.Get("Idempotency-Key"))
 		w.WriteHeader(http.StatusCreated)
@@ -111,15 +111,15 @@ func TestClientSendsWrites(t *testing.T) {
 	for range 2 {
 		r := Request{Method: "POST", Path: []byte("/cards"), Body: []byte(`{"title":"x"}`)}
 		if status, _, err := c.Do(&r); err != nil || status != 201 {
-			t.Fatalf("status %d, error %v", status, err)
+			t.Fatalf("got status %d, error %v; want 201", status, err)
 		}
 	}
 	if got := strings.Join(keys, " "); got != "test-1 test-2" {
-		t.Errorf("the keys are %q", got)
+		t.Errorf("got idempotency keys %q, want %q", got, "test-1 test-2")
 	}
 }
 
-func TestClientDialsAgainAfterClose(t *testing.T) {
+func TestClientReconnectsAfterClose(t *testing.T) {
 	addr, connections := testServer(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
 		io.WriteString(w, "bye")
@@ -127,15 +127,16 @@ func TestClientDialsAgainAfterClose(t *testing.T) {
 	c := testClient(t, addr)
 	for range 3 {
 		if _, body, err := c.Do(get("/")); err != nil || string(body) != "bye" {
-			t.Fatalf("body %q, error %v", body, err)
+			t.Fatalf("got body %q, error %v; want %q", body, err, "bye")
 		}
 	}
 	if n := connections.Load(); n != 3 {
-		t.Errorf("%d connections were opened, want 3", n)
+		t.Errorf("got %d connections, want 3", n)
 	}
 }
 
-// rawServer sends one text per connection after the head of the request has arrived, and closes the connection.
+// rawServer accepts one connection for each text. It reads the head of one request, sends the text and closes the
+// connection.
 func rawServer(t *testing.T, texts ...string) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -164,25 +165,25 @@ func rawServer(t *testing.T, texts ...string) string {
 	return l.Addr().String()
 }
 
-// An idle connection that the server closed is not an error: the request is sent again over a new one.
+// If the server has closed an idle connection, the client sends the request over a new connection.
 func TestClientRetriesIdleConnection(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 	c := testClient(t, rawServer(t, ok, ok))
 	for range 2 {
 		if _, body, err := c.Do(get("/")); err != nil || string(body) != "ok" {
-			t.Fatalf("body %q, error %v", body, err)
+			t.Fatalf("got body %q, error %v; want %q", body, err, "ok")
 		}
-		time.Sleep(20 * time.Millisecond) // until the close arrives
+		time.Sleep(20 * time.Millisecond) // wait until the client can notice that the connection is closed
 	}
 }
 
 func TestClientReadsUntilClose(t *testing.T) {
 	c := testClient(t, rawServer(t, "HTTP/1.0 200 OK\r\n\r\nuntil the end"))
 	if _, body, err := c.Do(get("/")); err != nil || string(body) != "until the end" {
-		t.Fatalf("body %q, error %v", body, err)
+		t.Fatalf("got body %q, error %v; want %q", body, err, "until the end")
 	}
 	if c.conn != nil {
-		t.Error("the connection was kept open")
+		t.Error("the client kept the connection open")
 	}
 }
 
@@ -194,19 +195,19 @@ func TestClientRejectsMalformedResponses(t *testing.T) {
 		"bad length":      "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
 		"bad chunk":       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
 		"long chunk":      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n0\r\n\r\n",
-		"cut chunk":       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
+		"truncated chunk": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
 		"no trailer end":  "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n",
-		"more than asked": "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1",
-		"nothing":         "",
+		"excess bytes":    "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1",
+		"no response":     "",
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := testClient(t, rawServer(t, text))
 			status, body, err := c.Do(get("/"))
 			if err == nil {
-				t.Errorf("the client accepted status %d and body %q", status, body)
+				t.Errorf("got status %d and body %q, want an error", status, body)
 			}
 			if c.conn != nil {
-				t.Error("the connection was kept open")
+				t.Error("the client kept the connection open")
 			}
 		})
 	}
@@ -218,11 +219,11 @@ func TestClientTimesOut(t *testing.T) {
 	defer close(release)
 	c := testClient(t, addr)
 	c.Timeout = 50 * time.Millisecond
-	begun := time.Now()
+	start := time.Now()
 	if _, _, err := c.Do(get("/")); err == nil {
-		t.Error("the request did not time out")
+		t.Error("the request succeeded, want a timeout")
 	}
-	if took := time.Since(begun); took > 20*time.Second {
-		t.Errorf("the timeout took %v", took)
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("the request timed out after %v, want about %v", took, c.Timeout)
 	}
 }

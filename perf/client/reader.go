@@ -8,31 +8,31 @@ import (
 	"syscall"
 )
 
-// maxBuffer is the largest response that a Reader holds.
+// maxBuffer is the maximum size of a Reader's buffer.
 const maxBuffer = 64 << 20
 
-// Reader reads lines and bodies of known length from a connection into one buffer, which grows when it must.
+// Reader reads lines and bodies of known length from a connection. It reads into one buffer, which grows as needed.
 type Reader struct {
-	Received bool // a byte has arrived; a Client clears it before each request
+	Received bool // whether a byte has arrived; a Client clears it before each request
 
 	conn     net.Conn
-	buf      []byte // buf[from:to] is still to be parsed
+	buf      []byte // buf[from:to] has been read but not parsed
 	from, to int
 }
 
-// NewReader returns a reader of a connection.
+// NewReader returns a Reader that reads from conn.
 func NewReader(conn net.Conn) *Reader { return &Reader{conn: conn} }
 
-// ReadLine returns the next line without its line end. The line is valid until the next read.
+// ReadLine returns the next line without its line ending. The line is valid until the next read.
 func (r *Reader) ReadLine() ([]byte, error) {
-	seen := 0
+	scanned := 0
 	for {
-		if i := bytes.IndexByte(r.buf[r.from+seen:r.to], '\n'); i >= 0 {
-			line := r.buf[r.from : r.from+seen+i]
-			r.from += seen + i + 1
+		if i := bytes.IndexByte(r.buf[r.from+scanned:r.to], '\n'); i >= 0 {
+			line := r.buf[r.from : r.from+scanned+i]
+			r.from += scanned + i + 1
 			return bytes.TrimSuffix(line, []byte("\r")), nil
 		}
-		seen = r.to - r.from
+		scanned = r.to - r.from
 		if err := r.fill(); err != nil {
 			return nil, err
 		}
@@ -58,7 +58,7 @@ func (r *Reader) fill() error {
 			r.to = copy(r.buf, r.buf[r.from:r.to])
 			r.from = 0
 		case len(r.buf) >= maxBuffer:
-			return errors.New("response is too long")
+			return errors.New("message is too long")
 		default:
 			r.buf = append(r.buf, make([]byte, max(len(r.buf), 4<<10))...)
 		}
@@ -75,18 +75,18 @@ func (r *Reader) fill() error {
 	return err
 }
 
-// IsClosed reports whether an error says that the other side closed the connection.
+// IsClosed reports whether an error means that the peer closed the connection.
 func IsClosed(err error) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// IsName reports whether two header names are equal regardless of case. It compares the lengths first, because most
-// names differ in length.
+// IsName reports whether two header names are equal, ignoring case. It compares the lengths first, because most names
+// differ in length.
 func IsName(b []byte, name string) bool {
 	return len(b) == len(name) && bytes.EqualFold(b, []byte(name))
 }
 
-// Clip shortens a body for a message.
+// Clip trims white space around body and returns at most the first 400 bytes, for use in a message.
 func Clip(body []byte) []byte {
 	body = bytes.TrimSpace(body)
 	return body[:min(len(body), 400)]

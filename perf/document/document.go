@@ -1,5 +1,5 @@
-// Package document generates documents to import: boards and workspaces in the format of Cardwall's exports, with realistic
-// content that is the same in every run, except for the times.
+// Package document generates boards and workspaces for import, in Cardwall's export format. The content is realistic,
+// and the same in every run except for the times.
 package document
 
 import (
@@ -13,27 +13,31 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// The workspaces for the reports are imported from documents with "cardwall import cardwall", because creating 100,000 cards
-// would take longer than all measures. The types below are the needed part of the format cardwall-export/1.
+// The workspaces for the reports are imported with "cardwall import cardwall", because creating 100,000 cards through
+// the API would take longer than all benchmarks together. The types below contain the parts of the cardwall-export/1
+// format that the import needs.
 
 const (
-	Boards = 50   // of the workspace of a WriteWorkspaceFile
-	Cards  = 1000 // on each of them
+	Boards = 50   // number of boards that WriteWorkspaceFile writes
+	Cards  = 1000 // number of cards on each of these boards
 
 	people     = 20
-	heavyWords = 1000 // of a heavy card's description
+	heavyWords = 1000 // number of words in the description of a heavy card
 
-	// FilterLabel is a label for the query of a saved filter.
+	// FilterLabel is the label that the saved filter of the benchmarks searches for.
 	FilterLabel = "Bug"
 	// InstantLayout is the format of times.
 	InstantLayout = "2006-01-02T15:04:05.000Z"
 )
 
-// The words that are searched for. They occur only where the generator adds them.
+// FrequentWords are the two most frequent words of the generated text.
+const FrequentWords = "can dan"
+
+// Words to search for. They occur only where the generator adds them.
 const (
-	RareEvery   = 1000 // one card in this many has a rare word
+	RareEvery   = 1000 // one in this many cards has a rare word
 	MediumWord  = "zeppelin"
-	mediumEvery = 55 // the most matches that the server still collects completely
+	mediumEvery = 55 // about 1,800 of 100,000 cards match, slightly fewer than fewCards in internal/store
 	CommonWord  = "customer"
 	CommonEvery = 3
 )
@@ -42,15 +46,15 @@ const (
 const Text = "The customer cannot open the report of last month when two filters are set. Seen on two machines; " +
 	"the log names a missing column. Find out since when, fix it, add a test and tell the customer."
 
-// RareWords returns words of which each occurs in 20 of 100,000 cards.
+// RareWords returns the rare words. Each occurs in 20 of 100,000 cards.
 func RareWords() []string { return []string{"quagga", "quetzal", "quokka", "quoll", "quahog"} }
 
-// labelNames returns the labels of a board, which also has as many lists.
+// labelNames returns the names of the labels on a board. A board has as many lists as labels.
 func labelNames() []string {
 	return []string{FilterLabel, "Idea", "Urgent", "Waiting", "Cost", "Design"}
 }
 
-// Board is the document of a board.
+// Board is the export document of a board.
 type Board struct {
 	Format       string  `json:"format"`
 	ExportedAt   string  `json:"exportedAt"`
@@ -65,7 +69,7 @@ type Board struct {
 	Complete     bool    `json:"complete"`
 }
 
-// Times are when a record was created and changed.
+// Times holds the times at which a record was created and changed.
 type Times struct {
 	CreatedAt string `json:"createdAt"`
 	UpdatedAt string `json:"updatedAt"`
@@ -152,13 +156,13 @@ type Entry struct {
 	BoardVersion int            `json:"boardVersion"`
 }
 
-// Actor is who made a change.
+// Actor is the author of a change.
 type Actor struct {
 	Type string `json:"type"`
 	ID   string `json:"id"`
 }
 
-// Counts says how many records a document has.
+// Counts holds the number of records of each kind in a document.
 type Counts struct {
 	Boards   int `json:"boards,omitzero"`
 	Users    int `json:"users"`
@@ -171,12 +175,12 @@ type Counts struct {
 	Items      int `json:"items,omitzero"`
 }
 
-// WriteWorkspaceFile writes the document of a workspace into a new file.
+// WriteWorkspaceFile is like WriteWorkspace, but writes a document with Boards boards to a file.
 func WriteWorkspaceFile(path, owner string, part int, now time.Time) error {
 	return WriteFile(path, func(w io.Writer) error { return WriteWorkspace(w, owner, part, Boards, now.UTC()) })
 }
 
-// WriteFile creates a file with the output of write.
+// WriteFile creates a file and writes the output of write to it.
 func WriteFile(path string, write func(io.Writer) error) error {
 	file, err := os.Create(path)
 	if err != nil {
@@ -193,15 +197,15 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	return file.Close()
 }
 
-// NewGenerator returns a Generator of boards. Each part has different content, which is the same in every run except for
-// the times.
+// NewGenerator returns a Generator. Each of its boards has the given number of cards, of which open are not archived.
+// Different parts have different content, which is the same in every run except for the times.
 func NewGenerator(owner string, part, cards, open int, now time.Time) Generator {
 	random := rand.New(rand.NewPCG(2, uint64(part)))
 	return Generator{random: random, words: rand.NewZipf(random, 1.1, 4, 4095), now: now, owner: owner, cards: cards, open: open}
 }
 
-// WriteWorkspace writes a workspace. Each part has different content, which is the same in every run except for the times,
-// which are relative to now. The owner is the id of a user, who is also one of the assignees.
+// WriteWorkspace writes the document of a workspace. Different parts have different content, which is the same in every
+// run except for the times. The times are relative to now. owner is the id of a user, who is also assigned to cards.
 func WriteWorkspace(w io.Writer, owner string, part, boards int, now time.Time) error {
 	g := NewGenerator(owner, part, Cards, Cards, now)
 	if _, err := fmt.Fprintf(w, `{"format":"cardwall-workspace-export/1","exportedAt":%q,"workspace":{},"boards":[`,

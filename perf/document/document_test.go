@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// The document contains what its counts say, is the same each time, and has matches for every report.
+// The document matches its counts, is the same in every run, and contains cards for every report.
 func TestDocument(t *testing.T) {
 	const boards = 3
 	now := time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)
@@ -22,7 +22,7 @@ func TestDocument(t *testing.T) {
 	}
 	text := write(0)
 	if !bytes.Equal(text, write(0)) || bytes.Equal(text, write(1)) {
-		t.Error("the first document differs between runs, or equals the second")
+		t.Error("document 0 differs between two runs, or is equal to document 1")
 	}
 	var doc struct {
 		Boards   []Board `json:"boards"`
@@ -34,10 +34,11 @@ func TestDocument(t *testing.T) {
 	}
 	var sum Counts
 	sum.Boards = len(doc.Boards)
-	var rare, medium, common, done, due, assigned, mine int
+	var rare, medium, common, done, due, assigned, owned int
 	for _, b := range doc.Boards {
 		if !b.Complete || b.BoardVersion != len(b.Activity) || b.Activity[len(b.Activity)-1].BoardVersion != b.BoardVersion {
-			t.Errorf("board %q: complete %v, version %d, %d entries", b.Board.Name, b.Complete, b.BoardVersion, len(b.Activity))
+			t.Errorf("board %q: got complete %v, version %d and %d activity entries; want a complete board with an entry per version",
+				b.Board.Name, b.Complete, b.BoardVersion, len(b.Activity))
 		}
 		sum.Users += len(b.Users)
 		sum.Labels += len(b.Labels)
@@ -56,22 +57,25 @@ func TestDocument(t *testing.T) {
 			}
 			assigned += len(c.Assignees)
 			if strings.Contains(strings.Join(c.Assignees, " "), "usr_ada") {
-				mine++
+				owned++
 			}
 			if c.CreatedAt > c.UpdatedAt || c.UpdatedAt > now.Format(InstantLayout) || c.StartDate != nil && *c.StartDate > *c.DueDate {
-				t.Fatalf("the times of card %d are out of order: %+v", c.Number, c)
+				t.Fatalf("the times of card %d are not in order: %+v", c.Number, c)
 			}
 		}
 	}
 	if sum != doc.Counts || sum.Boards != boards || sum.Cards != boards*Cards || !doc.Complete {
-		t.Errorf("the document contains %+v but its counts are %+v, complete %v", sum, doc.Counts, doc.Complete)
+		t.Errorf("the document contains %+v, with counts %+v and complete %v; want %d boards with %d cards each, equal counts and true",
+			sum, doc.Counts, doc.Complete, boards, Cards)
 	}
 	if rare != boards || medium != 55 || common != boards*Cards/CommonEvery {
-		t.Errorf("the rare words occur %d times, the medium one %d, the common one %d", rare, medium, common)
+		t.Errorf("got %d rare, %d medium and %d common words; want %d, 55 and %d", rare, medium, common, boards, boards*Cards/CommonEvery)
 	}
-	for what, n := range map[string]int{"done": done * 3, "due": due * 3 / 2, "assigned": assigned * 6 / 5, "mine": mine * 24} {
+	for property, n := range map[string]int{
+		"done": done * 3, "due": due * 3 / 2, "assigned": assigned * 6 / 5, "assigned to the owner": owned * 24,
+	} {
 		if n < 2000 || n > 4000 {
-			t.Errorf("%s: extrapolated to %d cards, want about 3,000", what, n)
+			t.Errorf("cards that are %s: got %d when scaled to all cards, want 2,000 to 4,000", property, n)
 		}
 	}
 }

@@ -10,16 +10,16 @@ import (
 // Generator generates the boards of a document.
 type Generator struct {
 	random *rand.Rand
-	words  *rand.Zipf // a few words are frequent, most are rare, as in any language
+	words  *rand.Zipf // a few words are frequent and most are rare, as in a natural language
 	now    time.Time
 	owner  string
-	cards  int // on each board
-	open   int // of these; the others are archived
-	people []string
+	cards  int      // number of cards on each board
+	open   int      // number of cards on each board that are not archived
+	people []string // ids of the users
 }
 
-// Board generates board number n. A third of its cards are done, two thirds are due within half a year before or after
-// now, most have a label and an assignee, and two thirds have been moved.
+// Board generates board number n. About a third of its cards are done, and two thirds are due within half a year before
+// or after now. Most have a label and an assignee, and two thirds have been moved.
 func (g *Generator) Board(n int) *Board {
 	id := "board-" + strconv.Itoa(n+1)
 	old := Times{g.ago(400), g.ago(300)}
@@ -40,9 +40,9 @@ func (g *Generator) Board(n int) *Board {
 		g.people = append(g.people, u.ID)
 	}
 	for i, name := range labelNames() {
-		at := strconv.Itoa(i)
-		b.Labels = append(b.Labels, Label{Name{id + "-label-" + at, name}, "red", old})
-		b.Lists = append(b.Lists, List{Name{id + "-list-" + at, "List " + at}, 150, "soft", old})
+		number := strconv.Itoa(i)
+		b.Labels = append(b.Labels, Label{Name{id + "-label-" + number, name}, "red", old})
+		b.Lists = append(b.Lists, List{Name{id + "-list-" + number, "List " + number}, 150, "soft", old})
 	}
 	for i := range g.cards {
 		c, created := g.card(b, n*g.cards+i)
@@ -50,9 +50,9 @@ func (g *Generator) Board(n int) *Board {
 			c.ArchivedAt = &c.UpdatedAt
 		}
 		b.Cards = append(b.Cards, c)
-		b.enter("card.created", c.CreatedAt, c)
+		b.addEntry("card.created", c.CreatedAt, c)
 		if g.random.IntN(3) > 0 {
-			b.enter("card.moved", g.between(created), c)
+			b.addEntry("card.moved", g.between(created), c)
 		}
 	}
 	b.BoardVersion = len(b.Activity)
@@ -62,8 +62,8 @@ func (g *Generator) Board(n int) *Board {
 	return b
 }
 
-// enter adds a change of a card to the activity.
-func (b *Board) enter(kind, at string, c Card) {
+// addEntry adds a change to card c to the activity.
+func (b *Board) addEntry(kind, at string, c Card) {
 	n := len(b.Activity) + 1
 	changes := map[string]any{}
 	if kind == "card.moved" {
@@ -75,7 +75,8 @@ func (b *Board) enter(kind, at string, c Card) {
 	})
 }
 
-// card generates card number n of all boards and returns when it was created.
+// card generates the card with the number n, counting over all boards. It also returns the time at which the card was
+// created.
 func (g *Generator) card(b *Board, n int) (Card, time.Time) {
 	created := g.now.Add(-g.within(300))
 	number := n%g.cards + 1
@@ -89,7 +90,7 @@ func (g *Generator) card(b *Board, n int) (Card, time.Time) {
 		c.DoneAt = &at
 	}
 	if g.random.IntN(3) > 0 {
-		g.date(&c)
+		g.addDates(&c)
 	}
 	if g.random.IntN(5) > 0 {
 		c.Labels = append(c.Labels, b.Labels[g.random.IntN(len(b.Labels))].ID)
@@ -104,8 +105,8 @@ func (g *Generator) card(b *Board, n int) (Card, time.Time) {
 	return c, created
 }
 
-// date adds a due date, to half of the cards with a time of day, and to half with a start date.
-func (g *Generator) date(c *Card) {
+// addDates adds a due date to a card. Half of the cards also get a time of day, and half get a start date.
+func (g *Generator) addDates(c *Card) {
 	due := g.now.AddDate(0, 0, g.random.IntN(365)-182)
 	day, zone := due.Format(time.DateOnly), "Europe/Zurich"
 	c.DueDate, c.TimeZone = &day, &zone
@@ -119,7 +120,7 @@ func (g *Generator) date(c *Card) {
 	}
 }
 
-// description returns a text of about 200 bytes with the words that are searched for.
+// description returns about 140 bytes of text, which may contain words to search for.
 func (g *Generator) description(n int) string {
 	text := g.text(28)
 	if n%RareEvery == 0 {
@@ -135,7 +136,7 @@ func (g *Generator) description(n int) string {
 	return text
 }
 
-// text returns a text of invented words.
+// text returns the given number of random words.
 func (g *Generator) text(words int) string {
 	const first, second = "bcdfghklmnprstvw", "aeio"
 	var text []byte
@@ -156,10 +157,10 @@ func (g *Generator) within(days int) time.Duration {
 	return time.Duration(1+g.random.Int64N(int64(days)*24*60*60)) * time.Second
 }
 
-// ago returns a random time within the last days.
+// ago returns a random time within the given number of past days.
 func (g *Generator) ago(days int) string { return g.now.Add(-g.within(days)).Format(InstantLayout) }
 
-// between returns a random time from then until now.
+// between returns a random time between from and now.
 func (g *Generator) between(from time.Time) string {
 	return from.Add(time.Duration(g.random.Int64N(int64(g.now.Sub(from)) + 1))).Format(InstantLayout)
 }

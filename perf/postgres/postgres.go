@@ -1,4 +1,4 @@
-// Package postgres starts a PostgreSQL cluster for one run of a measuring program.
+// Package postgres starts a temporary PostgreSQL cluster for bench and torture.
 package postgres
 
 import (
@@ -20,15 +20,15 @@ import (
 	"cardwall/perf/process"
 )
 
-// Cluster is a running cluster. It is as durable as PostgreSQL is by default, and its data is below TMPDIR.
+// Cluster is a running cluster. It has the default durability settings and stores its data in TMPDIR.
 type Cluster struct {
-	URL string // of a superuser, for the first database
+	URL string // connects to the first database as a superuser
 
-	hold   io.Closer        // the cluster runs until it is closed
-	script *process.Process // tools/with-postgres, the parent of all processes of the cluster
+	stdin  io.Closer        // standard input of the script; closing it stops the cluster
+	script *process.Process // tools/with-postgres, an ancestor of all processes of the cluster
 }
 
-// Start starts a cluster by tools/with-postgres, so the working directory must be the root of the repository.
+// Start starts a cluster with tools/with-postgres. The working directory must be the root of the repository.
 func Start(ctx context.Context) (*Cluster, error) {
 	script, err := filepath.Abs(filepath.Join("tools", "with-postgres"))
 	if err != nil {
@@ -36,8 +36,9 @@ func Start(ctx context.Context) (*Cluster, error) {
 	}
 	cmd := exec.Command(script, "--durable", "sh", "-c", `echo "$CARDWALL_TEST_POSTGRES"; exec cat`)
 	cmd.Stderr = os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM} // the script then removes the cluster
-	hold, err := cmd.StdinPipe()
+	// If this program exits first, the script removes the cluster.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("start PostgreSQL: %w", err)
 	}
@@ -49,18 +50,18 @@ func Start(ctx context.Context) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{hold: hold, script: p}
+	c := &Cluster{stdin: stdin, script: p}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("start PostgreSQL: the reason is printed above: %w", err), c.Stop())
+		return nil, errors.Join(fmt.Errorf("start PostgreSQL; see the output above: %w", err), c.Stop())
 	}
 	c.URL = strings.TrimSpace(line)
 	return c, ctx.Err()
 }
 
-// Stop stops the cluster and returns when its folder is removed.
+// Stop stops the cluster and waits until its folders have been removed.
 func (c *Cluster) Stop() error {
-	err := c.hold.Close()
+	err := c.stdin.Close()
 	select {
 	case <-c.script.Done():
 		return err
@@ -93,7 +94,7 @@ func (c *Cluster) Exec(ctx context.Context, database string, statements ...strin
 	return nil
 }
 
-// Query runs a query on the first database and returns its rows as text: one line per row, with | between the values.
+// Query runs a query on the first database and returns the rows as text: one line per row, with | between the values.
 func (c *Cluster) Query(ctx context.Context, text string) (string, error) {
 	conn, err := pgx.Connect(ctx, c.URL)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package process starts and stops the programs that a measurement or a trial needs, and reads from /proc how much
-// processor time and memory they use.
+// Package process starts and stops the programs that a benchmark or a trial needs. It also reads their processor time
+// and memory usage from /proc.
 package process
 
 import (
@@ -14,14 +14,15 @@ import (
 	"time"
 )
 
-// Process is a program that this one started and must stop. It is killed if this program dies first.
+// Process is a child process. If this program exits first, the process is killed, unless its command sets another
+// Pdeathsig.
 type Process struct {
 	cmd  *exec.Cmd
 	done chan struct{} // closed when the process has ended
-	err  error         // how it ended; valid after done is closed
+	err  error         // result of Wait; valid after done is closed
 }
 
-// Start starts the command in a process group of its own, so that Ctrl-C in a terminal reaches only this program.
+// Start starts the command in its own process group, so that Ctrl-C in a terminal reaches only this program.
 // If logPath is not empty, standard output and standard error are appended to that file.
 func Start(cmd *exec.Cmd, logPath string) (*Process, error) {
 	if logPath != "" {
@@ -66,11 +67,12 @@ func (p *Process) Ended() bool {
 	}
 }
 
-// Err returns how the process ended. It must not be called before Done is closed.
+// Err returns the result of waiting for the process, as exec.Cmd.Wait does. It must not be called before the process
+// has ended.
 func (p *Process) Err() error { return p.err }
 
-// Stop sends SIGTERM and waits for the end of the process. A process that is still there after the timeout is killed,
-// which is an error.
+// Stop sends SIGTERM and waits for the process to end. If it has not ended after the timeout, Stop kills it and returns
+// an error.
 func (p *Process) Stop(timeout time.Duration) error {
 	if p.Ended() {
 		return nil
@@ -87,14 +89,14 @@ func (p *Process) Stop(timeout time.Duration) error {
 	return fmt.Errorf("process %d did not end within %v of SIGTERM and was killed", p.PID(), timeout)
 }
 
-// Kill sends SIGKILL and waits for the end of the process.
+// Kill sends SIGKILL and waits for the process to end.
 func (p *Process) Kill() {
-	_ = p.cmd.Process.Kill() // it may have ended
+	_ = p.cmd.Process.Kill() // fails if the process has already ended
 	<-p.done
 }
 
-// Freeze sends SIGSTOP and returns when the process has stopped. A thread inside a system call finishes the call but
-// does not return from it.
+// Freeze sends SIGSTOP and waits until the process has stopped. A thread in a system call finishes the call, but does
+// not return from it.
 func (p *Process) Freeze() error {
 	if err := syscall.Kill(p.PID(), syscall.SIGSTOP); err != nil {
 		return fmt.Errorf("freeze process %d: %w", p.PID(), err)
@@ -104,20 +106,20 @@ func (p *Process) Freeze() error {
 		if err != nil {
 			return err
 		}
-		for _, path := range threads { // the first thread that stops has already notified the others
+		for _, path := range threads { // if one thread has stopped, all have been signaled
 			text, err := os.ReadFile(path)
 			if _, rest, found := strings.Cut(string(text), ") "); err == nil && found && strings.HasPrefix(rest, "T") {
 				return nil
 			}
 		}
 	}
-	return fmt.Errorf("process %d did not stop within 10 s of SIGSTOP", p.PID())
+	return fmt.Errorf("process %d ended, or did not stop within 10 s of SIGSTOP", p.PID())
 }
 
 // Thaw continues a frozen process.
 func (p *Process) Thaw() error { return syscall.Kill(p.PID(), syscall.SIGCONT) }
 
-// Run runs a program to its end and returns its trimmed output.
+// Run runs a program and returns its trimmed output.
 func Run(name string, args ...string) (string, error) {
 	out, err := exec.Command(name, args...).CombinedOutput()
 	if err != nil {
@@ -126,7 +128,7 @@ func Run(name string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// LogTail returns the last 15 lines of a log file, or why it cannot be read.
+// LogTail returns the last 15 lines of a log file. If the file cannot be read, it returns the text of the error.
 func LogTail(path string) string {
 	log, err := os.ReadFile(path)
 	if err != nil {
@@ -136,7 +138,7 @@ func LogTail(path string) string {
 	return strings.Join(lines[max(len(lines)-15, 0):], "\n")
 }
 
-// FreeAddress returns an unused port of the loopback interface as host:port.
+// FreeAddress returns an unused address on the loopback interface, as host:port. It does not reserve the address.
 func FreeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

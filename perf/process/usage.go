@@ -17,11 +17,11 @@ import (
 // clockTick is the unit of the times in /proc/PID/stat. It is 1/100 s on every Linux that Go supports.
 const clockTick = 10 * time.Millisecond
 
-// usage is what /proc/PID/stat says about a process.
+// usage holds fields of /proc/PID/stat.
 type usage struct {
-	parent   int
+	parent   int           // process id of the parent
 	own      time.Duration // user and system time
-	children time.Duration // of its children that have ended and been waited for
+	children time.Duration // user and system time of children that have ended and were waited for
 }
 
 func readUsage(pid int) (u usage, err error) {
@@ -29,7 +29,7 @@ func readUsage(pid int) (u usage, err error) {
 	if err != nil {
 		return u, fmt.Errorf("read processor time: %w", err)
 	}
-	// The second field is the program's name in parentheses, which can contain spaces and parentheses.
+	// The second field is the name of the program in parentheses. It can contain spaces and parentheses.
 	_, rest, _ := strings.Cut(string(stat[max(bytes.LastIndexByte(stat, ')'), 0):]), ") ")
 	fields := strings.Fields(rest)
 	if len(fields) < 15 {
@@ -53,7 +53,8 @@ func CPU(pid int) (time.Duration, error) {
 	return u.own, err
 }
 
-// TreeCPU returns the processor time of a process and all its descendants, including those that have ended.
+// TreeCPU returns the processor time of a process and all its descendants, including those that have ended and were
+// waited for.
 func TreeCPU(root int) (time.Duration, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -69,7 +70,7 @@ func TreeCPU(root int) (time.Duration, error) {
 		switch {
 		case err == nil:
 			all[pid] = u
-		case !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ESRCH): // it has not ended meanwhile
+		case !errors.Is(err, os.ErrNotExist) && !errors.Is(err, syscall.ESRCH): // these two mean that the process has ended
 			return 0, err
 		}
 	}
@@ -118,8 +119,9 @@ func Traced(pid int) bool {
 	return true
 }
 
-// Memory returns a figure of /proc/PID/status in bytes: "VmRSS" is the resident memory, "VmHWM" its peak.
-func Memory(pid int, figure string) (int64, error) {
+// Memory returns a memory field of /proc/PID/status in bytes: "VmRSS" is the resident memory, "VmHWM" is its peak,
+// and "RssAnon" is the part that is anonymous memory, which no file backs.
+func Memory(pid int, field string) (int64, error) {
 	file, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, fmt.Errorf("read memory: %w", err)
@@ -127,16 +129,16 @@ func Memory(pid int, figure string) (int64, error) {
 	defer file.Close()
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		name, value, _ := strings.Cut(lines.Text(), ":")
-		if name != figure {
+		if name != field {
 			continue
 		}
-		return size(value)
+		return parseSize(value)
 	}
-	return 0, fmt.Errorf("read memory: /proc/%d/status has no %s", pid, figure)
+	return 0, fmt.Errorf("read memory: /proc/%d/status has no field %s", pid, field)
 }
 
-// Mapped returns how many bytes of the files below a folder are in the memory of a process because it maps them. They
-// are part of its resident memory, once per mapping, but the system can reclaim them like any page of its file cache.
+// Mapped returns how many bytes of a process's resident memory are mapped from files below the given folder. A page
+// counts once for each mapping. The system can reclaim this memory like other pages of the file cache.
 func Mapped(pid int, folder string) (int64, error) {
 	file, err := os.Open(fmt.Sprintf("/proc/%d/smaps", pid))
 	if err != nil {
@@ -152,11 +154,11 @@ func Mapped(pid int, folder string) (int64, error) {
 		line := lines.Text()
 		name, value, _ := strings.Cut(line, ":")
 		switch {
-		case !unicode.IsUpper(rune(line[0])): // the first line of a mapping: FROM-TO MODE OFFSET DEVICE INODE PATH
+		case !unicode.IsUpper(rune(line[0])): // a mapping begins with the line: FROM-TO MODE OFFSET DEVICE INODE PATH
 			_, path, _ := strings.Cut(line, "/")
 			below = strings.HasPrefix("/"+path, strings.TrimSuffix(folder, "/")+"/")
 		case name == "Rss" && below:
-			n, err := size(value)
+			n, err := parseSize(value)
 			if err != nil {
 				return 0, err
 			}
@@ -166,8 +168,8 @@ func Mapped(pid int, folder string) (int64, error) {
 	return bytes, lines.Err()
 }
 
-// size parses a figure such as "  1234 kB" and returns bytes.
-func size(value string) (int64, error) {
+// parseSize parses a size such as "  1234 kB" and returns it in bytes.
+func parseSize(value string) (int64, error) {
 	kilobytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
 	if err != nil {
 		return 0, fmt.Errorf("parse size: %w", err)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Mapped counts the pages of a mapped file that were read, for the folder of that file only.
+// Mapped counts the pages of a mapped file that have been read, but only if the file is below the given folder.
 func TestMapped(t *testing.T) {
 	folder := t.TempDir()
 	const size = 1 << 20
@@ -37,14 +37,14 @@ func TestMapped(t *testing.T) {
 	for i := 0; i < size; i += os.Getpagesize() {
 		sum += int(mapped[i])
 	}
-	for where, want := range map[string]int64{folder: size, folder + "/": size, t.TempDir(): 0, folder[:len(folder)-1]: 0} {
-		if got, err := Mapped(os.Getpid(), where); err != nil || got != want {
-			t.Errorf("%d bytes below %s are mapped (error %v, sum %d), want %d", got, where, err, sum, want)
+	for path, want := range map[string]int64{folder: size, folder + "/": size, t.TempDir(): 0, folder[:len(folder)-1]: 0} {
+		if got, err := Mapped(os.Getpid(), path); err != nil || got != want {
+			t.Errorf("Mapped(%s) = %d, %v; want %d (sum %d)", path, got, err, want, sum)
 		}
 	}
 }
 
-// TreeCPU includes the process itself and its ended children.
+// TreeCPU includes the processor time of a process's children.
 func TestTreeCPU(t *testing.T) {
 	child, err := Start(exec.Command("sh", "-c", "sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'; sleep 60"), "")
 	if err != nil {
@@ -64,7 +64,7 @@ func TestTreeCPU(t *testing.T) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the tree used %v and the process itself %v", tree, own)
+			t.Fatalf("timed out: TreeCPU = %v, CPU = %v; want a TreeCPU of at least 50 ms that is greater than CPU", tree, own)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// Package receiver receives the deliveries of webhooks: quickly, and in the ways in which receivers fail.
+// Package receiver provides webhook receivers that use little processor time and can fail in various ways.
 package receiver
 
 import (
@@ -23,11 +23,11 @@ import (
 type Behavior int
 
 const (
-	Accepts Behavior = iota // responds with 204 at once
-	Fails                   // responds with 500 at once
+	Accepts Behavior = iota // responds with 204 immediately
+	Fails                   // responds with 500 immediately
 	Delays                  // responds with 204 after two seconds
-	Hangs                   // responds after ten seconds, when the sender has given up
-	Refuses                 // its port refuses connections
+	Hangs                   // responds after ten seconds, when the sender has already timed out
+	Refuses                 // refuses connections
 )
 
 const (
@@ -35,23 +35,22 @@ const (
 	hangTime  = 10 * time.Second
 )
 
-// verifyEvery determines which deliveries of a connection have their signature verified: one in
-// verifyEvery.
+// One in verifyEvery signatures on a connection is verified.
 const verifyEvery = 32
 
-// Receivers are the endpoints of webhooks. Each has its own port, as most real endpoints have their own host. They
-// implement as little of HTTP/1.1 as the sender needs, because they share the processors with it.
+// Receivers is a set of webhook endpoints. By default, each endpoint has its own port, because most real endpoints have
+// their own host. To save processor time, the endpoints implement only the parts of HTTP/1.1 that the sender needs.
 type Receivers struct {
-	Got atomic.Int64 // deliveries to endpoints that accept
+	Got atomic.Int64 // number of deliveries to endpoints that accept deliveries
 
 	mu        sync.Mutex
 	endpoints []*Endpoint
 	listeners []net.Listener
 	refusing  []int                // sockets of ports that refuse connections
-	lines     map[*connection]bool // open connections
+	open      map[*connection]bool // open connections
 	closed    bool
-	all       sync.WaitGroup
-	left      Received // over connections that have ended
+	running   sync.WaitGroup
+	rest      Received // received by connections that have ended
 }
 
 // Endpoint is the receiver of one webhook.
@@ -59,25 +58,26 @@ type Endpoint struct {
 	Number   int
 	Behavior Behavior
 	URL      string
-	Requests atomic.Int64 // how many arrived
+	Requests atomic.Int64 // number of received requests
 
-	key atomic.Pointer[[]byte] // signing key of the webhook, once it is known
+	key atomic.Pointer[[]byte] // signing key of the webhook; nil before SetSecret
 }
 
-// Receipt is a delivery that arrived.
+// Receipt is a delivery to an endpoint with the behavior Accepts.
 type Receipt struct {
 	Event
 	ID string
 	At time.Time
 }
 
-// Event is a version of a board at one endpoint.
+// Event identifies a change and the endpoint that receives it. The board version identifies the change, because an
+// endpoint receives the changes of only one board.
 type Event struct {
 	Endpoint int
 	Version  int64
 }
 
-// Received is what arrived since it was last collected.
+// Received holds deliveries and the errors in received requests.
 type Received struct {
 	Receipts []Receipt
 	Faults   []string
@@ -86,25 +86,25 @@ type Received struct {
 // connection is one connection of the sender.
 type connection struct {
 	conn     net.Conn
-	point    *Endpoint // nil if the endpoints share a port; then the path contains its number
+	endpoint *Endpoint // nil if endpoints share a port; the path then contains the number of the endpoint
 	mu       sync.Mutex
 	received Received
 }
 
 // New returns receivers without endpoints.
-func New() *Receivers { return &Receivers{lines: make(map[*connection]bool)} }
+func New() *Receivers { return &Receivers{open: make(map[*connection]bool)} }
 
-// Open adds n endpoints with a behavior. With oneHost they share a port.
-func (r *Receivers) Open(n int, m Behavior, oneHost bool) ([]*Endpoint, error) {
+// Open adds n endpoints with the given behavior. If oneHost is set, they share a port, unless they refuse connections.
+func (r *Receivers) Open(n int, behavior Behavior, oneHost bool) ([]*Endpoint, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var added []*Endpoint
 	shared := ""
 	for i := range n {
-		e := &Endpoint{Number: len(r.endpoints), Behavior: m}
+		e := &Endpoint{Number: len(r.endpoints), Behavior: behavior}
 		addr, own := shared, e
 		switch {
-		case m == Refuses:
+		case behavior == Refuses:
 			socket, err := r.refuse()
 			if err != nil {
 				return nil, err
@@ -124,7 +124,7 @@ func (r *Receivers) Open(n int, m Behavior, oneHost bool) ([]*Endpoint, error) {
 			r.listeners = append(r.listeners, l)
 			addr = l.Addr().String()
 			shared = addr
-			r.all.Go(func() { r.accept(l, own) })
+			r.running.Go(func() { r.accept(l, own) })
 		}
 		e.URL = "http://" + addr + "/hook/" + strconv.Itoa(e.Number)
 		r.endpoints = append(r.endpoints, e)
@@ -133,7 +133,8 @@ func (r *Receivers) Open(n int, m Behavior, oneHost bool) ([]*Endpoint, error) {
 	return added, nil
 }
 
-// refuse returns the address of a port that refuses connections and that no other program can listen on.
+// refuse reserves a port that refuses connections and returns its address. While it is reserved, no other program can
+// listen on it.
 func (r *Receivers) refuse() (addr string, err error) {
 	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -150,7 +151,7 @@ func (r *Receivers) refuse() (addr string, err error) {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(name.(*syscall.SockaddrInet4).Port)), nil
 }
 
-// SetSecret sets the secret with which the webhook of the endpoint signs.
+// SetSecret sets the signing secret of the webhook.
 func (e *Endpoint) SetSecret(secret string) error {
 	text, ok := strings.CutPrefix(secret, "whsec_")
 	key, err := base64.StdEncoding.DecodeString(text)
@@ -161,54 +162,54 @@ func (e *Endpoint) SetSecret(secret string) error {
 	return nil
 }
 
-// Close closes all connections and waits for their goroutines.
+// Close closes all endpoints and connections, and waits for their goroutines.
 func (r *Receivers) Close() {
 	r.mu.Lock()
 	r.closed = true
 	for _, l := range r.listeners {
 		l.Close()
 	}
-	for l := range r.lines {
+	for l := range r.open {
 		l.conn.Close()
 	}
 	for _, socket := range r.refusing {
 		syscall.Close(socket)
 	}
 	r.mu.Unlock()
-	r.all.Wait()
+	r.running.Wait()
 }
 
-func (r *Receivers) accept(listener net.Listener, point *Endpoint) {
+func (r *Receivers) accept(listener net.Listener, endpoint *Endpoint) {
 	for {
 		conn, err := listener.Accept()
 		if err != nil {
 			return // closed
 		}
-		l := &connection{conn: conn, point: point}
+		l := &connection{conn: conn, endpoint: endpoint}
 		r.mu.Lock()
 		if r.closed {
 			conn.Close()
 		} else {
-			r.lines[l] = true
-			r.all.Go(func() { r.serve(l) })
+			r.open[l] = true
+			r.running.Go(func() { r.serve(l) })
 		}
 		r.mu.Unlock()
 	}
 }
 
-// Taken returns what arrived since the last call.
-func (r *Receivers) Taken() Received {
+// Take returns the deliveries and errors recorded since the last call.
+func (r *Receivers) Take() Received {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t := r.left
-	r.left = Received{}
-	for l := range r.lines {
+	taken := r.rest
+	r.rest = Received{}
+	for l := range r.open {
 		l.mu.Lock()
-		t.add(&l.received)
+		taken.add(&l.received)
 		l.received.Receipts, l.received.Faults = l.received.Receipts[:0], nil
 		l.mu.Unlock()
 	}
-	return t
+	return taken
 }
 
 func (t *Received) add(other *Received) {
@@ -222,13 +223,13 @@ func (r *Receivers) serve(l *connection) {
 		l.conn.Close()
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		delete(r.lines, l)
-		r.left.add(&l.received)
+		delete(r.open, l)
+		r.rest.add(&l.received)
 	}()
 	in := client.NewReader(l.conn)
 	var d delivery
 	for n := 0; ; n++ {
-		point, err := d.read(in, l.point, r.endpoints)
+		endpoint, err := d.read(in, l.endpoint, r.endpoints)
 		at := time.Now()
 		if err != nil {
 			if in.Received && !client.IsClosed(err) && !errors.Is(err, net.ErrClosed) {
@@ -236,12 +237,12 @@ func (r *Receivers) serve(l *connection) {
 			}
 			return
 		}
-		point.Requests.Add(1)
-		if err := d.check(point, n%verifyEvery == 0); err != nil {
+		endpoint.Requests.Add(1)
+		if err := d.check(endpoint, n%verifyEvery == 0); err != nil {
 			l.fault(err.Error())
 		}
 		response := "HTTP/1.1 204 No Content\r\n\r\n"
-		switch point.Behavior {
+		switch endpoint.Behavior {
 		case Fails:
 			response = "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 7\r\n\r\nbroken\n"
 		case Delays:
@@ -253,9 +254,9 @@ func (r *Receivers) serve(l *connection) {
 		if _, err := l.conn.Write([]byte(response)); err != nil {
 			return
 		}
-		if point.Behavior == Accepts {
+		if endpoint.Behavior == Accepts {
 			l.mu.Lock()
-			l.received.Receipts = append(l.received.Receipts, Receipt{Event{point.Number, d.version}, string(d.id), at})
+			l.received.Receipts = append(l.received.Receipts, Receipt{Event{endpoint.Number, d.version}, string(d.id), at})
 			l.mu.Unlock()
 			r.Got.Add(1)
 		}
@@ -268,27 +269,27 @@ func (l *connection) fault(text string) {
 	l.received.Faults = append(l.received.Faults, text)
 }
 
-// delivery is the relevant part of a request. Its buffers are reused by the next one.
+// delivery holds the relevant parts of a request. The next request reuses its buffers.
 type delivery struct {
 	id, timestamp, signature []byte
 	body                     []byte
 	version                  int64
 }
 
-// read reads one request.
-func (d *delivery) read(in *client.Reader, point *Endpoint, all []*Endpoint) (*Endpoint, error) {
+// read reads one request and returns its endpoint. If endpoint is nil, the path contains its number.
+func (d *delivery) read(in *client.Reader, endpoint *Endpoint, all []*Endpoint) (*Endpoint, error) {
 	line, err := in.ReadLine()
 	if err != nil {
 		return nil, err
 	}
-	if point == nil {
+	if endpoint == nil {
 		path, ok := bytes.CutPrefix(line, []byte("POST /hook/"))
 		digits, _, _ := bytes.Cut(path, []byte(" "))
 		number, err := strconv.Atoi(string(digits))
 		if !ok || err != nil || number < 0 || number >= len(all) {
 			return nil, fmt.Errorf("unexpected request %q", line)
 		}
-		point = all[number]
+		endpoint = all[number]
 	} else if !bytes.HasPrefix(line, []byte("POST ")) {
 		return nil, fmt.Errorf("unexpected request %q", line)
 	}
@@ -317,7 +318,7 @@ func (d *delivery) read(in *client.Reader, point *Endpoint, all []*Endpoint) (*E
 		}
 	}
 	if length < 0 {
-		return nil, errors.New("a delivery has no Content-Length")
+		return nil, errors.New("the delivery has no Content-Length")
 	}
 	if d.body, err = in.ReadN(length); err != nil {
 		return nil, err
@@ -326,17 +327,17 @@ func (d *delivery) read(in *client.Reader, point *Endpoint, all []*Endpoint) (*E
 	if d.version, err = strconv.ParseInt(string(version), 10, 64); err != nil {
 		return nil, fmt.Errorf("the id %q does not end with a version", d.id)
 	}
-	return point, nil
+	return endpoint, nil
 }
 
-// check checks that the body contains the id, and optionally the signature.
-func (d *delivery) check(point *Endpoint, signature bool) error {
-	const before = `{"id":"`
-	if body, ok := bytes.CutPrefix(d.body, []byte(before)); !ok || !bytes.HasPrefix(body, d.id) {
+// check checks that the body starts with the id. If verify is set and the key is known, it also checks the signature.
+func (d *delivery) check(endpoint *Endpoint, verify bool) error {
+	const prefix = `{"id":"`
+	if body, ok := bytes.CutPrefix(d.body, []byte(prefix)); !ok || !bytes.HasPrefix(body, d.id) {
 		return fmt.Errorf("the body of %s does not start with its id: %s", d.id, client.Clip(d.body))
 	}
-	key := point.key.Load()
-	if !signature || key == nil {
+	key := endpoint.key.Load()
+	if !verify || key == nil {
 		return nil
 	}
 	mac := hmac.New(sha256.New, *key)
@@ -344,7 +345,7 @@ func (d *delivery) check(point *Endpoint, signature bool) error {
 		mac.Write(part)
 	}
 	if want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)); string(d.signature) != want {
-		return fmt.Errorf("%s has the signature %q instead of %q", d.id, d.signature, want)
+		return fmt.Errorf("%s has the signature %q, want %q", d.id, d.signature, want)
 	}
 	return nil
 }

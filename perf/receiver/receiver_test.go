@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// deliver sends a body as the server would, and returns the status.
+// deliver sends a delivery like the server's and returns the status of the response.
 func deliver(t *testing.T, to *Endpoint, id, signature, body string) int {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodPost, to.URL, bytes.NewReader([]byte(body)))
@@ -54,44 +54,44 @@ func TestReceivers(t *testing.T) {
 	good := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 
 	if got := deliver(t, endpoints[0], id, good, body); got != 204 {
-		t.Errorf("a correct delivery got the status %d", got)
+		t.Errorf("correct delivery: got status %d, want 204", got)
 	}
 	if got := deliver(t, shared[2], id, "", body); got != 204 {
-		t.Errorf("a delivery to one of several endpoints of a host got the status %d", got)
+		t.Errorf("delivery to an endpoint on a shared host: got status %d, want 204", got)
 	}
 	if got := deliver(t, endpoints[2], id, "", body); got != 500 {
-		t.Errorf("an endpoint that fails responded with %d", got)
+		t.Errorf("delivery to a failing endpoint: got status %d, want 500", got)
 	}
 	if _, err := net.Dial("tcp", strings.TrimPrefix(strings.Split(endpoints[4].URL, "/hook")[0], "http://")); err == nil {
-		t.Error("an endpoint that refuses accepted a connection")
+		t.Error("a refusing endpoint accepted a connection")
 	}
-	got := settled(all, 2)
+	got := collect(all, 2)
 	if len(got.Faults) > 0 {
-		t.Errorf("correct deliveries have errors: %q", got.Faults)
+		t.Errorf("got errors %q for correct deliveries, want none", got.Faults)
 	}
-	came := map[Event]string{}
+	received := map[Event]string{}
 	for _, r := range got.Receipts {
-		came[r.Event] = r.ID
+		received[r.Event] = r.ID
 	}
-	if len(came) != 2 || came[Event{0, 7}] != id || came[Event{shared[2].Number, 7}] != id {
-		t.Errorf("received: %v", came)
+	if len(received) != 2 || received[Event{0, 7}] != id || received[Event{shared[2].Number, 7}] != id {
+		t.Errorf("got deliveries %v, want one to the first endpoint and one to the last shared endpoint", received)
 	}
 
 	deliver(t, endpoints[0], id, "v1,AAAA", body)
 	deliver(t, endpoints[1], "itg_b:v7", "", body)
-	if got := settled(all, 4); len(got.Faults) != 2 {
-		t.Errorf("a wrong signature and a body with another id should be two errors: %q", got.Faults)
+	if got := collect(all, 4); len(got.Faults) != 2 {
+		t.Errorf("got errors %q, want two: one for a wrong signature and one for a body with a different id", got.Faults)
 	}
 }
 
-// settled returns what arrived once it is at least n deliveries and errors, and a little later, so that extra ones are
-// included.
-func settled(r *Receivers, n int) (all Received) {
+// collect waits until there are n deliveries and errors together, and then a little longer for unexpected ones. It
+// returns all of them.
+func collect(r *Receivers, n int) (all Received) {
 	complete := func() bool { return len(all.Receipts)+len(all.Faults) >= n }
 	begin := time.Now()
 	for polls := 0; polls < 50 && time.Since(begin) < time.Minute; {
 		time.Sleep(2 * time.Millisecond)
-		t := r.Taken()
+		t := r.Take()
 		if all.add(&t); complete() {
 			polls++
 		}

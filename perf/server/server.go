@@ -1,4 +1,4 @@
-// Package server runs the program under test: its command line, and one server that can be started again and again.
+// Package server runs the commands of the program under test, and its server, which can be stopped and started again.
 package server
 
 import (
@@ -17,31 +17,31 @@ import (
 	"cardwall/perf/process"
 )
 
-// OwnerEmail is the email address of the user who owns the workspaces.
+// OwnerEmail is the email address of the workspace owner.
 const OwnerEmail = "ada@example.com"
 
-// ReadyPath responds with 200 when the server can serve every request.
+// ReadyPath is the path of the readiness check, which returns status 200 when the server can serve requests.
 const ReadyPath = "/readyz"
 
 const (
 	startTimeout   = time.Minute
 	stopTimeout    = 10 * time.Second
-	commandTimeout = 10 * time.Minute // an import of 200,000 cards is the longest
+	commandTimeout = 10 * time.Minute // the slowest command imports 200,000 cards
 )
 
-// Server is the program under test with its data. Set the exported fields before the first use.
+// Server is the program under test with its data. Set the exported fields except Process before the first use.
 type Server struct {
 	Binary   string
 	Data     string   // the data folder
 	Database string   // postgres://…; empty for SQLite in the data folder
-	LogPath  string   // the file to which the server's output is appended
-	Addr     string   // host:port, the same at every start; Start chooses a free one if it is empty
-	Env      []string // settings, besides the location of the data and no rate limits
+	LogPath  string   // file to which the output of the server is appended
+	Addr     string   // host:port; if empty, the first Start chooses a free address, which later starts reuse
+	Env      []string // additional environment variables, as NAME=VALUE
 
-	Process *process.Process // nil if no server runs
+	Process *process.Process // set by Start; nil before Start, and after Stop or Kill
 }
 
-// environment returns the settings of the program. Rate limits are off: they would limit the load and not the server.
+// environment returns the environment of the program. It disables rate limits, because they would limit the load.
 func (s *Server) environment() []string {
 	env := append(os.Environ(), "CARDWALL_DATA="+s.Data, "CARDWALL_RATE_LIMITS=off")
 	if s.Database != "" {
@@ -55,7 +55,7 @@ func (s *Server) Run(ctx context.Context, args ...string) (string, error) {
 	return s.run(ctx, "", args...)
 }
 
-// run runs a command of the program with an input.
+// run runs a command of the program with the given standard input.
 func (s *Server) run(ctx context.Context, input string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
@@ -66,31 +66,32 @@ func (s *Server) run(ctx context.Context, input string, args ...string) (string,
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		said := stderr.Bytes() // the reason is at the end, after the progress
-		return "", fmt.Errorf("run %s: %w: %s%s", strings.Join(args, " "), err, out, client.Clip(said[max(len(said)-400, 0):]))
+		output := stderr.Bytes() // the error message is at the end, after the progress messages
+		return "", fmt.Errorf("run %s: %w: %s%s", strings.Join(args, " "), err, out, client.Clip(output[max(len(output)-400, 0):]))
 	}
 	return strings.TrimSpace(string(out)), nil
 }
 
-// AddOwner creates the user with OwnerEmail and returns the user's id.
+// AddOwner creates the owner and returns the id of the user.
 func (s *Server) AddOwner(ctx context.Context) (string, error) {
 	return s.printedWord(ctx, "user", "add", "--email", OwnerEmail, "--name", "Ada")
 }
 
-// AddWorkspace creates a workspace of the owner and returns its id.
+// AddWorkspace creates a workspace for the owner and returns its id.
 func (s *Server) AddWorkspace(ctx context.Context, name string) (string, error) {
 	return s.printedWord(ctx, "workspace", "add", "--owner", OwnerEmail, "--name", name)
 }
 
-// AddToken creates an access token of the owner and returns it.
+// AddToken creates an API token for the owner and returns it.
 func (s *Server) AddToken(ctx context.Context, name, scopes string) (string, error) {
 	return s.printedWord(ctx, "token", "add", "--user", OwnerEmail, "--name", name, "--scopes", scopes)
 }
 
-// Person is a user with a password, a workspace in an organization of its own, and a token.
+// Person is a user with a password, a token, and a workspace in a separate organization.
 type Person struct{ ID, Email, Password, Workspace, Token string }
 
-// AddPerson creates a user with a workspace and a token. The name is also the local part of the email address.
+// AddPerson creates a user with a workspace and a token. The name in lowercase is also the local part of the
+// email address.
 func (s *Server) AddPerson(ctx context.Context, name string) (p Person, err error) {
 	p.Email, p.Password = strings.ToLower(name)+"@example.com", "a long password of "+name
 	if p.ID, err = s.run(ctx, p.Password+"\n", "user", "add", "--email", p.Email, "--name", name, "--password-stdin"); err != nil {
@@ -103,7 +104,7 @@ func (s *Server) AddPerson(ctx context.Context, name string) (p Person, err erro
 	return p, err
 }
 
-// AddMember makes a person an admin of a workspace.
+// AddMember adds a person to a workspace as an admin.
 func (s *Server) AddMember(ctx context.Context, workspace string, p Person) error {
 	_, err := s.Run(ctx, "workspace", "member", workspace, "--user", p.Email, "--role", "admin")
 	return err
@@ -113,21 +114,22 @@ func (s *Server) AddMember(ctx context.Context, workspace string, p Person) erro
 func (s *Server) printedWord(ctx context.Context, args ...string) (string, error) {
 	out, err := s.Run(ctx, args...)
 	if err == nil && len(strings.Fields(out)) != 1 {
-		err = fmt.Errorf("run %s: printed %q instead of one word", strings.Join(args, " "), client.Clip([]byte(out)))
+		err = fmt.Errorf("run %s: got output %q, want one word", strings.Join(args, " "), client.Clip([]byte(out)))
 	}
 	return out, err
 }
 
-// Doctor checks the data.
+// Doctor runs cardwall doctor and returns an error if it finds problems.
 func (s *Server) Doctor(ctx context.Context) error {
 	out, err := s.Run(ctx, "doctor")
 	if err == nil && !strings.Contains(out, "No problems found.") {
-		err = errors.New("the doctor found problems: " + out)
+		err = errors.New("cardwall doctor found problems: " + out)
 	}
 	return err
 }
 
-// Start starts a server and waits until it is ready. It returns the time that this took.
+// Start starts the server and waits until it is ready. It returns how long this took. The server must not be running.
+// If it does not become ready, Start kills it.
 func (s *Server) Start(ctx context.Context) (took time.Duration, err error) {
 	if s.Addr == "" {
 		if s.Addr, err = process.FreeAddress(); err != nil {
@@ -147,8 +149,8 @@ func (s *Server) Start(ctx context.Context) (took time.Duration, err error) {
 	return time.Since(begin), nil
 }
 
-// Await requests the path every millisecond until the response is 200. It returns an error if the process ends or a
-// minute passes first.
+// Await requests the path until the status is 200, with a pause of a millisecond between requests. It returns an error
+// if the process or ctx ends first, or if startTimeout expires.
 func Await(ctx context.Context, p *process.Process, addr, path string) error {
 	r := client.Request{Method: http.MethodGet, Path: []byte(path), Want: http.StatusOK}
 	c := client.New(addr, "", "await")
@@ -162,14 +164,17 @@ func Await(ctx context.Context, p *process.Process, addr, path string) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case p.Ended():
-			return fmt.Errorf("the process ended before its first response: %w", p.Err())
+			return fmt.Errorf("the process ended before it was ready: %w", p.Err())
 		case time.Now().After(deadline):
-			return fmt.Errorf("no successful response from %s within %v; the last status was %d, error %w", path, startTimeout, status, err)
+			if err == nil {
+				err = fmt.Errorf("status %d", status)
+			}
+			return fmt.Errorf("no successful response from %s within %v; the last problem was: %w", path, startTimeout, err)
 		}
 	}
 }
 
-// Ready reports whether the server says that it is ready.
+// Ready reports whether ReadyPath returns 200.
 func (s *Server) Ready() bool {
 	c := client.New(s.Addr, "", "ready")
 	c.Timeout = 3 * time.Second
@@ -178,7 +183,7 @@ func (s *Server) Ready() bool {
 	return err == nil && status == http.StatusOK
 }
 
-// Stop stops the server gracefully, if one runs.
+// Stop stops the server gracefully, if it is running.
 func (s *Server) Stop() error {
 	if s.Process == nil {
 		return nil
@@ -188,7 +193,7 @@ func (s *Server) Stop() error {
 	return err
 }
 
-// Kill ends the server with SIGKILL, if one runs.
+// Kill kills the server with SIGKILL, if it is running.
 func (s *Server) Kill() {
 	if s.Process != nil {
 		s.Process.Kill()
@@ -196,7 +201,7 @@ func (s *Server) Kill() {
 	}
 }
 
-// WithLog adds the end of the server's log to an error. It returns nil for nil.
+// WithLog adds the last lines of the server's log to err. If err is nil, it returns nil.
 func (s *Server) WithLog(err error) error {
 	if err == nil {
 		return nil

@@ -1,4 +1,4 @@
-// Package table formats a table as text for a terminal or as Markdown for a document.
+// Package table formats tables as plain text or Markdown.
 package table
 
 import (
@@ -6,9 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// Format returns the lines as a table. The first line is the header, and every line must have as many cells. Cells are
-// padded to the width of their column; columns for which text returns true are aligned left, the others right.
-func Format(lines [][]string, text func(column int) bool, markdown bool) string {
+// Format returns the lines as a table. The first line is the header. All lines must have the same number of cells.
+// Cells are padded to the width of their column. Columns for which isText returns true are left-aligned, and the others
+// right-aligned.
+func Format(lines [][]string, isText func(column int) bool, markdown bool) string {
 	widths := make([]int, len(lines[0]))
 	for _, cells := range lines {
 		for i, cell := range cells {
@@ -18,7 +19,7 @@ func Format(lines [][]string, text func(column int) bool, markdown bool) string 
 	rule := make([]string, len(widths))
 	for i, n := range widths {
 		rule[i] = strings.Repeat("-", n)
-		if markdown && !text(i) {
+		if markdown && !isText(i) {
 			rule[i] = strings.Repeat("-", n-1) + ":"
 		}
 	}
@@ -28,11 +29,11 @@ func Format(lines [][]string, text func(column int) bool, markdown bool) string 
 	for _, cells := range lines {
 		padded := make([]string, len(cells))
 		for i, cell := range cells {
-			blanks := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
-			if text(i) {
-				padded[i] = cell + blanks
+			padding := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if isText(i) {
+				padded[i] = cell + padding
 			} else {
-				padded[i] = blanks + cell
+				padded[i] = padding + cell
 			}
 		}
 		if markdown {

@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// apiClient sends requests to any of several servers. Many goroutines can use it at a time.
+// apiClient sends requests to several servers. It is safe for concurrent use.
 type apiClient struct {
 	token string
 	http  *http.Client
 }
 
-// newAPIClient returns a client whose requests fail after the timeout.
+// newAPIClient returns a client whose requests time out after the given duration.
 func newAPIClient(token string, timeout time.Duration) *apiClient {
 	return &apiClient{token: token, http: &http.Client{Timeout: timeout, Transport: &http.Transport{MaxIdleConnsPerHost: 128,
 		IdleConnTimeout: 20 * time.Second}}}
 }
 
-// statusError is the error for a response with a status of 300 or more.
+// statusError is the error for a response with a status of 300 or higher.
 type statusError struct {
 	code int
 	text string
@@ -31,7 +31,7 @@ type statusError struct {
 
 func (e statusError) Error() string { return fmt.Sprintf("status %d: %s", e.code, e.text) }
 
-// response is what the trials need of the response to a change.
+// response is the part of a response to a change that the trials read.
 type response struct {
 	Data struct {
 		ID string `json:"id"`
@@ -39,8 +39,8 @@ type response struct {
 	BoardVersion int64 `json:"boardVersion"`
 }
 
-// do sends a request and decodes the response into out, unless that is nil. A path that does not begin with /api/ is one
-// of the public API.
+// do sends a request and decodes the response into out, unless out is nil. A path that does not begin with /api/ is
+// relative to the public API.
 func (c *apiClient) do(ctx context.Context, method, addr, path, key string, in, out any) error {
 	var body []byte
 	if in != nil {
@@ -52,7 +52,7 @@ func (c *apiClient) do(ctx context.Context, method, addr, path, key string, in, 
 	return c.send(ctx, method, addr, path, key, body, out)
 }
 
-// send is do for a body that is JSON already.
+// send is like do, but the body is already JSON.
 func (c *apiClient) send(ctx context.Context, method, addr, path, key string, body []byte, out any) error {
 	if !strings.HasPrefix(path, "/api/") {
 		path = "/api/public/v1" + path

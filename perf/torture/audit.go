@@ -9,28 +9,29 @@ import (
 	"time"
 )
 
-// entry is an entry of a board's list of changes.
+// entry is a change to a board.
 type entry struct {
 	BoardVersion int64
 	Type         string
 	CardID       string
 }
 
-// card is a card in the list of a board.
+// card is a card as list_cards returns it.
 type card struct {
 	ID, Title, Description string
 	Done                   bool
 	Comments               int
 }
 
-// deliveryTimeout is how long deliveries may take after everything works again.
+// deliveryTimeout is how long deliveries and the runs of the rule may take after the last failure has ended.
 const deliveryTimeout = 90 * time.Second
 
-// audit sends the unacknowledged writes again, reads everything back and compares. Each acknowledged write must exist once,
-// the versions of a board must have no gap, and each committed change must have been delivered to its webhook under one
-// id, and nothing else.
+// audit retries the unacknowledged writes and then compares the data and the deliveries with the ledger. Each
+// acknowledged write must exist exactly once. The versions of a board must have no gaps. Each committed change must
+// have been delivered to its webhook with one id, and nothing else may have been delivered. cardwall doctor must find
+// no problems.
 func (w *workload) audit() error {
-	w.unavailable = w.ledger.worst
+	w.unavailable = w.ledger.longest
 	err := w.resubmit()
 	for _, anomaly := range w.ledger.anomalies {
 		w.fail("%s%s", anomaly, w.logLine(anomaly))
@@ -62,7 +63,8 @@ func (w *workload) audit() error {
 	return w.nodes[0].Doctor(w.ctx)
 }
 
-// readBack returns all cards by title, and the kinds of the events that must have been delivered.
+// readBack returns all cards by title, and the kinds of the events that must have been delivered. The trial fails if
+// the versions of a board have a gap.
 func (w *workload) readBack() (cards map[string][]card, want map[event]string, err error) {
 	cards, want = map[string][]card{}, map[event]string{}
 	for _, p := range append([]*target{w.confidential}, w.boards...) {
@@ -77,7 +79,7 @@ func (w *workload) readBack() (cards map[string][]card, want map[event]string, e
 		if err := eachPage(w, "/boards/"+p.board+"/changes?since=0&limit=200", func(page []entry) {
 			for _, e := range page {
 				if e.BoardVersion != next {
-					w.fail("version %d of %s follows version %d", e.BoardVersion, p.board, next-1)
+					w.fail("board %s: version %d follows version %d", p.board, e.BoardVersion, next-1)
 				}
 				next = e.BoardVersion + 1
 				if p.webhook != "" && e.BoardVersion > p.since && slices.Contains(subscribedKinds(), e.Type) {
@@ -91,8 +93,8 @@ func (w *workload) readBack() (cards map[string][]card, want map[event]string, e
 	return cards, want, nil
 }
 
-// eachPage calls do with each page of a list.
-func eachPage[T any](w *workload, path string, do func([]T)) error {
+// eachPage calls visit with each page of a list. The path must contain a query, to which eachPage appends the cursor.
+func eachPage[T any](w *workload, path string, visit func([]T)) error {
 	for cursor := ""; ; {
 		var page struct {
 			Data       []T
@@ -101,14 +103,14 @@ func eachPage[T any](w *workload, path string, do func([]T)) error {
 		if err := w.read(path+"&cursor="+cursor, &page); err != nil {
 			return fmt.Errorf("read %s: %w", path, err)
 		}
-		do(page.Data)
+		visit(page.Data)
 		if cursor = page.NextCursor; cursor == "" {
 			return nil
 		}
 	}
 }
 
-// compareWrites checks that every acknowledged write exists once, as it was acknowledged.
+// compareWrites counts acknowledged writes that were lost and writes that were applied twice.
 func (w *workload) compareWrites(cards map[string][]card, committed map[event]string) {
 	byID := map[string]card{}
 	for title, all := range cards {
@@ -119,7 +121,7 @@ func (w *workload) compareWrites(cards map[string][]card, committed map[event]st
 			w.duplicated += len(all) - 1
 		}
 		if w.ledger.writes[title] == nil {
-			w.fail("there is a card %q that no writer created", title)
+			w.fail("card %q was not created by a writer", title)
 		}
 	}
 	for _, sent := range w.ledger.writes {
@@ -143,14 +145,14 @@ func (w *workload) compareWrites(cards map[string][]card, committed map[event]st
 	}
 }
 
-// compareEvents waits for the wanted events, and fails the trial if others were delivered.
+// compareEvents waits for the events in want. The trial fails if an event is missing or unexpected.
 func (w *workload) compareEvents(want map[event]string) error {
 	for deadline := time.Now().Add(deliveryTimeout); w.receiver.missing(want) > 0 && time.Now().Before(deadline); {
 		if err := w.sleep(100 * time.Millisecond); err != nil {
 			return err
 		}
 	}
-	if err := w.sleep(500 * time.Millisecond); err != nil { // for deliveries that should not arrive
+	if err := w.sleep(500 * time.Millisecond); err != nil { // unexpected deliveries may arrive late
 		return err
 	}
 	w.missing = w.receiver.missing(want)
@@ -159,18 +161,18 @@ func (w *workload) compareEvents(want map[event]string) error {
 	defer r.mu.Unlock()
 	for e, kind := range want {
 		if r.accepted[e] == 0 {
-			w.fail("%s did not receive version %d of %s, a %s; attempted: %t", e.webhook, e.version, e.board, kind, r.ids[e] != "")
+			w.fail("%s did not receive version %d of board %s (%s); attempted: %t", e.webhook, e.version, e.board, kind, r.ids[e] != "")
 		}
 	}
 	ids := map[string]event{}
 	for e, id := range r.ids {
 		if kind, ok := want[e]; !ok {
-			w.fail("%s received version %d of %s, a %s that was not committed", e.webhook, e.version, e.board, r.kinds[e])
+			w.fail("%s received version %d of board %s (%s), which was not committed", e.webhook, e.version, e.board, r.kinds[e])
 		} else if kind != r.kinds[e] {
-			w.fail("%s received version %d of %s as %s instead of %s", e.webhook, e.version, e.board, r.kinds[e], kind)
+			w.fail("%s received version %d of board %s as %s, want %s", e.webhook, e.version, e.board, r.kinds[e], kind)
 		}
 		if other, twice := ids[id]; twice {
-			w.fail("the events %v and %v have the same id %s", other, e, id)
+			w.fail("events %v and %v have the same id %s", other, e, id)
 		}
 		ids[id] = e
 	}
@@ -180,7 +182,8 @@ func (w *workload) compareEvents(want map[event]string) error {
 	return nil
 }
 
-// compareRules waits until the automation rule has run for each card of its board, and checks that it ran once.
+// compareRules waits until the automation rule has run for each card on its board. The rule must run exactly once per
+// card.
 func (w *workload) compareRules() error {
 	if w.automated == nil {
 		return nil
@@ -203,14 +206,15 @@ func (w *workload) compareRules() error {
 		}
 	}
 	if missing+extra > 0 {
-		w.fail("the rule did not run for %d cards, and ran %d times too often", missing, extra)
+		w.fail("the rule did not run for %d cards, and ran %d extra times", missing, extra)
 	}
 	w.missing += missing
 	w.duplicated += extra
 	return nil
 }
 
-// logLine returns the line of a server's log for the request that a response names, or an empty string if there is none.
+// logLine returns the first log line with the request id that a response contains, or an empty string. The line is
+// indented and follows a newline.
 func (w *workload) logLine(response string) string {
 	id := regexp.MustCompile(`req_\w+`).FindString(response)
 	if id == "" {

@@ -8,19 +8,20 @@ import (
 	"time"
 )
 
-// steps returns the offsets from the real time to which the clock is set. Idempotency keys stay valid for all of them, because
-// they live for a day.
+// steps returns the offsets of the clock from the real time. Idempotency keys remain valid for a day, which is longer
+// than any step.
 func steps() []time.Duration {
 	return []time.Duration{3 * time.Hour, 0, -2 * time.Hour, 5 * time.Hour, 4 * time.Hour, -3 * time.Hour, 8 * time.Hour,
 		30 * time.Minute, 0, 90 * time.Second, -time.Hour, 0}
 }
 
 const (
-	maxStepOutage   = 5 * time.Second // the longest time without an acknowledgment
-	maxStepAttempts = 6               // of one delivery; the receiver refuses at most one, and a kill may repeat some
+	maxStepOutage   = 5 * time.Second // longest allowed time without an acknowledgment
+	maxStepAttempts = 6               // for one delivery; the receiver refuses at most one attempt, and kills may cause duplicates
 )
 
-// stepClock sets the server's clock forward and back by hours under load. It restarts the server after every third step.
+// stepClock moves the server's clock forward and backward by up to 11 hours under load. It kills and restarts the
+// server after every third step.
 func stepClock(t *trialRun) error {
 	file := filepath.Join(t.dir, "clock")
 	if err := os.WriteFile(file, []byte("0s"), 0o600); err != nil {
@@ -66,11 +67,11 @@ func stepClock(t *trialRun) error {
 		return err
 	}
 	if t.unavailable > maxStepOutage {
-		t.fail("no write was acknowledged for %v", t.unavailable)
+		t.fail("no write was acknowledged for %v, want at most %v", t.unavailable, maxStepOutage)
 	}
-	if worst := w.receiver.maxAttempts(); worst > maxStepAttempts {
-		t.fail("a delivery was attempted %d times", worst)
+	if attempts := w.receiver.maxAttempts(); attempts > maxStepAttempts {
+		t.fail("a delivery was attempted %d times, want at most %d", attempts, maxStepAttempts)
 	}
-	t.note = fmt.Sprintf("%s, at most %d attempts of one", w.receiver.summary(), w.receiver.maxAttempts())
+	t.note = fmt.Sprintf("%s, at most %d attempts per delivery", w.receiver.summary(), w.receiver.maxAttempts())
 	return nil
 }

@@ -13,25 +13,26 @@ import (
 	"cardwall/perf/process"
 )
 
-// cluster is PostgreSQL on three hosts, managed by Patroni: a standby must confirm each commit of the primary, and takes
-// over if the primary is lost. Etcd, on the same hosts, stores which host is the primary.
+// cluster is a PostgreSQL cluster on three hosts, managed by Patroni. A standby must confirm each commit of the primary
+// and takes over if the primary is lost. Etcd runs on the same hosts and stores which host is the primary.
 type cluster struct {
 	*trialRun
 	*network
 	etcd    []*process.Process
 	patroni []*process.Process
-	home    string
+	home    string // folder with the data and logs
 }
 
-// The time until a lost primary is replaced, in seconds. The lease of a primary lasts ttl, and the primary renews it every
-// loopWait. A primary that cannot renew it steps down before it ends, after at most loopWait + 2 retryTimeout.
+// ttl, loopWait and retryTimeout are Patroni settings, in seconds. They determine how soon a lost primary is replaced.
+// The lease of a primary lasts ttl, and the primary renews it every loopWait. A primary that cannot renew its lease
+// steps down before the lease expires, after at most loopWait + 2 * retryTimeout.
 const (
 	clusterSize  = 3
 	ttl          = 15
 	loopWait     = 3
 	retryTimeout = 6
 
-	steadyTime = 8 * time.Second // for which the cluster must be complete to count as healthy
+	steadyTime = 8 * time.Second // how long all hosts must be running before the cluster counts as healthy
 )
 
 // newCluster starts a cluster and waits until a standby confirms commits.
@@ -40,7 +41,7 @@ func (t *trialRun) newCluster() (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	who, err := postgresUser()
+	account, err := postgresUser()
 	if err != nil {
 		return nil, err
 	}
@@ -50,20 +51,20 @@ func (t *trialRun) newCluster() (*cluster, error) {
 		if err := os.Mkdir(path, 0o700); err != nil {
 			return nil, err
 		}
-		if err := os.Chown(path, int(who.Uid), int(who.Gid)); err != nil {
+		if err := os.Chown(path, int(account.Uid), int(account.Gid)); err != nil {
 			return nil, fmt.Errorf("create folder %d: %w", i, err)
 		}
 	}
-	// Etcd keeps its data in memory, because it is not tested and must not wait for the disk.
+	// Etcd is not under test. Its data is in memory, so that it does not wait for the disk.
 	memory := c.memory()
 	if err := os.Mkdir(memory, 0o755); err != nil {
 		return nil, err
 	}
-	limits := fmt.Sprintf("size=512m,uid=%d,gid=%d", who.Uid, who.Gid)
+	limits := fmt.Sprintf("size=512m,uid=%d,gid=%d", account.Uid, account.Gid)
 	if _, err := process.Run("mount", "-t", "tmpfs", "-o", limits, "tmpfs", memory); err != nil {
 		return nil, err
 	}
-	t.cleanups = append([]func() error{func() error { // after the hosts, whose etcd has files there
+	t.cleanups = append([]func() error{func() error { // runs after the hosts are removed, because their etcd has open files here
 		_, err := process.Run("umount", memory)
 		return err
 	}}, t.cleanups...)
@@ -76,8 +77,8 @@ func (t *trialRun) newCluster() (*cluster, error) {
 		if err := c.startPatroni(i); err != nil {
 			return nil, err
 		}
-		if i == 0 { // the first creates the database, the others copy it
-			if err := t.waitUntil("there was no primary", 2*time.Minute, func() bool { return c.primary() == 0 }); err != nil {
+		if i == 0 { // the first host creates the database, and the others copy it
+			if err := t.waitUntil("no host became the primary", 2*time.Minute, func() bool { return c.primary() == 0 }); err != nil {
 				return nil, fmt.Errorf("%w:\n%s", err, process.LogTail(c.folder(0)+".patroni.log"))
 			}
 		}
@@ -99,7 +100,7 @@ func (c *cluster) startEtcd(i int) (err error) {
 	args := h.inside("etcd", "--name", fmt.Sprintf("h%d", i), "--data-dir", filepath.Join(c.memory(), fmt.Sprintf("host-%d", i+1)),
 		"--listen-peer-urls", own+":2380", "--initial-advertise-peer-urls", own+":2380",
 		"--listen-client-urls", own+":2379", "--advertise-client-urls", own+":2379",
-		// With pre-vote, a node that returns does not force an election. It is the default since etcd 3.5.
+		// With pre-vote, a returning member does not force an election. This is the default since etcd 3.5.
 		"--initial-cluster", strings.Join(peers, ","), "--initial-cluster-state", "new", "--initial-cluster-token", "cardwall",
 		"--heartbeat-interval", "250", "--election-timeout", "2500", "--pre-vote=true", "--enable-v2=true", "--logger", "zap",
 		"--log-level", "error")
@@ -125,9 +126,9 @@ func (c *cluster) startPatroni(i int) error {
 	return err
 }
 
-// configuration returns the Patroni configuration of a host. It uses version 2 of the etcd API, in which a primary keeps its
-// lock only if the lock is still its own. With version 3, Patroni 3.0.2 of Debian 12 overwrites the lock after a partition,
-// which results in two primaries.
+// configuration returns the Patroni configuration of a host. It uses version 2 of the etcd API, with which a primary
+// renews its lock only if it still holds the lock. With version 3, Patroni 3.0.2 (Debian 12) overwrites the lock after
+// a partition, which results in two primaries.
 func (c *cluster) configuration(i int) (string, error) {
 	programs, err := postgresPrograms()
 	if err != nil {
@@ -189,7 +190,7 @@ type member struct {
 	Timeline          int
 }
 
-// members returns the state of all hosts as reported by the first one that responds.
+// members returns the state of all hosts, as reported by the first host that responds. It returns nil if none responds.
 func (c *cluster) members() []member {
 	client := http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	for _, h := range c.hosts {
@@ -223,11 +224,12 @@ func (c *cluster) primary() int {
 	return -1
 }
 
-// awaitHealthy waits until there is one primary, one synchronous standby, and the other hosts follow.
+// awaitHealthy waits until, for steadyTime, there have been one primary and one synchronous standby, and the other
+// hosts have followed the primary.
 func (c *cluster) awaitHealthy(timeout time.Duration) error {
 	var all []member
 	var since time.Time
-	err := c.waitUntil("the database was not healthy", timeout, func() bool {
+	err := c.waitUntil("the cluster did not become healthy", timeout, func() bool {
 		all = c.members()
 		leaders, synchronous, others, timelines := 0, 0, 0, map[int]bool{}
 		for _, m := range all {
@@ -256,7 +258,7 @@ func (c *cluster) awaitHealthy(timeout time.Duration) error {
 	return nil
 }
 
-// address returns the database address of a server, which connects to the primary.
+// address returns the database URL for servers. The URL connects to the primary.
 func (c *cluster) address() string {
 	var all []string
 	for _, h := range c.hosts {

@@ -19,16 +19,16 @@ import (
 const (
 	slowConns     = 10_000
 	slowTime      = 30 * time.Second
-	slowLatency   = 250 * time.Millisecond // limit for the p99 of the normal client, or
-	slowFactor    = 5                      // this many times its p99 without slow connections, on a slow machine
-	slowMemory    = 512 << 20              // limit for the peak memory of the server
-	slowLeftover  = 64                     // file descriptors that may remain open afterwards
-	slowFileLimit = slowConns * 5 / 4      // file descriptors that this process and the server need
+	slowLatency   = 250 * time.Millisecond // maximum p99 of the normal client
+	slowFactor    = 5                      // on a slow machine, the maximum is this many times the p99 without slow connections
+	slowMemory    = 512 << 20              // maximum peak memory of the server
+	slowLeftover  = 64                     // number of file descriptors that may remain open afterwards
+	slowFileLimit = slowConns * 5 / 4      // number of file descriptors that this process and the server each need
 )
 
-// holdSlowConnections keeps 10,000 connections open that are slow on purpose: headers sent byte by byte, bodies that never
-// end, and responses that are never read. A connection that the server closes is replaced. A normal client works at the
-// same time.
+// holdSlowConnections keeps 10,000 slow connections open. Their clients send headers byte by byte, send endless bodies,
+// or never read responses. Connections that the server closes are replaced. Meanwhile, a normal client must not become
+// slow, and the server must not use too much memory. Afterwards, the server must close its file descriptors.
 func holdSlowConnections(t *trialRun) error {
 	// The server inherits the limit.
 	var limit syscall.Rlimit
@@ -65,24 +65,24 @@ func holdSlowConnections(t *trialRun) error {
 	}
 	c := &slowClients{addr: n.Addr, token: w.client.token}
 	ctx, cancel := context.WithCancel(t.ctx)
-	var all sync.WaitGroup
+	var connections sync.WaitGroup
 	for i := range slowConns {
-		all.Go(func() { c.hold(ctx, i) })
+		connections.Go(func() { c.hold(ctx, i) })
 	}
 	defer func() {
 		cancel()
-		all.Wait()
+		connections.Wait()
 	}()
 	if err := t.waitUntil("the connections were not established", time.Minute,
 		func() bool { return c.open.Load() >= slowConns*9/10 }); err != nil {
 		return fmt.Errorf("%w; %d are open", err, c.open.Load())
 	}
-	most := atomic.Int64{}
+	maxFiles := atomic.Int64{}
 	watch, end := context.WithCancel(ctx)
 	go func() {
 		for sleep(watch, 200*time.Millisecond) == nil {
 			if m, err := process.OpenFiles(n.Process.PID()); err == nil {
-				most.Store(max(most.Load(), int64(m)))
+				maxFiles.Store(max(maxFiles.Load(), int64(m)))
 			}
 		}
 	}()
@@ -96,30 +96,30 @@ func holdSlowConnections(t *trialRun) error {
 		return err
 	}
 	cancel()
-	all.Wait()
+	connections.Wait()
 	if limit := max(slowLatency, slowFactor*baseline); latency > limit {
-		t.fail("the p99 of the normal client is %v, above the limit of %v", latency, limit)
+		t.fail("the p99 of the normal client is %v, want at most %v", latency, limit)
 	}
 	if memory > slowMemory {
-		t.fail("the server used %d MB, more than the limit of %d MB", memory>>20, slowMemory>>20)
+		t.fail("the server used %d MB, want at most %d MB", memory>>20, slowMemory>>20)
 	}
-	if most.Load() < slowConns*8/10 {
-		t.fail("the server held at most %d connections, too few for the trial to mean anything", most.Load())
+	if maxFiles.Load() < slowConns*8/10 {
+		t.fail("the server had at most %d open files, want at least %d for a meaningful trial", maxFiles.Load(), slowConns*8/10)
 	}
-	left := 0
+	remaining := 0
 	if err := t.waitUntil("file descriptors were not closed", time.Minute, func() bool {
-		left, err = process.OpenFiles(n.Process.PID())
-		return err == nil && left <= files+slowLeftover
+		remaining, err = process.OpenFiles(n.Process.PID())
+		return err == nil && remaining <= files+slowLeftover
 	}); err != nil {
-		t.fail("%v: %d are open, at first there were %d", err, left, files)
+		t.fail("%v: %d file descriptors are open, want at most %d", err, remaining, files+slowLeftover)
 	}
 	t.outcome.rounds = 1
 	t.note = fmt.Sprintf("normal client p99 %d ms (alone %d), peak %d MB, at most %d open files, %d afterwards", latency.Milliseconds(),
-		baseline.Milliseconds(), memory>>20, most.Load(), left)
+		baseline.Milliseconds(), memory>>20, maxFiles.Load(), remaining)
 	return nil
 }
 
-// normalClient alternately reads a card and creates one, and returns the 99th percentile of the latency. Every request must
+// normalClient alternately reads and creates a card, and returns the 99th percentile of the latency. Every request must
 // succeed.
 func (w *workload) normalClient(n *server.Server, card string, duration time.Duration) (time.Duration, error) {
 	var latency histogram.Histogram
@@ -141,15 +141,15 @@ func (w *workload) normalClient(n *server.Server, card string, duration time.Dur
 	return latency.Quantile(0.99), nil
 }
 
-// slowClients hold the slow connections.
+// slowClients holds the slow connections.
 type slowClients struct {
 	addr, token string
-	open        atomic.Int64
+	open        atomic.Int64 // number of open connections
 }
 
-// hold keeps one connection open, and replaces it when the server closes it.
+// hold keeps connection number i open, and replaces it when the server closes it.
 func (c *slowClients) hold(ctx context.Context, i int) {
-	// Connect one after the other, because the accept queue is limited.
+	// Connect one after another, because the accept queue is limited.
 	if sleep(ctx, time.Duration(i)*time.Millisecond) != nil {
 		return
 	}
@@ -170,7 +170,7 @@ func (c *slowClients) hold(ctx context.Context, i int) {
 	}
 }
 
-// sendSlowly is slow in one of three ways until the server closes the connection.
+// sendSlowly uses a connection slowly, in one of three ways, until the server closes it or ctx ends.
 func (c *slowClients) sendSlowly(ctx context.Context, conn net.Conn, i int) {
 	switch i % 3 {
 	case 0: // a header byte by byte
@@ -184,7 +184,7 @@ func (c *slowClients) sendSlowly(ctx context.Context, conn net.Conn, i int) {
 				return
 			}
 		}
-	case 1: // a body that never ends
+	case 1: // an endless body
 		head := "POST /api/public/v1/cards HTTP/1.1\r\nHost: " + c.addr + "\r\nAuthorization: Bearer " + c.token +
 			"\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{"
 		if _, err := io.WriteString(conn, head); err != nil {
@@ -195,7 +195,7 @@ func (c *slowClients) sendSlowly(ctx context.Context, conn net.Conn, i int) {
 				return
 			}
 		}
-	case 2: // responses of half a megabyte that are never read, and that cost the server little
+	case 2: // responses of half a megabyte, which cost the server little time, and which the client never reads
 		_ = conn.(*net.TCPConn).SetReadBuffer(4096)
 		request := "GET /api/public/v1/openapi.json HTTP/1.1\r\nHost: " + c.addr + "\r\n\r\n"
 		for ctx.Err() == nil {

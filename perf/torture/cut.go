@@ -13,10 +13,10 @@ import (
 	"cardwall/perf/server"
 )
 
-// cutDisk repeatedly cuts off the filesystem under load, as a power cut does. The setting that turns off durability for
-// cutControl must have no effect on the released program.
+// cutDisk repeatedly shuts down the filesystem under load, to simulate a power cut. The setting with which cutControl
+// disables durability must have no effect on the released program.
 func cutDisk(t *trialRun) error {
-	w, err := t.repeatCuts(t.Binary)
+	w, err := t.runCuts(t.Binary)
 	if err != nil {
 		return err
 	}
@@ -24,17 +24,18 @@ func cutDisk(t *trialRun) error {
 		return err
 	}
 	faulted, err := countFaults(w.nodes[0])
-	t.note = fmt.Sprintf("%s; of %d servers without a disk, %d ended at a mapped page", w.receiver.summary(), t.outcome.rounds/2, faulted)
+	t.note = fmt.Sprintf("%s; of %d servers that lost their disk, %d exited with SIGBUS", w.receiver.summary(), t.outcome.rounds/2, faulted)
 	return err
 }
 
-// cutControl does the same to a program that does not sync each commit. That must lose writes, or cutDisk proves nothing.
+// cutControl does the same as cutDisk with a program that does not sync each commit. It must lose writes; otherwise,
+// cutDisk proves nothing.
 func cutControl(t *trialRun) error {
-	w, err := t.repeatCuts(t.control)
+	w, err := t.runCuts(t.control)
 	if err != nil {
 		return err
 	}
-	w.unavailable = w.ledger.worst
+	w.unavailable = w.ledger.longest
 	w.acknowledged = w.ledger.acknowledgedCount()
 	cards, want, err := w.readBack()
 	if err != nil {
@@ -42,18 +43,18 @@ func cutControl(t *trialRun) error {
 	}
 	w.compareWrites(cards, want)
 	t.failures = nil
-	t.note = "loses writes, as it must"
+	t.note = "loses writes, as expected"
 	if t.lost == 0 {
-		t.fail("the control lost nothing, so the other trial could not fail either")
+		t.fail(`the control lost no writes, so the trial "filesystem cut" cannot detect lost writes`)
 	}
 	return nil
 }
 
-// runWithoutDisk lets a server continue without its disk for a while. It must not acknowledge a write, and may end only
-// because it accesses a mapped page.
+// runWithoutDisk lets a frozen server run after its disk was cut off, and freezes it again. The server must not
+// acknowledge writes. It may exit only if it accesses a page of a mapped file.
 func (w *workload) runWithoutDisk(n *server.Server, duration time.Duration) error {
-	w.ledger.setDiskGone(true)
-	defer w.ledger.setDiskGone(false)
+	w.ledger.setWithoutDisk(true)
+	defer w.ledger.setWithoutDisk(false)
 	before, err := countFaults(n)
 	if err != nil {
 		return err
@@ -64,15 +65,16 @@ func (w *workload) runWithoutDisk(n *server.Server, duration time.Duration) erro
 	}
 	after, err := countFaults(n)
 	if err == nil && after == before {
-		err = fmt.Errorf("a server without its disk ended:\n%s", process.LogTail(n.LogPath))
+		err = fmt.Errorf("a server without its disk exited:\n%s", process.LogTail(n.LogPath))
 	}
 	return err
 }
 
-// repeatCuts freezes the server before each cut, because a power cut stops everything at once. Otherwise XFS reports success
-// for a sync in progress although it wrote nothing (Linux 6.18: 5 of 100 cuts of a program that only appends and syncs),
-// and the server acknowledges the write. In every second round the server continues afterwards, without its disk.
-func (t *trialRun) repeatCuts(binary string) (*workload, error) {
+// runCuts runs the rounds of a trial. It freezes the server before each cut, because a power cut stops everything at
+// the same time. Otherwise, XFS can report success for a sync in progress without writing, and the server acknowledges
+// the write. On Linux 6.18, this happened in 5 of 100 cuts of a program that only appends and syncs. In every second
+// round, the server runs without its disk for a while after the cut.
+func (t *trialRun) runCuts(binary string) (*workload, error) {
 	d, err := t.newDisk("disk", 640)
 	if err != nil {
 		return nil, err
@@ -86,7 +88,7 @@ func (t *trialRun) repeatCuts(binary string) (*workload, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The boards must survive, or the writes of the control could not be read.
+	// The boards must survive; otherwise, the writes of the control cannot be read.
 	if _, err := process.Run("sync", "-f", d.folder); err != nil {
 		return nil, err
 	}
@@ -115,7 +117,7 @@ func (t *trialRun) repeatCuts(binary string) (*workload, error) {
 	})
 }
 
-// countFaults returns how many times a server ended because its disk did not provide a page of the database.
+// countFaults returns the number of times a server exited because a page of the mapped database could not be read.
 func countFaults(n *server.Server) (int, error) {
 	log, err := os.ReadFile(n.LogPath)
 	if err != nil {

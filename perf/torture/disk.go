@@ -13,13 +13,13 @@ import (
 	"cardwall/perf/process"
 )
 
-// disk is an XFS filesystem in a file. It can be cut off and filled.
+// disk is an XFS filesystem in a file. It can be shut down and filled.
 type disk struct {
 	image, folder string
 	mounted       bool
 }
 
-// newDisk creates and mounts a filesystem. XFS needs at least 300 MB.
+// newDisk creates and mounts a filesystem of the given size. XFS needs at least 300 MB.
 func (t *trialRun) newDisk(name string, megabytes int) (*disk, error) {
 	d := &disk{image: filepath.Join(t.dir, name+".image"), folder: filepath.Join(t.dir, name)}
 	file, err := os.Create(d.image)
@@ -42,7 +42,7 @@ func (d *disk) mount() error {
 	return err
 }
 
-// unmount unmounts the filesystem, and retries while a file is open.
+// unmount unmounts the filesystem. It retries for ten seconds if a file is open.
 func (d *disk) unmount() (err error) {
 	for deadline := time.Now().Add(10 * time.Second); d.mounted; {
 		if _, err = process.Run("umount", d.folder); err == nil || time.Now().After(deadline) {
@@ -54,14 +54,14 @@ func (d *disk) unmount() (err error) {
 	return err
 }
 
-// cut shuts down the filesystem as a power cut does: everything that is not synced is lost, including the filesystem's own
-// log in memory.
+// cut shuts down the filesystem to simulate a power cut. Everything that has not been synced is lost, including the
+// part of the filesystem's log that is still in memory.
 func (d *disk) cut() error {
 	_, err := process.Run("xfs_io", "-x", "-c", "shutdown", d.folder)
 	return err
 }
 
-// recover mounts the filesystem again after a cut, as a machine does when it starts.
+// recover mounts the filesystem again after a cut, as a machine does when it boots.
 func (d *disk) recover() error {
 	if err := d.unmount(); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (d *disk) recover() error {
 // filler returns the path of the file that fills the disk.
 func (d *disk) filler() string { return filepath.Join(d.folder, "filler") }
 
-// fill allocates all free space.
+// fill allocates all free space on the disk.
 func (d *disk) fill() error {
 	file, err := os.Create(d.filler())
 	if err != nil {
@@ -94,7 +94,7 @@ func (d *disk) fill() error {
 	return nil
 }
 
-// free frees the allocated space.
+// free frees the space that fill has allocated.
 func (d *disk) free() error { return os.Remove(d.filler()) }
 
 // failSyncs makes every sync of a process fail with EIO until the returned tracer is stopped.

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// maxFailover is how long writes may fail after the primary is lost.
+// maxFailover is the longest time for which writes may fail after the primary is lost.
 const maxFailover = 30 * time.Second
 
-// failOver repeatedly removes the primary of PostgreSQL: in turns it is killed together with Patroni, and disconnected from
-// the network. A standby that has confirmed every commit takes over.
+// failOver repeatedly removes the PostgreSQL primary. It alternates between killing the primary together with Patroni
+// and disconnecting the primary's host from the network. A standby that has confirmed every commit must take over.
 func failOver(t *trialRun) error {
 	c, err := t.newCluster()
 	if err != nil {
@@ -39,7 +39,7 @@ func failOver(t *trialRun) error {
 			return errors.New("there is no primary")
 		}
 		if round%2 == 0 {
-			// PostgreSQL and Patroni at once. Etcd survives, as if it ran on another machine.
+			// Kill PostgreSQL and Patroni together, but not etcd, as if etcd ran on another machine.
 			c.hosts[old].killAll(c.etcd[old].PID())
 		} else if err := c.hosts[old].disconnect(); err != nil {
 			return err
@@ -57,7 +57,7 @@ func failOver(t *trialRun) error {
 		} else {
 			err = errors.Join(err, c.hosts[old].reconnect())
 		}
-		t.logf("fail-over %d: longest time without an acknowledgment so far %v", round+1, w.ledger.worst.Round(100*time.Millisecond))
+		t.logf("failover %d: longest time without an acknowledgment so far: %v", round+1, w.ledger.longest.Round(100*time.Millisecond))
 		return err
 	}); err != nil {
 		return err
@@ -70,7 +70,7 @@ func failOver(t *trialRun) error {
 		return err
 	}
 	if t.unavailable > maxFailover {
-		t.fail("no write was acknowledged for %v", t.unavailable.Round(100*time.Millisecond))
+		t.fail("no write was acknowledged for %v, want at most %v", t.unavailable.Round(100*time.Millisecond), maxFailover)
 	}
 	t.note = fmt.Sprintf("ttl %d s; %s", ttl, w.receiver.summary())
 	return nil

@@ -9,10 +9,11 @@ import (
 	"cardwall/perf/server"
 )
 
-// fleetSize is how many servers share one PostgreSQL.
+// fleetSize is the number of servers that share one PostgreSQL database.
 const fleetSize = 3
 
-// newFleet starts three servers on one PostgreSQL, each of which reaches it through its own proxy.
+// newFleet starts three servers on one PostgreSQL database and populates it. Each server connects through its own
+// proxy.
 func (t *trialRun) newFleet() (w *workload, links []*proxy, cluster *postgres.Cluster, err error) {
 	if cluster, err = t.newPostgres(); err != nil {
 		return nil, nil, nil, err
@@ -22,7 +23,7 @@ func (t *trialRun) newFleet() (w *workload, links []*proxy, cluster *postgres.Cl
 		return nil, nil, nil, err
 	}
 	key := make([]byte, 32)
-	_, _ = rand.Read(key) // never fails, as its documentation says
+	_, _ = rand.Read(key) // never returns an error
 	var nodes []*server.Server
 	for i := range fleetSize {
 		link, err := t.newProxy(socket)
@@ -36,7 +37,7 @@ func (t *trialRun) newFleet() (w *workload, links []*proxy, cluster *postgres.Cl
 		}
 		nodes, links = append(nodes, n), append(links, link)
 	}
-	for _, n := range nodes { // one after the other: the first creates the schema
+	for _, n := range nodes { // one after another, because the first one creates the schema
 		if err := start(t.ctx, n); err != nil {
 			return nil, nil, nil, err
 		}

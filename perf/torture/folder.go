@@ -12,15 +12,15 @@ import (
 	"cardwall/perf/process"
 )
 
-// The names of folders, namespaces and bridges contain the process id of the run, so that the next run can remove what a
-// killed run left.
+// The names of folders, namespaces and bridges contain the process id of the run. The next run can therefore remove
+// what a killed run has left behind.
 const (
 	folderPrefix    = "cardwall-torture-"
 	namespacePrefix = "cwt-"
 )
 
-// newFolder creates the temporary folder of this run. PostgreSQL runs as another user and must be able to enter it. A
-// folder to keep has another name, so that the next run does not remove it.
+// newFolder creates the temporary folder of this run. PostgreSQL runs as another user and must be able to enter the
+// folder. If keep is set, the folder has a different name, so that the next run does not remove it.
 func newFolder(keep bool) (string, error) {
 	dir := filepath.Join(os.TempDir(), folderPrefix+strconv.Itoa(os.Getpid()))
 	if keep {
@@ -32,7 +32,7 @@ func newFolder(keep bool) (string, error) {
 	return dir, nil
 }
 
-// removeLeftovers removes the mounts, folders and network namespaces of runs that have ended.
+// removeLeftovers removes the mounts, folders, network namespaces and bridges of runs that have ended.
 func removeLeftovers() error {
 	var errs []error
 	folders, err := filepath.Glob(filepath.Join(os.TempDir(), folderPrefix+"*"))
@@ -71,7 +71,7 @@ func removeLeftovers() error {
 	return errors.Join(errs...)
 }
 
-// isRunning reports whether there is a process with the id.
+// isRunning reports whether there is a process with the given id.
 func isRunning(id string) bool {
 	pid, err := strconv.Atoi(id)
 	return err == nil && syscall.Kill(pid, 0) == nil

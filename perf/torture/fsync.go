@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// failSync makes every sync of the server fail for a while. In turns, the disk recovers, and everything written afterwards
-// must survive a power cut; or the server is killed first, and the next one must not trust the data that it finds.
+// failSync repeatedly makes every sync of the server fail for a while. Everything that is written after the disk
+// recovers must survive a power cut. In every second round, the server is killed before the disk recovers. The next
+// server must not trust the data that it finds.
 func failSync(t *trialRun) error {
 	d, n, w, card, err := t.newServerOnDisk(640)
 	if err != nil {
@@ -58,7 +59,7 @@ func failSync(t *trialRun) error {
 	if err := w.audit(); err != nil {
 		return err
 	}
-	t.unavailable = 0 // it is unavailable for as long as syncs fail
-	t.note = "killed before the disk recovers in every second round; a power cut after each"
+	t.unavailable = 0 // the server is unavailable while syncs fail
+	t.note = "in every second round, the server is killed before the disk recovers; a power cut follows each round"
 	return nil
 }

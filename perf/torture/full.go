@@ -11,7 +11,7 @@ import (
 	"cardwall/perf/server"
 )
 
-// newCard creates a card for a trial to read.
+// newCard creates a card for the trial to read.
 func (w *workload) newCard() (id string, err error) {
 	c := &write{key: rand.Text(), to: w.confidential, confidential: true}
 	if !w.submit(w.ctx, c, 100) {
@@ -20,7 +20,7 @@ func (w *workload) newCard() (id string, err error) {
 	return c.id, nil
 }
 
-// newServerOnDisk starts a server whose data is on its own disk of the given size, and creates a card to read.
+// newServerOnDisk starts a server whose data is on a separate disk of the given size, and creates a card to read.
 func (t *trialRun) newServerOnDisk(megabytes int) (d *disk, n *server.Server, w *workload, card string, err error) {
 	if d, err = t.newDisk("disk", megabytes); err != nil {
 		return nil, nil, nil, "", err
@@ -36,10 +36,11 @@ func (t *trialRun) newServerOnDisk(megabytes int) (d *disk, n *server.Server, w 
 	return d, n, w, card, err
 }
 
-// expectRefusals sends writes and reads while nothing can be written. It waits up to timeout for the first refusal, and then
-// goes on for the duration. A write that fails must have the status 503, and every read must succeed. If always is set, no
-// write may succeed after the first refusal; on a full disk, a small one still can.
-func (w *workload) expectRefusals(n *server.Server, card string, always bool, timeout, duration time.Duration) error {
+// expectRefusals sends writes and reads while the disk fails. It returns after duration has passed since the first
+// refused write, or returns an error after timeout. Failed writes must return status 503, and all reads must succeed.
+// If strict is set, no write may succeed after the first refusal. It is not set for a full disk, on which small writes
+// can still succeed.
+func (w *workload) expectRefusals(n *server.Server, card string, strict bool, timeout, duration time.Duration) error {
 	deadline, since := time.Now().Add(timeout), time.Time{}
 	for time.Now().Before(deadline) {
 		c := &write{key: rand.Text(), to: w.boards[0]}
@@ -47,13 +48,13 @@ func (w *workload) expectRefusals(n *server.Server, card string, always bool, ti
 		r, err := w.send(w.ctx, n, c)
 		var status statusError
 		switch {
-		case err == nil && always && !since.IsZero():
+		case err == nil && strict && !since.IsZero():
 			w.ledger.acknowledge(c, r)
-			return errors.New("a write was acknowledged while none could be stored")
+			return errors.New("a write was acknowledged although it could not be stored")
 		case err == nil:
 			w.ledger.acknowledge(c, r)
 		case !errors.As(err, &status) || status.code != 503:
-			return fmt.Errorf("a write was not refused with 503: %w", err)
+			return fmt.Errorf("a write failed, but not with status 503: %w", err)
 		case since.IsZero():
 			since = time.Now()
 		}
@@ -64,10 +65,10 @@ func (w *workload) expectRefusals(n *server.Server, card string, always bool, ti
 			return nil
 		}
 	}
-	return fmt.Errorf("no write was refused within %v", timeout)
+	return fmt.Errorf("no write was refused at least %v before the timeout of %v", duration, timeout)
 }
 
-// awaitWrites waits until writes are acknowledged again, and returns how long that took.
+// awaitWrites waits until writes are acknowledged again and returns how long this took.
 func (w *workload) awaitWrites(timeout time.Duration) (time.Duration, error) {
 	begin, before := time.Now(), w.ledger.acknowledgedCount()
 	err := w.waitUntil("writes were not acknowledged again", timeout, func() bool {
@@ -76,7 +77,7 @@ func (w *workload) awaitWrites(timeout time.Duration) (time.Duration, error) {
 	return time.Since(begin), err
 }
 
-// fillDisk repeatedly fills the disk under load and frees the space again.
+// fillDisk repeatedly fills the disk under load and then frees the space.
 func fillDisk(t *trialRun) error {
 	d, n, w, card, err := t.newServerOnDisk(400)
 	if err != nil {
@@ -106,7 +107,7 @@ func fillDisk(t *trialRun) error {
 	if err := w.audit(); err != nil {
 		return err
 	}
-	t.unavailable = 0 // it is unavailable for as long as the disk is full
-	t.note = "writes succeed " + seconds(slowest) + " s after space is free"
+	t.unavailable = 0 // the server is unavailable while the disk is full
+	t.note = "writes succeed at most " + seconds(slowest) + " s after space is freed"
 	return nil
 }

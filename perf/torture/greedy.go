@@ -21,34 +21,34 @@ import (
 )
 
 const (
-	greedySource    = 2000 // cards on the board that the neighbor copies
-	greedyBoards    = 20   // boards of the file that it imports
-	greedyCards     = 500  // cards on each of them
+	greedySource    = 2000 // number of cards on the board that the neighbor copies
+	greedyBoards    = 20   // number of boards in the file that the neighbor imports
+	greedyCards     = 500  // number of cards on each of these boards
 	greedySearchers = 4
-	greedyExporters = 2 // as many as one person may read at a time
-	greedyDrips     = 10
-	greedyPause     = 500 * time.Millisecond // after a refusal
-	greedyJobsEnd   = 2 * time.Minute        // until all jobs must have ended after the last kill
-	greedyClean     = time.Minute            // until the server must have deleted what they left
+	greedyExporters = 2 // the limit on concurrent exports per person
+	greedyUploaders = 10
+	greedyPause     = 500 * time.Millisecond // pause after a refusal
+	greedyJobsEnd   = 2 * time.Minute        // time limit for all jobs to end after the last kill
+	greedyClean     = time.Minute            // time limit for the server to delete the leftovers of jobs
 )
 
-// greedy is a neighbor that uses an installation as much as it can while its servers are killed. Its workload has its own
-// token.
+// greedy is a neighbor that uses an installation as much as its plan allows while servers are killed. Its workload has
+// a separate token.
 type greedy struct {
 	*workload
 	person server.Person
-	source string // the board that it copies
-	file   []byte // that it imports
+	source string // id of the board that the neighbor copies
+	file   []byte // the file that the neighbor imports
 
 	mu      sync.Mutex
 	counts  map[string]int
-	whole   map[string]bool // boards that were visible and complete
+	checked map[string]bool // ids of the boards that have been checked
 	running sync.WaitGroup
 }
 
-// greedyNeighbor repeatedly kills a server on SQLite, or one of three on PostgreSQL, while a neighbor imports, copies,
-// exports, searches and uploads. No change of the others may be lost. Each job must end; nobody may see a board that is not
-// complete; and nothing hidden may remain.
+// greedyNeighbor repeatedly kills a server on SQLite while a neighbor imports, copies, exports, searches and uploads.
+// Other people's changes must not be lost. Each job must end. An incomplete board must never be visible, and no hidden
+// data may remain.
 func greedyNeighbor(t *trialRun) error {
 	n, err := t.newServer("data", "")
 	if err != nil {
@@ -58,22 +58,22 @@ func greedyNeighbor(t *trialRun) error {
 	if err != nil {
 		return err
 	}
-	return w.resistGreed(func(query string) (string, error) {
+	return w.runGreedy(func(query string) (string, error) {
 		return process.Run("sqlite3", "-readonly", "-cmd", ".timeout 5000", filepath.Join(n.Data, "cardwall.db"), query)
 	})
 }
 
-// greedyNeighborOfThree is greedyNeighbor with three servers on one PostgreSQL.
+// greedyNeighborOfThree is like greedyNeighbor, but in each round kills one of three servers on PostgreSQL.
 func greedyNeighborOfThree(t *trialRun) error {
 	w, _, cluster, err := t.newFleet()
 	if err != nil {
 		return err
 	}
-	return w.resistGreed(func(query string) (string, error) { return cluster.Query(t.ctx, query) })
+	return w.runGreedy(func(query string) (string, error) { return cluster.Query(t.ctx, query) })
 }
 
-// resistGreed runs the trial. The query returns one value of the database.
-func (w *workload) resistGreed(query func(string) (string, error)) error {
+// runGreedy runs the trial. query runs an SQL query that returns a single value.
+func (w *workload) runGreedy(query func(string) (string, error)) error {
 	g, err := w.newGreedy()
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (w *workload) resistGreed(query func(string) (string, error)) error {
 	g.running.Wait()
 	if err := w.nodes[0].Doctor(w.ctx); err != nil {
 		problem, _, _ := strings.Cut(err.Error(), "\n")
-		w.fail("before all jobs have ended: %s", problem)
+		w.fail("before all jobs ended: %s", problem)
 	}
 	if err := g.audit(query); err != nil {
 		return err
@@ -113,10 +113,10 @@ func (w *workload) newGreedy() (*greedy, error) {
 	if err != nil {
 		return nil, err
 	}
-	mine := *w
-	mine.client = newAPIClient(p.Token, requestTimeout)
-	g := &greedy{workload: &mine, person: p, file: greedyDocument(p.ID, "Imported", greedyBoards, greedyCards),
-		counts: map[string]int{}, whole: map[string]bool{}}
+	own := *w
+	own.client = newAPIClient(p.Token, requestTimeout)
+	g := &greedy{workload: &own, person: p, file: greedyDocument(p.ID, "Imported", greedyBoards, greedyCards),
+		counts: map[string]int{}, checked: map[string]bool{}}
 	source := greedyDocument(p.ID, "Source", 1, greedySource)
 	if !g.finish(w.ctx, g.importPath(), source) {
 		return nil, errors.New("the neighbor's board was not imported")
@@ -124,7 +124,7 @@ func (w *workload) newGreedy() (*greedy, error) {
 	if err := g.checkBoards(w.ctx); err != nil {
 		return nil, err
 	}
-	for id := range g.whole {
+	for id := range g.checked {
 		g.source = id
 	}
 	if g.source == "" {
@@ -137,23 +137,23 @@ func (g *greedy) importPath() string {
 	return "/api/app/v1/workspaces/" + g.person.Workspace + "/import?format=cardwall"
 }
 
-// count counts what the neighbor did.
-func (g *greedy) count(what string) {
+// count counts an action of the neighbor.
+func (g *greedy) count(action string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.counts[what]++
+	g.counts[action]++
 }
 
 func (g *greedy) summary() string {
 	var all []string
-	for what, n := range g.counts {
-		all = append(all, fmt.Sprintf("%d %s", n, what))
+	for action, n := range g.counts {
+		all = append(all, fmt.Sprintf("%d %s", n, action))
 	}
 	slices.Sort(all)
 	return strings.Join(all, ", ")
 }
 
-// start starts everything that the neighbor does until ctx ends.
+// start starts the neighbor's work, which stops when ctx ends.
 func (g *greedy) start(ctx context.Context) {
 	repeat := func(n int, work func()) {
 		for range n {
@@ -170,25 +170,25 @@ func (g *greedy) start(ctx context.Context) {
 	})
 	repeat(greedySearchers, func() { g.search(ctx) })
 	repeat(greedyExporters, func() { g.export(ctx) })
-	repeat(greedyDrips, func() { g.drip(ctx) })
+	repeat(greedyUploaders, func() { g.uploadSlowly(ctx) })
 	repeat(1, func() {
 		if err := g.checkBoards(ctx); err != nil && ctx.Err() == nil && !isOutage(err) {
-			g.ledger.report(fmt.Sprintf("the neighbor's boards could not be read: %v", err))
+			g.ledger.report(fmt.Sprintf("read the neighbor's boards: %v", err))
 		}
 		_ = sleep(ctx, greedyPause)
 	})
 }
 
-// isOutage reports whether a request failed because its server was killed or refused it.
+// isOutage reports whether err means that the server was killed or refused the request.
 func isOutage(err error) bool {
 	var status statusError
 	return !errors.As(err, &status) || status.code != 500 && status.temporary()
 }
 
-// node returns a server at random.
+// node returns a random server.
 func (g *greedy) node() *server.Server { return g.nodes[mathrand.IntN(len(g.nodes))] }
 
-// greedyJob is what the neighbor needs to know of a job.
+// greedyJob is the part of a job that the neighbor reads.
 type greedyJob struct {
 	ID, Kind, State string
 	Done, Total     int
@@ -200,8 +200,9 @@ func (j greedyJob) ended() bool {
 	return j.State == "done" || j.State == "failed" || j.State == "cancelled"
 }
 
-// finish starts a job and waits for its end. A request that gets no response is sent again under the same idempotency key.
-// It reports whether the job is done.
+// finish starts a job, waits until it ends and reports whether it succeeded. While servers are killed or busy, finish
+// retries with the same idempotency key. It gives up if servers have refused to start the job three times, if a
+// response is unexpected, or if ctx ends.
 func (g *greedy) finish(ctx context.Context, path string, body []byte) bool {
 	key := rand.Text()
 	var r struct{ Data greedyJob }
@@ -210,20 +211,20 @@ func (g *greedy) finish(ctx context.Context, path string, body []byte) bool {
 		if err == nil {
 			break
 		}
-		if !g.survives(ctx, err) {
+		if !g.shouldRetry(ctx, err) {
 			return false
 		}
 		var status statusError
 		if errors.As(err, &status) {
 			g.count("refused")
 			if refused++; refused == 3 {
-				return false // with a new key the next time
+				return false // the caller tries again with a new key
 			}
 		}
 		_ = sleep(ctx, greedyPause)
 	}
 	if !strings.HasPrefix(r.Data.ID, "job_") {
-		g.count("finished at once")
+		g.count("finished without a job")
 		return true
 	}
 	for !r.Data.ended() {
@@ -231,15 +232,16 @@ func (g *greedy) finish(ctx context.Context, path string, body []byte) bool {
 		if err == nil {
 			err = g.client.do(ctx, "GET", g.node().Addr, "/jobs/"+r.Data.ID, "", nil, &r)
 		}
-		if err != nil && !g.survives(ctx, err) {
+		if err != nil && !g.shouldRetry(ctx, err) {
 			return false
 		}
 	}
 	return r.Data.State == "done"
 }
 
-// survives reports whether the neighbor should go on after an error. An error that a kill cannot explain is reported.
-func (g *greedy) survives(ctx context.Context, err error) bool {
+// shouldRetry reports whether the neighbor should retry after an error. It records errors that a killed or busy server
+// does not explain.
+func (g *greedy) shouldRetry(ctx context.Context, err error) bool {
 	if ctx.Err() != nil {
 		return false
 	}
@@ -256,12 +258,12 @@ func (g *greedy) search(ctx context.Context) {
 	switch {
 	case err == nil:
 		g.count("searches")
-	case g.survives(ctx, err):
+	case g.shouldRetry(ctx, err):
 		_ = sleep(ctx, greedyPause)
 	}
 }
 
-// export exports the workspace and reads 20 kB per second, for some seconds.
+// export exports the workspace and reads the response at 20 kB per second for up to 20 seconds.
 func (g *greedy) export(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
@@ -278,7 +280,7 @@ func (g *greedy) export(ctx context.Context) {
 		}
 	}
 	if err != nil {
-		if g.survives(ctx, err) {
+		if g.shouldRetry(ctx, err) {
 			_ = sleep(ctx, greedyPause)
 		}
 		return
@@ -291,8 +293,8 @@ func (g *greedy) export(ctx context.Context) {
 	}
 }
 
-// drip begins an upload and sends a byte each second.
-func (g *greedy) drip(ctx context.Context) {
+// uploadSlowly starts an upload and sends one byte per second until the server responds or closes the connection.
+func (g *greedy) uploadSlowly(ctx context.Context) {
 	defer func() { _ = sleep(ctx, greedyPause) }()
 	addr := g.node().Addr
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
@@ -307,25 +309,25 @@ func (g *greedy) drip(ctx context.Context) {
 			return
 		}
 		if n, _ := conn.Read(buf); n > 0 {
-			g.count("drips refused")
+			g.count("slow uploads refused")
 			return
 		}
 		_, err = conn.Write([]byte(" "))
 	}
 }
 
-// checkBoards counts the cards of each visible board of the neighbor that was not seen before. A board must be complete
-// when it becomes visible.
+// checkBoards counts the cards on each of the neighbor's visible boards that has not been checked yet. A board must be
+// complete as soon as it is visible.
 func (g *greedy) checkBoards(ctx context.Context) error {
-	boards, err := g.boardsOf(ctx)
+	boards, err := g.visibleBoards(ctx)
 	if err != nil {
 		return err
 	}
 	for id, name := range boards {
 		g.mu.Lock()
-		seen := g.whole[id]
+		checked := g.checked[id]
 		g.mu.Unlock()
-		if seen {
+		if checked {
 			continue
 		}
 		want, cards := greedySource, 0
@@ -347,17 +349,17 @@ func (g *greedy) checkBoards(ctx context.Context) error {
 			}
 		}
 		if cards != want {
-			g.ledger.report(fmt.Sprintf("%s, %s, is visible with %d cards instead of %d", name, id, cards, want))
+			g.ledger.report(fmt.Sprintf("board %s (%s) is visible with %d cards, want %d", name, id, cards, want))
 		}
 		g.mu.Lock()
-		g.whole[id] = true
+		g.checked[id] = true
 		g.mu.Unlock()
 	}
 	return nil
 }
 
-// boardsOf returns the names of the neighbor's visible boards by id.
-func (g *greedy) boardsOf(ctx context.Context) (map[string]string, error) {
+// visibleBoards returns the names of the neighbor's visible boards by id.
+func (g *greedy) visibleBoards(ctx context.Context) (map[string]string, error) {
 	found := map[string]string{}
 	for cursor := ""; ; {
 		var page struct {
@@ -377,7 +379,8 @@ func (g *greedy) boardsOf(ctx context.Context) (map[string]string, error) {
 	}
 }
 
-// audit waits for the end of all jobs and compares what they made with what is visible. Nothing hidden may remain.
+// audit waits until all jobs have ended and compares the boards that they created with the visible boards. No hidden
+// data may remain.
 func (g *greedy) audit(query func(string) (string, error)) error {
 	jobs, err := g.awaitJobs()
 	if err != nil {
@@ -386,31 +389,31 @@ func (g *greedy) audit(query func(string) (string, error)) error {
 	if err := g.checkBoards(g.ctx); err != nil {
 		return err
 	}
-	visible, err := g.boardsOf(g.ctx)
+	visible, err := g.visibleBoards(g.ctx)
 	if err != nil {
 		return err
 	}
 	for _, j := range jobs {
 		g.count(j.Kind + " " + j.State)
 		if j.Error != nil {
-			g.logf("%s, %s, failed after %d of %d: %s", j.ID, j.Kind, j.Done, j.Total, j.Error.Message)
+			g.logf("job %s (%s) failed after %d of %d: %s", j.ID, j.Kind, j.Done, j.Total, j.Error.Message)
 		}
 		for _, id := range j.BoardIDs {
 			if visible[id] == "" {
-				g.fail("%s, a board of the finished job %s, is not visible", id, j.ID)
+				g.fail("board %s of finished job %s is not visible", id, j.ID)
 			}
 			delete(visible, id)
 		}
 	}
 	for id, name := range visible {
-		g.fail("%s, %s, belongs to no finished job", name, id)
+		g.fail("board %s (%s) does not belong to a finished job", name, id)
 	}
-	left := ""
-	if err := g.waitUntil("leftovers of jobs were not deleted", greedyClean, func() bool {
-		left, err = query("SELECT (SELECT count(*) FROM job_boards) + (SELECT count(*) FROM job_lists) + (SELECT count(*) FROM job_parts)")
-		return err == nil && left == "0"
+	remaining := ""
+	if err := g.waitUntil("the leftovers of jobs were not deleted", greedyClean, func() bool {
+		remaining, err = query("SELECT (SELECT count(*) FROM job_boards) + (SELECT count(*) FROM job_lists) + (SELECT count(*) FROM job_parts)")
+		return err == nil && remaining == "0"
 	}); err != nil {
-		g.fail("%v: %s rows remain", err, left)
+		g.fail("%v: %s rows remain", err, remaining)
 	}
 	hidden, err := query("SELECT count(*) FROM boards WHERE trashed_at IS NOT NULL")
 	if err == nil && hidden != "0" {
@@ -419,7 +422,7 @@ func (g *greedy) audit(query func(string) (string, error)) error {
 	return err
 }
 
-// awaitJobs waits until all jobs of the neighbor have ended, and returns them.
+// awaitJobs waits until all of the neighbor's jobs have ended and returns them.
 func (g *greedy) awaitJobs() (jobs []greedyJob, err error) {
 	for deadline := time.Now().Add(greedyJobsEnd); ; {
 		jobs = jobs[:0]
@@ -428,13 +431,13 @@ func (g *greedy) awaitJobs() (jobs []greedyJob, err error) {
 		}); err != nil {
 			return nil, err
 		}
-		open := slices.DeleteFunc(slices.Clone(jobs), greedyJob.ended)
-		if len(open) == 0 {
+		unfinished := slices.DeleteFunc(slices.Clone(jobs), greedyJob.ended)
+		if len(unfinished) == 0 {
 			return jobs, nil
 		}
 		if time.Now().After(deadline) {
-			for _, j := range open {
-				g.fail("%s, %s, is still %s with %d of %d after %v", j.ID, j.Kind, j.State, j.Done, j.Total, greedyJobsEnd)
+			for _, j := range unfinished {
+				g.fail("job %s (%s) is still %s after %v, with %d of %d done", j.ID, j.Kind, j.State, greedyJobsEnd, j.Done, j.Total)
 			}
 			return jobs, nil
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// greedyDocument returns a workspace to import: boards whose cards have a text of about a kilobyte.
+// greedyDocument returns a workspace document whose cards have descriptions of about one kilobyte.
 func greedyDocument(owner, name string, boards, cards int) []byte {
 	const at = "2026-01-02T03:04:05.000Z"
 	text := strings.Repeat("common words and others, ", 40)

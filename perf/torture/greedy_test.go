@@ -19,6 +19,6 @@ func TestGreedyDocument(t *testing.T) {
 	}
 	if len(document.Boards) != 3 || len(document.Boards[2].Cards) != 4 || document.Counts.Boards != 3 || document.Counts.Cards != 12 ||
 		!document.Complete || !document.Boards[2].Complete {
-		t.Errorf("the document has other contents: %+v", document)
+		t.Errorf("got document %+v, want 3 boards with 4 cards each", document)
 	}
 }

@@ -5,47 +5,48 @@ import (
 	"time"
 )
 
-// write is one change that a writer sends under an idempotency key.
+// write is a change that a writer sends with an idempotency key.
 type write struct {
 	key          string
 	to           *target
-	card         string // the card that it changes; empty for a new card, whose title is the key
-	confidential bool   // it is on the board that sends no events
-	invalid      bool   // it must be refused
-	withoutDisk  bool   // it was acknowledged by a server without a disk, so it may be lost
+	card         string // id of the card to change; empty for a new card, whose title is the key
+	confidential bool   // on the board that sends no events
+	invalid      bool   // the server must reject it
+	withoutDisk  bool   // acknowledged by a server whose disk was cut off, so it may be lost
 
 	acknowledged bool
 	id           string
 	version      int64
 }
 
-// ledger holds what the writers know, and the longest time without an acknowledgment.
+// ledger records the writes of the writers and the longest time without an acknowledgment.
 type ledger struct {
-	mu        sync.Mutex
-	writes    map[string]*write
-	acked     int
-	loaded    bool      // the writers are running
-	last      time.Time // of the latest acknowledgment, or the start of the writers
-	worst     time.Duration
-	anomalies []string // responses that must not occur
-	diskGone  bool
+	mu          sync.Mutex
+	writes      map[string]*write
+	acked       int           // number of acknowledged writes
+	loaded      bool          // the writers are running
+	last        time.Time     // time of the latest acknowledgment, or when the writers started
+	longest     time.Duration // longest time without an acknowledgment
+	anomalies   []string      // responses that must not occur
+	withoutDisk bool
 }
 
 func newLedger() *ledger { return &ledger{writes: map[string]*write{}} }
 
-// add records a write before it is sent for the first time.
+// add records a write. It must be called before the write is sent.
 func (l *ledger) add(w *write) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.writes[w.key] = w
 }
 
-// acknowledge records the response to a write. A response that differs from an earlier one is an anomaly.
+// acknowledge records the response to a write. If an earlier response to the write was different, acknowledge also
+// records an anomaly.
 func (l *ledger) acknowledge(w *write, r response) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if w.acknowledged && (w.id != r.Data.ID || w.version != r.BoardVersion) {
-		l.anomalies = append(l.anomalies, w.key+" was acknowledged twice, as different changes")
+		l.anomalies = append(l.anomalies, w.key+" was acknowledged twice with different changes")
 	}
 	if !w.acknowledged {
 		l.acked++
@@ -53,44 +54,44 @@ func (l *ledger) acknowledge(w *write, r response) {
 	w.acknowledged, w.id, w.version = true, r.Data.ID, r.BoardVersion
 	if l.loaded {
 		now := time.Now()
-		l.worst = max(l.worst, now.Sub(l.last))
+		l.longest = max(l.longest, now.Sub(l.last))
 		l.last = now
 	}
 }
 
-// setDiskGone records whether the server currently runs without its disk.
-func (l *ledger) setDiskGone(gone bool) {
+// setWithoutDisk records whether the server currently runs without its disk.
+func (l *ledger) setWithoutDisk(without bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.diskGone = gone
+	l.withoutDisk = without
 }
 
-func (l *ledger) isDiskGone() bool {
+func (l *ledger) isWithoutDisk() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.diskGone
+	return l.withoutDisk
 }
 
-// report records a response that must not occur.
+// report records an anomaly.
 func (l *ledger) report(anomaly string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.anomalies = append(l.anomalies, anomaly)
 }
 
-// setLoaded records whether the writers are running. Only then does time without an acknowledgment count.
+// setLoaded records whether the writers are running. Time without an acknowledgment counts only while they are.
 func (l *ledger) setLoaded(loaded bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now := time.Now(); loaded {
 		l.last = now
 	} else if l.loaded {
-		l.worst = max(l.worst, now.Sub(l.last))
+		l.longest = max(l.longest, now.Sub(l.last))
 	}
 	l.loaded = loaded
 }
 
-// acknowledgedCount returns how many writes have been acknowledged.
+// acknowledgedCount returns the number of acknowledged writes.
 func (l *ledger) acknowledgedCount() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,19 +1,19 @@
-// Torture breaks what the server depends on, again and again, and counts what was lost.
+// Torture repeatedly breaks what the server depends on and counts lost writes.
 //
-// It runs the real binary as separate processes under load, kills them, cuts off their disk, fills it, makes its
-// syncs fail, fails the database over, disconnects it from the network, sets the clock, overloads the server, and
-// gives it a greedy neighbor. Each trial records every acknowledged write with its key, id and version, and every
-// delivery that arrived. Afterwards it reads everything back. For each trial, the table shows the rounds, the
-// acknowledged writes, those that were lost, the effects that happened twice, the events that were not delivered,
-// and the longest time without an acknowledgment.
+// It runs the real binary in separate processes under load. The trials kill servers, shut down and fill their disks,
+// and make syncs fail. They fail over the database, disconnect it from the network, change the clock, revoke tokens,
+// overload the server, and give it a greedy neighbor. Most trials record every acknowledged write with its key, id and
+// version, and every received delivery. Afterwards, they read all data back. For each trial, the table shows the
+// rounds, the acknowledged writes and the lost writes. It also shows the duplicated effects, the events that were not
+// delivered, and the longest time without an acknowledgment.
 //
 //	make torture
 //	make torture ARGS=-quick
 //	go run ./perf/torture -only 'kill|cut'
 //
-// It sends only to the loopback interface and to network namespaces that it creates. It removes its mounts, namespaces and
-// processes when it ends, even if it is interrupted. It needs Linux, root, and the Debian packages xfsprogs, strace,
-// iproute2, patroni, etcd-server, postgresql and sqlite3.
+// Torture uses only the loopback interface, and a bridge and network namespaces that it creates. It removes its mounts,
+// bridge, namespaces and processes when it exits, even if it is interrupted. It needs Linux, root, and the Debian
+// packages xfsprogs, strace, iproute2, patroni, etcd-server, postgresql and sqlite3.
 package main
 
 import (
@@ -31,18 +31,18 @@ import (
 
 func main() { cli.Main("torture", torture) }
 
-// options are the flags.
+// options holds the flags.
 type options struct {
 	cli.Options
-	control string // the server built with the tag torture: its clock can be set, and its durability turned off
-	rounds  int    // of each trial at most; 0 for the trial's own number
+	control string // server built with the torture tag; its clock is adjustable, and its durability can be disabled
+	rounds  int    // maximum number of rounds for each trial; 0 means the trial's default
 	quick   bool
 }
 
 func parseOptions(args []string, stderr io.Writer) (o options, err error) {
 	flags := cli.NewFlags("torture", &o.Options, stderr)
-	flags.StringVar(&o.control, "control", "bin/cardwall-torture", "the server `program` built with the tag torture")
-	flags.IntVar(&o.rounds, "rounds", 0, "maximum number of rounds of each trial")
+	flags.StringVar(&o.control, "control", "bin/cardwall-torture", "the server `program` built with the torture tag")
+	flags.IntVar(&o.rounds, "rounds", 0, "maximum number of rounds of each trial (default: the trial's own number)")
 	flags.BoolVar(&o.quick, "quick", false, "run only a few rounds of each trial")
 	if err := cli.Parse(flags, args); err != nil {
 		return o, err
@@ -57,14 +57,14 @@ func parseOptions(args []string, stderr io.Writer) (o options, err error) {
 	return o, err
 }
 
-// torture runs the trials and prints the table. It reports whether a trial failed.
+// torture runs the trials and prints the table. It reports whether a trial failed or the run was interrupted.
 func torture(ctx context.Context, args []string, stdout, stderr io.Writer) (failed bool, err error) {
 	o, err := parseOptions(args, stderr)
 	if err != nil {
 		return false, err
 	}
 	if err := removeLeftovers(); err != nil {
-		fmt.Fprintln(stderr, "torture: could not remove everything that an earlier run left:", err)
+		fmt.Fprintln(stderr, "torture: not all leftovers of earlier runs were removed:", err)
 	}
 	dir, err := newFolder(o.Keep)
 	if err != nil {

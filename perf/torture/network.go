@@ -12,7 +12,7 @@ import (
 	"cardwall/perf/process"
 )
 
-// network is a bridge that connects hosts, each in its own network namespace, with each other and with this machine.
+// network is a bridge that connects hosts with each other and with this machine. Each host is a network namespace.
 type network struct {
 	bridge string
 	hosts  []*host
@@ -20,7 +20,8 @@ type network struct {
 
 // host is a network namespace with one address.
 type host struct {
-	namespace, link, addr string // link is its interface at the bridge
+	namespace, addr string
+	link            string // interface on the bridge
 }
 
 // The addresses of the hosts are 10.77.N.1, 10.77.N.2 and so on, where N depends on the process id.
@@ -30,24 +31,24 @@ const hostNetwork = "10.77."
 func (t *trialRun) newNetwork(size int) (*network, error) {
 	pid := os.Getpid()
 	third := hostNetwork + strconv.Itoa(pid%250+1) + "."
-	w := &network{bridge: fmt.Sprintf("cwt%d", pid)}
-	if _, err := process.Run("ip", "link", "add", w.bridge, "type", "bridge"); err != nil {
+	n := &network{bridge: fmt.Sprintf("cwt%d", pid)}
+	if _, err := process.Run("ip", "link", "add", n.bridge, "type", "bridge"); err != nil {
 		return nil, err
 	}
 	t.cleanup(func() error {
-		_, err := process.Run("ip", "link", "del", w.bridge)
+		_, err := process.Run("ip", "link", "del", n.bridge)
 		return err
 	})
-	steps := [][]string{{"addr", "add", third + "254/24", "dev", w.bridge}, {"link", "set", w.bridge, "up"}}
+	steps := [][]string{{"addr", "add", third + "254/24", "dev", n.bridge}, {"link", "set", n.bridge, "up"}}
 	for i := range size {
 		h := &host{namespace: fmt.Sprintf("%s%d-%d", namespacePrefix, pid, i+1), link: fmt.Sprintf("cwt%d%c", pid, 'a'+i),
 			addr: third + strconv.Itoa(i+1)}
-		w.hosts = append(w.hosts, h)
+		n.hosts = append(n.hosts, h)
 		in := []string{"-n", h.namespace}
 		steps = append(steps,
 			[]string{"netns", "add", h.namespace},
 			[]string{"link", "add", h.link, "type", "veth", "peer", "name", "eth0", "netns", h.namespace},
-			[]string{"link", "set", h.link, "master", w.bridge, "up"},
+			[]string{"link", "set", h.link, "master", n.bridge, "up"},
 			append(in, "addr", "add", h.addr+"/24", "dev", "eth0"),
 			append([]string{"-n", h.namespace}, "link", "set", "eth0", "up"),
 			append([]string{"-n", h.namespace}, "link", "set", "lo", "up"))
@@ -65,7 +66,7 @@ func (t *trialRun) newNetwork(size int) (*network, error) {
 			return nil, err
 		}
 	}
-	return w, nil
+	return n, nil
 }
 
 // disconnect drops all packets to and from the host.
@@ -80,41 +81,42 @@ func (h *host) reconnect() error {
 	return err
 }
 
-// inside returns the arguments that run a command in the host, as the account of PostgreSQL. The command is killed when
-// this program ends.
+// inside returns the arguments that run a command on the host as the postgres user. The command is killed when this
+// program exits.
 func (h *host) inside(args ...string) []string {
 	return append([]string{"ip", "netns", "exec", h.namespace, "setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups",
 		"--pdeathsig=KILL"}, args...)
 }
 
-// processes returns the processes in a network namespace. This program started all of them.
+// processes returns the ids of the processes in a network namespace. This run or an earlier one started all of them.
 func processes(namespace string) (pids []int) {
 	out, err := process.Run("ip", "netns", "pids", namespace)
 	if err != nil {
 		return nil
 	}
-	for _, word := range strings.Fields(out) {
-		if pid, err := strconv.Atoi(word); err == nil {
+	for _, id := range strings.Fields(out) {
+		if pid, err := strconv.Atoi(id); err == nil {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
 }
 
-// killAll kills all processes of the host except those listed.
+// killAll kills all processes of the host except the given ones.
 func (h *host) killAll(except ...int) { killNamespace(h.namespace, except...) }
 
+// killNamespace kills all processes in a network namespace except the given ones.
 func killNamespace(namespace string, except ...int) {
 	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); {
-		left := 0
+		remaining := 0
 		for _, pid := range processes(namespace) {
 			if slices.Contains(except, pid) {
 				continue
 			}
-			left++
-			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+			remaining++
+			_ = syscall.Kill(pid, syscall.SIGKILL) // fails if the process has already ended
 		}
-		if left == 0 {
+		if remaining == 0 {
 			return
 		}
 		time.Sleep(20 * time.Millisecond)

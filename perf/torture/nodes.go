@@ -8,11 +8,12 @@ import (
 	"cardwall/perf/server"
 )
 
-// shortTimeout is how long a client waits for one node before it asks another.
+// shortTimeout is how long a client waits for a response before it retries, on another server if there is one.
 const shortTimeout = 5 * time.Second
 
-// breakNodes repeatedly kills one of three servers on one PostgreSQL, or disconnects it from the database for longer than
-// its leases last. The others take over its work. When it comes back, it must not undo what they did.
+// breakNodes alternately kills one of three servers that share a PostgreSQL database, and disconnects one from the
+// database until its leases expire. The other servers must take over its work. When the server returns, it must not
+// undo their work.
 func breakNodes(t *trialRun) error {
 	w, links, cluster, err := t.newFleet()
 	if err != nil {
@@ -60,19 +61,19 @@ func breakNodes(t *trialRun) error {
 	return nil
 }
 
-// checkDeliveriesRecordedOnce fails the trial if two servers recorded the same delivery: each must be delivered, and have
-// as many attempts as entries in its log. It reads the database, because the API shows only the latest hundred deliveries
-// of a webhook.
+// checkDeliveriesRecordedOnce fails the trial if two servers recorded the same attempt. Each delivery must have
+// succeeded, and its number of attempts must match its log. The deliveries are read from the database, because the API
+// returns only the latest hundred deliveries of a webhook.
 func (w *workload) checkDeliveriesRecordedOnce(cluster *postgres.Cluster) error {
-	wrong := ""
-	err := w.waitUntil("some deliveries are not recorded as expected", 30*time.Second, func() bool {
+	count := ""
+	err := w.waitUntil("some deliveries were not recorded as expected", 30*time.Second, func() bool {
 		var err error
-		wrong, err = cluster.Query(w.ctx, `SELECT count(*) FROM deliveries WHERE status <> 'delivered' OR due_at IS NOT NULL
+		count, err = cluster.Query(w.ctx, `SELECT count(*) FROM deliveries WHERE status <> 'delivered' OR due_at IS NOT NULL
 			OR attempts <> json_array_length(log::json)`)
-		return err == nil && wrong == "0"
+		return err == nil && count == "0"
 	})
 	if err != nil {
-		w.fail("%s deliveries are not delivered, or their number of attempts differs from their log", wrong)
+		w.fail("%s deliveries did not succeed, or their number of attempts differs from their log", count)
 	}
 	return nil
 }

@@ -18,13 +18,14 @@ const (
 	capacityTime     = 6 * time.Second
 	overloadFactor   = 5
 	overloadTime     = 20 * time.Second
-	overloadDeadline = 2 * time.Second // a later response counts as a failure
-	overloadConns    = 4096            // connections of the load; a request that finds none free is not sent
-	overloadShare    = 0.8             // of the capacity that must be served in time under overload
+	overloadDeadline = 2 * time.Second // a slower response counts as a failure
+	overloadConns    = 4096            // number of connections; a request is not sent if none is free
+	overloadShare    = 0.8             // minimum fraction of the capacity that must be served in time under overload
 )
 
-// overload measures how many cards per second the server creates for clients that wait for each response, and then sends
-// five times as many requests without waiting. At least 80 % of the capacity must still be served, each within two seconds.
+// overload measures the capacity: how many cards per second the server creates for clients that wait for each response.
+// It then sends five times as many requests without waiting for responses. The server must still serve requests at 80%
+// of the capacity, each within two seconds.
 func overload(t *trialRun) error {
 	n, err := t.newServer("data", "")
 	if err != nil {
@@ -45,7 +46,7 @@ func overload(t *trialRun) error {
 		return err
 	}
 	if good < overloadShare*capacity {
-		t.fail("%.0f cards per second were created under overload, which is %.0f %% of the capacity instead of %.0f %%",
+		t.fail("under overload, the server created %.0f cards per second, which is %.0f%% of the capacity; want at least %.0f%%",
 			good, 100*good/capacity, 100*overloadShare)
 	}
 	begin := time.Now()
@@ -53,20 +54,20 @@ func overload(t *trialRun) error {
 		return err
 	}
 	t.outcome.rounds = 1
-	t.note = fmt.Sprintf("capacity %.0f/s; of %.0f/s served %.0f/s (%.0f %%), refused %.0f/s, late or failed %.0f/s, not sent "+
+	t.note = fmt.Sprintf("capacity %.0f/s; at %.0f/s: served %.0f/s (%.0f%%), refused %.0f/s, late or failed %.0f/s, not sent "+
 		"%.0f/s; next response after %d ms",
 		capacity, rate, good, 100*good/capacity, refused, late, dropped, time.Since(begin).Milliseconds())
 	return nil
 }
 
-// capacity returns how many cards per second the server creates for clients that send one request after the other.
+// capacity returns the number of cards per second that the server creates for clients that wait for each response.
 func (w *workload) capacity(n *server.Server) (float64, error) {
 	ctx, cancel := context.WithTimeout(w.ctx, capacityTime)
 	defer cancel()
-	var all sync.WaitGroup
+	var running sync.WaitGroup
 	var created atomic.Int64
 	for i := range capacityClients {
-		all.Go(func() {
+		running.Go(func() {
 			c := w.newConnection(n)
 			defer c.Close()
 			for ctx.Err() == nil {
@@ -76,21 +77,21 @@ func (w *workload) capacity(n *server.Server) (float64, error) {
 			}
 		})
 	}
-	all.Wait()
+	running.Wait()
 	if created.Load() == 0 {
 		return 0, fmt.Errorf("no card was created in %v", capacityTime)
 	}
 	return float64(created.Load()) / capacityTime.Seconds(), w.ctx.Err()
 }
 
-// flood sends requests at a fixed rate. It returns how many per second were served in time, refused, failed or late, and
-// not sent because all connections were waiting.
+// flood sends requests at a fixed rate. It returns the rates of requests that were served in time, refused, late or
+// failed, and not sent because no connection was free.
 func (w *workload) flood(n *server.Server, rate float64) (good, refused, late, dropped float64, err error) {
 	free := make(chan *client.Client, overloadConns)
 	for range overloadConns {
 		free <- w.newConnection(n)
 	}
-	var all sync.WaitGroup
+	var running sync.WaitGroup
 	var served, rejected, slow, unsent atomic.Int64
 	begin := time.Now()
 	for sent := 0; ; {
@@ -102,7 +103,7 @@ func (w *workload) flood(n *server.Server, rate float64) (good, refused, late, d
 			select {
 			case c := <-free:
 				list := w.boards[sent%len(w.boards)].list
-				all.Go(func() {
+				running.Go(func() {
 					start := time.Now()
 					status, err := createCard(c, list)
 					switch {
@@ -123,15 +124,16 @@ func (w *workload) flood(n *server.Server, rate float64) (good, refused, late, d
 			return 0, 0, 0, 0, err
 		}
 	}
-	all.Wait()
+	running.Wait()
 	for range overloadConns {
 		(<-free).Close()
 	}
-	a := overloadTime.Seconds()
-	return float64(served.Load()) / a, float64(rejected.Load()) / a, float64(slow.Load()) / a, float64(unsent.Load()) / a, nil
+	rateOf := func(n *atomic.Int64) float64 { return float64(n.Load()) / overloadTime.Seconds() }
+	return rateOf(&served), rateOf(&rejected), rateOf(&slow), rateOf(&unsent), nil
 }
 
-// newConnection returns a client with one connection, which costs little because it shares the processors with the server.
+// newConnection returns a client with one connection. It uses the lightweight client, because the load shares the
+// processors with the server.
 func (w *workload) newConnection(n *server.Server) *client.Client {
 	c := client.New(n.Addr, w.client.token, rand.Text())
 	c.Timeout = 2 * overloadDeadline

@@ -12,11 +12,11 @@ import (
 	"cardwall/perf/postgres"
 )
 
-// postgresUser returns the account that PostgreSQL runs as, because it refuses to run as root.
+// postgresUser returns the user account for PostgreSQL, which refuses to run as root.
 func postgresUser() (*syscall.Credential, error) {
 	u, err := user.Lookup("postgres")
 	if err != nil {
-		return nil, fmt.Errorf("find the account of PostgreSQL: %w", err)
+		return nil, fmt.Errorf("find the postgres user: %w", err)
 	}
 	uid, err := strconv.ParseUint(u.Uid, 10, 32)
 	if err != nil {
@@ -26,7 +26,7 @@ func postgresUser() (*syscall.Credential, error) {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, err
 }
 
-// postgresPrograms returns the folder of PostgreSQL's programs.
+// postgresPrograms returns the folder of the PostgreSQL programs.
 func postgresPrograms() (string, error) {
 	out, err := exec.Command(filepath.Join("tools", "with-postgres"), "--bindir").Output()
 	if err != nil {

@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// proxy forwards connections from a server to the socket of its database. While it is paused, bytes are delayed, as on a
-// broken link: neither side is notified.
+// proxy forwards connections from a server to the socket of its database. While it is paused, data is delayed and
+// neither side is notified, as on a broken link.
 type proxy struct {
 	listener net.Listener
 	socket   string
 	mu       sync.Mutex
-	open     chan struct{} // closed while it forwards
+	open     chan struct{} // closed unless the proxy is paused
 	conns    map[net.Conn]struct{}
 	closed   bool
 }
@@ -43,26 +43,26 @@ func (p *proxy) accept() {
 }
 
 // serve forwards between a connection and the socket until either side closes.
-func (p *proxy) serve(near net.Conn) {
-	far, err := net.Dial("unix", p.socket)
-	if err != nil || !p.register(near, far) {
-		_ = near.Close()
-		if far != nil {
-			_ = far.Close()
+func (p *proxy) serve(client net.Conn) {
+	database, err := net.Dial("unix", p.socket)
+	if err != nil || !p.register(client, database) {
+		_ = client.Close()
+		if database != nil {
+			_ = database.Close()
 		}
 		return
 	}
-	var both sync.WaitGroup
-	both.Go(func() { p.forward(far, near) })
-	both.Go(func() { p.forward(near, far) })
-	both.Wait()
+	var directions sync.WaitGroup
+	directions.Go(func() { p.forward(database, client) })
+	directions.Go(func() { p.forward(client, database) })
+	directions.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.conns, near)
-	delete(p.conns, far)
+	delete(p.conns, client)
+	delete(p.conns, database)
 }
 
-// register adds connections that close must close. It reports whether the proxy is still open.
+// register records connections for close. It reports whether the proxy is still open.
 func (p *proxy) register(conns ...net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -72,7 +72,7 @@ func (p *proxy) register(conns ...net.Conn) bool {
 	return !p.closed
 }
 
-// forward copies in one direction, and closes both connections when one is closed.
+// forward copies data in one direction. When one connection is closed, it closes both.
 func (p *proxy) forward(to, from net.Conn) {
 	defer func() { _, _ = to.Close(), from.Close() }()
 	buf := make([]byte, 32<<10)
@@ -90,6 +90,7 @@ func (p *proxy) forward(to, from net.Conn) {
 	}
 }
 
+// gate returns a channel that is closed unless the proxy is paused.
 func (p *proxy) gate() chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -103,7 +104,7 @@ func (p *proxy) pause() {
 	p.open = make(chan struct{})
 }
 
-// resume forwards again, first what arrived while the proxy was paused.
+// resume continues forwarding, starting with the data that arrived during the pause.
 func (p *proxy) resume() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

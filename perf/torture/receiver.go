@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// event is a version of a board at a webhook.
+// event identifies a change and the webhook that receives it. The board and its version identify the change.
 type event struct {
 	webhook string
 	board   string
 	version int64
 }
 
-// receiver accepts deliveries and records under which id each event arrived. It refuses some at first, so that they are
-// attempted more than once.
+// receiver accepts deliveries and records the id of each event. It refuses the first attempt of some events, so that
+// they are attempted more than once.
 type receiver struct {
 	server    *http.Server
 	addr      string
@@ -31,8 +31,7 @@ type receiver struct {
 	anomalies []string
 }
 
-// refuseEvery determines how many events are refused at their first attempt: one in
-// refuseEvery.
+// The receiver refuses the first attempt of one event in refuseEvery.
 const refuseEvery = 25
 
 func newReceiver(host string) (*receiver, error) {
@@ -63,7 +62,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		BoardVersion      int64
 	}
 	if err := json.NewDecoder(q.Body).Decode(&in); err != nil {
-		return // the sender was killed
+		return // the sender was killed while it sent the body
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,9 +70,9 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	first, known := r.ids[e]
 	switch {
 	case q.Header.Get("webhook-id") != in.ID:
-		r.anomalies = append(r.anomalies, fmt.Sprintf("the webhook-id is %s, but the id in the body is %s", q.Header.Get("webhook-id"), in.ID))
+		r.anomalies = append(r.anomalies, fmt.Sprintf("webhook-id is %s, want %s, the id in the body", q.Header.Get("webhook-id"), in.ID))
 	case known && first != in.ID:
-		r.anomalies = append(r.anomalies, fmt.Sprintf("%s received version %d of %s under the ids %s and %s", e.webhook, e.version,
+		r.anomalies = append(r.anomalies, fmt.Sprintf("%s received version %d of board %s with the ids %s and %s", e.webhook, e.version,
 			e.board, first, in.ID))
 	}
 	r.ids[e], r.kinds[e] = in.ID, in.Type
@@ -86,7 +85,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// missing returns how many of the wanted events were not accepted.
+// missing returns the number of events in want that have not been accepted.
 func (r *receiver) missing(want map[event]string) (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -98,7 +97,8 @@ func (r *receiver) missing(want map[event]string) (n int) {
 	return n
 }
 
-// summary returns how many deliveries were accepted, and how many of them more than once, which is allowed under one id.
+// summary describes how many deliveries were accepted and how many of them were repeated. A server may repeat a
+// delivery with the same id.
 func (r *receiver) summary() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -109,12 +109,12 @@ func (r *receiver) summary() string {
 	return fmt.Sprintf("%d deliveries, %d repeated", len(r.accepted), repeated)
 }
 
-// maxAttempts returns the largest number of attempts of one delivery.
-func (r *receiver) maxAttempts() (most int) {
+// maxAttempts returns the largest number of attempts for one delivery.
+func (r *receiver) maxAttempts() (attempts int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, n := range r.attempts {
-		most = max(most, n)
+		attempts = max(attempts, n)
 	}
-	return most
+	return attempts
 }

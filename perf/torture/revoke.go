@@ -13,10 +13,11 @@ import (
 	"cardwall/perf/server"
 )
 
-// revokedWithin is the time within which every server must refuse a revoked token.
+// revokedWithin is how soon every server must refuse a revoked token.
 const revokedWithin = time.Second
 
-// revokeTokens revokes a token that is in use on three servers, and measures when each refuses it.
+// revokeTokens repeatedly revokes a token that clients use on three servers, and measures how soon all servers refuse
+// it.
 func revokeTokens(t *trialRun) error {
 	w, _, cluster, err := t.newFleet()
 	if err != nil {
@@ -25,7 +26,7 @@ func revokeTokens(t *trialRun) error {
 	w.counted = false
 	var slowest time.Duration
 	err = t.eachRound(func(round int) error {
-		name := fmt.Sprintf("doomed-%d", round)
+		name := fmt.Sprintf("revoked-%d", round)
 		token, err := w.nodes[0].AddToken(t.ctx, name, "read")
 		if err != nil {
 			return err
@@ -34,17 +35,17 @@ func revokeTokens(t *trialRun) error {
 		if err != nil {
 			return err
 		}
-		users := newAPIClient(token, 5*time.Second)
+		client := newAPIClient(token, 5*time.Second)
 		var (
-			all     sync.WaitGroup
+			clients sync.WaitGroup
 			mu      sync.Mutex
-			latest  time.Time // start of the latest request that was accepted
-			count   int       // accepted requests
-			refused = map[string]bool{}
+			latest  time.Time           // start of the latest accepted request
+			count   int                 // number of accepted requests
+			refused = map[string]bool{} // whether the latest request was refused, by server address
 		)
 		end := make(chan struct{})
 		for _, n := range w.nodes {
-			all.Go(func() {
+			clients.Go(func() {
 				for {
 					select {
 					case <-end:
@@ -52,7 +53,7 @@ func revokeTokens(t *trialRun) error {
 					default:
 					}
 					begin := time.Now()
-					err := users.do(t.ctx, "GET", n.Addr, "/boards?limit=1", "", nil, nil) // not /me, which does not use the cached token
+					err := client.do(t.ctx, "GET", n.Addr, "/boards?limit=1", "", nil, nil) // not /me, which reads the token from the database
 					var status statusError
 					mu.Lock()
 					switch {
@@ -70,7 +71,7 @@ func revokeTokens(t *trialRun) error {
 				}
 			})
 		}
-		// At a random moment of the time for which a server caches the token.
+		// Revoke the token at a random moment within a second. A server caches the token for almost as long.
 		err = t.sleep(500*time.Millisecond + time.Duration(rand.Int64N(int64(revokedWithin))))
 		if err == nil {
 			_, err = w.nodes[round%len(w.nodes)].Run(t.ctx, "token", "revoke", id)
@@ -79,16 +80,16 @@ func revokeTokens(t *trialRun) error {
 			err = t.sleep(2 * revokedWithin)
 		}
 		close(end)
-		all.Wait()
+		clients.Wait()
 		if err != nil {
 			return err
 		}
 		for _, n := range w.nodes {
 			if !refused[n.Addr] {
-				return fmt.Errorf("%s accepts a revoked token after %v", n.Addr, 2*revokedWithin)
+				return fmt.Errorf("%s still accepts a revoked token after %v", n.Addr, 2*revokedWithin)
 			}
 		}
-		// The command returns later than it revokes; the database stores when that was.
+		// The command returns some time after the revocation, so read the time of the revocation from the database.
 		stamp, err := cluster.Query(t.ctx, "SELECT revoked_at FROM tokens WHERE id = '"+id+"'")
 		if err != nil {
 			return err
@@ -106,22 +107,22 @@ func revokeTokens(t *trialRun) error {
 		return err
 	}
 	if slowest > revokedWithin {
-		t.fail("a revoked token was accepted %v later", slowest.Round(time.Millisecond))
+		t.fail("a revoked token was accepted for %v, want at most %v", slowest.Round(time.Millisecond), revokedWithin)
 	}
 	t.note = fmt.Sprintf("refused by all servers within %.2f s of the revocation", slowest.Seconds())
 	return nil
 }
 
-// tokenID finds the id of a token by its name.
+// tokenID returns the id of the token with the given name.
 func (w *workload) tokenID(name string) (string, error) {
 	out, err := w.nodes[0].Run(w.ctx, "token", "list", "--user", server.OwnerEmail)
 	if err != nil {
 		return "", err
 	}
 	for line := range strings.Lines(out) {
-		if words := strings.Fields(line); slices.Contains(words, name) {
-			return words[0], nil
+		if fields := strings.Fields(line); slices.Contains(fields, name) {
+			return fields[0], nil
 		}
 	}
-	return "", fmt.Errorf("token list does not show %s: %s", name, out)
+	return "", fmt.Errorf("token list does not contain %s: %s", name, out)
 }

@@ -9,15 +9,16 @@ import (
 	"cardwall/perf/table"
 )
 
-// columns returns the header. The first and the last two columns are text, the others numbers.
+// columns returns the names of the columns. The first and the last two columns contain text, and the others contain
+// numbers.
 func columns() []string {
-	return []string{"trial", "rounds", "acknowledged", "lost", "duplicated", "events missing", "unavailable s, worst",
-		"took s", "verdict", "note"}
+	return []string{"trial", "rounds", "acknowledged", "lost", "duplicated", "events missing", "longest outage s",
+		"duration s", "verdict", "note"}
 }
 
 func isText(column int) bool { return column == 0 || column >= 8 }
 
-// cells returns the line. Cells that do not apply to the trial are empty.
+// cells returns the cells of the row. Cells that do not apply to the trial are empty.
 func (o *outcome) cells() []string {
 	cells := make([]string, len(columns()))
 	cells[0], cells[1] = o.name, strconv.Itoa(o.rounds)
@@ -33,6 +34,7 @@ func (o *outcome) cells() []string {
 	return cells
 }
 
+// seconds formats a duration in seconds.
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) }
 
 // printTable writes the rows as plain text or Markdown, followed by the failures.

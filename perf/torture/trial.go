@@ -14,43 +14,44 @@ import (
 	"cardwall/perf/server"
 )
 
-// trial is one way to break things.
+// trial is a scenario in which something breaks.
 type trial struct {
 	name   string
-	rounds int // of a full run
-	quick  int // of a run with -quick
+	rounds int // number of rounds in a full run
+	quick  int // number of rounds with -quick
 	run    func(t *trialRun) error
 }
 
+// trials returns all trials in the order of the table.
 func trials() []trial {
 	return []trial{
-		{"kill -9 of SQLite", 200, 8, killServer},
+		{"kill -9 with SQLite", 200, 8, killServer},
 		{"filesystem cut", 50, 4, cutDisk},
 		{"filesystem cut, control that must lose", 50, 12, cutControl},
 		{"full disk", 20, 2, fillDisk},
 		{"failing fsync", 20, 3, failSync},
-		{"fail-over of PostgreSQL", 20, 2, failOver},
+		{"PostgreSQL failover", 20, 2, failOver},
 		{"three nodes, killed and cut off", 20, 3, breakNodes},
 		{"greedy neighbor", 30, 4, greedyNeighbor},
 		{"greedy neighbor, three nodes", 30, 4, greedyNeighborOfThree},
 		{"clock steps", 12, 4, stepClock},
 		{"10,000 slow connections", 1, 1, holdSlowConnections},
-		{"five-fold load", 1, 1, overload},
+		{"fivefold load", 1, 1, overload},
 		{"revoked token on three nodes", 20, 5, revokeTokens},
 		{"72 virtual hours", 1, 1, virtualHours},
 	}
 }
 
-// outcome is a line of the table.
+// outcome is a row of the table.
 type outcome struct {
 	name         string
 	rounds       int
-	counted      bool // the trial counts acknowledged, lost, duplicated and missing
+	counted      bool // whether the following four counts apply
 	acknowledged int
 	lost         int
 	duplicated   int
-	missing      int           // events
-	unavailable  time.Duration // the longest
+	missing      int           // events that were not delivered
+	unavailable  time.Duration // longest time without an acknowledgment
 	note         string
 	failures     []string
 	duration     time.Duration
@@ -61,12 +62,12 @@ type trialRun struct {
 	outcome
 	options
 	ctx      context.Context
-	dir      string // only of this trial
+	dir      string // folder of this trial
 	log      io.Writer
 	cleanups []func() error
 }
 
-// execute runs a trial and removes everything that it created, whether or not it succeeds.
+// execute runs the trial and then its cleanup functions, even if the trial fails.
 func (tr trial) execute(ctx context.Context, o options, dir string, log io.Writer) outcome {
 	t := &trialRun{outcome: outcome{name: tr.name}, options: o, ctx: ctx, log: log,
 		dir: filepath.Join(dir, strings.Map(toFileName, strings.ToLower(tr.name)))}
@@ -101,7 +102,7 @@ func (tr trial) execute(ctx context.Context, o options, dir string, log io.Write
 	return t.outcome
 }
 
-// toFileName replaces every character that is not a letter or a digit by a hyphen.
+// toFileName replaces characters other than lowercase letters and digits with a hyphen.
 func toFileName(r rune) rune {
 	if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 		return r
@@ -109,13 +110,13 @@ func toFileName(r rune) rune {
 	return '-'
 }
 
-// cleanup registers a function to be called when the trial ends. The last one registered is called first.
+// cleanup registers a function to call when the trial ends. Functions are called in reverse order.
 func (t *trialRun) cleanup(f func() error) { t.cleanups = append(t.cleanups, f) }
 
-// maxFailures is how many failures of a trial are printed.
+// maxFailures is the maximum number of failures to print for each trial.
 const maxFailures = 8
 
-// fail records a failure and lets the trial continue.
+// fail records a failure, unless there are already maxFailures. The trial continues.
 func (t *trialRun) fail(format string, args ...any) {
 	switch n := len(t.failures); {
 	case n < maxFailures:
@@ -137,7 +138,7 @@ func (o *outcome) verdict() string {
 	return "pass"
 }
 
-// eachRound runs the rounds until the trial is interrupted.
+// eachRound calls round for each round. It stops if a round fails or the trial is interrupted.
 func (t *trialRun) eachRound(round func(n int) error) error {
 	for n := range t.options.rounds {
 		if err := t.ctx.Err(); err != nil {
@@ -151,10 +152,11 @@ func (t *trialRun) eachRound(round func(n int) error) error {
 	return nil
 }
 
-// sleep waits. It returns an error if the trial is interrupted.
+// sleep waits for the duration d. It returns an error if the trial is interrupted.
 func (t *trialRun) sleep(d time.Duration) error { return sleep(t.ctx, d) }
 
-// waitUntil polls a condition. The problem is the error's text if the condition is not met within the timeout.
+// waitUntil polls met until it returns true. After the timeout, waitUntil returns an error that begins with problem. It
+// also returns an error if the trial is interrupted.
 func (t *trialRun) waitUntil(problem string, timeout time.Duration, met func() bool) error {
 	for deadline := time.Now().Add(timeout); !met(); {
 		if time.Now().After(deadline) {
@@ -167,8 +169,9 @@ func (t *trialRun) waitUntil(problem string, timeout time.Duration, met func() b
 	return nil
 }
 
-// newServer returns a server with its data in a folder of the trial, which does not run yet. Its database is SQLite if the
-// address is empty. Its webhooks may send to this machine, and retry soon.
+// newServer returns a server that is not running yet. Its data folder is in the folder of the trial. If database is
+// empty, the server uses SQLite. Webhooks can send to this machine, and retry after short pauses. The server is killed
+// when the trial ends.
 func (t *trialRun) newServer(name, database string, env ...string) (*server.Server, error) {
 	addr, err := process.FreeAddress()
 	if err != nil {
@@ -194,7 +197,7 @@ func start(ctx context.Context, n *server.Server) error {
 	return err
 }
 
-// sleep waits. It returns an error if the context ends first.
+// sleep waits for the duration d. It returns an error if ctx ends first.
 func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):

@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
+// virtualTest is the name of the test that simulates the background work.
 const virtualTest = "TestSeventyTwoVirtualHours"
 
-// virtualHours runs the test that simulates three days of background work with a virtual clock.
+// virtualHours runs virtualTest, which simulates three days of background work with a virtual clock.
 func virtualHours(t *trialRun) error {
 	cmd := exec.CommandContext(t.ctx, "go", "test", "-count=1", "-v", "-run", "^"+virtualTest+"$", "./cmd/cardwall")
 	out, err := cmd.CombinedOutput()

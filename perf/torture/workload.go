@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	boardCount       = 8 // each in its own organization, which may send 50,000 deliveries per day
+	boardCount       = 8 // each in its own organization, because an organization may have only 50,000 deliveries per day
 	writers          = 12
 	requestTimeout   = 15 * time.Second
-	requestRetryTime = time.Minute
+	requestRetryTime = time.Minute // how long a request is retried
 )
 
-// workload is an installation under load: its servers, its boards, and the records of what was acknowledged and delivered.
+// workload is an installation under load: its servers, its boards, and records of acknowledged writes and deliveries.
 type workload struct {
 	*trialRun
 	nodes        []*server.Server
@@ -25,17 +25,17 @@ type workload struct {
 	ledger       *ledger
 	boards       []*target
 	confidential *target // sends no events
-	automated    *target // has a rule that comments on each new card; nil if no board has
+	automated    *target // board with a rule that comments on each new card; nil if there is no rule
 }
 
-// target is a board with a list.
+// target is a board to write to, with one of its lists.
 type target struct {
 	board, list string
-	webhook     string
-	since       int64 // its version when its webhook was created
+	webhook     string // name of the webhook in its URL; empty if there is none
+	since       int64  // board version when the webhook was created
 }
 
-// newWorkload fills an installation through its first node, and starts that if it does not run yet.
+// newWorkload populates an installation through its first server, which it starts if necessary, and returns the workload.
 func (t *trialRun) newWorkload(nodes ...*server.Server) (*workload, error) {
 	w := &workload{trialRun: t, nodes: nodes, ledger: newLedger()}
 	w.counted = true
@@ -47,7 +47,7 @@ func (t *trialRun) newWorkload(nodes ...*server.Server) (*workload, error) {
 	return w, w.fill()
 }
 
-// fill creates the boards and their webhooks.
+// fill creates the owner, the workspaces, the boards and their webhooks.
 func (w *workload) fill() error {
 	n := w.nodes[0]
 	if _, err := n.AddOwner(w.ctx); err != nil {
@@ -87,6 +87,7 @@ func (w *workload) fill() error {
 	return err
 }
 
+// newTarget creates a board with a list.
 func (w *workload) newTarget(workspace, visibility string) (*target, error) {
 	b, err := w.request("POST", "/boards", map[string]any{"workspaceId": workspace, "name": "Board", "visibility": visibility})
 	if err != nil {
@@ -105,13 +106,13 @@ func (w *workload) request(method, path string, in any) (r response, err error) 
 	return r, err
 }
 
-// read reads what must exist.
+// read sends a GET request that must succeed and decodes the response.
 func (w *workload) read(path string, out any) error {
 	return w.retry(func(addr, _ string) error { return w.client.do(w.ctx, "GET", addr, path, "", nil, out) })
 }
 
-// retry sends a request to one node after the other, under the same idempotency key, until the response would be the same
-// at another attempt, or a minute has passed.
+// retry sends a request to one server after another with the same idempotency key. It stops when the request succeeds,
+// when the error is not temporary, when the trial is interrupted, or after requestRetryTime.
 func (w *workload) retry(send func(addr, key string) error) error {
 	key, deadline := rand.Text(), time.Now().Add(requestRetryTime)
 	for i := 0; ; i++ {
@@ -127,10 +128,10 @@ func (w *workload) retry(send func(addr, key string) error) error {
 	}
 }
 
-// temporary reports whether another attempt may succeed.
+// temporary reports whether a retry may succeed.
 func (e statusError) temporary() bool { return e.code >= 500 || e.code == 429 || e.code == 409 }
 
-// subscribedKinds returns the kinds of events that every webhook subscribes to.
+// subscribedKinds returns the event kinds to which every webhook is subscribed.
 func subscribedKinds() []string { return []string{"card.created", "card.updated", "card.completed"} }
 
 // addRule gives the first board a rule that comments on each new card.

@@ -13,17 +13,17 @@ import (
 	"cardwall/perf/server"
 )
 
-// retryPause is how long a writer waits before it repeats a write that was not acknowledged.
+// retryPause is how long a writer waits before it retries a write that was not acknowledged.
 const retryPause = 20 * time.Millisecond
 
-// startWriters starts writers that change boards until stop is called. Each sends one change after the other, repeats it
-// under the same idempotency key until it is acknowledged, and then pauses.
+// startWriters starts writers that change boards until stop is called. Each writer sends one change at a time. It
+// retries the change with the same idempotency key until the change is acknowledged, and then pauses.
 func (w *workload) startWriters(pause time.Duration) (stop func()) {
 	ctx, cancel := context.WithCancel(w.ctx)
-	var all sync.WaitGroup
+	var running sync.WaitGroup
 	w.ledger.setLoaded(true)
 	for i := range writers {
-		all.Go(func() {
+		running.Go(func() {
 			for n := i; ctx.Err() == nil; n++ {
 				w.writeOnce(ctx, n)
 				_ = sleep(ctx, pause)
@@ -33,12 +33,12 @@ func (w *workload) startWriters(pause time.Duration) (stop func()) {
 	return sync.OnceFunc(func() {
 		cancel()
 		w.ledger.setLoaded(false)
-		all.Wait()
+		running.Wait()
 	})
 }
 
-// writeOnce creates a card, which emits one event. Sometimes it also makes a change that emits two events, or one that must
-// not send any.
+// writeOnce creates a card, which causes one event. Sometimes it also makes a change that causes two events, or one
+// that must not cause deliveries.
 func (w *workload) writeOnce(ctx context.Context, n int) {
 	created := &write{key: rand.Text(), to: w.boards[n%len(w.boards)]}
 	if !w.submit(ctx, created, 0) {
@@ -55,35 +55,35 @@ func (w *workload) writeOnce(ctx context.Context, n int) {
 	}
 }
 
-// submit sends a write until it is acknowledged or refused, but not more often than attempts, if that is not 0. It reports
-// whether the write was acknowledged.
+// submit sends a write until it is acknowledged or rejected. If attempts is not 0, it limits the number of attempts.
+// submit reports whether the write was acknowledged.
 func (w *workload) submit(ctx context.Context, c *write, attempts int) bool {
 	w.ledger.add(c)
 	if attempts == 0 {
 		attempts = math.MaxInt
 	}
-	first := mathrand.IntN(len(w.nodes)) // every node must serve it
+	first := mathrand.IntN(len(w.nodes)) // start with a random server
 	for i := 0; i < attempts && ctx.Err() == nil; i++ {
-		gone := w.ledger.isDiskGone()
+		before := w.ledger.isWithoutDisk()
 		r, err := w.send(ctx, w.nodes[(first+i)%len(w.nodes)], c)
 		var status statusError
 		switch {
 		case err == nil && c.invalid:
 			w.ledger.report("an invalid write was acknowledged")
 			return false
-		case err == nil && w.ledger.isDiskGone(): // a sync that was in progress may have reported success
-			if gone && !c.withoutDisk {
-				w.ledger.report("a write that was sent after the disk was cut off was acknowledged")
+		case err == nil && w.ledger.isWithoutDisk(): // a sync that was in progress may have reported success
+			if before && !c.withoutDisk {
+				w.ledger.report("a write was acknowledged that the server received after its disk was cut off")
 			}
 			c.withoutDisk = true
 		case err == nil:
 			w.ledger.acknowledge(c, r)
 			return true
 		case errors.As(err, &status) && status.code == 500:
-			w.ledger.report(fmt.Sprintf("the server had an unexpected error: %v", err))
+			w.ledger.report(fmt.Sprintf("the server returned an internal error: %v", err))
 		case errors.As(err, &status) && !status.temporary():
 			if !c.invalid {
-				w.ledger.report(fmt.Sprintf("a valid write was refused: %v", err))
+				w.ledger.report(fmt.Sprintf("a valid write was rejected: %v", err))
 			}
 			return false
 		}
@@ -92,7 +92,7 @@ func (w *workload) submit(ctx context.Context, c *write, attempts int) bool {
 	return false
 }
 
-// send sends a write once. It waits for the response even if the context is canceled.
+// send sends a write once. It waits for the response even if ctx is canceled.
 func (w *workload) send(ctx context.Context, n *server.Server, c *write) (r response, err error) {
 	ctx = context.WithoutCancel(ctx)
 	if c.card != "" {
@@ -107,16 +107,17 @@ func (w *workload) send(ctx context.Context, n *server.Server, c *write) (r resp
 	return r, err
 }
 
-// resubmit sends every write again that was not acknowledged, and some that were, whose response must be the same as before.
+// resubmit retries all unacknowledged writes and repeats some acknowledged ones. The response to an acknowledged write
+// must be the same as before.
 func (w *workload) resubmit() error {
-	const again = 1000
-	work := append(w.ledger.unacknowledged(), w.ledger.sample(again)...)
+	const samples = 1000 // maximum number of acknowledged writes to repeat
+	work := append(w.ledger.unacknowledged(), w.ledger.sample(samples)...)
 	next := make(chan *write)
-	var all sync.WaitGroup
+	var running sync.WaitGroup
 	var mu sync.Mutex
 	failed := 0
 	for range writers {
-		all.Go(func() {
+		running.Go(func() {
 			for c := range next {
 				if !w.submit(w.ctx, c, 200) {
 					mu.Lock()
@@ -130,7 +131,7 @@ func (w *workload) resubmit() error {
 		next <- c
 	}
 	close(next)
-	all.Wait()
+	running.Wait()
 	if failed > 0 {
 		return fmt.Errorf("%d writes were not acknowledged when they were sent again", failed)
 	}

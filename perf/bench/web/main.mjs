@@ -1,13 +1,13 @@
 // node perf/bench/web/main.mjs [--runs N] [--only TEXT]
 //
-// Measures the pages of the built binary in headless Chromium, prints each
-// measure with its goal and fails if one is missed. A goal is for the median
-// of the runs; best and worst show how much the results vary.
+// Measures the web app of the built binary in headless Chromium, prints each
+// measurement with its goal, and fails if a goal is missed. Goals apply to the
+// median of the runs. The best and the worst run show how much the results vary.
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { dragCard, openBoard, seeChanges } from "./measures.mjs";
-import { startServer } from "./setup.mjs";
+import { dragCard, measureSync, openBoard } from "./measurements.mjs";
+import { startServer } from "./server.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const { chromium } = createRequire(here("../../../web/package.json"))(
@@ -21,12 +21,13 @@ const { values: options } = parseArgs({
 });
 const runs = Number(options.runs);
 if (!Number.isInteger(runs) || runs < 1)
-  throw new Error("--runs must be a number of at least 1");
+  throw new Error("--runs must be an integer of at least 1");
 
 const rows = [];
-const wanted = (name) => name.includes(options.only);
+const requested = (name) => name.includes(options.only);
 
-function row(name, unit, values, goal) {
+/** Adds a row to the table. A goal is a comparison such as "< 450". */
+function addRow(name, unit, values, goal) {
   const sorted = values.toSorted((a, b) => a - b);
   const [best, median, worst] = [
     sorted[0],
@@ -39,34 +40,34 @@ function row(name, unit, values, goal) {
 }
 
 async function measure(browser, setup) {
-  const repeat = async (once) => {
+  const repeat = async (run) => {
     const all = [];
-    for (let n = 0; n < runs; n++) all.push(await once());
+    for (let n = 0; n < runs; n++) all.push(await run());
     return all;
   };
-  await openBoard(browser, setup, setup.boards[1000]); // exclude the start of the browser
+  await openBoard(browser, setup, setup.boards[1000]); // not measured, because it includes the start of the browser
   for (const [cards, goal] of [
     [1000, "< 450"],
     [5000, "< 700"],
   ]) {
     const name = `board of ${cards.toLocaleString("en")} cards`;
-    if (wanted(`${name}, usable`)) {
+    if (requested(`${name}, usable`)) {
       const opened = await repeat(() =>
         openBoard(browser, setup, setup.boards[cards]),
       );
-      row(
+      addRow(
         `${name}, usable`,
         "ms",
         opened.map((o) => o.usable),
         goal,
       );
-      row(
+      addRow(
         `${name}, requests`,
         "",
         opened.map((o) => o.requests.length),
         "<= 2",
       );
-      row(
+      addRow(
         `${name}, script`,
         "kB",
         opened.map((o) => o.script / 1000),
@@ -74,28 +75,28 @@ async function measure(browser, setup) {
       );
       console.log(`${name}: ${opened[0].requests.join(", ")}`);
     }
-    if (wanted(`${name}, drag`)) {
-      row(
+    if (requested(`${name}, drag`)) {
+      addRow(
         `${name}, drag, worst frame`,
         "ms",
         await repeat(() => dragCard(browser, setup, setup.boards[cards])),
         "< 34",
       );
     }
-    if (wanted(`${name}, seen`)) {
-      row(
+    if (requested(`${name}, seen`)) {
+      addRow(
         `${name}, seen by another`,
         "ms",
-        await seeChanges(browser, setup, setup.boards[cards], 4 * runs),
+        await measureSync(browser, setup, setup.boards[cards], 4 * runs),
         "< 250",
       );
     }
   }
 }
 
-function print() {
+function printTable() {
   const number = (n) => (Number.isInteger(n) ? String(n) : n.toFixed(1));
-  const head = ["measure", "unit", "best", "p50", "worst", "goal", "met"];
+  const head = ["measurement", "unit", "best", "p50", "worst", "goal", "met"];
   const cells = rows.map((r) => [
     r.name,
     r.unit,
@@ -111,7 +112,7 @@ function print() {
   const line = (c) =>
     `| ${c.map((text, n) => (n >= 2 && n <= 4 ? text.padStart(widths[n]) : text.padEnd(widths[n]))).join(" | ")} |`;
   console.log(
-    `\n${runs} runs of each, each a first visit with an empty cache.\n`,
+    `\n${runs} runs of each measurement, each with an empty cache.\n`,
   );
   console.log(
     [
@@ -147,6 +148,7 @@ try {
 } finally {
   await setup.stop();
 }
-print();
-if (rows.length === 0) throw new Error(`no measure matches “${options.only}”`);
+printTable();
+if (rows.length === 0)
+  throw new Error(`no measurement matches “${options.only}”`);
 process.exitCode = rows.every((r) => r.met) ? 0 : 1;

@@ -1,5 +1,5 @@
-// The server under test: the built binary with two people, a board of 1,000
-// cards and one of 5,000, in a temporary folder.
+// The server under test: the built binary with two people and boards of 1,000
+// and 5,000 cards, in a temporary folder.
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -16,7 +16,7 @@ const people = [
  * Creates the data and starts the server.
  * @param {string} binary
  * @returns {Promise<{url: string, boards: Record<number, string>, cookies: object[], stop: () => Promise<void>}>}
- *   boards by number of cards, and the session cookie of each person.
+ *   boards: ids by number of cards; cookies: the session cookie of each person.
  */
 export async function startServer(binary) {
   const folder = mkdtempSync(join(tmpdir(), "cardwall-bench-web-"));
@@ -55,23 +55,23 @@ export async function startServer(binary) {
       people.map(({ email }) => signIn(url, email)),
     );
     const stop = async () => {
-      const gone = new Promise((done) => server.once("close", done));
+      const closed = new Promise((resolve) => server.once("close", resolve));
       server.kill("SIGTERM");
-      await gone;
+      await closed;
       rmSync(folder, { recursive: true, force: true });
     };
     return { url, boards, cookies, stop };
-  } catch (failed) {
+  } catch (error) {
     rmSync(folder, { recursive: true, force: true });
-    throw failed;
+    throw error;
   }
 }
 
 function freePort() {
-  return new Promise((found) => {
+  return new Promise((resolve) => {
     const probe = createServer().listen(0, "127.0.0.1", () => {
       const { port } = probe.address();
-      probe.close(() => found(port));
+      probe.close(() => resolve(port));
     });
   });
 }
@@ -90,13 +90,15 @@ async function serve(binary, folder, address, url) {
   ];
   const server = spawn(binary, args, { stdio: ["ignore", "ignore", "pipe"] });
   let output = "";
-  await new Promise((up, fail) => {
+  await new Promise((resolve, reject) => {
     server.stderr.on("data", (chunk) => {
       output += chunk;
-      if (output.includes('"serving"')) up();
+      if (output.includes('"serving"')) resolve();
     });
-    server.on("error", fail);
-    server.on("exit", () => fail(new Error(`the server ended:\n${output}`)));
+    server.on("error", reject);
+    server.on("exit", () =>
+      reject(new Error(`the server exited:\n${output}`)),
+    );
   });
   return server;
 }
@@ -120,7 +122,7 @@ async function signIn(url, email) {
   return { name, value, url: url.replace("http:", "https:"), secure: true };
 }
 
-/** Returns a Trello export, the same every time, whose cards show everything that a tile can show. */
+/** Returns a Trello export whose cards use every feature that a board shows. */
 function trelloBoard(cards, lists) {
   const id = (kind, n) => kind + n.toString(16).padStart(24 - kind.length, "0");
   const pick = (all, n) => all[n % all.length];

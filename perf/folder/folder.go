@@ -1,4 +1,5 @@
-package main
+// Package folder reports properties of folders.
+package folder
 
 import (
 	"errors"
@@ -8,8 +9,8 @@ import (
 	"syscall"
 )
 
-// folderSize returns the bytes of all files below dir. A file that is removed meanwhile does not count.
-func folderSize(dir string) (int64, error) {
+// Size returns the total size of the files in dir in bytes. It ignores files that are removed while it runs.
+func Size(dir string) (int64, error) {
 	var size int64
 	err := filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -30,8 +31,8 @@ func folderSize(dir string) (int64, error) {
 	return size, nil
 }
 
-// isInMemory reports whether a folder is on tmpfs, where a sync costs nothing and makes nothing durable.
-func isInMemory(dir string) bool {
+// InMemory reports whether a folder is on tmpfs, where syncs cost nothing but nothing is durable.
+func InMemory(dir string) bool {
 	const tmpfs = 0x01021994
 	var s syscall.Statfs_t
 	return syscall.Statfs(dir, &s) == nil && int64(s.Type) == tmpfs

@@ -17,25 +17,25 @@ import (
 )
 
 const (
-	otherCards   = 200 // on the board of each
-	otherGets    = 50  // per second, of all others together
-	otherUpdates = 20
-	otherSignIns = 3
-	otherConns   = 32 // connections of each kind of request
+	bystanderCards   = 200 // number of cards on the board of each bystander
+	bystanderGets    = 50  // get_card requests per second, by all bystanders together
+	bystanderUpdates = 20
+	bystanderSignIns = 3
+	bystanderConns   = 32 // connections for each kind of request
 )
 
-// otherNames returns the names of the others.
-func otherNames() []string { return []string{"Bob", "Cleo", "Dora", "Emil"} }
+// bystanderNames returns the names of the bystanders.
+func bystanderNames() []string { return []string{"Bob", "Cleo", "Dora", "Emil"} }
 
-// openLoad sends requests at a fixed rate, whether or not earlier ones have ended. The latency of a request begins when it
-// is due, so that a request that had to wait for a free connection counts in full.
+// openLoad sends requests at a fixed rate that does not depend on the responses. The latency of a request is measured
+// from the time at which it is due, so it includes waiting for a free connection.
 type openLoad struct {
 	rate    float64   // per second
 	first   time.Time // when the first request is due
 	counted time.Time // requests that are due earlier do not count
 
 	next    atomic.Int64
-	ended   atomic.Int64 // when the load ended, in nanoseconds; 0 while it runs
+	ended   atomic.Int64 // end of the load in Unix nanoseconds; 0 while it runs
 	stop    chan struct{}
 	running sync.WaitGroup
 	workers []*openWorker
@@ -56,7 +56,7 @@ type openWorker struct {
 	source source
 }
 
-// startOpen starts a load.
+// startOpen starts a load. Requests that are due before the time counted are not included in the result.
 func startOpen(rate float64, counted time.Time, workers []*openWorker) *openLoad {
 	l := &openLoad{rate: rate, first: time.Now(), counted: counted, stop: make(chan struct{}), workers: workers}
 	for _, w := range workers {
@@ -65,7 +65,7 @@ func startOpen(rate float64, counted time.Time, workers []*openWorker) *openLoad
 	return l
 }
 
-// end sends what is due, waits for the responses and returns the result.
+// end sends the remaining requests that are already due, waits for the responses and returns the result.
 func (l *openLoad) end() *openResult {
 	l.ended.Store(time.Now().UnixNano())
 	close(l.stop)
@@ -100,14 +100,14 @@ func (l *openLoad) run(w *openWorker) {
 	}
 }
 
-// send sends one request. A refusal and an error count as long as they took.
+// send sends one request. The latency of rejected and failed requests is recorded too.
 func (w *openWorker) send(r *client.Request, due time.Time, counts bool) {
 	err := w.source.next(r)
 	status := 0
 	if err == nil {
 		var body []byte
 		if status, body, err = w.client.Do(r); err == nil && status != r.Want {
-			err = fmt.Errorf("status %d instead of %d: %s", status, r.Want, client.Clip(body))
+			err = fmt.Errorf("got status %d, want %d: %s", status, r.Want, client.Clip(body))
 		}
 		if err == nil {
 			err = w.source.check(body)
@@ -130,21 +130,21 @@ func (w *openWorker) send(r *client.Request, due time.Time, counts bool) {
 	}
 }
 
-// startOthers starts the requests of the others: get_card, update_card and sign-in.
-func (h *neighborhood) startOthers(s *suite, counted time.Time) [3]*openLoad {
+// startBystanders starts the loads of the bystanders: get_card, update_card and sign-in.
+func (h *neighborhood) startBystanders(s *suite, counted time.Time) [3]*openLoad {
 	var workers [3][]*openWorker
-	for i := range otherConns {
-		o := h.others[i%len(h.others)]
+	for i := range bystanderConns {
+		o := h.bystanders[i%len(h.bystanders)]
 		workers[0] = append(workers[0], &openWorker{client: o.fixture.client(), source: &getSource{random: s.random(), cards: o.board.cards}})
 		workers[1] = append(workers[1], &openWorker{client: o.fixture.client(), source: &updateSource{random: s.random(), cards: o.board.cards}})
 		workers[2] = append(workers[2], &openWorker{client: client.New(h.srv.Addr, "", s.names()), source: signInSource{o}})
 	}
-	return [3]*openLoad{startOpen(otherGets, counted, workers[0]), startOpen(otherUpdates, counted, workers[1]),
-		startOpen(otherSignIns, counted, workers[2])}
+	return [3]*openLoad{startOpen(bystanderGets, counted, workers[0]), startOpen(bystanderUpdates, counted, workers[1]),
+		startOpen(bystanderSignIns, counted, workers[2])}
 }
 
 // signInSource signs a person in with a password.
-type signInSource struct{ *other }
+type signInSource struct{ *bystander }
 
 func (s signInSource) next(r *client.Request) (err error) {
 	r.Reset("POST", http.StatusOK)
@@ -160,7 +160,8 @@ func signInBody(p server.Person) ([]byte, error) {
 	return json.Marshal(map[string]string{"email": p.Email, "password": p.Password})
 }
 
-// signInOnce signs a person in and returns the cookie of the browser, with which later sign-ins send no email.
+// signInOnce signs a person in and returns the cookie that identifies the browser. Later sign-ins with this cookie do
+// not send an email about a new device.
 func signInOnce(ctx context.Context, addr string, p server.Person) (string, error) {
 	body, err := signInBody(p)
 	if err != nil {
@@ -184,5 +185,5 @@ func signInOnce(ctx context.Context, addr string, p server.Person) (string, erro
 			return c.Name + "=" + c.Value, nil
 		}
 	}
-	return "", fmt.Errorf("sign in: the response sets no cookie for the browser")
+	return "", fmt.Errorf("sign in: the response has no cookie that identifies the browser")
 }

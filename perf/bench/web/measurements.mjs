@@ -1,11 +1,12 @@
-// The measures in the browser. Times are in milliseconds.
+// Measurements in the browser. All times are in milliseconds.
 
 /**
- * Opens a board with an empty cache. It is usable when each list in view has
- * painted cards and a key moves the focus to one.
+ * Opens a board with an empty cache. The board is usable when each visible list
+ * has painted cards and a key press moves the focus to a card.
  * @returns {Promise<{usable: number, requests: string[], script: number}>}
- *   requests: those for data, until one second after the board was usable;
- *   script: the transferred bytes of scripts.
+ *   usable: time until the board is usable;
+ *   requests: API requests until one second after that;
+ *   script: transferred size of the scripts in bytes.
  */
 export async function openBoard(browser, setup, boardId) {
   const { page, context } = await visit(browser, setup, 0);
@@ -15,10 +16,10 @@ export async function openBoard(browser, setup, boardId) {
     if (pathname.startsWith("/api/") && !pathname.endsWith("/live"))
       requests.push(`${request.method()} ${pathname}`);
   });
-  const weight = await weigh(page);
-  await page.addInitScript(watchOpening);
-  // The page reports it itself: polling would make it run 300 kB of Playwright's
-  // scripts while it opens, which takes 60 ms.
+  const transferred = await countScriptBytes(page);
+  await page.addInitScript(reportWhenUsable);
+  // The page itself reports when it is usable. If Playwright polled it, the page
+  // would run 300 kB of Playwright's scripts while it opens, which takes 60 ms.
   const usableMessage = page.waitForEvent("console", (message) =>
     message.text().startsWith("usable "),
   );
@@ -26,23 +27,23 @@ export async function openBoard(browser, setup, boardId) {
   const usable = Number((await usableMessage).text().split(" ")[1]);
   await page.waitForTimeout(1000);
   await context.close();
-  return { usable, requests, ...weight };
+  return { usable, requests, ...transferred };
 }
 
-/** Runs in the page before its own scripts. */
-function watchOpening() {
+/** Logs when the board is usable. Runs in the page, before the page's own scripts. */
+function reportWhenUsable() {
   const filled = () => {
     const lists = [...document.querySelectorAll(".lists > [data-list]")];
-    const seen = lists.filter(
+    const visible = lists.filter(
       (list) => list.getBoundingClientRect().left < innerWidth,
     );
     return (
-      seen.length > 0 && seen.every((list) => list.querySelector("[data-card]"))
+      visible.length > 0 && visible.every((list) => list.querySelector("[data-card]"))
     );
   };
-  const look = () =>
-    filled() ? setTimeout(painted) : requestAnimationFrame(look);
-  // A timer set before a frame is painted fires after it.
+  const waitUntilFilled = () =>
+    filled() ? setTimeout(painted) : requestAnimationFrame(waitUntilFilled);
+  // A timer that is set before a frame is painted fires after the frame.
   const painted = () => {
     document.body.dispatchEvent(
       new KeyboardEvent("keydown", {
@@ -57,27 +58,28 @@ function watchOpening() {
         : setTimeout(focused);
     focused();
   };
-  requestAnimationFrame(look);
+  requestAnimationFrame(waitUntilFilled);
 }
 
-async function weigh(page) {
-  const weight = { script: 0 };
-  const kinds = new Map();
+/** Returns an object whose `script` property counts the transferred bytes of scripts. */
+async function countScriptBytes(page) {
+  const transferred = { script: 0 };
+  const types = new Map();
   const cdp = await page.context().newCDPSession(page);
   await cdp.send("Network.enable");
   cdp.on("Network.responseReceived", ({ requestId, type }) =>
-    kinds.set(requestId, type),
+    types.set(requestId, type),
   );
   cdp.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
-    if (kinds.get(requestId) === "Script") weight.script += encodedDataLength;
+    if (types.get(requestId) === "Script") transferred.script += encodedDataLength;
   });
-  return weight;
+  return transferred;
 }
 
 /**
- * Drags a card with the mouse across four lists and down one of them until it
- * scrolls, and drops it.
- * @returns {Promise<number>} the longest time between two frames, from pressing the button until the drop is painted.
+ * Drags a card across four lists and down the last one until it scrolls, and
+ * drops it.
+ * @returns {Promise<number>} longest time between two frames, from pressing the mouse button until the drop is painted.
  */
 export async function dragCard(browser, setup, boardId) {
   const { page, context } = await visit(browser, setup, 0);
@@ -86,12 +88,12 @@ export async function dragCard(browser, setup, boardId) {
   await list(3).locator("[data-card]").first().waitFor();
   await page
     .waitForLoadState("networkidle", { timeout: 2000 })
-    .catch(() => undefined); // the stream stays open
+    .catch(() => undefined); // the event stream stays open
   const from = await list(0).locator("[data-card]").nth(1).boundingBox();
   const to = await list(3).boundingBox();
   const title = await list(0).locator("[data-card] .title").nth(1).innerText();
   await page.evaluate(() => {
-    const frames = (globalThis.frames60 = []);
+    const frames = (globalThis.frameTimes = []);
     let before = performance.now();
     const next = (now) => {
       frames.push(now - before);
@@ -118,12 +120,12 @@ export async function dragCard(browser, setup, boardId) {
     { x: to.x + 60, y: to.y + to.height - 12 },
     60,
   );
-  await page.waitForTimeout(400); // while it scrolls
+  await page.waitForTimeout(400); // let the list scroll
   await page.mouse.up();
   await page.waitForTimeout(200);
-  const worst = await page.evaluate(() => Math.max(...globalThis.frames60));
-  const there = await list(3).locator("[data-card] .title").allInnerTexts();
-  if (!there.includes(title))
+  const worst = await page.evaluate(() => Math.max(...globalThis.frameTimes));
+  const titles = await list(3).locator("[data-card] .title").allInnerTexts();
+  if (!titles.includes(title))
     throw new Error(`the card “${title}” was not dropped in the fourth list`);
   await context.close();
   return worst;
@@ -140,10 +142,11 @@ async function moveMouse(page, from, to, steps) {
 }
 
 /**
- * One person moves a card with the keyboard; another has the same board open in another browser.
- * @returns {Promise<number[]>} for each change, the time from the key press to the other's painted frame.
+ * Measures how fast a change appears in another browser. One person moves a card
+ * with the keyboard, and another person has the same board open.
+ * @returns {Promise<number[]>} time from each key press to the frame that shows the change in the other browser.
  */
-export async function seeChanges(browser, setup, boardId, changes) {
+export async function measureSync(browser, setup, boardId, changes) {
   const [ada, grace] = await Promise.all([
     visit(browser, setup, 0),
     visit(browser, setup, 1),
@@ -152,17 +155,17 @@ export async function seeChanges(browser, setup, boardId, changes) {
     await page.goto(`${setup.url}/boards/${boardId}`);
     await page.locator("[data-card]").first().waitFor();
   }
-  await grace.page.waitForTimeout(1000); // until the stream is connected
+  await grace.page.waitForTimeout(1000); // let the event stream connect
   await grace.page.evaluate(() => {
-    globalThis.seen = [];
-    const watch = new MutationObserver(() =>
+    globalThis.painted = [];
+    const observer = new MutationObserver(() =>
       requestAnimationFrame(() =>
         setTimeout(() =>
-          globalThis.seen.push(performance.timeOrigin + performance.now()),
+          globalThis.painted.push(performance.timeOrigin + performance.now()),
         ),
       ),
     );
-    watch.observe(document.querySelector(".lists [data-list] .cards"), {
+    observer.observe(document.querySelector(".lists [data-list] .cards"), {
       childList: true,
     });
   });
@@ -174,31 +177,32 @@ export async function seeChanges(browser, setup, boardId, changes) {
     ),
   );
   await ada.page.keyboard.press("j");
-  const took = [];
+  const times = [];
   for (let n = 0; n < changes; n++) {
-    await grace.page.evaluate(() => (globalThis.seen = []));
+    await grace.page.evaluate(() => (globalThis.painted = []));
     await ada.page.keyboard.press(
       n % 2 === 0 ? "Alt+Shift+ArrowDown" : "Alt+Shift+ArrowUp",
     );
     const pressed = await ada.page.evaluate(() => globalThis.pressed);
-    const seen = await (
-      await grace.page.waitForFunction(() => globalThis.seen[0])
+    const painted = await (
+      await grace.page.waitForFunction(() => globalThis.painted[0])
     ).jsonValue();
-    took.push(seen - pressed);
+    times.push(painted - pressed);
     await grace.page.waitForTimeout(100);
   }
   await Promise.all([ada.context.close(), grace.context.close()]);
-  return took;
+  return times;
 }
 
+/** Opens an empty page in a new browser context in which the person is signed in. */
 async function visit(browser, setup, person) {
   const context = await browser.newContext({
     viewport: { width: 1440, height: 900 },
   });
   await context.addCookies([setup.cookies[person]]);
   const page = await context.newPage();
-  // After a tab is open, the browser still starts processes for it, on the same
-  // cores. They would take a third of the measured time.
+  // Wait until the browser has started the processes for the new tab. Otherwise,
+  // they would account for a third of the measured time.
   await page.waitForTimeout(500);
   return { context, page };
 }
