@@ -4,8 +4,8 @@ import { pack } from './scripts/pack.mjs'
 import { preload } from './scripts/preload.mjs'
 import { routes } from './scripts/routes.mjs'
 
-// The server that `npm run dev` passes /api on to. The content security policy
-// comes with the server's own pages; Vite's client in dev would breach it.
+// The server to which `npm run dev` forwards /api. The development server sends no
+// content security policy, because Vite's client would violate it.
 const upstream = process.env.CARDWALL_DEV_SERVER ?? 'http://127.0.0.1:8080'
 
 export default defineConfig({
@@ -14,29 +14,29 @@ export default defineConfig({
   server: { host: '127.0.0.1', proxy: { '/api': { target: upstream } } },
   build: {
     target: 'es2023',
-    assetsInlineLimit: 0, // font-src takes no data:
+    assetsInlineLimit: 0, // the content security policy does not allow data: in font-src
     modulePreload: { polyfill: false },
     manifest: true,
     rolldownOptions: {
       output: {
-        // Code that most pages share is one file, instead of many small ones. Code for
-        // Markdown and for reading dates is large, and loads when it is needed.
+        // Code that most pages share goes into one file instead of many small ones. The code
+        // for Markdown, for parsing dates and for uploads is loaded only when needed.
         codeSplitting: {
           groups: [
-            // Loaded late by the board and by the public page, which must not load the board for it.
+            // A separate group, so that the public page can load Markdown without the board.
             { name: 'markdown', test: /src\/lib\/markdown/ },
-            // Every page needs the session. Without a group, its files would join those of the board.
+            // Every page needs the session. Without this group, its files would become part of `board`.
             { name: 'session', test: /src\/state\/session/ },
             {
               name: 'base',
-              test: /src\/(api|lib(?!\/(markdown|naturalDate|zoneNames))|state(?!\/(board|changes|fold|operation))|ui(?!\/(CardFace|CommentView|DateField|UsageBar)))\//,
+              test: /src\/(api|lib(?!\/(markdown|naturalDate|zoneNames))|state(?!\/(board|changes|fold|operation|upload))|ui(?!\/(CardFace|CommentView|DateField|UsageBar)))\//,
               minShareCount: 4,
             },
-            // The date form needs a button that the first page needs too, and
-            // the usage bar is on pages that need nothing else of a board.
+            // DueForm and UsageBar are excluded: the home page shares a button with the date form,
+            // and pages without a board use the usage bar.
             {
               name: 'board',
-              test: /src\/(routes\/board|lib(?!\/(markdown|naturalDate|zoneNames))|state|ui)\/(?!CardFace|CommentView|DueForm|DateField|UsageBar)/,
+              test: /src\/(routes\/board|lib(?!\/(markdown|naturalDate|zoneNames))|state|ui)\/(?!CardFace|CommentView|DueForm|DateField|UsageBar|upload)/,
               minShareCount: 2,
             },
           ],

@@ -1,10 +1,10 @@
-// Writes dist/.routes.json: the patterns of all pages, with which the server recognizes
-// existing URLs. They are read from the sources, where each route is a literal.
+// Writes dist/.routes.json: the route patterns of all pages. The server returns 404 for URLs
+// that match none of them. The patterns are string literals in the source files.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * The patterns in routes.ts and in the index.ts of each folder below routes/.
+ * Returns the route patterns in routes.ts and in the index.ts of each folder in routes/.
  * @param {string} src
  */
 export function patterns(src) {
@@ -17,8 +17,8 @@ export function patterns(src) {
       return '' // a folder without routes
     }
   })
-  const found = texts.flatMap((text) => [...text.matchAll(/\bpath: '(\/[^']*)'/g)].map((match) => match[1]))
-  return [...new Set(found)].sort()
+  const paths = texts.flatMap((text) => [...text.matchAll(/\bpath: '(\/[^']*)'/g)].map((match) => match[1]))
+  return [...new Set(paths)].sort()
 }
 
 /** @returns {import('vite').Plugin} */

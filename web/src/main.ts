@@ -11,7 +11,7 @@ import { wasSignedIn } from './routes/account/nextPage'
 import { prefetchBoard } from './state/prefetchBoard'
 import { showStoredTheme } from './state/session.svelte'
 
-// Request a board early only if someone was signed in: otherwise the request would fail.
+// Without a session the request would fail, so prefetch only if someone was signed in.
 if (wasSignedIn.get()) prefetchBoard(location.pathname)
 showStoredTheme()
 startRouter()

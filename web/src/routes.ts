@@ -1,4 +1,4 @@
-// All routes of the application. Each feature defines its own in its folder.
+// All routes of the application. Most features define their routes in their own folder.
 import type { Component } from 'svelte'
 import { match } from './lib/router.svelte'
 import { routes as audit } from './routes/audit'
@@ -17,8 +17,8 @@ import { routes as webhooks } from './routes/webhooks'
 import { routes as workspace } from './routes/workspace'
 
 /**
- * A page of the application. An open route needs no sign-in. Open and standalone
- * routes have no sidebar. A guest route does not load the session.
+ * A page of the application. Open routes need no sign-in. Open and standalone routes
+ * have no sidebar. Guest routes do not load the session.
  */
 export type Route = {
   path: string

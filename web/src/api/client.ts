@@ -4,10 +4,10 @@ import type { paths as AppPaths } from './contract'
 import type { paths as PublicPaths } from './schema'
 import { send } from './send'
 
-/** The ID of this tab. The live stream uses it to tell which tab caused a change. */
+/** The ID of this tab. The live stream sends it with each change that the tab caused. */
 export const clientId = randomId()
 
-/** An error response of the server, or status 0 if there was no response. */
+/** An error response. The status is 0 if there was no response. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -18,46 +18,51 @@ export class ApiError extends Error {
     super(message)
   }
 
-  /** Whether no server responded. The request may be retried with the same idempotency key. */
+  /** Whether the server did not respond. The request may be retried with the same idempotency key. */
   get unreachable(): boolean {
     return this.status === 0 || this.status === 502 || this.status === 503 || this.status === 504
   }
 
   /** Whether the request requires a sign-in within the last ten minutes. */
-  get wantsRecentSignIn(): boolean {
+  get requiresRecentSignIn(): boolean {
     return this.reason === 'recent_sign_in_required'
   }
 }
 
-let sender = ''
+let currentUser = ''
 
-/** Sets the person whose page this is. The server rejects changes if another person is signed in. */
+/** Sets the user of the page. The server rejects changes if another user is now signed in. */
 export function sendAs(userId: string): void {
-  sender = userId
+  currentUser = userId
+}
+
+/** Returns the headers of a change that is not sent with `api` or `app`. */
+export function changeHeaders(idempotencyKey: string): Record<string, string> {
+  return { 'X-Client': clientId, 'Idempotency-Key': idempotencyKey, ...(currentUser ? { 'X-User': currentUser } : {}) }
 }
 
 const requestHeaders: Middleware = {
   onRequest({ request }) {
-    // A GET with extra headers would not use the browser's preloaded response.
+    // With extra headers, a GET request would not use the response that the browser has preloaded.
     if (request.method === 'GET') return request
     request.headers.set('X-Client', clientId)
-    if (sender) request.headers.set('X-User', sender)
+    if (currentUser) request.headers.set('X-User', currentUser)
     if (!request.headers.has('Idempotency-Key')) request.headers.set('Idempotency-Key', randomId())
-    // keepalive completes deletions that are sent while the page closes.
+    // keepalive lets the browser complete deletions that are sent while the page closes.
     return request.method === 'DELETE' ? new Request(request, { keepalive: true }) : request
   },
 }
 
 /** The public operations, /api/public/v1. */
 export const api = createClient<PublicPaths>({ baseUrl: '/api/public/v1', fetch: send })
-/** The operations of the application only, /api/app/v1. */
+/** The operations that only the application uses, /api/app/v1. */
 export const app = createClient<AppPaths>({ baseUrl: '/api/app/v1', fetch: send })
 api.use(requestHeaders)
 app.use(requestHeaders)
 
 type ApiResult<T> = { data?: T; error?: unknown; response: Response }
 
-/** Returns the body of a successful response. It throws ApiError otherwise. */
+/** Returns the body of a successful response. Throws ApiError otherwise. */
 export async function body<T>(request: Promise<ApiResult<T>>): Promise<T> {
   let result: ApiResult<T>
   try {
@@ -96,7 +101,7 @@ export async function all<T>(
   return records
 }
 
-/** Returns a message for people about a thrown value. */
+/** Returns the message of a thrown value, for the user. */
 export function reason(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : 'Something went wrong. Try again.'
 }

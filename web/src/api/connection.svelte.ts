@@ -1,13 +1,15 @@
-// Whether the server can be reached. Waiting requests retry as soon as it can.
+// The state of the connection to the server. Waiting requests retry as soon as the connection is restored.
 
+/** The number of requests that are waiting for the connection. */
 let waiting = $state(0)
 let online = $state(navigator.onLine)
-let wake: (() => void)[] = []
+/** The functions that end the long pauses in progress. */
+let endPauses: (() => void)[] = []
 
 function wakeAll(): void {
-  const all = wake
-  wake = []
-  for (const one of all) one()
+  const callbacks = endPauses
+  endPauses = []
+  for (const endPause of callbacks) endPause()
 }
 
 addEventListener('online', () => {
@@ -17,28 +19,28 @@ addEventListener('online', () => {
 addEventListener('offline', () => (online = false))
 
 export const connection = {
-  /** Why requests are waiting, or null if none are. */
+  /** Why requests are waiting, as a sentence, or null if none are waiting. */
   get problem(): string | null {
     return waiting === 0 ? null : this.reason
   },
   get reason(): string {
     return online ? 'Can’t reach the server.' : 'You are offline.'
   },
-  /** Counts a waiting request until the returned function is called. */
+  /** Registers a waiting request. The returned function unregisters it. */
   wait(): () => void {
     waiting++
     return () => waiting--
   },
-  /** Called when the server responds. All waiting requests retry. */
+  /** Called when the server responds. Makes all waiting requests retry. */
   restored(): void {
-    if (wake.length > 0) wakeAll()
+    if (endPauses.length > 0) wakeAll()
   },
-  /** Waits for some time. A long pause ends early when the server responds or the network is back. */
+  /** Waits for `ms` milliseconds. A long pause ends early when the server responds or the browser is online again. */
   pause(ms: number, long = true): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms)
       if (!long) return
-      wake.push(() => {
+      endPauses.push(() => {
         clearTimeout(timer)
         resolve()
       })

@@ -1,4 +1,4 @@
-// Types of /api/app/v1, under the names that the pages use.
+// Types of /api/app/v1, with the names that the pages use.
 import type { components, paths } from './schema-app'
 
 type Schemas = components['schemas']
@@ -9,7 +9,7 @@ export type Rule = Schemas['Rule']
 export type RuleAction = Schemas['RuleAction']
 export type RuleRun = Schemas['RuleRun']
 export type ApiToken = Schemas['UsedToken']
-export type AuthorizationRequest = Schemas['Asked']
+export type AuthorizationRequest = Schemas['AuthorizationDetails']
 export type ConnectedApp = Schemas['ConnectedApp']
 export type AuditEntry = Schemas['AuditEntry']
 export type Delivery = Schemas['Delivery']
@@ -18,7 +18,7 @@ export type DeliveryQuota = Schemas['DeliveryQuota']
 export type Home = Schemas['Home']
 export type CalendarFeed = Schemas['CalendarFeed']
 export type HomeBoard = Schemas['HomeBoard']
-export type InvitationSeen = Schemas['InvitationLook']
+export type InvitationPreview = Schemas['InvitationPreview']
 export type Notification = Schemas['Notification']
 export type NotificationSettings = Schemas['NotificationSettings']
 export type OpenedBoard = Schemas['OpenBoard']

@@ -14,10 +14,30 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Create an account with a link and sign in
-         * @description Create an account with a link and sign in. The secret is that of an invitation link, or of the link that a server without accounts prints. No email is sent, because the link proves the address.
+         * Create an account and sign in
+         * @description Create an account and sign in. The secret comes from an invitation link, or from the link that a server without accounts prints. No verification email is sent.
          */
         post: operations["create_account"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/attachments/{attachmentId}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore an attachment that was removed within the last 24 hours
+         * @description Restore an attachment that was removed within the last 24 hours.
+         */
+        post: operations["restore_attachment"];
         delete?: never;
         options?: never;
         head?: never;
@@ -40,7 +60,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a template of a workspace
-         * @description Delete a template of a workspace. Requires an owner or admin of the workspace. Boards created from it are kept.
+         * @description Delete a template of a workspace. The caller must be an owner or admin of the workspace. Boards created from the template are kept.
          */
         delete: operations["delete_board_template"];
         options?: never;
@@ -57,8 +77,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Store which lists of a board are collapsed for the caller
-         * @description Store which lists of a board are collapsed for the caller.
+         * Set which lists of a board are collapsed for the caller
+         * @description Set which lists of a board are collapsed for the caller.
          */
         put: operations["set_collapsed_lists"];
         post?: never;
@@ -96,8 +116,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the public page of a board
-         * @description Get the public page of a board. Returns its address, what it shows, and what guests may do on it.
+         * Get the settings of a board's public page
+         * @description Get the settings of a board's public page. Returns its URL, what it shows, and what guests may do on it.
          */
         get: operations["get_public_page"];
         put?: never;
@@ -106,8 +126,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Switch the public page of a board on or off, or change its settings
-         * @description Switch the public page of a board on or off, or change its settings. The settings say what the page shows and what guests may do. Confidential boards have no public page.
+         * Enable or disable the public page of a board, or change its settings
+         * @description Enable or disable the public page of a board, or change its settings. The settings determine what the page shows and what guests may do. Confidential boards cannot have a public page.
          */
         patch: operations["update_public_page"];
         trace?: never;
@@ -122,8 +142,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give the public page of a board a new address
-         * @description Give the public page of a board a new address. The old address stops working at once.
+         * Give the public page of a board a new URL
+         * @description Give the public page of a board a new URL. The old URL stops working immediately.
          */
         post: operations["renew_public_page"];
         delete?: never;
@@ -143,7 +163,7 @@ export interface paths {
         put?: never;
         /**
          * Test an automation rule without changing anything
-         * @description Test an automation rule without changing anything. Looks at the 50 most recently changed cards of the board. Returns those that match the rule's query, when its trigger last occurred for each, and what the rule would do.
+         * @description Test an automation rule without changing anything. Checks the 50 most recently changed cards of the board. For each card that matches the rule's query, returns when the trigger last occurred and what the rule would do. The caller must be an admin of the board. Requires the automation feature.
          */
         post: operations["dry_run_rule"];
         delete?: never;
@@ -161,7 +181,7 @@ export interface paths {
         };
         /**
          * List the runs of a board's automation rules in the last 30 days, newest first
-         * @description List the runs of a board's automation rules in the last 30 days, newest first. Refused runs are included with the reason.
+         * @description List the runs of a board's automation rules in the last 30 days, newest first. Includes runs that failed or were refused, with the reason.
          */
         get: operations["list_rule_runs"];
         put?: never;
@@ -181,13 +201,13 @@ export interface paths {
         };
         /**
          * List the automation rules of a board
-         * @description List the automation rules of a board. Everyone who can see the board can see them.
+         * @description List the automation rules of a board. Everyone who can see the board can see its rules.
          */
         get: operations["list_rules"];
         put?: never;
         /**
          * Create an automation rule
-         * @description Create an automation rule. It responds to events from now on and acts with the caller's permissions. Requires a board admin and the feature automation.
+         * @description Create an automation rule. The rule handles events that happen after its creation, and acts with the caller's permissions. The caller must be an admin of the board. Requires the automation feature.
          */
         post: operations["create_rule"];
         delete?: never;
@@ -229,7 +249,7 @@ export interface paths {
         };
         /**
          * Get a draft of a status update
-         * @description Get a draft of a status update. It summarizes in Markdown what changed on the board in the last seven days. Nothing is posted.
+         * @description Get a draft of a status update. The draft summarizes in Markdown what changed on the board in the last seven days. Nothing is posted.
          */
         get: operations["draft_status_update"];
         put?: never;
@@ -250,7 +270,7 @@ export interface paths {
         get?: never;
         /**
          * Watch a board
-         * @description Watch a board. The caller is notified of its changes.
+         * @description Watch a board. The caller is notified of comments and status updates, and when a card is created, moved, completed, reopened, archived or restored, or its due date changes.
          */
         put: operations["watch_board"];
         post?: never;
@@ -273,18 +293,18 @@ export interface paths {
         };
         /**
          * Get the caller's calendar feed
-         * @description Get the caller's calendar feed. Its address is shown only when it is created.
+         * @description Get the caller's calendar feed. The response does not contain the feed's URL, which is shown only once.
          */
         get: operations["get_calendar_feed"];
         put?: never;
         /**
-         * Create the caller's calendar feed, or replace its address
-         * @description Create the caller's calendar feed, or replace its address. The response contains the address, which is shown only once. The previous address stops working.
+         * Create the caller's calendar feed, or replace its URL
+         * @description Create the caller's calendar feed, or replace its URL. The response contains the URL, which is shown only once. The previous URL stops working. Requires a recent sign-in.
          */
         post: operations["create_calendar_feed"];
         /**
-         * Withdraw the caller's calendar feed
-         * @description Withdraw the caller's calendar feed. Its address stops working.
+         * Delete the caller's calendar feed
+         * @description Delete the caller's calendar feed. Its URL stops working.
          */
         delete: operations["delete_calendar_feed"];
         options?: never;
@@ -304,19 +324,19 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get whether the caller is notified about a card
-         * @description Get whether the caller is notified about a card.
+         * Get whether the caller watches a card, and whether the caller is notified of comments on it
+         * @description Get whether the caller watches a card, and whether the caller is notified of comments on it.
          */
         get: operations["get_card_watch"];
         /**
          * Watch a card
-         * @description Watch a card. The caller is notified of its comments and changes.
+         * @description Watch a card. The caller is notified of comments on the card, and when the card is moved, completed, reopened, archived or restored, or its due date changes.
          */
         put: operations["watch_card"];
         post?: never;
         /**
          * Stop watching a card
-         * @description Stop watching a card. The caller is no longer notified about it, even while assigned to it.
+         * @description Stop watching a card. The caller is no longer notified of comments on the card and changes to it, even if the caller watches the board, is assigned to the card or has commented on it.
          */
         delete: operations["unwatch_card"];
         options?: never;
@@ -335,9 +355,9 @@ export interface paths {
         put?: never;
         /**
          * Get the details of an app's authorization request
-         * @description Get the details of an app's authorization request. Changes nothing.
+         * @description Get the details of an app's authorization request.
          */
-        post: operations["look_at_authorization"];
+        post: operations["get_authorization_request"];
         delete?: never;
         options?: never;
         head?: never;
@@ -355,7 +375,7 @@ export interface paths {
         put?: never;
         /**
          * Approve an app's authorization request
-         * @description Approve an app's authorization request. Returns the address to redirect the browser to, with a code for the app. Requires a recent sign-in.
+         * @description Approve an app's authorization request. Returns the URL to redirect the browser to, which contains an authorization code for the app. Requires a recent sign-in.
          */
         post: operations["allow_authorization"];
         delete?: never;
@@ -374,10 +394,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Get the details of a device's authorization request by its code
-         * @description Get the details of a device's authorization request by its code. Attempts are limited.
+         * Get the details of a device's authorization request with the code that the device shows
+         * @description Get the details of a device's authorization request with the code that the device shows. Attempts are rate limited.
          */
-        post: operations["look_at_device"];
+        post: operations["get_device_request"];
         delete?: never;
         options?: never;
         head?: never;
@@ -494,8 +514,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a delivery again that failed, was given up or was skipped
-         * @description Send a delivery again that failed, was given up or was skipped.
+         * Resend a delivery whose status is failed, gave up or skipped
+         * @description Resend a delivery whose status is failed, gave up or skipped. It counts against the daily limit again.
          */
         post: operations["send_delivery_again"];
         delete?: never;
@@ -512,8 +532,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the caller's workspaces with their boards, favorites and the times they were last opened
-         * @description Get the caller's workspaces with their boards, favorites and the times they were last opened.
+         * Get the caller's workspaces with their boards
+         * @description Get the caller's workspaces with their boards. Each board includes whether it is one of the caller's favorites, and when the caller last opened it.
          */
         get: operations["get_home"];
         put?: never;
@@ -534,10 +554,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Get the invitation that the secret in its link belongs to
-         * @description Get the invitation that the secret in its link belongs to. The secret is sent in the body to keep it out of logs.
+         * Get an invitation with the secret from its link
+         * @description Get an invitation with the secret from its link. The secret is sent in the body to keep it out of logs.
          */
-        post: operations["look_at_invitation"];
+        post: operations["get_invitation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -617,7 +637,7 @@ export interface paths {
         };
         /**
          * List the caller's notifications, newest first
-         * @description List the caller's notifications, newest first. Notifications about boards that the caller can no longer see are left out.
+         * @description List the caller's notifications, newest first. Notifications about boards that the caller can no longer see are omitted.
          */
         get: operations["list_notifications"];
         put?: never;
@@ -638,8 +658,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Mark all notifications up to a given one as read
-         * @description Mark all notifications up to a given one as read.
+         * Mark all notifications as read, or all up to a given one
+         * @description Mark all notifications as read, or all up to a given one.
          */
         post: operations["mark_all_notifications"];
         delete?: never;
@@ -676,8 +696,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the organizations of the server, newest first
-         * @description List the organizations of the server, newest first. For the server's operators.
+         * List all organizations on the server, newest first
+         * @description List all organizations on the server, newest first. Only for the server's operators.
          */
         get: operations["list_organizations"];
         put?: never;
@@ -706,8 +726,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change an organization's plan, or whether it is read-only
-         * @description Change an organization's plan, or whether it is read-only. For the server's operators. Requires a recent sign-in.
+         * Change an organization's plan, or whether the organization is read-only
+         * @description Change an organization's plan, or whether the organization is read-only. Only for the server's operators. Requires a recent sign-in.
          */
         patch: operations["update_organization"];
         trace?: never;
@@ -721,7 +741,7 @@ export interface paths {
         };
         /**
          * List the people in all workspaces of an organization
-         * @description List the people in all workspaces of an organization. Requires an owner of one of them. Email addresses are shown only for people in a workspace that the caller manages.
+         * @description List the people in all workspaces of an organization. The caller must be an owner of one of them. Email addresses are shown only for people in a workspace that the caller manages.
          */
         get: operations["list_organization_members"];
         put?: never;
@@ -762,8 +782,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begin to add a passkey
-         * @description Begin to add a passkey. Returns the request for the device, which expires in five minutes. Requires a recent sign-in.
+         * Start adding a passkey
+         * @description Start adding a passkey. Returns a challenge with the WebAuthn creation options for the browser. The challenge expires in five minutes. Requires a recent sign-in.
          */
         post: operations["begin_passkey"];
         delete?: never;
@@ -782,8 +802,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Add the passkey that a device created
-         * @description Add the passkey that a device created. Requires a recent sign-in.
+         * Finish adding a passkey with the device's response
+         * @description Finish adding a passkey with the device's response. Requires a recent sign-in.
          */
         post: operations["finish_passkey"];
         delete?: never;
@@ -802,8 +822,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begin a sign-in, or a confirmation of one, with a passkey
-         * @description Begin a sign-in, or a confirmation of one, with a passkey. Returns the request for the browser's passkeys, which expires in five minutes.
+         * Start signing in, or confirming a sign-in, with a passkey
+         * @description Start signing in, or confirming a sign-in, with a passkey. Returns a challenge with the WebAuthn request options for the browser. The challenge expires in five minutes.
          */
         post: operations["begin_passkey_sign_in"];
         delete?: never;
@@ -822,8 +842,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sign in with the response of a passkey
-         * @description Sign in with the response of a passkey.
+         * Finish signing in with the passkey's response
+         * @description Finish signing in with the passkey's response.
          */
         post: operations["finish_passkey_sign_in"];
         delete?: never;
@@ -843,8 +863,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a passkey of the caller
-         * @description Delete a passkey of the caller. Requires a recent sign-in.
+         * Delete one of the caller's passkeys
+         * @description Delete one of the caller's passkeys. Requires a recent sign-in.
          */
         delete: operations["delete_passkey"];
         options?: never;
@@ -863,7 +883,7 @@ export interface paths {
         put?: never;
         /**
          * Request an email with a link to choose a new password
-         * @description Request an email with a link to choose a new password. The response is always the same. The link expires in one hour.
+         * @description Request an email with a link to choose a new password. The response does not reveal whether the address has an account. The link expires in one hour.
          */
         post: operations["request_password_reset"];
         delete?: never;
@@ -882,8 +902,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Choose a new password with the secret of the link in the email
-         * @description Choose a new password with the secret of the link in the email. Ends all sessions of the account and signs in.
+         * Choose a new password with the secret from the emailed link
+         * @description Choose a new password with the secret from the emailed link. Ends all sessions of the account and signs the person in.
          */
         post: operations["reset_password"];
         delete?: never;
@@ -904,7 +924,7 @@ export interface paths {
         post?: never;
         /**
          * Delete the caller's account permanently
-         * @description Delete the caller's account permanently. The person's content is kept without the name. Fails while a workspace has no other owner. Requires a recent sign-in.
+         * @description Delete the caller's account permanently. The person's content is kept, but no longer shows the person's name. Fails if the caller is the last owner of a workspace. Requires a recent sign-in.
          */
         delete: operations["delete_account"];
         options?: never;
@@ -947,9 +967,9 @@ export interface paths {
         put?: never;
         /**
          * Get the public page of a board
-         * @description Get the public page of a board. The key is sent in the body, so that it is not logged. If the page has not changed since the given tag, board is null.
+         * @description Get the public page of a board. The key is sent in the body to keep it out of logs. If the page has not changed since the given tag, board is null.
          */
-        post: operations["look_at_public_page"];
+        post: operations["get_guest_page"];
         delete?: never;
         options?: never;
         head?: never;
@@ -969,7 +989,7 @@ export interface paths {
          * Get a card on a public page, with its description and comments
          * @description Get a card on a public page, with its description and comments.
          */
-        post: operations["look_at_public_card"];
+        post: operations["get_guest_card"];
         delete?: never;
         options?: never;
         head?: never;
@@ -986,8 +1006,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Submit a card as a guest of a public page that accepts cards
-         * @description Submit a card as a guest of a public page that accepts cards.
+         * Submit a card to a public page as a guest
+         * @description Submit a card to a public page as a guest. The page must accept cards.
          */
         post: operations["submit_guest_card"];
         delete?: never;
@@ -1006,8 +1026,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Comment on a card as a guest of a public page that accepts comments
-         * @description Comment on a card as a guest of a public page that accepts comments.
+         * Comment on a card on a public page as a guest
+         * @description Comment on a card on a public page as a guest. The page must accept comments.
          */
         post: operations["add_guest_comment"];
         delete?: never;
@@ -1031,15 +1051,15 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete an automation rule with its log
-         * @description Delete an automation rule with its log. The changes it made stay.
+         * Delete an automation rule and its log
+         * @description Delete an automation rule and its log. Changes that the rule made are kept.
          */
         delete: operations["delete_rule"];
         options?: never;
         head?: never;
         /**
          * Change an automation rule
-         * @description Change an automation rule. A person who changes what it does becomes its owner.
+         * @description Change an automation rule. A caller who changes more than the name becomes the owner of the rule.
          */
         patch: operations["update_rule"];
         trace?: never;
@@ -1054,8 +1074,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Switch an automation rule off
-         * @description Switch an automation rule off.
+         * Disable an automation rule
+         * @description Disable an automation rule.
          */
         post: operations["switch_off_rule"];
         delete?: never;
@@ -1074,8 +1094,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Switch an automation rule on
-         * @description Switch an automation rule on. The caller becomes its owner. Events that happened while it was off are not processed.
+         * Enable an automation rule
+         * @description Enable an automation rule. If it was disabled, the caller becomes its owner. Events that happened while it was disabled are not handled.
          */
         post: operations["switch_on_rule"];
         delete?: never;
@@ -1114,8 +1134,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Confirm a sign-in with the password or a passkey, so that it counts as recent for ten minutes
-         * @description Confirm a sign-in with the password or a passkey, so that it counts as recent for ten minutes.
+         * Confirm the current sign-in with the password or a passkey, so that it counts as recent for ten minutes
+         * @description Confirm the current sign-in with the password or a passkey, so that it counts as recent for ten minutes.
          */
         post: operations["confirm_sign_in"];
         delete?: never;
@@ -1132,8 +1152,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the person who is signed in with this browser, or null
-         * @description Get the person who is signed in with this browser, or null.
+         * Get the person who is signed in with this browser, with the person's workspaces, or null if nobody is signed in
+         * @description Get the person who is signed in with this browser, with the person's workspaces, or null if nobody is signed in.
          */
         get: operations["get_current_session"];
         put?: never;
@@ -1175,8 +1195,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * End a session of the caller
-         * @description End a session of the caller. That browser is signed out within a second.
+         * End one of the caller's sessions
+         * @description End one of the caller's sessions. Its browser is signed out within a second.
          */
         delete: operations["end_session"];
         options?: never;
@@ -1235,7 +1255,7 @@ export interface paths {
         put?: never;
         /**
          * Sign out
-         * @description Sign out. Ends the session of this browser.
+         * @description Sign out. Ends this browser's session.
          */
         post: operations["sign_out"];
         delete?: never;
@@ -1255,7 +1275,7 @@ export interface paths {
         put?: never;
         /**
          * Request an account
-         * @description Request an account. The response is always the same. The address gets an email with a link that verifies it and expires in 24 hours, or an email saying that it already has an account.
+         * @description Request an account. The response does not reveal whether the address has an account. An email, if one is sent, contains a verification link that expires in 24 hours, or says that the address already has an account.
          */
         post: operations["sign_up"];
         delete?: never;
@@ -1299,8 +1319,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Revoke an API token of the caller
-         * @description Revoke an API token of the caller. It stops working within a second.
+         * Revoke one of the caller's API tokens
+         * @description Revoke one of the caller's API tokens. It stops working within a second.
          */
         delete: operations["revoke_token"];
         options?: never;
@@ -1318,8 +1338,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stop a person's notification emails, using the link in one of them
-         * @description Stop a person's notification emails, using the link in one of them.
+         * Stop sending notification emails to a person
+         * @description Stop sending notification emails to a person. The token comes from the unsubscribe link in one of the emails.
          */
         post: operations["unsubscribe"];
         delete?: never;
@@ -1338,8 +1358,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Verify an email address with the secret of the link in the email
-         * @description Verify an email address with the secret of the link in the email. Creates the account, accepts its invitations and signs in.
+         * Verify an email address with the secret from the emailed link
+         * @description Verify an email address with the secret from the emailed link. Creates the account, accepts its invitations and signs the person in.
          */
         post: operations["verify_email"];
         delete?: never;
@@ -1380,8 +1400,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the last 100 deliveries of the last 30 days, newest first
-         * @description List the last 100 deliveries of the last 30 days, newest first.
+         * List a webhook's deliveries of the last 30 days, newest first
+         * @description List a webhook's deliveries of the last 30 days, newest first. At most the last 100 are kept.
          */
         get: operations["list_deliveries"];
         put?: never;
@@ -1402,8 +1422,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Switch a webhook off
-         * @description Switch a webhook off. Deliveries that are still pending are skipped.
+         * Disable a webhook
+         * @description Disable a webhook. Pending deliveries are skipped.
          */
         post: operations["pause_webhook"];
         delete?: never;
@@ -1422,8 +1442,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Create a new signing secret
-         * @description Create a new signing secret. For 24 hours, deliveries are signed with both the new and the previous secret.
+         * Create a new signing secret for a webhook
+         * @description Create a new signing secret for a webhook. The response contains the secret, which is shown only once. For 24 hours, deliveries are signed with both the new and the previous secret.
          */
         post: operations["rotate_webhook_secret"];
         delete?: never;
@@ -1442,8 +1462,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send deliveries of a webhook again that failed, were given up or were skipped
-         * @description Send deliveries of a webhook again that failed, were given up or were skipped.
+         * Resend those of a webhook's deliveries whose status is failed, gave up or skipped
+         * @description Resend those of a webhook's deliveries whose status is failed, gave up or skipped. Each one counts against the daily limit again.
          */
         post: operations["send_deliveries_again"];
         delete?: never;
@@ -1462,8 +1482,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a test event, and switch the webhook on if the receiver accepts it
-         * @description Send a test event, and switch the webhook on if the receiver accepts it. This resets its count of failures and makes the caller its owner.
+         * Send a test event, and enable the webhook if the receiver accepts it
+         * @description Send a test event, and enable the webhook if the receiver accepts it. Enabling the webhook resets its failure count and makes the caller its owner. Returns the delivery of the test event.
          */
         post: operations["switch_on_webhook"];
         delete?: never;
@@ -1482,8 +1502,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send one test event
-         * @description Send one test event. This also works while the webhook is off.
+         * Send a test event, even while the webhook is disabled
+         * @description Send a test event, even while the webhook is disabled. There is only one attempt.
          */
         post: operations["test_webhook"];
         delete?: never;
@@ -1502,8 +1522,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Create a workspace with an organization of its own
-         * @description Create a workspace with an organization of its own. The caller becomes its owner.
+         * Create a workspace and an organization that owns it
+         * @description Create a workspace and an organization that owns it. The caller becomes the owner of the workspace.
          */
         post: operations["create_workspace"];
         delete?: never;
@@ -1524,7 +1544,7 @@ export interface paths {
         post?: never;
         /**
          * Move a workspace to the trash
-         * @description Move a workspace to the trash. Nobody can reach it any more. An owner can restore it for 30 days; after that it is deleted permanently with its boards. Requires an owner and a recent sign-in.
+         * @description Move a workspace to the trash. It is no longer accessible. An owner can restore it within 30 days. After that, it is deleted permanently with its boards. The caller must be an owner. Requires a recent sign-in.
          */
         delete: operations["delete_workspace"];
         options?: never;
@@ -1545,7 +1565,7 @@ export interface paths {
         };
         /**
          * List the audit log of a workspace and its boards, newest first
-         * @description List the audit log of a workspace and its boards, newest first. For boards that the caller cannot see, names and changed values are left out.
+         * @description List the audit log of a workspace and its boards, newest first. For boards that the caller cannot see, names and changed values are omitted.
          */
         get: operations["list_audit_entries"];
         put?: never;
@@ -1565,7 +1585,7 @@ export interface paths {
         };
         /**
          * Export the audit log of a workspace as comma-separated values
-         * @description Export the audit log of a workspace as comma-separated values. Takes the filters of list_audit_entries.
+         * @description Export the audit log of a workspace as comma-separated values. Accepts the filters of list_audit_entries.
          */
         get: operations["export_audit_csv"];
         put?: never;
@@ -1585,7 +1605,7 @@ export interface paths {
         };
         /**
          * Export the audit log of a workspace as newline-delimited JSON
-         * @description Export the audit log of a workspace as newline-delimited JSON. Takes the filters of list_audit_entries.
+         * @description Export the audit log of a workspace as newline-delimited JSON. Accepts the filters of list_audit_entries.
          */
         get: operations["export_audit_ndjson"];
         put?: never;
@@ -1604,8 +1624,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get how many deliveries the workspace's organization has caused today, and its daily limit
-         * @description Get how many deliveries the workspace's organization has caused today, and its daily limit.
+         * Get the number of today's webhook deliveries in the workspace's organization, and the daily limit
+         * @description Get the number of today's webhook deliveries in the workspace's organization, and the daily limit.
          */
         get: operations["get_delivery_quota"];
         put?: never;
@@ -1626,13 +1646,13 @@ export interface paths {
         get?: never;
         /**
          * Change a person's role in a workspace
-         * @description Change a person's role in a workspace. Only owners can change an owner's role. The last owner must stay.
+         * @description Change a person's role in a workspace. Only owners can change an owner's role. A workspace always keeps at least one owner.
          */
         put: operations["change_member"];
         post?: never;
         /**
          * Remove a person from a workspace, or leave it
-         * @description Remove a person from a workspace, or leave it. The person's board roles, assignments and tokens for the workspace are removed. Everything the person created stays.
+         * @description Remove a person from a workspace, or leave it. Removes the person's board roles and assignments, revokes the person's tokens that are limited to the workspace, and withdraws open invitations that the person has sent. Everything else that the person created is kept.
          */
         delete: operations["remove_member"];
         options?: never;
@@ -1650,8 +1670,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Restore a workspace from the trash with the members it had
-         * @description Restore a workspace from the trash with the members it had. Requires one of its owners.
+         * Restore a workspace from the trash, with its members
+         * @description Restore a workspace from the trash, with its members. The caller must be one of its owners.
          */
         post: operations["restore_workspace"];
         delete?: never;
@@ -1668,8 +1688,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the boards in a workspace's trash that the caller may restore
-         * @description List the boards in a workspace's trash that the caller may restore.
+         * List the boards in a workspace's trash that the caller can restore
+         * @description List the boards in a workspace's trash that the caller can restore.
          */
         get: operations["list_trashed_boards"];
         put?: never;
@@ -1686,7 +1706,7 @@ export interface components {
     schemas: {
         Actor: {
             /**
-             * @description The id of the user or the automation rule; null for a guest and for the system.
+             * @description The id of the user or the automation rule; null for a guest or the system.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string | null;
@@ -1697,66 +1717,92 @@ export interface components {
              */
             type: "person" | "automation" | "guest" | "system";
         };
-        Answered: {
+        Attachment: {
             /**
-             * @description Name of the app on the device.
-             * @example Example Assistant
+             * @description The id of the board that the card is on.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
-            name: string;
-        };
-        Asked: {
+            boardId: string;
             /**
-             * @description Address to redirect the browser to if the person denies the request; empty for a device.
-             * @example https://assistant.example.com/callback?error=access_denied&iss=https%3A%2F%2Fcards.example.com
+             * @description The id of the card that the attachment is on.
+             * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
-            denyTo: string;
+            cardId: string;
             /**
-             * @description Host of the app or of its redirect URI; empty for a device.
-             * @example assistant.example.com
-             */
-            host: string;
-            /**
-             * @description Name the app gives itself. It is not verified.
-             * @example Example Assistant
-             */
-            name: string;
-            /**
-             * @description Whether the app leaves the choice of scopes to the person.
+             * @description Whether the picture is the card's cover.
              * @example false
              */
-            open: boolean;
+            cover: boolean;
             /**
-             * @description Whether the redirect goes to a host on the network (web) or to an app on the person's machine (device).
-             * @example web
+             * Format: date-time
+             * @description When the attachment was added.
+             * @example 2026-03-02T09:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * @description The id of the person who added the attachment; null if it was not added by a person.
+             * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            createdBy: string | null;
+            /**
+             * Format: int64
+             * @description The height of a picture in pixels; null if the attachment is not a picture.
+             * @example 900
+             */
+            height: number | null;
+            /**
+             * @description The attachment's id.
+             * @example att_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * @description Whether the attachment is a file or a link.
+             * @example file
              * @enum {string}
              */
-            place: "web" | "device";
+            kind: "file" | "link";
             /**
-             * @description Host or scheme of the redirect URI; empty for a device.
-             * @example assistant.example.com
+             * @description The media type of a file, determined from its content; null for a link.
+             * @example image/jpeg
              */
-            returnsTo: string;
+            mediaType: string | null;
             /**
-             * @description Requested scopes; all scopes if the app leaves the choice to the person.
-             * @example [
-             *       "read",
-             *       "write"
-             *     ]
+             * @description The file name, or the text of the link.
+             * @example Cover photo.jpg
              */
-            scopes: string[];
+            name: string;
             /**
-             * @description Web page of the app; empty if there is none.
-             * @example https://assistant.example.com/
+             * @description The SHA-256 hash of a file, in hexadecimal; null for a link.
+             * @example ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad
              */
-            uri: string;
+            sha256: string | null;
             /**
-             * @description Whether the host serves the app's metadata document.
-             * @example true
+             * Format: int64
+             * @description The size of a file in bytes; null for a link.
+             * @example 248116
              */
-            verified: boolean;
+            size: number | null;
+            /**
+             * Format: date-time
+             * @description When the attachment last changed.
+             * @example 2026-03-02T09:00:00.000Z
+             */
+            updatedAt: string;
+            /**
+             * Format: uri
+             * @description The URL of a link; null for a file.
+             * @example https://example.com/brief
+             */
+            url: string | null;
+            /**
+             * Format: int64
+             * @description The width of a picture in pixels; null if the attachment is not a picture.
+             * @example 1600
+             */
+            width: number | null;
         };
         AuditEntry: {
-            /** @description The actor. */
+            /** @description The actor that performed the operation. */
             actor: components["schemas"]["Actor"];
             /**
              * @description The person's name; null if the actor is not a person.
@@ -1765,17 +1811,17 @@ export interface components {
             actorName: string | null;
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the operation was performed.
              * @example 2026-03-02T09:00:00.000Z
              */
             at: string;
             /**
-             * @description The board concerned, if any.
+             * @description The id of the affected board; null if there is none.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
-             * @description The board's name; null if the reader cannot see the board or it no longer exists.
+             * @description The board's name; null if there is no board, or if the caller cannot see it or it no longer exists.
              * @example Launch
              */
             boardName: string | null;
@@ -1785,7 +1831,7 @@ export interface components {
              * @example 42
              */
             boardVersion: number | null;
-            /** @description The previous and new value of each changed field; empty if the reader cannot see the object. */
+            /** @description The previous and new values of each changed field; empty if the caller cannot see the object. */
             changes: {
                 [key: string]: components["schemas"]["FromTo"];
             };
@@ -1800,94 +1846,152 @@ export interface components {
              */
             operation: string;
             /**
-             * @description The request's id, as in the server's log.
+             * @description The id of the request, as in the server log; null if no request caused the operation.
              * @example req_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             requestId: string | null;
             /**
-             * @description The id of the object concerned.
+             * @description The id of the affected object; null if there is none.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             subject: string | null;
             /**
-             * @description The object's current name; null if the reader cannot see the object or it no longer exists.
+             * @description The object's current name; null if the caller cannot see the object, or if it has no name or no longer exists.
              * @example Grace Hopper
              */
             subjectName: string | null;
             /**
-             * @description The API token that was used; null for a browser session.
+             * @description The id of the API token that was used; null if none was used.
              * @example tok_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             tokenId: string | null;
             /**
-             * @description The token's name.
+             * @description The token's name; null if no token was used.
              * @example Deploy script
              */
             tokenName: string | null;
         };
+        AuthorizationDetails: {
+            /**
+             * @description URL to redirect the browser to if the person denies the request; empty for a device.
+             * @example https://assistant.example.com/callback?error=access_denied&iss=https%3A%2F%2Fcards.example.com
+             */
+            denyTo: string;
+            /**
+             * @description Host of the app's metadata document, or else the host or scheme of its redirect URI; empty for a device whose app has no metadata document.
+             * @example assistant.example.com
+             */
+            host: string;
+            /**
+             * @description Name that the app gives itself. It is not verified.
+             * @example Example Assistant
+             */
+            name: string;
+            /**
+             * @description Whether the app requested no specific scopes.
+             * @example false
+             */
+            open: boolean;
+            /**
+             * @description Where the app runs. web: on a host on the network. device: on the person's machine.
+             * @example web
+             * @enum {string}
+             */
+            place: "web" | "device";
+            /**
+             * @description Host or scheme of the redirect URI; empty for a device.
+             * @example assistant.example.com
+             */
+            returnsTo: string;
+            /**
+             * @description Requested scopes; all scopes if the app requested none.
+             * @example [
+             *       "read",
+             *       "write"
+             *     ]
+             */
+            scopes: string[];
+            /**
+             * @description URL of the app's web page; empty if there is none.
+             * @example https://assistant.example.com/
+             */
+            uri: string;
+            /**
+             * @description Whether the host serves the app's metadata document.
+             * @example true
+             */
+            verified: boolean;
+        };
+        AuthorizationRedirect: {
+            /**
+             * @description Redirect URI of the app with an authorization code. The code can be used once, within five minutes.
+             * @example https://assistant.example.com/callback?code=K7Q2M4XW3ZB5N6VD8RJHF9TCGP&iss=https%3A%2F%2Fcards.example.com
+             */
+            redirectTo: string;
+        };
         BoardLimits: {
-            /** @description All cards on the board, including archived ones. */
+            /** @description The number of cards on the board, including archived ones, and the limit. */
             allCards: components["schemas"]["Usage"];
             /**
              * Format: int64
-             * @description The most people a card can be assigned to.
+             * @description The maximum number of people to whom a card can be assigned.
              * @example 50
              */
             assigneesPerCard: number;
             /**
              * Format: int64
-             * @description The most checklists a card can have.
+             * @description The maximum number of checklists on a card.
              * @example 100
              */
             checklistsPerCard: number;
             /**
              * Format: int64
-             * @description The most items a checklist can have.
+             * @description The maximum number of items in a checklist.
              * @example 200
              */
             itemsPerChecklist: number;
-            /** @description Labels of the board. */
+            /** @description The number of labels on the board, and the limit. */
             labels: components["schemas"]["Usage"];
-            /** @description People the board was shared with. */
+            /** @description The number of people with whom the board is shared, and the limit. */
             members: components["schemas"]["Usage"];
-            /** @description Open cards on the board. */
+            /** @description The number of open cards on the board, and the limit. */
             openCards: components["schemas"]["Usage"];
-            /** @description Open lists on the board. */
+            /** @description The number of open lists on the board, and the limit. */
             openLists: components["schemas"]["Usage"];
             /**
              * Format: int64
-             * @description The most characters of a description or comment.
+             * @description The maximum number of characters in a description or comment.
              * @example 16384
              */
             textLength: number;
             /**
              * Format: int64
-             * @description The most characters of a title or name.
+             * @description The maximum number of characters in a title or name.
              * @example 512
              */
             titleLength: number;
-            /** @description Webhooks of the board. */
+            /** @description The number of webhooks for the board, and the limit. */
             webhooks: components["schemas"]["Usage"];
         };
         BoardMember: {
             /**
-             * @description The role given on the board itself; null if the person only has a role through the workspace.
+             * @description The role that the person was given on the board itself; null if the person has a role only through the workspace.
              * @example editor
              * @enum {string|null}
              */
             given: "admin" | "editor" | "commenter" | "viewer" | null;
             /**
-             * @description The user's id.
+             * @description The person's user id.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
             /**
-             * @description The display name.
+             * @description The person's display name.
              * @example Ada Lovelace
              */
             name: string;
             /**
-             * @description The person's effective role on the board, including the one from the workspace.
+             * @description The person's effective role on the board. It takes the person's role in the workspace into account.
              * @example editor
              * @enum {string}
              */
@@ -1895,54 +1999,54 @@ export interface components {
         };
         BoardTemplatePreview: {
             /**
-             * @description Whether it is a built-in template.
+             * @description Whether the template is built in.
              * @example false
              */
             builtIn: boolean;
             /**
              * Format: int64
-             * @description The number of cards on a board created from it.
+             * @description The number of cards on a board created from the template.
              * @example 8
              */
             cards: number;
             /**
              * Format: date-time
-             * @description When it was saved; null for a built-in template.
+             * @description When the template was saved; null for a built-in template.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string | null;
             /**
-             * @description Its description, in Markdown.
+             * @description The template's description, in Markdown.
              * @example Everything from the first idea to the day after.
              */
             description: string;
-            /** @description The features of a board created from it. */
+            /** @description The features of a board created from the template. */
             features: components["schemas"]["Features"];
-            /** @description The first cards of each list, at most 20. */
+            /** @description For each list, its first cards, at most 20. */
             first: components["schemas"]["TemplatePreviewCard"][][];
             /**
              * @description The template's id.
              * @example tpl_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
-            /** @description The labels of a board created from it. */
+            /** @description The labels of a board created from the template. */
             labels: components["schemas"]["TemplateLabel"][];
-            /** @description The lists of a board created from it, in order. */
+            /** @description The lists of a board created from the template, in order. */
             lists: components["schemas"]["TemplateList"][];
             /**
-             * @description Its name.
+             * @description The template's name.
              * @example Product launch
              */
             name: string;
             /**
-             * @description The workspace it belongs to; null for a built-in template.
+             * @description The id of the workspace that the template belongs to; null for a built-in template.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string | null;
         };
         BoardWatch: {
             /**
-             * @description The board.
+             * @description The id of the board.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string;
@@ -1959,7 +2063,7 @@ export interface components {
              */
             active: boolean;
             /**
-             * @description The boards whose cards the feed shows. When empty it shows the cards assigned to the caller, on any board.
+             * @description The ids of the boards whose cards the feed shows. If empty, the feed shows the cards assigned to the caller, on any board.
              * @example [
              *       "brd_01jb2m3n4p5q6r7s8t9v0w1x2y"
              *     ]
@@ -1967,7 +2071,7 @@ export interface components {
             boardIds: string[];
             /**
              * Format: date-time
-             * @description When its address was created; null if there is no feed.
+             * @description When the feed's URL was created; null if there is no feed.
              * @example 2026-03-02T09:00:00.000Z
              */
             createdAt: string | null;
@@ -1975,67 +2079,75 @@ export interface components {
         Card: {
             /**
              * Format: date-time
-             * @description When it was archived, by itself or with its list; null if it is open.
+             * @description When the card was archived, by itself or with its list; null if it is open.
              * @example 2026-03-20T12:00:00.000Z
              */
             archivedAt: string | null;
             /**
-             * @description Why it is archived: card if it was archived itself, list if its list is archived; null if it is open.
+             * @description Why the card is archived. card: the card itself was archived. list: its list is archived. null if the card is open.
              * @example card
              * @enum {string|null}
              */
             archivedBy: "card" | "list" | null;
-            /** @description The assignees, in the order in which they were assigned. */
+            /** @description The card's assignees, in the order in which they were assigned. */
             assignees: components["schemas"]["UserRef"][];
             /**
-             * @description The board it is on.
+             * Format: int64
+             * @description The number of files and links on the card.
+             * @example 2
+             */
+            attachments: number;
+            /**
+             * @description The id of the board that the card is on.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string;
-            /** @description The progress of its checklists. */
+            /** @description The progress of the card's checklists. */
             checklistItems: components["schemas"]["ItemCount"];
             /**
              * Format: int64
-             * @description The number of comments.
+             * @description The number of comments on the card.
              * @example 3
              */
             comments: number;
+            /** @description The picture on the card's tile; null if it has none. */
+            cover: components["schemas"]["Cover"] | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the card was created.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description The person who created it; null if it was not created by a person.
+             * @description The id of the person who created the card; null if it was not created by a person.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             createdBy: string | null;
             /**
-             * @description The description, in Markdown. Omitted in the compact view.
+             * @description The card's description, in Markdown. Omitted in the compact view.
              * @example Two paragraphs, one picture.
              */
             description?: string;
             /**
-             * @description Whether the work is done.
+             * @description Whether the card is done.
              * @example false
              */
             done: boolean;
             /**
              * Format: date-time
-             * @description When it was marked as done; null if it is not done.
+             * @description When the card was marked as done; null if it is not done.
              * @example 2026-03-12T16:20:00.000Z
              */
             doneAt: string | null;
             /**
              * Format: date-time
-             * @description The due time; null if the card is due all day.
+             * @description The due time; null if no time of day was given.
              * @example 2026-03-14T08:30:00.000Z
              */
             dueAt: string | null;
             /**
              * Format: date
-             * @description The due date, in the card's time zone.
+             * @description The due date, in the card's time zone; null if there is none.
              * @example 2026-03-14
              */
             dueDate: string | null;
@@ -2044,44 +2156,44 @@ export interface components {
              * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
-            /** @description Its labels, sorted by name. */
+            /** @description The card's labels, sorted by name. */
             labels: components["schemas"]["LabelRef"][];
             /**
-             * @description The list it is in.
+             * @description The id of the list that the card is in.
              * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             listId: string;
             /**
              * Format: int64
-             * @description Its number on the board. Numbers are never reused.
+             * @description The card's number on the board. Numbers are never reused.
              * @example 7
              */
             number: number;
             /**
              * Format: date-time
-             * @description The start time; null if the work starts all day.
+             * @description The start time; null if no time of day was given.
              * @example 2026-03-10T08:00:00.000Z
              */
             startAt: string | null;
             /**
              * Format: date
-             * @description The start date.
+             * @description The start date; null if there is none.
              * @example 2026-03-10
              */
             startDate: string | null;
             /**
-             * @description The IANA time zone in which the times were given.
+             * @description The IANA time zone in which the times were given; null if there is none.
              * @example Europe/Berlin
              */
             timeZone: string | null;
             /**
-             * @description The title.
+             * @description The card's title.
              * @example Write the press release
              */
             title: string;
             /**
              * Format: date-time
-             * @description When the card, its comments or its checklists last changed.
+             * @description When the card, its comments, its checklists or its attachments last changed.
              * @example 2026-03-11T10:00:00.000Z
              */
             updatedAt: string;
@@ -2094,29 +2206,29 @@ export interface components {
         };
         CardWatch: {
             /**
-             * @description Whether the caller watches the card itself, and so is also notified of its other changes.
+             * @description Whether the caller watches the card itself. If so, the caller is also notified when the card is moved, completed, reopened, archived or restored, or its due date changes.
              * @example true
              */
             asked: boolean;
             /**
-             * @description The card.
+             * @description The id of the card.
              * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             cardId: string;
             /**
-             * @description Whether the caller is notified of comments on the card, because the caller watches the card or its board, is assigned to it, or has commented.
+             * @description Whether the caller is notified of comments on the card. This is the case if the caller watches the card or its board, is assigned to the card or has commented on it, unless the caller has stopped watching the card.
              * @example true
              */
             watching: boolean;
         };
         Ceremony: {
             /**
-             * @description Send it back with the passkey's response.
+             * @description Id of the challenge. Send it back with the passkey's response.
              * @example chl_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             challengeId: string;
             /**
-             * @description Options for parseRequestOptionsFromJSON or parseCreationOptionsFromJSON in the browser.
+             * @description Options for the browser: the argument of parseRequestOptionsFromJSON or parseCreationOptionsFromJSON.
              * @example {
              *       "challenge": "3q2-7w"
              *     }
@@ -2127,12 +2239,12 @@ export interface components {
         };
         CollapsedLists: {
             /**
-             * @description The board.
+             * @description The id of the board.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string;
             /**
-             * @description The lists that the caller has collapsed.
+             * @description The ids of the lists that are collapsed for the caller.
              * @example [
              *       "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
              *     ]
@@ -2142,39 +2254,39 @@ export interface components {
         ConnectedApp: {
             /**
              * Format: date-time
-             * @description When the person authorized it.
+             * @description When the person authorized the app.
              * @example 2026-03-02T09:00:00.000Z
              */
             connectedAt: string;
             /**
              * Format: date-time
-             * @description When it is disconnected unless it renews its token.
+             * @description When the app is disconnected unless it refreshes its token.
              * @example 2026-05-31T09:00:00.000Z
              */
             expiresAt: string;
             /**
-             * @description The host that the person was redirected to, or that the program belongs to; empty for a device.
+             * @description The host of the app's metadata document, or else the host or scheme of its redirect URI; empty for a device whose app has no metadata document.
              * @example assistant.example.com
              */
             host: string;
             /**
-             * @description The id of its token.
+             * @description The id of the app's token.
              * @example tok_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
             /**
              * Format: date-time
-             * @description When it was last used, to the minute; null for never.
+             * @description When the app last used its access, to the minute; null if it never has.
              * @example 2026-03-02T09:00:00.000Z
              */
             lastUsedAt: string | null;
             /**
-             * @description The name the program gives itself.
+             * @description The name that the app gives itself. It is not verified.
              * @example Example Assistant
              */
             name: string;
             /**
-             * @description Its scopes.
+             * @description The scopes granted to the app.
              * @example [
              *       "read",
              *       "write"
@@ -2182,18 +2294,37 @@ export interface components {
              */
             scopes: string[];
             /**
-             * @description The workspace it is restricted to; null for all workspaces of its owner.
+             * @description The id of the workspace that the app is limited to; null if it can access all of its owner's workspaces.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string | null;
         };
+        Cover: {
+            /**
+             * @description The id of the picture.
+             * @example att_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            attachmentId: string;
+            /**
+             * Format: int64
+             * @description The height of the picture in pixels.
+             * @example 900
+             */
+            height: number;
+            /**
+             * Format: int64
+             * @description The width of the picture in pixels.
+             * @example 1600
+             */
+            width: number;
+        };
         CurrentSession: {
-            /** @description The person who is signed in with this browser, with the person's workspaces; null if nobody is. */
+            /** @description The person who is signed in with this browser, with the person's workspaces; null if nobody is signed in. */
             session: components["schemas"]["SignedIn"] | null;
         };
         Deleted: {
             /**
-             * @description The id of the deleted object.
+             * @description The id of the object that was deleted or removed.
              * @example lbl_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
@@ -2208,12 +2339,12 @@ export interface components {
         Delivery: {
             /**
              * Format: int64
-             * @description The number of attempts since it was created or sent again.
+             * @description The number of attempts since the delivery was created or last redelivered.
              * @example 2
              */
             attempts: number;
             /**
-             * @description The board of the event; null for a test of a workspace webhook.
+             * @description The id of the board that the event happened on; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
@@ -2231,34 +2362,34 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it reached its final status; null if it is still pending.
+             * @description When the delivery reached its final status; null if it is still pending.
              * @example 2026-03-02T14:00:00.100Z
              */
             endedAt: string | null;
             /**
              * Format: int64
-             * @description The HTTP status of the last response; null for none.
+             * @description The HTTP status of the last response; null if there was none.
              * @example 503
              */
             httpStatus: number | null;
             /**
-             * @description The delivery's id. It is the same in the header webhook-id and in the body of every attempt.
+             * @description The delivery's id. It is the same in the webhook-id header and in the body of every attempt.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
             /**
              * Format: date-time
-             * @description When the next attempt is due, unless deliveries to the receiver are held; null for none.
+             * @description When the next attempt is due, unless deliveries to the receiver are held; null if no attempt is planned.
              * @example 2026-03-02T14:02:10.000Z
              */
             nextAttemptAt: string | null;
             /**
-             * @description An explanation of the status and of what happens next.
+             * @description Why the delivery has this status, and what happens next.
              * @example HTTP 503; next attempt 14:02:10 UTC
              */
             reason: string;
             /**
-             * @description The status.
+             * @description The delivery's status.
              * @example pending retry
              * @enum {string}
              */
@@ -2269,37 +2400,37 @@ export interface components {
              */
             type: string;
             /**
-             * @description The webhook.
+             * @description The id of the webhook.
              * @example whk_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             webhookId: string;
         };
         DeliveryAttempt: {
             /**
-             * @description The first kilobyte of the response body.
+             * @description The first kilobyte of the response's body.
              * @example try again later
              */
             answer: string;
             /**
              * Format: date-time
-             * @description When it started.
+             * @description When the attempt started.
              * @example 2026-03-02T14:00:00.000Z
              */
             at: string;
             /**
              * Format: int64
-             * @description The duration in milliseconds.
+             * @description How long the attempt took, in milliseconds.
              * @example 180
              */
             durationMs: number;
             /**
              * Format: int64
-             * @description The HTTP status of the response; null for none.
+             * @description The HTTP status of the response; null if there was none.
              * @example 503
              */
             httpStatus: number | null;
             /**
-             * @description A description of the result.
+             * @description A description of the attempt's result.
              * @example HTTP 503
              */
             outcome: string;
@@ -2307,12 +2438,12 @@ export interface components {
         DeliveryDetail: {
             /**
              * Format: int64
-             * @description The number of attempts since it was created or sent again.
+             * @description The number of attempts since the delivery was created or last redelivered.
              * @example 2
              */
             attempts: number;
             /**
-             * @description The board of the event; null for a test of a workspace webhook.
+             * @description The id of the board that the event happened on; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
@@ -2335,18 +2466,18 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it reached its final status; null if it is still pending.
+             * @description When the delivery reached its final status; null if it is still pending.
              * @example 2026-03-02T14:00:00.100Z
              */
             endedAt: string | null;
             /**
              * Format: int64
-             * @description The HTTP status of the last response; null for none.
+             * @description The HTTP status of the last response; null if there was none.
              * @example 503
              */
             httpStatus: number | null;
             /**
-             * @description The delivery's id. It is the same in the header webhook-id and in the body of every attempt.
+             * @description The delivery's id. It is the same in the webhook-id header and in the body of every attempt.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
@@ -2354,17 +2485,17 @@ export interface components {
             log: components["schemas"]["DeliveryAttempt"][];
             /**
              * Format: date-time
-             * @description When the next attempt is due, unless deliveries to the receiver are held; null for none.
+             * @description When the next attempt is due, unless deliveries to the receiver are held; null if no attempt is planned.
              * @example 2026-03-02T14:02:10.000Z
              */
             nextAttemptAt: string | null;
             /**
-             * @description An explanation of the status and of what happens next.
+             * @description Why the delivery has this status, and what happens next.
              * @example HTTP 503; next attempt 14:02:10 UTC
              */
             reason: string;
             /**
-             * @description The status.
+             * @description The delivery's status.
              * @example pending retry
              * @enum {string}
              */
@@ -2375,7 +2506,7 @@ export interface components {
              */
             type: string;
             /**
-             * @description The webhook.
+             * @description The id of the webhook.
              * @example whk_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             webhookId: string;
@@ -2389,64 +2520,71 @@ export interface components {
             day: string;
             /**
              * Format: int64
-             * @description The limit of the plan. Deliveries over it are skipped.
+             * @description The plan's daily limit. Deliveries beyond it are skipped.
              * @example 10000
              */
             limit: number;
             /**
-             * @description The organization.
+             * @description The id of the organization.
              * @example org_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             organizationId: string;
             /**
-             * @description Its plan.
+             * @description The organization's plan.
              * @example team
              */
             plan: string;
             /**
              * Format: int64
-             * @description Deliveries caused on that day.
+             * @description The number of webhook deliveries created for the organization on that day.
              * @example 120
              */
             used: number;
+        };
+        DeviceDecision: {
+            /**
+             * @description Name that the app on the device gives itself.
+             * @example Example Assistant
+             */
+            name: string;
         };
         DryRun: {
             /** @description The cards that match the rule's query, most recently changed first. */
             cards: components["schemas"]["DryRunCard"][];
             /**
              * Format: int64
-             * @description The number of cards checked.
+             * @description The number of cards that were checked.
              * @example 50
              */
             looked: number;
         };
         DryRunCard: {
-            /** @description The actions that would be done, with placeholders replaced. */
+            /** @description The actions that the rule would perform, with placeholders replaced. */
             actions: components["schemas"]["RuleAction"][];
             /**
              * Format: date-time
-             * @description When the trigger last occurred for the card, or when a trigger based on time will occur; null if it has not occurred recently.
+             * @description When the trigger last occurred for the card; null if it has not occurred recently. For a time-based trigger, when it occurs for the card; null if the card is done, archived or has no due date.
              * @example 2026-03-02T09:00:00.000Z
              */
             at: string | null;
             /**
-             * @description The card.
+             * @description The id of the card.
              * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             cardId: string;
             /**
-             * @description The list it is in.
+             * @description The id of the list that the card is in.
              * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             listId: string;
             /**
              * Format: int64
-             * @description Its number.
+             * @description The card's number on the board.
              * @example 7
              */
             number: number;
             /**
-             * @description Its title.
+             * @description The card's title.
              * @example Write the press release
              */
             title: string;
@@ -2455,15 +2593,15 @@ export interface components {
         Error: {
             error: {
                 /**
-                 * @description Kind of error, for programs.
+                 * @description Machine-readable error code.
                  * @example not_found
                  * @enum {string}
                  */
                 code: "invalid_request" | "unauthenticated" | "plan_limit" | "plan_read_only" | "forbidden" | "insufficient_scope" | "not_found" | "archived" | "board_archived" | "capacity_full" | "powerup_disabled" | "limit_reached" | "rate_limited" | "internal" | "unavailable";
-                /** @description The invalid fields of an invalid_request. Absent if the error is not about single fields. */
+                /** @description The invalid fields of an invalid_request. Absent if the error does not concern specific fields. */
                 details?: {
                     /**
-                     * @description The allowed values or names, as in the message. Absent if the message explains more.
+                     * @description The allowed values or names, as in the message. Absent if they cannot be listed.
                      * @example a whole number from 1 to 200
                      */
                     allowed?: string;
@@ -2473,18 +2611,18 @@ export interface components {
                      */
                     field: string;
                     /**
-                     * @description What is wrong: the field is missing (required), the operation does not have it (unknown), it must not be empty (empty), or its value is not allowed (value).
+                     * @description The rule that the field breaks: it is missing (required), the operation does not have it (unknown), it must not be empty (empty), or its value is not allowed (value).
                      * @enum {string}
                      */
                     rule: "required" | "unknown" | "empty" | "value";
                 }[];
                 /**
-                 * @description What is wrong and what is allowed, for people.
+                 * @description Explanation for people. For an invalid field, the message names the field and its allowed values.
                  * @example title is required.
                  */
                 message: string;
                 /**
-                 * @description Distinguishes errors with the same code that a program handles differently. Absent for most errors.
+                 * @description Distinguishes errors that have the same code but must be handled differently. Absent for most errors.
                  * @enum {string}
                  */
                 reason?: "recent_sign_in_required" | "time_limit" | "too_many_at_once" | "spool_full" | "too_slow" | "changes_removed" | "list_moving";
@@ -2492,46 +2630,46 @@ export interface components {
         };
         Features: {
             /**
-             * @description Rules run on the board.
+             * @description Whether automation rules run on the board.
              * @example false
              */
             automation: boolean;
             /**
-             * @description The board is shown in calendars.
+             * @description Whether calendars show the board.
              * @example true
              */
             calendar: boolean;
             /**
-             * @description The board has a public page for people without an account.
+             * @description Whether the board has a public page for people without an account.
              * @example false
              */
             publicPage: boolean;
             /**
-             * @description Cards can have a start date.
+             * @description Whether cards can have a start date.
              * @example true
              */
             startDates: boolean;
             /**
-             * @description Status updates can be posted.
+             * @description Whether people can post status updates.
              * @example true
              */
             statusUpdates: boolean;
             /**
-             * @description Lists can have WIP limits.
+             * @description Whether lists can have WIP limits.
              * @example true
              */
             wipLimits: boolean;
         };
         FromTo: {
-            /** @description The previous value; null for none. */
+            /** @description The previous value; null if there was none. */
             from: unknown;
-            /** @description The new value; null for none. */
+            /** @description The new value; null if there is none. */
             to: unknown;
         };
         Home: {
             /** @description The number of workspaces that the caller owns, and the limit. */
             owned: components["schemas"]["Usage"];
-            /** @description The workspaces in the trash that the caller may restore, oldest first. */
+            /** @description The workspaces in the trash that the caller can restore, oldest first. */
             trashed: components["schemas"]["TrashedWorkspace"][];
             /** @description The caller's workspaces, oldest first. */
             workspaces: components["schemas"]["HomeWorkspace"][];
@@ -2539,33 +2677,33 @@ export interface components {
         HomeBoard: {
             /**
              * Format: date-time
-             * @description When it was archived; null if it is open.
+             * @description When the board was archived; null if it is not archived.
              * @example 2026-03-01T12:00:00.000Z
              */
             archivedAt: string | null;
             /**
-             * @description Its color; null for none.
+             * @description The board's color; null if it has none.
              * @example teal
              * @enum {string|null}
              */
             color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown" | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the board was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description The person who created it; null if it was not created by a person.
+             * @description The id of the person who created the board; null if it was not created by a person.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             createdBy: string | null;
             /**
-             * @description Its description, in Markdown.
+             * @description The board's description, in Markdown.
              * @example Everything until the launch.
              */
             description: string;
-            /** @description Its optional features, each on or off. */
+            /** @description The board's optional features, and whether each is enabled. */
             features: components["schemas"]["Features"];
             /**
              * @description The board's id.
@@ -2574,37 +2712,37 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description When the caller last opened the board; null for never.
+             * @description When the caller last opened the board; null if the caller never has.
              * @example 2026-03-02T09:00:00.000Z
              */
             lastSeenAt: string | null;
             /**
-             * @description Its name.
+             * @description The board's name.
              * @example Launch
              */
             name: string;
             /**
              * Format: int64
-             * @description The number of cards that are not archived, neither themselves nor with their list.
+             * @description The number of cards on the board that are neither archived nor in an archived list.
              * @example 17
              */
             openCards: number;
             /**
-             * @description The caller's role on it.
+             * @description The caller's role on the board.
              * @example admin
              * @enum {string}
              */
             role: "admin" | "editor" | "commenter" | "viewer";
-            /** @description The number of open cards, and the limit. */
+            /** @description The number of open cards on the board, and the limit. */
             room: components["schemas"]["Usage"];
             /**
-             * @description Whether the board is a favorite of the caller.
+             * @description Whether the board is one of the caller's favorites.
              * @example true
              */
             starred: boolean;
             /**
              * Format: date-time
-             * @description When it was moved to the trash, where it stays for 30 days; null if it is not in the trash.
+             * @description When the board was moved to the trash, where it stays for 30 days; null if it is not in the trash.
              * @example 2026-03-01T12:00:00.000Z
              */
             trashedAt: string | null;
@@ -2622,28 +2760,28 @@ export interface components {
             url: string;
             /**
              * Format: int64
-             * @description The boardVersion, which grows by one with every change to the board.
+             * @description The boardVersion, which increases by one with every change to the board.
              * @example 42
              */
             version: number;
             /**
-             * @description Who can see it.
+             * @description Who can see the board.
              * @example workspace
              * @enum {string}
              */
             visibility: "workspace" | "private" | "confidential";
             /**
-             * @description The workspace it belongs to.
+             * @description The id of the workspace that the board belongs to.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
         };
         HomeWorkspace: {
-            /** @description Its boards, including archived ones, oldest first. */
+            /** @description The boards of the workspace that the caller can see, including archived ones, oldest first. */
             boards: components["schemas"]["HomeBoard"][];
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the workspace was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
@@ -2653,34 +2791,34 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its name.
+             * @description The workspace's name.
              * @example Analytical Engines
              */
             name: string;
             /**
-             * @description The organization that owns it.
+             * @description The id of the organization that owns the workspace.
              * @example org_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             organizationId: string;
             /**
-             * @description The plan of its organization.
+             * @description The organization's plan.
              * @example team
              * @enum {string}
              */
             plan: "free" | "team" | "business";
             /**
-             * @description Whether the organization is read-only. Writes are then refused with plan_read_only.
+             * @description Whether the organization is read-only. Writes are then rejected with plan_read_only.
              * @example false
              */
             readOnly: boolean;
             /**
-             * @description The caller's role.
+             * @description The caller's role in the workspace.
              * @example owner
              * @enum {string}
              */
             role: "owner" | "admin" | "member" | "guest";
         };
-        InvitationLook: {
+        InvitationPreview: {
             /**
              * @description The invited email address.
              * @example grace@example.com
@@ -2693,24 +2831,24 @@ export interface components {
              */
             expiresAt: string;
             /**
-             * @description The name of the person who sent the invitation; null if it was not a person.
+             * @description The name of the person who sent the invitation; null if it was not sent by a person.
              * @example Ada Lovelace
              */
             invitedBy: string | null;
             /**
-             * @description The person's role in the workspace.
+             * @description The role that the person gets in the workspace.
              * @example member
              * @enum {string}
              */
             role: "owner" | "admin" | "member" | "guest";
             /**
-             * @description Whether the invitation can still be accepted; pending means it can.
+             * @description The invitation's status. Only a pending invitation can be accepted.
              * @example pending
              * @enum {string}
              */
             status: "pending" | "expired" | "accepted" | "withdrawn";
             /**
-             * @description The name of the workspace.
+             * @description The workspace's name.
              * @example Analytical Engines
              */
             workspace: string;
@@ -2724,26 +2862,26 @@ export interface components {
             done: number;
             /**
              * Format: int64
-             * @description The number of all items.
+             * @description The total number of items.
              * @example 5
              */
             total: number;
         };
         Label: {
             /**
-             * @description The board it belongs to.
+             * @description The id of the board that the label belongs to.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string;
             /**
-             * @description Its color.
+             * @description The label's color.
              * @example red
              * @enum {string}
              */
             color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown";
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the label was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
@@ -2753,20 +2891,20 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its name; may be empty for a label with only a color.
+             * @description The label's name; empty if the label has only a color.
              * @example Bug
              */
             name: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description When the label last changed.
              * @example 2026-02-01T10:00:00.000Z
              */
             updatedAt: string;
         };
         LabelRef: {
             /**
-             * @description Its color.
+             * @description The label's color.
              * @example red
              * @enum {string}
              */
@@ -2777,7 +2915,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its name.
+             * @description The label's name.
              * @example Bug
              */
             name: string;
@@ -2785,18 +2923,18 @@ export interface components {
         List: {
             /**
              * Format: date-time
-             * @description When it was archived; null if it is open.
+             * @description When the list was archived; null if it is open.
              * @example 2026-03-01T12:00:00.000Z
              */
             archivedAt: string | null;
             /**
-             * @description The board it is on.
+             * @description The id of the board that the list is on.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the list was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
@@ -2806,30 +2944,30 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its name.
+             * @description The list's name.
              * @example In progress
              */
             name: string;
             /**
              * Format: int64
-             * @description The number of open cards; 0 if the list is archived.
+             * @description The number of open cards in the list; 0 if the list is archived.
              * @example 3
              */
             openCards: number;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description When the list last changed.
              * @example 2026-02-01T10:00:00.000Z
              */
             updatedAt: string;
             /**
              * Format: int64
-             * @description The WIP limit: the most open cards that the list should hold. null for no limit.
+             * @description The WIP limit: the maximum number of open cards that the list should hold; null if there is no limit.
              * @example 5
              */
             wipLimit: number | null;
             /**
-             * @description What happens at the WIP limit: soft shows a warning, hard refuses further cards with capacity_full.
+             * @description What happens at the WIP limit. soft: the application shows a warning. hard: further cards are rejected with capacity_full.
              * @example soft
              * @enum {string}
              */
@@ -2843,12 +2981,12 @@ export interface components {
             active: boolean;
             /**
              * Format: uri
-             * @description The feed's address for calendar programs. It is shown only once. Anyone who has it can read the feed.
+             * @description The feed's URL, for calendar programs. It is shown only once. Anyone who has it can read the feed.
              * @example https://cardwall.example.com/ical/Q7WTN3MZ5KX2VJ4YRB6HDACGEP.ics
              */
             address: string;
             /**
-             * @description The boards whose cards the feed shows. When empty it shows the cards assigned to the caller, on any board.
+             * @description The ids of the boards whose cards the feed shows. If empty, the feed shows the cards assigned to the caller, on any board.
              * @example [
              *       "brd_01jb2m3n4p5q6r7s8t9v0w1x2y"
              *     ]
@@ -2856,7 +2994,7 @@ export interface components {
             boardIds: string[];
             /**
              * Format: date-time
-             * @description When its address was created; null if there is no feed.
+             * @description When the feed's URL was created; null if there is no feed.
              * @example 2026-03-02T09:00:00.000Z
              */
             createdAt: string | null;
@@ -2864,13 +3002,13 @@ export interface components {
         MadeToken: {
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the token was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it expires; null for never.
+             * @description When the token expires; null if it never expires.
              * @example 2027-01-05T09:00:00.000Z
              */
             expiresAt: string | null;
@@ -2880,17 +3018,17 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its last four characters.
+             * @description The token's last four characters.
              * @example 9sXk
              */
             lastFour: string;
             /**
-             * @description The name given by its owner.
+             * @description The name that its owner gave the token.
              * @example Deploy script
              */
             name: string;
             /**
-             * @description The scopes; read is always included.
+             * @description The token's scopes; read is always included.
              * @example [
              *       "read",
              *       "write"
@@ -2898,12 +3036,12 @@ export interface components {
              */
             scopes: string[];
             /**
-             * @description The token itself. It is only shown once.
+             * @description The token itself. It is shown only once.
              * @example cwl_3mK9vQ2xT7bN4wR8sJ1hF6dL5pZ0cYeU1aBc2d
              */
             secret: string;
             /**
-             * @description The workspace it is restricted to; null for all workspaces of its owner.
+             * @description The id of the workspace that the token is limited to; null if it can access all of its owner's workspaces.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string | null;
@@ -2915,23 +3053,23 @@ export interface components {
              */
             email: string | null;
             /**
-             * @description The user's id.
+             * @description The person's user id.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
             /**
              * Format: date-time
-             * @description The start of the period.
+             * @description When the person joined the workspace.
              * @example 2026-01-05T09:00:00.000Z
              */
             joinedAt: string;
             /**
-             * @description The display name.
+             * @description The person's display name.
              * @example Ada Lovelace
              */
             name: string;
             /**
-             * @description The person's role.
+             * @description The person's role in the workspace.
              * @example member
              * @enum {string}
              */
@@ -2944,37 +3082,37 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its name.
+             * @description The workspace's name.
              * @example Analytical Engines
              */
             name: string;
             /**
-             * @description The person's role.
+             * @description The person's role in the workspace.
              * @example member
              * @enum {string}
              */
             role: "owner" | "admin" | "member" | "guest";
         };
         Notification: {
-            /** @description The actor that caused it. */
+            /** @description The actor that caused the event. */
             actor: components["schemas"]["NotifiedBy"];
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              * @example 2026-03-02T09:00:00.000Z
              */
             at: string;
-            /** @description The board. */
+            /** @description The board that the event happened on. */
             board: components["schemas"]["NotifiedBoard"];
-            /** @description The card; null if the notification is about the board. */
+            /** @description The card that the event concerns; null if the notification is about the board. */
             card: components["schemas"]["NotifiedCard"] | null;
             /**
-             * @description The event, as in the board's activity; card.due for a reminder. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.due_date_changed, card.due, comment.added, comment.edited, status.posted, board_member.added. New kinds may be added.
+             * @description The kind of event, as in the board's activity; card.due for a reminder. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.due_date_changed, card.due, comment.added, comment.edited, status.posted, board_member.added. New kinds may be added.
              * @example comment.added
              */
             event: string;
             /**
-             * @description The start of the comment; null if the notification is not about a comment.
+             * @description The beginning of the comment; null if the notification is not about a comment.
              * @example @Ada Lovelace, can you look at this?
              */
             excerpt: string | null;
@@ -2984,24 +3122,24 @@ export interface components {
              */
             id: string;
             /**
-             * @description The reason for the notification.
+             * @description Why the caller was notified.
              * @example mention
              * @enum {string}
              */
             kind: "mention" | "assignment" | "invitation" | "due" | "comment" | "watched";
             /**
-             * @description The link into the application.
+             * @description The path of the card or board in the application.
              * @example /cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             path: string;
             /**
              * Format: date-time
-             * @description When it was read; null if unread.
+             * @description When the notification was read; null if it is unread.
              * @example 2026-03-02T09:05:00.000Z
              */
             readAt: string | null;
             /**
-             * @description For a reminder: how long before the due date it was sent.
+             * @description How long before the due date the reminder was sent; null if the notification is not a reminder.
              * @example day
              * @enum {string|null}
              */
@@ -3009,37 +3147,37 @@ export interface components {
         };
         NotificationChannels: {
             /**
-             * @description Someone assigned a card to the caller.
+             * @description How the caller is notified when someone assigns a card to the caller.
              * @example mail
              * @enum {string}
              */
             assignment: "off" | "application" | "digest" | "mail";
             /**
-             * @description A comment on a card that the caller is assigned to, has commented on or watches.
+             * @description How the caller is notified of comments on cards that the caller is assigned to, has commented on or watches.
              * @example digest
              * @enum {string}
              */
             comment: "off" | "application" | "digest" | "mail";
             /**
-             * @description A card assigned to the caller is due.
+             * @description How the caller is reminded of assigned cards that are due.
              * @example mail
              * @enum {string}
              */
             due: "off" | "application" | "digest" | "mail";
             /**
-             * @description Someone shared a board with the caller.
+             * @description How the caller is notified when someone shares a board with the caller.
              * @example mail
              * @enum {string}
              */
             invitation: "off" | "application" | "digest" | "mail";
             /**
-             * @description Someone mentioned the caller.
+             * @description How the caller is notified when someone mentions the caller.
              * @example mail
              * @enum {string}
              */
             mention: "off" | "application" | "digest" | "mail";
             /**
-             * @description Another change of a card or board that the caller watches.
+             * @description How the caller is notified of other changes to cards and boards that the caller watches.
              * @example application
              * @enum {string}
              */
@@ -3056,33 +3194,33 @@ export interface components {
         NotificationSettings: {
             /**
              * Format: int64
-             * @description The hour of the caller's day, 0 to 23, at which the daily email is sent; null for no daily email.
+             * @description The hour, 0 to 23 in the caller's time zone, at which the daily email is sent; null if there is no daily email.
              * @example 8
              */
             digestHour: number | null;
             /**
-             * @description Whether notification emails are sent at all; false after the caller has unsubscribed.
+             * @description Whether notification emails are sent at all; false if the caller has unsubscribed.
              * @example true
              */
             mail: boolean;
             /**
-             * @description The start of quiet hours, HH:MM in the caller's time zone. During quiet hours emails are held back. null for none.
+             * @description The start of quiet hours, HH:MM in the caller's time zone; null if there are none. Emails are held back during quiet hours.
              * @example 22:00
              */
             quietFrom: string | null;
             /**
-             * @description The end of quiet hours, HH:MM; on the next day if it is earlier than quietFrom.
+             * @description The end of quiet hours, HH:MM, on the next day if it is earlier than quietFrom; null if there are none.
              * @example 07:00
              */
             quietUntil: string | null;
             /**
              * Format: int64
-             * @description The hour of the caller's day, 0 to 23, at which reminders are sent for cards due on a day without a time.
+             * @description The hour, 0 to 23 in the caller's time zone, at which reminders are sent for cards that are due on a day without a time.
              * @example 9
              */
             remindHour: number;
             /**
-             * @description How long before its due time a card triggers a reminder.
+             * @description How long before a card is due the caller is reminded.
              * @example [
              *       "day",
              *       "due"
@@ -3094,7 +3232,7 @@ export interface components {
              * @example Europe/London
              */
             timeZone: string;
-            /** @description How the caller is notified, by kind. */
+            /** @description How the caller is notified, for each kind of notification. */
             ways: components["schemas"]["NotificationChannels"];
         };
         NotifiedBoard: {
@@ -3104,14 +3242,14 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its name.
+             * @description The board's name.
              * @example Launch
              */
             name: string;
         };
         NotifiedBy: {
             /**
-             * @description The id of the user or the automation rule; null for a guest and for the system.
+             * @description The id of the user or the automation rule; null for a guest or the system.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string | null;
@@ -3130,13 +3268,13 @@ export interface components {
         NotifiedCard: {
             /**
              * Format: date-time
-             * @description The due time; null if the card is due all day.
+             * @description The due time; null if no time of day was given.
              * @example 2026-03-14T08:30:00.000Z
              */
             dueAt: string | null;
             /**
              * Format: date
-             * @description The due date, in the card's time zone.
+             * @description The due date, in the card's time zone; null if there is none.
              * @example 2026-03-14
              */
             dueDate: string | null;
@@ -3147,36 +3285,36 @@ export interface components {
             id: string;
             /**
              * Format: int64
-             * @description Its number on the board.
+             * @description The card's number on the board.
              * @example 7
              */
             number: number;
             /**
              * Format: date-time
-             * @description The start time; null if the work starts all day.
+             * @description The start time; null if no time of day was given.
              * @example 2026-03-10T08:00:00.000Z
              */
             startAt: string | null;
             /**
              * Format: date
-             * @description The start date.
+             * @description The start date; null if there is none.
              * @example 2026-03-10
              */
             startDate: string | null;
             /**
-             * @description The IANA time zone in which the times were given.
+             * @description The IANA time zone in which the times were given; null if there is none.
              * @example Europe/Berlin
              */
             timeZone: string | null;
             /**
-             * @description Its title.
+             * @description The card's title.
              * @example Write the press release
              */
             title: string;
         };
         OIDCProvider: {
             /**
-             * @description Name of the provider for people.
+             * @description Display name of the provider.
              * @example Example Login
              */
             name: string;
@@ -3184,76 +3322,76 @@ export interface components {
         OpenBoard: {
             /**
              * Format: date-time
-             * @description When it was archived; null if it is open.
+             * @description When the board was archived; null if it is not archived.
              * @example 2026-03-01T12:00:00.000Z
              */
             archivedAt: string | null;
-            /** @description The open cards of the open lists without descriptions, in the order of the lists. */
+            /** @description The open cards in the open lists, without their descriptions, in the order of the lists. */
             cards: components["schemas"]["Card"][];
-            /** @description The lists that the caller has collapsed. */
+            /** @description The ids of the lists that are collapsed for the caller. */
             collapsedLists: string[];
             /**
-             * @description Its color; null for none.
+             * @description The board's color; null if it has none.
              * @example teal
              * @enum {string|null}
              */
             color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown" | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the board was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description The person who created it; null if it was not created by a person.
+             * @description The id of the person who created the board; null if it was not created by a person.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             createdBy: string | null;
             /**
-             * @description Its description, in Markdown.
+             * @description The board's description, in Markdown.
              * @example Everything until the launch.
              */
             description: string;
-            /** @description Its optional features, each on or off. */
+            /** @description The board's optional features, and whether each is enabled. */
             features: components["schemas"]["Features"];
             /**
              * @description The board's id.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
-            /** @description The labels, by name. */
+            /** @description The board's labels, sorted by name. */
             labels: components["schemas"]["Label"][];
-            /** @description The caps of the board and how much of each is used. */
+            /** @description The limits of the board and their current usage. */
             limits: components["schemas"]["BoardLimits"];
-            /** @description The open lists, in their order. */
+            /** @description The board's open lists, in order. */
             lists: components["schemas"]["List"][];
             /** @description The first 500 people who can see the board. */
             members: components["schemas"]["BoardMember"][];
             /**
-             * @description Its name.
+             * @description The board's name.
              * @example Launch
              */
             name: string;
             /**
              * Format: int64
-             * @description The number of cards that are not archived, neither themselves nor with their list.
+             * @description The number of cards on the board that are neither archived nor in an archived list.
              * @example 17
              */
             openCards: number;
             /**
-             * @description The caller's role on it.
+             * @description The caller's role on the board.
              * @example admin
              * @enum {string}
              */
             role: "admin" | "editor" | "commenter" | "viewer";
             /**
-             * @description Whether the board is a favorite of the caller.
+             * @description Whether the board is one of the caller's favorites.
              * @example true
              */
             starred: boolean;
             /**
              * Format: date-time
-             * @description When it was moved to the trash, where it stays for 30 days; null if it is not in the trash.
+             * @description When the board was moved to the trash, where it stays for 30 days; null if it is not in the trash.
              * @example 2026-03-01T12:00:00.000Z
              */
             trashedAt: string | null;
@@ -3271,12 +3409,12 @@ export interface components {
             url: string;
             /**
              * Format: int64
-             * @description The boardVersion, which grows by one with every change to the board.
+             * @description The boardVersion, which increases by one with every change to the board.
              * @example 42
              */
             version: number;
             /**
-             * @description Who can see it.
+             * @description Who can see the board.
              * @example workspace
              * @enum {string}
              */
@@ -3287,7 +3425,7 @@ export interface components {
              */
             watched: boolean;
             /**
-             * @description The workspace it belongs to.
+             * @description The id of the workspace that the board belongs to.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
@@ -3295,13 +3433,13 @@ export interface components {
         OperatedOrganization: {
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the organization was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
             /**
              * Format: int64
-             * @description The number of deliveries of these webhooks today, in UTC.
+             * @description The number of deliveries of these webhooks today (UTC).
              * @example 120
              */
             deliveries: number;
@@ -3312,54 +3450,54 @@ export interface components {
             id: string;
             /**
              * Format: int64
-             * @description The number of people in its workspaces, each counted once.
+             * @description The number of people in the organization's workspaces, each counted once.
              * @example 12
              */
             members: number;
             /**
-             * @description Its name.
+             * @description The organization's name.
              * @example Analytical Engines
              */
             name: string;
-            /** @description The first ten owners of its workspaces. */
+            /** @description The first ten owners of the organization's workspaces. */
             owners: components["schemas"]["OrganizationOwner"][];
             /**
-             * @description Its plan.
+             * @description The organization's plan.
              * @example team
              * @enum {string}
              */
             plan: "free" | "team" | "business";
             /**
-             * @description Whether its workspaces are read-only. Writes are then refused with plan_read_only.
+             * @description Whether the organization's workspaces are read-only. Writes are then rejected with plan_read_only.
              * @example false
              */
             readOnly: boolean;
             /**
              * Format: int64
-             * @description The number of webhooks in its workspaces.
+             * @description The number of webhooks in the organization's workspaces.
              * @example 3
              */
             webhooks: number;
             /**
              * Format: int64
-             * @description The number of its workspaces, without those in the trash.
+             * @description The number of workspaces in the organization, excluding those in the trash.
              * @example 2
              */
             workspaces: number;
         };
         OrganizationMember: {
             /**
-             * @description The person's email address; null unless the caller is an owner or admin of a workspace the person belongs to.
+             * @description The person's email address; null unless the caller is an owner or admin of a workspace that the person belongs to.
              * @example ada@example.com
              */
             email: string | null;
             /**
-             * @description The user's id.
+             * @description The person's user id.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
             /**
-             * @description The display name.
+             * @description The person's display name.
              * @example Ada Lovelace
              */
             name: string;
@@ -3369,11 +3507,11 @@ export interface components {
         OrganizationOverview: {
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the organization was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
-            /** @description The deliveries of its webhooks today. Deliveries over the limit are skipped. */
+            /** @description The number of webhook deliveries today, and the limit. Deliveries beyond the limit are skipped. */
             deliveries: components["schemas"]["Usage"];
             /**
              * @description The organization's id.
@@ -3381,17 +3519,17 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its name.
+             * @description The organization's name.
              * @example Analytical Engines
              */
             name: string;
             /**
-             * @description Whether the caller owns one of its workspaces.
+             * @description Whether the caller owns one of the organization's workspaces.
              * @example true
              */
             owned: boolean;
             /**
-             * @description Its plan.
+             * @description The organization's plan.
              * @example team
              * @enum {string}
              */
@@ -3399,21 +3537,21 @@ export interface components {
             /** @description All plans, smallest first. */
             plans: components["schemas"]["PlanNumbers"][];
             /**
-             * @description Whether its workspaces are read-only. Writes are then refused with plan_read_only.
+             * @description Whether the organization's workspaces are read-only. Writes are then rejected with plan_read_only.
              * @example false
              */
             readOnly: boolean;
             /**
              * Format: date-time
-             * @description When the count of deliveries restarts.
+             * @description When the count of deliveries starts again at zero.
              * @example 2026-03-03T00:00:00.000Z
              */
             renewsAt: string;
-            /** @description Its storage in bytes: text, activity and files, with 256 bytes for each record. Boards in the trash count until they are deleted permanently. At the limit, calls that add something are refused with plan_limit; reading, moving, shortening and deleting still work. */
+            /** @description The organization's storage in bytes, and the limit. It counts text, activity and files, and 256 bytes for each record. Boards in the trash count until they are deleted permanently. At the limit, calls that add something fail with plan_limit. Reading, moving, shortening and deleting still work. */
             storage: components["schemas"]["Usage"];
-            /** @description Its webhooks. At the limit no more can be created. */
+            /** @description The number of webhooks in the organization, and the limit. At the limit, no more can be created. */
             webhooks: components["schemas"]["Usage"];
-            /** @description Its workspaces. A caller who owns none of them gets only the workspaces that the caller belongs to. */
+            /** @description The organization's workspaces. A caller who owns none of them gets only those that the caller belongs to. */
             workspaces: components["schemas"]["OrganizationWorkspace"][];
         };
         OrganizationOwner: {
@@ -3423,12 +3561,12 @@ export interface components {
              */
             email: string;
             /**
-             * @description The user's id.
+             * @description The person's user id.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
             /**
-             * @description The display name.
+             * @description The person's display name.
              * @example Ada Lovelace
              */
             name: string;
@@ -3441,17 +3579,17 @@ export interface components {
             id: string;
             /**
              * Format: int64
-             * @description The number of people, including guests.
+             * @description The number of people in the workspace, including guests.
              * @example 12
              */
             members: number;
             /**
-             * @description Its name.
+             * @description The workspace's name.
              * @example Analytical Engines
              */
             name: string;
             /**
-             * @description The caller's role; null for none.
+             * @description The caller's role in the workspace; null if the caller has none.
              * @example owner
              * @enum {string|null}
              */
@@ -3460,7 +3598,7 @@ export interface components {
         Passkey: {
             /**
              * Format: date-time
-             * @description When it was added.
+             * @description When the passkey was added.
              * @example 2026-03-02T09:00:00.000Z
              */
             createdAt: string;
@@ -3471,12 +3609,12 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description When it was last used to sign in; null for never.
+             * @description When the passkey was last used to sign in; null if it never has been.
              * @example 2026-03-02T09:00:00.000Z
              */
             lastUsedAt: string | null;
             /**
-             * @description The name given by its owner.
+             * @description The name that its owner gave the passkey.
              * @example Laptop
              */
             name: string;
@@ -3484,7 +3622,7 @@ export interface components {
         PlanNumbers: {
             /**
              * Format: int64
-             * @description Webhook deliveries of the organization per day, in UTC.
+             * @description The maximum number of webhook deliveries in the organization per day (UTC).
              * @example 10000
              */
             deliveriesPerDay: number;
@@ -3496,25 +3634,25 @@ export interface components {
             plan: "free" | "team" | "business";
             /**
              * Format: int64
-             * @description REST and MCP requests per minute and person.
+             * @description The maximum number of REST and MCP requests per minute for one person.
              * @example 300
              */
             requestsPerMinute: number;
             /**
              * Format: int64
-             * @description Searches per minute and person. They also count as requests.
+             * @description The maximum number of searches per minute for one person. Searches also count as requests.
              * @example 60
              */
             searchesPerMinute: number;
             /**
              * Format: int64
-             * @description Storage of the organization, in bytes.
+             * @description The maximum storage of the organization, in bytes.
              * @example 25000000000
              */
             storageBytes: number;
             /**
              * Format: int64
-             * @description Webhooks of the organization.
+             * @description The maximum number of webhooks in the organization.
              * @example 25
              */
             webhooks: number;
@@ -3526,7 +3664,7 @@ export interface components {
              */
             email: string;
             /**
-             * @description Whether the account has a password, besides any passkeys and identity provider.
+             * @description Whether the account has a password, in addition to any passkeys and linked identity provider.
              * @example true
              */
             hasPassword: boolean;
@@ -3536,12 +3674,12 @@ export interface components {
              */
             id: string;
             /**
-             * @description The language of pages and emails, as a BCP 47 tag.
+             * @description The language of some dates on the pages, as a BCP 47 tag. The pages and emails are in English.
              * @example en
              */
             language: string;
             /**
-             * @description The display name.
+             * @description The person's display name.
              * @example Ada Lovelace
              */
             name: string;
@@ -3551,13 +3689,13 @@ export interface components {
              */
             operator: boolean;
             /**
-             * @description The theme of the pages: system, light or dark.
+             * @description The color theme of the pages. system: as set in the operating system.
              * @example system
              * @enum {string}
              */
             theme: "system" | "light" | "dark";
             /**
-             * @description The IANA time zone that decides what today is.
+             * @description The IANA time zone that determines the current day.
              * @example Europe/London
              */
             timeZone: string;
@@ -3574,52 +3712,52 @@ export interface components {
              */
             allLists: boolean;
             /**
-             * @description The board.
+             * @description The id of the board.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string;
             /**
-             * @description Whether comments are shown, and accepted in the modes comment and submit.
+             * @description Whether the page shows comments. In the comment and submit modes, it also accepts them.
              * @example true
              */
             comments: boolean;
             /**
-             * @description The list for cards submitted by guests; null for the first list that the page shows.
+             * @description The id of the list for cards submitted by guests; null for the first list that the page shows.
              * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             listId: string | null;
             /**
-             * @description The lists that the page shows if allLists is false.
+             * @description The ids of the lists that the page shows if allLists is false.
              * @example [
              *       "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
              *     ]
              */
             lists: string[];
             /**
-             * @description What guests may do: read; read and comment; or read, comment and submit cards.
+             * @description What guests may do. read: read the page. comment: read and comment. submit: read, comment and submit cards.
              * @example submit
              * @enum {string}
              */
             mode: "read" | "comment" | "submit";
             /**
-             * @description Whether the names of assignees and of members who comment are shown.
+             * @description Whether the page shows the names of assignees and of members who comment.
              * @example false
              */
             names: boolean;
             /**
-             * @description Whether the page can be opened. This is the board's feature publicPage.
+             * @description Whether the page is enabled, as in the board's publicPage feature.
              * @example true
              */
             on: boolean;
             /**
              * Format: date-time
-             * @description When its settings last changed; null for never.
+             * @description When the page's settings last changed; null if they never have.
              * @example 2026-03-02T09:00:00.000Z
              */
             updatedAt: string | null;
             /**
              * Format: uri
-             * @description The page's address. Anyone who has it can open the page. null until the page is first switched on.
+             * @description The URL of the page; null until the page is first enabled. Anyone who has the URL can open the page.
              * @example https://cardwall.example.com/p/MFRGGZDFMZTWQ2LKNNWG23TPOA
              */
             url: string | null;
@@ -3631,61 +3769,61 @@ export interface components {
         };
         Rule: {
             /**
-             * @description The board.
+             * @description The id of the board.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the rule was created.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description The rule's id. It is also the id of the actor of the rule's changes.
+             * @description The rule's id. It is also the actor id of changes that the rule makes.
              * @example rul_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
             /**
-             * @description A query in the search grammar that the card must match when the rule runs; empty for none. me and today refer to the rule's owner.
+             * @description A query in the search grammar that the card must match when the rule runs; empty if there is no condition. me is the rule's owner, and today is the current day in the owner's time zone.
              * @example label:bug -is:done
              */
             if: string;
             /**
              * Format: date-time
-             * @description When it last ran successfully; null for never.
+             * @description When the rule last ran successfully; null if it never has.
              * @example 2026-03-02T09:00:00.000Z
              */
             lastRunAt: string | null;
             /**
-             * @description Its name.
+             * @description The rule's name.
              * @example Done is done
              */
             name: string;
             /**
              * Format: date-time
-             * @description When it was switched off; null if it is on.
+             * @description When the rule was disabled; null if it is enabled.
              * @example 2026-03-02T09:00:00.000Z
              */
             offAt: string | null;
             /**
-             * @description Why the rule is off: a person paused it, its owner is no longer an admin of the board, or 20 runs in a row failed. null if it is on.
+             * @description Why the rule is disabled. paused: a person disabled it. owner: its owner is no longer an admin of the board. failures: 20 runs in a row failed. null if the rule is enabled.
              * @example paused
              * @enum {string|null}
              */
             offReason: "paused" | "owner" | "failures" | null;
             /**
-             * @description Whether the rule is on.
+             * @description Whether the rule is enabled.
              * @example true
              */
             on: boolean;
-            /** @description The person whose permissions the rule uses: the one who last changed what it does or switched it on. */
+            /** @description The person whose permissions the rule uses. The owner is the person who last changed what the rule does, or last enabled it. */
             owner: components["schemas"]["UserRef"];
             /** @description The actions, in order. If one is refused, none takes effect. */
             then: components["schemas"]["RuleAction"][];
             /**
              * Format: date-time
-             * @description When a person last changed it.
+             * @description When a person last changed the rule.
              * @example 2026-03-02T09:00:00.000Z
              */
             updatedAt: string;
@@ -3694,7 +3832,7 @@ export interface components {
         };
         RuleAction: {
             /**
-             * @description The operation's input without cardId. These placeholders are replaced in texts: {today} and {today+3} by a date; {card}, {number} and {list} by the card's title, number and list; {actor} by the name of the person who triggered the rule. In assignees, {actor} is that person's id.
+             * @description The operation's input, without cardId. These placeholders in texts are replaced: {today} and {today+3} with a date, {card} with the card's title, {number} with its number, {list} with the name of its list, and {actor} with the name of the person who triggered the rule. In a list of user ids, {actor} is replaced with that person's id.
              * @example {
              *       "done": true
              *     }
@@ -3703,7 +3841,7 @@ export interface components {
                 [key: string]: unknown;
             };
             /**
-             * @description The operation.
+             * @description The operation to perform.
              * @example update_card
              * @enum {string}
              */
@@ -3712,29 +3850,29 @@ export interface components {
         RuleRun: {
             /**
              * Format: int64
-             * @description The number of actions done.
+             * @description The number of actions performed.
              * @example 2
              */
             actions: number;
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the rule ran.
              * @example 2026-03-02T09:00:00.000Z
              */
             at: string;
             /**
-             * @description The board.
+             * @description The id of the board.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string;
             /**
              * Format: int64
-             * @description The boardVersion that triggered the rule; null for triggers based on time.
+             * @description The boardVersion of the event that triggered the rule; null for time-based triggers.
              * @example 42
              */
             boardVersion: number | null;
             /**
-             * @description The card concerned; null for none.
+             * @description The id of the card that triggered the rule; null if there is none.
              * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             cardId: string | null;
@@ -3749,87 +3887,80 @@ export interface components {
              */
             id: string;
             /**
-             * @description Why it failed or was refused; empty if it is done.
+             * @description Why the run failed or was refused; empty if it succeeded.
              * @example
              */
             reason: string;
             /**
-             * @description The rule.
+             * @description The id of the rule.
              * @example rul_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             ruleId: string;
             /**
-             * @description Its name.
+             * @description The rule's name.
              * @example Done is done
              */
             ruleName: string;
             /**
-             * @description The result: done; failed if an action was refused, so that none took effect; refused if the run did not start.
+             * @description The result of the run. done: all actions succeeded. failed: an action was refused, so none took effect. refused: the run did not start.
              * @example done
              * @enum {string}
              */
             status: "done" | "failed" | "refused";
             /**
-             * @description The kind of event that triggered the rule; card.due or card.overdue for triggers based on time. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, card.due, card.overdue, comment.added, checklist_item.completed, list.created, list.archived, status.posted. New kinds may be added.
+             * @description The kind of event that triggered the rule; card.due or card.overdue for time-based triggers. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, card.due, card.overdue, comment.added, checklist_item.completed, list.created, list.archived, status.posted. New kinds may be added.
              * @example card.moved
              */
             type: string;
         };
         RuleWhen: {
             /**
-             * @description The event that triggers the rule. card_entered means that a card was created in a list or moved there. due_soon occurs a number of hours before the due time of a card that is not done.
+             * @description The event that triggers the rule. card_entered: a card was created in a list or moved to it. due_soon: a card that is not done is due in the given number of hours.
              * @example card_entered
              * @enum {string}
              */
             event: "card_created" | "card_entered" | "card_left" | "card_updated" | "card_completed" | "card_reopened" | "card_archived" | "card_restored" | "label_added" | "label_removed" | "person_assigned" | "person_unassigned" | "due_set" | "due_cleared" | "comment_added" | "item_completed" | "checklist_completed" | "due_soon" | "overdue" | "list_created" | "list_archived" | "status_posted";
             /**
              * Format: int64
-             * @description The number of hours before the due time; required for due_soon.
+             * @description For due_soon, how many hours before the due time the rule runs. Required for due_soon.
              * @example 24
              */
             hours?: number | null;
             /**
-             * @description Only for this label; for label_added and label_removed.
+             * @description Limits label_added or label_removed to the label with this id. Absent or null means any label.
              * @example lbl_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             labelId?: string | null;
             /**
-             * @description Only for this list; for card_created, card_entered and card_left. Any list when absent or null.
+             * @description Limits card_created, card_entered or card_left to the list with this id. Absent or null means any list.
              * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             listId?: string | null;
             /**
-             * @description Only for this person; for person_assigned and person_unassigned.
+             * @description Limits person_assigned or person_unassigned to the person with this id. Absent or null means any person.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             userId?: string | null;
         };
         Sent: {
             /**
-             * @description Always true. Only the recipient of the email learns if there is an account.
+             * @description Always true. Only the recipient of the email learns whether the address has an account.
              * @example true
              */
             sent: boolean;
         };
         SentAgain: {
             /**
-             * @description The deliveries to be sent again, newest first.
+             * @description The ids of the deliveries that will be resent, newest first.
              * @example [
              *       "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"
              *     ]
              */
             deliveryIds: string[];
         };
-        SentOn: {
-            /**
-             * @description Redirect URI of the app with an authorization code, which can be used once within five minutes.
-             * @example https://assistant.example.com/callback?code=K7Q2M4XW3ZB5N6VD8RJHF9TCGP&iss=https%3A%2F%2Fcards.example.com
-             */
-            redirectTo: string;
-        };
         Session: {
             /**
-             * @description The IP address it was last used from.
+             * @description The IP address that the session was last used from.
              * @example 192.0.2.7
              */
             address: string;
@@ -3840,7 +3971,7 @@ export interface components {
              */
             createdAt: string;
             /**
-             * @description Whether this request used it.
+             * @description Whether this is the session of the current request.
              * @example true
              */
             current: boolean;
@@ -3851,12 +3982,12 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description When it was last used, to the minute.
+             * @description When the session was last used, to the minute.
              * @example 2026-03-02T09:00:00.000Z
              */
             lastUsedAt: string;
             /**
-             * @description The browser's User-Agent.
+             * @description The User-Agent header of the browser.
              * @example Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0
              */
             userAgent: string;
@@ -3875,14 +4006,14 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description Until when the sign-in counts as recent.
+             * @description When the sign-in stops counting as recent.
              * @example 2026-03-02T09:10:00.000Z
              */
             recentUntil: string;
         };
         SharedBoard: {
             /**
-             * @description Why the page currently accepts no comments and cards; null if it is not closed.
+             * @description Why the page currently accepts no comments or cards; null if it is not closed.
              * @example archived
              * @enum {string|null}
              */
@@ -3916,7 +4047,7 @@ export interface components {
              */
             name: string;
             /**
-             * @description Introduction of the page, in Markdown.
+             * @description Introduction at the top of the page, in Markdown.
              * @example Tell us what is missing.
              */
             welcome: string;
@@ -3985,7 +4116,7 @@ export interface components {
              */
             comments: number | null;
             /**
-             * @description Description in Markdown.
+             * @description The card's description, in Markdown.
              * @example Two paragraphs, one picture.
              */
             description: string;
@@ -4020,7 +4151,7 @@ export interface components {
              */
             number: number;
             /** @description The first 1,000 comments, oldest first; empty if the page does not show comments. */
-            said: components["schemas"]["SharedComment"][];
+            thread: components["schemas"]["SharedComment"][];
             /**
              * @description Title of the card.
              * @example Write the press release
@@ -4029,7 +4160,7 @@ export interface components {
         };
         SharedComment: {
             /**
-             * @description Name of the author, a guest or a member; null for a member if the page does not show names.
+             * @description Name of the author, who is a guest or a member; null for a member if the page does not show names.
              * @example Rosa
              */
             author: string | null;
@@ -4041,7 +4172,7 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * @description When the comment was last edited; null if never.
+             * @description When the comment was last edited; null if it has never been edited.
              * @example 2026-03-02T09:05:00.000Z
              */
             editedAt: string | null;
@@ -4051,7 +4182,7 @@ export interface components {
              */
             guest: boolean;
             /**
-             * @description Text in Markdown.
+             * @description The comment's text, in Markdown.
              * @example The printer wants it by Friday.
              */
             text: string;
@@ -4064,7 +4195,7 @@ export interface components {
              */
             color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown";
             /**
-             * @description Name of the label; may be empty.
+             * @description Name of the label; empty if the label has only a color.
              * @example Bug
              */
             name: string;
@@ -4082,21 +4213,21 @@ export interface components {
             /** @description Content of the page; null if it has not changed since the given tag. */
             board: components["schemas"]["SharedBoard"] | null;
             /**
-             * @description Changes whenever the page changes.
+             * @description Identifies this version of the page. Send it with the next request to find out whether the page has changed.
              * @example 5f0c7d3a9e1b4c2d8f6a7b90
              */
             tag: string;
             /**
-             * @description Required to send a comment or a card. Valid from three seconds to one day after this response.
+             * @description Required to add a comment or submit a card. Valid from three seconds to one day after this response.
              * @example AAABnK5mQAB7h2Wc0vJt3sYq1LxP8dEo
              */
             ticket: string;
         };
         SignInOptions: {
-            /** @description Identity provider, at GET /sign-in/oidc; null if there is none. */
+            /** @description Identity provider; null if there is none. GET /sign-in/oidc starts a sign-in with it. */
             oidc: components["schemas"]["OIDCProvider"] | null;
             /**
-             * @description Whether passkeys work at the server's address.
+             * @description Whether passkeys can be used with the server's base URL.
              * @example true
              */
             passkeys: boolean;
@@ -4106,7 +4237,7 @@ export interface components {
              */
             signUp: boolean;
             /**
-             * @description Who can create an account: open is anyone, invited is people with an invitation, domains is people with an address of the server's domains or an invitation, closed is nobody.
+             * @description Who can create an account. open: anyone. invited: people with an invitation. domains: people with an email address in an allowed domain, or with an invitation. closed: nobody.
              * @example invited
              * @enum {string}
              */
@@ -4117,7 +4248,7 @@ export interface components {
             owned: components["schemas"]["Usage"];
             /** @description The session of this browser. */
             session: components["schemas"]["SessionState"];
-            /** @description The workspaces in the trash that the caller may restore, oldest first. */
+            /** @description The workspaces in the trash that the caller can restore, oldest first. */
             trashed: components["schemas"]["TrashedWorkspace"][];
             /**
              * Format: int64
@@ -4125,22 +4256,22 @@ export interface components {
              * @example 3
              */
             unread: number;
-            /** @description The person. */
+            /** @description The signed-in person. */
             user: components["schemas"]["Profile"];
             /** @description The caller's workspaces, oldest first. */
             workspaces: components["schemas"]["HomeWorkspace"][];
-            /** @description UTC offsets of the person's time zone, from two years ago to three years ahead; empty if the server does not know the zone. */
+            /** @description UTC offsets of the person's time zone, from two years ago to three years from now; empty if the server does not know the time zone. */
             zoneOffsets: components["schemas"]["ZoneOffset"][];
         };
         SignedOut: Record<string, never>;
         Star: {
             /**
-             * @description The board.
+             * @description The id of the board.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string;
             /**
-             * @description Whether the board is a favorite of the caller.
+             * @description Whether the board is one of the caller's favorites.
              * @example true
              */
             starred: boolean;
@@ -4148,49 +4279,49 @@ export interface components {
         StatusDraft: {
             /**
              * Format: int64
-             * @description Created cards that are not done, at most 1,000.
+             * @description The number of new cards that are not done, at most 1,000.
              * @example 5
              */
             added: number;
             /**
              * Format: int64
-             * @description Completed cards, at most 1,000.
+             * @description The number of completed cards, at most 1,000.
              * @example 3
              */
             done: number;
             /**
              * Format: date
-             * @description The first day covered.
+             * @description The first day that the draft covers.
              * @example 2026-03-06
              */
             from: string;
             /**
              * Format: int64
-             * @description Cards moved to another list and not completed, at most 1,000.
+             * @description The number of cards created before these days that were moved to another list but not completed, at most 1,000.
              * @example 4
              */
             moved: number;
             /**
              * Format: int64
-             * @description Open cards that are overdue now, at most 1,000.
+             * @description The number of open cards that are overdue now, at most 1,000.
              * @example 2
              */
             overdue: number;
             /**
              * Format: date
-             * @description The value from the latest update.
+             * @description The start date of the latest status update; null if there is none.
              * @example 2026-03-01
              */
             startDate: string | null;
             /**
-             * @description The health from the latest update; on_track if there is none.
+             * @description The status of the latest status update; on_track if there is none.
              * @example on_track
              * @enum {string}
              */
             status: "on_track" | "at_risk" | "off_track" | "on_hold" | "complete";
             /**
              * Format: date
-             * @description The value from the latest update.
+             * @description The target date of the latest status update; null if there is none.
              * @example 2026-04-15
              */
             targetDate: string | null;
@@ -4202,13 +4333,13 @@ export interface components {
              */
             text: string;
             /**
-             * @description A one-line summary.
+             * @description A one-line summary of the changes.
              * @example 3 done, 2 overdue
              */
             title: string;
             /**
              * Format: date
-             * @description The last day covered: today in the caller's time zone.
+             * @description The last day that the draft covers: today in the caller's time zone.
              * @example 2026-03-12
              */
             to: string;
@@ -4233,13 +4364,13 @@ export interface components {
         };
         TemplateLabel: {
             /**
-             * @description Its color.
+             * @description The label's color.
              * @example red
              * @enum {string}
              */
             color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown";
             /**
-             * @description Its name; may be empty for a label with only a color.
+             * @description The label's name; empty if the label has only a color.
              * @example Bug
              */
             name: string;
@@ -4247,18 +4378,18 @@ export interface components {
         TemplateList: {
             /**
              * Format: int64
-             * @description The number of cards it starts with.
+             * @description The number of cards that the list starts with.
              * @example 3
              */
             cards: number;
             /**
-             * @description Its name.
+             * @description The list's name.
              * @example In progress
              */
             name: string;
             /**
              * Format: int64
-             * @description The WIP limit: the most open cards that the list should hold. null for no limit.
+             * @description The WIP limit: the maximum number of open cards that the list should hold; null if there is no limit.
              * @example 5
              */
             wipLimit: number | null;
@@ -4272,19 +4403,19 @@ export interface components {
         TemplatePreviewCard: {
             /**
              * Format: int64
-             * @description The number of items in its checklists.
+             * @description The number of items in the card's checklists.
              * @example 3
              */
             items: number;
             /**
-             * @description Its labels, as indexes into the template's labels.
+             * @description The card's labels, as indexes into the template's labels.
              * @example [
              *       0
              *     ]
              */
             labels: number[];
             /**
-             * @description Its title.
+             * @description The card's title.
              * @example Order cabinets
              */
             title: string;
@@ -4292,33 +4423,33 @@ export interface components {
         TrashedBoard: {
             /**
              * Format: date-time
-             * @description When it was archived; null if it is open.
+             * @description When the board was archived; null if it is not archived.
              * @example 2026-03-01T12:00:00.000Z
              */
             archivedAt: string | null;
             /**
-             * @description Its color; null for none.
+             * @description The board's color; null if it has none.
              * @example teal
              * @enum {string|null}
              */
             color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown" | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the board was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description The person who created it; null if it was not created by a person.
+             * @description The id of the person who created the board; null if it was not created by a person.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             createdBy: string | null;
             /**
-             * @description Its description, in Markdown.
+             * @description The board's description, in Markdown.
              * @example Everything until the launch.
              */
             description: string;
-            /** @description Its optional features, each on or off. */
+            /** @description The board's optional features, and whether each is enabled. */
             features: components["schemas"]["Features"];
             /**
              * @description The board's id.
@@ -4326,31 +4457,31 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its name.
+             * @description The board's name.
              * @example Launch
              */
             name: string;
             /**
              * Format: int64
-             * @description The number of cards that are not archived, neither themselves nor with their list.
+             * @description The number of cards on the board that are neither archived nor in an archived list.
              * @example 17
              */
             openCards: number;
             /**
              * Format: date-time
-             * @description When it will be deleted permanently.
+             * @description When the board will be deleted permanently.
              * @example 2026-04-01T09:00:00.000Z
              */
             purgedAt: string;
             /**
-             * @description The caller's role on it.
+             * @description The caller's role on the board.
              * @example admin
              * @enum {string}
              */
             role: "admin" | "editor" | "commenter" | "viewer";
             /**
              * Format: date-time
-             * @description When it was moved to the trash, where it stays for 30 days; null if it is not in the trash.
+             * @description When the board was moved to the trash, where it stays for 30 days; null if it is not in the trash.
              * @example 2026-03-01T12:00:00.000Z
              */
             trashedAt: string | null;
@@ -4368,18 +4499,18 @@ export interface components {
             url: string;
             /**
              * Format: int64
-             * @description The boardVersion, which grows by one with every change to the board.
+             * @description The boardVersion, which increases by one with every change to the board.
              * @example 42
              */
             version: number;
             /**
-             * @description Who can see it.
+             * @description Who can see the board.
              * @example workspace
              * @enum {string}
              */
             visibility: "workspace" | "private" | "confidential";
             /**
-             * @description The workspace it belongs to.
+             * @description The id of the workspace that the board belongs to.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
@@ -4391,19 +4522,19 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its name.
+             * @description The workspace's name.
              * @example Analytical Engines
              */
             name: string;
             /**
              * Format: date-time
-             * @description When it will be deleted permanently.
+             * @description When the workspace will be deleted permanently.
              * @example 2026-03-31T12:00:00.000Z
              */
             purgedAt: string;
             /**
              * Format: date-time
-             * @description When it was moved to the trash.
+             * @description When the workspace was moved to the trash.
              * @example 2026-03-01T12:00:00.000Z
              */
             trashedAt: string;
@@ -4418,19 +4549,19 @@ export interface components {
         Usage: {
             /**
              * Format: int64
-             * @description The number.
+             * @description The current number.
              * @example 12
              */
             count: number;
             /**
              * Format: int64
-             * @description The limit.
+             * @description The maximum number.
              * @example 5000
              */
             max: number;
             /**
              * Format: int64
-             * @description The number from which the application shows a warning.
+             * @description The number at which the application starts to show a warning.
              * @example 4500
              */
             warnAt: number;
@@ -4438,13 +4569,13 @@ export interface components {
         UsedToken: {
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the token was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it expires; null for never.
+             * @description When the token expires; null if it never expires.
              * @example 2027-01-05T09:00:00.000Z
              */
             expiresAt: string | null;
@@ -4454,23 +4585,23 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its last four characters.
+             * @description The token's last four characters.
              * @example 9sXk
              */
             lastFour: string;
             /**
              * Format: date-time
-             * @description When it was last used, to the minute; null for never.
+             * @description When the token was last used, to the minute; null if it has never been used.
              * @example 2026-03-02T09:00:00.000Z
              */
             lastUsedAt: string | null;
             /**
-             * @description The name given by its owner.
+             * @description The name that its owner gave the token.
              * @example Deploy script
              */
             name: string;
             /**
-             * @description The scopes; read is always included.
+             * @description The token's scopes; read is always included.
              * @example [
              *       "read",
              *       "write"
@@ -4478,7 +4609,7 @@ export interface components {
              */
             scopes: string[];
             /**
-             * @description The workspace it is restricted to; null for all workspaces of its owner.
+             * @description The id of the workspace that the token is limited to; null if it can access all of its owner's workspaces.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string | null;
@@ -4490,25 +4621,25 @@ export interface components {
              */
             id: string;
             /**
-             * @description The display name.
+             * @description The person's display name.
              * @example Ada Lovelace
              */
             name: string;
         };
         Webhook: {
             /**
-             * @description The board whose events it sends; null for every board that the whole workspace can see.
+             * @description The id of the board whose events the webhook sends; null for every board that the whole workspace can see.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the webhook was created.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description The kinds of events it sends. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, comment.added, checklist_item.completed, list.created, list.archived, status.posted, webhook.test. New kinds may be added.
+             * @description The kinds of events that the webhook sends. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, comment.added, checklist_item.completed, list.created, list.archived, status.posted, webhook.test. New kinds may be added.
              * @example [
              *       "card.created"
              *     ]
@@ -4522,18 +4653,18 @@ export interface components {
             failures: number;
             /**
              * Format: date-time
-             * @description Since when deliveries are held because the receiver fails or asked for a pause. One delivery at a time is sent as a probe. null if deliveries are not held.
+             * @description Since when deliveries are held, because the receiver is failing or asked for a pause; null if they are not held. Meanwhile, one delivery at a time is sent as a probe.
              * @example 2026-03-02T09:00:00.000Z
              */
             heldSince: string | null;
             /**
              * Format: date-time
-             * @description Until when nothing is sent because the receiver asked for a pause, with 429 or with Retry-After on 503; null for no pause.
+             * @description The end of a pause that the receiver requested with 429, or with 503 and Retry-After; null if there is none. Nothing is sent until then.
              * @example 2026-03-02T09:01:00.000Z
              */
             heldUntil: string | null;
             /**
-             * @description The host of its URL.
+             * @description The host of the webhook's URL.
              * @example hooks.example.com
              */
             host: string;
@@ -4543,75 +4674,75 @@ export interface components {
              */
             id: string;
             /**
-             * @description The last four characters of its URL.
+             * @description The last four characters of the webhook's URL.
              * @example 7f3a
              */
             lastFour: string;
             /**
-             * @description The display name.
+             * @description The webhook's display name.
              * @example Deploy bot
              */
             name: string;
             /**
              * Format: date-time
-             * @description When it was switched off; null if it is on.
+             * @description When the webhook was disabled; null if it is enabled.
              * @example 2026-03-02T09:00:00.000Z
              */
             offAt: string | null;
             /**
-             * @description Why the webhook is off: a person paused it, ten deliveries in a row failed, the receiver responded with 410, its owner can no longer manage its board or workspace, its plan had no room for it when its board or workspace was restored, or its board is in the trash. null if it is on.
+             * @description Why the webhook is disabled. paused: a person disabled it. failures: ten deliveries in a row failed. gone: the receiver responded with 410. owner: the webhook's owner can no longer manage its board or workspace. plan: the plan allowed no more webhooks when its board or workspace was restored. trash: its board is in the trash. null if the webhook is enabled.
              * @example failures
              * @enum {string|null}
              */
             offReason: "paused" | "failures" | "gone" | "owner" | "plan" | "trash" | null;
             /**
              * Format: date-time
-             * @description Until when deliveries are also signed with the previous secret; null if they have one signature.
+             * @description When deliveries stop being signed with the previous secret as well; null if they have only one signature.
              * @example 2026-03-03T09:00:00.000Z
              */
             oldSecretUntil: string | null;
             /**
-             * @description Whether the webhook is on.
+             * @description Whether the webhook is enabled.
              * @example true
              */
             on: boolean;
             /**
-             * @description The owner: the person who created it or last switched it on.
+             * @description The user id of the webhook's owner: the person who created it or last enabled it.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             ownerId: string;
             /**
-             * @description The automation platform that it belongs to, if any.
+             * @description The automation platform that the webhook belongs to; null if none was recognized.
              * @example zapier
              * @enum {string|null}
              */
             platform: "zapier" | "make" | "n8n" | "pipedream" | "power_automate" | null;
             /**
              * Format: date-time
-             * @description When a person last changed it.
+             * @description When a person last changed the webhook.
              * @example 2026-03-01T09:00:00.000Z
              */
             updatedAt: string;
             /**
-             * @description The workspace it belongs to.
+             * @description The id of the workspace that the webhook belongs to.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
         };
         WebhookSecret: {
             /**
-             * @description The board whose events it sends; null for every board that the whole workspace can see.
+             * @description The id of the board whose events the webhook sends; null for every board that the whole workspace can see.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the webhook was created.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description The kinds of events it sends. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, comment.added, checklist_item.completed, list.created, list.archived, status.posted, webhook.test. New kinds may be added.
+             * @description The kinds of events that the webhook sends. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, comment.added, checklist_item.completed, list.created, list.archived, status.posted, webhook.test. New kinds may be added.
              * @example [
              *       "card.created"
              *     ]
@@ -4625,18 +4756,18 @@ export interface components {
             failures: number;
             /**
              * Format: date-time
-             * @description Since when deliveries are held because the receiver fails or asked for a pause. One delivery at a time is sent as a probe. null if deliveries are not held.
+             * @description Since when deliveries are held, because the receiver is failing or asked for a pause; null if they are not held. Meanwhile, one delivery at a time is sent as a probe.
              * @example 2026-03-02T09:00:00.000Z
              */
             heldSince: string | null;
             /**
              * Format: date-time
-             * @description Until when nothing is sent because the receiver asked for a pause, with 429 or with Retry-After on 503; null for no pause.
+             * @description The end of a pause that the receiver requested with 429, or with 503 and Retry-After; null if there is none. Nothing is sent until then.
              * @example 2026-03-02T09:01:00.000Z
              */
             heldUntil: string | null;
             /**
-             * @description The host of its URL.
+             * @description The host of the webhook's URL.
              * @example hooks.example.com
              */
             host: string;
@@ -4646,62 +4777,62 @@ export interface components {
              */
             id: string;
             /**
-             * @description The last four characters of its URL.
+             * @description The last four characters of the webhook's URL.
              * @example 7f3a
              */
             lastFour: string;
             /**
-             * @description The display name.
+             * @description The webhook's display name.
              * @example Deploy bot
              */
             name: string;
             /**
              * Format: date-time
-             * @description When it was switched off; null if it is on.
+             * @description When the webhook was disabled; null if it is enabled.
              * @example 2026-03-02T09:00:00.000Z
              */
             offAt: string | null;
             /**
-             * @description Why the webhook is off: a person paused it, ten deliveries in a row failed, the receiver responded with 410, its owner can no longer manage its board or workspace, its plan had no room for it when its board or workspace was restored, or its board is in the trash. null if it is on.
+             * @description Why the webhook is disabled. paused: a person disabled it. failures: ten deliveries in a row failed. gone: the receiver responded with 410. owner: the webhook's owner can no longer manage its board or workspace. plan: the plan allowed no more webhooks when its board or workspace was restored. trash: its board is in the trash. null if the webhook is enabled.
              * @example failures
              * @enum {string|null}
              */
             offReason: "paused" | "failures" | "gone" | "owner" | "plan" | "trash" | null;
             /**
              * Format: date-time
-             * @description Until when deliveries are also signed with the previous secret; null if they have one signature.
+             * @description When deliveries stop being signed with the previous secret as well; null if they have only one signature.
              * @example 2026-03-03T09:00:00.000Z
              */
             oldSecretUntil: string | null;
             /**
-             * @description Whether the webhook is on.
+             * @description Whether the webhook is enabled.
              * @example true
              */
             on: boolean;
             /**
-             * @description The owner: the person who created it or last switched it on.
+             * @description The user id of the webhook's owner: the person who created it or last enabled it.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             ownerId: string;
             /**
-             * @description The automation platform that it belongs to, if any.
+             * @description The automation platform that the webhook belongs to; null if none was recognized.
              * @example zapier
              * @enum {string|null}
              */
             platform: "zapier" | "make" | "n8n" | "pipedream" | "power_automate" | null;
             /**
-             * @description The signing secret: whsec_ and 32 bytes in base64. It is shown only once.
+             * @description The signing secret: whsec_ followed by 32 bytes in base64. It is shown only once.
              * @example whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD
              */
             secret: string;
             /**
              * Format: date-time
-             * @description When a person last changed it.
+             * @description When a person last changed the webhook.
              * @example 2026-03-01T09:00:00.000Z
              */
             updatedAt: string;
             /**
-             * @description The workspace it belongs to.
+             * @description The id of the workspace that the webhook belongs to.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
@@ -4716,7 +4847,7 @@ export interface components {
         Workspace: {
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the workspace was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
@@ -4726,28 +4857,28 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its name.
+             * @description The workspace's name.
              * @example Analytical Engines
              */
             name: string;
             /**
-             * @description The organization that owns it.
+             * @description The id of the organization that owns the workspace.
              * @example org_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             organizationId: string;
             /**
-             * @description The plan of its organization.
+             * @description The organization's plan.
              * @example team
              * @enum {string}
              */
             plan: "free" | "team" | "business";
             /**
-             * @description Whether the organization is read-only. Writes are then refused with plan_read_only.
+             * @description Whether the organization is read-only. Writes are then rejected with plan_read_only.
              * @example false
              */
             readOnly: boolean;
             /**
-             * @description The caller's role.
+             * @description The caller's role in the workspace.
              * @example owner
              * @enum {string}
              */
@@ -4762,7 +4893,7 @@ export interface components {
             from: string;
             /**
              * Format: int64
-             * @description The offset from UTC.
+             * @description The offset from UTC in seconds.
              * @example 3600
              */
             seconds: number;
@@ -4775,7 +4906,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description `invalid_request`: A field or parameter is invalid, unknown or missing, or the idempotency key was used for another request. 409 while the first request with the key is in progress, 413 for a body over 1 MiB, 415 for another content type, 405 for another method. */
+        /** @description `invalid_request`: A field or parameter is invalid, unknown or missing, or the idempotency key was used for a different request. The status is 409 while the first request with the key is in progress, 413 for a body over 1 MiB, 415 for an unsupported content type, and 405 for an unsupported method. */
         BadRequest: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -4789,7 +4920,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `archived`: The list or card is archived. Restore it before you change it. `board_archived`: The board is archived. Restore it before you change it. `capacity_full`: The list has reached its hard WIP limit. `powerup_disabled`: The feature is disabled on this board. Stored values can still be read. `limit_reached`: A fixed limit is reached. The message names it. */
+        /** @description `archived`: The list or card is archived. Restore it before you change it. `board_archived`: The board is archived. Restore it before you change it. `capacity_full`: The list has reached its hard WIP limit. `powerup_disabled`: The feature is disabled on this board. Stored values can still be read. `limit_reached`: A fixed limit has been reached. The message names the limit. */
         Conflict: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
@@ -4804,7 +4935,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `forbidden`: The owner of the token is not allowed to do this. `insufficient_scope`: The token does not have the required scope. */
+        /** @description `forbidden`: The caller is not allowed to do this. `insufficient_scope`: The token does not have the required scope. */
         Forbidden: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -4818,7 +4949,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `internal`: An unexpected error. The message contains the request id, which is also in the server's log. */
+        /** @description `internal`: An unexpected error occurred. The message contains the request id, which is also in the server log. */
         InternalError: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -4832,7 +4963,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `not_found`: The object does not exist, or the owner of the token cannot see it. */
+        /** @description `not_found`: The object does not exist, or the caller cannot see it. */
         NotFound: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -4874,7 +5005,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `rate_limited`: Too many requests. Wait for the time in Retry-After. */
+        /** @description `rate_limited`: Too many requests. Wait for the time given in Retry-After. */
         TooManyRequests: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
@@ -4889,7 +5020,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `unauthenticated`: The token is missing or invalid. */
+        /** @description `unauthenticated`: The credentials are missing or invalid. */
         Unauthorized: {
             headers: {
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
@@ -4904,7 +5035,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `unavailable`: The service is temporarily unavailable. Try again after the time in Retry-After. */
+        /** @description `unavailable`: The service is temporarily unavailable. Try again after the time given in Retry-After. */
         Unavailable: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
@@ -4939,19 +5070,19 @@ export interface components {
     headers: {
         /** @description true if this is the stored response to an earlier request with the same key. */
         "Idempotent-Replayed": string;
-        /** @description Seconds to wait before you try again. */
+        /** @description Number of seconds to wait before a retry. */
         "Retry-After": number;
         /** @description How to authenticate (RFC 6750, RFC 9728). */
         "WWW-Authenticate": string;
-        /** @description What the budget in X-RateLimit-Resource has in each window. */
+        /** @description Number of requests that the budget in X-RateLimit-Resource allows in each window. */
         "X-RateLimit-Limit": number;
-        /** @description What remains of the budget in this window. */
+        /** @description Number of requests that remain in the current window. */
         "X-RateLimit-Remaining": number;
-        /** @description End of the window in Unix seconds. */
+        /** @description End of the current window in Unix seconds. */
         "X-RateLimit-Reset": number;
-        /** @description The budget that the other headers describe: the request's own, or general if less remains of that. After a refusal it is the budget that is used up. */
+        /** @description The budget that the other headers describe. If a request counts against two budgets, it is the one with fewer requests remaining. If the request is rejected, it is the exhausted budget. */
         "X-RateLimit-Resource": "general" | "search" | "report" | "export" | "upload" | "mail";
-        /** @description Id of the request in the server's log. It is the client's own X-Request-Id if the client sent one. */
+        /** @description Id of the request, as in the server log: the X-Request-Id that the client sent, or a generated id. */
         "X-Request-Id": string;
     };
     pathItems: never;
@@ -4977,27 +5108,27 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Email address to sign in with. Only for the first account of a server; with an invitation it is the invited address.
+                     * @description Email address to sign in with. Required for the first account of a server. With an invitation, omit it or give the invited address.
                      * @example ada@example.com
                      */
                     email?: string;
                     /**
-                     * @description Name shown to others.
+                     * @description Display name.
                      * @example Ada Lovelace
                      */
                     name: string;
                     /**
-                     * @description At least 10 characters and at most 1,000 bytes.
+                     * @description Password of at least 10 characters and at most 1,000 bytes.
                      * @example correct horse battery
                      */
                     password: string;
                     /**
-                     * @description The part after the # of an invitation link, or of the link that a server without accounts prints.
+                     * @description The secret from an invitation link, or from the link that a server without accounts prints: the part after the #.
                      * @example K7Q2M4XW3ZB5N6VD8RJHF9TCGP
                      */
                     secret: string;
                     /**
-                     * @description IANA time zone that defines today; default UTC.
+                     * @description IANA time zone that determines the current day. Defaults to UTC.
                      * @example Europe/London
                      */
                     timeZone?: string;
@@ -5092,12 +5223,82 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    restore_attachment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of the attachment. */
+                attachmentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Resource": components["headers"]["X-RateLimit-Resource"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "att_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "kind": "link",
+                     *         "name": "https://example.com/plan",
+                     *         "url": "https://example.com/plan",
+                     *         "mediaType": null,
+                     *         "size": null,
+                     *         "sha256": null,
+                     *         "width": null,
+                     *         "height": null,
+                     *         "cover": false,
+                     *         "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "updatedAt": "2026-03-02T09:00:00.000Z"
+                     *       },
+                     *       "boardVersion": 21
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Version of the board after this change. Absent if no board was changed.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["Attachment"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     get_board_template: {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                /** @description The template. */
+                /** @description The id of the template. */
                 templateId: string;
             };
             cookie?: never;
@@ -5193,11 +5394,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The template. */
+                /** @description The id of the template. */
                 templateId: string;
             };
             cookie?: never;
@@ -5248,11 +5449,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -5268,7 +5469,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description All lists of the board that are collapsed.
+                     * @description The ids of all lists of the board that are collapsed for the caller. Ids that do not belong to the board are ignored.
                      * @example [
                      *       "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *     ]
@@ -5328,7 +5529,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -5364,7 +5565,7 @@ export interface operations {
                      *           "calendar": true
                      *         },
                      *         "role": "admin",
-                     *         "version": 16,
+                     *         "version": 18,
                      *         "openCards": 2,
                      *         "archivedAt": null,
                      *         "trashedAt": null,
@@ -5479,6 +5680,8 @@ export interface operations {
                      *               "total": 2
                      *             },
                      *             "comments": 2,
+                     *             "attachments": 2,
+                     *             "cover": null,
                      *             "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *             "createdAt": "2026-03-02T09:00:00.000Z",
                      *             "updatedAt": "2026-03-02T09:00:00.000Z",
@@ -5511,6 +5714,8 @@ export interface operations {
                      *               "total": 0
                      *             },
                      *             "comments": 0,
+                     *             "attachments": 0,
+                     *             "cover": null,
                      *             "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *             "createdAt": "2026-03-02T09:00:00.000Z",
                      *             "updatedAt": "2026-03-02T09:00:00.000Z",
@@ -5556,7 +5761,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -5610,7 +5815,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -5631,35 +5836,35 @@ export interface operations {
                      */
                     allLists?: boolean;
                     /**
-                     * @description Whether comments are shown, and accepted in the modes comment and submit.
+                     * @description Whether the page shows comments. In the comment and submit modes, it also accepts them.
                      * @example true
                      */
                     comments?: boolean;
                     /**
-                     * @description The list for cards submitted by guests; null for the first list that the page shows.
+                     * @description The id of the list for cards submitted by guests; null for the first list that the page shows.
                      * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     listId?: string | null;
                     /**
-                     * @description The lists that the page shows if allLists is false.
+                     * @description The ids of the lists that the page shows if allLists is false.
                      * @example [
                      *       "lst_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *     ]
                      */
                     lists?: string[];
                     /**
-                     * @description What guests may do: read; read and comment; or read, comment and submit cards.
+                     * @description What guests may do. read: read the page. comment: read and comment. submit: read, comment and submit cards.
                      * @example submit
                      * @enum {string}
                      */
                     mode?: "read" | "comment" | "submit";
                     /**
-                     * @description Whether the names of assignees and of members who comment are shown.
+                     * @description Whether the page shows the names of assignees and of members who comment.
                      * @example false
                      */
                     names?: boolean;
                     /**
-                     * @description Whether the page can be opened. Confidential boards have no public page.
+                     * @description Whether the page is enabled. Confidential boards cannot have a public page.
                      * @example true
                      */
                     on?: boolean;
@@ -5698,7 +5903,7 @@ export interface operations {
                      *         "welcome": "Tell us what is missing.",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z"
                      *       },
-                     *       "boardVersion": 16
+                     *       "boardVersion": 18
                      *     }
                      */
                     "application/json": {
@@ -5729,7 +5934,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -5762,7 +5967,7 @@ export interface operations {
                      *         "welcome": "",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z"
                      *       },
-                     *       "boardVersion": 16
+                     *       "boardVersion": 18
                      *     }
                      */
                     "application/json": {
@@ -5791,7 +5996,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -5825,7 +6030,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description A query in the search grammar that the card must match; none when absent.
+                     * @description A query in the search grammar that the card must match. If it is absent, the rule has no condition.
                      * @example label:bug -is:done
                      */
                     if?: string;
@@ -5932,18 +6137,18 @@ export interface operations {
     list_rule_runs: {
         parameters: {
             query?: {
-                /** @description Only the runs of this rule. */
+                /** @description Only runs of the rule with this id. */
                 ruleId?: string;
-                /** @description Only entries with this status. */
+                /** @description Only runs with this status. */
                 status?: "done" | "failed" | "refused";
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -6014,14 +6219,14 @@ export interface operations {
     list_rules: {
         parameters: {
             query?: {
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -6143,11 +6348,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -6182,17 +6387,17 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description A query in the search grammar that the card must match; none when absent.
+                     * @description A query in the search grammar that the card must match. If it is absent, the rule has no condition.
                      * @example label:bug -is:done
                      */
                     if?: string;
                     /**
-                     * @description Its name.
+                     * @description The rule's name.
                      * @example Done is done
                      */
                     name: string;
                     /**
-                     * @description Whether the rule is created switched off.
+                     * @description Whether the rule is initially disabled.
                      * @example false
                      */
                     off?: boolean;
@@ -6267,7 +6472,7 @@ export interface operations {
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z"
                      *       },
-                     *       "boardVersion": 18
+                     *       "boardVersion": 20
                      *     }
                      */
                     "application/json": {
@@ -6297,11 +6502,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -6353,11 +6558,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -6410,7 +6615,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -6463,11 +6668,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -6519,11 +6724,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -6618,7 +6823,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -6635,7 +6840,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The boards whose cards the feed shows. When absent or empty it shows the cards assigned to the caller, on any board.
+                     * @description The ids of the boards whose cards the feed shows. If absent or empty, the feed shows the cards assigned to the caller, on any board.
                      * @example [
                      *       "brd_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *     ]
@@ -6696,7 +6901,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -6748,7 +6953,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -6763,7 +6968,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The boards whose cards the feed shows. When absent or empty it shows the cards assigned to the caller, on any board.
+                     * @description The ids of the boards whose cards the feed shows. If absent or empty, the feed shows the cards assigned to the caller, on any board.
                      * @example [
                      *       "brd_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *     ]
@@ -6822,7 +7027,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The card. */
+                /** @description The id of the card. */
                 cardId: string;
             };
             cookie?: never;
@@ -6867,11 +7072,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The card. */
+                /** @description The id of the card. */
                 cardId: string;
             };
             cookie?: never;
@@ -6924,11 +7129,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The card. */
+                /** @description The id of the card. */
                 cardId: string;
             };
             cookie?: never;
@@ -6977,7 +7182,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    look_at_authorization: {
+    get_authorization_request: {
         parameters: {
             query?: never;
             header?: never;
@@ -7031,7 +7236,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        data: components["schemas"]["Asked"];
+                        data: components["schemas"]["AuthorizationDetails"];
                     };
                 };
             };
@@ -7079,7 +7284,7 @@ export interface operations {
                      */
                     scopes: ("read" | "write" | "admin")[];
                     /**
-                     * @description Limits the app to one workspace. If absent, it can access all workspaces of the caller.
+                     * @description Id of the workspace that the app is limited to. If absent, the app can access all of the caller's workspaces.
                      * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     workspaceId?: string;
@@ -7111,7 +7316,7 @@ export interface operations {
                          * @example 42
                          */
                         boardVersion?: number;
-                        data: components["schemas"]["SentOn"];
+                        data: components["schemas"]["AuthorizationRedirect"];
                     };
                 };
             };
@@ -7128,7 +7333,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    look_at_device: {
+    get_device_request: {
         parameters: {
             query?: never;
             header?: never;
@@ -7144,7 +7349,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Code on the device, in upper or lower case, with or without the hyphen.
+                     * @description Code that the device shows, in upper or lower case, with or without the hyphen.
                      * @example WDJB-MJHT
                      */
                     userCode: string;
@@ -7182,7 +7387,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        data: components["schemas"]["Asked"];
+                        data: components["schemas"]["AuthorizationDetails"];
                     };
                 };
             };
@@ -7224,12 +7429,12 @@ export interface operations {
                      */
                     scopes: ("read" | "write" | "admin")[];
                     /**
-                     * @description Code on the device, in upper or lower case, with or without the hyphen.
+                     * @description Code that the device shows, in upper or lower case, with or without the hyphen.
                      * @example WDJB-MJHT
                      */
                     userCode: string;
                     /**
-                     * @description Limits the app to one workspace. If absent, it can access all workspaces of the caller.
+                     * @description Id of the workspace that the app is limited to. If absent, the app can access all of the caller's workspaces.
                      * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     workspaceId?: string;
@@ -7261,7 +7466,7 @@ export interface operations {
                          * @example 42
                          */
                         boardVersion?: number;
-                        data: components["schemas"]["Answered"];
+                        data: components["schemas"]["DeviceDecision"];
                     };
                 };
             };
@@ -7294,7 +7499,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Code on the device, in upper or lower case, with or without the hyphen.
+                     * @description Code that the device shows, in upper or lower case, with or without the hyphen.
                      * @example WDJB-MJHT
                      */
                     userCode: string;
@@ -7326,7 +7531,7 @@ export interface operations {
                          * @example 42
                          */
                         boardVersion?: number;
-                        data: components["schemas"]["Answered"];
+                        data: components["schemas"]["DeviceDecision"];
                     };
                 };
             };
@@ -7346,9 +7551,9 @@ export interface operations {
     list_connected_apps: {
         parameters: {
             query?: {
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -7418,11 +7623,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description A connected app of the caller. */
+                /** @description Id of one of the caller's connected apps. */
                 appId: string;
             };
             cookie?: never;
@@ -7474,7 +7679,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The delivery. */
+                /** @description The id of the delivery. */
                 deliveryId: string;
             };
             cookie?: never;
@@ -7495,11 +7700,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "data": {
-                     *         "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v16",
+                     *         "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v18",
                      *         "webhookId": "whk_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "type": "webhook.test",
                      *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
-                     *         "boardVersion": 16,
+                     *         "boardVersion": 18,
                      *         "status": "failed",
                      *         "reason": "HTTP 404",
                      *         "httpStatus": 404,
@@ -7508,7 +7713,7 @@ export interface operations {
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "endedAt": "2026-03-02T09:00:00.000Z",
                      *         "log": [],
-                     *         "body": "{\"id\":\"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v16\",\"type\":\"webhook.test\",\"format\":\"service-webhook/1\",\"occurredAt\":\"2026-03-02T09:00:00.000Z\",\"workspaceId\":\"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y\",\"boardId\":\"brd_01jb2m3n4p5q6r7s8t9v0w1x2y\",\"boardVersion\":16,\"actor\":{\"type\":\"person\",\"id\":\"usr_01jb2m3n4p5q6r7s8t9v0w1x2y\"},\"data\":{\"webhookId\":\"whk_01jb2m3n4p5q6r7s8t9v0w1x2y\"},\"links\":{\"board\":\"https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y\",\"card\":null,\"lists\":\"https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y/lists\"}}"
+                     *         "body": "{\"id\":\"itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v18\",\"type\":\"webhook.test\",\"format\":\"service-webhook/1\",\"occurredAt\":\"2026-03-02T09:00:00.000Z\",\"workspaceId\":\"wsp_01jb2m3n4p5q6r7s8t9v0w1x2y\",\"boardId\":\"brd_01jb2m3n4p5q6r7s8t9v0w1x2y\",\"boardVersion\":18,\"actor\":{\"type\":\"person\",\"id\":\"usr_01jb2m3n4p5q6r7s8t9v0w1x2y\"},\"data\":{\"webhookId\":\"whk_01jb2m3n4p5q6r7s8t9v0w1x2y\"},\"links\":{\"board\":\"https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y\",\"card\":null,\"lists\":\"https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y/lists\"}}"
                      *       }
                      *     }
                      */
@@ -7530,11 +7735,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The delivery. */
+                /** @description The id of the delivery. */
                 deliveryId: string;
             };
             cookie?: never;
@@ -7556,13 +7761,13 @@ export interface operations {
                     /**
                      * @example {
                      *       "data": {
-                     *         "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v16",
+                     *         "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v18",
                      *         "webhookId": "whk_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "type": "webhook.test",
                      *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
-                     *         "boardVersion": 16,
+                     *         "boardVersion": 18,
                      *         "status": "pending",
-                     *         "reason": "sent again by a person; waiting for earlier deliveries",
+                     *         "reason": "redelivery requested by a person; waiting for earlier deliveries",
                      *         "httpStatus": 404,
                      *         "attempts": 0,
                      *         "nextAttemptAt": "2026-03-02T09:00:00.000Z",
@@ -7641,7 +7846,7 @@ export interface operations {
                      *                   "calendar": true
                      *                 },
                      *                 "role": "admin",
-                     *                 "version": 16,
+                     *                 "version": 18,
                      *                 "openCards": 2,
                      *                 "archivedAt": null,
                      *                 "trashedAt": null,
@@ -7725,7 +7930,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    look_at_invitation: {
+    get_invitation: {
         parameters: {
             query?: never;
             header?: never;
@@ -7741,7 +7946,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The secret: the part of the link after the #.
+                     * @description The secret from the invitation link: the part after the #.
                      * @example K7Q2M4XW3ZB5N6VD8RJHF9TCGP
                      */
                     secret: string;
@@ -7773,7 +7978,7 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        data: components["schemas"]["InvitationLook"];
+                        data: components["schemas"]["InvitationPreview"];
                     };
                 };
             };
@@ -7792,7 +7997,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -7807,7 +8012,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The secret: the part of the link after the #.
+                     * @description The secret from the invitation link: the part after the #.
                      * @example K7Q2M4XW3ZB5N6VD8RJHF9TCGP
                      */
                     secret: string;
@@ -7966,7 +8171,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -7997,7 +8202,7 @@ export interface operations {
                 "application/json": {
                     /**
                      * Format: int64
-                     * @description The hour of the caller's day at which the daily email is sent; no daily email when absent.
+                     * @description The hour, in the caller's time zone, at which the daily email is sent. If it is absent, there is no daily email.
                      * @example 8
                      */
                     digestHour?: number;
@@ -8007,30 +8212,30 @@ export interface operations {
                      */
                     mail: boolean;
                     /**
-                     * @description The start of quiet hours, HH:MM in the caller's time zone. During quiet hours emails are held back. None when absent.
+                     * @description The start of quiet hours, HH:MM in the caller's time zone. Notification emails wait until the quiet hours end, except for the daily email. If it is absent, there are no quiet hours.
                      * @example 22:00
                      */
                     quietFrom?: string;
                     /**
-                     * @description The end of quiet hours, HH:MM; required with quietFrom.
+                     * @description The end of quiet hours, HH:MM. Required with quietFrom.
                      * @example 07:00
                      */
                     quietUntil?: string;
                     /**
                      * Format: int64
-                     * @description The hour of the caller's day at which reminders are sent for cards due on a day without a time.
+                     * @description The hour, in the caller's time zone, at which reminders are sent for cards that are due on a day without a time.
                      * @example 9
                      */
                     remindHour: number;
                     /**
-                     * @description How long before its due time a card triggers a reminder.
+                     * @description How long before a card is due the caller is reminded.
                      * @example [
                      *       "day",
                      *       "due"
                      *     ]
                      */
                     reminders: ("week" | "day" | "hour" | "due")[];
-                    /** @description How the caller is notified, by kind. */
+                    /** @description How the caller is notified, for each kind of notification. */
                     ways: components["schemas"]["NotificationChannels"];
                 };
             };
@@ -8097,11 +8302,11 @@ export interface operations {
     list_notifications: {
         parameters: {
             query?: {
-                /** @description Only unread notifications. */
+                /** @description Whether to return only unread notifications. Defaults to false. */
                 unread?: boolean;
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -8205,7 +8410,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -8216,7 +8421,7 @@ export interface operations {
                 /** @example {} */
                 "application/json": {
                     /**
-                     * @description The newest notification that the caller has seen. Later ones stay unread. All when absent.
+                     * @description The id of the newest notification that the caller has seen. Later ones stay unread. If it is absent, all notifications are marked as read.
                      * @example ntf_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     upTo?: string;
@@ -8270,11 +8475,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The notification. */
+                /** @description The id of the notification. */
                 notificationId: string;
             };
             cookie?: never;
@@ -8288,7 +8493,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Whether it is read.
+                     * @description Whether the notification is read.
                      * @example true
                      */
                     read: boolean;
@@ -8373,9 +8578,9 @@ export interface operations {
                 plan?: "free" | "team" | "business";
                 /** @description Only organizations that are read-only (true) or not (false). */
                 readOnly?: "true" | "false";
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -8458,7 +8663,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The organization. */
+                /** @description The id of the organization. */
                 organizationId: string;
             };
             cookie?: never;
@@ -8496,7 +8701,7 @@ export interface operations {
                      *           "max": 10000
                      *         },
                      *         "storage": {
-                     *           "count": 11762,
+                     *           "count": 13094,
                      *           "warnAt": 22500000000,
                      *           "max": 25000000000
                      *         },
@@ -8548,11 +8753,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The organization. */
+                /** @description The id of the organization. */
                 organizationId: string;
             };
             cookie?: never;
@@ -8566,13 +8771,13 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The new plan. Anything over its limits is kept, but nothing can be added.
+                     * @description The new plan. Anything over its limits is kept, but nothing more can be added.
                      * @example business
                      * @enum {string}
                      */
                     plan?: "free" | "team" | "business";
                     /**
-                     * @description Whether its workspaces are read-only.
+                     * @description Whether the organization's workspaces are read-only.
                      * @example true
                      */
                     readOnly?: boolean;
@@ -8640,14 +8845,14 @@ export interface operations {
     list_organization_members: {
         parameters: {
             query?: {
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The organization. */
+                /** @description The id of the organization. */
                 organizationId: string;
             };
             cookie?: never;
@@ -8714,9 +8919,9 @@ export interface operations {
     list_passkeys: {
         parameters: {
             query?: {
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -8774,7 +8979,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -8855,7 +9060,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -8885,7 +9090,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Id of the challenge.
+                     * @description Id of the challenge that the passkey responds to.
                      * @example chl_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     challengeId: string;
@@ -8900,7 +9105,7 @@ export interface operations {
                         [key: string]: unknown;
                     };
                     /**
-                     * @description Name of the passkey; default Passkey.
+                     * @description Name of the passkey. Defaults to Passkey.
                      * @example Laptop
                      */
                     name?: string;
@@ -9036,7 +9241,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Id of the challenge.
+                     * @description Id of the challenge that the passkey responds to.
                      * @example chl_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     challengeId: string;
@@ -9117,7 +9322,7 @@ export interface operations {
                      *                   "calendar": true
                      *                 },
                      *                 "role": "admin",
-                     *                 "version": 16,
+                     *                 "version": 18,
                      *                 "openCards": 2,
                      *                 "archivedAt": null,
                      *                 "trashedAt": null,
@@ -9215,11 +9420,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description A passkey of the caller. */
+                /** @description Id of one of the caller's passkeys. */
                 passkeyId: string;
             };
             cookie?: never;
@@ -9348,12 +9553,12 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description New password: at least 10 characters and at most 1,000 bytes.
+                     * @description New password of at least 10 characters and at most 1,000 bytes.
                      * @example correct horse battery
                      */
                     password: string;
                     /**
-                     * @description The part after the # of the link in the email.
+                     * @description The secret from the emailed link: the part after the #.
                      * @example K7Q2M4XW3ZB5N6VD8RJHF9TCGP
                      */
                     secret: string;
@@ -9424,7 +9629,7 @@ export interface operations {
                      *                   "calendar": true
                      *                 },
                      *                 "role": "admin",
-                     *                 "version": 16,
+                     *                 "version": 18,
                      *                 "openCards": 2,
                      *                 "archivedAt": null,
                      *                 "trashedAt": null,
@@ -9568,7 +9773,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -9584,23 +9789,23 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description New language of pages and emails, as a BCP 47 tag.
+                     * @description New language of some dates on the pages, as a BCP 47 tag.
                      * @example en-GB
                      */
                     language?: string;
                     /**
-                     * @description New name.
+                     * @description New display name.
                      * @example Ada King
                      */
                     name?: string;
                     /**
-                     * @description Color theme: that of the system, light or dark.
+                     * @description New color theme. system follows the setting of the operating system.
                      * @example dark
                      * @enum {string}
                      */
                     theme?: "system" | "light" | "dark";
                     /**
-                     * @description New IANA time zone.
+                     * @description New IANA time zone, which determines the current day.
                      * @example Europe/Paris
                      */
                     timeZone?: string;
@@ -9680,7 +9885,7 @@ export interface operations {
                      */
                     currentPassword?: string;
                     /**
-                     * @description New password: at least 10 characters and at most 1,000 bytes.
+                     * @description New password of at least 10 characters and at most 1,000 bytes.
                      * @example correct horse battery
                      */
                     password: string;
@@ -9751,7 +9956,7 @@ export interface operations {
                      *                   "calendar": true
                      *                 },
                      *                 "role": "admin",
-                     *                 "version": 16,
+                     *                 "version": 18,
                      *                 "openCards": 2,
                      *                 "archivedAt": null,
                      *                 "trashedAt": null,
@@ -9845,7 +10050,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    look_at_public_page: {
+    get_guest_page: {
         parameters: {
             query?: never;
             header?: never;
@@ -9861,7 +10066,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The part after /p/ in the page's address.
+                     * @description Key of the page: the part of the page's URL after /p/.
                      * @example MFRGGZDFMZTWQ2LKNNWG23TPOA
                      */
                     key: string;
@@ -9957,7 +10162,7 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
-    look_at_public_card: {
+    get_guest_card: {
         parameters: {
             query?: never;
             header?: never;
@@ -9974,13 +10179,13 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The part after /p/ in the page's address.
+                     * @description Key of the page: the part of the page's URL after /p/.
                      * @example MFRGGZDFMZTWQ2LKNNWG23TPOA
                      */
                     key: string;
                     /**
                      * Format: int64
-                     * @description Number of the card.
+                     * @description Number of the card on its board.
                      * @example 12
                      */
                     number: number;
@@ -10016,7 +10221,7 @@ export interface operations {
                      *         "assignees": [],
                      *         "list": "To do",
                      *         "description": "",
-                     *         "said": [
+                     *         "thread": [
                      *           {
                      *             "author": null,
                      *             "guest": false,
@@ -10055,7 +10260,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -10074,12 +10279,12 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Description in Markdown.
+                     * @description The card's description, in Markdown.
                      * @example We did not find the entrance.
                      */
                     description?: string;
                     /**
-                     * @description The part after /p/ in the page's address.
+                     * @description Key of the page: the part of the page's URL after /p/.
                      * @example MFRGGZDFMZTWQ2LKNNWG23TPOA
                      */
                     key: string;
@@ -10089,7 +10294,7 @@ export interface operations {
                      */
                     name: string;
                     /**
-                     * @description Ticket of a response of look_at_public_page, at least three seconds and at most one day old.
+                     * @description Ticket from a response of get_guest_page. It must be at least three seconds and at most one day old.
                      * @example AAABnK5mQAB7h2Wc0vJt3sYq1LxP8dEo
                      */
                     ticket: string;
@@ -10099,7 +10304,7 @@ export interface operations {
                      */
                     title: string;
                     /**
-                     * @description Must be empty. It detects programs that fill in every field.
+                     * @description Must be empty. The page hides this field to detect programs that fill in every field.
                      * @example
                      */
                     website?: string;
@@ -10155,7 +10360,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -10174,7 +10379,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The part after /p/ in the page's address.
+                     * @description Key of the page: the part of the page's URL after /p/.
                      * @example MFRGGZDFMZTWQ2LKNNWG23TPOA
                      */
                     key: string;
@@ -10185,22 +10390,22 @@ export interface operations {
                     name: string;
                     /**
                      * Format: int64
-                     * @description Number of the card.
+                     * @description Number of the card on its board.
                      * @example 12
                      */
                     number: number;
                     /**
-                     * @description Text in Markdown.
+                     * @description The comment's text, in Markdown.
                      * @example The printer wants it by Friday.
                      */
                     text: string;
                     /**
-                     * @description Ticket of a response of look_at_public_page, at least three seconds and at most one day old.
+                     * @description Ticket from a response of get_guest_page. It must be at least three seconds and at most one day old.
                      * @example AAABnK5mQAB7h2Wc0vJt3sYq1LxP8dEo
                      */
                     ticket: string;
                     /**
-                     * @description Must be empty. It detects programs that fill in every field.
+                     * @description Must be empty. The page hides this field to detect programs that fill in every field.
                      * @example
                      */
                     website?: string;
@@ -10259,7 +10464,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The rule. */
+                /** @description The id of the rule. */
                 ruleId: string;
             };
             cookie?: never;
@@ -10338,11 +10543,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The rule. */
+                /** @description The id of the rule. */
                 ruleId: string;
             };
             cookie?: never;
@@ -10366,7 +10571,7 @@ export interface operations {
                      *       "data": {
                      *         "id": "rul_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *       },
-                     *       "boardVersion": 19
+                     *       "boardVersion": 21
                      *     }
                      */
                     "application/json": {
@@ -10394,11 +10599,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The rule. */
+                /** @description The id of the rule. */
                 ruleId: string;
             };
             cookie?: never;
@@ -10422,7 +10627,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The new query; empty for none.
+                     * @description The new query; empty for no condition.
                      * @example label:bug
                      */
                     if?: string;
@@ -10495,7 +10700,7 @@ export interface operations {
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z"
                      *       },
-                     *       "boardVersion": 19
+                     *       "boardVersion": 21
                      *     }
                      */
                     "application/json": {
@@ -10525,11 +10730,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The rule. */
+                /** @description The id of the rule. */
                 ruleId: string;
             };
             cookie?: never;
@@ -10589,7 +10794,7 @@ export interface operations {
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z"
                      *       },
-                     *       "boardVersion": 19
+                     *       "boardVersion": 21
                      *     }
                      */
                     "application/json": {
@@ -10617,11 +10822,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The rule. */
+                /** @description The id of the rule. */
                 ruleId: string;
             };
             cookie?: never;
@@ -10681,7 +10886,7 @@ export interface operations {
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z"
                      *       },
-                     *       "boardVersion": 20
+                     *       "boardVersion": 22
                      *     }
                      */
                     "application/json": {
@@ -10777,7 +10982,7 @@ export interface operations {
                      *                   "calendar": true
                      *                 },
                      *                 "role": "admin",
-                     *                 "version": 16,
+                     *                 "version": 18,
                      *                 "openCards": 2,
                      *                 "archivedAt": null,
                      *                 "trashedAt": null,
@@ -10878,7 +11083,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Id of the challenge for a passkey.
+                     * @description Id of the challenge that the passkey responds to.
                      * @example chl_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     challengeId?: string;
@@ -10964,7 +11169,7 @@ export interface operations {
                      *                   "calendar": true
                      *                 },
                      *                 "role": "admin",
-                     *                 "version": 16,
+                     *                 "version": 18,
                      *                 "openCards": 2,
                      *                 "archivedAt": null,
                      *                 "trashedAt": null,
@@ -11102,9 +11307,9 @@ export interface operations {
     list_sessions: {
         parameters: {
             query?: {
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -11166,11 +11371,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description A session of the caller. */
+                /** @description Id of one of the caller's sessions. */
                 sessionId: string;
             };
             cookie?: never;
@@ -11310,7 +11515,7 @@ export interface operations {
                      *                   "calendar": true
                      *                 },
                      *                 "role": "admin",
-                     *                 "version": 16,
+                     *                 "version": 18,
                      *                 "openCards": 2,
                      *                 "archivedAt": null,
                      *                 "trashedAt": null,
@@ -11513,22 +11718,22 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Email address to sign in with. An email is sent to it.
+                     * @description Email address to sign in with. It must be verified before the account is created.
                      * @example ada@example.com
                      */
                     email: string;
                     /**
-                     * @description Name shown to others.
+                     * @description Display name.
                      * @example Ada Lovelace
                      */
                     name: string;
                     /**
-                     * @description At least 10 characters and at most 1,000 bytes.
+                     * @description Password of at least 10 characters and at most 1,000 bytes.
                      * @example correct horse battery
                      */
                     password: string;
                     /**
-                     * @description IANA time zone that defines today; default UTC.
+                     * @description IANA time zone that determines the current day. Defaults to UTC.
                      * @example Europe/London
                      */
                     timeZone?: string;
@@ -11580,9 +11785,9 @@ export interface operations {
     list_tokens: {
         parameters: {
             query?: {
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -11653,7 +11858,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -11678,12 +11883,12 @@ export interface operations {
                      */
                     expiresAt?: string;
                     /**
-                     * @description Name that says what the token is for.
+                     * @description Name that describes what the token is for.
                      * @example Deploy script
                      */
                     name: string;
                     /**
-                     * @description Scopes; read is always included.
+                     * @description Scopes of the token; read is always included.
                      * @example [
                      *       "read",
                      *       "write"
@@ -11691,7 +11896,7 @@ export interface operations {
                      */
                     scopes: ("read" | "write" | "admin")[];
                     /**
-                     * @description Limits the token to one workspace. If absent, it can access all workspaces of the caller.
+                     * @description Id of the workspace that the token is limited to. If absent, the token can access all of the caller's workspaces.
                      * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     workspaceId?: string;
@@ -11755,11 +11960,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description A token of the caller. */
+                /** @description Id of one of the caller's API tokens. */
                 tokenId: string;
             };
             cookie?: never;
@@ -11822,7 +12027,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The value of token= in the link of the email.
+                     * @description The value of the token parameter in the unsubscribe link.
                      * @example Zm9yLXRoZS1leGFtcGxl
                      */
                     token: string;
@@ -11887,7 +12092,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The part after the # of the link in the email.
+                     * @description The secret from the emailed link: the part after the #.
                      * @example K7Q2M4XW3ZB5N6VD8RJHF9TCGP
                      */
                     secret: string;
@@ -11971,7 +12176,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The webhook. */
+                /** @description The id of the webhook. */
                 webhookId: string;
             };
             cookie?: never;
@@ -12034,11 +12239,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The webhook. */
+                /** @description The id of the webhook. */
                 webhookId: string;
             };
             cookie?: never;
@@ -12053,7 +12258,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The new kinds of events. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, comment.added, checklist_item.completed, list.created, list.archived, status.posted, webhook.test. New kinds may be added.
+                     * @description The kinds of events to send. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, comment.added, checklist_item.completed, list.created, list.archived, status.posted, webhook.test. New kinds may be added.
                      * @example [
                      *       "card.created"
                      *     ]
@@ -12139,16 +12344,16 @@ export interface operations {
     list_deliveries: {
         parameters: {
             query?: {
-                /** @description Only entries with this status. */
+                /** @description Only deliveries with this status. */
                 status?: "pending" | "delivering" | "pending retry" | "delivered" | "failed" | "gave up" | "skipped";
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The webhook. */
+                /** @description The id of the webhook. */
                 webhookId: string;
             };
             cookie?: never;
@@ -12170,11 +12375,11 @@ export interface operations {
                      * @example {
                      *       "data": [
                      *         {
-                     *           "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v16",
+                     *           "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v18",
                      *           "webhookId": "whk_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "type": "webhook.test",
                      *           "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
-                     *           "boardVersion": 16,
+                     *           "boardVersion": 18,
                      *           "status": "failed",
                      *           "reason": "HTTP 404",
                      *           "httpStatus": 404,
@@ -12184,11 +12389,11 @@ export interface operations {
                      *           "endedAt": "2026-03-02T09:00:00.000Z"
                      *         },
                      *         {
-                     *           "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2z:v16",
+                     *           "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2z:v18",
                      *           "webhookId": "whk_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "type": "webhook.test",
                      *           "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
-                     *           "boardVersion": 16,
+                     *           "boardVersion": 18,
                      *           "status": "failed",
                      *           "reason": "HTTP 404",
                      *           "httpStatus": 404,
@@ -12220,11 +12425,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The webhook. */
+                /** @description The id of the webhook. */
                 webhookId: string;
             };
             cookie?: never;
@@ -12295,11 +12500,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The webhook. */
+                /** @description The id of the webhook. */
                 webhookId: string;
             };
             cookie?: never;
@@ -12388,11 +12593,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The webhook. */
+                /** @description The id of the webhook. */
                 webhookId: string;
             };
             cookie?: never;
@@ -12402,20 +12607,20 @@ export interface operations {
                 /**
                  * @example {
                  *       "deliveryIds": [
-                 *         "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v16"
+                 *         "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v18"
                  *       ]
                  *     }
                  */
                 "application/json": {
                     /**
-                     * @description The deliveries to send again; all eligible deliveries of the log when absent.
+                     * @description The ids of the deliveries to resend. Defaults to all eligible deliveries in the log.
                      * @example [
                      *       "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42"
                      *     ]
                      */
                     deliveryIds?: string[];
                     /**
-                     * @description Only entries with this status.
+                     * @description Only deliveries with this status.
                      * @example gave up
                      * @enum {string}
                      */
@@ -12440,7 +12645,7 @@ export interface operations {
                      * @example {
                      *       "data": {
                      *         "deliveryIds": [
-                     *           "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v16"
+                     *           "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v18"
                      *         ]
                      *       }
                      *     }
@@ -12472,11 +12677,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The webhook. */
+                /** @description The id of the webhook. */
                 webhookId: string;
             };
             cookie?: never;
@@ -12498,11 +12703,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "data": {
-                     *         "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v16",
+                     *         "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v18",
                      *         "webhookId": "whk_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "type": "webhook.test",
                      *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
-                     *         "boardVersion": 16,
+                     *         "boardVersion": 18,
                      *         "status": "pending",
                      *         "reason": "waiting for earlier deliveries",
                      *         "httpStatus": null,
@@ -12538,11 +12743,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The webhook. */
+                /** @description The id of the webhook. */
                 webhookId: string;
             };
             cookie?: never;
@@ -12564,11 +12769,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "data": {
-                     *         "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v16",
+                     *         "id": "itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v18",
                      *         "webhookId": "whk_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "type": "webhook.test",
                      *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
-                     *         "boardVersion": 16,
+                     *         "boardVersion": 18,
                      *         "status": "pending",
                      *         "reason": "waiting for earlier deliveries",
                      *         "httpStatus": null,
@@ -12604,7 +12809,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -12619,7 +12824,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Its name.
+                     * @description The workspace's name.
                      * @example Analytical Engines
                      */
                     name: string;
@@ -12679,11 +12884,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The workspace. */
+                /** @description The id of the workspace. */
                 workspaceId: string;
             };
             cookie?: never;
@@ -12734,11 +12939,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The workspace. */
+                /** @description The id of the workspace. */
                 workspaceId: string;
             };
             cookie?: never;
@@ -12811,28 +13016,28 @@ export interface operations {
     list_audit_entries: {
         parameters: {
             query?: {
-                /** @description Only actions of this person, by id, or of automation, guest or system. */
+                /** @description Only actions by this actor: a user id, automation, guest or system. */
                 actor?: string;
                 /** @description Only calls of this operation. */
                 operation?: string;
-                /** @description Only actions on this board. */
+                /** @description Only actions on the board with this id. */
                 boardId?: string;
-                /** @description Only actions with this API token. */
+                /** @description Only actions performed with the API token with this id. */
                 tokenId?: string;
                 /** @description The first day of the range, YYYY-MM-DD. */
                 from?: string;
                 /** @description The last day of the range, YYYY-MM-DD. */
                 to?: string;
-                /** @description The time zone of the days, as an IANA name such as Europe/Zurich; your own when absent. */
+                /** @description The time zone of the days, as an IANA name such as Europe/Zurich. Defaults to the caller's time zone. */
                 timeZone?: string;
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The workspace. */
+                /** @description The id of the workspace. */
                 workspaceId: string;
             };
             cookie?: never;
@@ -12856,7 +13061,7 @@ export interface operations {
                      *         {
                      *           "id": "aud_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "at": "2026-03-02T09:00:00.000Z",
-                     *           "operation": "add_comment",
+                     *           "operation": "add_attachment",
                      *           "actor": {
                      *             "type": "person",
                      *             "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
@@ -12866,13 +13071,17 @@ export interface operations {
                      *           "tokenName": "test",
                      *           "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "boardName": "Launch",
-                     *           "boardVersion": 16,
-                     *           "subject": "cmt_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "boardVersion": 18,
+                     *           "subject": "att_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "subjectName": null,
                      *           "changes": {
-                     *             "commentId": {
+                     *             "attachmentId": {
                      *               "from": null,
-                     *               "to": "cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *               "to": "att_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *             },
+                     *             "name": {
+                     *               "from": null,
+                     *               "to": "https://example.com/plan"
                      *             }
                      *           },
                      *           "requestId": "req_01jb2m3n4p5q6r7s8t9v0w1x2y"
@@ -12880,7 +13089,7 @@ export interface operations {
                      *         {
                      *           "id": "aud_01jb2m3n4p5q6r7s8t9v0w1x2z",
                      *           "at": "2026-03-02T09:00:00.000Z",
-                     *           "operation": "add_comment",
+                     *           "operation": "add_attachment",
                      *           "actor": {
                      *             "type": "person",
                      *             "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
@@ -12890,13 +13099,17 @@ export interface operations {
                      *           "tokenName": "test",
                      *           "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "boardName": "Launch",
-                     *           "boardVersion": 15,
-                     *           "subject": "cmt_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *           "boardVersion": 17,
+                     *           "subject": "att_01jb2m3n4p5q6r7s8t9v0w1x2z",
                      *           "subjectName": null,
                      *           "changes": {
-                     *             "commentId": {
+                     *             "attachmentId": {
                      *               "from": null,
-                     *               "to": "cmt_01jb2m3n4p5q6r7s8t9v0w1x2z"
+                     *               "to": "att_01jb2m3n4p5q6r7s8t9v0w1x2z"
+                     *             },
+                     *             "name": {
+                     *               "from": null,
+                     *               "to": "Contract.txt"
                      *             }
                      *           },
                      *           "requestId": "req_01jb2m3n4p5q6r7s8t9v0w1x2z"
@@ -12923,24 +13136,24 @@ export interface operations {
     export_audit_csv: {
         parameters: {
             query?: {
-                /** @description Only actions of this person, by id, or of automation, guest or system. */
+                /** @description Only actions by this actor: a user id, automation, guest or system. */
                 actor?: string;
                 /** @description Only calls of this operation. */
                 operation?: string;
-                /** @description Only actions on this board. */
+                /** @description Only actions on the board with this id. */
                 boardId?: string;
-                /** @description Only actions with this API token. */
+                /** @description Only actions performed with the API token with this id. */
                 tokenId?: string;
                 /** @description The first day of the range, YYYY-MM-DD. */
                 from?: string;
                 /** @description The last day of the range, YYYY-MM-DD. */
                 to?: string;
-                /** @description The time zone of the days, as an IANA name such as Europe/Zurich; your own when absent. */
+                /** @description The time zone of the days, as an IANA name such as Europe/Zurich. Defaults to the caller's time zone. */
                 timeZone?: string;
             };
             header?: never;
             path: {
-                /** @description The workspace. */
+                /** @description The id of the workspace. */
                 workspaceId: string;
             };
             cookie?: never;
@@ -12960,8 +13173,8 @@ export interface operations {
                 content: {
                     /**
                      * @example id,at,operation,actorType,actorId,actorName,tokenId,tokenName,boardId,boardName,boardVersion,subject,subjectName,changes,requestId
-                     *     aud_01jb2m3n4p5q6r7s8t9v0w1x2y,2026-03-02T09:00:00.000Z,add_comment,person,usr_01jb2m3n4p5q6r7s8t9v0w1x2y,Ada,tok_01jb2m3n4p5q6r7s8t9v0w1x2y,test,brd_01jb2m3n4p5q6r7s8t9v0w1x2y,Launch,16,cmt_01jb2m3n4p5q6r7s8t9v0w1x2y,,"{""commentId"":{""from"":null,""to"":""cmt_01jb2m3n4p5q6r7s8t9v0w1x2y""}}",req_01jb2m3n4p5q6r7s8t9v0w1x2y
-                     *     aud_01jb2m3n4p5q6r7s8t9v0w1x2z,2026-03-02T09:00:00.000Z,add_comment,person,usr_01jb2m3n4p5q6r7s8t9v0w1x2y,Ada,tok_01jb2m3n4p5q6r7s8t9v0w1x2y,test,brd_01jb2m3n4p5q6r7s8t9v0w1x2y,Launch,15,cmt_01jb2m3n4p5q6r7s8t9v0w1x2z,,"{""commentId"":{""from"":null,""to"":""cmt_01jb2m3n4p5q6r7s8t9v0w1x2z""}}",req_01jb2m3n4p5q6r7s8t9v0w1x2z
+                     *     aud_01jb2m3n4p5q6r7s8t9v0w1x2y,2026-03-02T09:00:00.000Z,add_attachment,person,usr_01jb2m3n4p5q6r7s8t9v0w1x2y,Ada,tok_01jb2m3n4p5q6r7s8t9v0w1x2y,test,brd_01jb2m3n4p5q6r7s8t9v0w1x2y,Launch,18,att_01jb2m3n4p5q6r7s8t9v0w1x2y,,"{""attachmentId"":{""from"":null,""to"":""att_01jb2m3n4p5q6r7s8t9v0w1x2y""},""name"":{""from"":null,""to"":""https://example.com/plan""}}",req_01jb2m3n4p5q6r7s8t9v0w1x2y
+                     *     aud_01jb2m3n4p5q6r7s8t9v0w1x2z,2026-03-02T09:00:00.000Z,add_attachment,person,usr_01jb2m3n4p5q6r7s8t9v0w1x2y,Ada,tok_01jb2m3n4p5q6r7s8t9v0w1x2y,test,brd_01jb2m3n4p5q6r7s8t9v0w1x2y,Launch,17,att_01jb2m3n4p5q6r7s8t9v0w1x2z,,"{""attachmentId"":{""from"":null,""to"":""att_01jb2m3n4p5q6r7s8t9v0w1x2z""},""name"":{""from"":null,""to"":""Contract.txt""}}",req_01jb2m3n4p5q6r7s8t9v0w1x2z
                      */
                     "text/csv": string;
                 };
@@ -12978,24 +13191,24 @@ export interface operations {
     export_audit_ndjson: {
         parameters: {
             query?: {
-                /** @description Only actions of this person, by id, or of automation, guest or system. */
+                /** @description Only actions by this actor: a user id, automation, guest or system. */
                 actor?: string;
                 /** @description Only calls of this operation. */
                 operation?: string;
-                /** @description Only actions on this board. */
+                /** @description Only actions on the board with this id. */
                 boardId?: string;
-                /** @description Only actions with this API token. */
+                /** @description Only actions performed with the API token with this id. */
                 tokenId?: string;
                 /** @description The first day of the range, YYYY-MM-DD. */
                 from?: string;
                 /** @description The last day of the range, YYYY-MM-DD. */
                 to?: string;
-                /** @description The time zone of the days, as an IANA name such as Europe/Zurich; your own when absent. */
+                /** @description The time zone of the days, as an IANA name such as Europe/Zurich. Defaults to the caller's time zone. */
                 timeZone?: string;
             };
             header?: never;
             path: {
-                /** @description The workspace. */
+                /** @description The id of the workspace. */
                 workspaceId: string;
             };
             cookie?: never;
@@ -13014,9 +13227,9 @@ export interface operations {
                 };
                 content: {
                     /**
-                     * @example {"id":"aud_01jb2m3n4p5q6r7s8t9v0w1x2y","at":"2026-03-02T09:00:00.000Z","operation":"add_comment","actor":{"type":"person","id":"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"},"actorName":"Ada","tokenId":"tok_01jb2m3n4p5q6r7s8t9v0w1x2y","tokenName":"test","boardId":"brd_01jb2m3n4p5q6r7s8t9v0w1x2y","boardName":"Launch","boardVersion":16,"subject":"cmt_01jb2m3n4p5q6r7s8t9v0w1x2y","subjectName":null,"changes":{"commentId":{"from":null,"to":"cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"}},"requestId":"req_01jb2m3n4p5q6r7s8t9v0w1x2y"}
-                     *     {"id":"aud_01jb2m3n4p5q6r7s8t9v0w1x2z","at":"2026-03-02T09:00:00.000Z","operation":"add_comment","actor":{"type":"person","id":"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"},"actorName":"Ada","tokenId":"tok_01jb2m3n4p5q6r7s8t9v0w1x2y","tokenName":"test","boardId":"brd_01jb2m3n4p5q6r7s8t9v0w1x2y","boardName":"Launch","boardVersion":15,"subject":"cmt_01jb2m3n4p5q6r7s8t9v0w1x2z","subjectName":null,"changes":{"commentId":{"from":null,"to":"cmt_01jb2m3n4p5q6r7s8t9v0w1x2z"}},"requestId":"req_01jb2m3n4p5q6r7s8t9v0w1x2z"}
-                     *     {"id":"aud_01jb2m3n4p5q6r7s8t9v0w1x30","at":"2026-03-02T09:00:00.000Z","operation":"add_checklist_item","actor":{"type":"person","id":"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"},"actorName":"Ada","tokenId":"tok_01jb2m3n4p5q6r7s8t9v0w1x2y","tokenName":"test","boardId":"brd_01jb2m3n4p5q6r7s8t9v0w1x2y","boardName":"Launch","boardVersion":14,"subject":"chi_01jb2m3n4p5q6r7s8t9v0w1x2y","subjectName":null,"changes":{"checklistId":{"from":null,"to":"chk_01jb2m3n4p5q6r7s8t9v0w1x2y"},"itemId":{"from":null,"to":"chi_01jb2m3n4p5q6r7s8t9v0w1x2y"},"position":{"from":null,"to":{"after":"chi_01jb2m3n4p5q6r7s8t9v0w1x2z"}},"title":{"from":null,"to":"Print"}},"requestId":"req_01jb2m3n4p5q6r7s8t9v0w1x30"}
+                     * @example {"id":"aud_01jb2m3n4p5q6r7s8t9v0w1x2y","at":"2026-03-02T09:00:00.000Z","operation":"add_attachment","actor":{"type":"person","id":"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"},"actorName":"Ada","tokenId":"tok_01jb2m3n4p5q6r7s8t9v0w1x2y","tokenName":"test","boardId":"brd_01jb2m3n4p5q6r7s8t9v0w1x2y","boardName":"Launch","boardVersion":18,"subject":"att_01jb2m3n4p5q6r7s8t9v0w1x2y","subjectName":null,"changes":{"attachmentId":{"from":null,"to":"att_01jb2m3n4p5q6r7s8t9v0w1x2y"},"name":{"from":null,"to":"https://example.com/plan"}},"requestId":"req_01jb2m3n4p5q6r7s8t9v0w1x2y"}
+                     *     {"id":"aud_01jb2m3n4p5q6r7s8t9v0w1x2z","at":"2026-03-02T09:00:00.000Z","operation":"add_attachment","actor":{"type":"person","id":"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"},"actorName":"Ada","tokenId":"tok_01jb2m3n4p5q6r7s8t9v0w1x2y","tokenName":"test","boardId":"brd_01jb2m3n4p5q6r7s8t9v0w1x2y","boardName":"Launch","boardVersion":17,"subject":"att_01jb2m3n4p5q6r7s8t9v0w1x2z","subjectName":null,"changes":{"attachmentId":{"from":null,"to":"att_01jb2m3n4p5q6r7s8t9v0w1x2z"},"name":{"from":null,"to":"Contract.txt"}},"requestId":"req_01jb2m3n4p5q6r7s8t9v0w1x2z"}
+                     *     {"id":"aud_01jb2m3n4p5q6r7s8t9v0w1x30","at":"2026-03-02T09:00:00.000Z","operation":"add_comment","actor":{"type":"person","id":"usr_01jb2m3n4p5q6r7s8t9v0w1x2y"},"actorName":"Ada","tokenId":"tok_01jb2m3n4p5q6r7s8t9v0w1x2y","tokenName":"test","boardId":"brd_01jb2m3n4p5q6r7s8t9v0w1x2y","boardName":"Launch","boardVersion":16,"subject":"cmt_01jb2m3n4p5q6r7s8t9v0w1x2y","subjectName":null,"changes":{"commentId":{"from":null,"to":"cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"}},"requestId":"req_01jb2m3n4p5q6r7s8t9v0w1x30"}
                      */
                     "application/x-ndjson": string;
                 };
@@ -13035,7 +13248,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The workspace. */
+                /** @description The id of the workspace. */
                 workspaceId: string;
             };
             cookie?: never;
@@ -13082,13 +13295,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The workspace. */
+                /** @description The id of the workspace. */
                 workspaceId: string;
-                /** @description A person of the workspace. */
+                /** @description The id of a person in the workspace. */
                 userId: string;
             };
             cookie?: never;
@@ -13161,13 +13374,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The workspace. */
+                /** @description The id of the workspace. */
                 workspaceId: string;
-                /** @description A person of the workspace. Give your own id to leave it. */
+                /** @description The id of a person in the workspace. Give your own id to leave the workspace. */
                 userId: string;
             };
             cookie?: never;
@@ -13218,11 +13431,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The workspace. */
+                /** @description The id of the workspace. */
                 workspaceId: string;
             };
             cookie?: never;
@@ -13278,14 +13491,14 @@ export interface operations {
     list_trashed_boards: {
         parameters: {
             query?: {
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The workspace. */
+                /** @description The id of the workspace. */
                 workspaceId: string;
             };
             cookie?: never;

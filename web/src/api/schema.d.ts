@@ -4,6 +4,54 @@
  */
 
 export interface paths {
+    "/attachments/{attachmentId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an attachment
+         * @description Get an attachment.
+         */
+        get: operations["get_attachment"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove an attachment
+         * @description Remove an attachment.
+         */
+        delete: operations["delete_attachment"];
+        options?: never;
+        head?: never;
+        /**
+         * Rename an attachment, or make it the cover
+         * @description Rename an attachment, or make it the cover.
+         */
+        patch: operations["update_attachment"];
+        trace?: never;
+    };
+    "/attachments/{attachmentId}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download an attached file
+         * @description Download an attached file. Supports range requests and If-None-Match. Pictures, PDF, video and plain text can be shown by a browser. Other files are always downloaded.
+         */
+        get: operations["download_attachment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/board-templates": {
         parameters: {
             query?: never;
@@ -35,7 +83,7 @@ export interface paths {
         put?: never;
         /**
          * Create a board from a template
-         * @description Create a board from a template. The caller becomes its admin. Like a copy, it sends no events. A job makes the board if the template is large.
+         * @description Create a board from a template. The caller becomes the board's admin. No events are sent. If the template is large, a job creates the board.
          */
         post: operations["create_board_from_template"];
         delete?: never;
@@ -52,8 +100,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the boards that the caller can see
-         * @description List the boards that the caller can see. Covers one workspace or all. Archived boards are included only on request.
+         * List the boards that the caller can see, in one workspace or in all
+         * @description List the boards that the caller can see, in one workspace or in all. Archived boards are included only on request.
          */
         get: operations["list_boards"];
         put?: never;
@@ -84,14 +132,14 @@ export interface paths {
         post?: never;
         /**
          * Move a board to the trash
-         * @description Move a board to the trash. A board admin can restore it for 30 days; after that it is deleted permanently.
+         * @description Move a board to the trash. A board admin can restore it within 30 days. After that, it is deleted permanently.
          */
         delete: operations["trash_board"];
         options?: never;
         head?: never;
         /**
          * Change a board's name, description, color, visibility or features
-         * @description Change a board's name, description, color, visibility or features. Changing the visibility or features requires a board admin. Changing the visibility or features.publicPage also requires the scope admin, because they decide who can see the board.
+         * @description Change a board's name, description, color, visibility or features. Changing the visibility or features requires a board admin. Changing the visibility or features.publicPage also requires the admin scope, because they determine who can see the board.
          */
         patch: operations["update_board"];
         trace?: never;
@@ -145,7 +193,7 @@ export interface paths {
         };
         /**
          * List the cards of a board
-         * @description List the cards of a board. A card must match every filter; values separated by commas within one filter are alternatives.
+         * @description List the cards of a board. A card must match every filter. Within a filter, values separated by commas are alternatives, except in labelAll and assigneeAll, where the card must match all of them.
          */
         get: operations["list_cards"];
         put?: never;
@@ -165,7 +213,7 @@ export interface paths {
         };
         /**
          * List the changes to a board after a given boardVersion, in order
-         * @description List the changes to a board after a given boardVersion, in order. Webhook receivers use it to fill gaps.
+         * @description List the changes to a board after a given boardVersion, in order. Webhook receivers can use it to fill gaps.
          */
         get: operations["list_board_changes"];
         put?: never;
@@ -187,7 +235,7 @@ export interface paths {
         put?: never;
         /**
          * Copy a board with its labels and open lists and, on request, its open cards
-         * @description Copy a board with its labels and open lists and, on request, its open cards. Members are not copied; the caller becomes the copy's admin. A copy sends no events. Copying a confidential board also requires the scope admin. A job makes the copy of a large board.
+         * @description Copy a board with its labels and open lists and, on request, its open cards. Members are not copied. The caller becomes the admin of the copy. Copying sends no events. Copying a confidential board also requires the admin scope. A large board is copied by a job.
          */
         post: operations["copy_board"];
         delete?: never;
@@ -205,7 +253,7 @@ export interface paths {
         };
         /**
          * Export a board as one streamed document
-         * @description Export a board as one streamed document. A complete document ends with its counts and complete: true. It can be imported with cardwall import cardwall.
+         * @description Export a board as one streamed document. A complete document ends with counts and "complete": true. To import it, run the command: cardwall import cardwall.
          */
         get: operations["export_board"];
         put?: never;
@@ -248,8 +296,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the lists of a board in order
-         * @description List the lists of a board in order.
+         * List the lists of a board, in order
+         * @description List the lists of a board, in order.
          */
         get: operations["list_lists"];
         put?: never;
@@ -293,8 +341,8 @@ export interface paths {
         };
         get?: never;
         /**
-         * Share a board with a person of its workspace, or change the person's role on it
-         * @description Share a board with a person of its workspace, or change the person's role on it.
+         * Share a board with a person in its workspace, or change the person's role on the board
+         * @description Share a board with a person in its workspace, or change the person's role on the board.
          */
         put: operations["share_board"];
         post?: never;
@@ -319,7 +367,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a board from the archive or the trash
-         * @description Restore a board from the archive or the trash. Restoring from the trash also requires the scope admin.
+         * @description Restore a board from the archive or the trash. Restoring from the trash also requires the admin scope.
          */
         post: operations["restore_board"];
         delete?: never;
@@ -343,7 +391,7 @@ export interface paths {
         put?: never;
         /**
          * Post a status update on a board
-         * @description Post a status update on a board. It stores the board's current figures and cannot be changed afterwards.
+         * @description Post a status update on a board. The update includes the board's current key figures and cannot be changed afterwards.
          */
         post: operations["post_status_update"];
         delete?: never;
@@ -363,7 +411,7 @@ export interface paths {
         put?: never;
         /**
          * Save a board as a template of its workspace
-         * @description Save a board as a template of its workspace. A template keeps features, labels, open lists and, on request, open cards without people and dates. Confidential boards cannot be saved as templates.
+         * @description Save a board as a template of its workspace. The template includes the board's features, labels and open lists and, on request, its open cards without assignees and dates. Confidential boards cannot be saved as templates.
          */
         post: operations["save_board_as_template"];
         delete?: never;
@@ -456,6 +504,30 @@ export interface paths {
         patch: operations["set_card_assignees"];
         trace?: never;
     };
+    "/cards/{cardId}/attachments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the attachments of a card, oldest first
+         * @description List the attachments of a card, oldest first.
+         */
+        get: operations["list_attachments"];
+        put?: never;
+        /**
+         * Add a link to a card, or a file over REST
+         * @description Add a link to a card, or a file over REST.
+         */
+        post: operations["add_attachment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/cards/{cardId}/checklists": {
         parameters: {
             query?: never;
@@ -514,8 +586,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Copy a card on its board or to another one
-         * @description Copy a card on its board or to another one. The copy is not done. A copy on another board sends no events. Copying out of a confidential board also requires the scope admin.
+         * Copy a card, on its own board or to another board
+         * @description Copy a card, on its own board or to another board. The copy is not done. Copying to another board sends no events. Copying out of a confidential board also requires the admin scope.
          */
         post: operations["copy_card"];
         delete?: never;
@@ -533,14 +605,14 @@ export interface paths {
         };
         get?: never;
         /**
-         * Set when a card is due and when its work starts
-         * @description Set when a card is due and when its work starts. A date that is absent stays unchanged; null clears it. A time of day requires a time zone.
+         * Set when a card is due and when work on it starts
+         * @description Set when a card is due and when work on it starts. A date that is absent stays unchanged; null clears it. A time of day requires a time zone.
          */
         put: operations["set_card_due"];
         post?: never;
         /**
-         * Clear the due date and the start of a card
-         * @description Clear the due date and the start of a card.
+         * Clear the due date and the start date of a card
+         * @description Clear the due date and the start date of a card.
          */
         delete: operations["clear_card_due"];
         options?: never;
@@ -578,8 +650,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Move a card to a position in a list of its own board
-         * @description Move a card to a position in a list of its own board.
+         * Move a card to a position in a list on the same board
+         * @description Move a card to a position in a list on the same board.
          */
         post: operations["move_card"];
         delete?: never;
@@ -598,8 +670,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Move a card to a list of another board
-         * @description Move a card to a list of another board. It keeps its id and gets a new number. Labels are matched by name and color. The response lists the labels and assignees that had to be dropped. Moving out of a confidential board also requires the scope admin.
+         * Move a card to a list on another board
+         * @description Move a card to a list on another board. The card keeps its id and gets a new number. Labels are matched by name and color. The response contains the labels and assignees that had to be dropped. Moving out of a confidential board also requires the admin scope.
          */
         post: operations["move_card_to_board"];
         delete?: never;
@@ -708,7 +780,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a comment
-         * @description Delete a comment. Authors can delete their own comments; board admins can delete any.
+         * @description Delete a comment. Authors can delete their own comments. Board admins can delete any comment.
          */
         delete: operations["delete_comment"];
         options?: never;
@@ -728,8 +800,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the state and the progress of a job that the caller started
-         * @description Get the state and the progress of a job that the caller started.
+         * Get the state and progress of a job that the caller started
+         * @description Get the state and progress of a job that the caller started.
          */
         get: operations["get_job"];
         put?: never;
@@ -750,8 +822,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Cancel a job that the caller started
-         * @description Cancel a job that the caller started. What it made so far is deleted. A job that has ended, or whose result is visible, stays as it is.
+         * Cancel a job that the caller started, and delete its partial result
+         * @description Cancel a job that the caller started, and delete its partial result. Has no effect if the job has ended, is moving a list, or has already made its result visible.
          */
         post: operations["cancel_job"];
         delete?: never;
@@ -772,7 +844,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a label and remove it from all cards
-         * @description Delete a label and remove it from all cards. Each open card with the label changes and gets its own event.
+         * @description Delete a label and remove it from all cards. An event is recorded for each open card that had the label.
          */
         delete: operations["delete_label"];
         options?: never;
@@ -834,8 +906,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Copy a list with its open cards on the same board
-         * @description Copy a list with its open cards on the same board. The copied cards are not done. A job makes the copy of a large list.
+         * Copy a list with its open cards to the same board
+         * @description Copy a list with its open cards to the same board. The copied cards are not done. A large list is copied by a job.
          */
         post: operations["copy_list"];
         delete?: never;
@@ -875,7 +947,7 @@ export interface paths {
         put?: never;
         /**
          * Move a list with all its cards to another board
-         * @description Move a list with all its cards to another board. Labels are matched by name and color. The response lists the labels and assignees that had to be dropped. Moving out of a confidential board also requires the scope admin. A job moves a large list: its cards leave the board, the list moves, and then the cards enter it. Until then the list cannot be changed.
+         * @description Move a list with all its cards to another board. Labels are matched by name and color. The response contains the labels and assignees that had to be dropped. Moving out of a confidential board also requires the admin scope. A large list is moved by a job: its cards leave the old board, the list moves, and then the cards appear on the new board. The list cannot be changed until the job has ended.
          */
         post: operations["move_list_to_board"];
         delete?: never;
@@ -913,7 +985,7 @@ export interface paths {
         };
         /**
          * Get the token's owner
-         * @description Get the token's owner. Returns the account and, under token, what the token itself may do.
+         * @description Get the token's owner. Returns the account and, in token, what the token is allowed to do.
          */
         get: operations["get_me"];
         put?: never;
@@ -953,7 +1025,7 @@ export interface paths {
         };
         /**
          * List the cards assigned to the token's owner
-         * @description List the cards assigned to the token's owner. Takes the filters of list_cards, and workspaceId.
+         * @description List the cards assigned to the token's owner. Accepts the filters of list_cards, and workspaceId.
          */
         get: operations["list_my_cards"];
         put?: never;
@@ -973,7 +1045,7 @@ export interface paths {
         };
         /**
          * Get a summary of the caller's work
-         * @description Get a summary of the caller's work. Returns cards that are overdue, due today, due this week and recently assigned, and boards with their latest status. Each group has a count and its first five entries.
+         * @description Get a summary of the caller's work. Returns the caller's cards that are overdue, due today, due this week or recently assigned, and boards with their latest status. Each group has a count and its first five entries.
          */
         get: operations["get_my_overview"];
         put?: never;
@@ -993,7 +1065,7 @@ export interface paths {
         };
         /**
          * List the saved filters of a workspace that the caller can see
-         * @description List the saved filters of a workspace that the caller can see. These are the caller's own and those shared by members. Guests see only their own.
+         * @description List the saved filters of a workspace that the caller can see. Returns the caller's own filters and those that members share. Guests see only their own.
          */
         get: operations["list_saved_filters"];
         put?: never;
@@ -1040,8 +1112,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the cards that match a saved filter
-         * @description List the cards that match a saved filter. Covers all boards of its workspace that the caller can see. Further filters narrow the result.
+         * List the cards that match a saved filter, on all boards of its workspace that the caller can see
+         * @description List the cards that match a saved filter, on all boards of its workspace that the caller can see. The other filters narrow the result.
          */
         get: operations["list_filter_cards"];
         put?: never;
@@ -1104,8 +1176,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get a sample delivery for a kind of event, for the editors of automation platforms
-         * @description Get a sample delivery for a kind of event, for the editors of automation platforms.
+         * Get a sample delivery for a kind of event
+         * @description Get a sample delivery for a kind of event. Automation platforms can show it in their workflow editors.
          */
         get: operations["get_webhook_sample"];
         put?: never;
@@ -1185,7 +1257,7 @@ export interface paths {
         };
         /**
          * Get the cards in a range of days
-         * @description Get the cards in a range of days. Returns every card, done or not, whose span from start to due date overlaps the range, from boards with the feature calendar switched on. A range with more than 5,000 cards is refused with limit_reached.
+         * @description Get the cards in a range of days. Returns every card, done or not, whose span from start to due date overlaps the range, from boards with the calendar feature enabled. If there are more than 5,000 cards, the response has a nextCursor for the rest.
          */
         get: operations["get_workspace_calendar"];
         put?: never;
@@ -1204,8 +1276,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the figures of a workspace
-         * @description Get the figures of a workspace. Counts cards in the open lists of the open boards that the caller can see.
+         * Get key figures of a workspace
+         * @description Get key figures of a workspace. Counts the cards in open lists on the open boards that the caller can see.
          */
         get: operations["get_workspace_dashboard"];
         put?: never;
@@ -1224,8 +1296,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Export the boards of a workspace that the caller can see as one streamed document
-         * @description Export the boards of a workspace that the caller can see as one streamed document. Confidential boards are left out.
+         * Export, as one streamed document, the boards of a workspace that the caller can see
+         * @description Export, as one streamed document, the boards of a workspace that the caller can see. Confidential boards are omitted.
          */
         get: operations["export_workspace"];
         put?: never;
@@ -1251,7 +1323,7 @@ export interface paths {
         put?: never;
         /**
          * Invite an email address to a workspace, or renew its open invitation
-         * @description Invite an email address to a workspace, or renew its open invitation. Sends an email with a link, at most once in five minutes. The invitation expires after 14 days.
+         * @description Invite an email address to a workspace, or renew its open invitation. Sends an email with a link. An address receives at most one such email every five minutes. The invitation expires after 14 days.
          */
         post: operations["create_invitation"];
         delete?: never;
@@ -1289,7 +1361,7 @@ export interface paths {
         };
         /**
          * List the caller's jobs in a workspace, newest first
-         * @description List the caller's jobs in a workspace, newest first. By default, a server lists a job for 30 days after its end.
+         * @description List the caller's jobs in a workspace, newest first. By default, a server keeps jobs for 30 days after they end.
          */
         get: operations["list_jobs"];
         put?: never;
@@ -1308,8 +1380,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the people of a workspace
-         * @description List the people of a workspace. Not available to guests. Only owners and admins see email addresses.
+         * List the people in a workspace
+         * @description List the people in a workspace. Not available to guests. Only owners and admins see email addresses.
          */
         get: operations["list_workspace_members"];
         put?: never;
@@ -1333,7 +1405,7 @@ export interface webhooks {
         put?: never;
         /**
          * A card is archived
-         * @description A card is archived. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
+         * @description A card is archived. Sent to the webhooks that cover the board and subscribe to this kind. A 2xx status within ten seconds is a success. Failed connections, timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_card_archived"];
         delete?: never;
@@ -1353,7 +1425,7 @@ export interface webhooks {
         put?: never;
         /**
          * People are added to or removed from a card
-         * @description People are added to or removed from a card. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
+         * @description People are added to or removed from a card. Sent to the webhooks that cover the board and subscribe to this kind. A 2xx status within ten seconds is a success. Failed connections, timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_card_assignees_changed"];
         delete?: never;
@@ -1373,7 +1445,7 @@ export interface webhooks {
         put?: never;
         /**
          * A card is marked done
-         * @description A card is marked done. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
+         * @description A card is marked done. Sent to the webhooks that cover the board and subscribe to this kind. A 2xx status within ten seconds is a success. Failed connections, timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_card_completed"];
         delete?: never;
@@ -1393,7 +1465,7 @@ export interface webhooks {
         put?: never;
         /**
          * A card is created
-         * @description A card is created. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
+         * @description A card is created. Sent to the webhooks that cover the board and subscribe to this kind. A 2xx status within ten seconds is a success. Failed connections, timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_card_created"];
         delete?: never;
@@ -1413,7 +1485,7 @@ export interface webhooks {
         put?: never;
         /**
          * A card's due date or start changes
-         * @description A card's due date or start changes. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
+         * @description A card's due date or start changes. Sent to the webhooks that cover the board and subscribe to this kind. A 2xx status within ten seconds is a success. Failed connections, timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_card_due_date_changed"];
         delete?: never;
@@ -1433,7 +1505,7 @@ export interface webhooks {
         put?: never;
         /**
          * Labels are added to or removed from a card
-         * @description Labels are added to or removed from a card. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
+         * @description Labels are added to or removed from a card. Sent to the webhooks that cover the board and subscribe to this kind. A 2xx status within ten seconds is a success. Failed connections, timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_card_labels_changed"];
         delete?: never;
@@ -1453,7 +1525,7 @@ export interface webhooks {
         put?: never;
         /**
          * A card moves to another list
-         * @description A card moves to another list. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
+         * @description A card moves to another list. Sent to the webhooks that cover the board and subscribe to this kind. A 2xx status within ten seconds is a success. Failed connections, timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_card_moved"];
         delete?: never;
@@ -1473,7 +1545,7 @@ export interface webhooks {
         put?: never;
         /**
          * A card is marked not done
-         * @description A card is marked not done. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
+         * @description A card is marked not done. Sent to the webhooks that cover the board and subscribe to this kind. A 2xx status within ten seconds is a success. Failed connections, timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_card_reopened"];
         delete?: never;
@@ -1493,7 +1565,7 @@ export interface webhooks {
         put?: never;
         /**
          * A card is restored
-         * @description A card is restored. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
+         * @description A card is restored. Sent to the webhooks that cover the board and subscribe to this kind. A 2xx status within ten seconds is a success. Failed connections, timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_card_restored"];
         delete?: never;
@@ -1513,7 +1585,7 @@ export interface webhooks {
         put?: never;
         /**
          * A card's title or description changes
-         * @description A card's title or description changes. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
+         * @description A card's title or description changes. Sent to the webhooks that cover the board and subscribe to this kind. A 2xx status within ten seconds is a success. Failed connections, timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_card_updated"];
         delete?: never;
@@ -1533,7 +1605,7 @@ export interface webhooks {
         put?: never;
         /**
          * A checklist item is marked done
-         * @description A checklist item is marked done. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
+         * @description A checklist item is marked done. Sent to the webhooks that cover the board and subscribe to this kind. A 2xx status within ten seconds is a success. Failed connections, timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_checklist_item_completed"];
         delete?: never;
@@ -1553,7 +1625,7 @@ export interface webhooks {
         put?: never;
         /**
          * Someone comments on a card
-         * @description Someone comments on a card. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
+         * @description Someone comments on a card. Sent to the webhooks that cover the board and subscribe to this kind. A 2xx status within ten seconds is a success. Failed connections, timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_comment_added"];
         delete?: never;
@@ -1573,7 +1645,7 @@ export interface webhooks {
         put?: never;
         /**
          * A list is archived
-         * @description A list is archived. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
+         * @description A list is archived. Sent to the webhooks that cover the board and subscribe to this kind. A 2xx status within ten seconds is a success. Failed connections, timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_list_archived"];
         delete?: never;
@@ -1593,7 +1665,7 @@ export interface webhooks {
         put?: never;
         /**
          * A list is created
-         * @description A list is created. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
+         * @description A list is created. Sent to the webhooks that cover the board and subscribe to this kind. A 2xx status within ten seconds is a success. Failed connections, timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_list_created"];
         delete?: never;
@@ -1613,7 +1685,7 @@ export interface webhooks {
         put?: never;
         /**
          * A status update is posted on a board
-         * @description A status update is posted on a board. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
+         * @description A status update is posted on a board. Sent to the webhooks that cover the board and subscribe to this kind. A 2xx status within ten seconds is a success. Failed connections, timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_status_posted"];
         delete?: never;
@@ -1633,7 +1705,7 @@ export interface webhooks {
         put?: never;
         /**
          * A person sends a test event
-         * @description A person sends a test event. Sent to every webhook that subscribes to it. A 2xx status within ten seconds is a success. Timeouts, 429 and 5xx are retried; other responses are not.
+         * @description A person sends a test event. Sent to the webhooks that cover the board and subscribe to this kind. A 2xx status within ten seconds is a success. Failed connections, timeouts, 429 and 5xx are retried; other responses are not.
          */
         post: operations["on_webhook_test"];
         delete?: never;
@@ -1647,7 +1719,7 @@ export interface components {
     schemas: {
         Actor: {
             /**
-             * @description The id of the user or the automation rule; null for a guest and for the system.
+             * @description The id of the user or the automation rule; null for a guest or the system.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string | null;
@@ -1658,36 +1730,120 @@ export interface components {
              */
             type: "person" | "automation" | "guest" | "system";
         };
+        Attachment: {
+            /**
+             * @description The id of the board that the card is on.
+             * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            boardId: string;
+            /**
+             * @description The id of the card that the attachment is on.
+             * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            cardId: string;
+            /**
+             * @description Whether the picture is the card's cover.
+             * @example false
+             */
+            cover: boolean;
+            /**
+             * Format: date-time
+             * @description When the attachment was added.
+             * @example 2026-03-02T09:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * @description The id of the person who added the attachment; null if it was not added by a person.
+             * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            createdBy: string | null;
+            /**
+             * Format: int64
+             * @description The height of a picture in pixels; null if the attachment is not a picture.
+             * @example 900
+             */
+            height: number | null;
+            /**
+             * @description The attachment's id.
+             * @example att_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            id: string;
+            /**
+             * @description Whether the attachment is a file or a link.
+             * @example file
+             * @enum {string}
+             */
+            kind: "file" | "link";
+            /**
+             * @description The media type of a file, determined from its content; null for a link.
+             * @example image/jpeg
+             */
+            mediaType: string | null;
+            /**
+             * @description The file name, or the text of the link.
+             * @example Cover photo.jpg
+             */
+            name: string;
+            /**
+             * @description The SHA-256 hash of a file, in hexadecimal; null for a link.
+             * @example ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad
+             */
+            sha256: string | null;
+            /**
+             * Format: int64
+             * @description The size of a file in bytes; null for a link.
+             * @example 248116
+             */
+            size: number | null;
+            /**
+             * Format: date-time
+             * @description When the attachment last changed.
+             * @example 2026-03-02T09:00:00.000Z
+             */
+            updatedAt: string;
+            /**
+             * Format: uri
+             * @description The URL of a link; null for a file.
+             * @example https://example.com/brief
+             */
+            url: string | null;
+            /**
+             * Format: int64
+             * @description The width of a picture in pixels; null if the attachment is not a picture.
+             * @example 1600
+             */
+            width: number | null;
+        };
         Board: {
             /**
              * Format: date-time
-             * @description When it was archived; null if it is open.
+             * @description When the board was archived; null if it is not archived.
              * @example 2026-03-01T12:00:00.000Z
              */
             archivedAt: string | null;
             /**
-             * @description Its color; null for none.
+             * @description The board's color; null if it has none.
              * @example teal
              * @enum {string|null}
              */
             color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown" | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the board was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description The person who created it; null if it was not created by a person.
+             * @description The id of the person who created the board; null if it was not created by a person.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             createdBy: string | null;
             /**
-             * @description Its description, in Markdown.
+             * @description The board's description, in Markdown.
              * @example Everything until the launch.
              */
             description: string;
-            /** @description Its optional features, each on or off. */
+            /** @description The board's optional features, and whether each is enabled. */
             features: components["schemas"]["Features"];
             /**
              * @description The board's id.
@@ -1695,25 +1851,25 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its name.
+             * @description The board's name.
              * @example Launch
              */
             name: string;
             /**
              * Format: int64
-             * @description The number of cards that are not archived, neither themselves nor with their list.
+             * @description The number of cards on the board that are neither archived nor in an archived list.
              * @example 17
              */
             openCards: number;
             /**
-             * @description The caller's role on it.
+             * @description The caller's role on the board.
              * @example admin
              * @enum {string}
              */
             role: "admin" | "editor" | "commenter" | "viewer";
             /**
              * Format: date-time
-             * @description When it was moved to the trash, where it stays for 30 days; null if it is not in the trash.
+             * @description When the board was moved to the trash, where it stays for 30 days; null if it is not in the trash.
              * @example 2026-03-01T12:00:00.000Z
              */
             trashedAt: string | null;
@@ -1731,18 +1887,18 @@ export interface components {
             url: string;
             /**
              * Format: int64
-             * @description The boardVersion, which grows by one with every change to the board.
+             * @description The boardVersion, which increases by one with every change to the board.
              * @example 42
              */
             version: number;
             /**
-             * @description Who can see it.
+             * @description Who can see the board.
              * @example workspace
              * @enum {string}
              */
             visibility: "workspace" | "private" | "confidential";
             /**
-             * @description The workspace it belongs to.
+             * @description The id of the workspace that the board belongs to.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
@@ -1750,65 +1906,65 @@ export interface components {
         BoardDetail: {
             /**
              * Format: date-time
-             * @description When it was archived; null if it is open.
+             * @description When the board was archived; null if it is not archived.
              * @example 2026-03-01T12:00:00.000Z
              */
             archivedAt: string | null;
             /**
-             * @description Its color; null for none.
+             * @description The board's color; null if it has none.
              * @example teal
              * @enum {string|null}
              */
             color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown" | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the board was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description The person who created it; null if it was not created by a person.
+             * @description The id of the person who created the board; null if it was not created by a person.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             createdBy: string | null;
             /**
-             * @description Its description, in Markdown.
+             * @description The board's description, in Markdown.
              * @example Everything until the launch.
              */
             description: string;
-            /** @description Its optional features, each on or off. */
+            /** @description The board's optional features, and whether each is enabled. */
             features: components["schemas"]["Features"];
             /**
              * @description The board's id.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
-            /** @description The labels, by name. */
+            /** @description The board's labels, sorted by name. */
             labels: components["schemas"]["Label"][];
-            /** @description The caps of the board and how much of each is used. */
+            /** @description The limits of the board and their current usage. */
             limits: components["schemas"]["BoardLimits"];
-            /** @description The open lists, in their order. */
+            /** @description The board's open lists, in order. */
             lists: components["schemas"]["List"][];
             /**
-             * @description Its name.
+             * @description The board's name.
              * @example Launch
              */
             name: string;
             /**
              * Format: int64
-             * @description The number of cards that are not archived, neither themselves nor with their list.
+             * @description The number of cards on the board that are neither archived nor in an archived list.
              * @example 17
              */
             openCards: number;
             /**
-             * @description The caller's role on it.
+             * @description The caller's role on the board.
              * @example admin
              * @enum {string}
              */
             role: "admin" | "editor" | "commenter" | "viewer";
             /**
              * Format: date-time
-             * @description When it was moved to the trash, where it stays for 30 days; null if it is not in the trash.
+             * @description When the board was moved to the trash, where it stays for 30 days; null if it is not in the trash.
              * @example 2026-03-01T12:00:00.000Z
              */
             trashedAt: string | null;
@@ -1826,95 +1982,95 @@ export interface components {
             url: string;
             /**
              * Format: int64
-             * @description The boardVersion, which grows by one with every change to the board.
+             * @description The boardVersion, which increases by one with every change to the board.
              * @example 42
              */
             version: number;
             /**
-             * @description Who can see it.
+             * @description Who can see the board.
              * @example workspace
              * @enum {string}
              */
             visibility: "workspace" | "private" | "confidential";
             /**
-             * @description The workspace it belongs to.
+             * @description The id of the workspace that the board belongs to.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
         };
         BoardGroup: {
-            /** @description The first five. */
+            /** @description The first five boards of the group. */
             boards: components["schemas"]["BoardState"][];
             /**
              * Format: int64
-             * @description The number of boards.
+             * @description The number of boards in the group.
              * @example 7
              */
             count: number;
         };
         BoardLimits: {
-            /** @description All cards on the board, including archived ones. */
+            /** @description The number of cards on the board, including archived ones, and the limit. */
             allCards: components["schemas"]["Usage"];
             /**
              * Format: int64
-             * @description The most people a card can be assigned to.
+             * @description The maximum number of people to whom a card can be assigned.
              * @example 50
              */
             assigneesPerCard: number;
             /**
              * Format: int64
-             * @description The most checklists a card can have.
+             * @description The maximum number of checklists on a card.
              * @example 100
              */
             checklistsPerCard: number;
             /**
              * Format: int64
-             * @description The most items a checklist can have.
+             * @description The maximum number of items in a checklist.
              * @example 200
              */
             itemsPerChecklist: number;
-            /** @description Labels of the board. */
+            /** @description The number of labels on the board, and the limit. */
             labels: components["schemas"]["Usage"];
-            /** @description People the board was shared with. */
+            /** @description The number of people with whom the board is shared, and the limit. */
             members: components["schemas"]["Usage"];
-            /** @description Open cards on the board. */
+            /** @description The number of open cards on the board, and the limit. */
             openCards: components["schemas"]["Usage"];
-            /** @description Open lists on the board. */
+            /** @description The number of open lists on the board, and the limit. */
             openLists: components["schemas"]["Usage"];
             /**
              * Format: int64
-             * @description The most characters of a description or comment.
+             * @description The maximum number of characters in a description or comment.
              * @example 16384
              */
             textLength: number;
             /**
              * Format: int64
-             * @description The most characters of a title or name.
+             * @description The maximum number of characters in a title or name.
              * @example 512
              */
             titleLength: number;
-            /** @description Webhooks of the board. */
+            /** @description The number of webhooks for the board, and the limit. */
             webhooks: components["schemas"]["Usage"];
         };
         BoardMember: {
             /**
-             * @description The role given on the board itself; null if the person only has a role through the workspace.
+             * @description The role that the person was given on the board itself; null if the person has a role only through the workspace.
              * @example editor
              * @enum {string|null}
              */
             given: "admin" | "editor" | "commenter" | "viewer" | null;
             /**
-             * @description The user's id.
+             * @description The person's user id.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
             /**
-             * @description The display name.
+             * @description The person's display name.
              * @example Ada Lovelace
              */
             name: string;
             /**
-             * @description The person's effective role on the board, including the one from the workspace.
+             * @description The person's effective role on the board. It takes the person's role in the workspace into account.
              * @example editor
              * @enum {string}
              */
@@ -1927,17 +2083,17 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its name.
+             * @description The board's name.
              * @example Launch
              */
             name: string;
             /**
              * Format: int64
-             * @description The number of cards that are not archived, neither themselves nor with their list.
+             * @description The number of cards on the board that are neither archived nor in an archived list.
              * @example 17
              */
             openCards: number;
-            /** @description Its latest status update; null for none. */
+            /** @description The board's latest status update; null if there is none. */
             status: components["schemas"]["StatusRef"] | null;
             /**
              * Format: date-time
@@ -1952,116 +2108,116 @@ export interface components {
              */
             url: string;
             /**
-             * @description The workspace it belongs to.
+             * @description The id of the workspace that the board belongs to.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
         };
         BoardTally: {
             /**
-             * @description The board.
+             * @description The id of the board.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string;
             /**
              * Format: int64
-             * @description Cards that are done and not archived.
+             * @description The number of cards that are done and not archived.
              * @example 7
              */
             done: number;
             /**
-             * @description Its name.
+             * @description The board's name.
              * @example Launch
              */
             name: string;
             /**
              * Format: int64
-             * @description Cards that are neither done nor archived.
+             * @description The number of cards that are neither done nor archived.
              * @example 12
              */
             open: number;
             /**
              * Format: int64
-             * @description Open cards whose due date has passed.
+             * @description The number of open cards whose due date has passed.
              * @example 2
              */
             overdue: number;
         };
         BoardTemplate: {
             /**
-             * @description Whether it is a built-in template.
+             * @description Whether the template is built in.
              * @example false
              */
             builtIn: boolean;
             /**
              * Format: int64
-             * @description The number of cards on a board created from it.
+             * @description The number of cards on a board created from the template.
              * @example 8
              */
             cards: number;
             /**
              * Format: date-time
-             * @description When it was saved; null for a built-in template.
+             * @description When the template was saved; null for a built-in template.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string | null;
             /**
-             * @description Its description, in Markdown.
+             * @description The template's description, in Markdown.
              * @example Everything from the first idea to the day after.
              */
             description: string;
-            /** @description The features of a board created from it. */
+            /** @description The features of a board created from the template. */
             features: components["schemas"]["Features"];
             /**
              * @description The template's id.
              * @example tpl_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
-            /** @description The labels of a board created from it. */
+            /** @description The labels of a board created from the template. */
             labels: components["schemas"]["TemplateLabel"][];
-            /** @description The lists of a board created from it, in order. */
+            /** @description The lists of a board created from the template, in order. */
             lists: components["schemas"]["TemplateList"][];
             /**
-             * @description Its name.
+             * @description The template's name.
              * @example Product launch
              */
             name: string;
             /**
-             * @description The workspace it belongs to; null for a built-in template.
+             * @description The id of the workspace that the template belongs to; null for a built-in template.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string | null;
         };
         Breach: {
             /**
-             * @description The board it is on.
+             * @description The id of the board that the list is on.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string;
             /**
-             * @description The list.
+             * @description The id of the list.
              * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             listId: string;
             /**
-             * @description Its name.
+             * @description The list's name.
              * @example In progress
              */
             name: string;
             /**
              * Format: int64
-             * @description The number of cards that are not archived, including done ones.
+             * @description The number of cards in the list that are not archived, including done ones.
              * @example 7
              */
             openCards: number;
             /**
              * Format: int64
-             * @description The WIP limit.
+             * @description The list's WIP limit.
              * @example 5
              */
             wipLimit: number;
             /**
-             * @description What happens at the limit.
+             * @description What happens at the WIP limit.
              * @example soft
              * @enum {string}
              */
@@ -2070,63 +2226,63 @@ export interface components {
         Breaches: {
             /**
              * Format: int64
-             * @description The number of lists over their limit.
+             * @description The number of lists over their WIP limit.
              * @example 1
              */
             count: number;
-            /** @description The ten lists furthest over their limit, furthest first. */
+            /** @description The ten lists that are furthest over their WIP limit, furthest first. */
             lists: components["schemas"]["Breach"][];
         };
         ByBoard: {
-            /** @description All other boards together. */
+            /** @description The totals of all other boards. */
             rest: components["schemas"]["Rest"];
             /** @description The ten boards with the most open cards, most first. */
             top: components["schemas"]["BoardTally"][];
         };
         ByLabel: {
-            /** @description All other labels together. */
+            /** @description The totals of all other labels. */
             rest: components["schemas"]["Rest"];
-            /** @description The ten labels with the most open cards, most first. Labels with the same name and color count together. Labels on no card are left out. */
+            /** @description The ten labels with the most open cards, most first. Labels with the same name and color count as one. Labels without cards are omitted. */
             top: components["schemas"]["LabelTally"][];
         };
         ByList: {
-            /** @description All other lists together. */
+            /** @description The totals of all other lists. */
             rest: components["schemas"]["Rest"];
             /** @description The ten lists with the most open cards, most first. */
             top: components["schemas"]["ListTally"][];
         };
         ByMember: {
-            /** @description All other people together. */
+            /** @description The totals of all other people. */
             rest: components["schemas"]["Rest"];
-            /** @description The ten people with the most open cards, most first. People without cards are left out. */
+            /** @description The ten people with the most open cards, most first. People without cards are omitted. */
             top: components["schemas"]["MemberTally"][];
         };
         CalendarCard: {
             /**
-             * @description The board it is on.
+             * @description The id of the board that the card is on.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string;
             /**
-             * @description Whether the work is done.
+             * @description Whether the card is done.
              * @example false
              */
             done: boolean;
             /**
              * Format: date-time
-             * @description The due time; null if the card is due all day.
+             * @description The due time; null if no time of day was given.
              * @example 2026-03-14T08:30:00.000Z
              */
             dueAt: string | null;
             /**
              * Format: date
-             * @description The due date, in the card's time zone.
+             * @description The due date, in the card's time zone; null if there is none.
              * @example 2026-03-14
              */
             dueDate: string | null;
             /**
              * Format: date
-             * @description The first day of its span in the calendar's time zone: its start, or its due date if it has no start.
+             * @description The first day of the card in the calendar's time zone: its start date, or its due date if it has no start date.
              * @example 2026-03-10
              */
             firstDay: string;
@@ -2137,40 +2293,40 @@ export interface components {
             id: string;
             /**
              * Format: date
-             * @description The last day of its span: its due date, or its start if it has no due date.
+             * @description The last day of the card: its due date, or its start date if it has no due date.
              * @example 2026-03-14
              */
             lastDay: string;
             /**
-             * @description The list it is in.
+             * @description The id of the list that the card is in.
              * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             listId: string;
             /**
              * Format: int64
-             * @description Its number on the board.
+             * @description The card's number on the board.
              * @example 7
              */
             number: number;
             /**
              * Format: date-time
-             * @description The start time; null if the work starts all day.
+             * @description The start time; null if no time of day was given.
              * @example 2026-03-10T08:00:00.000Z
              */
             startAt: string | null;
             /**
              * Format: date
-             * @description The start date.
+             * @description The start date; null if there is none.
              * @example 2026-03-10
              */
             startDate: string | null;
             /**
-             * @description The IANA time zone in which the times were given.
+             * @description The IANA time zone in which the times were given; null if there is none.
              * @example Europe/Berlin
              */
             timeZone: string | null;
             /**
-             * @description The title.
+             * @description The card's title.
              * @example Write the press release
              */
             title: string;
@@ -2178,67 +2334,75 @@ export interface components {
         Card: {
             /**
              * Format: date-time
-             * @description When it was archived, by itself or with its list; null if it is open.
+             * @description When the card was archived, by itself or with its list; null if it is open.
              * @example 2026-03-20T12:00:00.000Z
              */
             archivedAt: string | null;
             /**
-             * @description Why it is archived: card if it was archived itself, list if its list is archived; null if it is open.
+             * @description Why the card is archived. card: the card itself was archived. list: its list is archived. null if the card is open.
              * @example card
              * @enum {string|null}
              */
             archivedBy: "card" | "list" | null;
-            /** @description The assignees, in the order in which they were assigned. */
+            /** @description The card's assignees, in the order in which they were assigned. */
             assignees: components["schemas"]["UserRef"][];
             /**
-             * @description The board it is on.
+             * Format: int64
+             * @description The number of files and links on the card.
+             * @example 2
+             */
+            attachments: number;
+            /**
+             * @description The id of the board that the card is on.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string;
-            /** @description The progress of its checklists. */
+            /** @description The progress of the card's checklists. */
             checklistItems: components["schemas"]["ItemCount"];
             /**
              * Format: int64
-             * @description The number of comments.
+             * @description The number of comments on the card.
              * @example 3
              */
             comments: number;
+            /** @description The picture on the card's tile; null if it has none. */
+            cover: components["schemas"]["Cover"] | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the card was created.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description The person who created it; null if it was not created by a person.
+             * @description The id of the person who created the card; null if it was not created by a person.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             createdBy: string | null;
             /**
-             * @description The description, in Markdown. Omitted in the compact view.
+             * @description The card's description, in Markdown. Omitted in the compact view.
              * @example Two paragraphs, one picture.
              */
             description?: string;
             /**
-             * @description Whether the work is done.
+             * @description Whether the card is done.
              * @example false
              */
             done: boolean;
             /**
              * Format: date-time
-             * @description When it was marked as done; null if it is not done.
+             * @description When the card was marked as done; null if it is not done.
              * @example 2026-03-12T16:20:00.000Z
              */
             doneAt: string | null;
             /**
              * Format: date-time
-             * @description The due time; null if the card is due all day.
+             * @description The due time; null if no time of day was given.
              * @example 2026-03-14T08:30:00.000Z
              */
             dueAt: string | null;
             /**
              * Format: date
-             * @description The due date, in the card's time zone.
+             * @description The due date, in the card's time zone; null if there is none.
              * @example 2026-03-14
              */
             dueDate: string | null;
@@ -2247,44 +2411,44 @@ export interface components {
              * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
-            /** @description Its labels, sorted by name. */
+            /** @description The card's labels, sorted by name. */
             labels: components["schemas"]["LabelRef"][];
             /**
-             * @description The list it is in.
+             * @description The id of the list that the card is in.
              * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             listId: string;
             /**
              * Format: int64
-             * @description Its number on the board. Numbers are never reused.
+             * @description The card's number on the board. Numbers are never reused.
              * @example 7
              */
             number: number;
             /**
              * Format: date-time
-             * @description The start time; null if the work starts all day.
+             * @description The start time; null if no time of day was given.
              * @example 2026-03-10T08:00:00.000Z
              */
             startAt: string | null;
             /**
              * Format: date
-             * @description The start date.
+             * @description The start date; null if there is none.
              * @example 2026-03-10
              */
             startDate: string | null;
             /**
-             * @description The IANA time zone in which the times were given.
+             * @description The IANA time zone in which the times were given; null if there is none.
              * @example Europe/Berlin
              */
             timeZone: string | null;
             /**
-             * @description The title.
+             * @description The card's title.
              * @example Write the press release
              */
             title: string;
             /**
              * Format: date-time
-             * @description When the card, its comments or its checklists last changed.
+             * @description When the card, its comments, its checklists or its attachments last changed.
              * @example 2026-03-11T10:00:00.000Z
              */
             updatedAt: string;
@@ -2297,10 +2461,10 @@ export interface components {
         };
         /** @description A card is archived. */
         CardArchivedEvent: {
-            /** @description The actor that caused it. */
+            /** @description The actor that caused the event. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a workspace webhook.
+             * @description The id of the board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
@@ -2310,15 +2474,15 @@ export interface components {
              * @example 42
              */
             boardVersion: number;
-            /** @description The data of the event; its shape depends on the kind. */
+            /** @description The event's data. Its fields depend on the kind of event. */
             data: {
                 /**
-                 * @description The card.
+                 * @description The id of the card.
                  * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 cardId: string;
                 /**
-                 * @description The list it is in.
+                 * @description The id of the list that the card is in.
                  * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 listId: string;
@@ -2329,15 +2493,15 @@ export interface components {
              */
             format: string;
             /**
-             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
+             * @description The delivery's id, the same in every attempt. Use it to discard duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description URLs for reading the details with a token of the receiver. */
+            /** @description URLs of the affected objects in the REST API. Reading them requires an API token. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              * @example 2026-03-02T14:00:00.000Z
              */
             occurredAt: string;
@@ -2347,17 +2511,17 @@ export interface components {
              */
             type: "card.archived";
             /**
-             * @description The workspace.
+             * @description The id of the workspace.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
         };
         /** @description People are added to or removed from a card. */
         CardAssigneesChangedEvent: {
-            /** @description The actor that caused it. */
+            /** @description The actor that caused the event. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a workspace webhook.
+             * @description The id of the board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
@@ -2367,7 +2531,7 @@ export interface components {
              * @example 42
              */
             boardVersion: number;
-            /** @description The data of the event; its shape depends on the kind. */
+            /** @description The event's data. Its fields depend on the kind of event. */
             data: {
                 /**
                  * @description The ids that were added.
@@ -2377,12 +2541,12 @@ export interface components {
                  */
                 added: string[];
                 /**
-                 * @description The card.
+                 * @description The id of the card.
                  * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 cardId: string;
                 /**
-                 * @description The list it is in.
+                 * @description The id of the list that the card is in.
                  * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 listId: string;
@@ -2398,15 +2562,15 @@ export interface components {
              */
             format: string;
             /**
-             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
+             * @description The delivery's id, the same in every attempt. Use it to discard duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description URLs for reading the details with a token of the receiver. */
+            /** @description URLs of the affected objects in the REST API. Reading them requires an API token. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              * @example 2026-03-02T14:00:00.000Z
              */
             occurredAt: string;
@@ -2416,17 +2580,17 @@ export interface components {
              */
             type: "card.assignees_changed";
             /**
-             * @description The workspace.
+             * @description The id of the workspace.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
         };
         /** @description A card is marked done. */
         CardCompletedEvent: {
-            /** @description The actor that caused it. */
+            /** @description The actor that caused the event. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a workspace webhook.
+             * @description The id of the board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
@@ -2436,15 +2600,15 @@ export interface components {
              * @example 42
              */
             boardVersion: number;
-            /** @description The data of the event; its shape depends on the kind. */
+            /** @description The event's data. Its fields depend on the kind of event. */
             data: {
                 /**
-                 * @description The card.
+                 * @description The id of the card.
                  * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 cardId: string;
                 /**
-                 * @description The list it is in.
+                 * @description The id of the list that the card is in.
                  * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 listId: string;
@@ -2455,15 +2619,15 @@ export interface components {
              */
             format: string;
             /**
-             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
+             * @description The delivery's id, the same in every attempt. Use it to discard duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description URLs for reading the details with a token of the receiver. */
+            /** @description URLs of the affected objects in the REST API. Reading them requires an API token. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              * @example 2026-03-02T14:00:00.000Z
              */
             occurredAt: string;
@@ -2473,17 +2637,17 @@ export interface components {
              */
             type: "card.completed";
             /**
-             * @description The workspace.
+             * @description The id of the workspace.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
         };
         /** @description A card is created. */
         CardCreatedEvent: {
-            /** @description The actor that caused it. */
+            /** @description The actor that caused the event. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a workspace webhook.
+             * @description The id of the board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
@@ -2493,15 +2657,15 @@ export interface components {
              * @example 42
              */
             boardVersion: number;
-            /** @description The data of the event; its shape depends on the kind. */
+            /** @description The event's data. Its fields depend on the kind of event. */
             data: {
                 /**
-                 * @description The card.
+                 * @description The id of the card.
                  * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 cardId: string;
                 /**
-                 * @description The list it is in.
+                 * @description The id of the list that the card is in.
                  * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 listId: string;
@@ -2512,15 +2676,15 @@ export interface components {
              */
             format: string;
             /**
-             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
+             * @description The delivery's id, the same in every attempt. Use it to discard duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description URLs for reading the details with a token of the receiver. */
+            /** @description URLs of the affected objects in the REST API. Reading them requires an API token. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              * @example 2026-03-02T14:00:00.000Z
              */
             occurredAt: string;
@@ -2530,7 +2694,7 @@ export interface components {
              */
             type: "card.created";
             /**
-             * @description The workspace.
+             * @description The id of the workspace.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
@@ -2538,69 +2702,77 @@ export interface components {
         CardDetail: {
             /**
              * Format: date-time
-             * @description When it was archived, by itself or with its list; null if it is open.
+             * @description When the card was archived, by itself or with its list; null if it is open.
              * @example 2026-03-20T12:00:00.000Z
              */
             archivedAt: string | null;
             /**
-             * @description Why it is archived: card if it was archived itself, list if its list is archived; null if it is open.
+             * @description Why the card is archived. card: the card itself was archived. list: its list is archived. null if the card is open.
              * @example card
              * @enum {string|null}
              */
             archivedBy: "card" | "list" | null;
-            /** @description The assignees, in the order in which they were assigned. */
+            /** @description The card's assignees, in the order in which they were assigned. */
             assignees: components["schemas"]["UserRef"][];
             /**
-             * @description The board it is on.
+             * Format: int64
+             * @description The number of files and links on the card.
+             * @example 2
+             */
+            attachments: number;
+            /**
+             * @description The id of the board that the card is on.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string;
-            /** @description The progress of its checklists. */
+            /** @description The progress of the card's checklists. */
             checklistItems: components["schemas"]["ItemCount"];
-            /** @description Its checklists with their items. */
+            /** @description The card's checklists with their items. */
             checklists: components["schemas"]["Checklist"][];
             /**
              * Format: int64
-             * @description The number of comments.
+             * @description The number of comments on the card.
              * @example 3
              */
             comments: number;
+            /** @description The picture on the card's tile; null if it has none. */
+            cover: components["schemas"]["Cover"] | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the card was created.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description The person who created it; null if it was not created by a person.
+             * @description The id of the person who created the card; null if it was not created by a person.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             createdBy: string | null;
             /**
-             * @description The description, in Markdown. Omitted in the compact view.
+             * @description The card's description, in Markdown. Omitted in the compact view.
              * @example Two paragraphs, one picture.
              */
             description?: string;
             /**
-             * @description Whether the work is done.
+             * @description Whether the card is done.
              * @example false
              */
             done: boolean;
             /**
              * Format: date-time
-             * @description When it was marked as done; null if it is not done.
+             * @description When the card was marked as done; null if it is not done.
              * @example 2026-03-12T16:20:00.000Z
              */
             doneAt: string | null;
             /**
              * Format: date-time
-             * @description The due time; null if the card is due all day.
+             * @description The due time; null if no time of day was given.
              * @example 2026-03-14T08:30:00.000Z
              */
             dueAt: string | null;
             /**
              * Format: date
-             * @description The due date, in the card's time zone.
+             * @description The due date, in the card's time zone; null if there is none.
              * @example 2026-03-14
              */
             dueDate: string | null;
@@ -2609,44 +2781,44 @@ export interface components {
              * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
-            /** @description Its labels, sorted by name. */
+            /** @description The card's labels, sorted by name. */
             labels: components["schemas"]["LabelRef"][];
             /**
-             * @description The list it is in.
+             * @description The id of the list that the card is in.
              * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             listId: string;
             /**
              * Format: int64
-             * @description Its number on the board. Numbers are never reused.
+             * @description The card's number on the board. Numbers are never reused.
              * @example 7
              */
             number: number;
             /**
              * Format: date-time
-             * @description The start time; null if the work starts all day.
+             * @description The start time; null if no time of day was given.
              * @example 2026-03-10T08:00:00.000Z
              */
             startAt: string | null;
             /**
              * Format: date
-             * @description The start date.
+             * @description The start date; null if there is none.
              * @example 2026-03-10
              */
             startDate: string | null;
             /**
-             * @description The IANA time zone in which the times were given.
+             * @description The IANA time zone in which the times were given; null if there is none.
              * @example Europe/Berlin
              */
             timeZone: string | null;
             /**
-             * @description The title.
+             * @description The card's title.
              * @example Write the press release
              */
             title: string;
             /**
              * Format: date-time
-             * @description When the card, its comments or its checklists last changed.
+             * @description When the card, its comments, its checklists or its attachments last changed.
              * @example 2026-03-11T10:00:00.000Z
              */
             updatedAt: string;
@@ -2659,10 +2831,10 @@ export interface components {
         };
         /** @description A card's due date or start changes. */
         CardDueDateChangedEvent: {
-            /** @description The actor that caused it. */
+            /** @description The actor that caused the event. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a workspace webhook.
+             * @description The id of the board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
@@ -2672,46 +2844,46 @@ export interface components {
              * @example 42
              */
             boardVersion: number;
-            /** @description The data of the event; its shape depends on the kind. */
+            /** @description The event's data. Its fields depend on the kind of event. */
             data: {
                 /**
-                 * @description The card.
+                 * @description The id of the card.
                  * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 cardId: string;
                 /**
                  * Format: date-time
-                 * @description The due time; null if the card is due all day.
+                 * @description The due time; null if no time of day was given.
                  * @example 2026-03-10T16:00:00.000Z
                  */
                 dueAt: string | null;
                 /**
                  * Format: date
-                 * @description The due date; null for none.
+                 * @description The due date; null if there is none.
                  * @example 2026-03-10
                  */
                 dueDate: string | null;
                 /**
                  * Format: date-time
-                 * @description The previous due time.
+                 * @description The previous due time; null if there was none.
                  * @example 2026-03-07T16:00:00.000Z
                  */
                 previousDueAt: string | null;
                 /**
                  * Format: date
-                 * @description The previous due date.
+                 * @description The previous due date; null if there was none.
                  * @example 2026-03-07
                  */
                 previousDueDate: string | null;
                 /**
                  * Format: date-time
-                 * @description The start time; null if the work starts all day.
+                 * @description The start time; null if no time of day was given.
                  * @example 2026-03-09T08:00:00.000Z
                  */
                 startAt: string | null;
                 /**
                  * Format: date
-                 * @description The start date; null for none.
+                 * @description The start date; null if there is none.
                  * @example 2026-03-09
                  */
                 startDate: string | null;
@@ -2722,15 +2894,15 @@ export interface components {
              */
             format: string;
             /**
-             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
+             * @description The delivery's id, the same in every attempt. Use it to discard duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description URLs for reading the details with a token of the receiver. */
+            /** @description URLs of the affected objects in the REST API. Reading them requires an API token. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              * @example 2026-03-02T14:00:00.000Z
              */
             occurredAt: string;
@@ -2740,27 +2912,27 @@ export interface components {
              */
             type: "card.due_date_changed";
             /**
-             * @description The workspace.
+             * @description The id of the workspace.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
         };
         CardGroup: {
-            /** @description The first five. */
+            /** @description The first five cards of the group. */
             cards: components["schemas"]["Card"][];
             /**
              * Format: int64
-             * @description The number of cards.
+             * @description The number of cards in the group.
              * @example 12
              */
             count: number;
         };
         /** @description Labels are added to or removed from a card. */
         CardLabelsChangedEvent: {
-            /** @description The actor that caused it. */
+            /** @description The actor that caused the event. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a workspace webhook.
+             * @description The id of the board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
@@ -2770,7 +2942,7 @@ export interface components {
              * @example 42
              */
             boardVersion: number;
-            /** @description The data of the event; its shape depends on the kind. */
+            /** @description The event's data. Its fields depend on the kind of event. */
             data: {
                 /**
                  * @description The ids that were added.
@@ -2780,12 +2952,12 @@ export interface components {
                  */
                 added: string[];
                 /**
-                 * @description The card.
+                 * @description The id of the card.
                  * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 cardId: string;
                 /**
-                 * @description The list it is in.
+                 * @description The id of the list that the card is in.
                  * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 listId: string;
@@ -2801,15 +2973,15 @@ export interface components {
              */
             format: string;
             /**
-             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
+             * @description The delivery's id, the same in every attempt. Use it to discard duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description URLs for reading the details with a token of the receiver. */
+            /** @description URLs of the affected objects in the REST API. Reading them requires an API token. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              * @example 2026-03-02T14:00:00.000Z
              */
             occurredAt: string;
@@ -2819,17 +2991,17 @@ export interface components {
              */
             type: "card.labels_changed";
             /**
-             * @description The workspace.
+             * @description The id of the workspace.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
         };
         /** @description A card moves to another list. */
         CardMovedEvent: {
-            /** @description The actor that caused it. */
+            /** @description The actor that caused the event. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a workspace webhook.
+             * @description The id of the board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
@@ -2839,25 +3011,25 @@ export interface components {
              * @example 42
              */
             boardVersion: number;
-            /** @description The data of the event; its shape depends on the kind. */
+            /** @description The event's data. Its fields depend on the kind of event. */
             data: {
                 /**
-                 * @description The other board, if the card moved between boards and that board is not confidential.
+                 * @description The id of the other board, if the card moved between boards and that board is not confidential.
                  * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 boardId?: string;
                 /**
-                 * @description The card.
+                 * @description The id of the card.
                  * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 cardId: string;
                 /**
-                 * @description The list it is in; null on the board it left.
+                 * @description The id of the list that the card is in; null on the board that it left.
                  * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 listId: string | null;
                 /**
-                 * @description The list it was in; null on the board it moved to.
+                 * @description The id of the list that the card was in; null on the board that it moved to.
                  * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 previousListId: string | null;
@@ -2868,15 +3040,15 @@ export interface components {
              */
             format: string;
             /**
-             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
+             * @description The delivery's id, the same in every attempt. Use it to discard duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description URLs for reading the details with a token of the receiver. */
+            /** @description URLs of the affected objects in the REST API. Reading them requires an API token. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              * @example 2026-03-02T14:00:00.000Z
              */
             occurredAt: string;
@@ -2886,17 +3058,17 @@ export interface components {
              */
             type: "card.moved";
             /**
-             * @description The workspace.
+             * @description The id of the workspace.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
         };
         /** @description A card is marked not done. */
         CardReopenedEvent: {
-            /** @description The actor that caused it. */
+            /** @description The actor that caused the event. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a workspace webhook.
+             * @description The id of the board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
@@ -2906,15 +3078,15 @@ export interface components {
              * @example 42
              */
             boardVersion: number;
-            /** @description The data of the event; its shape depends on the kind. */
+            /** @description The event's data. Its fields depend on the kind of event. */
             data: {
                 /**
-                 * @description The card.
+                 * @description The id of the card.
                  * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 cardId: string;
                 /**
-                 * @description The list it is in.
+                 * @description The id of the list that the card is in.
                  * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 listId: string;
@@ -2925,15 +3097,15 @@ export interface components {
              */
             format: string;
             /**
-             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
+             * @description The delivery's id, the same in every attempt. Use it to discard duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description URLs for reading the details with a token of the receiver. */
+            /** @description URLs of the affected objects in the REST API. Reading them requires an API token. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              * @example 2026-03-02T14:00:00.000Z
              */
             occurredAt: string;
@@ -2943,17 +3115,17 @@ export interface components {
              */
             type: "card.reopened";
             /**
-             * @description The workspace.
+             * @description The id of the workspace.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
         };
         /** @description A card is restored. */
         CardRestoredEvent: {
-            /** @description The actor that caused it. */
+            /** @description The actor that caused the event. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a workspace webhook.
+             * @description The id of the board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
@@ -2963,15 +3135,15 @@ export interface components {
              * @example 42
              */
             boardVersion: number;
-            /** @description The data of the event; its shape depends on the kind. */
+            /** @description The event's data. Its fields depend on the kind of event. */
             data: {
                 /**
-                 * @description The card.
+                 * @description The id of the card.
                  * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 cardId: string;
                 /**
-                 * @description The list it is in.
+                 * @description The id of the list that the card is in.
                  * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 listId: string;
@@ -2982,15 +3154,15 @@ export interface components {
              */
             format: string;
             /**
-             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
+             * @description The delivery's id, the same in every attempt. Use it to discard duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description URLs for reading the details with a token of the receiver. */
+            /** @description URLs of the affected objects in the REST API. Reading them requires an API token. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              * @example 2026-03-02T14:00:00.000Z
              */
             occurredAt: string;
@@ -3000,17 +3172,17 @@ export interface components {
              */
             type: "card.restored";
             /**
-             * @description The workspace.
+             * @description The id of the workspace.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
         };
         /** @description A card's title or description changes. */
         CardUpdatedEvent: {
-            /** @description The actor that caused it. */
+            /** @description The actor that caused the event. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a workspace webhook.
+             * @description The id of the board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
@@ -3020,22 +3192,22 @@ export interface components {
              * @example 42
              */
             boardVersion: number;
-            /** @description The data of the event; its shape depends on the kind. */
+            /** @description The event's data. Its fields depend on the kind of event. */
             data: {
                 /**
-                 * @description The card.
+                 * @description The id of the card.
                  * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 cardId: string;
                 /**
-                 * @description The changed fields: title, description or both.
+                 * @description The fields that changed: title, description or both.
                  * @example [
                  *       "title"
                  *     ]
                  */
                 changed: string[];
                 /**
-                 * @description The list it is in.
+                 * @description The id of the list that the card is in.
                  * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 listId: string;
@@ -3046,15 +3218,15 @@ export interface components {
              */
             format: string;
             /**
-             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
+             * @description The delivery's id, the same in every attempt. Use it to discard duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description URLs for reading the details with a token of the receiver. */
+            /** @description URLs of the affected objects in the REST API. Reading them requires an API token. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              * @example 2026-03-02T14:00:00.000Z
              */
             occurredAt: string;
@@ -3064,20 +3236,20 @@ export interface components {
              */
             type: "card.updated";
             /**
-             * @description The workspace.
+             * @description The id of the workspace.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
         };
         Checklist: {
             /**
-             * @description The card it is on.
+             * @description The id of the card that the checklist is on.
              * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             cardId: string;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the checklist was created.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string;
@@ -3086,40 +3258,40 @@ export interface components {
              * @example chk_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
-            /** @description Its items, in order. */
+            /** @description The checklist's items, in order. */
             items: components["schemas"]["ChecklistItem"][];
             /**
-             * @description Its title.
+             * @description The checklist's title.
              * @example Before sending
              */
             title: string;
             /**
              * Format: date-time
-             * @description When it or one of its items last changed.
+             * @description When the checklist or one of its items last changed.
              * @example 2026-03-11T10:00:00.000Z
              */
             updatedAt: string;
         };
         ChecklistItem: {
             /**
-             * @description The checklist it is in.
+             * @description The id of the checklist that the item is in.
              * @example chk_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             checklistId: string;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the item was created.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description Whether it is done.
+             * @description Whether the item is done.
              * @example false
              */
             done: boolean;
             /**
              * Format: date-time
-             * @description When it was marked as done; null if it is not done.
+             * @description When the item was marked as done; null if it is not done.
              * @example 2026-03-12T16:20:00.000Z
              */
             doneAt: string | null;
@@ -3129,23 +3301,23 @@ export interface components {
              */
             id: string;
             /**
-             * @description The title.
+             * @description The item's title.
              * @example Check the names
              */
             title: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description When the item last changed.
              * @example 2026-03-11T10:00:00.000Z
              */
             updatedAt: string;
         };
         /** @description A checklist item is marked done. */
         ChecklistItemCompletedEvent: {
-            /** @description The actor that caused it. */
+            /** @description The actor that caused the event. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a workspace webhook.
+             * @description The id of the board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
@@ -3155,20 +3327,20 @@ export interface components {
              * @example 42
              */
             boardVersion: number;
-            /** @description The data of the event; its shape depends on the kind. */
+            /** @description The event's data. Its fields depend on the kind of event. */
             data: {
                 /**
-                 * @description The card.
+                 * @description The id of the card.
                  * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 cardId: string;
                 /**
-                 * @description The checklist.
+                 * @description The id of the checklist.
                  * @example chk_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 checklistId: string;
                 /**
-                 * @description Its item.
+                 * @description The id of the item.
                  * @example chi_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 itemId: string;
@@ -3179,15 +3351,15 @@ export interface components {
              */
             format: string;
             /**
-             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
+             * @description The delivery's id, the same in every attempt. Use it to discard duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description URLs for reading the details with a token of the receiver. */
+            /** @description URLs of the affected objects in the REST API. Reading them requires an API token. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              * @example 2026-03-02T14:00:00.000Z
              */
             occurredAt: string;
@@ -3197,38 +3369,38 @@ export interface components {
              */
             type: "checklist_item.completed";
             /**
-             * @description The workspace.
+             * @description The id of the workspace.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
         };
         Comment: {
-            /** @description The author; null if the author is not a person. */
+            /** @description The person who wrote the comment; null if it was not written by a person with an account. */
             author: components["schemas"]["UserRef"] | null;
             /**
-             * @description The board of the card.
+             * @description The id of the board that the card is on.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string;
             /**
-             * @description The card it is on.
+             * @description The id of the card that the comment is on.
              * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             cardId: string;
             /**
              * Format: date-time
-             * @description When it was posted.
+             * @description When the comment was posted.
              * @example 2026-03-02T09:00:00.000Z
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it was last edited; null for never.
+             * @description When the comment was last edited; null if it has never been edited.
              * @example 2026-03-02T09:05:00.000Z
              */
             editedAt: string | null;
             /**
-             * @description The name given by a guest of the board's public page; null if the author is not a guest.
+             * @description The name given by the guest of the board's public page who wrote the comment; null if the author is not a guest.
              * @example Rosa
              */
             guestName: string | null;
@@ -3238,17 +3410,17 @@ export interface components {
              */
             id: string;
             /**
-             * @description The text, in Markdown.
+             * @description The comment's text, in Markdown.
              * @example The printer wants it by Friday.
              */
             text: string;
         };
         /** @description Someone comments on a card. */
         CommentAddedEvent: {
-            /** @description The actor that caused it. */
+            /** @description The actor that caused the event. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a workspace webhook.
+             * @description The id of the board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
@@ -3258,15 +3430,15 @@ export interface components {
              * @example 42
              */
             boardVersion: number;
-            /** @description The data of the event; its shape depends on the kind. */
+            /** @description The event's data. Its fields depend on the kind of event. */
             data: {
                 /**
-                 * @description The card.
+                 * @description The id of the card.
                  * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 cardId: string;
                 /**
-                 * @description The comment.
+                 * @description The id of the comment.
                  * @example cmt_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 commentId: string;
@@ -3277,15 +3449,15 @@ export interface components {
              */
             format: string;
             /**
-             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
+             * @description The delivery's id, the same in every attempt. Use it to discard duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description URLs for reading the details with a token of the receiver. */
+            /** @description URLs of the affected objects in the REST API. Reading them requires an API token. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              * @example 2026-03-02T14:00:00.000Z
              */
             occurredAt: string;
@@ -3295,10 +3467,29 @@ export interface components {
              */
             type: "comment.added";
             /**
-             * @description The workspace.
+             * @description The id of the workspace.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
+        };
+        Cover: {
+            /**
+             * @description The id of the picture.
+             * @example att_01jb2m3n4p5q6r7s8t9v0w1x2y
+             */
+            attachmentId: string;
+            /**
+             * Format: int64
+             * @description The height of the picture in pixels.
+             * @example 900
+             */
+            height: number;
+            /**
+             * Format: int64
+             * @description The width of the picture in pixels.
+             * @example 1600
+             */
+            width: number;
         };
         Dashboard: {
             /**
@@ -3307,101 +3498,101 @@ export interface components {
              * @example 2026-03-12T16:20:00.000Z
              */
             asOf: string;
-            /** @description By board. */
+            /** @description The number of cards by board. */
             byBoard: components["schemas"]["ByBoard"];
-            /** @description By label. */
+            /** @description The number of cards by label. */
             byLabel: components["schemas"]["ByLabel"];
-            /** @description By list. */
+            /** @description The number of cards by list. */
             byList: components["schemas"]["ByList"];
-            /** @description By assignee. */
+            /** @description The number of cards by assignee. */
             byMember: components["schemas"]["ByMember"];
-            /** @description The time from the first move to another list to done, for the same cards. Cards done before their first move are left out. */
+            /** @description The time from the first move to another list until completion, for the same cards. Cards that were completed before their first move are omitted. */
             cycleTime: components["schemas"]["Duration"];
             /**
              * Format: int64
-             * @description Cards that are done and not archived.
+             * @description The number of cards that are done and not archived.
              * @example 17
              */
             done: number;
             /**
              * Format: int64
-             * @description Open cards that are due today or in the next six days. Cards that were due earlier today also count as overdue.
+             * @description The number of open cards that are due today or in the next six days. Cards that were due earlier today also count as overdue.
              * @example 8
              */
             dueIn7Days: number;
-            /** @description The time from creation to done, for cards done in the twelve weeks. */
+            /** @description The time from creation to completion, for cards completed in the twelve weeks. */
             leadTime: components["schemas"]["Duration"];
             /**
              * Format: int64
-             * @description Cards that are neither done nor archived.
+             * @description The number of cards that are neither done nor archived.
              * @example 42
              */
             open: number;
             /**
              * Format: int64
-             * @description Open cards whose due date has passed.
+             * @description The number of open cards whose due date has passed.
              * @example 3
              */
             overdue: number;
             /** @description Open cards that have not changed for 14 days, longest unchanged first. */
             stale: components["schemas"]["CardGroup"];
             /**
-             * @description The time zone of its days and weeks.
+             * @description The time zone of the days and weeks.
              * @example Europe/London
              */
             timeZone: string;
             /**
              * Format: int64
-             * @description Open cards without an assignee.
+             * @description The number of open cards without an assignee.
              * @example 5
              */
             unassigned: number;
             /**
              * Format: int64
-             * @description Open cards without a due date.
+             * @description The number of open cards without a due date.
              * @example 20
              */
             undated: number;
-            /** @description The last twelve ISO weeks, oldest first; the last is the current one. */
+            /** @description The last twelve ISO weeks, including the current one, oldest first. */
             weeks: components["schemas"]["Week"][];
             /** @description Lists over their WIP limit. */
             wipBreaches: components["schemas"]["Breaches"];
             /**
-             * @description The workspace.
+             * @description The id of the workspace.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
         };
         Deleted: {
             /**
-             * @description The id of the deleted object.
+             * @description The id of the object that was deleted or removed.
              * @example lbl_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
         };
         DueInput: {
             /**
-             * @description The due date.
+             * @description The due date, YYYY-MM-DD.
              * @example 2026-03-14
              */
             dueDate?: string;
             /**
-             * @description The time of day it is due, HH:MM; due all day when absent.
+             * @description The time of day at which the card is due, HH:MM. If it is absent, the card is due all day.
              * @example 09:30
              */
             dueTime?: string;
             /**
-             * @description The date the work starts; requires the feature startDates.
+             * @description The date on which work starts, YYYY-MM-DD. Requires the startDates feature.
              * @example 2026-03-10
              */
             startDate?: string;
             /**
-             * @description The time of day the work starts, HH:MM.
+             * @description The time of day at which work starts, HH:MM.
              * @example 09:00
              */
             startTime?: string;
             /**
-             * @description The IANA time zone of the times; required with a time.
+             * @description The IANA time zone of the times. Required with a time.
              * @example Europe/Berlin
              */
             timeZone?: string;
@@ -3409,28 +3600,28 @@ export interface components {
         Duration: {
             /**
              * Format: int64
-             * @description The number of cards.
+             * @description The number of cards that the median is computed from.
              * @example 64
              */
             cards: number;
             /**
              * Format: int64
-             * @description The median, in whole seconds; null for no cards.
+             * @description The median, in whole seconds; null if there are no cards.
              * @example 172800
              */
             medianSeconds: number | null;
         };
         Entry: {
-            /** @description The actor that caused it. */
+            /** @description The actor that caused the change. */
             actor: components["schemas"]["Actor"];
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the change happened.
              * @example 2026-03-02T09:00:00.000Z
              */
             at: string;
             /**
-             * @description The board.
+             * @description The id of the board.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string;
@@ -3441,11 +3632,11 @@ export interface components {
              */
             boardVersion: number;
             /**
-             * @description The card concerned, if any.
+             * @description The id of the affected card; null if there is none.
              * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             cardId: string | null;
-            /** @description The previous and new value of each changed field. position holds the open sibling that the object was placed after. For a comment it holds the id, never the text. */
+            /** @description The previous and new values of each changed field. position is "top", or {"after": id} with the id of the open sibling that precedes the object. For a comment, the changes contain its id, never its text. */
             changes: {
                 [key: string]: components["schemas"]["FromTo"];
             };
@@ -3455,12 +3646,12 @@ export interface components {
              */
             id: string;
             /**
-             * @description The list concerned, if any.
+             * @description The id of the affected list; null if there is none.
              * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             listId: string | null;
             /**
-             * @description The kind of change. One of card.created, card.updated, card.moved, card.reordered, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, comment.added, comment.edited, comment.deleted, checklist.added, checklist.updated, checklist.deleted, checklist_item.added, checklist_item.updated, checklist_item.completed, checklist_item.reopened, checklist_item.deleted, list.created, list.updated, list.moved, list.moved_away, list.moved_in, list.archived, list.restored, label.created, label.updated, label.deleted, status.posted, board.created, board.updated, board.archived, board.restored, board.trashed, board.imported, board_member.added, board_member.updated, board_member.removed, rule.created, rule.updated, rule.deleted, rule.switched_on, rule.switched_off. New kinds may be added.
+             * @description The kind of change. One of card.created, card.updated, card.moved, card.reordered, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, comment.added, comment.edited, comment.deleted, checklist.added, checklist.updated, checklist.deleted, checklist_item.added, checklist_item.updated, checklist_item.completed, checklist_item.reopened, checklist_item.deleted, card.cover_changed, attachment.added, attachment.renamed, attachment.removed, list.created, list.updated, list.moved, list.moved_away, list.moved_in, list.archived, list.restored, label.created, label.updated, label.deleted, status.posted, board.created, board.updated, board.archived, board.restored, board.trashed, board.imported, board_member.added, board_member.updated, board_member.removed, rule.created, rule.updated, rule.deleted, rule.switched_on, rule.switched_off. New kinds may be added.
              * @example card.moved
              */
             type: string;
@@ -3469,15 +3660,15 @@ export interface components {
         Error: {
             error: {
                 /**
-                 * @description Kind of error, for programs.
+                 * @description Machine-readable error code.
                  * @example not_found
                  * @enum {string}
                  */
                 code: "invalid_request" | "unauthenticated" | "plan_limit" | "plan_read_only" | "forbidden" | "insufficient_scope" | "not_found" | "archived" | "board_archived" | "capacity_full" | "powerup_disabled" | "limit_reached" | "rate_limited" | "internal" | "unavailable";
-                /** @description The invalid fields of an invalid_request. Absent if the error is not about single fields. */
+                /** @description The invalid fields of an invalid_request. Absent if the error does not concern specific fields. */
                 details?: {
                     /**
-                     * @description The allowed values or names, as in the message. Absent if the message explains more.
+                     * @description The allowed values or names, as in the message. Absent if they cannot be listed.
                      * @example a whole number from 1 to 200
                      */
                     allowed?: string;
@@ -3487,18 +3678,18 @@ export interface components {
                      */
                     field: string;
                     /**
-                     * @description What is wrong: the field is missing (required), the operation does not have it (unknown), it must not be empty (empty), or its value is not allowed (value).
+                     * @description The rule that the field breaks: it is missing (required), the operation does not have it (unknown), it must not be empty (empty), or its value is not allowed (value).
                      * @enum {string}
                      */
                     rule: "required" | "unknown" | "empty" | "value";
                 }[];
                 /**
-                 * @description What is wrong and what is allowed, for people.
+                 * @description Explanation for people. For an invalid field, the message names the field and its allowed values.
                  * @example title is required.
                  */
                 message: string;
                 /**
-                 * @description Distinguishes errors with the same code that a program handles differently. Absent for most errors.
+                 * @description Distinguishes errors that have the same code but must be handled differently. Absent for most errors.
                  * @enum {string}
                  */
                 reason?: "recent_sign_in_required" | "time_limit" | "too_many_at_once" | "spool_full" | "too_slow" | "changes_removed" | "list_moving";
@@ -3506,64 +3697,64 @@ export interface components {
         };
         Features: {
             /**
-             * @description Rules run on the board.
+             * @description Whether automation rules run on the board.
              * @example false
              */
             automation: boolean;
             /**
-             * @description The board is shown in calendars.
+             * @description Whether calendars show the board.
              * @example true
              */
             calendar: boolean;
             /**
-             * @description The board has a public page for people without an account.
+             * @description Whether the board has a public page for people without an account.
              * @example false
              */
             publicPage: boolean;
             /**
-             * @description Cards can have a start date.
+             * @description Whether cards can have a start date.
              * @example true
              */
             startDates: boolean;
             /**
-             * @description Status updates can be posted.
+             * @description Whether people can post status updates.
              * @example true
              */
             statusUpdates: boolean;
             /**
-             * @description Lists can have WIP limits.
+             * @description Whether lists can have WIP limits.
              * @example true
              */
             wipLimits: boolean;
         };
         FeaturesInput: {
             /**
-             * @description Automation rules.
+             * @description Whether automation rules run on the board.
              * @example true
              */
             automation?: boolean;
             /**
-             * @description Showing the board in calendars.
+             * @description Whether calendars show the board.
              * @example true
              */
             calendar?: boolean;
             /**
-             * @description The public page, for people without an account; requires the scope admin.
+             * @description Whether the board has a public page for people without an account. Requires the admin scope.
              * @example false
              */
             publicPage?: boolean;
             /**
-             * @description Start dates for cards.
+             * @description Whether cards can have a start date.
              * @example true
              */
             startDates?: boolean;
             /**
-             * @description Status updates.
+             * @description Whether people can post status updates.
              * @example true
              */
             statusUpdates?: boolean;
             /**
-             * @description WIP limits for lists.
+             * @description Whether lists can have WIP limits.
              * @example true
              */
             wipLimits?: boolean;
@@ -3571,70 +3762,70 @@ export interface components {
         Figures: {
             /**
              * Format: int64
-             * @description Cards that are done and not archived.
+             * @description The number of cards that are done and not archived.
              * @example 17
              */
             done: number;
             /**
              * Format: int64
-             * @description Open cards that are due today or in the next six days. Cards that were due earlier today also count as overdue.
+             * @description The number of open cards that are due today or in the next six days. Cards that were due earlier today also count as overdue.
              * @example 8
              */
             dueIn7Days: number;
             /**
              * Format: int64
-             * @description Cards that are neither done nor archived.
+             * @description The number of cards that are neither done nor archived.
              * @example 42
              */
             open: number;
             /**
              * Format: int64
-             * @description Open cards whose due date has passed.
+             * @description The number of open cards whose due date has passed.
              * @example 3
              */
             overdue: number;
             /**
              * Format: int64
-             * @description Open cards without an assignee.
+             * @description The number of open cards without an assignee.
              * @example 5
              */
             unassigned: number;
             /**
              * Format: int64
-             * @description Open cards without a due date.
+             * @description The number of open cards without a due date.
              * @example 20
              */
             undated: number;
         };
         FromTo: {
-            /** @description The previous value; null for none. */
+            /** @description The previous value; null if there was none. */
             from: unknown;
-            /** @description The new value; null for none. */
+            /** @description The new value; null if there is none. */
             to: unknown;
         };
         ImportNote: {
             /**
              * Format: int64
-             * @description How many there were.
+             * @description The number of affected records.
              * @example 7
              */
             count: number;
-            /** @description Up to three of them. */
+            /** @description Up to three affected records. */
             examples: string[];
             /**
-             * @description What it was.
+             * @description What was skipped or changed.
              * @example Attachments left out
              */
             what: string;
         };
         ImportReport: {
-            /** @description The boards that the import made. */
+            /** @description The boards that the import created. */
             boards: components["schemas"]["ImportedBoard"][];
-            /** @description What was skipped or changed. */
+            /** @description What the import skipped or changed. */
             notes: components["schemas"]["ImportNote"][];
             /**
              * Format: int64
-             * @description How many saved filters it made, over all boards.
+             * @description The number of saved filters that the import created, across all boards.
              * @example 2
              */
             savedFilters: number;
@@ -3642,19 +3833,19 @@ export interface components {
         ImportedBoard: {
             /**
              * Format: int64
-             * @description How many cards.
+             * @description The number of cards that the import created.
              * @example 120
              */
             cards: number;
             /**
              * Format: int64
-             * @description How many checklists.
+             * @description The number of checklists that the import created.
              * @example 12
              */
             checklists: number;
             /**
              * Format: int64
-             * @description How many comments.
+             * @description The number of comments that the import created.
              * @example 300
              */
             comments: number;
@@ -3665,30 +3856,30 @@ export interface components {
             id: string;
             /**
              * Format: int64
-             * @description How many checklist items.
+             * @description The number of checklist items that the import created.
              * @example 80
              */
             items: number;
             /**
              * Format: int64
-             * @description How many labels.
+             * @description The number of labels that the import created.
              * @example 6
              */
             labels: number;
             /**
              * Format: int64
-             * @description How many lists.
+             * @description The number of lists that the import created.
              * @example 4
              */
             lists: number;
             /**
-             * @description Its name.
+             * @description The board's name.
              * @example Launch in May
              */
             name: string;
             /**
              * Format: int64
-             * @description How many status updates.
+             * @description The number of status updates that the import created.
              * @example 3
              */
             statusUpdates: number;
@@ -3701,7 +3892,7 @@ export interface components {
              */
             createdAt: string;
             /**
-             * @description The email address to invite.
+             * @description The invited email address.
              * @example grace@example.com
              */
             email: string;
@@ -3719,19 +3910,19 @@ export interface components {
             /** @description The person who created or last renewed the invitation; null if it was not a person. */
             invitedBy: components["schemas"]["UserRef"] | null;
             /**
-             * @description The person's role in the workspace.
+             * @description The role that the person gets in the workspace.
              * @example member
              * @enum {string}
              */
             role: "owner" | "admin" | "member" | "guest";
             /**
-             * @description Whether the invitation can still be accepted; pending means it can. Inviting the same address again renews an expired invitation.
+             * @description The invitation's status. Only a pending invitation can be accepted. Inviting the same address again renews an expired invitation.
              * @example pending
              * @enum {string}
              */
             status: "pending" | "expired" | "accepted" | "withdrawn";
             /**
-             * @description The workspace.
+             * @description The id of the workspace.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
@@ -3745,23 +3936,23 @@ export interface components {
             done: number;
             /**
              * Format: int64
-             * @description The number of all items.
+             * @description The total number of items.
              * @example 5
              */
             total: number;
         };
         Job: {
-            /** @description The boards that it made; empty until it is done. */
+            /** @description The ids of the boards that the job created; empty until it is done. */
             boardIds: string[];
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the job was created.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string;
             /**
              * Format: int64
-             * @description How many records it has written.
+             * @description The number of records that the job has written.
              * @example 1200
              */
             done: number;
@@ -3771,11 +3962,11 @@ export interface components {
             droppedLabels: components["schemas"]["LabelRef"][];
             /**
              * Format: date-time
-             * @description When it reached its final state; null until then.
+             * @description When the job reached its final state; null until then.
              * @example 2026-03-01T09:00:09.000Z
              */
             endedAt: string | null;
-            /** @description Why it failed; null if it did not fail. */
+            /** @description Why the job failed; null if it did not fail. */
             error: components["schemas"]["JobError"] | null;
             /**
              * @description The job's id.
@@ -3783,73 +3974,73 @@ export interface components {
              */
             id: string;
             /**
-             * @description What it does: import_board, copy_board, create_board_from_template, copy_list or move_list_to_board. More kinds may be added.
+             * @description The operation that started the job: import_board, copy_board, create_board_from_template, copy_list or move_list_to_board. More kinds may be added.
              * @example copy_board
              */
             kind: string;
             /**
-             * @description The list that it made or moved; null until it is done, and for a job that makes boards.
+             * @description The id of the list that the job created or moved; null until it is done, and for a job that creates boards.
              * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             listId: string | null;
             /**
-             * @description The name of the board or list that it makes or moves, or of the first board of an import.
+             * @description The name of the board or list that the job creates or moves, or of the first board of an import.
              * @example Launch in May
              */
             name: string;
-            /** @description What an import that is done has made, and what it skipped or changed; null otherwise. */
+            /** @description What an import created, skipped and changed; null until the job is done, and for other jobs. */
             report: components["schemas"]["ImportReport"] | null;
             /**
              * Format: date-time
-             * @description When it started; null while it is queued.
+             * @description When the job started; null while it is queued.
              * @example 2026-03-01T09:00:01.000Z
              */
             startedAt: string | null;
             /**
-             * @description Its state; done, failed and cancelled are final.
+             * @description The job's state. done, failed and cancelled are final.
              * @example running
              * @enum {string}
              */
             state: "queued" | "running" | "done" | "failed" | "cancelled";
             /**
              * Format: int64
-             * @description How many records it will write; 0 while that is unknown.
+             * @description The number of records that the job will write in total; 0 while that is unknown.
              * @example 3000
              */
             total: number;
             /**
-             * @description The workspace that it works in.
+             * @description The id of the workspace in which the job runs.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
         };
         JobError: {
             /**
-             * @description The code, as in the error of a response.
+             * @description The error code, as in an error response.
              * @example limit_reached
              */
             code: string;
             /**
-             * @description What happened.
+             * @description A description of the error.
              * @example There can be at most 10000 open cards on a board.
              */
             message: string;
         };
         Label: {
             /**
-             * @description The board it belongs to.
+             * @description The id of the board that the label belongs to.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string;
             /**
-             * @description Its color.
+             * @description The label's color.
              * @example red
              * @enum {string}
              */
             color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown";
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the label was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
@@ -3859,20 +4050,20 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its name; may be empty for a label with only a color.
+             * @description The label's name; empty if the label has only a color.
              * @example Bug
              */
             name: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description When the label last changed.
              * @example 2026-02-01T10:00:00.000Z
              */
             updatedAt: string;
         };
         LabelRef: {
             /**
-             * @description Its color.
+             * @description The label's color.
              * @example red
              * @enum {string}
              */
@@ -3883,55 +4074,55 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its name.
+             * @description The label's name.
              * @example Bug
              */
             name: string;
         };
         LabelTally: {
             /**
-             * @description The color of the labels.
+             * @description The color that the labels share.
              * @example red
              * @enum {string}
              */
             color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown";
             /**
              * Format: int64
-             * @description Cards that are done and not archived.
+             * @description The number of cards that are done and not archived.
              * @example 7
              */
             done: number;
             /**
-             * @description The name of the labels.
+             * @description The name that the labels share.
              * @example Bug
              */
             name: string;
             /**
              * Format: int64
-             * @description Cards that are neither done nor archived.
+             * @description The number of cards that are neither done nor archived.
              * @example 12
              */
             open: number;
             /**
              * Format: int64
-             * @description Open cards whose due date has passed.
+             * @description The number of open cards whose due date has passed.
              * @example 2
              */
             overdue: number;
         };
         Links: {
             /**
-             * @description The board.
+             * @description The URL of the board; null if there is none.
              * @example https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             board: string | null;
             /**
-             * @description The card; null for none.
+             * @description The URL of the card; null if the event does not concern a card.
              * @example https://cardwall.example.com/api/public/v1/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             card: string | null;
             /**
-             * @description The board's lists.
+             * @description The URL of the board's lists; null if there is no board.
              * @example https://cardwall.example.com/api/public/v1/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y/lists
              */
             lists: string | null;
@@ -3939,18 +4130,18 @@ export interface components {
         List: {
             /**
              * Format: date-time
-             * @description When it was archived; null if it is open.
+             * @description When the list was archived; null if it is open.
              * @example 2026-03-01T12:00:00.000Z
              */
             archivedAt: string | null;
             /**
-             * @description The board it is on.
+             * @description The id of the board that the list is on.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the list was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
@@ -3960,30 +4151,30 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its name.
+             * @description The list's name.
              * @example In progress
              */
             name: string;
             /**
              * Format: int64
-             * @description The number of open cards; 0 if the list is archived.
+             * @description The number of open cards in the list; 0 if the list is archived.
              * @example 3
              */
             openCards: number;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description When the list last changed.
              * @example 2026-02-01T10:00:00.000Z
              */
             updatedAt: string;
             /**
              * Format: int64
-             * @description The WIP limit: the most open cards that the list should hold. null for no limit.
+             * @description The WIP limit: the maximum number of open cards that the list should hold; null if there is no limit.
              * @example 5
              */
             wipLimit: number | null;
             /**
-             * @description What happens at the WIP limit: soft shows a warning, hard refuses further cards with capacity_full.
+             * @description What happens at the WIP limit. soft: the application shows a warning. hard: further cards are rejected with capacity_full.
              * @example soft
              * @enum {string}
              */
@@ -3991,10 +4182,10 @@ export interface components {
         };
         /** @description A list is archived. */
         ListArchivedEvent: {
-            /** @description The actor that caused it. */
+            /** @description The actor that caused the event. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a workspace webhook.
+             * @description The id of the board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
@@ -4004,10 +4195,10 @@ export interface components {
              * @example 42
              */
             boardVersion: number;
-            /** @description The data of the event; its shape depends on the kind. */
+            /** @description The event's data. Its fields depend on the kind of event. */
             data: {
                 /**
-                 * @description The list.
+                 * @description The id of the list.
                  * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 listId: string;
@@ -4018,15 +4209,15 @@ export interface components {
              */
             format: string;
             /**
-             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
+             * @description The delivery's id, the same in every attempt. Use it to discard duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description URLs for reading the details with a token of the receiver. */
+            /** @description URLs of the affected objects in the REST API. Reading them requires an API token. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              * @example 2026-03-02T14:00:00.000Z
              */
             occurredAt: string;
@@ -4036,17 +4227,17 @@ export interface components {
              */
             type: "list.archived";
             /**
-             * @description The workspace.
+             * @description The id of the workspace.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
         };
         /** @description A list is created. */
         ListCreatedEvent: {
-            /** @description The actor that caused it. */
+            /** @description The actor that caused the event. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a workspace webhook.
+             * @description The id of the board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
@@ -4056,10 +4247,10 @@ export interface components {
              * @example 42
              */
             boardVersion: number;
-            /** @description The data of the event; its shape depends on the kind. */
+            /** @description The event's data. Its fields depend on the kind of event. */
             data: {
                 /**
-                 * @description The list.
+                 * @description The id of the list.
                  * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 listId: string;
@@ -4070,15 +4261,15 @@ export interface components {
              */
             format: string;
             /**
-             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
+             * @description The delivery's id, the same in every attempt. Use it to discard duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description URLs for reading the details with a token of the receiver. */
+            /** @description URLs of the affected objects in the REST API. Reading them requires an API token. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              * @example 2026-03-02T14:00:00.000Z
              */
             occurredAt: string;
@@ -4088,42 +4279,42 @@ export interface components {
              */
             type: "list.created";
             /**
-             * @description The workspace.
+             * @description The id of the workspace.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
         };
         ListTally: {
             /**
-             * @description The board it is on.
+             * @description The id of the board that the list is on.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string;
             /**
              * Format: int64
-             * @description Cards that are done and not archived.
+             * @description The number of cards that are done and not archived.
              * @example 7
              */
             done: number;
             /**
-             * @description The list.
+             * @description The id of the list.
              * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             listId: string;
             /**
-             * @description Its name.
+             * @description The list's name.
              * @example In progress
              */
             name: string;
             /**
              * Format: int64
-             * @description Cards that are neither done nor archived.
+             * @description The number of cards that are neither done nor archived.
              * @example 12
              */
             open: number;
             /**
              * Format: int64
-             * @description Open cards whose due date has passed.
+             * @description The number of open cards whose due date has passed.
              * @example 2
              */
             overdue: number;
@@ -4146,12 +4337,12 @@ export interface components {
              */
             id: string;
             /**
-             * @description The display name.
+             * @description The person's display name.
              * @example Ada Lovelace
              */
             name: string;
             /**
-             * @description The IANA time zone that decides what today is.
+             * @description The IANA time zone that determines the current day.
              * @example Europe/London
              */
             timeZone: string;
@@ -4165,23 +4356,23 @@ export interface components {
              */
             email: string | null;
             /**
-             * @description The user's id.
+             * @description The person's user id.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
             /**
              * Format: date-time
-             * @description The start of the period.
+             * @description When the person joined the workspace.
              * @example 2026-01-05T09:00:00.000Z
              */
             joinedAt: string;
             /**
-             * @description The display name.
+             * @description The person's display name.
              * @example Ada Lovelace
              */
             name: string;
             /**
-             * @description The person's role.
+             * @description The person's role in the workspace.
              * @example member
              * @enum {string}
              */
@@ -4190,29 +4381,29 @@ export interface components {
         MemberTally: {
             /**
              * Format: int64
-             * @description Cards that are done and not archived.
+             * @description The number of cards that are done and not archived.
              * @example 7
              */
             done: number;
             /**
-             * @description The display name.
+             * @description The person's display name.
              * @example Ada Lovelace
              */
             name: string;
             /**
              * Format: int64
-             * @description Cards that are neither done nor archived.
+             * @description The number of cards that are neither done nor archived.
              * @example 12
              */
             open: number;
             /**
              * Format: int64
-             * @description Open cards whose due date has passed.
+             * @description The number of open cards whose due date has passed.
              * @example 2
              */
             overdue: number;
             /**
-             * @description The person.
+             * @description The person's user id.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             userId: string;
@@ -4222,22 +4413,22 @@ export interface components {
             card: components["schemas"]["Card"];
             /** @description The people who were unassigned because they cannot see the target board. */
             droppedAssignees: components["schemas"]["UserRef"][];
-            /** @description The labels that were dropped because the target board has none with the same name and color. */
+            /** @description The labels that the card lost because the target board has none with the same name and color. */
             droppedLabels: components["schemas"]["LabelRef"][];
         };
         MovedList: {
             /** @description The people who were unassigned from cards because they cannot see the target board. */
             droppedAssignees: components["schemas"]["UserRef"][];
-            /** @description The labels that were dropped from cards because the target board has none with the same name and color. */
+            /** @description The labels that cards lost because the target board has none with the same name and color. */
             droppedLabels: components["schemas"]["LabelRef"][];
             /** @description The list on the target board. */
             list: components["schemas"]["List"];
         };
         Outgoing: {
-            /** @description The actor that caused it. */
+            /** @description The actor that caused the event. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a workspace webhook.
+             * @description The id of the board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
@@ -4247,7 +4438,7 @@ export interface components {
              * @example 42
              */
             boardVersion: number;
-            /** @description The data of the event; its shape depends on the kind. */
+            /** @description The event's data. Its fields depend on the kind of event. */
             data: unknown;
             /**
              * @description The version of this format.
@@ -4255,15 +4446,15 @@ export interface components {
              */
             format: string;
             /**
-             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
+             * @description The delivery's id, the same in every attempt. Use it to discard duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description URLs for reading the details with a token of the receiver. */
+            /** @description URLs of the affected objects in the REST API. Reading them requires an API token. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              * @example 2026-03-02T14:00:00.000Z
              */
             occurredAt: string;
@@ -4273,7 +4464,7 @@ export interface components {
              */
             type: string;
             /**
-             * @description The workspace.
+             * @description The id of the workspace.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
@@ -4293,24 +4484,24 @@ export interface components {
             dueToday: components["schemas"]["CardGroup"];
             /** @description Open cards assigned to the caller whose due date has passed, longest overdue first. */
             overdue: components["schemas"]["CardGroup"];
-            /** @description Open cards that were assigned to the caller in the last seven days, latest first. */
+            /** @description Open cards that were assigned to the caller in the last seven days, most recently assigned first. */
             recentlyAssigned: components["schemas"]["CardGroup"];
             /**
-             * @description The time zone of its days.
+             * @description The time zone of the days.
              * @example Europe/London
              */
             timeZone: string;
         };
         PositionAfter: {
             /**
-             * @description The id of the sibling to place it after.
+             * @description Place the object after the sibling with this id.
              * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             after: string;
         };
         PositionBefore: {
             /**
-             * @description The id of the sibling to place it before.
+             * @description Place the object before the sibling with this id.
              * @example crd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             before: string;
@@ -4318,25 +4509,25 @@ export interface components {
         Rest: {
             /**
              * Format: int64
-             * @description The number of groups left out.
+             * @description The number of omitted groups.
              * @example 4
              */
             count: number;
             /**
              * Format: int64
-             * @description Cards that are done and not archived.
+             * @description The number of cards that are done and not archived.
              * @example 7
              */
             done: number;
             /**
              * Format: int64
-             * @description Cards that are neither done nor archived.
+             * @description The number of cards that are neither done nor archived.
              * @example 12
              */
             open: number;
             /**
              * Format: int64
-             * @description Open cards whose due date has passed.
+             * @description The number of open cards whose due date has passed.
              * @example 2
              */
             overdue: number;
@@ -4349,7 +4540,7 @@ export interface components {
             broken: boolean;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the filter was created.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string;
@@ -4359,35 +4550,35 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its name.
+             * @description The filter's name.
              * @example My bugs this week
              */
             name: string;
-            /** @description The owner. */
+            /** @description The person who owns the filter. */
             owner: components["schemas"]["UserRef"];
             /**
-             * @description What is wrong with a broken filter; null if it is not broken.
+             * @description Why the filter is broken; null if it is not.
              * @example The query refers to a label that does not exist or that you cannot see.
              */
             problem: string | null;
             /**
-             * @description The query, in the search grammar. me and today refer to the person who runs it and the time it runs.
+             * @description The query, in the search grammar. me is the person who runs the query, and today is the day on which it runs.
              * @example is:open label:bug member:me due:week
              */
             query: string;
             /**
-             * @description Whether it is shared with the members of the workspace. Otherwise only its owner can see it.
+             * @description Whether the filter is shared with the members of the workspace. Otherwise, only its owner can see it.
              * @example false
              */
             shared: boolean;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description When the filter last changed.
              * @example 2026-03-02T09:00:00.000Z
              */
             updatedAt: string;
             /**
-             * @description The workspace whose boards it searches.
+             * @description The id of the workspace whose boards the filter searches.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
@@ -4403,10 +4594,10 @@ export interface components {
         };
         /** @description A status update is posted on a board. */
         StatusPostedEvent: {
-            /** @description The actor that caused it. */
+            /** @description The actor that caused the event. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a workspace webhook.
+             * @description The id of the board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
@@ -4416,10 +4607,10 @@ export interface components {
              * @example 42
              */
             boardVersion: number;
-            /** @description The data of the event; its shape depends on the kind. */
+            /** @description The event's data. Its fields depend on the kind of event. */
             data: {
                 /**
-                 * @description The status update.
+                 * @description The id of the status update.
                  * @example sts_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 statusUpdateId: string;
@@ -4430,15 +4621,15 @@ export interface components {
              */
             format: string;
             /**
-             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
+             * @description The delivery's id, the same in every attempt. Use it to discard duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description URLs for reading the details with a token of the receiver. */
+            /** @description URLs of the affected objects in the REST API. Reading them requires an API token. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              * @example 2026-03-02T14:00:00.000Z
              */
             occurredAt: string;
@@ -4448,7 +4639,7 @@ export interface components {
              */
             type: "status.posted";
             /**
-             * @description The workspace.
+             * @description The id of the workspace.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
@@ -4456,7 +4647,7 @@ export interface components {
         StatusRef: {
             /**
              * Format: date-time
-             * @description When it was posted.
+             * @description When the status update was posted.
              * @example 2026-03-12T16:20:00.000Z
              */
             createdAt: string;
@@ -4472,22 +4663,22 @@ export interface components {
              */
             status: "on_track" | "at_risk" | "off_track" | "on_hold" | "complete";
             /**
-             * @description A one-line summary.
+             * @description The status update's one-line summary.
              * @example Press kit is out
              */
             title: string;
         };
         StatusUpdate: {
-            /** @description The author; null if the author is not a person. */
+            /** @description The person who posted the status update; null if it was not posted by a person. */
             author: components["schemas"]["UserRef"] | null;
             /**
-             * @description The board it is about.
+             * @description The id of the board that the status update is about.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string;
             /**
              * Format: date-time
-             * @description When it was posted.
+             * @description When the status update was posted.
              * @example 2026-03-12T16:20:00.000Z
              */
             createdAt: string;
@@ -4496,11 +4687,11 @@ export interface components {
              * @example sts_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             id: string;
-            /** @description The board's figures when the update was posted, in the author's time zone. They never change. */
+            /** @description The board's figures at the time of the status update, in the author's time zone. They never change. */
             snapshot: components["schemas"]["Figures"];
             /**
              * Format: date
-             * @description The day on which the work starts or started.
+             * @description The day on which the work starts or started; null if there is none.
              * @example 2026-03-01
              */
             startDate: string | null;
@@ -4512,30 +4703,30 @@ export interface components {
             status: "on_track" | "at_risk" | "off_track" | "on_hold" | "complete";
             /**
              * Format: date
-             * @description The day by which the work should be complete.
+             * @description The day by which the work should be complete; null if there is none.
              * @example 2026-04-15
              */
             targetDate: string | null;
             /**
-             * @description The text, in Markdown; may be empty.
+             * @description The status update's text, in Markdown; may be empty.
              * @example The printer **confirmed** Friday.
              */
             text: string;
             /**
-             * @description A one-line summary.
+             * @description The status update's one-line summary.
              * @example Press kit is out
              */
             title: string;
         };
         TemplateLabel: {
             /**
-             * @description Its color.
+             * @description The label's color.
              * @example red
              * @enum {string}
              */
             color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown";
             /**
-             * @description Its name; may be empty for a label with only a color.
+             * @description The label's name; empty if the label has only a color.
              * @example Bug
              */
             name: string;
@@ -4543,18 +4734,18 @@ export interface components {
         TemplateList: {
             /**
              * Format: int64
-             * @description The number of cards it starts with.
+             * @description The number of cards that the list starts with.
              * @example 3
              */
             cards: number;
             /**
-             * @description Its name.
+             * @description The list's name.
              * @example In progress
              */
             name: string;
             /**
              * Format: int64
-             * @description The WIP limit: the most open cards that the list should hold. null for no limit.
+             * @description The WIP limit: the maximum number of open cards that the list should hold; null if there is no limit.
              * @example 5
              */
             wipLimit: number | null;
@@ -4575,11 +4766,11 @@ export interface components {
              * @description The length of the term, in bytes of UTF-8.
              */
             length: number;
-            /** @description Whether the term excludes what it names. */
+            /** @description Whether the term excludes the cards that match its values. */
             negated: boolean;
             /**
              * Format: int64
-             * @description The offset of the term in that parameter, in bytes of UTF-8.
+             * @description The offset of the term in the parameter, in bytes of UTF-8.
              */
             offset: number;
             /** @description The parameter that contains the term. */
@@ -4592,13 +4783,13 @@ export interface components {
         Token: {
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the token was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it expires; null for never.
+             * @description When the token expires; null if it never expires.
              * @example 2027-01-05T09:00:00.000Z
              */
             expiresAt: string | null;
@@ -4608,17 +4799,17 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its last four characters.
+             * @description The token's last four characters.
              * @example 9sXk
              */
             lastFour: string;
             /**
-             * @description The name given by its owner.
+             * @description The name that its owner gave the token.
              * @example Deploy script
              */
             name: string;
             /**
-             * @description The scopes; read is always included.
+             * @description The token's scopes; read is always included.
              * @example [
              *       "read",
              *       "write"
@@ -4626,7 +4817,7 @@ export interface components {
              */
             scopes: string[];
             /**
-             * @description The workspace it is restricted to; null for all workspaces of its owner.
+             * @description The id of the workspace that the token is limited to; null if it can access all of its owner's workspaces.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string | null;
@@ -4634,19 +4825,19 @@ export interface components {
         Usage: {
             /**
              * Format: int64
-             * @description The number.
+             * @description The current number.
              * @example 12
              */
             count: number;
             /**
              * Format: int64
-             * @description The limit.
+             * @description The maximum number.
              * @example 5000
              */
             max: number;
             /**
              * Format: int64
-             * @description The number from which the application shows a warning.
+             * @description The number at which the application starts to show a warning.
              * @example 4500
              */
             warnAt: number;
@@ -4658,25 +4849,25 @@ export interface components {
              */
             id: string;
             /**
-             * @description The display name.
+             * @description The person's display name.
              * @example Ada Lovelace
              */
             name: string;
         };
         Webhook: {
             /**
-             * @description The board whose events it sends; null for every board that the whole workspace can see.
+             * @description The id of the board whose events the webhook sends; null for every board that the whole workspace can see.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the webhook was created.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description The kinds of events it sends. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, comment.added, checklist_item.completed, list.created, list.archived, status.posted, webhook.test. New kinds may be added.
+             * @description The kinds of events that the webhook sends. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, comment.added, checklist_item.completed, list.created, list.archived, status.posted, webhook.test. New kinds may be added.
              * @example [
              *       "card.created"
              *     ]
@@ -4690,18 +4881,18 @@ export interface components {
             failures: number;
             /**
              * Format: date-time
-             * @description Since when deliveries are held because the receiver fails or asked for a pause. One delivery at a time is sent as a probe. null if deliveries are not held.
+             * @description Since when deliveries are held, because the receiver is failing or asked for a pause; null if they are not held. Meanwhile, one delivery at a time is sent as a probe.
              * @example 2026-03-02T09:00:00.000Z
              */
             heldSince: string | null;
             /**
              * Format: date-time
-             * @description Until when nothing is sent because the receiver asked for a pause, with 429 or with Retry-After on 503; null for no pause.
+             * @description The end of a pause that the receiver requested with 429, or with 503 and Retry-After; null if there is none. Nothing is sent until then.
              * @example 2026-03-02T09:01:00.000Z
              */
             heldUntil: string | null;
             /**
-             * @description The host of its URL.
+             * @description The host of the webhook's URL.
              * @example hooks.example.com
              */
             host: string;
@@ -4711,75 +4902,75 @@ export interface components {
              */
             id: string;
             /**
-             * @description The last four characters of its URL.
+             * @description The last four characters of the webhook's URL.
              * @example 7f3a
              */
             lastFour: string;
             /**
-             * @description The display name.
+             * @description The webhook's display name.
              * @example Deploy bot
              */
             name: string;
             /**
              * Format: date-time
-             * @description When it was switched off; null if it is on.
+             * @description When the webhook was disabled; null if it is enabled.
              * @example 2026-03-02T09:00:00.000Z
              */
             offAt: string | null;
             /**
-             * @description Why the webhook is off: a person paused it, ten deliveries in a row failed, the receiver responded with 410, its owner can no longer manage its board or workspace, its plan had no room for it when its board or workspace was restored, or its board is in the trash. null if it is on.
+             * @description Why the webhook is disabled. paused: a person disabled it. failures: ten deliveries in a row failed. gone: the receiver responded with 410. owner: the webhook's owner can no longer manage its board or workspace. plan: the plan allowed no more webhooks when its board or workspace was restored. trash: its board is in the trash. null if the webhook is enabled.
              * @example failures
              * @enum {string|null}
              */
             offReason: "paused" | "failures" | "gone" | "owner" | "plan" | "trash" | null;
             /**
              * Format: date-time
-             * @description Until when deliveries are also signed with the previous secret; null if they have one signature.
+             * @description When deliveries stop being signed with the previous secret as well; null if they have only one signature.
              * @example 2026-03-03T09:00:00.000Z
              */
             oldSecretUntil: string | null;
             /**
-             * @description Whether the webhook is on.
+             * @description Whether the webhook is enabled.
              * @example true
              */
             on: boolean;
             /**
-             * @description The owner: the person who created it or last switched it on.
+             * @description The user id of the webhook's owner: the person who created it or last enabled it.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             ownerId: string;
             /**
-             * @description The automation platform that it belongs to, if any.
+             * @description The automation platform that the webhook belongs to; null if none was recognized.
              * @example zapier
              * @enum {string|null}
              */
             platform: "zapier" | "make" | "n8n" | "pipedream" | "power_automate" | null;
             /**
              * Format: date-time
-             * @description When a person last changed it.
+             * @description When a person last changed the webhook.
              * @example 2026-03-01T09:00:00.000Z
              */
             updatedAt: string;
             /**
-             * @description The workspace it belongs to.
+             * @description The id of the workspace that the webhook belongs to.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
         };
         WebhookSecret: {
             /**
-             * @description The board whose events it sends; null for every board that the whole workspace can see.
+             * @description The id of the board whose events the webhook sends; null for every board that the whole workspace can see.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the webhook was created.
              * @example 2026-03-01T09:00:00.000Z
              */
             createdAt: string;
             /**
-             * @description The kinds of events it sends. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, comment.added, checklist_item.completed, list.created, list.archived, status.posted, webhook.test. New kinds may be added.
+             * @description The kinds of events that the webhook sends. One of card.created, card.updated, card.moved, card.completed, card.reopened, card.archived, card.restored, card.assignees_changed, card.labels_changed, card.due_date_changed, comment.added, checklist_item.completed, list.created, list.archived, status.posted, webhook.test. New kinds may be added.
              * @example [
              *       "card.created"
              *     ]
@@ -4793,18 +4984,18 @@ export interface components {
             failures: number;
             /**
              * Format: date-time
-             * @description Since when deliveries are held because the receiver fails or asked for a pause. One delivery at a time is sent as a probe. null if deliveries are not held.
+             * @description Since when deliveries are held, because the receiver is failing or asked for a pause; null if they are not held. Meanwhile, one delivery at a time is sent as a probe.
              * @example 2026-03-02T09:00:00.000Z
              */
             heldSince: string | null;
             /**
              * Format: date-time
-             * @description Until when nothing is sent because the receiver asked for a pause, with 429 or with Retry-After on 503; null for no pause.
+             * @description The end of a pause that the receiver requested with 429, or with 503 and Retry-After; null if there is none. Nothing is sent until then.
              * @example 2026-03-02T09:01:00.000Z
              */
             heldUntil: string | null;
             /**
-             * @description The host of its URL.
+             * @description The host of the webhook's URL.
              * @example hooks.example.com
              */
             host: string;
@@ -4814,72 +5005,72 @@ export interface components {
              */
             id: string;
             /**
-             * @description The last four characters of its URL.
+             * @description The last four characters of the webhook's URL.
              * @example 7f3a
              */
             lastFour: string;
             /**
-             * @description The display name.
+             * @description The webhook's display name.
              * @example Deploy bot
              */
             name: string;
             /**
              * Format: date-time
-             * @description When it was switched off; null if it is on.
+             * @description When the webhook was disabled; null if it is enabled.
              * @example 2026-03-02T09:00:00.000Z
              */
             offAt: string | null;
             /**
-             * @description Why the webhook is off: a person paused it, ten deliveries in a row failed, the receiver responded with 410, its owner can no longer manage its board or workspace, its plan had no room for it when its board or workspace was restored, or its board is in the trash. null if it is on.
+             * @description Why the webhook is disabled. paused: a person disabled it. failures: ten deliveries in a row failed. gone: the receiver responded with 410. owner: the webhook's owner can no longer manage its board or workspace. plan: the plan allowed no more webhooks when its board or workspace was restored. trash: its board is in the trash. null if the webhook is enabled.
              * @example failures
              * @enum {string|null}
              */
             offReason: "paused" | "failures" | "gone" | "owner" | "plan" | "trash" | null;
             /**
              * Format: date-time
-             * @description Until when deliveries are also signed with the previous secret; null if they have one signature.
+             * @description When deliveries stop being signed with the previous secret as well; null if they have only one signature.
              * @example 2026-03-03T09:00:00.000Z
              */
             oldSecretUntil: string | null;
             /**
-             * @description Whether the webhook is on.
+             * @description Whether the webhook is enabled.
              * @example true
              */
             on: boolean;
             /**
-             * @description The owner: the person who created it or last switched it on.
+             * @description The user id of the webhook's owner: the person who created it or last enabled it.
              * @example usr_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             ownerId: string;
             /**
-             * @description The automation platform that it belongs to, if any.
+             * @description The automation platform that the webhook belongs to; null if none was recognized.
              * @example zapier
              * @enum {string|null}
              */
             platform: "zapier" | "make" | "n8n" | "pipedream" | "power_automate" | null;
             /**
-             * @description The signing secret: whsec_ and 32 bytes in base64. It is shown only once.
+             * @description The signing secret: whsec_ followed by 32 bytes in base64. It is shown only once.
              * @example whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD
              */
             secret: string;
             /**
              * Format: date-time
-             * @description When a person last changed it.
+             * @description When a person last changed the webhook.
              * @example 2026-03-01T09:00:00.000Z
              */
             updatedAt: string;
             /**
-             * @description The workspace it belongs to.
+             * @description The id of the workspace that the webhook belongs to.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
         };
         /** @description A person sends a test event. */
         WebhookTestEvent: {
-            /** @description The actor that caused it. */
+            /** @description The actor that caused the event. */
             actor: components["schemas"]["Actor"];
             /**
-             * @description The board; null for a test of a workspace webhook.
+             * @description The id of the board; null for a test of a workspace webhook.
              * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             boardId: string | null;
@@ -4889,10 +5080,10 @@ export interface components {
              * @example 42
              */
             boardVersion: number;
-            /** @description The data of the event; its shape depends on the kind. */
+            /** @description The event's data. Its fields depend on the kind of event. */
             data: {
                 /**
-                 * @description The webhook.
+                 * @description The id of the webhook.
                  * @example whk_01jb2m3n4p5q6r7s8t9v0w1x2y
                  */
                 webhookId: string;
@@ -4903,15 +5094,15 @@ export interface components {
              */
             format: string;
             /**
-             * @description The delivery's id, the same in every attempt. Use it to ignore duplicates.
+             * @description The delivery's id, the same in every attempt. Use it to discard duplicates.
              * @example itg_01jb2m3n4p5q6r7s8t9v0w1x2y:v42
              */
             id: string;
-            /** @description URLs for reading the details with a token of the receiver. */
+            /** @description URLs of the affected objects in the REST API. Reading them requires an API token. */
             links: components["schemas"]["Links"];
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the event happened.
              * @example 2026-03-02T14:00:00.000Z
              */
             occurredAt: string;
@@ -4921,7 +5112,7 @@ export interface components {
              */
             type: "webhook.test";
             /**
-             * @description The workspace.
+             * @description The id of the workspace.
              * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             workspaceId: string;
@@ -4929,13 +5120,13 @@ export interface components {
         Week: {
             /**
              * Format: int64
-             * @description Cards done in the week that are still done, including archived ones.
+             * @description The number of cards completed in the week that are still done, including archived ones.
              * @example 7
              */
             completed: number;
             /**
              * Format: int64
-             * @description Cards created in the week, including archived ones.
+             * @description The number of cards created in the week, including archived ones.
              * @example 9
              */
             created: number;
@@ -4954,7 +5145,7 @@ export interface components {
         Workspace: {
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the workspace was created.
              * @example 2026-01-05T09:00:00.000Z
              */
             createdAt: string;
@@ -4964,39 +5155,39 @@ export interface components {
              */
             id: string;
             /**
-             * @description Its name.
+             * @description The workspace's name.
              * @example Analytical Engines
              */
             name: string;
             /**
-             * @description The organization that owns it.
+             * @description The id of the organization that owns the workspace.
              * @example org_01jb2m3n4p5q6r7s8t9v0w1x2y
              */
             organizationId: string;
             /**
-             * @description The plan of its organization.
+             * @description The organization's plan.
              * @example team
              * @enum {string}
              */
             plan: "free" | "team" | "business";
             /**
-             * @description Whether the organization is read-only. Writes are then refused with plan_read_only.
+             * @description Whether the organization is read-only. Writes are then rejected with plan_read_only.
              * @example false
              */
             readOnly: boolean;
             /**
-             * @description The caller's role.
+             * @description The caller's role in the workspace.
              * @example owner
              * @enum {string}
              */
             role: "owner" | "admin" | "member" | "guest";
         };
         WorkspaceCalendar: {
-            /** @description Every card, done or not, whose span from start to due date overlaps the range, sorted by first day, last day and id. */
+            /** @description Every card, done or not, whose span from start to due date overlaps the range, sorted by first day, last day and id. If there are more than 5,000, each page contains the cards of some boards. */
             cards: components["schemas"]["CalendarCard"][];
             /**
              * Format: date
-             * @description The first day.
+             * @description The first day of the range.
              * @example 2026-03-01
              */
             from: string;
@@ -5007,20 +5198,20 @@ export interface components {
             timeZone: string;
             /**
              * Format: date
-             * @description The last day.
+             * @description The last day of the range.
              * @example 2026-03-31
              */
             to: string;
             /**
              * Format: int64
-             * @description The number of cards that are not done and have neither a due date nor a start.
+             * @description The number of cards that are not done and have neither a due date nor a start date.
              * @example 20
              */
             undatedCount: number;
         };
     };
     responses: {
-        /** @description `invalid_request`: A field or parameter is invalid, unknown or missing, or the idempotency key was used for another request. 409 while the first request with the key is in progress, 413 for a body over 1 MiB, 415 for another content type, 405 for another method. */
+        /** @description `invalid_request`: A field or parameter is invalid, unknown or missing, or the idempotency key was used for a different request. The status is 409 while the first request with the key is in progress, 413 for a body over 1 MiB, 415 for an unsupported content type, and 405 for an unsupported method. */
         BadRequest: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -5034,7 +5225,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `archived`: The list or card is archived. Restore it before you change it. `board_archived`: The board is archived. Restore it before you change it. `capacity_full`: The list has reached its hard WIP limit. `powerup_disabled`: The feature is disabled on this board. Stored values can still be read. `limit_reached`: A fixed limit is reached. The message names it. */
+        /** @description `archived`: The list or card is archived. Restore it before you change it. `board_archived`: The board is archived. Restore it before you change it. `capacity_full`: The list has reached its hard WIP limit. `powerup_disabled`: The feature is disabled on this board. Stored values can still be read. `limit_reached`: A fixed limit has been reached. The message names the limit. */
         Conflict: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
@@ -5049,7 +5240,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `forbidden`: The owner of the token is not allowed to do this. `insufficient_scope`: The token does not have the required scope. */
+        /** @description `forbidden`: The caller is not allowed to do this. `insufficient_scope`: The token does not have the required scope. */
         Forbidden: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -5063,7 +5254,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `internal`: An unexpected error. The message contains the request id, which is also in the server's log. */
+        /** @description `internal`: An unexpected error occurred. The message contains the request id, which is also in the server log. */
         InternalError: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -5077,7 +5268,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `not_found`: The object does not exist, or the owner of the token cannot see it. */
+        /** @description `not_found`: The object does not exist, or the caller cannot see it. */
         NotFound: {
             headers: {
                 "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -5119,7 +5310,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `rate_limited`: Too many requests. Wait for the time in Retry-After. */
+        /** @description `rate_limited`: Too many requests. Wait for the time given in Retry-After. */
         TooManyRequests: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
@@ -5134,7 +5325,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `unauthenticated`: The token is missing or invalid. */
+        /** @description `unauthenticated`: The credentials are missing or invalid. */
         Unauthorized: {
             headers: {
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
@@ -5149,7 +5340,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description `unavailable`: The service is temporarily unavailable. Try again after the time in Retry-After. */
+        /** @description `unavailable`: The service is temporarily unavailable. Try again after the time given in Retry-After. */
         Unavailable: {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
@@ -5182,37 +5373,283 @@ export interface components {
     parameters: never;
     requestBodies: never;
     headers: {
-        /** @description Identifies this response (RFC 9110, 8.8.3). Send it as If-None-Match to learn whether it has changed. A list with a filter has none. */
+        /** @description Identifies this version of the response (RFC 9110, 8.8.3). Send it as If-None-Match to check whether the response has changed. Lists with a filter have no ETag. */
         ETag: string;
         /** @description true if this is the stored response to an earlier request with the same key. */
         "Idempotent-Replayed": string;
-        /** @description Seconds to wait before you try again. */
+        /** @description Number of seconds to wait before a retry. */
         "Retry-After": number;
         /** @description How to authenticate (RFC 6750, RFC 9728). */
         "WWW-Authenticate": string;
-        /** @description What the budget in X-RateLimit-Resource has in each window. */
+        /** @description Number of requests that the budget in X-RateLimit-Resource allows in each window. */
         "X-RateLimit-Limit": number;
-        /** @description What remains of the budget in this window. */
+        /** @description Number of requests that remain in the current window. */
         "X-RateLimit-Remaining": number;
-        /** @description End of the window in Unix seconds. */
+        /** @description End of the current window in Unix seconds. */
         "X-RateLimit-Reset": number;
-        /** @description The budget that the other headers describe: the request's own, or general if less remains of that. After a refusal it is the budget that is used up. */
+        /** @description The budget that the other headers describe. If a request counts against two budgets, it is the one with fewer requests remaining. If the request is rejected, it is the exhausted budget. */
         "X-RateLimit-Resource": "general" | "search" | "report" | "export" | "upload" | "mail";
-        /** @description Id of the request in the server's log. It is the client's own X-Request-Id if the client sent one. */
+        /** @description Id of the request, as in the server log: the X-Request-Id that the client sent, or a generated id. */
         "X-Request-Id": string;
     };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    get_attachment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the attachment. */
+                attachmentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Resource": components["headers"]["X-RateLimit-Resource"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "att_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "kind": "file",
+                     *         "name": "Contract.txt",
+                     *         "url": null,
+                     *         "mediaType": "text/plain",
+                     *         "size": 18,
+                     *         "sha256": "7a91f34f1794824ac169ea356cd47cf9f80a4ca387625ffdb32843a2bf133c2d",
+                     *         "width": null,
+                     *         "height": null,
+                     *         "cover": false,
+                     *         "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "updatedAt": "2026-03-02T09:00:00.000Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Attachment"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    delete_attachment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of the attachment. */
+                attachmentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Resource": components["headers"]["X-RateLimit-Resource"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "att_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *       },
+                     *       "boardVersion": 20
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Version of the board after this change. Absent if no board was changed.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["Deleted"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    update_attachment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of the attachment. */
+                attachmentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Contract, signed"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Whether it is the cover.
+                     * @example true
+                     */
+                    cover?: boolean;
+                    /**
+                     * @description The new name.
+                     * @example Brief
+                     */
+                    name?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Resource": components["headers"]["X-RateLimit-Resource"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "att_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "kind": "file",
+                     *         "name": "Contract, signed",
+                     *         "url": null,
+                     *         "mediaType": "text/plain",
+                     *         "size": 18,
+                     *         "sha256": "7a91f34f1794824ac169ea356cd47cf9f80a4ca387625ffdb32843a2bf133c2d",
+                     *         "width": null,
+                     *         "height": null,
+                     *         "cover": false,
+                     *         "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "updatedAt": "2026-03-02T09:00:00.000Z"
+                     *       },
+                     *       "boardVersion": 19
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Version of the board after this change. Absent if no board was changed.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["Attachment"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    download_attachment: {
+        parameters: {
+            query?: {
+                /** @description Scale a picture down to 320, 800 or 1,600 pixels on its longer side. Has no effect on other files, or on a picture that is smaller. */
+                size?: "small" | "medium" | "large";
+            };
+            header?: never;
+            path: {
+                /** @description The id of the attachment. */
+                attachmentId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The content of the file. A request with a Range header returns a part of it with the status 206. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Resource": components["headers"]["X-RateLimit-Resource"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example The venue is ours. */
+                    "*/*": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     list_board_templates: {
         parameters: {
             query?: {
-                /** @description Include the templates of this workspace; only built-in templates when absent. */
+                /** @description The id of a workspace whose templates to include. If it is absent, only built-in templates are returned. */
                 workspaceId?: string;
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -5340,11 +5777,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description A built-in template, or a template of the workspace. */
+                /** @description The id of a built-in template, or of a template of the workspace. */
                 templateId: string;
             };
             cookie?: never;
@@ -5358,18 +5795,18 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The board's name; the template's own when absent.
+                     * @description The board's name. Defaults to the template's name.
                      * @example Launch
                      */
                     name?: string;
                     /**
-                     * @description Who sees the board; workspace when absent.
+                     * @description Who can see the board. Defaults to workspace.
                      * @example workspace
                      * @enum {string}
                      */
                     visibility?: "workspace" | "private" | "confidential";
                     /**
-                     * @description The workspace to create the board in.
+                     * @description The id of the workspace to create the board in.
                      * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     workspaceId: string;
@@ -5508,7 +5945,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description A job that has not ended within two seconds. get_job returns its state. */
+            /** @description The operation is still running as a job after two seconds. Call get_job to get the state of the job. */
             202: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -5562,13 +5999,13 @@ export interface operations {
     list_boards: {
         parameters: {
             query?: {
-                /** @description Only boards of this workspace. */
+                /** @description Only boards of the workspace with this id. */
                 workspaceId?: string;
-                /** @description Include archived boards. */
+                /** @description Whether to include archived boards. Defaults to false. */
                 includeArchived?: boolean;
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -5607,7 +6044,7 @@ export interface operations {
                      *             "calendar": true
                      *           },
                      *           "role": "admin",
-                     *           "version": 16,
+                     *           "version": 18,
                      *           "openCards": 2,
                      *           "archivedAt": null,
                      *           "trashedAt": null,
@@ -5664,7 +6101,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -5680,29 +6117,29 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Its color; none when absent.
+                     * @description The board's color. If it is absent, the board has none.
                      * @example teal
                      * @enum {string}
                      */
                     color?: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown";
                     /**
-                     * @description Its description, in Markdown.
+                     * @description The board's description, in Markdown.
                      * @example Everything until the launch.
                      */
                     description?: string;
                     /**
-                     * @description Its name.
+                     * @description The board's name.
                      * @example Launch
                      */
                     name: string;
                     /**
-                     * @description Who can see it; workspace when absent.
+                     * @description Who can see the board. Defaults to workspace.
                      * @example workspace
                      * @enum {string}
                      */
                     visibility?: "workspace" | "private" | "confidential";
                     /**
-                     * @description The workspace that it belongs to.
+                     * @description The id of the workspace to create the board in.
                      * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     workspaceId: string;
@@ -5819,7 +6256,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -5855,7 +6292,7 @@ export interface operations {
                      *           "calendar": true
                      *         },
                      *         "role": "admin",
-                     *         "version": 16,
+                     *         "version": 18,
                      *         "openCards": 2,
                      *         "archivedAt": null,
                      *         "trashedAt": null,
@@ -5963,11 +6400,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -6019,11 +6456,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -6037,17 +6474,17 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The new color; null for none.
+                     * @description The new color; null removes the color.
                      * @example teal
                      * @enum {string|null}
                      */
                     color?: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown" | null;
                     /**
-                     * @description The new description.
+                     * @description The new description, in Markdown.
                      * @example Moved to May.
                      */
                     description?: string;
-                    /** @description Features to switch on or off; requires a board admin. */
+                    /** @description The features to enable or disable. Only a board admin can change them. */
                     features?: components["schemas"]["FeaturesInput"];
                     /**
                      * @description The new name.
@@ -6055,7 +6492,7 @@ export interface operations {
                      */
                     name?: string;
                     /**
-                     * @description The new visibility; requires a board admin; requires the scope admin.
+                     * @description The new visibility. Only a board admin can change it. Requires the admin scope.
                      * @example private
                      * @enum {string}
                      */
@@ -6094,7 +6531,7 @@ export interface operations {
                      *           "calendar": true
                      *         },
                      *         "role": "admin",
-                     *         "version": 17,
+                     *         "version": 19,
                      *         "openCards": 2,
                      *         "archivedAt": null,
                      *         "trashedAt": null,
@@ -6182,7 +6619,7 @@ export interface operations {
                      *           "textLength": 16384
                      *         }
                      *       },
-                     *       "boardVersion": 17
+                     *       "boardVersion": 19
                      *     }
                      */
                     "application/json": {
@@ -6211,16 +6648,16 @@ export interface operations {
     list_board_activity: {
         parameters: {
             query?: {
-                /** @description Only changes to this card while it was on the board. */
+                /** @description Only changes to the card with this id while it was on the board. */
                 cardId?: string;
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -6243,7 +6680,7 @@ export interface operations {
                      *       "data": [
                      *         {
                      *           "id": "act_01jb2m3n4p5q6r7s8t9v0w1x2y",
-                     *           "type": "comment.added",
+                     *           "type": "attachment.added",
                      *           "at": "2026-03-02T09:00:00.000Z",
                      *           "actor": {
                      *             "type": "person",
@@ -6253,16 +6690,20 @@ export interface operations {
                      *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "changes": {
-                     *             "commentId": {
+                     *             "attachmentId": {
                      *               "from": null,
-                     *               "to": "cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *               "to": "att_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *             },
+                     *             "name": {
+                     *               "from": null,
+                     *               "to": "https://example.com/plan"
                      *             }
                      *           },
-                     *           "boardVersion": 16
+                     *           "boardVersion": 18
                      *         },
                      *         {
                      *           "id": "act_01jb2m3n4p5q6r7s8t9v0w1x2z",
-                     *           "type": "comment.added",
+                     *           "type": "attachment.added",
                      *           "at": "2026-03-02T09:00:00.000Z",
                      *           "actor": {
                      *             "type": "person",
@@ -6272,12 +6713,16 @@ export interface operations {
                      *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "changes": {
-                     *             "commentId": {
+                     *             "attachmentId": {
                      *               "from": null,
-                     *               "to": "cmt_01jb2m3n4p5q6r7s8t9v0w1x2z"
+                     *               "to": "att_01jb2m3n4p5q6r7s8t9v0w1x2z"
+                     *             },
+                     *             "name": {
+                     *               "from": null,
+                     *               "to": "Contract.txt"
                      *             }
                      *           },
-                     *           "boardVersion": 15
+                     *           "boardVersion": 17
                      *         }
                      *       ]
                      *     }
@@ -6302,11 +6747,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -6401,7 +6846,7 @@ export interface operations {
                 creatorNot?: string;
                 /** @description Cards that are done (true) or not done (false). */
                 done?: string;
-                /** @description Archived cards: false leaves them out (the default), true includes them, only returns nothing else. */
+                /** @description Whether archived cards are returned: false excludes them (the default), true includes them, only returns no other cards. */
                 archived?: string;
                 /** @description Cards by due date: overdue, today, tomorrow, week (today and the next six days; next7 is another name for it), calendarweek (Monday to Sunday), month (the calendar month), none or any, separated by commas. */
                 due?: string;
@@ -6421,35 +6866,35 @@ export interface operations {
                 updatedFrom?: string;
                 /** @description Cards last changed on this date (YYYY-MM-DD) or earlier. */
                 updatedTo?: string;
-                /** @description Cards done on this date (YYYY-MM-DD) or later. */
+                /** @description Cards completed on this date (YYYY-MM-DD) or later. */
                 completedFrom?: string;
-                /** @description Cards done on this date (YYYY-MM-DD) or earlier. */
+                /** @description Cards completed on this date (YYYY-MM-DD) or earlier. */
                 completedTo?: string;
-                /** @description The time zone for dates and for words such as today, as an IANA name such as Europe/Zurich; your own when absent. */
+                /** @description The time zone for dates and for words such as today, as an IANA name such as Europe/Zurich. Defaults to the caller's time zone. */
                 timeZone?: string;
-                /** @description Cards with at least one of these: description, checklist, comment, due, start, assignee or label, separated by commas. */
+                /** @description Cards with at least one of these: description, checklist, comment, attachment, due, start, assignee or label, separated by commas. */
                 has?: string;
-                /** @description Cards that lack at least one of these: description, checklist, comment, due, start, assignee or label, separated by commas. */
+                /** @description Cards that lack at least one of these: description, checklist, comment, attachment, due, start, assignee or label, separated by commas. */
                 no?: string;
-                /** @description Cards whose checklist items are all done (complete), or that have an item not done (incomplete). */
+                /** @description Cards whose checklist items are all done (complete), or that have at least one item that is not done (incomplete). */
                 checklist?: string;
-                /** @description A search text, such as: is:open label:bug due:week "exact phrase" word*. */
+                /** @description A search query, such as: is:open label:bug due:week "exact phrase" word*. */
                 q?: string;
-                /** @description The sort order: position, due, start, created, updated or title; prefix - for descending. */
+                /** @description The sort order: position, due, start, created, updated or title; with the prefix - for descending order. */
                 sort?: string;
-                /** @description compact omits descriptions; full when absent. */
+                /** @description Use compact to omit descriptions. Defaults to full. */
                 view?: "compact" | "full";
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: {
-                /** @description Entity tag of an earlier response. If the response would be the same, it is 304 without a body. */
+                /** @description Entity tag of an earlier response. If the response has not changed since, the status is 304, and there is no body. */
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -6499,6 +6944,8 @@ export interface operations {
                      *             "total": 2
                      *           },
                      *           "comments": 2,
+                     *           "attachments": 2,
+                     *           "cover": null,
                      *           "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "createdAt": "2026-03-02T09:00:00.000Z",
                      *           "updatedAt": "2026-03-02T09:00:00.000Z",
@@ -6532,6 +6979,8 @@ export interface operations {
                      *             "total": 0
                      *           },
                      *           "comments": 0,
+                     *           "attachments": 0,
+                     *           "cover": null,
                      *           "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "createdAt": "2026-03-02T09:00:00.000Z",
                      *           "updatedAt": "2026-03-02T09:00:00.000Z",
@@ -6547,7 +6996,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The response is still the one with the entity tag in If-None-Match. */
+            /** @description The response has not changed: it still has the entity tag in If-None-Match. */
             304: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -6568,16 +7017,16 @@ export interface operations {
     list_board_changes: {
         parameters: {
             query?: {
-                /** @description Return the changes after this boardVersion; all changes when absent. If some of them are no longer kept, the request is refused with reason changes_removed; read the board again then. */
+                /** @description Return the changes after this boardVersion. Defaults to all changes. If some of the changes are no longer kept, the request fails with the reason changes_removed. In that case, read the board again. */
                 since?: number;
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -6690,11 +7139,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -6709,7 +7158,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Whether to copy the open cards, without comments; false when absent.
+                     * @description Whether to copy the open cards, without their comments. Defaults to false.
                      * @example true
                      */
                     includeCards?: boolean;
@@ -6719,7 +7168,7 @@ export interface operations {
                      */
                     name: string;
                     /**
-                     * @description The workspace of the copy; the board's own when absent.
+                     * @description The id of the workspace for the copy. Defaults to the board's workspace.
                      * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     workspaceId?: string;
@@ -6858,7 +7307,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description A job that has not ended within two seconds. get_job returns its state. */
+            /** @description The operation is still running as a job after two seconds. Call get_job to get the state of the job. */
             202: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -6914,14 +7363,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The document as a stream. If it does not end with complete: true, it is incomplete. */
+            /** @description The document as a stream. A document that does not end with complete: true is incomplete. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -6936,7 +7385,7 @@ export interface operations {
                      * @example {
                      *       "format": "cardwall-export/1",
                      *       "exportedAt": "2026-03-02T09:00:00.000Z",
-                     *       "boardVersion": 16,
+                     *       "boardVersion": 18,
                      *       "board": {
                      *         "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "name": "Launch",
@@ -7043,6 +7492,26 @@ export interface operations {
                      *                   "updatedAt": "2026-03-02T09:00:00.000Z"
                      *                 }
                      *               ]
+                     *             }
+                     *           ],
+                     *           "attachments": [
+                     *             {
+                     *               "id": "att_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *               "name": "Contract.txt",
+                     *               "mediaType": "text/plain",
+                     *               "size": 18,
+                     *               "sha256": "7a91f34f1794824ac169ea356cd47cf9f80a4ca387625ffdb32843a2bf133c2d",
+                     *               "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *               "createdAt": "2026-03-02T09:00:00.000Z",
+                     *               "updatedAt": "2026-03-02T09:00:00.000Z"
+                     *             },
+                     *             {
+                     *               "id": "att_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *               "name": "https://example.com/plan",
+                     *               "url": "https://example.com/plan",
+                     *               "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *               "createdAt": "2026-03-02T09:00:00.000Z",
+                     *               "updatedAt": "2026-03-02T09:00:00.000Z"
                      *             }
                      *           ],
                      *           "comments": [
@@ -7167,9 +7636,10 @@ export interface operations {
                      *         "checklists": 1,
                      *         "items": 2,
                      *         "comments": 2,
+                     *         "attachments": 2,
                      *         "statusUpdates": 0,
                      *         "savedFilters": 0,
-                     *         "activity": 16
+                     *         "activity": 18
                      *       },
                      *       "complete": true
                      *     }
@@ -7191,14 +7661,14 @@ export interface operations {
     list_labels: {
         parameters: {
             query?: {
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -7258,11 +7728,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -7277,13 +7747,13 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Its color.
+                     * @description The label's color.
                      * @example red
                      * @enum {string}
                      */
                     color: "gray" | "red" | "orange" | "yellow" | "lime" | "green" | "teal" | "sky" | "blue" | "purple" | "pink" | "brown";
                     /**
-                     * @description Its name; may be empty for a label with only a color.
+                     * @description The label's name; may be empty for a label with only a color.
                      * @example Bug
                      */
                     name?: string;
@@ -7313,7 +7783,7 @@ export interface operations {
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z"
                      *       },
-                     *       "boardVersion": 17
+                     *       "boardVersion": 19
                      *     }
                      */
                     "application/json": {
@@ -7342,16 +7812,16 @@ export interface operations {
     list_lists: {
         parameters: {
             query?: {
-                /** @description Include archived lists. */
+                /** @description Whether to include archived lists. Defaults to false. */
                 includeArchived?: boolean;
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -7417,11 +7887,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -7435,20 +7905,20 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Its name.
+                     * @description The list's name.
                      * @example In progress
                      */
                     name: string;
-                    /** @description The position on the board; the bottom, which is the right end, when absent. */
+                    /** @description The position on the board. Defaults to the bottom, which is the right end. */
                     position?: ("top" | "bottom") | components["schemas"]["PositionBefore"] | components["schemas"]["PositionAfter"];
                     /**
                      * Format: int64
-                     * @description The WIP limit: the most open cards that the list should hold. No limit when absent.
+                     * @description The WIP limit: the maximum number of open cards that the list should hold. If it is absent, there is no limit.
                      * @example 5
                      */
                     wipLimit?: number;
                     /**
-                     * @description What happens at the WIP limit; soft when absent.
+                     * @description What happens at the WIP limit: soft shows a warning, hard rejects further cards. Defaults to soft.
                      * @example soft
                      * @enum {string}
                      */
@@ -7482,7 +7952,7 @@ export interface operations {
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z"
                      *       },
-                     *       "boardVersion": 17
+                     *       "boardVersion": 19
                      *     }
                      */
                     "application/json": {
@@ -7511,14 +7981,14 @@ export interface operations {
     list_board_members: {
         parameters: {
             query?: {
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -7574,13 +8044,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
-                /** @description A person of the board's workspace. */
+                /** @description The id of a person in the board's workspace. */
                 userId: string;
             };
             cookie?: never;
@@ -7623,7 +8093,7 @@ export interface operations {
                      *         "role": "editor",
                      *         "given": "viewer"
                      *       },
-                     *       "boardVersion": 17
+                     *       "boardVersion": 19
                      *     }
                      */
                     "application/json": {
@@ -7653,13 +8123,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
-                /** @description The person. */
+                /** @description The id of the person. */
                 userId: string;
             };
             cookie?: never;
@@ -7683,7 +8153,7 @@ export interface operations {
                      *       "data": {
                      *         "id": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *       },
-                     *       "boardVersion": 18
+                     *       "boardVersion": 20
                      *     }
                      */
                     "application/json": {
@@ -7711,11 +8181,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -7788,14 +8258,14 @@ export interface operations {
     list_status_updates: {
         parameters: {
             query?: {
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -7883,11 +8353,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -7916,17 +8386,17 @@ export interface operations {
                      */
                     status: "on_track" | "at_risk" | "off_track" | "on_hold" | "complete";
                     /**
-                     * @description The day by which the work should be complete, YYYY-MM-DD; not before startDate.
+                     * @description The day by which the work should be complete, YYYY-MM-DD. It must not be before startDate.
                      * @example 2026-04-15
                      */
                     targetDate?: string;
                     /**
-                     * @description The text, in Markdown.
+                     * @description The status update's text, in Markdown.
                      * @example The printer **confirmed** Friday.
                      */
                     text?: string;
                     /**
-                     * @description A one-line summary.
+                     * @description A one-line summary of the status update.
                      * @example Press kit is out
                      */
                     title: string;
@@ -7970,7 +8440,7 @@ export interface operations {
                      *           "undated": 1
                      *         }
                      *       },
-                     *       "boardVersion": 17
+                     *       "boardVersion": 19
                      *     }
                      */
                     "application/json": {
@@ -8000,11 +8470,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The board. */
+                /** @description The id of the board. */
                 boardId: string;
             };
             cookie?: never;
@@ -8019,17 +8489,17 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The template's description, in Markdown; the board's own when absent.
+                     * @description The template's description, in Markdown. Defaults to the board's description.
                      * @example Everything from the first idea to the day after.
                      */
                     description?: string;
                     /**
-                     * @description Whether the template includes the open cards; false when absent.
+                     * @description Whether the template includes the open cards. Defaults to false.
                      * @example true
                      */
                     includeCards?: boolean;
                     /**
-                     * @description The template's name; the board's own when absent.
+                     * @description The template's name. Defaults to the board's name.
                      * @example Product launch
                      */
                     name?: string;
@@ -8092,7 +8562,7 @@ export interface operations {
                      *         "cards": 2,
                      *         "createdAt": "2026-03-02T09:00:00.000Z"
                      *       },
-                     *       "boardVersion": 16
+                     *       "boardVersion": 18
                      *     }
                      */
                     "application/json": {
@@ -8122,7 +8592,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -8138,35 +8608,35 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Ids of people who can see the board.
+                     * @description The ids of the assignees, who must be able to see the board.
                      * @example [
                      *       "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *     ]
                      */
                     assignees?: string[];
                     /**
-                     * @description The description, in Markdown.
+                     * @description The card's description, in Markdown.
                      * @example Two paragraphs, one picture.
                      */
                     description?: string;
-                    /** @description When it is due and when its work starts. */
+                    /** @description When the card is due, and when work on it starts. */
                     due?: components["schemas"]["DueInput"];
                     /**
-                     * @description Ids of labels of the board.
+                     * @description The ids of the card's labels, which must be labels of the board.
                      * @example [
                      *       "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *     ]
                      */
                     labels?: string[];
                     /**
-                     * @description The list to create the card in.
+                     * @description The id of the list to create the card in.
                      * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     listId: string;
-                    /** @description The position in the list; the bottom when absent. */
+                    /** @description The position in the list. Defaults to the bottom. */
                     position?: ("top" | "bottom") | components["schemas"]["PositionBefore"] | components["schemas"]["PositionAfter"];
                     /**
-                     * @description The title.
+                     * @description The card's title.
                      * @example Write the press release
                      */
                     title: string;
@@ -8211,12 +8681,14 @@ export interface operations {
                      *           "total": 0
                      *         },
                      *         "comments": 0,
+                     *         "attachments": 0,
+                     *         "cover": null,
                      *         "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z",
                      *         "url": "https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *       },
-                     *       "boardVersion": 17
+                     *       "boardVersion": 19
                      *     }
                      */
                     "application/json": {
@@ -8246,11 +8718,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Entity tag of an earlier response. If the response would be the same, it is 304 without a body. */
+                /** @description Entity tag of an earlier response. If the response has not changed since, the status is 304, and there is no body. */
                 "If-None-Match"?: string;
             };
             path: {
-                /** @description The card. */
+                /** @description The id of the card. */
                 cardId: string;
             };
             cookie?: never;
@@ -8299,6 +8771,8 @@ export interface operations {
                      *           "total": 2
                      *         },
                      *         "comments": 2,
+                     *         "attachments": 2,
+                     *         "cover": null,
                      *         "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z",
@@ -8340,7 +8814,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description The response is still the one with the entity tag in If-None-Match. */
+            /** @description The response has not changed: it still has the entity tag in If-None-Match. */
             304: {
                 headers: {
                     ETag: components["headers"]["ETag"];
@@ -8362,11 +8836,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The card. */
+                /** @description The id of the card. */
                 cardId: string;
             };
             cookie?: never;
@@ -8380,12 +8854,12 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The new description.
+                     * @description The new description, in Markdown.
                      * @example One of them in French.
                      */
                     description?: string;
                     /**
-                     * @description Whether the work is done.
+                     * @description Whether the card is done.
                      * @example true
                      */
                     done?: boolean;
@@ -8440,12 +8914,14 @@ export interface operations {
                      *           "total": 2
                      *         },
                      *         "comments": 2,
+                     *         "attachments": 2,
+                     *         "cover": null,
                      *         "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z",
                      *         "url": "https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *       },
-                     *       "boardVersion": 17
+                     *       "boardVersion": 19
                      *     }
                      */
                     "application/json": {
@@ -8475,11 +8951,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The card. */
+                /** @description The id of the card. */
                 cardId: string;
             };
             cookie?: never;
@@ -8523,12 +8999,14 @@ export interface operations {
                      *           "total": 0
                      *         },
                      *         "comments": 0,
+                     *         "attachments": 0,
+                     *         "cover": null,
                      *         "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z",
                      *         "url": "https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *       },
-                     *       "boardVersion": 18
+                     *       "boardVersion": 20
                      *     }
                      */
                     "application/json": {
@@ -8556,11 +9034,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The card. */
+                /** @description The id of the card. */
                 cardId: string;
             };
             cookie?: never;
@@ -8576,14 +9054,14 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Ids of people who can see the board.
+                     * @description The ids of the people to assign, who must be able to see the board.
                      * @example [
                      *       "usr_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *     ]
                      */
                     add?: string[];
                     /**
-                     * @description Ids of people to unassign.
+                     * @description The ids of the people to unassign.
                      * @example [
                      *       "usr_01jb2m3n4p5q6r7s8t9v0w1x2z"
                      *     ]
@@ -8635,12 +9113,14 @@ export interface operations {
                      *           "total": 0
                      *         },
                      *         "comments": 0,
+                     *         "attachments": 0,
+                     *         "cover": null,
                      *         "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z",
                      *         "url": "https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *       },
-                     *       "boardVersion": 18
+                     *       "boardVersion": 20
                      *     }
                      */
                     "application/json": {
@@ -8666,12 +9146,201 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    list_attachments: {
+        parameters: {
+            query?: {
+                /** @description The maximum number of records to return. Defaults to 50. */
+                limit?: number;
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the card. */
+                cardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Resource": components["headers"]["X-RateLimit-Resource"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "att_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "kind": "file",
+                     *           "name": "Contract.txt",
+                     *           "url": null,
+                     *           "mediaType": "text/plain",
+                     *           "size": 18,
+                     *           "sha256": "7a91f34f1794824ac169ea356cd47cf9f80a4ca387625ffdb32843a2bf133c2d",
+                     *           "width": null,
+                     *           "height": null,
+                     *           "cover": false,
+                     *           "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "createdAt": "2026-03-02T09:00:00.000Z",
+                     *           "updatedAt": "2026-03-02T09:00:00.000Z"
+                     *         },
+                     *         {
+                     *           "id": "att_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *           "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "kind": "link",
+                     *           "name": "https://example.com/plan",
+                     *           "url": "https://example.com/plan",
+                     *           "mediaType": null,
+                     *           "size": null,
+                     *           "sha256": null,
+                     *           "width": null,
+                     *           "height": null,
+                     *           "cover": false,
+                     *           "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *           "createdAt": "2026-03-02T09:00:00.000Z",
+                     *           "updatedAt": "2026-03-02T09:00:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        data: components["schemas"]["Attachment"][];
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
+                        nextCursor?: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    add_attachment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The id of the card. */
+                cardId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Brief",
+                 *       "url": "https://example.com/brief"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The name. Defaults to the URL or file name.
+                     * @example Brief
+                     */
+                    name?: string;
+                    /**
+                     * @description The link's URL.
+                     * @example https://example.com/brief
+                     */
+                    url?: string;
+                };
+                "multipart/form-data": {
+                    /**
+                     * Format: binary
+                     * @description The file. It must be the last part.
+                     */
+                    file: string;
+                    /**
+                     * @description The name. Defaults to the URL or file name.
+                     * @example Brief
+                     */
+                    name?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success. */
+            201: {
+                headers: {
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    "X-RateLimit-Resource": components["headers"]["X-RateLimit-Resource"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": {
+                     *         "id": "att_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "boardId": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "kind": "link",
+                     *         "name": "Brief",
+                     *         "url": "https://example.com/brief",
+                     *         "mediaType": null,
+                     *         "size": null,
+                     *         "sha256": null,
+                     *         "width": null,
+                     *         "height": null,
+                     *         "cover": false,
+                     *         "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *         "createdAt": "2026-03-02T09:00:00.000Z",
+                     *         "updatedAt": "2026-03-02T09:00:00.000Z"
+                     *       },
+                     *       "boardVersion": 19
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Version of the board after this change. Absent if no board was changed.
+                         * @example 42
+                         */
+                        boardVersion?: number;
+                        data: components["schemas"]["Attachment"];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            402: components["responses"]["PaymentRequired"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     list_checklists: {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                /** @description The card. */
+                /** @description The id of the card. */
                 cardId: string;
             };
             cookie?: never;
@@ -8740,11 +9409,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The card. */
+                /** @description The id of the card. */
                 cardId: string;
             };
             cookie?: never;
@@ -8762,7 +9431,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The titles of its items, in order.
+                     * @description The titles of the checklist's items, in order.
                      * @example [
                      *       "Check the names",
                      *       "Check the date"
@@ -8770,7 +9439,7 @@ export interface operations {
                      */
                     items?: string[];
                     /**
-                     * @description Its title.
+                     * @description The checklist's title.
                      * @example Before sending
                      */
                     title: string;
@@ -8819,7 +9488,7 @@ export interface operations {
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z"
                      *       },
-                     *       "boardVersion": 17
+                     *       "boardVersion": 19
                      *     }
                      */
                     "application/json": {
@@ -8848,14 +9517,14 @@ export interface operations {
     list_comments: {
         parameters: {
             query?: {
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The card. */
+                /** @description The id of the card. */
                 cardId: string;
             };
             cookie?: never;
@@ -8925,11 +9594,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The card. */
+                /** @description The id of the card. */
                 cardId: string;
             };
             cookie?: never;
@@ -8943,7 +9612,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The text, in Markdown.
+                     * @description The comment's text, in Markdown.
                      * @example The printer wants it by Friday.
                      */
                     text: string;
@@ -8978,7 +9647,7 @@ export interface operations {
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "editedAt": null
                      *       },
-                     *       "boardVersion": 17
+                     *       "boardVersion": 19
                      *     }
                      */
                     "application/json": {
@@ -9008,11 +9677,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The card. */
+                /** @description The id of the card. */
                 cardId: string;
             };
             cookie?: never;
@@ -9027,39 +9696,39 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Whether to copy the assignees who can see the target board; true when absent.
+                     * @description Whether to copy the assignees who can see the target board. Defaults to true.
                      * @example false
                      */
                     includeAssignees?: boolean;
                     /**
-                     * @description Whether to copy the checklists, with every item not done; true when absent.
+                     * @description Whether to copy the checklists. No item of the copy is done. Defaults to true.
                      * @example true
                      */
                     includeChecklists?: boolean;
                     /**
-                     * @description Whether to copy the comments with their authors and times; false when absent.
+                     * @description Whether to copy the comments with their authors and times. Defaults to false.
                      * @example false
                      */
                     includeComments?: boolean;
                     /**
-                     * @description Whether to copy the due date and the start; true when absent.
+                     * @description Whether to copy the due date and the start date. Defaults to true.
                      * @example false
                      */
                     includeDue?: boolean;
                     /**
-                     * @description Whether to copy the labels; true when absent. On another board, labels with the same name and color are used.
+                     * @description Whether to copy the labels. On another board, the copy gets the labels with the same name and color. Defaults to true.
                      * @example true
                      */
                     includeLabels?: boolean;
                     /**
-                     * @description The list for the copy, on this board or another; the card's own list when absent.
+                     * @description The id of the list for the copy, on the same board or another one. Defaults to the card's list.
                      * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     listId?: string;
-                    /** @description The position in the list; the bottom when absent. */
+                    /** @description The position in the list. Defaults to the bottom. */
                     position?: ("top" | "bottom") | components["schemas"]["PositionBefore"] | components["schemas"]["PositionAfter"];
                     /**
-                     * @description The copy's title; the card's own when absent.
+                     * @description The copy's title. Defaults to the card's title.
                      * @example Write the press release for May
                      */
                     title?: string;
@@ -9104,12 +9773,14 @@ export interface operations {
                      *           "total": 2
                      *         },
                      *         "comments": 0,
+                     *         "attachments": 2,
+                     *         "cover": null,
                      *         "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z",
                      *         "url": "https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2z"
                      *       },
-                     *       "boardVersion": 17
+                     *       "boardVersion": 19
                      *     }
                      */
                     "application/json": {
@@ -9139,11 +9810,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The card. */
+                /** @description The id of the card. */
                 cardId: string;
             };
             cookie?: never;
@@ -9157,27 +9828,27 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The due date. It stays unchanged when absent; null clears it.
+                     * @description The due date, YYYY-MM-DD. If it is absent, the due date stays unchanged; null clears it.
                      * @example 2026-03-14
                      */
                     dueDate?: string | null;
                     /**
-                     * @description The time of day it is due, HH:MM. With dueDate alone the card is due all day.
+                     * @description The time of day at which the card is due, HH:MM. With dueDate alone, the card is due all day.
                      * @example 09:30
                      */
                     dueTime?: string;
                     /**
-                     * @description The date the work starts; requires the feature startDates. It stays unchanged when absent; null clears it.
+                     * @description The date on which work starts, YYYY-MM-DD. Requires the startDates feature. If it is absent, the start stays unchanged; null clears it.
                      * @example 2026-03-10
                      */
                     startDate?: string | null;
                     /**
-                     * @description The time of day the work starts, HH:MM.
+                     * @description The time of day at which work starts, HH:MM.
                      * @example 09:00
                      */
                     startTime?: string;
                     /**
-                     * @description The IANA time zone of the times; required with a time.
+                     * @description The IANA time zone of the times. Required with a time.
                      * @example Europe/Berlin
                      */
                     timeZone?: string;
@@ -9227,12 +9898,14 @@ export interface operations {
                      *           "total": 2
                      *         },
                      *         "comments": 2,
+                     *         "attachments": 2,
+                     *         "cover": null,
                      *         "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z",
                      *         "url": "https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *       },
-                     *       "boardVersion": 17
+                     *       "boardVersion": 19
                      *     }
                      */
                     "application/json": {
@@ -9262,11 +9935,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The card. */
+                /** @description The id of the card. */
                 cardId: string;
             };
             cookie?: never;
@@ -9310,12 +9983,14 @@ export interface operations {
                      *           "total": 0
                      *         },
                      *         "comments": 0,
+                     *         "attachments": 0,
+                     *         "cover": null,
                      *         "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z",
                      *         "url": "https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *       },
-                     *       "boardVersion": 19
+                     *       "boardVersion": 21
                      *     }
                      */
                     "application/json": {
@@ -9343,11 +10018,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The card. */
+                /** @description The id of the card. */
                 cardId: string;
             };
             cookie?: never;
@@ -9363,14 +10038,14 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Ids of labels of the board to add.
+                     * @description The ids of the labels to add, which must be labels of the board.
                      * @example [
                      *       "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *     ]
                      */
                     add?: string[];
                     /**
-                     * @description Ids of labels to remove.
+                     * @description The ids of the labels to remove.
                      * @example [
                      *       "lbl_01jb2m3n4p5q6r7s8t9v0w1x2z"
                      *     ]
@@ -9428,12 +10103,14 @@ export interface operations {
                      *           "total": 2
                      *         },
                      *         "comments": 2,
+                     *         "attachments": 2,
+                     *         "cover": null,
                      *         "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z",
                      *         "url": "https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *       },
-                     *       "boardVersion": 17
+                     *       "boardVersion": 19
                      *     }
                      */
                     "application/json": {
@@ -9463,11 +10140,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The card. */
+                /** @description The id of the card. */
                 cardId: string;
             };
             cookie?: never;
@@ -9481,11 +10158,11 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description A list of the same board.
+                     * @description The id of a list on the same board.
                      * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     listId: string;
-                    /** @description The position in the list; the bottom when absent. */
+                    /** @description The position in the list. Defaults to the bottom. */
                     position?: ("top" | "bottom") | components["schemas"]["PositionBefore"] | components["schemas"]["PositionAfter"];
                 };
             };
@@ -9533,12 +10210,14 @@ export interface operations {
                      *           "total": 2
                      *         },
                      *         "comments": 2,
+                     *         "attachments": 2,
+                     *         "cover": null,
                      *         "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z",
                      *         "url": "https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *       },
-                     *       "boardVersion": 17
+                     *       "boardVersion": 19
                      *     }
                      */
                     "application/json": {
@@ -9568,11 +10247,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The card. */
+                /** @description The id of the card. */
                 cardId: string;
             };
             cookie?: never;
@@ -9586,11 +10265,11 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description A list of another board.
+                     * @description The id of a list on another board.
                      * @example lst_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     listId: string;
-                    /** @description The position in the list; the bottom when absent. */
+                    /** @description The position in the list. Defaults to the bottom. */
                     position?: ("top" | "bottom") | components["schemas"]["PositionBefore"] | components["schemas"]["PositionAfter"];
                 };
             };
@@ -9634,6 +10313,8 @@ export interface operations {
                      *             "total": 0
                      *           },
                      *           "comments": 0,
+                     *           "attachments": 0,
+                     *           "cover": null,
                      *           "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "createdAt": "2026-03-02T09:00:00.000Z",
                      *           "updatedAt": "2026-03-02T09:00:00.000Z",
@@ -9672,11 +10353,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The card. */
+                /** @description The id of the card. */
                 cardId: string;
             };
             cookie?: never;
@@ -9720,12 +10401,14 @@ export interface operations {
                      *           "total": 0
                      *         },
                      *         "comments": 0,
+                     *         "attachments": 0,
+                     *         "cover": null,
                      *         "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z",
                      *         "url": "https://cardwall.example.com/cards/crd_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *       },
-                     *       "boardVersion": 17
+                     *       "boardVersion": 19
                      *     }
                      */
                     "application/json": {
@@ -9753,11 +10436,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The item. */
+                /** @description The id of the item. */
                 itemId: string;
             };
             cookie?: never;
@@ -9781,7 +10464,7 @@ export interface operations {
                      *       "data": {
                      *         "id": "chi_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *       },
-                     *       "boardVersion": 18
+                     *       "boardVersion": 20
                      *     }
                      */
                     "application/json": {
@@ -9809,11 +10492,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The item. */
+                /** @description The id of the item. */
                 itemId: string;
             };
             cookie?: never;
@@ -9827,7 +10510,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Whether it is done.
+                     * @description Whether the item is done.
                      * @example true
                      */
                     done?: boolean;
@@ -9865,7 +10548,7 @@ export interface operations {
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z"
                      *       },
-                     *       "boardVersion": 17
+                     *       "boardVersion": 19
                      *     }
                      */
                     "application/json": {
@@ -9895,11 +10578,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The checklist. */
+                /** @description The id of the checklist. */
                 checklistId: string;
             };
             cookie?: never;
@@ -9923,7 +10606,7 @@ export interface operations {
                      *       "data": {
                      *         "id": "chk_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *       },
-                     *       "boardVersion": 18
+                     *       "boardVersion": 20
                      *     }
                      */
                     "application/json": {
@@ -9951,11 +10634,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The checklist. */
+                /** @description The id of the checklist. */
                 checklistId: string;
             };
             cookie?: never;
@@ -10018,7 +10701,7 @@ export interface operations {
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z"
                      *       },
-                     *       "boardVersion": 17
+                     *       "boardVersion": 19
                      *     }
                      */
                     "application/json": {
@@ -10048,11 +10731,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The checklist. */
+                /** @description The id of the checklist. */
                 checklistId: string;
             };
             cookie?: never;
@@ -10065,10 +10748,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description The position in the checklist; the bottom when absent. */
+                    /** @description The position in the checklist. Defaults to the bottom. */
                     position?: ("top" | "bottom") | components["schemas"]["PositionBefore"] | components["schemas"]["PositionAfter"];
                     /**
-                     * @description The title.
+                     * @description The item's title.
                      * @example Check the names
                      */
                     title: string;
@@ -10099,7 +10782,7 @@ export interface operations {
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z"
                      *       },
-                     *       "boardVersion": 17
+                     *       "boardVersion": 19
                      *     }
                      */
                     "application/json": {
@@ -10129,11 +10812,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The comment. */
+                /** @description The id of the comment. */
                 commentId: string;
             };
             cookie?: never;
@@ -10157,7 +10840,7 @@ export interface operations {
                      *       "data": {
                      *         "id": "cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *       },
-                     *       "boardVersion": 18
+                     *       "boardVersion": 20
                      *     }
                      */
                     "application/json": {
@@ -10185,11 +10868,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The comment. */
+                /** @description The id of the comment. */
                 commentId: string;
             };
             cookie?: never;
@@ -10238,7 +10921,7 @@ export interface operations {
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "editedAt": "2026-03-02T09:00:00.000Z"
                      *       },
-                     *       "boardVersion": 17
+                     *       "boardVersion": 19
                      *     }
                      */
                     "application/json": {
@@ -10269,7 +10952,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The job. */
+                /** @description The id of the job. */
                 jobId: string;
             };
             cookie?: never;
@@ -10327,11 +11010,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The job. */
+                /** @description The id of the job. */
                 jobId: string;
             };
             cookie?: never;
@@ -10397,11 +11080,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The label. */
+                /** @description The id of the label. */
                 labelId: string;
             };
             cookie?: never;
@@ -10425,7 +11108,7 @@ export interface operations {
                      *       "data": {
                      *         "id": "lbl_01jb2m3n4p5q6r7s8t9v0w1x2y"
                      *       },
-                     *       "boardVersion": 18
+                     *       "boardVersion": 20
                      *     }
                      */
                     "application/json": {
@@ -10453,11 +11136,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The label. */
+                /** @description The id of the label. */
                 labelId: string;
             };
             cookie?: never;
@@ -10507,7 +11190,7 @@ export interface operations {
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z"
                      *       },
-                     *       "boardVersion": 17
+                     *       "boardVersion": 19
                      *     }
                      */
                     "application/json": {
@@ -10537,11 +11220,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The list. */
+                /** @description The id of the list. */
                 listId: string;
             };
             cookie?: never;
@@ -10561,12 +11244,12 @@ export interface operations {
                     name?: string;
                     /**
                      * Format: int64
-                     * @description The new WIP limit; null for none.
+                     * @description The new WIP limit; null removes the limit.
                      * @example 5
                      */
                     wipLimit?: number | null;
                     /**
-                     * @description What happens at the WIP limit.
+                     * @description What happens at the WIP limit: soft shows a warning, hard rejects further cards.
                      * @example hard
                      * @enum {string}
                      */
@@ -10600,7 +11283,7 @@ export interface operations {
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z"
                      *       },
-                     *       "boardVersion": 17
+                     *       "boardVersion": 19
                      *     }
                      */
                     "application/json": {
@@ -10630,11 +11313,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The list. */
+                /** @description The id of the list. */
                 listId: string;
             };
             cookie?: never;
@@ -10666,7 +11349,7 @@ export interface operations {
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z"
                      *       },
-                     *       "boardVersion": 17
+                     *       "boardVersion": 19
                      *     }
                      */
                     "application/json": {
@@ -10694,11 +11377,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The list. */
+                /** @description The id of the list. */
                 listId: string;
             };
             cookie?: never;
@@ -10712,11 +11395,11 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The copy's name; the list's own when absent.
+                     * @description The copy's name. Defaults to the list's name.
                      * @example Next week
                      */
                     name?: string;
-                    /** @description The position on the board; directly after the list when absent. */
+                    /** @description The position on the board. Defaults to directly after the list. */
                     position?: ("top" | "bottom") | components["schemas"]["PositionBefore"] | components["schemas"]["PositionAfter"];
                 };
             };
@@ -10747,7 +11430,7 @@ export interface operations {
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z"
                      *       },
-                     *       "boardVersion": 19
+                     *       "boardVersion": 21
                      *     }
                      */
                     "application/json": {
@@ -10760,7 +11443,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description A job that has not ended within two seconds. get_job returns its state. */
+            /** @description The operation is still running as a job after two seconds. Call get_job to get the state of the job. */
             202: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -10815,11 +11498,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The list. */
+                /** @description The id of the list. */
                 listId: string;
             };
             cookie?: never;
@@ -10832,7 +11515,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description The position on the board; the bottom, which is the right end, when absent. */
+                    /** @description The position on the board. Defaults to the bottom, which is the right end. */
                     position?: ("top" | "bottom") | components["schemas"]["PositionBefore"] | components["schemas"]["PositionAfter"];
                 };
             };
@@ -10863,7 +11546,7 @@ export interface operations {
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z"
                      *       },
-                     *       "boardVersion": 17
+                     *       "boardVersion": 19
                      *     }
                      */
                     "application/json": {
@@ -10893,11 +11576,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The list. */
+                /** @description The id of the list. */
                 listId: string;
             };
             cookie?: never;
@@ -10911,11 +11594,11 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The target board.
+                     * @description The id of the target board.
                      * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     boardId: string;
-                    /** @description The position on the board; the bottom, which is the right end, when absent. */
+                    /** @description The position on the board. Defaults to the bottom, which is the right end. */
                     position?: ("top" | "bottom") | components["schemas"]["PositionBefore"] | components["schemas"]["PositionAfter"];
                 };
             };
@@ -10963,7 +11646,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description A job that has not ended within two seconds. get_job returns its state. */
+            /** @description The operation is still running as a job after two seconds. Call get_job to get the state of the job. */
             202: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -11018,11 +11701,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The list. */
+                /** @description The id of the list. */
                 listId: string;
             };
             cookie?: never;
@@ -11054,7 +11737,7 @@ export interface operations {
                      *         "createdAt": "2026-03-02T09:00:00.000Z",
                      *         "updatedAt": "2026-03-02T09:00:00.000Z"
                      *       },
-                     *       "boardVersion": 17
+                     *       "boardVersion": 19
                      *     }
                      */
                     "application/json": {
@@ -11138,9 +11821,9 @@ export interface operations {
     list_recent_activity: {
         parameters: {
             query?: {
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -11165,7 +11848,7 @@ export interface operations {
                      *       "data": [
                      *         {
                      *           "id": "act_01jb2m3n4p5q6r7s8t9v0w1x2y",
-                     *           "type": "comment.added",
+                     *           "type": "attachment.added",
                      *           "at": "2026-03-02T09:00:00.000Z",
                      *           "actor": {
                      *             "type": "person",
@@ -11175,16 +11858,20 @@ export interface operations {
                      *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "changes": {
-                     *             "commentId": {
+                     *             "attachmentId": {
                      *               "from": null,
-                     *               "to": "cmt_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *               "to": "att_01jb2m3n4p5q6r7s8t9v0w1x2y"
+                     *             },
+                     *             "name": {
+                     *               "from": null,
+                     *               "to": "https://example.com/plan"
                      *             }
                      *           },
-                     *           "boardVersion": 16
+                     *           "boardVersion": 18
                      *         },
                      *         {
                      *           "id": "act_01jb2m3n4p5q6r7s8t9v0w1x2z",
-                     *           "type": "comment.added",
+                     *           "type": "attachment.added",
                      *           "at": "2026-03-02T09:00:00.000Z",
                      *           "actor": {
                      *             "type": "person",
@@ -11194,12 +11881,16 @@ export interface operations {
                      *           "listId": "lst_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "cardId": "crd_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "changes": {
-                     *             "commentId": {
+                     *             "attachmentId": {
                      *               "from": null,
-                     *               "to": "cmt_01jb2m3n4p5q6r7s8t9v0w1x2z"
+                     *               "to": "att_01jb2m3n4p5q6r7s8t9v0w1x2z"
+                     *             },
+                     *             "name": {
+                     *               "from": null,
+                     *               "to": "Contract.txt"
                      *             }
                      *           },
-                     *           "boardVersion": 15
+                     *           "boardVersion": 17
                      *         }
                      *       ]
                      *     }
@@ -11223,7 +11914,7 @@ export interface operations {
     list_my_cards: {
         parameters: {
             query?: {
-                /** @description Only cards on boards of this workspace. */
+                /** @description Only cards on boards of the workspace with this id. */
                 workspaceId?: string;
                 /** @description Cards in one of these lists: list ids, none or any, separated by commas. */
                 list?: string;
@@ -11247,7 +11938,7 @@ export interface operations {
                 creatorNot?: string;
                 /** @description Cards that are done (true) or not done (false). */
                 done?: string;
-                /** @description Archived cards: false leaves them out (the default), true includes them, only returns nothing else. */
+                /** @description Whether archived cards are returned: false excludes them (the default), true includes them, only returns no other cards. */
                 archived?: string;
                 /** @description Cards by due date: overdue, today, tomorrow, week (today and the next six days; next7 is another name for it), calendarweek (Monday to Sunday), month (the calendar month), none or any, separated by commas. */
                 due?: string;
@@ -11267,27 +11958,27 @@ export interface operations {
                 updatedFrom?: string;
                 /** @description Cards last changed on this date (YYYY-MM-DD) or earlier. */
                 updatedTo?: string;
-                /** @description Cards done on this date (YYYY-MM-DD) or later. */
+                /** @description Cards completed on this date (YYYY-MM-DD) or later. */
                 completedFrom?: string;
-                /** @description Cards done on this date (YYYY-MM-DD) or earlier. */
+                /** @description Cards completed on this date (YYYY-MM-DD) or earlier. */
                 completedTo?: string;
-                /** @description The time zone for dates and for words such as today, as an IANA name such as Europe/Zurich; your own when absent. */
+                /** @description The time zone for dates and for words such as today, as an IANA name such as Europe/Zurich. Defaults to the caller's time zone. */
                 timeZone?: string;
-                /** @description Cards with at least one of these: description, checklist, comment, due, start, assignee or label, separated by commas. */
+                /** @description Cards with at least one of these: description, checklist, comment, attachment, due, start, assignee or label, separated by commas. */
                 has?: string;
-                /** @description Cards that lack at least one of these: description, checklist, comment, due, start, assignee or label, separated by commas. */
+                /** @description Cards that lack at least one of these: description, checklist, comment, attachment, due, start, assignee or label, separated by commas. */
                 no?: string;
-                /** @description Cards whose checklist items are all done (complete), or that have an item not done (incomplete). */
+                /** @description Cards whose checklist items are all done (complete), or that have at least one item that is not done (incomplete). */
                 checklist?: string;
-                /** @description A search text, such as: is:open label:bug due:week "exact phrase" word*. */
+                /** @description A search query, such as: is:open label:bug due:week "exact phrase" word*. */
                 q?: string;
-                /** @description The sort order: position, due, start, created, updated or title; prefix - for descending. */
+                /** @description The sort order: position, due, start, created, updated or title; with the prefix - for descending order. */
                 sort?: string;
-                /** @description compact omits descriptions; full when absent. */
+                /** @description Use compact to omit descriptions. Defaults to full. */
                 view?: "compact" | "full";
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -11338,6 +12029,8 @@ export interface operations {
                      *             "total": 2
                      *           },
                      *           "comments": 2,
+                     *           "attachments": 2,
+                     *           "cover": null,
                      *           "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "createdAt": "2026-03-02T09:00:00.000Z",
                      *           "updatedAt": "2026-03-02T09:00:00.000Z",
@@ -11371,6 +12064,8 @@ export interface operations {
                      *             "total": 0
                      *           },
                      *           "comments": 0,
+                     *           "attachments": 0,
+                     *           "cover": null,
                      *           "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "createdAt": "2026-03-02T09:00:00.000Z",
                      *           "updatedAt": "2026-03-02T09:00:00.000Z",
@@ -11398,7 +12093,7 @@ export interface operations {
     get_my_overview: {
         parameters: {
             query?: {
-                /** @description The time zone that decides what today is, as an IANA name such as Europe/Zurich; your own when absent. */
+                /** @description The time zone that determines the current day, as an IANA name such as Europe/Zurich. Defaults to the caller's time zone. */
                 timeZone?: string;
             };
             header?: never;
@@ -11466,6 +12161,8 @@ export interface operations {
                      *                 "total": 0
                      *               },
                      *               "comments": 0,
+                     *               "attachments": 0,
+                     *               "cover": null,
                      *               "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *               "createdAt": "2026-03-02T09:00:00.000Z",
                      *               "updatedAt": "2026-03-02T09:00:00.000Z",
@@ -11499,6 +12196,8 @@ export interface operations {
                      *                 "total": 2
                      *               },
                      *               "comments": 2,
+                     *               "attachments": 2,
+                     *               "cover": null,
                      *               "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *               "createdAt": "2026-03-02T09:00:00.000Z",
                      *               "updatedAt": "2026-03-02T09:00:00.000Z",
@@ -11549,11 +12248,11 @@ export interface operations {
     list_saved_filters: {
         parameters: {
             query: {
-                /** @description The workspace. */
+                /** @description The id of the workspace. */
                 workspaceId: string;
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -11629,7 +12328,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -11646,12 +12345,12 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description Its name.
+                     * @description The filter's name.
                      * @example My bugs this week
                      */
                     name: string;
                     /**
-                     * @description The query, in the search grammar. An empty query matches every open card.
+                     * @description The query, in the search grammar. An empty query matches every card that is not archived.
                      * @example is:open label:bug member:me due:week
                      */
                     query: string;
@@ -11661,7 +12360,7 @@ export interface operations {
                      */
                     shared?: boolean;
                     /**
-                     * @description The workspace.
+                     * @description The id of the workspace.
                      * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     workspaceId: string;
@@ -11727,11 +12426,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The saved filter. */
+                /** @description The id of the saved filter. */
                 filterId: string;
             };
             cookie?: never;
@@ -11782,11 +12481,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The saved filter. */
+                /** @description The id of the saved filter. */
                 filterId: string;
             };
             cookie?: never;
@@ -11897,7 +12596,7 @@ export interface operations {
                 creatorNot?: string;
                 /** @description Cards that are done (true) or not done (false). */
                 done?: string;
-                /** @description Archived cards: false leaves them out (the default), true includes them, only returns nothing else. */
+                /** @description Whether archived cards are returned: false excludes them (the default), true includes them, only returns no other cards. */
                 archived?: string;
                 /** @description Cards by due date: overdue, today, tomorrow, week (today and the next six days; next7 is another name for it), calendarweek (Monday to Sunday), month (the calendar month), none or any, separated by commas. */
                 due?: string;
@@ -11917,32 +12616,32 @@ export interface operations {
                 updatedFrom?: string;
                 /** @description Cards last changed on this date (YYYY-MM-DD) or earlier. */
                 updatedTo?: string;
-                /** @description Cards done on this date (YYYY-MM-DD) or later. */
+                /** @description Cards completed on this date (YYYY-MM-DD) or later. */
                 completedFrom?: string;
-                /** @description Cards done on this date (YYYY-MM-DD) or earlier. */
+                /** @description Cards completed on this date (YYYY-MM-DD) or earlier. */
                 completedTo?: string;
-                /** @description The time zone for dates and for words such as today, as an IANA name such as Europe/Zurich; your own when absent. */
+                /** @description The time zone for dates and for words such as today, as an IANA name such as Europe/Zurich. Defaults to the caller's time zone. */
                 timeZone?: string;
-                /** @description Cards with at least one of these: description, checklist, comment, due, start, assignee or label, separated by commas. */
+                /** @description Cards with at least one of these: description, checklist, comment, attachment, due, start, assignee or label, separated by commas. */
                 has?: string;
-                /** @description Cards that lack at least one of these: description, checklist, comment, due, start, assignee or label, separated by commas. */
+                /** @description Cards that lack at least one of these: description, checklist, comment, attachment, due, start, assignee or label, separated by commas. */
                 no?: string;
-                /** @description Cards whose checklist items are all done (complete), or that have an item not done (incomplete). */
+                /** @description Cards whose checklist items are all done (complete), or that have at least one item that is not done (incomplete). */
                 checklist?: string;
-                /** @description A search text, such as: is:open label:bug due:week "exact phrase" word*. */
+                /** @description A search query, such as: is:open label:bug due:week "exact phrase" word*. */
                 q?: string;
-                /** @description The sort order: position, due, start, created, updated or title; prefix - for descending. */
+                /** @description The sort order: position, due, start, created, updated or title; with the prefix - for descending order. */
                 sort?: string;
-                /** @description compact omits descriptions; full when absent. */
+                /** @description Use compact to omit descriptions. Defaults to full. */
                 view?: "compact" | "full";
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The saved filter. */
+                /** @description The id of the saved filter. */
                 filterId: string;
             };
             cookie?: never;
@@ -11991,6 +12690,8 @@ export interface operations {
                      *             "total": 2
                      *           },
                      *           "comments": 2,
+                     *           "attachments": 2,
+                     *           "cover": null,
                      *           "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "createdAt": "2026-03-02T09:00:00.000Z",
                      *           "updatedAt": "2026-03-02T09:00:00.000Z",
@@ -12024,6 +12725,8 @@ export interface operations {
                      *             "total": 0
                      *           },
                      *           "comments": 0,
+                     *           "attachments": 0,
+                     *           "cover": null,
                      *           "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "createdAt": "2026-03-02T09:00:00.000Z",
                      *           "updatedAt": "2026-03-02T09:00:00.000Z",
@@ -12053,15 +12756,15 @@ export interface operations {
             query: {
                 /** @description The search text, such as: is:open label:bug due:week "exact phrase" word*. */
                 q: string;
-                /** @description Only cards on boards of this workspace. */
+                /** @description Only cards on boards of the workspace with this id. */
                 workspaceId?: string;
-                /** @description The time zone for dates and for words such as today, as an IANA name such as Europe/Zurich; your own when absent. */
+                /** @description The time zone for dates and for words such as today, as an IANA name such as Europe/Zurich. Defaults to the caller's time zone. */
                 timeZone?: string;
-                /** @description compact omits descriptions; full when absent. */
+                /** @description Use compact to omit descriptions. Defaults to full. */
                 view?: "compact" | "full";
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -12112,6 +12815,8 @@ export interface operations {
                      *             "total": 2
                      *           },
                      *           "comments": 2,
+                     *           "attachments": 2,
+                     *           "cover": null,
                      *           "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "createdAt": "2026-03-02T09:00:00.000Z",
                      *           "updatedAt": "2026-03-02T09:00:00.000Z",
@@ -12145,6 +12850,8 @@ export interface operations {
                      *             "total": 0
                      *           },
                      *           "comments": 0,
+                     *           "attachments": 0,
+                     *           "cover": null,
                      *           "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *           "createdAt": "2026-03-02T09:00:00.000Z",
                      *           "updatedAt": "2026-03-02T09:00:00.000Z",
@@ -12190,11 +12897,11 @@ export interface operations {
     list_webhooks: {
         parameters: {
             query: {
-                /** @description The workspace. */
+                /** @description The id of the workspace. */
                 workspaceId: string;
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -12286,7 +12993,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -12307,7 +13014,7 @@ export interface operations {
                  */
                 "application/json": {
                     /**
-                     * @description The board whose events are sent; requires its admin. Give exactly one of boardId and workspaceId.
+                     * @description The id of the board whose events are sent. The caller must be an admin of the board. Give exactly one of boardId and workspaceId.
                      * @example brd_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     boardId?: string;
@@ -12320,18 +13027,18 @@ export interface operations {
                      */
                     events: string[];
                     /**
-                     * @description A display name.
+                     * @description The webhook's display name.
                      * @example Deploy bot
                      */
                     name?: string;
                     /**
                      * Format: uri
-                     * @description The URL that receives deliveries: https, the standard port, a public host.
+                     * @description The URL that receives deliveries. It must use https and the standard port, and have a public host.
                      * @example https://hooks.example.com/cardwall
                      */
                     url: string;
                     /**
-                     * @description The workspace whose events are sent, from every board that the whole workspace can see; requires its owner or admin.
+                     * @description The id of the workspace whose events are sent, from every board that the whole workspace can see. The caller must be an owner or admin of the workspace.
                      * @example wsp_01jb2m3n4p5q6r7s8t9v0w1x2y
                      */
                     workspaceId?: string;
@@ -12470,11 +13177,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The webhook. */
+                /** @description The id of the webhook. */
                 webhookId: string;
             };
             cookie?: never;
@@ -12524,9 +13231,9 @@ export interface operations {
     list_workspaces: {
         parameters: {
             query?: {
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
@@ -12591,7 +13298,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The workspace. */
+                /** @description The id of the workspace. */
                 workspaceId: string;
             };
             cookie?: never;
@@ -12641,14 +13348,16 @@ export interface operations {
             query: {
                 /** @description The first day of the range, YYYY-MM-DD. */
                 from: string;
-                /** @description The last day of the range, YYYY-MM-DD; at most 92 days in all. */
+                /** @description The last day of the range, YYYY-MM-DD. A range has at most 92 days. */
                 to: string;
-                /** @description The time zone of the days, as an IANA name such as Europe/Zurich; your own when absent. */
+                /** @description The time zone of the days, as an IANA name such as Europe/Zurich. Defaults to the caller's time zone. */
                 timeZone?: string;
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
+                cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The workspace. */
+                /** @description The id of the workspace. */
                 workspaceId: string;
             };
             cookie?: never;
@@ -12695,6 +13404,8 @@ export interface operations {
                      */
                     "application/json": {
                         data: components["schemas"]["WorkspaceCalendar"];
+                        /** @description Pass it as cursor to get the next page. Absent on the last page. */
+                        nextCursor?: string;
                     };
                 };
             };
@@ -12710,12 +13421,12 @@ export interface operations {
     get_workspace_dashboard: {
         parameters: {
             query?: {
-                /** @description The time zone of days and weeks, as an IANA name such as Europe/Zurich; your own when absent. */
+                /** @description The time zone of days and weeks, as an IANA name such as Europe/Zurich. Defaults to the caller's time zone. */
                 timeZone?: string;
             };
             header?: never;
             path: {
-                /** @description The workspace. */
+                /** @description The id of the workspace. */
                 workspaceId: string;
             };
             cookie?: never;
@@ -12873,14 +13584,14 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description The workspace. */
+                /** @description The id of the workspace. */
                 workspaceId: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The document as a stream. If it does not end with complete: true, it is incomplete. */
+            /** @description The document as a stream. A document that does not end with complete: true is incomplete. */
             200: {
                 headers: {
                     "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
@@ -12903,7 +13614,7 @@ export interface operations {
                      *         {
                      *           "format": "cardwall-export/1",
                      *           "exportedAt": "2026-03-02T09:00:00.000Z",
-                     *           "boardVersion": 16,
+                     *           "boardVersion": 18,
                      *           "board": {
                      *             "id": "brd_01jb2m3n4p5q6r7s8t9v0w1x2y",
                      *             "name": "Launch",
@@ -13010,6 +13721,26 @@ export interface operations {
                      *                       "updatedAt": "2026-03-02T09:00:00.000Z"
                      *                     }
                      *                   ]
+                     *                 }
+                     *               ],
+                     *               "attachments": [
+                     *                 {
+                     *                   "id": "att_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                   "name": "Contract.txt",
+                     *                   "mediaType": "text/plain",
+                     *                   "size": 18,
+                     *                   "sha256": "7a91f34f1794824ac169ea356cd47cf9f80a4ca387625ffdb32843a2bf133c2d",
+                     *                   "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                   "createdAt": "2026-03-02T09:00:00.000Z",
+                     *                   "updatedAt": "2026-03-02T09:00:00.000Z"
+                     *                 },
+                     *                 {
+                     *                   "id": "att_01jb2m3n4p5q6r7s8t9v0w1x2z",
+                     *                   "name": "https://example.com/plan",
+                     *                   "url": "https://example.com/plan",
+                     *                   "createdBy": "usr_01jb2m3n4p5q6r7s8t9v0w1x2y",
+                     *                   "createdAt": "2026-03-02T09:00:00.000Z",
+                     *                   "updatedAt": "2026-03-02T09:00:00.000Z"
                      *                 }
                      *               ],
                      *               "comments": [
@@ -13133,9 +13864,10 @@ export interface operations {
                      *             "checklists": 1,
                      *             "items": 2,
                      *             "comments": 2,
+                     *             "attachments": 2,
                      *             "statusUpdates": 0,
                      *             "savedFilters": 0,
-                     *             "activity": 16
+                     *             "activity": 18
                      *           },
                      *           "complete": true
                      *         },
@@ -13278,9 +14010,10 @@ export interface operations {
                      *         "checklists": 1,
                      *         "items": 2,
                      *         "comments": 2,
+                     *         "attachments": 2,
                      *         "statusUpdates": 0,
                      *         "savedFilters": 0,
-                     *         "activity": 18
+                     *         "activity": 20
                      *       },
                      *       "complete": true
                      *     }
@@ -13302,14 +14035,14 @@ export interface operations {
     list_invitations: {
         parameters: {
             query?: {
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The workspace. */
+                /** @description The id of the workspace. */
                 workspaceId: string;
             };
             cookie?: never;
@@ -13379,11 +14112,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The workspace. */
+                /** @description The id of the workspace. */
                 workspaceId: string;
             };
             cookie?: never;
@@ -13403,7 +14136,7 @@ export interface operations {
                      */
                     email: string;
                     /**
-                     * @description The person's role in the workspace. Only owners can invite owners.
+                     * @description The role that the person gets in the workspace. Only owners can invite owners.
                      * @example member
                      * @enum {string}
                      */
@@ -13468,13 +14201,13 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes retries safe: a request with the same key within 24 hours returns the first response, with the header Idempotent-Replayed. */
+                /** @description Makes retries safe. If you repeat the request with the same key within 24 hours, you get the first response, with the Idempotent-Replayed header. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description The workspace. */
+                /** @description The id of the workspace. */
                 workspaceId: string;
-                /** @description The invitation. */
+                /** @description The id of the invitation. */
                 invitationId: string;
             };
             cookie?: never;
@@ -13524,14 +14257,14 @@ export interface operations {
     list_jobs: {
         parameters: {
             query?: {
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The workspace. */
+                /** @description The id of the workspace. */
                 workspaceId: string;
             };
             cookie?: never;
@@ -13610,14 +14343,14 @@ export interface operations {
     list_workspace_members: {
         parameters: {
             query?: {
-                /** @description The maximum number of records to return; 50 when absent. */
+                /** @description The maximum number of records to return. Defaults to 50. */
                 limit?: number;
-                /** @description The nextCursor of the previous response; the first page when absent. */
+                /** @description The nextCursor of the previous response. Defaults to the first page. */
                 cursor?: string;
             };
             header?: never;
             path: {
-                /** @description The workspace. */
+                /** @description The id of the workspace. */
                 workspaceId: string;
             };
             cookie?: never;
@@ -13677,11 +14410,11 @@ export interface operations {
             header: {
                 /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries whose timestamp is more than 300 seconds from the current time. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
+                /** @description `v1,` and the base64-encoded HMAC-SHA256 of id, timestamp and body, joined by periods. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description The same for every delivery. */
+                /** @description Identical for all deliveries. */
                 "User-Agent": string;
             };
             path?: never;
@@ -13746,11 +14479,11 @@ export interface operations {
             header: {
                 /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries whose timestamp is more than 300 seconds from the current time. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
+                /** @description `v1,` and the base64-encoded HMAC-SHA256 of id, timestamp and body, joined by periods. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description The same for every delivery. */
+                /** @description Identical for all deliveries. */
                 "User-Agent": string;
             };
             path?: never;
@@ -13819,11 +14552,11 @@ export interface operations {
             header: {
                 /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries whose timestamp is more than 300 seconds from the current time. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
+                /** @description `v1,` and the base64-encoded HMAC-SHA256 of id, timestamp and body, joined by periods. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description The same for every delivery. */
+                /** @description Identical for all deliveries. */
                 "User-Agent": string;
             };
             path?: never;
@@ -13888,11 +14621,11 @@ export interface operations {
             header: {
                 /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries whose timestamp is more than 300 seconds from the current time. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
+                /** @description `v1,` and the base64-encoded HMAC-SHA256 of id, timestamp and body, joined by periods. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description The same for every delivery. */
+                /** @description Identical for all deliveries. */
                 "User-Agent": string;
             };
             path?: never;
@@ -13957,11 +14690,11 @@ export interface operations {
             header: {
                 /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries whose timestamp is more than 300 seconds from the current time. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
+                /** @description `v1,` and the base64-encoded HMAC-SHA256 of id, timestamp and body, joined by periods. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description The same for every delivery. */
+                /** @description Identical for all deliveries. */
                 "User-Agent": string;
             };
             path?: never;
@@ -14031,11 +14764,11 @@ export interface operations {
             header: {
                 /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries whose timestamp is more than 300 seconds from the current time. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
+                /** @description `v1,` and the base64-encoded HMAC-SHA256 of id, timestamp and body, joined by periods. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description The same for every delivery. */
+                /** @description Identical for all deliveries. */
                 "User-Agent": string;
             };
             path?: never;
@@ -14104,11 +14837,11 @@ export interface operations {
             header: {
                 /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries whose timestamp is more than 300 seconds from the current time. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
+                /** @description `v1,` and the base64-encoded HMAC-SHA256 of id, timestamp and body, joined by periods. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description The same for every delivery. */
+                /** @description Identical for all deliveries. */
                 "User-Agent": string;
             };
             path?: never;
@@ -14174,11 +14907,11 @@ export interface operations {
             header: {
                 /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries whose timestamp is more than 300 seconds from the current time. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
+                /** @description `v1,` and the base64-encoded HMAC-SHA256 of id, timestamp and body, joined by periods. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description The same for every delivery. */
+                /** @description Identical for all deliveries. */
                 "User-Agent": string;
             };
             path?: never;
@@ -14243,11 +14976,11 @@ export interface operations {
             header: {
                 /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries whose timestamp is more than 300 seconds from the current time. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
+                /** @description `v1,` and the base64-encoded HMAC-SHA256 of id, timestamp and body, joined by periods. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description The same for every delivery. */
+                /** @description Identical for all deliveries. */
                 "User-Agent": string;
             };
             path?: never;
@@ -14312,11 +15045,11 @@ export interface operations {
             header: {
                 /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries whose timestamp is more than 300 seconds from the current time. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
+                /** @description `v1,` and the base64-encoded HMAC-SHA256 of id, timestamp and body, joined by periods. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description The same for every delivery. */
+                /** @description Identical for all deliveries. */
                 "User-Agent": string;
             };
             path?: never;
@@ -14384,11 +15117,11 @@ export interface operations {
             header: {
                 /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries whose timestamp is more than 300 seconds from the current time. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
+                /** @description `v1,` and the base64-encoded HMAC-SHA256 of id, timestamp and body, joined by periods. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description The same for every delivery. */
+                /** @description Identical for all deliveries. */
                 "User-Agent": string;
             };
             path?: never;
@@ -14454,11 +15187,11 @@ export interface operations {
             header: {
                 /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries whose timestamp is more than 300 seconds from the current time. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
+                /** @description `v1,` and the base64-encoded HMAC-SHA256 of id, timestamp and body, joined by periods. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description The same for every delivery. */
+                /** @description Identical for all deliveries. */
                 "User-Agent": string;
             };
             path?: never;
@@ -14523,11 +15256,11 @@ export interface operations {
             header: {
                 /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries whose timestamp is more than 300 seconds from the current time. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
+                /** @description `v1,` and the base64-encoded HMAC-SHA256 of id, timestamp and body, joined by periods. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description The same for every delivery. */
+                /** @description Identical for all deliveries. */
                 "User-Agent": string;
             };
             path?: never;
@@ -14591,11 +15324,11 @@ export interface operations {
             header: {
                 /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries whose timestamp is more than 300 seconds from the current time. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
+                /** @description `v1,` and the base64-encoded HMAC-SHA256 of id, timestamp and body, joined by periods. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description The same for every delivery. */
+                /** @description Identical for all deliveries. */
                 "User-Agent": string;
             };
             path?: never;
@@ -14659,11 +15392,11 @@ export interface operations {
             header: {
                 /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries whose timestamp is more than 300 seconds from the current time. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
+                /** @description `v1,` and the base64-encoded HMAC-SHA256 of id, timestamp and body, joined by periods. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description The same for every delivery. */
+                /** @description Identical for all deliveries. */
                 "User-Agent": string;
             };
             path?: never;
@@ -14727,11 +15460,11 @@ export interface operations {
             header: {
                 /** @description Id of the delivery, as in the body. It is the same for every attempt. */
                 "webhook-id": string;
-                /** @description Time of this attempt in Unix seconds. Reject deliveries that are more than 300 seconds off. */
+                /** @description Time of this attempt in Unix seconds. Reject deliveries whose timestamp is more than 300 seconds from the current time. */
                 "webhook-timestamp": number;
-                /** @description `v1,` and the base64 of the HMAC-SHA256 of id, timestamp and body, joined by full stops. For 24 hours after a rotation there are two signatures, separated by a space. */
+                /** @description `v1,` and the base64-encoded HMAC-SHA256 of id, timestamp and body, joined by periods. For 24 hours after a rotation there are two signatures, separated by a space. */
                 "webhook-signature": string;
-                /** @description The same for every delivery. */
+                /** @description Identical for all deliveries. */
                 "User-Agent": string;
             };
             path?: never;

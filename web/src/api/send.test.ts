@@ -5,7 +5,7 @@ import { onUnauthorized, send } from './send'
 type Sent = { key: string | null; body: string }
 let sent: Sent[] = []
 
-/** Makes fetch respond with each status in turn; 0 is a lost connection. */
+/** Makes fetch respond with these statuses, in order. A 0 means a lost connection. The last status repeats. */
 function respondWith(...statuses: number[]): void {
   vi.stubGlobal('fetch', async (request: Request) => {
     sent.push({ key: request.headers.get('Idempotency-Key'), body: await request.text() })
@@ -25,10 +25,10 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-const change = () =>
+const changeRequest = () =>
   new Request('http://x/cards', { method: 'POST', body: '{"title":"Once"}', headers: { 'Idempotency-Key': 'k' } })
 
-async function after(pending: Promise<Response>): Promise<number | string> {
+async function resultOf(pending: Promise<Response>): Promise<number | string> {
   const result = pending.then(
     (response) => response.status,
     (thrown: Error) => thrown.message,
@@ -37,50 +37,50 @@ async function after(pending: Promise<Response>): Promise<number | string> {
   return result
 }
 
-test('a request without a response is repeated unchanged', async () => {
+test('a request without a response is retried unchanged', async () => {
   respondWith(0, 502, 503, 201)
-  expect(await after(send(change()))).toBe(201)
+  expect(await resultOf(send(changeRequest()))).toBe(201)
   expect(sent).toEqual(Array.from({ length: 4 }, () => ({ key: 'k', body: '{"title":"Once"}' })))
 })
 
-test('a request with a response is not repeated', async () => {
+test('a request with a response is not retried', async () => {
   for (const status of [200, 400, 409, 429, 500]) {
     sent = []
     respondWith(status)
-    expect(await after(send(change()))).toBe(status)
+    expect(await resultOf(send(changeRequest()))).toBe(status)
     expect(sent).toHaveLength(1)
   }
 })
 
-test('repeats end after a while', async () => {
+test('a change is attempted at most four times', async () => {
   respondWith(0)
-  expect(await after(send(change()))).toBe('Failed to fetch')
+  expect(await resultOf(send(changeRequest()))).toBe('Failed to fetch')
   expect(sent).toHaveLength(4)
   sent = []
   respondWith(503)
-  expect(await after(send(change()))).toBe(503)
+  expect(await resultOf(send(changeRequest()))).toBe(503)
   expect(sent).toHaveLength(4)
 })
 
-test('offline and canceled requests are sent only once', async () => {
+test('a change is not retried while offline, and a canceled request is not retried', async () => {
   vi.stubGlobal('navigator', { onLine: false })
   respondWith(0)
-  expect(await after(send(change()))).toBe('Failed to fetch')
+  expect(await resultOf(send(changeRequest()))).toBe('Failed to fetch')
   expect(sent).toHaveLength(1)
   vi.stubGlobal('navigator', { onLine: true })
-  const stop = new AbortController()
-  stop.abort()
+  const controller = new AbortController()
+  controller.abort()
   sent = []
   respondWith(0)
-  await after(send(new Request('http://x/cards', { signal: stop.signal })))
+  await resultOf(send(new Request('http://x/cards', { signal: controller.signal })))
   expect(sent.length).toBeLessThanOrEqual(1)
 })
 
-const read = () => new Request('http://x/api/public/v1/cards')
+const readRequest = () => new Request('http://x/api/public/v1/cards')
 
-test('a read waits for the server, reports that, and continues', async () => {
+test('a read is retried until the server responds, and reports the problem meanwhile', async () => {
   respondWith(0, 0, 0, 0, 502, 0, 200)
-  const pending = after(send(read()))
+  const pending = resultOf(send(readRequest()))
   await vi.advanceTimersByTimeAsync(4000)
   expect(connection.problem).toBe('Can’t reach the server.')
   expect(await pending).toBe(200)
@@ -88,30 +88,30 @@ test('a read waits for the server, reports that, and continues', async () => {
   expect(connection.problem).toBeNull()
 })
 
-test('one successful request wakes the waiting ones', async () => {
+test('waiting requests retry when the connection is restored', async () => {
   respondWith(0, 0, 0, 0, 200)
-  const waits = send(read()).then((response) => response.status)
+  const status = send(readRequest()).then((response) => response.status)
   await vi.advanceTimersByTimeAsync(4000)
   expect(sent).toHaveLength(4)
   connection.restored()
   await vi.advanceTimersByTimeAsync(0)
-  expect(await waits).toBe(200)
+  expect(await status).toBe(200)
 })
 
-test('requests after the end of the session are repeated with the same key', async () => {
-  const asked: string[] = []
+test('after the session has ended, a request is retried with the same key', async () => {
+  let signIns = 0
   onUnauthorized(async () => {
-    asked.push('sign in')
+    signIns++
     return true
   })
   respondWith(401, 201)
-  expect(await after(send(change()))).toBe(201)
+  expect(await resultOf(send(changeRequest()))).toBe(201)
   expect(sent.map((s) => s.key)).toEqual(['k', 'k'])
-  expect(asked).toEqual(['sign in'])
+  expect(signIns).toBe(1)
 
   // A wrong password is rejected and not retried.
   respondWith(401)
-  expect(await after(send(new Request('http://x/api/app/v1/sign-in', { method: 'POST' })))).toBe(401)
-  expect(asked).toEqual(['sign in'])
+  expect(await resultOf(send(new Request('http://x/api/app/v1/sign-in', { method: 'POST' })))).toBe(401)
+  expect(signIns).toBe(1)
   onUnauthorized(async () => false)
 })

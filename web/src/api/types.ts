@@ -4,6 +4,7 @@ import type { components } from './schema'
 type Schemas = components['schemas']
 
 export type Activity = Schemas['Entry']
+export type Attachment = Schemas['Attachment']
 export type Board = Schemas['Board']
 export type BoardDetail = Schemas['BoardDetail']
 export type BoardMember = Schemas['BoardMember']
@@ -24,7 +25,7 @@ export type Member = Schemas['Member']
 export type Overview = Schemas['Overview']
 export type UserRef = Schemas['UserRef']
 
-/** The position of a card or list. IDs are those of open neighbors. */
+/** A position in a list or on a board: top, bottom, or next to the open card or list with the given ID. */
 export type Position = 'top' | 'bottom' | { before: string } | { after: string }
 
 export const labelColors: readonly LabelColor[] = [

@@ -10,14 +10,14 @@ test.each([
   [97, [0, 50, 100]],
   [100, [0, 50, 100]],
   [4180, [0, 2000, 4000, 6000]],
-])('an axis up to %i has %j', (most, marks) => expect(ticks(most)).toEqual(marks))
+])('the ticks up to %i are %j', (max, expected) => expect(ticks(max)).toEqual(expected))
 
-test('ticks are few, whole, and reach at least the maximum', () => {
-  for (let most = 0; most < 100_000; most = most * 1.3 + 1) {
-    const marks = ticks(Math.floor(most))
-    expect(marks.length).toBeLessThanOrEqual(6)
-    expect(marks.at(-1)).toBeGreaterThanOrEqual(Math.floor(most))
-    expect(marks.every(Number.isInteger)).toBe(true)
+test('ticks returns at most six integers that reach the maximum', () => {
+  for (let max = 0; max < 100_000; max = max * 1.3 + 1) {
+    const values = ticks(Math.floor(max))
+    expect(values.length).toBeLessThanOrEqual(6)
+    expect(values.at(-1)).toBeGreaterThanOrEqual(Math.floor(max))
+    expect(values.every(Number.isInteger)).toBe(true)
   }
 })
 
@@ -30,4 +30,4 @@ test.each([
   [172_800, '2 days'],
   [276_480, '3.2 days'],
   [86_400 * 45, '45 days'],
-])('%i seconds are %s', (seconds, text) => expect(durationText(seconds)).toBe(text))
+])('durationText(%i) returns "%s"', (seconds, text) => expect(durationText(seconds)).toBe(text))

@@ -13,7 +13,7 @@ import {
   weeksOfMonth,
 } from './days'
 
-test('a month has whole weeks, from Monday to Sunday', () => {
+test('weeksOfMonth returns full weeks, from Monday to Sunday', () => {
   const march = weeksOfMonth('2026-03-14') // begins on a Sunday
   expect(march.length).toBe(6)
   expect(march[0]).toEqual(weekOf('2026-03-01'))
@@ -23,7 +23,7 @@ test('a month has whole weeks, from Monday to Sunday', () => {
   expect(weeksOfMonth('2027-02-10').flat()).toHaveLength(28)
 })
 
-test('no month in ten years has a gap, a repeated day, or more than six weeks', () => {
+test('weeksOfMonth returns consecutive days and at most six weeks for ten years', () => {
   for (let month = '2024-01-31'; month < '2034'; month = addMonths(month, 1)) {
     const days = weeksOfMonth(month).flat()
     expect(days.length % 7).toBe(0)
@@ -33,7 +33,7 @@ test('no month in ten years has a gap, a repeated day, or more than six weeks', 
   }
 })
 
-test('days are counted across daylight saving changes, leap days and years', () => {
+test('day arithmetic is correct across daylight saving changes, leap days and years', () => {
   expect(addDays('2026-03-28', 1)).toBe('2026-03-29') // 23 hours long in Berlin
   expect(daysBetween('2026-03-28', '2026-03-30')).toBe(2)
   expect(daysBetween('2026-10-24', '2026-10-26')).toBe(2)
@@ -41,7 +41,7 @@ test('days are counted across daylight saving changes, leap days and years', () 
   expect(daysBetween('2026-01-01', '2025-12-31')).toBe(-1)
 })
 
-test('a month later is the same day, or the last day of the month', () => {
+test('addMonths returns the same day or the last day of the month', () => {
   expect(addMonths('2026-01-31', 1)).toBe('2026-02-28')
   expect(addMonths('2028-01-31', 1)).toBe('2028-02-29')
   expect(addMonths('2026-03-15', -3)).toBe('2025-12-15')
@@ -57,17 +57,17 @@ test.each([
   ['2024-12-30', 1],
 ])('%s is in week %i', (date, week) => expect(weekNumber(date)).toBe(week))
 
-describe('a day in the URL', () => {
-  test.each(['2026-02-30', '2026-13-01', '26-01-01', 'today', '', '2026-1-1', '0000-01-01'])('%s is invalid', (text) =>
+describe('isDay', () => {
+  test.each(['2026-02-30', '2026-13-01', '26-01-01', 'today', '', '2026-1-1', '0000-01-01'])('rejects "%s"', (text) =>
     expect(isDay(text)).toBe(false),
   )
-  test('is 29 February only in leap years', () => {
+  test('accepts 29 February only in leap years', () => {
     expect(isDay('2028-02-29')).toBe(true)
     expect(isDay('2026-02-29')).toBe(false)
   })
 })
 
-test('formats days and ranges', () => {
+test('days and ranges are formatted in British English', () => {
   expect(mondayOf('2026-11-22')).toBe('2026-11-16')
   expect(longDay('2026-12-04')).toBe('Friday 4 December')
   expect(longDay('2027-01-01', '2026-12-04')).toBe('Friday 1 January 2027')

@@ -1,4 +1,4 @@
-/** Makes the browser download an address. The server names the file. */
+/** Downloads a URL. The server chooses the file name. */
 export function download(href: string): void {
   const link = document.createElement('a')
   link.href = href

@@ -1,11 +1,11 @@
-/** "21 Nov, 14:02:10", with the year if it is not the current one. */
+/** Formats an instant to the second: "21 Nov, 14:02:10". Adds the year if it is not the current one. */
 export function momentText(instant: string, timeZone: string, now = new Date(), language = 'en-GB'): string {
   const date = new Date(instant)
   const year = date.getUTCFullYear() === now.getUTCFullYear() ? undefined : 'numeric'
   return format(language === 'en' ? 'en-GB' : language, timeZone, year).format(date)
 }
 
-// Creating a formatter is slow, so each is created once.
+// Creating a formatter is slow, so formatters are cached.
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 function format(language: string, timeZone: string, year: 'numeric' | undefined): Intl.DateTimeFormat {
@@ -17,7 +17,7 @@ function format(language: string, timeZone: string, year: 'numeric' | undefined)
   return formatter
 }
 
-/** "in 28 s", "in 9 min", "in 3 h", or "now". */
+/** Formats the time until an instant: "in 28 s", "in 9 min", "in 3 h", or "now". */
 export function soonText(instant: string, now: number): string {
   const seconds = Math.ceil((Date.parse(instant) - now) / 1000)
   if (seconds <= 0) return 'now'
@@ -26,5 +26,5 @@ export function soonText(instant: string, now: number): string {
   return minutes < 90 ? `in ${minutes} min` : `in ${Math.round(minutes / 60)} h`
 }
 
-/** "84 ms", "1.2 s". */
+/** Formats a duration in milliseconds: "84 ms", "1.2 s". */
 export const durationText = (ms: number): string => (ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`)

@@ -3,7 +3,7 @@ import type { Card } from '../api/types'
 import { addDays } from '../state/due'
 import { countOf, emptyFilter, readFilter, matcherOf, writeFilter } from './filter'
 
-test('a filter survives a round trip through the URL', () => {
+test('readFilter reads what writeFilter writes', () => {
   const filter = {
     ...emptyFilter,
     text: 'two words',
@@ -16,23 +16,23 @@ test('a filter survives a round trip through the URL', () => {
   expect(writeFilter(emptyFilter)).toBe('')
 })
 
-test('an unknown value in the URL is ignored', () => {
+test('readFilter ignores unknown values', () => {
   expect(readFilter(new URLSearchParams('?due=never&done=maybe'))).toEqual(emptyFilter)
 })
 
-test('the filter "week" matches the same cards as due:week: today and the next six days', () => {
+test('the filter "week" matches today and the next six days, as due:week does', () => {
   const card = (dueDate: string, dueAt: string | null = null) =>
     ({ title: '', number: 1, done: false, labels: [], assignees: [], dueDate, dueAt }) as unknown as Card
   for (const [now, first, last] of [
     ['2026-11-22T12:00:00Z', '2026-11-22', '2026-11-28'], // a Sunday
     ['2026-11-23T12:00:00Z', '2026-11-23', '2026-11-29'], // a Monday
   ] as const) {
-    const at = { now: new Date(now), timeZone: 'UTC', me: 'usr_1', listName: () => '' }
-    const week = matcherOf({ ...emptyFilter, due: 'week' }, at).matches
-    const typed = matcherOf({ ...emptyFilter, text: 'due:week' }, at).matches
-    for (const matches of [week, typed]) {
+    const context = { now: new Date(now), timeZone: 'UTC', me: 'usr_1', listName: () => '' }
+    const week = matcherOf({ ...emptyFilter, due: 'week' }, context).matches
+    const typedWeek = matcherOf({ ...emptyFilter, text: 'due:week' }, context).matches
+    for (const matches of [week, typedWeek]) {
       expect(matches(card(first))).toBe(true)
-      expect(matches(card(first, `${first}T09:00:00.000Z`))).toBe(true) // earlier today: overdue too
+      expect(matches(card(first, `${first}T09:00:00.000Z`))).toBe(true) // earlier today, so also overdue
       expect(matches(card(last))).toBe(true)
       expect(matches(card(addDays(first, -1)))).toBe(false)
       expect(matches(card(addDays(last, 1)))).toBe(false)
@@ -40,8 +40,8 @@ test('the filter "week" matches the same cards as due:week: today and the next s
   }
 })
 
-test('selected filters and the typed query must both match', () => {
-  const at = { now: new Date('2026-11-21T12:00:00Z'), timeZone: 'UTC', me: 'usr_1', listName: () => 'To do' }
+test('a card must match both the selected filters and the typed query', () => {
+  const context = { now: new Date('2026-11-21T12:00:00Z'), timeZone: 'UTC', me: 'usr_1', listName: () => 'To do' }
   const card = (title: string, labels: string[], dueDate: string | null = null) =>
     ({
       title,
@@ -53,10 +53,10 @@ test('selected filters and the typed query must both match', () => {
       dueAt: null,
     }) as unknown as Card
   const filter = { ...emptyFilter, text: 'press -is:done', labels: ['lbl_1'], due: 'week' as const }
-  const { matches } = matcherOf(filter, at)
+  const { matches } = matcherOf(filter, context)
   expect(matches(card('The press', ['lbl_1'], '2026-11-22'))).toBe(true)
   expect(matches(card('The press', [], '2026-11-22'))).toBe(false)
   expect(matches(card('The press', ['lbl_1']))).toBe(false)
   expect(matches(card('The button', ['lbl_1'], '2026-11-22'))).toBe(false)
-  expect(matcherOf(emptyFilter, at).matches(card('Anything', []))).toBe(true)
+  expect(matcherOf(emptyFilter, context).matches(card('Anything', []))).toBe(true)
 })

@@ -1,6 +1,6 @@
-// The filter of a board, in the query parameters of the address.
+// The filter of a board, stored in the query parameters of the URL.
 import type { Card } from '../api/types'
-import { parseMatcher, plannedDateTest, type Lookup, type Matcher } from './grammar'
+import { parseMatcher, plannedDateTest, type MatchContext, type Matcher } from './grammar'
 
 export type Filter = {
   text: string
@@ -27,7 +27,7 @@ export function readFilter(query: URLSearchParams): Filter {
   }
 }
 
-/** Returns the query string of a filter with its question mark, or '' without a filter. */
+/** Returns the query string of a filter, including the question mark, or '' if the filter is empty. */
 export function writeFilter(filter: Filter): string {
   const query = new URLSearchParams()
   if (filter.text.trim()) query.set('q', filter.text)
@@ -39,6 +39,7 @@ export function writeFilter(filter: Filter): string {
   return text && `?${text}`
 }
 
+/** Returns the number of conditions of a filter. */
 export function countOf(filter: Filter): number {
   return (
     filter.labels.length +
@@ -49,23 +50,23 @@ export function countOf(filter: Filter): number {
   )
 }
 
-/** Returns a matcher for a filter. A card needs only one of the selected labels and one of the selected people. */
-export function matcherOf(filter: Filter, at: Lookup): Matcher {
-  const text = parseMatcher(filter.text, at)
-  const due = filter.due ? plannedDateTest('due', filter.due, at) : null
+/** Returns a matcher for a filter. A card must have one of the selected labels and one of the selected assignees. */
+export function matcherOf(filter: Filter, context: MatchContext): Matcher {
+  const text = parseMatcher(filter.text, context)
+  const due = filter.due ? plannedDateTest('due', filter.due, context) : null
   return {
     unknown: text.unknown,
     matches: (card) => text.matches(card) && matchesSelection(card, filter) && (!due || due(card)),
   }
 }
 
-/** Reports whether a card matches the selected labels, people and status. */
+/** Reports whether a card matches the selected labels, assignees and completion. */
 function matchesSelection(card: Card, filter: Filter): boolean {
   if (filter.labels.length && !card.labels.some((l) => filter.labels.includes(l.id))) return false
   if (filter.people.length) {
-    const named = card.assignees.some((a) => filter.people.includes(a.id))
-    const nobody = filter.people.includes('none') && card.assignees.length === 0
-    if (!named && !nobody) return false
+    const assigned = card.assignees.some((a) => filter.people.includes(a.id))
+    const unassigned = filter.people.includes('none') && card.assignees.length === 0
+    if (!assigned && !unassigned) return false
   }
   if (filter.done && card.done !== (filter.done === 'done')) return false
   return true

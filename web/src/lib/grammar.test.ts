@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Card } from '../api/types'
-import { readTerms, parseMatcher } from './grammar'
+import { parseTerms, parseMatcher } from './grammar'
 
-const at = {
-  now: new Date('2026-11-21T22:30:00Z'), // the 21st, a Saturday
+const context = {
+  now: new Date('2026-11-21T22:30:00Z'), // a Saturday
   timeZone: 'UTC',
   me: 'usr_ada',
   listName: (id: string) => ({ lst_1: 'To do', lst_2: 'Doing' })[id] ?? '',
@@ -28,6 +28,8 @@ const base: Card = {
   timeZone: null,
   checklistItems: { done: 0, total: 0 },
   comments: 0,
+  attachments: 0,
+  cover: null,
   createdBy: 'usr_ada',
   createdAt: '2026-11-01T10:00:00.000Z',
   updatedAt: '2026-11-20T10:00:00.000Z',
@@ -62,7 +64,7 @@ const cards: Card[] = [
     dueAt: '2026-11-21T23:30:00.000Z',
   },
 ]
-const found = (text: string) => cards.filter(parseMatcher(text, at).matches).map((c) => c.number)
+const numbersOf = (text: string) => cards.filter(parseMatcher(text, context).matches).map((c) => c.number)
 
 test.each([
   ['', [1, 2, 3, 4]],
@@ -81,7 +83,7 @@ test.each([
   ['"hello" world', [4]],
   ['"hello world"', []],
   [String.raw`"\"hello\""`, [4]],
-])('words: %s finds %j', (text, numbers) => expect(found(text)).toEqual(numbers))
+])('words: %s matches %j', (text, numbers) => expect(numbersOf(text)).toEqual(numbers))
 
 test.each([
   ['#bug', [1]],
@@ -105,7 +107,7 @@ test.each([
   ['list:"to do"', [1, 2, 4]],
   ['list:doing', [3]],
   ['creator:me', [1, 2, 4]],
-])('names: %s finds %j', (text, numbers) => expect(found(text)).toEqual(numbers))
+])('names: %s matches %j', (text, numbers) => expect(numbersOf(text)).toEqual(numbers))
 
 test.each([
   ['is:done', [3]],
@@ -136,29 +138,29 @@ test.each([
   ['completed:2', []],
   ['created:2026-11-01', [1, 2, 3, 4]],
   ['updated:>today', []],
-])('operators: %s finds %j', (text, numbers) => expect(found(text)).toEqual(numbers))
+])('operators: %s matches %j', (text, numbers) => expect(numbersOf(text)).toEqual(numbers))
 
-test('days are in the person’s time zone', () => {
-  const late = parseMatcher('due:today', { ...at, timeZone: 'Asia/Tokyo' }) // the 22nd there
-  expect(cards.filter(late.matches).map((c) => c.number)).toEqual([2, 4])
+test('days are in the user’s time zone', () => {
+  const matcher = parseMatcher('due:today', { ...context, timeZone: 'Asia/Tokyo' }) // the 22nd in Tokyo
+  expect(cards.filter(matcher.matches).map((c) => c.number)).toEqual([2, 4])
 })
 
 describe('unsupported terms', () => {
   test.each(['due:sometime', 'is:late', 'description:x', 'sort:due', 'has:description', 'due:2026-02-30'])(
-    '%s is told, and hides nothing',
+    '%s is reported and matches every card',
     (text) => {
-      expect(parseMatcher(`press ${text}`, at).unknown).toEqual([text])
-      expect(found(`press ${text}`)).toEqual([1, 2])
+      expect(parseMatcher(`press ${text}`, context).unknown).toEqual([text])
+      expect(numbersOf(`press ${text}`)).toEqual([1, 2])
     },
   )
-  test('an unknown key is plain text, and a key without a value is incomplete', () => {
-    expect(found('https://example.com')).toEqual([])
-    expect(parseMatcher('https://example.com', at).unknown).toEqual([])
-    expect(found('press due:')).toEqual([1, 2])
-    expect(found('press @')).toEqual([1, 2])
-    expect(parseMatcher('press due:', at).unknown).toEqual([])
+  test('an unknown key is plain text, and a key without a value is ignored', () => {
+    expect(numbersOf('https://example.com')).toEqual([])
+    expect(parseMatcher('https://example.com', context).unknown).toEqual([])
+    expect(numbersOf('press due:')).toEqual([1, 2])
+    expect(numbersOf('press @')).toEqual([1, 2])
+    expect(parseMatcher('press due:', context).unknown).toEqual([])
   })
   test('an unclosed quote is plain text', () => {
-    expect(readTerms('"press the').map((t) => t.values[0]!.text)).toEqual(['"press', 'the'])
+    expect(parseTerms('"press the').map((t) => t.values[0]!.text)).toEqual(['"press', 'the'])
   })
 })

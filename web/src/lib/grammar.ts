@@ -1,23 +1,26 @@
-// The search grammar evaluated in the browser, for the filter of a board. It
-// follows the server's search (internal/query), with two differences: words and
-// names match by prefix, because people filter while typing, and only fields that
-// the page has loaded can be tested.
+// The server's search grammar (internal/query), evaluated in the browser to filter a board.
+// There are two main differences. Words match as substrings and names match at the
+// beginning of a word, because the filter applies while the query is being typed. `sort:`
+// and terms about data that the page has not loaded are not supported.
 import type { Card } from '../api/types'
 import { addMonths, isDay, mondayOf } from './days'
 import { addDays, urgency, wallClock } from '../state/due'
 
-export type Lookup = {
+/** The data that a matcher needs in addition to the card. */
+export type MatchContext = {
   now: Date
   timeZone: string
+  /** The ID of the user. */
   me: string
   listName: (listId: string) => string
 }
 
 type Value = { text: string; quoted: boolean }
-type Term = { key: string; negated: boolean; values: Value[]; written: string }
+/** A term of a query. `source` is the term as written in the query. */
+type Term = { key: string; negated: boolean; values: Value[]; source: string }
 type Test = (card: Card) => boolean
 
-/** Tests cards against a text. Unknown terms match every card. */
+/** Tests whether cards match a query. `unknown` contains the unsupported terms, which match every card. */
 export type Matcher = { matches: Test; unknown: readonly string[] }
 
 const keys = 'is has no label member creator list due start created updated edited completed title'.split(' ')
@@ -32,10 +35,10 @@ const aliases: Readonly<Record<string, string>> = {
   tag: 'label',
   tags: 'label',
 }
-/** Keys of the server's search that the page cannot test. */
+/** Keys that only the server's search supports. */
 const serverOnlyKeys = 'board commenter description comment checklist status sort'.split(' ')
 
-/** Returns a text in lower case, without accents. */
+/** Converts text to lower case, removes accents and replaces ß with ss, so that it can be compared. */
 export function normalize(text: string): string {
   return text
     .normalize('NFKD')
@@ -44,61 +47,63 @@ export function normalize(text: string): string {
     .replaceAll('ß', 'ss')
 }
 
-/** Parses a text into terms. */
-export function readTerms(text: string): Term[] {
+/** Parses a query into terms. */
+export function parseTerms(query: string): Term[] {
   const terms: Term[] = []
-  // An optional minus, a key or a mark, then comma-separated values; or a phrase; or a run without spaces.
+  // An optional minus, followed by one of: a key or sigil (@ or #) with comma-separated values, a quoted
+  // phrase, or a word.
   const atom = String.raw`(?:"(?:[^"\\]|\\.)*"|[^\s,"][^\s,]*)`
   const term = new RegExp(
     String.raw`(-?)(?:([A-Za-z]+):(${atom}(?:,${atom})*)|([@#])(${atom}(?:,${atom})*)|("(?:[^"\\]|\\.)*")|(\S+))`,
     'g',
   )
-  for (const [written, minus, key, values, mark, names, phrase, run] of text.matchAll(term)) {
+  for (const [source, minus, key, values, sigil, names, phrase, word] of query.matchAll(term)) {
     const negated = minus === '-'
-    const typed = key?.toLowerCase() ?? ''
-    const known = aliases[typed] ?? typed
-    if (values && (keys.includes(known) || serverOnlyKeys.includes(known))) {
-      terms.push({ key: known, negated, values: readValues(values), written })
+    const typedKey = key?.toLowerCase() ?? ''
+    const knownKey = aliases[typedKey] ?? typedKey
+    if (values && (keys.includes(knownKey) || serverOnlyKeys.includes(knownKey))) {
+      terms.push({ key: knownKey, negated, values: parseValues(values), source })
     } else if (names) {
-      terms.push({ key: mark === '@' ? 'member' : 'label', negated, values: readValues(names), written })
+      terms.push({ key: sigil === '@' ? 'member' : 'label', negated, values: parseValues(names), source })
     } else if (phrase) {
-      terms.push({ key: '', negated, values: readValues(phrase), written })
+      terms.push({ key: '', negated, values: parseValues(phrase), source })
     } else {
       // Skip a key whose value has not been typed yet.
-      const word = run ?? `${key}:${values}`
+      const text = word ?? `${key}:${values}`
       const incomplete =
-        /^[A-Za-z]+:$/.test(word) &&
-        [...keys, ...serverOnlyKeys, ...Object.keys(aliases)].includes(word.slice(0, -1).toLowerCase())
-      if (incomplete || word === '@' || word === '#') continue
-      terms.push({ key: '', negated, values: [{ text: word.replace(/\*$/, ''), quoted: false }], written })
+        /^[A-Za-z]+:$/.test(text) &&
+        [...keys, ...serverOnlyKeys, ...Object.keys(aliases)].includes(text.slice(0, -1).toLowerCase())
+      if (incomplete || text === '@' || text === '#') continue
+      terms.push({ key: '', negated, values: [{ text: text.replace(/\*$/, ''), quoted: false }], source })
     }
   }
   return terms
 }
 
-function readValues(text: string): Value[] {
-  return [...text.matchAll(/"((?:[^"\\]|\\.)*)"|([^,]+)/g)].map(([, phrase, run]) =>
-    phrase === undefined ? { text: run!, quoted: false } : { text: phrase.replace(/\\(.)/g, '$1'), quoted: true },
+function parseValues(text: string): Value[] {
+  return [...text.matchAll(/"((?:[^"\\]|\\.)*)"|([^,]+)/g)].map(([, phrase, word]) =>
+    phrase === undefined ? { text: word!, quoted: false } : { text: phrase.replace(/\\(.)/g, '$1'), quoted: true },
   )
 }
 
-/** Parses a text into a matcher for many cards. */
-export function parseMatcher(text: string, at: Lookup): Matcher {
+/** Parses a query into a matcher. */
+export function parseMatcher(query: string, context: MatchContext): Matcher {
   const tests: Test[] = []
   const unknown: string[] = []
-  for (const term of readTerms(text)) {
-    const any = term.values.map((value) => testOf(term.key, value, at))
-    if (any.some((one) => one === null)) {
-      unknown.push(term.written)
+  for (const term of parseTerms(query)) {
+    const valueTests = term.values.map((value) => testOf(term.key, value, context))
+    if (valueTests.some((test) => test === null)) {
+      unknown.push(term.source)
       continue
     }
-    const has = (card: Card) => any.some((one) => one!(card))
-    tests.push(term.negated ? (card) => !has(card) : has)
+    const matchesAny = (card: Card) => valueTests.some((test) => test!(card))
+    tests.push(term.negated ? (card) => !matchesAny(card) : matchesAny)
   }
   return { matches: (card) => tests.every((test) => test(card)), unknown }
 }
 
-function testOf(key: string, value: Value, at: Lookup): Test | null {
+/** Returns the test for one value of a key, or null if the key or the value is not supported. */
+function testOf(key: string, value: Value, context: MatchContext): Test | null {
   const word = normalize(value.text)
   if (serverOnlyKeys.includes(key)) return null
   switch (key) {
@@ -107,7 +112,7 @@ function testOf(key: string, value: Value, at: Lookup): Test | null {
     case 'title':
       return (c) => normalize(c.title).includes(word)
     case 'is':
-      return isTest(word, at)
+      return isTest(word, context)
     case 'has':
       return hasTest(word)
     case 'no': {
@@ -124,25 +129,25 @@ function testOf(key: string, value: Value, at: Lookup): Test | null {
         },
       )
     case 'member':
-      return itemTest(value, (c) => c.assignees, { none: (c) => c.assignees.length === 0, me: at.me })
+      return itemTest(value, (c) => c.assignees, { none: (c) => c.assignees.length === 0, me: context.me })
     case 'creator':
-      // A card has only the ID of its creator.
+      // A card includes only the ID of its creator.
       return !value.quoted && word === 'me'
-        ? (c) => c.createdBy === at.me
+        ? (c) => c.createdBy === context.me
         : word.startsWith('usr_')
           ? (c) => c.createdBy === word
           : null
     case 'list':
-      return itemTest(value, (c) => [{ id: c.listId, name: at.listName(c.listId) }], { none: () => false })
+      return itemTest(value, (c) => [{ id: c.listId, name: context.listName(c.listId) }], { none: () => false })
     case 'due':
     case 'start':
-      return plannedDateTest(key, word, at)
+      return plannedDateTest(key, word, context)
     default:
-      return pastDateTest(key, word, at)
+      return pastDateTest(key, word, context)
   }
 }
 
-function isTest(word: string, at: Lookup): Test | null {
+function isTest(word: string, context: MatchContext): Test | null {
   switch (word) {
     case 'open':
       return (c) => !c.done && !c.archivedAt
@@ -151,7 +156,7 @@ function isTest(word: string, at: Lookup): Test | null {
     case 'archived':
       return (c) => !!c.archivedAt
     case 'overdue':
-      return (c) => urgency(c, at.now, at.timeZone) === 'overdue'
+      return (c) => urgency(c, context.now, context.timeZone) === 'overdue'
     case 'assigned':
       return (c) => c.assignees.length > 0
     case 'unassigned':
@@ -182,29 +187,33 @@ function hasTest(word: string): Test | null {
   return null
 }
 
-/** Returns a test for cards that have an item with a name, matched by prefix, or with an ID. */
+/**
+ * Returns a test for cards with an item whose ID or name is the value. An unquoted value
+ * also matches names with a word that begins with it.
+ */
 function itemTest(
   value: Value,
-  of: (card: Card) => readonly { id: string; name: string }[],
+  itemsOf: (card: Card) => readonly { id: string; name: string }[],
   special: { none: Test; me?: string },
 ): Test {
   const word = normalize(value.text)
   if (!value.quoted) {
     if (word === 'none') return special.none
     if (word === 'any') return (c) => !special.none(c)
-    if (word === 'me' && special.me) return (c) => of(c).some((one) => one.id === special.me)
+    if (word === 'me' && special.me) return (c) => itemsOf(c).some((item) => item.id === special.me)
   }
   return (card) =>
-    of(card).some((one) => {
-      const name = normalize(one.name)
-      if (one.id === value.text || name === word) return true
+    itemsOf(card).some((item) => {
+      const name = normalize(item.name)
+      if (item.id === value.text || name === word) return true
       return !value.quoted && (name.startsWith(word) || name.includes(` ${word}`)) && name !== ''
     })
 }
 
+/** An inclusive range of days. If an end is absent, the range is unbounded on that side. */
 type Days = { from?: string; to?: string }
 
-/** Returns the day of a word or a date, or null. */
+/** Parses a day: a date, "today", "tomorrow" or "yesterday". Returns null if it is not valid. */
 function dayOf(word: string, today: string): string | null {
   if (word === 'today') return today
   if (word === 'tomorrow') return addDays(today, 1)
@@ -212,7 +221,7 @@ function dayOf(word: string, today: string): string | null {
   return isDay(word) ? word : null
 }
 
-/** Returns the days of a date, a comparison or a range, or null. */
+/** Parses a day, a comparison or a range. Returns null if it is not valid. */
 function daysOf(word: string, today: string): Days | null {
   const range = /^(.+?)\.\.(.+)$/.exec(word)
   if (range) {
@@ -238,24 +247,24 @@ function daysOf(word: string, today: string): Days | null {
 const count = (word: string) => (/^\d{1,4}$/.test(word) && Number(word) >= 1 ? Number(word) : null)
 const within = (day: string, { from, to }: Days) => (!from || day >= from) && (!to || day <= to)
 
-/** Returns the test of a value of due: or start:, or null if the value is not valid. */
-export function plannedDateTest(key: 'due' | 'start', word: string, at: Lookup): Test | null {
-  const today = wallClock(at.now, at.timeZone).date
+/** Returns the test for a value of `due:` or `start:`, or null if the value is not valid. */
+export function plannedDateTest(key: 'due' | 'start', word: string, context: MatchContext): Test | null {
+  const today = wallClock(context.now, context.timeZone).date
   const day = (c: Card) => {
     const instant = key === 'due' ? c.dueAt : c.startAt
-    return instant ? wallClock(new Date(instant), at.timeZone).date : key === 'due' ? c.dueDate : c.startDate
+    return instant ? wallClock(new Date(instant), context.timeZone).date : key === 'due' ? c.dueDate : c.startDate
   }
   const on =
     (days: Days): Test =>
     (c) => {
-      const found = day(c)
-      return found !== null && within(found, days)
+      const date = day(c)
+      return date !== null && within(date, days)
     }
   const month = `${today.slice(0, 7)}-01`
   switch (word) {
     case 'overdue': {
       const as = (c: Card) => (key === 'due' ? c : { ...c, dueDate: c.startDate, dueAt: c.startAt })
-      return (c) => urgency(as(c), at.now, at.timeZone) === 'overdue'
+      return (c) => urgency(as(c), context.now, context.timeZone) === 'overdue'
     }
     case 'none':
       return (c) => day(c) === null
@@ -274,16 +283,17 @@ export function plannedDateTest(key: 'due' | 'start', word: string, at: Lookup):
   return days && on(days)
 }
 
-function pastDateTest(key: string, word: string, at: Lookup): Test | null {
-  const today = wallClock(at.now, at.timeZone).date
-  const instant = (c: Card) => (key === 'created' ? c.createdAt : key === 'completed' ? c.doneAt : c.updatedAt)
+/** Returns the test for a value of `created:`, `updated:`, `edited:` or `completed:`, or null if it is not valid. */
+function pastDateTest(key: string, word: string, context: MatchContext): Test | null {
+  const today = wallClock(context.now, context.timeZone).date
+  const instantOf = (c: Card) => (key === 'created' ? c.createdAt : key === 'completed' ? c.doneAt : c.updatedAt)
   const n = count(word)
   const days = n ? { from: addDays(today, 1 - n) } : daysOf(word, today)
   return (
     days &&
     ((c) => {
-      const found = instant(c)
-      return !!found && within(wallClock(new Date(found), at.timeZone).date, days)
+      const instant = instantOf(c)
+      return !!instant && within(wallClock(new Date(instant), context.timeZone).date, days)
     })
   )
 }

@@ -1,4 +1,4 @@
-/** Returns a random ID of 128 bits, for an Idempotency-Key or the client ID of this tab. */
+/** Returns a random 128-bit ID. It serves as an idempotency key or as the ID of a tab. */
 export function randomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   return Array.from(bytes, (b) => b.toString(16).padStart(2, '0')).join('')
@@ -6,7 +6,7 @@ export function randomId(): string {
 
 let count = 0
 
-/** Returns a temporary ID for a record that is not saved yet. */
+/** Returns a temporary ID for a record that the server has not created yet. */
 export function temporaryId(): string {
   return `new_${++count}`
 }

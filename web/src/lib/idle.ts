@@ -1,9 +1,9 @@
-/** Calls `then` when the browser is idle, within half a second. The returned function cancels it. */
-export function whenIdle(then: () => void): () => void {
+/** Calls `callback` when the browser is idle, but within half a second. The returned function cancels the call. */
+export function whenIdle(callback: () => void): () => void {
   if ('requestIdleCallback' in globalThis) {
-    const handle = requestIdleCallback(then, { timeout: 500 })
+    const handle = requestIdleCallback(callback, { timeout: 500 })
     return () => cancelIdleCallback(handle)
   }
-  const handle = setTimeout(then, 50)
+  const handle = setTimeout(callback, 50)
   return () => clearTimeout(handle)
 }

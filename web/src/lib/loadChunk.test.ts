@@ -11,24 +11,24 @@ afterEach(() => {
   document.head.replaceChildren()
 })
 
-/** Sets the documents that the server returns in turn; null means that it is unreachable. */
-function serves(...documents: (string | null)[]): void {
+/** Sets the documents that the server returns, in order. For null, the server is unreachable. The last one repeats. */
+function serve(...documents: (string | null)[]): void {
   vi.stubGlobal('fetch', async () => {
-    const found = documents.length > 1 ? documents.shift()! : documents[0]!
-    if (found === null) throw new TypeError('Failed to fetch')
-    return new Response(found)
+    const next = documents.length > 1 ? documents.shift()! : documents[0]!
+    if (next === null) throw new TypeError('Failed to fetch')
+    return new Response(next)
   })
 }
 
-const same = '<script type="module" src="/assets/index-1.js"></script>'
+const currentDocument = '<script type="module" src="/assets/index-1.js"></script>'
 
-/** A chunk that loads on the given attempt. */
-function part(at: number): { load: () => Promise<string>; attempts: () => number } {
+/** Returns a loader that succeeds on the nth attempt. */
+function chunk(nth: number): { load: () => Promise<string>; attempts: () => number } {
   let n = 0
   return {
     load: async () => {
-      if (++n < at) throw new TypeError('Failed to fetch dynamically imported module')
-      return 'part'
+      if (++n < nth) throw new TypeError('Failed to fetch dynamically imported module')
+      return 'chunk'
     },
     attempts: () => n,
   }
@@ -40,28 +40,28 @@ const settled = async (request: Promise<unknown>) => {
   return result
 }
 
-test('a chunk waits while the server is unreachable, however long', async () => {
-  serves(null)
-  const { load, attempts } = part(12)
-  expect(await settled(loadChunk(load))).toBe('part')
+test('loadChunk retries for as long as the server is unreachable', async () => {
+  serve(null)
+  const { load, attempts } = chunk(12)
+  expect(await settled(loadChunk(load))).toBe('chunk')
   expect(attempts()).toBe(12)
 })
 
-test('only a new version is reported as an update', async () => {
-  serves(null, null, '<script type="module" src="/assets/index-2.js"></script>')
-  const thrown = await settled(loadChunk(part(Infinity).load))
+test('NeedsReload mentions an update only if the version has changed', async () => {
+  serve(null, null, '<script type="module" src="/assets/index-2.js"></script>')
+  const thrown = await settled(loadChunk(chunk(Infinity).load))
   expect(thrown).toBeInstanceOf(NeedsReload)
-  expect((thrown as NeedsReload).explanation).toBe('Cardwall was updated since you opened this page.')
+  expect((thrown as NeedsReload).explanation).toBe('Cardwall has been updated since you opened this page.')
 
-  serves(same)
-  expect(((await settled(loadChunk(part(Infinity).load))) as NeedsReload).explanation).toBe(
-    'Part of the page could not be loaded.',
+  serve(currentDocument)
+  expect(((await settled(loadChunk(chunk(Infinity).load))) as NeedsReload).explanation).toBe(
+    'Part of this page couldn’t be loaded.',
   )
 })
 
-test('a load that failed once succeeds at the next attempt, without checking the version', async () => {
-  serves('<script type="module" src="/assets/index-2.js"></script>')
-  const { load, attempts } = part(2)
-  expect(await settled(loadChunk(load))).toBe('part')
+test('loadChunk retries after the first failure without checking the version', async () => {
+  serve('<script type="module" src="/assets/index-2.js"></script>')
+  const { load, attempts } = chunk(2)
+  expect(await settled(loadChunk(load))).toBe('chunk')
   expect(attempts()).toBe(2)
 })

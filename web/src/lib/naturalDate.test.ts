@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readDate, readSpan, readTime } from './naturalDate'
 
-// A Wednesday, 23:30 in UTC: it is already Thursday in Tokyo.
+// Wednesday in UTC, but already Thursday in Tokyo.
 const now = new Date('2026-03-04T23:30:00Z')
 
 test.each([
@@ -21,7 +21,7 @@ test.each([
   ['2026-02-29', null, undefined],
   ['noon', '2026-03-04', '12:00'],
   ['soon', null, undefined],
-])('%s', (text, date, time) => {
+])('readDate parses %s', (text, date, time) => {
   expect(readDate(text, now, 'UTC')).toEqual(date === null ? null : time ? { date, time } : { date })
 })
 
@@ -35,11 +35,11 @@ test.each([
   ['9:75', null],
   ['3pm sharp', null],
   ['', null],
-])('the time %s', (text, time) => {
+])('readTime parses "%s"', (text, time) => {
   expect(readTime(text)).toBe(time)
 })
 
-test('today depends on the time zone', () => {
+test('readDate evaluates "today" in the time zone', () => {
   expect(readDate('today', now, 'Asia/Tokyo')).toEqual({ date: '2026-03-05' })
 })
 
@@ -64,6 +64,6 @@ test.each([
   ['2026-03-10 - 2026-03-12', { start: { date: '2026-03-10' }, due: { date: '2026-03-12' } }],
   ['Berlin', null],
   ['fri to nowhere', null],
-])('the span %s', (text, span) => {
+])('readSpan parses %s', (text, span) => {
   expect(readSpan(text, now, 'UTC')).toEqual(span)
 })

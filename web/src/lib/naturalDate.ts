@@ -11,11 +11,13 @@ const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', '
 
 const pad = (n: number) => String(n).padStart(2, '0')
 
+/** Returns a date as YYYY-MM-DD, or null if there is no such day. */
 function dateOf(year: number, month: number, day: number): string | null {
   const at = new Date(Date.UTC(year, month - 1, day))
   return at.getUTCMonth() === month - 1 && at.getUTCDate() === day ? at.toISOString().slice(0, 10) : null
 }
 
+/** Finds a time of day in the text. Returns it with the rest of the text, or null if there is none. */
 function timeIn(text: string): { time: string; rest: string } | null {
   const clock =
     /\b(?:at\s+)?(\d{1,2})[:.](\d{2})\s*(am|pm)?\b/.exec(text) ?? /\b(?:at\s+)?(\d{1,2})()\s*(am|pm)\b/.exec(text)
@@ -30,18 +32,18 @@ function timeIn(text: string): { time: string; rest: string } | null {
   return { time: `${pad(hour)}:${pad(minute)}`, rest: text.replace(clock[0], ' ') }
 }
 
-/** Parses a time of day: "15:00", "3pm", "9". Returns null if the text is not one. */
+/** Parses a time of day: "15:00", "3pm", "9". Returns null if the text is not a time. */
 export function readTime(text: string): string | null {
   const normalized = text.trim().toLowerCase()
   const hour = /^\d{1,2}$/.test(normalized) ? `${normalized}:00` : normalized
-  const found = timeIn(hour)
-  return found && found.rest.trim() === '' ? found.time : null
+  const match = timeIn(hour)
+  return match && match.rest.trim() === '' ? match.time : null
 }
 
 /**
- * Parses start and due dates in a time zone. A single date is the due date; "from
- * … to …" and "start …, due …" have both. The result includes the time zone if the
- * text names one. Returns null if the text is not valid.
+ * Parses a due date, a start date ("start …") or both ("from … to …", "start …, due …").
+ * If the text names a time zone, that zone applies and is part of the result. Otherwise
+ * `timeZone` applies. Returns null if the text is not valid.
  */
 export function readSpan(
   text: string,
@@ -54,17 +56,17 @@ export function readSpan(
   const day = (words: string) => readDate(words, now, zone)
   const startOnly = /^(?:starts?|from)\s+(.+)$/.exec(normalized)
   const pair = (startOnly?.[1] ?? normalized).split(/\s+(?:to|until|till|due|–|-)\s+|\s*,\s*due\s+/)
-  const found = named ? { timeZone: zone } : {}
+  const namedZone = named ? { timeZone: zone } : {}
   if (pair.length === 2) {
     const [start, due] = [day(pair[0]!), day(pair[1]!)]
-    return start && due ? { start, due, ...found } : null
+    return start && due ? { start, due, ...namedZone } : null
   }
-  const one = day(startOnly && /^starts?/.test(normalized) ? startOnly[1]! : normalized)
-  if (!one) return null
-  return startOnly ? { start: one, ...found } : { due: one, ...found }
+  const single = day(startOnly && /^starts?/.test(normalized) ? startOnly[1]! : normalized)
+  if (!single) return null
+  return startOnly ? { start: single, ...namedZone } : { due: single, ...namedZone }
 }
 
-/** Parses a date and an optional time in a time zone. Returns null if the text is not valid. */
+/** Parses a date, a time or both in a time zone. A time alone means today. Returns null if the text is not valid. */
 export function readDate(text: string, now: Date, timeZone: string): Day | null {
   const today = wallClock(now, timeZone).date
   const timed = timeIn(text.toLowerCase())
@@ -82,42 +84,43 @@ function dayIn(text: string, today: string): string | null {
   const [year, month] = today.split('-').map(Number) as [number, number, number]
   if (text === 'today') return today
   if (/^(tomorrow|tmr|tom)$/.test(text)) return addDays(today, 1)
-  const ahead = /^(?:in )?(\d{1,3}|a|one) ?(d|day|w|week|m|month)s?$/.exec(text)
-  if (ahead) {
-    const n = /\d/.test(ahead[1]!) ? Number(ahead[1]) : 1
-    if (ahead[2]!.startsWith('d')) return addDays(today, n)
-    if (ahead[2]!.startsWith('w')) return addDays(today, 7 * n)
-    const at = new Date(Date.UTC(year, month - 1 + n + 1, 0)) // the last day of that month
-    const day = Math.min(Number(today.slice(8)), at.getUTCDate())
-    return dateOf(at.getUTCFullYear(), at.getUTCMonth() + 1, day)
+  const duration = /^(?:in )?(\d{1,3}|a|one) ?(d|day|w|week|m|month)s?$/.exec(text)
+  if (duration) {
+    const n = /\d/.test(duration[1]!) ? Number(duration[1]) : 1
+    if (duration[2]!.startsWith('d')) return addDays(today, n)
+    if (duration[2]!.startsWith('w')) return addDays(today, 7 * n)
+    const lastOfMonth = new Date(Date.UTC(year, month - 1 + n + 1, 0))
+    const day = Math.min(Number(today.slice(8)), lastOfMonth.getUTCDate())
+    return dateOf(lastOfMonth.getUTCFullYear(), lastOfMonth.getUTCMonth() + 1, day)
   }
   const weekday = /^(next )?([a-z]{3,9})$/.exec(text)
   if (text === 'next week') return addDays(today, (8 - new Date(`${today}T00:00Z`).getUTCDay()) % 7 || 7)
   if (weekday) {
     const index = days.findIndex((d) => d === weekday[2] || d.slice(0, weekday[2]!.length) === weekday[2])
     if (index >= 0) {
-      const ahead = (index - new Date(`${today}T00:00Z`).getUTCDay() + 7) % 7 || 7
-      return addDays(today, ahead)
+      const daysAhead = (index - new Date(`${today}T00:00Z`).getUTCDay() + 7) % 7 || 7
+      return addDays(today, daysAhead)
     }
   }
   const iso = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text)
   if (iso) return dateOf(Number(iso[1]), Number(iso[2]), Number(iso[3]))
   const named =
     /^(\d{1,2})(?:st|nd|rd|th|\.)? ?([a-z]{3})[a-z]*(?: (\d{4}))?$/.exec(text) ??
-    dayBeforeMonth(/^([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?(?: (\d{4}))?$/.exec(text))
+    swapDayAndMonth(/^([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?(?: (\d{4}))?$/.exec(text))
   const numeric = /^(\d{1,2})\.(\d{1,2})\.?(\d{4})?$/.exec(text)
-  const found = named
+  const parts = named
     ? [Number(named[1]), months.indexOf(named[2]!) + 1, Number(named[3])]
     : numeric
       ? [Number(numeric[1]), Number(numeric[2]), Number(numeric[3])]
       : null
-  if (!found || !found[1]) return null
-  const [day, monthOf, given] = found as [number, number, number]
-  if (given) return dateOf(given, monthOf, day)
-  const thisYear = dateOf(year, monthOf, day)
-  return thisYear && thisYear >= today ? thisYear : dateOf(year + 1, monthOf, day)
+  if (!parts || !parts[1]) return null
+  const [namedDay, namedMonth, namedYear] = parts as [number, number, number]
+  if (namedYear) return dateOf(namedYear, namedMonth, namedDay)
+  const thisYear = dateOf(year, namedMonth, namedDay)
+  return thisYear && thisYear >= today ? thisYear : dateOf(year + 1, namedMonth, namedDay)
 }
 
-function dayBeforeMonth(found: RegExpExecArray | null): (string | undefined)[] | null {
-  return found && [found[0], found[2], found[1], found[3]]
+/** Swaps the first two groups of a match, so that month, day, year becomes day, month, year. */
+function swapDayAndMonth(match: RegExpExecArray | null): (string | undefined)[] | null {
+  return match && [match[0], match[2], match[1], match[3]]
 }

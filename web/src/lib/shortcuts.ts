@@ -3,13 +3,14 @@
 
 const fields = 'input, textarea, select, [contenteditable]:not([contenteditable="false"])'
 const controls = 'button, summary, a[href], [role="button"], [role="option"], [role^="menuitem"], [role="tab"]'
-// Card tiles, on which shortcuts act, and the link to the current page, which keeps the focus after a click.
-const tiles = 'a[data-card], [data-card] a, a[data-item], a[aria-current="page"]'
+// Letters are still shortcuts when the focus is on a card tile, which they act on, or on the link to the
+// current page, which has the focus after navigation.
+const exceptions = 'a[data-card], [data-card] a, a[data-item], a[aria-current="page"]'
 
 /**
- * Reports whether a key is a shortcut of the page. Keys pressed in a field, a
- * popover or a dialog are not, except in the dialog `within`. A single letter,
- * Space or Delete is a shortcut only while no control has the focus.
+ * Reports whether a key is a shortcut of the page. Keys pressed in a field, a popover
+ * or a dialog are not shortcuts, except in the dialog `within`. A single character,
+ * Delete or Backspace is not a shortcut if a control has the focus.
  */
 export function isShortcut(event: KeyboardEvent, within: Element | null = null): boolean {
   const at = event.target
@@ -20,5 +21,5 @@ export function isShortcut(event: KeyboardEvent, within: Element | null = null):
   if (box && box !== within) return false
   const single = event.key.length === 1 || event.key === 'Delete' || event.key === 'Backspace'
   if (!single || event.ctrlKey || event.metaKey) return true
-  return !at.closest(controls) || at.matches(tiles)
+  return !at.closest(controls) || at.matches(exceptions)
 }

@@ -1,7 +1,7 @@
 // Finds time zones by city, abbreviation or IANA name.
 
-/** Common abbreviations. An ambiguous one has its most common meaning. */
-const short: Record<string, string> = {
+/** Common abbreviations. Ambiguous abbreviations have their most common meaning. */
+const abbreviations: Record<string, string> = {
   utc: 'UTC',
   gmt: 'UTC',
   bst: 'Europe/London',
@@ -24,27 +24,28 @@ const short: Record<string, string> = {
   aest: 'Australia/Sydney',
 }
 
-let known: Map<string, string> | undefined
+/** Time zones by lower-case name. */
+let zones: Map<string, string> | undefined
 
-function names(): Map<string, string> {
-  if (known) return known
-  known = new Map(Object.entries(short))
+function zonesByName(): Map<string, string> {
+  if (zones) return zones
+  zones = new Map(Object.entries(abbreviations))
   for (const zone of Intl.supportedValuesOf('timeZone')) {
     const name = zone.toLowerCase()
-    known.set(name, zone)
-    known.set(name.split('/').at(-1)!.replaceAll('_', ' '), zone)
+    zones.set(name, zone)
+    zones.set(name.split('/').at(-1)!.replaceAll('_', ' '), zone)
   }
-  return known
+  return zones
 }
 
-/** Returns the time zone named at the end of a text and the text before it, or null. */
+/** Finds a time zone at the end of the text. Returns it with the rest of the text, or null if there is none. */
 export function zoneIn(text: string): { zone: string; rest: string } | null {
   const words = text
     .trim()
     .replace(/\s+time$/i, '')
     .split(/\s+/)
   for (let n = Math.min(3, words.length); n > 0; n--) {
-    const zone = names().get(words.slice(-n).join(' ').toLowerCase())
+    const zone = zonesByName().get(words.slice(-n).join(' ').toLowerCase())
     if (zone)
       return {
         zone,

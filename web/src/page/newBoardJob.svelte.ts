@@ -1,5 +1,5 @@
-// The job of a dialog that creates a board. If the dialog is closed first, a toast
-// reports the end of the job.
+// Follows the job of a dialog that creates a board. If the dialog is closed before the
+// job has ended, a toast reports the result.
 import { onDestroy } from 'svelte'
 import type { Job } from '../api/types'
 import { go } from '../lib/router.svelte'
@@ -7,17 +7,17 @@ import { endText, isJob, JobFollower } from '../state/jobs.svelte'
 import { loadHome } from '../state/session.svelte'
 import { toast } from '../state/toasts.svelte'
 
-/** Calls `created` when the board exists. */
-export function newBoardJob(created: (boardId: string) => void) {
+/** Calls `oncreated` when the board exists, unless the dialog was closed. */
+export function newBoardJob(oncreated: (boardId: string) => void) {
   let follower = $state.raw<JobFollower | null>(null)
   let closed = false
   onDestroy(() => (closed = true))
 
-  function ended(job: Job): void {
+  function onEnd(job: Job): void {
     const boardId = job.boardIds[0]
     if (boardId) void loadHome()
     if (!closed) {
-      if (boardId) created(boardId)
+      if (boardId) oncreated(boardId)
     } else if (boardId) {
       toast(endText(job), { action: { label: 'Open board', run: () => go(`/boards/${boardId}`) } })
     } else if (job.state === 'failed') {
@@ -26,18 +26,18 @@ export function newBoardJob(created: (boardId: string) => void) {
   }
 
   return {
-    /** Null until a job is started. */
+    /** The follower of the job, or null if there is no job. */
     get follower() {
       return follower
     },
-    /** Handles the response of the operation: the board, or the job that creates it. */
-    take(result: { id: string } | Job): void {
+    /** Handles the response to the operation: the board, or the job that creates it. */
+    handle(result: { id: string } | Job): void {
       if (isJob(result)) {
-        follower = new JobFollower(result, ended)
+        follower = new JobFollower(result, onEnd)
         follower.follow()
       } else {
         void loadHome()
-        created(result.id)
+        oncreated(result.id)
       }
     },
   }

@@ -1,36 +1,36 @@
-// Some operations need a sign-in within the last ten minutes. Callers run them
-// through withRecentSignIn(); ConfirmSignIn.svelte, mounted on the page, asks for it.
+// Some operations require a sign-in within the last ten minutes. Callers run them with
+// withRecentSignIn(). ConfirmSignIn.svelte, mounted on the page, then asks for the password or a passkey.
 import { ApiError } from '../api/client'
 
-type Question = { answer: (confirmed: boolean) => void }
+/** Resolves the pending confirmation, or null if there is none. */
+let resolvePending = $state.raw<((confirmed: boolean) => void) | null>(null)
 
-const state = $state<{ question: Question | null }>({ question: null })
-
-/** Thrown when the person cancels the confirmation. Nothing was changed. */
+/** Thrown when the user cancels the confirmation. Nothing was changed. */
 export class NotConfirmed extends Error {}
 
-export const confirming = {
-  get question() {
-    return state.question
+export const confirmation = {
+  get pending(): boolean {
+    return resolvePending !== null
   },
-  answer(confirmed: boolean): void {
-    const asked = state.question
-    state.question = null
-    asked?.answer(confirmed)
+  /** Ends the pending confirmation, if there is one. */
+  finish(confirmed: boolean): void {
+    const resolve = resolvePending
+    resolvePending = null
+    resolve?.(confirmed)
   },
 }
 
-/** Runs an operation. If the server requires a recent sign-in, it asks for one and runs the operation again. */
+/** Runs an operation. If the server requires a recent sign-in, asks the user to confirm and runs the operation again. */
 export async function withRecentSignIn<T>(operation: () => Promise<T>): Promise<T> {
   try {
     return await operation()
   } catch (thrown) {
-    if (!(thrown instanceof ApiError) || !thrown.wantsRecentSignIn) throw thrown
+    if (!(thrown instanceof ApiError) || !thrown.requiresRecentSignIn) throw thrown
   }
-  confirming.answer(false)
+  confirmation.finish(false)
   const confirmed = await new Promise<boolean>((resolve) => {
-    state.question = { answer: resolve }
+    resolvePending = resolve
   })
-  if (!confirmed) throw new NotConfirmed('Nothing was changed: the sign-in was not confirmed.')
+  if (!confirmed) throw new NotConfirmed('Sign-in not confirmed. Nothing was changed.')
   return operation()
 }

@@ -1,38 +1,39 @@
-// Server data of a page. It is loaded when the page opens, reloaded when the tab
-// becomes visible again, and updated optimistically by the page itself.
+// Server data of a page. It is loaded when the page opens. If it is stale when the tab
+// becomes visible again, it is reloaded. The page may also update it optimistically.
 import { body, reason } from '../api/client'
 
 type Page<T> = { data: T[]; nextCursor?: string }
-type Asked<T> = Promise<{ data?: Page<T>; error?: unknown; response: Response }>
+type PageRequest<T> = Promise<{ data?: Page<T>; error?: unknown; response: Response }>
 
 export type Remote<T> = {
   readonly value: T | undefined
-  /** Why there is no value. */
+  /** Why the value couldn’t be loaded, or null. */
   readonly problem: string | null
   readonly loading: boolean
   set: (value: T) => void
   reload: () => Promise<void>
 }
 
+/** When the tab becomes visible, data older than this (in ms) is reloaded. */
 const staleAfter = 15_000
 
-/** Holds the result of `load`, and loads again when state that `load` reads changes. */
+/** Loads a value. Calls `load` again when reactive state that `load` reads changes. */
 export function remote<T>(load: () => Promise<T>): Remote<T> {
   let value = $state.raw<T>()
   let problem = $state<string | null>(null)
   let loading = $state(true)
   let generation = 0
-  let at = 0
+  let loadedAt = 0
 
   async function run(request: Promise<T>): Promise<void> {
     const current = ++generation
     loading = true
     try {
-      const found = await request
+      const loaded = await request
       if (current !== generation) return
-      value = found
+      value = loaded
       problem = null
-      at = Date.now()
+      loadedAt = Date.now()
     } catch (thrown) {
       if (current === generation && value === undefined) problem = reason(thrown)
     } finally {
@@ -46,11 +47,11 @@ export function remote<T>(load: () => Promise<T>): Remote<T> {
     void run(load())
   })
   $effect(() => {
-    const back = () => {
-      if (document.visibilityState === 'visible' && Date.now() - at > staleAfter) void run(load())
+    const onVisibilityChange = () => {
+      if (document.visibilityState === 'visible' && Date.now() - loadedAt > staleAfter) void run(load())
     }
-    document.addEventListener('visibilitychange', back)
-    return () => document.removeEventListener('visibilitychange', back)
+    document.addEventListener('visibilitychange', onVisibilityChange)
+    return () => document.removeEventListener('visibilitychange', onVisibilityChange)
   })
 
   return {
@@ -64,7 +65,7 @@ export function remote<T>(load: () => Promise<T>): Remote<T> {
       return loading
     },
     set(next) {
-      generation++ // ignore responses still on their way
+      generation++ // ignore the responses to earlier requests
       value = next
       loading = false
     },
@@ -72,8 +73,8 @@ export function remote<T>(load: () => Promise<T>): Remote<T> {
   }
 }
 
-/** A list that is loaded page by page. Only the latest request counts. */
-export function paged<T>(page: (cursor: string | undefined) => Asked<T>) {
+/** Loads a list page by page. Ignores the responses to all requests but the latest. */
+export function paged<T>(page: (cursor: string | undefined) => PageRequest<T>) {
   let items = $state.raw<T[] | null>(null)
   let next = $state<string | undefined>()
   let loading = $state(false)
@@ -97,7 +98,7 @@ export function paged<T>(page: (cursor: string | undefined) => Asked<T>) {
   }
 
   return {
-    /** Null until the first page has loaded. */
+    /** The loaded items, or null until the first page has loaded. */
     get items() {
       return items
     },
@@ -111,8 +112,8 @@ export function paged<T>(page: (cursor: string | undefined) => Asked<T>) {
     get loading() {
       return loading
     },
-    set(shown: T[] | null) {
-      items = shown
+    set(changed: T[] | null) {
+      items = changed
     },
     load: () => read(),
     loadMore: () => read(next),
@@ -120,7 +121,7 @@ export function paged<T>(page: (cursor: string | undefined) => Asked<T>) {
 }
 
 /** Returns all records of a paged list. */
-export async function loadAll<T>(page: (query: { cursor?: string; limit: number }) => Asked<T>): Promise<T[]> {
+export async function loadAll<T>(page: (query: { cursor?: string; limit: number }) => PageRequest<T>): Promise<T[]> {
   const records: T[] = []
   let cursor: string | undefined
   do {

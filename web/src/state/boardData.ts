@@ -1,29 +1,45 @@
-// A board as plain immutable records. A draft copies what it changes and shares
-// the rest, so a component that reads one card or list gets the same object until
-// that card or list changes.
+// A board as plain immutable records. A draft copies only the records that it
+// changes. A component that reads one card or list therefore gets the same object
+// until that card or list changes.
 import type { OpenedBoard } from '../api/contract'
-import type { BoardDetail, BoardMember, Card, Checklist, Comment, Label, List, Position } from '../api/types'
+import type {
+  Attachment,
+  BoardDetail,
+  BoardMember,
+  Card,
+  Checklist,
+  Comment,
+  Label,
+  List,
+  Position,
+} from '../api/types'
 
 export type BoardInfo = Omit<BoardDetail, 'lists' | 'labels'>
 
 /** The details of a card, loaded when it is opened. */
-export type Details = { description: string; checklists: Checklist[]; comments: Comment[] }
+export type Details = {
+  description: string
+  checklists: Checklist[]
+  comments: Comment[]
+  /** The attachments, oldest first, or null if they could not be loaded. */
+  attachments: Attachment[] | null
+}
 
 export type BoardData = Readonly<{
   board: BoardInfo
   starred: boolean
-  /** Whether the person watches the board. */
+  /** Whether the user watches the board. */
   watched: boolean
-  /** The lists that the person has collapsed. */
+  /** IDs of the lists that the user has collapsed. */
   collapsed: readonly string[]
   lists: ReadonlyMap<string, List>
-  /** The open lists, left to right. */
+  /** IDs of the open lists, left to right. */
   listOrder: readonly string[]
   labels: ReadonlyMap<string, Label>
   members: ReadonlyMap<string, BoardMember>
-  /** All loaded cards: the open ones, and archived ones that were opened. */
+  /** All loaded cards: the open cards, and archived cards that were opened or archived after the board was loaded. */
   cards: ReadonlyMap<string, Card>
-  /** The open cards of each list, top to bottom. */
+  /** IDs of the open cards of each list, top to bottom. */
   order: ReadonlyMap<string, readonly string[]>
   details: ReadonlyMap<string, Details>
 }>
@@ -51,34 +67,34 @@ export function fromOpened(opened: OpenedBoard): BoardData {
   }
 }
 
-/** Returns the IDs with an ID moved to a position. An unknown neighbor means the bottom. */
+/** Returns `ids` with `id` at a position. If the neighbor is unknown, `id` goes to the bottom. */
 export function insertAt(ids: readonly string[], id: string, position: Position): string[] {
   const rest = ids.filter((other) => other !== id)
-  let at = rest.length
-  if (position === 'top') at = 0
+  let index = rest.length
+  if (position === 'top') index = 0
   else if (position !== 'bottom') {
     const neighbor = 'before' in position ? position.before : position.after
-    const found = rest.indexOf(neighbor)
-    if (found >= 0) at = 'before' in position ? found : found + 1
+    const neighborIndex = rest.indexOf(neighbor)
+    if (neighborIndex >= 0) index = 'before' in position ? neighborIndex : neighborIndex + 1
   }
-  rest.splice(at, 0, id)
+  rest.splice(index, 0, id)
   return rest
 }
 
-/** Returns the current position of an ID, for moving it back there. */
+/** Returns the current position of an ID, so that a move can be undone. */
 export function positionOf(ids: readonly string[], id: string): Position {
-  const at = ids.indexOf(id)
-  const before = at > 0 ? ids[at - 1] : undefined
-  return before === undefined ? 'top' : { after: before }
+  const index = ids.indexOf(id)
+  const previous = index > 0 ? ids[index - 1] : undefined
+  return previous === undefined ? 'top' : { after: previous }
 }
 
-type Maps = 'lists' | 'labels' | 'members' | 'cards' | 'order' | 'details'
-type Value<K extends Maps> = BoardData[K] extends ReadonlyMap<string, infer V> ? V : never
+type MapName = 'lists' | 'labels' | 'members' | 'cards' | 'order' | 'details'
+type Value<K extends MapName> = BoardData[K] extends ReadonlyMap<string, infer V> ? V : never
 
 /** A modified copy of a BoardData. */
 export class Draft {
   private next: { -readonly [K in keyof BoardData]: BoardData[K] }
-  private copied = new Set<Maps>()
+  private copied = new Set<MapName>()
 
   constructor(base: BoardData) {
     this.next = { ...base }
@@ -88,7 +104,7 @@ export class Draft {
     return this.next
   }
 
-  private map<K extends Maps>(name: K): Map<string, Value<K>> {
+  private map<K extends MapName>(name: K): Map<string, Value<K>> {
     if (!this.copied.has(name)) {
       this.copied.add(name)
       this.next[name] = new Map(this.next[name] as ReadonlyMap<string, never>) as never
@@ -96,15 +112,15 @@ export class Draft {
     return this.next[name] as unknown as Map<string, Value<K>>
   }
 
-  set<K extends Maps>(name: K, id: string, value: Value<K>): void {
+  set<K extends MapName>(name: K, id: string, value: Value<K>): void {
     this.map(name).set(id, value)
   }
 
-  delete(name: Maps, id: string): void {
+  delete(name: MapName, id: string): void {
     if (this.next[name].has(id)) this.map(name).delete(id)
   }
 
-  /** Changes fields of a record. It does nothing if there is no such record. */
+  /** Changes fields of a record. Does nothing if there is no such record. */
   patch<K extends 'lists' | 'labels' | 'cards' | 'details'>(name: K, id: string, fields: Partial<Value<K>>): void {
     const record = this.next[name].get(id)
     if (record) this.map(name).set(id, { ...record, ...fields } as Value<K>)
@@ -137,7 +153,7 @@ export class Draft {
     this.map('order').set(listId, insertAt(this.next.order.get(listId) ?? [], id, position))
   }
 
-  /** Removes a card from the order of its list. The record stays. */
+  /** Removes a card from the order of its list. Keeps its record. */
   detachCard(id: string): void {
     const card = this.next.cards.get(id)
     const ids = card && this.next.order.get(card.listId)

@@ -1,10 +1,11 @@
-// One open board: the server state, kept up to date by the live stream, and the
-// view folded from it and the operations that are not sent yet.
+// One open board: the server state, which the live stream keeps up to date, and the
+// view, which is the server state with the unsent operations applied.
 import { all, api, ApiError, body, clientId, data, reason } from '../api/client'
 import type { OpenedBoard } from '../api/contract'
-import type { Activity } from '../api/types'
+import type { Activity, Attachment } from '../api/types'
+import { listenToUploads } from './attachFiles.svelte'
 import { Draft, fromOpened, type BoardData } from './boardData'
-import { applyChange, nothingStale, type Change, type Stale } from './changes'
+import { applyChange, noStaleData, type Change, type StaleData } from './changes'
 import { drafts } from './drafts.svelte'
 import { fold } from './fold'
 import { watch, type Message, type Person } from './live'
@@ -21,37 +22,41 @@ import {
   type Operation,
   type Results,
 } from './operations'
+import { addStored, attachments as attachmentOperations } from './operations/attachment'
 import { openBoard, prefetchedBoard } from './prefetchBoard'
 import { session } from './session.svelte'
 import { toast } from './toasts.svelte'
 import { UndoHistory } from './undoHistory.svelte'
 
-/** A step to undo: by operations, after which onDone is called, or by canceling held operations. */
+/** A step that can be undone, either with further operations or by canceling held operations. */
 export type UndoStep = {
   text: string
+  /** The operations that undo the step. */
   operations: Operation[]
-  /** Keys of held operations. */
+  /** Keys of the held operations to cancel instead. */
   held?: readonly string[]
   /** Keys of the operations that this step sent. */
   sent?: readonly string[]
+  /** Called after the last of `operations` succeeded or failed. */
   onDone?: () => void
 }
 
-const pollInterval = 4000
+const pollInterval = 4000 // ms
 
 export class BoardStore {
-  /** The board that the page shows, or null until it has loaded. */
+  /** The board as shown on the page, or null until it has loaded. */
   view = $state.raw<BoardData | null>(null)
-  /** Why the board could not be loaded. */
+  /** The reason why the board cannot be shown, or null. */
   failure = $state.raw<ApiError | null>(null)
-  /** Whether the server is unreachable. Operations then wait. */
+  /** Whether the server is unreachable. Operations wait until it is reachable again. */
   offline = $state(false)
+  /** The other people who have the board open. */
   people = $state.raw<Person[]>([])
-  /** The key of the draft whose text the server rejected last. */
+  /** The key of the draft with the most recently rejected text. */
   rejectedDraft = $state<string | null>(null)
 
   readonly queue = new OperationQueue({
-    send: ({ operation: one, key, at }) => send(one, key, { ...this.#context(), now: at }),
+    send: ({ operation, key, at }) => send(operation, key, { ...this.#context(), now: at }),
     onChange: () => this.#fold(),
     onSent: (sent, result, assigned) => this.#confirm(sent, result, assigned),
     onRejected: (rejected, dropped, thrown) => this.#reject(rejected, dropped, thrown),
@@ -69,35 +74,47 @@ export class BoardStore {
   #server: BoardData | null = null
   #version = 0
   #closed = false
-  #stop: () => void = () => undefined
+  #unwatch: () => void = () => undefined
+  #unlisten: () => void = () => undefined
   #poll: ReturnType<typeof setInterval> | undefined
-  #catching: Promise<void> | null = null
-  #stale = nothingStale()
+  /** The catch-up in progress, or null. */
+  #catchingUp: Promise<void> | null = null
+  #stale = noStaleData()
   #refreshing = false
-  /** The temporary ID of each record created here, by its server ID. */
+  /** The temporary IDs of records created on this page, by server ID. */
   #keys = new Map<string, string>()
-  #renamed: ((from: string, to: string) => void)[] = []
-  #others: ((change: Change) => void)[] = []
+  /** The number of changes that this page has made to the attachments of each card. */
+  #attachmentChanges = new Map<string, number>()
+  /** The IDs of the cards to which the server may have attached a file after its upload ended. */
+  #uncertainCards = new Set<string>()
+  #idListeners: ((from: string, to: string) => void)[] = []
+  #changeListeners: ((change: Change) => void)[] = []
 
   constructor(readonly id: string) {
     const opened = prefetchedBoard(id)
     if (opened) this.#show(opened)
   }
 
+  /** Loads the board and follows its changes. Called again to retry. */
   async open(): Promise<void> {
     this.queue.open()
+    this.#unlisten()
+    this.#unlisten = listenToUploads({ attached: this.#attached, outcomeUnknown: this.#outcomeUnknown })
     if (!this.view) await this.#load()
-    if (!this.#closed && this.view) this.#stop = watch(this.id, this.#onMessage)
+    if (this.#closed || !this.view) return
+    this.#unwatch()
+    this.#unwatch = watch(this.id, this.#onMessage)
   }
 
   close(): void {
     this.#closed = true
     this.queue.close()
-    this.#stop()
+    this.#unwatch()
+    this.#unlisten()
     clearInterval(this.#poll)
   }
 
-  /** Applies operations immediately and sends them in order. `undo` is the step that Ctrl+Z undoes. */
+  /** Applies operations immediately and sends them in order. `undo` becomes the last step of the undo history. */
   do(operations: Operation | Operation[], undo?: UndoStep, onDone?: () => void): void {
     const sent = this.queue.add([operations].flat(), onDone)
     if (undo) this.history.add(Object.assign(undo, { sent }))
@@ -109,7 +126,7 @@ export class BoardStore {
     this.history.showToast(undo)
   }
 
-  /** Applies one operation immediately and returns the result of the server, or null if it failed. */
+  /** Applies one operation immediately and sends it. Returns the server’s result, or null if the operation failed. */
   request<K extends Kind>(kind: K, input: Inputs[K], undo?: UndoStep): Promise<Results[K] | null> {
     return new Promise((resolve) => {
       const sent = this.queue.add([operation(kind, input)], resolve as Pending['onDone'])
@@ -117,51 +134,67 @@ export class BoardStore {
     })
   }
 
-  /** Applies irreversible operations immediately, and sends them after the time to undo them has passed. */
+  /** Applies irreversible operations immediately, but sends them only when they can no longer be undone. */
   hold(operations: Operation[], text: string): void {
     const undo: UndoStep = { text, operations: [], held: this.queue.hold(operations) }
     this.history.add(undo)
     this.history.showToast(undo)
   }
 
-  /** Returns a key that stays the same when a new record gets its server ID. */
+  /** Returns the key of a record. It stays the same when a new record gets its server ID. */
   keyOf(id: string): string {
     return this.#keys.get(id) ?? id
   }
 
-  /** Calls `then` when a new record gets its server ID. The returned function stops it. */
-  onRenamed(then: (from: string, to: string) => void): () => void {
-    this.#renamed.push(then)
-    return () => (this.#renamed = this.#renamed.filter((one) => one !== then))
+  /** Calls `listener` when a new record gets its server ID. The returned function removes the listener. */
+  onIdAssigned(listener: (from: string, to: string) => void): () => void {
+    this.#idListeners.push(listener)
+    return () => (this.#idListeners = this.#idListeners.filter((l) => l !== listener))
   }
 
-  /** Calls `then` for each change by others before it is applied. The returned function stops it. */
-  onOthers(then: (change: Change) => void): () => void {
-    this.#others.push(then)
-    return () => (this.#others = this.#others.filter((one) => one !== then))
+  /** Calls `listener` before each change by others is applied. The returned function removes the listener. */
+  onRemoteChange(listener: (change: Change) => void): () => void {
+    this.#changeListeners.push(listener)
+    return () => (this.#changeListeners = this.#changeListeners.filter((l) => l !== listener))
   }
 
-  /** Reloads the board, for changes that a response does not include. */
+  /** Reloads the board after an operation whose response does not include all changes. */
   reload(): Promise<void> {
     return this.#load()
   }
 
-  /** Loads a card with its description, checklists and comments. */
-  async loadCard(cardId: string): Promise<void> {
-    const [card, comments] = await Promise.all([
+  /**
+   * Loads the description, checklists, comments and attachments of a card. Returns the
+   * card's board. If that is another board, nothing of the card is stored here.
+   */
+  async loadCard(cardId: string): Promise<string> {
+    const changesBefore = this.#attachmentChanges.get(cardId)
+    const [card, comments, attachments] = await Promise.all([
       data(api.GET('/cards/{cardId}', { params: { path: { cardId } } })),
       all((cursor) =>
         api.GET('/cards/{cardId}/comments', { params: { path: { cardId }, query: { limit: 200, cursor } } }),
       ),
+      all((cursor) =>
+        api.GET('/cards/{cardId}/attachments', { params: { path: { cardId }, query: { limit: 200, cursor } } }),
+      ).catch(() => null), // the card is usable without them
     ])
-    if (!this.#server || card.boardId !== this.id) return
+    if (!this.#server || card.boardId !== this.id) return card.boardId
+    // The response may be older than what the page knows, and would then remove a new attachment.
+    const changed = this.#attachmentChanges.get(cardId) !== changesBefore
+    if (changed && this.#server.details.get(cardId)?.attachments) return this.loadCard(cardId)
     const { checklists, description = '', ...compact } = card
     const draft = new Draft(this.#server)
     const known = draft.data.cards.get(cardId)
     draft.set('cards', cardId, { ...compact, listId: known?.listId ?? compact.listId })
-    draft.set('details', cardId, { description, checklists, comments: oldestFirst(comments) })
+    draft.set('details', cardId, {
+      description,
+      checklists,
+      comments: oldestFirst(comments),
+      attachments: attachments ?? draft.data.details.get(cardId)?.attachments ?? null,
+    })
     this.#server = draft.data
     this.#fold()
+    return card.boardId
   }
 
   // -- server state --
@@ -201,6 +234,8 @@ export class BoardStore {
       reconcile(draft, sent.operation, result)
       this.#server = draft.data
     }
+    const { kind, input } = sent.operation
+    if (kind in attachmentOperations && 'cardId' in input) this.#countAttachmentChange(input.cardId)
     if (assigned) {
       const { from, to } = assigned
       this.#keys.set(to, from)
@@ -209,12 +244,12 @@ export class BoardStore {
     const typed = typedTextOf(sent.operation, this.id)
     if (typed) drafts.sent(typed.draftKey, typed.text)
     this.#fold()
-    if (assigned) for (const notify of this.#renamed) notify(assigned.from, assigned.to)
+    if (assigned) for (const notify of this.#idListeners) notify(assigned.from, assigned.to)
   }
 
   #reject(rejected: Pending, dropped: readonly Pending[], thrown: unknown): void {
     this.#restoreDrafts(dropped)
-    // There is nothing to undo after a rejected operation.
+    // A rejected operation changed nothing, so it cannot be undone.
     this.history.drop((step) => step.sent?.length === 1 && step.sent[0] === rejected.key)
     this.#fold()
     toast(reason(thrown), { tone: 'bad' })
@@ -222,12 +257,43 @@ export class BoardStore {
 
   /** Restores the typed text of dropped operations as drafts. */
   #restoreDrafts(dropped: readonly Pending[]): void {
-    for (const one of dropped.toReversed()) {
-      const typed = typedTextOf(one.operation, this.id)
+    for (const { operation } of dropped.toReversed()) {
+      const typed = typedTextOf(operation, this.id)
       if (!typed) continue
       drafts.restore(typed.draftKey, typed.text, typed.separator)
       this.rejectedDraft = typed.draftKey
     }
+  }
+
+  /** Adds a file that this page has attached. The live stream does not report the page's own changes. */
+  #attached = (attachment: Attachment): void => {
+    const { cardId } = attachment
+    if (!this.#server || attachment.boardId !== this.id) return
+    this.#countAttachmentChange(cardId)
+    if (!this.#server.details.get(cardId)?.attachments) {
+      // The number of attachments may already include this one.
+      this.#refreshCard(cardId)
+      return
+    }
+    const draft = new Draft(this.#server)
+    addStored(draft, attachment)
+    this.#server = draft.data
+    this.#fold()
+  }
+
+  /** Loads a card to which the server may have attached a file. The server may still be storing it. */
+  #outcomeUnknown = (cardId: string): void => {
+    if (!this.#server?.cards.has(cardId)) return
+    this.#uncertainCards.add(cardId)
+    this.#refreshCard(cardId)
+  }
+
+  #countAttachmentChange(cardId: string): void {
+    this.#attachmentChanges.set(cardId, (this.#attachmentChanges.get(cardId) ?? 0) + 1)
+  }
+
+  #refreshCard(cardId: string): void {
+    void this.#refresh({ ...noStaleData(), cards: new Set([cardId]) })
   }
 
   // -- changes by others --
@@ -250,7 +316,7 @@ export class BoardStore {
         this.view = null
         return
       case 'stream':
-        // A lost stream reports each attempt to reconnect, so keep the interval that is already running.
+        // A lost stream reports every failed attempt to reconnect, so keep an interval that is already running.
         if (!message.up) {
           this.#poll ??= setInterval(() => this.#pollOnce(), pollInterval)
           return
@@ -264,7 +330,8 @@ export class BoardStore {
   }
 
   #pollOnce(): void {
-    // Polled changes have no client ID, so own changes look like those of others: wait until none are pending.
+    // Polled changes have no client ID, so this tab’s own changes would look like those of others.
+    // Poll only while no operations are pending.
     if (!document.hidden && this.queue.waiting.length === 0) void this.#catchUp()
   }
 
@@ -274,14 +341,19 @@ export class BoardStore {
       void this.#catchUp()
       return
     }
-    if (change.client === clientId) this.#version = change.boardVersion
-    else this.#applyChanges([change])
+    if (change.client !== clientId) {
+      this.#applyChanges([change])
+      return
+    }
+    this.#version = change.boardVersion
+    const { type, cardId } = change
+    if (type === 'attachment.added' && cardId && this.#uncertainCards.has(cardId)) this.#refreshCard(cardId)
   }
 
-  /** Loads the changes that the page has missed. */
+  /** Loads and applies the changes that the page has missed. */
   #catchUp(): Promise<void> {
-    this.#catching ??= this.#loadChanges().finally(() => (this.#catching = null))
-    return this.#catching
+    this.#catchingUp ??= this.#loadChanges().finally(() => (this.#catchingUp = null))
+    return this.#catchingUp
   }
 
   async #loadChanges(): Promise<void> {
@@ -316,11 +388,11 @@ export class BoardStore {
   #applyChanges(entries: readonly Change[]): void {
     if (!this.#server) return
     const draft = new Draft(this.#server)
-    const stale = nothingStale()
+    const stale = noStaleData()
     for (const entry of entries) {
       if (entry.boardVersion <= this.#version) continue
       this.#version = entry.boardVersion
-      for (const notify of this.#others) notify(entry)
+      for (const notify of this.#changeListeners) notify(entry)
       applyChange(draft, entry, stale)
     }
     this.#server = draft.data
@@ -328,8 +400,11 @@ export class BoardStore {
     void this.#refresh(stale)
   }
 
-  /** Loads stale data. Data that becomes stale meanwhile is loaded together: copying a list makes an entry for each card. */
-  async #refresh(stale: Stale): Promise<void> {
+  /**
+   * Loads stale data. While a request is running, further stale data is collected and
+   * then loaded together. Copying a list, for example, creates an entry for each card.
+   */
+  async #refresh(stale: StaleData): Promise<void> {
     this.#stale = {
       board: this.#stale.board || stale.board,
       members: this.#stale.members || stale.members,
@@ -340,7 +415,7 @@ export class BoardStore {
     try {
       while (this.#stale.board || this.#stale.members || this.#stale.cards.size > 0) {
         const { board, members, cards } = this.#stale
-        this.#stale = nothingStale()
+        this.#stale = noStaleData()
         if (board || members || cards.size > 20) await this.#load()
         else await Promise.allSettled([...cards].map((id) => this.loadCard(id)))
       }

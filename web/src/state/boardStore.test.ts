@@ -1,5 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { clientId } from '../api/client'
+import type { Attachment } from '../api/types'
+import { attached, outcomeUnknown } from './attachFiles.svelte'
 import { drafts } from './drafts.svelte'
 import { operation } from './operations'
 import { BoardStore } from './boardStore.svelte'
@@ -44,7 +46,7 @@ const entry = (boardVersion: number, cardId: string, title: string) => ({
   boardVersion,
 })
 
-/** The live stream of the browser, into which a test writes events. */
+/** A fake EventSource. Tests emit the events of the live stream. */
 class Stream {
   static readonly CLOSED = 2
   static current: Stream
@@ -66,7 +68,7 @@ class Stream {
 }
 
 type Handler = (body: unknown) => { status?: number; body: unknown }
-/** What the server responds, by method and path. */
+/** The responses of the fake server, by method and path. */
 let handlers: Record<string, Handler>
 let requests: string[]
 let store: BoardStore
@@ -114,14 +116,14 @@ afterEach(async () => {
 })
 
 const title = (id: string) => store.view?.cards.get(id)?.title
-const settle = () => vi.advanceTimersByTimeAsync(50)
+const waitForRequests = () => vi.advanceTimersByTimeAsync(50)
 
 describe('own operations', () => {
-  test('show at once, and again as the server returned them', async () => {
+  test('appear immediately, then as the server saved them', async () => {
     handlers['PATCH /cards/a'] = () => ({ body: { data: card('a', { title: 'As saved' }) } })
     store.do(operation('update_card', { cardId: 'a', title: 'As typed' }))
     expect(title('a')).toBe('As typed')
-    await settle()
+    await waitForRequests()
     expect(title('a')).toBe('As saved')
     expect(store.queue.waiting).toEqual([])
   })
@@ -131,18 +133,18 @@ describe('own operations', () => {
       text: 'title changed',
       operations: [operation('update_card', { cardId: 'a', title: 'a' })],
     })
-    await settle()
+    await waitForRequests()
     store.history.undo()
     expect(title('a')).toBe('a')
-    await settle()
+    await waitForRequests()
     expect(requests).toEqual(['PATCH /cards/a', 'PATCH /cards/a'])
     expect(toasts.map((t) => t.text)).toEqual(['Undone: title changed'])
   })
 
-  test('disappear if the server rejects them; the typed text becomes a draft and there is nothing to undo', async () => {
+  test('are reverted if the server rejects them, and the typed text becomes a draft', async () => {
     handlers['PATCH /cards/a'] = () => ({ status: 422, body: { error: { code: 'invalid', message: 'Too long.' } } })
     store.do(operation('update_card', { cardId: 'a', title: 'Rejected' }), { text: 'title changed', operations: [] })
-    await settle()
+    await waitForRequests()
     expect(title('a')).toBe('a')
     expect(toasts.map((t) => t.text)).toEqual(['Too long.'])
     expect(drafts.read('title:a')?.text).toBe('Rejected')
@@ -150,34 +152,34 @@ describe('own operations', () => {
     expect(store.history.canUndo).toBe(false)
   })
 
-  test('a rejected request returns null and leaves nothing to undo', async () => {
+  test('a rejected request returns null and cannot be undone', async () => {
     handlers['PATCH /cards/a'] = () => ({ status: 422, body: { error: { code: 'invalid', message: 'Too long.' } } })
     const undo = { text: 'title changed', operations: [] }
     const result = store.request('update_card', { cardId: 'a', title: 'Rejected' }, undo)
-    await settle()
+    await waitForRequests()
     expect(await result).toBeNull()
     expect(store.history.canUndo).toBe(false)
   })
 
   test('a new record keeps its key when it gets its server ID', async () => {
-    const renamed: string[] = []
-    store.onRenamed((from, to) => renamed.push(`${from} ${to}`))
+    const assigned: string[] = []
+    store.onIdAssigned((from, to) => assigned.push(`${from} ${to}`))
     store.do(operation('create_card', { id: 'new_1', listId: 'l1', title: 'New', position: 'top' }), {
       text: 'card added',
       operations: [operation('archive_card', { cardId: 'new_1' })],
     })
     expect(store.view?.order.get('l1')).toEqual(['new_1', 'a', 'b'])
-    await settle()
+    await waitForRequests()
     expect(store.view?.order.get('l1')).toEqual(['crd_1', 'a', 'b'])
-    expect(renamed).toEqual(['new_1 crd_1'])
+    expect(assigned).toEqual(['new_1 crd_1'])
     expect(store.keyOf('crd_1')).toBe('new_1')
     handlers['POST /cards/crd_1/archive'] = () => ({ body: { data: card('crd_1', { archivedAt: at }) } })
     store.history.undo()
-    await settle()
+    await waitForRequests()
     expect(requests.at(-1)).toBe('POST /cards/crd_1/archive')
   })
 
-  test('held operations show at once and can be taken back', async () => {
+  test('held operations appear immediately and can be canceled', async () => {
     store.hold([operation('archive_card', { cardId: 'a' })], 'Card archived')
     expect(store.view?.order.get('l1')).toEqual(['b'])
     toasts[0]!.action!.run()
@@ -186,7 +188,7 @@ describe('own operations', () => {
     expect(requests).toEqual([])
   })
 
-  test('held operations can no longer be undone once they are sent', async () => {
+  test('held operations cannot be undone once they are sent', async () => {
     handlers['POST /cards/a/archive'] = () => ({ body: { data: card('a', { archivedAt: at }) } })
     store.hold([operation('archive_card', { cardId: 'a' })], 'Card archived')
     await vi.advanceTimersByTimeAsync(8100)
@@ -195,32 +197,98 @@ describe('own operations', () => {
   })
 })
 
-test('the copy of a large list disappears again while a job makes it', async () => {
+test('the copy of a large list is hidden while a job creates it', async () => {
   handlers['POST /lists/l1/copy'] = () => ({ status: 202, body: { data: { id: 'job_1', kind: 'copy_list' } } })
   const created = store.request('copy_list', { id: 'new_1', listId: 'l1', name: 'Again', position: { after: 'l1' } })
   expect(store.view?.listOrder).toEqual(['l1', 'new_1'])
-  await settle()
+  await waitForRequests()
   expect(await created).toMatchObject({ id: 'job_1' })
   expect(store.view?.listOrder).toEqual(['l1'])
   expect(store.keyOf('job_1')).toBe('job_1')
 })
 
-test('a large list stays away while a job moves it to another board', async () => {
+test('a large list stays hidden while a job moves it to another board', async () => {
   handlers['POST /lists/l1/move-to-board'] = () => ({
     status: 202,
     body: { data: { id: 'job_1', kind: 'move_list_to_board' } },
   })
   const moved = store.request('move_list_to_board', { listId: 'l1', boardId: 'brd_2', position: 'bottom' })
-  await settle()
+  await waitForRequests()
   expect(await moved).toMatchObject({ id: 'job_1' })
   expect(store.view?.listOrder).toEqual([])
 })
 
+describe('attached files', () => {
+  const attachment = { id: 'att_1', cardId: 'a', boardId: 'brd_1', name: 'Brief.pdf', createdAt: at } as Attachment
+
+  beforeEach(async () => {
+    handlers['GET /cards/a'] = () => ({ body: { data: card('a', { attachments: 0, checklists: [] }) } })
+    handlers['GET /cards/a/comments'] = () => ({ body: { data: [] } })
+    handlers['GET /cards/a/attachments'] = () => ({ body: { data: [] } })
+    await store.loadCard('a')
+  })
+
+  test('appear on the open board without a request', () => {
+    requests = []
+    attached(attachment)
+    attached({ ...attachment, id: 'att_2', boardId: 'brd_2' })
+    expect(store.view?.details.get('a')?.attachments).toEqual([attachment])
+    expect(store.view?.cards.get('a')?.attachments).toBe(1)
+    expect(requests).toEqual([])
+  })
+
+  test('are counted by the server if the card is not loaded', async () => {
+    await store.open() // as for "Try again"
+    requests = []
+    handlers['GET /cards/b'] = () => ({ body: { data: card('b', { attachments: 1, checklists: [] }) } })
+    handlers['GET /cards/b/comments'] = () => ({ body: { data: [] } })
+    handlers['GET /cards/b/attachments'] = () => ({ body: { data: [{ ...attachment, cardId: 'b' }] } })
+    attached({ ...attachment, cardId: 'b' })
+    await waitForRequests()
+    expect(store.view?.cards.get('b')?.attachments).toBe(1)
+    expect(requests.filter((name) => name === 'GET /cards/b')).toHaveLength(1)
+  })
+
+  test('are not removed by an older response', async () => {
+    const attachments: Attachment[] = []
+    handlers['GET /cards/a/attachments'] = () => {
+      const older = [...attachments]
+      if (older.length === 0) {
+        attachments.push(attachment)
+        attached(attachment)
+      }
+      return { body: { data: older } }
+    }
+    await store.loadCard('a')
+    expect(store.view?.details.get('a')?.attachments).toEqual([attachment])
+  })
+
+  test('are loaded if the server attached them after the upload had ended', async () => {
+    const attachments: Attachment[] = []
+    handlers['GET /cards/a/attachments'] = () => ({ body: { data: [...attachments] } })
+    outcomeUnknown('a')
+    await waitForRequests()
+    expect(requests).toContain('GET /cards/a/attachments')
+    attachments.push(attachment)
+    Stream.current.emit('change', { ...entry(6, 'a', ''), type: 'attachment.added', client: clientId })
+    await waitForRequests()
+    expect(store.view?.details.get('a')?.attachments).toEqual([attachment])
+  })
+
+  test('stay in the card if they can’t be loaded again', async () => {
+    attached(attachment)
+    handlers['GET /cards/a/attachments'] = () => ({ status: 500, body: {} })
+    await store.loadCard('a')
+    expect(store.view?.details.get('a')?.attachments).toEqual([attachment])
+  })
+})
+
 describe('changes by others', () => {
-  test('many new cards load the board once more, not each card', async () => {
+  test('after many new cards, the board is reloaded instead of each card', async () => {
     const cards = Array.from({ length: 100 }, (_, i) => `crd_${i}`)
     handlers['GET /cards/crd_0'] = () => ({ body: { data: card('crd_0') } })
     handlers['GET /cards/crd_0/comments'] = () => ({ body: { data: [] } })
+    handlers['GET /cards/crd_0/attachments'] = () => ({ body: { data: [] } })
     handlers['GET /boards/brd_1/open'] = () => ({
       body: { data: { ...opened(), version: 105, cards: [...opened().cards, ...cards.map((id) => card(id))] } },
     })
@@ -229,40 +297,41 @@ describe('changes by others', () => {
       Stream.current.emit('change', { ...entry(6 + i, id, ''), type: 'card.created', changes })
     })
     expect(store.view?.cards.size).toBe(102)
-    await settle()
-    expect(requests).toEqual(['GET /cards/crd_0', 'GET /cards/crd_0/comments', 'GET /boards/brd_1/open'])
+    await waitForRequests()
+    const details = ['GET /cards/crd_0/comments', 'GET /cards/crd_0/attachments']
+    expect(requests).toEqual(['GET /cards/crd_0', ...details, 'GET /boards/brd_1/open'])
     expect(store.view?.cards.size).toBe(102)
   })
 
-  test('apply below own pending operations', async () => {
+  test('do not override pending operations', async () => {
     store.do(operation('update_card', { cardId: 'a', title: 'Mine' }))
     Stream.current.emit('change', entry(6, 'a', 'Theirs'))
     Stream.current.emit('change', entry(7, 'b', 'Theirs'))
     expect([title('a'), title('b')]).toEqual(['Mine', 'Theirs'])
-    await settle()
+    await waitForRequests()
   })
 
-  test('are loaded if the stream skipped some', async () => {
+  test('are loaded if the stream skipped a version', async () => {
     handlers['GET /boards/brd_1/changes'] = () => ({
       body: { data: [entry(6, 'a', 'Six'), entry(7, 'b', 'Seven')], version: 7 },
     })
     Stream.current.emit('change', entry(7, 'b', 'Seven'))
-    await settle()
+    await waitForRequests()
     expect([title('a'), title('b')]).toEqual(['Six', 'Seven'])
-    Stream.current.emit('change', entry(6, 'a', 'Old news'))
+    Stream.current.emit('change', entry(6, 'a', 'Outdated'))
     expect(title('a')).toBe('Six')
   })
 
-  test('changes of this tab only advance the version', async () => {
+  test('changes by this tab only advance the version', async () => {
     Stream.current.emit('change', { ...entry(6, 'a', 'Own'), client: clientId })
     expect(title('a')).toBe('a')
     Stream.current.emit('change', entry(7, 'b', 'Theirs'))
-    await settle()
+    await waitForRequests()
     expect(title('b')).toBe('Theirs')
     expect(requests).toEqual([])
   })
 
-  test('without a stream the board polls', async () => {
+  test('the board polls while the stream is down', async () => {
     handlers['GET /boards/brd_1/changes'] = () => ({ body: { data: [entry(6, 'a', 'Polled')], version: 6 } })
     Stream.current.onerror?.()
     await vi.advanceTimersByTimeAsync(4100)
@@ -270,13 +339,13 @@ describe('changes by others', () => {
     Stream.current.emit('hello', { boards: { brd_1: 6 } })
   })
 
-  test('a board that the person lost disappears', () => {
+  test('a board disappears when the user loses access', () => {
     Stream.current.emit('gone', { boardId: 'brd_1' })
     expect(store.view).toBeNull()
     expect(store.failure?.status).toBe(404)
   })
 
-  test('the list of viewers excludes the person', () => {
+  test('the list of viewers excludes the user', () => {
     const people = [
       { id: 'usr_1', name: 'Ada' },
       { id: 'usr_2', name: 'Ben' },

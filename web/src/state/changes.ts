@@ -1,23 +1,23 @@
-// Applies changes by others, from list_board_changes and the live stream, to the
-// page's copy of the server state.
+// Applies changes by others to the page's copy of the server state. The changes come
+// from list_board_changes and the live stream.
 import type { ActivityKind } from '../api/kinds'
 import type { Activity, Card, LabelColor, Position } from '../api/types'
 import type { Draft } from './boardData'
 
-/** An entry of the live stream, with the client ID of the tab that caused it. */
+/** A change. On the live stream, it has the client ID of the tab that caused it. */
 export type Change = Activity & { client?: string | null }
 
-/** Data that an entry changes without including it, so the page must load it. */
-export type Stale = {
+/** Data that has changed but is not part of the entry, so the page must load it. */
+export type StaleData = {
   board: boolean
   members: boolean
-  /** Cards to load: unknown cards, or cards whose details are shown. */
+  /** IDs of the cards to load. */
   cards: Set<string>
 }
 
-export const nothingStale = (): Stale => ({ board: false, members: false, cards: new Set() })
+export const noStaleData = (): StaleData => ({ board: false, members: false, cards: new Set() })
 
-/** The part of the board that a change affects. Details are the contents of a card that only its sheet shows. */
+/** The part of the board that a change affects. `details` are the contents of a card that are shown only when it is open. */
 type Part = 'card' | 'details' | 'list' | 'label' | 'board' | 'members' | 'none'
 
 const parts: Readonly<Record<ActivityKind, Part>> = {
@@ -43,6 +43,10 @@ const parts: Readonly<Record<ActivityKind, Part>> = {
   'checklist_item.completed': 'details',
   'checklist_item.reopened': 'details',
   'checklist_item.deleted': 'details',
+  'card.cover_changed': 'details',
+  'attachment.added': 'details',
+  'attachment.renamed': 'details',
+  'attachment.removed': 'details',
   'list.created': 'list',
   'list.updated': 'list',
   'list.moved': 'list',
@@ -70,11 +74,14 @@ const parts: Readonly<Record<ActivityKind, Part>> = {
   'rule.switched_off': 'none',
 }
 
-/** Returns the part that a kind of change affects, or undefined for a kind of a newer server. */
+/** Returns the part that a kind of change affects, or undefined for a kind that only a newer server knows. */
 const partOf = (kind: string): Part | undefined => (parts as Readonly<Record<string, Part | undefined>>)[kind]
 
-/** Applies one entry. Applying it twice has no effect, even if the first was the response to the page's own operation. */
-export function applyChange(draft: Draft, entry: Activity, stale: Stale): void {
+/**
+ * Applies one entry. An entry has no further effect if it was already applied, or if the
+ * page has applied the response to the operation that caused it.
+ */
+export function applyChange(draft: Draft, entry: Activity, stale: StaleData): void {
   const to = <T>(field: string): T => entry.changes[field]?.to as T
   const { type, cardId, listId } = entry
   const part = partOf(type)
@@ -90,10 +97,10 @@ export function applyChange(draft: Draft, entry: Activity, stale: Stale): void {
       if (type === 'card.created') {
         draft.set('cards', cardId, initialCard(draft, entry))
         draft.placeCard(cardId, to<string>('listId'), to<Position>('position') ?? 'bottom')
-        // A copy may have checklists and comments, of which the entry has only the counts.
+        // A copied card may have checklists and comments, which the entry does not include.
         stale.cards.add(cardId)
       } else if (type === 'card.restored' || type === 'card.moved') stale.board = true
-      // Other entries are about archived cards that are not loaded.
+      // All other entries are about archived cards that are not loaded.
       return
     }
     applyToCard(draft, entry, known)
@@ -251,6 +258,8 @@ function initialCard(draft: Draft, entry: Activity): Card {
     timeZone: to('timeZone', null),
     checklistItems: { done: 0, total: 0 },
     comments: 0,
+    attachments: 0,
+    cover: null,
     createdBy: entry.actor.id,
     createdAt: entry.at,
     updatedAt: entry.at,

@@ -1,22 +1,22 @@
-// Unsent text, kept on this device by person, record and field until it is sent,
-// discarded or 30 days old.
+// Drafts of unsent text, stored in this browser for each user, record and field. A draft
+// is deleted when its text is sent or discarded, or after 30 days.
 import { untrack } from 'svelte'
 import type { Attachment } from 'svelte/attachments'
 
-/** A text with the time of writing, and the text that it replaces. */
+/** A draft. `at` is when it was written, in ms since the Unix epoch. `base` is the text it replaces. */
 type Draft = { text: string; at: number; base?: string }
 
 const prefix = 'cardwall-draft:'
-const lifetime = 30 * 24 * 3600_000
+const lifetime = 30 * 24 * 3600_000 // ms
 const guest = 'guest'
 
-let person = guest
-/** Counts changes, so that readers of has() update. */
+let userKey = guest
+/** Makes has() reactive. It increases when a draft is created or deleted. */
 let changes = $state(0)
-/** The fields on the page, by the keys of their drafts. */
+/** The fields on the page by draft key. */
 const fields = new Map<string, DraftField>()
 
-const keyOf = (draftKey: string) => `${prefix}${person}:${draftKey}`
+const storageKey = (draftKey: string) => `${prefix}${userKey}:${draftKey}`
 
 function parse(stored: string | null): Draft | null {
   try {
@@ -27,7 +27,7 @@ function parse(stored: string | null): Draft | null {
   }
 }
 
-/** The keys of all drafts in this browser, oldest first. */
+/** Returns the storage keys of all drafts, oldest first. */
 function all(): { key: string; at: number }[] {
   return Object.keys(localStorage)
     .filter((key) => key.startsWith(prefix))
@@ -41,7 +41,7 @@ function remove(key: string): void {
   untrack(() => changes++)
 }
 
-/** Stores a value. If the storage is full, it deletes the oldest drafts. */
+/** Stores a value. If the storage is full, deletes the oldest drafts until the value fits. */
 function store(key: string, value: string): void {
   if (localStorage.getItem(key) === null) untrack(() => changes++)
   for (;;) {
@@ -49,62 +49,62 @@ function store(key: string, value: string): void {
       localStorage.setItem(key, value)
       return
     } catch {
-      const oldest = all().find((one) => one.key !== key)
+      const oldest = all().find((draft) => draft.key !== key)
       if (!oldest) return
-      localStorage.removeItem(oldest.key)
+      remove(oldest.key)
     }
   }
 }
 
 export const drafts = {
-  /** Selects the person whose drafts are read and written; null selects a guest. Deletes expired drafts. */
+  /** Selects the user whose drafts are read and written; null is a guest. Deletes the expired drafts of all users. */
   setUser(userId: string | null): void {
-    person = userId ?? guest
+    userKey = userId ?? guest
     for (const { key, at } of all()) if (at < Date.now() - lifetime) remove(key)
   },
   read(draftKey: string): Draft | null {
-    return parse(localStorage.getItem(keyOf(draftKey)))
+    return parse(localStorage.getItem(storageKey(draftKey)))
   },
   has(draftKey: string): boolean {
     void changes
-    return localStorage.getItem(keyOf(draftKey)) !== null
+    return localStorage.getItem(storageKey(draftKey)) !== null
   },
   write(draftKey: string, text: string, base?: string): void {
-    if (text || base) store(keyOf(draftKey), JSON.stringify({ text, at: Date.now(), base } satisfies Draft))
+    if (text || base) store(storageKey(draftKey), JSON.stringify({ text, at: Date.now(), base } satisfies Draft))
     else this.drop(draftKey)
   },
   drop(draftKey: string): void {
-    remove(keyOf(draftKey))
-    fields.get(draftKey)?.forget()
+    remove(storageKey(draftKey))
+    fields.get(draftKey)?.hideNote()
   },
-  /** Deletes a draft that was sent, unless the text has changed since. */
+  /** Deletes a draft whose text was sent, unless the draft has changed in the meantime. */
   sent(draftKey: string, text: string): void {
     if (this.read(draftKey)?.text.trim() === text.trim()) this.drop(draftKey)
   },
-  /** Restores a text that the server rejected to its draft and field. */
+  /** Restores rejected text to its draft and field, before any text typed in the meantime. */
   restore(draftKey: string, text: string, separator = '\n'): void {
-    const now = fields.get(draftKey)?.value ?? this.read(draftKey)?.text ?? ''
-    const whole = now.trim() && now.trim() !== text.trim() ? `${text}${separator}${now}` : text
-    this.write(draftKey, whole)
-    fields.get(draftKey)?.show(whole)
+    const current = fields.get(draftKey)?.value ?? this.read(draftKey)?.text ?? ''
+    const merged = current.trim() && current.trim() !== text.trim() ? `${text}${separator}${current}` : text
+    this.write(draftKey, merged)
+    fields.get(draftKey)?.show(merged)
   },
-  /** Deletes all drafts of the person, on signing out. */
+  /** Deletes all drafts of the current user, for example after signing out. */
   clear(): void {
-    for (const { key } of all()) if (key.startsWith(`${prefix}${person}:`)) remove(key)
+    for (const { key } of all()) if (key.startsWith(`${prefix}${userKey}:`)) remove(key)
   },
 }
 
 type Options = {
-  /** Returns the text of the field without a draft. */
+  /** Returns the text that the field shows if there is no draft. */
   initial?: () => string
-  /** Reports whether a draft is out of date and can be deleted. */
+  /** Reports whether a draft is obsolete and can be deleted. */
   stale?: (text: string) => boolean
 }
 
 /**
- * Keeps the text typed in one field and restores it when the field is shown
- * again. A null key means that nothing is kept, as for a card that has no server
- * ID yet.
+ * Saves the text typed into a field as a draft and restores it when the field is shown
+ * again. Nothing is saved while the draft key is null, which is the case until the
+ * server has assigned an ID to a new record.
  */
 export class DraftField {
   /** Whether the field shows a restored draft. */
@@ -162,16 +162,16 @@ export class DraftField {
     untrack(() => node.dispatchEvent(new Event('input', { bubbles: true })))
   }
 
-  /** Hides the note that the text was restored from a draft. */
-  forget(): void {
+  /** Hides the note that a draft was restored. */
+  hideNote(): void {
     this.restored = false
   }
 
-  /** Deletes the draft after it was sent, saved or canceled. */
+  /** Deletes the draft after its text was saved or the edit was canceled. */
   drop(): void {
     const draftKey = untrack(this.draftKey)
     if (draftKey !== null) drafts.drop(draftKey)
-    this.forget()
+    this.hideNote()
   }
 
   /** Deletes the draft and shows the initial text. */

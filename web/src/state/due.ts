@@ -9,19 +9,20 @@ type Clock = { date: string; time: string }
 const formats = new Map<string, Intl.DateTimeFormat>()
 const offsets = new Map<string, number>()
 const maxOffsets = 4096
-const week = 7 * 24 * 60 * 60_000
+const day = 24 * 60 * 60_000 // ms
+const week = 7 * day
 
 /** Returns the calendar date and the time of day in a time zone. */
 export function wallClock(instant: Date, timeZone: string): Clock {
   const at = instant.getTime()
-  const shown = new Date(at + offset(at, timeZone)).toISOString()
-  return { date: shown.slice(0, 10), time: shown.slice(11, 16) }
+  const local = new Date(at + offset(at, timeZone)).toISOString()
+  return { date: local.slice(0, 10), time: local.slice(11, 16) }
 }
 
 let serverOffsets: { zone: string; spans: { from: number; until: number; offset: number }[] } = { zone: '', spans: [] }
 
 /** Stores the UTC offsets that the server sent for the reader's time zone. */
-export function learnOffsets(zone: string, offsets: Session['zoneOffsets']): void {
+export function setServerOffsets(zone: string, offsets: Session['zoneOffsets']): void {
   const span = (o: (typeof offsets)[number]) => ({
     from: Date.parse(o.from),
     until: Date.parse(o.until),
@@ -31,34 +32,34 @@ export function learnOffsets(zone: string, offsets: Session['zoneOffsets']): voi
 }
 
 /**
- * Returns the UTC offset of a time zone in milliseconds. Intl is slow, with tens of
- * milliseconds for the first call, and a board needs an offset for each card. So
- * this uses the server's offsets first, then asks Intl for both ends of a week, and
- * for an exact instant only in weeks in which the offset changes.
+ * Returns the UTC offset of a time zone in milliseconds. A board needs an offset for
+ * each card, but Intl is slow: its first call takes tens of milliseconds. The offset
+ * therefore comes from the server if possible. Otherwise Intl computes it for both
+ * ends of the week, and for the exact minute only if those two offsets differ.
  */
 function offset(at: number, timeZone: string): number {
   const span =
     serverOffsets.zone === timeZone && serverOffsets.spans.find(({ from, until }) => from <= at && at < until)
   if (span) return span.offset
-  const begin = Math.floor(at / week) * week
-  const before = knownOffset(begin, timeZone)
-  return before === knownOffset(begin + week, timeZone)
-    ? before
-    : knownOffset(Math.floor(at / 60_000) * 60_000, timeZone)
+  const weekStart = Math.floor(at / week) * week
+  const startOffset = cachedOffset(weekStart, timeZone)
+  return startOffset === cachedOffset(weekStart + week, timeZone)
+    ? startOffset
+    : cachedOffset(Math.floor(at / 60_000) * 60_000, timeZone)
 }
 
-function knownOffset(at: number, timeZone: string): number {
+function cachedOffset(at: number, timeZone: string): number {
   const key = `${at} ${timeZone}`
   let found = offsets.get(key)
   if (found === undefined) {
     if (offsets.size >= maxOffsets) offsets.clear()
-    found = readOffset(at, timeZone)
+    found = computeOffset(at, timeZone)
     offsets.set(key, found)
   }
   return found
 }
 
-function readOffset(at: number, timeZone: string): number {
+function computeOffset(at: number, timeZone: string): number {
   let format = formats.get(timeZone)
   if (!format) {
     format = new Intl.DateTimeFormat('en-CA', {
@@ -73,25 +74,26 @@ function readOffset(at: number, timeZone: string): number {
     })
     formats.set(timeZone, format)
   }
-  const of: Record<string, string> = {}
-  for (const p of format.formatToParts(at)) of[p.type] = p.value
-  return Date.parse(`${of.year}-${of.month}-${of.day}T${of.hour}:${of.minute}:${of.second}Z`) - at
+  const parts: Record<string, string> = {}
+  for (const p of format.formatToParts(at)) parts[p.type] = p.value
+  const { year, month, day, hour, minute, second } = parts
+  return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`) - at
 }
 
-/** Returns the instant of a date and time in a time zone. A time in a daylight saving gap moves to after the gap. */
+/**
+ * Returns the instant of a date and time in a time zone, as the server does. A time in a daylight saving gap moves
+ * forward by the length of the gap. A time that occurs twice means its first instant.
+ */
 export function instantOf(date: string, time: string, timeZone: string): string {
-  const wanted = Date.parse(`${date}T${time}:00Z`)
-  let at = wanted
-  for (let i = 0; i < 3; i++) {
-    const shown = wallClock(new Date(at), timeZone)
-    const off = wanted - Date.parse(`${shown.date}T${shown.time}:00Z`)
-    if (off === 0) break
-    at += off
-  }
-  return new Date(at).toISOString()
+  const target = Date.parse(`${date}T${time}:00Z`)
+  const withOffsetAt = (at: number) => target - offset(at, timeZone)
+  // The clock may change between these two.
+  const [before, after] = [withOffsetAt(target - day), withOffsetAt(target + day)]
+  const showsTarget = (at: number) => at + offset(at, timeZone) === target
+  return new Date(!showsTarget(before) && showsTarget(after) ? after : before).toISOString()
 }
 
-/** Returns the dates that the server is expected to compute from an input. */
+/** Returns the dates that the server will compute from an input. */
 export function resolve(input: DueInput): Due {
   const zone = input.timeZone || 'UTC'
   const at = (date?: string, time?: string) => (date && time ? instantOf(date, time, zone) : null)
@@ -104,7 +106,7 @@ export function resolve(input: DueInput): Due {
   }
 }
 
-/** Returns the input for the current dates of a card. */
+/** Returns the input that produces the given dates. */
 export function inputOf(due: Due): DueInput {
   const zone = due.timeZone ?? 'UTC'
   const time = (at: string | null) => (at ? wallClock(new Date(at), zone).time : undefined)
@@ -120,20 +122,20 @@ export function inputOf(due: Due): DueInput {
 /** A day with an optional time of day. */
 export type Moment = { date: string; time?: string }
 
-/** A change of dates. An omitted date is unchanged; null removes it. */
+/** A change of dates. An omitted date stays unchanged, and null removes a date. */
 export type DateChange = { due?: Moment | null; start?: Moment | null; timeZone?: string }
 
 /** Returns the dates after a change. An unchanged time is converted to the new time zone. */
 export function withDates(due: Due, to: DateChange): DueInput {
-  const was = inputOf(due)
-  const zone = to.timeZone ?? was.timeZone
-  const kept = (at: string | null) => (at && zone ? wallClock(new Date(at), zone) : null)
+  const current = inputOf(due)
+  const zone = to.timeZone ?? current.timeZone
+  const converted = (at: string | null) => (at && zone ? wallClock(new Date(at), zone) : null)
   const moment = (change: Moment | null | undefined, date: string | undefined, at: string | null): Moment | null => {
     if (change !== undefined) return change
-    return kept(at) ?? (date ? { date } : null)
+    return converted(at) ?? (date ? { date } : null)
   }
-  const dueDay = moment(to.due, was.dueDate, due.dueAt)
-  const starts = moment(to.start, was.startDate, due.startAt)
+  const dueDay = moment(to.due, current.dueDate, due.dueAt)
+  const starts = moment(to.start, current.startDate, due.startAt)
   return {
     dueDate: dueDay?.date,
     dueTime: dueDay?.time,
@@ -151,15 +153,15 @@ export function spanOf(due: Due, timeZone: string): { first: string; last: strin
   const first = starts ?? dueDay
   const last = dueDay ?? starts
   if (!first || !last) return null
-  // In a time zone far to the west, a due instant may be before the start date.
+  // In a time zone far to the west, the due day may be before the start date.
   return first <= last ? { first, last } : { first: last, last: first }
 }
 
-/** Returns the dates moved by a number of days, at the same times of day in their own time zone. */
+/** Returns the dates moved by a number of days. The times of day stay the same in the dates’ own time zone. */
 export function shifted(due: Due, days: number): DueInput {
-  const was = inputOf(due)
+  const current = inputOf(due)
   const later = (date: string | undefined) => (date ? addDays(date, days) : undefined)
-  return { ...was, dueDate: later(was.dueDate), startDate: later(was.startDate) }
+  return { ...current, dueDate: later(current.dueDate), startDate: later(current.startDate) }
 }
 
 export type Urgency = 'done' | 'overdue' | 'today' | 'soon' | 'later'
@@ -185,11 +187,11 @@ export function addDays(date: string, days: number): string {
   return at.toISOString().slice(0, 10)
 }
 
-/** "Today", "Tomorrow 09:30", "3 Dec", "3 Dec 2027". */
+/** Formats a due date: "Today", "Tomorrow 09:30", "3 Dec", "3 Dec 2027". */
 export function dueText(due: Pick<Due, 'dueDate' | 'dueAt'>, now: Date, timeZone: string): string {
   if (!due.dueDate) return ''
-  const shown = due.dueAt ? wallClock(new Date(due.dueAt), timeZone) : { date: due.dueDate, time: '' }
-  return [dayText(shown.date, now, timeZone), shown.time].filter(Boolean).join(' ')
+  const { date, time } = due.dueAt ? wallClock(new Date(due.dueAt), timeZone) : { date: due.dueDate, time: '' }
+  return [dayText(date, now, timeZone), time].filter(Boolean).join(' ')
 }
 
 const months = 'Jan Feb Mar Apr May Jun Jul Aug Sept Oct Nov Dec'.split(' ')

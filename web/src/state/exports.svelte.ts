@@ -1,21 +1,21 @@
-// Exports in progress. The server runs two exports of a person at a time, including
-// those started in other windows. The others wait in a queue.
+// Exports in progress. The server runs at most two exports per user at a time,
+// including those started in other windows. Further exports wait in a queue.
 import { ApiError } from '../api/client'
 import { send } from '../api/send'
 
 export type Export = {
-  /** The address of the export, which identifies it. */
+  /** The URL of the export, which identifies it. */
   readonly href: string
   /** The file name. */
   name: string
   state: 'waiting' | 'running' | 'done' | 'failed'
   bytes: number
-  /** Why it is waiting or failed. */
+  /** Why the export is waiting or has failed. */
   message: string | null
 }
 
 const maxRunning = 2
-const retryDelay = 5000
+const retryDelay = 5000 // ms
 
 const list = $state<Export[]>([])
 const controllers = new Map<string, AbortController>()
@@ -27,27 +27,28 @@ export const exports = {
   },
 }
 
-/** Starts an export. When it is complete, the browser saves it under the name that the server gives. */
+/** Starts an export. The browser saves the complete file under the name from the server. */
 export function beginExport(href: string): void {
-  const before = exports.of(href)
-  if (before && (before.state === 'running' || before.state === 'waiting')) return
-  drop(href)
+  const existing = exports.of(href)
+  if (existing && (existing.state === 'running' || existing.state === 'waiting')) return
+  remove(href)
   list.push({ href, name: 'Cardwall export.json', state: 'waiting', bytes: 0, message: null })
-  next()
+  startNext()
 }
 
 export function stopExport(href: string): void {
   controllers.get(href)?.abort()
-  drop(href)
-  next()
+  remove(href)
+  startNext()
 }
 
-function drop(href: string): void {
-  const at = list.findIndex((item) => item.href === href)
-  if (at >= 0) list.splice(at, 1)
+function remove(href: string): void {
+  const index = list.findIndex((item) => item.href === href)
+  if (index >= 0) list.splice(index, 1)
 }
 
-function next(): void {
+/** Starts waiting exports, up to the limit. */
+function startNext(): void {
   for (const item of list) {
     if (item.state !== 'waiting' || item.message !== null) continue
     if (exports.running >= maxRunning) return
@@ -69,11 +70,11 @@ async function run(item: Export): Promise<void> {
     if (controller.signal.aborted) return
     if (thrown instanceof ApiError && thrown.code === 'rate_limited') {
       item.state = 'waiting'
-      item.message = 'Two exports are running in another window. This one starts when one of them is done.'
+      item.message = 'Two exports are already running. This one starts when one of them finishes.'
       setTimeout(() => {
         if (item.state !== 'waiting' || controller.signal.aborted) return
         item.message = null
-        next()
+        startNext()
       }, retryDelay)
     } else {
       item.state = 'failed'
@@ -81,7 +82,7 @@ async function run(item: Export): Promise<void> {
     }
   } finally {
     if (controllers.get(item.href) === controller && item.state !== 'waiting') controllers.delete(item.href)
-    next()
+    startNext()
   }
 }
 
@@ -112,7 +113,7 @@ async function read(item: Export, signal: AbortSignal): Promise<Uint8Array<Array
   }
 }
 
-/** Saves the file. An incomplete export does not end with "complete":true and is not saved. */
+/** Saves the file. Throws if the export is incomplete: a complete one ends with "complete":true. */
 async function save(parts: Uint8Array<ArrayBuffer>[], name: string): Promise<void> {
   const file = new Blob(parts, { type: 'application/json' })
   const end = await file.slice(-64).text()

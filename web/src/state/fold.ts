@@ -1,5 +1,4 @@
-// view = fold(server, pending): the last server state with all pending operations
-// applied on top.
+// Computes the view: the last server state with all pending operations applied.
 import { Draft, type BoardData } from './boardData'
 import type { Pending } from './operationQueue.svelte'
 import { apply, type Context } from './operations'

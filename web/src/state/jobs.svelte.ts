@@ -1,18 +1,19 @@
-// Jobs: imports, copies of large boards and lists, and moves of large lists to another board.
-// A job goes on without its page.
+// Jobs: imports, copies of large boards and lists, boards from large templates, and moves of
+// large lists to another board. A job continues after its page is closed.
 import { api, ApiError, data, reason } from '../api/client'
 import type { Job } from '../api/types'
 
+/** The delays between requests, in ms. */
 const minDelay = 1000
 const maxDelay = 3000
 
-/** Reports whether a response is a job, instead of what the job makes. */
+/** Reports whether a response is a job and not the result of the operation. */
 export const isJob = (result: object): result is Job => 'id' in result && String(result.id).startsWith('job_')
 
-/** Reports whether the state of a job is final. */
+/** Reports whether a job is done, failed or canceled. */
 export const hasEnded = (job: Job): boolean => ['done', 'failed', 'cancelled'].includes(job.state)
 
-/** "Creating “Launch”". */
+/** Describes a running job: "Copying “Launch”". */
 export function jobText({ kind, name }: Pick<Job, 'kind' | 'name'>): string {
   const verbs: Record<string, string> = {
     import_board: 'Importing',
@@ -23,26 +24,26 @@ export function jobText({ kind, name }: Pick<Job, 'kind' | 'name'>): string {
   return `${verbs[kind] ?? 'Creating'} “${name}”`
 }
 
-/** A sentence about a job that has ended. */
+/** Describes the result of a job that has ended, as a sentence. */
 export function endText(job: Job): string {
   if (job.state === 'failed') return job.error?.message ?? 'Something went wrong. Try again.'
   if (job.kind === 'move_list_to_board') {
-    return job.state === 'done' ? `“${job.name}” has moved.` : `“${job.name}” was not moved.`
+    return job.state === 'done' ? `“${job.name}” was moved.` : `“${job.name}” was not moved.`
   }
   if (job.state === 'done') return job.kind === 'import_board' ? 'The import is complete.' : `“${job.name}” is ready.`
   return job.kind === 'import_board'
-    ? 'The import was cancelled. Nothing was imported.'
-    : `“${job.name}” was cancelled. No ${job.kind === 'copy_list' ? 'list' : 'board'} was created.`
+    ? 'The import was canceled. Nothing was imported.'
+    : `“${job.name}” was canceled. No ${job.kind === 'copy_list' ? 'list' : 'board'} was created.`
 }
 
-/** Requests the state of a job until the job has ended, while the tab is visible. */
+/** Polls the state of a job until it has ended. Pauses while the tab is hidden. */
 export class JobFollower {
   job: Job
-  cancelling = $state(false)
-  /** Why the job could not be cancelled, or its state is unknown. */
+  canceling = $state(false)
+  /** The last error from polling or canceling, or null. */
   problem = $state<string | null>(null)
   private timer: ReturnType<typeof setTimeout> | undefined
-  private pause = minDelay
+  private delay = minDelay
   private following = false
 
   constructor(
@@ -58,7 +59,7 @@ export class JobFollower {
     return total > 0 ? Math.min(100, Math.floor((100 * done) / total)) : null
   }
 
-  /** Starts to follow the job. The returned function stops it. */
+  /** Starts polling. The returned function stops it. */
   follow(): () => void {
     if (hasEnded(this.job)) {
       this.onend(this.job)
@@ -70,9 +71,9 @@ export class JobFollower {
     return this.stop
   }
 
-  /** Cancels the job. A job that has ended meanwhile stays as it is. */
+  /** Cancels the job, unless it has already ended. */
   async cancel(): Promise<void> {
-    this.cancelling = true
+    this.canceling = true
     this.problem = null
     try {
       const job = await data(api.POST('/jobs/{jobId}/cancel', { params: { path: { jobId: this.job.id } } }))
@@ -81,7 +82,7 @@ export class JobFollower {
     } catch (thrown) {
       this.problem = reason(thrown)
     }
-    this.cancelling = false
+    this.canceling = false
   }
 
   private readonly stop = (): void => {
@@ -92,11 +93,11 @@ export class JobFollower {
 
   private readonly schedule = (): void => {
     clearTimeout(this.timer)
-    if (this.following && !document.hidden) this.timer = setTimeout(() => void this.request(), this.pause)
+    if (this.following && !document.hidden) this.timer = setTimeout(() => void this.poll(), this.delay)
   }
 
-  private async request(): Promise<void> {
-    this.pause = Math.min(this.pause * 1.25, maxDelay)
+  private async poll(): Promise<void> {
+    this.delay = Math.min(this.delay * 1.25, maxDelay)
     try {
       const job = await data(api.GET('/jobs/{jobId}', { params: { path: { jobId: this.job.id } } }))
       if (!this.following) return
@@ -105,14 +106,14 @@ export class JobFollower {
     } catch (thrown) {
       if (!this.following) return
       this.problem = reason(thrown)
-      // The person can no longer see the job. Other errors are temporary.
+      // The user has lost access to the job. Other errors are temporary.
       if (thrown instanceof ApiError && [401, 403, 404].includes(thrown.status)) this.stop()
     }
     this.schedule()
   }
 
   private update(job: Job): void {
-    if (hasEnded(this.job)) return // a late response
+    if (hasEnded(this.job)) return // a response that arrived late
     this.job = job
     if (!hasEnded(job)) return
     this.stop()

@@ -1,6 +1,6 @@
-// The live stream, one for the whole browser. The leader, the tab that holds the
-// lock, receives it and forwards it to the other tabs over a channel. Without a
-// stream, tabs poll list_board_changes instead.
+// The live stream, which all tabs of a browser share. One tab, the leader, holds a
+// lock, receives the stream and forwards it to the other tabs over a channel. While
+// the stream is down, tabs poll list_board_changes instead.
 import { clientId } from '../api/client'
 import { randomId } from '../lib/id'
 import type { Change } from './changes'
@@ -14,13 +14,14 @@ export type Message =
   | { kind: 'presence'; boardId: string; people: Person[] }
   | { kind: 'gone'; boardId: string }
   | { kind: 'notifications'; unread: number; newest: string }
-  /** Whether the stream is connected. Without it, tabs poll. */
+  /** Reports whether the stream is connected. */
   | { kind: 'stream'; up: boolean }
 
+/** A message between tabs. `want` subscribes a tab, and `who` asks all tabs to subscribe again. */
 type TabMessage = { kind: 'want'; tab: string; boards: string[]; own: boolean } | { kind: 'who' } | Message
 
 const channelName = 'cardwall-live'
-const subscriptionTtl = 150_000 // background tabs may run timers only once a minute
+const subscriptionTtl = 150_000 // ms; browsers may run the timers of background tabs only once a minute
 
 let started = false
 let channel: BroadcastChannel | null = null
@@ -31,7 +32,7 @@ const listeners = new Map<string, Set<(message: Message) => void>>()
 const notificationListeners = new Set<(message: Message) => void>()
 const subscriptions = new Map<string, { boards: string[]; own: boolean; until: number }>()
 
-/** Calls `listener` for messages about a board, first with the state of the stream. The returned function stops it. */
+/** Calls `listener` with the stream's state, then with each message for a board. The returned function unsubscribes. */
 export function watch(boardId: string, listener: (message: Message) => void): () => void {
   start()
   const boardListeners = listeners.get(boardId) ?? new Set()
@@ -46,7 +47,7 @@ export function watch(boardId: string, listener: (message: Message) => void): ()
   }
 }
 
-/** Calls `listener` for the person's notifications. The returned function stops it. */
+/** Calls `listener` when the user's notifications change. The returned function unsubscribes. */
 export function watchNotifications(listener: (message: Message) => void): () => void {
   start()
   notificationListeners.add(listener)
@@ -66,7 +67,7 @@ function start(): void {
     void navigator.locks.request(channelName, () => {
       leading = true
       channel?.postMessage({ kind: 'who' } satisfies TabMessage)
-      announce() // a tab does not receive its own message
+      announce() // a tab does not receive its own messages
       return new Promise(() => undefined) // keeps the lock until the tab closes
     })
   } else {
@@ -78,16 +79,16 @@ function start(): void {
   )
 }
 
-/** Announces to the leader which boards this tab shows. */
+/** Tells the leader which boards this tab shows, and whether it follows the notifications. */
 function announce(): void {
-  const want: TabMessage = {
+  const message: TabMessage = {
     kind: 'want',
     tab: clientId,
     boards: [...listeners.keys()],
     own: notificationListeners.size > 0,
   }
-  channel?.postMessage(want)
-  receive(want)
+  channel?.postMessage(message)
+  receive(message)
 }
 
 function receive(message: TabMessage): void {
@@ -136,26 +137,27 @@ function scheduleReopen(): void {
   reopenTimer = setTimeout(reopen, 30)
 }
 
-let open: string | null = null
-/** The number of consecutive failed connections, for the backoff. */
+/** The boards of the open stream, joined by commas, or null without a stream. */
+let streamBoards: string | null = null
+/** The number of consecutive failed connections, which determines the backoff. */
 let failures = 0
 
 function reopen(): void {
   if (!leading) return
   const now = Date.now()
-  for (const [tab, want] of subscriptions)
-    if (want.until < now || (want.boards.length === 0 && !want.own)) subscriptions.delete(tab)
+  for (const [tab, { boards, own, until }] of subscriptions)
+    if (until < now || (boards.length === 0 && !own)) subscriptions.delete(tab)
   const boards =
-    subscriptions.size > 0 ? [...new Set([...subscriptions.values()].flatMap((w) => w.boards))].sort().join(',') : null
-  if (boards === open && source && source.readyState !== EventSource.CLOSED) return
+    subscriptions.size > 0 ? [...new Set([...subscriptions.values()].flatMap((s) => s.boards))].sort().join(',') : null
+  if (boards === streamBoards && source && source.readyState !== EventSource.CLOSED) return
   source?.close()
   source = null
-  open = boards
+  streamBoards = boards
   if (boards === null) return
   const stream = new EventSource(`/api/app/v1/live?boards=${boards}&client=${randomId()}`)
   source = stream
-  const on = <T>(name: string, then: (data: T) => void) =>
-    stream.addEventListener(name, (event) => then(JSON.parse((event as MessageEvent<string>).data) as T))
+  const on = <T>(name: string, handle: (data: T) => void) =>
+    stream.addEventListener(name, (event) => handle(JSON.parse((event as MessageEvent<string>).data) as T))
   on<{ boards: Record<string, number> }>('hello', ({ boards: versions }) => {
     failures = 0
     broadcast({ kind: 'stream', up: true })
@@ -169,7 +171,7 @@ function reopen(): void {
     broadcast({ kind: 'stream', up: false })
     // An EventSource reconnects by itself, except after an error status.
     if (stream.readyState !== EventSource.CLOSED || source !== stream) return
-    // The session may have ended. Then wait for the next sign-in.
+    // If the session has ended, wait for the next sign-in.
     setTimeout(
       () =>
         void signedInAgain()

@@ -1,8 +1,9 @@
-// The number of unread notifications: first from the session, then from the live
-// stream.
+// The number of unread notifications. The initial number comes from the session, and
+// updates come from the live stream.
 import { watchNotifications } from './live'
 
-const most = 100
+/** The server stops counting at this number. */
+const maxCount = 100
 
 let unread = $state(0)
 let newest = $state('')
@@ -14,18 +15,18 @@ export const notifications = {
   set unread(n: number) {
     unread = n
   },
-  /** Changes when there are new notifications. */
+  /** A value that changes whenever the notifications change. */
   get version() {
     return `${unread} ${newest}`
   },
-  /** The count as text. The server counts up to 100. */
+  /** The number as text, at most "99+". */
   get text() {
-    return unread >= most ? '99+' : String(unread)
+    return unread >= maxCount ? '99+' : String(unread)
   },
   begin(n: number): void {
     unread = n
   },
-  /** Follows the live stream. The returned function stops it. */
+  /** Follows the live stream until the returned function is called. */
   listen(): () => void {
     return watchNotifications((message) => {
       if (message.kind !== 'notifications') return

@@ -1,53 +1,55 @@
-// The operations of a page that the server does not have yet: those that wait to
-// be sent, in order, and those that are held back for a few seconds.
+// The operations that the server has not performed yet. Waiting operations are sent
+// in order. Held operations wait for a few seconds first, so that they can be canceled.
 import { ApiError } from '../api/client'
 import { randomId } from '../lib/id'
 import { assignedId, refersTo, replaceId, type Operation } from './operations'
 
-/** An operation that is not sent yet, with the idempotency key of all its attempts. */
+/** An operation that the server has not performed yet. */
 export type Pending = {
+  /** The idempotency key, which is the same for all attempts. */
   key: string
   operation: Operation
-  /** When the person did it. */
+  /** When the user performed the operation. */
   at: string
   /** Called with the result, or with null if the operation failed. */
   onDone?: (result: unknown) => void
 }
 
-/** The temporary ID of a new record, and the ID that the server gave it. */
+/** The temporary ID of a new record, and its server ID. */
 export type AssignedId = { from: string; to: string }
 
-/** What a queue needs from the store that owns it. */
+/** The callbacks of a queue. */
 export type QueueOwner = {
-  /** Sends an operation and returns the result of the server. */
+  /** Sends an operation and returns the server’s result. */
   send: (pending: Pending) => Promise<unknown>
   /** Called after operations were added or canceled. */
   onChange?: () => void
   /** Called after the server performed an operation. */
   onSent: (sent: Pending, result: unknown, assigned: AssignedId | null) => void
-  /** Called after the server rejected an operation. `dropped` also contains those that depended on it. */
+  /** Called after the server rejected an operation. `dropped` contains it and the operations that depended on it. */
   onRejected: (rejected: Pending, dropped: readonly Pending[], thrown: unknown) => void
-  /** Called after all waiting operations were dropped, because the person did not sign in again. */
+  /** Called after all waiting operations were dropped because the user did not sign in again. */
   onAbandoned?: (dropped: readonly Pending[]) => void
   /** Called when held operations can no longer be canceled. */
   onReleased?: (keys: readonly string[]) => void
-  /** Called when the server becomes reachable or unreachable. */
+  /** Called with whether the server is reachable, after an operation was performed or postponed. */
   onReachable: (reachable: boolean) => void
-  /** Called after a pause, when operations are being sent again. */
+  /** Called after a pause, when the waiting operations were sent. */
   onResumed?: () => void
 }
 
-/** How long in ms irreversible operations are held, so that they can be undone. */
+/** The time in ms during which held operations can be canceled. */
 const holdTime = 8000
 
+/** The delays between attempts in ms. The last delay repeats. */
 const retryDelays = [1000, 2000, 4000, 8000, 15_000, 30_000]
 
 /**
- * Sends operations one after another. While the server is unreachable it pauses
- * and retries; the order stays the same.
+ * Sends operations one after another. If the server is unreachable or the rate limit is
+ * reached, the queue pauses, then retries the same operation.
  */
 export class OperationQueue {
-  /** The operations that wait to be sent, oldest first. */
+  /** The waiting operations, oldest first. */
   waiting = $state.raw<readonly Pending[]>([])
   #held: readonly Pending[] = []
   #sending = false
@@ -57,7 +59,7 @@ export class OperationQueue {
 
   constructor(private readonly owner: QueueOwner) {}
 
-  /** All operations that the server does not have yet, in the order in which they apply. */
+  /** All operations that the server has not performed yet, in order. */
   get unsent(): readonly Pending[] {
     return [...this.waiting, ...this.#held]
   }
@@ -67,14 +69,14 @@ export class OperationQueue {
     return this.#paused
   }
 
-  /** Starts to listen to the browser: whether it is online, and when the page closes. */
+  /** Starts listening to the browser. Resumes when it is online, and sends held operations when the page closes. */
   open(): void {
     addEventListener('online', this.resume)
     addEventListener('beforeunload', this.#onBeforeUnload)
     addEventListener('pagehide', this.#onPageHide)
   }
 
-  /** Releases the held operations, and stops retrying. */
+  /** Sends the held operations, and stops retrying. */
   close(): void {
     this.#release(this.#held.map((p) => p.key))
     clearTimeout(this.#retry)
@@ -83,7 +85,7 @@ export class OperationQueue {
     removeEventListener('pagehide', this.#onPageHide)
   }
 
-  /** Adds operations and starts to send them. It returns their keys. `onDone` is called with the last result. */
+  /** Adds operations, sends them, and returns their keys. `onDone` is called with the result of the last one. */
   add(operations: readonly Operation[], onDone?: Pending['onDone']): string[] {
     const added = pendingOf(operations)
     const last = added.at(-1)
@@ -94,7 +96,7 @@ export class OperationQueue {
     return added.map((p) => p.key)
   }
 
-  /** Adds operations that are sent only after the time to cancel them has passed. It returns their keys. */
+  /** Adds operations that are sent only after the time to cancel them has passed. Returns their keys. */
   hold(operations: readonly Operation[]): string[] {
     const added = pendingOf(operations)
     const keys = added.map((p) => p.key)
@@ -104,13 +106,13 @@ export class OperationQueue {
     return keys
   }
 
-  /** Drops held operations. */
+  /** Drops the held operations with these keys. */
   cancel(keys: readonly string[]): void {
     this.#held = this.#held.filter((p) => !keys.includes(p.key))
     this.owner.onChange?.()
   }
 
-  /** Ends a pause. */
+  /** Ends a pause and retries immediately. */
   resume = (): void => {
     if (!this.#paused) return
     this.#paused = false
@@ -160,23 +162,25 @@ export class OperationQueue {
   }
 
   #reject(rejected: Pending, thrown: unknown): void {
-    const before = this.waiting
-    this.waiting = withoutDependents(before, rejected.key)
-    const dropped = before.filter((p) => !this.waiting.includes(p))
+    const before = this.unsent
+    const kept = new Set(withoutDependents(before, rejected.key))
+    const dropped = before.filter((p) => !kept.has(p))
+    this.waiting = this.waiting.filter((p) => kept.has(p))
+    this.#held = this.#held.filter((p) => kept.has(p))
     this.owner.onRejected(rejected, dropped, thrown)
-    rejected.onDone?.(null)
+    for (const pending of dropped) pending.onDone?.(null)
   }
 
   #abandon(): void {
     const dropped = this.waiting
     this.waiting = []
     this.owner.onAbandoned?.(dropped)
-    for (const one of dropped) one.onDone?.(null)
+    for (const pending of dropped) pending.onDone?.(null)
   }
 
-  #pause(why: ApiError): void {
+  #pause(error: ApiError): void {
     this.#paused = true
-    this.owner.onReachable(!why.unreachable)
+    this.owner.onReachable(!error.unreachable)
     clearTimeout(this.#retry)
     const delay = retryDelays[Math.min(this.#attempt++, retryDelays.length - 1)]!
     this.#retry = setTimeout(this.resume, delay)
@@ -188,7 +192,7 @@ export class OperationQueue {
 
   /** Sends held operations before the page closes. */
   #onPageHide = (): void => {
-    for (const one of this.#held) this.owner.send(one).catch(() => undefined)
+    for (const pending of this.#held) this.owner.send(pending).catch(() => undefined)
     this.#held = []
   }
 }
@@ -198,7 +202,7 @@ function pendingOf(operations: readonly Operation[]): Pending[] {
   return operations.map((operation) => ({ key: randomId(), operation, at }))
 }
 
-/** Returns the operations without a rejected one and those that refer to the record it would have created. */
+/** Returns the operations without the one with `key`, and without those that refer to the record that it creates. */
 export function withoutDependents(pending: readonly Pending[], key: string): Pending[] {
   const rejected = pending.find((p) => p.key === key)
   let rest = pending.filter((p) => p.key !== key)

@@ -6,13 +6,13 @@ import { operation, type Operation } from './operations'
 const title = (cardId: string, text: string): Operation => operation('update_card', { cardId, title: text })
 const newCard = (id: string): Operation => operation('create_card', { id, listId: 'l1', title: id, position: 'bottom' })
 
-/** Describes an operation by its kind and the records that it names. */
+/** Describes an operation by its kind, record ID and title. */
 function describeOperation({ operation: { kind, input } }: Pending): string {
   const ids = input as { id?: string; cardId?: string; title?: string }
   return [kind, ids.id ?? ids.cardId, ids.title].filter(Boolean).join(' ')
 }
 
-/** What the server does with each attempt; without an entry it succeeds. */
+/** The responses of the fake server, in order. An ApiError is thrown. When the array is empty, attempts succeed. */
 let responses: (ApiError | unknown)[]
 let attempts: Pending[]
 let log: string[]
@@ -60,7 +60,7 @@ describe('OperationQueue', () => {
     expect(queue.waiting).toEqual([])
   })
 
-  test('retries with the same key until the server responds, and keeps the order', async () => {
+  test('retries with the same key, in the same order, until the server responds', async () => {
     responses = [unreachable(), unreachable()]
     queue.add([title('a', '1')])
     queue.add([title('a', '2')])
@@ -75,7 +75,7 @@ describe('OperationQueue', () => {
     expect(log).toEqual(['unreachable', 'unreachable', 'sent update_card a 1', 'sent update_card a 2', 'resumed'])
   })
 
-  test('pauses when the rate limit is reached, although the server is reachable', async () => {
+  test('pauses when the rate limit is reached', async () => {
     responses = [new ApiError(429, 'rate_limited', 'Too many requests')]
     queue.add([title('a', '1')])
     await vi.advanceTimersByTimeAsync(500)
@@ -85,7 +85,7 @@ describe('OperationQueue', () => {
     expect(log).toEqual(['sent update_card a 1', 'resumed'])
   })
 
-  test('resumes at once when the browser is online again', async () => {
+  test('resumes immediately when the browser is online again', async () => {
     responses = [unreachable()]
     queue.open()
     queue.add([title('a', '1')])
@@ -96,7 +96,7 @@ describe('OperationQueue', () => {
     queue.close()
   })
 
-  test('a rejected operation is dropped with those that need its record', async () => {
+  test('drops a rejected operation and those that need its record', async () => {
     const results: unknown[] = []
     responses = [new ApiError(409, 'limit_exceeded', 'The board is full.')]
     queue.add([newCard('new_1')], (result) => results.push(result))
@@ -109,7 +109,20 @@ describe('OperationQueue', () => {
     expect(results).toEqual([null])
   })
 
-  test('later operations use the server ID of a new record', async () => {
+  test('drops held operations that need the record of a rejected one, and calls every onDone', async () => {
+    const results: unknown[] = []
+    responses = [new ApiError(409, 'limit_exceeded', 'The board is full.')]
+    queue.add([newCard('new_1')])
+    queue.add([title('new_1', 'Longer')], (result) => results.push(result))
+    queue.hold([operation('delete_comment', { cardId: 'new_1', commentId: 'cmt_1' })])
+    await vi.advanceTimersByTimeAsync(100)
+    expect(queue.unsent).toEqual([])
+    expect(results).toEqual([null])
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(sentOperations()).toEqual(['create_card new_1 new_1'])
+  })
+
+  test('replaces the temporary ID of a new record in later operations', async () => {
     queue.add([newCard('new_1')])
     queue.add([title('new_1', 'Longer')])
     queue.hold([operation('delete_comment', { cardId: 'new_1', commentId: 'cmt_1' })])
@@ -118,7 +131,7 @@ describe('OperationQueue', () => {
     expect(queue.unsent.map(describeOperation)).toEqual(['delete_comment crd_1'])
   })
 
-  test('reports the result of the last operation added', async () => {
+  test('calls onDone with the result of the last operation', async () => {
     const results: unknown[] = []
     responses = [{ id: '1' }, { id: '2' }]
     queue.add([title('a', '1'), title('a', '2')], (result) => results.push(result))
@@ -126,7 +139,7 @@ describe('OperationQueue', () => {
     expect(results).toEqual([{ id: '2' }])
   })
 
-  test('drops everything if the person does not sign in again', async () => {
+  test('drops all operations if the user does not sign in again', async () => {
     const results: unknown[] = []
     responses = [new ApiError(401, 'unauthorized', 'Sign in')]
     queue.add([title('a', '1'), title('b', '2')], (result) => results.push(result))
@@ -140,7 +153,7 @@ describe('OperationQueue', () => {
 describe('held operations', () => {
   const deletion = operation('delete_label', { labelId: 'lbl_1' })
 
-  test('apply at once and are sent after eight seconds', async () => {
+  test('are unsent for eight seconds, then sent', async () => {
     queue.hold([deletion])
     expect(queue.unsent).toHaveLength(1)
     expect(queue.waiting).toEqual([])
@@ -150,7 +163,7 @@ describe('held operations', () => {
     expect(log).toEqual(['released 1', 'sent delete_label'])
   })
 
-  test('are never sent once canceled', async () => {
+  test('are not sent after they were canceled', async () => {
     queue.cancel(queue.hold([deletion]))
     await vi.advanceTimersByTimeAsync(20_000)
     expect(queue.unsent).toEqual([])

@@ -1,4 +1,4 @@
-// Requests the board of the address before the application has started, so that
+// Requests the board of the current URL before the application has started, so that
 // its data and code load in parallel.
 import { app, data } from '../api/client'
 import type { OpenedBoard } from '../api/contract'
@@ -7,7 +7,7 @@ type Prefetch = { boardId: string; opened: Promise<OpenedBoard>; result?: Opened
 
 let prefetch: Prefetch | null = null
 
-/** Starts to load the board of an address, if there is one. */
+/** Starts to load the board of a path. Does nothing if the path is not that of a board. */
 export function prefetchBoard(path: string): void {
   const boardId = /^\/boards\/(\w+)$/.exec(path)?.[1]
   if (!boardId) return
@@ -15,11 +15,11 @@ export function prefetchBoard(path: string): void {
   prefetch = started
   started.opened.then(
     (opened) => (started.result = opened),
-    () => (prefetch = null), // no one may be signed in yet
+    () => (prefetch = null), // the user may not be signed in
   )
 }
 
-/** Returns the prefetched board once, if it has already loaded. */
+/** Returns the prefetched board if it has already loaded, or null. Later calls return null. */
 export function prefetchedBoard(boardId: string): OpenedBoard | null {
   if (prefetch?.boardId !== boardId || !prefetch.result) return null
   const { result } = prefetch
@@ -27,7 +27,7 @@ export function prefetchedBoard(boardId: string): OpenedBoard | null {
   return result
 }
 
-/** Loads a board with everything that its page shows. It uses a prefetched board once. */
+/** Loads a board with everything that its page shows. The first call uses the prefetched board. */
 export function openBoard(boardId: string): Promise<OpenedBoard> {
   const started = prefetch
   prefetch = null

@@ -1,37 +1,41 @@
-// The session of the person who is signed in, and their workspaces.
+// The session of the signed-in user, and their workspaces.
 import { ApiError, app, data, sendAs } from '../api/client'
 import type { Home, Session, Theme } from '../api/contract'
 import { onUnauthorized } from '../api/send'
 import { drafts } from './drafts.svelte'
-import { learnOffsets } from './due'
+import { setServerOffsets } from './due'
 import { notifications } from './notifications.svelte'
 
-/** The part of home that comes with the session. loadHome loads the rest. */
-type KnownHome = Pick<Home, 'workspaces'> & Partial<Home>
+/** The home data. The session includes the workspaces; loadHome loads the rest. */
+type PartialHome = Pick<Home, 'workspaces'> & Partial<Home>
 
-/** Set when the session ended while the page was open. Another person may be signed in. */
-type Ended = { other: Session['user'] | null }
+/** A session that ended while the page was open. `otherUser` is set if another user is now signed in. */
+type Ended = { otherUser: Session['user'] | null }
 
 type State = {
-  status: 'asking' | 'out' | 'in' | 'unreachable'
+  status: 'loading' | 'signed-out' | 'signed-in' | 'unreachable'
   session: Session | null
-  home: KnownHome | null
+  home: PartialHome | null
   ended: Ended | null
 }
 
-const state = $state<State>({ status: 'asking', session: null, home: null, ended: null })
+const state = $state<State>({ status: 'loading', session: null, home: null, ended: null })
 
 export const session = {
   get status() {
     return state.status
   },
-  /** The session. Only for pages that require a sign-in. */
+  /** The session. Throws if no one is signed in, so only pages that require a sign-in may use it. */
   get current(): Session {
     if (!state.session) throw new Error('no one is signed in')
     return state.session
   },
   get me() {
     return this.current.user
+  },
+  /** The ID of the signed-in user, or null if no one is signed in. */
+  get userId(): string | null {
+    return state.session?.user.id ?? null
   },
   get home() {
     return state.home
@@ -62,48 +66,56 @@ export async function loadSession(): Promise<void> {
   try {
     const found = await findSession()
     if (found) startSession(found)
-    else state.status = 'out'
+    else state.status = 'signed-out'
   } catch {
     state.status = 'unreachable'
   }
 }
 
-/** Starts a session. If the page belongs to another person, it only reports that. */
+/** Starts a session. If the page belongs to a different user, marks that user’s session as ended instead. */
 export function startSession(found: Session): void {
-  const before = state.session
-  if (before && before.user.id !== found.user.id) {
-    end({ other: found.user })
+  const previous = state.session
+  if (previous && previous.user.id !== found.user.id) {
+    end({ otherUser: found.user })
     return
   }
-  learnOffsets(found.user.timeZone, found.zoneOffsets)
+  setServerOffsets(found.user.timeZone, found.zoneOffsets)
   drafts.setUser(found.user.id)
   sendAs(found.user.id)
   state.session = found
-  state.home = { ...(before ? state.home : null), workspaces: found.workspaces }
+  state.home = { ...(previous ? state.home : null), workspaces: found.workspaces }
   notifications.begin(found.unread)
-  state.status = 'in'
+  state.status = 'signed-in'
   showTheme(found.user.theme)
   tabs?.postMessage(found.user.id)
   resume(true)
+}
+
+const clearListeners: (() => void)[] = []
+
+/** Calls `listener` each time the session was cleared. Code that is loaded on demand then discards the user's data. */
+export function onSessionCleared(listener: () => void): void {
+  clearListeners.push(listener)
 }
 
 export function clearSession(): void {
   resume(false)
   state.session = null
   state.home = null
-  state.status = 'out'
+  state.status = 'signed-out'
+  for (const notify of clearListeners) notify()
 }
 
-// -- a session that ends while the page is open --
+// -- sessions that end while the page is open --
 
-/** Requests after the end of the session wait for this. It resolves to true if the person signs in again. */
+/** Requests wait for `resumed` after the session has ended. It resolves to whether the user signed in again. */
 let pendingSignIn: { resumed: Promise<boolean>; resume: (signedIn: boolean) => void } | null = null
 
 function end(ended: Ended): Promise<boolean> {
   state.ended = ended
   if (!pendingSignIn) {
     let resume: (signedIn: boolean) => void = () => undefined
-    const resumed = new Promise<boolean>((done) => (resume = done))
+    const resumed = new Promise<boolean>((resolve) => (resume = resolve))
     pendingSignIn = { resumed, resume }
   }
   return pendingSignIn.resumed
@@ -115,30 +127,33 @@ function resume(signedIn: boolean): void {
   pendingSignIn = null
 }
 
-/** Checks whether the session has ended. If so, it waits for the next sign-in and reports whether there was one. */
+/**
+ * Checks whether the session has ended. If so, waits for the next sign-in. Reports
+ * whether the user signed in again.
+ */
 export async function signedInAgain(): Promise<boolean> {
-  if (state.status !== 'in') return false
+  if (state.status !== 'signed-in') return false
   const waiting = pendingSignIn?.resumed
   if (waiting) return waiting
   const found = await findSession()
-  if (state.status !== 'in') return false
+  if (state.status !== 'signed-in') return false
   if (found && found.user.id === state.session?.user.id) return false
-  return end({ other: found?.user ?? null })
+  return end({ otherUser: found?.user ?? null })
 }
 
 onUnauthorized(signedInAgain)
 
-/** Notifies the other tabs of sign-ins. */
+/** The channel that notifies the other tabs of sign-ins, or null if the browser does not support it. */
 const tabs = 'BroadcastChannel' in globalThis ? new BroadcastChannel('cardwall-session') : null
 if (tabs) {
   tabs.onmessage = async (event: MessageEvent<string>) => {
-    if (state.status !== 'in' || (!state.ended && event.data === state.session?.user.id)) return
+    if (state.status !== 'signed-in' || (!state.ended && event.data === state.session?.user.id)) return
     const found = await findSession().catch(() => null)
     if (found && state.session) startSession(found)
   }
 }
 
-/** Loads the boards of the sidebar and home. If loading fails, it keeps the current ones. */
+/** Loads the boards of the sidebar and the home page. If this fails, keeps the current boards. */
 export async function loadHome(): Promise<void> {
   try {
     state.home = await data(app.GET('/home'))
@@ -155,7 +170,7 @@ export async function signOut(): Promise<void> {
 
 const themeKey = 'cardwall-theme'
 
-/** Applies a theme, and stores it for the next visit. */
+/** Applies a theme and stores it in the browser for the next visit. */
 export function showTheme(theme: Theme): void {
   localStorage.setItem(themeKey, theme)
   if (theme === 'system') delete document.documentElement.dataset.theme

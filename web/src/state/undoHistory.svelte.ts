@@ -1,11 +1,11 @@
-// The steps of a page that the person can undo, and their toasts with an Undo button.
+// The steps on a page that can be undone, and their toasts with an Undo button.
 import { untrack } from 'svelte'
 import { dismissUndo, toast, undoToast } from './toasts.svelte'
 
 /** The number of steps that are kept. */
 const maxSteps = 50
 
-/** `S` is what the page needs to revert a step, besides the text that describes it. */
+/** The undo history of a page. `S` is a step: its description and the data that the page needs to revert it. */
 export class UndoHistory<S extends { text: string }> {
   #steps = $state.raw<readonly S[]>([])
 
@@ -19,12 +19,12 @@ export class UndoHistory<S extends { text: string }> {
     return this.#steps.at(-1)
   }
 
-  /** Adds a step. If there are too many, it drops the oldest. */
+  /** Adds a step. Drops the oldest step if there are too many. */
   add(step: S): void {
     this.#steps = [...untrack(() => this.#steps).slice(1 - maxSteps), step]
   }
 
-  /** Undoes the last step and shows a toast that says so. */
+  /** Undoes the last step and confirms it with a toast. */
   undo(): void {
     const { last } = this
     if (!last) return
@@ -32,10 +32,10 @@ export class UndoHistory<S extends { text: string }> {
     toast(`Undone: ${last.text}`)
   }
 
-  /** Undoes a step, unless it has been undone or dropped already. */
+  /** Undoes a step, unless it was already undone or dropped. */
   revert(step: S): void {
     if (!this.#steps.includes(step)) return
-    this.drop((one) => one === step)
+    this.drop((s) => s === step)
     this.revertStep(step)
   }
 
@@ -44,17 +44,17 @@ export class UndoHistory<S extends { text: string }> {
     undoToast(step, text, () => this.revert(step))
   }
 
-  /** Drops the steps that can no longer be undone, with their toasts. */
+  /** Drops the steps for which `matches` returns true, and their toasts. */
   drop(matches: (step: S) => boolean): void {
-    // An effect that drops steps must not run again when one is added.
-    const before = untrack(() => this.#steps)
-    const dropped = before.filter(matches)
+    // Untracked, so that an effect that drops steps does not run again when a step is added.
+    const steps = untrack(() => this.#steps)
+    const dropped = steps.filter(matches)
     if (dropped.length === 0) return
     dropped.forEach(dismissUndo)
-    this.#steps = before.filter((step) => !dropped.includes(step))
+    this.#steps = steps.filter((step) => !dropped.includes(step))
   }
 
-  /** Calls `change` for each step, for example to replace an ID in it. */
+  /** Calls `change` for each step, for example to replace an ID. */
   update(change: (step: S) => void): void {
     this.#steps.forEach(change)
   }

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { toasts } from './toasts.svelte'
 import { UndoHistory } from './undoHistory.svelte'
 
-type Step = { text: string; to: string }
+type Step = { text: string; target: string }
 
 let reverted: string[]
 let history: UndoHistory<Step>
@@ -10,13 +10,13 @@ let history: UndoHistory<Step>
 beforeEach(() => {
   toasts.splice(0)
   reverted = []
-  history = new UndoHistory<Step>((step) => reverted.push(step.to))
+  history = new UndoHistory<Step>((step) => reverted.push(step.target))
 })
 
-const step = (to: string): Step => ({ text: `${to} changed`, to })
+const step = (target: string): Step => ({ text: `${target} changed`, target })
 
 describe('UndoHistory', () => {
-  test('undoes the latest step first and says so', () => {
+  test('undoes the latest step first and shows a toast', () => {
     history.add(step('title'))
     history.add(step('label'))
     history.undo()
@@ -28,7 +28,7 @@ describe('UndoHistory', () => {
     expect(history.canUndo).toBe(false)
   })
 
-  test('undoes a step only once, from its toast or by a shortcut', () => {
+  test('undoes a step only once, from its toast or with a shortcut', () => {
     const moved = step('card')
     history.add(moved)
     history.showToast(moved)
@@ -47,7 +47,7 @@ describe('UndoHistory', () => {
     expect(toasts[0]!.text).toBe('First changed. One label was removed.')
     toasts[0]!.action!.run()
     expect(reverted).toEqual(['first'])
-    expect(history.last?.to).toBe('second')
+    expect(history.last?.target).toBe('second')
   })
 
   test('a dropped step loses its toast and cannot be undone', () => {
@@ -55,7 +55,7 @@ describe('UndoHistory', () => {
     history.add(expired)
     history.showToast(expired)
     const button = toasts[0]!.action!
-    history.drop((one) => one === expired)
+    history.drop((s) => s === expired)
     expect(toasts).toEqual([])
     button.run()
     history.undo()
@@ -69,9 +69,9 @@ describe('UndoHistory', () => {
     expect(reverted.at(-1)).toBe('2')
   })
 
-  test('steps can be changed, for example when a new record gets its server ID', () => {
+  test('update changes steps, for example when a new record gets its server ID', () => {
     history.add(step('new_1'))
-    history.update((one) => (one.to = 'crd_1'))
+    history.update((s) => (s.target = 'crd_1'))
     history.undo()
     expect(reverted).toEqual(['crd_1'])
   })

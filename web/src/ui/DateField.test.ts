@@ -13,7 +13,7 @@ async function write(text: string): Promise<void> {
   await fireEvent.blur(field())
 }
 
-test('a day is shown in the pages’ format, and parsed as people write it', async () => {
+test('a date is shown in the format of the pages and parsed in several formats', async () => {
   const onchange = vi.fn()
   render(DateField, { label: 'Day', value: '2026-11-27', onchange })
   expect(field().value).toBe('27 Nov 2026')
@@ -25,7 +25,7 @@ test('a day is shown in the pages’ format, and parsed as people write it', asy
   expect(onchange.mock.calls).toEqual([['2026-12-24'], ['2027-01-05'], ['']])
 })
 
-test('invalid text is marked, blocks the form, and is discarded by Escape', async () => {
+test('invalid text blocks the form until Escape discards it', async () => {
   const onchange = vi.fn()
   render(DateField, { label: 'Day', value: '2026-11-27', onchange })
   await write('whenever')
@@ -38,7 +38,7 @@ test('invalid text is marked, blocks the form, and is discarded by Escape', asyn
   expect(onchange).not.toHaveBeenCalled()
 })
 
-test('a day outside the allowed range is rejected', async () => {
+test('a date outside the range is rejected', async () => {
   const onchange = vi.fn()
   render(DateField, { label: 'Day', value: '', min: '2026-03-05', onchange })
   await write('today')
@@ -47,7 +47,7 @@ test('a day outside the allowed range is rejected', async () => {
   expect(onchange.mock.calls).toEqual([['2026-03-05']])
 })
 
-test('a day without a year is in the past where the field asks for past days', async () => {
+test('a date without a year is in the past if past is set', async () => {
   render(DateField, { label: 'Day', value: '', past: true })
   await write('24 dec')
   expect(field().value).toBe('24 Dec 2025')

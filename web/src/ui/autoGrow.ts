@@ -1,31 +1,31 @@
-const byStyle = CSS.supports('field-sizing', 'content')
+const fieldSizingSupported = CSS.supports('field-sizing', 'content')
 
-/** An attachment that grows a textarea with its content, and never below its rows. */
+/** An attachment that makes a textarea grow with its content. The `rows` attribute is the minimum height. */
 export function autoGrow(node: HTMLTextAreaElement): () => void {
-  if (byStyle) {
+  if (fieldSizingSupported) {
     node.style.setProperty('field-sizing', 'content') // overrides the rows attribute
     if (node.hasAttribute('rows')) {
       const style = getComputedStyle(node)
-      const around = [style.paddingTop, style.paddingBottom, style.borderTopWidth, style.borderBottomWidth]
-      const px = around.reduce((sum, length) => sum + (parseFloat(length) || 0), 0)
+      const edges = [style.paddingTop, style.paddingBottom, style.borderTopWidth, style.borderBottomWidth]
+      const px = edges.reduce((sum, length) => sum + (parseFloat(length) || 0), 0)
       node.style.minHeight = `max(${node.rows}lh + ${px}px, ${parseFloat(style.minHeight) || 0}px)`
     }
     return () => undefined
   }
   let width = 0
-  const fit = () => {
+  const resize = () => {
     node.style.height = 'auto'
     node.style.height = `${node.scrollHeight + node.offsetHeight - node.clientHeight}px`
   }
-  // Also when it becomes visible: in a closed dialog it has no height.
-  const seen = new ResizeObserver(() => {
-    if (node.offsetWidth !== width) fit()
+  // Resize also when the width changes, such as when a dialog opens: until then, the textarea has no size.
+  const observer = new ResizeObserver(() => {
+    if (node.offsetWidth !== width) resize()
     width = node.offsetWidth
   })
-  seen.observe(node)
-  node.addEventListener('input', fit)
+  observer.observe(node)
+  node.addEventListener('input', resize)
   return () => {
-    seen.disconnect()
-    node.removeEventListener('input', fit)
+    observer.disconnect()
+    node.removeEventListener('input', resize)
   }
 }

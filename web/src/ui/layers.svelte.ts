@@ -1,6 +1,6 @@
 let depth = $state(0)
 
-/** Counts the open dialogs. Toasts show in the topmost, because anything below it is inert. */
+/** Counts the open dialogs. Toasts appear in the topmost dialog, because everything below it is inert. */
 export const layers = {
   get top() {
     return depth

@@ -9,7 +9,7 @@ const people = [
 
 afterEach(() => document.body.replaceChildren())
 
-test('finds people by the beginning of a name', () => {
+test('matching finds people by the beginning of a first or last name', () => {
   expect(matching(people, 'ad').map((p) => p.id)).toEqual(['1', '3'])
   expect(matching(people, 'hop').map((p) => p.id)).toEqual(['2'])
   expect(matching(people, 'ada lov').map((p) => p.id)).toEqual(['1'])
@@ -31,7 +31,7 @@ function type(node: HTMLTextAreaElement, text: string): string[] {
   return [...document.querySelectorAll('[role=option]')].map((o) => o.textContent)
 }
 
-test('offers people after an @ and inserts the selected one', () => {
+test('typing @ suggests people, and Enter inserts the selected name', () => {
   const node = field()
   expect(type(node, 'mail ada@gr')).toEqual([])
   expect(type(node, 'so, @ad')).toEqual(['Ada Lovelace', 'Adele Goldberg'])

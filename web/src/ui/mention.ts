@@ -2,13 +2,13 @@ import type { Attachment } from 'svelte/attachments'
 
 type Person = { id: string; name: string }
 
-const most = 6
+const maxSuggestions = 6
 // An @ at the start of a word, followed by at most two words.
 const mentionPattern = /(?:^|[^\p{L}\p{N}\p{M}_@/\\])@([\p{L}\p{M}\p{N}'’.-]*(?: [\p{L}\p{M}\p{N}'’.-]*)?)$/u
 
-let ids = 0
+let lastId = 0
 
-/** Returns the people whose name, or a word of it, begins with the text. */
+/** Returns at most six people whose name, or a word in it, begins with the text. */
 export function matching(people: readonly Person[], text: string): Person[] {
   const prefix = text.toLocaleLowerCase()
   return people
@@ -16,39 +16,39 @@ export function matching(people: readonly Person[], text: string): Person[] {
       const name = p.name.toLocaleLowerCase()
       return name.startsWith(prefix) || name.split(/\s+/).some((word) => word.startsWith(prefix))
     })
-    .slice(0, most)
+    .slice(0, maxSuggestions)
 }
 
-/** Suggests people after an @ is typed in a textarea. */
+/** Returns an attachment that suggests people to mention when an @ is typed in a textarea. */
 export function mention(people: () => readonly Person[]): Attachment<HTMLTextAreaElement> {
   return (node) => {
     const box = document.createElement('ul')
     box.className = 'mentions'
     box.popover = 'manual'
     box.role = 'listbox'
-    box.id = `mentions-${++ids}`
+    box.id = `mentions-${++lastId}`
     box.ariaLabel = 'People to mention'
-    let found: Person[] = []
-    let at = 0
+    let suggestions: Person[] = []
+    let selected = 0
     let length = 0
 
     node.setAttribute('aria-autocomplete', 'list')
 
     function hide(): void {
-      found = []
+      suggestions = []
       node.removeAttribute('aria-controls')
       node.removeAttribute('aria-activedescendant')
       if (box.isConnected) box.remove()
     }
 
-    function paint(): void {
-      const options = found.map((person, i) => {
+    function render(): void {
+      const options = suggestions.map((person, i) => {
         const option = document.createElement('li')
         option.role = 'option'
         option.id = `${box.id}-${i}`
-        option.ariaSelected = String(i === at)
+        option.ariaSelected = String(i === selected)
         option.textContent = person.name
-        // On pointerdown, because a click would move the focus out of the text.
+        // Handle pointerdown, because a click would move the focus out of the textarea.
         option.addEventListener('pointerdown', (event) => {
           event.preventDefault()
           choose(person)
@@ -56,13 +56,13 @@ export function mention(people: () => readonly Person[]): Attachment<HTMLTextAre
         return option
       })
       box.replaceChildren(...options)
-      node.setAttribute('aria-activedescendant', `${box.id}-${at}`)
+      node.setAttribute('aria-activedescendant', `${box.id}-${selected}`)
     }
 
     function show(): void {
       if (!box.isConnected) (node.closest('dialog') ?? document.body).append(box)
       node.setAttribute('aria-controls', box.id)
-      paint()
+      render()
       if (!box.matches(':popover-open')) box.showPopover()
       const field = node.getBoundingClientRect()
       const own = box.getBoundingClientRect()
@@ -72,21 +72,21 @@ export function mention(people: () => readonly Person[]): Attachment<HTMLTextAre
     }
 
     function update(): void {
-      const text =
+      const match =
         node.selectionStart === node.selectionEnd ? mentionPattern.exec(node.value.slice(0, node.selectionStart)) : null
-      const typed = text?.[1]
+      const typed = match?.[1]
       if (typed === undefined) {
         hide()
         return
       }
-      found = matching(people(), typed)
-      // A name that is typed in full needs no suggestion.
-      if (found.length === 0 || (found.length === 1 && found[0]!.name === typed.trimEnd())) {
+      suggestions = matching(people(), typed)
+      // A name that was typed in full needs no suggestion.
+      if (suggestions.length === 0 || (suggestions.length === 1 && suggestions[0]!.name === typed.trimEnd())) {
         hide()
         return
       }
       length = typed.length
-      at = 0
+      selected = 0
       show()
     }
 
@@ -99,15 +99,16 @@ export function mention(people: () => readonly Person[]): Attachment<HTMLTextAre
     }
 
     function keydown(event: KeyboardEvent): void {
-      if (found.length === 0 || event.isComposing) return
-      if (event.key === 'ArrowDown') at = (at + 1) % found.length
-      else if (event.key === 'ArrowUp') at = (at + found.length - 1) % found.length
-      else if ((event.key === 'Enter' && !event.ctrlKey && !event.metaKey) || event.key === 'Tab') choose(found[at]!)
+      if (suggestions.length === 0 || event.isComposing) return
+      if (event.key === 'ArrowDown') selected = (selected + 1) % suggestions.length
+      else if (event.key === 'ArrowUp') selected = (selected + suggestions.length - 1) % suggestions.length
+      else if ((event.key === 'Enter' && !event.ctrlKey && !event.metaKey) || event.key === 'Tab')
+        choose(suggestions[selected]!)
       else if (event.key === 'Escape') hide()
       else return
       event.preventDefault()
       event.stopImmediatePropagation()
-      if (found.length > 0) paint()
+      if (suggestions.length > 0) render()
     }
 
     node.addEventListener('input', update)

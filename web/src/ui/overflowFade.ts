@@ -1,27 +1,30 @@
-// Fades the edges of a horizontally scrolling strip where it overflows: [data-hides] in controls.css.
+// Fades the edges of a horizontally scrolling strip where it overflows. The styles are in controls.css ([data-hides]).
 
-/** The width of the fade in pixels (3rem). */
+/** The width of the fade in pixels. It must equal the 3rem in controls.css. */
 export const fadeWidth = 48
 
-/** An attachment that sets data-hides to the edges where the strip overflows. */
+/**
+ * An attachment that sets data-hides to "before", "after" or "both", depending on where
+ * the strip overflows, or to "" if it does not overflow.
+ */
 export function overflowFade(strip: HTMLElement): () => void {
   const update = () => {
     const before = strip.scrollLeft > 1
     const after = strip.scrollWidth - strip.clientWidth - strip.scrollLeft > 1
     strip.dataset.hides = before && after ? 'both' : before ? 'before' : after ? 'after' : ''
   }
-  const resized = new ResizeObserver(update)
-  const watch = () => {
-    resized.disconnect()
-    for (const box of [strip, ...strip.children]) resized.observe(box)
+  const resizeObserver = new ResizeObserver(update)
+  const observeSizes = () => {
+    resizeObserver.disconnect()
+    for (const box of [strip, ...strip.children]) resizeObserver.observe(box)
   }
-  const changed = new MutationObserver(watch)
-  watch()
-  changed.observe(strip, { childList: true })
+  const mutationObserver = new MutationObserver(observeSizes)
+  observeSizes()
+  mutationObserver.observe(strip, { childList: true })
   strip.addEventListener('scroll', update, { passive: true })
   return () => {
-    resized.disconnect()
-    changed.disconnect()
+    resizeObserver.disconnect()
+    mutationObserver.disconnect()
     strip.removeEventListener('scroll', update)
   }
 }

@@ -1,6 +1,9 @@
 import type { Attachment } from 'svelte/attachments'
 
-/** Moves the focus through the elements of a list with the arrow keys, Home and End. Up on the first calls `above`. */
+/**
+ * Returns an attachment that moves the focus through the elements of a list with the Up and
+ * Down keys, J, K, Home and End. Moving up from the first element calls `above`.
+ */
 export function rovingFocus(selector: string, above?: () => void): Attachment<HTMLElement> {
   return (node) => {
     const onKeydown = (event: KeyboardEvent) => {

@@ -3,19 +3,19 @@ import { expect, test } from 'vitest'
 import Field from './Field.svelte'
 import { lengthOf, tooLong, tooLongLine } from './textLimit.svelte'
 
-test('characters are counted as on the server', () => {
+test('lengthOf counts code points, as the server does', () => {
   expect(lengthOf('')).toBe(0)
   expect(lengthOf('héllo')).toBe(5)
   expect(lengthOf('👍🏽')).toBe(2)
   expect(tooLong('👍'.repeat(512), 512)).toBeNull()
 })
 
-test('a text over its limit is rejected with a message', () => {
+test('tooLong returns a message if the text is over the limit', () => {
   expect(tooLong('x'.repeat(512), 512)).toBeNull()
   expect(tooLong('x'.repeat(17_000), 16_384)).toBe('Not saved: 17,000 characters. Shorten it to 16,384 or fewer.')
 })
 
-test('the first line that is too long is named', () => {
+test('tooLongLine names the first line that is too long', () => {
   expect(tooLongLine('a\nb', 1)).toBeNull()
   expect(tooLongLine(`a\n${'x'.repeat(600)}`, 512)).toBe(
     'Not saved: line 2 has 600 characters. Shorten it to 512 or fewer.',
@@ -23,7 +23,7 @@ test('the first line that is too long is named', () => {
   expect(tooLongLine('x'.repeat(600), 512)).toBe('Not saved: 600 characters. Shorten it to 512 or fewer.')
 })
 
-test('a field over its limit is invalid, keeps its text, and shows the reason below', () => {
+test('a field over its limit keeps its text, is invalid and shows the reason', () => {
   const component = mount(Field, {
     target: document.body,
     props: { label: 'Title', value: '', limit: 100, hint: 'Hint' },

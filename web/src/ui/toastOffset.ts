@@ -2,11 +2,11 @@
 export function toastOffset(bar: HTMLElement): () => void {
   const root = document.documentElement.style
   const measure = () => root.setProperty('--dock', `${innerHeight - bar.getBoundingClientRect().top}px`)
-  const resized = new ResizeObserver(measure)
-  resized.observe(bar)
+  const observer = new ResizeObserver(measure)
+  observer.observe(bar)
   addEventListener('resize', measure)
   return () => {
-    resized.disconnect()
+    observer.disconnect()
     removeEventListener('resize', measure)
     root.removeProperty('--dock')
   }

@@ -16,7 +16,7 @@ function show(node: Element, text: string, keys?: string): void {
     kbd.textContent = keys
     box.append(kbd)
   }
-  // Inside an open dialog, so that it appears above it.
+  // Append to an open dialog, because the dialog covers everything outside.
   ;(node.closest('dialog') ?? document.body).append(box)
   box.showPopover()
   const at = node.getBoundingClientRect()
@@ -32,7 +32,7 @@ function hide(): void {
   if (box?.isConnected && box.matches(':popover-open')) box.hidePopover()
 }
 
-/** Shows a tooltip when the mouse rests on a control or the keyboard focuses it. */
+/** Returns an attachment that shows a tooltip when the mouse rests on a control or the keyboard focuses it. */
 export function tooltip(text: string, keys?: string): Attachment<HTMLElement> {
   return (node) => {
     const schedule = (event: Event) => {

@@ -1,17 +1,20 @@
 import type { Attachment } from 'svelte/attachments'
 
-/** Calls `then` once when the element is within this many pixels of the visible area. */
-export function whenNear(pixels: number, then: () => void): Attachment<HTMLElement> {
+/**
+ * Returns an attachment that calls `callback` once, when the element comes within `pixels`
+ * of the visible area of its parent. The parent must be the scroll container.
+ */
+export function whenNear(pixels: number, callback: () => void): Attachment<HTMLElement> {
   return (node) => {
-    const watcher = new IntersectionObserver(
+    const observer = new IntersectionObserver(
       (entries) => {
         if (!entries.some((e) => e.isIntersecting)) return
-        watcher.disconnect()
-        then()
+        observer.disconnect()
+        callback()
       },
       { root: node.parentElement, rootMargin: `${pixels}px` },
     )
-    watcher.observe(node)
-    return () => watcher.disconnect()
+    observer.observe(node)
+    return () => observer.disconnect()
   }
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { inside } from './nextPage'
+import { isInternal } from './nextPage'
 
-describe('inside', () => {
+describe('isInternal', () => {
   it.each(['/', '/boards/brd_1', '/oauth/authorize?redirect_uri=https%3A%2F%2Fx.example', '/search?q=a#b'])(
-    'takes %j',
-    (to) => expect(inside(to)).toBe(true),
+    'accepts %j',
+    (to) => expect(isInternal(to)).toBe(true),
   )
   it.each([
     '',
@@ -16,5 +16,5 @@ describe('inside', () => {
     'https://evil.example',
     'javascript:alert(1)',
     '\t//evil.example',
-  ])('refuses %j', (to) => expect(inside(to)).toBe(false))
+  ])('rejects %j', (to) => expect(isInternal(to)).toBe(false))
 })

@@ -1,60 +1,72 @@
 import { address, go } from '../../lib/router.svelte'
 
-/** Goes to the `next` address of the query if it is inside the application. */
-export function goToNext(otherwise = '/'): void {
+/** Navigates to the `next` query parameter if it is a path of the application. Otherwise navigates to `fallback`. */
+export function goToNext(fallback = '/'): void {
   const next = address.query.get('next') ?? ''
-  go(inside(next) ? next : otherwise, { replace: true })
+  go(isInternal(next) ? next : fallback, { replace: true })
 }
 
 const key = 'cardwall-next'
-const lifetime = 3_600_000
+const lifetime = 3_600_000 // ms
 
-/** Stores the `next` address for an hour, for when a link from an email is opened in this browser. */
+/**
+ * Stores the `next` query parameter for an hour. goToStoredNext navigates to it after the
+ * user has opened a link from an email in this browser.
+ */
 export function storeNext(): void {
   const to = address.query.get('next')
   if (to) localStorage.setItem(key, JSON.stringify({ to, at: Date.now() }))
 }
 
-/** Goes to the address that storeNext stored. */
+/**
+ * Navigates to the path that storeNext stored, and removes it. If there is none, or it
+ * has expired, navigates to "/".
+ */
 export function goToStoredNext(): void {
   const stored = localStorage.getItem(key)
   localStorage.removeItem(key)
-  let later: { to?: unknown; at?: unknown } = {}
+  let parsed: { to?: unknown; at?: unknown } = {}
   try {
-    later = JSON.parse(stored ?? '{}') as typeof later
+    parsed = JSON.parse(stored ?? '{}') as typeof parsed
   } catch {
-    // not written by storeNext
+    // The value was not written by storeNext.
   }
-  const fresh = typeof later.at === 'number' && Date.now() - later.at < lifetime
-  go(fresh && typeof later.to === 'string' && inside(later.to) ? later.to : '/', { replace: true })
+  const fresh = typeof parsed.at === 'number' && Date.now() - parsed.at < lifetime
+  go(fresh && typeof parsed.to === 'string' && isInternal(parsed.to) ? parsed.to : '/', { replace: true })
 }
 
 const wasKey = 'cardwall-was-in'
 
-/** Whether someone was signed in with this browser and did not sign out. */
+/** Remembers that someone was signed in with this browser and did not sign out. */
 export const wasSignedIn = {
   get: () => localStorage.getItem(wasKey) !== null,
   set: () => localStorage.setItem(wasKey, 'yes'),
   clear: () => localStorage.removeItem(wasKey),
 }
 
-/** Returns why the sign-in page is shown to a person who opened another page. */
+/**
+ * Returns the text below the title of the sign-in page: why it is shown, or what happens
+ * next. Returns undefined if the user did not request another page.
+ */
 export function signInReason(): string | undefined {
-  if (appWaits()) return 'Next, you choose what the app that sent you here may do.'
+  if (isConnectingApp()) return 'Next, you’ll choose what the app can access.'
   const next = address.query.get('next') ?? '/'
-  if (next === '/' || !inside(next)) return undefined
+  if (next === '/' || !isInternal(next)) return undefined
   return wasSignedIn.get() ? 'You were signed out. Sign in to continue.' : 'Sign in to continue.'
 }
 
-/** Reports whether an app waits for authorization after the sign-in. */
-export function appWaits(): boolean {
+/** Reports whether the sign-in is part of connecting an app. */
+export function isConnectingApp(): boolean {
   return (address.query.get('next') ?? '').startsWith('/oauth/')
 }
 
-// Browsers drop tabs and line ends from an address, so "/\t/host" would be another host.
-export const inside = (to: string): boolean => /^\/(?![/\\])[^\t\r\n\\]*$/.test(to)
+/**
+ * Reports whether a URL is a path of the application. Browsers remove tabs and line breaks
+ * from URLs, so "/\t/host" would lead to another host.
+ */
+export const isInternal = (to: string): boolean => /^\/(?![/\\])[^\t\r\n\\]*$/.test(to)
 
-/** Returns the address of an account page with the `next` address kept. */
+/** Returns the URL of an account page with the current `next` query parameter. */
 export function withNext(path: string): string {
   const next = address.query.get('next')
   return next ? `${path}?next=${encodeURIComponent(next)}` : path

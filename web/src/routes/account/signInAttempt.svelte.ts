@@ -1,5 +1,4 @@
-// The sign-in of a form: the methods that the server offers, and the state of the
-// request. Each method reports whether the sign-in succeeded.
+// A sign-in attempt: the available methods and the state of the request.
 import { app, data, reason } from '../../api/client'
 import type { Session, SignInOptions } from '../../api/contract'
 import { startSession } from '../../state/session.svelte'
@@ -19,10 +18,12 @@ export class SignInAttempt {
     )
   }
 
+  /** Signs in with a password. Reports whether the sign-in succeeded. */
   withPassword(email: string, password: string): Promise<boolean> {
     return this.#start(() => data(app.POST('/sign-in', { body: { email, password } })))
   }
 
+  /** Signs in with a passkey. Reports whether the sign-in succeeded. */
   withPasskey(): Promise<boolean> {
     return this.#start(async () => {
       const { challengeId, options } = await data(app.POST('/passkeys/sign-in/begin'))

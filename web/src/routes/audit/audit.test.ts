@@ -5,14 +5,14 @@ import { difference, fieldText } from './difference'
 import { paramsOf, filterOf, isFiltered, searchOf } from './filter'
 import { entryPieces, knownOperations, operationGroups } from './labels'
 
-describe('filters', () => {
+describe('audit filters', () => {
   const filter = filterOf(new URLSearchParams('actor=usr_1&from=2026-03-01&nonsense=1'))
-  it('survive a round trip through the URL', () => {
+  it('are read from and written to the URL', () => {
     expect(searchOf(filter)).toBe('?actor=usr_1&from=2026-03-01')
     expect(filterOf(new URLSearchParams(searchOf(filter)))).toEqual(filter)
     expect(searchOf(filterOf(new URLSearchParams()))).toBe('')
   })
-  it('have the server’s names, without empty ones', () => {
+  it('have the parameter names of the API and omit empty values', () => {
     expect(paramsOf({ ...filter, board: 'brd_1', token: 'tok_1' })).toEqual({
       actor: 'usr_1',
       boardId: 'brd_1',
@@ -24,9 +24,9 @@ describe('filters', () => {
   })
 })
 
-describe('a difference', () => {
+describe('difference', () => {
   const names = new Map([['usr_1', 'Ada']])
-  it('is described in words', () => {
+  it('describes the changed fields', () => {
     const changes = {
       title: { from: 'One', to: 'Two' },
       done: { from: false, to: true },
@@ -49,7 +49,7 @@ describe('a difference', () => {
   })
 })
 
-describe('a sentence', () => {
+describe('entryPieces', () => {
   const textOf = (operation: string, more: Partial<AuditEntry> = {}) => {
     const entry = { operation, subject: 'x_1', subjectName: null, boardId: null, boardName: null, changes: {}, ...more }
     return entryPieces(entry as AuditEntry, new Map([['usr_1', 'Ada']]))
@@ -57,7 +57,7 @@ describe('a sentence', () => {
       .join('')
   }
   const board = { boardId: 'brd_1', boardName: 'Plan' }
-  it('names its object and the board', () => {
+  it('names the object and its board', () => {
     expect(textOf('move_card', { ...board, subjectName: 'One' })).toBe('moved the card *One* on *Plan*')
     expect(textOf('move_card_to_board', { ...board, subjectName: 'One' })).toBe(
       'moved the card *One* to another board on *Plan*',
@@ -78,7 +78,7 @@ describe('a sentence', () => {
       'removed *Ada* from the board *Plan*',
     )
   })
-  it('works without a name', () => {
+  it('describes an object without a name', () => {
     expect(textOf('create_rule', board)).toBe('created a rule on *Plan*')
     expect(textOf('delete_checklist_item', board)).toBe('deleted a checklist item on *Plan*')
     expect(textOf('remove_member')).toBe('removed someone from the workspace')
@@ -87,12 +87,12 @@ describe('a sentence', () => {
   })
 })
 
-describe('texts', () => {
-  // The audit log of a workspace has no entries about a person's own account, and none about reads.
+describe('operation texts', () => {
+  // The audit log of a workspace has no entries about users' own accounts or about reads.
   const ownAccount =
     /_(passkey|passkey_sign_in|calendar_feed|notifications?|notification_settings|token|authorization|device|app|session|account|profile)$/
-  const others =
-    /_(password|email)$|^(on_|sign_|look_at_|dry_run_|unsubscribe$|request_password_reset$|confirm_sign_in$)/
+  const notAudited =
+    /_(password|email)$|^(on_|sign_|get_|dry_run_|unsubscribe$|request_password_reset$|confirm_sign_in$)/
   const changing = ['schema', 'schema-app'].flatMap((name) =>
     [
       ...readFileSync(`src/api/${name}.d.ts`, 'utf8').matchAll(
@@ -103,13 +103,13 @@ describe('texts', () => {
   it('exist for each operation in the audit log', () => {
     expect(changing.length).toBeGreaterThan(90)
     expect(
-      changing.filter((name) => !ownAccount.test(name) && !others.test(name) && !knownOperations.has(name)),
+      changing.filter((name) => !ownAccount.test(name) && !notAudited.test(name) && !knownOperations.has(name)),
       'operations without a sentence in labels.ts',
     ).toEqual([])
   })
-  it('exist for nothing else', () => {
-    const unwritten = ['import_board'] // an upload, which is not in the OpenAPI documents
-    expect([...knownOperations].filter((name) => !changing.includes(name))).toEqual(unwritten)
+  it('exist only for operations in the audit log', () => {
+    const undocumented = ['import_board'] // an upload, which is not in the OpenAPI documents
+    expect([...knownOperations].filter((name) => !changing.includes(name))).toEqual(undocumented)
     const all = operationGroups.flatMap((g) => g.operations)
     expect(new Set(all).size).toBe(all.length)
   })

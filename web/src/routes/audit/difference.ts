@@ -1,4 +1,4 @@
-// The field changes of an audit entry as text.
+// The field changes of an audit entry, as text.
 import type { AuditEntry } from '../../api/contract'
 import { eventsText } from '../webhooks/events'
 import { momentText } from '../../lib/exactTime'
@@ -25,7 +25,7 @@ const labels: Record<string, string> = {
   wipMode: 'WIP mode',
 }
 
-/** Returns the label of a field. Other field names are split at their capitals. */
+/** Returns the label of a field. Names without a label are split at capital letters. */
 export function fieldText(field: string): string {
   const text = labels[field] ?? field.replace(/([A-Z])/g, ' $1').toLowerCase()
   return text.charAt(0).toUpperCase() + text.slice(1)
@@ -33,7 +33,7 @@ export function fieldText(field: string): string {
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
 
-/** Formats a value for people. Returns null if it is empty. names maps IDs to names. */
+/** Formats a value for display. Returns null if the value is empty. `names` maps IDs to names. */
 export function valueText(
   value: unknown,
   field: string,
@@ -55,10 +55,10 @@ export function valueText(
   return String(value)
 }
 
-// Positions are relative to a neighbor, which means nothing to people.
+// Fields that do not help a reader. For example, a position contains the ID of a neighbor.
 const hiddenFields = new Set(['position', 'number'])
 
-/** Returns the visible field changes. */
+/** Returns the field changes to show. */
 export function difference(changes: AuditEntry['changes'], names: ReadonlyMap<string, string>, zone: string): Line[] {
   return Object.entries(changes)
     .filter(([field]) => !hiddenFields.has(field))

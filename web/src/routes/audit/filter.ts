@@ -1,4 +1,4 @@
-// Filters of the audit log, in the address and as query parameters of the API.
+// Filters of the audit log, in the URL and as query parameters of the API.
 export type AuditFilter = {
   actor: string
   operation: string
@@ -8,22 +8,22 @@ export type AuditFilter = {
   to: string
 }
 
-const names = ['actor', 'operation', 'board', 'token', 'from', 'to'] as const
+const fields = ['actor', 'operation', 'board', 'token', 'from', 'to'] as const
 
 export function filterOf(query: URLSearchParams): AuditFilter {
-  const out = { actor: '', operation: '', board: '', token: '', from: '', to: '' }
-  for (const name of names) out[name] = query.get(name) ?? ''
-  return out
+  const filter = { actor: '', operation: '', board: '', token: '', from: '', to: '' }
+  for (const name of fields) filter[name] = query.get(name) ?? ''
+  return filter
 }
 
-/** Returns the query string: "?actor=…", or ''. */
+/** Returns the query string, such as "?actor=…", or '' if no filter is set. */
 export function searchOf(filter: AuditFilter): string {
   const query = new URLSearchParams()
-  for (const name of names) if (filter[name]) query.set(name, filter[name])
+  for (const name of fields) if (filter[name]) query.set(name, filter[name])
   return query.size ? `?${query}` : ''
 }
 
-/** Returns the API parameters. Empty filters are left out. */
+/** Returns the query parameters of the API. Omits empty filters. */
 export function paramsOf(filter: AuditFilter): Record<string, string> {
   const { actor, operation, board, token, from, to } = filter
   return Object.fromEntries(
@@ -31,4 +31,4 @@ export function paramsOf(filter: AuditFilter): Record<string, string> {
   )
 }
 
-export const isFiltered = (filter: AuditFilter): boolean => names.some((name) => filter[name] !== '')
+export const isFiltered = (filter: AuditFilter): boolean => fields.some((name) => filter[name] !== '')

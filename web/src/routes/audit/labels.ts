@@ -3,29 +3,29 @@ import type { AuditEntry } from '../../api/contract'
 
 type OperationText = { group: string; text: string }
 
-// Each text continues a sentence that begins with the actor. {} is the name of the object, @ that of its board.
-// Without a name, "the card {}" becomes "a card" and {someone} becomes "someone".
+// Each text continues a sentence that begins with the actor. {} is replaced by the name of the object, and @ by the
+// name of its board. Without a name, "the card {}" becomes "a card", and {someone} becomes "someone".
 const groups: Record<string, Record<string, string>> = {
   Workspace: {
     create_workspace: 'created the workspace {}',
     update_workspace: 'renamed the workspace {}',
     delete_workspace: 'deleted the workspace {}',
     restore_workspace: 'restored the workspace {}',
-    update_organization: 'changed the plan of the organization',
+    update_organization: 'changed the settings of the organization',
     delete_board_template: 'deleted the template {}',
     change_member: 'changed the role of {someone}',
     remove_member: 'removed {someone} from the workspace',
     create_invitation: 'invited {someone}',
-    withdraw_invitation: 'withdrew the invitation for {someone}',
+    withdraw_invitation: 'withdrew the invitation to {someone}',
     accept_invitation: 'joined the workspace',
     import_board: 'imported boards',
-    cancel_job: 'cancelled an import or a copy',
+    cancel_job: 'canceled an import, a copy or a move',
   },
   Webhooks: {
     create_webhook: 'created the webhook {}',
     update_webhook: 'changed the webhook {}',
     pause_webhook: 'paused the webhook {}',
-    switch_on_webhook: 'requested to turn on the webhook {}',
+    switch_on_webhook: 'asked to turn on the webhook {}',
     test_webhook: 'sent a test event',
     rotate_webhook_secret: 'rotated the secret of the webhook {}',
     send_delivery_again: 'redelivered a webhook event',
@@ -88,6 +88,10 @@ const groups: Record<string, Record<string, string>> = {
     add_guest_comment: 'commented',
     edit_comment: 'edited a comment',
     delete_comment: 'deleted a comment',
+    add_attachment: 'attached a file or link',
+    update_attachment: 'changed an attachment',
+    delete_attachment: 'removed an attachment',
+    restore_attachment: 'restored an attachment',
     create_label: 'created the label {}',
     update_label: 'changed the label {}',
     delete_label: 'deleted the label {}',
@@ -104,7 +108,7 @@ const groups: Record<string, Record<string, string>> = {
   },
 }
 
-const all = new Map<string, OperationText>(
+const operationTexts = new Map<string, OperationText>(
   Object.entries(groups).flatMap(([group, ops]) =>
     Object.entries(ops).map(([name, text]): [string, OperationText] => [name, { group, text }]),
   ),
@@ -113,7 +117,10 @@ const all = new Map<string, OperationText>(
 export type Piece = { text: string; name?: boolean }
 type EntryFields = Pick<AuditEntry, 'operation' | 'subject' | 'subjectName' | 'boardId' | 'boardName' | 'changes'>
 
-/** Returns the name of the object of an entry: its current name, or else its new or old name in the changes. */
+/**
+ * Returns the name of an entry’s object: the current name or, if that is unknown, the new
+ * or old name in the changes. Returns null if there is no name.
+ */
 function objectName(
   { subject, subjectName, boardId, changes }: EntryFields,
   names: ReadonlyMap<string, string>,
@@ -126,9 +133,9 @@ function objectName(
   return null
 }
 
-/** Returns a text such as "moved the card One on Plan" in pieces, with names marked. */
+/** Returns text such as "moved the card One on Plan", split into pieces. Names are separate pieces. */
 export function entryPieces(entry: EntryFields, names: ReadonlyMap<string, string> = new Map()): Piece[] {
-  const template = all.get(entry.operation)?.text ?? `did ${entry.operation.replaceAll('_', ' ')}`
+  const template = operationTexts.get(entry.operation)?.text ?? `did ${entry.operation.replaceAll('_', ' ')}`
   const object = objectName(entry, names)
   const hiddenBoard = entry.boardId !== null && entry.boardName === null
   let text = template
@@ -145,8 +152,8 @@ export function entryPieces(entry: EntryFields, names: ReadonlyMap<string, strin
   return [...pieces, { text: ' on ' }, { text: entry.boardName!, name: true }]
 }
 
-/** All operations that have a text. */
-export const knownOperations: ReadonlySet<string> = new Set(all.keys())
+/** The operations that have text in `groups`. */
+export const knownOperations: ReadonlySet<string> = new Set(operationTexts.keys())
 
 /** Returns the label of an operation: "Move card". */
 export function operationText(operation: string): string {
@@ -154,7 +161,7 @@ export function operationText(operation: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-/** The operations in groups, for the filter. */
+/** The operations by group, for the filter. */
 export const operationGroups: readonly { name: string; operations: readonly string[] }[] = Object.entries(groups).map(
   ([name, ops]) => ({ name, operations: Object.keys(ops) }),
 )
@@ -163,5 +170,5 @@ const actors: Record<string, string> = { automation: 'Automation', guest: 'A gue
 
 export const actorText = (type: string): string => actors[type] ?? 'Someone'
 
-/** Actor types other than people, as used by the filter. */
+/** The actor types other than people, as used by the filter. */
 export const otherActors = ['automation', 'guest', 'system'] as const

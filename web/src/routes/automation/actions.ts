@@ -1,5 +1,6 @@
-// Labels and inputs of rule actions. A kind is an operation as the page presents
-// it. Input fields that the page does not show are left unchanged.
+// Labels and inputs of rule actions. The page presents an action by its kind: an
+// operation with some of its input. Input fields that the page does not show stay
+// unchanged.
 import type { RuleAction } from '../../api/contract'
 import { labelText, nameIn, type BoardObjects } from './boardObjects'
 
@@ -19,8 +20,9 @@ export type Kind =
   | 'card'
   | 'archive'
 
+/** The placeholder for the person who triggered a rule. */
 export const actor = '{actor}'
-/** The text shown for {actor}. */
+/** The text that is shown for the placeholder. */
 export const actorName = 'the person who triggered it'
 
 export const kinds: readonly { kind: Kind; label: string; needsCard: boolean }[] = [
@@ -49,10 +51,10 @@ export const textIn = (input: Input, field: string): string =>
   typeof input[field] === 'string' ? (input[field] as string) : ''
 export const firstIn = (input: Input, field: string): string => first(input[field])
 
-/** Returns the days in "{today+3}", or null for other dates. */
+/** Returns the number of days in "{today+3}", 0 for "{today}", or null for any other date. */
 export function daysIn(input: Input): number | null {
-  const found = /^\{today(?:\+(\d{1,3}))?\}$/.exec(textIn(input, 'dueDate'))
-  return found ? Number(found[1] ?? 0) : null
+  const match = /^\{today(?:\+(\d{1,3}))?\}$/.exec(textIn(input, 'dueDate'))
+  return match ? Number(match[1] ?? 0) : null
 }
 
 export function kindOf(action: RuleAction): Kind {
@@ -118,7 +120,7 @@ export function newAction(kind: Kind, objects: BoardObjects): RuleAction {
   }
 }
 
-/** "move it to the top of Done". */
+/** Describes an action: "move it to the top of Done". */
 export function actionText(action: RuleAction, objects: BoardObjects): string {
   const input = inputOf(action)
   const ids = (field: string) => (Array.isArray(input[field]) ? (input[field] as unknown[]) : [])
@@ -171,7 +173,7 @@ function dueText(input: Input): string {
 
 const truncate = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text)
 
-/** "mark it done and comment “Well done.”". */
+/** Describes the actions of a rule: "mark it done and comment “Well done.”". */
 export function thenText(actions: readonly RuleAction[], objects: BoardObjects): string {
   const texts = actions.map((action) => actionText(action, objects))
   return texts.length < 2 ? texts.join('') : `${texts.slice(0, -1).join(', ')} and ${texts.at(-1)}`

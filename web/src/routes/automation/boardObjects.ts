@@ -5,7 +5,7 @@ import { byName } from '../../lib/naturalOrder'
 import { loadAll } from '../../page/remote.svelte'
 
 export type Named = { id: string; name: string }
-/** `phrase` refers to the label in a sentence, by its name or else by its color. */
+/** `phrase` is how a sentence refers to the label: by its name or, without a name, by its color. */
 export type NamedLabel = Named & { phrase: string }
 
 export type BoardObjects = {
@@ -15,6 +15,7 @@ export type BoardObjects = {
   people: readonly Named[]
 }
 
+/** Loads the objects that the rules of a board can refer to. */
 export async function loadBoardObjects(boardId: string): Promise<BoardObjects> {
   const path = { boardId }
   const [board, people] = await Promise.all([
@@ -32,7 +33,7 @@ export async function loadBoardObjects(boardId: string): Promise<BoardObjects> {
 }
 
 export const labelText = (objects: BoardObjects, id: unknown): string =>
-  objects.labels.find((one) => one.id === id)?.phrase ?? 'a deleted label'
+  objects.labels.find((label) => label.id === id)?.phrase ?? 'a deleted label'
 
-export const nameIn = (all: readonly Named[], id: unknown, fallback: string): string =>
-  all.find((one) => one.id === id)?.name ?? fallback
+export const nameIn = (objects: readonly Named[], id: unknown, fallback: string): string =>
+  objects.find((object) => object.id === id)?.name ?? fallback

@@ -1,10 +1,10 @@
-// The conditions that a rule's search query can be built from. Other terms of the
-// query are kept unchanged.
+// The conditions that can be selected for a rule. Each is a term of the rule's search
+// query. Other terms of the query stay unchanged.
 import { labelText, nameIn, type BoardObjects } from './boardObjects'
 
 type Option = { term: string; label: string }
 
-/** Splits a query into terms. A quoted phrase is one term. */
+/** Splits a query into terms. A quoted phrase is a single term. */
 export const termsOf = (query: string): string[] => query.match(/(?:[^\s"]|"(?:\\.|[^"\\])*"?)+/g) ?? []
 
 const stateConditions: Readonly<Record<string, string>> = {
@@ -22,7 +22,7 @@ const stateConditions: Readonly<Record<string, string>> = {
   'is:unchecked': 'it has an open checklist item',
 }
 
-/** Returns a condition as text, or null if a term is not one of the options. */
+/** Describes a condition, or returns null if the term is not one of the options. */
 export function termText(term: string, objects: BoardObjects): string | null {
   if (stateConditions[term]) return stateConditions[term]
   const match = /^(-?)(list|label|member):((?:lst|lbl|usr)_\w+)$/.exec(term)
@@ -38,19 +38,19 @@ export function termText(term: string, objects: BoardObjects): string | null {
   }
 }
 
-/** "it is not done and it has the label Bug". */
+/** Describes a query: "it is not done and it has the label Bug". */
 export const ifText = (query: string, objects: BoardObjects): string =>
   termsOf(query)
     .map((term) => termText(term, objects) ?? `it matches ${term}`)
     .join(' and ')
 
 export function optionsOf(objects: BoardObjects): readonly { name: string; options: readonly Option[] }[] {
-  const both = (key: string, id: string): Option[] =>
+  const withNegation = (key: string, id: string): Option[] =>
     [`${key}:${id}`, `-${key}:${id}`].map((term) => ({ term, label: termText(term, objects)! }))
   return [
     { name: 'State', options: Object.entries(stateConditions).map(([term, label]) => ({ term, label })) },
-    { name: 'Labels', options: objects.labels.flatMap((one) => both('label', one.id)) },
-    { name: 'Lists', options: objects.lists.flatMap((one) => both('list', one.id)) },
-    { name: 'People', options: objects.people.flatMap((one) => both('member', one.id)) },
+    { name: 'Labels', options: objects.labels.flatMap((label) => withNegation('label', label.id)) },
+    { name: 'Lists', options: objects.lists.flatMap((list) => withNegation('list', list.id)) },
+    { name: 'People', options: objects.people.flatMap((person) => withNegation('member', person.id)) },
   ].filter((group) => group.options.length > 0)
 }

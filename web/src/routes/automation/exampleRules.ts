@@ -1,4 +1,4 @@
-// Example rules for a board.
+// Example rules that use the lists of a board.
 import type { Rule } from '../../api/contract'
 import { actor } from './actions'
 import type { BoardObjects } from './boardObjects'
@@ -7,18 +7,19 @@ export type Draft = Pick<Rule, 'name' | 'when' | 'if' | 'then'>
 
 export type ExampleRule = { key: string; text: string; draft: Draft }
 
-const finished = /^(done|finished|complete[d]?|closed|shipped|published|released)\b/i
-const inProgress = /^(doing|in progress|in work|working|started|under way)\b/i
+const doneNames = /^(done|finished|complete[d]?|closed|shipped|published|released)\b/i
+const inProgressNames = /^(doing|in progress|in work|working|started|under way)\b/i
 
 export function exampleRules(objects: BoardObjects): readonly ExampleRule[] {
-  const done = (objects.lists.find((list) => finished.test(list.name)) ?? objects.lists.at(-1))?.id
-  const doing = (objects.lists.find((list) => inProgress.test(list.name)) ?? objects.lists[1] ?? objects.lists[0])?.id
+  const done = (objects.lists.find((list) => doneNames.test(list.name)) ?? objects.lists.at(-1))?.id
+  const doing = (objects.lists.find((list) => inProgressNames.test(list.name)) ?? objects.lists[1] ?? objects.lists[0])
+    ?.id
   return [
     {
       key: 'done',
-      text: 'Saves marking a card as done after moving it to the last list.',
+      text: 'Marks a card done when it enters the list for finished cards.',
       draft: {
-        name: 'Mark cards done in the last list',
+        name: 'Mark finished cards done',
         when: { event: 'card_entered', listId: done },
         if: '-is:done',
         then: [{ operation: 'update_card', input: { done: true } }],
@@ -26,7 +27,7 @@ export function exampleRules(objects: BoardObjects): readonly ExampleRule[] {
     },
     {
       key: 'mine',
-      text: 'An unassigned card goes to the person who starts it.',
+      text: 'Assigns an unassigned card to the person who starts it.',
       draft: {
         name: 'Assign cards to the person who starts them',
         when: { event: 'card_entered', listId: doing },
@@ -36,7 +37,7 @@ export function exampleRules(objects: BoardObjects): readonly ExampleRule[] {
     },
     {
       key: 'due',
-      text: 'Comments on the card a day before it is due.',
+      text: 'Comments on a card a day before it’s due.',
       draft: {
         name: 'Due tomorrow',
         when: { event: 'due_soon', hours: 24 },

@@ -1,3 +1,4 @@
+// Labels for the run log.
 import type { RuleKind } from '../../api/kinds'
 
 const causeLabels: Readonly<Record<RuleKind, string>> = {
@@ -20,6 +21,6 @@ const causeLabels: Readonly<Record<RuleKind, string>> = {
   'card.overdue': 'overdue',
 }
 
-/** Returns a short label of the event that started a run. */
+/** Returns a short label for the event that started a run. */
 export const causeText = (kind: string): string =>
   (causeLabels as Readonly<Record<string, string | undefined>>)[kind] ?? kind

@@ -1,5 +1,5 @@
-// State of a board page besides the board itself: focus, selection, filter and
-// open editors, and the actions that keys and menus share.
+// The state of a board page other than the board itself (focus, selection, filter and
+// open editors), and the actions that keyboard shortcuts and menus share.
 import { getContext, setContext, tick, untrack } from 'svelte'
 import { SvelteMap, SvelteSet } from 'svelte/reactivity'
 import type { Card, Position } from '../../api/types'
@@ -15,38 +15,44 @@ import { CardActions } from './cardActions'
 import { ListActions } from './listActions'
 
 export type Picker = { kind: 'labels' | 'people' | 'due' | 'move'; cards: string[]; anchor: Element }
-/** A dialog about the whole board. */
+/** A dialog about the board. */
 export type BoardDialog = 'share' | 'settings' | 'copy' | 'template'
+/** The drop position of a card: before another card, or at the bottom of a list. */
 export type Slot = { listId: string; before: string | null }
 
+/** The number of cards that are mounted at a time when a list is scrolled. */
 const pageSize = 25
-const headerHeight = 92 // pixels above the cards: the headers of the board and of a list
-const columnStep = 292 // pixels from one list to the next
+const headerHeight = 92 // pixels above the cards, for the headers of the board and the list
+const columnStep = 292 // pixels from the start of one list to the next
 const context = Symbol('board page')
 
 export class BoardPage {
+  /** The ID of the focused card. */
   focused = $state<string | null>(null)
   selected = new SvelteSet<string>()
-  /** The start of a range selection, and the cards in the range. */
+  /** The start of a range selection, and the IDs of the cards in the range. */
   #anchor: string | null = null
   #range: readonly string[] = []
-  /** The list and position of the new card that is being written. */
+  /** The list and position of the form for a new card, or null if it is closed. */
   composing = $state.raw<{ listId: string; position: Position } | null>(null)
+  /** The ID of the card whose title is being edited on its tile. */
   editing = $state<string | null>(null)
   picker = $state.raw<Picker | null>(null)
-  filtering = $state(false)
-  helping = $state(false)
+  filterOpen = $state(false)
+  helpOpen = $state(false)
   dialog = $state<BoardDialog | null>(null)
-  /** The dragged cards or list, and the drop position. */
+  /** IDs of the dragged cards. */
   dragged = $state.raw<ReadonlySet<string>>(new Set())
   draggedHeight = $state(0)
   slot = $state.raw<Slot | null>(null)
   draggedList = $state<string | null>(null)
   listSlot = $state.raw<{ before: string | null } | null>(null)
-  /** The lists whose cards are mounted. */
+  /** IDs of the lists whose cards are mounted. */
   mounted = new SvelteSet<string>()
-  /** The number of mounted cards by list. */
+  /** The maximum number of mounted cards, by list ID. */
   limits = new SvelteMap<string, number>()
+  /** The ID of the card on which dragged files would be dropped. */
+  fileTarget = $state<string | null>(null)
   now = $state.raw(new Date())
 
   readonly cards = new CardActions(this)
@@ -54,7 +60,7 @@ export class BoardPage {
 
   readonly filter: Filter = $derived(readFilter(address.query))
   readonly filtered: boolean = $derived(countOf(this.filter) > 0)
-  /** Matches cards against the filter, and lists its unknown terms. */
+  /** Matches cards against the filter. It also lists the unknown terms of the filter. */
   readonly matcher: Matcher = $derived.by(() =>
     matcherOf(this.filter, {
       now: this.now,
@@ -63,13 +69,14 @@ export class BoardPage {
       listName: (id) => this.view.lists.get(id)?.name ?? '',
     }),
   )
-  readonly #orders = new Map<
+  /** The results of visible() and their inputs, by list ID. */
+  readonly #visibleCache = new Map<
     string,
-    { ids: readonly string[]; cards: BoardData['cards']; matcher: Matcher; out: readonly string[] }
+    { ids: readonly string[]; cards: BoardData['cards']; matcher: Matcher; result: readonly string[] }
   >()
 
   constructor(readonly store: BoardStore) {
-    store.onRenamed((from, to) => {
+    store.onIdAssigned((from, to) => {
       if (this.focused === from) this.focused = to
       if (this.editing === from) this.editing = to
       if (this.selected.delete(from)) this.selected.add(to)
@@ -85,91 +92,95 @@ export class BoardPage {
     return this.store.view
   }
 
-  /** Why the person cannot change the board and what would help, or null. */
-  readonly blocked: string | null = $derived.by(() => {
+  /** Why the user cannot change the board, as text for a message, or null if the user can change it. */
+  readonly readOnlyReason: string | null = $derived.by(() => {
     const { board } = this.view
     if (board.archivedAt) return 'This board is archived.'
     if (session.workspaces.find((w) => w.id === board.workspaceId)?.readOnly) {
-      return 'This workspace is read-only. You can view and export its boards. To make changes, ask your server’s administrator.'
+      return 'This workspace is read-only. You can view and export its boards. To make changes, contact your administrator.'
     }
-    if (board.role === 'viewer') return `You can view this board but not change it. ${this.#whoShares}`
-    if (board.role === 'commenter') return `You can comment on this board but not change it. ${this.#whoShares}`
+    if (board.role === 'viewer') return `You have view-only access to this board. ${this.#roleHint}`
+    if (board.role === 'commenter') return `You can comment on this board but not edit it. ${this.#roleHint}`
     return null
   })
 
-  readonly canEdit: boolean = $derived(this.blocked === null)
+  readonly canEdit: boolean = $derived(this.readOnlyReason === null)
 
-  get #whoShares(): string {
+  get #roleHint(): string {
     const admins = [...this.view.members.values()].filter((m) => m.role === 'admin').map((m) => m.name)
     if (admins.length === 0) return ''
-    const some = admins.slice(0, 2).join(' or ')
-    return `To get another role, ask ${some}${admins.length > 2 ? ' or another board admin' : ''}.`
+    const names = admins.slice(0, 2).join(' or ')
+    return `To get more access, ask ${names}${admins.length > 2 ? ' or another board admin' : ''}.`
   }
 
   get canComment(): boolean {
     return this.view.board.role !== 'viewer' && !this.view.board.archivedAt
   }
 
-  /** The other people on the board, whom a text can mention. */
-  get others(): { id: string; name: string }[] {
+  /** The people who can be mentioned: the members of the board other than the user. */
+  get mentionable(): { id: string; name: string }[] {
     return [...this.view.members.values()].filter((m) => m.id !== session.me.id)
   }
 
-  /** What a text on this board can refer to: people by name, and cards by number. */
-  readonly marks: { names: readonly string[]; card: (number: number) => { href: string; title: string } | null } =
-    $derived({
-      names: [...this.view.members.values()].map((m) => m.name),
-      card: (number) =>
-        untrack(() => {
-          const card = [...this.view.cards.values()].find((one) => one.number === number)
-          return card ? { href: `/cards/${card.id}`, title: card.title } : null
-        }),
-    })
+  /** The options for rendering Markdown on this board: the names of its members, and its cards by number. */
+  readonly markdownOptions: {
+    names: readonly string[]
+    card: (number: number) => { href: string; title: string } | null
+  } = $derived({
+    names: [...this.view.members.values()].map((m) => m.name),
+    card: (number) =>
+      untrack(() => {
+        const card = [...this.view.cards.values()].find((c) => c.number === number)
+        return card ? { href: `/cards/${card.id}`, title: card.title } : null
+      }),
+  })
 
   // -- visible cards --
 
-  /** Returns the cards of a list that match the filter. The array stays the same until the result changes. */
+  /** Returns the IDs of the cards in a list that match the filter. Returns the same array until the result changes. */
   visible(listId: string): readonly string[] {
     const { cards, order } = this.view
     const ids = order.get(listId) ?? []
     if (!this.filtered) return ids
-    const before = this.#orders.get(listId)
-    if (before && before.ids === ids && before.cards === cards && before.matcher === this.matcher) return before.out
-    const out = ids.filter((id) => {
+    const cached = this.#visibleCache.get(listId)
+    if (cached && cached.ids === ids && cached.cards === cards && cached.matcher === this.matcher) return cached.result
+    const matching = ids.filter((id) => {
       const card = cards.get(id)
       return card && this.matcher.matches(card)
     })
-    const same = before && before.out.length === out.length && before.out.every((id, i) => id === out[i])
-    this.#orders.set(listId, { ids, cards, matcher: this.matcher, out: same ? before.out : out })
-    return same ? before.out : out
+    const same = cached?.result.length === matching.length && cached.result.every((id, i) => id === matching[i])
+    const result = same ? cached.result : matching
+    this.#visibleCache.set(listId, { ids, cards, matcher: this.matcher, result })
+    return result
   }
 
   /** The number of cards that match the filter. */
-  readonly found: number = $derived.by(() => this.view.listOrder.reduce((n, id) => n + this.visible(id).length, 0))
+  readonly matchCount: number = $derived.by(() => this.view.listOrder.reduce((n, id) => n + this.visible(id).length, 0))
 
   setFilter(fields: Partial<Filter>): void {
     go(location.pathname + writeFilter({ ...this.filter, ...fields }), { replace: true })
   }
 
   clearFilter(): void {
-    this.filtering = false
+    this.filterOpen = false
     this.setFilter(emptyFilter)
   }
 
+  /** Returns the maximum number of cards to mount in a list. */
   limit(listId: string): number {
-    return this.limits.get(listId) ?? this.#inView(listId)
+    return this.limits.get(listId) ?? this.#estimateInView(listId)
   }
 
-  /** Estimates how many cards of a list are in view. They are rendered first, and the rest of the page follows. */
-  #inView(listId: string): number {
+  /** Estimates how many cards of a list are in view. These cards are mounted first. */
+  #estimateInView(listId: string): number {
     const ids = this.visible(listId).slice(0, pageSize)
-    let room = innerHeight - headerHeight
-    const last = ids.findIndex((id) => (room -= minHeight(this.view.cards.get(id))) < 0)
-    return last < 0 ? pageSize : last + 1
+    let remaining = innerHeight - headerHeight
+    const lastInView = ids.findIndex((id) => (remaining -= minHeight(this.view.cards.get(id))) < 0)
+    return lastInView < 0 ? pageSize : lastInView + 1
   }
 
-  /** Reports whether a list is in view before the page is scrolled. */
-  startsInView(listId: string): boolean {
+  /** Reports whether a list is in view before the board is scrolled. */
+  isInitiallyInView(listId: string): boolean {
     return this.view.listOrder.indexOf(listId) * columnStep < innerWidth
   }
 
@@ -178,8 +189,8 @@ export class BoardPage {
   }
 
   showMore(listId: string): void {
-    const now = this.limits.get(listId)
-    this.limits.set(listId, now === undefined ? pageSize : now + pageSize)
+    const limit = this.limits.get(listId)
+    this.limits.set(listId, limit === undefined ? pageSize : limit + pageSize)
   }
 
   /** Mounts all cards, for printing. */
@@ -190,7 +201,7 @@ export class BoardPage {
     }
   }
 
-  /** The lists that the person collapsed, in this and in other browsers. */
+  /** IDs of the lists that the user has collapsed, in any browser. */
   readonly collapsed: ReadonlySet<string> = $derived.by(() => new Set(this.store.view?.collapsed))
 
   toggleCollapsed(listId: string): void {
@@ -201,13 +212,13 @@ export class BoardPage {
 
   // -- focus --
 
-  /** Focuses a card. If it is not mounted yet, it is mounted first. */
+  /** Focuses a card, and mounts it first if necessary. */
   async focus(id: string | null): Promise<void> {
     this.focused = id
     const card = id && this.view.cards.get(id)
     if (!card) return
-    const at = this.visible(card.listId).indexOf(card.id)
-    if (at >= this.limit(card.listId)) this.limits.set(card.listId, at + pageSize)
+    const index = this.visible(card.listId).indexOf(card.id)
+    if (index >= this.limit(card.listId)) this.limits.set(card.listId, index + pageSize)
     this.mount(card.listId)
     await tick()
     const node = document.getElementById(this.domId(card.id))
@@ -215,11 +226,13 @@ export class BoardPage {
     node?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }
 
+  /** Returns the ID of a card's element. */
   domId(id: string): string {
     return `card-${this.store.keyOf(id)}`
   }
 
-  step(dx: number, dy: number): void {
+  /** Moves the focus by `dx` lists or `dy` cards. */
+  moveFocus(dx: number, dy: number): void {
     const lists = this.view.listOrder.filter((id) => !this.collapsed.has(id))
     const current = this.focused && this.view.cards.get(this.focused)
     if (!current) {
@@ -235,59 +248,63 @@ export class BoardPage {
       return
     }
     for (let i = lists.indexOf(current.listId) + dx; i >= 0 && i < lists.length; i += dx) {
-      const there = this.visible(lists[i]!)
-      if (there.length > 0) {
-        void this.focus(there[Math.min(row, there.length - 1)]!)
+      const candidates = this.visible(lists[i]!)
+      if (candidates.length > 0) {
+        void this.focus(candidates[Math.min(row, candidates.length - 1)]!)
         return
       }
     }
   }
 
-  /** The cards that a shortcut applies to: the selection, or else the focused card. */
+  /** IDs of the cards that a shortcut applies to: the selected cards, or else the focused card. */
   get targets(): string[] {
     if (this.selected.size > 0) return this.inOrder([...this.selected])
     return this.focused && this.view.cards.has(this.focused) ? [this.focused] : []
   }
 
+  /** Returns card IDs in the order of the board. */
   inOrder(ids: readonly string[]): string[] {
-    const wanted = new Set(ids)
-    return this.view.listOrder.flatMap((l) => (this.view.order.get(l) ?? []).filter((id) => wanted.has(id)))
+    const included = new Set(ids)
+    return this.view.listOrder.flatMap((l) => (this.view.order.get(l) ?? []).filter((id) => included.has(id)))
   }
 
-  /** Makes a card the start of the next range. */
-  anchorAt(id: string): void {
+  /** Makes a card the start of the next range selection. */
+  setAnchor(id: string): void {
     this.#anchor = id
     this.#range = []
   }
 
   toggleSelected(id: string): void {
     if (!this.selected.delete(id)) this.selected.add(id)
-    this.anchorAt(id)
+    this.setAnchor(id)
   }
 
-  /** Selects from the anchor to a card of the same list. In another list the range starts over at that card. */
+  /**
+   * Selects the range from the anchor to a card. If the card’s list does not show the anchor,
+   * the card becomes the new anchor.
+   */
   selectTo(id: string): void {
     const order = this.visible(this.card(id)?.listId ?? '')
     const from = this.#anchor === null ? -1 : order.indexOf(this.#anchor)
     const to = order.indexOf(id)
     if (to < 0) return
     if (from < 0) {
-      this.anchorAt(id)
+      this.setAnchor(id)
       this.selected.add(id)
       return
     }
-    for (const one of this.#range) this.selected.delete(one)
+    for (const rangeId of this.#range) this.selected.delete(rangeId)
     this.#range = order.slice(Math.min(from, to), Math.max(from, to) + 1)
-    for (const one of this.#range) this.selected.add(one)
+    for (const rangeId of this.#range) this.selected.add(rangeId)
   }
 
-  /** Extends the selection by keyboard to the card above or below. */
-  extend(dy: number): void {
+  /** Extends the selection to the card above (-1) or below (1) the focused card. */
+  extendSelection(dy: number): void {
     const card = this.focused && this.card(this.focused)
     if (!card) return
     const order = this.visible(card.listId)
     if (this.#anchor === null || !order.includes(this.#anchor) || !this.selected.has(this.#anchor)) {
-      this.anchorAt(card.id)
+      this.setAnchor(card.id)
     }
     const next = order[order.indexOf(card.id) + dy] ?? card.id
     this.selectTo(next)
@@ -296,19 +313,18 @@ export class BoardPage {
 
   // -- actions --
 
-  /** Reports whether the person may change the board. If not, a toast says why. */
-  mayEdit(): boolean {
-    const reason = this.blocked
-    if (reason) toast(reason)
-    return !reason
+  /** Reports whether the user can change the board. If not, shows a toast with the reason. */
+  checkCanEdit(): boolean {
+    if (this.readOnlyReason) toast(this.readOnlyReason)
+    return this.canEdit
   }
 
   card(id: string): Card | undefined {
     return this.view.cards.get(id)
   }
 
-  /** Moves the focused cards by keyboard; the focus stays on them. */
-  shift(dx: number, dy: number): void {
+  /** Moves the target cards by `dx` lists or `dy` positions, and keeps the focus on them. */
+  moveTargets(dx: number, dy: number): void {
     const ids = this.targets
     const first = ids[0] && this.card(ids[0])
     if (!first) return
@@ -317,22 +333,22 @@ export class BoardPage {
       const to = lists[lists.indexOf(first.listId) + dx]
       if (!to) return
       const row = this.visible(first.listId).indexOf(first.id)
-      const there = this.visible(to).filter((id) => !ids.includes(id))
-      const before = there[row]
+      const others = this.visible(to).filter((id) => !ids.includes(id))
+      const before = others[row]
       this.cards.move(ids, to, before ? { before } : 'bottom')
     } else {
       const order = this.visible(first.listId)
       const rest = order.filter((id) => !ids.includes(id))
-      const at = order.slice(0, order.indexOf(first.id)).filter((id) => !ids.includes(id)).length + dy
-      if (at < 0 || at > rest.length) return
-      const before = rest[at]
+      const index = order.slice(0, order.indexOf(first.id)).filter((id) => !ids.includes(id)).length + dy
+      if (index < 0 || index > rest.length) return
+      const before = rest[index]
       this.cards.move(ids, first.listId, before ? { before } : 'bottom')
     }
     void this.focus(this.focused ?? first.id)
   }
 
-  /** Moves the target cards to the end of the next or previous list. */
-  sendBeside(dx: number): void {
+  /** Moves the target cards to the bottom of the previous (-1) or next (1) list. */
+  moveToAdjacentList(dx: number): void {
     const first = this.card(this.targets[0] ?? '')
     const to = first && this.view.listOrder[this.view.listOrder.indexOf(first.listId) + dx]
     if (to) {
@@ -341,21 +357,25 @@ export class BoardPage {
     }
   }
 
-  /** Moves the focus to the card next to those that are removed. */
-  focusBeside(removed: readonly Card[]): void {
+  /**
+   * If the focused card is about to be removed, moves the focus to the next remaining card of
+   * its list or, if there is none, to the last.
+   */
+  focusAdjacent(removed: readonly Card[]): void {
     const card = removed.find((c) => c.id === this.focused)
     if (!card) return
     const order = this.visible(card.listId)
     const rest = order.filter((id) => !removed.some((c) => c.id === id))
-    const at = order.slice(0, order.indexOf(card.id)).filter((id) => rest.includes(id)).length
-    const next = rest[Math.min(at, rest.length - 1)] ?? null
+    const index = order.slice(0, order.indexOf(card.id)).filter((id) => rest.includes(id)).length
+    const next = rest[Math.min(index, rest.length - 1)] ?? null
     void tick().then(() => this.focus(next))
   }
 
-  pick(kind: Picker['kind'], ids: readonly string[], anchor?: Element | null): void {
-    if (ids.length === 0 || !this.mayEdit()) return
-    const at = anchor ?? document.getElementById(this.domId(ids[0]!)) ?? document.body
-    this.picker = { kind, cards: [...ids], anchor: at }
+  /** Opens a picker for cards, next to an element or the first card. */
+  openPicker(kind: Picker['kind'], ids: readonly string[], anchor?: Element | null): void {
+    if (ids.length === 0 || !this.checkCanEdit()) return
+    const element = anchor ?? document.getElementById(this.domId(ids[0]!)) ?? document.body
+    this.picker = { kind, cards: [...ids], anchor: element }
   }
 
   openCard(id: string): void {
@@ -367,19 +387,27 @@ export class BoardPage {
   }
 }
 
-/** Returns the minimum height of a tile in pixels, with the gap below it. */
+/** Returns the minimum height of a tile in pixels, including the gap below it. */
 function minHeight(card: Card | undefined): number {
   if (!card) return 0
   const row = 24
   const title = Math.ceil(card.title.length / 48) * 19
-  const facts = card.dueDate || card.checklistItems.total > 0 || card.comments > 0 || card.assignees.length > 0
-  return 22 + title + (card.labels.length > 0 ? row : 0) + (facts ? row : 0)
+  const facts =
+    card.dueDate ||
+    card.checklistItems.total > 0 ||
+    card.comments > 0 ||
+    card.attachments > 0 ||
+    card.assignees.length > 0
+  const cover = card.cover ? Math.min(160, (260 * card.cover.height) / card.cover.width) : 0
+  return 22 + cover + title + (card.labels.length > 0 ? row : 0) + (facts ? row : 0)
 }
 
-export function provideBoard(page: BoardPage): BoardPage {
+/** Makes a board page available to the components of the board. */
+export function setBoardPage(page: BoardPage): BoardPage {
   return setContext(context, page)
 }
 
-export function board(): BoardPage {
+/** Returns the board page of the current component. */
+export function getBoardPage(): BoardPage {
   return getContext<BoardPage>(context)
 }

@@ -1,9 +1,9 @@
-// Actions on cards, shared by keys, menus and pickers. Each can be undone.
+// The actions on cards that keyboard shortcuts, menus and pickers share. All but restore and createLabel can be undone.
 import type { Card, DueInput, LabelColor, Position } from '../../api/types'
 import { temporaryId } from '../../lib/id'
 import { positionOf } from '../../state/boardData'
 import { inputOf, withDates, type DateChange } from '../../state/due'
-import { operation, type CopyChoices, type Dropped, type Operation } from '../../state/operations'
+import { operation, type CopyOptions, type Dropped, type Operation } from '../../state/operations'
 import { toast } from '../../state/toasts.svelte'
 import type { BoardPage } from './boardPage.svelte'
 import { cardsText, droppedText, isAtPosition } from './toastText'
@@ -14,15 +14,15 @@ export type TargetList = { boardId: string; boardName: string; listId: string; l
 export class CardActions {
   constructor(private readonly page: BoardPage) {}
 
-  #all(ids: readonly string[]): Card[] {
+  #cardsOf(ids: readonly string[]): Card[] {
     return ids.flatMap((id) => this.page.card(id) ?? [])
   }
 
-  /** Moves cards to a position and keeps their order. */
+  /** Moves cards to a position. They keep their order. */
   move(ids: readonly string[], listId: string, position: Position, withToast = false): void {
-    if (!this.page.mayEdit()) return
-    const cards = this.#all(ids)
-    const back = cards.map((c) =>
+    if (!this.page.checkCanEdit()) return
+    const cards = this.#cardsOf(ids)
+    const undoOperations = cards.map((c) =>
       operation('move_card', {
         cardId: c.id,
         listId: c.listId,
@@ -40,16 +40,16 @@ export class CardActions {
     if (operations.length === 0) return
     const name = this.page.view.lists.get(listId)?.name ?? ''
     const text = `${cardsText(cards)} moved to ${name}`
-    const undo = { text, operations: back }
+    const undo = { text, operations: undoOperations }
     if (withToast) this.page.store.doWithToast(operations, undo)
     else this.page.store.do(operations, undo)
   }
 
   archive(ids: readonly string[]): void {
-    if (!this.page.mayEdit()) return
-    const cards = this.#all(ids)
+    if (!this.page.checkCanEdit()) return
+    const cards = this.#cardsOf(ids)
     if (cards.length === 0) return
-    this.page.focusBeside(cards)
+    this.page.focusAdjacent(cards)
     this.page.store.doWithToast(
       cards.map((c) => operation('archive_card', { cardId: c.id })),
       {
@@ -66,13 +66,13 @@ export class CardActions {
   }
 
   restore(id: string): void {
-    if (!this.page.mayEdit()) return
+    if (!this.page.checkCanEdit()) return
     this.page.store.do(operation('restore_card', { cardId: id, position: 'bottom' }))
   }
 
   setDone(ids: readonly string[], done?: boolean): void {
-    if (!this.page.mayEdit()) return
-    const cards = this.#all(ids)
+    if (!this.page.checkCanEdit()) return
+    const cards = this.#cardsOf(ids)
     if (cards.length === 0) return
     const to = done ?? !cards.every((c) => c.done)
     const changed = cards.filter((c) => c.done !== to)
@@ -88,7 +88,7 @@ export class CardActions {
   setTitle(id: string, title: string): void {
     const card = this.page.card(id)
     const text = title.trim()
-    if (!card || !text || text === card.title || !this.page.mayEdit()) return
+    if (!card || !text || text === card.title || !this.page.checkCanEdit()) return
     this.page.store.do(operation('update_card', { cardId: id, title: text }), {
       text: 'title changed',
       operations: [operation('update_card', { cardId: id, title: card.title })],
@@ -96,11 +96,11 @@ export class CardActions {
   }
 
   setDescription(id: string, description: string): void {
-    const before = this.page.view.details.get(id)?.description
-    if (before === undefined || before === description || !this.page.mayEdit()) return
+    const previous = this.page.view.details.get(id)?.description
+    if (previous === undefined || previous === description || !this.page.checkCanEdit()) return
     this.page.store.do(operation('update_card', { cardId: id, description }), {
       text: 'description changed',
-      operations: [operation('update_card', { cardId: id, description: before })],
+      operations: [operation('update_card', { cardId: id, description: previous })],
     })
   }
 
@@ -120,39 +120,42 @@ export class CardActions {
     has: (card: Card) => boolean,
     text: string,
   ): void {
-    if (!this.page.mayEdit()) return
-    const cards = this.#all(ids)
+    if (!this.page.checkCanEdit()) return
+    const cards = this.#cardsOf(ids)
     if (cards.length === 0) return
     const remove = cards.every(has)
     const changed = cards.filter((c) => has(c) === remove)
-    const change = (c: Card, off: boolean) => operation(kind, { cardId: c.id, [off ? 'remove' : 'add']: [id] })
+    const change = (c: Card, remove: boolean) => operation(kind, { cardId: c.id, [remove ? 'remove' : 'add']: [id] })
     this.page.store.do(
       changed.map((c) => change(c, remove)),
       { text, operations: changed.map((c) => change(c, !remove)) },
     )
   }
 
-  /** Sets the due date, the start date or both. An omitted date is unchanged; null removes it. */
+  /** Sets the due date, the start date or both. An omitted date stays unchanged, and null removes a date. */
   setDates(ids: readonly string[], to: DateChange): void {
-    if (!this.page.mayEdit()) return
-    const cards = this.#all(ids)
+    if (!this.page.checkCanEdit()) return
+    const cards = this.#cardsOf(ids)
     if (cards.length === 0) return
     this.page.store.do(
-      cards.map((c) => datesOf(c.id, withDates(c, to))),
+      cards.map((c) => datesOperation(c.id, withDates(c, to))),
       {
         text: to.due === undefined ? 'start date changed' : 'due date changed',
-        operations: cards.map((c) => datesOf(c.id, inputOf(c))),
+        operations: cards.map((c) => datesOperation(c.id, inputOf(c))),
       },
     )
   }
 
-  /** Creates a card for each line, and returns the ID of the last. */
+  /**
+   * Creates a card for each line of the text. Returns the temporary ID of the last card, or null
+   * if no card was created.
+   */
   create(listId: string, text: string, position: Position): string | null {
     const titles = text
       .split('\n')
       .map((line) => line.replace(/^\s*(?:[-*•]|\d+[.)]|\[[ x]?\])\s+/, '').trim())
       .filter(Boolean)
-    if (titles.length === 0 || !this.page.mayEdit()) return null
+    if (titles.length === 0 || !this.page.checkCanEdit()) return null
     const { count, max } = this.page.view.board.limits.openCards
     if (count + titles.length > max) {
       toast(`A board can have at most ${max} open cards.`, { tone: 'bad' })
@@ -164,7 +167,7 @@ export class CardActions {
     const { labels, people } = this.page.filter
     for (const title of titles) {
       const id = temporaryId()
-      // Make the new card match an active filter.
+      // Add the filter's first label and person, so that the new card matches them.
       operations.push(
         operation('create_card', {
           id,
@@ -186,36 +189,36 @@ export class CardActions {
   }
 
   /** Copies a card below itself, or to a list of this or another board. */
-  async copy(id: string, to?: TargetList, choices: CopyChoices = {}, position?: Position): Promise<void> {
-    if (!this.page.mayEdit()) return
-    const copy = temporaryId()
-    const here = !to || to.boardId === this.page.store.id
+  async copy(id: string, to?: TargetList, options: CopyOptions = {}, position?: Position): Promise<void> {
+    if (!this.page.checkCanEdit()) return
+    const copyId = temporaryId()
+    const sameBoard = !to || to.boardId === this.page.store.id
     const at: Position = position ?? (!to || to.listId === this.page.card(id)?.listId ? { after: id } : 'bottom')
     const undo = {
-      text: to ? `Card copied to ${here ? to.listName : `${to.boardName} › ${to.listName}`}` : 'Card copied',
-      operations: [operation('archive_card', { cardId: copy })],
+      text: to ? `Card copied to ${sameBoard ? to.listName : `${to.boardName} › ${to.listName}`}` : 'Card copied',
+      operations: [operation('archive_card', { cardId: copyId })],
     }
     const created = await this.page.store.request(
       'copy_card',
-      { id: copy, cardId: id, position: at, ...(to ? { listId: to.listId } : {}), ...choices },
+      { id: copyId, cardId: id, position: at, ...(to ? { listId: to.listId } : {}), ...options },
       undo,
     )
     if (created) this.page.store.history.showToast(undo)
   }
 
-  /** Moves cards to a list of another board, and reports labels and people they lost. */
+  /** Moves cards to a list of another board. A toast lists the labels and people that the cards lose. */
   async moveToBoard(ids: readonly string[], to: TargetList, position: Position): Promise<void> {
-    if (!this.page.mayEdit()) return
+    if (!this.page.checkCanEdit()) return
     const { store, view } = this.page
-    const cards = this.#all(ids)
+    const cards = this.#cardsOf(ids)
     if (cards.length === 0) return
-    const back = cards.map((c) => ({
+    const returnInputs = cards.map((c) => ({
       cardId: c.id,
       boardId: store.id,
       listId: c.listId,
       position: positionOf(view.order.get(c.listId) ?? [], c.id),
     }))
-    this.page.focusBeside(cards)
+    this.page.focusAdjacent(cards)
     this.page.selected.clear()
     let last: string | null = null
     const requests = cards.map((c) => {
@@ -223,13 +226,15 @@ export class CardActions {
       last = c.id
       return store.request('move_card_to_board', { cardId: c.id, boardId: to.boardId, listId: to.listId, position: at })
     })
-    const moved = (await Promise.all(requests)).flatMap((dropped, i) => (dropped ? [{ dropped, back: back[i]! }] : []))
+    const moved = (await Promise.all(requests)).flatMap((dropped, i) =>
+      dropped ? [{ dropped, returnInput: returnInputs[i]! }] : [],
+    )
     if (moved.length === 0) return
     const undo = {
       text: `${cardsText(cards)} moved to ${to.boardName} › ${to.listName}`,
-      operations: moved.flatMap(({ dropped, back }) => [
-        operation('move_card_to_board', back),
-        ...restoreDropped(back.cardId, dropped),
+      operations: moved.flatMap(({ dropped, returnInput }) => [
+        operation('move_card_to_board', returnInput),
+        ...restoreDropped(returnInput.cardId, dropped),
       ]),
     }
     store.history.add(undo)
@@ -238,7 +243,7 @@ export class CardActions {
   }
 
   createLabel(name: string, color: LabelColor, cards: readonly string[]): void {
-    if (!this.page.mayEdit()) return
+    if (!this.page.checkCanEdit()) return
     const id = temporaryId()
     this.page.store.do([
       operation('create_label', { id, name: name.trim(), color }),
@@ -247,12 +252,13 @@ export class CardActions {
   }
 }
 
-function datesOf(cardId: string, due: DueInput): Operation {
+/** Returns the operation that sets or clears the dates of a card. */
+function datesOperation(cardId: string, due: DueInput): Operation {
   if (!due.dueDate && !due.startDate) return operation('clear_card_due', { cardId })
   return operation('set_card_due', { cardId, due })
 }
 
-/** Returns operations that restore labels and people that a card lost in a move. */
+/** Returns the operations that restore the labels and people that a card lost in a move. */
 function restoreDropped(cardId: string, { droppedLabels, droppedAssignees }: Dropped): Operation[] {
   return [
     ...(droppedLabels.length > 0

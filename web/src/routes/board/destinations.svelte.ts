@@ -1,26 +1,26 @@
-// Destinations for moved and copied cards and lists: the boards that the person may edit, and their lists.
+// The destinations of moved and copied cards and lists: boards that the user can edit, and their lists.
 import { all, api, reason } from '../../api/client'
 import type { List } from '../../api/types'
 import { session } from '../../state/session.svelte'
 import type { BoardPage } from './boardPage.svelte'
 
-export type Target = { id: string; name: string; workspace: string }
+export type TargetBoard = { id: string; name: string; workspace: string }
 
-/** Returns the boards that the person may edit, this one first. */
-export function targets(page: BoardPage): Target[] {
-  const here = page.view.board
+/** Returns the boards that the user can edit. The board of the page comes first. */
+export function editableBoards(page: BoardPage): TargetBoard[] {
+  const current = page.view.board
   const others = session.workspaces.flatMap((w) =>
     w.readOnly
       ? []
       : w.boards
-          .filter((b) => !b.archivedAt && b.id !== here.id && (b.role === 'admin' || b.role === 'editor'))
+          .filter((b) => !b.archivedAt && b.id !== current.id && (b.role === 'admin' || b.role === 'editor'))
           .map((b) => ({ id: b.id, name: b.name, workspace: w.name })),
   )
-  const workspace = session.workspaces.find((w) => w.id === here.workspaceId)?.name ?? ''
-  return [{ id: here.id, name: here.name, workspace }, ...others]
+  const workspace = session.workspaces.find((w) => w.id === current.workspaceId)?.name ?? ''
+  return [{ id: current.id, name: current.name, workspace }, ...others]
 }
 
-/** The open lists of a chosen board. Those of another board are loaded. */
+/** The open lists of a chosen board. The lists of other boards are loaded from the server. */
 export class BoardLists {
   boardId = $state('')
   lists = $state.raw<Pick<List, 'id' | 'name' | 'openCards' | 'wipLimit' | 'wipMode'>[]>([])

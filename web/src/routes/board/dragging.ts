@@ -1,30 +1,30 @@
-// Drop positions of cards and lists that are dragged on a board.
-import { press } from '../../lib/drag'
+// Dragging of cards and lists on a board.
+import { startDrag } from '../../lib/drag'
 import type { BoardPage, Slot } from './boardPage.svelte'
 
 const controls = 'button, input, textarea, select, [contenteditable]'
 
-export function pressCard(event: PointerEvent, page: BoardPage, id: string): void {
+export function startCardDrag(event: PointerEvent, page: BoardPage, id: string): void {
   const tile = event.currentTarget as HTMLElement
   if (!page.canEdit || (event.target as Element).closest(controls)) return
-  press<Slot>(event, () => {
+  startDrag<Slot>(event, () => {
     const ids = page.selected.has(id) ? page.inOrder([...page.selected]) : [id]
-    const boardBox = tile.closest('.lists')
+    const lists = tile.closest('.lists')
     return {
-      lifted: tile,
+      element: tile,
       count: ids.length,
-      placeAt: (x, y) => cardPlace(x, y),
-      scrollers: (x, y) => ({ x: boardBox, y: columnAt(x, y)?.querySelector('.cards') }),
+      targetAt: (x, y) => cardSlotAt(x, y),
+      scrollers: (x, y) => ({ x: lists, y: columnAt(x, y)?.querySelector('.cards') }),
       onstart() {
         page.draggedHeight = tile.offsetHeight
         page.dragged = new Set(ids)
       },
-      onplace: (place) => (page.slot = place),
-      onend(place) {
+      ontarget: (slot) => (page.slot = slot),
+      onend(slot) {
         page.dragged = new Set()
         page.slot = null
-        if (place) {
-          page.cards.move(ids, place.listId, place.before ? { before: place.before } : 'bottom')
+        if (slot) {
+          page.cards.move(ids, slot.listId, slot.before ? { before: slot.before } : 'bottom')
           void page.focus(id)
         }
       },
@@ -32,21 +32,21 @@ export function pressCard(event: PointerEvent, page: BoardPage, id: string): voi
   })
 }
 
-export function pressList(event: PointerEvent, page: BoardPage, id: string): void {
-  const head = event.currentTarget as HTMLElement
+export function startListDrag(event: PointerEvent, page: BoardPage, id: string): void {
+  const header = event.currentTarget as HTMLElement
   if (!page.canEdit || (event.target as Element).closest(controls)) return
-  press<{ before: string | null }>(event, () => {
-    const column = head.closest<HTMLElement>('[data-list]')!
+  startDrag<{ before: string | null }>(event, () => {
+    const column = header.closest<HTMLElement>('[data-list]')!
     return {
-      lifted: column,
-      placeAt: (x) => ({ before: listPlace(x, id) }),
+      element: column,
+      targetAt: (x) => ({ before: listSlotAt(x, id) }),
       scrollers: () => ({ x: column.closest('.lists') }),
       onstart: () => (page.draggedList = id),
-      onplace: (place) => (page.listSlot = place),
-      onend(place) {
+      ontarget: (slot) => (page.listSlot = slot),
+      onend(slot) {
         page.draggedList = null
         page.listSlot = null
-        if (place) page.lists.move(id, place.before ? { before: place.before } : 'bottom')
+        if (slot) page.lists.move(id, slot.before ? { before: slot.before } : 'bottom')
       },
     }
   })
@@ -69,7 +69,7 @@ function columnAt(x: number, y: number): HTMLElement | null {
   return x < first.getBoundingClientRect().left ? first : (all.at(-1) ?? null)
 }
 
-function cardPlace(x: number, y: number): Slot | null {
+function cardSlotAt(x: number, y: number): Slot | null {
   const column = columnAt(x, y)
   if (!column) return null
   const listId = column.dataset.list!
@@ -78,12 +78,12 @@ function cardPlace(x: number, y: number): Slot | null {
     const box = tile.getBoundingClientRect()
     if (y < box.top + box.height / 2) return { listId, before: tile.dataset.card! }
   }
-  // Below the last mounted card comes the first one that is not mounted yet.
+  // Below the last mounted card, the slot is before the first card that is not mounted yet.
   const next = column.querySelector<HTMLElement>('[data-next]')?.dataset.next
   return { listId, before: next || null }
 }
 
-function listPlace(x: number, moved: string): string | null {
+function listSlotAt(x: number, moved: string): string | null {
   for (const column of columns()) {
     if (column.dataset.list === moved) continue
     const box = column.getBoundingClientRect()

@@ -1,9 +1,9 @@
-// Keyboard shortcuts of a board.
+// The keyboard shortcuts of a board.
 import type { BoardPage } from './boardPage.svelte'
 import { session } from '../../state/session.svelte'
 
-/** Runs the shortcut of a key, and reports whether the board has one for it. */
-export function boardKey(event: KeyboardEvent, page: BoardPage): boolean {
+/** Runs the shortcut of a key. Reports whether the key has one. */
+export function handleShortcut(event: KeyboardEvent, page: BoardPage): boolean {
   if ((event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === 'z') {
     if (!page.store.history.canUndo) return false
     page.store.history.undo()
@@ -16,43 +16,43 @@ export function boardKey(event: KeyboardEvent, page: BoardPage): boolean {
     ArrowUp: [0, -1],
     ArrowDown: [0, 1],
   }
-  const way = arrows[event.key]
+  const direction = arrows[event.key]
   if (event.altKey) {
-    if (!way || !event.shiftKey) return false
-    page.shift(...way)
+    if (!direction || !event.shiftKey) return false
+    page.moveTargets(...direction)
     return true
   }
   const letters: Record<string, [number, number]> = { h: [-1, 0], l: [1, 0], k: [0, -1], j: [0, 1] }
   const onCard = page.targets.length > 0
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key
 
-  if (way) {
-    if (event.shiftKey && way[1] !== 0) page.extend(way[1])
-    else page.step(...way)
+  if (direction) {
+    if (event.shiftKey && direction[1] !== 0) page.extendSelection(direction[1])
+    else page.moveFocus(...direction)
     return true
   }
-  // On a card, L opens the labels. H, J and K have no other meaning.
+  // L moves the focus only if there is no target card, because otherwise it opens the labels.
   if (letters[key] && !(key === 'l' && onCard)) {
-    page.step(...letters[key])
+    page.moveFocus(...letters[key])
     return true
   }
   switch (key) {
     case 'c': {
       if (!page.canEdit) return false
-      const at = page.focused && page.card(page.focused)
-      const listId = at ? at.listId : page.view.listOrder[0]
+      const card = page.focused && page.card(page.focused)
+      const listId = card ? card.listId : page.view.listOrder[0]
       if (listId) page.composing = { listId, position: 'bottom' }
       return true
     }
     case 'f':
-      page.filtering = true
+      page.filterOpen = true
       return true
     case '?':
-      page.helping = true
+      page.helpOpen = true
       return true
     case 'Escape':
       if (page.selected.size > 0) page.selected.clear()
-      else if (page.filtered || page.filtering) page.clearFilter()
+      else if (page.filtered || page.filterOpen) page.clearFilter()
       else return false
       return true
   }
@@ -61,22 +61,22 @@ export function boardKey(event: KeyboardEvent, page: BoardPage): boolean {
   const first = ids[0]!
   switch (key) {
     case ',':
-      page.sendBeside(-1)
+      page.moveToAdjacentList(-1)
       return true
     case '.':
-      page.sendBeside(1)
+      page.moveToAdjacentList(1)
       return true
     case 's':
-      page.pick('move', ids)
+      page.openPicker('move', ids)
       return true
     case 'a':
-      page.pick('people', ids)
+      page.openPicker('people', ids)
       return true
     case 'l':
-      page.pick('labels', ids)
+      page.openPicker('labels', ids)
       return true
     case 'd':
-      page.pick('due', ids)
+      page.openPicker('due', ids)
       return true
     case 'i':
       page.cards.toggleAssignee(ids, session.me.id)
@@ -91,8 +91,8 @@ export function boardKey(event: KeyboardEvent, page: BoardPage): boolean {
       if (page.canEdit) page.editing = page.focused ?? first
       return true
     case 'n': {
-      const at = page.card(page.focused ?? first)
-      if (at && page.canEdit) page.composing = { listId: at.listId, position: { after: at.id } }
+      const card = page.card(page.focused ?? first)
+      if (card && page.canEdit) page.composing = { listId: card.listId, position: { after: card.id } }
       return true
     }
     case 'Delete':

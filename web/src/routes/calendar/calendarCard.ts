@@ -10,37 +10,40 @@ export type CalendarCard = Due & {
   number: number
   title: string
   done: boolean
-  /** Empty if unknown. */
+  /** The time of the last change, or an empty string if unknown. */
   updatedAt: string
 }
 
-/** A card with its days in the time zone of the reader. */
+/** A card with a date. `first` and `last` are its days in the viewer’s time zone. */
 export type DatedCard = CalendarCard & {
   first: string
   last: string
-  /** The time of day of a card on a single day, or empty. */
+  /** The time of day. An empty string if the card has no time or spans several days. */
   time: string
-  how: Urgency | null
+  urgency: Urgency | null
 }
 
-type Known = Pick<Card, Exclude<keyof CalendarCard, 'updatedAt'>> & { updatedAt?: string }
+type CardFields = Pick<Card, Exclude<keyof CalendarCard, 'updatedAt'>> & { updatedAt?: string }
 
-export function toCalendarCard(card: components['schemas']['CalendarCard'] | Known): CalendarCard {
+export function toCalendarCard(card: components['schemas']['CalendarCard'] | CardFields): CalendarCard {
   const { id, boardId, listId, number, title, done, dueDate, dueAt, startDate, startAt, timeZone } = card
   const updatedAt = 'updatedAt' in card ? (card.updatedAt ?? '') : ''
   return { id, boardId, listId, number, title, done, dueDate, dueAt, startDate, startAt, timeZone, updatedAt }
 }
 
-/** Returns the card with its days, or null if it has no date. */
+/** Returns a card with its days in a time zone, or null if it has no date. */
 export function datedCard(card: CalendarCard, now: Date, timeZone: string): DatedCard | null {
   const span = spanOf(card, timeZone)
   if (!span) return null
   const at = card.dueAt ?? (card.dueDate ? null : card.startAt)
   const time = at && span.first === span.last ? wallClock(new Date(at), timeZone).time : ''
-  return { ...card, ...span, time, how: urgency(card, now, timeZone) }
+  return { ...card, ...span, time, urgency: urgency(card, now, timeZone) }
 }
 
-/** Sorts cards of several days first, longest first, then by time of day with all-day cards first. */
+/**
+ * Compares cards: multi-day cards first, then by first day, last day (latest first), time of
+ * day and title.
+ */
 export function inOrder(a: DatedCard, b: DatedCard): number {
   const spanRank = (c: DatedCard) => (c.first < c.last ? 0 : 1)
   return (

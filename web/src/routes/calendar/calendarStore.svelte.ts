@@ -1,6 +1,6 @@
-// The cards of a workspace's calendar: the last server state of a range of days
-// and of undated cards, with pending operations applied on top.
-import { api, ApiError, body, clientId, data, reason } from '../../api/client'
+// The cards of a workspace's calendar: the server state of a range of days and of
+// undated cards, with the pending operations applied.
+import { api, ApiError, body, clientId, reason } from '../../api/client'
 import { resolve, spanOf, type Due } from '../../state/due'
 import { watch } from '../../state/live'
 import { OperationQueue, type Pending } from '../../state/operationQueue.svelte'
@@ -13,37 +13,39 @@ import { loadAll } from '../../page/remote.svelte'
 import { toCalendarCard, type CalendarCard } from './calendarCard'
 
 type UndoStep = { text: string; operation: Operation }
-export type Window = { from: string; to: string }
+/** An inclusive range of days. */
+export type DateRange = { from: string; to: string }
 
 const trayPage = 50
 const maxWatched = 20
-/** Delays in ms before changes by others reload the calendar and the tray, whose search is more expensive. */
-const reloadDelay = { window: 600, tray: 5000 }
+/** The delays in ms before a change by others reloads data. Loading the tray is more expensive. */
+const reloadDelay = { range: 600, tray: 5000 }
 
 const isUndated = (card: CalendarCard | undefined) => !!card && !card.done && !card.dueDate && !card.startDate
 
 export class CalendarStore {
   loading = $state(true)
-  /** Why the calendar could not be loaded. */
+  /** The error if the calendar could not be loaded. */
   problem = $state.raw<ApiError | null>(null)
-  /** Whether the server is unreachable. Operations then wait. */
+  /** Whether the server is unreachable. Operations wait until it is reachable again. */
   offline = $state(false)
-  /** Whether there are more undated cards than are loaded. */
+  /** Whether there are undated cards that are not loaded. */
   trayMore = $state(false)
   trayLoading = $state(false)
   trayProblem = $state<string | null>(null)
-  /** The cards assigned to the person, or null until they are needed. */
+  /** IDs of the cards assigned to the user, or null until they have loaded. */
   mine = $state.raw<ReadonlySet<string> | null>(null)
 
   #known = $state.raw<ReadonlyMap<string, CalendarCard>>(new Map())
   #undated = $state(0)
-  #window: Window | null = null
+  #range: DateRange | null = null
   #trayQuery = ''
   #trayNext: string | undefined
   #generation = 0
   #trayGeneration = 0
-  /** The write count at which each card was changed here. Responses to older requests are ignored for it. */
+  /** The number of card changes that this page has saved. */
   #writes = 0
+  /** The value of #writes after each card was last saved. Responses to earlier requests do not overwrite the card. */
   #written = new Map<string, number>()
   #timers = new Map<string, ReturnType<typeof setTimeout>>()
   #lastUndo: UndoStep | null = null
@@ -62,7 +64,7 @@ export class CalendarStore {
     readonly timeZone: string,
   ) {}
 
-  /** All loaded cards with pending operations applied. */
+  /** All loaded cards, by ID, with the pending operations applied. */
   readonly cards: ReadonlyMap<string, CalendarCard> = $derived.by(() => fold(this.#known, this.#queue.waiting))
 
   /** The number of open cards without a date. */
@@ -86,28 +88,38 @@ export class CalendarStore {
 
   // -- server state --
 
-  /** Shows a range of at most 92 days. Loaded cards show immediately. */
-  async show(window: Window): Promise<void> {
-    this.#window = window
+  /** Loads a range of at most 92 days. Cards that are already loaded stay visible. */
+  async show(range: DateRange): Promise<void> {
+    this.#range = range
     await this.reload()
   }
 
   async reload(): Promise<void> {
-    const window = this.#window
-    if (!window) return
+    const range = this.#range
+    if (!range) return
     const generation = ++this.#generation
     const since = this.#writes
     this.loading = true
     try {
       const path = { workspaceId: this.workspaceId }
-      const query = { ...window, timeZone: this.timeZone }
-      const response = await data(api.GET('/workspaces/{workspaceId}/calendar', { params: { path, query } }))
-      if (generation !== this.#generation) return
-      this.#merge(response.cards.map(toCalendarCard), since, (card) => {
+      const query = { ...range, timeZone: this.timeZone }
+      const all: CalendarCard[] = []
+      let cursor: string | undefined
+      do {
+        // The cards of a large workspace span several pages. Show each page as soon as it has loaded.
+        const page = { ...query, cursor }
+        const response = await body(api.GET('/workspaces/{workspaceId}/calendar', { params: { path, query: page } }))
+        if (generation !== this.#generation) return
+        const cards = response.data.cards.map(toCalendarCard)
+        all.push(...cards)
+        cursor = response.nextCursor
+        if (cursor) this.#merge(cards, since, () => false)
+        this.#undated = response.data.undatedCount
+      } while (cursor)
+      this.#merge(all, since, (card) => {
         const span = spanOf(card, this.timeZone)
-        return !!span && span.first <= window.to && span.last >= window.from
+        return !!span && span.first <= range.to && span.last >= range.from
       })
-      this.#undated = response.undatedCount
       this.problem = null
     } catch (thrown) {
       if (generation === this.#generation) this.problem = asApiError(thrown)
@@ -116,7 +128,7 @@ export class CalendarStore {
     }
   }
 
-  /** Loads the undated cards by a search, or the next page of them. */
+  /** Loads the undated cards that match a search query, or their next page. */
   async loadTray(query: string, more = false): Promise<void> {
     const generation = ++this.#trayGeneration
     const since = this.#writes
@@ -143,66 +155,72 @@ export class CalendarStore {
 
   async loadMine(): Promise<void> {
     try {
-      const found = await loadAll((page) =>
+      const cards = await loadAll((page) =>
         api.GET('/me/cards', { params: { query: { ...page, workspaceId: this.workspaceId, view: 'compact' } } }),
       )
-      this.mine = new Set(found.map((c) => c.id))
+      this.mine = new Set(cards.map((c) => c.id))
     } catch (thrown) {
       this.mine ??= new Set()
       toast(reason(thrown), { tone: 'bad' })
     }
   }
 
-  /** Applies a response, which is complete for all cards that `within` accepts. */
+  /**
+   * Merges the cards of a response. Removes the loaded cards that are missing from the response
+   * and for which `within` returns true. Cards saved after `since` stay unchanged.
+   */
   #merge(cards: readonly CalendarCard[], since: number, within: (card: CalendarCard) => boolean): void {
-    const fresh = (id: string) => (this.#written.get(id) ?? 0) <= since
-    const known = new Map([...this.#known].filter(([id, card]) => !within(card) || !fresh(id)))
-    for (const card of cards) if (fresh(card.id)) known.set(card.id, card)
+    const isUnchanged = (id: string) => (this.#written.get(id) ?? 0) <= since
+    const known = new Map([...this.#known].filter(([id, card]) => !within(card) || !isUnchanged(id)))
+    for (const card of cards) if (isUnchanged(card.id)) known.set(card.id, card)
     this.#known = known
   }
 
-  /** Reloads shortly after someone else changes one of the boards. */
+  /**
+   * Reloads shortly after another client changes one of the boards, and when the page becomes
+   * visible. Watches at most maxWatched boards. The returned function stops watching.
+   */
   watch(boardIds: readonly string[]): () => void {
     const unsubscribers = boardIds.slice(0, maxWatched).map((id) =>
       watch(id, (message) => {
-        if (message.kind === 'change' && message.change.client !== clientId) this.#changed()
-        else if (message.kind === 'gone') this.#changed()
+        if (message.kind === 'change' && message.change.client !== clientId) this.#scheduleReload()
+        else if (message.kind === 'gone') this.#scheduleReload()
       }),
     )
-    const back = () => {
-      if (document.visibilityState === 'visible') this.#changed()
+    const onVisibilityChange = () => {
+      if (document.visibilityState === 'visible') this.#scheduleReload()
     }
-    document.addEventListener('visibilitychange', back)
+    document.addEventListener('visibilitychange', onVisibilityChange)
     return () => {
-      for (const end of unsubscribers) end()
-      document.removeEventListener('visibilitychange', back)
+      for (const unsubscribe of unsubscribers) unsubscribe()
+      document.removeEventListener('visibilitychange', onVisibilityChange)
     }
   }
 
-  #changed(): void {
-    this.#schedule('window', () => {
+  #scheduleReload(): void {
+    this.#schedule('range', () => {
       void this.reload()
       if (this.mine) void this.loadMine()
     })
     if (this.#trayQuery) this.#schedule('tray', () => void this.loadTray(this.#trayQuery))
   }
 
-  /** Runs `then` once after the delay, however often it is called until then. */
-  #schedule(what: keyof typeof reloadDelay, then: () => void): void {
-    if (this.#timers.has(what)) return
+  /** Runs `reload` after its delay. Ignores further calls until then. */
+  #schedule(part: keyof typeof reloadDelay, reload: () => void): void {
+    if (this.#timers.has(part)) return
     const timer = setTimeout(() => {
-      this.#timers.delete(what)
-      then()
-    }, reloadDelay[what])
-    this.#timers.set(what, timer)
+      this.#timers.delete(part)
+      reload()
+    }, reloadDelay[part])
+    this.#timers.set(part, timer)
   }
 
   // -- operations --
 
-  /** Sets or clears the dates of a card, and shows a toast with Undo. */
-  setDue(cardId: string, due: DueInput, before: DueInput, text: string): void {
+  /** Sets or clears the dates of a card, and shows a toast with an Undo button. */
+  setDue(cardId: string, due: DueInput, previous: DueInput, text: string): void {
     this.#queue.add([dueOperation(cardId, due)])
-    this.#showUndo({ text, operation: dueOperation(cardId, before) })
+    this.#showUndo({ text, operation: dueOperation(cardId, previous) })
   }
 
   setDone(cardId: string, done: boolean, text: string): void {
@@ -210,7 +228,7 @@ export class CalendarStore {
     this.#showUndo({ text, operation: operation('update_card', { cardId, done: !done }) })
   }
 
-  /** Shows one toast at a time, so that moving a card day by day shows only its latest date. */
+  /** Shows an Undo toast and dismisses the previous one, so that moving a card day by day shows only the latest date. */
   #showUndo(step: UndoStep): void {
     this.history.add(step)
     if (this.#lastUndo) dismissUndo(this.#lastUndo)
@@ -218,9 +236,13 @@ export class CalendarStore {
     this.history.showToast(step)
   }
 
-  #send({ operation: one, key, at }: Pending): Promise<unknown> {
+  #send({ operation, key, at }: Pending): Promise<unknown> {
     const { id, name } = session.me
-    return send(one, key, { boardId: this.cards.get(cardIdOf(one))?.boardId ?? '', me: { id, name }, now: at })
+    return send(operation, key, {
+      boardId: this.cards.get(cardIdOf(operation))?.boardId ?? '',
+      me: { id, name },
+      now: at,
+    })
   }
 
   #confirm(card: CalendarCard): void {
@@ -230,26 +252,27 @@ export class CalendarStore {
   }
 }
 
-/** Returns the card that an operation of the calendar changes. */
-function cardIdOf(one: Operation): string {
-  return (one.input as { cardId: string }).cardId
+/** Returns the ID of the card that an operation changes. */
+function cardIdOf(operation: Operation): string {
+  return (operation.input as { cardId: string }).cardId
 }
 
+/** Returns the cards with pending operations applied. */
 function fold(
   known: ReadonlyMap<string, CalendarCard>,
   pending: readonly Pending[],
 ): ReadonlyMap<string, CalendarCard> {
   if (pending.length === 0) return known
   const cards = new Map(known)
-  for (const { at, operation: one } of pending) {
-    const cardId = cardIdOf(one)
+  for (const { at, operation } of pending) {
+    const cardId = cardIdOf(operation)
     const card = cards.get(cardId)
     if (!card) continue
-    if (one.kind === 'set_card_due' || one.kind === 'clear_card_due') {
-      const due: Due = resolve(one.kind === 'set_card_due' ? one.input.due : {})
+    if (operation.kind === 'set_card_due' || operation.kind === 'clear_card_due') {
+      const due: Due = resolve(operation.kind === 'set_card_due' ? operation.input.due : {})
       cards.set(cardId, { ...card, ...due, updatedAt: at })
-    } else if (one.kind === 'update_card' && one.input.done !== undefined) {
-      cards.set(cardId, { ...card, done: one.input.done, updatedAt: at })
+    } else if (operation.kind === 'update_card' && operation.input.done !== undefined) {
+      cards.set(cardId, { ...card, done: operation.input.done, updatedAt: at })
     }
   }
   return cards

@@ -1,20 +1,20 @@
-// Drop targets of a card dragged over the calendar: a day, the tray, or a button
-// that changes the month or week while the card is held over it.
+// Dragging of cards in the calendar. The drop targets are days, the tray, and the buttons
+// that change the month or week while a card is held over them.
 import { daysBetween } from '../../lib/days'
-import { press } from '../../lib/drag'
+import { startDrag } from '../../lib/drag'
 import { addDays, spanOf } from '../../state/due'
 import type { CalendarCard } from './calendarCard'
 import type { CalendarPage, Target } from './calendarPage.svelte'
 
-type Place = { day: string } | { tray: true } | { step: 1 | -1 }
+type DropTarget = { day: string } | { tray: true } | { step: 1 | -1 }
 
 const stepDelay = 650 // ms
 
-/** Starts dragging a card. `at` is the day under the pointer, if the card has dates. */
-export function pressCard(event: PointerEvent, page: CalendarPage, card: CalendarCard, at?: string): void {
+/** Starts dragging a card. `day` is the day under the pointer, if the card has dates. */
+export function startCardDrag(event: PointerEvent, page: CalendarPage, card: CalendarCard, day?: string): void {
   if ((event.target as Element).closest('[data-still]')) return
-  const grabbedDay = at ?? spanOf(card, page.zone)?.first
-  follow(event, page, card, {
+  const grabbedDay = day ?? spanOf(card, page.zone)?.first
+  dragCard(event, page, card, {
     targetOf(day) {
       const span = spanOf(card, page.zone)
       if (!span || !grabbedDay) return { first: day, last: day }
@@ -22,59 +22,61 @@ export function pressCard(event: PointerEvent, page: CalendarPage, card: Calenda
       return { first: addDays(span.first, by), last: addDays(span.last, by) }
     },
     drop(day) {
-      if (grabbedDay) page.shift(card, daysBetween(grabbedDay, day))
+      if (grabbedDay) page.shiftDates(card, daysBetween(grabbedDay, day))
       else page.moveTo(card, day)
     },
     tray: true,
   })
 }
 
-/** Starts dragging one end of a card's bar. */
-export function pressEnd(event: PointerEvent, page: CalendarPage, card: CalendarCard, end: 'start' | 'due'): void {
+/** Starts dragging the start or the end of a card's bar. */
+export function startEndDrag(event: PointerEvent, page: CalendarPage, card: CalendarCard, end: 'start' | 'due'): void {
   event.stopPropagation()
   const span = spanOf(card, page.zone)
   if (!span) return
-  // The start stays before the due date.
-  const held = (day: string) =>
+  // The start date must not be after the due date.
+  const clamp = (day: string) =>
     end === 'due' ? (day < span.first ? span.first : day) : day > span.last ? span.last : day
-  follow(event, page, card, {
-    targetOf: (day) => (end === 'due' ? { first: span.first, last: held(day) } : { first: held(day), last: span.last }),
-    drop: (day) => page.moveEnd(card, end, held(day)),
+  dragCard(event, page, card, {
+    targetOf: (day) =>
+      end === 'due' ? { first: span.first, last: clamp(day) } : { first: clamp(day), last: span.last },
+    drop: (day) => page.moveEnd(card, end, clamp(day)),
     tray: false,
   })
 }
 
 type Drag = { targetOf: (day: string) => Target; drop: (day: string) => void; tray: boolean }
 
-function follow(event: PointerEvent, page: CalendarPage, card: CalendarCard, drag: Drag): void {
+function dragCard(event: PointerEvent, page: CalendarPage, card: CalendarCard, drag: Drag): void {
   if (!page.canEdit(card)) return
-  const lifted = event.currentTarget as HTMLElement
+  const element = event.currentTarget as HTMLElement
   const touch = event.pointerType !== 'mouse'
   let stepTimer: ReturnType<typeof setTimeout> | undefined
-  press<Place>(event, () => ({
-    lifted,
-    placeAt: (x, y) => placeAt(x, y, drag.tray, touch),
+  startDrag<DropTarget>(event, () => ({
+    element,
+    targetAt: (x, y) => dropTargetAt(x, y, drag.tray, touch),
     scrollers: (x, y) => ({ y: scrollerAt(x, y) }),
     onstart: () => (page.dragged = card.id),
-    onplace(place) {
+    ontarget(dropTarget) {
       clearTimeout(stepTimer)
-      page.target = !place || 'step' in place ? null : 'tray' in place ? 'tray' : drag.targetOf(place.day)
-      if (place && 'step' in place) stepTimer = turn(page, place.step)
+      page.target =
+        !dropTarget || 'step' in dropTarget ? null : 'tray' in dropTarget ? 'tray' : drag.targetOf(dropTarget.day)
+      if (dropTarget && 'step' in dropTarget) stepTimer = repeatStep(dropTarget.step)
     },
-    onend(place) {
+    onend(dropTarget) {
       clearTimeout(stepTimer)
       page.dragged = null
       page.target = null
-      if (!place || 'step' in place) return
-      if ('tray' in place) page.clear(card)
-      else drag.drop(place.day)
+      if (!dropTarget || 'step' in dropTarget) return
+      if ('tray' in dropTarget) page.clear(card)
+      else drag.drop(dropTarget.day)
     },
   }))
 
-  function turn(on: CalendarPage, by: 1 | -1): ReturnType<typeof setTimeout> {
+  function repeatStep(by: 1 | -1): ReturnType<typeof setTimeout> {
     return setTimeout(() => {
-      on.step(by)
-      stepTimer = turn(on, by)
+      page.step(by)
+      stepTimer = repeatStep(by)
     }, stepDelay)
   }
 }
@@ -84,16 +86,19 @@ const inside = (node: Element, x: number, y: number) => {
   return x >= box.left && x < box.right && y >= box.top && y < box.bottom
 }
 
-/** Returns the drop target at a point. Touch drags cannot change the month: they need their element to stay. */
-function placeAt(x: number, y: number, tray: boolean, touch: boolean): Place | null {
+/**
+ * Returns the drop target at a point. Touch drags cannot change the month or week, because
+ * they end when the touched element is removed.
+ */
+function dropTargetAt(x: number, y: number, tray: boolean, touch: boolean): DropTarget | null {
   for (const button of touch ? [] : document.querySelectorAll<HTMLElement>('[data-step]')) {
     if (inside(button, x, y)) return { step: button.dataset.step === '1' ? 1 : -1 }
   }
-  const over = document.querySelector('[data-tray]')
-  if (over && inside(over, x, y)) return tray ? { tray: true } : null
+  const trayElement = document.querySelector('[data-tray]')
+  if (trayElement && inside(trayElement, x, y)) return tray ? { tray: true } : null
   for (const cell of document.querySelectorAll<HTMLElement>('[data-day]')) {
-    const within = cell.closest('[data-days]')
-    if (inside(cell, x, y) && (!within || inside(within, x, y))) return { day: cell.dataset.day! }
+    const container = cell.closest('[data-days]')
+    if (inside(cell, x, y) && (!container || inside(container, x, y))) return { day: cell.dataset.day! }
   }
   return null
 }

@@ -1,4 +1,4 @@
-// Layout of the bars of a week in lanes.
+// Assigns the bars of a week to lanes.
 
 export type Bar = { id: string; first: string; last: string }
 
@@ -8,15 +8,16 @@ export type Placed<T> = {
   from: number
   length: number
   lane: number
-  /** Whether it starts before the week or ends after it. */
+  /** Whether the bar starts before the week. */
   before: boolean
+  /** Whether the bar ends after the week. */
   after: boolean
 }
 
 export type WeekLayout<T> = {
-  /** Top lane first, then by day. */
+  /** The visible bars, sorted by lane and day. */
   placed: readonly Placed<T>[]
-  /** The number of hidden cards of each day. */
+  /** The number of hidden bars on each day. */
   more: readonly number[]
   /** The number of lanes in use. */
   lanes: number
@@ -29,7 +30,7 @@ export type WeekLayout<T> = {
  */
 export function layoutWeek<T extends Bar>(days: readonly string[], bars: readonly T[], max = Infinity): WeekLayout<T> {
   const taken: boolean[][] = []
-  const all: Placed<T>[] = []
+  const allPlaced: Placed<T>[] = []
   const monday = days[0]!
   const sunday = days.at(-1)!
   for (const bar of bars) {
@@ -40,14 +41,15 @@ export function layoutWeek<T extends Bar>(days: readonly string[], bars: readonl
     while (taken[lane]?.slice(from, to + 1).some(Boolean)) lane++
     const row = (taken[lane] ??= days.map(() => false))
     row.fill(true, from, to + 1)
-    all.push({ bar, from, length: to - from + 1, lane, before: bar.first < monday, after: bar.last > sunday })
+    allPlaced.push({ bar, from, length: to - from + 1, lane, before: bar.first < monday, after: bar.last > sunday })
   }
-  const over = days.map((_, day) => all.some((p) => p.lane >= max && on(p, day)))
-  const hidden = (p: Placed<T>) => p.lane >= max || (p.lane === max - 1 && over.some((is, day) => is && on(p, day)))
-  const placed = all.filter((p) => !hidden(p)).sort((a, b) => a.lane - b.lane || a.from - b.from)
+  const overflows = days.map((_, day) => allPlaced.some((p) => p.lane >= max && on(p, day)))
+  const hidden = (p: Placed<T>) =>
+    p.lane >= max || (p.lane === max - 1 && overflows.some((full, day) => full && on(p, day)))
+  const placed = allPlaced.filter((p) => !hidden(p)).sort((a, b) => a.lane - b.lane || a.from - b.from)
   return {
     placed,
-    more: days.map((_, day) => all.filter((p) => hidden(p) && on(p, day)).length),
+    more: days.map((_, day) => allPlaced.filter((p) => hidden(p) && on(p, day)).length),
     lanes: Math.max(0, ...placed.map((p) => p.lane + 1)),
   }
 }

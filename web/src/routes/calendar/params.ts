@@ -5,10 +5,11 @@ export type View = 'month' | 'week'
 
 export type CalendarParams = {
   view: View
-  /** A day in view. Empty means today. */
+  /** A day in the visible range. An empty string means today. */
   date: string
-  /** Board IDs. Empty means all boards. */
+  /** Board IDs. An empty list means all boards. */
   boards: readonly string[]
+  /** Whether only cards assigned to the user are shown. */
   mine: boolean
   /** Whether done cards are hidden. */
   open: boolean
@@ -25,7 +26,7 @@ export function readParams(query: URLSearchParams): CalendarParams {
   }
 }
 
-/** Returns the query string with its question mark, or '' for the current month without filters. */
+/** Returns the query string, including the question mark, or '' for the current month without filters. */
 export function writeParams(params: CalendarParams): string {
   const query = new URLSearchParams()
   if (params.view !== 'month') query.set('view', params.view)

@@ -25,14 +25,14 @@ const view = {
 const textOf = (type: string, changes: Record<string, { from?: unknown; to?: unknown }>) =>
   activityText({ type, changes, actor: { type: 'user', id: 'usr_1' } } as unknown as Activity, view, new Map()).text
 
-test('people are assigned, and assign themselves', () => {
+test('assignee changes name the people, and the actor as "themselves"', () => {
   const people = (from: string[], to: string[]) => textOf('card.assignees_changed', { assignees: { from, to } })
   expect(people([], ['usr_1'])).toBe('assigned themselves')
   expect(people(['usr_1'], ['usr_2'])).toBe('assigned Grace and unassigned themselves')
   expect(people(['usr_9'], [])).toBe('unassigned a former member')
 })
 
-test('a label is described by its name and color', () => {
+test('label changes name the labels and their colors', () => {
   const labels = (from: string[], to: string[]) => textOf('card.labels_changed', { labels: { from, to } })
   expect(labels([], ['lbl_1'])).toBe('added the label Bug (red)')
   expect(labels([], ['lbl_1', 'lbl_2', 'lbl_3'])).toBe('added the labels Bug (red) and Idea (lime) and the green label')
@@ -41,7 +41,7 @@ test('a label is described by its name and color', () => {
   )
 })
 
-test('a due date is shown with its time', () => {
+test('date changes include the time of day', () => {
   const due = (changes: Record<string, { from?: unknown; to?: unknown }>) => textOf('card.due_date_changed', changes)
   const year = new Date().getUTCFullYear() + 2
   const at = `${year}-11-27T14:00:00.000Z`

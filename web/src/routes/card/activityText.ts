@@ -1,4 +1,4 @@
-// Texts of the activity of a card.
+// Sentences that describe the activity of a card.
 import type { ActivityKind } from '../../api/kinds'
 import type { Activity } from '../../api/types'
 import type { BoardData } from '../../state/boardData'
@@ -16,6 +16,7 @@ const units: [Intl.RelativeTimeFormatUnit, number][] = [
 ]
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
+/** Formats an instant relative to now: "just now", "5 minutes ago", "yesterday". */
 export function ago(at: string, now: Date): string {
   const seconds = (Date.parse(at) - now.getTime()) / 1000
   for (const [unit, length] of units) {
@@ -27,18 +28,18 @@ export function ago(at: string, now: Date): string {
 /** The names of the rules of a board, by ID. */
 export type Rules = ReadonlyMap<string, string>
 
-/** Returns the name of a rule as an author: "Done is done (automation)". */
+/** Returns the author name for a rule: "Close done cards (automation)". */
 export const ruleText = (id: string | null, rules: Rules): string => {
   const name = id === null ? undefined : rules.get(id)
   return name === undefined ? 'Automation' : `${name} (automation)`
 }
 
-/** Returns who did something, and a text that completes the sentence. */
+/** Returns the actor of an entry, and the text that completes the sentence after the actor’s name. */
 export function activityText(
   entry: Activity,
   view: BoardData,
   rules: Rules,
-): { who: { id: string; name: string }; text: string } {
+): { actor: { id: string; name: string }; text: string } {
   const { actor, changes, type } = entry
   const guestName = changes.guestName?.to as string | undefined
   const guest = guestName ? `Guest (${guestName})` : 'A guest'
@@ -46,14 +47,14 @@ export function activityText(
   const id = actor.id ?? actor.type
   const name =
     names[actor.type] ?? view.members.get(id)?.name ?? (id === session.me.id ? session.me.name : 'A former member')
-  return { who: { id, name }, text: actionText(type, changes, view, actor.id) }
+  return { actor: { id, name }, text: actionText(type, changes, view, actor.id) }
 }
 
 type Changes = Activity['changes']
 
 const idsOf = (value: unknown) => (value as string[] | null | undefined) ?? []
 
-/** Returns the IDs that were added to a field and those that were removed. */
+/** Returns the IDs that a change added and removed. */
 function difference({ from, to }: { from?: unknown; to?: unknown } = {}): { added: string[]; removed: string[] } {
   const [before, after] = [idsOf(from), idsOf(to)]
   return {
@@ -62,19 +63,19 @@ function difference({ from, to }: { from?: unknown; to?: unknown } = {}): { adde
   }
 }
 
-/** "the label Bug (red)", "the labels Bug (red) and Idea (lime)", "the green label". */
+/** Describes labels: "the label Bug (red)", "the labels Bug (red) and Idea (lime)", "the green label". */
 function labelsText(ids: readonly string[], view: BoardData): string {
   const found = ids.flatMap((id) => view.labels.get(id) ?? [])
   const named = found.filter((label) => label.name).map((label) => `${label.name} (${label.color})`)
-  const gone = ids.length - found.length
+  const deleted = ids.length - found.length
   return joinNames([
     ...(named.length > 0 ? [`the ${named.length > 1 ? 'labels' : 'label'} ${joinNames(named)}`] : []),
     ...found.filter((label) => !label.name).map((label) => `the ${label.color} label`),
-    ...(gone > 0 ? [gone === 1 ? 'a deleted label' : `${gone} deleted labels`] : []),
+    ...(deleted > 0 ? [deleted === 1 ? 'a deleted label' : `${deleted} deleted labels`] : []),
   ])
 }
 
-function labelsChanged(changes: Changes, view: BoardData): string {
+function labelChangeText(changes: Changes, view: BoardData): string {
   const { added, removed } = difference(changes.labels)
   return joinNames([
     ...(added.length > 0 ? [`added ${labelsText(added, view)}`] : []),
@@ -82,7 +83,7 @@ function labelsChanged(changes: Changes, view: BoardData): string {
   ])
 }
 
-function assigneesChanged(changes: Changes, view: BoardData, actorId: string | null): string {
+function assigneeChangeText(changes: Changes, view: BoardData, actorId: string | null): string {
   const { added, removed } = difference(changes.assignees)
   const names = (ids: string[]) =>
     joinNames(ids.map((id) => (id === actorId ? 'themselves' : (view.members.get(id)?.name ?? 'a former member'))))
@@ -92,30 +93,30 @@ function assigneesChanged(changes: Changes, view: BoardData, actorId: string | n
   ])
 }
 
-/** Describes a change of the due or start date, with the time of day if there is one. */
-function dateChanged(changes: Changes, what: 'due' | 'start'): string | null {
-  const [date, at] = [changes[`${what}Date`], changes[`${what}At`]]
+/** Describes a change of the due or start date, including the time of day. Returns null if neither has changed. */
+function dateChangeText(changes: Changes, field: 'due' | 'start'): string | null {
+  const [date, at] = [changes[`${field}Date`], changes[`${field}At`]]
   if (!date && !at) return null
-  if (date && !date.to) return `removed the ${what} date`
+  if (date && !date.to) return `removed the ${field} date`
   const zone = session.me.timeZone
   const instant = at?.to as string | null | undefined
   const day = (date?.to as string | undefined) ?? (instant ? wallClock(new Date(instant), zone).date : undefined)
-  if (!day) return `removed the time from the ${what} date`
-  return `set the ${what} date to ${dueText({ dueDate: day, dueAt: instant ?? null }, new Date(), zone)}`
+  if (!day) return `removed the time from the ${field} date`
+  return `set the ${field} date to ${dueText({ dueDate: day, dueAt: instant ?? null }, new Date(), zone)}`
 }
 
-type Texts = {
+type TextArguments = {
   to: (field: string) => string
   from: (field: string) => string
-  /** The name of the list that a field changed from or to. */
+  /** Returns the name of the list that the card moved from or to. */
   list: (side: 'from' | 'to') => string
   changes: Changes
   view: BoardData
   actorId: string | null
 }
 
-/** Says what happened to a card. Entries without a text are not shown with the card. */
-const actionTexts: Readonly<Record<ActivityKind, ((c: Texts) => string) | null>> = {
+/** The text for each kind of entry. Kinds with null do not appear in the activity of a card. */
+const actionTexts: Readonly<Record<ActivityKind, ((args: TextArguments) => string) | null>> = {
   'card.created': ({ list }) => `added this card to ${list('to')}`,
   'card.updated': ({ changes, to }) =>
     changes.title ? `renamed this card to “${to('title')}”` : 'changed the description',
@@ -125,10 +126,10 @@ const actionTexts: Readonly<Record<ActivityKind, ((c: Texts) => string) | null>>
   'card.reopened': () => 'marked this card as not done',
   'card.archived': () => 'archived this card',
   'card.restored': () => 'restored this card',
-  'card.assignees_changed': ({ changes, view, actorId }) => assigneesChanged(changes, view, actorId),
-  'card.labels_changed': ({ changes, view }) => labelsChanged(changes, view),
+  'card.assignees_changed': ({ changes, view, actorId }) => assigneeChangeText(changes, view, actorId),
+  'card.labels_changed': ({ changes, view }) => labelChangeText(changes, view),
   'card.due_date_changed': ({ changes }) =>
-    joinNames([dateChanged(changes, 'due'), dateChanged(changes, 'start')].filter((text) => text !== null)) ||
+    joinNames([dateChangeText(changes, 'due'), dateChangeText(changes, 'start')].filter((text) => text !== null)) ||
     'changed the time zone of the dates',
   'comment.added': () => 'commented',
   'comment.edited': () => 'edited a comment',
@@ -142,6 +143,10 @@ const actionTexts: Readonly<Record<ActivityKind, ((c: Texts) => string) | null>>
   'checklist_item.completed': () => 'checked an item',
   'checklist_item.reopened': () => 'unchecked an item',
   'checklist_item.deleted': ({ from }) => `deleted the item ${from('title')}`,
+  'card.cover_changed': ({ to }) => (to('coverId') ? 'changed the cover' : 'removed the cover'),
+  'attachment.added': ({ to }) => `attached ${to('name')}`,
+  'attachment.renamed': ({ from, to }) => `renamed the attachment ${from('name')} to ${to('name')}`,
+  'attachment.removed': ({ from }) => `removed the attachment ${from('name')}`,
   'list.created': null,
   'list.updated': null,
   'list.moved': null,

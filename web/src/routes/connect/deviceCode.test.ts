@@ -11,5 +11,5 @@ describe('codeText', () => {
     ['WDJB-MJHT-ZZZZ', 'WDJB-MJHT'],
     ['<b>', 'B'],
     ['', ''],
-  ])('writes %j as %j', (typed, code) => expect(codeText(typed)).toBe(code))
+  ])('formats %j as %j', (typed, code) => expect(codeText(typed)).toBe(code))
 })

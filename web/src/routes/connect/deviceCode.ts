@@ -1,4 +1,4 @@
-/** Formats a typed device code as WDJB-MJHT. */
+/** Formats a typed device code: "WDJB-MJHT". */
 export function codeText(typed: string): string {
   const letters = typed
     .toUpperCase()

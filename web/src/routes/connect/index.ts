@@ -1,6 +1,6 @@
-// The server also handles /oauth/authorize: it redirects errors that belong to
-// the app and serves this page for the rest. The page is open, so that it can
-// explain a refused request without a sign-in.
+// The server also handles /oauth/authorize. It redirects errors that are meant for the app,
+// and serves this page otherwise. The page does not require a sign-in, so that it can
+// explain an invalid request to anyone.
 export const routes = [
   { path: '/oauth/authorize', load: () => import('./Authorize.svelte'), open: true },
   { path: '/oauth/device', load: () => import('./DeviceSignIn.svelte'), standalone: true },

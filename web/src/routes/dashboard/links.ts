@@ -1,4 +1,4 @@
-// Searches for the cards behind the figures of the dashboard.
+// Search queries for the cards that the dashboard’s figures count.
 import { addDays } from '../../state/due'
 import { quoteName } from '../search/query'
 
@@ -7,11 +7,11 @@ export function searchLink(workspaceId: string, q: string): string {
 }
 
 /** Returns a query for the cards created or completed in a week, including archived ones. */
-export function weekQuery(what: 'created' | 'completed', monday: string): string {
-  return `${what}:${monday}..${addDays(monday, 6)} is:${what === 'created' ? 'open,done' : 'done'},archived`
+export function weekQuery(event: 'created' | 'completed', monday: string): string {
+  return `${event}:${monday}..${addDays(monday, 6)} is:${event === 'created' ? 'open,done' : 'done'},archived`
 }
 
-/** Returns a query for the open cards of a part of a breakdown, or null if no query can select it. */
+/** Returns a query for the open cards of a part of a breakdown, or null if there is no such query. */
 export function partQuery(
   part: { boardId: string; listId?: string } | { userId: string } | { name: string },
 ): string | null {

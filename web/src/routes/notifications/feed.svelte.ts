@@ -1,10 +1,10 @@
-// A list of notifications that follows the live stream, and the actions on it.
+// A list of notifications that follows the live stream, and actions on notifications.
 import { app, body, data, reason } from '../../api/client'
 import type { Notification } from '../../api/contract'
 import { notifications } from '../../state/notifications.svelte'
 import { toast } from '../../state/toasts.svelte'
 
-/** Loads notifications while the page is open. `unread` reports whether to load only unread ones. */
+/** Loads notifications and keeps them up to date. `unread` returns whether to load only unread ones. */
 export function notificationFeed(limit: number, unread: () => boolean) {
   let items = $state.raw<Notification[] | null>(null)
   let problem = $state<string | null>(null)
@@ -15,15 +15,15 @@ export function notificationFeed(limit: number, unread: () => boolean) {
     body(app.GET('/notifications', { params: { query: { limit, cursor, unread: unread() || undefined } } }))
 
   async function load(): Promise<void> {
-    const mine = ++generation
+    const current = ++generation
     try {
       const response = await fetchPage()
-      if (mine !== generation) return
+      if (current !== generation) return
       items = response.data
       next = response.nextCursor
       problem = null
     } catch (thrown) {
-      if (mine === generation && items === null) problem = reason(thrown)
+      if (current === generation && items === null) problem = reason(thrown)
     }
   }
 
@@ -33,11 +33,11 @@ export function notificationFeed(limit: number, unread: () => boolean) {
     void load()
   })
 
-  async function more(): Promise<void> {
-    const mine = generation
+  async function loadMore(): Promise<void> {
+    const current = generation
     try {
       const response = await fetchPage(next)
-      if (mine !== generation) return
+      if (current !== generation) return
       items = [...(items ?? []), ...response.data]
       next = response.nextCursor
     } catch (thrown) {
@@ -45,16 +45,16 @@ export function notificationFeed(limit: number, unread: () => boolean) {
     }
   }
 
-  /** Updates the list immediately. If the request fails, it reloads the list. */
-  async function mark(one: Notification, read: boolean): Promise<void> {
-    if ((one.readAt !== null) === read) return
+  /** Marks a notification as read or unread immediately. If the request fails, reloads the list. */
+  async function mark(notification: Notification, read: boolean): Promise<void> {
+    if ((notification.readAt !== null) === read) return
     const readAt = read ? new Date().toISOString() : null
-    items = items?.map((n) => (n.id === one.id ? { ...n, readAt } : n)) ?? null
+    items = items?.map((n) => (n.id === notification.id ? { ...n, readAt } : n)) ?? null
     notifications.unread = Math.max(0, notifications.unread + (read ? -1 : 1))
     try {
       await data(
         app.PATCH('/notifications/{notificationId}', {
-          params: { path: { notificationId: one.id } },
+          params: { path: { notificationId: notification.id } },
           body: { read },
         }),
       )
@@ -87,7 +87,7 @@ export function notificationFeed(limit: number, unread: () => boolean) {
       return next
     },
     load,
-    more,
+    loadMore,
     mark,
     markAll,
   }
@@ -100,8 +100,8 @@ export function moveFocus(event: KeyboardEvent & { currentTarget: HTMLElement })
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
   if (!step) return
   const links = [...event.currentTarget.querySelectorAll<HTMLElement>('a[data-notification]')]
-  const at = links.findIndex((link) => link.closest('li')?.contains(document.activeElement))
-  const to = links[at < 0 ? (step > 0 ? 0 : links.length - 1) : at + step]
+  const index = links.findIndex((link) => link.closest('li')?.contains(document.activeElement))
+  const to = links[index < 0 ? (step > 0 ? 0 : links.length - 1) : index + step]
   if (!to) return
   event.preventDefault()
   event.stopPropagation()

@@ -1,7 +1,8 @@
+// The wording of notifications.
 import type { Notification } from '../../api/contract'
 import type { NotifyingKind } from '../../api/kinds'
 
-/** Texts of changes to watched cards and boards. Other kinds notify for a specific reason, which has its own text. */
+/** The actions in notifications about watched cards and boards. An event with null has no specific text. */
 const actionTexts: Readonly<Record<NotifyingKind, string | null>> = {
   'card.created': 'added',
   'card.updated': null,
@@ -21,7 +22,7 @@ const actionTexts: Readonly<Record<NotifyingKind, string | null>> = {
 
 const dueTexts = { week: 'Due in a week', day: 'Due in a day', hour: 'Due in an hour', due: 'Due' } as const
 
-/** Returns who caused a notification, or null for a reminder. */
+/** Returns the name of the actor of a notification, or null for a reminder. */
 export function actorText(n: Notification): string | null {
   if (n.kind === 'due') return null
   if (n.actor.name) return n.actor.name
@@ -31,7 +32,7 @@ export function actorText(n: Notification): string | null {
 const watchedText = (kind: string): string =>
   (actionTexts as Readonly<Record<string, string | null | undefined>>)[kind] ?? 'changed something on'
 
-/** Returns what happened, between the actor and the subject of the sentence. */
+/** Returns the action, which comes between the actor and the subject in the sentence. */
 export function actionText(n: Notification): string {
   switch (n.kind) {
     case 'mention':
@@ -50,10 +51,10 @@ export function actionText(n: Notification): string {
   }
 }
 
-/** Returns the card title, or else the board name. */
+/** Returns the title of the card or, if there is none, the name of the board. */
 export const subjectText = (n: Notification): string => n.card?.title ?? n.board.name
 
-/** Returns a Markdown text without its markup. */
+/** Returns the text of a Markdown document without its markup. */
 export const plainText = (text: string): string =>
   text
     .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')

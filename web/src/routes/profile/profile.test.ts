@@ -2,16 +2,16 @@ import { describe, expect, it, vi } from 'vitest'
 import { ApiError } from '../../api/client'
 import { browserText } from './userAgent'
 import { passkeyProblem } from './passkey'
-import { confirming, NotConfirmed, withRecentSignIn } from '../../page/recentSignIn.svelte'
+import { confirmation, NotConfirmed, withRecentSignIn } from '../../page/recentSignIn.svelte'
 import { curlLine, scopesText } from './scopes'
 import { agoText, daysLeft } from '../../lib/relativeTime'
 import { allZones, findZones, zoneOf } from './timeZones'
 
 const now = new Date('2026-11-21T09:00:00Z')
 
-describe('zones', () => {
+describe('time zones', () => {
   const zones = allZones(now, ['Europe/Zurich', 'America/New_York', 'Asia/Kolkata', 'America/Argentina/Salta'])
-  it('are ordered from west to east, with their UTC offsets', () => {
+  it('are sorted from west to east, with UTC offsets', () => {
     expect(zones.map((z) => z.offset)).toEqual(['UTC-05:00', 'UTC-03:00', 'UTC+00:00', 'UTC+01:00', 'UTC+05:30'])
     expect(zoneOf('America/Argentina/Salta', now)).toMatchObject({ place: 'Argentina, Salta', region: 'America' })
     expect(zoneOf('UTC', now)).toMatchObject({ place: 'UTC', region: '', minutes: 0 })
@@ -27,14 +27,14 @@ describe('zones', () => {
   })
 })
 
-describe('times', () => {
-  it('are described in words', () => {
+describe('relative times', () => {
+  it('are formatted by agoText', () => {
     expect(agoText('2026-11-21T08:59:40Z', now)).toBe('just now')
     expect(agoText('2026-11-21T08:00:00Z', now)).toBe('1 hour ago')
     expect(agoText('2026-11-24T09:00:00Z', now)).toBe('in 3 days')
     expect(agoText('2024-01-01T00:00:00Z', now)).toBe('2 years ago')
   })
-  it('round up to whole days', () => {
+  it('are rounded up to whole days by daysLeft', () => {
     expect(daysLeft('2026-11-22T08:00:00Z', now)).toBe(1)
     expect(daysLeft('2026-11-21T09:20:00Z', now)).toBe(1)
     expect(daysLeft('2026-12-05T09:00:30Z', now)).toBe(14)
@@ -42,7 +42,7 @@ describe('times', () => {
   })
 })
 
-it('describes scopes in plain words', () => {
+it('scopesText and curlLine describe a token', () => {
   expect(scopesText(['read'])).toBe('Read')
   expect(scopesText(['admin', 'read', 'write'])).toBe('Read, write and administer')
   expect(curlLine('https://c.example', 'cwl_x')).toBe(
@@ -50,7 +50,7 @@ it('describes scopes in plain words', () => {
   )
 })
 
-it('names browsers', () => {
+it('browserText names the browser and system', () => {
   const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
   const safari = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Safari/604.1'
   expect([firefox, safari, 'curl/8.0', ''].map(browserText)).toEqual([
@@ -61,32 +61,32 @@ it('names browsers', () => {
   ])
 })
 
-it('reports no error for a canceled passkey', () => {
+it('passkeyProblem returns null for a canceled request', () => {
   expect(passkeyProblem(new DOMException('', 'NotAllowedError'))).toBeNull()
   expect(passkeyProblem(new DOMException('', 'InvalidStateError'))).toContain('already')
 })
 
 describe('withRecentSignIn', () => {
-  const refusal = () => new ApiError(403, 'forbidden', 'Sign in again.', 'recent_sign_in_required')
-  it('asks, and repeats the request', async () => {
-    const operation = vi.fn().mockRejectedValueOnce(refusal()).mockResolvedValue('done')
+  const signInRequired = () => new ApiError(403, 'forbidden', 'Sign in again.', 'recent_sign_in_required')
+  it('asks for confirmation and repeats the operation', async () => {
+    const operation = vi.fn().mockRejectedValueOnce(signInRequired()).mockResolvedValue('done')
     const result = withRecentSignIn(operation)
-    await vi.waitFor(() => expect(confirming.question).not.toBeNull())
-    confirming.answer(true)
+    await vi.waitFor(() => expect(confirmation.pending).toBe(true))
+    confirmation.finish(true)
     await expect(result).resolves.toBe('done')
     expect(operation).toHaveBeenCalledTimes(2)
-    expect(confirming.question).toBeNull()
+    expect(confirmation.pending).toBe(false)
   })
-  it('does nothing if the person cancels', async () => {
-    const operation = vi.fn().mockRejectedValue(refusal())
+  it('throws NotConfirmed if the user cancels', async () => {
+    const operation = vi.fn().mockRejectedValue(signInRequired())
     const result = withRecentSignIn(operation)
-    await vi.waitFor(() => expect(confirming.question).not.toBeNull())
-    confirming.answer(false)
+    await vi.waitFor(() => expect(confirmation.pending).toBe(true))
+    confirmation.finish(false)
     await expect(result).rejects.toBeInstanceOf(NotConfirmed)
     expect(operation).toHaveBeenCalledTimes(1)
   })
-  it('does not ask after other errors', async () => {
+  it('does not ask for confirmation after other errors', async () => {
     await expect(withRecentSignIn(() => Promise.reject(new ApiError(403, 'forbidden', 'No.')))).rejects.toThrow('No.')
-    expect(confirming.question).toBeNull()
+    expect(confirmation.pending).toBe(false)
   })
 })

@@ -1,7 +1,7 @@
-// Search among the time zones that the browser supports.
+// Searches the time zones that the browser supports.
 export type Zone = { id: string; place: string; region: string; offset: string; minutes: number }
 
-const plain = (text: string) =>
+const normalize = (text: string) =>
   text
     .normalize('NFD')
     .replace(/\p{M}/gu, '')
@@ -15,6 +15,7 @@ export function allZones(now: Date, ids: readonly string[] = Intl.supportedValue
     .sort((a, b) => a.minutes - b.minutes || (a.id < b.id ? -1 : 1))
 }
 
+/** Returns the place, region and current UTC offset of a time zone. */
 export function zoneOf(id: string, now: Date): Zone {
   const [region = id, ...rest] = id.replaceAll('_', ' ').split('/')
   const offset = offsetOf(id, now)
@@ -29,14 +30,14 @@ function offsetOf(timeZone: string, now: Date): string {
   return name === 'GMT' ? 'UTC+00:00' : name.replace('GMT', 'UTC')
 }
 
-/** Returns the zones whose name or offset contains every word of the text. Names that begin with it come first. */
+/** Returns the zones whose ID and offset contain all words of the text. Places that begin with the text come first. */
 export function findZones(zones: readonly Zone[], text: string): Zone[] {
-  const words = plain(text).split(' ').filter(Boolean)
+  const words = normalize(text).split(' ').filter(Boolean)
   if (words.length === 0) return [...zones]
-  const found = zones.filter((z) => {
-    const all = plain(`${z.id} ${z.offset}`)
-    return words.every((w) => all.includes(w))
+  const matching = zones.filter((z) => {
+    const searchText = normalize(`${z.id} ${z.offset}`)
+    return words.every((w) => searchText.includes(w))
   })
-  const first = (z: Zone) => (plain(z.place).startsWith(words.join(' ')) ? 0 : 1)
-  return found.sort((a, b) => first(a) - first(b))
+  const rank = (z: Zone) => (normalize(z.place).startsWith(words.join(' ')) ? 0 : 1)
+  return matching.sort((a, b) => rank(a) - rank(b))
 }

@@ -1,4 +1,4 @@
-/** Returns the browser and system of a User-Agent: "Firefox on Linux". */
+/** Describes the browser and system of a User-Agent: "Firefox on Linux". */
 export function browserText(userAgent: string): string {
   const has = (pattern: RegExp) => pattern.test(userAgent)
   const browser = has(/Edg(e|A|iOS)?\//)

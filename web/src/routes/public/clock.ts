@@ -1,9 +1,9 @@
-// A guest has no profile, so dates are in the time zone of the browser.
+// Guests have no profile, so dates are in the time zone of the browser.
 export const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
 export const now = (): Date => new Date()
 
-const moments = new Intl.DateTimeFormat('en-GB', {
+const momentFormat = new Intl.DateTimeFormat('en-GB', {
   day: 'numeric',
   month: 'short',
   year: 'numeric',
@@ -11,5 +11,5 @@ const moments = new Intl.DateTimeFormat('en-GB', {
   minute: '2-digit',
 })
 
-/** "2 Mar 2026, 10:00". */
-export const moment = (at: string): string => moments.format(new Date(at))
+/** Formats an instant: "2 Mar 2026, 10:00". */
+export const moment = (at: string): string => momentFormat.format(new Date(at))

@@ -1,2 +1,2 @@
-// Loads no session: guests have none, and members are treated as guests here.
+// This route does not load the session, because members are treated as guests here too.
 export const routes = [{ path: '/p/:key', load: () => import('./PublicPage.svelte'), open: true, guest: true }]

@@ -5,14 +5,15 @@ import type { paths, SharedBoard, SharedCardDetail, SubmittedCard } from '../../
 import { send } from '../../api/send'
 import { randomId } from '../../lib/id'
 
-// Without cookies: people who are signed in are guests here.
+// Sends no cookies, because people who are signed in are guests here too.
 const client = createClient<paths>({ baseUrl: '/api/app/v1', credentials: 'omit', fetch: send })
 
+/** The delays between requests, in ms. */
 const pollInterval = 15_000
 const pollIntervalAfterError = 60_000
-/** The server treats anything sent sooner than this after loading the page as sent by a bot. */
+/** The minimum time in ms between loading the page and sending. The server treats anything sent sooner as spam. */
 const minWritingTime = 3_500
-const ticketLifetime = 60 * 60_000
+const ticketLifetime = 60 * 60_000 // ms
 const nameKey = 'cardwall-guest-name'
 
 export type Draft = { name: string; website: string }
@@ -20,52 +21,52 @@ export type Draft = { name: string; website: string }
 export class SharedPage {
   board = $state.raw<SharedBoard | null>(null)
   /** Whether the page does not exist or is no longer shared. */
-  gone = $state(false)
+  notFound = $state(false)
   problem = $state<string | null>(null)
-  /** The version of the content. */
+  /** The version of the content, as returned by the server. */
   tag = $state('')
   #ticket = ''
   #ticketAt = 0
   #timer: ReturnType<typeof setTimeout> | undefined
-  #ended = false
+  #stopped = false
 
   constructor(readonly key: string) {}
 
-  /** Loads the page and polls while the window is visible. The returned function stops it. */
+  /** Loads the page and polls for changes while the tab is visible. The returned function stops the polling. */
   begin = (): (() => void) => {
-    this.#ended = false
-    const seen = () => {
+    this.#stopped = false
+    const onVisibilityChange = () => {
       if (!document.hidden) void this.load()
     }
-    document.addEventListener('visibilitychange', seen)
+    document.addEventListener('visibilitychange', onVisibilityChange)
     void this.load()
     return () => {
-      this.#ended = true
+      this.#stopped = true
       clearTimeout(this.#timer)
-      document.removeEventListener('visibilitychange', seen)
+      document.removeEventListener('visibilitychange', onVisibilityChange)
     }
   }
 
   load = async (): Promise<void> => {
     clearTimeout(this.#timer)
-    let pause = pollInterval
+    let delay = pollInterval
     try {
       const { key, tag } = this
-      const found = await data(client.POST('/public-page', { body: tag ? { key, tag } : { key } }))
-      if (found.board) this.board = found.board
-      this.tag = found.tag
-      this.gone = false
+      const response = await data(client.POST('/public-page', { body: tag ? { key, tag } : { key } }))
+      if (response.board) this.board = response.board
+      this.tag = response.tag
+      this.notFound = false
       this.problem = null
-      if (Date.now() - this.#ticketAt > ticketLifetime) this.#keep(found.ticket)
+      if (Date.now() - this.#ticketAt > ticketLifetime) this.#storeTicket(response.ticket)
     } catch (thrown) {
-      pause = pollIntervalAfterError
+      delay = pollIntervalAfterError
       if (thrown instanceof ApiError && (thrown.status === 404 || thrown.status === 400)) {
-        this.gone = true
+        this.notFound = true
         this.board = null
         this.tag = ''
       } else this.problem = reason(thrown)
     }
-    if (!this.#ended && !document.hidden) this.#timer = setTimeout(() => void this.load(), pause)
+    if (!this.#stopped && !document.hidden) this.#timer = setTimeout(() => void this.load(), delay)
   }
 
   card(number: number): Promise<SharedCardDetail> {
@@ -73,34 +74,34 @@ export class SharedPage {
   }
 
   comment(draft: Draft, number: number, text: string, attempt: string): Promise<unknown> {
-    return this.#send(draft, (sent) =>
+    return this.#send(draft, (fields) =>
       client.POST('/public-page/comments', {
-        body: { ...sent, number, text },
+        body: { ...fields, number, text },
         headers: { 'Idempotency-Key': attempt },
       }),
     )
   }
 
   submit(draft: Draft, title: string, description: string, attempt: string): Promise<SubmittedCard> {
-    return this.#send(draft, (sent) =>
+    return this.#send(draft, (fields) =>
       client.POST('/public-page/cards', {
-        body: { ...sent, title, description },
+        body: { ...fields, title, description },
         headers: { 'Idempotency-Key': attempt },
       }),
     )
   }
 
-  #keep(ticket: string): void {
+  #storeTicket(ticket: string): void {
     this.#ticket = ticket
     this.#ticketAt = Date.now()
   }
 
   async #send<T>(
     draft: Draft,
-    send: (sent: { key: string; ticket: string; name: string; website?: string }) => Parameters<typeof data<T>>[0],
+    send: (fields: { key: string; ticket: string; name: string; website?: string }) => Parameters<typeof data<T>>[0],
   ): Promise<T> {
-    const early = this.#ticketAt + minWritingTime - Date.now()
-    if (early > 0) await new Promise((later) => setTimeout(later, early))
+    const waitTime = this.#ticketAt + minWritingTime - Date.now()
+    if (waitTime > 0) await new Promise((resolve) => setTimeout(resolve, waitTime))
     const { key } = this
     const website = draft.website ? { website: draft.website } : {}
     const result = await data(send({ key, ticket: this.#ticket, name: draft.name.trim(), ...website }))
@@ -119,15 +120,15 @@ function storeName(name: string): void {
   localStorage.setItem(nameKey, name)
 }
 
-/** An idempotency key that stays the same until the content changes. */
+/** Generates idempotency keys. The key stays the same until the content changes. */
 export class Attempt {
-  #of = ''
+  #content = ''
   #key = ''
 
   key(...content: string[]): string {
-    const of = content.join('\u0000')
-    if (of !== this.#of) {
-      this.#of = of
+    const joined = content.join('\u0000')
+    if (joined !== this.#content) {
+      this.#content = joined
       this.#key = randomId()
     }
     return this.#key

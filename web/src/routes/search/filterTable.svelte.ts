@@ -1,5 +1,5 @@
-// The cards of a saved filter, edited in place. Each change shows immediately,
-// is sent in order, and is reverted if the server rejects it.
+// The cards of a saved filter, which can be edited in place. Changes appear
+// immediately, are sent in order, and are reverted if the server rejects them.
 import { api, body, clientId, data, reason } from '../../api/client'
 import type { BoardDetail, BoardMember, Card, Label } from '../../api/types'
 import { inputOf, resolve } from '../../state/due'
@@ -19,7 +19,7 @@ export class FilterTable {
   next = $state<string | undefined>()
   loading = $state(false)
   problem = $state<string | null>(null)
-  /** Whether a cell is being edited. Live reloads wait until it is done. */
+  /** Whether a cell is being edited. Live updates wait until the edit has ended. */
   busy = $state(false)
   #boards = $state.raw<ReadonlyMap<string, Board>>(new Map())
   #requested = new Set<string>()
@@ -28,7 +28,7 @@ export class FilterTable {
     step.run()
     this.#undoing = false
   })
-  #undoing = false // the current edit is itself an undo
+  #undoing = false // whether the current edit undoes a step
   #generation = 0
   #sending = 0
   #queue: Promise<unknown> = Promise.resolve()
@@ -39,7 +39,7 @@ export class FilterTable {
     return this.#boards.get(id)
   }
 
-  /** The boards of the cards, for the live stream. */
+  /** The IDs of the boards to watch on the live stream, joined by commas. */
   get watched(): string {
     return [...new Set((this.cards ?? []).map((c) => c.boardId))].slice(0, maxWatched).sort().join(',')
   }
@@ -56,17 +56,17 @@ export class FilterTable {
     }
     this.#filterId = filterId
     this.#sort = sort
-    await this.#page(false)
+    await this.#loadPage(false)
   }
 
-  more(): Promise<void> {
-    return this.#page(true)
+  loadMore(): Promise<void> {
+    return this.#loadPage(true)
   }
 
-  async #page(more: boolean): Promise<void> {
+  async #loadPage(more: boolean): Promise<void> {
     const current = ++this.#generation
     this.loading = true
-    // Reload as many cards as are shown.
+    // When reloading, request as many cards as are shown: at least 50 and at most 200.
     const limit = more ? pageSize : Math.min(200, Math.max(pageSize, this.cards?.length ?? 0))
     try {
       const query = {
@@ -79,8 +79,8 @@ export class FilterTable {
         api.GET('/saved-filters/{filterId}/cards', { params: { path: { filterId: this.#filterId }, query } }),
       )
       if (current !== this.#generation) return
-      const before = more ? (this.cards ?? []) : []
-      this.cards = [...before, ...response.data.filter((c) => !before.some((b) => b.id === c.id))]
+      const previous = more ? (this.cards ?? []) : []
+      this.cards = [...previous, ...response.data.filter((c) => !previous.some((b) => b.id === c.id))]
       this.next = response.nextCursor
       this.problem = null
       for (const card of response.data) void this.#loadBoard(card.boardId)
@@ -103,18 +103,18 @@ export class FilterTable {
       ])
       this.#boards = new Map(this.#boards).set(boardId, { detail, members })
     } catch {
-      this.#requested.delete(boardId) // try again with the next page
+      this.#requested.delete(boardId) // retry with the next page
     }
   }
 
-  /** Reloads when someone else changes one of the boards. The returned function stops it. */
+  /** Reloads the cards when another client changes one of the boards. The returned function stops listening. */
   listen(boards: string): () => void {
     let timer: ReturnType<typeof setTimeout> | undefined
     const schedule = () => {
       clearTimeout(timer)
       timer = setTimeout(() => {
         if (this.#sending > 0 || this.busy) schedule()
-        else void this.#page(false)
+        else void this.#loadPage(false)
       }, 400)
     }
     const unsubscribers = (boards ? boards.split(',') : []).map((id) =>
@@ -130,32 +130,35 @@ export class FilterTable {
     )
     return () => {
       clearTimeout(timer)
-      for (const end of unsubscribers) end()
+      for (const unsubscribe of unsubscribers) unsubscribe()
     }
   }
 
-  #patch(id: string, to: Partial<Card>): void {
-    this.cards = (this.cards ?? []).map((c) => (c.id === id ? { ...c, ...to } : c))
+  #patch(id: string, fields: Partial<Card>): void {
+    this.cards = (this.cards ?? []).map((c) => (c.id === id ? { ...c, ...fields } : c))
   }
 
+  /** Applies fields to a card and sends the change. `revert` undoes it. */
   #edit(
     card: Card,
-    to: Partial<Card>,
+    fields: Partial<Card>,
     send: () => Promise<Partial<Card> | undefined>,
     text: string,
     revert: () => void,
   ): void {
-    const before = Object.fromEntries(Object.keys(to).map((key) => [key, card[key as keyof Card]])) as Partial<Card>
+    const previous = Object.fromEntries(
+      Object.keys(fields).map((key) => [key, card[key as keyof Card]]),
+    ) as Partial<Card>
     const undoable = !this.#undoing
-    this.#generation++ // ignore responses still on their way
+    this.#generation++ // ignore the responses to earlier requests
     this.loading = false
-    this.#patch(card.id, to)
+    this.#patch(card.id, fields)
     this.#sending++
     const sent = this.#queue.then(send)
     this.#queue = sent.catch(() => undefined)
     sent
-      .then((fields) => {
-        if (fields) this.#patch(card.id, fields)
+      .then((result) => {
+        if (result) this.#patch(card.id, result)
         if (!undoable) {
           toast(`Undone: ${text}`)
           return
@@ -165,7 +168,7 @@ export class FilterTable {
         this.#history.showToast(step)
       })
       .catch((thrown: unknown) => {
-        this.#patch(card.id, before)
+        this.#patch(card.id, previous)
         toast(`“${card.title}” was not changed. ${reason(thrown)}`, { tone: 'bad' })
       })
       .finally(() => this.#sending--)
@@ -177,8 +180,8 @@ export class FilterTable {
     else toast('Nothing to undo.')
   }
 
-  /** Returns the card as it is shown now. */
-  #now(card: Card): Card {
+  /** Returns the current version of a card. */
+  #current(card: Card): Card {
     return this.cards?.find((c) => c.id === card.id) ?? card
   }
 
@@ -191,7 +194,7 @@ export class FilterTable {
       { title: text },
       async () => void (await data(api.PATCH('/cards/{cardId}', { params: { path }, body: { title: text } }))),
       `Renamed to “${text}”`,
-      () => this.setTitle(this.#now(card), card.title),
+      () => this.setTitle(this.#current(card), card.title),
     )
   }
 
@@ -202,7 +205,7 @@ export class FilterTable {
       { done },
       async () => void (await data(api.PATCH('/cards/{cardId}', { params: { path }, body: { done } }))),
       done ? `“${card.title}” marked as done` : `“${card.title}” marked as not done`,
-      () => this.setDone(this.#now(card), !done),
+      () => this.setDone(this.#current(card), !done),
     )
   }
 
@@ -215,7 +218,7 @@ export class FilterTable {
       { listId },
       async () => void (await data(api.POST('/cards/{cardId}/move', { params: { path }, body: { listId } }))),
       `“${card.title}” moved to ${name}`,
-      () => this.setList(this.#now(card), card.listId),
+      () => this.setList(this.#current(card), card.listId),
     )
   }
 
@@ -231,7 +234,7 @@ export class FilterTable {
       { labels },
       async () => void (await data(api.PATCH('/cards/{cardId}/labels', { params: { path }, body: change }))),
       `${label.name || label.color} ${on ? 'removed from' : 'added to'} “${card.title}”`,
-      () => this.toggleLabel(this.#now(card), label),
+      () => this.toggleLabel(this.#current(card), label),
     )
   }
 
@@ -247,34 +250,45 @@ export class FilterTable {
       { assignees },
       async () => void (await data(api.PATCH('/cards/{cardId}/assignees', { params: { path }, body: change }))),
       `${person.name} ${on ? 'unassigned from' : 'assigned to'} “${card.title}”`,
-      () => this.togglePerson(this.#now(card), person),
+      () => this.togglePerson(this.#current(card), person),
     )
   }
 
-  /** Sets the due date and keeps its time of day, or removes it if date is ''. The start date stays. */
+  /** Sets the due date and keeps its time of day. An empty date removes it. The start date stays unchanged. */
   setDue(card: Card, date: string): void {
     if (date === (card.dueDate ?? '')) return
-    const was = inputOf(card)
+    const previous = inputOf(card)
     const input = date
-      ? { ...was, dueDate: date }
-      : { startDate: was.startDate, startTime: was.startTime, timeZone: was.startTime ? was.timeZone : undefined }
-    this.#setDates(card, input, date ? `“${card.title}” is due ${date}` : `Due date removed from “${card.title}”`, was)
+      ? { ...previous, dueDate: date }
+      : {
+          startDate: previous.startDate,
+          startTime: previous.startTime,
+          timeZone: previous.startTime ? previous.timeZone : undefined,
+        }
+    this.#setDates(
+      card,
+      input,
+      date ? `“${card.title}” is due ${date}` : `Due date removed from “${card.title}”`,
+      previous,
+    )
   }
 
-  #setDates(card: Card, input: ReturnType<typeof inputOf>, text: string, was: ReturnType<typeof inputOf>): void {
+  #setDates(card: Card, input: ReturnType<typeof inputOf>, text: string, previous: ReturnType<typeof inputOf>): void {
     const params = { params: { path: { cardId: card.id } } }
-    const none = !input.dueDate && !input.startDate
+    const noDates = !input.dueDate && !input.startDate
     this.#edit(
       card,
-      none ? { dueDate: null, dueAt: null, startDate: null, startAt: null, timeZone: null } : resolve(input),
+      noDates ? { dueDate: null, dueAt: null, startDate: null, startAt: null, timeZone: null } : resolve(input),
       async () => {
         const { dueDate, dueAt, startDate, startAt, timeZone } = await data(
-          none ? api.DELETE('/cards/{cardId}/due', params) : api.PUT('/cards/{cardId}/due', { ...params, body: input }),
+          noDates
+            ? api.DELETE('/cards/{cardId}/due', params)
+            : api.PUT('/cards/{cardId}/due', { ...params, body: input }),
         )
         return { dueDate, dueAt, startDate, startAt, timeZone }
       },
       text,
-      () => this.#setDates(this.#now(card), was, `Dates of “${card.title}” restored`, input),
+      () => this.#setDates(this.#current(card), previous, `Dates of “${card.title}” restored`, input),
     )
   }
 }

@@ -1,13 +1,14 @@
-// Names for search suggestions. Boards are already loaded; labels, lists and
-// people are loaded once, when they are first needed.
+// Names for search suggestions. Board names are already loaded. The names of labels,
+// lists and people are loaded when they are first needed.
 import { api, data } from '../../api/client'
 import { session } from '../../state/session.svelte'
 import { loadAll } from '../../page/remote.svelte'
-import { counted, countedLabels, type Names } from './query'
+import { byFrequency, labelsByFrequency, type Names } from './query'
 
+/** The maximum number of boards whose lists and labels are loaded. */
 const boardLimit = 24
 
-export class KnownNames {
+export class SuggestionNames {
   #lists = $state.raw<string[]>([])
   #labels = $state.raw<{ name: string; color: string }[]>([])
   #members = $state.raw<string[]>([])
@@ -23,8 +24,8 @@ export class KnownNames {
     }
   }
 
-  /** Loads the names that the word being typed needs. */
-  need(word: string, workspaceId: string): void {
+  /** Loads the names needed to complete the word being typed. */
+  prepare(word: string, workspaceId: string): void {
     if (/^-?(#|label:|list:)/i.test(word)) void this.#loadBoardNames(workspaceId)
     if (/^-?(@|member:|creator:|commenter:)/i.test(word)) void this.#loadPeople()
   }
@@ -37,18 +38,18 @@ export class KnownNames {
       .flatMap((w) => w.boards.filter((b) => !b.archivedAt))
       .sort((a, b) => ((a.lastSeenAt ?? '') < (b.lastSeenAt ?? '') ? 1 : -1))
       .slice(0, boardLimit)
-    const found = await Promise.allSettled(
+    const results = await Promise.allSettled(
       boards.map((b) => data(api.GET('/boards/{boardId}', { params: { path: { boardId: b.id } } }))),
     )
-    const details = found.flatMap((f) => (f.status === 'fulfilled' ? [f.value] : []))
-    this.#lists = counted(details.flatMap((d) => d.lists.map((l) => l.name)))
-    this.#labels = countedLabels(details.flatMap((d) => d.labels))
+    const details = results.flatMap((f) => (f.status === 'fulfilled' ? [f.value] : []))
+    this.#lists = byFrequency(details.flatMap((d) => d.lists.map((l) => l.name)))
+    this.#labels = labelsByFrequency(details.flatMap((d) => d.labels))
   }
 
   async #loadPeople(): Promise<void> {
     if (this.#peopleRequested) return
     this.#peopleRequested = true
-    const found = await Promise.allSettled(
+    const results = await Promise.allSettled(
       session.workspaces
         .filter((w) => w.role !== 'guest')
         .map((w) =>
@@ -57,7 +58,7 @@ export class KnownNames {
           ),
         ),
     )
-    const people = found.flatMap((f) => (f.status === 'fulfilled' ? f.value : []))
-    this.#members = counted(people.map((p) => p.name))
+    const people = results.flatMap((f) => (f.status === 'fulfilled' ? f.value : []))
+    this.#members = byFrequency(people.map((p) => p.name))
   }
 }

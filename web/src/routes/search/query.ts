@@ -1,13 +1,13 @@
-// Suggestions and errors for the search text while it is being typed. The server
-// decides what a query means.
-import { normalize, readTerms, parseMatcher, type Lookup } from '../../lib/grammar'
+// Suggestions and errors for a search query while it is being typed. The server parses
+// and runs the query.
+import { normalize, parseTerms, parseMatcher, type MatchContext } from '../../lib/grammar'
 
 export type Suggestion = {
   /** The text that replaces the word before the caret. */
   insert: string
   label: string
   hint?: string
-  /** Whether a value must follow, as after a key. */
+  /** Whether more text must follow, as after a key. */
   open?: boolean
   color?: string
 }
@@ -31,7 +31,7 @@ const days: [string, string?][] = [
   ['none', 'no date'],
   ['any', 'any date'],
 ]
-const parts: [string, string?][] = [
+const contents: [string, string?][] = [
   ['description'],
   ['checklist'],
   ['comment'],
@@ -53,8 +53,8 @@ export const keys: readonly Key[] = [
   { key: 'member', hint: 'assignee', names: 'members', me: true },
   { key: 'board', hint: 'board', names: 'boards' },
   { key: 'list', hint: 'list', names: 'lists' },
-  { key: 'has', hint: 'with a field or content', values: parts },
-  { key: 'no', hint: 'without a field or content', values: parts },
+  { key: 'has', hint: 'with a field or content', values: contents },
+  { key: 'no', hint: 'without a field or content', values: contents },
   { key: 'start', hint: 'start date', values: days.filter(([w]) => w !== 'overdue') },
   { key: 'creator', hint: 'who created it', names: 'members', me: true },
   { key: 'commenter', hint: 'who commented', names: 'members', me: true },
@@ -83,7 +83,7 @@ export const keys: readonly Key[] = [
   },
 ]
 
-/** Returns the word at the caret, from its start to the caret. */
+/** Returns the word before the caret and its offset. Quoted spaces do not end a word. */
 export function wordAt(text: string, caret: number): { from: number; word: string } {
   let inQuotes = false
   let from = 0
@@ -96,38 +96,41 @@ export function wordAt(text: string, caret: number): { from: number; word: strin
 }
 
 /**
- * Returns the part of a search that can run while it is being typed. An
- * incomplete term at the caret, such as "due:tod", is left out.
+ * Returns the query without an incomplete term at the caret, such as "due:tod". The
+ * result can run while the user is typing.
  */
-export function ready(text: string, caret: number, names: Names, at: Lookup): string {
+export function runnablePart(text: string, caret: number, names: Names, context: MatchContext): string {
   const { from } = wordAt(text, caret)
   const [word] = /^\S*/.exec(text.slice(caret))!
   const end = caret + word.length
   const term = text.slice(from, end)
-  if (finished(term, names, at)) return text.trim()
+  if (isComplete(term, names, context)) return text.trim()
   return `${text.slice(0, from).trimEnd()} ${text.slice(end).trimStart()}`.trim()
 }
 
-const special = ['me', 'none', 'any']
+const specialValues = ['me', 'none', 'any']
 
-function finished(written: string, names: Names, at: Lookup): boolean {
-  if (written.replace(/\\./g, '').split('"').length % 2 === 0) return false
-  const [term] = readTerms(written)
-  if (!term) return written === ''
-  // An unknown or incomplete key.
-  if (term.key === '') return !/^-?[A-Za-z]+:/.test(written)
-  const known = keys.find((k) => k.key === term.key)
+/** Reports whether a term is complete enough to search for. */
+function isComplete(term: string, names: Names, context: MatchContext): boolean {
+  if (term.replace(/\\./g, '').split('"').length % 2 === 0) return false
+  const [parsed] = parseTerms(term)
+  if (!parsed) return term === ''
+  // Text with a colon is an unknown or incomplete key.
+  if (parsed.key === '') return !/^-?[A-Za-z]+:/.test(term)
+  const known = keys.find((k) => k.key === parsed.key)
   if (known?.names) {
     const all = known.names === 'labels' ? names.labels.map((l) => l.name) : names[known.names]
-    return term.values.every((v) => {
+    return parsed.values.every((v) => {
       const typed = normalize(v.text)
-      return special.includes(typed) || all.some((name) => normalize(name) === typed)
+      return specialValues.includes(typed) || all.some((name) => normalize(name) === typed)
     })
   }
-  if (term.key === 'status' || term.key === 'sort') {
-    return term.values.every((v) => known?.values?.some(([word]) => word === v.text))
+  if (parsed.key === 'status' || parsed.key === 'sort') {
+    return parsed.values.every((v) => known?.values?.some(([word]) => word === v.text))
   }
-  return ['description', 'comment', 'checklist'].includes(term.key) || parseMatcher(written, at).unknown.length === 0
+  return (
+    ['description', 'comment', 'checklist'].includes(parsed.key) || parseMatcher(term, context).unknown.length === 0
+  )
 }
 
 /** Quotes a name if the search grammar requires it. */
@@ -139,27 +142,27 @@ export function quoteName(name: string): string {
 
 const maxSuggestions = 9
 
-/** Returns suggestions to replace a word. */
+/** Returns suggestions for completing a word. */
 export function suggest(word: string, names: Names): Suggestion[] {
   const minus = word.startsWith('-') ? '-' : ''
   const rest = word.slice(minus.length)
-  if (rest.startsWith('@')) return named('members', rest.slice(1), `${minus}@`, names, true)
-  if (rest.startsWith('#')) return named('labels', rest.slice(1), `${minus}#`, names, false)
+  if (rest.startsWith('@')) return suggestNames('members', rest.slice(1), `${minus}@`, names, true)
+  if (rest.startsWith('#')) return suggestNames('labels', rest.slice(1), `${minus}#`, names, false)
 
   const colon = rest.indexOf(':')
   if (colon > 0) {
-    const found = keys.find((k) => k.key === rest.slice(0, colon).toLowerCase())
-    if (!found) return []
+    const key = keys.find((k) => k.key === rest.slice(0, colon).toLowerCase())
+    if (!key) return []
     // Complete the value after the last comma.
     const values = rest.slice(colon + 1)
-    const cut = lastComma(values) + 1
-    const before = minus + rest.slice(0, colon + 1) + values.slice(0, cut)
-    const typed = values.slice(cut)
-    if (found.names) return named(found.names, typed, before, names, !!found.me)
-    return (found.values ?? [])
+    const valueStart = lastComma(values) + 1
+    const prefix = minus + rest.slice(0, colon + 1) + values.slice(0, valueStart)
+    const typed = values.slice(valueStart)
+    if (key.names) return suggestNames(key.names, typed, prefix, names, !!key.me)
+    return (key.values ?? [])
       .filter(([w]) => w.replace(/^-/, '').startsWith(typed.toLowerCase().replace(/^-/, '')) && w !== typed)
       .slice(0, maxSuggestions)
-      .map(([w, hint]) => ({ insert: before + w, label: w.replaceAll('_', ' '), hint }))
+      .map(([w, hint]) => ({ insert: prefix + w, label: w.replaceAll('_', ' '), hint }))
   }
   if (rest === '' && minus === '') return []
   return keys
@@ -168,33 +171,35 @@ export function suggest(word: string, names: Names): Suggestion[] {
     .map((k) => ({ insert: `${minus}${k.key}:`, label: `${k.key}:`, hint: k.hint, open: true }))
 }
 
+/** Returns the index of the last comma outside quotes, or -1. */
 function lastComma(values: string): number {
-  let at = -1
-  let inside = false
+  let last = -1
+  let inQuotes = false
   for (let i = 0; i < values.length; i++) {
-    if (values[i] === '"') inside = !inside
-    else if (values[i] === ',' && !inside) at = i
+    if (values[i] === '"') inQuotes = !inQuotes
+    else if (values[i] === ',' && !inQuotes) last = i
   }
-  return at
+  return last
 }
 
-function named(of: keyof Names, typed: string, before: string, names: Names, me: boolean): Suggestion[] {
+/** Returns suggestions for names that match the typed text. If `me` is set, also suggests "me". */
+function suggestNames(kind: keyof Names, typed: string, prefix: string, names: Names, me: boolean): Suggestion[] {
   const text = typed.replaceAll('"', '').toLowerCase()
-  const found: Suggestion[] = []
+  const suggestions: Suggestion[] = []
   const add = (name: string, color?: string) => {
-    const low = name.toLowerCase()
-    if (!low.startsWith(text) && !low.includes(` ${text}`)) return
-    if (found.some((f) => f.label.toLowerCase() === low)) return
-    found.push({ insert: before + quoteName(name), label: name, color })
+    const lower = name.toLowerCase()
+    if (!lower.startsWith(text) && !lower.includes(` ${text}`)) return
+    if (suggestions.some((s) => s.label.toLowerCase() === lower)) return
+    suggestions.push({ insert: prefix + quoteName(name), label: name, color })
   }
-  if (me && 'me'.startsWith(text)) found.push({ insert: `${before}me`, label: 'me', hint: 'yourself' })
-  if (of === 'labels') for (const l of names.labels) add(l.name, l.color)
-  else for (const name of names[of]) add(name)
-  if (found.length === 1 && found[0]?.insert === before + typed) return []
-  return found.slice(0, maxSuggestions)
+  if (me && 'me'.startsWith(text)) suggestions.push({ insert: `${prefix}me`, label: 'me', hint: 'yourself' })
+  if (kind === 'labels') for (const l of names.labels) add(l.name, l.color)
+  else for (const name of names[kind]) add(name)
+  if (suggestions.length === 1 && suggestions[0]?.insert === prefix + typed) return []
+  return suggestions.slice(0, maxSuggestions)
 }
 
-/** Removes a term from the text. Its offset and length are in UTF-8 bytes. */
+/** Removes a term from a query. The offset and length of the term are in UTF-8 bytes. */
 export function withoutTerm(text: string, term: { offset: number; length: number }): string {
   const bytes = new TextEncoder().encode(text)
   const decoder = new TextDecoder()
@@ -205,7 +210,7 @@ export function withoutTerm(text: string, term: { offset: number; length: number
 
 export type QueryError = { text: string; term?: string; suggestions: { label: string; query: string }[] }
 
-/** Parses an error message about a query into a sentence, the invalid term and suggestions to replace it. */
+/** Parses the server’s error message about a query. Returns a sentence, the invalid term and suggestions for it. */
 export function queryErrorOf(message: string, query: string): QueryError {
   const [, sentence = message, offset] = /^(?:\w+: )?(.*?)(?: \(at offset (\d+)\))?\.$/s.exec(message) ?? []
   const text = `${sentence.replace(/\.$/, '')}.`
@@ -249,14 +254,15 @@ const keyLabels: Record<string, string> = {
   sort: 'Sorted by',
 }
 
-/** Returns a term as readable text: "Due week", "not Label bug or design". */
+/** Describes a term: "Due week", "not Label bug or design". */
 export function termText(term: { key: string; negated: boolean; values: readonly string[]; text: string }): {
   key: string
   value: string
 } {
-  const inThePast = ['created', 'updated', 'completed'].includes(term.key)
+  const isPastKey = ['created', 'updated', 'completed'].includes(term.key)
   const texts = term.values.map((v) => {
-    if (/^\d+$/.test(v)) return inThePast ? `the last ${v} days` : `within ${v} days`
+    if (/^0*1$/.test(v)) return isPastKey ? 'the last day' : 'within 1 day'
+    if (/^\d+$/.test(v)) return isPastKey ? `the last ${v} days` : `within ${v} days`
     if (term.key === 'sort') return v.startsWith('-') ? `${v.slice(1)}, descending` : v
     return v.replaceAll('_', ' ')
   })
@@ -269,13 +275,15 @@ export function termText(term: { key: string; negated: boolean; values: readonly
 }
 
 /** Returns the distinct names, most frequent first. */
-export function counted(names: readonly string[]): string[] {
+export function byFrequency(names: readonly string[]): string[] {
   const uses = new Map<string, number>()
   for (const name of names) if (name) uses.set(name, (uses.get(name) ?? 0) + 1)
   return [...uses].sort(([a, m], [b, n]) => n - m || a.localeCompare(b)).map(([name]) => name)
 }
 
-/** Returns the labels with distinct names, most frequent first. */
-export function countedLabels(labels: readonly { name: string; color: string }[]): { name: string; color: string }[] {
-  return counted(labels.map((l) => l.name)).flatMap((name) => labels.find((l) => l.name === name) ?? [])
+/** Returns one label for each distinct name, most frequent name first. */
+export function labelsByFrequency(
+  labels: readonly { name: string; color: string }[],
+): { name: string; color: string }[] {
+  return byFrequency(labels.map((l) => l.name)).flatMap((name) => labels.find((l) => l.name === name) ?? [])
 }

@@ -2,7 +2,8 @@ const foldedKey = 'cardwall-sidebar-folded'
 const workspaceKey = 'cardwall-workspace'
 
 let palette = $state<'all' | 'boards' | null>(null)
-let helping = $state(false)
+let helpOpen = $state(false)
+let signOutOpen = $state(false)
 let folded = $state(localStorage.getItem(foldedKey) === 'yes')
 
 let notFound = $state(false)
@@ -11,7 +12,7 @@ let boardId = $state<string | null>(null)
 
 let workspaceId = $state(sessionStorage.getItem(workspaceKey))
 
-/** State of the layout around the pages. */
+/** The state of the layout around the pages. */
 export const shell = {
   get palette() {
     return palette
@@ -19,27 +20,34 @@ export const shell = {
   set palette(to) {
     palette = to
   },
-  get helping() {
-    return helping
+  get helpOpen() {
+    return helpOpen
   },
-  set helping(to) {
-    helping = to
+  set helpOpen(to) {
+    helpOpen = to
   },
-  /** Whether the page was not found. Phones then show the navigation bar at board and card addresses too. */
+  /** Whether the page asks for confirmation before it signs out, because files are being uploaded. */
+  get signOutOpen() {
+    return signOutOpen
+  },
+  set signOutOpen(to) {
+    signOutOpen = to
+  },
+  /** Whether the page was not found. If so, phones show the navigation bar even at the URL of a board or card. */
   get notFound() {
     return notFound
   },
   set notFound(to) {
     notFound = to
   },
-  /** The board that is shown, also at the address of one of its cards. */
+  /** The ID of the board that is shown, even if the URL is that of one of its cards. */
   get boardId() {
     return boardId
   },
   set boardId(to) {
     boardId = to
   },
-  /** The workspace visited last in this tab. */
+  /** The ID of the workspace that was visited last in this tab. */
   get workspaceId() {
     return workspaceId
   },

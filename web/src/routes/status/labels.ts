@@ -1,4 +1,4 @@
-// Labels of board statuses and figures.
+// Labels for board statuses and figures.
 import type { components } from '../../api/schema'
 import type { IconName } from '../../ui/icons'
 

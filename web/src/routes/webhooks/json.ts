@@ -1,22 +1,23 @@
-// Splits an indented JSON text into pieces for syntax highlighting.
-export type Token = { text: string; as: 'name' | 'text' | 'number' | 'keyword' | 'punctuation' }
+// Formats JSON and splits it into tokens for syntax highlighting.
+export type Token = { text: string; type: 'name' | 'text' | 'number' | 'keyword' | 'punctuation' }
 
-const token = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|\b(true|false|null)\b|([^"\d\w-]+)/g
+const tokenPattern = /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|\b(true|false|null)\b|([^"\d\w-]+)/g
 
-/** Returns the pieces of a JSON text, or the text unchanged if it is not JSON. */
+/** Indents JSON and returns its tokens. If the body is not JSON, returns it as one token. */
 export function tokenize(body: string): Token[] {
   let text: string
   try {
     text = JSON.stringify(JSON.parse(body), null, 2)
   } catch {
-    return [{ text: body, as: 'punctuation' }]
+    return [{ text: body, type: 'punctuation' }]
   }
-  const out: Token[] = []
-  for (const [all, string, colon, number, word] of text.matchAll(token)) {
+  const tokens: Token[] = []
+  for (const [all, string, colon, number, word] of text.matchAll(tokenPattern)) {
     if (string !== undefined) {
-      out.push({ text: string, as: colon === undefined ? 'text' : 'name' })
-      if (colon !== undefined) out.push({ text: colon, as: 'punctuation' })
-    } else out.push({ text: all, as: number !== undefined ? 'number' : word !== undefined ? 'keyword' : 'punctuation' })
+      tokens.push({ text: string, type: colon === undefined ? 'text' : 'name' })
+      if (colon !== undefined) tokens.push({ text: colon, type: 'punctuation' })
+    } else
+      tokens.push({ text: all, type: number !== undefined ? 'number' : word !== undefined ? 'keyword' : 'punctuation' })
   }
-  return out
+  return tokens
 }

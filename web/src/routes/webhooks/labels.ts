@@ -1,23 +1,25 @@
-// Labels and colors of the states of webhooks and deliveries.
+// Labels and tones for the states of webhooks and deliveries.
 import type { Delivery, Webhook } from '../../api/contract'
 import type { IconName } from '../../ui/icons'
 
 export type Tone = 'plain' | 'accent' | 'warn' | 'danger' | 'good'
 export type State = { tone: Tone; label: string; reason: string; icon?: IconName }
 
-const times = (n: number) => (n === 1 ? 'once' : `${n} times`)
-
 /** Returns the state of a webhook and the reason for it. */
 export function stateOf(w: Webhook): State {
   switch (w.offReason) {
     case 'paused':
-      return { tone: 'plain', label: 'Paused', reason: 'Someone paused it. Events are not queued while it is paused.' }
+      return {
+        tone: 'plain',
+        label: 'Paused',
+        reason: 'This webhook was paused. Events aren’t queued while it’s paused.',
+      }
     case 'failures':
       return {
         tone: 'danger',
         label: 'Turned off',
         icon: 'warn',
-        reason: 'Ten deliveries in a row failed. When the receiver works again, turn the webhook on.',
+        reason: 'Ten deliveries in a row failed. Once the receiver works again, turn the webhook back on.',
       }
     case 'gone':
       return {
@@ -25,14 +27,15 @@ export function stateOf(w: Webhook): State {
         label: 'Turned off',
         icon: 'warn',
         reason:
-          'The receiver responded with 410 Gone, which asks to stop deliveries. Turn the webhook on only if that was a mistake.',
+          'The receiver responded with 410 Gone to stop all deliveries. Turn the webhook on only if that was a mistake.',
       }
     case 'owner':
       return {
         tone: 'warn',
         label: 'Turned off',
         icon: 'warn',
-        reason: 'Its owner can no longer manage the board or workspace. The person who turns it on becomes its owner.',
+        reason:
+          'The owner can no longer manage the board or workspace. The person who turns the webhook on becomes the new owner.',
       }
     case 'plan':
       return {
@@ -40,31 +43,32 @@ export function stateOf(w: Webhook): State {
         label: 'Turned off',
         icon: 'warn',
         reason:
-          'The plan’s limit was reached when it was restored from the trash. Delete another webhook, then turn this one on.',
+          'The plan’s limit was reached when this webhook was restored from the trash. Delete another webhook, then turn this one on.',
       }
     case 'trash':
       return {
         tone: 'plain',
         label: 'Paused',
-        reason: 'Its board is in the trash. It turns on again when the board is restored.',
+        reason: 'The board is in the trash. The webhook resumes when the board is restored.',
       }
   }
   if (w.heldUntil) {
     const reason =
-      'The receiver asked for a pause. Deliveries wait until it ends. Waiting does not count as an attempt.'
+      'The receiver asked for a pause. Deliveries resume when it ends. Waiting doesn’t count as an attempt.'
     return { tone: 'warn', label: 'Held', icon: 'warn', reason }
   }
   if (w.heldSince) {
     const reason =
-      'The receiver is failing. One delivery at a time is retried. For the others, waiting does not count as an attempt.'
+      'The receiver is failing, so one delivery at a time is retried. The others wait, which doesn’t count as an attempt.'
     return { tone: 'warn', label: 'Held', icon: 'warn', reason }
   }
   if (w.failures > 0) {
-    const what = w.failures === 1 ? 'delivery' : `${w.failures} deliveries`
-    const reason = `The last ${what} failed. After ten in a row, the webhook is turned off.`
-    return { tone: 'warn', label: `Failed ${times(w.failures)} in a row`, icon: 'warn', reason }
+    const deliveries = w.failures === 1 ? 'delivery' : `${w.failures} deliveries`
+    const reason = `The last ${deliveries} failed. After ten in a row, the webhook is turned off.`
+    const label = w.failures === 1 ? 'Failed once' : `Failed ${w.failures} times in a row`
+    return { tone: 'warn', label, icon: 'warn', reason }
   }
-  return { tone: 'good', label: 'On', reason: 'Working.' }
+  return { tone: 'good', label: 'On', reason: 'Deliveries are succeeding.' }
 }
 
 const platforms: Record<string, string> = {
@@ -77,7 +81,7 @@ const platforms: Record<string, string> = {
 
 export const platformText = (platform: string): string => platforms[platform] ?? platform
 
-/** Returns the name of a webhook, or its host. */
+/** Returns the name of a webhook. If it has none, returns the host. */
 export const webhookName = (w: Pick<Webhook, 'name' | 'host'>): string => w.name || w.host
 
 export type DeliveryStatus = Delivery['status']
@@ -100,7 +104,7 @@ export const canRedeliver = (d: Pick<Delivery, 'status'>): boolean =>
 export const inProgress = (d: Pick<Delivery, 'status'>): boolean =>
   d.status === 'pending' || d.status === 'delivering' || d.status === 'pending retry'
 
-/** The filters of the log in the address. '' means all. */
+/** The filters of the log, as in the URL. '' means all. */
 export const logFilters = ['', 'open', 'delivered', 'failed', 'gave up', 'skipped'] as const
 export type LogFilter = (typeof logFilters)[number]
 
@@ -112,7 +116,7 @@ export const matchesFilter = (filter: LogFilter, d: Pick<Delivery, 'status'>): b
 
 export const parseFilter = (text: string | null): LogFilter => logFilters.find((f) => f === text) ?? ''
 
-/** Returns the delay in ms until the log reloads: shorter while deliveries are in progress. */
+/** Returns the delay in ms until the log reloads. It is shorter while an attempt is expected soon. */
 export function pollDelay(all: readonly Delivery[] | undefined, now: number): number {
   const soon = (all ?? []).some(
     (d) => inProgress(d) && (!d.nextAttemptAt || Date.parse(d.nextAttemptAt) - now < 15_000),

@@ -1,29 +1,29 @@
-// Pages about deliveries poll for changes. A request costs the server less than a
-// stream and works on every node.
+// Polling for the webhook and plan pages. A request costs the server less than a stream,
+// and any node can serve a request.
 import { untrack } from 'svelte'
 import type { Remote } from '../../page/remote.svelte'
 
-/** Reloads periodically while the page is visible. `pause` returns the next delay in ms. */
-export function refresh(from: Pick<Remote<unknown>, 'loading' | 'reload'>, pause: () => number): void {
+/** Reloads data periodically while the page is visible. `delay` returns the next delay in ms. */
+export function poll(from: Pick<Remote<unknown>, 'loading' | 'reload'>, delay: () => number): void {
   $effect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined
-    let over = false
-    const next = () => {
-      if (!over) timer = setTimeout(() => void reload(), untrack(pause))
+    let stopped = false
+    const schedule = () => {
+      if (!stopped) timer = setTimeout(() => void reload(), untrack(delay))
     }
     const reload = async () => {
       if (document.visibilityState === 'visible' && !from.loading) await from.reload()
-      next()
+      schedule()
     }
-    next()
+    schedule()
     return () => {
-      over = true
+      stopped = true
       clearTimeout(timer)
     }
   })
 }
 
-/** Returns the current time, updated every second. */
+/** Returns a reactive clock that is updated every second. */
 export function clock(): { readonly now: number } {
   let now = $state(Date.now())
   $effect(() => {

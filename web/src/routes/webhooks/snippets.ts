@@ -1,4 +1,4 @@
-// Code that verifies deliveries with the libraries of Standard Webhooks.
+// Examples that verify deliveries with the Standard Webhooks libraries or the cardwall command.
 export type Language = 'js' | 'python' | 'go' | 'shell'
 
 export const languages: readonly { value: Language; label: string }[] = [
@@ -56,6 +56,6 @@ http.HandleFunc("POST /cardwall", func(w http.ResponseWriter, r *http.Request) {
 	fmt.Println(string(body)) // or put it into a queue
 	w.WriteHeader(http.StatusNoContent)
 })`,
-  shell: `# Receives, verifies and prints deliveries on your own machine
+  shell: `# Receive, verify and print deliveries on your own machine
 CARDWALL_WEBHOOK_SECRET=whsec_… cardwall webhook listen`,
 }

@@ -5,7 +5,7 @@ import { tokenize } from './json'
 import { durationText, momentText, soonText } from '../../lib/exactTime'
 import { parseFilter, canRedeliver, matchesFilter, pollDelay, stateOf, webhookName } from './labels'
 
-const hook = (more: Partial<Webhook>) =>
+const webhook = (more: Partial<Webhook>) =>
   ({
     name: '',
     host: 'hooks.example.com',
@@ -17,13 +17,13 @@ const hook = (more: Partial<Webhook>) =>
   }) as Webhook
 const delivery = (more: Partial<Delivery>) => ({ status: 'delivered', nextAttemptAt: null, ...more }) as Delivery
 
-describe('events', () => {
-  it('have unique texts', () => {
+describe('event labels', () => {
+  it('exist for every kind', () => {
     expect(new Set(eventKinds).size).toBe(15)
     for (const kind of [...eventKinds, 'webhook.test']) expect(eventText(kind)).not.toContain('.')
     expect(eventGroups.every((g) => g.events.length > 0)).toBe(true)
   })
-  it('are summarized', () => {
+  it('are summarized by eventsText', () => {
     expect(eventsText(eventKinds)).toBe('All events')
     expect(eventsText(['webhook.test'])).toBe('Test events only')
     expect(eventsText(['card.created'])).toBe('Card created')
@@ -32,25 +32,25 @@ describe('events', () => {
   })
 })
 
-describe('a webhook', () => {
-  it('describes its state, the worst first', () => {
-    expect(stateOf(hook({})).label).toBe('On')
-    expect(stateOf(hook({ failures: 1 })).label).toBe('Failed once in a row')
-    expect(stateOf(hook({ failures: 3, heldSince: '2026-11-21T09:00:00Z' })).label).toBe('Held')
-    expect(stateOf(hook({ failures: 10, offReason: 'failures' })).tone).toBe('danger')
-    expect(stateOf(hook({ offReason: 'paused' })).label).toBe('Paused')
-    expect(stateOf(hook({ offReason: 'trash' })).reason).toContain('in the trash')
-    expect(stateOf(hook({ offReason: 'plan' })).reason).toContain('The plan’s limit was reached')
+describe('stateOf and webhookName', () => {
+  it('describe the most severe state of a webhook', () => {
+    expect(stateOf(webhook({})).label).toBe('On')
+    expect(stateOf(webhook({ failures: 1 })).label).toBe('Failed once')
+    expect(stateOf(webhook({ failures: 3, heldSince: '2026-11-21T09:00:00Z' })).label).toBe('Held')
+    expect(stateOf(webhook({ failures: 10, offReason: 'failures' })).tone).toBe('danger')
+    expect(stateOf(webhook({ offReason: 'paused' })).label).toBe('Paused')
+    expect(stateOf(webhook({ offReason: 'trash' })).reason).toContain('in the trash')
+    expect(stateOf(webhook({ offReason: 'plan' })).reason).toContain('The plan’s limit was reached')
     const held = { heldSince: '2026-11-21T09:00:00Z', heldUntil: '2026-11-21T09:01:00Z' }
-    expect(stateOf(hook(held)).reason).toContain('asked for a pause')
+    expect(stateOf(webhook(held)).reason).toContain('asked for a pause')
   })
-  it('is named by its host if it has no name', () => {
-    expect(webhookName(hook({}))).toBe('hooks.example.com')
-    expect(webhookName(hook({ name: 'Bot' }))).toBe('Bot')
+  it('use the host if a webhook has no name', () => {
+    expect(webhookName(webhook({}))).toBe('hooks.example.com')
+    expect(webhookName(webhook({ name: 'Bot' }))).toBe('Bot')
   })
 })
 
-describe('the log', () => {
+describe('the delivery log', () => {
   it('is filtered by the URL', () => {
     expect(parseFilter('gave up')).toBe('gave up')
     expect(parseFilter('nonsense')).toBe('')
@@ -59,7 +59,7 @@ describe('the log', () => {
     expect(canRedeliver(delivery({ status: 'skipped' }))).toBe(true)
     expect(canRedeliver(delivery({ status: 'delivering' }))).toBe(false)
   })
-  it('is polled sooner while a change is expected', () => {
+  it('is polled more often while an attempt is expected soon', () => {
     const now = Date.parse('2026-11-21T09:00:00Z')
     expect(pollDelay([delivery({})], now)).toBe(4000)
     expect(pollDelay([delivery({ status: 'pending' })], now)).toBe(1000)
@@ -67,7 +67,7 @@ describe('the log', () => {
   })
 })
 
-it('formats times briefly', () => {
+it('soonText, durationText and momentText format times', () => {
   const now = Date.parse('2026-11-21T09:00:00Z')
   expect(soonText('2026-11-21T09:00:28Z', now)).toBe('in 28 s')
   expect(soonText('2026-11-21T09:10:00Z', now)).toBe('in 10 min')
@@ -79,12 +79,12 @@ it('formats times briefly', () => {
   expect(momentText('2025-01-02T14:02:10Z', 'UTC', new Date(now))).toBe('2 Jan 2025, 14:02:10')
 })
 
-it('indents a body in pieces that join to the same text', () => {
+it('tokenize splits an indented body into tokens', () => {
   const body = '{"id":"itg_1:v4","n":-1.5e3,"no":null,"s":"a \\"b\\": 1","l":[true,[]]}'
-  const shown = tokenize(body)
-  expect(shown.map((p) => p.text).join('')).toBe(JSON.stringify(JSON.parse(body), null, 2))
-  expect(shown.filter((p) => p.as === 'name').map((p) => p.text)).toEqual(['"id"', '"n"', '"no"', '"s"', '"l"'])
-  expect(shown.find((p) => p.as === 'number')?.text).toBe('-1500')
-  expect(shown.filter((p) => p.as === 'keyword').map((p) => p.text)).toEqual(['null', 'true'])
-  expect(tokenize('not json')).toEqual([{ text: 'not json', as: 'punctuation' }])
+  const tokens = tokenize(body)
+  expect(tokens.map((p) => p.text).join('')).toBe(JSON.stringify(JSON.parse(body), null, 2))
+  expect(tokens.filter((p) => p.type === 'name').map((p) => p.text)).toEqual(['"id"', '"n"', '"no"', '"s"', '"l"'])
+  expect(tokens.find((p) => p.type === 'number')?.text).toBe('-1500')
+  expect(tokens.filter((p) => p.type === 'keyword').map((p) => p.text)).toEqual(['null', 'true'])
+  expect(tokenize('not json')).toEqual([{ text: 'not json', type: 'punctuation' }])
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parseAddresses } from './addresses'
 
 describe('parseAddresses', () => {
-  it('reads lists with commas, semicolons, tabs and lines, each address once', () => {
+  it('splits at commas, semicolons, tabs and line breaks, and returns each address once', () => {
     expect(parseAddresses('ada@example.com, GRACE@example.com;\n alan@example.com\tada@example.com')).toEqual({
       valid: ['ada@example.com', 'grace@example.com', 'alan@example.com'],
       invalid: [],
@@ -31,13 +31,13 @@ describe('parseAddresses', () => {
       invalid: ['Ada', 'ada@localhost', 'ada@@example.com', 'Ada <ada@>'],
     })
   })
-  it('survives an unpaired quote', () => {
+  it('accepts an unpaired quote', () => {
     expect(parseAddresses('"Ada ada@example.com, grace@example.com').valid).toEqual([
       'ada@example.com',
       'grace@example.com',
     ])
   })
-  it('finds nothing in an empty text', () => {
+  it('returns nothing for text without addresses', () => {
     expect(parseAddresses(' ,;\n\n" "')).toEqual({ valid: [], invalid: [] })
   })
 })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { maxFileSize, detectFile, detectText, sizeText } from './importFile'
 
-const problem = (text: string, whole = true) => {
-  const looked = detectText(text, whole)
-  return 'problem' in looked ? looked.problem : looked.kind
+const problemOf = (text: string, complete = true) => {
+  const detected = detectText(text, complete)
+  return 'problem' in detected ? detected.problem : detected.kind
 }
 
 describe('detectText', () => {
@@ -12,7 +12,7 @@ describe('detectText', () => {
     expect(detectText('{\n  "format": "cardwall-workspace-export/1"}', true)).toEqual({ kind: 'cardwall' })
     expect(detectText('{"name":"x","format":"cardwall-export/1"}', true)).toEqual({ kind: 'cardwall' })
   })
-  it('detects Trello by its lists and cards, or by the beginning alone', () => {
+  it('detects Trello by its lists and cards, or by the beginning of the file', () => {
     expect(detectText('\uFEFF{"id":"1","lists":[],"cards":[]}', true)).toEqual({ kind: 'trello' })
     expect(detectText('{"id":"5f","name":"B","idOrganization":"1","shortLink":"x","actions":[', false)).toEqual({
       kind: 'trello',
@@ -20,17 +20,17 @@ describe('detectText', () => {
     expect(detectText('{"id":"5f","url":"https://trello.com/b/x","actions":[', false)).toEqual({ kind: 'trello' })
   })
   it('describes other kinds of files', () => {
-    expect(problem('Card ID,Card Name\n1,2\n')).toContain('CSV')
-    expect(problem('PK\u0003\u0004')).toContain('ZIP')
-    expect(problem('<html>')).toContain('not a JSON file')
-    expect(problem('{"lists":[')).toContain('incomplete')
-    expect(problem('{"lists":[]}')).toContain('neither')
-    expect(problem('{"something":"else","more":[', false)).toContain('neither')
+    expect(problemOf('Card ID,Card Name\n1,2\n')).toContain('CSV')
+    expect(problemOf('PK\u0003\u0004')).toContain('ZIP')
+    expect(problemOf('<html>')).toContain('not a JSON file')
+    expect(problemOf('{"lists":[')).toContain('incomplete')
+    expect(problemOf('{"lists":[]}')).toContain('neither')
+    expect(problemOf('{"something":"else","more":[', false)).toContain('neither')
   })
 })
 
 describe('detectFile', () => {
-  it('rejects empty and oversized files before sending', async () => {
+  it('rejects empty and oversized files', async () => {
     expect(await detectFile(new Blob([]))).toEqual({ problem: 'The file is empty.' })
     const large = { size: maxFileSize + 1 } as Blob
     expect(await detectFile(large)).toEqual({ problem: 'The file is larger than 100 MB.' })
@@ -40,7 +40,7 @@ describe('detectFile', () => {
   })
 })
 
-it('formats sizes', () => {
+it('sizeText formats bytes, kilobytes and megabytes', () => {
   expect([12, 2048, 1.5 * 1024 * 1024, 100 * 1024 * 1024].map(sizeText)).toEqual([
     '12 bytes',
     '2 kB',

@@ -6,7 +6,7 @@ const owner = { role: 'owner' as const }
 const admin = { role: 'admin' as const }
 const member = { role: 'member' as const }
 
-describe('roles', () => {
+describe('roleLockReason, removalLockReason and assignableRoles', () => {
   it('protect the last owner', () => {
     expect(roleLockReason(owner, 'owner', [owner, admin])).toContain('only owner')
     expect(roleLockReason(owner, 'owner', [owner, owner])).toBeNull()
@@ -17,13 +17,13 @@ describe('roles', () => {
     expect(assignableRoles('admin')).not.toContain('owner')
     expect(assignableRoles('member')).toEqual([])
   })
-  it('let everybody leave except the last owner', () => {
+  it('let everyone leave except the last owner', () => {
     expect(removalLockReason(member, true, 'member', [owner, member])).toBeNull()
     expect(removalLockReason(member, false, 'member', [owner, member])).not.toBeNull()
   })
 })
 
-it('describes the result of an import', () => {
+it('countsText describes an imported board', () => {
   const none = { id: 'b', name: 'B', lists: 0, cards: 0, labels: 0, checklists: 0, items: 0, comments: 0 }
   expect(countsText({ ...none, statusUpdates: 0 })).toBe('empty')
   expect(countsText({ ...none, lists: 1, cards: 1200, statusUpdates: 2 })).toBe(

@@ -1,19 +1,24 @@
-// Labels and rules of workspace roles. The server enforces the same rules.
+// Labels and rules for workspace roles. The server enforces the same rules.
 import type { WorkspaceRole } from '../../api/contract'
 import type { Member } from '../../api/types'
 
-export const roleLabels: Record<WorkspaceRole, { label: string; a: string; text: string }> = {
-  owner: { label: 'Owner', a: 'an owner', text: 'Full access, including the plan and other owners.' },
-  admin: { label: 'Admin', a: 'an admin', text: 'Can manage people, invitations, settings and webhooks.' },
-  member: { label: 'Member', a: 'a member', text: 'Can create boards and edit everything shared with the workspace.' },
-  guest: { label: 'Guest', a: 'a guest', text: 'Can see only boards that are shared with them.' },
+export const roleLabels: Record<WorkspaceRole, { label: string; withArticle: string; text: string }> = {
+  owner: { label: 'Owner', withArticle: 'an owner', text: 'Full access, including the plan and other owners.' },
+  admin: { label: 'Admin', withArticle: 'an admin', text: 'Can manage people, invitations, settings and webhooks.' },
+  member: {
+    label: 'Member',
+    withArticle: 'a member',
+    text: 'Can create boards and edit everything shared with the workspace.',
+  },
+  guest: { label: 'Guest', withArticle: 'a guest', text: 'Can see only boards that are shared with them.' },
 }
 
 export const roles = Object.keys(roleLabels) as WorkspaceRole[]
 
+/** Reports whether a role can manage members. */
 export const managesMembers = (role: WorkspaceRole | undefined) => role === 'owner' || role === 'admin'
 
-/** Returns the roles that a person can assign. Only owners can make owners. */
+/** Returns the roles that a member with a role can assign. Only owners can assign the owner role. */
 export function assignableRoles(ownRole: WorkspaceRole): WorkspaceRole[] {
   return ownRole === 'owner' ? roles : ownRole === 'admin' ? roles.filter((r) => r !== 'owner') : []
 }
@@ -28,7 +33,7 @@ export function roleLockReason(
   if (member.role !== 'owner') return null
   if (ownRole !== 'owner') return 'Only owners can change the role of an owner.'
   return all.filter((m) => m.role === 'owner').length === 1
-    ? 'You are the only owner. Make someone else an owner before you leave.'
+    ? 'You’re the only owner. To leave or change your role, first make someone else an owner.'
     : null
 }
 

@@ -1,6 +1,6 @@
-// Uploads a file with XMLHttpRequest, because fetch does not report upload progress.
+// Uploads import files with XMLHttpRequest, because fetch does not report upload progress.
 import { ApiError, clientId } from '../../api/client'
-import { unavailable, retryDelays } from '../../api/send'
+import { unavailableStatuses, retryDelays } from '../../api/send'
 import type { Job } from '../../api/types'
 import { randomId } from '../../lib/id'
 import type { Kind } from './importFile'
@@ -19,15 +19,21 @@ export type Imported = {
 export type Note = { what: string; count: number; examples: string[] | null }
 export type Report = { boards: Imported[] | null; savedFilters: number; notes: Note[] | null }
 
-/** Progress of an import: the fraction of bytes sent, then the number of records written. */
+/**
+ * The progress of an import. `sent` is the fraction of the file sent. `done` and `total`
+ * count records or, for Trello, cards.
+ */
 export type UploadProgress = { sent: number; done: number; total: number }
-/** An upload ends with the report, or with the job if it was cancelled or takes very long. */
+/** An upload. `done` resolves to the report, or to the job if it was canceled or is still running. */
 export type Upload = { done: Promise<Report | Job>; stop: () => void }
 
-/** Thrown when the person stops the upload. */
-export class Stopped extends Error {}
+/** Thrown when the user stops the upload. */
+export class UploadStopped extends Error {}
 
-/** Uploads a file and retries if the server is unreachable. The idempotency key makes the import happen once. */
+/**
+ * Uploads a file. Retries if the server is unreachable, with an idempotency key so that
+ * the file is imported only once.
+ */
 export function upload(
   workspaceId: string,
   kind: Kind,
@@ -39,17 +45,18 @@ export function upload(
   let stopped = false
   const attempt = () => {
     request = new XMLHttpRequest()
-    return sent(request, workspaceId, kind, file, key, onprogress)
+    return sendOnce(request, workspaceId, kind, file, key, onprogress)
   }
-  const all = async (): Promise<Report | Job> => {
+  const run = async (): Promise<Report | Job> => {
     for (const delay of retryDelays) {
       try {
         return await attempt()
       } catch (thrown) {
-        if (!(thrown instanceof ApiError) || (thrown.status > 0 && !unavailable.includes(thrown.status))) throw thrown
+        if (!(thrown instanceof ApiError) || (thrown.status > 0 && !unavailableStatuses.includes(thrown.status)))
+          throw thrown
       }
-      await new Promise((done) => setTimeout(done, delay * (0.7 + Math.random())))
-      if (stopped) throw new Stopped()
+      await new Promise((resolve) => setTimeout(resolve, delay * (0.7 + Math.random())))
+      if (stopped) throw new UploadStopped()
     }
     return attempt()
   }
@@ -57,10 +64,11 @@ export function upload(
     stopped = true
     request?.abort()
   }
-  return { done: all(), stop }
+  return { done: run(), stop }
 }
 
-function sent(
+/** Makes one attempt to upload a file. */
+function sendOnce(
   request: XMLHttpRequest,
   workspaceId: string,
   kind: Kind,
@@ -69,7 +77,7 @@ function sent(
   onprogress: (progress: UploadProgress) => void,
 ): Promise<Report | Job> {
   const progress: UploadProgress = { sent: 0, done: 0, total: 0 }
-  const report = (to: Partial<UploadProgress>) => onprogress({ ...Object.assign(progress, to) })
+  const report = (fields: Partial<UploadProgress>) => onprogress({ ...Object.assign(progress, fields) })
   return new Promise((resolve, reject) => {
     request.open('POST', `/api/app/v1/workspaces/${encodeURIComponent(workspaceId)}/import?format=${kind}`)
     request.setRequestHeader('Content-Type', 'application/json')
@@ -82,21 +90,21 @@ function sent(
       const line = lastLine(request.responseText)
       if (line?.progress) report({ sent: 1, ...line.progress })
     }
-    const lost = (status: number) =>
+    const rejectAsLost = (status: number) =>
       reject(
         new ApiError(
           status,
           'unreachable',
-          'The connection was lost. Check whether the board was imported before you try again.',
+          'The connection was lost. Before you try again, check whether the board was imported.',
         ),
       )
-    request.onerror = () => lost(0)
-    request.onabort = () => reject(new Stopped())
+    request.onerror = () => rejectAsLost(0)
+    request.onabort = () => reject(new UploadStopped())
     request.onload = () => {
       const line = lastLine(request.responseText) ?? {}
       if (request.status < 300 && line.data) resolve(line.data)
       else if (line.error) reject(new ApiError(request.status, line.error.code, line.error.message))
-      else lost(request.status < 300 ? 0 : request.status)
+      else rejectAsLost(request.status < 300 ? 0 : request.status)
     }
     request.send(file)
   })
@@ -108,18 +116,18 @@ type Line = {
   error?: { code: string; message: string }
 }
 
-/** Returns the last complete line of a response that may still be arriving. */
+/** Parses the last complete line of a response that may still be arriving. Returns null if it is not JSON. */
 export function lastLine(text: string): Line | null {
-  const whole = text.trimEnd().split('\n')
-  if (text !== '' && !text.endsWith('\n') && whole.length > 1) whole.pop()
+  const lines = text.trimEnd().split('\n')
+  if (text !== '' && !text.endsWith('\n') && lines.length > 1) lines.pop()
   try {
-    return JSON.parse(whole.at(-1) ?? '') as Line
+    return JSON.parse(lines.at(-1) ?? '') as Line
   } catch {
     return null
   }
 }
 
-const counted: [keyof Imported, string, string][] = [
+const countLabels: [keyof Imported, string, string][] = [
   ['lists', 'list', 'lists'],
   ['cards', 'card', 'cards'],
   ['labels', 'label', 'labels'],
@@ -128,11 +136,11 @@ const counted: [keyof Imported, string, string][] = [
   ['statusUpdates', 'status update', 'status updates'],
 ]
 
-/** "3 lists, 24 cards and 2 labels". */
+/** Describes the contents of an imported board: "3 lists, 24 cards and 2 labels". */
 export function countsText(board: Imported): string {
-  const parts = counted
-    .map(([key, one, many]) => [board[key] as number, one, many] as const)
+  const parts = countLabels
+    .map(([key, singular, plural]) => [board[key] as number, singular, plural] as const)
     .filter(([n]) => n > 0)
-    .map(([n, one, many]) => `${n.toLocaleString('en')} ${n === 1 ? one : many}`)
+    .map(([n, singular, plural]) => `${n.toLocaleString('en')} ${n === 1 ? singular : plural}`)
   return parts.length === 0 ? 'empty' : new Intl.ListFormat('en').format(parts).replace(', and', ' and')
 }

@@ -10,7 +10,7 @@ export type BoardInputs = {
   create_list: { id: string; name: string; position: Position }
   update_list: { listId: string; name?: string; wipLimit?: number | null; wipMode?: 'soft' | 'hard' }
   move_list: { listId: string; position: Position }
-  /** Moves the list with its cards to another board. */
+  /** Moves a list with its cards to another board. */
   move_list_to_board: { listId: string; boardId: string; position: Position }
   copy_list: { id: string; listId: string; name: string; position: Position }
   archive_list: { listId: string }
@@ -109,7 +109,7 @@ export const boards: Definitions<BoardInputs, BoardResults> = {
     reconcile(draft, { listId, boardId, position }, result) {
       if (boardId !== draft.data.board.id) draft.removeList(listId)
       else if (isJob(result))
-        return // the list and its cards arrive as changes
+        return // the list and its cards will arrive as changes
       else {
         draft.set('lists', listId, result.list)
         if (!draft.data.order.has(listId)) draft.set('order', listId, [])
@@ -133,7 +133,7 @@ export const boards: Definitions<BoardInputs, BoardResults> = {
         }),
       ),
     reconcile(draft, { position }, result) {
-      if (isJob(result)) return // the list appears when it is complete
+      if (isJob(result)) return // the list will appear when the job is done
       draft.set('lists', result.id, result)
       if (!draft.data.order.has(result.id)) draft.set('order', result.id, [])
       draft.placeList(result.id, position)
@@ -228,10 +228,10 @@ export const boards: Definitions<BoardInputs, BoardResults> = {
 }
 
 function changeBoard(draft: Draft, { features, ...fields }: BoardInputs['update_board']): void {
-  const now = { ...draft.data.board.features, ...features }
+  const changed = { ...draft.data.board.features, ...features }
   // A confidential board cannot have a public page.
-  if (fields.visibility === 'confidential') now.publicPage = false
-  draft.patchBoard({ ...defined(fields), ...(features || fields.visibility ? { features: now } : {}) })
+  if (fields.visibility === 'confidential') changed.publicPage = false
+  draft.patchBoard({ ...defined(fields), ...(features || fields.visibility ? { features: changed } : {}) })
 }
 
 function changeLabel(draft: Draft, { labelId, ...fields }: BoardInputs['update_label']): void {

@@ -5,7 +5,7 @@ import type { Draft } from '../boardData'
 import { resolve } from '../due'
 import { idempotencyHeader, type Definitions } from './definition'
 
-/** Inputs of each operation. Temporary IDs are replaced by server IDs before sending. */
+/** The inputs of the operations. Temporary IDs are replaced with server IDs before an operation is sent. */
 export type CardInputs = {
   create_card: {
     id: string
@@ -19,17 +19,18 @@ export type CardInputs = {
   move_card: { cardId: string; listId: string; position: Position }
   archive_card: { cardId: string }
   restore_card: { cardId: string; position: Position }
-  /** Moves the card to another board. */
+  /** Moves a card to another board. */
   move_card_to_board: { cardId: string; boardId: string; listId: string; position: Position }
-  copy_card: { id: string; cardId: string; position: Position } & CopyChoices
+  copy_card: { id: string; cardId: string; position: Position } & CopyOptions
   set_card_labels: { cardId: string; add?: string[]; remove?: string[] }
   set_card_assignees: { cardId: string; add?: string[]; remove?: string[] }
   set_card_due: { cardId: string; due: DueInput }
   clear_card_due: { cardId: string }
 }
 
-/** Where a copy goes, unless it stays in the list of the card, and what it includes. */
-export type CopyChoices = {
+/** The list, title and contents of a copy. */
+export type CopyOptions = {
+  /** The list of the original card by default. */
   listId?: string
   title?: string
   includeLabels?: boolean
@@ -39,6 +40,7 @@ export type CopyChoices = {
   includeComments?: boolean
 }
 
+/** The labels and assignees that a card loses when it moves to another board. */
 export type Dropped = { droppedLabels: LabelRef[]; droppedAssignees: UserRef[] }
 
 export type CardResults = { [K in keyof CardInputs]: unknown } & {
@@ -58,9 +60,10 @@ const card = (cardId: string, key: string) => ({ path: { cardId }, header: idemp
 function reconcileCard(draft: Draft, _: unknown, result: Card): void {
   const known = draft.data.cards.get(result.id)
   if (!known) return
-  // Other operations and changes update its position and the counts of its contents.
-  const { listId, archivedAt, archivedBy, comments, checklistItems } = known
-  draft.set('cards', result.id, { ...result, listId, archivedAt, archivedBy, comments, checklistItems })
+  // Other operations and changes update the position of the card and the counts of its contents.
+  const { listId, archivedAt, archivedBy, comments, checklistItems, attachments, cover } = known
+  const kept = { listId, archivedAt, archivedBy, comments, checklistItems, attachments, cover }
+  draft.set('cards', result.id, { ...result, ...kept })
 }
 
 const labelRef = ({ id, name, color }: Label): LabelRef => ({ id, name, color })
@@ -88,18 +91,21 @@ export const cards: Definitions<CardInputs, CardResults> = {
         timeZone: null,
         checklistItems: { done: 0, total: 0 },
         comments: 0,
+        attachments: 0,
+        cover: null,
         createdBy: me.id,
         createdAt: now,
         updatedAt: now,
         url: '',
       })
-      draft.set('details', id, { description: '', checklists: [], comments: [] })
+      draft.set('details', id, { description: '', checklists: [], comments: [], attachments: [] })
       draft.placeCard(id, listId, position)
     },
     send: ({ id: _, ...body }, key) => data(api.POST('/cards', { params: { header: idempotencyHeader(key) }, body })),
     reconcile(draft, { position }, result) {
       draft.set('cards', result.id, result)
-      draft.set('details', result.id, { description: result.description ?? '', checklists: [], comments: [] })
+      const description = result.description ?? ''
+      draft.set('details', result.id, { description, checklists: [], comments: [], attachments: [] })
       draft.placeCard(result.id, result.listId, position)
     },
   },
@@ -153,18 +159,26 @@ export const cards: Definitions<CardInputs, CardResults> = {
     reconcile(draft, { cardId, position }, result) {
       if (result.card.boardId !== draft.data.board.id) draft.removeCard(cardId)
       else {
-        // An undo moves the card back.
+        // The operation undoes a move and brings the card back.
         draft.set('cards', cardId, result.card)
         draft.placeCard(cardId, result.card.listId, position)
       }
     },
   },
   copy_card: {
-    apply(draft, { id, cardId, listId, position, ...choices }, { now }) {
+    apply(draft, { id, cardId, listId, position, ...options }, { now }) {
       const known = draft.data.cards.get(cardId)
       const to = listId ?? known?.listId
       if (!known || !to || !draft.data.lists.has(to)) return
-      draft.set('cards', id, { ...known, ...copyFields(choices), id, number: 0, comments: 0, createdAt: now, url: '' })
+      draft.set('cards', id, {
+        ...known,
+        ...copyFields(known, options),
+        id,
+        number: 0,
+        comments: 0,
+        createdAt: now,
+        url: '',
+      })
       draft.placeCard(id, to, position)
     },
     send: ({ id: _, cardId, ...body }, key) =>
@@ -201,7 +215,7 @@ export const cards: Definitions<CardInputs, CardResults> = {
   set_card_due: {
     apply: (draft, { cardId, due }) => draft.patch('cards', cardId, resolve(due)),
     send: ({ cardId, due }, key) => {
-      // The server leaves an absent date unchanged, so clear it with null.
+      // The server leaves a date unchanged if its field is absent, so send null to remove the date.
       const body = { ...due, dueDate: due.dueDate ?? null, startDate: due.startDate ?? null }
       return data(api.PUT('/cards/{cardId}/due', { params: card(cardId, key), body }))
     },
@@ -214,17 +228,17 @@ export const cards: Definitions<CardInputs, CardResults> = {
   },
 }
 
-/** Returns the fields in which a copy differs from its card. */
-function copyFields(choices: CopyChoices): Partial<Card> {
+/** Returns the fields in which a copy differs from the original card. */
+function copyFields(known: Card, options: CopyOptions): Partial<Card> {
   return {
     done: false,
     doneAt: null,
-    ...(choices.title ? { title: choices.title } : {}),
-    ...(choices.includeLabels === false ? { labels: [] } : {}),
-    ...(choices.includeAssignees === false ? { assignees: [] } : {}),
-    ...(choices.includeDue === false
+    checklistItems: { done: 0, total: options.includeChecklists === false ? 0 : known.checklistItems.total },
+    ...(options.title ? { title: options.title } : {}),
+    ...(options.includeLabels === false ? { labels: [] } : {}),
+    ...(options.includeAssignees === false ? { assignees: [] } : {}),
+    ...(options.includeDue === false
       ? { dueDate: null, dueAt: null, startDate: null, startAt: null, timeZone: null }
       : {}),
-    ...(choices.includeChecklists === false ? { checklistItems: { done: 0, total: 0 } } : {}),
   }
 }

@@ -1,7 +1,7 @@
 // Operations on checklists, checklist items and comments.
 import { api, data } from '../../api/client'
 import type { Checklist, ChecklistItem, Comment, Position } from '../../api/types'
-import type { Details, Draft } from '../boardData'
+import { insertAt, type Details, type Draft } from '../boardData'
 import { withChanges, defined, idempotencyHeader, without, type Definitions } from './definition'
 
 export type DetailInputs = {
@@ -172,17 +172,8 @@ function changeItem(draft: Draft, input: DetailInputs['update_checklist_item']):
   changeItems(draft, input, (items) => {
     const next = withChanges(items, itemId, defined({ title, done }))
     if (position === undefined) return next
-    const moved = next.find((i) => i.id === itemId)
-    if (!moved) return next
-    const rest = without(next, itemId)
-    const at =
-      position === 'top'
-        ? 0
-        : position === 'bottom'
-          ? rest.length
-          : 'before' in position
-            ? rest.findIndex((i) => i.id === position.before)
-            : rest.findIndex((i) => i.id === position.after) + 1
-    return [...rest.slice(0, at), moved, ...rest.slice(at)]
+    const byId = new Map(next.map((i) => [i.id, i]))
+    if (!byId.has(itemId)) return next
+    return insertAt([...byId.keys()], itemId, position).map((id) => byId.get(id)!)
   })
 }

@@ -1,6 +1,7 @@
-// All operations on a board, as data.
+// All operations of the board page, represented as data.
 import type { Draft } from '../boardData'
 import { isJob } from '../jobs.svelte'
+import { attachments, type AttachmentInputs, type AttachmentResults } from './attachment'
 import { boards, type BoardResults, type BoardInputs } from './board'
 import { cards, type CardResults, type CardInputs } from './card'
 import type { Context, Definition, Definitions } from './definition'
@@ -8,19 +9,19 @@ import { details, type DetailResults, type DetailInputs } from './detail'
 
 export type { Context } from './definition'
 export { typedTextOf } from './typedText'
-export type { CopyChoices, Dropped } from './card'
+export type { CopyOptions, Dropped } from './card'
 
-export type Inputs = CardInputs & DetailInputs & BoardInputs
-export type Results = CardResults & DetailResults & BoardResults
+export type Inputs = CardInputs & DetailInputs & AttachmentInputs & BoardInputs
+export type Results = CardResults & DetailResults & AttachmentResults & BoardResults
 export type Kind = keyof Inputs
 export type Operation = { [K in Kind]: { kind: K; input: Inputs[K] } }[Kind]
 
-/** Creates an operation. The types check its input against its kind. */
+/** Creates an operation. The compiler checks that the input belongs to the kind. */
 export function operation<K extends Kind>(kind: K, input: Inputs[K]): Operation {
   return { kind, input } as Operation
 }
 
-const definitions: Definitions<Inputs, Results> = { ...cards, ...details, ...boards }
+const definitions: Definitions<Inputs, Results> = { ...cards, ...details, ...attachments, ...boards }
 
 const definitionOf = (operation: Operation) => definitions[operation.kind] as Definition<unknown, unknown>
 
@@ -36,7 +37,7 @@ export function reconcile(draft: Draft, operation: Operation, result: unknown): 
   definitionOf(operation).reconcile?.(draft, operation.input, result)
 }
 
-/** Returns the temporary and the server ID of the record that an operation created, or null. A job is not the record. */
+/** Returns the temporary ID and the server ID of the record that an operation created, or null if it created none yet. */
 export function assignedId(operation: Operation, result: unknown): { from: string; to: string } | null {
   if (!('id' in operation.input) || isJob(result as object)) return null
   return { from: operation.input.id as string, to: (result as { id: string }).id }

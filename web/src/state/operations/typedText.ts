@@ -1,4 +1,4 @@
-// The text that a person typed for an operation, and the key of its draft.
+// The text that the user typed for an operation, and the key of its draft.
 import type { Operation } from '.'
 
 export type TypedText = { draftKey: string; text: string; separator?: string }

@@ -1,0 +1,285 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { ApiError } from '../api/client'
+import type { Attachment } from '../api/types'
+import { activeUploads, listenToUploads } from './attachFiles.svelte'
+import { clearSession } from './session.svelte'
+import { UploadCanceled, uploadFile, type FileToSend } from './uploadFile'
+import { Uploads, uploads as pageUploads } from './uploads.svelte'
+
+const target = { cardId: 'crd_1', cardTitle: 'Launch' }
+const file = (name: string, size = 10) => new File(['x'.repeat(size)], name)
+const lost = () => new ApiError(0, 'unreachable', 'The connection was lost.')
+
+type Attempt = FileToSend & {
+  progress: (sent: number) => void
+  succeed: () => void
+  fail: (error: ApiError) => void
+}
+
+/** The attempts to send files, in order. */
+let attempts: Attempt[]
+let pauses: number[]
+let uploads: Uploads
+/** The ID of the signed-in user. */
+let userId: string | null
+/** The IDs of the added attachments, and of the cards that must be loaded. */
+let added: string[]
+let uncertain: string[]
+let stopListening: () => void
+
+const names = () => attempts.map((a) => a.file.name)
+const states = () => uploads.list.map((u) => `${u.file.name} ${u.state}`)
+const settle = () => vi.advanceTimersByTimeAsync(0)
+const warns = () => !dispatchEvent(new Event('beforeunload', { cancelable: true }))
+
+beforeEach(() => {
+  vi.useFakeTimers()
+  attempts = []
+  pauses = []
+  userId = 'usr_1'
+  added = []
+  uncertain = []
+  stopListening = listenToUploads({
+    attached: (a) => added.push(a.id),
+    outcomeUnknown: (cardId) => uncertain.push(cardId),
+  })
+  uploads = new Uploads(
+    (upload, progress, signal) =>
+      new Promise((resolve, reject) => {
+        signal.addEventListener('abort', () => reject(new UploadCanceled()))
+        const succeed = () => resolve({ id: `att_${upload.file.name}`, cardId: upload.cardId } as Attachment)
+        attempts.push({ ...upload, progress, succeed, fail: reject })
+      }),
+    async (ms) => void pauses.push(ms),
+    () => userId,
+  )
+})
+afterEach(() => {
+  uploads.cancelAll()
+  stopListening()
+  vi.useRealTimers()
+})
+
+describe('Uploads', () => {
+  test('sends three files at a time, and reports each attachment', async () => {
+    uploads.add(
+      target,
+      ['a', 'b', 'c', 'd'].map((name) => file(name)),
+    )
+    expect(names()).toEqual(['a', 'b', 'c'])
+    expect(warns()).toBe(true)
+    attempts[1]!.succeed()
+    await settle()
+    expect(names()).toEqual(['a', 'b', 'c', 'd'])
+    expect(states()).toEqual(['a sending', 'b done', 'c sending', 'd sending'])
+    for (const attempt of attempts) attempt.succeed()
+    await settle()
+    expect(added.toSorted()).toEqual(['att_a', 'att_b', 'att_c', 'att_d'])
+    expect(uploads.announcement).toBe('4 files were added to “Launch”.')
+    expect(warns()).toBe(false)
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(uploads.list).toEqual([])
+    expect(uploads.announcement).toBe('')
+  })
+
+  test('the progress weighs files by their size', () => {
+    uploads.add(target, [file('small', 100), file('large', 300)])
+    attempts[0]!.progress(1)
+    expect(uploads.progress).toBe(0.25)
+    attempts[1]!.progress(0.5)
+    expect(uploads.progress).toBe(0.625)
+  })
+
+  test('repeats an interrupted upload with the same key', async () => {
+    uploads.add(target, [file('a')])
+    attempts[0]!.fail(lost())
+    await settle()
+    attempts[1]!.fail(new ApiError(503, 'unavailable', 'Try again later.'))
+    await settle()
+    expect(uploads.list[0]).toMatchObject({ state: 'sending', problem: 'Try again later. Trying again…' })
+    attempts[2]!.progress(0.5)
+    expect(uploads.list[0]!.problem).toBeNull()
+    attempts[2]!.succeed()
+    await settle()
+    expect(new Set(attempts.map((a) => a.key)).size).toBe(1)
+    expect(pauses).toEqual([150, 500])
+    expect(states()).toEqual(['a done'])
+  })
+
+  test('gives up after some attempts, and continues with the same key when asked to', async () => {
+    uploads.add(target, [file('a')])
+    for (let n = 0; n < 7; n++) {
+      attempts[n]!.fail(lost())
+      await settle()
+    }
+    expect(states()).toEqual(['a failed'])
+    expect(uploads.list[0]!.problem).toBe('The connection was lost.')
+    expect(warns()).toBe(false)
+    uploads.retry(uploads.list[0]!)
+    attempts[7]!.succeed()
+    await settle()
+    expect(attempts[7]!.key).toBe(attempts[0]!.key)
+    expect(uploads.announcement).toBe('a was added to “Launch”.')
+  })
+
+  test('does not repeat a rejected upload, and keeps the reason until it is dismissed', async () => {
+    uploads.add(target, [file('a'), file('b')])
+    attempts[0]!.fail(new ApiError(402, 'plan_limit', 'The file is too large.'))
+    attempts[1]!.succeed()
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect(attempts).toHaveLength(2)
+    expect(states()).toEqual(['a failed'])
+    expect(uploads.of('crd_1')[0]!.problem).toBe('The file is too large.')
+    expect(uploads.of('crd_2')).toEqual([])
+    uploads.cancel(uploads.list[0]!)
+    expect(uploads.list).toEqual([])
+  })
+
+  test('a canceled upload makes room for the next', async () => {
+    uploads.add(
+      target,
+      ['a', 'b', 'c', 'd'].map((name) => file(name)),
+    )
+    uploads.cancel(uploads.list[0]!)
+    await settle()
+    expect(states()).toEqual(['b sending', 'c sending', 'd sending'])
+    expect(names()).toEqual(['a', 'b', 'c', 'd'])
+  })
+
+  test('files of a user who has signed out are not sent as the next user', async () => {
+    uploads.add(
+      target,
+      ['a', 'b', 'c', 'd'].map((name) => file(name)),
+    )
+    expect(activeUploads()).toBe(4)
+    userId = 'usr_2'
+    attempts[0]!.fail(lost())
+    await settle()
+    expect(names()).toEqual(['a', 'b', 'c'])
+    expect(states()).toEqual(['b sending', 'c sending'])
+    uploads.clear()
+    await settle()
+    expect(uploads.list).toEqual([])
+    expect(activeUploads()).toBe(0)
+    expect(uncertain).toEqual([])
+  })
+
+  test('signing out cancels the uploads of the page', () => {
+    vi.stubGlobal('XMLHttpRequest', FakeRequest)
+    pageUploads.add(target, [file('a')])
+    expect(FakeRequest.current.file.name).toBe('a')
+    clearSession()
+    expect(FakeRequest.current.aborted).toBe(true)
+    expect(pageUploads.list).toEqual([])
+    vi.unstubAllGlobals()
+  })
+
+  test('says that the upload continues when the browser is online again', async () => {
+    const online = vi.spyOn(navigator, 'onLine', 'get').mockReturnValue(false)
+    uploads.add(target, [file('a')])
+    attempts[0]!.fail(lost())
+    await settle()
+    expect(uploads.list[0]!.problem).toBe('You are offline. The upload continues when you’re back online.')
+    expect(pauses).toEqual([60_000])
+    online.mockRestore()
+  })
+
+  test('announces failures, until more files are added', async () => {
+    uploads.add(target, [file('a'), file('b'), file('c')])
+    attempts[0]!.fail(new ApiError(402, 'plan_limit', 'The file is too large.'))
+    await settle()
+    expect(uploads.announcement).toBe('a couldn’t be uploaded: The file is too large.')
+    attempts[1]!.fail(new ApiError(402, 'plan_limit', 'The file is too large.'))
+    attempts[2]!.succeed()
+    await settle()
+    expect(uploads.announcement).toBe('c was added to “Launch”. 2 files couldn’t be uploaded.')
+    uploads.add(target, [file('d')])
+    expect(uploads.announcement).toBe('')
+    attempts[3]!.succeed()
+    await settle()
+    expect(uploads.announcement).toBe('d was added to “Launch”.')
+  })
+
+  test('the card is loaded if the server may have attached a canceled or failed file', async () => {
+    uploads.add(target, [file('a')])
+    attempts[0]!.progress(0.5)
+    uploads.cancel(uploads.list[0]!)
+    expect(uncertain).toEqual([])
+    uploads.add(target, [file('b')])
+    attempts[1]!.progress(1)
+    uploads.cancel(uploads.list[0]!)
+    expect(uncertain).toEqual(['crd_1'])
+
+    uploads.add(target, [file('c')])
+    attempts[2]!.progress(1)
+    attempts[2]!.fail(new ApiError(402, 'plan_limit', 'The file is too large.'))
+    await settle()
+    uploads.cancelAll()
+    expect(uncertain).toEqual(['crd_1'])
+    uploads.add(target, [file('d')])
+    for (let n = 3; n < 10; n++) {
+      attempts[n]!.fail(lost())
+      await settle()
+    }
+    uploads.cancelAll()
+    expect(uncertain).toEqual(['crd_1', 'crd_1'])
+  })
+})
+
+/** A fake XMLHttpRequest. Tests call its event handlers. */
+class FakeRequest {
+  static current: FakeRequest
+  upload = {}
+  status = 0
+  responseText = ''
+  aborted = false
+  file!: File
+  onload!: () => void
+  onerror!: () => void
+  constructor() {
+    FakeRequest.current = this
+  }
+  open(): void {}
+  setRequestHeader(): void {}
+  send(form: FormData): void {
+    this.file = form.get('file') as File
+  }
+  abort(): void {
+    this.aborted = true
+  }
+}
+
+describe('uploadFile', () => {
+  const start = (file: File) =>
+    uploadFile({ cardId: 'crd_1', file, key: 'key' }, () => undefined, new AbortController().signal)
+
+  beforeEach(() => vi.stubGlobal('XMLHttpRequest', FakeRequest))
+  afterEach(() => vi.unstubAllGlobals())
+
+  test('distinguishes a file that can’t be read from a lost connection', async () => {
+    const sent = start(file('a'))
+    FakeRequest.current.onerror()
+    await expect(sent).rejects.toThrow('The connection was lost.')
+
+    const deleted = file('b')
+    deleted.slice = () => ({ arrayBuffer: () => Promise.reject(new Error('not found')) }) as unknown as Blob
+    uploads = new Uploads(uploadFile)
+    vi.stubGlobal('XMLHttpRequest', FakeRequest)
+    uploads.add(target, [deleted])
+    const request = FakeRequest.current
+    request.onerror()
+    await settle()
+    expect(uploads.list[0]).toMatchObject({
+      state: 'failed',
+      problem: 'The file can’t be read. It may have been changed, moved or deleted. Choose it again.',
+    })
+    expect(FakeRequest.current).toBe(request)
+  })
+
+  test('rejects a response without an attachment', async () => {
+    const sent = start(file('a'))
+    Object.assign(FakeRequest.current, { status: 200, responseText: 'null' })
+    FakeRequest.current.onload()
+    await expect(sent).rejects.toThrow('The server responded with an error (200).')
+  })
+})
