@@ -1,11 +1,11 @@
-// Package web holds the built pages of the application. Dist is what `npm run build` left in dist; without a build it
-// holds .gitkeep alone, and the server says so instead of serving pages.
+// Package web embeds the built web app. `npm run build` writes the app to the folder dist. Without a build, dist
+// contains only .gitkeep, and the server logs a warning and serves only the API.
 package web
 
 import "embed"
 
-// Dist is the folder dist: index.html, and below assets/ files whose names
-// hold a hash of their content, so that they may be cached for good.
+// Dist contains the folder dist. The names of the files in dist/assets contain a hash
+// of the content, so that browsers can cache these files permanently.
 //
 //go:embed all:dist
 var Dist embed.FS

@@ -12,15 +12,15 @@ export default ts.config(
   {
     rules: {
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
-      // The router is our own: every inside address is a plain href.
+      // The application has its own router, so internal links are plain hrefs.
       'svelte/no-navigation-without-resolve': 'off',
-      // The compiler's checks of types do this better.
+      // The TypeScript compiler finds undefined names.
       'no-undef': 'off',
-      // An index that was checked is one; the compiler makes us say where we know.
+      // With noUncheckedIndexedAccess, an index that is known to exist needs an assertion.
       '@typescript-eslint/no-non-null-assertion': 'off',
-      // State that is replaced, never changed, needs no reactive Map, Set or Date.
+      // State is replaced and never mutated, so it needs no reactive Map, Set or Date.
       'svelte/prefer-svelte-reactivity': 'off',
-      // No string becomes markup: Markdown goes through dompurify as nodes.
+      // Strings must not become markup. Markdown is sanitized by DOMPurify and inserted as nodes.
       'svelte/no-at-html-tags': 'error',
       'svelte/no-inline-styles': ['error', { allowTransitions: false }],
     },

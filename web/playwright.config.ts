@@ -1,26 +1,27 @@
 import { defineConfig } from '@playwright/test'
 
-// e2e/server.ts starts the binary; `make build` makes it, with these pages in it.
+// e2e/server.ts starts the binary. `make build` builds it with the pages embedded.
 export default defineConfig({
   testDir: 'e2e',
   globalSetup: './e2e/server.ts',
   fullyParallel: true,
   workers: 2,
   forbidOnly: !!process.env.CI,
-  // Twice and more of what an idle machine needs: a loaded one is no failure.
+  // More than twice the time that an idle machine needs, so that tests pass on a busy machine too.
   timeout: 60_000,
-  // Where nobody can look again, a test may have a second try; the list shows that it needed one.
+  // A failure in CI may be hard to reproduce, so retry once. The list reporter marks such tests as flaky.
   retries: process.env.CI ? 1 : 0,
   expect: { timeout: 10_000 },
-  // The screens first: their checks read all of a page, and each test leaves a workspace on the demo person's.
+  // Check the screens first, because these checks read entire pages, and each later test leaves a workspace
+  // on the pages of the demo user.
   projects: [
     { name: 'screens', testMatch: /(axe|keyboard)\.spec\.ts/ },
     { name: 'work', testIgnore: /(axe|keyboard)\.spec\.ts/ },
   ],
-  reporter: [['list'], ['./e2e/count.ts']],
+  reporter: [['list'], ['./e2e/summaryReporter.ts']],
   use: {
     launchOptions: {
-      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+      executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium-headless-shell',
       args: [
         '--headless',
         '--no-sandbox',
@@ -32,7 +33,7 @@ export default defineConfig({
         '--disable-sync',
       ],
     },
-    // A trace costs a third of a test's time: where there is a second try, that one has it.
+    // A trace adds a third to a test's time. In CI, only the retry is traced.
     trace: process.env.CI ? 'on-first-retry' : 'retain-on-failure',
   },
 })

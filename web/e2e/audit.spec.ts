@@ -13,7 +13,7 @@ test('the audit log has no axe violations', async ({ page, world }) => {
   await expect(page.getByRole('region', { name: 'Difference' })).toBeVisible()
   await expectAccessible(page)
   await page.goto(`/workspaces/${world.workspaceId}/audit?actor=automation`)
-  await expect(page.getByText('No entries match')).toBeVisible()
+  await expect(page.getByText('No matching entries')).toBeVisible()
   await expectAccessible(page)
 })
 
@@ -45,7 +45,7 @@ test('differences are shown, and filters are in the URL', async ({ page, world }
   await to.fill('2020-01-01')
   await to.press('Enter')
   await expect(to).toHaveValue('1 Jan 2020')
-  await expect(page.getByText('No entries match')).toBeVisible()
+  await expect(page.getByText('No matching entries')).toBeVisible()
   await page.goBack()
   await expect(entries(page)).toHaveCount(3)
   await page.getByRole('button', { name: 'Clear filters' }).click()
@@ -53,7 +53,7 @@ test('differences are shown, and filters are in the URL', async ({ page, world }
   await expect(changed).toContainText('changed the card')
 })
 
-test('the log can be read, opened and filtered by keyboard only', async ({ page, world }) => {
+test('by keyboard only: an entry is opened, and the log is filtered', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/audit`)
   await entries(page).first().getByRole('button').focus()
   await page.keyboard.press('ArrowDown')
@@ -68,7 +68,7 @@ test('the log can be read, opened and filtered by keyboard only', async ({ page,
   await page.keyboard.press('Enter')
   await expect(page).toHaveURL(/\?operation=create_card$/)
   await expect(entries(page)).toHaveCount(4)
-  // Pick a day in the calendar: the 15th of the previous month.
+  // Type a day, then pick the next day in the calendar.
   const to = page.getByLabel('To', { exact: true })
   await to.fill('15 jan 2020')
   await to.press('ArrowDown')
@@ -100,7 +100,7 @@ test('older entries load, and both exports contain the filtered entries', async 
   await expect(entries(page)).toHaveCount(50)
   await page.getByRole('button', { name: 'Show older' }).click()
   await expect(entries(page)).toHaveCount(55)
-  await expect(page.getByText('End of matching entries.')).toBeVisible()
+  await expect(page.getByText('End of matching entries')).toBeVisible()
   const save = async (item: string) => {
     await expect(page.getByRole('menu')).toHaveCount(0) // the menu of the previous export
     await page.getByRole('button', { name: 'Export' }).click()

@@ -4,7 +4,7 @@ import { Receiver, subscribe } from './receiver'
 
 type CallOptions = { method?: string; body?: object }
 
-/** Sends a request with the person's API token. */
+/** Sends a request with the demo person's API token. */
 async function callApi<T>(path: string, { method = 'GET', body }: CallOptions = {}): Promise<T> {
   const headers = { Authorization: `Bearer ${server().token}`, 'Content-Type': 'application/json' }
   const response = await send(`/api${path}`, { method, headers, body: body && JSON.stringify(body) })
@@ -15,14 +15,14 @@ async function callApi<T>(path: string, { method = 'GET', body }: CallOptions = 
 const enableAutomation = (world: World) =>
   callApi(`/public/v1/boards/${world.boardId}`, { method: 'PATCH', body: { features: { automation: true } } })
 
-const makeRule = (world: World, more: object = {}) =>
+const createRule = (world: World, overrides: object = {}) =>
   callApi<{ id: string }>(`/app/v1/boards/${world.boardId}/rules`, {
     method: 'POST',
     body: {
       name: 'Done is done',
       when: { event: 'card_entered', listId: world.lists.Done },
       then: [{ operation: 'update_card', input: { done: true } }],
-      ...more,
+      ...overrides,
     },
   })
 
@@ -54,7 +54,7 @@ test('by mouse: a card that enters Done is marked done, and the webhook gets the
   await expect(examples).toHaveCount(3)
   await expect(examples.first()).toContainText('When a card enters Done, if it is not done, then mark it done.')
   await examples.first().click()
-  await expect(page.getByLabel('Name')).toHaveValue('Mark cards done in the last list')
+  await expect(page.getByLabel('Name')).toHaveValue('Mark finished cards done')
   await page.getByRole('button', { name: 'Test on recent cards' }).click()
   await expect(page.getByText('4 of the 4 most recently changed cards')).toBeVisible()
   await page.getByRole('button', { name: 'Save and turn on' }).click()
@@ -62,26 +62,24 @@ test('by mouse: a card that enters Done is marked done, and the webhook gets the
   await expect(rules(page).getByRole('listitem')).toContainText('When a card enters Done')
   const [rule] = await callApi<{ id: string }[]>(`/app/v1/boards/${world.boardId}/rules`)
   await moveToDone(world, receiver, rule!.id)
-  await expect(runs(page).getByRole('listitem')).toHaveText(
-    /Done\s+Mark cards done in the last list\s+on One\s+card moved/,
-  )
+  await expect(runs(page).getByRole('listitem')).toHaveText(/Done\s+Mark finished cards done\s+on One\s+card moved/)
   // The card's activity names the rule.
   await page.goto(`/cards/${world.cards.One}`)
-  await expect(page.getByText('Mark cards done in the last list (automation)').first()).toBeVisible()
+  await expect(page.getByText('Mark finished cards done (automation)').first()).toBeVisible()
 })
 
 /** Presses Tab until an element has the focus. */
-async function tabTo(page: Page, to: Locator): Promise<void> {
-  await expect(to).toBeVisible()
+async function tabTo(page: Page, target: Locator): Promise<void> {
+  await expect(target).toBeVisible()
   for (let n = 0; n < 100; n++) {
-    if (await to.evaluate((node) => node === document.activeElement)) return
+    if (await target.evaluate((node) => node === document.activeElement)) return
     await page.keyboard.press('Tab')
   }
-  throw new Error(`Tab does not reach ${String(to)}`)
+  throw new Error(`Tab does not reach ${String(target)}`)
 }
 
-/** Picks an option of a select by typing its beginning. The select resets its search after a second. */
-async function type(page: Page, select: Locator, text: string, value: string | RegExp): Promise<void> {
+/** Picks an option of a select by typing its beginning. Retries, because the browser forgets text after a second. */
+async function pickByTyping(page: Page, select: Locator, text: string, value: string | RegExp): Promise<void> {
   await tabTo(page, select)
   await expect(async () => {
     await page.keyboard.type(text)
@@ -101,19 +99,19 @@ test('by keyboard only: a rule with conditions and two actions is created, chang
   await page.keyboard.press('Enter')
   await tabTo(page, page.getByLabel('Name'))
   await page.keyboard.type('Bugs')
-  await type(page, page.getByLabel('Trigger'), 'a label is added', 'label_added')
-  await type(page, page.getByLabel('Label', { exact: true }), 'Bug', bug)
+  await pickByTyping(page, page.getByLabel('Trigger'), 'a label is added', 'label_added')
+  await pickByTyping(page, page.getByLabel('Label', { exact: true }), 'Bug', bug)
   await tabTo(page, page.getByRole('button', { name: 'Add condition' }))
   await page.keyboard.press('Enter')
   await expect(page.getByLabel('Condition 1', { exact: true })).toBeFocused()
-  await type(page, page.getByLabel('Condition 1', { exact: true }), 'no one', 'is:unassigned')
-  await type(page, page.getByLabel('Action 1', { exact: true }), 'move', 'move')
-  await type(page, page.getByLabel('Position'), 'to the top', 'top')
-  await type(page, page.getByRole('combobox', { name: 'List', exact: true }), 'Doing', world.lists.Doing!)
+  await pickByTyping(page, page.getByLabel('Condition 1', { exact: true }), 'no one', 'is:unassigned')
+  await pickByTyping(page, page.getByLabel('Action 1', { exact: true }), 'move', 'move')
+  await pickByTyping(page, page.getByLabel('Position'), 'to the top', 'top')
+  await pickByTyping(page, page.getByRole('combobox', { name: 'List', exact: true }), 'Doing', world.lists.Doing!)
   await tabTo(page, page.getByRole('button', { name: 'Add action' }))
   await page.keyboard.press('Enter')
   await page.keyboard.press('Shift+Tab')
-  await type(page, page.getByLabel('Action 2', { exact: true }), 'comment', 'comment')
+  await pickByTyping(page, page.getByLabel('Action 2', { exact: true }), 'comment', 'comment')
   await tabTo(page, page.getByLabel('Text'))
   await page.keyboard.type('A bug: {card}.')
   await tabTo(page, page.getByRole('button', { name: 'Save and turn on' }))
@@ -146,7 +144,7 @@ test('by keyboard only: a rule with conditions and two actions is created, chang
 
 test('a failed action appears in the log with its reason, live', async ({ page, world }) => {
   await enableAutomation(world)
-  await makeRule(world, { name: 'Twice', then: [{ operation: 'move_card', input: { listId: world.lists.Doing } }] })
+  await createRule(world, { name: 'Twice', then: [{ operation: 'move_card', input: { listId: world.lists.Doing } }] })
   await page.goto(`/boards/${world.boardId}/automation`)
   await expect(page.getByText('No runs yet')).toBeVisible()
   await expect(page.getByLabel('Outcome')).toHaveCount(0)
@@ -156,10 +154,10 @@ test('a failed action appears in the log with its reason, live', async ({ page, 
   await expect(run).toContainText('Not run')
   await expect(run).toContainText('move_card: The list is archived')
   await page.getByLabel('Outcome').selectOption('Done')
-  await expect(page.getByText('No runs match')).toBeVisible()
+  await expect(page.getByText('No matching runs')).toBeVisible()
 })
 
-test('a dry run shows what would be done, and does nothing', async ({ page, world }) => {
+test('a dry run shows the actions that a rule would run, and changes nothing', async ({ page, world }) => {
   await enableAutomation(world)
   await world.post(`/cards/${world.cards.Three}/move`, { listId: world.lists.Done })
   const before = await callApi<{ version: number }>(`/public/v1/boards/${world.boardId}`)
@@ -178,19 +176,19 @@ test('a dry run shows what would be done, and does nothing', async ({ page, worl
 
 test('the automation pages have no axe violations', async ({ page, world }) => {
   test.slow()
-  const at = `/boards/${world.boardId}/automation`
-  const checkPage = async (path: string, visible: Locator) => {
-    if (path) await page.goto(path)
-    await expect(visible).toBeVisible()
+  const path = `/boards/${world.boardId}/automation`
+  const checkPage = async (url: string, content: Locator) => {
+    if (url) await page.goto(url)
+    await expect(content).toBeVisible()
     await expectAccessible(page)
   }
-  await checkPage(at, page.getByRole('button', { name: 'Turn on automation' }))
+  await checkPage(path, page.getByRole('button', { name: 'Turn on automation' }))
   await enableAutomation(world)
-  await checkPage(at, page.getByText('Assign cards to the person who starts them'))
-  await makeRule(world)
+  await checkPage(path, page.getByText('Assign cards to the person who starts them'))
+  await createRule(world)
   await world.post(`/cards/${world.cards.One}/move`, { listId: world.lists.Done })
-  await checkPage(at, runs(page).getByText('Done is done'))
-  await page.goto(`${at}/new?from=mine`)
+  await checkPage(path, runs(page).getByText('Done is done'))
+  await page.goto(`${path}/new?from=mine`)
   await page.getByRole('button', { name: 'Add action' }).click()
   await page.getByLabel('Action 2', { exact: true }).selectOption('checklist')
   await page.getByRole('button', { name: 'Test on recent cards' }).click()

@@ -1,4 +1,4 @@
-// Hostile text in boards does not run, load anything or break the layout.
+// Hostile text in boards runs no script, loads nothing and does not break the layout.
 import type { Page } from '@playwright/test'
 import { axe, expect, test, titles } from './fixtures'
 
@@ -27,31 +27,33 @@ const hostileText = `
 <math><mtext><script>globalThis.ran=true</script></mtext></math>
 `
 
-/** Requests of the page to other origins. */
-function outside(page: Page): string[] {
-  const asked: string[] = []
+/** Records the requests of the page to other origins. */
+function recordExternalRequests(page: Page): string[] {
+  const urls: string[] = []
   page.on('request', (request) => {
     const { protocol, origin } = new URL(request.url())
-    if (protocol !== 'data:' && protocol !== 'blob:' && origin !== new URL(page.url()).origin) asked.push(request.url())
+    if (protocol !== 'data:' && protocol !== 'blob:' && origin !== new URL(page.url()).origin) urls.push(request.url())
   })
-  return asked
+  return urls
 }
 
-const ran = (page: Page) => page.evaluate(() => 'ran' in globalThis)
+const scriptRan = (page: Page) => page.evaluate(() => 'ran' in globalThis)
 
-/** The horizontal overflow of the page in pixels, and texts that overflow their containers. */
-const sticksOut = (page: Page) =>
+/** Returns the horizontal overflow of the page in pixels, and the containers that text overflows. */
+const overflow = (page: Page) =>
   page.evaluate(() => {
-    const wide = document.documentElement.scrollWidth - innerWidth
-    const out = [...document.querySelectorAll('.tile, [data-list] header, dialog[open] .inside, dialog[open] .prose')]
+    const pixels = document.documentElement.scrollWidth - innerWidth
+    const containers = [
+      ...document.querySelectorAll('.tile, [data-list] header, dialog[open] .inside, dialog[open] .prose'),
+    ]
       .filter((box) => box.scrollWidth > box.clientWidth + 1)
       .map((box) => `${box.className}: ${box.scrollWidth} in ${box.clientWidth}`)
-    return { wide: Math.max(0, wide), out }
+    return { pixels: Math.max(0, pixels), containers }
   })
 
-test('titles, names and texts run nothing, load nothing and break no layout', async ({ page, world }) => {
+test('hostile text runs no script, loads nothing and does not break the layout', async ({ page, world }) => {
   test.setTimeout(120_000)
-  const asked = outside(page)
+  const externalRequests = recordExternalRequests(page)
   for (const title of Object.values(hostileTitles)) {
     await world.post('/cards', { listId: world.lists.Done, title })
   }
@@ -77,7 +79,7 @@ test('titles, names and texts run nothing, load nothing and break no layout', as
     await page.goto(`/boards/${world.boardId}`)
     await expect(page.getByRole('region', { name: 'Done' }).locator('[data-card]')).toHaveCount(6)
     expect((await titles(page, 'Done'))[0]).toBe(hostileTitles.script)
-    expect(await sticksOut(page)).toEqual({ wide: 0, out: [] })
+    expect(await overflow(page)).toEqual({ pixels: 0, containers: [] })
 
     await page.goto(`/cards/${bad}`)
     const card = page.getByRole('dialog')
@@ -87,19 +89,19 @@ test('titles, names and texts run nothing, load nothing and break no layout', as
       .locator('.prose a[href]')
       .evaluateAll((all) => all.map((a) => ({ to: (a as HTMLAnchorElement).protocol, style: a.getAttribute('style') })))
     expect(links.filter((link) => !/^https?:$/.test(link.to) || link.style)).toEqual([])
-    expect(await sticksOut(page)).toEqual({ wide: 0, out: [] })
+    expect(await overflow(page)).toEqual({ pixels: 0, containers: [] })
 
     await page.goto(`/cards/${long}`)
     await expect(page.getByRole('dialog').locator('.prose')).toHaveCount(2)
-    expect(await sticksOut(page)).toEqual({ wide: 0, out: [] })
+    expect(await overflow(page)).toEqual({ pixels: 0, containers: [] })
   }
   await page.emulateMedia({ reducedMotion: 'reduce' })
   expect(await axe(page)).toEqual([])
-  expect(await ran(page)).toBe(false)
-  expect(asked).toEqual([])
+  expect(await scriptRan(page)).toBe(false)
+  expect(externalRequests).toEqual([])
 })
 
-test('search queries and URLs run nothing', async ({ page, world }) => {
+test('hostile search queries and URLs run no script', async ({ page, world }) => {
   const attack = '"><img src=x onerror=globalThis.ran=true>'
   for (const path of [
     `/search?q=${encodeURIComponent(attack)}&workspace=${world.workspaceId}`,
@@ -111,9 +113,9 @@ test('search queries and URLs run nothing', async ({ page, world }) => {
     '/sign-in?next=//example.com/',
   ]) {
     await page.goto(path)
-    await expect(page.locator('body')).not.toBeEmpty() // some are not pages, and the server responds with an error
+    await expect(page.locator('body')).not.toBeEmpty() // some of these are not pages and get an error response
     await page.waitForLoadState('networkidle')
-    expect(await ran(page), path).toBe(false)
+    expect(await scriptRan(page), path).toBe(false)
     expect(new URL(page.url()).hostname, path).toBe('localhost')
   }
 })

@@ -1,16 +1,28 @@
-import { callApi, axe, nextFrames, expect, hold, live, timeToPaint, saved, test, titles, undo } from './fixtures'
+import {
+  callApi,
+  axe,
+  nextFrames,
+  expect,
+  hold,
+  waitForStream,
+  timeToPaint,
+  waitUntilSaved,
+  test,
+  titles,
+  undo,
+} from './fixtures'
 
 test.beforeEach(async ({ page, world }) => {
-  const stream = live(page, world.boardId)
+  const stream = waitForStream(page, world.boardId)
   await page.goto(`/boards/${world.boardId}`)
   await expect(page.getByRole('region', { name: 'To do' }).getByText('Three')).toBeVisible()
   await stream
 })
 
-test('cards are added one after another, and many from pasted lines', async ({ page }) => {
-  let made = 0
+test('cards are added one by one, and several at once from pasted lines', async ({ page }) => {
+  let created = 0
   page.on('response', (response) => {
-    if (response.url().endsWith('/v1/cards') && response.status() === 201) made++
+    if (response.url().endsWith('/v1/cards') && response.status() === 201) created++
   })
   await page.keyboard.press('c')
   await page.keyboard.type('Five')
@@ -22,7 +34,7 @@ test('cards are added one after another, and many from pasted lines', async ({ p
   await page.keyboard.press('Enter')
   const all = ['One', 'Two', 'Three', 'Five', 'Six', 'Seven', 'Eight', 'Nine']
   await expect.poll(() => titles(page, 'To do')).toEqual(all)
-  await expect.poll(() => made, 'cards that the server has').toBe(5)
+  await expect.poll(() => created, 'cards created on the server').toBe(5)
   await page.reload()
   await expect.poll(() => titles(page, 'To do')).toEqual(all)
 })
@@ -39,7 +51,7 @@ test('the keyboard moves a card, the focus stays on it, and undo reverts the mov
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three'])
 })
 
-test('a mouse drags a card between two others', async ({ page }) => {
+test('a card is dragged by mouse between two others', async ({ page }) => {
   const from = (await page.getByText('Four', { exact: true }).boundingBox())!
   const to = (await page.getByText('Two', { exact: true }).boundingBox())!
   await page.mouse.move(from.x + 10, from.y + 5)
@@ -49,13 +61,13 @@ test('a mouse drags a card between two others', async ({ page }) => {
   await nextFrames(page)
   await page.mouse.up()
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Four', 'Two', 'Three'])
-  await saved(page)
+  await waitUntilSaved(page)
   await page.reload()
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Four', 'Two', 'Three'])
   await expect(page).toHaveURL(/\/boards\//)
 })
 
-test('a mouse drags a list', async ({ page }) => {
+test('a list is dragged by mouse', async ({ page }) => {
   const head = (name: string) => page.getByRole('region', { name }).locator('header')
   const from = (await head('Done').boundingBox())!
   const to = (await head('To do').boundingBox())!
@@ -87,13 +99,13 @@ test('a card opens at its URL, saves while typing, and closes', async ({ page, w
   await page.keyboard.press('Control+Enter')
   await expect(page.getByRole('article')).toContainText('Well said')
   expect(await axe(page)).toEqual([])
-  const kept = async () => {
+  const storedCard = async () => {
     const path = `/public/v1/cards/${world.cards.Two}`
     const { title, description } = await callApi<{ title: string; description: string }>(page, 'GET', path)
     return { title, description }
   }
-  await expect.poll(kept).toEqual({ title: 'Two, renamed', description: 'Some **strong** words' })
-  await saved(page)
+  await expect.poll(storedCard).toEqual({ title: 'Two, renamed', description: 'Some **strong** words' })
+  await waitUntilSaved(page)
   await page.reload()
   await expect(page.getByRole('textbox', { name: 'Title' })).toHaveValue('Two, renamed')
   await expect(page.locator('.prose strong')).toHaveText('strong')
@@ -109,7 +121,7 @@ test('cards are selected and archived together, with undo', async ({ page }) => 
   await page.keyboard.press('j')
   await page.keyboard.press('x')
   await expect(page.getByText('2 selected')).toBeVisible()
-  // Centered on the board, without the sidebar.
+  // The bar is centered on the board, not on the window.
   const middle = ({ x, width }: { x: number; width: number }) => Math.round(x + width / 2)
   const bar = (await page.getByRole('toolbar', { name: 'Actions on selected cards' }).boundingBox())!
   expect(Math.abs(middle(bar) - middle((await page.getByRole('main').boundingBox())!))).toBeLessThanOrEqual(1)
@@ -119,7 +131,7 @@ test('cards are selected and archived together, with undo', async ({ page }) => 
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three'])
 })
 
-test('the card of an open picker is marked, and its shortcuts are shown', async ({ page, world }) => {
+test('the card of an open picker is marked, and the help lists the shortcuts', async ({ page, world }) => {
   const tile = page.locator(`[data-card="${world.cards.One}"]`)
   await page.keyboard.press('j')
   await page.keyboard.press('l')
@@ -128,7 +140,7 @@ test('the card of an open picker is marked, and its shortcuts are shown', async 
   await page.keyboard.press('Escape')
   await expect(tile).not.toHaveClass(/picking/)
   await page.getByRole('button', { name: 'Board menu' }).click()
-  await expect(page.getByRole('menuitem', { name: 'Filter cards' })).toHaveCount(0) // it has its own button
+  await expect(page.getByRole('menuitem', { name: 'Filter cards' })).toHaveCount(0) // the filter has its own button
   await page.getByRole('menuitem', { name: 'Keyboard shortcuts' }).click()
   const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
   for (const group of ['Anywhere', 'On a board', 'On a card', 'In the calendar']) {
@@ -137,7 +149,7 @@ test('the card of an open picker is marked, and its shortcuts are shown', async 
   await expect(help.getByText('Remove date')).toBeVisible()
 })
 
-test('the button of a menu closes it and opens it again at once', async ({ page }) => {
+test('a menu button closes its menu and opens it again immediately', async ({ page }) => {
   const button = page.getByRole('button', { name: 'Board menu' })
   const menu = page.getByRole('menu')
   await button.click()
@@ -171,12 +183,12 @@ test('changes made offline are sent once when the server is back', async ({ page
   await expect.poll(() => titles(page, 'Doing')).toEqual(['One', 'Four', 'Made offline'])
   await context.setOffline(false)
   await expect(page.getByText('You are offline.')).toBeHidden({ timeout: 15_000 })
-  await saved(page)
+  await waitUntilSaved(page)
   await page.reload()
   await expect.poll(() => titles(page, 'Doing')).toEqual(['One', 'Four', 'Made offline'])
 })
 
-test('a rejected change is reverted and the others stay', async ({ page }) => {
+test('a rejected change is reverted, and other changes stay', async ({ page }) => {
   await page.route('**/cards/*/move', (route) =>
     route.fulfill({ status: 403, json: { error: { code: 'forbidden', message: 'The list is full.' } } }),
   )
@@ -187,7 +199,7 @@ test('a rejected change is reverted and the others stay', async ({ page }) => {
   await expect.poll(() => titles(page, 'To do')).toEqual(['Done: One', 'Two', 'Three'])
 })
 
-test('changes by other people appear at once', async ({ page, world }) => {
+test('changes by other people appear immediately', async ({ page, world }) => {
   await world.post(`/cards/${world.cards.One}/move`, { listId: world.lists.Doing, position: 'top' })
   await world.post('/cards', { listId: world.lists.Done, title: 'From elsewhere' })
   await expect.poll(() => titles(page, 'Doing')).toEqual(['One', 'Four'])
@@ -197,16 +209,16 @@ test('changes by other people appear at once', async ({ page, world }) => {
 test('a change is painted before the server responds', async ({ page, world }) => {
   const release = await hold(page, '**/cards/*/move')
   await page.keyboard.press('j')
-  const took: number[] = []
+  const times: number[] = [] // ms
   for (const [key, doing] of [
     ['ArrowRight', ['One', 'Four']],
     ['ArrowLeft', ['Four']],
     ['ArrowRight', ['One', 'Four']],
   ] as const) {
     await expect(page.locator(`#card-${world.cards.One}`)).toBeFocused()
-    took.push(await timeToPaint(page, key))
+    times.push(await timeToPaint(page, key))
     await expect.poll(() => titles(page, 'Doing')).toEqual(doing)
   }
-  expect(Math.min(...took)).toBeLessThan(100)
+  expect(Math.min(...times)).toBeLessThan(100)
   release()
 })

@@ -1,4 +1,4 @@
-import { type Page } from '@playwright/test'
+import { type Locator, type Page } from '@playwright/test'
 import {
   callApi,
   axe,
@@ -6,7 +6,7 @@ import {
   expect,
   hold,
   leaveControl,
-  live,
+  waitForStream,
   timeToPaint,
   tabTo,
   test as base,
@@ -14,31 +14,31 @@ import {
   type World,
 } from './fixtures'
 
-type Due = { dueDate?: string; dueTime?: string; startDate?: string; timeZone?: string }
+type Dates = { dueDate?: string; dueTime?: string; startDate?: string; timeZone?: string }
 type Plan = World & {
   /** Sets the dates of a card as another person. */
-  due: (card: string, due: Due) => Promise<void>
-  /** The dates of a card on the server. */
+  setDates: (card: string, dates: Dates) => Promise<void>
+  /** Returns the dates of a card on the server, such as "2031-05-06 to 2031-05-08". */
   dates: (card: string) => Promise<string>
   patch: (path: string, body: object) => Promise<unknown>
 }
 
-/** May 2031: One is due on Wednesday the 14th, Two runs from the 6th to the 8th, the others have no dates. */
+/** In May 2031, One is due on Wednesday the 14th and Two lasts from the 6th to the 8th. The others have no dates. */
 const test = base.extend<{ plan: Plan }>({
   plan: async ({ page, world }, use) => {
     const send = (method: string, path: string, body?: object) =>
       callApi<Record<string, string | null>>(page, method, `/public/v1${path}`, body)
     const plan: Plan = {
       ...world,
-      due: async (card, due) => void (await send('PUT', `/cards/${card}/due`, due)),
+      setDates: async (card, dates) => void (await send('PUT', `/cards/${card}/due`, dates)),
       dates: async (card) => {
         const { startDate, dueDate } = await send('GET', `/cards/${card}`)
         return [startDate, dueDate].filter(Boolean).join(' to ')
       },
       patch: (path, body) => send('PATCH', path, body),
     }
-    await plan.due(world.cards.One!, { dueDate: '2031-05-14' })
-    await plan.due(world.cards.Two!, { startDate: '2031-05-06', dueDate: '2031-05-08' })
+    await plan.setDates(world.cards.One!, { dueDate: '2031-05-14' })
+    await plan.setDates(world.cards.Two!, { startDate: '2031-05-06', dueDate: '2031-05-08' })
     await use(plan)
   },
 })
@@ -52,7 +52,7 @@ async function open(page: Page, plan: Plan, query = ''): Promise<void> {
   await expect(bar(page, 'One')).toBeVisible()
 }
 
-/** At this window width, the cards without a date are hidden until they are opened. */
+/** Opens the tray of undated cards, which is closed at this window width. */
 async function openTray(page: Page): Promise<void> {
   await expect(tray(page)).toHaveCount(0)
   await leaveControl(page)
@@ -60,20 +60,20 @@ async function openTray(page: Page): Promise<void> {
   await expect(tray(page)).toBeVisible()
 }
 
-/** Drags from a point of one element to the middle of another. */
-async function drag(page: Page, from: ReturnType<Page['locator']>, to: ReturnType<Page['locator']>, at = 0.5) {
+/** Drags an element onto another. `grip` is the grabbed point, as a fraction of the element's width. */
+async function drag(page: Page, from: Locator, to: Locator, grip = 0.5) {
   await from.scrollIntoViewIfNeeded()
   const start = (await from.boundingBox())!
   const end = (await to.boundingBox())!
-  await page.mouse.move(start.x + start.width * at, start.y + start.height / 2)
+  await page.mouse.move(start.x + start.width * grip, start.y + start.height / 2)
   await page.mouse.down()
-  await page.mouse.move(start.x + start.width * at + 12, start.y + start.height / 2 + 8, { steps: 3 })
+  await page.mouse.move(start.x + start.width * grip + 12, start.y + start.height / 2 + 8, { steps: 3 })
   await page.mouse.move(end.x + end.width / 2, end.y + Math.min(end.height / 2, 60), { steps: 8 })
   await nextFrames(page)
   await page.mouse.up()
 }
 
-test('a mouse drags a card to another day, and undo brings it back', async ({ page, plan }) => {
+test('a card is dragged by mouse to another day, and undo moves it back', async ({ page, plan }) => {
   await open(page, plan)
   await drag(page, bar(page, 'One'), cell(page, 20))
   await expect(cell(page, 20).locator('[data-item]')).toContainText('One')
@@ -85,9 +85,9 @@ test('a mouse drags a card to another day, and undo brings it back', async ({ pa
   await expect.poll(() => plan.dates(plan.cards.One!)).toBe('2031-05-14')
 })
 
-test('a span moves as a whole, wherever it is held, and its end can be dragged', async ({ page, plan }) => {
+test('a span moves when any of its days is dragged, and its end can be dragged', async ({ page, plan }) => {
   await open(page, plan)
-  // Drag it by its second day, the 7th.
+  // Drag Two by its second day, the 7th.
   await drag(page, bar(page, 'Two'), cell(page, 21), 0.5)
   await expect.poll(() => plan.dates(plan.cards.Two!)).toBe('2031-05-20 to 2031-05-22')
   const box = (await bar(page, 'Two').boundingBox())!
@@ -114,7 +114,7 @@ test('cards are dragged from the tray to a day and back', async ({ page, plan })
   await expect.poll(() => plan.dates(plan.cards.Three!)).toBe('')
 })
 
-test('a card held over the button of the next month moves to that month', async ({ page, plan }) => {
+test('a card that is held over the next-month button can be dropped in a later month', async ({ page, plan }) => {
   await open(page, plan)
   const from = (await bar(page, 'One').boundingBox())!
   const next = (await page.getByRole('button', { name: 'Next month' }).boundingBox())!
@@ -126,7 +126,7 @@ test('a card held over the button of the next month moves to that month', async 
   await expect(heading).not.toHaveText('May 2031')
   await page.mouse.move(from.x + 40, from.y + 20, { steps: 6 })
   await nextFrames(page)
-  // Holding it there longer shows further months.
+  // Further months may have followed while the card was held over the button.
   await expect(heading).toHaveText(/^(June|July|August|September|October) 2031$/)
   const day = page.locator('[data-day$="-18"]')
   const date = (await day.getAttribute('data-day'))!
@@ -138,7 +138,10 @@ test('a card held over the button of the next month moves to that month', async 
   await expect.poll(() => plan.dates(plan.cards.One!)).toBe(date)
 })
 
-test('by keyboard only: a card is found, moved, dated by text, removed and restored', async ({ page, plan }) => {
+test('by keyboard only: a card is moved, dated as text, and its date is removed and set again', async ({
+  page,
+  plan,
+}) => {
   await open(page, plan)
   await tabTo(cell(page, 14))
   await page.keyboard.press('ArrowDown')
@@ -162,7 +165,7 @@ test('by keyboard only: a card is found, moved, dated by text, removed and resto
   await page.keyboard.press('u')
   await expect(tray(page).getByText('One')).toBeVisible()
   await expect(cell(page, 22)).toBeFocused()
-  // Move it from the tray onto a day.
+  // Give the card in the tray a date.
   await tabTo(tray(page).getByRole('link', { name: /^One/ }))
   await page.keyboard.press('d')
   await expect(page.getByRole('textbox', { name: 'Dates as text' })).toBeFocused()
@@ -176,9 +179,9 @@ test('arrow keys move over days, cards and weeks, and into the next month', asyn
   await open(page, plan)
   await tabTo(cell(page, 14))
   await page.keyboard.press('ArrowUp')
-  await expect(bar(page, 'Two')).toBeFocused() // the last card of the 7th
+  await expect(bar(page, 'Two')).toBeFocused() // the last card on the 7th
   await page.keyboard.press('ArrowRight')
-  await expect(cell(page, 9)).toBeFocused() // after the span
+  await expect(cell(page, 9)).toBeFocused() // the day after the span
   await page.keyboard.press('Home')
   await expect(cell(page, 5)).toBeFocused()
   await page.keyboard.press('End')
@@ -213,18 +216,18 @@ test('keys and buttons change the period, and the URL contains it', async ({ pag
   await expect(page.locator('[aria-current=date]')).toBeVisible()
 })
 
-test('a full day shows how many more cards it has, lists them, and allows dragging them out', async ({
+test('a full day shows the number of further cards, which can be dragged from its list to other days', async ({
   page,
   plan,
 }) => {
   for (let i = 1; i <= 9; i++) {
-    await plan.due(await plan.post('/cards', { listId: plan.lists.Doing, title: `Part ${i}` }), {
+    await plan.setDates(await plan.post('/cards', { listId: plan.lists.Doing, title: `Part ${i}` }), {
       dueDate: '2031-05-14',
     })
   }
   await open(page, plan)
-  const query = cell(page, 14).getByRole('button', { name: /more on Wednesday 14 May/ })
-  await query.click()
+  const moreButton = cell(page, 14).getByRole('button', { name: /more on Wednesday 14 May/ })
+  await moreButton.click()
   const list = page.getByRole('dialog', { name: 'Wednesday 14 May 2031' })
   await expect(list.getByRole('listitem')).toHaveCount(10)
   expect(await axe(page)).toEqual([])
@@ -232,9 +235,9 @@ test('a full day shows how many more cards it has, lists them, and allows draggi
   await expect(cell(page, 29).locator('[data-item]')).toContainText('Part 9')
   await expect(list).toBeHidden()
   // No bar overlaps the line with the number of further cards.
-  const line = (await query.boundingBox())!
-  for (const one of await cell(page, 14).locator('a[data-item]').all()) {
-    const { y, height } = (await one.boundingBox())!
+  const line = (await moreButton.boundingBox())!
+  for (const item of await cell(page, 14).locator('a[data-item]').all()) {
+    const { y, height } = (await item.boundingBox())!
     expect(y + height).toBeLessThanOrEqual(line.y + 1)
   }
 })
@@ -253,10 +256,10 @@ test('the menu of a card changes its date, and marks it as done', async ({ page,
   await expect(page).toHaveURL(/done=false/)
 })
 
-test('only selected boards are shown, and none whose calendar is off', async ({ page, plan }) => {
+test('the calendar shows only the selected boards, and no board whose calendar is off', async ({ page, plan }) => {
   const other = await plan.post('/boards', { workspaceId: plan.workspaceId, name: 'Elsewhere' })
   const list = await plan.post(`/boards/${other}/lists`, { name: 'Inbox' })
-  await plan.due(await plan.post('/cards', { listId: list, title: 'Far away' }), { dueDate: '2031-05-14' })
+  await plan.setDates(await plan.post('/cards', { listId: list, title: 'Far away' }), { dueDate: '2031-05-14' })
   await open(page, plan)
   await expect(bar(page, 'Far away')).toBeVisible()
   await page.getByRole('button', { name: 'All boards' }).click()
@@ -264,7 +267,7 @@ test('only selected boards are shown, and none whose calendar is off', async ({ 
   await expect(bar(page, 'One')).toHaveCount(0)
   await expect(page).toHaveURL(new RegExp(`board=${other}`))
   await expect(page.getByText('Elsewhere · Calendar')).toBeVisible()
-  // Every card of this board has a date.
+  // All cards of this board have dates, so the tray is empty.
   await page.keyboard.press('Escape')
   await expect(page.getByRole('button', { name: /^No date/ })).toHaveText('No date')
   await openTray(page)
@@ -282,11 +285,11 @@ test('only selected boards are shown, and none whose calendar is off', async ({ 
 })
 
 test('changes by other people appear soon, and an overdue card is labeled as overdue', async ({ page, plan }) => {
-  await plan.due(plan.cards.Four!, { dueDate: '2020-03-04' })
-  const stream = live(page, plan.boardId)
+  await plan.setDates(plan.cards.Four!, { dueDate: '2020-03-04' })
+  const stream = waitForStream(page, plan.boardId)
   await open(page, plan)
   await stream
-  await plan.due(plan.cards.One!, { dueDate: '2031-05-27' })
+  await plan.setDates(plan.cards.One!, { dueDate: '2031-05-27' })
   await expect(cell(page, 27).locator('[data-item]')).toContainText('One', { timeout: 15_000 })
   await page.goto(`/workspaces/${plan.workspaceId}/calendar?date=2020-03-04`)
   await expect(bar(page, 'Four')).toHaveAccessibleName(/^Four *, Wednesday 4 March 2020, overdue/)
@@ -319,16 +322,16 @@ test('a move is painted before the server responds', async ({ page, plan }) => {
   await tabTo(cell(page, 14))
   await page.keyboard.press('ArrowDown')
   await expect(bar(page, 'One')).toBeFocused()
-  const took: number[] = []
+  const times: number[] = [] // ms
   for (const [key, day] of [
     ['ArrowRight', 15],
     ['ArrowLeft', 14],
     ['ArrowRight', 15],
   ] as const) {
-    took.push(await timeToPaint(page, key))
+    times.push(await timeToPaint(page, key))
     await expect(cell(page, day).locator('[data-item]')).toBeFocused()
   }
-  expect(Math.min(...took)).toBeLessThan(100)
+  expect(Math.min(...times)).toBeLessThan(100)
   release()
 })
 
@@ -339,13 +342,13 @@ test.describe('on a phone', () => {
     await page.goto(`/workspaces/${plan.workspaceId}/calendar?date=2031-05-13`)
     const day = (n: number) => page.getByRole('button', { name: new RegExp(`^\\w+ ${n} May 2031`) })
     await expect(page.getByRole('tablist', { name: 'View' })).toBeInViewport({ ratio: 1 })
-    await expect(page.getByText('No cards on this day.')).toBeVisible()
+    await expect(page.getByText('No cards on this day')).toBeVisible()
     await day(14).tap()
     const row = page.getByRole('region', { name: 'Wednesday 14 May 2031' }).getByRole('listitem')
     await expect(row).toContainText('One')
-    const finger = await context.newCDPSession(page)
+    const cdp = await context.newCDPSession(page)
     const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', point?: { x: number; y: number }) =>
-      finger.send('Input.dispatchTouchEvent', { type, touchPoints: point ? [point] : [] })
+      cdp.send('Input.dispatchTouchEvent', { type, touchPoints: point ? [point] : [] })
     const from = (await row.boundingBox())!
     const to = (await day(22).boundingBox())!
     await touch('touchStart', { x: from.x + 60, y: from.y + 12 })

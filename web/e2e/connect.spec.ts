@@ -3,14 +3,14 @@ import { createServer } from 'node:http'
 import { type Page } from '@playwright/test'
 import { axe, expect, secretLinkTo, send, server, test as base } from './fixtures'
 
-/** An OAuth client: it listens for the browser's redirect. */
+/** An OAuth client that listens for the browser's redirect. */
 type OAuthClient = {
   id: string
-  /** The authorization URL. */
-  authorizationUrl: (more?: Record<string, string>) => string
-  /** The parameters of the redirect. */
+  /** Returns the path and query of an authorization request. */
+  authorizationUrl: (overrides?: Record<string, string>) => string
+  /** Returns the parameters of the redirect; undefined before it arrives. */
   redirectParams: () => URLSearchParams | undefined
-  /** Redeems the returned code. */
+  /** Exchanges the returned code for tokens. */
   redeem: () => Promise<{ access_token: string; refresh_token: string; scope: string }>
 }
 
@@ -21,28 +21,28 @@ const test = base.extend<{ client: OAuthClient; name: string }>({
   client: async ({ name }, use) => {
     let received: URLSearchParams | undefined
     const listener = createServer((request, response) => {
-      const at = new URL(request.url ?? '/', 'http://127.0.0.1')
-      if (at.pathname === '/callback') received = at.searchParams
+      const url = new URL(request.url ?? '/', 'http://127.0.0.1')
+      if (url.pathname === '/callback') received = url.searchParams
       response.setHeader('Content-Type', 'text/html')
       response.end('<!doctype html><html lang="en"><title>Back</title><link rel="icon" href="data:,"><h1>Back</h1>')
     })
-    await new Promise<void>((up) => listener.listen(0, '127.0.0.1', () => up()))
+    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', () => resolve()))
     const { port } = listener.address() as { port: number }
     const redirect = `http://127.0.0.1:${port}/callback`
     const verifier = randomBytes(32).toString('base64url')
     const id = await register(name, ['http://127.0.0.1/callback'])
     await use({
       id,
-      authorizationUrl: (more = {}) =>
+      authorizationUrl: (overrides = {}) =>
         `/oauth/authorize?${new URLSearchParams({
           response_type: 'code',
           client_id: id,
           redirect_uri: redirect,
-          state: 'as it was',
+          state: 'client state',
           scope: 'read write',
           code_challenge: createHash('sha256').update(verifier).digest('base64url'),
           code_challenge_method: 'S256',
-          ...more,
+          ...overrides,
         })}`,
       redirectParams: () => received,
       redeem: async () => {
@@ -71,7 +71,7 @@ async function post(path: string, form: Record<string, string>) {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
-const whoAmI = async (token: string) =>
+const meStatus = async (token: string) =>
   (await fetch(`${server().url}/api/public/v1/me`, { headers: { Authorization: `Bearer ${token}` } })).status
 
 /** Checks that there are no axe violations, in light and in dark mode. */
@@ -93,11 +93,11 @@ test('a client is authorized by mouse, for one workspace', async ({ page, client
   await page.getByLabel('Workspaces').selectOption(world.workspaceId)
   await page.getByRole('button', { name: 'Allow' }).click()
   await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
-  expect(client.redirectParams()?.get('state')).toBe('as it was')
+  expect(client.redirectParams()?.get('state')).toBe('client state')
   expect(client.redirectParams()?.get('iss')).toBe(server().url)
   const { access_token, scope } = await client.redeem()
   expect(scope).toBe('read write')
-  expect(await whoAmI(access_token)).toBe(200)
+  expect(await meStatus(access_token)).toBe(200)
 
   await page.goto('/profile/apps')
   const row = page.getByRole('listitem').filter({ hasText: name })
@@ -108,7 +108,7 @@ test('a client is authorized by mouse, for one workspace', async ({ page, client
   await expectAccessible(page)
   await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click()
   await expect(row).toHaveCount(0)
-  await expect.poll(() => whoAmI(access_token)).toBe(401)
+  await expect.poll(() => meStatus(access_token)).toBe(401)
 })
 
 test('a client is authorized and disconnected by keyboard', async ({ page, client }) => {
@@ -121,7 +121,7 @@ test('a client is authorized and disconnected by keyboard', async ({ page, clien
       if (name.test(text)) return
       await page.keyboard.press('Tab')
     }
-    throw new Error(`the keyboard does not reach ${name}`)
+    throw new Error(`Tab does not reach ${name}`)
   }
   await page.goto(client.authorizationUrl())
   await expect(page.getByRole('button', { name: 'Allow' })).toBeVisible()
@@ -142,11 +142,11 @@ test('a client is authorized and disconnected by keyboard', async ({ page, clien
   expect(client.redirectParams()?.get('code')).toBeNull()
 })
 
-test('a sign-in that is not recent is confirmed first', async ({ page, client }) => {
-  let refused = false
+test('a sign-in that is not recent must be confirmed first', async ({ page, client }) => {
+  let rejected = false
   await page.route('**/api/app/v1/connect/authorization/allow', (route) => {
-    if (refused) return route.fallback()
-    refused = true
+    if (rejected) return route.fallback()
+    rejected = true
     const message = 'Sign in again. This requires a sign-in within the last ten minutes.'
     const reason = 'recent_sign_in_required'
     return route.fulfill({ status: 403, json: { error: { code: 'forbidden', message, reason } } })
@@ -158,9 +158,9 @@ test('a sign-in that is not recent is confirmed first', async ({ page, client })
   await page.keyboard.press('Escape')
   await expect(confirm).toHaveCount(0)
   expect(client.redirectParams()).toBeUndefined()
-  refused = false
+  rejected = false
   await page.getByRole('button', { name: 'Allow' }).click()
-  await confirm.getByLabel(/^Password of/).fill(server().password)
+  await confirm.getByLabel(/^Password for/).fill(server().password)
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
 })
@@ -169,7 +169,7 @@ test('an invalid request shows an error page and does not redirect', async ({ pa
   const response = await page.goto(client.authorizationUrl({ redirect_uri: 'https://evil.example/callback' }))
   expect(response?.status()).toBe(400)
   expect(response?.headers()['content-security-policy']).toContain("frame-ancestors 'none'")
-  await expect(page.getByRole('heading', { name: 'This request was refused' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'This app can’t be connected' })).toBeVisible()
   await expect(page.getByRole('main')).toContainText('redirect_uri')
   await expectAccessible(page)
 })
@@ -180,7 +180,7 @@ test('the consent page cannot be framed by another page', async ({ page, client 
     response.setHeader('Content-Type', 'text/html')
     response.end(`<!doctype html><title>Outer</title><link rel="icon" href="data:,"><iframe src="${inner}"></iframe>`)
   })
-  await new Promise<void>((up) => outer.listen(0, '127.0.0.1', () => up()))
+  await new Promise<void>((resolve) => outer.listen(0, '127.0.0.1', () => resolve()))
   const framePage = await page.context().browser()!.newPage()
   await framePage.goto(`http://127.0.0.1:${(outer.address() as { port: number }).port}/`)
   await expect(framePage.frameLocator('iframe').getByRole('button', { name: 'Allow' })).toHaveCount(0)
@@ -241,7 +241,7 @@ test('the admin scope is not selected by default', async ({ page, client }) => {
 
 test.describe('on a phone', () => {
   test.use({ viewport: { width: 360, height: 640 } })
-  test('the consent fits', async ({ page, client }) => {
+  test('the consent page fits the screen', async ({ page, client }) => {
     await page.goto(client.authorizationUrl({ scope: 'read write admin' }))
     await expect(page.getByRole('button', { name: 'Allow' })).toBeVisible()
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360)
@@ -252,10 +252,10 @@ test.describe('on a phone', () => {
 test.describe('a new person', () => {
   test.use({ signedIn: false })
 
-  test('sees the error of an invalid request without signing in or a redirect', async ({ page, client }) => {
+  test('sees the error of an invalid request without a sign-in or redirect', async ({ page, client }) => {
     const response = await page.goto(client.authorizationUrl({ response_type: 'nonsense' }))
     expect(response?.status()).toBe(400)
-    await expect(page.getByRole('heading', { name: 'This request was refused' })).toBeVisible()
+    await expect(page.getByRole('heading', { name: 'This app can’t be connected' })).toBeVisible()
     await expect(page.getByRole('main')).toContainText('response_type must be code')
     expect(client.redirectParams()).toBeUndefined()
     await expectAccessible(page)
@@ -265,7 +265,7 @@ test.describe('a new person', () => {
     const email = `${randomBytes(4).toString('hex')}@example.com`
     await page.goto(client.authorizationUrl())
     await expect(page.getByRole('heading', { name: 'Sign in to Cardwall' })).toBeVisible()
-    await expect(page.getByRole('main')).toContainText('Next, you choose what the app that sent you here may do')
+    await expect(page.getByRole('main')).toContainText('Next, you’ll choose what the app can access')
     await expectAccessible(page)
     await page.getByRole('link', { name: 'Create an account' }).click()
     await page.getByLabel('Your name').fill('Grace Hopper')
@@ -286,10 +286,10 @@ test.describe('a new person', () => {
     await expect(page.getByRole('main')).toContainText(email)
     await page.getByRole('button', { name: 'Allow' }).click()
     await expect(page.getByRole('heading', { name: 'Back' })).toBeVisible()
-    expect(await whoAmI((await client.redeem()).access_token)).toBe(200)
+    expect(await meStatus((await client.redeem()).access_token)).toBe(200)
   })
 
-  test('signs in and returns, also as another person', async ({ page, client, name }) => {
+  test('signs in and returns, and can use another account', async ({ page, client, name }) => {
     const { email, password } = server()
     await page.goto(client.authorizationUrl())
     await page.getByLabel('Email address').fill(email)

@@ -1,14 +1,14 @@
-import { callApi, axe, expect, live, tabTo, test } from './fixtures'
+import { callApi, axe, expect, waitForStream, tabTo, test } from './fixtures'
 
-const at = (world: { workspaceId: string }) => `/workspaces/${world.workspaceId}/dashboard`
+const dashboardPath = (world: { workspaceId: string }) => `/workspaces/${world.workspaceId}/dashboard`
 
-test('each figure and each bar opens the cards that it counts', async ({ page, world }) => {
+test('every figure and bar links to the cards that it counts', async ({ page, world }) => {
   const bug = await world.post(`/boards/${world.boardId}/labels`, { name: 'Big bug', color: 'red' })
   const five = await world.post('/cards', { listId: world.lists.Doing, title: 'Five', labels: [bug] })
   await callApi(page, 'PUT', `/public/v1/cards/${five}/due`, { dueDate: '2020-03-04' })
-  await page.goto(at(world))
+  await page.goto(dashboardPath(world))
   const figures = page.getByRole('list', { name: 'Figures' })
-  const found = page.locator('a[data-card]')
+  const results = page.locator('a[data-card]')
   await expect(figures.getByRole('link')).toHaveText([
     /^Open\s*5/,
     /^Overdue\s*1/,
@@ -18,7 +18,7 @@ test('each figure and each bar opens the cards that it counts', async ({ page, w
     /^Done\s*0/,
   ])
   expect(await axe(page)).toEqual([])
-  const opens = [
+  const links = [
     [figures.getByRole('link', { name: /^Overdue/ }), 1],
     [figures.getByRole('link', { name: /^No due date/ }), 4],
     [page.getByRole('link', { name: /^Plan 5 open 1 overdue$/ }), 5],
@@ -26,16 +26,16 @@ test('each figure and each bar opens the cards that it counts', async ({ page, w
     [page.getByRole('link', { name: /^Big bug 1 open 1 overdue$/ }), 1],
     [page.getByRole('link', { name: /: 5 cards created$/ }), 5],
   ] as const
-  for (const [link, count] of opens) {
+  for (const [link, count] of links) {
     await link.click()
     await expect(page).toHaveURL(/\/search\?q=/)
-    await expect(found).toHaveCount(count)
+    await expect(results).toHaveCount(count)
     await page.goBack()
   }
 })
 
 test('each chart can be shown as a table', async ({ page, world }) => {
-  await page.goto(at(world))
+  await page.goto(dashboardPath(world))
   await page.getByRole('button', { name: 'Table of By list' }).click()
   const rows = page.getByRole('table', { name: 'By list' }).getByRole('row')
   await expect(rows).toHaveText([
@@ -53,12 +53,12 @@ test('each chart can be shown as a table', async ({ page, world }) => {
   await expect(page.getByRole('table', { name: 'By list' })).toHaveCount(0)
 })
 
-test('by keyboard only, a column is reached and opened', async ({ page, world }) => {
+test('by keyboard only, a column of a chart is reached and opened', async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
   await expect(page.getByText('Three')).toBeVisible()
   await page.keyboard.press('g')
   await page.keyboard.press('d')
-  await expect(page).toHaveURL(at(world))
+  await expect(page).toHaveURL(dashboardPath(world))
   await tabTo(page.locator('[data-column="0-0"]'))
   await page.keyboard.press('End')
   await expect(page.locator('[data-column="11-0"]')).toBeFocused()
@@ -79,9 +79,27 @@ test('by keyboard only, a column is reached and opened', async ({ page, world })
   await expect(page.getByRole('option', { name: /^Dashboard/ }).first()).toBeVisible()
 })
 
+test('the palette opens a card of another board over that board', async ({ page, world }) => {
+  // The palette searches all boards of the user, and so those of earlier tests too.
+  const word = `w${crypto.randomUUID().slice(0, 8)}`
+  const other = await world.post('/boards', { workspaceId: world.workspaceId, name: 'Elsewhere' })
+  const list = await world.post(`/boards/${other}/lists`, { name: 'Here' })
+  await world.post('/cards', { listId: list, title: `Destination ${word}` })
+  await page.goto(`/boards/${world.boardId}`)
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  await page.keyboard.press('Control+k')
+  await expect(page.getByRole('combobox', { name: 'Search boards, cards and pages' })).toBeFocused()
+  await page.keyboard.type(word)
+  await page.getByRole('option', { name: new RegExp(word) }).click()
+  await expect(page.getByRole('dialog', { name: new RegExp(word) })).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(page).toHaveURL(`/boards/${other}`)
+  await expect(page.getByRole('region', { name: 'Here' })).toBeVisible()
+})
+
 test('figures follow changes by other people', async ({ page, world }) => {
-  const stream = live(page, world.boardId)
-  await page.goto(at(world))
+  const stream = waitForStream(page, world.boardId)
+  await page.goto(dashboardPath(world))
   const open = page.getByRole('list', { name: 'Figures' }).getByRole('link', { name: /^Open/ })
   await expect(open).toHaveText(/^Open\s*4/)
   await stream
@@ -94,7 +112,7 @@ test('an empty board shows no figures until it has a card', async ({ page, world
   await callApi(page, 'DELETE', `/public/v1/boards/${world.boardId}`)
   const board = await world.post('/boards', { workspaceId, name: 'First steps' })
   const list = await world.post(`/boards/${board}/lists`, { name: 'To do' })
-  await page.goto(at(world))
+  await page.goto(dashboardPath(world))
   await expect(page.getByRole('heading', { name: 'No data yet' })).toBeVisible()
   await expect(page.getByRole('list', { name: 'Figures' })).toHaveCount(0)
   await expect(page.getByRole('link', { name: 'Open First steps' })).toHaveAttribute('href', `/boards/${board}`)

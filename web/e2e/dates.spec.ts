@@ -18,9 +18,9 @@ test('dates are entered as text, as a range and in a time zone', async ({ page, 
   await expect(picker).toBeHidden()
   await sent
   await page.goto(`/cards/${world.cards.One}`)
-  const facts = page.getByRole('complementary', { name: 'Details' })
-  await expect(facts).toContainText('Asia/Tokyo')
-  await facts
+  const details = page.getByRole('complementary', { name: 'Details' })
+  await expect(details).toContainText('Asia/Tokyo')
+  await details
     .getByRole('button', { name: /Dec 2031/ })
     .first()
     .click()
@@ -30,11 +30,11 @@ test('dates are entered as text, as a range and in a time zone', async ({ page, 
   expect(await axe(page)).toEqual([])
 })
 
-test('a start date up to the due date is set by mouse, and undone', async ({ page, world }) => {
+test('a start date is set by mouse, and must not be after the due date', async ({ page, world }) => {
   await page.getByText('Two', { exact: true }).click()
   await page.getByRole('button', { name: 'Set start date' }).click()
   const picker = page.getByRole('dialog', { name: 'Due date' })
-  // Next to the button that opened it.
+  // The picker opens next to its button.
   const button = (await page.getByRole('button', { name: 'Set start date' }).boundingBox())!
   expect((await picker.boundingBox())!.x).toBeGreaterThanOrEqual(button.x + button.width)
   await picker.getByRole('button', { name: 'Add start date' }).click()
@@ -49,16 +49,16 @@ test('a start date up to the due date is set by mouse, and undone', async ({ pag
   await picker.getByLabel('Start date', { exact: true }).fill('2 dec 2031')
   const sent = page.waitForResponse((r) => r.url().endsWith('/due') && r.ok())
   await picker.getByRole('button', { name: 'Save' }).click()
-  const facts = page.getByRole('complementary', { name: 'Details' })
-  await expect(facts.getByRole('button', { name: '2 Dec 2031' })).toBeVisible()
-  await expect(facts.getByRole('button', { name: '5 Dec 2031' })).toBeVisible()
+  const details = page.getByRole('complementary', { name: 'Details' })
+  await expect(details.getByRole('button', { name: '2 Dec 2031' })).toBeVisible()
+  await expect(details.getByRole('button', { name: '5 Dec 2031' })).toBeVisible()
   await sent
   await page.reload()
-  await expect(facts.getByRole('button', { name: '2 Dec 2031' })).toBeVisible()
+  await expect(details.getByRole('button', { name: '2 Dec 2031' })).toBeVisible()
   expect(world.boardId).toBeTruthy()
 })
 
-test('a board without start dates offers none', async ({ page, world }) => {
+test('a board with start dates turned off does not offer them', async ({ page, world }) => {
   await callApi(page, 'PATCH', `/public/v1/boards/${world.boardId}`, { features: { startDates: false } })
   await page.goto(`/cards/${world.cards.One}`)
   await expect(page.getByRole('button', { name: 'Set due date' })).toBeVisible()
@@ -66,5 +66,5 @@ test('a board without start dates offers none', async ({ page, world }) => {
   await page.getByRole('button', { name: 'Set due date' }).click()
   await expect(page.getByLabel('Dates as text')).toBeFocused()
   await page.keyboard.type('start tomorrow')
-  await expect(page.getByText('This board does not use start dates.')).toBeVisible()
+  await expect(page.getByText('This board doesn’t use start dates.')).toBeVisible()
 })

@@ -13,7 +13,7 @@ test('a workspace is deleted, and restored from the home page', async ({ page, w
   expect(await axe(page)).toEqual([])
   await dialog.getByRole('button', { name: 'Delete workspace' }).click()
   // The page asks for a sign-in only if there was none in the last ten minutes.
-  const password = page.getByLabel(`Password of ${server().email}`)
+  const password = page.getByLabel(`Password for ${server().email}`)
   await expect(page.getByText('was moved to the trash').or(password).first()).toBeVisible()
   if (await password.isVisible()) {
     await password.fill(server().password)

@@ -2,7 +2,7 @@ import { type Page } from '@playwright/test'
 import { expect, linkInEmail, expectAccessible, server, test, type World } from './fixtures'
 import { Receiver, subscribe } from './receiver'
 
-const card = (world: World, title: string) => world.post('/cards', { listId: world.lists['To do'], title })
+const createCard = (world: World, title: string) => world.post('/cards', { listId: world.lists['To do'], title })
 const log = (page: Page) => page.getByRole('list', { name: 'Deliveries' })
 const rows = (page: Page) => log(page).getByRole('listitem')
 const panel = (page: Page) => page.getByRole('region', { name: 'Card created' })
@@ -11,10 +11,10 @@ test('the log has no axe violations', async ({ page, world }) => {
   test.slow()
   await using receiver = await Receiver.start({ status: 418, text: '{"error":"no coffee"}' })
   const id = await subscribe(world, receiver)
-  await card(world, 'One more')
+  await createCard(world, 'One more')
   await expect.poll(() => receiver.events).toBe(1)
   receiver.reply = { status: 204 }
-  await card(world, 'And another')
+  await createCard(world, 'And another')
   await page.goto(`/webhooks/${id}/deliveries`)
   await expect(rows(page).filter({ hasText: 'Delivered' })).toHaveCount(1)
   await expectAccessible(page)
@@ -28,7 +28,7 @@ test('a change on the board appears in the log without a reload', async ({ page,
   const id = await subscribe(world, receiver)
   await page.goto(`/webhooks/${id}/deliveries`)
   await expect(page.getByText('No deliveries yet')).toBeVisible()
-  await card(world, 'Live')
+  await createCard(world, 'Live')
   await expect(rows(page)).toHaveCount(1)
   await expect(rows(page)).toContainText('Delivered')
   await expect(rows(page)).toContainText('HTTP 204')
@@ -45,8 +45,8 @@ test('attempts are shown as a timeline, and a delivery that gave up is redeliver
   const id = await subscribe(world, receiver)
   await page.goto(`/webhooks/${id}/deliveries`)
   let respond = () => {}
-  receiver.until = new Promise<void>((now) => (respond = now))
-  await card(world, 'Tried')
+  receiver.responseGate = new Promise<void>((resolve) => (respond = resolve))
+  await createCard(world, 'Attempted')
   await rows(page).getByRole('link').click()
   await expect(panel(page)).toBeVisible()
   respond()
@@ -61,7 +61,7 @@ test('attempts are shown as a timeline, and a delivery that gave up is redeliver
   await expect(panel(page).getByText('Delivered', { exact: true })).toBeVisible({ timeout: 15_000 })
   await expect(attempts).toHaveCount(4)
   await expect(attempts.last()).toContainText('here now')
-  const ids = new Set(receiver.deliveries.map((g) => g.headers['webhook-id']))
+  const ids = new Set(receiver.deliveries.map((delivery) => delivery.headers['webhook-id']))
   expect(ids.size).toBe(1)
 })
 
@@ -72,7 +72,7 @@ test('several deliveries are selected and redelivered, by mouse and by keyboard;
   test.setTimeout(90_000)
   await using receiver = await Receiver.start({ status: 400 })
   const id = await subscribe(world, receiver)
-  for (const title of ['One', 'Two', 'Three', 'Four']) await card(world, title)
+  for (const title of ['One', 'Two', 'Three', 'Four']) await createCard(world, title)
   await page.goto(`/webhooks/${id}/deliveries`)
   await expect(rows(page).filter({ hasText: 'Failed' })).toHaveCount(4)
   receiver.reply = { status: 204 }
@@ -85,20 +85,20 @@ test('several deliveries are selected and redelivered, by mouse and by keyboard;
   await page.keyboard.press('r')
   await expect(rows(page).filter({ hasText: 'Delivered' })).toHaveCount(2)
 
-  await page.getByRole('navigation', { name: 'Show' }).getByRole('link', { name: 'Failed' }).click()
+  await page.getByRole('navigation', { name: 'Filter by status' }).getByRole('link', { name: 'Failed' }).click()
   await expect(page).toHaveURL(/\?status=failed$/)
   await expect(rows(page)).toHaveCount(2)
   await page.reload()
   await expect(rows(page)).toHaveCount(2)
   await page.getByRole('checkbox', { name: 'Select all that can be redelivered' }).check()
   await page.getByRole('button', { name: 'Redeliver' }).click()
-  await expect(page.getByText('None of the last 100 deliveries is “failed”.')).toBeVisible()
-  await page.getByRole('navigation', { name: 'Show' }).getByRole('link', { name: 'All' }).click()
+  await expect(page.getByText('No deliveries with the status “Failed”.')).toBeVisible()
+  await page.getByRole('navigation', { name: 'Filter by status' }).getByRole('link', { name: 'All' }).click()
   await expect(rows(page).filter({ hasText: 'Delivered' })).toHaveCount(4)
   expect(receiver.deliveries).toHaveLength(8)
 })
 
-test('a receiver fails, its owner gets an email, follows the link, and redelivers', async ({
+test('the owner of a failing webhook gets an email, follows its link, and redelivers', async ({
   page,
   world,
   browser,
@@ -108,7 +108,7 @@ test('a receiver fails, its owner gets an email, follows the link, and redeliver
   const name = `Bot ${crypto.randomUUID().slice(0, 8)}`
   const id = await subscribe(world, receiver, { name })
   for (let i = 0; i < 10; i++) {
-    await card(world, `Card ${i}`)
+    await createCard(world, `Card ${i}`)
     await expect.poll(() => receiver.events, { timeout: 30_000 }).toBe(i + 1)
   }
   await page.goto(`/webhooks/${id}/deliveries`)
@@ -116,7 +116,7 @@ test('a receiver fails, its owner gets an email, follows the link, and redeliver
   const link = await linkInEmail(id, /https?:\/\/\S+\/webhooks\/\S+/)
   const last = receiver.deliveries.at(-1)!.event.id
 
-  // Signed out, as a person who opens an email may be.
+  // A person who opens an email may be signed out.
   const context = await browser.newContext()
   const other = await context.newPage()
   await other.goto(link)

@@ -1,6 +1,6 @@
-import { axe, expect, saved, test, titles } from './fixtures'
+import { axe, expect, waitUntilSaved, test, titles } from './fixtures'
 
-test('the filter of a board reads operators, phrases and negations', async ({ page, world }) => {
+test('the filter of a board supports operators, phrases and negations', async ({ page, world }) => {
   await world
     .post(`/boards/${world.boardId}/labels`, { name: 'Bug', color: 'red' })
     .then((label) => world.post('/cards', { listId: world.lists['To do'], title: 'One more time', labels: [label] }))
@@ -8,23 +8,23 @@ test('the filter of a board reads operators, phrases and negations', async ({ pa
   await expect(page.getByText('One more time')).toBeVisible()
   await page.keyboard.press('f')
   const field = page.getByRole('searchbox', { name: 'Filter text' })
-  const finds = async (text: string, found: string[]) => {
+  const expectMatches = async (text: string, cards: string[]) => {
     await field.fill(text)
-    await expect.poll(() => titles(page, 'To do'), { message: text }).toEqual(found)
+    await expect.poll(() => titles(page, 'To do'), { message: text }).toEqual(cards)
   }
-  await finds('#bug', ['One more time'])
-  await finds('one -#bug', ['One'])
-  await finds('"more time"', ['One more time'])
-  await finds('-one is:open', ['Two', 'Three'])
+  await expectMatches('#bug', ['One more time'])
+  await expectMatches('one -#bug', ['One'])
+  await expectMatches('"more time"', ['One more time'])
+  await expectMatches('-one is:open', ['Two', 'Three'])
   await expect(page.getByRole('region', { name: 'To do' }).getByText('2 of 4 cards')).toBeVisible()
-  await finds('is:done', [])
-  const none = page.getByRole('status').filter({ hasText: 'No cards match.' })
-  await expect(none).toHaveCount(1)
-  await none.getByRole('button', { name: 'Clear filter' }).click()
+  await expectMatches('is:done', [])
+  const noMatches = page.getByRole('status').filter({ hasText: 'No cards match.' })
+  await expect(noMatches).toHaveCount(1)
+  await noMatches.getByRole('button', { name: 'Clear filter' }).click()
   await expect(field).toHaveCount(0)
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three', 'One more time'])
   await page.keyboard.press('f')
-  await finds('two due:sometime', ['Two'])
+  await expectMatches('two due:sometime', ['Two'])
   await expect(page.getByText('Unknown filter: due:sometime')).toBeVisible()
   expect(await axe(page)).toEqual([])
   await page.reload()
@@ -42,7 +42,7 @@ test('an empty board gets the usual three lists with one click', async ({ page, 
   await page.getByRole('button', { name: 'To do · Doing · Done' }).click()
   const lists = () => page.locator('[data-list]').evaluateAll((all) => all.map((c) => c.getAttribute('aria-label')))
   await expect.poll(lists).toEqual(['To do', 'Doing', 'Done'])
-  await saved(page)
+  await waitUntilSaved(page)
   await page.reload()
   await expect.poll(lists).toEqual(['To do', 'Doing', 'Done'])
 })

@@ -1,5 +1,5 @@
-// The fixtures of every browser test. They fail a test on a violation of the content security
-// policy and on an error on the console.
+// The fixtures of all browser tests. They fail a test if a page violates its content security
+// policy or logs an error on the console.
 import {
   test as base,
   expect,
@@ -18,82 +18,84 @@ export { callApi, send, server }
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** A workspace of its own, with a board in it. */
+/** The workspace of one test, with a board. */
 export type World = {
   workspaceId: string
   workspaceName: string
   boardId: string
   lists: Record<string, string>
   cards: Record<string, string>
-  /** Sends a request through the public API, so that the page treats it as a change by another person. */
+  /** Posts to the public API, and returns the new ID. The page treats it as a change by another person. */
   post: (path: string, body: object) => Promise<string>
 }
 
 type Fixtures = {
   pageErrors: string[]
   /** Whether a failed request fails the test. */
-  quiet: boolean
-  /** The failures that a quiet test expects, matched against the text and the URL. */
-  expected: RegExp[]
+  failOnFailedRequests: boolean
+  /** The failures that are allowed with failOnFailedRequests, matched against the message and the URL. */
+  expectedFailures: RegExp[]
   signedIn: boolean
   world: World
-  /** A page in another browser, where nobody is signed in. */
+  /** Opens a page in another browser context, without a session. */
   newSignedOutPage: (options?: BrowserContextOptions) => Promise<Page>
 }
 
 export const test = base.extend<Fixtures>({
   baseURL: async ({}, use) => use(server().url),
   signedIn: [true, { option: true }],
-  quiet: [false, { option: true }],
-  expected: async ({}, use) => use([]),
+  failOnFailedRequests: [false, { option: true }],
+  expectedFailures: async ({}, use) => use([]),
   page: async ({ page, context, signedIn }, use) => {
     const session = signedIn ? await signIn() : undefined
     if (session) await context.addCookies([session])
     await use(page)
-    // A test that confirmed or ended the session changed its cookie. The server may accept the old one for a second.
-    const cookies = await context.cookies().catch(() => []) // a test may have closed it
-    if (session && !cookies.some((c) => c.value === session.value)) cookie = undefined
+    // Forget a cookie that the test replaced by confirming or ending the session. signIn() might not notice the
+    // change, because the server may accept the old cookie for another second.
+    const cookies = await context.cookies().catch(() => []) // a test may have closed the context
+    if (session && !cookies.some((c) => c.value === session.value)) sharedCookie = undefined
   },
   pageErrors: [
-    async ({ page, quiet, expected }, use) => {
+    async ({ page, failOnFailedRequests, expectedFailures }, use) => {
       const pageErrors: string[] = []
-      await listen(page, pageErrors)
+      await collectErrors(page, pageErrors)
       await use(pageErrors)
-      const failed = (text: string) => text.startsWith(refused)
-      const unexpected = pageErrors.filter((text) => !failed(text) || (quiet && !expected.some((e) => e.test(text))))
-      expect(unexpected, 'errors on the console and violations of the policy').toEqual([])
+      const isUnexpected = (text: string) =>
+        !text.startsWith(failedRequestPrefix) ||
+        (failOnFailedRequests && !expectedFailures.some((failure) => failure.test(text)))
+      expect(pageErrors.filter(isUnexpected), 'console errors and violations of the policy').toEqual([])
     },
     { auto: true },
   ],
   world: async ({ page }, use, info) => {
     const world = await makeWorld(page, info.retry ? `${info.title.slice(0, 50)} (${info.retry + 1})` : info.title)
     await use(world)
-    await page.goto('about:blank').catch(() => undefined) // a test may have closed it
+    await page.goto('about:blank').catch(() => undefined) // a test may have closed the page
     await removeWorkspace(world.workspaceId)
   },
   newSignedOutPage: async ({ browser, pageErrors }, use) => {
-    const others: Awaited<ReturnType<Browser['newContext']>>[] = []
+    const contexts: Awaited<ReturnType<Browser['newContext']>>[] = []
     await use(async (options) => {
       const context = await browser.newContext({ baseURL: server().url, ...options })
-      others.push(context)
+      contexts.push(context)
       const page = await context.newPage()
-      await listen(page, pageErrors)
+      await collectErrors(page, pageErrors)
       return page
     })
-    for (const context of others) await context.close()
+    for (const context of contexts) await context.close()
   },
 })
 
 /** The beginning of a browser's console message about a failed request. */
-const refused = 'Failed to load resource'
+const failedRequestPrefix = 'Failed to load resource'
 
-/** Collects the errors of a page. */
-async function listen(page: Page, pageErrors: string[]): Promise<void> {
+/** Collects the console errors, exceptions and policy violations of a page. */
+async function collectErrors(page: Page, pageErrors: string[]): Promise<void> {
   trackWrites(page)
   page.on('console', (message) => {
     if (message.type() !== 'error') return
     const text = message.text()
-    pageErrors.push(text.startsWith(refused) ? `${text} ${message.location().url}` : text)
+    pageErrors.push(text.startsWith(failedRequestPrefix) ? `${text} ${message.location().url}` : text)
   })
   page.on('pageerror', (error) => pageErrors.push(String(error)))
   await page.addInitScript(() => {
@@ -105,15 +107,15 @@ async function listen(page: Page, pageErrors: string[]): Promise<void> {
 
 type Cookie = { name: string; value: string; url: string; secure: boolean }
 
-let cookie: Promise<Cookie> | undefined
-let recent: { cookie: Promise<Cookie>; at: number } | undefined
+let sharedCookie: Promise<Cookie> | undefined
+let recentSession: { cookie: Promise<Cookie>; at: number } | undefined
 
-/** The cookie of one session for all tests of a worker; a new one after a test has confirmed or ended it. */
+/** Returns the session cookie that the tests of a worker share, and signs in again if a test has ended the session. */
 async function signIn(): Promise<Cookie> {
-  const { name, value } = await (cookie ??= newSession())
-  const alive = await fetch(`${server().url}/api/app/v1/session`, { headers: { Cookie: `${name}=${value}` } })
-  if (!alive.ok) cookie = newSession()
-  return cookie
+  const { name, value } = await (sharedCookie ??= newSession())
+  const response = await fetch(`${server().url}/api/app/v1/session`, { headers: { Cookie: `${name}=${value}` } })
+  if (!response.ok) sharedCookie = newSession()
+  return sharedCookie
 }
 
 async function newSession(): Promise<Cookie> {
@@ -127,10 +129,12 @@ async function newSession(): Promise<Cookie> {
   return { name, value, url: url.replace('http:', 'https:'), secure: true }
 }
 
-/** Deletes the workspace of a test, because a person may own at most 50. This needs a recent sign-in. */
+/** Deletes the workspace of a test, because a person may own at most 50. The deletion needs a recent sign-in. */
 async function removeWorkspace(id: string): Promise<void> {
-  if (!recent || Date.now() - recent.at > 5 * 60_000) recent = { cookie: newSession(), at: Date.now() }
-  const { name, value } = await recent.cookie
+  if (!recentSession || Date.now() - recentSession.at > 5 * 60_000) {
+    recentSession = { cookie: newSession(), at: Date.now() }
+  }
+  const { name, value } = await recentSession.cookie
   await send(`/api/app/v1/workspaces/${id}`, {
     method: 'DELETE',
     headers: { Origin: server().url, Cookie: `${name}=${value}` },
@@ -138,11 +142,11 @@ async function removeWorkspace(id: string): Promise<void> {
 }
 
 async function makeWorld(page: Page, title: string): Promise<World> {
-  const make = async (path: string, body: object) => (await callApi<{ id: string }>(page, 'POST', path, body)).id
-  const post = (path: string, body: object) => make(`/public/v1${path}`, body)
+  const create = async (path: string, body: object) => (await callApi<{ id: string }>(page, 'POST', path, body)).id
+  const post = (path: string, body: object) => create(`/public/v1${path}`, body)
   await page.goto('/notifications')
   const workspaceName = title.slice(0, 60).trim()
-  const workspaceId = await make('/app/v1/workspaces', { name: workspaceName })
+  const workspaceId = await create('/app/v1/workspaces', { name: workspaceName })
   const boardId = await post('/boards', { workspaceId, name: 'Plan' })
   const lists: Record<string, string> = {}
   const cards: Record<string, string> = {}
@@ -153,7 +157,7 @@ async function makeWorld(page: Page, title: string): Promise<World> {
   return { workspaceId, workspaceName, boardId, lists, cards, post }
 }
 
-/** Creates a large board with one Trello import, from the titles of the cards of each list. */
+/** Creates a large board with one Trello import, and returns its ID. `cards` has the card titles of each list. */
 export async function importBoard(page: Page, workspaceId: string, cards: Record<string, string[]>): Promise<string> {
   const id = (kind: string, n: number) => kind + n.toString(16).padStart(23, '0')
   const lists = Object.keys(cards).map((name, n) => ({ id: id('a', n), name, closed: false, pos: n + 1 }))
@@ -173,7 +177,7 @@ export async function importBoard(page: Page, workspaceId: string, cards: Record
 /** The pending write requests of each page. */
 const pendingWrites = new WeakMap<Page, Set<Request>>()
 
-/** Tracks the write requests of a page, for `saved`. */
+/** Tracks the write requests of a page, for `waitUntilSaved`. */
 export function trackWrites(page: Page): void {
   const pending = new Set<Request>()
   pendingWrites.set(page, pending)
@@ -187,23 +191,23 @@ export async function undo(page: Page, text = ''): Promise<void> {
   await page.locator('.toast').filter({ hasText: text }).last().getByRole('button', { name: 'Undo' }).click()
 }
 
-/** Waits until the server has the changes made on a page, which a reload would lose. */
-export async function saved(page: Page): Promise<void> {
+/** Waits until the server has all changes that were made on a page. */
+export async function waitUntilSaved(page: Page): Promise<void> {
   const hasUnsavedChanges = () =>
     page.evaluate(async () => {
       await new Promise((resolve) => setTimeout(resolve, 50))
-      // The page asks for confirmation before leaving while something is unsent.
+      // The page cancels this event while it has unsent changes.
       return !dispatchEvent(new Event('beforeunload', { cancelable: true }))
     })
   await expect
     .poll(async () => (await hasUnsavedChanges()) || pendingWrites.get(page)!.size > 0, {
-      message: 'unsaved',
+      message: 'unsaved changes',
       timeout: 30_000,
     })
     .toBe(false)
 }
 
-/** Removes the focus from a control, so that letter keys are shortcuts. */
+/** Removes the focus from a control, so that letter keys act as shortcuts. */
 export const leaveControl = (page: Page) => page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
 
 /** Waits until the page has painted its reaction to the last pointer movement. */
@@ -213,7 +217,7 @@ export async function nextFrames(page: Page): Promise<void> {
   })
 }
 
-/** Returns the time until the page has painted the effect of an Alt+Shift shortcut. */
+/** Returns the time in ms until the page has painted the effect of an Alt+Shift shortcut. */
 export function timeToPaint(page: Page, key: string): Promise<number> {
   return page.evaluate(async (key) => {
     const start = performance.now()
@@ -224,10 +228,10 @@ export function timeToPaint(page: Page, key: string): Promise<number> {
   }, key)
 }
 
-/** Holds requests until the returned function releases them. */
+/** Holds the requests to a URL until the returned function is called. */
 export async function hold(page: Page, url: string): Promise<() => void> {
   let release = () => {}
-  const released = new Promise<void>((done) => (release = done))
+  const released = new Promise<void>((resolve) => (release = resolve))
   await page.route(url, async (route) => {
     await released
     await route.continue()
@@ -235,18 +239,18 @@ export async function hold(page: Page, url: string): Promise<() => void> {
   return release
 }
 
-/** Waits for the response of a board's live stream. Call it before the page opens. */
-export async function live(page: Page, boardId: string): Promise<void> {
+/** Waits until a board's live stream is open. Call it before the page is opened. */
+export async function waitForStream(page: Page, boardId: string): Promise<void> {
   await page.waitForResponse((response) => response.url().includes('/live?') && response.url().includes(boardId))
 }
 
-/** The axe violations of the page in short form, of all rules or only the named ones. */
+/** Returns the axe violations of the page in short form, for all rules or only the named ones. */
 export async function axe(page: Page, only?: string[]): Promise<string[]> {
   await page.evaluate(axeSource)
   return page.evaluate(async (only) => {
     // Wait for fade-ins to end, because they change the colors.
-    const short = document.getAnimations().filter((a) => Number(a.effect?.getComputedTiming().endTime) <= 1000)
-    await Promise.allSettled(short.map((animation) => animation.finished))
+    const fadeIns = document.getAnimations().filter((a) => Number(a.effect?.getComputedTiming().endTime) <= 1000)
+    await Promise.allSettled(fadeIns.map((animation) => animation.finished))
     const { axe } = globalThis as unknown as {
       axe: {
         run: (
@@ -261,7 +265,7 @@ export async function axe(page: Page, only?: string[]): Promise<string[]> {
   }, only)
 }
 
-/** Checks a page for axe violations in light mode, in dark mode and on a phone, and for horizontal scrolling on a phone. */
+/** Checks a page for axe violations and horizontal scrolling, in light mode, in dark mode and on a phone. */
 export async function expectAccessible(page: Page): Promise<void> {
   const desktop = page.viewportSize()!
   await page.waitForLoadState('networkidle')
@@ -281,10 +285,10 @@ export async function expectAccessible(page: Page): Promise<void> {
 /** Returns the link with a secret in the email that the server sent to an address. */
 export const secretLinkTo = (email: string): Promise<string> => linkInEmail(`<${email}>`, /https?:\/\/\S+#\w+/)
 
-/** Waits for an email that contains a text in the server's outbox folder, and returns a link in it. */
+/** Waits until the server's outbox has an email that contains `needle`, and returns the matching link in it. */
 export async function linkInEmail(needle: string, link: RegExp): Promise<string> {
   const { outbox } = server()
-  if (!outbox) throw new Error('Set CARDWALL_E2E_OUTBOX to the folder of the emails of the server.')
+  if (!outbox) throw new Error('CARDWALL_E2E_OUTBOX is not set. Set it to the outbox folder of the server.')
   let found: string | undefined
   await expect
     .poll(
@@ -313,10 +317,10 @@ export async function tabTo(target: Locator): Promise<void> {
     if (await target.evaluate((node) => node === document.activeElement)) return
     await page.keyboard.press('Tab')
   }
-  await expect(target, 'reached with Tab').toBeFocused({ timeout: 1 })
+  await expect(target, 'control reached with Tab').toBeFocused({ timeout: 1 })
 }
 
-/** The titles of a list's cards, from top to bottom. */
+/** Returns the titles of a list's cards, from top to bottom. */
 export async function titles(page: Page, list: string): Promise<string[]> {
   const texts = await page.getByRole('region', { name: list }).locator('[data-card] .title').allInnerTexts()
   return texts.map((t) => t.replace(/\s+/g, ' ').trim())

@@ -1,8 +1,8 @@
-// Copies and imports that take long: their progress, their end, and the list of them.
+// Long copies and imports: their progress, their completion, and their list.
 import type { Page } from '@playwright/test'
 import { axe, expect, test, type World } from './fixtures'
 
-const job = (world: World, more: object) => ({
+const job = (world: World, overrides: object) => ({
   id: 'job_01jb2m3n4p5q6r7s8t9v0w1x2y',
   kind: 'copy_board',
   state: 'running',
@@ -16,18 +16,20 @@ const job = (world: World, more: object) => ({
   createdAt: new Date().toISOString(),
   startedAt: null,
   endedAt: null,
-  ...more,
+  ...overrides,
 })
 
-/** Responds to a copy with a job whose state is that of `now`. */
-async function copying(page: Page, world: World): Promise<{ now: object; cancelled: boolean }> {
-  const at = { now: {} as object, cancelled: false }
-  await page.route('**/boards/*/copy', (route) => route.fulfill({ status: 202, json: { data: job(world, at.now) } }))
-  await page.route('**/api/public/v1/jobs/*', (route) => route.fulfill({ json: { data: job(world, at.now) } }))
+/** Starts a copy, and mocks its job. Tests set the job's state through `fields`. */
+async function startMockedCopy(page: Page, world: World): Promise<{ fields: object; cancelled: boolean }> {
+  const mock = { fields: {} as object, cancelled: false }
+  await page.route('**/boards/*/copy', (route) =>
+    route.fulfill({ status: 202, json: { data: job(world, mock.fields) } }),
+  )
+  await page.route('**/api/public/v1/jobs/*', (route) => route.fulfill({ json: { data: job(world, mock.fields) } }))
   await page.route('**/api/public/v1/jobs/*/cancel', (route) => {
-    at.cancelled = true
-    at.now = { state: 'cancelled' }
-    return route.fulfill({ json: { data: job(world, at.now) } })
+    mock.cancelled = true
+    mock.fields = { state: 'cancelled' }
+    return route.fulfill({ json: { data: job(world, mock.fields) } })
   })
   await page.goto(`/boards/${world.boardId}`)
   await page.getByRole('button', { name: 'Board menu' }).click()
@@ -35,33 +37,33 @@ async function copying(page: Page, world: World): Promise<{ now: object; cancell
   await page.getByLabel('Name', { exact: true }).fill('Launch')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('dialog').getByRole('progressbar', { name: 'Copying “Launch”' })).toBeVisible()
-  return at
+  return mock
 }
 
 test('the copy of a large board shows its progress, and opens when it is done', async ({ page, world }) => {
   const copyId = await world.post('/boards', { workspaceId: world.workspaceId, name: 'Launch' })
-  const at = await copying(page, world)
+  const mock = await startMockedCopy(page, world)
   const dialog = page.getByRole('dialog')
   expect(await axe(page)).toEqual([])
-  at.now = { done: 1200, total: 3000 }
-  await expect(dialog.getByText('40\u00a0%', { exact: true })).toBeVisible()
+  mock.fields = { done: 1200, total: 3000 }
+  await expect(dialog.getByText('40%', { exact: true })).toBeVisible()
   await expect(dialog.getByRole('progressbar')).toHaveJSProperty('value', 40)
   expect(await axe(page)).toEqual([])
   await page.emulateMedia({ colorScheme: 'dark' })
   expect(await axe(page)).toEqual([])
-  at.now = { state: 'done', done: 3000, total: 3000, boardIds: [copyId] }
+  mock.fields = { state: 'done', done: 3000, total: 3000, boardIds: [copyId] }
   await expect(page).toHaveURL(`/boards/${copyId}`)
   await expect(dialog).toBeHidden()
 })
 
-test('a copy is cancelled by keyboard', async ({ page, world }) => {
-  const at = await copying(page, world)
+test('a copy is canceled by keyboard', async ({ page, world }) => {
+  const mock = await startMockedCopy(page, world)
   const dialog = page.getByRole('dialog')
   await page.keyboard.press('Tab')
   await expect(dialog.getByRole('button', { name: 'Cancel' })).toBeFocused()
   await page.keyboard.press('Enter')
-  await expect(dialog.getByRole('status').first()).toHaveText('“Launch” was cancelled. No board was created.')
-  expect(at.cancelled).toBe(true)
+  await expect(dialog.getByRole('status').first()).toHaveText('“Launch” was canceled. No board was created.')
+  expect(mock.cancelled).toBe(true)
   await page.keyboard.press('Tab')
   await expect(dialog.getByRole('button', { name: 'Close' }).last()).toBeFocused()
   await page.keyboard.press('Enter')
@@ -69,28 +71,25 @@ test('a copy is cancelled by keyboard', async ({ page, world }) => {
   await expect(page).toHaveURL(`/boards/${world.boardId}`)
 })
 
-test('a copy goes on after its dialog is closed, and a toast reports its end', async ({ page, world }) => {
+test('a copy continues after its dialog is closed, and a toast reports its completion', async ({ page, world }) => {
   const copyId = await world.post('/boards', { workspaceId: world.workspaceId, name: 'Launch' })
-  const at = await copying(page, world)
+  const mock = await startMockedCopy(page, world)
   await page.getByRole('button', { name: 'Run in background' }).click()
   await expect(page.getByRole('dialog')).toBeHidden()
-  at.now = { state: 'done', boardIds: [copyId] }
+  mock.fields = { state: 'done', boardIds: [copyId] }
   await expect(page.getByText('“Launch” is ready.')).toBeVisible()
   await page.getByRole('button', { name: 'Open board' }).click()
   await expect(page).toHaveURL(`/boards/${copyId}`)
 })
 
-test('a copy that fails says why', async ({ page, world }) => {
-  const at = await copying(page, world)
-  at.now = { state: 'failed', error: { code: 'limit_reached', message: 'There can be at most 500 boards.' } }
+test('a failed copy shows the reason', async ({ page, world }) => {
+  const mock = await startMockedCopy(page, world)
+  mock.fields = { state: 'failed', error: { code: 'limit_reached', message: 'There can be at most 500 boards.' } }
   await expect(page.getByRole('dialog').getByRole('paragraph').last()).toHaveText('There can be at most 500 boards.')
   expect(await axe(page)).toEqual([])
 })
 
-test('imports and copies are listed; a running one shows its progress and can be cancelled', async ({
-  page,
-  world,
-}) => {
+test('imports and copies are listed; a running one shows its progress and can be canceled', async ({ page, world }) => {
   const running = { kind: 'import_board', name: 'Old wall', done: 900, total: 1800 }
   const cancelled = job(world, { ...running, state: 'cancelled' })
   const all = [
@@ -107,7 +106,7 @@ test('imports and copies are listed; a running one shows its progress and can be
     },
   ]
   await page.route('**/workspaces/*/jobs?*', (route) =>
-    route.fulfill({ json: { data: all.map((one) => job(world, one)) } }),
+    route.fulfill({ json: { data: all.map((fields) => job(world, fields)) } }),
   )
   await page.route('**/api/public/v1/jobs/*', (route) => route.fulfill({ json: { data: job(world, running) } }))
   await page.route('**/api/public/v1/jobs/*/cancel', (route) => route.fulfill({ json: { data: cancelled } }))
@@ -121,12 +120,12 @@ test('imports and copies are listed; a running one shows its progress and can be
   expect(await axe(page)).toEqual([])
   await list.getByRole('button', { name: 'Cancel Old wall' }).click()
   await expect(list.getByRole('progressbar')).toBeHidden()
-  await expect(list.getByText('Cancelled', { exact: true })).toBeVisible()
+  await expect(list.getByText('Canceled', { exact: true })).toBeVisible()
   await list.getByRole('button', { name: 'Show report of Two walls' }).click()
   await expect(page.getByText('Files of cards')).toBeVisible()
 })
 
-test('without imports and copies there is no list of them', async ({ page, world }) => {
+test('the list of imports and copies is hidden when it is empty', async ({ page, world }) => {
   const loaded = page.waitForResponse('**/workspaces/*/jobs?*')
   await page.goto(`/workspaces/${world.workspaceId}/import`)
   await loaded

@@ -1,37 +1,39 @@
-// The first screen of every route with the keyboard only: Tab reaches each control, in view,
-// with a visible focus ring and an accessible name. Escape closes what is open and returns the
-// focus.
+// Checks the first screen of every route with the keyboard only. Tab reaches each control, which
+// is then in view and has a visible focus ring and an accessible name. Escape closes dialogs and
+// menus, and returns the focus.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { type JSHandle, type Locator, type Page } from '@playwright/test'
 import { expect, test } from './fixtures'
 import { mainScreens, screens, show } from './screens'
-import { stage } from './stage'
+import { screenData } from './screenData'
 
 test.use({ signedIn: false, contextOptions: { reducedMotion: 'reduce' } })
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Moves to the next control, and reports its problems and whether all controls were visited. */
-function checkNextControl(page: Page): Promise<{ problems: string[]; done: boolean }> {
+/** Returns the problems of the focused control, and whether all controls have been visited. */
+function checkFocusedControl(page: Page): Promise<{ problems: string[]; done: boolean }> {
   return page.evaluate(() => {
     const { reached } = globalThis as unknown as { reached: Set<Element> }
-    const at = document.activeElement
-    if (!at || at === document.body || at.matches('dialog, .inside')) return { problems: [], done: false }
+    const control = document.activeElement
+    if (!control || control === document.body || control.matches('dialog, .inside'))
+      return { problems: [], done: false }
     // Tab also moves through the parts of a date field.
-    if (reached.has(at)) return { problems: [], done: !at.matches('input[type=date]') }
-    reached.add(at)
+    if (reached.has(control)) return { problems: [], done: !control.matches('input[type=date]') }
+    reached.add(control)
     const problems: string[] = []
-    const description = `${at.tagName.toLowerCase()}.${at.className} “${at.textContent.trim().slice(0, 40)}”`
+    const text = control.textContent.trim().slice(0, 40)
+    const description = `${control.tagName.toLowerCase()}.${control.className} “${text}”`
     // The ring is on the control, or on the element that represents a visually hidden control.
-    const near = [at, at.parentElement, at.nextElementSibling, at.closest('label')]
-    const ring = near.some((box) => {
+    const candidates = [control, control.parentElement, control.nextElementSibling, control.closest('label')]
+    const ring = candidates.some((box) => {
       if (!box) return false
       const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(box)
       return outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2 && !/, 0\)$|transparent/.test(outlineColor)
     })
-    if (!ring) problems.push(`${description} shows no ring`)
-    const { top, left, bottom, right, width } = at.getBoundingClientRect()
+    if (!ring) problems.push(`${description} has no visible focus ring`)
+    const { top, left, bottom, right, width } = control.getBoundingClientRect()
     if (width > 1 && (bottom < 1 || right < 1 || top > innerHeight - 1 || left > innerWidth - 1)) {
       problems.push(`${description} is out of view`)
     }
@@ -39,23 +41,23 @@ function checkNextControl(page: Page): Promise<{ problems: string[]; done: boole
   })
 }
 
-/** The reached controls that have no accessible name. */
+/** Returns the reached controls that have no accessible name. */
 function unnamedControls(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     type Axe = {
-      setup: (at: Element) => void
+      setup: (root: Element) => void
       teardown: () => void
-      commons: { text: { accessibleText: (at: Element) => string } }
+      commons: { text: { accessibleText: (control: Element) => string } }
     }
     const { reached, axe } = globalThis as unknown as { reached: Set<Element>; axe: Axe }
     axe.setup(document.documentElement)
-    const none = [...reached].filter((one) => one.isConnected && !axe.commons.text.accessibleText(one).trim())
+    const unnamed = [...reached].filter((c) => c.isConnected && !axe.commons.text.accessibleText(c).trim())
     axe.teardown()
-    return none.map((one) => one.outerHTML.slice(0, 120))
+    return unnamed.map((control) => control.outerHTML.slice(0, 120))
   })
 }
 
-/** The element that contains the focus: an open popover, or an open dialog, or the page. */
+/** Returns the element that contains the focus: an open popover, an open dialog, or the page. */
 function focusContainer(page: Page): Promise<JSHandle<HTMLElement>> {
   return page.evaluateHandle(() => {
     const dialog = [...document.querySelectorAll<HTMLElement>('dialog[open]')].at(-1)
@@ -63,14 +65,14 @@ function focusContainer(page: Page): Promise<JSHandle<HTMLElement>> {
   })
 }
 
-/** Controls that Tab did not reach. Radio buttons and menus are navigated with arrow keys. */
+/** Returns the controls that Tab did not reach, except radio buttons and menu items, which have arrow keys. */
 function unreachedControls(container: HTMLElement): string[] {
   const { reached } = globalThis as unknown as { reached: Set<Element> }
   const controls = 'a[href], button:enabled, input:enabled, select:enabled, textarea:enabled, summary'
   return [...container.querySelectorAll<HTMLElement>(controls)]
-    .filter((one) => one.tabIndex >= 0 && !reached.has(one) && one.checkVisibility({ visibilityProperty: true }))
-    .filter((one) => !one.matches('[type=radio], [role=menuitem], [role=menuitemradio]'))
-    .map((one) => `${one.tagName.toLowerCase()}.${one.className} ${one.getAttribute('aria-label') ?? one.textContent}`)
+    .filter((c) => c.tabIndex >= 0 && !reached.has(c) && c.checkVisibility({ visibilityProperty: true }))
+    .filter((c) => !c.matches('[type=radio], [role=menuitem], [role=menuitemradio]'))
+    .map((c) => `${c.tagName.toLowerCase()}.${c.className} ${c.getAttribute('aria-label') ?? c.textContent}`)
 }
 
 for (const screen of mainScreens) {
@@ -83,7 +85,7 @@ for (const screen of mainScreens) {
     const container = await focusContainer(page)
     for (let steps = 0; steps < 150; steps++) {
       await page.keyboard.press('Tab')
-      const step = await checkNextControl(page)
+      const step = await checkFocusedControl(page)
       problems.push(...step.problems)
       if (step.done) break
     }
@@ -115,7 +117,7 @@ for (const [name, opener] of Object.entries(openers)) {
     )
     await page.keyboard.press('Escape')
     await expect(page.locator('dialog[open], [popover]:popover-open:not(.tip)')).toHaveCount(0)
-    await expect(opener(page, (await stage()).cardId)).toBeFocused()
+    await expect(opener(page, (await screenData()).cardId)).toBeFocused()
   })
 }
 

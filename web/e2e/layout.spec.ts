@@ -1,14 +1,13 @@
-// Properties of all pages: a common left edge, text in any script, printing, and headings that
-// name the content.
-import { expect, saved, test } from './fixtures'
+// Layout of all pages: the left edge, long names, text in any script, printing and navigation.
+import { expect, waitUntilSaved, test } from './fixtures'
 
-const long = 'A board whose name is so long that it takes all the room there is in the header of a window'
+const longName = 'A board whose name is so long that it fills all the space in the header of the window by itself'
 
-test('a long board name leaves Share and Filter in one row', async ({ page, world }) => {
-  const id = await world.post('/boards', { workspaceId: world.workspaceId, name: long })
+test('a long board name keeps Share and Filter in one row', async ({ page, world }) => {
+  const id = await world.post('/boards', { workspaceId: world.workspaceId, name: longName })
   await page.goto(`/boards/${id}`)
   const box = async (name: string) => (await page.getByRole('button', { name, exact: true }).boundingBox())!
-  // 700 pixels are a laptop's window at 200 %.
+  // 700 px is about the width of a laptop's window at 200% zoom.
   for (const width of [1280, 900, 700]) {
     await page.setViewportSize({ width, height: 700 })
     const [share, filter, menu] = [await box('Share'), await box('Filter'), await box('Board menu')]
@@ -20,7 +19,7 @@ test('a long board name leaves Share and Filter in one row', async ({ page, worl
 })
 
 test('cards without a date stay inside their panel of the calendar', async ({ page, world }) => {
-  const boardId = await world.post('/boards', { workspaceId: world.workspaceId, name: long })
+  const boardId = await world.post('/boards', { workspaceId: world.workspaceId, name: longName })
   const listId = await world.post(`/boards/${boardId}/lists`, { name: 'Ideas' })
   await world.post('/cards', { listId, title: 'x'.repeat(120) })
   await page.goto(`/workspaces/${world.workspaceId}/calendar`)
@@ -39,7 +38,7 @@ test('cards without a date stay inside their panel of the calendar', async ({ pa
 
 test('all pages have the same left edge', async ({ page, world }) => {
   const workspace = `/workspaces/${world.workspaceId}`
-  const at = new Map<number, string[]>()
+  const pathsByEdge = new Map<number, string[]>()
   for (const path of [
     '/',
     '/my-cards',
@@ -60,9 +59,9 @@ test('all pages have the same left edge', async ({ page, world }) => {
       text.selectNodeContents(document.createTreeWalker(h1, NodeFilter.SHOW_TEXT).nextNode()!)
       return Math.round(text.getBoundingClientRect().left)
     })
-    at.set(left, [...(at.get(left) ?? []), path])
+    pathsByEdge.set(left, [...(pathsByEdge.get(left) ?? []), path])
   }
-  expect([...at.keys()], JSON.stringify([...at])).toHaveLength(1)
+  expect([...pathsByEdge.keys()], JSON.stringify([...pathsByEdge])).toHaveLength(1)
 })
 
 test('labels are in natural order in the picker and the filter', async ({ page, world }) => {
@@ -77,7 +76,7 @@ test('labels are in natural order in the picker and the filter', async ({ page, 
   for (const name of ['100', '2', '10']) await page.getByRole('option', { name, exact: true }).click()
   await page.keyboard.press('Escape')
   await expect(page.locator(`[data-card="${world.cards.One}"] .label`)).toHaveText(['2', '10', '100'])
-  await saved(page)
+  await waitUntilSaved(page)
 })
 
 test('user text has the direction of its script', async ({ page, world }) => {
@@ -98,12 +97,12 @@ test('user text has the direction of its script', async ({ page, world }) => {
     await page.goto(path)
     const fields = page.locator('textarea, input:not([type]), input[type="text"], input[type="search"]')
     await expect(fields.first()).toBeVisible()
-    const without = await fields.evaluateAll((all) => all.filter((f) => f.getAttribute('dir') !== 'auto').length)
-    expect(without, path).toBe(0)
+    const withoutAuto = await fields.evaluateAll((all) => all.filter((f) => f.getAttribute('dir') !== 'auto').length)
+    expect(withoutAuto, path).toBe(0)
   }
 })
 
-test('a board prints completely and without controls', async ({ page, world }) => {
+test('a board is printed in full and without controls', async ({ page, world }) => {
   for (let n = 1; n <= 40; n++) await world.post('/cards', { listId: world.lists.Done, title: `Printed ${n}` })
   await page.goto(`/boards/${world.boardId}`)
   await expect(page.getByText('Printed 1', { exact: true })).toBeVisible()

@@ -1,9 +1,9 @@
-import { axe, expect, saved, test as base, titles, undo, type World } from './fixtures'
+import { axe, expect, waitUntilSaved, test as base, titles, undo, type World } from './fixtures'
 
-type Other = { boardId: string; list: string }
+type OtherBoard = { boardId: string; list: string }
 
-/** Another board of the workspace, with the label Bug in red and not in blue. */
-const test = base.extend<{ other: Other; full: World }>({
+/** `source` has a card with the labels Bug and Idea. `other` is a second board, which has only the label Bug. */
+const test = base.extend<{ other: OtherBoard; source: World }>({
   other: async ({ world }, use) => {
     const boardId = await world.post('/boards', { workspaceId: world.workspaceId, name: 'Elsewhere' })
     const list = await world.post(`/boards/${boardId}/lists`, { name: 'Inbox' })
@@ -11,7 +11,7 @@ const test = base.extend<{ other: Other; full: World }>({
     await world.post(`/boards/${boardId}/labels`, { name: 'Bug', color: 'red' })
     await use({ boardId, list })
   },
-  full: async ({ page, world, other: _ }, use) => {
+  source: async ({ page, world, other: _ }, use) => {
     const bug = await world.post(`/boards/${world.boardId}/labels`, { name: 'Bug', color: 'red' })
     const idea = await world.post(`/boards/${world.boardId}/labels`, { name: 'Idea', color: 'lime' })
     const card = await world.post('/cards', { listId: world.lists['To do'], title: 'Labelled', labels: [bug, idea] })
@@ -24,7 +24,7 @@ const test = base.extend<{ other: Other; full: World }>({
 
 test('by mouse: a card moves to another board, a message says what was dropped, and undo restores everything', async ({
   page,
-  full,
+  source,
   other,
 }) => {
   await page.getByText('Labelled').click()
@@ -32,25 +32,25 @@ test('by mouse: a card moves to another board, a message says what was dropped, 
   const picker = page.getByRole('dialog', { name: 'Move to' })
   await picker.getByLabel('Board').selectOption('Elsewhere')
   await expect(picker.getByLabel('List').getByRole('option')).toHaveText(['Inbox', 'Later'])
-  await expect(picker).toContainText('Keeps labels that exist on that board')
+  await expect(picker).toContainText('Labels that exist on that board')
   expect(await axe(page)).toEqual([])
   await picker.getByRole('button', { name: 'Move card' }).click()
-  await expect(page).toHaveURL(`/boards/${full.boardId}`)
-  await expect(page.getByText('Not moved: the label Idea.')).toBeVisible()
+  await expect(page).toHaveURL(`/boards/${source.boardId}`)
+  await expect(page.getByText('Removed: the label Idea.')).toBeVisible()
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three'])
   await undo(page)
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three', 'Labelled'])
-  const chips = page.locator(`[data-card="${full.cards.Labelled}"] .labels`)
+  const chips = page.locator(`[data-card="${source.cards.Labelled}"] .labels`)
   await expect(chips).toContainText('Idea')
   await expect(chips).toContainText('Bug')
-  await saved(page)
+  await waitUntilSaved(page)
   await page.goto(`/boards/${other.boardId}`)
   await expect(page.getByRole('region', { name: 'Inbox' })).toBeVisible()
   expect(await titles(page, 'Inbox')).toEqual([])
 })
 
-test('by keyboard: selected cards move to another board together', async ({ page, full, other }) => {
-  expect(full.boardId).not.toBe(other.boardId)
+test('by keyboard: selected cards move to another board together', async ({ page, source, other }) => {
+  expect(source.boardId).not.toBe(other.boardId)
   await page.keyboard.press('j')
   await page.keyboard.press('x')
   await page.keyboard.press('j')
@@ -66,32 +66,32 @@ test('by keyboard: selected cards move to another board together', async ({ page
   await picker.getByRole('button', { name: 'Move 2 cards' }).focus()
   await page.keyboard.press('Enter')
   await expect.poll(() => titles(page, 'To do')).toEqual(['Three', 'Labelled'])
-  await saved(page)
+  await waitUntilSaved(page)
   await page.goto(`/boards/${other.boardId}`)
   await expect.poll(() => titles(page, 'Later')).toEqual(['One', 'Two'])
 })
 
-test('a list moves to another board with its cards, and undo moves it back', async ({ page, full, other }) => {
+test('a list moves to another board with its cards, and undo moves it back', async ({ page, source, other }) => {
   await page.getByRole('button', { name: 'Actions for To do' }).click()
   await page.getByRole('menuitem', { name: 'Move to…' }).click()
   const dialog = page.getByRole('dialog', { name: 'Move To do' })
   await dialog.getByLabel('Board').selectOption('Elsewhere')
   expect(await axe(page)).toEqual([])
   await dialog.getByRole('button', { name: 'Move list' }).click()
-  await expect(page.getByText('List To do moved to Elsewhere. Not moved: the label Idea.')).toBeVisible()
+  await expect(page.getByText('List To do moved to Elsewhere. Removed: the label Idea.')).toBeVisible()
   await expect(page.getByRole('region', { name: 'To do' })).toHaveCount(0)
   await undo(page)
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three', 'Labelled'])
   await expect(page.locator('[data-list]').first()).toHaveAttribute('aria-label', 'To do')
-  await expect(page.locator(`[data-card="${full.cards.Labelled}"] .labels`)).toContainText('Idea')
-  await saved(page)
+  await expect(page.locator(`[data-card="${source.cards.Labelled}"] .labels`)).toContainText('Idea')
+  await waitUntilSaved(page)
   await page.goto(`/boards/${other.boardId}`)
   await expect(page.getByRole('region', { name: 'Inbox' })).toBeVisible()
   await expect(page.getByRole('region', { name: 'To do' })).toHaveCount(0)
 })
 
-test('a list moves to a chosen position through its menu, by keyboard only', async ({ page, full }) => {
-  expect(full.lists.Done).toBeTruthy()
+test('a list moves to a chosen position through its menu, by keyboard only', async ({ page, source }) => {
+  expect(source.lists.Done).toBeTruthy()
   await page.getByRole('button', { name: 'Actions for Done' }).focus()
   await page.keyboard.press('Enter')
   await page.getByRole('menuitem', { name: 'Move to…' }).focus()
@@ -108,12 +108,12 @@ test('a list moves to a chosen position through its menu, by keyboard only', asy
   await expect.poll(order).toEqual(['To do', 'Doing', 'Done'])
 })
 
-test('a list is copied with its cards, and the copy is undone', async ({ page, full }) => {
-  expect(full.lists['To do']).toBeTruthy()
+test('a list is copied with its cards, and the copy is undone', async ({ page, source }) => {
+  expect(source.lists['To do']).toBeTruthy()
   await page.getByRole('button', { name: 'Actions for To do' }).click()
   await page.getByRole('menuitem', { name: 'Copy list…' }).click()
   const dialog = page.getByRole('dialog', { name: 'Copy To do' })
-  await expect(dialog).toContainText('Includes its 4 open cards')
+  await expect(dialog).toContainText('Open cards in the list (4)')
   await dialog.getByLabel('Name of the copy').fill('Next week')
   await page.keyboard.press('Enter')
   await expect.poll(() => titles(page, 'Next week')).toEqual(['One', 'Two', 'Three', 'Labelled'])
@@ -122,8 +122,8 @@ test('a list is copied with its cards, and the copy is undone', async ({ page, f
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three', 'Labelled'])
 })
 
-test('a card is copied to another board without its labels', async ({ page, full, other }) => {
-  await page.goto(`/cards/${full.cards.Labelled}`)
+test('a card is copied to another board without its labels', async ({ page, source, other }) => {
+  await page.goto(`/cards/${source.cards.Labelled}`)
   await page.getByRole('button', { name: 'Card menu' }).click()
   await page.getByRole('menuitem', { name: 'Copy card…' }).click()
   const dialog = page.getByRole('dialog', { name: 'Copy card' })

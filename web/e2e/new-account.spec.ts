@@ -1,6 +1,6 @@
-// Accounts created through a link: the first one of a server, and that of an invited person.
+// Accounts created through a link: the first account of a server, and that of an invited person.
 import { callApi, expect, secretLinkTo, expectAccessible, tabTo, test } from './fixtures'
-import { freePort, makeFolder, run } from './running'
+import { freePort, makeTempFolder, startServer } from './serverProcess'
 
 const password = 'correct horse battery'
 
@@ -9,22 +9,22 @@ test.describe('a server without accounts', () => {
 
   test('prints a link that creates the first account, whose owner is an operator', async ({ newSignedOutPage }) => {
     test.setTimeout(120_000)
-    const { folder, remove } = makeFolder()
+    const { folder, remove } = makeTempFolder()
     const port = await freePort()
     const flags = ['--sign-up', 'closed']
-    let server = await run(folder, port, `http://localhost:${port}`, flags)
+    let server = await startServer(folder, port, `http://localhost:${port}`, flags)
     try {
-      const link = server.first
+      const link = server.firstAccountLink
       expect(link).toMatch(new RegExp(`^${server.url}/first#\\w{26}$`))
       const page = await newSignedOutPage({ baseURL: server.url })
       await page.goto('/first')
       await expect(page.getByRole('heading', { name: 'This link is incomplete' })).toBeVisible()
       await expectAccessible(page)
 
-      await page.goto('about:blank') // a changed fragment alone does not load a page
+      await page.goto('about:blank') // changing only the fragment does not load the page
       await page.goto(link)
       await expect(page.getByRole('heading', { name: 'Set up Cardwall' })).toBeVisible()
-      await expect(page.getByText('You will be an administrator of this server.')).toBeVisible()
+      await expect(page.getByText('You’ll be an administrator of this server.')).toBeVisible()
       await expectAccessible(page)
       await page.getByLabel('Your name').fill('Grace Hopper')
       await page.getByLabel('Email address').fill('grace@example.com')
@@ -43,17 +43,17 @@ test.describe('a server without accounts', () => {
       await expect(page).toHaveURL('/organizations')
       await expect(page.getByRole('heading', { level: 1, name: 'Organizations' })).toBeVisible()
 
-      // The link no longer works, on this server and after a restart.
-      const late = await newSignedOutPage({ baseURL: server.url })
-      await late.goto(link)
-      await late.getByLabel('Your name').fill('Eve')
-      await late.getByLabel('Email address').fill('eve@example.com')
-      await late.getByLabel('Password').fill(password)
-      await late.keyboard.press('Enter')
-      await expect(late.getByRole('alert')).toContainText('Sign-up is closed on this server.')
+      // The link works only once, and a restarted server prints no new link.
+      const secondPage = await newSignedOutPage({ baseURL: server.url })
+      await secondPage.goto(link)
+      await secondPage.getByLabel('Your name').fill('Eve')
+      await secondPage.getByLabel('Email address').fill('eve@example.com')
+      await secondPage.getByLabel('Password').fill(password)
+      await secondPage.keyboard.press('Enter')
+      await expect(secondPage.getByRole('alert')).toContainText('Sign-up is closed on this server.')
       await server.stop('SIGTERM')
-      server = await run(folder, port, server.url, flags)
-      expect(server.first).toBe('')
+      server = await startServer(folder, port, server.url, flags)
+      expect(server.firstAccountLink).toBe('')
     } finally {
       await server.stop('SIGKILL')
       remove()
@@ -79,7 +79,7 @@ test('an invited person creates an account on the invitation page by keyboard on
   const address = page.getByLabel('Email address')
   await expect(address).toBeFocused()
   await page.keyboard.type('x')
-  await expect(address).toHaveValue(email) // the invited address
+  await expect(address).toHaveValue(email) // the invited address cannot be changed
   await tabTo(page.getByLabel('Password'))
   await page.keyboard.type(email)
   await page.keyboard.press('Enter')

@@ -1,67 +1,69 @@
-// Several servers on one PostgreSQL behind a proxy that sends each request to any of them, like
-// a simple load balancer: a request that no server accepted goes to another one, and so does a
-// GET whose connection broke before a response. Every ten seconds one server is killed and
-// restarted. CARDWALL_TEST_POSTGRES is the database (tools/with-postgres).
+// Several servers on one PostgreSQL behind a proxy that acts as a simple load balancer. The proxy
+// sends each request to a random server. It tries another server if the connection is refused, and
+// also if the connection of a GET breaks before the response. Every ten seconds one server is
+// killed and restarted. CARDWALL_TEST_POSTGRES is the database (tools/with-postgres).
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
-import { freePort, run, type Running } from './running'
+import { freePort, startServer, type RunningServer } from './serverProcess'
 
-const killEvery = 10_000
+const killInterval = 10_000 // ms
 
-type Node = { port: number; running: Running }
+type Node = { port: number; server: RunningServer }
 
-export async function serveNodes(folder: string, count: number): Promise<Running> {
+/** Starts the proxy and the servers. Stopping the result stops all of them. */
+export async function startNodes(folder: string, count: number): Promise<RunningServer> {
   const database = process.env.CARDWALL_TEST_POSTGRES
-  if (!database) throw new Error('Give a database: tools/with-postgres sets CARDWALL_TEST_POSTGRES.')
+  if (!database) throw new Error('CARDWALL_TEST_POSTGRES is not set. Run the tests with tools/with-postgres.')
   const port = await freePort()
   const url = `http://localhost:${port}` // passkeys need a host name
-  const start = (at: number, ...flags: string[]) => run(folder, at, url, ['--database', database, ...flags])
+  const start = (nodePort: number, ...flags: string[]) =>
+    startServer(folder, nodePort, url, ['--database', database, ...flags])
   const nodes: Node[] = []
   for (let i = 0; i < count; i++) {
-    const at = await freePort()
-    nodes.push({ port: at, running: await start(at, ...(i === 0 ? ['--demo'] : [])) })
+    const nodePort = await freePort()
+    nodes.push({ port: nodePort, server: await start(nodePort, ...(i === 0 ? ['--demo'] : [])) })
   }
   const proxy = createServer((incoming, response) => forward(nodes, incoming, response)).listen(port, '127.0.0.1')
 
-  let ended = false
+  let stopping = false
   let kills = 0
   const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms).unref())
-  const killing = (async () => {
-    while (!ended) {
-      await wait(killEvery)
-      if (ended) return
+  const killLoop = (async () => {
+    while (!stopping) {
+      await wait(killInterval)
+      if (stopping) return
       const node = nodes[kills++ % count]!
-      await node.running.stop('SIGKILL')
-      node.running = await start(node.port)
+      await node.server.stop('SIGKILL')
+      node.server = await start(node.port)
     }
   })()
-  const { email, password, token, first } = nodes[0]!.running
+  const { email, password, token, firstAccountLink } = nodes[0]!.server
   return {
     url,
     email,
     password,
     token,
-    first,
+    firstAccountLink,
     stop: async (signal) => {
-      ended = true
-      await Promise.race([killing, wait(killEvery / 2)])
+      stopping = true
+      await Promise.race([killLoop, wait(killInterval / 2)])
       console.log(`${kills} servers were killed.`)
       proxy.closeAllConnections()
       proxy.close()
-      await Promise.all(nodes.map((node) => node.running.stop(signal)))
+      await Promise.all(nodes.map((node) => node.server.stop(signal)))
     },
   }
 }
 
-/** Tries the servers in turn, starting with a random one, until one accepts the request. */
+/** Forwards a request: tries the servers in turn, beginning at random, until one accepts it. */
 function forward(nodes: Node[], incoming: IncomingMessage, response: ServerResponse): void {
   const body: Buffer[] = []
   incoming.on('data', (chunk: Buffer) => body.push(chunk))
   incoming.on('end', () => attempt(Math.floor(Math.random() * nodes.length), 0))
 
-  function attempt(i: number, tries: number): void {
+  function attempt(i: number, retries: number): void {
     const { port } = nodes[i % nodes.length]!
     let connected = false
-    const onward = request(
+    const proxied = request(
       { host: '127.0.0.1', port, method: incoming.method, path: incoming.url, headers: incoming.headers, agent: false },
       (upstream) => {
         response.writeHead(upstream.statusCode!, upstream.rawHeaders)
@@ -70,16 +72,16 @@ function forward(nodes: Node[], incoming: IncomingMessage, response: ServerRespo
         upstream.on('error', () => response.destroy())
       },
     )
-    onward.on('socket', (socket) => socket.once('connect', () => (connected = true)))
-    onward.on('error', () => {
+    proxied.on('socket', (socket) => socket.once('connect', () => (connected = true)))
+    proxied.on('error', () => {
       if (response.headersSent || response.destroyed) return
-      if (tries < 2 * nodes.length && (!connected || incoming.method === 'GET')) {
-        setTimeout(() => attempt(i + 1, tries + 1), tries * 20)
+      if (retries < 2 * nodes.length && (!connected || incoming.method === 'GET')) {
+        setTimeout(() => attempt(i + 1, retries + 1), retries * 20)
         return
       }
       response.writeHead(502).end()
     })
-    response.once('close', () => onward.destroy())
-    onward.end(Buffer.concat(body))
+    response.once('close', () => proxied.destroy())
+    proxied.end(Buffer.concat(body))
   }
 }

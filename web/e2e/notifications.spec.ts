@@ -1,4 +1,4 @@
-import { axe, expect, leaveControl, saved, tabTo, test } from './fixtures'
+import { axe, expect, leaveControl, waitUntilSaved, tabTo, test } from './fixtures'
 import { signUpPerson } from './person'
 
 test('notifications appear in the bell menu live, and open with a click', async ({ page, world, browser }) => {
@@ -64,7 +64,7 @@ test('by keyboard only: a person is mentioned, and reads the notification', asyn
   await expect(panel).toHaveCount(0)
   await expect(grace.page.getByRole('button', { name: 'Notifications, 1 unread' })).toBeFocused()
 
-  // A letter key on a button is not a shortcut.
+  // A letter key on a button is not a shortcut, so leave the button.
   await leaveControl(grace.page)
   await grace.page.keyboard.press('g')
   await grace.page.keyboard.press('n')
@@ -92,7 +92,7 @@ test('a board is watched and unwatched', async ({ world, browser }) => {
   await (await menu()).click()
   await expect(await menu()).toHaveAttribute('aria-checked', 'true')
   await grace.page.keyboard.press('Escape')
-  await saved(grace.page)
+  await waitUntilSaved(grace.page)
   await world.post('/cards', { listId: world.lists.Doing, title: 'News' })
   await expect(grace.page.getByRole('button', { name: 'Notifications, 1 unread' })).toBeVisible({ timeout: 15_000 })
   await grace.page.reload()
@@ -100,38 +100,42 @@ test('a board is watched and unwatched', async ({ world, browser }) => {
   await grace.close()
 })
 
-test('settings and the calendar feed are personal, and persist', async ({ world, browser, request }) => {
+test('notification settings are saved, and the calendar feed is created, replaced and deleted', async ({
+  world,
+  browser,
+  request,
+}) => {
   const grace = await signUpPerson(browser, world)
-  const own = grace.page
-  await own.goto('/profile/notifications')
-  await own.getByLabel('Comments').selectOption('Off')
-  await own.getByLabel('Daily email').selectOption('At 17:00')
-  await own.getByLabel('Quiet hours').check()
-  await own.getByLabel('Quiet from').fill('21:30')
-  await own.getByLabel('A week before').check()
-  await saved(own)
-  await own.reload()
-  await expect(own.getByLabel('Comments')).toHaveValue('off')
-  await expect(own.getByLabel('Daily email')).toHaveValue('17')
-  await expect(own.getByLabel('Quiet from')).toHaveValue('21:30')
-  await expect(own.getByLabel('A week before')).toBeChecked()
-  await world.post(`/cards/${world.cards.One}/comments`, { text: 'Nobody is told' })
+  const settings = grace.page
+  await settings.goto('/profile/notifications')
+  await settings.getByLabel('Comments').selectOption('Off')
+  await settings.getByLabel('Daily email').selectOption('At 17:00')
+  await settings.getByLabel('Quiet hours').check()
+  await settings.getByLabel('Quiet from').fill('21:30')
+  await settings.getByLabel('A week before').check()
+  await waitUntilSaved(settings)
+  await settings.reload()
+  await expect(settings.getByLabel('Comments')).toHaveValue('off')
+  await expect(settings.getByLabel('Daily email')).toHaveValue('17')
+  await expect(settings.getByLabel('Quiet from')).toHaveValue('21:30')
+  await expect(settings.getByLabel('A week before')).toBeChecked()
+  await world.post(`/cards/${world.cards.One}/comments`, { text: 'This notifies no one' })
 
   const due = { dueDate: new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10) }
   await world.post('/cards', { listId: world.lists['To do'], title: 'Due soon', assignees: [grace.id], due })
-  await own.getByRole('button', { name: 'Create calendar feed' }).click()
-  const address = await own.getByLabel('Calendar address').last().innerText()
+  await settings.getByRole('button', { name: 'Create calendar feed' }).click()
+  const address = await settings.getByLabel('Calendar address').last().innerText()
   const path = new URL(address.trim()).pathname
   const calendar = await request.get(path)
   expect(calendar.headers()['content-type']).toContain('text/calendar')
   expect(await calendar.text()).toContain('SUMMARY:Due soon')
-  expect(await axe(own)).toEqual([])
-  await own.getByRole('button', { name: 'Replace address' }).click()
-  await own.getByRole('dialog').getByRole('button', { name: 'Replace address' }).click()
+  expect(await axe(settings)).toEqual([])
+  await settings.getByRole('button', { name: 'Replace address' }).click()
+  await settings.getByRole('dialog').getByRole('button', { name: 'Replace address' }).click()
   await expect.poll(async () => (await request.get(path)).status()).toBe(404)
-  await own.getByRole('button', { name: 'Delete feed' }).click()
-  await own.getByRole('dialog').getByRole('button', { name: 'Delete feed' }).click()
-  await expect(own.getByText('You have no calendar feed yet.')).toBeVisible()
+  await settings.getByRole('button', { name: 'Delete feed' }).click()
+  await settings.getByRole('dialog').getByRole('button', { name: 'Delete feed' }).click()
+  await expect(settings.getByText('You don’t have a calendar feed yet.')).toBeVisible()
   await grace.close()
 })
 

@@ -1,10 +1,10 @@
-// A second person: invited to the test's workspace, signed up through the link in the email, in
-// a separate browser.
+// A second person in a separate browser context.
 import { expect, type Browser, type Page } from '@playwright/test'
 import { trackWrites, linkInEmail, send, server, type World } from './fixtures'
 
 export type Person = { id: string; name: string; page: Page; close: () => Promise<void> }
 
+/** Invites a person to the test's workspace and signs them up through the link in the email. */
 export async function signUpPerson(browser: Browser, world: World, role = 'member'): Promise<Person> {
   const { url } = server()
   const name = `Grace ${crypto.randomUUID().slice(0, 6)}`

@@ -7,14 +7,14 @@ test.beforeEach(async ({ page, world }) => {
   await expect(page.getByText('Three')).toBeVisible()
 })
 
-test('a long press drags a card; a swipe scrolls', async ({ page, context }) => {
-  const finger = await context.newCDPSession(page)
+test('a long press drags a card', async ({ page, context }) => {
+  const cdp = await context.newCDPSession(page)
   const at = async (title: string) => {
     const box = (await page.getByText(title, { exact: true }).boundingBox())!
     return { x: box.x + 20, y: box.y + 8 }
   }
   const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', point?: { x: number; y: number }) =>
-    finger.send('Input.dispatchTouchEvent', { type, touchPoints: point ? [point] : [] })
+    cdp.send('Input.dispatchTouchEvent', { type, touchPoints: point ? [point] : [] })
   const from = await at('One')
   const to = await at('Three')
   await touch('touchStart', from)
@@ -26,7 +26,7 @@ test('a long press drags a card; a swipe scrolls', async ({ page, context }) => 
   await expect.poll(() => titles(page, 'To do')).toEqual(['Two', 'Three', 'One'])
 })
 
-test('a new card is added without a keyboard: a button closes the form', async ({ page }) => {
+test('the form of a new card is closed with a button', async ({ page }) => {
   await page.getByRole('button', { name: 'Add card' }).first().tap()
   await expect(page.getByText('Enter to add, Esc to close')).toBeHidden()
   await page.getByLabel('Card title').fill('Five')
@@ -35,7 +35,7 @@ test('a new card is added without a keyboard: a button closes the form', async (
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three'])
 })
 
-test('the actions for selected cards are in two rows, all in view', async ({ page }) => {
+test('the actions for selected cards are in two rows and in view', async ({ page }) => {
   for (const key of 'jxjx') await page.keyboard.press(key)
   const bar = page.getByRole('toolbar', { name: 'Actions on selected cards' })
   const archive = (await bar.getByRole('button', { name: 'Archive' }).boundingBox())!
@@ -66,9 +66,9 @@ test('an item can be edited before the response to its creation arrives', async 
   await page.goto(`/cards/${world.cards.Two}`)
   await page.getByRole('button', { name: 'Add checklist' }).tap()
   let respond = () => {}
-  const asked = new Promise<void>((go) => (respond = go))
+  const released = new Promise<void>((resolve) => (respond = resolve))
   await page.route('**/items', async (route) => {
-    await asked
+    await released
     await route.continue()
   })
   await page.getByRole('button', { name: 'Add item' }).tap()
@@ -84,7 +84,7 @@ test('an item can be edited before the response to its creation arrives', async 
   await expect(page.getByRole('checkbox', { name: 'A step' })).toHaveCount(0)
 })
 
-test('the card is a sheet, and the menu a drawer', async ({ page, world }) => {
+test('a card opens as a sheet, and the menu as a drawer', async ({ page, world }) => {
   await page.getByText('Two', { exact: true }).tap()
   await expect(page).toHaveURL(`/cards/${world.cards.Two}`)
   await page.emulateMedia({ reducedMotion: 'reduce' })

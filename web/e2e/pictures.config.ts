@@ -5,7 +5,7 @@ import base from '../playwright.config'
 export default defineConfig({
   ...base,
   testDir: '.',
-  // Drop the projects of the tests, which have other files.
+  // Replaces the projects of the tests, which match other files.
   projects: [{ name: 'pictures', testMatch: 'pictures.ts' }],
   timeout: 60_000,
   globalSetup: './server.ts',

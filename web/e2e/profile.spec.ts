@@ -1,19 +1,19 @@
 import { type Page } from '@playwright/test'
-import { axe, expect, saved, send, server, test, undo } from './fixtures'
+import { axe, expect, waitUntilSaved, send, server, test, undo } from './fixtures'
 
-/** Rejects the first such request as if the sign-in were more than ten minutes old. */
+/** Rejects the first matching request as if the sign-in were more than ten minutes old. */
 async function requireRecentSignInOnce(page: Page, method: string, path: string): Promise<void> {
-  let refused = false
+  let rejected = false
   await page.route(`**/api/app/v1${path}`, (route) => {
-    if (refused || route.request().method() !== method) return route.fallback()
-    refused = true
+    if (rejected || route.request().method() !== method) return route.fallback()
+    rejected = true
     const message = 'Sign in again. This requires a sign-in within the last ten minutes.'
     const reason = 'recent_sign_in_required'
     return route.fulfill({ status: 403, json: { error: { code: 'forbidden', message, reason } } })
   })
 }
 
-test('a time zone is found and chosen by keyboard, with undo', async ({ page }) => {
+test('a time zone is found and selected by keyboard, with undo', async ({ page }) => {
   await page.goto('/profile')
   const zone = page.getByRole('combobox', { name: 'Time zone' })
   const before = await zone.inputValue()
@@ -27,16 +27,16 @@ test('a time zone is found and chosen by keyboard, with undo', async ({ page }) 
   await expect(zone).toHaveValue(before)
 })
 
-test('a theme applies at once and after a reload', async ({ page }) => {
+test('a selected theme applies immediately and persists after a reload', async ({ page }) => {
   await page.goto('/profile')
   await page.getByRole('radio', { name: 'Dark' }).check({ force: true })
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark')
-  await saved(page)
+  await waitUntilSaved(page)
   await page.reload()
   await expect(page.getByRole('radio', { name: 'Dark' })).toBeChecked()
   await page.getByRole('radio', { name: 'System' }).check({ force: true })
   await expect(page.locator('html')).not.toHaveAttribute('data-theme')
-  await saved(page)
+  await waitUntilSaved(page)
 })
 
 test('a token is created after signing in again, shown once, and revoked', async ({ page }) => {
@@ -52,12 +52,12 @@ test('a token is created after signing in again, shown once, and revoked', async
   await page.getByRole('button', { name: 'Create token' }).click()
 
   const confirm = page.getByRole('dialog', { name: 'Confirm it’s you' })
-  await expect(confirm.getByLabel(/^Password of/)).toBeFocused()
+  await expect(confirm.getByLabel(/^Password for/)).toBeFocused()
   expect(await axe(page)).toEqual([])
   await page.keyboard.type('not this one')
   await page.keyboard.press('Enter')
   await expect(confirm.getByText('This is not your password.')).toBeVisible()
-  await confirm.getByLabel(/^Password of/).fill(server().password)
+  await confirm.getByLabel(/^Password for/).fill(server().password)
   await page.keyboard.press('Enter')
 
   const shown = page.getByRole('dialog', { name: 'Copy your token now' })
@@ -88,7 +88,7 @@ test('canceling the second sign-in changes nothing', async ({ page }) => {
   await page.goto('/profile/tokens')
   await page.getByRole('button', { name: 'New token' }).click()
   await expect(page.getByLabel('Name', { exact: true })).toBeFocused()
-  await page.keyboard.type('Never made')
+  await page.keyboard.type('Never created')
   await page.getByRole('button', { name: 'Create token' }).click()
   await expect(page.getByRole('dialog', { name: 'Confirm it’s you' })).toBeVisible()
   await page.keyboard.press('Escape')
@@ -114,7 +114,7 @@ test('a passkey is added, confirms a sign-in, and is deleted', async ({ page }) 
   await page.getByRole('button', { name: 'Add passkey' }).click()
   await page.getByLabel('Name', { exact: true }).fill(name)
   await page.getByRole('button', { name: 'Continue' }).click()
-  await expect(page.getByRole('listitem').filter({ hasText: name })).toContainText('never used')
+  await expect(page.getByRole('listitem').filter({ hasText: name })).toContainText('Never used')
 
   await requireRecentSignInOnce(page, 'DELETE', '/passkeys/*')
   await page.getByRole('button', { name: `Delete ${name}` }).click()

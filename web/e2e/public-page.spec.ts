@@ -1,28 +1,29 @@
-// The public page of a board: its admin opens it, a guest in another browser reads, comments and submits.
+// The public page of a board: an admin turns it on, and a guest in another browser reads, comments and submits
+// cards.
 import type { Page } from '@playwright/test'
-import { callApi, axe, expect, saved, tabTo, test, type World } from './fixtures'
+import { callApi, axe, expect, waitUntilSaved, tabTo, test, type World } from './fixtures'
 
-/** Opens the public page through the API and returns its path. */
-async function open(page: Page, world: World, settings: object): Promise<string> {
+/** Turns on the public page through the API, and returns its path. */
+async function turnOnPublicPage(page: Page, world: World, settings: object): Promise<string> {
   const path = `/app/v1/boards/${world.boardId}/public-page`
   const { url } = await callApi<{ url: string }>(page, 'PATCH', path, { on: true, ...settings })
   return new URL(url).pathname
 }
 
-const settings = async (page: Page, world: World) => {
+const openSettings = async (page: Page, world: World) => {
   await page.goto(`/boards/${world.boardId}`)
   await page.getByRole('button', { name: 'Board menu' }).click()
   await page.getByRole('menuitem', { name: 'Board settings…' }).click()
   return page.getByRole('dialog', { name: 'Board settings' })
 }
 
-test('an admin opens the page, a guest submits a card and comments, members see the guest’s name', async ({
+test('an admin turns the page on, a guest submits a card and comments, and members see the guest’s name', async ({
   page,
   world,
   newSignedOutPage,
 }) => {
   test.slow()
-  const dialog = await settings(page, world)
+  const dialog = await openSettings(page, world)
   await dialog.getByRole('switch', { name: /^Public page/ }).check()
   const address = dialog.getByLabel('Page address')
   await expect(address).toContainText('/p/')
@@ -31,7 +32,7 @@ test('an admin opens the page, a guest submits a card and comments, members see 
   await dialog.getByLabel('New cards go to').selectOption('Doing')
   await dialog.getByLabel('Welcome').fill('Tell us **everything**.')
   await dialog.getByLabel('Welcome').blur()
-  await saved(page)
+  await waitUntilSaved(page)
   expect(await axe(page)).toEqual([])
   const path = new URL((await address.textContent())!).pathname
 
@@ -49,7 +50,7 @@ test('an admin opens the page, a guest submits a card and comments, members see 
   await guest.getByLabel('Title').fill('A map of the venue')
   await guest.getByLabel('Details').fill('We did not find the *entrance*.')
   await guest.getByRole('button', { name: 'Submit', exact: true }).click()
-  await expect(guest.getByText('It is in Doing.')).toBeVisible({ timeout: 20_000 })
+  await expect(guest.getByText('It’s in the list Doing.')).toBeVisible({ timeout: 20_000 })
   await guest.getByRole('button', { name: 'Done' }).click()
   const card = guest.getByRole('region', { name: 'Doing' }).getByRole('link', { name: /A map of the venue/ })
   await expect(card).toBeVisible()
@@ -77,34 +78,38 @@ test('an admin opens the page, a guest submits a card and comments, members see 
   await expect(sheet.getByText('added this card to Doing')).toContainText('Guest (Rosa)')
 })
 
-test('the page is updated live, and closes at once', async ({ page, world, newSignedOutPage }) => {
+test('the page is updated live, and an old address or a confidential board is not shared', async ({
+  page,
+  world,
+  newSignedOutPage,
+}) => {
   test.slow()
-  const path = await open(page, world, { mode: 'read' })
+  const path = await turnOnPublicPage(page, world, { mode: 'read' })
   const guest = await newSignedOutPage()
   await guest.goto(path)
   await expect(guest.getByRole('link', { name: /One/ })).toBeVisible()
   await expect(guest.getByRole('button', { name: 'Submit a card' })).toHaveCount(0)
-  await world.post('/cards', { listId: world.lists.Done!, title: 'Come by itself' })
-  await expect(guest.getByRole('link', { name: /Come by itself/ })).toBeVisible({ timeout: 30_000 })
+  await world.post('/cards', { listId: world.lists.Done!, title: 'Added live' })
+  await expect(guest.getByRole('link', { name: /Added live/ })).toBeVisible({ timeout: 30_000 })
 
-  const dialog = await settings(page, world)
+  const dialog = await openSettings(page, world)
   const before = await dialog.getByLabel('Page address').textContent()
   await dialog.getByRole('button', { name: 'Replace address' }).click()
   await expect(dialog.getByLabel('Page address')).not.toHaveText(before!)
   await guest.reload()
-  await expect(guest.getByRole('heading', { name: 'This board is not shared' })).toBeVisible()
+  await expect(guest.getByRole('heading', { name: 'This board isn’t shared' })).toBeVisible()
   await expect(guest.getByRole('link', { name: 'Go to Cardwall' })).toHaveAttribute('href', '/')
 
-  // On a confidential board the page is off, and its switch says why.
-  const path2 = new URL((await dialog.getByLabel('Page address').textContent())!).pathname
-  await guest.goto(path2)
+  // A board that becomes confidential loses its page.
+  const newPath = new URL((await dialog.getByLabel('Page address').textContent())!).pathname
+  await guest.goto(newPath)
   await expect(guest.getByRole('link', { name: /One/ })).toBeVisible()
   await dialog.getByRole('radio', { name: /^Confidential/ }).check()
   await expect(dialog.getByRole('switch', { name: /^Public page/ })).toBeDisabled()
   await expect(dialog.getByRole('switch', { name: /^Public page/ })).not.toBeChecked()
-  await saved(page)
+  await waitUntilSaved(page)
   await guest.reload()
-  await expect(guest.getByRole('heading', { name: 'This board is not shared' })).toBeVisible()
+  await expect(guest.getByRole('heading', { name: 'This board isn’t shared' })).toBeVisible()
 })
 
 test('on a phone the lists are stacked, and a guest submits by keyboard only', async ({
@@ -113,7 +118,7 @@ test('on a phone the lists are stacked, and a guest submits by keyboard only', a
   newSignedOutPage,
 }) => {
   test.slow()
-  const path = await open(page, world, { mode: 'submit', allLists: false, lists: [world.lists['To do']] })
+  const path = await turnOnPublicPage(page, world, { mode: 'submit', allLists: false, lists: [world.lists['To do']] })
   const guest = await newSignedOutPage({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
   await guest.goto(path)
   await expect(guest.getByRole('heading', { level: 2 })).toHaveText(['To do3'])
@@ -125,7 +130,7 @@ test('on a phone the lists are stacked, and a guest submits by keyboard only', a
   await guest.keyboard.press('Tab')
   await guest.keyboard.type('Longer opening hours')
   await guest.keyboard.press('Enter')
-  await expect(guest.getByText('It is in To do.')).toBeVisible({ timeout: 20_000 })
+  await expect(guest.getByText('It’s in the list To do.')).toBeVisible({ timeout: 20_000 })
   await expect(guest.getByRole('button', { name: 'Done' })).toBeFocused()
   await guest.keyboard.press('Enter')
   await expect(guest.getByRole('link', { name: /Longer opening hours/ })).toBeVisible()
@@ -133,21 +138,21 @@ test('on a phone the lists are stacked, and a guest submits by keyboard only', a
 })
 
 test('a signed-in person is a guest on the page too', async ({ page, world }) => {
-  const path = await open(page, world, { mode: 'read' })
-  const asked: Promise<string>[] = []
+  const path = await turnOnPublicPage(page, world, { mode: 'read' })
+  const requests: Promise<string>[] = []
   page.on('request', (request) => {
     const { pathname } = new URL(request.url())
     if (pathname.startsWith('/api/'))
-      asked.push(request.allHeaders().then((headers) => `${pathname} ${headers.cookie ?? 'without a cookie'}`))
+      requests.push(request.allHeaders().then((headers) => `${pathname} ${headers.cookie ?? 'without a cookie'}`))
   })
   await page.goto(path)
   await expect(page.getByRole('heading', { level: 1, name: 'Plan' })).toBeVisible()
-  expect(await Promise.all(asked)).toEqual(['/api/app/v1/public-page without a cookie'])
+  expect(await Promise.all(requests)).toEqual(['/api/app/v1/public-page without a cookie'])
   expect(
     await page.evaluate(() =>
       performance
         .getEntriesByType('resource')
-        .map((one) => one.name)
+        .map((entry) => entry.name)
         .join(' '),
     ),
   ).not.toMatch(/BoardRoute|CardSheet/)

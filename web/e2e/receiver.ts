@@ -1,4 +1,4 @@
-// A receiver of webhooks on this machine, for one test.
+// A local webhook receiver for one test.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,15 +10,15 @@ export type Reply = { status: number; text?: string }
 export class Receiver {
   readonly deliveries: ReceivedDelivery[] = []
   reply: Reply = { status: 204 }
-  /** A promise that responses wait for. */
-  until: Promise<unknown> = Promise.resolve()
+  /** A promise that each response waits for. */
+  responseGate: Promise<unknown> = Promise.resolve()
   private readonly server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const body = Buffer.concat(chunks).toString()
       this.deliveries.push({ headers: request.headers, body, event: JSON.parse(body) as ReceivedDelivery['event'] })
-      void this.until.then(() => response.writeHead(this.reply.status).end(this.reply.text))
+      void this.responseGate.then(() => response.writeHead(this.reply.status).end(this.reply.text))
     })
   })
 
@@ -29,9 +29,9 @@ export class Receiver {
     return receiver
   }
 
-  /** The number of events received. An event is repeated if its server is killed before the response. */
+  /** The number of distinct events received. A server that is killed before the response sends the event again. */
   get events(): number {
-    return new Set(this.deliveries.map((one) => one.event.id)).size
+    return new Set(this.deliveries.map((delivery) => delivery.event.id)).size
   }
 
   get url(): string {
@@ -40,37 +40,37 @@ export class Receiver {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.server.closeAllConnections()
-    await new Promise((closed) => this.server.close(closed))
+    await new Promise((resolve) => this.server.close(resolve))
   }
 }
 
-/** The number of a delivery's signatures, and of those made with a secret. */
-export function signatures(delivery: ReceivedDelivery, secret: string): { all: number; right: number } {
+/** Counts the signatures of a delivery, and those that are valid for a secret. */
+export function signatures(delivery: ReceivedDelivery, secret: string): { total: number; valid: number } {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
   const signed = `${delivery.headers['webhook-id']}.${delivery.headers['webhook-timestamp']}.${delivery.body}`
   const expected = createHmac('sha256', key).update(signed).digest()
   const all = String(delivery.headers['webhook-signature']).split(' ')
-  const right = all.filter((s) => timingSafeEqual(Buffer.from(s.replace('v1,', ''), 'base64'), expected)).length
-  return { all: all.length, right }
+  const valid = all.filter((s) => timingSafeEqual(Buffer.from(s.replace('v1,', ''), 'base64'), expected)).length
+  return { total: all.length, valid }
 }
 
-/** Creates a webhook for a URL as a program does. */
+/** Creates a webhook as an API client would, and returns its ID. */
 export async function subscribe(
   world: World,
   receiver: Receiver,
-  more: { name?: string; wide?: boolean; events?: string[]; agent?: string } = {},
+  options: { name?: string; wholeWorkspace?: boolean; events?: string[]; userAgent?: string } = {},
 ): Promise<string> {
   const response = await send('/api/public/v1/webhooks', {
     headers: {
       Authorization: `Bearer ${server().token}`,
       'Content-Type': 'application/json',
-      'User-Agent': more.agent ?? 'test',
+      'User-Agent': options.userAgent ?? 'test',
     },
     body: JSON.stringify({
       url: receiver.url,
-      name: more.name ?? 'Deploy bot',
-      events: more.events ?? ['card.created', 'card.moved'],
-      ...(more.wide ? { workspaceId: world.workspaceId } : { boardId: world.boardId }),
+      name: options.name ?? 'Deploy bot',
+      events: options.events ?? ['card.created', 'card.moved'],
+      ...(options.wholeWorkspace ? { workspaceId: world.workspaceId } : { boardId: world.boardId }),
     }),
   })
   expect(response.ok, await response.clone().text()).toBeTruthy()

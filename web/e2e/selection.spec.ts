@@ -1,5 +1,5 @@
 // Selecting many cards, the selection bar and its toasts.
-import { expect, saved, test, titles } from './fixtures'
+import { expect, waitUntilSaved, test, titles } from './fixtures'
 
 test.beforeEach(async ({ page, world }) => {
   for (const title of ['Six', 'Seven']) await world.post('/cards', { listId: world.lists['To do'], title })
@@ -7,24 +7,24 @@ test.beforeEach(async ({ page, world }) => {
   await expect(page.getByRole('region', { name: 'To do' }).getByText('Seven')).toBeVisible()
 })
 
-test('Shift-click selects the range from the card that was clicked last, in one list', async ({ page, world }) => {
+test('Shift-click selects a range in one list, from the card that was clicked last', async ({ page, world }) => {
   const card = (name: string) => page.getByRole('link', { name: new RegExp(`^(Selected: )?${name}$`) })
   const selected = () => page.locator('.tile.selected .title').allInnerTexts()
   const names = async () => (await selected()).map((text) => text.replace(/\s*Selected:\s*/, ''))
   await card('Two').click({ modifiers: ['Control'] })
   await card('Six').click({ modifiers: ['Shift'] })
   await expect.poll(names).toEqual(['Two', 'Three', 'Six'])
-  // From the same start in the other direction, the previous range is deselected.
+  // Another range from the same card replaces the previous range.
   await card('One').click({ modifiers: ['Shift'] })
   await expect.poll(names).toEqual(['One', 'Two'])
-  // In another list a new range begins; the selection stays.
+  // A card of another list begins a new range; the selection stays.
   await card('Four').click({ modifiers: ['Shift'] })
   await expect.poll(names).toEqual(['One', 'Two', 'Four'])
   await page.keyboard.press('Escape')
   await expect.poll(names).toEqual([])
   expect(page.context().pages()).toHaveLength(1)
 
-  // An opened card starts a range as well, and so does the card with the keyboard focus.
+  // A range can also begin at a card that was opened, or that has the keyboard focus.
   await card('Three').click()
   await page.getByRole('button', { name: 'Close', exact: true }).click()
   await card('Seven').click({ modifiers: ['Shift'] })
@@ -53,8 +53,8 @@ test('a toast does not cover the selection bar', async ({ page, world }) => {
     await expect(bar).toBeVisible()
     await expect
       .poll(async () => {
-        const [above, below] = [await toast.boundingBox(), await bar.boundingBox()]
-        return above!.y + above!.height <= below!.y
+        const [toastBox, barBox] = [await toast.boundingBox(), await bar.boundingBox()]
+        return toastBox!.y + toastBox!.height <= barBox!.y
       })
       .toBe(true)
     await page.keyboard.press('Escape')
@@ -62,7 +62,7 @@ test('a toast does not cover the selection bar', async ({ page, world }) => {
   }
 })
 
-test('a toast no longer offers undo after its step was undone', async ({ page, world }) => {
+test('a toast no longer offers undo after its change was undone', async ({ page, world }) => {
   await page.locator(`#card-${world.cards.One}`).focus()
   await page.keyboard.press('Delete')
   await expect(page.locator('.toast').getByRole('button', { name: 'Undo' })).toBeVisible()
@@ -72,7 +72,7 @@ test('a toast no longer offers undo after its step was undone', async ({ page, w
   await expect(page.locator('.toast').getByRole('button', { name: 'Undo' })).toHaveCount(0)
 })
 
-test('a rejected change leaves no undo step', async ({ page, world }) => {
+test('a rejected change cannot be undone', async ({ page, world }) => {
   await page.route('**/archive', (route) =>
     route.fulfill({ status: 403, json: { error: { code: 'forbidden', message: 'Not here.' } } }),
   )
@@ -91,7 +91,7 @@ test('tasks of a description are checkboxes, and #2 links to card 2', async ({ p
   await box.click()
   await expect(box).toBeChecked()
   await expect(page.getByRole('textbox', { name: 'Description' })).toHaveCount(0)
-  await saved(page)
+  await waitUntilSaved(page)
   await page.reload()
   await expect(box).toBeChecked()
   await page.getByRole('dialog').locator('.card-link').click()

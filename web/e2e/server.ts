@@ -1,23 +1,24 @@
-// One server for all browser tests: the built binary with demo data in a new folder.
-// CARDWALL_URL selects a running server instead, with CARDWALL_E2E_EMAIL, CARDWALL_E2E_PASSWORD
-// and CARDWALL_E2E_TOKEN of a person on it, and CARDWALL_E2E_OUTBOX, the folder of its emails.
-// CARDWALL_NODES sets a number of servers (e2e/nodes.ts).
+// Global setup of Playwright: starts the built binary with demo data in a new folder.
+// To test a running server instead, set CARDWALL_URL to its URL; CARDWALL_E2E_EMAIL,
+// CARDWALL_E2E_PASSWORD and CARDWALL_E2E_TOKEN to the credentials of an account on it; and
+// CARDWALL_E2E_OUTBOX to its outbox folder.
+// CARDWALL_NODES is the number of servers to start (e2e/nodes.ts).
 import { join } from 'node:path'
-import { serveNodes } from './nodes'
-import { freePort, makeFolder, serve } from './running'
+import { startNodes } from './nodes'
+import { freePort, makeTempFolder, startDemoServer } from './serverProcess'
 
 export default async function start(): Promise<() => Promise<void>> {
   if (process.env.CARDWALL_URL) return async () => undefined
-  const { folder, remove } = makeFolder()
+  const { folder, remove } = makeTempFolder()
   const nodes = process.env.CARDWALL_NODES
-  const running = nodes ? await serveNodes(folder, Number(nodes)) : await serve(folder, await freePort())
-  process.env.CARDWALL_URL = running.url
-  process.env.CARDWALL_E2E_EMAIL = running.email
-  process.env.CARDWALL_E2E_PASSWORD = running.password
-  process.env.CARDWALL_E2E_TOKEN = running.token
+  const server = nodes ? await startNodes(folder, Number(nodes)) : await startDemoServer(folder, await freePort())
+  process.env.CARDWALL_URL = server.url
+  process.env.CARDWALL_E2E_EMAIL = server.email
+  process.env.CARDWALL_E2E_PASSWORD = server.password
+  process.env.CARDWALL_E2E_TOKEN = server.token
   process.env.CARDWALL_E2E_OUTBOX = join(folder, 'outbox')
   return async () => {
-    await running.stop('SIGTERM')
+    await server.stop('SIGTERM')
     remove()
   }
 }

@@ -1,6 +1,6 @@
-// The session ends while a person works. The page stays open, and continues after the next sign-in.
+// A session that ends while a person works: the page stays open, and continues after the next sign-in.
 import type { Page } from '@playwright/test'
-import { callApi, expect, saved, send, server, test } from './fixtures'
+import { callApi, expect, waitUntilSaved, send, server, test } from './fixtures'
 import { signUpPerson } from './person'
 
 const comment = (page: Page) => page.getByRole('textbox', { name: 'Comment', exact: true })
@@ -16,8 +16,8 @@ async function openCard(page: Page, cardId: string): Promise<Page> {
   return page
 }
 
-/** Sends a request from the browser that the page does not know of. */
-const sendBehindPage = (page: Page, path: string, body: object) =>
+/** Sends a request with the browser's cookies, without the page's client. */
+const sendOutsideClient = (page: Page, path: string, body: object) =>
   page.evaluate(
     async ([path, body]) => {
       const headers = { 'Content-Type': 'application/json' }
@@ -28,7 +28,7 @@ const sendBehindPage = (page: Page, path: string, body: object) =>
     [path, JSON.stringify(body)] as const,
   )
 
-test('a comment sent after the end of the session arrives once after the next sign-in', async ({
+test('a comment sent after the session has ended arrives exactly once, after the next sign-in', async ({
   page: other,
   world,
   newSignedOutPage,
@@ -40,7 +40,7 @@ test('a comment sent after the end of the session arrives once after the next si
     if (request.method() === 'POST' && request.url().endsWith('/comments'))
       keys.push(request.headers()['idempotency-key'])
   })
-  await sendBehindPage(page, '/sign-out', {})
+  await sendOutsideClient(page, '/sign-out', {})
   await comment(page).fill('Do not lose me')
   await page.keyboard.press('Control+Enter')
   const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
@@ -54,15 +54,15 @@ test('a comment sent after the end of the session arrives once after the next si
   await page.keyboard.press('Enter')
   await expect(dialog).toBeHidden()
   await expect(page.getByRole('article').getByText('Do not lose me')).toBeVisible()
-  await saved(page)
+  await waitUntilSaved(page)
   expect(keys.length).toBeGreaterThan(1)
   expect(new Set(keys).size).toBe(1)
   const path = `/public/v1/cards/${cardId}/comments`
   expect((await callApi<{ text: string }[]>(other, 'GET', path)).map((c) => c.text)).toEqual(['Do not lose me'])
 
-  // The live stream is back too.
-  await world.post(`/cards/${cardId}/comments`, { text: 'Heard again' })
-  await expect(page.getByRole('article').getByText('Heard again')).toBeVisible({ timeout: 20_000 })
+  // The live stream is open again.
+  await world.post(`/cards/${cardId}/comments`, { text: 'Live again' })
+  await expect(page.getByRole('article').getByText('Live again')).toBeVisible({ timeout: 20_000 })
 })
 
 test('another account gets neither the drafts nor the changes of the first', async ({
@@ -75,8 +75,8 @@ test('another account gets neither the drafts nor the changes of the first', asy
   const grace = await signUpPerson(browser, world)
   const email = `${grace.name.toLowerCase().replace(' ', '.')}@example.com`
   const page = await openCard(await newSignedOutPage(), cardId)
-  await sendBehindPage(page, '/sign-in', { email, password: 'correct horse battery' })
-  await comment(page).fill('Of the first person')
+  await sendOutsideClient(page, '/sign-in', { email, password: 'correct horse battery' })
+  await comment(page).fill('Draft of the first person')
   await page.keyboard.press('Control+Enter')
   const dialog = page.getByRole('dialog', { name: 'Another account is signed in' })
   await expect(dialog).toContainText(email)
@@ -96,6 +96,6 @@ test('another account gets neither the drafts nor the changes of the first', asy
   const [name = '', value = ''] = response.headers.getSetCookie()[0]?.split(';')[0]?.split('=') ?? []
   await page.context().addCookies([{ name, value, url: server().url.replace('http:', 'https:'), secure: true }])
   await page.goto(`/cards/${cardId}`)
-  await expect(comment(page)).toHaveValue('Of the first person')
+  await expect(comment(page)).toHaveValue('Draft of the first person')
   await grace.close()
 })

@@ -1,17 +1,17 @@
-import { axe, expect, saved, test, undo } from './fixtures'
+import { axe, expect, waitUntilSaved, test, undo } from './fixtures'
 
 test.beforeEach(async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
   await expect(page.getByRole('region', { name: 'To do' }).getByText('Three')).toBeVisible()
 })
 
-const menu = async (page: import('@playwright/test').Page, item: string) => {
+const clickMenuItem = async (page: import('@playwright/test').Page, item: string) => {
   await page.getByRole('button', { name: 'Board menu' }).click()
   await page.getByRole('menuitem', { name: item }).click()
 }
 
-test('name, description, color, visibility and features of a board are changed, saved and undone', async ({ page }) => {
-  await menu(page, 'Board settings…')
+test('the settings of a board are changed, saved and undone', async ({ page }) => {
+  await clickMenuItem(page, 'Board settings…')
   const dialog = page.getByRole('dialog', { name: 'Board settings' })
   await dialog.getByLabel('Name', { exact: true }).fill('The plan')
   await dialog.getByLabel('Description').fill('All until May.')
@@ -26,11 +26,11 @@ test('name, description, color, visibility and features of a board are changed, 
   await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
   expect(await axe(page)).toEqual([])
   await page.emulateMedia({ colorScheme: 'light' })
-  await saved(page)
+  await waitUntilSaved(page)
   await page.reload()
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('The plan')
   await expect(page.getByText('Private', { exact: true })).toBeVisible()
-  await menu(page, 'Board settings…')
+  await clickMenuItem(page, 'Board settings…')
   await expect(dialog.getByLabel('Description')).toHaveValue('All until May.')
   await expect(dialog.getByRole('radio', { name: 'teal' })).toBeChecked()
   await expect(dialog.getByRole('switch', { name: /^Automation/ })).toBeChecked()
@@ -68,24 +68,26 @@ test('the settings can be used by keyboard only, and fit a phone', async ({ page
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Typed')
 })
 
-test('a full list rejects a card, which moves back', async ({ page, world }) => {
+test('a card that a full list rejects moves back', async ({ page, world }) => {
   await page.getByRole('button', { name: 'Actions for Doing' }).click()
   await page.getByRole('menuitem', { name: 'Limit work in progress…' }).click()
   await expect(page.getByLabel('Maximum cards in Doing')).toBeFocused()
   await page.keyboard.type('1')
   await page.getByRole('radio', { name: /^Block new cards/ }).check()
   await page.getByRole('button', { name: 'Save' }).click()
-  await saved(page)
+  await waitUntilSaved(page)
   await expect(page.getByRole('region', { name: 'Doing' }).getByText('1 card · max 1')).toBeVisible()
   await page.locator(`#card-${world.cards.One}`).focus()
   await page.keyboard.press('Alt+Shift+ArrowRight')
-  await expect(page.getByRole('status').filter({ hasText: 'The list is limited to 1 open cards' }).last()).toBeVisible()
+  await expect(
+    page.getByRole('status').filter({ hasText: 'The list has reached its WIP limit of 1.' }).last(),
+  ).toBeVisible()
   await expect(page.getByRole('region', { name: 'To do' }).getByText('One', { exact: true })).toBeVisible()
   await expect(page.getByRole('region', { name: 'Doing' }).locator('[data-card]')).toHaveCount(1)
 })
 
 test('a board is saved as a template, and a board is created from it', async ({ page, world }) => {
-  await menu(page, 'Save as template…')
+  await clickMenuItem(page, 'Save as template…')
   const dialog = page.getByRole('dialog', { name: 'Save as template' })
   const name = `Plan ${crypto.randomUUID().slice(0, 6)}`
   await dialog.getByLabel('Name', { exact: true }).fill(name)
@@ -102,7 +104,7 @@ test('a board is saved as a template, and a board is created from it', async ({ 
 })
 
 test('a board is copied, and the copy opens', async ({ page, world }) => {
-  await menu(page, 'Copy board…')
+  await clickMenuItem(page, 'Copy board…')
   await page.getByLabel('Name', { exact: true }).fill('Plan two')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Plan two')
@@ -112,10 +114,10 @@ test('a board is copied, and the copy opens', async ({ page, world }) => {
 
 test('a board is exported from its menu, and its archive has a URL', async ({ page, world }) => {
   const downloading = page.waitForEvent('download')
-  await menu(page, 'Export as JSON')
+  await clickMenuItem(page, 'Export as JSON')
   expect((await downloading).suggestedFilename()).toContain('.json')
   await world.post(`/cards/${world.cards.One}/archive`, {})
-  await menu(page, 'Archived lists and cards')
+  await clickMenuItem(page, 'Archived lists and cards')
   await expect(page).toHaveURL(`/boards/${world.boardId}/archive`)
   await expect(page.getByRole('button', { name: 'Restore One' })).toBeVisible()
   expect(await axe(page)).toEqual([])
@@ -125,7 +127,7 @@ test('a board is exported from its menu, and its archive has a URL', async ({ pa
 })
 
 test('a board is moved to the trash and restored by undo', async ({ page, world }) => {
-  await menu(page, 'Move to trash')
+  await clickMenuItem(page, 'Move to trash')
   await expect(page).toHaveURL('/')
   await undo(page)
   await expect(page).toHaveURL(`/boards/${world.boardId}`)
@@ -136,11 +138,11 @@ test('collapsed lists are also collapsed in another browser of the same person',
   await page.getByRole('button', { name: 'Actions for Doing' }).click()
   await page.getByRole('menuitem', { name: 'Collapse list' }).click()
   await expect(page.getByRole('region', { name: 'Doing' }).locator('[data-card]')).toHaveCount(0)
-  await saved(page)
+  await waitUntilSaved(page)
   const context = await browser.newContext({ storageState: await page.context().storageState() })
-  const there = await context.newPage()
-  await there.goto(new URL(`/boards/${world.boardId}`, page.url()).href)
-  const list = there.getByRole('region', { name: 'Doing' })
+  const otherPage = await context.newPage()
+  await otherPage.goto(new URL(`/boards/${world.boardId}`, page.url()).href)
+  const list = otherPage.getByRole('region', { name: 'Doing' })
   await expect(list.getByRole('button', { expanded: false })).toBeVisible()
   await list.getByRole('button').click()
   await expect(list.locator('[data-card]')).toHaveCount(1)

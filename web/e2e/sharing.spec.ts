@@ -1,11 +1,7 @@
-import { axe, expect, live, test, undo } from './fixtures'
+import { axe, expect, waitForStream, test, undo } from './fixtures'
 import { signUpPerson } from './person'
 
-test('a board is shared with a person, whose role then decides, with explanations', async ({
-  page,
-  world,
-  browser,
-}) => {
+test('a board is shared with a person, and their role decides what they can do', async ({ page, world, browser }) => {
   const grace = await signUpPerson(browser, world, 'guest')
   await page.goto(`/boards/${world.boardId}`)
   await page.getByRole('button', { name: 'Share', exact: true }).click()
@@ -23,8 +19,8 @@ test('a board is shared with a person, whose role then decides, with explanation
   expect(await axe(page)).toEqual([])
 
   await grace.page.goto(`/boards/${world.boardId}`)
-  await expect(grace.page.getByText('You can view this board but not change it.')).toContainText(
-    'To get another role, ask',
+  await expect(grace.page.getByText('You have view-only access to this board.')).toContainText(
+    'To get more access, ask',
   )
   await expect(grace.page.getByRole('button', { name: 'Add card' })).toHaveCount(0)
   await dialog.getByLabel(`Role of ${grace.name}`).selectOption('Editor')
@@ -36,7 +32,10 @@ test('a board is shared with a person, whose role then decides, with explanation
   await grace.close()
 })
 
-test('the last admin of a private board cannot be removed, with an explanation', async ({ page, world }) => {
+test('the role of the last admin of a private board cannot be changed, and the page says why', async ({
+  page,
+  world,
+}) => {
   const id = await world.post('/boards', { workspaceId: world.workspaceId, name: 'Mine', visibility: 'private' })
   await page.goto(`/boards/${id}`)
   await page.getByRole('button', { name: 'Share', exact: true }).click()
@@ -46,7 +45,7 @@ test('the last admin of a private board cannot be removed, with an explanation',
   await expect(dialog.getByRole('combobox', { name: /^Role of / })).toHaveValue('admin')
 })
 
-test('an unknown address can be invited where it was typed', async ({ page, world }) => {
+test('an unknown address can be invited directly from the Share dialog', async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
   await page.getByRole('button', { name: 'Share', exact: true }).click()
   const email = `new.${crypto.randomUUID().slice(0, 6)}@example.com`
@@ -61,31 +60,33 @@ test('other people on the board are shown, and disappear when they leave', async
   await page.goto(`/boards/${world.boardId}`)
   await expect(page.getByRole('group', { name: 'Viewing now' })).toHaveCount(0)
   await grace.page.goto(`/boards/${world.boardId}`)
-  const here = page.getByRole('group', { name: 'Viewing now' })
-  await expect(here.getByRole('img', { name: grace.name })).toBeVisible({ timeout: 30_000 })
+  const viewers = page.getByRole('group', { name: 'Viewing now' })
+  await expect(viewers.getByRole('img', { name: grace.name })).toBeVisible({ timeout: 30_000 })
   await expect(grace.page.getByRole('group', { name: 'Viewing now' })).toBeVisible({ timeout: 30_000 })
   expect(await axe(page)).toEqual([])
   await grace.close()
-  await expect(here).toHaveCount(0, { timeout: 45_000 })
+  await expect(viewers).toHaveCount(0, { timeout: 45_000 })
 })
 
-test('two people who edit the same description see both texts, and choose', async ({ page, world, browser }) => {
+test('two people who edit a description at the same time see both versions', async ({ page, world, browser }) => {
   test.setTimeout(60_000)
   const grace = await signUpPerson(browser, world)
-  const open = async (who: typeof page) => {
-    const stream = live(who, world.boardId)
-    await who.goto(`/cards/${world.cards.One}`)
-    await who.getByRole('button', { name: 'Add a description…' }).click()
-    await expect(who.getByRole('textbox', { name: 'Description' })).toBeFocused()
+  const openDescription = async (editor: typeof page) => {
+    const stream = waitForStream(editor, world.boardId)
+    await editor.goto(`/cards/${world.cards.One}`)
+    await editor.getByRole('button', { name: 'Add a description…' }).click()
+    await expect(editor.getByRole('textbox', { name: 'Description' })).toBeFocused()
     await stream
   }
-  await open(page)
-  await open(grace.page)
+  await openDescription(page)
+  await openDescription(grace.page)
   await page.route('**/cards/*', (route) => (route.request().method() === 'PATCH' ? undefined : route.continue()))
   await page.keyboard.type('What I think')
   await grace.page.keyboard.type('What Grace thinks')
   const conflict = page.getByRole('alertdialog')
-  await expect(conflict).toContainText(`${grace.name} edited this description at the same time`, { timeout: 20_000 })
+  await expect(conflict).toContainText(`${grace.name} edited this description while you were editing`, {
+    timeout: 20_000,
+  })
   await expect(conflict.getByRole('region', { name: 'Your text' })).toContainText('What I think')
   await expect(conflict.getByRole('region', { name: `Text by ${grace.name}` })).toContainText('What Grace thinks')
   expect(await axe(page)).toEqual([])

@@ -1,6 +1,6 @@
-// Typed text is never lost: drafts, limits and the focus.
+// Typed text is never lost: drafts, length limits and keyboard focus.
 import type { Page } from '@playwright/test'
-import { callApi, expect, saved, test } from './fixtures'
+import { callApi, expect, waitUntilSaved, test } from './fixtures'
 
 const openCard = async (page: Page, id: string) => {
   await page.goto(`/cards/${id}`)
@@ -20,7 +20,7 @@ test('typing after "Add checklist" sets its name and adds items, and changes not
   await page.keyboard.press('Enter')
   await expect(page.getByRole('region', { name: 'Checklist Eggs' }).getByText('Six of them')).toBeVisible()
   await expect(page.getByRole('textbox', { name: 'Title' })).toHaveValue('One')
-  await saved(page)
+  await waitUntilSaved(page)
   const card = await callApi<{ title: string; checklists: { title: string; items: { title: string }[] }[] }>(
     page,
     'GET',
@@ -38,7 +38,7 @@ test('a letter key on a focused button is not a shortcut', async ({ page, world 
   await expect(title).not.toBeFocused()
   await page.keyboard.press('s')
   await expect(page.getByRole('dialog', { name: 'Move to' })).toBeHidden()
-  // On the card itself it is a shortcut.
+  // On the card itself, the key is a shortcut.
   await page.locator('dialog .inside').first().focus()
   await page.keyboard.press('e')
   await expect(title).toBeFocused()
@@ -49,7 +49,7 @@ test('an unsent comment survives two Escapes, a click outside, Back and a reload
   await page.getByRole('link', { name: 'One', exact: true }).click()
   await comment(page).fill('Half a sent')
   const reload = () => page.reload()
-  for (const leave of [
+  for (const leaveCard of [
     async () => {
       await page.keyboard.press('Escape')
       await page.keyboard.press('Escape')
@@ -59,8 +59,8 @@ test('an unsent comment survives two Escapes, a click outside, Back and a reload
     reload,
   ]) {
     const opened = page.url()
-    await leave()
-    if (leave !== reload) {
+    await leaveCard()
+    if (leaveCard !== reload) {
       await expect(page).not.toHaveURL(opened)
       await page.getByRole('link', { name: 'One', exact: true }).click()
     }
@@ -78,7 +78,7 @@ test('a sent comment leaves no draft', async ({ page, world }) => {
   await openCard(page, world.cards.One!)
   await comment(page).fill('All of it')
   await page.keyboard.press('Control+Enter')
-  await saved(page)
+  await waitUntilSaved(page)
   await page.reload()
   await expect(page.getByRole('article').getByText('All of it')).toBeVisible()
   await expect(comment(page)).toHaveValue('')
@@ -93,7 +93,7 @@ test('the edit of a comment survives a reload', async ({ page, world }) => {
   await page.reload()
   await expect(article.getByRole('textbox')).toHaveValue('First, and more')
   await article.getByRole('button', { name: 'Save' }).click()
-  await saved(page)
+  await waitUntilSaved(page)
   await page.reload()
   await expect(article.getByText('First, and more')).toBeVisible()
   await expect(article.getByRole('textbox')).toBeHidden()
@@ -114,10 +114,7 @@ test('a description typed just before a reload is kept and saved', async ({ page
     .toBe('Just before')
 })
 
-test('a description whose draft did not reach the server is restored, and can be discarded', async ({
-  page,
-  world,
-}) => {
+test('a description that did not reach the server is restored, and can be discarded', async ({ page, world }) => {
   await openCard(page, world.cards.One!)
   await page.route(`**/cards/${world.cards.One}`, (route) =>
     route.request().method() === 'PATCH' ? route.abort() : route.continue(),
@@ -131,7 +128,7 @@ test('a description whose draft did not reach the server is restored, and can be
   await page.unroute(`**/cards/${world.cards.One}`)
   await page.getByRole('button', { name: 'Discard' }).click()
   await expect(page.getByRole('button', { name: 'Add a description…' })).toBeVisible()
-  await saved(page)
+  await waitUntilSaved(page)
   await page.reload()
   await expect(page.getByRole('button', { name: 'Add a description…' })).toBeVisible()
 })
@@ -154,7 +151,10 @@ test('Escape in the form of a new card keeps its text', async ({ page, world }) 
   await expect(list.getByRole('button', { name: 'Add card' })).toHaveText('Add card')
 })
 
-test('a text over its limit is not cut, shows its length, and is rejected with a message', async ({ page, world }) => {
+test('text over its limit is not truncated, shows its length, and is rejected with a message', async ({
+  page,
+  world,
+}) => {
   await openCard(page, world.cards.One!)
   const long = 'x'.repeat(16_400)
   await comment(page).fill(long)
@@ -185,7 +185,7 @@ test('a text over its limit is not cut, shows its length, and is rejected with a
   expect([card.title, card.description ?? '']).toEqual(['One', ''])
 })
 
-test('a pasted line that is too long is not cut', async ({ page, world }) => {
+test('a pasted line that is too long is not truncated', async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
   await page.getByRole('region', { name: 'Doing' }).getByRole('button', { name: 'Add card' }).click()
   const box = page.getByRole('textbox', { name: 'Card title' })

@@ -1,11 +1,11 @@
-import { expect, saved, test, titles, undo } from './fixtures'
+import { expect, waitUntilSaved, test, titles, undo } from './fixtures'
 
 test.beforeEach(async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
   await expect(page.getByRole('region', { name: 'To do' }).getByText('Three')).toBeVisible()
 })
 
-test('undo restores a deleted comment; without undo it is gone', async ({ page, world }) => {
+test('undo restores a deleted comment; without undo it stays deleted', async ({ page, world }) => {
   for (const text of ['First words', 'Second words']) await world.post(`/cards/${world.cards.One}/comments`, { text })
   await page.goto(`/cards/${world.cards.One}`)
   const comments = page.getByRole('article')
@@ -18,26 +18,26 @@ test('undo restores a deleted comment; without undo it is gone', async ({ page, 
   await expect(comments).toHaveCount(1)
   const sent = page.waitForResponse((r) => r.request().method() === 'DELETE' && r.ok())
   await page.getByRole('button', { name: 'Close', exact: true }).click()
-  await page.getByRole('link', { name: 'Home' }).click() // leaving the board sends the deletion at once
+  await page.getByRole('link', { name: 'Home' }).click() // leaving the board sends the deletion immediately
   await sent
   await page.goto(`/cards/${world.cards.One}`)
   await expect(comments).toHaveText([/First words/])
 })
 
 test('closing the page sends pending deletions', async ({ page, world, context }) => {
-  await world.post(`/cards/${world.cards.One}/comments`, { text: 'Gone' })
+  await world.post(`/cards/${world.cards.One}/comments`, { text: 'Deleted' })
   await page.goto(`/cards/${world.cards.One}`)
   await page.getByRole('article').getByRole('button', { name: 'Delete' }).click()
   await expect(page.getByRole('article')).toHaveCount(0)
-  const there = await context.newPage()
+  const otherPage = await context.newPage()
   await page.close({ runBeforeUnload: true })
   await expect
     .poll(
       async () => {
-        await there.goto(`/cards/${world.cards.One}`)
-        await expect(there.getByRole('heading', { name: 'Comments and activity' })).toBeVisible()
-        await there.waitForTimeout(300)
-        return there.getByRole('article').count()
+        await otherPage.goto(`/cards/${world.cards.One}`)
+        await expect(otherPage.getByRole('heading', { name: 'Comments and activity' })).toBeVisible()
+        await otherPage.waitForTimeout(300)
+        return otherPage.getByRole('article').count()
       },
       { timeout: 20_000 },
     )
@@ -58,7 +58,7 @@ test('checklists and their items are deleted and restored', async ({ page, world
   await expect(page.getByRole('checkbox', { name: 'Two steps' })).toBeVisible()
 })
 
-test('Ctrl Z undoes each keyboard action', async ({ page, world }) => {
+test('Ctrl+Z undoes each keyboard action', async ({ page, world }) => {
   const before = { todo: ['One', 'Two', 'Three'], doing: ['Four'] }
   const board = async () => ({ todo: await titles(page, 'To do'), doing: await titles(page, 'Doing') })
   await page.locator(`#card-${world.cards.One}`).focus()
@@ -69,11 +69,11 @@ test('Ctrl Z undoes each keyboard action', async ({ page, world }) => {
     await expect.poll(board, `${key}, undone`).toEqual(before)
     await page.locator(`#card-${world.cards.One}`).focus()
   }
-  const faces = page.locator(`[data-card="${world.cards.One}"] .people .avatar`)
+  const avatars = page.locator(`[data-card="${world.cards.One}"] .people .avatar`)
   await page.keyboard.press('i')
-  await expect(faces).toHaveCount(1)
+  await expect(avatars).toHaveCount(1)
   await page.keyboard.press('Control+z')
-  await expect(faces).toHaveCount(0)
+  await expect(avatars).toHaveCount(0)
   await page.locator(`#card-${world.cards.One}`).focus()
   await page.keyboard.press('e')
   await page.keyboard.type('Renamed')
@@ -85,7 +85,7 @@ test('Ctrl Z undoes each keyboard action', async ({ page, world }) => {
   await page.keyboard.type('Made')
   await page.keyboard.press('Enter')
   await page.keyboard.press('Escape')
-  await saved(page)
+  await waitUntilSaved(page)
   await page.keyboard.press('Control+z')
   await expect.poll(board).toEqual(before)
 })

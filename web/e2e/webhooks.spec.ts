@@ -2,21 +2,21 @@ import { type Page } from '@playwright/test'
 import { axe, expect, expectAccessible, server, test } from './fixtures'
 import { Receiver, signatures, subscribe } from './receiver'
 
-/** Rejects the first such request as if the sign-in were more than ten minutes old. */
+/** Rejects the first matching request as if the sign-in were more than ten minutes old. */
 async function requireRecentSignInOnce(page: Page, method: string, path: string): Promise<void> {
-  let refused = false
+  let rejected = false
   await page.route(`**${path}`, (route) => {
-    if (refused || route.request().method() !== method) return route.fallback()
-    refused = true
+    if (rejected || route.request().method() !== method) return route.fallback()
+    rejected = true
     const message = 'Sign in again. This requires a sign-in within the last ten minutes.'
     const reason = 'recent_sign_in_required'
     return route.fulfill({ status: 403, json: { error: { code: 'forbidden', message, reason } } })
   })
 }
 
-async function confirm(page: Page): Promise<void> {
+async function confirmSignIn(page: Page): Promise<void> {
   const dialog = page.getByRole('dialog', { name: 'Confirm it’s you' })
-  await dialog.getByLabel(/^Password of/).fill(server().password)
+  await dialog.getByLabel(/^Password for/).fill(server().password)
   await page.keyboard.press('Enter')
   await expect(dialog).toHaveCount(0)
 }
@@ -24,13 +24,13 @@ async function confirm(page: Page): Promise<void> {
 test('the webhook pages have no axe violations', async ({ page, world }) => {
   test.slow()
   await using receiver = await Receiver.start()
-  const at = `/workspaces/${world.workspaceId}/webhooks`
-  await page.goto(at)
+  const listPath = `/workspaces/${world.workspaceId}/webhooks`
+  await page.goto(listPath)
   await expect(page.getByText('No webhooks yet')).toBeVisible()
   await expectAccessible(page)
-  const own = await subscribe(world, receiver, { agent: 'Zapier' })
-  await subscribe(world, receiver, { wide: true, name: 'Everything' })
-  for (const path of [at, `/boards/${world.boardId}/webhooks`, `/webhooks/${own}`]) {
+  const id = await subscribe(world, receiver, { userAgent: 'Zapier' })
+  await subscribe(world, receiver, { wholeWorkspace: true, name: 'Everything' })
+  for (const path of [listPath, `/boards/${world.boardId}/webhooks`, `/webhooks/${id}`]) {
     await page.goto(path)
     await expect(page.getByText('Deploy bot').first()).toBeVisible()
     await expectAccessible(page)
@@ -41,7 +41,7 @@ test('a webhook is created after signing in again, its secret is shown once, and
   page,
   world,
 }) => {
-  await using receiver = await Receiver.start({ status: 202, text: 'taken, thank you' })
+  await using receiver = await Receiver.start({ status: 202, text: 'accepted, thank you' })
   await requireRecentSignInOnce(page, 'POST', '/api/public/v1/webhooks')
   await page.goto(`/boards/${world.boardId}`)
   await page.getByRole('button', { name: 'Board menu' }).click()
@@ -59,7 +59,7 @@ test('a webhook is created after signing in again, its secret is shown once, and
   await expect(dialog.getByRole('checkbox', { name: 'Cards', exact: true })).toHaveJSProperty('indeterminate', true)
   expect(await axe(page)).toEqual([])
   await dialog.getByRole('button', { name: 'Create webhook' }).click()
-  await confirm(page)
+  await confirmSignIn(page)
   await expect(dialog.getByLabel('URL', { exact: true })).toHaveAttribute('aria-invalid', 'true')
   await expect(dialog).toContainText('The address is a loopback address')
   await dialog.getByLabel('URL', { exact: true }).fill(receiver.url)
@@ -79,11 +79,11 @@ test('a webhook is created after signing in again, its secret is shown once, and
   await page.getByRole('button', { name: 'Send test event' }).click()
   const testDialog = page.getByRole('dialog', { name: 'Test event' })
   await expect(testDialog).toContainText('The receiver accepted the test event.')
-  expect(await page.getByText('No deliveries yet').count(), 'the log shows the test event at once').toBe(0)
+  expect(await page.getByText('No deliveries yet').count(), 'empty-log messages while the test event is sent').toBe(0)
   await expect(testDialog).toContainText('HTTP 202')
-  await expect(testDialog).toContainText('taken, thank you')
+  await expect(testDialog).toContainText('accepted, thank you')
   expect(await axe(page)).toEqual([])
-  expect(signatures(receiver.deliveries[0]!, secret)).toEqual({ all: 1, right: 1 })
+  expect(signatures(receiver.deliveries[0]!, secret)).toEqual({ total: 1, valid: 1 })
   await testDialog.getByRole('button', { name: 'Done' }).click()
   await expect(page.getByRole('list', { name: 'Deliveries' })).toContainText('Test event')
 })
@@ -108,7 +108,7 @@ test('a webhook of the workspace is created, paused and deleted by keyboard only
   await page.keyboard.press('Enter')
   const shown = page.getByRole('dialog', { name: /^(Copy the signing secret now|Confirm it’s you)$/ })
   await expect(shown).toBeVisible()
-  if ((await shown.getByLabel(/^Password of/).count()) > 0) await confirm(page)
+  if ((await shown.getByLabel(/^Password for/).count()) > 0) await confirmSignIn(page)
   await expect(page.getByRole('dialog', { name: 'Copy the signing secret now' })).toBeVisible()
   await page.keyboard.press('Escape')
   await expect(page).toHaveURL(/deliveries$/)
@@ -126,8 +126,8 @@ test('a webhook of the workspace is created, paused and deleted by keyboard only
   await page.keyboard.press('Enter')
   await page.keyboard.press('End')
   await page.keyboard.press('Enter')
-  const sure = page.getByRole('dialog', { name: 'Delete “Night bot”?' })
-  await expect(sure.getByRole('button', { name: 'Cancel' })).toBeFocused()
+  const confirmation = page.getByRole('dialog', { name: 'Delete “Night bot”?' })
+  await expect(confirmation.getByRole('button', { name: 'Cancel' })).toBeFocused()
   expect(await axe(page)).toEqual([])
   await page.keyboard.press('Tab')
   await page.keyboard.press('Enter')
@@ -141,7 +141,7 @@ test('enabling a webhook sends a test event', async ({ page, world }) => {
   await page.goto(`/webhooks/${id}`)
   await page.getByRole('button', { name: 'Actions for Deploy bot' }).click()
   await page.getByRole('menuitem', { name: 'Pause' }).click()
-  await expect(page.getByText('Someone paused it')).toBeVisible()
+  await expect(page.getByText('This webhook was paused')).toBeVisible()
   await page.getByRole('button', { name: 'Turn on…' }).click()
   const dialog = page.getByRole('dialog', { name: 'Turn on Deploy bot' })
   await expect(dialog).toContainText('The webhook stays off')
@@ -151,7 +151,7 @@ test('enabling a webhook sends a test event', async ({ page, world }) => {
   await expect(dialog).toContainText('The webhook is on')
   await dialog.getByRole('button', { name: 'Done' }).click()
   await expect(page.getByRole('button', { name: 'Turn on…' })).toHaveCount(0)
-  await expect(page.getByText('Working.')).toBeVisible()
+  await expect(page.getByText('Deliveries are succeeding.')).toBeVisible()
 })
 
 test('name, URL and events are changed; only the host and the last four characters are shown', async ({
@@ -184,26 +184,26 @@ test('name, URL and events are changed; only the host and the last four characte
   await expect(dialog.getByRole('checkbox', { name: 'Someone comments' })).toBeChecked()
 })
 
-test('after a rotation both secrets sign for 24 hours', async ({ page, world }) => {
+test('after a rotation, deliveries are signed with both secrets for 24 hours', async ({ page, world }) => {
   await using receiver = await Receiver.start()
   const id = await subscribe(world, receiver)
   await requireRecentSignInOnce(page, 'POST', '/rotate-secret')
   await page.goto(`/webhooks/${id}`)
-  await expect(page.getByText('One is active')).toBeVisible()
+  await expect(page.getByText('One secret is active')).toBeVisible()
   await page.getByRole('button', { name: 'New secret…' }).click()
   const confirmation = page.getByRole('dialog', { name: 'Create a new secret?' })
   await confirmation.getByRole('button', { name: 'Create secret' }).click()
-  await confirm(page)
+  await confirmSignIn(page)
   const shown = page.getByRole('dialog', { name: 'Copy the new signing secret now' })
   await expect(shown).toContainText('signed with both secrets')
   const secret = await shown.locator('code').first().innerText()
   await page.keyboard.press('Escape')
-  await expect(page.getByText(/^Two are active until /)).toBeVisible()
+  await expect(page.getByText(/^Two secrets are active until /)).toBeVisible()
   await page.getByRole('button', { name: 'Send test event' }).click()
   await expect(page.getByText('The receiver accepted the test event.')).toBeVisible()
-  expect(signatures(receiver.deliveries.at(-1)!, secret)).toEqual({ all: 2, right: 1 })
+  expect(signatures(receiver.deliveries.at(-1)!, secret)).toEqual({ total: 2, valid: 1 })
 
-  // Within the 24 hours, another rotation needs a confirmation that explains what stops working.
+  // Another rotation within the 24 hours needs a confirmation that explains its effect.
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'New secret…' }).click()
   await expect(confirmation).toContainText('Two secrets are active until')
@@ -212,9 +212,9 @@ test('after a rotation both secrets sign for 24 hours', async ({ page, world }) 
   expect(await shown.locator('code').first().innerText()).not.toBe(secret)
 })
 
-test('a platform’s subscription is marked', async ({ page, world }) => {
+test('a webhook created by an integration platform shows the platform’s name', async ({ page, world }) => {
   await using receiver = await Receiver.start()
-  await subscribe(world, receiver, { name: 'New card to sheet', agent: 'Zapier' })
+  await subscribe(world, receiver, { name: 'New card to sheet', userAgent: 'Zapier' })
   await page.goto(`/boards/${world.boardId}/webhooks`)
   const row = page.getByRole('listitem').filter({ hasText: 'New card to sheet' })
   await expect(row.getByText('Zapier')).toBeVisible()

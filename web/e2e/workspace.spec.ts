@@ -1,13 +1,16 @@
-import { callApi, axe, expect, saved, server, test, undo } from './fixtures'
+import { callApi, axe, expect, waitUntilSaved, server, test, undo } from './fixtures'
 
-test('many pasted addresses are invited at once; one is withdrawn and invited again', async ({ page, world }) => {
+test('several pasted addresses are invited together; an invitation is withdrawn and sent again', async ({
+  page,
+  world,
+}) => {
   await page.goto(`/workspaces/${world.workspaceId}/members`)
-  const some = crypto.randomUUID().slice(0, 8)
+  const suffix = crypto.randomUUID().slice(0, 8)
   await page
     .getByLabel('Email addresses')
-    .fill(`"Lovelace, Ada" <ada.${some}@example.com>; grace.${some}@example.com\nnobody\n${server().email}`)
+    .fill(`"Lovelace, Ada" <ada.${suffix}@example.com>; grace.${suffix}@example.com\nnobody\n${server().email}`)
   await expect(page.getByText('2 addresses')).toBeVisible()
-  await expect(page.getByText('“nobody” is not an email address')).toBeVisible()
+  await expect(page.getByText('“nobody” isn’t an email address')).toBeVisible()
   await expect(page.getByText('1 already in the workspace')).toBeVisible()
   await page.getByLabel('Role', { exact: true }).selectOption('admin')
   await page.getByRole('button', { name: 'Invite 2 people' }).click()
@@ -15,7 +18,7 @@ test('many pasted addresses are invited at once; one is withdrawn and invited ag
   await expect(invited.getByRole('listitem')).toHaveCount(2)
   await expect(invited.getByRole('listitem').first()).toContainText('14 days left')
   await expect(page.getByLabel('Email addresses')).toHaveValue('nobody')
-  await invited.getByRole('button', { name: `Withdraw invitation for ada.${some}` }).click()
+  await invited.getByRole('button', { name: `Withdraw invitation to ada.${suffix}` }).click()
   await expect(invited.getByRole('listitem')).toHaveCount(1)
   await page.getByRole('button', { name: 'Invite again' }).click()
   await expect(invited.getByRole('listitem')).toHaveCount(2)
@@ -24,7 +27,7 @@ test('many pasted addresses are invited at once; one is withdrawn and invited ag
 test('the role of the last owner cannot be changed, and the page says why', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/members`)
   const own = page.getByRole('region', { name: 'People' }).getByRole('listitem').filter({ hasText: 'You' })
-  await expect(own).toContainText('You are the only owner')
+  await expect(own).toContainText('You’re the only owner')
   await expect(own.getByRole('combobox')).toHaveCount(0)
   await expect(own.getByRole('button')).toHaveCount(0)
 })
@@ -59,7 +62,7 @@ test('a board is restored from the archive and from the trash', async ({ page, w
   await page.goto(`/workspaces/${world.workspaceId}/archive`)
   await page.getByRole('button', { name: 'Restore Plan' }).click()
   await expect(page.getByText('No archived boards')).toBeVisible()
-  await saved(page)
+  await waitUntilSaved(page)
   await callApi(page, 'DELETE', `/public/v1/boards/${world.boardId}`)
   await page.getByRole('link', { name: 'Trash', exact: true }).click()
   await expect(page.getByRole('region', { name: 'Boards' }).getByRole('listitem')).toContainText('30 days left')
@@ -111,19 +114,19 @@ test('an import whose response is lost is sent again, and creates one board', as
   const keys: (string | undefined)[] = []
   await page.route('**/import?format=trello', async (route) => {
     keys.push(route.request().headers()['idempotency-key'])
-    if (keys.length === 2) return route.abort() // the second request fails too
+    if (keys.length === 2) return route.abort() // the repeated request fails too
     const response = await route.fetch()
     if (keys.length === 1) return route.fulfill({ status: 502, body: 'bad gateway' })
     return route.fulfill({ response })
   })
   const lists = [{ id: '5f0000000000000000000002', name: 'Ideas', closed: false, pos: 1 }]
-  const text = JSON.stringify({ id: '5f0000000000000000000001', name: 'Sent thrice', lists, cards: [] })
+  const text = JSON.stringify({ id: '5f0000000000000000000001', name: 'Sent three times', lists, cards: [] })
   const file = { name: 'board.json', mimeType: 'application/json', buffer: Buffer.from(text) }
   await page.locator('input[type=file]').setInputFiles(file)
   await page.getByRole('button', { name: 'Import', exact: true }).click()
   await expect(page.getByRole('region', { name: 'Board imported' })).toContainText('1 list')
   expect(keys).toEqual([keys[0], keys[0], keys[0]])
-  await expect(page.getByRole('link', { name: 'Sent thrice', exact: true })).toHaveCount(1)
+  await expect(page.getByRole('link', { name: 'Sent three times', exact: true })).toHaveCount(1)
 })
 
 test('an export is a file that can be imported again', async ({ page, world }) => {
@@ -138,19 +141,19 @@ test('an export is a file that can be imported again', async ({ page, world }) =
   await expect(page.getByRole('region', { name: 'Board imported' })).toContainText('Plan')
 })
 
-test('all tabs of a workspace fit, and on a phone the open one is in view', async ({ page, world }) => {
+test('all tabs of a workspace fit, and on a phone the current tab is in view', async ({ page, world }) => {
   const tabRows = page.getByRole('main').getByRole('navigation')
   const overflow = () => tabRows.evaluateAll((all) => all.map((nav) => nav.scrollWidth - nav.clientWidth))
-  const open = tabRows.locator('[aria-current]')
+  const currentTabs = tabRows.locator('[aria-current]')
   for (const name of ['members', 'plan', 'settings']) {
     await page.goto(`/workspaces/${world.workspaceId}/${name}`)
-    // The tabs of all pages, and in the settings a second row of tabs.
-    await expect(open).toHaveCount(name === 'members' ? 1 : 2)
+    // Settings pages have a second row of tabs.
+    await expect(currentTabs).toHaveCount(name === 'members' ? 1 : 2)
     expect((await overflow()).every((px) => px === 0)).toBe(true)
   }
   await page.setViewportSize({ width: 390, height: 844 })
   await page.reload()
-  for (const one of await open.all()) await expect(one).toBeInViewport({ ratio: 1 })
+  for (const tab of await currentTabs.all()) await expect(tab).toBeInViewport({ ratio: 1 })
   expect((await overflow())[0]).toBeGreaterThan(0)
 })
 
@@ -160,9 +163,9 @@ test('a workspace is renamed only if its name has changed, and exported', async 
   const rename = page.getByRole('button', { name: 'Rename', exact: true })
   await expect(rename).toBeDisabled()
   const before = await name.inputValue()
-  await name.fill('Called otherwise')
+  await name.fill('Renamed workspace')
   await rename.click()
-  await expect(page.getByText('Workspace renamed to Called otherwise')).toBeVisible()
+  await expect(page.getByText('Workspace renamed to Renamed workspace')).toBeVisible()
   await expect(rename).toBeDisabled()
   await undo(page)
   await expect(name).toHaveValue(before)
@@ -175,10 +178,10 @@ test('an invitation is sent again', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/members`)
   const email = `ada.${crypto.randomUUID().slice(0, 8)}@example.com`
   const field = page.getByLabel('Email addresses')
-  const rows = (await field.boundingBox())!.height
-  expect(rows).toBeGreaterThan(50) // two lines when empty
+  const height = (await field.boundingBox())!.height
+  expect(height).toBeGreaterThan(50) // the empty field has two lines
   await field.fill(email)
   await page.getByRole('button', { name: 'Invite', exact: true }).click()
   await page.getByRole('button', { name: `Resend invitation to ${email}` }).click()
-  await expect(page.getByText(`Invitation sent again to ${email}`)).toBeVisible()
+  await expect(page.getByText(`Invitation to ${email} resent`)).toBeVisible()
 })

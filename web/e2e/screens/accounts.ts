@@ -8,12 +8,12 @@ async function signUp(page: Page): Promise<void> {
 }
 
 export const accounts: readonly Screen[] = [
-  { name: 'sign-in', route: '/sign-in', person: 'nobody', path: () => '/sign-in' },
+  { name: 'sign-in', route: '/sign-in', user: 'visitor', path: () => '/sign-in' },
   {
     name: 'sign-in-refused',
     expectFailures: true,
     route: '/sign-in',
-    person: 'nobody',
+    user: 'visitor',
     path: () => '/sign-in',
     steps: async (page) => {
       await page.getByLabel('Email address').fill('ines@example.com')
@@ -38,14 +38,14 @@ export const accounts: readonly Screen[] = [
   {
     name: 'sign-up',
     route: '/sign-up',
-    person: 'nobody',
+    user: 'visitor',
     path: () => '/sign-up',
     steps: signUp,
   },
   {
-    name: 'sign-up-check-your-mail',
+    name: 'sign-up-check-your-email',
     route: '/sign-up',
-    person: 'nobody',
+    user: 'visitor',
     path: () => '/sign-up',
     steps: async (page) => {
       await signUp(page)
@@ -56,19 +56,19 @@ export const accounts: readonly Screen[] = [
   {
     name: 'first-account',
     route: '/first',
-    person: 'nobody',
+    user: 'visitor',
     path: () => '/first#K7Q2M4XW3ZB5N6VD8RJHF9TCGP',
     steps: signUp,
   },
-  { name: 'first-account-incomplete', route: '/first', person: 'nobody', path: () => '/first' },
+  { name: 'first-account-incomplete', route: '/first', user: 'visitor', path: () => '/first' },
   { name: 'signed-in', route: '/signed-in', path: () => '/signed-in' },
-  { name: 'signed-in-not', route: '/signed-in', person: 'nobody', path: () => '/signed-in' },
-  { name: 'verify', route: '/verify', person: 'nobody', path: () => '/verify#secret' },
-  { name: 'reset', route: '/reset', person: 'nobody', path: () => '/reset' },
+  { name: 'signed-in-without-session', route: '/signed-in', user: 'visitor', path: () => '/signed-in' },
+  { name: 'verify', route: '/verify', user: 'visitor', path: () => '/verify#secret' },
+  { name: 'reset', route: '/reset', user: 'visitor', path: () => '/reset' },
   {
-    name: 'reset-check-your-mail',
+    name: 'reset-check-your-email',
     route: '/reset',
-    person: 'nobody',
+    user: 'visitor',
     path: () => '/reset',
     steps: async (page) => {
       await page.getByLabel('Email address').fill('ines@example.com')
@@ -76,13 +76,13 @@ export const accounts: readonly Screen[] = [
       await expect(page.getByRole('heading', { name: 'Check your email' })).toBeVisible()
     },
   },
-  { name: 'reset-new-password', route: '/reset', person: 'nobody', path: () => '/reset#secret' },
-  { name: 'invitation', route: '/invitation', person: 'nobody', path: (s) => `/invitation#${s.invitation}` },
+  { name: 'reset-new-password', route: '/reset', user: 'visitor', path: () => '/reset#secret' },
+  { name: 'invitation', route: '/invitation', user: 'visitor', path: (s) => `/invitation#${s.invitation}` },
   {
-    name: 'invitation-none',
+    name: 'invitation-invalid',
     expectFailures: true,
     route: '/invitation',
-    person: 'nobody',
+    user: 'visitor',
     path: () => '/invitation#wrong',
   },
 ]

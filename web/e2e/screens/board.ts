@@ -1,22 +1,22 @@
 import { expect } from '@playwright/test'
-import { button, cards, dialog, type Screen } from './screen'
+import { button, dialog, firstCard, type Screen } from './screen'
 
 export const board: readonly Screen[] = [
   {
     name: 'board',
     route: '/boards/:boardId',
     path: (s) => `/boards/${s.boardId}`,
-    ready: cards,
+    ready: firstCard,
     title: /^Launch of the new site/,
   },
   {
     name: 'board-filter',
     route: '/boards/:boardId',
     path: (s) => `/boards/${s.boardId}?q=content&done=false`,
-    ready: cards,
+    ready: firstCard,
   },
   {
-    name: 'board-filter-nothing',
+    name: 'board-filter-no-matches',
     route: '/boards/:boardId',
     path: (s) => `/boards/${s.boardId}?q=zeppelin`,
     ready: (page) => page.getByRole('heading', { level: 1 }),
@@ -25,7 +25,7 @@ export const board: readonly Screen[] = [
     name: 'board-selection',
     route: '/boards/:boardId',
     path: (s) => `/boards/${s.boardId}`,
-    ready: cards,
+    ready: firstCard,
     steps: async (page) => {
       for (const key of 'jxjxjx') await page.keyboard.press(key)
       await expect(page.getByText('3 selected')).toBeVisible()
@@ -35,7 +35,7 @@ export const board: readonly Screen[] = [
     name: 'board-composer',
     route: '/boards/:boardId',
     path: (s) => `/boards/${s.boardId}`,
-    ready: cards,
+    ready: firstCard,
     steps: async (page) => {
       await page.keyboard.press('c')
       await page.keyboard.type('Stickers for the fair')
@@ -45,7 +45,7 @@ export const board: readonly Screen[] = [
     name: 'board-labels',
     route: '/boards/:boardId',
     path: (s) => `/boards/${s.boardId}`,
-    ready: cards,
+    ready: firstCard,
     steps: async (page) => {
       await page.keyboard.press('j')
       await page.keyboard.press('l')
@@ -56,7 +56,7 @@ export const board: readonly Screen[] = [
     name: 'board-people',
     route: '/boards/:boardId',
     path: (s) => `/boards/${s.boardId}`,
-    ready: cards,
+    ready: firstCard,
     steps: async (page) => {
       await page.keyboard.press('j')
       await page.keyboard.press('a')
@@ -67,7 +67,7 @@ export const board: readonly Screen[] = [
     name: 'board-menu',
     route: '/boards/:boardId',
     path: (s) => `/boards/${s.boardId}`,
-    ready: cards,
+    ready: firstCard,
     steps: async (page) => {
       await button(page, 'Board menu').click()
       await expect(page.getByRole('menu')).toBeVisible()
@@ -76,7 +76,7 @@ export const board: readonly Screen[] = [
   {
     name: 'board-empty',
     route: '/boards/:boardId',
-    person: 'founder',
+    user: 'founder',
     path: (s) => `/boards/${s.empty.boardId}`,
     title: /^First board/,
   },
@@ -84,14 +84,14 @@ export const board: readonly Screen[] = [
     name: 'board-keys',
     route: '/boards/:boardId',
     path: (s) => `/boards/${s.boardId}`,
-    ready: cards,
+    ready: firstCard,
     steps: async (page) => {
       await page.keyboard.press('?')
       await expect(dialog(page)).toBeVisible()
     },
   },
   {
-    name: 'board-none',
+    name: 'board-not-found',
     expectFailures: true,
     route: '/boards/:boardId',
     path: () => '/boards/brd_00000000000000000000000000',
@@ -114,14 +114,14 @@ export const board: readonly Screen[] = [
     },
   },
   {
-    name: 'card-write',
+    name: 'card-comment',
     route: '/cards/:cardId',
     path: (s) => `/cards/${s.cardId}`,
     ready: (page) => dialog(page).getByText('asked Lena'),
     steps: (page) => page.getByLabel('Comment', { exact: true }).fill('Sent. **Thank you!**'),
   },
   {
-    name: 'card-none',
+    name: 'card-not-found',
     expectFailures: true,
     route: '/cards/:cardId',
     path: () => '/cards/crd_00000000000000000000000000',

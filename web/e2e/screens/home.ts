@@ -16,16 +16,16 @@ export const home: readonly Screen[] = [
     },
   },
   {
-    name: 'home-of-a-newcomer',
+    name: 'home-without-workspace',
     route: '/',
-    person: 'newcomer',
+    user: 'newcomer',
     path: () => '/',
     ready: (page) => page.getByRole('heading', { level: 2 }),
   },
   {
     name: 'new-workspace',
     route: '/',
-    person: 'newcomer',
+    user: 'newcomer',
     path: () => '/',
     steps: async (page) => {
       await button(page, 'New workspace').last().click()

@@ -1,9 +1,9 @@
-// Every screen of the application, and how to reach it. The screenshots and the checks of axe,
-// the keyboard and narrow windows use this table; src/routes.test.ts fails if a route of routes.ts
-// is missing here.
+// Every screen of the application, and the steps to it. The screenshots and the checks for
+// accessibility, keyboard use and narrow windows use this table. src/routes.test.ts fails if a
+// route of routes.ts is missing.
 import { expect, type Page } from '@playwright/test'
 import { server } from '../fixtures'
-import { enter, stage } from '../stage'
+import { screenData, startSession } from '../screenData'
 import { accounts } from './accounts'
 import { automation } from './automation'
 import { home } from './home'
@@ -15,7 +15,7 @@ import { publicPages } from './public'
 import { notifications } from './notifications'
 import { webhooks } from './webhooks'
 import { planning } from './planning'
-import { collecting } from './collecting'
+import { crossBoard } from './crossBoard'
 import { errors } from './errors'
 import type { Screen } from './screen'
 
@@ -30,22 +30,22 @@ export const screens: readonly Screen[] = [
   ...notifications,
   ...webhooks,
   ...planning,
-  ...collecting,
+  ...crossBoard,
   ...automation,
   ...errors,
 ]
 
 /** The first screen of each route, which gets all checks. */
-export const mainScreens = screens.filter((one, i) => screens.findIndex((other) => other.route === one.route) === i)
+export const mainScreens = screens.filter((screen, i) => screens.findIndex(({ route }) => route === screen.route) === i)
 
-/** Opens a screen on a page. */
+/** Opens a screen on a page, and waits until it is complete. */
 export async function show(page: Page, screen: Screen): Promise<void> {
-  const s = await stage()
-  await enter(page, screen.person ?? 'demo')
+  const data = await screenData()
+  await startSession(page, screen.user ?? 'demo')
   await screen.prepare?.(page)
-  await page.goto(server().url + screen.path(s))
+  await page.goto(server().url + screen.path(data))
   await expect((screen.ready ?? ((p) => p.getByRole('heading').first()))(page)).toBeVisible({ timeout: 15_000 })
-  await screen.steps?.(page, s)
+  await screen.steps?.(page, data)
   await expect(page.locator('.skeleton')).toHaveCount(0)
   await page.evaluate(() => document.fonts.ready.then(() => undefined))
   await settle(page)
@@ -54,12 +54,12 @@ export async function show(page: Page, screen: Screen): Promise<void> {
 /** Waits until the page is painted and animations have ended, for at most a second. */
 export async function settle(page: Page): Promise<void> {
   await page.evaluate(async () => {
-    const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
-    const still = async () => {
-      await frame()
+    const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve))
+    const settled = async () => {
+      await nextFrame()
       await Promise.allSettled(document.getAnimations().map((animation) => animation.finished))
-      await frame()
+      await nextFrame()
     }
-    await Promise.race([still(), new Promise((later) => setTimeout(later, 1000))])
+    await Promise.race([settled(), new Promise((resolve) => setTimeout(resolve, 1000))])
   })
 }

@@ -9,9 +9,9 @@ export const notifications: readonly Screen[] = [
     ready: (page) => page.getByRole('link', { name: /commented/ }).first(),
   },
   {
-    name: 'notifications-none',
+    name: 'notifications-empty',
     route: '/notifications',
-    person: 'newcomer',
+    user: 'newcomer',
     path: () => '/notifications',
     ready: (page) => page.getByText('No notifications yet'),
   },
@@ -21,7 +21,7 @@ export const notifications: readonly Screen[] = [
     route: '/notifications',
     path: () => '/notifications',
     prepare: failing('**/app/v1/notifications**'),
-    ready: (page) => page.getByText('Notifications could not be loaded'),
+    ready: (page) => page.getByText('Notifications couldn’t be loaded'),
   },
   {
     name: 'notifications-panel',
@@ -30,7 +30,7 @@ export const notifications: readonly Screen[] = [
     ready: (page) => page.getByRole('heading').first(),
     steps: async (page) => {
       if ((page.viewportSize()?.width ?? 1000) < 640) {
-        // On a phone there is no room for the panel: the bell opens the page.
+        // A phone has no room for the panel, so the bell opens the page.
         await button(page, 'Menu').click()
         const bell = page
           .getByRole('navigation', { name: 'Workspaces and boards' })
@@ -53,7 +53,7 @@ export const notifications: readonly Screen[] = [
   {
     name: 'calendar-feed',
     route: '/profile/notifications',
-    person: 'founder',
+    user: 'founder',
     path: () => '/profile/notifications',
     steps: async (page) => {
       await page
@@ -64,5 +64,5 @@ export const notifications: readonly Screen[] = [
       await expect(button(page, 'Delete feed')).toBeVisible()
     },
   },
-  { name: 'unsubscribe', route: '/unsubscribe', person: 'nobody', path: () => '/unsubscribe?token=abc' },
+  { name: 'unsubscribe', route: '/unsubscribe', user: 'visitor', path: () => '/unsubscribe?token=abc' },
 ]

@@ -1,8 +1,8 @@
 import { expect, type Page } from '@playwright/test'
 import { button, type Screen } from './screen'
 
-const bars = (page: Page) => page.locator('[data-item], [data-line], [data-day]').first()
-const items = (page: Page) => page.locator('[data-item], [data-line]').first()
+const firstBar = (page: Page) => page.locator('[data-item], [data-line], [data-day]').first()
+const firstItem = (page: Page) => page.locator('[data-item], [data-line]').first()
 const calendar = (s: { workspaceId: string }) => `/workspaces/${s.workspaceId}/calendar`
 
 export const planning: readonly Screen[] = [
@@ -10,20 +10,20 @@ export const planning: readonly Screen[] = [
     name: 'calendar',
     route: '/workspaces/:workspaceId/calendar',
     path: calendar,
-    ready: bars,
+    ready: firstBar,
     title: /^\w+ \d{4} · Calendar/,
   },
   {
     name: 'calendar-week',
     route: '/workspaces/:workspaceId/calendar',
     path: (s) => `${calendar(s)}?view=week`,
-    ready: bars,
+    ready: firstBar,
   },
   {
     name: 'calendar-of-a-board',
     route: '/workspaces/:workspaceId/calendar',
     path: (s) => `${calendar(s)}?board=${s.boardId}&done=false`,
-    ready: bars,
+    ready: firstBar,
   },
   {
     name: 'calendar-empty',
@@ -32,19 +32,19 @@ export const planning: readonly Screen[] = [
     ready: (page) => page.getByRole('heading', { level: 1, name: 'May 2031' }),
   },
   {
-    name: 'calendar-none',
+    name: 'calendar-not-found',
     expectFailures: true,
     route: '/workspaces/:workspaceId/calendar',
-    person: 'newcomer',
+    user: 'newcomer',
     path: calendar,
   },
   {
     name: 'calendar-menu',
     route: '/workspaces/:workspaceId/calendar',
     path: (s) => `${calendar(s)}?view=week`,
-    ready: items,
+    ready: firstItem,
     steps: async (page) => {
-      await items(page).click({ button: 'right' })
+      await firstItem(page).click({ button: 'right' })
       await expect(page.getByRole('menu')).toBeVisible()
     },
   },
@@ -52,9 +52,9 @@ export const planning: readonly Screen[] = [
     name: 'calendar-dates',
     route: '/workspaces/:workspaceId/calendar',
     path: (s) => `${calendar(s)}?view=week`,
-    ready: items,
+    ready: firstItem,
     steps: async (page) => {
-      await items(page).focus()
+      await firstItem(page).focus()
       await page.keyboard.press('d')
       await expect(page.getByRole('dialog', { name: /^Dates of/ }).getByRole('grid')).toBeVisible()
     },
@@ -63,7 +63,7 @@ export const planning: readonly Screen[] = [
     name: 'calendar-boards',
     route: '/workspaces/:workspaceId/calendar',
     path: calendar,
-    ready: bars,
+    ready: firstBar,
     steps: (page) => button(page, 'All boards').click(),
   },
   {
@@ -79,8 +79,8 @@ export const planning: readonly Screen[] = [
     path: (s) => `/workspaces/${s.workspaceId}/dashboard`,
     ready: (page) => page.getByRole('region', { name: 'By board' }),
     steps: async (page) => {
-      for (const of of ['Created and completed', 'By board', 'By list', 'By person', 'By label']) {
-        await button(page, `Table of ${of}`).click()
+      for (const chart of ['Created and completed', 'By board', 'By list', 'By person', 'By label']) {
+        await button(page, `Table of ${chart}`).click()
       }
       await expect(page.getByRole('table')).toHaveCount(5)
     },
@@ -88,7 +88,7 @@ export const planning: readonly Screen[] = [
   {
     name: 'dashboard-of-an-empty-board',
     route: '/workspaces/:workspaceId/dashboard',
-    person: 'founder',
+    user: 'founder',
     path: (s) => `/workspaces/${s.empty.workspaceId}/dashboard`,
     ready: (page) => page.getByRole('heading', { level: 1 }),
   },

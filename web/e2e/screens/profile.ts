@@ -25,9 +25,9 @@ export const profile: readonly Screen[] = [
     ready: (page) => button(page, 'Revoke Demo'),
   },
   {
-    name: 'tokens-none',
+    name: 'tokens-empty',
     route: '/profile/tokens',
-    person: 'newcomer',
+    user: 'newcomer',
     path: () => '/profile/tokens',
     ready: (page) => page.getByText('No tokens yet'),
   },
@@ -43,7 +43,7 @@ export const profile: readonly Screen[] = [
   {
     name: 'token-shown-once',
     route: '/profile/tokens',
-    person: 'founder',
+    user: 'founder',
     path: () => '/profile/tokens',
     steps: async (page) => {
       await button(page, 'New token').first().click()
@@ -59,9 +59,9 @@ export const profile: readonly Screen[] = [
     ready: (page) => button(page, 'Disconnect Example Assistant').first(),
   },
   {
-    name: 'apps-none',
+    name: 'apps-empty',
     route: '/profile/apps',
-    person: 'newcomer',
+    user: 'newcomer',
     path: () => '/profile/apps',
     ready: (page) => page.getByText('No connected apps'),
   },
@@ -77,15 +77,15 @@ export const profile: readonly Screen[] = [
   {
     name: 'consent',
     route: '/oauth/authorize',
-    path: (s) => `/oauth/authorize?${s.request}`,
+    path: (s) => `/oauth/authorize?${s.authorizationQuery}`,
     ready: (page) => button(page, 'Allow'),
   },
   {
     name: 'consent-refused',
     expectFailures: true,
     route: '/oauth/authorize',
-    path: (s) => `/oauth/authorize?${s.request}&redirect_uri=https%3A%2F%2Fevil.example`,
-    ready: (page) => page.getByRole('heading', { name: 'This request was refused' }),
+    path: (s) => `/oauth/authorize?${s.authorizationQuery}&redirect_uri=https%3A%2F%2Fevil.example`,
+    ready: (page) => page.getByRole('heading', { name: 'This app can’t be connected' }),
   },
   { name: 'device', route: '/oauth/device', path: () => '/oauth/device', ready: (page) => page.getByLabel('Code') },
   {

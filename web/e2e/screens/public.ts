@@ -1,5 +1,5 @@
 import { expect, type Page } from '@playwright/test'
-import { button, cards, dialog, unreachable, type Screen } from './screen'
+import { button, dialog, firstCard, unreachable, type Screen } from './screen'
 
 const heading = (page: Page) => page.getByRole('heading', { level: 1, name: 'Launch of the new site' })
 
@@ -7,7 +7,7 @@ export const publicPages: readonly Screen[] = [
   {
     name: 'public',
     route: '/p/:key',
-    person: 'nobody',
+    user: 'visitor',
     path: (s) => s.publicPage,
     ready: heading,
     steps: (page) => expect(page.getByText('Tell us')).toBeVisible(),
@@ -15,7 +15,7 @@ export const publicPages: readonly Screen[] = [
   {
     name: 'public-card',
     route: '/p/:key',
-    person: 'nobody',
+    user: 'visitor',
     path: (s) => s.publicPage,
     ready: heading,
     title: /^Launch of the new site/,
@@ -27,7 +27,7 @@ export const publicPages: readonly Screen[] = [
   {
     name: 'public-submit',
     route: '/p/:key',
-    person: 'nobody',
+    user: 'visitor',
     path: (s) => s.publicPage,
     ready: heading,
     title: /^Launch of the new site/,
@@ -37,17 +37,17 @@ export const publicPages: readonly Screen[] = [
     },
   },
   {
-    name: 'public-none',
+    name: 'public-not-found',
     expectFailures: true,
     route: '/p/:key',
-    person: 'nobody',
+    user: 'visitor',
     path: () => '/p/AAAAAAAAAAAAAAAAAAAAAAAAAA',
   },
   {
     name: 'public-unreachable',
     expectFailures: true,
     route: '/p/:key',
-    person: 'nobody',
+    user: 'visitor',
     path: (s) => s.publicPage,
     prepare: unreachable('**/public-page'),
   },
@@ -55,7 +55,7 @@ export const publicPages: readonly Screen[] = [
     name: 'board-settings-public',
     route: '/boards/:boardId',
     path: (s) => `/boards/${s.boardId}`,
-    ready: cards,
+    ready: firstCard,
     title: /^Launch of the new site/,
     steps: async (page) => {
       await button(page, 'Board menu').click()

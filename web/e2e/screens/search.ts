@@ -1,7 +1,7 @@
 import { expect, type Page } from '@playwright/test'
 import { button, dialog, type Screen } from './screen'
 
-const found = (page: Page) => page.locator('a[data-card]').first()
+const firstResult = (page: Page) => page.locator('a[data-card]').first()
 
 export const search: readonly Screen[] = [
   { name: 'search', route: '/search', path: () => '/search' },
@@ -9,7 +9,7 @@ export const search: readonly Screen[] = [
     name: 'search-results',
     route: '/search',
     path: () => `/search?q=${encodeURIComponent('is:open label:design')}`,
-    ready: found,
+    ready: firstResult,
   },
   {
     name: 'search-completion',
@@ -21,7 +21,7 @@ export const search: readonly Screen[] = [
     },
   },
   {
-    name: 'search-nothing',
+    name: 'search-no-matches',
     route: '/search',
     path: () => '/search?q=zeppelin',
     ready: (page) => page.getByRole('heading', { level: 2 }).first(),
@@ -34,26 +34,26 @@ export const search: readonly Screen[] = [
     ready: (page) => page.getByRole('alert').first(),
   },
   {
-    name: 'search-of-a-newcomer',
+    name: 'search-without-workspace',
     route: '/search',
-    person: 'newcomer',
+    user: 'newcomer',
     path: () => '/search',
   },
   {
     name: 'search-save',
     route: '/search',
     path: () => '/search?q=is:open',
-    ready: found,
+    ready: firstResult,
     steps: async (page) => {
       await button(page, 'Save as filter').click()
       await expect(dialog(page)).toBeVisible()
     },
   },
-  { name: 'my-cards', route: '/my-cards', path: () => '/my-cards', ready: found },
+  { name: 'my-cards', route: '/my-cards', path: () => '/my-cards', ready: firstResult },
   {
-    name: 'my-cards-of-a-newcomer',
+    name: 'my-cards-empty',
     route: '/my-cards',
-    person: 'newcomer',
+    user: 'newcomer',
     path: () => '/my-cards',
     ready: (page) => page.getByRole('heading', { level: 2 }),
   },

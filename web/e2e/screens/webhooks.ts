@@ -9,9 +9,9 @@ export const webhooks: readonly Screen[] = [
     ready: (page) => page.getByText('Deploy bot').first(),
   },
   {
-    name: 'webhooks-none',
+    name: 'webhooks-empty',
     route: '/workspaces/:workspaceId/webhooks',
-    person: 'founder',
+    user: 'founder',
     path: (s) => `/workspaces/${s.empty.workspaceId}/webhooks`,
     ready: (page) => page.getByText('No webhooks yet'),
   },

@@ -1,7 +1,7 @@
 import type { Screen } from './screen'
 
-// A copy that takes two seconds needs thousands of cards, so the jobs are made up.
-const ended = {
+// The jobs are mocked, because a copy becomes a job only with thousands of cards.
+const finishedJob = {
   kind: 'copy_board',
   state: 'done',
   name: 'Launch in May',
@@ -32,9 +32,9 @@ export const workspace: readonly Screen[] = [
         .fill('Lena <lena@example.com>, tom@example.com, jonas@example.com, not an address'),
   },
   {
-    name: 'members-alone',
+    name: 'members-single',
     route: '/workspaces/:workspaceId/members',
-    person: 'founder',
+    user: 'founder',
     path: (s) => `/workspaces/${s.empty.workspaceId}/members`,
   },
   {
@@ -47,12 +47,12 @@ export const workspace: readonly Screen[] = [
     name: 'archive-of-a-board',
     route: '/workspaces/:workspaceId/archive',
     path: (s) => `/workspaces/${s.workspaceId}/archive?board=${s.boardId}`,
-    ready: (page) => page.getByText('Postcards for the old customers'),
+    ready: (page) => page.getByText('Postcards for long-time customers'),
   },
   {
     name: 'archive-empty',
     route: '/workspaces/:workspaceId/archive',
-    person: 'founder',
+    user: 'founder',
     path: (s) => `/workspaces/${s.empty.workspaceId}/archive`,
     ready: (page) => page.getByText('No archived boards'),
   },
@@ -65,18 +65,18 @@ export const workspace: readonly Screen[] = [
   {
     name: 'trash-empty',
     route: '/workspaces/:workspaceId/trash',
-    person: 'founder',
+    user: 'founder',
     path: (s) => `/workspaces/${s.empty.workspaceId}/trash`,
     ready: (page) => page.getByText('The trash is empty'),
   },
   {
-    name: 'archive-at-its-board',
+    name: 'board-archive',
     route: '/boards/:boardId/archive',
     path: (s) => `/boards/${s.boardId}/archive`,
     ready: (page) => page.getByRole('heading', { level: 1, name: 'Archive' }),
   },
   {
-    name: 'settings-of-a-workspace',
+    name: 'workspace-settings',
     route: '/workspaces/:workspaceId/settings',
     path: (s) => `/workspaces/${s.workspaceId}/settings`,
     ready: (page) => page.getByRole('heading', { level: 1, name: 'Settings' }),
@@ -88,16 +88,21 @@ export const workspace: readonly Screen[] = [
     ready: (page) => page.getByText('Download').first(),
   },
   {
-    name: 'import-imports-and-copies',
+    name: 'import-jobs',
     route: '/workspaces/:workspaceId/import',
     prepare: (page) =>
       page.route('**/workspaces/*/jobs?*', (route) =>
         route.fulfill({
           json: {
             data: [
-              { ...ended, id: 'job_1', state: 'failed', error: { code: 'limit_reached', message: 'It is too large.' } },
-              { ...ended, id: 'job_2', state: 'cancelled' },
-              { ...ended, id: 'job_3', kind: 'import_board', boardIds: ['brd_1'] },
+              {
+                ...finishedJob,
+                id: 'job_1',
+                state: 'failed',
+                error: { code: 'limit_reached', message: 'It is too large.' },
+              },
+              { ...finishedJob, id: 'job_2', state: 'cancelled' },
+              { ...finishedJob, id: 'job_3', kind: 'import_board', boardIds: ['brd_1'] },
             ],
           },
         }),

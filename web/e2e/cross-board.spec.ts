@@ -1,24 +1,23 @@
-// Pages that collect content of many boards: plans, status updates, filters as tables,
-// templates, exports.
+// Pages that span boards: plans, organizations, status updates, saved filters, templates and exports.
 import type { Page } from '@playwright/test'
-import { callApi, axe, expect, hold, saved, server, tabTo, test, undo } from './fixtures'
+import { callApi, axe, expect, hold, waitUntilSaved, server, tabTo, test, undo } from './fixtures'
 
-test('the plan shows its usage and the members of the organization', async ({ page, world }) => {
+test('the plan page shows the usage and the members of the organization', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/plan`)
   await expect(page.getByRole('heading', { name: 'Business plan' })).toBeVisible()
   await expect(page.getByRole('meter', { name: 'Webhooks' })).toHaveAttribute('max', '100')
-  await expect(page.getByRole('meter', { name: 'Open cards of Plan' })).toHaveAttribute('value', '4')
+  await expect(page.getByRole('meter', { name: 'Open cards in Plan' })).toHaveAttribute('value', '4')
   await expect(page.getByRole('columnheader', { name: 'Business' })).toHaveAttribute('aria-current', 'true')
   await expect(page.getByRole('region', { name: 'People' })).toContainText(server().email)
   expect(await axe(page)).toEqual([])
 })
 
-test('an operator finds an organization, changes its plan and reverts that', async ({
+test('an operator finds an organization, changes its plan and makes it read-only', async ({
   page,
   world,
   newSignedOutPage,
 }) => {
-  const found = await callApi<{ organizationId: string; name: string }>(
+  const organization = await callApi<{ organizationId: string; name: string }>(
     page,
     'GET',
     `/public/v1/workspaces/${world.workspaceId}`,
@@ -26,52 +25,52 @@ test('an operator finds an organization, changes its plan and reverts that', asy
   await page.goto('/')
   await page.getByRole('button', { name: server().email }).click()
   await page.getByRole('menuitem', { name: 'Organizations' }).click()
-  await page.getByRole('searchbox', { name: 'Find organizations' }).fill(found.organizationId)
-  const plan = page.getByRole('combobox', { name: `Plan of ${found.name}` })
+  await page.getByRole('searchbox', { name: 'Find organizations' }).fill(organization.organizationId)
+  const plan = page.getByRole('combobox', { name: `Plan of ${organization.name}` })
   await expect(page.getByRole('combobox', { name: /^Plan of/ })).toHaveCount(1)
   await plan.selectOption('team')
-  await confirmed(page)
-  await expect(page.getByText(`${found.name} is now on the Team plan`)).toBeVisible()
-  await page.getByRole('button', { name: `Make read-only: ${found.name}` }).click()
-  await expect(page.getByText(`${found.name} is now read-only`)).toBeVisible()
+  await confirmSignInIfAsked(page)
+  await expect(page.getByText(`${organization.name} is now on the Team plan`)).toBeVisible()
+  await page.getByRole('button', { name: `Make read-only: ${organization.name}` }).click()
+  await expect(page.getByText(`${organization.name} is now read-only`)).toBeVisible()
   expect(await axe(page)).toEqual([])
 
   await page.goto(`/workspaces/${world.workspaceId}/plan`)
-  await expect(page.getByText(`${found.name} is read-only.`)).toBeVisible()
+  await expect(page.getByText(`${organization.name} is read-only.`)).toBeVisible()
   await expect(page.getByRole('heading', { name: 'Team plan' })).toBeVisible()
   expect(await axe(page)).toEqual([])
 
-  // By keyboard only, and back.
-  await page.goto(`/organizations?q=${found.organizationId}&readOnly=true`)
-  await tabTo(page.getByRole('button', { name: `Remove read-only: ${found.name}` }))
+  // By keyboard only, with undo.
+  await page.goto(`/organizations?q=${organization.organizationId}&readOnly=true`)
+  await tabTo(page.getByRole('button', { name: `Remove read-only: ${organization.name}` }))
   await page.keyboard.press('Enter')
-  await expect(page.getByText(`${found.name} is no longer read-only`)).toBeVisible()
+  await expect(page.getByText(`${organization.name} is no longer read-only`)).toBeVisible()
   await undo(page)
-  await expect(page.getByRole('button', { name: `Remove read-only: ${found.name}` })).toBeVisible()
-  await page.getByRole('button', { name: `Remove read-only: ${found.name}` }).click()
-  await expect(page.getByRole('button', { name: `Make read-only: ${found.name}` })).toBeVisible()
+  await expect(page.getByRole('button', { name: `Remove read-only: ${organization.name}` })).toBeVisible()
+  await page.getByRole('button', { name: `Remove read-only: ${organization.name}` }).click()
+  await expect(page.getByRole('button', { name: `Make read-only: ${organization.name}` })).toBeVisible()
 
-  // The owner sees it in the audit log.
+  // The changes are in the audit log of the workspace.
   await page.goto(`/workspaces/${world.workspaceId}/audit`)
-  await expect(page.getByText('changed the plan of the organization').first()).toBeVisible()
+  await expect(page.getByText('changed the settings of the organization').first()).toBeVisible()
 
-  // Without a sign-in, nothing is shown.
-  const other = await newSignedOutPage()
-  await other.goto('/organizations')
-  await expect(other).toHaveURL(/sign-in/)
+  // A visitor who is not signed in must sign in first.
+  const signedOut = await newSignedOutPage()
+  await signedOut.goto('/organizations')
+  await expect(signedOut).toHaveURL(/sign-in/)
 })
 
 /** Confirms the sign-in if the page asks for it. */
-async function confirmed(page: Page): Promise<void> {
-  const asked = page.getByRole('dialog')
+async function confirmSignInIfAsked(page: Page): Promise<void> {
+  const dialog = page.getByRole('dialog')
   const toast = page.getByText(/ is now on the /)
-  await expect(asked.or(toast).first()).toBeVisible()
-  if (!(await asked.isVisible())) return
-  await asked.getByLabel('Password').fill(server().password)
+  await expect(dialog.or(toast).first()).toBeVisible()
+  if (!(await dialog.isVisible())) return
+  await dialog.getByLabel('Password').fill(server().password)
   await page.keyboard.press('Enter')
 }
 
-test('a status update starts with a summary of the week, is posted, and appears for others at once', async ({
+test('a status update starts with a summary of the week, is posted, and appears for others immediately', async ({
   page,
   world,
 }) => {
@@ -84,7 +83,7 @@ test('a status update starts with a summary of the week, is posted, and appears 
   await watching.goto(address)
   await expect(watching.getByText('No status updates yet')).toBeVisible()
 
-  // By keyboard only.
+  // By keyboard, except for the tabs.
   await tabTo(page.getByRole('button', { name: 'Write update' }))
   await page.keyboard.press('Enter')
   const form = page.getByRole('form', { name: 'New status update' })
@@ -121,7 +120,7 @@ test('a status update starts with a summary of the week, is posted, and appears 
   await expect(form.getByLabel('Title', { exact: true })).not.toHaveValue('The press kit is late')
 })
 
-test('a status update posted before the stream opened appears once it is open', async ({ page, world }) => {
+test('a status update posted before the stream opened appears once the stream is open', async ({ page, world }) => {
   const release = await hold(page, '**/live?*')
   await page.goto(`/boards/${world.boardId}/status`)
   await expect(page.getByText('No status updates yet')).toBeVisible()
@@ -130,7 +129,7 @@ test('a status update posted before the stream opened appears once it is open', 
   await expect(page.getByRole('article', { name: 'All is well' })).toBeVisible()
 })
 
-test('a picker of the table stays open when the previous one reports its closing late', async ({ page, world }) => {
+test('a picker stays open when the closing of the previous picker is reported late', async ({ page, world }) => {
   const filter = await world.post('/saved-filters', {
     workspaceId: world.workspaceId,
     name: 'All',
@@ -139,7 +138,7 @@ test('a picker of the table stays open when the previous one reports its closing
   await page.goto(`/saved-filters/${filter}`)
   await page.locator('[data-cell="1-4"]').click()
   await expect(page.getByRole('listbox')).toBeVisible()
-  // Open the next picker before the browser reports that the first has closed, as on a busy machine.
+  // Open the next picker before the browser reports that the first has closed. This happens on a busy machine.
   await page.evaluate(() => {
     document.querySelector<HTMLElement>(':popover-open')!.hidePopover()
     const due = document.querySelector<HTMLElement>('[data-cell="1-6"]')!
@@ -151,7 +150,10 @@ test('a picker of the table stays open when the previous one reports its closing
   await expect(page.locator('[data-cell="1-6"]')).toContainText('24 Dec')
 })
 
-test('cards of a filter are edited in place by keyboard, undone, and updated live', async ({ page, world }) => {
+test('cards of a filter are edited in place by keyboard, restored by undo, and updated live', async ({
+  page,
+  world,
+}) => {
   const label = await world.post(`/boards/${world.boardId}/labels`, { name: 'Bug', color: 'red' })
   const filter = await world.post('/saved-filters', {
     workspaceId: world.workspaceId,
@@ -214,7 +216,7 @@ test('cards of a filter are edited in place by keyboard, undone, and updated liv
 
   await cell(1, 6).focus()
   for (let n = 0; n < 5; n++) {
-    await saved(page)
+    await waitUntilSaved(page)
     await page.keyboard.press('Control+z')
   }
   await expect
@@ -224,7 +226,7 @@ test('cards of a filter are edited in place by keyboard, undone, and updated liv
     })
     .toEqual({ title: 'One', done: false, listId: world.lists['To do'], dueDate: null, labels: 0 })
 
-  // Changes by others appear, and rejected changes are reverted.
+  // Changes by others appear, and failed changes are reverted.
   await callApi(page, 'PATCH', `/public/v1/cards/${world.cards.Two}`, { title: 'Zwei' })
   await expect(grid).toContainText('Zwei')
   await page.route('**/api/public/v1/cards/*', (route) =>
@@ -236,21 +238,21 @@ test('cards of a filter are edited in place by keyboard, undone, and updated liv
 })
 
 test('a broken filter shows the reason, and can be fixed', async ({ page, world }) => {
-  const list = await world.post(`/boards/${world.boardId}/labels`, { name: 'Gone', color: 'red' })
-  const query = `is:open label:${list}`
+  const label = await world.post(`/boards/${world.boardId}/labels`, { name: 'Deleted', color: 'red' })
+  const query = `is:open label:${label}`
   const filter = await world.post('/saved-filters', { workspaceId: world.workspaceId, name: 'Old', query })
-  await callApi(page, 'DELETE', `/public/v1/labels/${list}`)
+  await callApi(page, 'DELETE', `/public/v1/labels/${label}`)
   await page.goto(`/saved-filters/${filter}`)
   await expect(page.getByText('The query refers to a label that does not exist')).toBeVisible()
   await expect(page.getByRole('heading', { name: 'Fix the filter to see results' })).toBeVisible()
   expect(await axe(page)).toEqual([])
   await page.getByRole('button', { name: 'Fix filter' }).click()
-  const finds = page.getByRole('textbox', { name: 'Query' })
-  await expect(finds).toBeFocused()
-  await finds.fill('is:nonsense')
+  const queryField = page.getByRole('textbox', { name: 'Query' })
+  await expect(queryField).toBeFocused()
+  await queryField.fill('is:nonsense')
   await page.keyboard.press('Enter')
   await expect(page.getByRole('dialog')).toContainText('is takes open')
-  await finds.fill('is:open')
+  await queryField.fill('is:open')
   await page.keyboard.press('Enter')
   await expect(page.getByText('This filter is broken.')).toBeHidden()
   await expect(page.getByRole('gridcell').first()).toBeVisible()
@@ -283,9 +285,9 @@ test('a template is saved from a board, previewed, used for a new board, and del
 
 test('two exports run at a time; a third waits for its turn', async ({ page, world }) => {
   for (const name of ['Second', 'Third']) await world.post('/boards', { workspaceId: world.workspaceId, name })
-  const held: (() => void)[] = []
+  const releases: (() => void)[] = []
   await page.route('**/api/public/v1/boards/*/export', async (route) => {
-    await new Promise<void>((release) => held.push(release))
+    await new Promise<void>((release) => releases.push(release))
     await route.continue()
   })
   await page.goto(`/workspaces/${world.workspaceId}/import`)
@@ -293,28 +295,28 @@ test('two exports run at a time; a third waits for its turn', async ({ page, wor
   await expect(page.getByRole('button', { name: /^Stop export of/ })).toHaveCount(2)
   await expect(page.getByText('Waiting for other exports')).toBeVisible()
   expect(await axe(page)).toEqual([])
-  await expect.poll(() => held.length).toBe(2)
-  const first = page.waitForEvent('download')
-  held[0]!()
-  expect((await first).suggestedFilename()).toMatch(/^Plan \d{4}-\d\d-\d\d\.json$/)
+  await expect.poll(() => releases.length).toBe(2)
+  const firstDownload = page.waitForEvent('download')
+  releases[0]!()
+  expect((await firstDownload).suggestedFilename()).toMatch(/^Plan \d{4}-\d\d-\d\d\.json$/)
   await expect(page.getByText('Waiting for other exports')).toBeHidden()
   await expect(page.getByRole('button', { name: /^Stop export of/ })).toHaveCount(2)
   await page.getByRole('button', { name: 'Stop export of Second' }).click()
   await expect(page.getByRole('button', { name: 'Download Second' })).toBeVisible()
-  const last = page.waitForEvent('download')
-  await expect.poll(() => held.length).toBe(3)
-  held[2]!()
-  expect((await last).suggestedFilename()).toMatch(/^Third \d{4}-\d\d-\d\d\.json$/)
+  const lastDownload = page.waitForEvent('download')
+  await expect.poll(() => releases.length).toBe(3)
+  releases[2]!()
+  expect((await lastDownload).suggestedFilename()).toMatch(/^Third \d{4}-\d\d-\d\d\.json$/)
 })
 
 test('an export that waits for another window starts by itself, and an interrupted one is not saved', async ({
   page,
   world,
 }) => {
-  let tries = 0
+  let attempts = 0
   await page.route('**/api/public/v1/boards/*/export', async (route) => {
-    tries++
-    if (tries === 1)
+    attempts++
+    if (attempts === 1)
       await route.fulfill({
         status: 429,
         json: { error: { code: 'rate_limited', message: 'At most two exports can run at a time.' } },
@@ -323,7 +325,7 @@ test('an export that waits for another window starts by itself, and an interrupt
   })
   await page.goto(`/workspaces/${world.workspaceId}/import`)
   await page.getByRole('button', { name: 'Download Plan' }).click()
-  await expect(page.getByText('Two exports are running in another window')).toBeVisible()
+  await expect(page.getByText('Two exports are already running')).toBeVisible()
   await expect(page.getByText('The export was incomplete')).toBeVisible({ timeout: 15_000 })
-  expect(tries).toBe(2)
+  expect(attempts).toBe(2)
 })

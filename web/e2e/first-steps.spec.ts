@@ -1,13 +1,13 @@
-// The first steps of a new person, from an empty account to a script: once with the mouse, once
-// by keyboard only. README begins with them.
+// The first steps of a new person, from sign-up to a script with a token: once with the mouse, and
+// once by keyboard only. The README describes the same steps.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Page } from '@playwright/test'
-import { axe, expect, secretLinkTo, live, tabTo, test, titles } from './fixtures'
+import { axe, expect, secretLinkTo, waitForStream, tabTo, test, titles } from './fixtures'
 
 // A real Trello export.
-const exported = join('..', 'internal', 'transfer', 'testdata', 'trello-export-project100.json')
+const trelloExport = join('..', 'internal', 'transfer', 'testdata', 'trello-export-project100.json')
 const password = 'correct horse battery'
 
 test.use({ signedIn: false })
@@ -18,30 +18,30 @@ async function expectAccessible(page: Page): Promise<void> {
   expect(await axe(page)).toEqual([])
 }
 
-/** Runs a line in a shell, as in a terminal. */
-async function terminal(line: string): Promise<string> {
+/** Runs a shell command, and returns its output. */
+async function runShell(line: string): Promise<string> {
   return (await promisify(execFile)('sh', ['-c', line])).stdout
 }
 
-/** Opens the same board as the same person in another browser, and returns its requests, except the stream. */
-async function signInElsewhere(page: Page, email: string, at: string): Promise<string[]> {
-  const stream = live(page, new URL(at).pathname.split('/').at(-1)!)
-  await page.goto(at)
+/** Opens a board as the same person in another browser. Returns a list that collects the page's polling requests. */
+async function signInElsewhere(page: Page, email: string, url: string): Promise<string[]> {
+  const stream = waitForStream(page, new URL(url).pathname.split('/').at(-1)!)
+  await page.goto(url)
   await page.getByLabel('Email address').fill(email)
   await page.getByLabel('Password').fill(password)
   await page.keyboard.press('Enter')
   await expect(page.getByRole('region', { name: 'Todo' })).toBeVisible()
   await stream
-  const asked: string[] = []
+  const polls: string[] = []
   page.on('request', (request) => {
-    if (request.url().includes('/changes?')) asked.push(request.url())
+    if (request.url().includes('/changes?')) polls.push(request.url())
   })
-  return asked
+  return polls
 }
 
-/** Checks that updates came through the stream and not by polling, except from killed servers (e2e/nodes.ts). */
-function wasLive(asked: string[]): void {
-  if (!process.env.CARDWALL_NODES) expect(asked).toEqual([])
+/** Checks that updates came through the stream, not by polling. Killed servers (e2e/nodes.ts) interrupt the stream. */
+function expectNoPolling(polls: string[]): void {
+  if (!process.env.CARDWALL_NODES) expect(polls).toEqual([])
 }
 
 test('a new person imports a board, works on it, and connects a script', async ({ page, newSignedOutPage }) => {
@@ -66,7 +66,7 @@ test('a new person imports a board, works on it, and connects a script', async (
   await page.getByRole('link', { name: 'Members', exact: true }).click()
   await page.getByRole('main').getByRole('link', { name: 'Settings' }).click()
   await page.getByRole('link', { name: 'Import and export' }).click()
-  await page.locator('input[type=file]').setInputFiles(exported)
+  await page.locator('input[type=file]').setInputFiles(trelloExport)
   await page.getByRole('button', { name: 'Import', exact: true }).click()
   const report = page.getByRole('region', { name: 'Board imported' })
   await expect(report).toContainText('3 lists, 3 cards and 6 labels')
@@ -75,7 +75,7 @@ test('a new person imports a board, works on it, and connects a script', async (
   await expect.poll(() => titles(page, 'Todo')).toEqual(['Write code', 'Review code'])
 
   const other = await newSignedOutPage()
-  const asked = await signInElsewhere(other, email, page.url())
+  const polls = await signInElsewhere(other, email, page.url())
 
   const card = (await page.getByText('Write code', { exact: true }).boundingBox())!
   const to = (await page.getByRole('region', { name: 'Done' }).boundingBox())!
@@ -89,7 +89,7 @@ test('a new person imports a board, works on it, and connects a script', async (
   await expect.poll(() => titles(page, 'Todo')).toEqual(moved)
   expect(await titles(page, 'Done')).toContain('Write code')
   await expect.poll(() => titles(other, 'Todo')).toEqual(moved)
-  wasLive(asked)
+  expectNoPolling(polls)
 
   await page.getByText('Write code', { exact: true }).click()
   await other.getByText('Write code', { exact: true }).click()
@@ -111,10 +111,10 @@ test('a new person imports a board, works on it, and connects a script', async (
   await expectAccessible(page)
   const token = await shown.locator('code').first().innerText()
   const line = await shown.locator('code').last().innerText()
-  expect(await terminal(`${line} --silent`)).toContain(email)
+  expect(await runShell(`${line} --silent`)).toContain(email)
 
   const api = new URL('/api/public/v1', page.url()).href
-  const done = await terminal(
+  const done = await runShell(
     `curl --silent -X PATCH -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' ` +
       `-d '{"done":true}' ${api}/cards/${cardId}`,
   )
@@ -123,7 +123,7 @@ test('a new person imports a board, works on it, and connects a script', async (
   await expect.poll(() => titles(other, 'Done')).toContain('Done: Write code')
 })
 
-test('the same by keyboard only', async ({ page, newSignedOutPage }) => {
+test('a new person does the same by keyboard only', async ({ page, newSignedOutPage }) => {
   const email = `grace.${crypto.randomUUID().slice(0, 8)}@example.com`
   const { keyboard } = page
   const press = async (...keys: string[]) => {
@@ -161,7 +161,7 @@ test('the same by keyboard only', async ({ page, newSignedOutPage }) => {
   const choosing = page.waitForEvent('filechooser') // must be registered before Enter opens the chooser
   await tabTo(page.locator('input[type=file]'))
   await press('Enter')
-  await (await choosing).setFiles(exported)
+  await (await choosing).setFiles(trelloExport)
   await tabTo(page.getByRole('button', { name: 'Import', exact: true }))
   await press('Enter')
   await tabTo(page.getByRole('link', { name: 'Open board' }))
@@ -169,13 +169,13 @@ test('the same by keyboard only', async ({ page, newSignedOutPage }) => {
   await expect.poll(() => titles(page, 'Todo')).toEqual(['Write code', 'Review code'])
 
   const other = await newSignedOutPage()
-  const asked = await signInElsewhere(other, email, page.url())
+  const polls = await signInElsewhere(other, email, page.url())
 
   await press('j', 'Alt+Shift+ArrowRight', 'Alt+Shift+ArrowRight')
   await expect.poll(() => titles(page, 'Done')).toContain('Write code')
   await expect(page.locator(':focus')).toContainText('Write code')
   await expect.poll(() => titles(other, 'Done')).toContain('Write code')
-  wasLive(asked)
+  expectNoPolling(polls)
 
   await press('Enter')
   await tabTo(page.getByLabel('Comment', { exact: true }))
@@ -201,7 +201,7 @@ test('the same by keyboard only', async ({ page, newSignedOutPage }) => {
   const shown = page.getByRole('dialog', { name: 'Copy your token now' })
   await expect(shown.getByRole('button', { name: 'Copy' }).first()).toBeFocused()
   const line = await shown.locator('code').last().innerText()
-  expect(await terminal(`${line} --silent`)).toContain(email)
+  expect(await runShell(`${line} --silent`)).toContain(email)
   await tabTo(shown.getByRole('button', { name: 'Done' }))
   await press('Enter')
   await expect(page.getByRole('listitem').filter({ hasText: 'Script' })).toContainText('Read and write')

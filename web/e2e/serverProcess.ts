@@ -1,22 +1,22 @@
-// The built binary as a separate server. CARDWALL_BIN replaces ../bin/cardwall.
+// Runs the built binary as a separate process. CARDWALL_BIN replaces ../bin/cardwall.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A running server with the printed demo account, or the link to create the first account. */
-export type Running = {
+/** A running server. The credentials are those of the demo account, and empty without demo data. */
+export type RunningServer = {
   url: string
   email: string
   password: string
   token: string
   /** The link that creates the first account; empty if the server has an account. */
-  first: string
+  firstAccountLink: string
   stop: (signal: 'SIGTERM' | 'SIGKILL') => Promise<void>
 }
 
-/** An unused port outside the range that Linux uses for outgoing connections. */
+/** Returns an unused port outside the range that Linux uses for outgoing connections. */
 export function freePort(): Promise<number> {
   const port = 20_000 + Math.floor(Math.random() * 10_000)
   return new Promise((resolve) => {
@@ -25,13 +25,13 @@ export function freePort(): Promise<number> {
   })
 }
 
-/** Starts a server on a data folder, which may be empty. */
-export function serve(folder: string, port: number): Promise<Running> {
-  return run(folder, port, `http://localhost:${port}`, ['--demo']) // passkeys need a host name
+/** Starts a server with demo data. The data folder may be empty. */
+export function startDemoServer(folder: string, port: number): Promise<RunningServer> {
+  return startServer(folder, port, `http://localhost:${port}`, ['--demo']) // passkeys need a host name
 }
 
-/** Starts a server with the given base URL. */
-export async function run(folder: string, port: number, url: string, flags: string[]): Promise<Running> {
+/** Starts a server with a base URL and further flags, and waits until it serves requests. */
+export async function startServer(folder: string, port: number, url: string, flags: string[]): Promise<RunningServer> {
   const binary = process.env.CARDWALL_BIN ?? '../bin/cardwall'
   const args = ['serve', '--data', folder, '--addr', `127.0.0.1:${port}`, '--base-url', url, ...flags]
   // Webhook receivers run on this machine, and failed deliveries are retried soon.
@@ -41,28 +41,36 @@ export async function run(folder: string, port: number, url: string, flags: stri
   const demo = flags.includes('--demo')
   let output = ''
   const ready = new Promise<void>((resolve, reject) => {
-    const read = (chunk: Buffer) => {
+    const onOutput = (chunk: Buffer) => {
       output += chunk.toString()
       if ((!demo || /password\s+\S+\n/.test(output)) && output.includes('"serving"')) resolve()
     }
-    server.stdout.on('data', read)
-    server.stderr.on('data', read)
+    server.stdout.on('data', onOutput)
+    server.stderr.on('data', onOutput)
     server.on('error', reject)
-    server.on('exit', () => reject(new Error(`the server ended:\n${output}`)))
+    server.on('exit', () => reject(new Error(`the server exited:\n${output}`)))
   })
   await ready
   const field = (name: string) => new RegExp(`${name}\\s+(\\S+)`).exec(output)?.[1] ?? ''
-  const first = /\S+\/first#\w+/.exec(output)?.[0] ?? ''
+  const firstAccountLink = /\S+\/first#\w+/.exec(output)?.[0] ?? ''
   const stop = async (signal: 'SIGTERM' | 'SIGKILL') => {
     if (server.exitCode !== null || server.signalCode !== null) return
     const exited = new Promise((done) => server.once('close', done))
     server.kill(signal)
     await exited
   }
-  return { url, email: field('email'), password: field('password'), token: field('API token'), first, stop }
+  return {
+    url,
+    email: field('email'),
+    password: field('password'),
+    token: field('API token'),
+    firstAccountLink,
+    stop,
+  }
 }
 
-export function makeFolder(): { folder: string; remove: () => void } {
+/** Creates a temporary folder, and returns it with a function that removes it. */
+export function makeTempFolder(): { folder: string; remove: () => void } {
   const folder = mkdtempSync(join(tmpdir(), 'cardwall-e2e-'))
   return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) }
 }

@@ -1,10 +1,10 @@
-// The server stops and comes back. People keep working, and each change is sent once.
+// Pages keep working while the server is down, and send each change exactly once.
 import type { Page } from '@playwright/test'
-import { callApi, expect, saved, test, titles } from './fixtures'
-import { freePort, makeFolder, serve } from './running'
+import { callApi, expect, waitUntilSaved, test, titles } from './fixtures'
+import { freePort, makeTempFolder, startDemoServer } from './serverProcess'
 
-/** The kinds of a board's activity, oldest first. */
-async function happened(page: Page, boardId: string): Promise<string[]> {
+/** Returns the event kinds of a board's activity, oldest first. */
+async function activityKinds(page: Page, boardId: string): Promise<string[]> {
   const path = `/public/v1/boards/${boardId}/changes?since=0&limit=200`
   return (await callApi<{ type: string }[]>(page, 'GET', path)).map((entry) => entry.type)
 }
@@ -12,11 +12,11 @@ async function happened(page: Page, boardId: string): Promise<string[]> {
 test.describe('a separate server', () => {
   test.use({ signedIn: false })
 
-  test('after a kill and a restart it has every change made meanwhile exactly once', async ({ newSignedOutPage }) => {
+  test('a restarted server gets every change made during its outage exactly once', async ({ newSignedOutPage }) => {
     test.setTimeout(120_000)
-    const { folder, remove } = makeFolder()
+    const { folder, remove } = makeTempFolder()
     const port = await freePort()
-    let server = await serve(folder, port)
+    let server = await startDemoServer(folder, port)
     try {
       const page = await newSignedOutPage({ baseURL: server.url })
       await page.goto('/sign-in')
@@ -27,24 +27,24 @@ test.describe('a separate server', () => {
       await expect(page.locator('[data-card]').first()).toBeVisible()
       const boardId = new URL(page.url()).pathname.split('/').at(-1)!
       const list = (await page.locator('[data-list]').nth(1).getAttribute('aria-label'))!
-      const before = await happened(page, boardId)
+      const before = await activityKinds(page, boardId)
 
       await server.stop('SIGKILL')
       await expect(page.getByText('Can’t reach the server.')).toBeVisible({ timeout: 15_000 })
       await page.keyboard.press('j')
       await page.keyboard.press('Alt+Shift+ArrowRight')
       await page.keyboard.press('c')
-      await page.keyboard.type('Made meanwhile')
+      await page.keyboard.type('Made during the outage')
       await page.keyboard.press('Enter')
-      await expect(page.getByText('2 changes are waiting and will be sent')).toBeVisible()
-      await expect.poll(() => titles(page, list)).toContain('Made meanwhile')
+      await expect(page.getByText('2 changes are waiting to be saved')).toBeVisible()
+      await expect.poll(() => titles(page, list)).toContain('Made during the outage')
       const shown = await titles(page, list)
 
-      server = await serve(folder, port)
+      server = await startDemoServer(folder, port)
       await expect(page.getByText('Can’t reach the server.')).toBeHidden({ timeout: 30_000 })
       expect(await titles(page, list)).toEqual(shown)
-      await saved(page)
-      expect((await happened(page, boardId)).slice(before.length)).toEqual(['card.moved', 'card.created'])
+      await waitUntilSaved(page)
+      expect((await activityKinds(page, boardId)).slice(before.length)).toEqual(['card.moved', 'card.created'])
       await page.reload()
       await expect.poll(() => titles(page, list)).toEqual(shown)
     } finally {
@@ -57,13 +57,13 @@ test.describe('a separate server', () => {
 test.describe('an unreachable server', () => {
   test.use({ signedIn: false })
 
-  test('a page and a card that were not loaded yet open by themselves when the server is back', async ({
+  test('a page and a card that could not load open by themselves when the server is back', async ({
     newSignedOutPage,
   }) => {
     test.setTimeout(180_000)
-    const { folder, remove } = makeFolder()
+    const { folder, remove } = makeTempFolder()
     const port = await freePort()
-    let server = await serve(folder, port)
+    let server = await startDemoServer(folder, port)
     try {
       const page = await newSignedOutPage({ baseURL: server.url })
       await page.goto('/sign-in')
@@ -75,8 +75,10 @@ test.describe('an unreachable server', () => {
 
       await server.stop('SIGKILL')
       await page.locator('[data-card] a').first().click()
-      await expect(page.getByText('The card opens when the connection is back.')).toBeVisible({ timeout: 15_000 })
-      server = await serve(folder, port)
+      await expect(page.getByText('The card will open when the connection is restored.')).toBeVisible({
+        timeout: 15_000,
+      })
+      server = await startDemoServer(folder, port)
       await expect(page.getByRole('dialog').getByRole('heading', { name: 'Description', exact: true })).toBeVisible({
         timeout: 40_000,
       })
@@ -85,8 +87,8 @@ test.describe('an unreachable server', () => {
       await server.stop('SIGKILL')
       await page.getByRole('link', { name: 'My cards' }).first().click()
       await expect(page.getByText('Can’t reach the server.').first()).toBeVisible({ timeout: 15_000 })
-      await expect(page.getByText('This page did not load')).toBeHidden()
-      server = await serve(folder, port)
+      await expect(page.getByText('This page couldn’t be loaded')).toBeHidden()
+      server = await startDemoServer(folder, port)
       await expect(page.getByRole('heading', { name: 'My cards' }).first()).toBeVisible({ timeout: 40_000 })
       await expect(page.getByText('Can’t reach the server.')).toBeHidden({ timeout: 30_000 })
     } finally {
@@ -99,7 +101,7 @@ test.describe('an unreachable server', () => {
 test('a page of an outdated version reloads by itself', async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
   await expect(page.getByText('Three', { exact: true })).toBeVisible()
-  // After an update of the server, the page refers to new files, and the old ones are gone.
+  // After an upgrade of the server, the files of the old version no longer exist.
   await page.route('**/assets/**', (route) => route.fulfill({ status: 404, body: 'There is no such file.' }))
   await page.route(
     (url) => url.pathname === '/',
@@ -119,22 +121,22 @@ test('a page of an outdated version reloads by itself', async ({ page, world }) 
 test('a change whose response was lost is not made twice', async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
   await expect(page.getByText('Three', { exact: true })).toBeVisible()
-  const before = await happened(page, world.boardId)
+  const before = await activityKinds(page, world.boardId)
   const keys: (string | undefined)[] = []
   await page.route('**/api/public/v1/cards', async (route) => {
     keys.push(route.request().headers()['idempotency-key'])
     if (keys.length > 1) return route.continue()
-    await route.fetch() // the server makes the change,
-    return route.abort('connectionreset') // and the response is lost
+    await route.fetch() // the server makes the change, but
+    return route.abort('connectionreset') // the response is lost
   })
   await page.keyboard.press('c')
   await page.keyboard.type('Once')
   await page.keyboard.press('Enter')
   await expect.poll(() => keys.length).toBe(2)
   await expect(page.getByText('Once', { exact: true })).toBeVisible()
-  await expect(page.getByText('Can’t reach the server.')).toBeHidden() // another server may have responded
+  await expect(page.getByText('Can’t reach the server.')).toBeHidden() // with several servers, another one may respond
   expect(keys[0]).toBe(keys[1])
-  expect((await happened(page, world.boardId)).slice(before.length)).toEqual(['card.created'])
+  expect((await activityKinds(page, world.boardId)).slice(before.length)).toEqual(['card.created'])
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three', 'Once'])
   await page.reload()
   await expect.poll(() => titles(page, 'To do')).toEqual(['One', 'Two', 'Three', 'Once'])
@@ -143,19 +145,19 @@ test('a change whose response was lost is not made twice', async ({ page, world 
 test('an interrupted chunk of the application is loaded again, with its style sheet', async ({ page, world }) => {
   await page.goto(`/boards/${world.boardId}`)
   await expect(page.getByText('Three', { exact: true })).toBeVisible()
-  const broken: string[] = []
+  const interrupted: string[] = []
   await page.route('**/assets/**', (route) => {
     const kind = route.request().url().split('.').at(-1)!
-    if (broken.includes(kind)) return route.continue()
-    broken.push(kind)
+    if (interrupted.includes(kind)) return route.continue()
+    interrupted.push(kind)
     return route.abort('connectionreset')
   })
   await page.getByRole('link', { name: `Members of ${world.workspaceName}` }).click()
   await expect(page.getByRole('heading', { name: 'Members' }).first()).toBeVisible()
-  expect(broken.toSorted()).toEqual(['css', 'js'])
-  const bare = await page.evaluate(
+  expect(interrupted.toSorted()).toEqual(['css', 'js'])
+  const unloaded = await page.evaluate(
     () =>
       [...document.querySelectorAll<HTMLLinkElement>('link[rel="stylesheet"]')].filter((link) => !link.sheet).length,
   )
-  expect(bare, 'style sheets that did not load').toBe(0)
+  expect(unloaded, 'style sheets that did not load').toBe(0)
 })

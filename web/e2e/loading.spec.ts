@@ -1,4 +1,4 @@
-// The page before the server has responded.
+// A page whose requests have no response yet.
 import { expect, hold, test } from './fixtures'
 
 test('the page shows its shell while the session is loading', async ({ page, world }) => {

@@ -1,7 +1,7 @@
-// Ends the output of a run with the line that tools/tally reads: "53 passed, 0 failed".
+// A reporter that ends the output with the summary that tools/tally reads: "53 passed, 0 failed".
 import type { FullConfig, FullResult, Reporter, Suite } from '@playwright/test/reporter'
 
-export default class Count implements Reporter {
+export default class SummaryReporter implements Reporter {
   private suite: Suite | undefined
 
   onBegin(_config: FullConfig, suite: Suite): void {
@@ -10,9 +10,9 @@ export default class Count implements Reporter {
 
   onEnd(result: FullResult): void {
     const outcomes = this.suite?.allTests().map((test) => test.outcome()) ?? []
-    const count = (...wanted: string[]) => outcomes.filter((outcome) => wanted.includes(outcome)).length
+    const count = (...kinds: string[]) => outcomes.filter((outcome) => kinds.includes(outcome)).length
     const skipped = count('skipped')
-    // For example, a server that does not start fails the run but no test.
+    // A run can fail without a failed test, for example if the server does not start.
     const failed = count('unexpected') || (result.status === 'passed' ? 0 : 1)
     console.log(`${count('expected', 'flaky')} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
   }

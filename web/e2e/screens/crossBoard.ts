@@ -1,7 +1,8 @@
+// Pages that span boards: plans, organizations, status updates, saved filters and templates.
 import { expect } from '@playwright/test'
 import { button, dialog, type Screen } from './screen'
 
-export const collecting: readonly Screen[] = [
+export const crossBoard: readonly Screen[] = [
   {
     name: 'plan',
     route: '/workspaces/:workspaceId/plan',
@@ -9,9 +10,9 @@ export const collecting: readonly Screen[] = [
     ready: (page) => page.getByRole('heading', { name: 'All plans' }),
   },
   {
-    name: 'plan-of-a-small-one',
+    name: 'plan-of-a-new-organization',
     route: '/workspaces/:workspaceId/plan',
-    person: 'founder',
+    user: 'founder',
     path: (s) => `/workspaces/${s.empty.workspaceId}/plan`,
     ready: (page) => page.getByRole('heading', { name: 'Business plan' }),
   },
@@ -22,15 +23,15 @@ export const collecting: readonly Screen[] = [
     ready: (page) => page.getByRole('combobox', { name: /^Plan of/ }).first(),
   },
   {
-    name: 'organizations-none-found',
+    name: 'organizations-no-matches',
     route: '/organizations',
     path: () => '/organizations?q=zeppelin',
-    ready: (page) => page.getByText('No organizations match').last(),
+    ready: (page) => page.getByText('No matching organizations').last(),
   },
   {
-    name: 'organizations-of-no-operator',
+    name: 'organizations-without-permission',
     route: '/organizations',
-    person: 'founder',
+    user: 'founder',
     path: () => '/organizations',
     ready: (page) => page.getByText('Page not found'),
     title: /Page not found/,
@@ -42,7 +43,7 @@ export const collecting: readonly Screen[] = [
     ready: (page) => page.getByRole('article').first(),
   },
   {
-    name: 'status-updates-writing',
+    name: 'status-updates-new',
     route: '/boards/:boardId/status',
     path: (s) => `/boards/${s.boardId}/status`,
     ready: (page) => page.getByRole('article').first(),
@@ -52,22 +53,22 @@ export const collecting: readonly Screen[] = [
     },
   },
   {
-    name: 'status-updates-none',
+    name: 'status-updates-empty',
     route: '/boards/:boardId/status',
-    person: 'founder',
+    user: 'founder',
     path: (s) => `/boards/${s.empty.boardId}/status`,
     ready: (page) => page.getByText('No status updates yet'),
   },
   {
     name: 'filter-table',
     route: '/saved-filters/:filterId',
-    path: (s) => `/saved-filters/${s.filters.whole}`,
+    path: (s) => `/saved-filters/${s.filters.valid}`,
     ready: (page) => page.getByRole('gridcell').first(),
   },
   {
     name: 'filter-table-labels',
     route: '/saved-filters/:filterId',
-    path: (s) => `/saved-filters/${s.filters.whole}`,
+    path: (s) => `/saved-filters/${s.filters.valid}`,
     ready: (page) => page.getByRole('gridcell').first(),
     steps: async (page) => {
       await expect(page.locator('[data-cell="0-4"]')).toHaveAttribute('aria-readonly', 'false')
@@ -95,13 +96,13 @@ export const collecting: readonly Screen[] = [
     name: 'templates',
     route: '/workspaces/:workspaceId/templates',
     path: (s) => `/workspaces/${s.workspaceId}/templates`,
-    ready: (page) => button(page, 'Preview A launch, as we do it').first(),
+    ready: (page) => button(page, 'Preview Launch template').first(),
   },
   {
     name: 'templates-preview',
     route: '/workspaces/:workspaceId/templates',
     path: (s) => `/workspaces/${s.workspaceId}/templates`,
-    ready: (page) => button(page, 'Preview A launch, as we do it').first(),
+    ready: (page) => button(page, 'Preview Launch template').first(),
     steps: async (page) => {
       await page
         .getByRole('button', { name: /^Preview/ })
@@ -114,16 +115,16 @@ export const collecting: readonly Screen[] = [
     name: 'templates-save',
     route: '/workspaces/:workspaceId/templates',
     path: (s) => `/workspaces/${s.workspaceId}/templates`,
-    ready: (page) => button(page, 'Preview A launch, as we do it').first(),
+    ready: (page) => button(page, 'Preview Launch template').first(),
     steps: async (page) => {
       await button(page, 'Save a board as a template').click()
       await expect(dialog(page)).toBeVisible()
     },
   },
   {
-    name: 'templates-none-of-ones-own',
+    name: 'templates-empty',
     route: '/workspaces/:workspaceId/templates',
-    person: 'founder',
+    user: 'founder',
     path: (s) => `/workspaces/${s.empty.workspaceId}/templates`,
     ready: (page) => page.getByText('No templates yet'),
   },
