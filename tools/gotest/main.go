@@ -1,18 +1,17 @@
-// Command gotest runs `go test -json` with its arguments and ends with a line that counts the
+// Command gotest runs `go test -json` with its arguments. The last line of its output counts the
 // tests:
 //
 //	512 passed, 0 failed
 //
-// It prints the line of go test for each package, the output of failed tests, each skipped test
-// with its reason, and the slowest tests. Tests and subtests count alike; a package that fails
-// outside a test counts as one failure. gotest fails if a test or go test fails, or if no test
-// ran.
+// It also prints the summary line of each package, the output of failed tests, each skipped test
+// with its reason, and the slowest tests. Subtests count like other tests. A package that fails
+// outside of a test counts as one failure. gotest fails if a test or go test fails, or if no test
+// passed.
 //
-// gotestsum (v1.13) does not replace it. It succeeds if no test ran, and lists slow tests only in
-// a second command that reads a file. Its closing line has another form, and its counts do not add
-// up to the passed tests, because a package that fails outside of a test counts as a failure, but
-// not as a test. A script that adds all this would read the same events again, and need eight more
-// modules.
+// gotestsum (v1.13) is not a replacement. It succeeds if no test ran, and needs a second command to
+// list slow tests. Its last line has a different format. It counts a package that fails outside of a
+// test as a failure but not as a test, so its numbers do not add up. Working around this would take
+// a script that parses the events again, and eight more modules.
 package main
 
 import (
@@ -29,11 +28,11 @@ import (
 	"strings"
 )
 
-// event is a line of `go test -json`, see `go doc test2json`.
+// event is a line of `go test -json` (see `go doc test2json`).
 type event struct {
 	Action     string
 	Package    string
-	ImportPath string // the package, in the output of builds
+	ImportPath string // the package, in build output
 	Test       string
 	Output     string
 	Elapsed    float64 // seconds
@@ -46,6 +45,8 @@ func main() {
 	}
 }
 
+// run runs go test and prints a report. It returns an error if go test or a test failed, or if no
+// test passed.
 func run(args []string, out io.Writer) error {
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
 	cmd.Stderr = os.Stderr
@@ -58,7 +59,7 @@ func run(args []string, out io.Writer) error {
 	}
 	counts, err := report(events, out)
 	if err != nil {
-		// Nothing reads the pipe after an error; without this, go test would block on it.
+		// Without a reader, go test would block on the pipe.
 		cmd.Process.Kill()
 		cmd.Wait()
 		return err
@@ -83,27 +84,30 @@ func run(args []string, out io.Writer) error {
 }
 
 const (
-	slow        = 10 // seconds
-	mostSlowest = 20
+	slowTest   = 10 // seconds
+	maxSlowest = 20 // tests to list
 )
 
-type timed struct {
+// timedTest is the name and duration of a test.
+type timedTest struct {
 	name    string
 	seconds float64
 }
 
+// counts holds the number of tests by result, and the slowest tests.
 type counts struct {
 	passed, failed, skipped int
-	slowest                 []timed // tests above slow, without their subtests
+	slowest                 []timedTest // at most maxSlowest tests of at least slowTest seconds; without subtests
 }
 
-func (c *counts) took(e event) {
-	if e.Elapsed < slow || e.Test == "" || strings.Contains(e.Test, "/") {
+// addDuration records a test that has ended if it was slow.
+func (c *counts) addDuration(e event) {
+	if e.Elapsed < slowTest || e.Test == "" || strings.Contains(e.Test, "/") {
 		return
 	}
-	c.slowest = append(c.slowest, timed{e.Package + " " + e.Test, e.Elapsed})
-	slices.SortFunc(c.slowest, func(a, b timed) int { return cmp.Compare(b.seconds, a.seconds) })
-	c.slowest = c.slowest[:min(len(c.slowest), mostSlowest)]
+	c.slowest = append(c.slowest, timedTest{e.Package + " " + e.Test, e.Elapsed})
+	slices.SortFunc(c.slowest, func(a, b timedTest) int { return cmp.Compare(b.seconds, a.seconds) })
+	c.slowest = c.slowest[:min(len(c.slowest), maxSlowest)]
 }
 
 func (c counts) String() string {
@@ -114,7 +118,7 @@ func (c counts) String() string {
 	return line
 }
 
-// report reads the events of a run, prints the parts that matter to a person and counts the
+// report reads the events of a run, prints the relevant parts of the output, and counts the
 // tests.
 func report(events io.Reader, out io.Writer) (counts, error) {
 	type key struct{ pkg, test string }
@@ -128,16 +132,16 @@ func report(events io.Reader, out io.Writer) (counts, error) {
 		if len(line) > 0 {
 			var e event
 			if json.Unmarshal(line, &e) != nil {
-				// Output of go itself that belongs to no package.
+				// Some output of the go command is not JSON.
 				e = event{Action: "output", Output: string(line)}
 			}
 			k := key{e.Package, e.Test}
-			total.took(e)
+			total.addDuration(e)
 			switch {
 			case e.Action == "build-output":
 				fmt.Fprint(out, e.Output)
 			case e.Action == "output" && e.Test == "":
-				// PASS alone adds nothing to the package's ok line.
+				// The ok line of the package follows, so PASS is redundant.
 				if e.Output != "PASS\n" {
 					fmt.Fprint(out, e.Output)
 				}
@@ -162,10 +166,10 @@ func report(events io.Reader, out io.Writer) (counts, error) {
 					// The package did not build, or failed outside its tests.
 					total.failed++
 				}
-				// A panic or the timeout ends the package; the test it belongs to never ends.
+				// After a panic or a timeout, the running tests have no end event.
 				for _, k := range slices.SortedFunc(maps.Keys(output), func(a, b key) int { return cmp.Compare(a.test, b.test) }) {
 					if k.pkg == e.Package {
-						fmt.Fprintf(out, "not ended in %s: %s\n%s", k.pkg, k.test, output[k])
+						fmt.Fprintf(out, "unfinished in %s: %s\n%s", k.pkg, k.test, output[k])
 						delete(output, k)
 					}
 				}

@@ -8,12 +8,12 @@ import (
 
 func TestReport(t *testing.T) {
 	cases := map[string]struct {
-		events  string
-		want    counts
-		prints  []string
-		forgets string
+		events string
+		want   counts
+		prints []string
+		hides  string
 	}{
-		"passed tests count and print nothing": {
+		"the output of passed tests is hidden": {
 			events: `{"Action":"output","Package":"p","Test":"TestA","Output":"chatter\n"}
 {"Action":"pass","Package":"p","Test":"TestA/sub"}
 {"Action":"pass","Package":"p","Test":"TestA"}
@@ -21,11 +21,11 @@ func TestReport(t *testing.T) {
 {"Action":"output","Package":"p","Output":"ok  \tp\t0.1s\n"}
 {"Action":"pass","Package":"p"}
 `,
-			want:    counts{passed: 2},
-			prints:  []string{"ok  \tp\t0.1s\n"},
-			forgets: "chatter",
+			want:   counts{passed: 2},
+			prints: []string{"ok  \tp\t0.1s\n"},
+			hides:  "chatter",
 		},
-		"a failed test prints its output and its package is not counted again": {
+		"a failed test counts once and its output is printed": {
 			events: `{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:1: wrong\n"}
 {"Action":"fail","Package":"p","Test":"TestA"}
 {"Action":"fail","Package":"p"}
@@ -33,14 +33,14 @@ func TestReport(t *testing.T) {
 			want:   counts{failed: 1},
 			prints: []string{"failed in p:\n    a_test.go:1: wrong\n"},
 		},
-		"a test that a panic ended prints its output": {
+		"the output of a test that panicked is printed": {
 			events: `{"Action":"output","Package":"p","Test":"TestA","Output":"panic: test timed out after 25m\n"}
 {"Action":"output","Package":"q","Test":"TestB","Output":"chatter\n"}
 {"Action":"fail","Package":"p"}
 `,
-			want:    counts{failed: 1},
-			prints:  []string{"not ended in p: TestA\npanic: test timed out after 25m\n"},
-			forgets: "chatter",
+			want:   counts{failed: 1},
+			prints: []string{"unfinished in p: TestA\npanic: test timed out after 25m\n"},
+			hides:  "chatter",
 		},
 		"a package that does not build is a failure": {
 			events: `{"ImportPath":"p [p.test]","Action":"build-output","Output":"./a.go:1: undefined: x\n"}
@@ -50,14 +50,14 @@ func TestReport(t *testing.T) {
 			want:   counts{failed: 1},
 			prints: []string{"undefined: x"},
 		},
-		"a skipped test prints its reason": {
+		"the reason for a skipped test is printed": {
 			events: `{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:1: no server here\n"}
 {"Action":"skip","Package":"p","Test":"TestA"}
 `,
 			want:   counts{skipped: 1},
 			prints: []string{"no server here"},
 		},
-		"a package without tests counts nothing": {
+		"a package without tests does not count": {
 			events: `{"Action":"output","Package":"p","Output":"?   \tp\t[no test files]\n"}
 {"Action":"skip","Package":"p"}
 `,
@@ -70,9 +70,9 @@ func TestReport(t *testing.T) {
 {"Action":"fail","Package":"p","Test":"TestC","Elapsed":40}
 {"Action":"fail","Package":"p","Elapsed":82}
 `,
-			want: counts{passed: 3, failed: 1, slowest: []timed{{"p TestC", 40}, {"p TestA", 31.5}}},
+			want: counts{passed: 3, failed: 1, slowest: []timedTest{{"p TestC", 40}, {"p TestA", 31.5}}},
 		},
-		"a last line without a newline is read": {
+		"the last line needs no newline": {
 			events: `{"Action":"pass","Package":"p","Test":"TestA"}`,
 			want:   counts{passed: 1},
 		},
@@ -82,15 +82,15 @@ func TestReport(t *testing.T) {
 			var out strings.Builder
 			got, err := report(strings.NewReader(c.events), &out)
 			if err != nil || !reflect.DeepEqual(got, c.want) {
-				t.Errorf("counted %+v (%v), want %+v", got, err, c.want)
+				t.Errorf("got %+v (%v), want %+v", got, err, c.want)
 			}
 			for _, want := range c.prints {
 				if !strings.Contains(out.String(), want) {
 					t.Errorf("printed %q, want it to contain %q", out.String(), want)
 				}
 			}
-			if c.forgets != "" && strings.Contains(out.String(), c.forgets) {
-				t.Errorf("printed %q, want it not to contain %q", out.String(), c.forgets)
+			if c.hides != "" && strings.Contains(out.String(), c.hides) {
+				t.Errorf("printed %q, want output without %q", out.String(), c.hides)
 			}
 		})
 	}
@@ -98,8 +98,8 @@ func TestReport(t *testing.T) {
 
 func TestRunWithoutATestFails(t *testing.T) {
 	var out strings.Builder
-	err := run([]string{"-run", "^NothingIsCalledThis$", "."}, &out)
+	err := run([]string{"-run", "^NoSuchTest$", "."}, &out)
 	if err == nil || err.Error() != "no test ran" {
-		t.Errorf("got error %v, output %q; want the error \"no test ran\"", err, out.String())
+		t.Errorf("got error %v, output %q; want error \"no test ran\"", err, out.String())
 	}
 }

@@ -1,27 +1,27 @@
-// The OAuth state of a client, in memory, with a local page that receives the browser's
-// redirect.
+// OAuth for the MCP clients: it keeps the state of a client in memory, and receives the browser's
+// redirect with a local server.
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 
 /**
- * A provider for the clients of both generations. It prints the address at
- * which a person says yes.
+ * Returns an OAuth provider for the clients of both SDK generations. It prints
+ * the address at which a person gives consent.
  *
- * @param {string} name of the client, as the person is shown it
+ * @param {string} name name of the client on the consent page
  */
 export async function authorizer(name) {
-  let came
-  const callback = new Promise((resolve) => (came = resolve))
+  let resolveCallback
+  const callback = new Promise((resolve) => (resolveCallback = resolve))
   const server = createServer((request, response) => {
     const url = new URL(request.url, 'http://127.0.0.1')
     if (url.pathname !== '/callback') return response.writeHead(404).end()
     response.end('You can close this page.')
-    came(url.searchParams)
+    resolveCallback(url.searchParams)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
 
-  const kept = { state: crypto.randomUUID() }
+  const saved = { state: crypto.randomUUID() }
   const provider = {
     redirectUrl: `http://127.0.0.1:${server.address().port}/callback`,
     clientMetadata: {
@@ -31,59 +31,60 @@ export async function authorizer(name) {
       response_types: ['code'],
       token_endpoint_auth_method: 'none',
     },
-    state: () => kept.state,
-    clientInformation: () => kept.client,
-    saveClientInformation: (client) => void (kept.client = client),
-    tokens: () => kept.tokens,
-    saveTokens: (tokens) => void (kept.tokens = tokens),
+    state: () => saved.state,
+    clientInformation: () => saved.client,
+    saveClientInformation: (client) => void (saved.client = client),
+    tokens: () => saved.tokens,
+    saveTokens: (tokens) => void (saved.tokens = tokens),
     redirectToAuthorization: (url) => console.log(`Allow it at ${url}`),
-    saveCodeVerifier: (verifier) => void (kept.verifier = verifier),
-    codeVerifier: () => kept.verifier,
-    saveDiscoveryState: (discovery) => void (kept.discovery = discovery),
-    discoveryState: () => kept.discovery,
+    saveCodeVerifier: (verifier) => void (saved.verifier = verifier),
+    codeVerifier: () => saved.verifier,
+    saveDiscoveryState: (discovery) => void (saved.discovery = discovery),
+    discoveryState: () => saved.discovery,
   }
 
   return {
     provider,
-    kept,
-    /** The parameters with which the browser came back. */
-    async returned() {
+    saved,
+    /** Waits for the redirect and returns its parameters. */
+    async redirected() {
       const parameters = await callback
       server.close()
-      if (parameters.get('state') !== kept.state) throw new Error('another answer came back')
+      if (parameters.get('state') !== saved.state) throw new Error('the redirect has an unexpected state')
       return parameters
     },
   }
 }
 
 /**
- * Connects once without a token, and again with the one that the person's yes
- * gave; then forgets the access token, so that the next call has to refresh it.
+ * Connects without a token, which must fail, and then connects with the token
+ * that the client gets through the person's consent.
  *
- * @param {(provider) => Promise<{client, transport}>} open makes a client
- * @param UnauthorizedError the error of the client's generation
- * @param {(transport, parameters: URLSearchParams) => Promise<void>} finish redeems the code
+ * @param {string} name name of the client on the consent page
+ * @param {(provider) => Promise<{client, transport}>} open creates a client
+ * @param UnauthorizedError error class of the client's SDK generation
+ * @param {(transport, parameters: URLSearchParams) => Promise<void>} finish exchanges the code for a token
  */
 export async function connectByConsent(name, open, UnauthorizedError, finish) {
-  const { provider, kept, returned } = await authorizer(name)
+  const { provider, saved, redirected } = await authorizer(name)
   const first = await open(provider)
   try {
     await first.client.connect(first.transport)
-    throw new Error('the server let in who had no token')
+    throw new Error('the server accepted a client without a token')
   } catch (error) {
     if (!(error instanceof UnauthorizedError)) throw error
   }
-  await finish(first.transport, await returned())
+  await finish(first.transport, await redirected())
   const { client, transport } = await open(provider)
   await client.connect(transport)
   return {
     client,
-    /** Makes the client refresh its access token, and reports whether it got a new one. */
+    /** Invalidates the access token, so that the client must refresh it. Reports whether it got new tokens. */
     async refreshed() {
-      const before = kept.tokens
-      kept.tokens = { ...before, access_token: 'cwl_' + '0'.repeat(36) }
+      const before = saved.tokens
+      saved.tokens = { ...before, access_token: 'cwl_' + '0'.repeat(36) }
       await client.callTool({ name: 'get_me', arguments: {} })
-      return kept.tokens.access_token !== before.access_token && kept.tokens.refresh_token !== before.refresh_token
+      return saved.tokens.access_token !== before.access_token && saved.tokens.refresh_token !== before.refresh_token
     },
   }
 }

@@ -1,12 +1,14 @@
-// The second generation of the TypeScript client: client.mjs URL TITLE MODE,
-// where MODE is legacy, auto or a revision; with a token in TOKEN or by the
-// person's consent. Prints what it saw as JSON.
+// client.mjs URL TITLE MODE
+//
+// Runs the second generation of the TypeScript client. MODE is legacy, auto or a
+// revision of the protocol. The client uses the token in TOKEN. If TOKEN is not
+// set, it asks for a person's consent. Prints a report as JSON.
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client'
 import { connectByConsent } from './authorize.mjs'
 import { visit } from './visit.mjs'
 
 const [url, title, mode] = process.argv.slice(2)
-const name = 'Client of the second generation'
+const name = 'Second-generation client'
 
 async function open(provider) {
   const authProvider = process.env.TOKEN ? { token: async () => process.env.TOKEN } : provider
@@ -23,10 +25,10 @@ if (process.env.TOKEN) {
   const finish = (transport, parameters) => transport.finishAuth(parameters)
   ;({ client, refreshed } = await connectByConsent(name, open, UnauthorizedError, finish))
 }
-const seen = await visit(client, title)
+const report = await visit(client, title)
 console.log(
   JSON.stringify({
-    ...seen,
+    ...report,
     protocol: client.getNegotiatedProtocolVersion(),
     refreshed: (await refreshed?.()) ?? false,
   }),

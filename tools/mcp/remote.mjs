@@ -1,6 +1,8 @@
-// A client that knows only programs on its own machine, and mcp-remote between
-// it and the server: remote.mjs URL TITLE, and then flags of mcp-remote. With a
-// token in TOKEN or by the person's consent. Prints what it saw as JSON.
+// remote.mjs URL TITLE [FLAG...]
+//
+// Runs a client that supports only local servers and connects through mcp-remote
+// with the given flags. It uses the token in TOKEN. If TOKEN is not set, it asks
+// for a person's consent. Prints a report as JSON.
 import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'

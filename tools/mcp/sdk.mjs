@@ -1,5 +1,7 @@
-// The first generation of the TypeScript client: sdk.mjs URL TITLE, with a token
-// in TOKEN or by the person's consent. Prints what it saw as JSON.
+// sdk.mjs URL TITLE
+//
+// Runs the first generation of the TypeScript client. It uses the token in TOKEN.
+// If TOKEN is not set, it asks for a person's consent. Prints a report as JSON.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
@@ -7,7 +9,7 @@ import { connectByConsent } from './authorize.mjs'
 import { visit } from './visit.mjs'
 
 const [url, title] = process.argv.slice(2)
-const name = 'SDK of the first generation'
+const name = 'First-generation SDK'
 
 async function open(provider) {
   const headers = process.env.TOKEN && { Authorization: `Bearer ${process.env.TOKEN}` }
@@ -26,8 +28,8 @@ if (process.env.TOKEN) {
   const finish = (transport, parameters) => transport.finishAuth(parameters.get('code'))
   ;({ client, refreshed } = await connectByConsent(name, open, UnauthorizedError, finish))
 }
-const seen = await visit(client, title)
+const report = await visit(client, title)
 console.log(
-  JSON.stringify({ ...seen, protocol: client.transport.protocolVersion, refreshed: (await refreshed?.()) ?? false }),
+  JSON.stringify({ ...report, protocol: client.transport.protocolVersion, refreshed: (await refreshed?.()) ?? false }),
 )
 await client.close()

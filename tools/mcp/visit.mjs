@@ -1,11 +1,12 @@
-// What every client does once it is connected: it looks around, works as an
-// agent would, and is refused once. It fails with a sentence when the server is
-// not what it should be, and tells what it saw otherwise.
+// The calls that every client makes after it has connected. It lists what the
+// server offers, works like an agent, and makes one call that must fail.
 import assert from 'node:assert/strict'
 
 /**
- * @param client of either generation: both have the same methods
- * @param {string} title of the card to make
+ * Makes the calls and returns a report. Throws if a result is not as expected.
+ *
+ * @param client a connected client of either SDK generation
+ * @param {string} title title of the card to create
  */
 export async function visit(client, title) {
   const tools = await all((cursor) => client.listTools(cursor), 'tools')
@@ -19,24 +20,24 @@ export async function visit(client, title) {
   const [workspace] = await call(client, 'list_workspaces', {})
   const board = await call(client, 'create_board', { workspaceId: workspace.id, name: title })
   const list = await call(client, 'create_list', { boardId: board.id, name: 'To do' })
-  const key = { listId: list.id, title, idempotencyKey: crypto.randomUUID() }
-  const card = await call(client, 'create_card', key)
-  const again = await call(client, 'create_card', key)
-  assert.equal(again.id, card.id, 'a repeated call made another card')
+  const input = { listId: list.id, title, idempotencyKey: crypto.randomUUID() }
+  const card = await call(client, 'create_card', input)
+  const repeated = await call(client, 'create_card', input)
+  assert.equal(repeated.id, card.id, 'a repeated call created another card')
 
   const resource = await client.readResource({ uri: `service://boards/${board.id}/cards/${card.id}` })
-  assert.ok(resource.contents[0].text.includes(title), 'the resource does not show the card')
+  assert.ok(resource.contents[0].text.includes(title), 'the resource does not contain the title of the card')
   const prompt = await client.getPrompt({ name: 'weekly_review', arguments: { boardId: board.id } })
-  assert.ok(prompt.messages[0].content.text.includes(board.id), 'the prompt does not name the board')
+  assert.ok(prompt.messages[0].content.text.includes(board.id), 'the prompt does not contain the id of the board')
   const completion = await client.complete({
     ref: { type: 'ref/resource', uri: 'service://boards/{boardId}' },
     argument: { name: 'boardId', value: board.id.slice(0, 8) },
   })
-  assert.ok(completion.completion.values.includes(board.id), 'the board is not offered')
+  assert.ok(completion.completion.values.includes(board.id), 'the completion does not contain the board')
 
-  const refused = await client.callTool({ name: 'get_card', arguments: { cardId: 'crd_00000000000000000000000000' } })
-  assert.equal(refused.isError, true, 'a card that does not exist was found')
-  assert.match(refused.content[0].text, /^not_found: .+ Next: /s)
+  const missing = await client.callTool({ name: 'get_card', arguments: { cardId: 'crd_00000000000000000000000000' } })
+  assert.equal(missing.isError, true, 'get_card succeeded for a card that does not exist')
+  assert.match(missing.content[0].text, /^not_found: .+ Next: /s)
 
   return {
     server: client.getServerVersion()?.name,
@@ -47,24 +48,24 @@ export async function visit(client, title) {
   }
 }
 
-/** Every page of a list. */
+/** Returns the items of all pages of a list. */
 async function all(page, name) {
   const out = []
   for (let cursor; ;) {
-    const answer = await page(cursor && { cursor })
-    out.push(...answer[name])
-    if (!(cursor = answer.nextCursor)) return out
+    const result = await page(cursor && { cursor })
+    out.push(...result[name])
+    if (!(cursor = result.nextCursor)) return out
   }
 }
 
-/** The record that a tool answers, which its text holds too. */
+/** Calls a tool and returns the data of its result. The text of the result must contain the same data. */
 async function call(client, name, input) {
   const result = await client.callTool({ name, arguments: input })
   assert.ok(!result.isError, `${name}: ${result.content[0].text}`)
   assert.deepEqual(
     JSON.parse(result.content[0].text),
     result.structuredContent,
-    `${name} says one thing twice, and not the same`,
+    `${name}: the text differs from the structured content`,
   )
   return result.structuredContent.data
 }

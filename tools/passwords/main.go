@@ -18,13 +18,14 @@ import (
 	"unicode/utf8"
 )
 
-// The sizes of the tiers and the fingerprint must be those of internal/password. A fingerprint
-// is the first five bytes of SHA-256 over the lower-case password.
+// tiers contains, for each tier, the number of most common passwords up to and including that tier.
+// The tiers, and the constants below, must match internal/password. A fingerprint consists of the
+// first bytes of the SHA-256 hash of the password in lowercase without spaces.
 var tiers = []int{1_000, 10_000, 100_000}
 
 const (
-	width = 5  // bytes of a fingerprint
-	long  = 10 // minimum length of a password, in characters
+	fingerprintSize   = 5  // bytes
+	minPasswordLength = 10 // characters
 )
 
 func main() {
@@ -36,29 +37,29 @@ func main() {
 
 func run() error {
 	seen := map[string]bool{}
-	lists := make([][][]byte, len(tiers)+1) // the last one has less common passwords that are long enough to be chosen
+	lists := make([][][]byte, len(tiers)+1) // the last list has the less common passwords that are long enough to be allowed
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
-		word := strings.Join(strings.Fields(strings.ToLower(lines.Text())), "")
-		if word == "" || seen[word] || !utf8.ValidString(word) {
+		password := strings.Join(strings.Fields(strings.ToLower(lines.Text())), "")
+		if password == "" || seen[password] || !utf8.ValidString(password) {
 			continue
 		}
-		seen[word] = true
+		seen[password] = true
 		tier := slices.IndexFunc(tiers, func(size int) bool { return len(seen) <= size })
 		if tier < 0 {
 			tier = len(tiers)
-			if utf8.RuneCountInString(word) < long {
+			if utf8.RuneCountInString(password) < minPasswordLength {
 				continue
 			}
 		}
-		sum := sha256.Sum256([]byte(word))
-		lists[tier] = append(lists[tier], sum[:width])
+		sum := sha256.Sum256([]byte(password))
+		lists[tier] = append(lists[tier], sum[:fingerprintSize])
 	}
 	if err := lines.Err(); err != nil {
 		return err
 	}
 	if len(seen) < tiers[len(tiers)-1] {
-		return fmt.Errorf("the list has %d different passwords, fewer than %d", len(seen), tiers[len(tiers)-1])
+		return fmt.Errorf("the list has %d different passwords, want at least %d", len(seen), tiers[len(tiers)-1])
 	}
 	out := bufio.NewWriter(os.Stdout)
 	for _, list := range lists {
@@ -67,7 +68,7 @@ func run() error {
 			return err
 		}
 		for _, sum := range list {
-			_, _ = out.Write(sum) // Flush reports it
+			_, _ = out.Write(sum) // Flush returns the error
 		}
 	}
 	return out.Flush()

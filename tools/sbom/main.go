@@ -1,7 +1,7 @@
-// Command sbom writes the software bill of materials (CycloneDX) of a release: the Go modules
-// of a binary, and the npm packages of its pages, taken from npm's bill of materials.
+// Command sbom writes the software bill of materials (CycloneDX) for a release. It lists the Go
+// modules in the binary and the npm packages in the bill of materials that npm has written.
 //
-//	sbom BINARY NPM-BILL VERSION
+//	sbom BINARY NPM-SBOM VERSION
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 
 func main() {
 	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "usage: sbom BINARY NPM-BILL VERSION")
+		fmt.Fprintln(os.Stderr, "usage: sbom BINARY NPM-SBOM VERSION")
 		os.Exit(2)
 	}
 	if err := write(os.Stdout, os.Args[1], os.Args[2], os.Args[3]); err != nil {
@@ -24,19 +24,20 @@ func main() {
 	}
 }
 
-func write(to io.Writer, binary, npmBill, version string) error {
+// write writes the software bill of materials for a binary.
+func write(w io.Writer, binary, npmSBOM, version string) error {
 	info, err := buildinfo.ReadFile(binary)
 	if err != nil {
-		return fmt.Errorf("read the build of %s: %w", binary, err)
+		return fmt.Errorf("read the build information of %s: %w", binary, err)
 	}
-	file, err := os.Open(npmBill)
+	file, err := os.Open(npmSBOM)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = file.Close() }() // error irrelevant after reading
+	defer func() { _ = file.Close() }() // opened only for reading
 	var npm cdx.BOM
 	if err := cdx.NewBOMDecoder(file, cdx.BOMFileFormatJSON).Decode(&npm); err != nil {
-		return fmt.Errorf("read the bill of npm: %w", err)
+		return fmt.Errorf("read the npm SBOM: %w", err)
 	}
 	components := []cdx.Component{module("std", info.GoVersion)}
 	for _, m := range info.Deps {
@@ -48,16 +49,16 @@ func write(to io.Writer, binary, npmBill, version string) error {
 	if npm.Components != nil {
 		components = append(components, *npm.Components...)
 	}
-	bill := cdx.NewBOM()
-	bill.Metadata = &cdx.Metadata{Component: &cdx.Component{
+	sbom := cdx.NewBOM()
+	sbom.Metadata = &cdx.Metadata{Component: &cdx.Component{
 		BOMRef: "cardwall", Type: cdx.ComponentTypeApplication, Name: "cardwall", Version: version,
 		PackageURL: "pkg:generic/cardwall@" + version,
 	}}
-	bill.Components = &components
-	return cdx.NewBOMEncoder(to, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bill)
+	sbom.Components = &components
+	return cdx.NewBOMEncoder(w, cdx.BOMFileFormatJSON).SetPretty(true).Encode(sbom)
 }
 
-// module returns the component of a Go module.
+// module returns the component that describes a Go module.
 func module(path, version string) cdx.Component {
 	url := "pkg:golang/" + path + "@" + version
 	return cdx.Component{BOMRef: url, Type: cdx.ComponentTypeLibrary, Name: path, Version: version, PackageURL: url}
