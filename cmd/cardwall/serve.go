@@ -208,7 +208,7 @@ func (s *runningServer) handler() (http.Handler, error) {
 		Moves:   job.Moves{Check: app.CheckListMove, Start: app.StartListMove, Continue: app.ContinueListMove},
 		Metrics: telemetry.jobs, Log: s.log})
 	imports := transfer.Importer{DB: db, Jobs: s.jobs, Uploads: transfer.NewUploads(s.spool, 0), Holder: s.holder + ":upload",
-		Log: s.log, Metrics: telemetry.imports}
+		JobWait: op.JobWait, Log: s.log, Metrics: telemetry.imports}
 	engine := op.NewEngine(db)
 	engine.CheckAddress, engine.Log, engine.Metrics = s.guard.Check, s.log, telemetry.operations
 	engine.Spool, engine.Version = s.spool, apiVersion()

@@ -154,6 +154,9 @@ func TestJobCopiesFiles(t *testing.T) {
 		w.owner.Must("update_attachment", fields{"attachmentId": cover, "cover": true})
 		w.make("add_attachment", fields{"cardId": card, "url": "https://example.com/plan"})
 		copied := w.owner.Must("copy_list", fields{"listId": list})
+		if !strings.HasPrefix(copied.ID(), "lst_") {
+			t.Fatalf("got %s, want the copied list", copied.Raw)
+		}
 		if jobs := w.owner.All("list_jobs", "kind", fields{"workspaceId": w.workspace}); jobs[0] != "copy_list" {
 			t.Fatalf("got the jobs %q, want copy_list first", jobs)
 		}

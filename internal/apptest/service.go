@@ -95,6 +95,7 @@ type Options struct {
 	ReportLimit        time.Duration     // time limit of one statement of a report; 0 for the default
 	SlowWindow         time.Duration     // window in which slow clients must reach the minimum rate; 0 for the default
 	SpoolLimit         int64             // limit in bytes; 0 for a gigabyte
+	JobWait            time.Duration     // how long calls wait for their job; 0 for jobWait, or the program's with NoJobs
 	clock              *Clock
 	document           *document
 }
@@ -103,6 +104,11 @@ type Options struct {
 // rate limits that servers share. The program's own limits could expire on a busy machine although
 // nothing is wrong.
 const lockTimeout = 20 * time.Second
+
+// jobWait is how long calls to a service under test wait for the job that they start. On a busy
+// machine the program's own two seconds could end before the job does, and the response would be
+// the job instead of the result.
+const jobWait = time.Minute
 
 // Both runs a test on SQLite and on PostgreSQL.
 func Both(t *testing.T, fn func(t *testing.T, s *Service)) { BothWith(t, Options{}, fn) }
@@ -224,10 +230,16 @@ func New(t testing.TB, database string, opts Options) *Service {
 	if !opts.NoJobs {
 		s.startJobs(log)
 	}
-	imports := transfer.Importer{DB: db, Jobs: s.Jobs, Uploads: transfer.NewUploads(s.Spool, opts.SlowWindow), Holder: "upload",
-		Log: log, Metrics: transfer.NewMetrics()}
+	if s.opts.JobWait == 0 {
+		s.opts.JobWait = jobWait
+		if opts.NoJobs {
+			s.opts.JobWait = op.JobWait
+		}
+	}
+	imports := transfer.Importer{DB: db, Jobs: s.Jobs, JobWait: s.opts.JobWait, Holder: "upload",
+		Uploads: transfer.NewUploads(s.Spool, opts.SlowWindow), Log: log, Metrics: transfer.NewMetrics()}
 	engine := op.NewEngine(db)
-	engine.CheckAddress, engine.Spool = guard.Check, s.Spool
+	engine.CheckAddress, engine.Spool, engine.JobWait = guard.Check, s.Spool, s.opts.JobWait
 	s.openFiles()
 	tools, err := mcp.New(mcp.Config{Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test",
 		Log: log, Extra: opts.Tools})

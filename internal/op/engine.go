@@ -34,6 +34,10 @@ type Engine struct {
 	// Metrics counts and times the calls. It may be replaced before the first call.
 	Metrics *Metrics
 
+	// JobWait is how long calls wait for a job that they start, unless Call.Wait is set. It may be
+	// changed before the first call.
+	JobWait time.Duration
+
 	db        *store.DB
 	inFlight  *inFlight
 	streams   *streams
@@ -45,7 +49,7 @@ type Engine struct {
 func NewEngine(db *store.DB) *Engine {
 	n := db.Concurrency()
 	e := &Engine{
-		Metrics: NewMetrics(), db: db, inFlight: newInFlight(), streams: newStreams(n.Streams),
+		Metrics: NewMetrics(), JobWait: JobWait, db: db, inFlight: newInFlight(), streams: newStreams(n.Streams),
 		reports: newShares("searches and reports", max(1, n.Reports-1)), admission: newAdmission(n),
 	}
 	e.admission.log = func() *slog.Logger { return cmp.Or(e.Log, slog.Default()) }
@@ -62,8 +66,8 @@ type Call struct {
 	File      *board.StoredFile // the file in the request; nil for none
 	Match     string            // value of If-None-Match, only for queries; empty for none
 
-	// Wait is how long to wait for a job that the call starts; 0 means two
-	// seconds.
+	// Wait is how long to wait for a job that the call starts; 0 means
+	// Engine.JobWait.
 	Wait time.Duration
 }
 

@@ -11,8 +11,8 @@ import (
 	"cardwall/internal/store"
 )
 
-// jobWait is the default maximum time that a call waits for the job that it started.
-const jobWait = 2 * time.Second
+// JobWait is how long a server waits for a job before it responds with the unfinished job.
+const JobWait = 2 * time.Second
 
 // startedJob returns the id of the job in a response, or "" if the response
 // contains something else.
@@ -34,7 +34,7 @@ func (e *Engine) awaitJob(ctx context.Context, c Call, id string, replayed bool)
 	response.Replayed = replayed
 	wait := c.Wait
 	if wait == 0 {
-		wait = jobWait
+		wait = e.JobWait
 	}
 	deadline := time.Now().Add(wait)
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {

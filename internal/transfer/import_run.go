@@ -17,10 +17,8 @@ type PartStore interface {
 	StorePart(ctx context.Context, jobID string, n int, p store.Part) error
 }
 
-const (
-	smallImport = 3               // a file of at most this many parts is imported in one transaction
-	jobWait     = 2 * time.Second // longest time that a request waits for a job, unless it accepts progress lines
-)
+// smallImport is the maximum number of parts of a file that is imported in one transaction.
+const smallImport = 3
 
 // auditName is the name of imports in the audit log.
 const auditName = string(board.JobImport)

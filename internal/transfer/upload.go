@@ -34,6 +34,7 @@ type Importer struct {
 	Holder  string // this server's name as the holder of jobs whose file is not stored yet
 	Log     *slog.Logger
 	Metrics *Metrics
+	JobWait time.Duration // longest time that a request waits for a job, unless it accepts progress lines
 }
 
 // Serve handles POST …/workspaces/{workspaceId}/import?format=trello|cardwall. The
@@ -44,7 +45,7 @@ type Importer struct {
 // the upload, Serve calls recheck and, if that fails, returns its error.
 //
 // A large file is imported by a job. The response is the report (201), or the job
-// (202) if it has not ended within two seconds. If the client accepts
+// (202) if it has not ended within JobWait. If the client accepts
 // application/x-ndjson, a long import responds with 200 and lines of JSON:
 // {"progress":{"done":…,"total":…}} a few times a second, counted in records, and
 // finally {"data":…} with the report or {"error":…} with the refusal.
@@ -94,7 +95,7 @@ func (u *Importer) Serve(w http.ResponseWriter, r *http.Request, caller board.Ca
 			return err
 		}, &in.progress)
 	} else {
-		in.wait = jobWait
+		in.wait = u.JobWait
 		result, err = in.run(ctx)
 	}
 	if err != nil && out.started {
