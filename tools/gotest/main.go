@@ -1,12 +1,17 @@
-// Command gotest runs `go test -json` with its arguments. The last line of its output counts the
-// tests:
+// Command gotest runs `go test -json` with its arguments, of which the packages come last and start
+// with a dot. The last line of its output counts the tests:
 //
 //	512 passed, 0 failed
 //
 // It also prints the summary line of each package, the output of failed tests, each skipped test
-// with its reason, and the slowest tests. Subtests count like other tests. A package that fails
-// outside of a test counts as one failure. gotest fails if a test or go test fails, or if no test
-// passed.
+// with its reason, the slowest tests, and the time that all of them took. Subtests count like other
+// tests. A package that fails outside of a test counts as one failure. gotest fails if a test or go
+// test fails, or if no test passed.
+//
+// A test that fails runs once more, alone. If it passes then, it is flaky: it counts as passed, and a
+// line such as "flaky: cardwall/internal/hook TestRetry" names it. Its first output is printed as well.
+// No test runs again if more than maxFlaky tests fail, if a package ended before all its tests did,
+// or if the race detector reported a race.
 //
 // gotestsum (v1.13) is not a replacement. It succeeds if no test ran, and needs a second command to
 // list slow tests. Its last line has a different format. It counts a package that fails outside of a
@@ -26,6 +31,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"time"
 )
 
 // event is a line of `go test -json` (see `go doc test2json`).
@@ -45,48 +51,102 @@ func main() {
 	}
 }
 
+// maxFlaky is the maximum number of tests that may fail and pass when they run again.
+const maxFlaky = 3
+
 // run runs go test and prints a report. It returns an error if go test or a test failed, or if no
 // test passed.
 func run(args []string, out io.Writer) error {
-	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
-	cmd.Stderr = os.Stderr
-	events, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
+	began := time.Now()
+	total, err := goTest(args, out)
+	if err != nil && total.failed == 0 {
+		total.failed = 1
 	}
-	if err := cmd.Start(); err != nil {
-		return err
+	if len(total.failures) > 0 && len(total.failures) <= maxFlaky && !total.final {
+		err = total.runAgain(args, err, out)
 	}
-	counts, err := report(events, out)
-	if err != nil {
-		// Without a reader, go test would block on the pipe.
-		cmd.Process.Kill()
-		cmd.Wait()
-		return err
-	}
-	err = cmd.Wait()
-	if err != nil && counts.failed == 0 {
-		counts.failed = 1
-	}
-	for _, t := range counts.slowest {
+	for _, t := range total.slowest {
 		fmt.Fprintf(out, "%4.0f s %s\n", t.seconds, t.name)
 	}
-	fmt.Fprintln(out, counts)
+	fmt.Fprintf(out, "The Go tests took %s.\n", time.Since(began).Round(time.Second))
+	for _, f := range total.flaky {
+		fmt.Fprintf(out, "flaky: %s %s\n", f.pkg, f.test)
+	}
+	fmt.Fprintln(out, total)
 	switch {
+	case total.failed > 0:
+		return errors.Join(errors.New("tests failed"), err)
 	case err != nil:
-		return fmt.Errorf("go test: %w", err)
-	case counts.failed > 0:
-		return errors.New("tests failed")
-	case counts.passed == 0:
+		return err
+	case total.passed == 0:
 		return errors.New("no test ran")
 	}
 	return nil
 }
 
+// goTest runs go test once and prints a report.
+func goTest(args []string, out io.Writer) (counts, error) {
+	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
+	cmd.Stderr = os.Stderr
+	events, err := cmd.StdoutPipe()
+	if err != nil {
+		return counts{}, err
+	}
+	if err := cmd.Start(); err != nil {
+		return counts{}, err
+	}
+	total, err := report(events, out)
+	if err != nil {
+		// Without a reader, go test would block on the pipe.
+		cmd.Process.Kill()
+		cmd.Wait()
+		return total, err
+	}
+	if err = cmd.Wait(); err != nil {
+		err = fmt.Errorf("go test: %w", err)
+	}
+	return total, err
+}
+
+// runAgain runs each failed test alone, and counts those that pass as flaky. It returns nil if
+// nothing else made the first run fail, and otherwise the error of that run.
+func (c *counts) runAgain(args []string, first error, out io.Writer) error {
+	for _, name := range slices.SortedFunc(maps.Keys(c.failures), testName.compare) {
+		fmt.Fprintf(out, "Running %s in %s again, alone:\n", name.test, name.pkg)
+		again, err := goTest(append(flagsOf(args), "-count=1", "-run=^"+name.test+"$", name.pkg), out)
+		if err != nil || again.failed > 0 || again.passed == 0 {
+			continue
+		}
+		c.failed -= c.failures[name]
+		c.passed += c.failures[name]
+		c.flaky = append(c.flaky, name)
+	}
+	if c.failed > 0 {
+		return first
+	}
+	return nil
+}
+
+// flagsOf returns the arguments without the packages at their end.
+func flagsOf(args []string) []string {
+	n := len(args)
+	for n > 0 && strings.HasPrefix(args[n-1], ".") {
+		n--
+	}
+	return slices.Clone(args[:n])
+}
+
 const (
-	slowTest   = 10 // seconds
-	maxSlowest = 20 // tests to list
+	slowTest   = 1  // seconds
+	maxSlowest = 10 // tests to list
 )
+
+// testName is the name of a test that is not a subtest, and its package.
+type testName struct{ pkg, test string }
+
+func (n testName) compare(other testName) int {
+	return cmp.Or(cmp.Compare(n.pkg, other.pkg), cmp.Compare(n.test, other.test))
+}
 
 // timedTest is the name and duration of a test.
 type timedTest struct {
@@ -97,7 +157,21 @@ type timedTest struct {
 // counts holds the number of tests by result, and the slowest tests.
 type counts struct {
 	passed, failed, skipped int
-	slowest                 []timedTest // at most maxSlowest tests of at least slowTest seconds; without subtests
+	slowest                 []timedTest      // at most maxSlowest tests of at least slowTest seconds; without subtests
+	failures                map[testName]int // the failed tests, each with the number of its failures, subtests included
+	flaky                   []testName       // tests that failed, and passed when they ran again
+	final                   bool             // whether a failure remains one, even if the test passes when it runs again
+}
+
+// addFailure records a test that failed.
+func (c *counts) addFailure(e event, output string) {
+	if c.failures == nil {
+		c.failures = map[testName]int{}
+	}
+	parent, _, _ := strings.Cut(e.Test, "/")
+	c.failures[testName{e.Package, parent}]++
+	c.failed++
+	c.final = c.final || strings.Contains(output, "WARNING: DATA RACE")
 }
 
 // addDuration records a test that has ended if it was slow.
@@ -125,6 +199,7 @@ func report(events io.Reader, out io.Writer) (counts, error) {
 	var total counts
 	output := map[key]string{} // output of unfinished tests
 	failedIn := map[string]bool{}
+	completed := map[string]bool{} // packages that failed after all their tests had ended
 
 	lines := bufio.NewReader(events)
 	for {
@@ -145,6 +220,9 @@ func report(events io.Reader, out io.Writer) (counts, error) {
 				if e.Output != "PASS\n" {
 					fmt.Fprint(out, e.Output)
 				}
+				if e.Output == "FAIL\n" {
+					completed[e.Package] = true
+				}
 			case e.Action == "output":
 				if !strings.HasPrefix(e.Output, "=== ") {
 					output[k] += e.Output
@@ -157,7 +235,7 @@ func report(events io.Reader, out io.Writer) (counts, error) {
 				fmt.Fprintf(out, "skipped in %s:\n%s", e.Package, output[k])
 				delete(output, k)
 			case e.Action == "fail" && e.Test != "":
-				total.failed++
+				total.addFailure(e, output[k])
 				failedIn[e.Package] = true
 				fmt.Fprintf(out, "failed in %s:\n%s", e.Package, output[k])
 				delete(output, k)
@@ -166,6 +244,7 @@ func report(events io.Reader, out io.Writer) (counts, error) {
 					// The package did not build, or failed outside its tests.
 					total.failed++
 				}
+				total.final = total.final || !completed[e.Package]
 				// After a panic or a timeout, the running tests have no end event.
 				for _, k := range slices.SortedFunc(maps.Keys(output), func(a, b key) int { return cmp.Compare(a.test, b.test) }) {
 					if k.pkg == e.Package {

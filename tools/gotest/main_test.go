@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -28,17 +30,41 @@ func TestReport(t *testing.T) {
 		"a failed test counts once and its output is printed": {
 			events: `{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:1: wrong\n"}
 {"Action":"fail","Package":"p","Test":"TestA"}
+{"Action":"output","Package":"p","Output":"FAIL\n"}
 {"Action":"fail","Package":"p"}
 `,
-			want:   counts{failed: 1},
+			want:   counts{failed: 1, failures: map[testName]int{{"p", "TestA"}: 1}},
 			prints: []string{"failed in p:\n    a_test.go:1: wrong\n"},
+		},
+		"a failed subtest counts, and is a failure of its test": {
+			events: `{"Action":"fail","Package":"p","Test":"TestA/sub"}
+{"Action":"fail","Package":"p","Test":"TestA"}
+{"Action":"output","Package":"p","Output":"FAIL\n"}
+{"Action":"fail","Package":"p"}
+`,
+			want: counts{failed: 2, failures: map[testName]int{{"p", "TestA"}: 2}},
+		},
+		"a test that panicked may have kept others from running": {
+			events: `{"Action":"fail","Package":"p","Test":"TestA"}
+{"Action":"output","Package":"p","Output":"exit status 2\n"}
+{"Action":"fail","Package":"p"}
+`,
+			want: counts{failed: 1, failures: map[testName]int{{"p", "TestA"}: 1}, final: true},
+		},
+		"a data race is a fault even if it does not occur again": {
+			events: `{"Action":"output","Package":"p","Test":"TestA","Output":"WARNING: DATA RACE\n"}
+{"Action":"fail","Package":"p","Test":"TestA"}
+{"Action":"output","Package":"p","Output":"FAIL\n"}
+{"Action":"fail","Package":"p"}
+`,
+			want: counts{failed: 1, failures: map[testName]int{{"p", "TestA"}: 1}, final: true},
 		},
 		"the output of a test that panicked is printed": {
 			events: `{"Action":"output","Package":"p","Test":"TestA","Output":"panic: test timed out after 25m\n"}
 {"Action":"output","Package":"q","Test":"TestB","Output":"chatter\n"}
 {"Action":"fail","Package":"p"}
 `,
-			want:   counts{failed: 1},
+			want:   counts{failed: 1, final: true},
 			prints: []string{"unfinished in p: TestA\npanic: test timed out after 25m\n"},
 			hides:  "chatter",
 		},
@@ -47,7 +73,7 @@ func TestReport(t *testing.T) {
 {"ImportPath":"p [p.test]","Action":"build-fail"}
 {"Action":"fail","Package":"p","FailedBuild":"p [p.test]"}
 `,
-			want:   counts{failed: 1},
+			want:   counts{failed: 1, final: true},
 			prints: []string{"undefined: x"},
 		},
 		"the reason for a skipped test is printed": {
@@ -66,11 +92,12 @@ func TestReport(t *testing.T) {
 		"slow tests are listed, slowest first": {
 			events: `{"Action":"pass","Package":"p","Test":"TestA/sub","Elapsed":30}
 {"Action":"pass","Package":"p","Test":"TestA","Elapsed":31.5}
-{"Action":"pass","Package":"p","Test":"TestB","Elapsed":9.9}
+{"Action":"pass","Package":"p","Test":"TestB","Elapsed":0.9}
 {"Action":"fail","Package":"p","Test":"TestC","Elapsed":40}
 {"Action":"fail","Package":"p","Elapsed":82}
 `,
-			want: counts{passed: 3, failed: 1, slowest: []timedTest{{"p TestC", 40}, {"p TestA", 31.5}}},
+			want: counts{passed: 3, failed: 1, slowest: []timedTest{{"p TestC", 40}, {"p TestA", 31.5}},
+				failures: map[testName]int{{"p", "TestC"}: 1}, final: true},
 		},
 		"the last line needs no newline": {
 			events: `{"Action":"pass","Package":"p","Test":"TestA"}`,
@@ -101,5 +128,48 @@ func TestRunWithoutATestFails(t *testing.T) {
 	err := run([]string{"-run", "^NoSuchTest$", "."}, &out)
 	if err == nil || err.Error() != "no test ran" {
 		t.Errorf("got error %v, output %q; want error \"no test ran\"", err, out.String())
+	}
+}
+
+// A test that fails and then passes alone is flaky. One that fails again has failed.
+func TestFailedTestsRunAgain(t *testing.T) {
+	const (
+		once   = `if _, err := os.Stat("ran"); err != nil { os.WriteFile("ran", nil, 0o600); t.Fatal("the first run") }`
+		always = `t.Fatal("always")`
+	)
+	cases := map[string]struct {
+		tests        map[string]string
+		passes       bool
+		prints, last string
+	}{
+		"a test that passes alone": {
+			map[string]string{"A": once, "B": ""}, true, "flaky: example.com/p TestA\n", "2 passed, 0 failed\n",
+		},
+		"a test that fails again": {map[string]string{"A": always, "B": ""}, false, "again, alone", "1 passed, 1 failed\n"},
+		"both":                    {map[string]string{"A": always, "B": once}, false, "flaky: example.com/p TestB\n", "1 passed, 1 failed\n"},
+		"too many tests": {
+			map[string]string{"A": always, "B": once, "C": always, "D": always}, false, "the first run", "0 passed, 4 failed\n",
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			code := "package p\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nvar _ = os.Stat\n"
+			for name, body := range c.tests {
+				code += "func Test" + name + "(t *testing.T) { " + body + " }\n"
+			}
+			for name, text := range map[string]string{"go.mod": "module example.com/p\n", "p_test.go": code} {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			t.Chdir(dir)
+			var out strings.Builder
+			err := run([]string{"-vet=off", "."}, &out)
+			if (err == nil) != c.passes || !strings.Contains(out.String(), c.prints) || !strings.HasSuffix(out.String(), c.last) {
+				t.Errorf("got error %v and output\n%s\nwant it to pass: %t, to contain %q and to end with %q",
+					err, &out, c.passes, c.prints, c.last)
+			}
+		})
 	}
 }
