@@ -169,9 +169,24 @@ export async function importBoard(page: Page, workspaceId: string, cards: Record
       .flatMap((titles, list) => titles.map((name) => ({ idList: id('a', list), name })))
       .map((card, n) => ({ ...card, id: id('c', n), idShort: n + 1, desc: '', closed: false, pos: n + 1 })),
   }
-  const path = `/app/v1/workspaces/${workspaceId}/import?format=trello`
-  const { boards } = await callApi<{ boards: { id: string }[] }>(page, 'POST', path, file)
-  return boards[0]!.id
+  const path = `/api/app/v1/workspaces/${workspaceId}/import?format=trello`
+  const body = JSON.stringify(file)
+  let boardId = ''
+  // The server refuses the import while another test of this account imports. It responds with lines
+  // of progress, and with the report at the end.
+  await expect(async () => {
+    const response = await page.evaluate(
+      async ([path, body]) => {
+        const headers = { 'Content-Type': 'application/json', Accept: 'application/x-ndjson' }
+        return (await fetch(path, { method: 'POST', headers, body })).text()
+      },
+      [path, body] as const,
+    )
+    const last = JSON.parse(response.trim().split('\n').at(-1)!) as { data?: { boards: { id: string }[] } }
+    expect(last.data?.boards, response).toHaveLength(1)
+    boardId = last.data!.boards[0]!.id
+  }).toPass()
+  return boardId
 }
 
 /** The pending write requests of each page. */
