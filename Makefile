@@ -17,6 +17,9 @@ ARGS ?=
 PACKAGES ?= ./internal/app ./cmd/... ./internal/transfer ./internal/hook ./internal/job ./internal/account ./internal/dbtool \
 	./internal/automate ./internal/store ./...
 TESTFLAGS ?=
+# The packages of `make test-race`: those that start goroutines.
+RACE_PACKAGES ?= ./internal/sqldb ./internal/op ./internal/hook ./internal/live ./internal/job ./internal/session \
+	./internal/spool ./internal/automate
 # Packages that are built without the race detector, because checking them took
 # most of the time: SQLite translated from C, whose memory is not managed by Go
 # and is never checked anyway; password hashing, which shares no memory; and the
@@ -56,18 +59,32 @@ web/node_modules/.installed: web/package.json web/package-lock.json web/.npmrc
 run: build ## build and serve http://127.0.0.1:8080 with demo data in ./data
 	bin/cardwall serve --demo $(ARGS)
 
-# The race detector needs cgo and gcc. All packages share one PostgreSQL cluster.
-# Many tests wait for a disk or a server, so three packages run four tests each at
-# the same time. `make check` runs vet, and compares the golden files without the
-# race detector, because one goroutine writes them.
+# All packages share one PostgreSQL cluster. Many tests wait for a disk or a server,
+# so three packages run four tests each at the same time. `make check` runs vet.
 # Some tests need other tools: iproute2 creates networks for the address guard of
 # webhooks, an npm library verifies signatures, docs/webhooks.md uses curl, jq and
-# openssl, systemd-analyze checks the unit files, /mcp is tested with the official
-# conformance suite and popular clients, and files are stored in a real S3 server.
+# openssl, systemd-analyze checks the unit files, and files are stored in a real S3
+# server.
+GOTEST := go run ./tools/gotest
+GOTEST_FLAGS := -vet=off -p 3 -parallel 4
 .PHONY: test-go
-test-go: tools/node_modules/.installed tools/mcp/node_modules/.installed tools/bin/versitygw ## run the Go tests with the race detector, on SQLite and PostgreSQL
+test-go: tools/node_modules/.installed tools/bin/versitygw ## run the Go tests on SQLite and PostgreSQL
+	@tools/need go postgresql pgbouncer iproute2 curl jq openssl strace systemd promtool
+	CGO_ENABLED=0 tools/with-postgres $(GOTEST) $(GOTEST_FLAGS) -timeout 30m -skip '^TestSystem' $(TESTFLAGS) $(PACKAGES)
+
+# The race detector needs cgo and gcc. The golden files contain what one goroutine
+# writes.
+.PHONY: test-race
+test-race: tools/bin/versitygw ## run the Go tests of packages with goroutines, with the race detector
 	@tools/need go gcc postgresql pgbouncer iproute2 curl jq openssl strace systemd promtool
-	CGO_ENABLED=1 tools/with-postgres go run ./tools/gotest $(RACE) -vet=off -p 3 -parallel 4 -timeout 100m -skip '^TestGolden' $(TESTFLAGS) $(PACKAGES)
+	CGO_ENABLED=1 tools/with-postgres $(GOTEST) $(RACE) $(GOTEST_FLAGS) -timeout 60m -skip '^Test(System|Golden)' $(TESTFLAGS) $(RACE_PACKAGES)
+
+# These tests kill and restart real servers, run for long or in large files, and test
+# /mcp with the official conformance suite and popular clients.
+.PHONY: test-system
+test-system: tools/mcp/node_modules/.installed ## run the long tests of the whole program: kills, restarts, large files, MCP clients
+	@tools/need go gcc postgresql curl strace
+	CGO_ENABLED=0 tools/with-postgres $(GOTEST) $(GOTEST_FLAGS) -timeout 60m -run '^TestSystem' $(TESTFLAGS) ./cmd/cardwall ./internal/transfer
 
 # An S3 server that stores its objects in a folder. Building it takes some minutes.
 tools/bin/versitygw:
@@ -76,8 +93,12 @@ tools/bin/versitygw:
 
 # If one target fails, the others still run. The last line counts all tests.
 .PHONY: test
-test: ## run all tests: Go, web app and browser
-	@tools/tally $(MAKE) --no-print-directory --keep-going test-go check-golden test-web test-browser
+test: ## run the tests that every change must pass: Go, web app and browser
+	@tools/tally $(MAKE) --no-print-directory --keep-going test-go test-web test-browser
+
+.PHONY: test-all
+test-all: ## run all tests, including those of the whole program, and the race detector for all packages
+	@tools/tally $(MAKE) --no-print-directory --keep-going RACE_PACKAGES=./... test-go test-race test-system test-web test-browser
 
 # `make quick` excludes perf, and cmd/cardwall, whose tests run the whole program.
 .PHONY: quick

@@ -11,9 +11,9 @@ import (
 
 const ruleCrashRounds = 6
 
-// TestKillWhileRulesRun repeatedly kills the server with SIGKILL while each new card triggers a
+// TestSystemKillWhileRulesRun repeatedly kills the server with SIGKILL while each new card triggers a
 // rule. At the end, each card must have exactly one comment.
-func TestKillWhileRulesRun(t *testing.T) {
+func TestSystemKillWhileRulesRun(t *testing.T) {
 	t.Parallel()
 	c := newCrashServer(t)
 	stop := c.start()

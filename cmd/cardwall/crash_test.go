@@ -22,10 +22,10 @@ const (
 	crashWriters = 8
 )
 
-// TestKillUnderLoad repeatedly kills the server with SIGKILL while clients create cards with
+// TestSystemKillUnderLoad repeatedly kills the server with SIGKILL while clients create cards with
 // idempotency keys. Acknowledged cards must exist, a retried request must not create a second
 // card, and the data must be consistent.
-func TestKillUnderLoad(t *testing.T) {
+func TestSystemKillUnderLoad(t *testing.T) {
 	t.Parallel()
 	c := newCrashServer(t)
 	for round := range crashRounds {

@@ -296,7 +296,7 @@ func TestAlertsFireAsExpected(t *testing.T) {
 // The image contains only the program, CA certificates and an empty folder. This test runs the
 // program as the image's user, in a root folder with only the program and the empty folder. It
 // checks the server's health as a container engine would.
-func TestProgramRunsInAnEmptyRoot(t *testing.T) {
+func TestSystemProgramRunsInAnEmptyRoot(t *testing.T) {
 	t.Parallel()
 	const account = 65532
 	image := string(readDeploy(t, "Dockerfile"))

@@ -15,11 +15,11 @@ import (
 	"time"
 )
 
-// TestExportOfALargeBoardStaysUnder100MB exports a document of more than 100 MB from a server
+// TestSystemExportOfALargeBoardStaysUnder100MB exports a document of more than 100 MB from a server
 // process. The process's peak resident memory, including mapped files, must stay below 100 MB.
 // `make bench` does the same with 200,000 cards, the maximum for a board. The test does not run in
 // parallel with others, because a process that has to wait for a CPU collects garbage late.
-func TestExportOfALargeBoardStaysUnder100MB(t *testing.T) {
+func TestSystemExportOfALargeBoardStaysUnder100MB(t *testing.T) {
 	if testing.Short() {
 		t.Skip("exporting 120 MB takes several seconds")
 	}

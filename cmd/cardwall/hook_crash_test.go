@@ -20,11 +20,11 @@ const (
 	maxHookDelay = 15*time.Second + 12*time.Second
 )
 
-// TestKillWhileDelivering repeatedly kills the server with SIGKILL while clients change cards.
+// TestSystemKillWhileDelivering repeatedly kills the server with SIGKILL while clients change cards.
 // Every committed change, acknowledged or not, must reach each of its webhooks, with the same
 // delivery id in all attempts. Uncommitted changes and changes that send no events must not be
 // delivered.
-func TestKillWhileDelivering(t *testing.T) {
+func TestSystemKillWhileDelivering(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 1)
 	kill := f.start(0)
@@ -43,9 +43,9 @@ func TestKillWhileDelivering(t *testing.T) {
 	t.Logf("%d kills: %s", hookKills, f.receiver.summary())
 }
 
-// TestKillOneOfThreeWhileDelivering repeatedly kills one of three servers on PostgreSQL. The other
+// TestSystemKillOneOfThreeWhileDelivering repeatedly kills one of three servers on PostgreSQL. The other
 // servers must take over its deliveries.
-func TestKillOneOfThreeWhileDelivering(t *testing.T) {
+func TestSystemKillOneOfThreeWhileDelivering(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 3, "--database", apptest.PostgresURL(t))
 	kill := f.start(0)

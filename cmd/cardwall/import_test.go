@@ -12,7 +12,7 @@ import (
 )
 
 // Importing a large file prints progress.
-func TestImportOfALargeFileShowsItsProgress(t *testing.T) {
+func TestSystemImportOfALargeFileShowsItsProgress(t *testing.T) {
 	t.Parallel()
 	c := cli{t, t.TempDir()}
 	workspace, file := c.prepareImport(t, 600)

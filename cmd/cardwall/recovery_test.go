@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// TestRecoveryToAPointInTime follows the steps in docs/operating.md for PostgreSQL: archive the
+// TestSystemRecoveryToAPointInTime follows the steps in docs/operating.md for PostgreSQL: archive the
 // write-ahead log, take a base backup, lose the cluster, and recover to a time between a write and a
 // mistake.
-func TestRecoveryToAPointInTime(t *testing.T) {
+func TestSystemRecoveryToAPointInTime(t *testing.T) {
 	t.Parallel()
 	p := newArchivedPostgres(t)
 	p.initialize()

@@ -69,7 +69,7 @@ func (c *crashServer) checkAcknowledged(context string, acknowledged map[string]
 
 // A backup of a server under load is a consistent snapshot, which can be restored into either
 // database.
-func TestBackupUnderLoad(t *testing.T) {
+func TestSystemBackupUnderLoad(t *testing.T) {
 	t.Parallel()
 	for _, source := range []string{"sqlite", "postgres"} {
 		t.Run(source, func(t *testing.T) {
@@ -129,10 +129,10 @@ func TestBackupUnderLoad(t *testing.T) {
 
 const migrationRounds = 10
 
-// TestMigrateUnderLoad kills the migration to PostgreSQL ten times at random moments, while a
+// TestSystemMigrateUnderLoad kills the migration to PostgreSQL ten times at random moments, while a
 // server on the SQLite file serves reads and writes. Running the command again must complete the
 // migration, and PostgreSQL must then have all acknowledged cards.
-func TestMigrateUnderLoad(t *testing.T) {
+func TestSystemMigrateUnderLoad(t *testing.T) {
 	t.Parallel()
 	first := newCrashServer(t)
 	stop := first.start()

@@ -24,11 +24,11 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// TestRollingRestart stops and restarts three servers one after another, behind a load balancer that
+// TestSystemRollingRestart stops and restarts three servers one after another, behind a load balancer that
 // sends requests to the ready servers in turn. Meanwhile, clients read and create cards, and browsers
 // keep event streams open. No request may fail or be sent twice. No stream may end without the
 // "again" event, which tells the browser to reconnect.
-func TestRollingRestart(t *testing.T) {
+func TestSystemRollingRestart(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 3, "--database", apptest.PostgresURL(t))
 	b := newBalancer(t, 3)
@@ -72,9 +72,9 @@ func TestRollingRestart(t *testing.T) {
 	t.Logf("%d requests, %d cards, %d streams ended with the again event", l.sent.Load(), l.created.Load(), l.closed.Load())
 }
 
-// TestKillThreeWhileRulesRun kills three servers in turn with SIGKILL while each new card triggers
+// TestSystemKillThreeWhileRulesRun kills three servers in turn with SIGKILL while each new card triggers
 // two rules. At the end, each of these cards must have exactly two comments.
-func TestKillThreeWhileRulesRun(t *testing.T) {
+func TestSystemKillThreeWhileRulesRun(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 3, "--database", apptest.PostgresURL(t))
 	nodes := make([]*fleetServer, 3)

@@ -8,7 +8,7 @@ import (
 )
 
 // virtualTest is the name of the test that simulates the background work.
-const virtualTest = "TestSeventyTwoVirtualHours"
+const virtualTest = "TestSystemSeventyTwoVirtualHours"
 
 // virtualHours runs virtualTest, which simulates three days of background work with a virtual clock.
 func virtualHours(t *trialRun) error {
