@@ -8,8 +8,8 @@
 // tests. A package that fails outside of a test counts as one failure. gotest fails if a test or go
 // test fails, or if no test passed.
 //
-// A test that fails runs once more, alone. If it passes then, it is flaky: it counts as passed, and a
-// line such as "flaky: cardwall/internal/hook TestRetry" names it. Its first output is printed as well.
+// A test that fails runs once more, alone. If it passes then, it is flaky: it counts as passed, and
+// a line such as "flaky: cardwall/internal/hook TestRetry" names it. Its first output is printed.
 // No test runs again if more than maxFlaky tests fail, if a package ended before all its tests did,
 // or if the race detector reported a race.
 //
@@ -164,14 +164,13 @@ type counts struct {
 }
 
 // addFailure records a test that failed.
-func (c *counts) addFailure(e event, output string) {
+func (c *counts) addFailure(e event) {
 	if c.failures == nil {
 		c.failures = map[testName]int{}
 	}
 	parent, _, _ := strings.Cut(e.Test, "/")
 	c.failures[testName{e.Package, parent}]++
 	c.failed++
-	c.final = c.final || strings.Contains(output, "WARNING: DATA RACE")
 }
 
 // addDuration records a test that has ended if it was slow.
@@ -212,6 +211,9 @@ func report(events io.Reader, out io.Writer) (counts, error) {
 			}
 			k := key{e.Package, e.Test}
 			total.addDuration(e)
+			// A test fails because of a race that occurred while it ran, in its own code or in another test.
+			// A race after the last test fails the package.
+			total.final = total.final || strings.Contains(e.Output, "race detected ")
 			switch {
 			case e.Action == "build-output":
 				fmt.Fprint(out, e.Output)
@@ -235,7 +237,7 @@ func report(events io.Reader, out io.Writer) (counts, error) {
 				fmt.Fprintf(out, "skipped in %s:\n%s", e.Package, output[k])
 				delete(output, k)
 			case e.Action == "fail" && e.Test != "":
-				total.addFailure(e, output[k])
+				total.addFailure(e)
 				failedIn[e.Package] = true
 				fmt.Fprintf(out, "failed in %s:\n%s", e.Package, output[k])
 				delete(output, k)

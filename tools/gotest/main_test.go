@@ -44,6 +44,14 @@ func TestReport(t *testing.T) {
 `,
 			want: counts{failed: 2, failures: map[testName]int{{"p", "TestA"}: 2}},
 		},
+		"a race after the last test is a fault of the package": {
+			events: `{"Action":"fail","Package":"p","Test":"TestA"}
+{"Action":"output","Package":"p","Output":"testing: race detected outside of test execution\n"}
+{"Action":"output","Package":"p","Output":"FAIL\n"}
+{"Action":"fail","Package":"p"}
+`,
+			want: counts{failed: 1, failures: map[testName]int{{"p", "TestA"}: 1}, final: true},
+		},
 		"a test that panicked may have kept others from running": {
 			events: `{"Action":"fail","Package":"p","Test":"TestA"}
 {"Action":"output","Package":"p","Output":"exit status 2\n"}
@@ -52,7 +60,7 @@ func TestReport(t *testing.T) {
 			want: counts{failed: 1, failures: map[testName]int{{"p", "TestA"}: 1}, final: true},
 		},
 		"a data race is a fault even if it does not occur again": {
-			events: `{"Action":"output","Package":"p","Test":"TestA","Output":"WARNING: DATA RACE\n"}
+			events: `{"Action":"output","Package":"p","Test":"TestA","Output":"    testing.go:1712: race detected during execution of test\n"}
 {"Action":"fail","Package":"p","Test":"TestA"}
 {"Action":"output","Package":"p","Output":"FAIL\n"}
 {"Action":"fail","Package":"p"}
