@@ -89,6 +89,23 @@ func TestChangesDuringCopyOfLargeList(t *testing.T) {
 	})
 }
 
+// If a job does not end in time, the response is the job, with the status 202.
+func TestResponseIsTheUnfinishedJob(t *testing.T) {
+	t.Parallel()
+	apptest.BothWith(t, apptest.Options{NoJobs: true, JobWait: time.Millisecond}, func(t *testing.T, s *apptest.Service) {
+		p := newPair(s, "private", "private")
+		for i := range 50 {
+			p.make("create_card", fields{"listId": p.here, "title": fmt.Sprint("Card ", i),
+				"description": strings.Repeat("A okapi. ", 1800)})
+		}
+		a := p.ada.Must("copy_list", fields{"listId": p.here})
+		jobs := p.ada.All("list_jobs", "id", fields{"workspaceId": p.workspace})
+		if a.Status != 202 || a.Text("state") != "queued" || !slices.Equal(jobs, []string{a.ID()}) {
+			t.Errorf("got status %d, %s and the jobs %v; want 202 and the only job, queued", a.Status, a.Raw, jobs)
+		}
+	})
+}
+
 // waitForJobs waits until all jobs have ended. It fails the test after a minute.
 func waitForJobs(s *apptest.Service) {
 	s.T.Helper()

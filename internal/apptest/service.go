@@ -2,6 +2,7 @@ package apptest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/x509"
 	"database/sql"
@@ -95,7 +96,7 @@ type Options struct {
 	ReportLimit        time.Duration     // time limit of one statement of a report; 0 for the default
 	SlowWindow         time.Duration     // window in which slow clients must reach the minimum rate; 0 for the default
 	SpoolLimit         int64             // limit in bytes; 0 for a gigabyte
-	JobWait            time.Duration     // how long calls wait for their job; 0 for jobWait, or the program's with NoJobs
+	JobWait            time.Duration     // how long REST calls wait for a job that they start; 0 for jobWait
 	clock              *Clock
 	document           *document
 }
@@ -105,9 +106,9 @@ type Options struct {
 // nothing is wrong.
 const lockTimeout = 20 * time.Second
 
-// jobWait is how long calls to a service under test wait for the job that they start. On a busy
-// machine the program's own two seconds could end before the job does, and the response would be
-// the job instead of the result.
+// jobWait is how long REST calls to a service under test wait for a job that they start. On a busy
+// machine, the job could take longer than the program's two seconds, and the response would be the
+// job instead of the result.
 const jobWait = time.Minute
 
 // Both runs a test on SQLite and on PostgreSQL.
@@ -227,19 +228,12 @@ func New(t testing.TB, database string, opts Options) *Service {
 	if s.Spool, err = spool.Open(t.TempDir(), limit); err != nil {
 		t.Fatalf("open the spool: %v", err)
 	}
-	if !opts.NoJobs {
-		s.startJobs(log)
-	}
-	if s.opts.JobWait == 0 {
-		s.opts.JobWait = jobWait
-		if opts.NoJobs {
-			s.opts.JobWait = op.JobWait
-		}
-	}
-	imports := transfer.Importer{DB: db, Jobs: s.Jobs, JobWait: s.opts.JobWait, Holder: "upload",
+	s.openJobs(log)
+	wait := cmp.Or(opts.JobWait, jobWait)
+	imports := transfer.Importer{DB: db, Jobs: s.Jobs, JobWait: wait, Holder: "upload",
 		Uploads: transfer.NewUploads(s.Spool, opts.SlowWindow), Log: log, Metrics: transfer.NewMetrics()}
 	engine := op.NewEngine(db)
-	engine.CheckAddress, engine.Spool, engine.JobWait = guard.Check, s.Spool, s.opts.JobWait
+	engine.CheckAddress, engine.Spool, engine.JobWait = guard.Check, s.Spool, wait
 	s.openFiles()
 	tools, err := mcp.New(mcp.Config{Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test",
 		Log: log, Extra: opts.Tools})
@@ -292,11 +286,14 @@ func (s *Service) openFiles() {
 	s.Files = &attach.Files{DB: s.DB, Blobs: blobs}
 }
 
-// startJobs runs the jobs of the service until the end of the test.
-func (s *Service) startJobs(log *slog.Logger) {
+// openJobs runs the jobs of the service until the end of the test, unless the test runs its own.
+func (s *Service) openJobs(log *slog.Logger) {
 	s.Jobs = job.New(job.Options{DB: s.DB, Holder: store.NewID("srv_"), Draft: app.DraftJob,
 		Lists: job.Lists{Draft: app.DraftListJob, Show: app.ShowListJob, Event: app.EventOfListJob},
 		Moves: job.Moves{Check: app.CheckListMove, Start: app.StartListMove, Continue: app.ContinueListMove}, Log: log})
+	if s.opts.NoJobs {
+		return
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -127,6 +129,20 @@ func TestUploadWithoutProgress(t *testing.T) {
 				t.Errorf("%.20s as %s, Accept %s: got status %d, lines %+v; want %d %s", c.file, c.format, c.accept, status, lines,
 					c.status, c.code)
 			}
+		}
+	})
+}
+
+// If the job of an import does not end in time, the response is the job, with the status 202.
+func TestUploadReturnsTheUnfinishedJob(t *testing.T) {
+	t.Parallel()
+	apptest.BothWith(t, apptest.Options{NoJobs: true, JobWait: time.Millisecond}, func(t *testing.T, s *apptest.Service) {
+		ada := s.Person("Ada")
+		workspace := ada.Workspace("Engines", board.PlanTeam)
+		status, _ := upload(ada, workspace, "trello", "application/json", trelloOf(4000))
+		states := ada.All("list_jobs", "state", apptest.Fields{"workspaceId": workspace})
+		if status != http.StatusAccepted || !slices.Equal(states, []string{"queued"}) {
+			t.Errorf("got status %d and jobs in the states %v, want 202 and one queued job", status, states)
 		}
 	})
 }
