@@ -9,6 +9,7 @@ import {
   type Page,
   type Request,
 } from '@playwright/test'
+import { randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -171,16 +172,17 @@ export async function importBoard(page: Page, workspaceId: string, cards: Record
   }
   const path = `/api/app/v1/workspaces/${workspaceId}/import?format=trello`
   const body = JSON.stringify(file)
+  const key = randomUUID()
   let boardId = ''
   // The server refuses the import while another test of this account imports. It responds with lines
   // of progress, and with the report at the end.
   await expect(async () => {
     const response = await page.evaluate(
-      async ([path, body]) => {
-        const headers = { 'Content-Type': 'application/json', Accept: 'application/x-ndjson' }
+      async ([path, body, key]) => {
+        const headers = { 'Content-Type': 'application/json', Accept: 'application/x-ndjson', 'Idempotency-Key': key }
         return (await fetch(path, { method: 'POST', headers, body })).text()
       },
-      [path, body] as const,
+      [path, body, key] as const,
     )
     const last = JSON.parse(response.trim().split('\n').at(-1)!) as { data?: { boards: { id: string }[] } }
     expect(last.data?.boards, response).toHaveLength(1)
