@@ -11,8 +11,8 @@ import (
 
 const ruleCrashRounds = 6
 
-// TestSystemKillWhileRulesRun repeatedly kills the server with SIGKILL while each new card triggers a
-// rule. At the end, each card must have exactly one comment.
+// TestSystemKillWhileRulesRun repeatedly kills the server with SIGKILL while each new card triggers
+// a rule. At the end, each card must have exactly one comment.
 func TestSystemKillWhileRulesRun(t *testing.T) {
 	t.Parallel()
 	c := newCrashServer(t)

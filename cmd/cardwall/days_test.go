@@ -41,10 +41,11 @@ const (
 	activityInterval = 30 * time.Minute // between calls to createActivity
 )
 
-// TestSystemSeventyTwoVirtualHours runs background work for three days of virtual time: deliveries with
-// retries, rules, reminders, daily emails, housekeeping and leases. Meanwhile, people create cards
-// and comments. After each day, the server stops, and a minute later another server takes over its
-// data. On a fourth day, people are idle. At the end, each effect must have happened exactly once.
+// TestSystemSeventyTwoVirtualHours runs background work for three days of virtual time: deliveries
+// with retries, rules, reminders, daily emails, housekeeping and leases. Meanwhile, people create
+// cards and comments. After each day, the server stops, and a minute later another server takes
+// over its data. On a fourth day, people are idle. At the end, each effect must have happened
+// exactly once.
 func TestSystemSeventyTwoVirtualHours(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

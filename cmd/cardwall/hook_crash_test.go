@@ -20,9 +20,9 @@ const (
 	maxHookDelay = 15*time.Second + 12*time.Second
 )
 
-// TestSystemKillWhileDelivering repeatedly kills the server with SIGKILL while clients change cards.
-// Every committed change, acknowledged or not, must reach each of its webhooks, with the same
-// delivery id in all attempts. Uncommitted changes and changes that send no events must not be
+// TestSystemKillWhileDelivering repeatedly kills the server with SIGKILL while clients change
+// cards. Every committed change, acknowledged or not, must reach each of its webhooks, with the
+// same delivery id in all attempts. Uncommitted changes and changes that send no events must not be
 // delivered.
 func TestSystemKillWhileDelivering(t *testing.T) {
 	t.Parallel()
@@ -43,8 +43,8 @@ func TestSystemKillWhileDelivering(t *testing.T) {
 	t.Logf("%d kills: %s", hookKills, f.receiver.summary())
 }
 
-// TestSystemKillOneOfThreeWhileDelivering repeatedly kills one of three servers on PostgreSQL. The other
-// servers must take over its deliveries.
+// TestSystemKillOneOfThreeWhileDelivering repeatedly kills one of three servers on PostgreSQL. The
+// other servers must take over its deliveries.
 func TestSystemKillOneOfThreeWhileDelivering(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 3, "--database", apptest.PostgresURL(t))

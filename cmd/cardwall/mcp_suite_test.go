@@ -29,11 +29,11 @@ const (
 	mcpUnsupported = "testdata/mcp-unsupported.txt"
 )
 
-// TestSystemMCPConformance runs the official conformance suite against a build of the program that contains
-// the fixtures that the suite calls. Checks that do not succeed must be listed in
-// testdata/mcp-unsupported.txt with a status and a reason, and listed checks must have that status. The
-// "Check conformance" section of docs/mcp.md shows the result. With UPDATE_GOLDEN=1, the test rewrites
-// the section.
+// TestSystemMCPConformance runs the official conformance suite against a build of the program that
+// contains the fixtures that the suite calls. Checks that do not succeed must be listed in
+// testdata/mcp-unsupported.txt with a status and a reason, and listed checks must have that status.
+// The "Check conformance" section of docs/mcp.md shows the result. With UPDATE_GOLDEN=1, the test
+// rewrites the section.
 func TestSystemMCPConformance(t *testing.T) {
 	t.Parallel()
 	modules := mcpModules(t)

@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// TestSystemRecoveryToAPointInTime follows the steps in docs/operating.md for PostgreSQL: archive the
-// write-ahead log, take a base backup, lose the cluster, and recover to a time between a write and a
-// mistake.
+// TestSystemRecoveryToAPointInTime follows the steps in docs/operating.md for PostgreSQL: archive
+// the write-ahead log, take a base backup, lose the cluster, and recover to a time between a write
+// and a mistake.
 func TestSystemRecoveryToAPointInTime(t *testing.T) {
 	t.Parallel()
 	p := newArchivedPostgres(t)

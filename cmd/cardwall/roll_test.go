@@ -24,10 +24,10 @@ import (
 	"cardwall/internal/apptest"
 )
 
-// TestSystemRollingRestart stops and restarts three servers one after another, behind a load balancer that
-// sends requests to the ready servers in turn. Meanwhile, clients read and create cards, and browsers
-// keep event streams open. No request may fail or be sent twice. No stream may end without the
-// "again" event, which tells the browser to reconnect.
+// TestSystemRollingRestart stops and restarts three servers one after another, behind a load
+// balancer that sends requests to the ready servers in turn. Meanwhile, clients read and create
+// cards, and browsers keep event streams open. No request may fail or be sent twice. No stream may
+// end without the "again" event, which tells the browser to reconnect.
 func TestSystemRollingRestart(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 3, "--database", apptest.PostgresURL(t))
@@ -72,8 +72,8 @@ func TestSystemRollingRestart(t *testing.T) {
 	t.Logf("%d requests, %d cards, %d streams ended with the again event", l.sent.Load(), l.created.Load(), l.closed.Load())
 }
 
-// TestSystemKillThreeWhileRulesRun kills three servers in turn with SIGKILL while each new card triggers
-// two rules. At the end, each of these cards must have exactly two comments.
+// TestSystemKillThreeWhileRulesRun kills three servers in turn with SIGKILL while each new card
+// triggers two rules. At the end, each of these cards must have exactly two comments.
 func TestSystemKillThreeWhileRulesRun(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 3, "--database", apptest.PostgresURL(t))

@@ -242,7 +242,8 @@ func TestPlaceholderIsNotAMember(t *testing.T) {
 	})
 }
 
-// TestSystemExportInConstantMemory exports a document of more than 40 MB and measures the live heap.
+// TestSystemExportInConstantMemory exports a document of more than 40 MB and measures the live
+// heap.
 func TestSystemExportInConstantMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("importing and exporting 20,000 cards takes several seconds")
