@@ -2,9 +2,11 @@ package hook_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -75,44 +77,76 @@ func TestAtMostEightAttemptsPerEndpointAtOnce(t *testing.T) {
 	})
 }
 
+// The attempts of 256 endpoints take all places. Meanwhile, each of 300 other endpoints gets eight
+// deliveries. When the places become free, all deliveries are waiting, so the order in which they
+// were read does not matter, and the endpoints must share the places equally.
 func TestEndpointsShareLimitedConcurrency(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		// At most 2,048 attempts run at once. The 300 endpoints could use 8 each.
-		const endpoints, maxAttempts = 300, 2048
-		for i := range 3 {
-			workspace := do(w, w.ada, app.AddWorkspace, app.NewWorkspace{Name: "Large", Plan: board.PlanBusiness}).ID
-			_, list := w.newBoard(workspace)
-			for k := range endpoints / 3 {
-				w.webhookFor(w.ada, app.CreateWebhookInput{URL: fmt.Sprintf("https://receiver-%d-%d.example.com", i, k),
-					WorkspaceID: workspace, Events: created})
+		const maxAttempts, each, first, second = 2048, 8, 256, 300
+		endpoints := func(name string, n int) (create func()) {
+			var lists []string
+			for begin := 0; begin < n; begin += 100 { // a workspace can have 100 webhooks
+				workspace := do(w, w.ada, app.AddWorkspace, app.NewWorkspace{Name: "Large", Plan: board.PlanBusiness}).ID
+				_, list := w.newBoard(workspace)
+				lists = append(lists, list)
+				for i := begin; i < min(begin+100, n); i++ {
+					w.webhookFor(w.ada, app.CreateWebhookInput{URL: fmt.Sprintf("https://%s-%d.example.com", name, i),
+						WorkspaceID: workspace, Events: created})
+				}
 			}
-			w.cardsIn(list, 8)
+			return func() {
+				for _, list := range lists {
+					w.cardsIn(list, each)
+				}
+				synctest.Wait()
+			}
 		}
+		fill, wait := endpoints("first", first), endpoints("second", second)
 		var mu sync.Mutex
 		dials := map[string]int{}
+		release := make(chan struct{})
 		stop := w.engine(func(o *hook.Options) {
 			o.Rate = -1
 			o.Dial = func(ctx context.Context, _, address string) (net.Conn, error) {
 				mu.Lock()
 				dials[address]++
 				mu.Unlock()
+				select {
+				case <-release:
+					if strings.HasPrefix(address, "first-") {
+						return nil, errors.New("released")
+					}
+				case <-ctx.Done():
+					return nil, ctx.Err()
+				}
 				<-ctx.Done()
 				return nil, ctx.Err()
 			}
 		})
-		advance(9 * time.Second)
-		mu.Lock()
-		sum := 0
-		for address, n := range dials {
-			sum += n
-			if n < 4 { // less than the average, because endpoints whose deliveries are read first have more
-				t.Errorf("%s: got %d running attempts, want at least 4", address, n)
+		check := func(what, prefix string, endpoints int) {
+			t.Helper()
+			mu.Lock()
+			defer mu.Unlock()
+			sum, reached := 0, 0
+			for address, n := range dials {
+				if !strings.HasPrefix(address, prefix) {
+					continue
+				}
+				sum, reached = sum+n, reached+1
+				if least := maxAttempts / endpoints; n < least || n > least+1 {
+					t.Errorf("%s: %s has %d attempts, want %d or %d", what, address, n, least, least+1)
+				}
+			}
+			if sum != maxAttempts || reached != endpoints {
+				t.Errorf("%s: got %d attempts to %d endpoints, want %d to %d", what, sum, reached, maxAttempts, endpoints)
 			}
 		}
-		if len(dials) != endpoints || sum != maxAttempts {
-			t.Errorf("got %d attempts to %d endpoints, want %d to %d", sum, len(dials), maxAttempts, endpoints)
-		}
-		mu.Unlock()
+		fill()
+		check("before the release", "first-", first)
+		wait()
+		close(release)
+		advance(time.Second) // less than the pause before a retry
+		check("after the release", "second-", second)
 		stop()
 	})
 }
