@@ -9,7 +9,8 @@
 // test fails, or if no test passed.
 //
 // A test that fails runs once more, alone. If it passes then, it is flaky: it counts as passed, and
-// a line such as "flaky: cardwall/internal/hook TestRetry" names it. Its first output is printed.
+// the end of the output has its first output and a line such as "flaky: cardwall/internal/hook
+// TestRetry".
 // No test runs again if more than maxFlaky tests fail, if a package ended before all its tests did,
 // or if the race detector reported a race.
 //
@@ -70,7 +71,7 @@ func run(args []string, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "The Go tests took %s.\n", time.Since(began).Round(time.Second))
 	for _, f := range total.flaky {
-		fmt.Fprintf(out, "flaky: %s %s\n", f.pkg, f.test)
+		fmt.Fprintf(out, "%sflaky: %s %s\n", total.failures[f].output, f.pkg, f.test)
 	}
 	fmt.Fprintln(out, total)
 	switch {
@@ -117,8 +118,8 @@ func (c *counts) runAgain(args []string, first error, out io.Writer) error {
 		if err != nil || again.failed > 0 || again.passed == 0 {
 			continue
 		}
-		c.failed -= c.failures[name]
-		c.passed += c.failures[name]
+		c.failed -= c.failures[name].tests
+		c.passed += c.failures[name].tests
 		c.flaky = append(c.flaky, name)
 	}
 	if c.failed > 0 {
@@ -148,6 +149,12 @@ func (n testName) compare(other testName) int {
 	return cmp.Or(cmp.Compare(n.pkg, other.pkg), cmp.Compare(n.test, other.test))
 }
 
+// failure is what failed in a test.
+type failure struct {
+	tests  int    // the test and its subtests that failed
+	output string // of all of them
+}
+
 // timedTest is the name and duration of a test.
 type timedTest struct {
 	name    string
@@ -157,19 +164,21 @@ type timedTest struct {
 // counts holds the number of tests by result, and the slowest tests.
 type counts struct {
 	passed, failed, skipped int
-	slowest                 []timedTest      // at most maxSlowest tests of at least slowTest seconds; without subtests
-	failures                map[testName]int // the failed tests, each with the number of its failures, subtests included
-	flaky                   []testName       // tests that failed, and passed when they ran again
-	final                   bool             // whether a failure remains one, even if the test passes when it runs again
+	slowest                 []timedTest // at most maxSlowest tests of at least slowTest seconds; without subtests
+	failures                map[testName]failure
+	flaky                   []testName // tests that failed, and passed when they ran again
+	final                   bool       // whether a failure remains one, even if the test passes when it runs again
 }
 
-// addFailure records a test that failed.
-func (c *counts) addFailure(e event) {
+// addFailure records a test that failed, with its output.
+func (c *counts) addFailure(e event, output string) {
 	if c.failures == nil {
-		c.failures = map[testName]int{}
+		c.failures = map[testName]failure{}
 	}
 	parent, _, _ := strings.Cut(e.Test, "/")
-	c.failures[testName{e.Package, parent}]++
+	name := testName{e.Package, parent}
+	f := c.failures[name]
+	c.failures[name] = failure{f.tests + 1, f.output + output}
 	c.failed++
 }
 
@@ -237,7 +246,7 @@ func report(events io.Reader, out io.Writer) (counts, error) {
 				fmt.Fprintf(out, "skipped in %s:\n%s", e.Package, output[k])
 				delete(output, k)
 			case e.Action == "fail" && e.Test != "":
-				total.addFailure(e)
+				total.addFailure(e, output[k])
 				failedIn[e.Package] = true
 				fmt.Fprintf(out, "failed in %s:\n%s", e.Package, output[k])
 				delete(output, k)

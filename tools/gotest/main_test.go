@@ -33,7 +33,7 @@ func TestReport(t *testing.T) {
 {"Action":"output","Package":"p","Output":"FAIL\n"}
 {"Action":"fail","Package":"p"}
 `,
-			want:   counts{failed: 1, failures: map[testName]int{{"p", "TestA"}: 1}},
+			want:   counts{failed: 1, failures: map[testName]failure{{"p", "TestA"}: {1, "    a_test.go:1: wrong\n"}}},
 			prints: []string{"failed in p:\n    a_test.go:1: wrong\n"},
 		},
 		"a failed subtest counts, and is a failure of its test": {
@@ -42,7 +42,7 @@ func TestReport(t *testing.T) {
 {"Action":"output","Package":"p","Output":"FAIL\n"}
 {"Action":"fail","Package":"p"}
 `,
-			want: counts{failed: 2, failures: map[testName]int{{"p", "TestA"}: 2}},
+			want: counts{failed: 2, failures: map[testName]failure{{"p", "TestA"}: {tests: 2}}},
 		},
 		"a race after the last test is a fault of the package": {
 			events: `{"Action":"fail","Package":"p","Test":"TestA"}
@@ -50,14 +50,14 @@ func TestReport(t *testing.T) {
 {"Action":"output","Package":"p","Output":"FAIL\n"}
 {"Action":"fail","Package":"p"}
 `,
-			want: counts{failed: 1, failures: map[testName]int{{"p", "TestA"}: 1}, final: true},
+			want: counts{failed: 1, failures: map[testName]failure{{"p", "TestA"}: {tests: 1}}, final: true},
 		},
 		"a test that panicked may have kept others from running": {
 			events: `{"Action":"fail","Package":"p","Test":"TestA"}
 {"Action":"output","Package":"p","Output":"exit status 2\n"}
 {"Action":"fail","Package":"p"}
 `,
-			want: counts{failed: 1, failures: map[testName]int{{"p", "TestA"}: 1}, final: true},
+			want: counts{failed: 1, failures: map[testName]failure{{"p", "TestA"}: {tests: 1}}, final: true},
 		},
 		"a data race is a fault even if it does not occur again": {
 			events: `{"Action":"output","Package":"p","Test":"TestA","Output":"    testing.go:1712: race detected during execution of test\n"}
@@ -65,7 +65,7 @@ func TestReport(t *testing.T) {
 {"Action":"output","Package":"p","Output":"FAIL\n"}
 {"Action":"fail","Package":"p"}
 `,
-			want: counts{failed: 1, failures: map[testName]int{{"p", "TestA"}: 1}, final: true},
+			want: counts{failed: 1, failures: map[testName]failure{{"p", "TestA"}: {1, "    testing.go:1712: race detected during execution of test\n"}}, final: true},
 		},
 		"the output of a test that panicked is printed": {
 			events: `{"Action":"output","Package":"p","Test":"TestA","Output":"panic: test timed out after 25m\n"}
@@ -105,7 +105,7 @@ func TestReport(t *testing.T) {
 {"Action":"fail","Package":"p","Elapsed":82}
 `,
 			want: counts{passed: 3, failed: 1, slowest: []timedTest{{"p TestC", 40}, {"p TestA", 31.5}},
-				failures: map[testName]int{{"p", "TestC"}: 1}, final: true},
+				failures: map[testName]failure{{"p", "TestC"}: {tests: 1}}, final: true},
 		},
 		"the last line needs no newline": {
 			events: `{"Action":"pass","Package":"p","Test":"TestA"}`,
@@ -151,7 +151,7 @@ func TestFailedTestsRunAgain(t *testing.T) {
 		prints, last string
 	}{
 		"a test that passes alone": {
-			map[string]string{"A": once, "B": ""}, true, "flaky: example.com/p TestA\n", "2 passed, 0 failed\n",
+			map[string]string{"A": once, "B": ""}, true, "the first run\n--- FAIL", "2 passed, 0 failed\n",
 		},
 		"a test that fails again": {map[string]string{"A": always, "B": ""}, false, "again, alone", "1 passed, 1 failed\n"},
 		"both":                    {map[string]string{"A": always, "B": once}, false, "flaky: example.com/p TestB\n", "1 passed, 1 failed\n"},
