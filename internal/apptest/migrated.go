@@ -149,12 +149,18 @@ func schemaName() (string, error) {
 // WithLockTimeout returns the URL of a PostgreSQL database with the given lock timeout.
 func WithLockTimeout(t testing.TB, database string, wait time.Duration) string {
 	t.Helper()
+	return withTimeout(t, database, "lock_timeout", wait)
+}
+
+// withTimeout returns the URL of a PostgreSQL database with one of the database's timeouts.
+func withTimeout(t testing.TB, database, name string, wait time.Duration) string {
+	t.Helper()
 	address, err := url.Parse(database)
 	if err != nil {
 		t.Fatalf("%s is not a URL: %v", database, err)
 	}
 	query := address.Query()
-	query.Set("lock_timeout", strconv.FormatInt(wait.Milliseconds(), 10))
+	query.Set(name, strconv.FormatInt(wait.Milliseconds(), 10))
 	address.RawQuery = query.Encode()
 	return address.String()
 }

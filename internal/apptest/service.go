@@ -91,12 +91,13 @@ type Options struct {
 	NoRegistration     bool              // disables dynamic client registration
 	Replica            string            // the URL of a replica of the database; "" for none
 	Tools              func(*sdk.Server) // adds tools to the MCP endpoint; nil for none
-	ProgramLockTimeout bool              // use the program's lock timeout on PostgreSQL instead of lockTimeout
+	ProgramLockTimeout bool              // use the program's timeouts for locks and idle transactions on PostgreSQL
 	Log                *slog.Logger      // nil for a logger that writes warnings to the output of the test
-	ReportLimit        time.Duration     // time limit of one statement of a report; 0 for the default
+	ReportLimit        time.Duration     // time limit of one statement of a report; 0 for patience
+	QueueTime          time.Duration     // how long operations wait while there is no overload; 0 for patience
 	SlowWindow         time.Duration     // window in which slow clients must reach the minimum rate; 0 for the default
 	SpoolLimit         int64             // limit in bytes; 0 for a gigabyte
-	JobWait            time.Duration     // how long REST calls wait for a job that they start; 0 for jobWait
+	JobWait            time.Duration     // how long REST calls wait for a job that they start; 0 for patience
 	clock              *Clock
 	document           *document
 }
@@ -106,10 +107,10 @@ type Options struct {
 // nothing is wrong.
 const lockTimeout = 20 * time.Second
 
-// jobWait is how long REST calls to a service under test wait for a job that they start. On a busy
-// machine, the job could take longer than the program's two seconds, and the response would be the
-// job instead of the result.
-const jobWait = time.Minute
+// patience replaces the other times that the program waits, for the same reason: the limits of
+// statements and idle transactions, the wait of an operation for its turn, and the wait of a REST
+// call for a job that it starts. A request may take twice as long.
+const patience = time.Minute
 
 // Both runs a test on SQLite and on PostgreSQL.
 func Both(t *testing.T, fn func(t *testing.T, s *Service)) { BothWith(t, Options{}, fn) }
@@ -153,8 +154,11 @@ func eachDatabase(t *testing.T, fn func(t *testing.T, database string), sqlite, 
 // the options or the URL set another one.
 func New(t testing.TB, database string, opts Options) *Service {
 	t.Helper()
-	if sqldb.IsPostgres(database) && !opts.ProgramLockTimeout && !strings.Contains(database, "lock_timeout") {
-		database = WithLockTimeout(t, database, lockTimeout)
+	if sqldb.IsPostgres(database) && !opts.ProgramLockTimeout {
+		if !strings.Contains(database, "lock_timeout") {
+			database = WithLockTimeout(t, database, lockTimeout)
+		}
+		database = withTimeout(t, database, "idle_in_transaction_session_timeout", patience)
 	}
 	accounts, err := account.New(account.Options{
 		BaseURL: BaseURL, OIDC: opts.OIDC, SignUp: opts.SignUp, Unlimited: !opts.RateLimits, Log: opts.Log,
@@ -200,7 +204,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 	db, err := store.Open(t.Context(), store.Options{
 		Database: database, Replica: opts.Replica, BaseURL: BaseURL, Limits: opts.Limits, Plan: opts.Plan, Storage: opts.Storage,
 		Clock: s.Clock.Now, Log: log, Keys: s.opts.Keys, Migrate: true, Operators: s.opts.Operators,
-		CountTime: lockTimeout, ReportLimit: opts.ReportLimit, Kept: opts.Kept, CheckKept: checkKept(t),
+		CountTime: lockTimeout, ReadLimit: patience, ReportLimit: cmp.Or(opts.ReportLimit, patience), Kept: opts.Kept, CheckKept: checkKept(t),
 	})
 	if err != nil {
 		t.Fatalf("open the store: %v", err)
@@ -229,14 +233,15 @@ func New(t testing.TB, database string, opts Options) *Service {
 		t.Fatalf("open the spool: %v", err)
 	}
 	s.openJobs(log)
-	wait := cmp.Or(opts.JobWait, jobWait)
+	wait := cmp.Or(opts.JobWait, patience)
 	imports := transfer.Importer{DB: db, Jobs: s.Jobs, JobWait: wait, Holder: "upload",
 		Uploads: transfer.NewUploads(s.Spool, opts.SlowWindow), Log: log, Metrics: transfer.NewMetrics()}
 	engine := op.NewEngine(db)
 	engine.CheckAddress, engine.Spool, engine.JobWait = guard.Check, s.Spool, wait
+	engine.SetQueueTime(cmp.Or(opts.QueueTime, patience))
 	s.openFiles()
 	tools, err := mcp.New(mcp.Config{Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test",
-		Log: log, Extra: opts.Tools})
+		Log: log, Extra: opts.Tools, Deadline: 2 * patience})
 	if err != nil {
 		t.Fatalf("create the tools: %v", err)
 	}
@@ -248,7 +253,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 			"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": imports.Serve,
 		},
 		Uploads: map[string]bool{"POST " + rest.ApplicationPrefix + "/workspaces/{workspaceId}/import": true},
-		Pages:   served, Draining: &s.Draining, StreamWindow: opts.SlowWindow, Files: s.Files,
+		Pages:   served, Draining: &s.Draining, StreamWindow: opts.SlowWindow, OpTimeout: 2 * patience, Files: s.Files,
 		DB: db, Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test", Log: log,
 	})
 	if err != nil {

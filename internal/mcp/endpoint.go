@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -8,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -25,6 +27,7 @@ type Config struct {
 	Version  string
 	Log      *slog.Logger
 	Extra    func(*sdk.Server) // registers fixtures of the conformance suite; may be nil
+	Deadline time.Duration     // limit for one request; 0 means 25 seconds
 }
 
 // versions are the supported revisions of the protocol, newest first. Older revisions
@@ -48,6 +51,7 @@ type Endpoint struct {
 // if the base URL is invalid or a tool cannot be described.
 func New(c Config) (*Endpoint, error) {
 	c.BaseURL = strings.TrimSuffix(c.BaseURL, "/")
+	c.Deadline = cmp.Or(c.Deadline, deadline)
 	base, err := url.Parse(c.BaseURL)
 	if err != nil {
 		return nil, fmt.Errorf("parse the base URL: %w", err)

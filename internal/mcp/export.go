@@ -25,7 +25,7 @@ func (e *Endpoint) export(ctx context.Context, t *tool, req *request, object []b
 	if err != nil {
 		return nil, err
 	}
-	countCtx, cancel := context.WithTimeout(ctx, deadline-deadline/5)
+	countCtx, cancel := context.WithTimeout(ctx, e.Deadline-e.Deadline/5)
 	defer cancel()
 	var end tail
 	err = e.Engine.DoStream(countCtx, call, &end)

@@ -16,7 +16,7 @@ import (
 
 const (
 	maxBody  = 1 << 20          // maximum size of a request body in bytes
-	deadline = 25 * time.Second // limit for one request; less than the server's write timeout
+	deadline = 25 * time.Second // default of Config.Deadline; less than the server's write timeout
 )
 
 // Serve handles one request. It implements rest.Mount: the caller has been
@@ -47,7 +47,7 @@ func (e *Endpoint) Serve(w http.ResponseWriter, r *http.Request, caller board.Ca
 		return err
 	}
 	ctx := context.WithValue(r.Context(), requestKey{}, &request{caller: caller, writer: w})
-	ctx, cancel := context.WithTimeout(ctx, deadline)
+	ctx, cancel := context.WithTimeout(ctx, e.Deadline)
 	defer cancel()
 	if d, ok := e.directCall(r, body); ok {
 		e.writeResult(w, d.id, d.stateless, e.call(ctx, d.tool, d.arguments))

@@ -35,17 +35,19 @@ func classOf(o *Operation) class {
 }
 
 const (
-	// The target for the wait of a class is its average running time, but at least
-	// waitTarget and at most waitLongest.
-	waitTarget  = 50 * time.Millisecond
-	waitLongest = 500 * time.Millisecond
+	// queueTime is the longest wait while there is no overload. The other times depend on it.
+	queueTime = time.Second
 
-	maxQueueTime     = time.Second            // longest wait while there is no overload
-	overloadAfter    = 200 * time.Millisecond // overload starts when every wait has exceeded the target for this long
-	recoveryTime     = time.Second            // how long reports are still refused after an overload of reads or writes
-	queueFactor      = 8                      // maximum queue length per slot while there is no overload
-	retryAfter       = time.Second            // Retry-After header
-	retryReportAfter = 5 * time.Second        // Retry-After header for reports
+	// The target for the wait of a class is its average running time, but at least a 20th
+	// and at most half of the longest wait.
+	targetShare  = 20 // 50 ms
+	longestShare = 2  // 500 ms
+
+	overloadShare    = 5               // overload starts when every wait has exceeded the target for this share of the longest wait
+	recoveryTime     = time.Second     // how long reports are still refused after an overload of reads or writes
+	queueFactor      = 8               // maximum queue length per slot while there is no overload
+	retryAfter       = time.Second     // Retry-After header
+	retryReportAfter = 5 * time.Second // Retry-After header for reports
 )
 
 // admission limits the number of concurrent operations of each class to what
@@ -59,10 +61,11 @@ const (
 // overloaded, reads get only a quarter of their slots. So reports are shed
 // first, then reads, then writes.
 type admission struct {
-	log   func() *slog.Logger
-	shed  func(class) // called for each refusal
-	mu    sync.Mutex
-	lanes [classes]lane
+	log     func() *slog.Logger
+	shed    func(class) // called for each refusal
+	longest time.Duration
+	mu      sync.Mutex
+	lanes   [classes]lane
 }
 
 // lane is the queue of one class.
@@ -85,14 +88,16 @@ type waiter struct {
 }
 
 func newAdmission(n store.Concurrency) *admission {
-	a := &admission{log: slog.Default, shed: func(class) {}}
+	a := &admission{log: slog.Default, shed: func(class) {}, longest: queueTime}
 	a.lanes[reports].slots, a.lanes[reads].slots, a.lanes[writes].slots = n.Reports, n.Reads, n.Writes
 	return a
 }
 
-// target returns how long work may routinely wait. It depends on the average running
+// target returns how long work of class k may routinely wait. It depends on the average running
 // time, because work may have to wait for a running operation even without overload.
-func (l *lane) target() time.Duration { return min(max(waitTarget, l.average), waitLongest) }
+func (a *admission) target(k class) time.Duration {
+	return min(max(a.longest/targetShare, a.lanes[k].average), a.longest/longestShare)
+}
 
 func overloadError(k class) error {
 	f := &board.Fault{
@@ -128,9 +133,9 @@ func (a *admission) wait(ctx context.Context, k class) error {
 		return nil
 	}
 	w := &waiter{since: time.Now(), admitted: make(chan error, 1)}
-	maxWait := maxQueueTime
+	maxWait := a.longest
 	if l.overloaded {
-		maxWait = 2 * l.target() // the queue is no longer than the number of slots
+		maxWait = 2 * a.target(k) // the queue is no longer than the number of slots
 	}
 	l.queue = append(l.queue, w)
 	l.waiting++
@@ -254,7 +259,7 @@ func (a *admission) serve(k class) {
 		a.observe(k, now, waited)
 		tooMany := l.waiting > a.slotsOf(k)-l.running
 		l.waiting--
-		if l.overloaded && waited > l.target() && tooMany {
+		if l.overloaded && waited > a.target(k) && tooMany {
 			l.refused++
 			a.shed(k)
 			w.admitted <- overloadError(k)
@@ -274,15 +279,15 @@ func (a *admission) serve(k class) {
 }
 
 // observe records a waiting time. An overload starts if every wait has exceeded the
-// target for overloadAfter. The caller must hold the lock.
+// target for a while. The caller must hold the lock.
 func (a *admission) observe(k class, now time.Time, waited time.Duration) {
 	l := &a.lanes[k]
 	switch {
-	case waited <= l.target():
+	case waited <= a.target(k):
 		l.slowSince = time.Time{}
 	case l.slowSince.IsZero():
 		l.slowSince = now
-	case !l.overloaded && now.Sub(l.slowSince) >= overloadAfter:
+	case !l.overloaded && now.Sub(l.slowSince) >= a.longest/overloadShare:
 		l.overloaded = true
 		if now.Sub(l.recoveredAt) > 10*recoveryTime {
 			a.log().Warn("overload started; refusing some work", "work", k.String())

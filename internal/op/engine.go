@@ -57,6 +57,10 @@ func NewEngine(db *store.DB) *Engine {
 	return e
 }
 
+// SetQueueTime sets how long work waits for a slot while there is no overload. It also changes how
+// soon an overload is detected. It must be called before the first call of an operation.
+func (e *Engine) SetQueueTime(d time.Duration) { e.admission.longest = d }
+
 // Call is one call of an operation.
 type Call struct {
 	Operation *Operation

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +53,7 @@ const (
 	maxGuestBody = 64 << 10 // request body in bytes on a public page, without an account
 	// Responses below this number of bytes fit into a few packets, so they are not compressed.
 	minCompressed = 8 << 10
-	opTimeout     = 25 * time.Second // time limit for one operation; less than the server's write timeout
+	opTimeout     = 25 * time.Second // default of Config.OpTimeout; less than the server's write timeout
 )
 
 // Config holds the dependencies and settings of the handler.
@@ -77,6 +78,9 @@ type Config struct {
 	// StreamWindow is the time over which the rate of a stream is averaged. A client
 	// must read at least 10 kB per second. 0 means one minute.
 	StreamWindow time.Duration
+
+	// OpTimeout is the time limit for one operation. 0 means 25 seconds.
+	OpTimeout time.Duration
 
 	// SecurityContact is the https: or mailto: URL for reporting vulnerabilities. The
 	// default is the mailbox security@ of the base URL's host. There is no default for
@@ -106,6 +110,7 @@ type handler struct {
 // configuration is invalid.
 func New(c Config) (http.Handler, error) {
 	c.BaseURL = strings.TrimSuffix(c.BaseURL, "/")
+	c.OpTimeout = cmp.Or(c.OpTimeout, opTimeout)
 	if c.Metrics == nil {
 		c.Metrics = NewMetrics()
 	}
@@ -245,7 +250,7 @@ func (h *handler) operation(w http.ResponseWriter, r *http.Request, o *op.Operat
 		h.stream(w, r, call)
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), opTimeout)
+	ctx, cancel := context.WithTimeout(r.Context(), h.OpTimeout)
 	defer cancel()
 	result, err := h.Engine.Do(ctx, call)
 	if result.Replayed {

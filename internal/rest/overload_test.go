@@ -39,7 +39,7 @@ func TestReportsAreShedOverRESTAndMCP(t *testing.T) {
 			}, op.Report)
 		return r
 	}
-	s := apptest.New(t, apptest.PostgresURL(t), apptest.Options{Registry: registry})
+	s := apptest.New(t, apptest.PostgresURL(t), apptest.Options{Registry: registry, QueueTime: time.Second})
 	ada, bob := s.Person("Ada"), s.Person("Bob")
 	workspace := ada.Workspace("Engines", board.PlanTeam)
 	slots := s.DB.Concurrency().Reports
