@@ -65,7 +65,8 @@ func TestReport(t *testing.T) {
 {"Action":"output","Package":"p","Output":"FAIL\n"}
 {"Action":"fail","Package":"p"}
 `,
-			want: counts{failed: 1, failures: map[testName]failure{{"p", "TestA"}: {1, "    testing.go:1712: race detected during execution of test\n"}}, final: true},
+			want: counts{failed: 1, failures: map[testName]failure{
+				{"p", "TestA"}: {1, "    testing.go:1712: race detected during execution of test\n"}}, final: true},
 		},
 		"the output of a test that panicked is printed": {
 			events: `{"Action":"output","Package":"p","Test":"TestA","Output":"panic: test timed out after 25m\n"}
