@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // Bucket is a bucket on an S3 server that runs for a test.
@@ -72,20 +71,15 @@ func StartBucket(t testing.TB) *Bucket {
 		_ = cmd.Process.Kill()
 		<-ended
 	})
-	for start := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		conn, err := net.Dial("tcp", host)
-		if err == nil {
-			_ = conn.Close()
-			return &Bucket{Address: "s3://files/cards?region=us-east-1&endpoint=http://" + host, Host: host, Folder: folder + "/files"}
-		}
+	Eventually(t, "versitygw listens", func() bool {
 		select {
 		case err := <-ended:
 			ended <- err
 			t.Fatalf("versitygw ended with %v:\n%s", err, log.String())
 		default:
 		}
-		if time.Since(start) > 30*time.Second {
-			t.Fatal("versitygw did not listen within 30 s")
-		}
-	}
+		conn, err := net.Dial("tcp", host)
+		return err == nil && conn.Close() == nil
+	})
+	return &Bucket{Address: "s3://files/cards?region=us-east-1&endpoint=http://" + host, Host: host, Folder: folder + "/files"}
 }

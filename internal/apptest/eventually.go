@@ -17,12 +17,7 @@ func Eventually(t testing.TB, what string, done func() bool) {
 // that get returned last.
 func Await[T any](t testing.TB, what string, get func() (seen T, done bool)) T {
 	t.Helper()
-	var end time.Time // zero if the run has no limit
-	if limited, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
-		if deadline, ok := limited.Deadline(); ok {
-			end = time.Now().Add(time.Until(deadline) / 4)
-		}
-	}
+	end := patienceEnd(t)
 	for pause := time.Millisecond; ; pause = min(2*pause, 20*time.Millisecond) {
 		seen, done := get()
 		if done {
@@ -36,4 +31,32 @@ func Await[T any](t testing.TB, what string, get func() (seen T, done bool)) T {
 		}
 		time.Sleep(pause)
 	}
+}
+
+// Receive returns the next value of a channel, and whether the channel is open. It fails the test like
+// Eventually.
+func Receive[T any](t testing.TB, what string, from <-chan T) (next T, open bool) {
+	t.Helper()
+	var late <-chan time.Time
+	if end := patienceEnd(t); !end.IsZero() {
+		timer := time.NewTimer(time.Until(end))
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case next, open = <-from:
+	case <-late:
+		t.Fatalf("waited in vain until %s", what)
+	}
+	return next, open
+}
+
+// patienceEnd returns when a test that waits gives up, or zero if the run has no limit.
+func patienceEnd(t testing.TB) (end time.Time) {
+	if limited, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
+		if deadline, ok := limited.Deadline(); ok {
+			end = time.Now().Add(time.Until(deadline) / 4)
+		}
+	}
+	return end
 }

@@ -152,6 +152,13 @@ func WithLockTimeout(t testing.TB, database string, wait time.Duration) string {
 	return withTimeout(t, database, "lock_timeout", wait)
 }
 
+// WithIdleTimeout returns the URL of a PostgreSQL database with the given timeout for transactions
+// that are idle.
+func WithIdleTimeout(t testing.TB, database string, wait time.Duration) string {
+	t.Helper()
+	return withTimeout(t, database, "idle_in_transaction_session_timeout", wait)
+}
+
 // withTimeout returns the URL of a PostgreSQL database with one of the database's timeouts.
 func withTimeout(t testing.TB, database, name string, wait time.Duration) string {
 	t.Helper()

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -82,18 +81,15 @@ logfile = %s
 	query.Set("port", "6432")
 	direct.RawQuery = query.Encode()
 	address := direct.String()
-	for deadline := time.Now().Add(time.Minute); ; {
+	Await(t, "pgbouncer responds", func() (log string, done bool) {
 		conn, err := pgx.Connect(context.Background(), address)
 		if err == nil {
-			_ = conn.Close(context.Background())
-			return address
+			return "", conn.Close(context.Background()) == nil
 		}
-		if time.Now().After(deadline) {
-			log, _ := os.ReadFile(filepath.Join(folder, "log"))
-			t.Fatalf("pgbouncer does not respond: %v\n%s", err, log)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+		text, _ := os.ReadFile(filepath.Join(folder, "log"))
+		return fmt.Sprintf("%v\n%s", err, text), false
+	})
+	return address
 }
 
 func findPooler() (string, error) {

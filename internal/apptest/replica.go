@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // Replicated is a PostgreSQL server for one test, with a streaming replica.
@@ -67,12 +66,8 @@ func (r *Replicated) KillReplica() {
 	if err != nil {
 		r.t.Fatalf("kill the replica: %v", err)
 	}
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) { // the server removes it last
-			return
-		}
-		if time.Now().After(deadline) {
-			r.t.Fatal("the replica did not stop")
-		}
-	}
+	Eventually(r.t, "the replica has stopped", func() bool {
+		_, err := os.Stat(file) // the server removes it last
+		return errors.Is(err, fs.ErrNotExist)
+	})
 }

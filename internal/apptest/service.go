@@ -59,6 +59,7 @@ type Service struct {
 	T        testing.TB
 	DB       *store.DB
 	Registry *op.Registry
+	Engine   *op.Engine
 	Handler  http.Handler
 	Clock    *Clock
 	Database string // the file or URL given to New
@@ -94,6 +95,7 @@ type Options struct {
 	ProgramLockTimeout bool              // use the program's timeouts for locks and idle transactions on PostgreSQL
 	Log                *slog.Logger      // nil for a logger that writes warnings to the output of the test
 	ReportLimit        time.Duration     // time limit of one statement of a report; 0 for patience
+	LiveInterval       time.Duration     // live.Hub.Interval; 0 for the default
 	QueueTime          time.Duration     // how long operations wait while there is no overload; 0 for patience
 	SlowWindow         time.Duration     // window in which slow clients must reach the minimum rate; 0 for the default
 	SpoolLimit         int64             // limit in bytes; 0 for a gigabyte
@@ -158,7 +160,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 		if !strings.Contains(database, "lock_timeout") {
 			database = WithLockTimeout(t, database, lockTimeout)
 		}
-		database = withTimeout(t, database, "idle_in_transaction_session_timeout", patience)
+		database = WithIdleTimeout(t, database, patience)
 	}
 	accounts, err := account.New(account.Options{
 		BaseURL: BaseURL, OIDC: opts.OIDC, SignUp: opts.SignUp, Unlimited: !opts.RateLimits, Log: opts.Log,
@@ -212,6 +214,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 	s.DB = db
 	gate := session.NewGate(db, log, session.Options{BaseURL: BaseURL, Unlimited: !opts.RateLimits})
 	hub := live.NewHub(db, log)
+	hub.Interval = cmp.Or(opts.LiveInterval, hub.Interval)
 	t.Cleanup(func() {
 		hub.Close()
 		gate.Close()
@@ -238,6 +241,7 @@ func New(t testing.TB, database string, opts Options) *Service {
 		Uploads: transfer.NewUploads(s.Spool, opts.SlowWindow), Log: log, Metrics: transfer.NewMetrics()}
 	engine := op.NewEngine(db)
 	engine.CheckAddress, engine.Spool, engine.JobWait = guard.Check, s.Spool, wait
+	s.Engine = engine
 	engine.SetQueueTime(cmp.Or(opts.QueueTime, patience))
 	s.openFiles()
 	tools, err := mcp.New(mcp.Config{Registry: s.Registry, Engine: engine, Gate: gate, BaseURL: BaseURL, Version: "test",

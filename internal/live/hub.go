@@ -15,6 +15,10 @@ const maxStreams = 20 // per person on this server
 
 // Hub tracks the open streams of this server and the boards that they show.
 type Hub struct {
+	// Interval is the time between two comment lines, so that no proxy closes the connection as idle,
+	// and between two records of a person's presence. It may be changed before the first stream.
+	Interval time.Duration
+
 	db       *store.DB
 	log      *slog.Logger
 	failures *backoff.Log
@@ -30,7 +34,7 @@ type Hub struct {
 
 // NewHub returns the hub of a server. The hub watches for changes until it is closed.
 func NewHub(db *store.DB, log *slog.Logger) *Hub {
-	h := &Hub{db: db, log: log, failures: backoff.NewLog(log), boards: map[string]map[*stream]struct{}{},
+	h := &Hub{Interval: interval, db: db, log: log, failures: backoff.NewLog(log), boards: map[string]map[*stream]struct{}{},
 		users: map[string]map[*stream]struct{}{}, stop: make(chan struct{})}
 	h.unwatch = db.OnChange(h.changed)
 	db.OnNotify(h.notified)

@@ -20,15 +20,14 @@ import (
 )
 
 const (
-	maxBoards         = 50                    // per stream
-	maxChanges        = 200                   // per board and read
-	gatherTime        = 10 * time.Millisecond // delay so that all changes of one request are read together
-	keepAliveInterval = 15 * time.Second      // between comment lines, so that no proxy closes the connection as idle
-	presenceInterval  = 15 * time.Second      // half the time after which a visit expires
-	writeTimeout      = 10 * time.Second
-	recheckInterval   = 2 * time.Second // interval of permission checks, even if nothing happens
-	reconnectDelay    = 250 * time.Millisecond
-	reconnectJitter   = 1000 // milliseconds, so that browsers do not all reconnect at the same time
+	maxBoards       = 50                    // per stream
+	maxChanges      = 200                   // per board and read
+	gatherTime      = 10 * time.Millisecond // delay so that all changes of one request are read together
+	interval        = 15 * time.Second      // default of Hub.Interval; half the time after which a visit expires
+	writeTimeout    = 10 * time.Second
+	recheckInterval = 2 * time.Second // interval of permission checks, even if nothing happens
+	reconnectDelay  = 250 * time.Millisecond
+	reconnectJitter = 1000 // milliseconds, so that browsers do not all reconnect at the same time
 )
 
 // stream is one connection from a browser.
@@ -174,7 +173,7 @@ func (s *stream) run(ctx context.Context, gone []string) {
 	if s.sendUpdates(ctx, nil, nil, true) != nil {
 		return
 	}
-	keepAlive, presence := time.NewTicker(keepAliveInterval), time.NewTicker(presenceInterval)
+	keepAlive, presence := time.NewTicker(s.hub.Interval), time.NewTicker(s.hub.Interval)
 	recheck := time.NewTicker(recheckInterval)
 	defer keepAlive.Stop()
 	defer presence.Stop()
