@@ -38,6 +38,10 @@ type Engine struct {
 	// changed before the first call.
 	JobWait time.Duration
 
+	// CopyWait is how long a retry with the same idempotency key waits for the first request. It may
+	// be changed before the first call.
+	CopyWait time.Duration
+
 	db        *store.DB
 	inFlight  *inFlight
 	streams   *streams
@@ -49,12 +53,19 @@ type Engine struct {
 func NewEngine(db *store.DB) *Engine {
 	n := db.Concurrency()
 	e := &Engine{
-		Metrics: NewMetrics(), JobWait: JobWait, db: db, inFlight: newInFlight(), streams: newStreams(n.Streams),
+		Metrics: NewMetrics(), JobWait: JobWait, CopyWait: copyWait, db: db, inFlight: newInFlight(), streams: newStreams(n.Streams),
 		reports: newShares("searches and reports", max(1, n.Reports-1)), admission: newAdmission(n),
 	}
 	e.admission.log = func() *slog.Logger { return cmp.Or(e.Log, slog.Default()) }
 	e.admission.shed = func(k class) { e.Metrics.Shed(k.String()) }
 	return e
+}
+
+// WaitingCopies returns how many requests wait for an earlier request with the same idempotency key.
+func (e *Engine) WaitingCopies() int {
+	e.inFlight.mu.Lock()
+	defer e.inFlight.mu.Unlock()
+	return e.inFlight.waiting
 }
 
 // SetQueueTime sets how long work waits for a slot while there is no overload. It also changes how
@@ -106,8 +117,8 @@ func (e envelope) write() ([]byte, error) {
 	return append(body, '}'), err
 }
 
-// inFlightWait is the longest time that a retry waits for the first request to finish.
-const inFlightWait = 2 * time.Second
+// copyWait is the default of Engine.CopyWait.
+const copyWait = 2 * time.Second
 
 // CheckLoad returns an error, and counts a refusal, if a call of the operation would be
 // refused immediately because of the load. It lets an interface refuse a request before
@@ -257,7 +268,7 @@ func (e *Engine) write(ctx context.Context, c Call, in any) (Response, error) {
 // A retry may send the body's fields in another order, so the fingerprint is that of
 // the canonical body. Versions before 0.2 stored that of the raw body.
 func (e *Engine) writeOnce(ctx context.Context, c Call, in any, sent []byte, refused error) (Response, error) {
-	release, err := e.inFlight.enter(ctx, c.Caller.KeyOwner()+"\x00"+c.Key, inFlightWait)
+	release, err := e.inFlight.enter(ctx, c.Caller.KeyOwner()+"\x00"+c.Key, e.CopyWait)
 	if err != nil {
 		return Response{}, err
 	}

@@ -12,8 +12,9 @@ import (
 // key. A retry waits for the first request instead of running in parallel. If the two
 // run in different processes, the unique index on keys lets only one take effect.
 type inFlight struct {
-	mu   sync.Mutex
-	open map[string]chan struct{}
+	mu      sync.Mutex
+	open    map[string]chan struct{}
+	waiting int
 }
 
 func newInFlight() *inFlight { return &inFlight{open: map[string]chan struct{}{}} }
@@ -37,6 +38,7 @@ func (f *inFlight) enter(ctx context.Context, key string, wait time.Duration) (r
 				close(mine)
 			}, nil
 		}
+		f.waiting++
 		f.mu.Unlock()
 		if timeout == nil {
 			timeout = time.After(wait)
@@ -44,9 +46,15 @@ func (f *inFlight) enter(ctx context.Context, key string, wait time.Duration) (r
 		select {
 		case <-first:
 		case <-timeout:
-			return nil, board.InFlight()
+			err = board.InFlight()
 		case <-ctx.Done():
-			return nil, board.InFlight()
+			err = board.InFlight()
+		}
+		f.mu.Lock()
+		f.waiting--
+		f.mu.Unlock()
+		if err != nil {
+			return nil, err
 		}
 	}
 }
