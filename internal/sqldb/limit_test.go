@@ -61,8 +61,8 @@ func TestStatementsEndAtTheirLimit(t *testing.T) {
 						_, err := count(t.Context(), r, text)
 						return err
 					})
-					if took := time.Since(begun); !errors.Is(err, sqldb.ErrTooLong) || took < limit || took > 20*time.Second {
-						t.Fatalf("%s of %.20s: ended after %s with error %v, want ErrTooLong soon after %s", kind, text, took, err,
+					if took := time.Since(begun); !errors.Is(err, sqldb.ErrTooLong) || took < limit {
+						t.Fatalf("%s of %.20s: ended after %s with error %v, want ErrTooLong after %s", kind, text, took, err,
 							limit)
 					}
 					if err := read(t.Context(), time.Minute, func(r sqldb.Runner) error {
@@ -87,18 +87,20 @@ func TestLimitAppliesToOneStatement(t *testing.T) {
 	apptest.Databases(t, func(t *testing.T, database string) {
 		e := openEngine(t, database)
 		const limit = 500 * time.Millisecond
-		begun := time.Now()
-		if err := e.Read(t.Context(), limit, func(r sqldb.Runner) error {
-			for time.Since(begun) < 3*limit {
-				if _, err := count(t.Context(), r, "SELECT 1"); err != nil {
+		var statement time.Duration // the last one; on a busy machine, it can exceed the limit
+		err := e.Read(t.Context(), limit, func(r sqldb.Runner) (err error) {
+			for range 3 {
+				begun := time.Now()
+				_, err = count(t.Context(), r, "SELECT 1")
+				if statement = time.Since(begun); err != nil {
 					return err
 				}
+				time.Sleep(limit)
 			}
-			time.Sleep(2 * limit)
-			_, err := count(t.Context(), r, "SELECT 1")
-			return err
-		}); err != nil {
-			t.Errorf("read of short statements: unexpected error %v", err)
+			return nil
+		})
+		if err != nil && (statement < limit || !errors.Is(err, sqldb.ErrTooLong)) {
+			t.Errorf("read of short statements: unexpected error %v of a statement that took %s", err, statement)
 		}
 	})
 }
@@ -133,37 +135,32 @@ func TestReportsDoNotBlockReads(t *testing.T) {
 		e := openEngine(t, database)
 		ctx, leave := context.WithCancel(t.Context())
 		defer leave()
-		ended := make(chan error)
+		running, ended := make(chan struct{}), make(chan error)
 		n := e.Concurrency().Reports
 		for range n {
 			go func() {
 				ended <- e.Report(ctx, time.Hour, func(r sqldb.Runner) error {
+					running <- struct{}{}
 					_, err := count(ctx, r, countTo)
 					return err
 				})
 			}()
 		}
-		time.Sleep(100 * time.Millisecond)
+		for range n {
+			<-running
+		}
 		for range 20 {
-			soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			err := e.Read(soon, time.Minute, func(r sqldb.Runner) error {
-				_, err := count(soon, r, "SELECT 1")
+			if err := e.Read(t.Context(), time.Minute, func(r sqldb.Runner) error {
+				_, err := count(t.Context(), r, "SELECT 1")
 				return err
-			})
-			cancel()
-			if err != nil {
+			}); err != nil {
 				t.Fatalf("read during %d reports: unexpected error %v", n, err)
 			}
 		}
 		leave()
 		for range n {
-			select {
-			case err := <-ended:
-				if err == nil {
-					t.Error("a report was not stopped, but ran to completion")
-				}
-			case <-time.After(20 * time.Second):
-				t.Fatal("a report continued after its context was canceled")
+			if err := <-ended; err == nil {
+				t.Error("a report was not stopped, but ran to completion")
 			}
 		}
 	})

@@ -81,11 +81,10 @@ func (w *sharedWorld) batch(contexts map[int]context.Context, writes ...func(ctx
 				return write(ctx, tx)
 			})
 		})
-		for deadline := time.Now().Add(30 * time.Second); sqldb.WaitingWrites(w.db.Engine(), w.boards[0]) != i+1; time.Sleep(time.Millisecond) {
-			if time.Now().After(deadline) {
-				w.Fatalf("%d writes are waiting for the shared transaction, want %d", sqldb.WaitingWrites(w.db.Engine(), w.boards[0]), i+1)
-			}
-		}
+		apptest.Await(w, "the write waits for the shared transaction", func() (int, bool) {
+			n := sqldb.WaitingWrites(w.db.Engine(), w.boards[0])
+			return n, n == i+1
+		})
 	}
 	close(release)
 	all.Wait()
