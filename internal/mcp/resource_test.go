@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
@@ -95,12 +94,8 @@ func TestResources(t *testing.T) {
 				"service://boards/" + w.board + "\x00", `service://boards/"`, "service://boards/\x01\\", "service://boards/ü",
 				"service://boards/\u202e",
 			} {
-				start := time.Now()
 				if got := w.readResource(w.ada, revision, uri); got != nil {
 					t.Errorf("%q: got %v, want an error", uri, got)
-				}
-				if took := time.Since(start); took > 15*time.Second {
-					t.Errorf("%q took %v, want at most 15s", uri, took)
 				}
 			}
 			for _, uri := range []string{"service://boards/" + w.board, "service://boards/" + w.board + "/cards/" + w.card} {

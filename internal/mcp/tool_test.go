@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -293,15 +293,35 @@ func TestPanics(t *testing.T) {
 
 // A call ends when its client disconnects.
 func TestCallsEndWithTheirClient(t *testing.T) {
-	w := sqliteWorld(t, apptest.Options{})
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	start := time.Now()
+	type nothing struct{}
+	var running chan struct{}
+	ended := make(chan error, 1)
+	w := sqliteWorld(t, apptest.Options{Registry: func() *op.Registry {
+		r := app.Operations()
+		op.Query(r, "wait", "GET /wait", "Wait for the client to leave.",
+			func(ctx context.Context, _ *store.View, _ nothing) (nothing, error) {
+				close(running)
+				<-ctx.Done()
+				ended <- context.Cause(ctx)
+				return nothing{}, ctx.Err()
+			})
+		return r
+	}})
 	for _, revision := range []string{apptest.Stateless, apptest.Sessions} {
-		r := w.ada.RPCRequest(revision, "tools/call", fields{"name": "list_boards", "arguments": fields{}})
-		w.ada.Message(r.WithContext(ctx))
-	}
-	if took := time.Since(start); took > 15*time.Second {
-		t.Errorf("calls of disconnected clients took %v, want at most 15s", took)
+		running = make(chan struct{})
+		ctx, cancel := context.WithCancel(t.Context())
+		r := w.ada.RPCRequest(revision, "tools/call", fields{"name": "wait", "arguments": fields{}}).WithContext(ctx)
+		r.Header.Set("Authorization", "Bearer "+w.ada.Token)
+		served := make(chan struct{})
+		go func() {
+			defer close(served)
+			w.ada.Handler.ServeHTTP(httptest.NewRecorder(), r)
+		}()
+		<-running
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: the call ended with %v, want the client's cancellation", revision, err)
+		}
+		<-served
 	}
 }

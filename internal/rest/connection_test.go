@@ -26,7 +26,7 @@ func overConnection(t *testing.T, s *apptest.Service) func(raw string) (*http.Re
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := &http.Server{Handler: s.Handler, ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 32 << 10,
+	server := &http.Server{Handler: s.Handler, ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 32 << 10,
 		DisableGeneralOptionsHandler: true}
 	served := make(chan error, 1)
 	go func() { served <- rest.Serve(server, l) }()
@@ -38,7 +38,6 @@ func overConnection(t *testing.T, s *apptest.Service) func(raw string) (*http.Re
 			t.Fatal(err)
 		}
 		defer func() { _ = c.Close() }()
-		_ = c.SetDeadline(time.Now().Add(10 * time.Second))
 		if _, err := io.WriteString(c, raw); err != nil {
 			t.Fatal(err)
 		}
