@@ -86,7 +86,7 @@ func TestExceptionsAllowHTTPAndTheirPorts(t *testing.T) {
 			if (err == nil) != (c.want != refused) {
 				t.Errorf("Parse: got error %v, want %s", err, c.want)
 			}
-			if err := g.Check(shortContext(t), c.address); (err == nil) != (c.want == accepted) {
+			if err := g.Check(t.Context(), c.address); (err == nil) != (c.want == accepted) {
 				t.Errorf("Check: got error %v, want %s", err, c.want)
 			}
 			if u == nil {
@@ -96,7 +96,7 @@ func TestExceptionsAllowHTTPAndTheirPorts(t *testing.T) {
 			if u.Port() == "" {
 				hostPort += map[string]string{"http": ":80", "https": ":443"}[u.Scheme]
 			}
-			conn, err := g.Dial(shortContext(t), "tcp", hostPort)
+			conn, err := g.Dial(t.Context(), "tcp", hostPort)
 			if conn != nil {
 				conn.Close()
 			}

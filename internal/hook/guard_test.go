@@ -41,17 +41,10 @@ func fixedZone(names map[string]string) zone {
 	return func(name string, _ int) []netip.Addr { return addresses(strings.Fields(names[name])...) }
 }
 
-// shortContext returns a context with a timeout, which ends calls that the guard should have refused.
-func shortContext(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-	t.Cleanup(cancel)
-	return ctx
-}
-
 // wantRefused checks that Dial returns a Refused error whose reason contains want.
 func wantRefused(t *testing.T, g *hook.Guard, hostPort, want string) {
 	t.Helper()
-	conn, err := g.Dial(shortContext(t), "tcp", hostPort)
+	conn, err := g.Dial(t.Context(), "tcp", hostPort)
 	if conn != nil {
 		conn.Close()
 		t.Errorf("Dial %q: got a connection to %s, want a Refused error", hostPort, conn.RemoteAddr())
@@ -192,7 +185,7 @@ func TestInvalidURLsAreRefused(t *testing.T) {
 	} {
 		_, err := g.Parse(address)
 		wantFault(t, address, err, want)
-		wantFault(t, address, g.Check(shortContext(t), address), want)
+		wantFault(t, address, g.Check(t.Context(), address), want)
 	}
 }
 
@@ -274,8 +267,8 @@ func TestSpecialAddressesAreRefusedAsLiteralsAndWhenResolved(t *testing.T) {
 			wantFault(t, literal, err, "is "+want)
 			wantRefused(t, g, hostPort, "is "+want)
 			resolved := "resolves to " + want
-			wantFault(t, text, g.Check(shortContext(t), "https://hooks.example.com"), resolved)
-			wantFault(t, text, g.Check(shortContext(t), "https://mixed.example.com"), resolved)
+			wantFault(t, text, g.Check(t.Context(), "https://hooks.example.com"), resolved)
+			wantFault(t, text, g.Check(t.Context(), "https://mixed.example.com"), resolved)
 			wantRefused(t, g, "hooks.example.com:443", resolved)
 			wantRefused(t, g, "hooks.example.com:443", "("+addr.String()+")")
 		}
@@ -291,10 +284,10 @@ func TestMappedIPv4IsRefusedAsLiteralAndCheckedWhenResolved(t *testing.T) {
 		wantRefused(t, g, "["+text+"]:443", "an IPv4 address written as IPv6")
 	}
 	const private = "resolves to a private address (10.0.0.8)"
-	wantFault(t, "private", g.Check(shortContext(t), "https://private.example.com"), private)
+	wantFault(t, "private", g.Check(t.Context(), "https://private.example.com"), private)
 	wantRefused(t, g, "private.example.com:443", private)
 	for _, address := range []string{"https://public.example.com", "https://in.example.com"} {
-		if err := g.Check(shortContext(t), address); err != nil {
+		if err := g.Check(t.Context(), address); err != nil {
 			t.Errorf("Check %s: got error %v, want none", address, err)
 		}
 	}
@@ -308,7 +301,7 @@ func TestPublicAddressesAreAccepted(t *testing.T) {
 		203.0.114.0 223.255.255.255 2000:: 2001:200:: 2001:db7:ffff::1 2001:db9:: 2003:: 2606:4700::1111 2620:4f:7fff::1
 		2620:4f:8001:: 3ffe::1 3fff:1000:: 2606:4700::5efe:8.8.8.8 2606:4700::400:5efe:10.0.0.8 2606:4700::5eff:10.0.0.8`) {
 		g := newGuard(t, fixedZone(map[string]string{"hooks.example.com": text}))
-		if err := g.Check(shortContext(t), "https://hooks.example.com"); err != nil {
+		if err := g.Check(t.Context(), "https://hooks.example.com"); err != nil {
 			t.Errorf("Check %s: got error %v, want none", text, err)
 		}
 		if addr := netip.MustParseAddr(text); addr.Is4() {
@@ -342,14 +335,14 @@ func TestCheckRefusesUnresolvableNames(t *testing.T) {
 	if _, err := g.Parse("https://nowhere.example.com"); err != nil {
 		t.Fatal(err)
 	}
-	wantFault(t, "nowhere", g.Check(shortContext(t), "https://nowhere.example.com"), "does not exist")
+	wantFault(t, "nowhere", g.Check(t.Context(), "https://nowhere.example.com"), "does not exist")
 
 	broken, err := hook.NewGuard(hook.GuardOptions{Resolver: &net.Resolver{PreferGo: true,
 		Dial: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("unplugged") }}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantFault(t, "unplugged", broken.Check(shortContext(t), "https://hooks.example.com"), "could not be resolved")
+	wantFault(t, "unplugged", broken.Check(t.Context(), "https://hooks.example.com"), "could not be resolved")
 
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -359,7 +352,7 @@ func TestCheckRefusesUnresolvableNames(t *testing.T) {
 }
 
 func TestDialOfUnresolvableNameIsRetryable(t *testing.T) {
-	_, err := newGuard(t, nil).Dial(shortContext(t), "tcp", "nowhere.example.com:443")
+	_, err := newGuard(t, nil).Dial(t.Context(), "tcp", "nowhere.example.com:443")
 	var refused *hook.Refused
 	var dns *net.DNSError
 	if errors.As(err, &refused) || !errors.As(err, &dns) {
@@ -387,7 +380,7 @@ func TestDialRefusesWhatParseRefuses(t *testing.T) {
 		wantRefused(t, g, hostPort, want)
 	}
 	for _, network := range []string{"udp", "unix", "ip", "tcp5", ""} {
-		_, err := g.Dial(shortContext(t), network, "8.8.8.8:443")
+		_, err := g.Dial(t.Context(), network, "8.8.8.8:443")
 		var refused *hook.Refused
 		if !errors.As(err, &refused) {
 			t.Errorf("network %q: got error %v, want a Refused error", network, err)
@@ -442,7 +435,7 @@ func TestDialRefusesReboundName(t *testing.T) {
 		return []netip.Addr{private}
 	}, "10.9.9.9")
 	for range 3 {
-		if err := g.Check(shortContext(t), "https://rebound.example.com"); err != nil {
+		if err := g.Check(t.Context(), "https://rebound.example.com"); err != nil {
 			t.Fatal(err)
 		}
 		wantRefused(t, g, "rebound.example.com:"+portOf(at), "resolves to a loopback address (127.0.0.1)")
@@ -487,7 +480,7 @@ func TestCheckWaitsFiveSecondsForDNS(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Create the global state of package net outside the bubble.
-	newGuard(t, nil).Check(shortContext(t), "https://hooks.example.com")
+	newGuard(t, nil).Check(t.Context(), "https://hooks.example.com")
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		err := g.Check(t.Context(), "https://hooks.example.com")

@@ -50,12 +50,17 @@ func wantDeliveries(t *testing.T, to *receiver, want int) {
 // commit is delayed.
 func TestConcurrentWritersCauseNoDuplicateDelivery(t *testing.T) {
 	t.Parallel()
-	const writers, changes = 16, 75
+	const writers, changes = 16, 25
 	w := newWorldOn(t, apptest.PostgresURL(t))
 	to := w.receiver("receiver.test", func(int, http.ResponseWriter, *http.Request) {})
 	w.webhook("receiver.test")
-	w.engine(unpaced)
-	time.Sleep(2 * time.Second) // the engine needs time to lease its shards
+	stop := w.engine(unpaced)
+	arrived := func(n int) {
+		t.Helper()
+		apptest.Await(t, "the deliveries arrive", func() (int, bool) { got := len(to.ids()); return got, got >= n })
+	}
+	w.card()
+	arrived(1) // so the engine has leased its shards
 	w.running.DelayHandOver(func() time.Duration { return rand.N(40 * time.Millisecond) })
 	var wg sync.WaitGroup
 	for range writers {
@@ -66,12 +71,9 @@ func TestConcurrentWritersCauseNoDuplicateDelivery(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	for deadline := time.Now().Add(time.Minute); len(to.ids()) < writers*changes && time.Now().Before(deadline); {
-		time.Sleep(100 * time.Millisecond)
-	}
-	time.Sleep(time.Second)
-	if ids := to.ids(); len(ids) < writers*changes {
-		t.Errorf("got %d deliveries, want %d", len(ids), writers*changes)
-	}
+	arrived(1 + writers*changes)
+	w.card() // after the hand-over of all others
+	arrived(2 + writers*changes)
+	stop()
 	wantOnce(t, to.ids())
 }

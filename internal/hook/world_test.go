@@ -176,7 +176,7 @@ func (w *world) person(name string) string {
 // withConnection calls fn with a connection to the SQLite file that is separate from the store's.
 func (w *world) withConnection(fn func(db *sql.DB) error) {
 	w.t.Helper()
-	db, err := sql.Open("sqlite", "file:"+w.database+"?_pragma=busy_timeout(10000)")
+	db, err := sql.Open("sqlite", "file:"+w.database+"?_pragma=busy_timeout(60000)")
 	if err == nil {
 		err = errors.Join(fn(db), db.Close())
 	}
