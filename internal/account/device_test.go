@@ -148,14 +148,11 @@ func TestWrongPasswordsAreRecorded(t *testing.T) {
 		header := http.Header{"X-Request-Id": {"guess-1"}}
 		tryPassword(from(s, "198.51.100.1"), b.Email, wrong, header)
 		tryPassword(from(s, "198.51.100.1"), "eve@example.com", wrong, header)
-		var got []string
-		for range 500 { // the entries are written in the background
-			if got = s.Column("SELECT subject || ' ' || COALESCE(request_id, '') || ' ' || details FROM audit " +
-				"WHERE operation = 'reject_password' ORDER BY id"); len(got) >= 3 {
-				break
-			}
-			time.Sleep(20 * time.Millisecond)
-		}
+		got := apptest.Await(t, "the background has written the entries", func() (got []string, done bool) {
+			got = s.Column("SELECT subject || ' ' || COALESCE(request_id, '') || ' ' || details FROM audit " +
+				"WHERE operation = 'reject_password' ORDER BY id")
+			return got, len(got) >= 3
+		})
 		if len(got) != 3 || !slices.ContainsFunc(got, func(e string) bool {
 			return strings.HasPrefix(e, b.ID+" guess-1 ") && strings.Contains(e, "198.51.100.1")
 		}) {

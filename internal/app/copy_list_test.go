@@ -65,12 +65,11 @@ func TestChangesDuringCopyOfLargeList(t *testing.T) {
 		var copying sync.WaitGroup
 		copying.Go(func() { p.bob.Call("copy_list", fields{"listId": p.here, "name": "Again"}) })
 		on := fields{"boardId": p.from}
-		lists := p.ada.All("list_lists", "id", on)
-		deadline := time.Now().Add(time.Minute)
-		for len(lists) < 2 && time.Now().Before(deadline) {
+		lists := apptest.Await(t, "the copy of the list appears", func() (lists []string, done bool) {
 			p.make("create_card", fields{"listId": p.here, "title": "Meanwhile"})
 			lists = p.ada.All("list_lists", "id", on)
-		}
+			return lists, len(lists) == 2
+		})
 		pending := len(s.Column("SELECT job_id FROM pending_activity"))
 		cards := p.ada.All("list_cards", "id", with(with(on, "list", lists[1]), "limit", 200))
 		if len(cards) < 121 { // more if cards were created before the job read the list
@@ -106,17 +105,13 @@ func TestResponseIsTheUnfinishedJob(t *testing.T) {
 	})
 }
 
-// waitForJobs waits until all jobs have ended. It fails the test after a minute.
+// waitForJobs waits until all jobs have ended.
 func waitForJobs(s *apptest.Service) {
 	s.T.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		switch {
-		case len(s.Column("SELECT id FROM jobs WHERE ended_at IS NULL")) == 0:
-			return
-		case time.Now().After(end):
-			s.T.Fatal("jobs are still running after a minute")
-		}
-	}
+	apptest.Await(s.T, "all jobs have ended", func() (open []string, done bool) {
+		open = s.Column("SELECT id FROM jobs WHERE ended_at IS NULL")
+		return open, len(open) == 0
+	})
 }
 
 // If the board has no room for the cards of a list, copy_list fails and starts no job.

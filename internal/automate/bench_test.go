@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"cardwall/internal/apptest"
 	"cardwall/internal/board"
@@ -44,11 +43,8 @@ func BenchmarkRun(b *testing.B) {
 				})
 			}
 			clients.Wait()
-			for rule {
-				if backlogs, err := w.DB.Backlogs(context.Background(), nil); err != nil || len(backlogs) == 0 {
-					break
-				}
-				time.Sleep(time.Millisecond)
+			if rule {
+				w.waitIdle()
 			}
 		})
 	}

@@ -209,20 +209,27 @@ func TestDueDatesTriggerRules(t *testing.T) {
 		w.Clock.Stop() // a card must stay due in three days until the test advances the clock
 		day := func(offset int) string { return w.Clock.Now().UTC().AddDate(0, 0, offset).Format(board.DateLayout) }
 		past := w.card(fields{"due": fields{"dueDate": day(-3)}})
+		first, last := w.card(fields{"due": fields{"dueDate": day(1)}}), w.card(fields{"due": fields{"dueDate": day(9)}})
 		soon := w.rule(fields{"event": "due_soon", "hours": 24}, "", action("set_card_labels", fields{"add": []string{w.idea}}))
 		overdue := w.rule(fields{"event": "overdue"}, "-label:none", action("set_card_labels", fields{"add": []string{w.bug}}))
-		card := w.card(fields{"due": fields{"dueDate": day(3)}})
-		finished := w.card(fields{"due": fields{"dueDate": day(3)}})
+		card := w.card(fields{"due": fields{"dueDate": day(4)}})
+		finished := w.card(fields{"due": fields{"dueDate": day(4)}})
 		w.ada.Must("update_card", fields{"cardId": finished, "done": true})
 		engine(w.Service, 10*time.Millisecond)
-		time.Sleep(100 * time.Millisecond)
+		w.Clock.Advance(24 * time.Hour)
+		w.until("the first card is due soon", func() bool { return slices.Equal(w.labels(first), []string{"Idea"}) })
+		if l := w.labels(card); len(l) > 0 {
+			t.Errorf("card that is due in three days: got labels %v, want none", l)
+		}
 		w.Clock.Advance(3 * 24 * time.Hour)
 		w.until("due soon", func() bool { return slices.Equal(w.labels(card), []string{"Idea"}) })
 		w.Clock.Advance(2 * 24 * time.Hour)
 		w.until("overdue", func() bool { return slices.Equal(w.labels(card), []string{"Bug", "Idea"}) })
-		time.Sleep(100 * time.Millisecond)
-		if a, b := w.runs(soon), w.runs(overdue); !slices.Equal(a, []string{"done"}) || !slices.Equal(b, []string{"done"}) {
-			t.Errorf("got runs %v and %v, want one done each", a, b)
+		w.Clock.Advance(5 * 24 * time.Hour)
+		w.until("the last card is overdue", func() bool { return slices.Equal(w.labels(last), []string{"Bug", "Idea"}) })
+		once := []string{"done", "done", "done"} // for three cards
+		if a, b := w.runs(soon), w.runs(overdue); !slices.Equal(a, once) || !slices.Equal(b, once) {
+			t.Errorf("got runs %v and %v, want one for each card", a, b)
 		}
 		if l := w.labels(past); len(l) > 0 {
 			t.Errorf("card that was overdue before the rule: got labels %v, want none", l)
@@ -410,7 +417,14 @@ func TestRuleWaitsForLockedBoard(t *testing.T) {
 	<-held
 	logged := make(logLines, 100)
 	engineWith(s, automate.Options{Log: slog.New(slog.NewTextHandler(logged, &slog.HandlerOptions{Level: slog.LevelError}))})
-	time.Sleep(time.Second) // longer than all retries after unexpected errors take
+	waits := map[string]bool{} // by when they began
+	apptest.Eventually(t, "the rule has waited more often than it would retry after unexpected errors", func() bool {
+		for _, at := range s.Column("SELECT query_start::text FROM pg_stat_activity WHERE wait_event_type = 'Lock'" +
+			" AND datname = current_database()") {
+			waits[at] = true
+		}
+		return len(waits) > 3
+	})
 	close(release)
 	holder.Wait()
 	w.until("the card has a comment", func() bool { return len(w.comments(card)) == 1 })

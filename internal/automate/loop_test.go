@@ -56,8 +56,6 @@ func TestRunsPerCauseAreLimited(t *testing.T) {
 			return len(w.ada.All("list_rule_runs", "id", fields{"boardId": w.board, "status": "refused", "limit": 200})) > 0
 		})
 		w.waitIdle()
-		time.Sleep(100 * time.Millisecond)
-		w.waitIdle()
 		if done := len(w.ada.All("list_rule_runs", "id", fields{"boardId": w.board, "status": "done", "limit": 200})); done < 5 ||
 			done > board.RuleCauseRuns {
 			t.Errorf("one card triggered %d runs, want 5 to %d", done, board.RuleCauseRuns)

@@ -87,14 +87,17 @@ func (w *world) card(in fields) string {
 	return w.ada.Must("create_card", all).ID()
 }
 
-// until waits until a condition holds, for at most three minutes.
+// until waits until a condition holds.
 func (w *world) until(what string, holds func() bool) {
 	w.T.Helper()
-	for start := time.Now(); !holds(); time.Sleep(20 * time.Millisecond) {
-		if time.Since(start) > 3*time.Minute {
-			w.T.Fatalf("timed out waiting until %s; runs: %s", what, w.ada.Must("list_rule_runs", fields{"boardId": w.board}).Raw)
-		}
-	}
+	apptest.Await(w.T, what, func() (ruleRuns, bool) { return ruleRuns{w}, holds() })
+}
+
+// ruleRuns prints the runs of all rules when a test has waited in vain.
+type ruleRuns struct{ w *world }
+
+func (r ruleRuns) String() string {
+	return "the runs " + string(r.w.ada.Must("list_rule_runs", fields{"boardId": r.w.board}).Raw)
 }
 
 // waitIdle waits until the rules have processed all changes.

@@ -68,14 +68,13 @@ func TestAuthorizationFlow(t *testing.T) {
 		agent.Refused(board.CodeInsufficientScope, "list_webhooks", fields{"workspaceId": workspace})
 
 		// The person sees the app separately from the tokens created by hand.
-		apps := ada.Must("list_connected_apps", nil)
-		for until := time.Now().Add(10 * time.Second); apps.Get("0.lastUsedAt") == nil &&
-			time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
-			apps = ada.Must("list_connected_apps", nil) // its use is recorded after the request
-		}
+		apps := apptest.Await(t, "the use of the app is recorded", func() (a apptest.Response, done bool) {
+			a = ada.Must("list_connected_apps", nil)
+			return a, a.Get("0.lastUsedAt") != nil
+		})
 		if apps.Text("0.name") != "Example Assistant" || apps.Text("0.host") != "assistant.example.com" ||
-			apps.Text("0.workspaceId") != workspace || apps.Get("0.lastUsedAt") == nil {
-			t.Errorf("got connected apps %s, want Example Assistant in workspace %s, with a last use", apps.Raw, workspace)
+			apps.Text("0.workspaceId") != workspace {
+			t.Errorf("got connected apps %s, want Example Assistant in workspace %s", apps.Raw, workspace)
 		}
 		if names := ada.Must("list_tokens", nil).Each("name"); slices.Contains(names, "Example Assistant") {
 			t.Errorf("list_tokens returned %v, want no token of the client", names)
@@ -160,7 +159,7 @@ func TestDeny(t *testing.T) {
 	}
 }
 
-// A disconnected client is rejected by every server within a second.
+// A disconnected client is rejected by every server, soon after.
 func TestDisconnectedClientIsRejectedByEveryServer(t *testing.T) {
 	t.Parallel()
 	s := apptest.New(t, apptest.PostgresURL(t), apptest.Options{})
@@ -174,10 +173,7 @@ func TestDisconnectedClientIsRejectedByEveryServer(t *testing.T) {
 		}
 	}
 	ada.At(nodes[1]).Must("disconnect_app", fields{"appId": ada.Must("list_connected_apps", nil).Text("0.id")})
-	time.Sleep(time.Second)
 	for i, node := range nodes {
-		if works(node, token) {
-			t.Errorf("server %d still accepts the client", i)
-		}
+		apptest.Eventually(t, fmt.Sprintf("server %d rejects the client", i), func() bool { return !works(node, token) })
 	}
 }

@@ -246,35 +246,31 @@ func TestWebhooksDeliverGuestEvents(t *testing.T) {
 		card := w.ada.Must("list_cards", fields{"boardId": w.board, "list": w.ideas}).Text("1.id")
 		want := map[string]string{"card.created": card, "comment.added": w.card}
 		for len(want) > 0 {
-			select {
-			case body := <-bodies:
-				var event struct {
-					Type  string `json:"type"`
-					Actor struct {
-						Type string  `json:"type"`
-						ID   *string `json:"id"`
-					} `json:"actor"`
-					BoardID string `json:"boardId"`
-					Data    struct {
-						CardID string `json:"cardId"`
-					} `json:"data"`
-					Links map[string]string `json:"links"`
-				}
-				if err := json.Unmarshal(body, &event); err != nil {
-					t.Fatalf("%v: %s", err, body)
-				}
-				if event.Actor.Type != "guest" || event.Actor.ID != nil || event.BoardID != w.board ||
-					event.Data.CardID != want[event.Type] || len(event.Links) == 0 {
-					t.Errorf("got delivery %s, want an event by a guest", body)
-				}
-				if bytes.Contains(body, []byte("Rosa")) || bytes.Contains(body, []byte(w.key)) ||
-					bytes.Contains(body, []byte("venue")) {
-					t.Errorf("got delivery %s, want no private data", body)
-				}
-				delete(want, event.Type)
-			case <-time.After(30 * time.Second):
-				t.Fatalf("timed out waiting for deliveries of %v", want)
+			body, _ := apptest.Receive(t, fmt.Sprintf("the deliveries of %v arrive", want), bodies)
+			var event struct {
+				Type  string `json:"type"`
+				Actor struct {
+					Type string  `json:"type"`
+					ID   *string `json:"id"`
+				} `json:"actor"`
+				BoardID string `json:"boardId"`
+				Data    struct {
+					CardID string `json:"cardId"`
+				} `json:"data"`
+				Links map[string]string `json:"links"`
 			}
+			if err := json.Unmarshal(body, &event); err != nil {
+				t.Fatalf("%v: %s", err, body)
+			}
+			if event.Actor.Type != "guest" || event.Actor.ID != nil || event.BoardID != w.board ||
+				event.Data.CardID != want[event.Type] || len(event.Links) == 0 {
+				t.Errorf("got delivery %s, want an event by a guest", body)
+			}
+			if bytes.Contains(body, []byte("Rosa")) || bytes.Contains(body, []byte(w.key)) ||
+				bytes.Contains(body, []byte("venue")) {
+				t.Errorf("got delivery %s, want no private data", body)
+			}
+			delete(want, event.Type)
 		}
 	})
 }

@@ -102,20 +102,14 @@ func (w *world) run(holder, id string, sliced func(n int) (stop bool)) board.Job
 	})
 	var running sync.WaitGroup
 	running.Go(func() { e.Run(ctx) })
-	var j board.Job
-	for end := time.Now().Add(time.Minute); ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			w.T.Fatalf("timed out waiting for the job, which is still %s", j.State)
-		}
-		j = w.job(id)
+	apptest.Await(w.T, "the job has ended without leftovers", func() (board.JobState, bool) {
+		j := w.job(id)
 		left, err := w.DB.HasJobLeftovers(w.T.Context())
 		if err != nil {
 			w.T.Fatal(err)
 		}
-		if j.State.Ended() && !left {
-			break
-		}
-	}
+		return j.State, ctx.Err() != nil || j.State.Ended() && !left
+	})
 	cancel()
 	running.Wait()
 	return w.job(id)
