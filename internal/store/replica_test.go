@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"cardwall/internal/apptest"
 	"cardwall/internal/board"
@@ -87,11 +86,9 @@ func TestReportsAreReadFromTheReplica(t *testing.T) {
 	}
 	waitUntil := func(fromReplica bool) {
 		t.Helper()
-		for deadline := time.Now().Add(time.Minute); changeAndReport() != fromReplica; time.Sleep(50 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("timed out waiting for a report with fromReplica = %t", fromReplica)
-			}
-		}
+		apptest.Eventually(t, fmt.Sprintf("a report comes from the replica: %t", fromReplica), func() bool {
+			return changeAndReport() == fromReplica
+		})
 	}
 	waitUntil(true)
 	loggedLag := func() bool { return log.contains("reports read from the primary") && log.contains("behind") }
