@@ -419,7 +419,7 @@ func (e *Engine) sweep(ctx context.Context) time.Duration {
 	}
 	held, err := e.o.DB.Lease(ctx, "jobs:sweep", e.o.Holder, lease)
 	if err != nil || !held {
-		return e.pollInterval()
+		return min(e.pollInterval(), lease) // the other server may have failed
 	}
 	more := false
 	err = e.slice(ctx, func(tx *store.Tx) error {

@@ -112,6 +112,9 @@ func (w *world) run(holder, id string, sliced func(n int) (stop bool)) board.Job
 	})
 	cancel()
 	running.Wait()
+	if err := w.DB.ReleaseLeases(context.Background(), holder); err != nil { // as a server does when it stops
+		w.T.Fatal(err)
+	}
 	return w.job(id)
 }
 
