@@ -10,7 +10,7 @@
 //
 // A test that fails runs once more, alone. If it passes then, it is flaky: it counts as passed, and
 // the end of the output has its first output and a line such as "flaky: cardwall/internal/hook
-// TestRetry".
+// TestRetry". The line of a test that failed begins with "failed:".
 // No test runs again if more than maxFlaky tests fail, if a package ended before all its tests did,
 // or if the race detector reported a race.
 //
@@ -70,8 +70,12 @@ func run(args []string, out io.Writer) error {
 		fmt.Fprintf(out, "%4.0f s %s\n", t.seconds, t.name)
 	}
 	fmt.Fprintf(out, "The Go tests took %s.\n", time.Since(began).Round(time.Second))
-	for _, f := range total.flaky {
-		fmt.Fprintf(out, "%sflaky: %s %s\n", total.failures[f].output, f.pkg, f.test)
+	for _, name := range slices.SortedFunc(maps.Keys(total.failures), testName.compare) {
+		if slices.Contains(total.flaky, name) {
+			fmt.Fprintf(out, "%sflaky: %s %s\n", total.failures[name].output, name.pkg, name.test)
+		} else {
+			fmt.Fprintf(out, "failed: %s %s\n", name.pkg, name.test)
+		}
 	}
 	fmt.Fprintln(out, total)
 	switch {

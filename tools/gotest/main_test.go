@@ -154,7 +154,7 @@ func TestFailedTestsRunAgain(t *testing.T) {
 		"a test that passes alone": {
 			map[string]string{"A": once, "B": ""}, true, "the first run\n--- FAIL", "2 passed, 0 failed\n",
 		},
-		"a test that fails again": {map[string]string{"A": always, "B": ""}, false, "again, alone", "1 passed, 1 failed\n"},
+		"a test that fails again": {map[string]string{"A": always, "B": ""}, false, "\nfailed: example.com/p TestA\n", "1 passed, 1 failed\n"},
 		"both":                    {map[string]string{"A": always, "B": once}, false, "flaky: example.com/p TestB\n", "1 passed, 1 failed\n"},
 		"too many tests": {
 			map[string]string{"A": always, "B": once, "C": always, "D": always}, false, "the first run", "0 passed, 4 failed\n",
