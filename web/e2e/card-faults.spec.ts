@@ -19,6 +19,7 @@ test('a card that failed to load can be loaded again', async ({ page, world }) =
   await expect(card.getByRole('heading', { name: 'Card not found' })).toBeVisible()
   await expect(card).toContainText('It may have been deleted, or you don’t have access to its board.')
   await page.keyboard.press('Escape')
+  await expect(card).toHaveCount(0) // until then, the dialog contains the title too
   status = 200
   await page.getByText('One', { exact: true }).click()
   await expect(card.getByRole('heading', { name: 'Comments and activity' })).toBeVisible()
