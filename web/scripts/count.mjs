@@ -1,8 +1,19 @@
-// A reporter for Vitest. It ends a run with a line that tools/tally parses: "71 passed, 0 failed".
+// A reporter for Vitest. It ends a run with the slowest tests, and a line that tools/tally parses:
+// "71 passed, 0 failed".
+const slowTest = 1000 // ms
+const maxSlowest = 10
+
 export default class Count {
   onTestRunEnd(modules, errors) {
-    const states = modules.flatMap((module) => [...module.children.allTests()].map((test) => test.result().state))
-    const count = (state) => states.filter((s) => s === state).length
+    const tests = modules.flatMap((module) => [...module.children.allTests()])
+    const slow = tests
+      .map((test) => ({ name: `${test.module.relativeModuleId} › ${test.fullName}`, ms: test.diagnostic()?.duration }))
+      .filter(({ ms }) => ms >= slowTest)
+      .toSorted((a, b) => b.ms - a.ms)
+    for (const { name, ms } of slow.slice(0, maxSlowest)) {
+      console.log(`${(ms / 1000).toFixed(0).padStart(4)} s ${name}`)
+    }
+    const count = (state) => tests.filter((test) => test.result().state === state).length
     // A failure outside a test, such as a failed import, counts too.
     const failedModules = modules.filter((module) => !module.ok() && module.errors().length > 0).length
     const failed = count('failed') + failedModules + errors.length
