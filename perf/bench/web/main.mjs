@@ -6,7 +6,15 @@
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { dragCard, measureSync, openBoard } from "./measurements.mjs";
+import {
+  dragCard,
+  measureSync,
+  openBoard,
+  paintDashboard,
+  paintDeliveries,
+  paintMoveInCalendar,
+  paintMoves,
+} from "./measurements.mjs";
 import { startServer } from "./server.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -91,6 +99,27 @@ async function measure(browser, setup) {
         "< 250",
       );
     }
+    if (requested(`${name}, move`)) {
+      const moves = await repeat(() =>
+        paintMoves(browser, setup, setup.boards[cards], 20),
+      );
+      for (const n of [1, 20]) {
+        addRow(
+          `${name}, move ${n} before a response, painted`,
+          "ms",
+          moves.map((times) => times[n - 1]),
+          "< 100",
+        );
+      }
+    }
+  }
+  for (const [name, run, goal] of [
+    ["calendar, move before the response, painted", paintMoveInCalendar, "< 100"],
+    ["dashboard of 50,000 cards, painted after its response", paintDashboard, "< 300"],
+    ["log of 100 deliveries, painted after its response", paintDeliveries, "< 300"],
+  ]) {
+    if (requested(name))
+      addRow(name, "ms", await repeat(() => run(browser, setup)), goal);
   }
 }
 

@@ -1,4 +1,5 @@
 // Measurements in the browser. All times are in milliseconds.
+import { largestDashboard, largestLog } from "./largestResponses.mjs";
 
 /**
  * Opens a board with an empty cache. The board is usable when each visible list
@@ -139,6 +140,134 @@ async function moveMouse(page, from, to, steps) {
     );
     await page.waitForTimeout(8);
   }
+}
+
+/**
+ * Measures how fast a page paints a change that the server has not confirmed. A
+ * card is moved back and forth with the keyboard, and the server never responds,
+ * so the page shows all moves on top of what it has loaded.
+ * @returns {Promise<number[]>} time from each key press until the move is painted.
+ */
+export async function paintMoves(browser, setup, boardId, moves) {
+  const { page, context } = await visit(browser, setup, 0);
+  await page.route("**/api/public/v1/cards/*/move", () => undefined);
+  await page.goto(`${setup.url}/boards/${boardId}`);
+  await page.locator("[data-card]").first().waitFor();
+  await page.keyboard.press("j");
+  const times = [];
+  for (let n = 0; n < moves; n++) {
+    const before = await page.locator("[data-card] .title").nth(0).innerText();
+    times.push(await timeToPaint(page, n % 2 === 0 ? "ArrowDown" : "ArrowUp"));
+    const after = await page.locator("[data-card] .title").nth(0).innerText();
+    if (before === after) throw new Error("the card was not moved");
+  }
+  await context.close();
+  return times;
+}
+
+/**
+ * Measures how fast the calendar paints the move of a card that the server has not confirmed.
+ * @returns {Promise<number>} time from the key press until the move is painted.
+ */
+export async function paintMoveInCalendar(browser, setup) {
+  const { page, context } = await visit(browser, setup, 0);
+  await page.route("**/api/public/v1/cards/*/due", () => undefined);
+  await page.goto(`${setup.url}/workspaces/${setup.workspace}/calendar`);
+  const item = page.locator("[data-item]").first();
+  await item.focus();
+  const day = () =>
+    page.evaluate(
+      () => document.activeElement.closest("[data-day]")?.dataset.day,
+    );
+  const before = await day();
+  const time = await timeToPaint(page, "ArrowRight");
+  if (!before || before === (await day())) throw new Error("the card was not moved");
+  await context.close();
+  return time;
+}
+
+/** Returns the time until the page has painted the effect of an Alt+Shift shortcut. */
+function timeToPaint(page, key) {
+  return page.evaluate(async (key) => {
+    const start = performance.now();
+    const init = {
+      key,
+      altKey: true,
+      shiftKey: true,
+      bubbles: true,
+      cancelable: true,
+    };
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", init));
+    // A timer that is set before a frame is painted fires after the frame.
+    await new Promise((resolve) =>
+      requestAnimationFrame(() => setTimeout(resolve)),
+    );
+    return performance.now() - start;
+  }, key);
+}
+
+/**
+ * Opens the dashboard of 50,000 cards.
+ * @returns {Promise<number>} time from the end of the response until the dashboard is painted.
+ */
+export function paintDashboard(browser, setup) {
+  const path = `/workspaces/${setup.workspace}/dashboard`;
+  return paintResponse(browser, setup, path, "[data-as-of]", 1, {
+    [`**/api/public/v1${path}?*`]: ({ data }) => ({ data: largestDashboard(data) }),
+  });
+}
+
+/**
+ * Opens a log of 100 deliveries.
+ * @returns {Promise<number>} time from the end of the response until all rows are painted.
+ */
+export function paintDeliveries(browser, setup) {
+  const path = `/webhooks/${setup.webhook}/deliveries`;
+  return paintResponse(browser, setup, path, "[data-delivery]", 100, {
+    [`**/api/app/v1${path}?*`]: largestLog,
+  });
+}
+
+/** Opens a page with replaced responses. Returns the time from the last of them to the frame with all elements. */
+async function paintResponse(browser, setup, path, selector, count, responses) {
+  const { page, context } = await visit(browser, setup, 0);
+  for (const [url, replace] of Object.entries(responses)) {
+    await page.route(url, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: replace(await response.json()) });
+    });
+  }
+  await page.addInitScript(
+    ([selector, count]) => {
+      const observer = new MutationObserver(() => {
+        if (document.querySelectorAll(selector).length < count) return;
+        observer.disconnect();
+        // The elements are on the screen one frame after they are drawn.
+        requestAnimationFrame(() =>
+          requestAnimationFrame(() => performance.mark("painted")),
+        );
+      });
+      addEventListener("DOMContentLoaded", () =>
+        observer.observe(document.body, { subtree: true, childList: true }),
+      );
+    },
+    [selector, count],
+  );
+  await page.goto(setup.url + path);
+  await page.waitForFunction(
+    () => performance.getEntriesByName("painted").length > 0,
+  );
+  const time = await page.evaluate((path) => {
+    const painted = performance.getEntriesByName("painted")[0].startTime;
+    const ends = performance
+      .getEntriesByType("resource")
+      .filter((e) => new URL(e.name).pathname.endsWith(path))
+      .map((e) => e.responseEnd)
+      .filter((end) => end <= painted);
+    return painted - Math.max(...ends);
+  }, path);
+  await context.close();
+  return time;
 }
 
 /**

@@ -15,8 +15,9 @@ const people = [
 /**
  * Creates the data and starts the server.
  * @param {string} binary
- * @returns {Promise<{url: string, boards: Record<number, string>, cookies: object[], stop: () => Promise<void>}>}
- *   boards: ids by number of cards; cookies: the session cookie of each person.
+ * @returns {Promise<{url: string, workspace: string, webhook: string, boards: Record<number, string>, cookies: object[], stop: () => Promise<void>}>}
+ *   webhook: the id of a webhook of the smaller board; boards: ids by number of cards;
+ *   cookies: the session cookie of each person.
  */
 export async function startServer(binary) {
   const folder = mkdtempSync(join(tmpdir(), "cardwall-bench-web-"));
@@ -54,13 +55,14 @@ export async function startServer(binary) {
     const cookies = await Promise.all(
       people.map(({ email }) => signIn(url, email)),
     );
+    const webhook = await addWebhook(url, cookies[0], boards[1000]);
     const stop = async () => {
       const closed = new Promise((resolve) => server.once("close", resolve));
       server.kill("SIGTERM");
       await closed;
       rmSync(folder, { recursive: true, force: true });
     };
-    return { url, boards, cookies, stop };
+    return { url, workspace, webhook, boards, cookies, stop };
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
@@ -87,6 +89,8 @@ async function serve(binary, folder, address, url) {
     url,
     "--rate-limits",
     "off",
+    "--webhook-allow",
+    "127.0.0.1",
   ];
   const server = spawn(binary, args, { stdio: ["ignore", "ignore", "pipe"] });
   let output = "";
@@ -120,6 +124,28 @@ async function signIn(url, email) {
     .split(";")[0]
     .split("=");
   return { name, value, url: url.replace("http:", "https:"), secure: true };
+}
+
+/** Creates a webhook that no measurement calls, and returns its id. */
+async function addWebhook(url, cookie, boardId) {
+  const response = await fetch(`${url}/api/public/v1/webhooks`, {
+    method: "POST",
+    headers: {
+      "Content-Type": "application/json",
+      "Idempotency-Key": crypto.randomUUID(),
+      Origin: url,
+      Cookie: `${cookie.name}=${cookie.value}`,
+    },
+    body: JSON.stringify({
+      boardId,
+      url: "http://127.0.0.1:9/cards",
+      events: ["list.created"],
+      name: "Deploy bot",
+    }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`webhook: ${text}`);
+  return JSON.parse(text).data.id;
 }
 
 /** Returns a Trello export whose cards use every feature that a board shows. */
