@@ -3,50 +3,61 @@
 // only once.
 import type { Page } from '@playwright/test'
 import { randomUUID } from 'node:crypto'
+// eslint-disable-next-line no-restricted-syntax -- the delay between attempts while a server restarts
+import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Returns the server that e2e/server.ts started, with the credentials of the demo account. */
-export function server(): { url: string; email: string; password: string; token: string; outbox: string } {
-  const { CARDWALL_URL: url, CARDWALL_E2E_EMAIL: email, CARDWALL_E2E_PASSWORD: password } = process.env
-  const { CARDWALL_E2E_TOKEN: token = '', CARDWALL_E2E_OUTBOX: outbox = '' } = process.env
-  if (!url || !email || !password) throw new Error('e2e/server.ts did not run')
-  return { url, email, password, token, outbox }
+/** A server under test, with the credentials of its demo account. */
+export type TestServer = { url: string; email: string; password: string; token: string; outbox: string }
+
+/**
+ * Returns the server of this worker. e2e/server.ts starts one for each worker, so that tests that run at the same time
+ * do not share an account.
+ */
+export function server(): TestServer {
+  const servers = JSON.parse(process.env.CARDWALL_E2E_SERVERS ?? '[]') as TestServer[]
+  if (servers.length === 0) throw new Error('e2e/server.ts did not run')
+  return servers[Number(process.env.TEST_PARALLEL_INDEX ?? 0) % servers.length]!
 }
 
 const maxAttempts = 6
 const retryDelay = 100 // ms
 
 /**
- * Sends a request in the session of a page and returns the data. The request has no tab ID, so the
- * page treats it as a change by another person.
+ * Sends a request in the session of a page and returns the data. The page itself does not send it, so it may be on any
+ * page or offline. The request has no tab ID, so the page treats it as a change by another person.
  */
 export async function callApi<T = unknown>(page: Page, method: string, path: string, body?: object): Promise<T> {
-  return page.evaluate(
-    async ([method, path, body, key, maxAttempts, retryDelay]) => {
-      const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': key }
-      for (let attempt = 1; ; attempt++) {
-        const response = await fetch(`/api${path}`, { method, headers, body }).catch(() => null)
-        const text = await response?.text().catch(() => null)
-        if (response?.ok && typeof text === 'string') return text && (JSON.parse(text) as { data: unknown }).data
-        if (attempt === maxAttempts || (response && response.status !== 502))
-          throw new Error(`${method} ${path}: ${text}`)
-        await new Promise((resolve) => setTimeout(resolve, retryDelay))
-      }
-    },
-    [method, path, body && JSON.stringify(body), randomUUID(), maxAttempts, retryDelay] as const,
-  ) as Promise<T>
+  const origin = page.url().startsWith('http') ? new URL(page.url()).origin : server().url
+  const headers: Record<string, string> = { Origin: origin, Cookie: await cookiesOf(page) }
+  if (body) headers['Content-Type'] = 'application/json'
+  const response = await send(`/api${path}`, { origin, method, headers, body: body && JSON.stringify(body) })
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${method} ${path}: ${text}`)
+  return (text ? (JSON.parse(text) as { data: unknown }).data : undefined) as T
 }
 
-type SendOptions = { method?: string; headers?: Record<string, string>; body?: string | URLSearchParams }
+/** Returns the cookies of a page, as the Cookie header of its requests. */
+export async function cookiesOf(page: Page): Promise<string> {
+  return (await page.context().cookies()).map(({ name, value }) => `${name}=${value}`).join('; ')
+}
+
+type SendOptions = {
+  origin?: string
+  method?: string
+  headers?: Record<string, string>
+  body?: string | URLSearchParams | FormData
+}
 
 /** Sends a request without a page, as a script would. */
-export async function send(path: string, { method = 'POST', headers, body }: SendOptions): Promise<Response> {
+export async function send(path: string, options: SendOptions): Promise<Response> {
+  const { origin = server().url, method = 'POST', headers, body } = options
   const allHeaders = { 'Idempotency-Key': randomUUID(), ...headers }
   for (let attempt = 1; ; attempt++) {
-    const response = await fetch(server().url + path, { method, headers: allHeaders, body }).catch((error: unknown) => {
+    const response = await fetch(origin + path, { method, headers: allHeaders, body }).catch((error: unknown) => {
       if (attempt === maxAttempts) throw error
       return null
     })
     if (response && (response.status !== 502 || attempt === maxAttempts)) return response
-    await new Promise((resolve) => setTimeout(resolve, retryDelay))
+    await sleep(retryDelay)
   }
 }

@@ -4,10 +4,13 @@ import { deflateSync } from 'node:zlib'
 import {
   axe,
   callApi,
+  cookiesOf,
   expect,
   expectAccessible,
   hold,
   leaveControl,
+  send,
+  server,
   test,
   undo,
   waitUntilSaved,
@@ -68,29 +71,16 @@ const note = (name: string, size = 18): TestFile => ({
 
 /** Attaches a file with a direct request. The page treats it as a change by another person. */
 async function attach(page: Page, cardId: string | undefined, file: TestFile): Promise<string> {
-  return page.evaluate(
-    async ([cardId, name, type, content]) => {
-      const bytes = Uint8Array.from(atob(content), (c) => c.charCodeAt(0))
-      const form = new FormData()
-      form.append('file', new Blob([bytes], { type }), name)
-      const headers = { 'Idempotency-Key': crypto.randomUUID() }
-      const response = await fetch(`/api/public/v1/cards/${cardId}/attachments`, {
-        method: 'POST',
-        headers,
-        body: form,
-      })
-      if (!response.ok) throw new Error(await response.text())
-      return ((await response.json()) as { data: { id: string } }).data.id
-    },
-    [cardId, file.name, file.mimeType, file.buffer.toString('base64')] as const,
-  )
+  const form = new FormData()
+  form.append('file', new Blob([new Uint8Array(file.buffer)], { type: file.mimeType }), file.name)
+  const headers = { Origin: server().url, Cookie: await cookiesOf(page) }
+  const response = await send(`/api/public/v1/cards/${cardId}/attachments`, { headers, body: form })
+  expect(response.ok, await response.clone().text()).toBeTruthy()
+  return ((await response.json()) as { data: { id: string } }).data.id
 }
 
 const cover = (page: Page, attachmentId: string) =>
-  page.evaluate(async (id) => {
-    const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() }
-    await fetch(`/api/public/v1/attachments/${id}`, { method: 'PATCH', headers, body: '{"cover":true}' })
-  }, attachmentId)
+  callApi(page, 'PATCH', `/public/v1/attachments/${attachmentId}`, { cover: true })
 
 /** Dispatches drag or paste events with files to an element. */
 async function transfer(target: Locator, types: string[], files: TestFile[]): Promise<void> {
