@@ -1,4 +1,4 @@
-import { expect, linkInEmail, send, server, test } from './fixtures'
+import { expect, linkInEmail, send, server, test, waitUntilLoaded } from './fixtures'
 
 test.describe('signed out', () => {
   test.use({ signedIn: false })
@@ -38,7 +38,7 @@ test.describe('signed out', () => {
       for (const path of ['/sign-in', '/boards/brd_01jb2m3n4p5q6r7s8t9v0w1x2y', '/']) {
         await page.goto(path)
         await expect(page.getByRole('heading', { name: 'Sign in to Cardwall' })).toBeVisible()
-        await page.waitForLoadState('networkidle')
+        await waitUntilLoaded(page)
       }
     })
   })

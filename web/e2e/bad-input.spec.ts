@@ -1,6 +1,6 @@
 // Hostile text in boards runs no script, loads nothing and does not break the layout.
 import type { Page } from '@playwright/test'
-import { axe, expect, test, titles } from './fixtures'
+import { axe, expect, server, test, titles, waitUntilLoaded } from './fixtures'
 
 const hostileTitles = {
   script: '<script>globalThis.ran = true</script>',
@@ -30,9 +30,10 @@ const hostileText = `
 /** Records the requests of the page to other origins. */
 function recordExternalRequests(page: Page): string[] {
   const urls: string[] = []
+  const own = new URL(server().url).origin
   page.on('request', (request) => {
     const { protocol, origin } = new URL(request.url())
-    if (protocol !== 'data:' && protocol !== 'blob:' && origin !== new URL(page.url()).origin) urls.push(request.url())
+    if (protocol !== 'data:' && protocol !== 'blob:' && origin !== own) urls.push(request.url())
   })
   return urls
 }
@@ -114,7 +115,7 @@ test('hostile search queries and URLs run no script', async ({ page, world }) =>
   ]) {
     await page.goto(path)
     await expect(page.locator('body')).not.toBeEmpty() // some of these are not pages and get an error response
-    await page.waitForLoadState('networkidle')
+    await waitUntilLoaded(page)
     expect(await scriptRan(page), path).toBe(false)
     expect(new URL(page.url()).hostname, path).toBe('localhost')
   }

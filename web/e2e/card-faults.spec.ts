@@ -34,9 +34,13 @@ test('keys change nothing on an archived card', async ({ page, world }) => {
   const writes: string[] = []
   page.on('request', (request) => request.method() !== 'GET' && writes.push(request.url()))
   for (const key of ['l', 'a', 'd', 's', 'i', 'Space', 'Delete']) await page.keyboard.press(key)
-  await page.waitForTimeout(300)
   await expect(page.getByRole('dialog')).toHaveCount(1)
-  expect(writes).toEqual([])
+  // Changes are sent in order, so a change by a key would be sent before this one.
+  const restored = page.waitForResponse('**/restore')
+  await page.getByRole('button', { name: 'Restore' }).click()
+  await restored
+  await expect(page.getByRole('dialog')).toHaveCount(1)
+  expect(writes.map((url) => new URL(url).pathname)).toEqual([`/api/public/v1/cards/${world.cards.One}/restore`])
 })
 
 test('a due time has a note with the time in the zone of the card', async ({ page, world }) => {
@@ -50,6 +54,7 @@ test('a due time has a note with the time in the zone of the card', async ({ pag
 })
 
 test('a restored draft of a title is saved only after the next input', async ({ page, world }) => {
+  await page.clock.install()
   await page.goto(`/cards/${world.cards.One}`)
   const title = page.getByRole('textbox', { name: 'Title' })
   await expect(page.getByRole('heading', { name: 'Comments and activity' })).toBeVisible()
@@ -57,11 +62,12 @@ test('a restored draft of a title is saved only after the next input', async ({ 
   await page.reload() // before the title is saved
   await expect(title).toHaveValue('One, renamed')
   const saved = () => callApi<{ title: string }>(page, 'GET', `/public/v1/cards/${world.cards.One}`)
-  await page.waitForTimeout(1500)
+  await page.clock.runFor(1500) // longer than the page's delay
+  await waitUntilSaved(page)
   expect((await saved()).title).toBe('One')
   await title.press('End')
   await page.keyboard.type('!')
-  await page.waitForTimeout(1200)
+  await page.clock.runFor(1500)
   await waitUntilSaved(page)
   expect((await saved()).title).toBe('One, renamed!')
 })

@@ -92,7 +92,7 @@ const failedRequestPrefix = 'Failed to load resource'
 
 /** Collects the console errors, exceptions and policy violations of a page. */
 async function collectErrors(page: Page, pageErrors: string[]): Promise<void> {
-  trackWrites(page)
+  trackRequests(page)
   page.on('console', (message) => {
     if (message.type() !== 'error') return
     const text = message.text()
@@ -190,16 +190,26 @@ export async function importBoard(page: Page, workspaceId: string, cards: Record
   return boardId
 }
 
-/** The pending write requests of each page. */
-const pendingWrites = new WeakMap<Page, Set<Request>>()
+/** The pending requests of each page, without the live stream, which stays open. */
+const pendingRequests = new WeakMap<Page, Set<Request>>()
 
-/** Tracks the write requests of a page, for `waitUntilSaved`. */
-export function trackWrites(page: Page): void {
+/** Tracks the requests of a page, for `waitUntilSaved` and `waitUntilLoaded`. */
+export function trackRequests(page: Page): void {
   const pending = new Set<Request>()
-  pendingWrites.set(page, pending)
-  page.on('request', (request) => request.method() !== 'GET' && pending.add(request))
+  pendingRequests.set(page, pending)
+  page.on('request', (request) => request.resourceType() !== 'eventsource' && pending.add(request))
   page.on('requestfinished', (request) => pending.delete(request))
   page.on('requestfailed', (request) => pending.delete(request))
+}
+
+/** Waits until the page has all data that it has requested, and shows it. */
+export async function waitUntilLoaded(page: Page): Promise<void> {
+  const pending = async () => {
+    await nextFrames(page) // the page may send further requests when it shows a response
+    return [...pendingRequests.get(page)!].map((request) => `${request.method()} ${request.url()}`)
+  }
+  await expect.poll(pending, { message: 'pending requests', intervals: [0, 50, 100, 200] }).toEqual([])
+  await expect(page.locator('.skeleton')).toHaveCount(0)
 }
 
 /** Clicks Undo in the newest toast, or in the toast with the given text. */
@@ -209,18 +219,13 @@ export async function undo(page: Page, text = ''): Promise<void> {
 
 /** Waits until the server has all changes that were made on a page. */
 export async function waitUntilSaved(page: Page): Promise<void> {
-  const hasUnsavedChanges = () =>
-    page.evaluate(async () => {
-      await new Promise((resolve) => setTimeout(resolve, 50))
-      // The page cancels this event while it has unsent changes.
-      return !dispatchEvent(new Event('beforeunload', { cancelable: true }))
-    })
-  await expect
-    .poll(async () => (await hasUnsavedChanges()) || pendingWrites.get(page)!.size > 0, {
-      message: 'unsaved changes',
-      timeout: 30_000,
-    })
-    .toBe(false)
+  const unsaved = async () => {
+    await nextFrames(page) // the page sends what it has just queued
+    // The page cancels this event while it has unsent changes.
+    const queued = await page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })))
+    return queued || [...pendingRequests.get(page)!].some((request) => request.method() !== 'GET')
+  }
+  await expect.poll(unsaved, { message: 'unsaved changes', intervals: [0, 50, 100, 200], timeout: 30_000 }).toBe(false)
 }
 
 /** Removes the focus from a control, so that letter keys act as shortcuts. */
@@ -233,15 +238,35 @@ export async function nextFrames(page: Page): Promise<void> {
   })
 }
 
-/** Returns the time in ms until the page has painted the effect of an Alt+Shift shortcut. */
-export function timeToPaint(page: Page, key: string): Promise<number> {
-  return page.evaluate(async (key) => {
-    const start = performance.now()
-    const init = { key, altKey: true, shiftKey: true, bubbles: true, cancelable: true }
-    document.activeElement!.dispatchEvent(new KeyboardEvent('keydown', init))
-    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
-    return performance.now() - start
-  }, key)
+/**
+ * Presses an Alt+Shift shortcut, and returns the texts of the elements that match a selector in the next frame that the
+ * page paints. What they show then did not wait for a response or a timer.
+ */
+export function inNextFrame(page: Page, key: string, selector: string): Promise<string[]> {
+  return page.evaluate(
+    async ([key, selector]) => {
+      const init = { key, altKey: true, shiftKey: true, bubbles: true, cancelable: true }
+      document.activeElement!.dispatchEvent(new KeyboardEvent('keydown', init))
+      await new Promise(requestAnimationFrame)
+      return [...document.querySelectorAll(selector)].map((node) => node.textContent.replace(/\s+/g, ' ').trim())
+    },
+    [key, selector] as const,
+  )
+}
+
+/**
+ * Makes the pauses of a page of a second and longer twenty times shorter: those before it loads data again, and those
+ * before it repeats a failed request. Call it before the page is opened.
+ */
+export async function shortenPauses(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    type SetTimer = (callback: () => void, ms?: number) => unknown
+    const shorten =
+      (set: SetTimer): SetTimer =>
+      (callback, ms = 0) =>
+        set(callback, ms < 1000 ? ms : ms / 20)
+    Object.assign(globalThis, { setTimeout: shorten(setTimeout), setInterval: shorten(setInterval) })
+  })
 }
 
 /** Holds the requests to a URL until the returned function is called. */
@@ -262,7 +287,7 @@ export async function waitForStream(page: Page, boardId: string): Promise<void> 
 
 /** Returns the axe violations of the page in short form, for all rules or only the named ones. */
 export async function axe(page: Page, only?: string[]): Promise<string[]> {
-  await page.evaluate(axeSource)
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axeSource)
   return page.evaluate(async (only) => {
     // Wait for fade-ins to end, because they change the colors.
     const fadeIns = document.getAnimations().filter((a) => Number(a.effect?.getComputedTiming().endTime) <= 1000)
@@ -274,7 +299,8 @@ export async function axe(page: Page, only?: string[]): Promise<string[]> {
         ) => Promise<{ violations: { id: string; nodes: { target: string[]; failureSummary: string }[] }[] }>
       }
     }
-    const { violations } = await axe.run(only ? { runOnly: only } : {})
+    // The nodes that pass are not needed.
+    const { violations } = await axe.run({ resultTypes: ['violations'], ...(only ? { runOnly: only } : {}) })
     return violations.flatMap((v) =>
       v.nodes.map((n) => `${v.id}: ${n.target.join(' ')} ${n.failureSummary.replace(/\s+/g, ' ').slice(0, 200)}`),
     )
@@ -284,7 +310,7 @@ export async function axe(page: Page, only?: string[]): Promise<string[]> {
 /** Checks a page for axe violations and horizontal scrolling, in light mode, in dark mode and on a phone. */
 export async function expectAccessible(page: Page): Promise<void> {
   const desktop = page.viewportSize()!
-  await page.waitForLoadState('networkidle')
+  await waitUntilLoaded(page)
   for (const [colorScheme, size] of [
     ['light', desktop],
     ['dark', desktop],

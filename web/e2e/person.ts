@@ -1,6 +1,6 @@
 // A second person in a separate browser context.
 import { expect, type Browser, type Page } from '@playwright/test'
-import { trackWrites, linkInEmail, send, server, type World } from './fixtures'
+import { trackRequests, linkInEmail, send, server, type World } from './fixtures'
 
 export type Person = { id: string; name: string; page: Page; close: () => Promise<void> }
 
@@ -25,6 +25,6 @@ export async function signUpPerson(browser: Browser, world: World, role = 'membe
   const context = await browser.newContext({ baseURL: url })
   await context.addCookies([{ name: cookie, value, url: url.replace('http:', 'https:'), secure: true }])
   const page = await context.newPage()
-  trackWrites(page)
+  trackRequests(page)
   return { id: user.id, name, page, close: () => context.close() }
 }

@@ -137,6 +137,7 @@ test.describe('while a search is typed', () => {
   test('a half-typed due date is not sent', async ({ page, data, expectedFailures }) => {
     // The page reads the saved filters of all workspaces, and other tests may delete their workspaces meanwhile.
     expectedFailures.push(/404.*saved-filters/)
+    await page.clock.install()
     await page.goto(`/search?workspace=${data.workspaceId}`)
     const queries: string[] = []
     page.on('request', (request) => {
@@ -147,7 +148,7 @@ test.describe('while a search is typed', () => {
     await field.focus()
     for (const letter of `${data.word} due:overdue`) {
       await page.keyboard.type(letter)
-      await page.waitForTimeout(330) // longer than the page's delay
+      await page.clock.runFor(330) // longer than the page's delay
     }
     await expect(page.getByRole('link', { name: `Late ${data.word}` })).toBeVisible()
     await expect(page.getByRole('link', { name: `Soon ${data.word}` })).toBeHidden()

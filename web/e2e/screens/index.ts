@@ -51,15 +51,13 @@ export async function show(page: Page, screen: Screen): Promise<void> {
   await settle(page)
 }
 
-/** Waits until the page is painted and animations have ended, for at most a second. */
+/** Waits until the page is painted, and until the animations that end have ended. */
 export async function settle(page: Page): Promise<void> {
   await page.evaluate(async () => {
     const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve))
-    const settled = async () => {
-      await nextFrame()
-      await Promise.allSettled(document.getAnimations().map((animation) => animation.finished))
-      await nextFrame()
-    }
-    await Promise.race([settled(), new Promise((resolve) => setTimeout(resolve, 1000))])
+    await nextFrame()
+    const ending = document.getAnimations().filter((a) => Number.isFinite(a.effect?.getComputedTiming().endTime))
+    await Promise.allSettled(ending.map((animation) => animation.finished))
+    await nextFrame()
   })
 }

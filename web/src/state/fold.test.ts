@@ -175,7 +175,7 @@ describe('fold', () => {
     })
   })
 
-  test('20 operations on a board of 5000 cards take less than 100 ms', () => {
+  test('operations on a large board leave the other cards as they are', () => {
     const lists = [list('l1', 'To do')]
     const cards = Array.from({ length: 5000 }, (_, i) => card(`c${i}`, 'l1'))
     const large = fromOpened({
@@ -189,9 +189,10 @@ describe('fold', () => {
     const pending = Array.from({ length: 20 }, (_, i) =>
       pendingOperation('update_card', { cardId: `c${i}`, done: true }),
     )
-    const start = performance.now()
-    fold(large, pending, context)
-    expect(performance.now() - start).toBeLessThan(100)
+    const { cards: shown } = fold(large, pending, context)
+    // A card that is the same object is not drawn again.
+    const changed = [...shown].filter(([id, shownCard]) => shownCard !== large.cards.get(id))
+    expect(changed.map(([id]) => id)).toEqual(pending.map((_, i) => `c${i}`))
   })
 })
 
