@@ -1,4 +1,5 @@
-import { callApi, axe, expect, waitForStream, tabTo, test } from './fixtures'
+import { largestDashboard } from '../../perf/bench/web/largestResponses.mjs'
+import { callApi, axe, expect, shortenPauses, waitForStream, tabTo, test, waitUntilLoaded } from './fixtures'
 
 const dashboardPath = (world: { workspaceId: string }) => `/workspaces/${world.workspaceId}/dashboard`
 
@@ -99,6 +100,7 @@ test('the palette opens a card of another board over that board', async ({ page,
 
 test('figures follow changes by other people', async ({ page, world }) => {
   const stream = waitForStream(page, world.boardId)
+  await shortenPauses(page)
   await page.goto(dashboardPath(world))
   const open = page.getByRole('list', { name: 'Figures' }).getByRole('link', { name: /^Open/ })
   await expect(open).toHaveText(/^Open\s*4/)
@@ -120,4 +122,27 @@ test('an empty board shows no figures until it has a card', async ({ page, world
   await world.post('/cards', { listId: list, title: 'The first' })
   await page.reload()
   await expect(page.getByRole('region', { name: 'Created and completed' })).toBeVisible()
+})
+
+test('a dashboard of 50,000 cards shows all that its response contains, after one request', async ({ page, world }) => {
+  let unknownFields: string[] | undefined
+  let requests = 0
+  await page.route('**/api/public/v1/workspaces/*/dashboard?*', async (route) => {
+    requests++
+    const response = await route.fetch()
+    const { data } = (await response.json()) as { data: Record<string, unknown> }
+    const largest = largestDashboard(data)
+    // The generated response must not have fields that the server's response lacks.
+    unknownFields = Object.keys(largest).filter((key) => !(key in data))
+    await route.fulfill({ response, json: { data: largest } })
+  })
+  await page.goto(dashboardPath(world))
+  await expect(page.getByRole('link', { name: /^Open\s*41,300/ })).toBeVisible()
+  await expect(page.locator('[data-column]')).toHaveCount(24)
+  for (const chart of ['By board', 'By list', 'By person', 'By label']) {
+    await expect(page.getByRole('list', { name: chart }).getByRole('listitem')).toHaveCount(11)
+  }
+  expect(unknownFields).toEqual([])
+  await waitUntilLoaded(page)
+  expect(requests).toBe(1)
 })

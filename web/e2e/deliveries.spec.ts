@@ -1,6 +1,8 @@
 import { type Page } from '@playwright/test'
-import { expect, linkInEmail, expectAccessible, server, test, type World } from './fixtures'
+import { expect, linkInEmail, expectAccessible, server, shortenPauses, test, type World } from './fixtures'
 import { Receiver, subscribe } from './receiver'
+
+test.beforeEach(({ page }) => shortenPauses(page))
 
 const createCard = (world: World, title: string) => world.post('/cards', { listId: world.lists['To do'], title })
 const log = (page: Page) => page.getByRole('list', { name: 'Deliveries' })
@@ -39,6 +41,7 @@ test('a change on the board appears in the log without a reload', async ({ page,
   await expect(panel(page)).toHaveCount(0)
 })
 
+// Takes more than five seconds, because the server makes pauses of seven seconds between the attempts.
 test('attempts are shown as a timeline, and a delivery that gave up is redelivered', async ({ page, world }) => {
   test.setTimeout(60_000)
   await using receiver = await Receiver.start({ status: 503, text: 'try later' })
@@ -119,6 +122,7 @@ test('the owner of a failing webhook gets an email, follows its link, and redeli
   // A person who opens an email may be signed out.
   const context = await browser.newContext()
   const other = await context.newPage()
+  await shortenPauses(other)
   await other.goto(link)
   await other.getByLabel('Email').fill(server().email)
   await other.getByLabel('Password').fill(server().password)
@@ -136,4 +140,17 @@ test('the owner of a failing webhook gets an email, follows its link, and redeli
   await expect(panel(other).getByText('Delivered', { exact: true })).toBeVisible()
   expect(receiver.deliveries.at(-1)!.event.id).toBe(last)
   await context.close()
+})
+
+test('a log of 100 deliveries is loaded with one request, and shows all of them', async ({ page, world }) => {
+  await using receiver = await Receiver.start()
+  const id = await subscribe(world, receiver, { events: ['card.created'] })
+  for (let i = 0; i < 10; i++) {
+    await Promise.all(Array.from({ length: 10 }, (_, n) => createCard(world, `Card ${10 * i + n}`)))
+  }
+  await expect.poll(() => receiver.events, { timeout: 20_000 }).toBe(100)
+  const response = page.waitForResponse((r) => r.url().includes(`/webhooks/${id}/deliveries?`))
+  await page.goto(`/webhooks/${id}/deliveries`)
+  expect(((await (await response).json()) as { data: unknown[] }).data).toHaveLength(100)
+  await expect(rows(page)).toHaveCount(100)
 })
