@@ -1,6 +1,34 @@
 import svelte from 'eslint-plugin-svelte'
 import ts from 'typescript-eslint'
 
+// A test that judges by the clock fails on a slow machine. The few exceptions have a comment with the reason.
+const clock = [
+  {
+    selector:
+      ':matches(BinaryExpression[operator=/^([<>]=?|-)$/], CallExpression) > CallExpression[callee.property.name="now"]',
+    message: 'Do not compare times. `make bench-web` measures speed.',
+  },
+  {
+    selector: 'MemberExpression[object.name="performance"][property.name=/^(now|mark|measure)$/]',
+    message: 'Do not measure time. `make bench-web` measures speed.',
+  },
+]
+const waits = [
+  {
+    selector: 'CallExpression[callee.property.name="waitForTimeout"]',
+    message:
+      'Wait for an event. To show that nothing happens, cause something that would happen later, and wait for it.',
+  },
+  {
+    selector: 'CallExpression[callee.name="setTimeout"], ImportDeclaration[source.value="node:timers/promises"]',
+    message: 'Wait for an event.',
+  },
+  {
+    selector: 'CallExpression[callee.property.name="waitForLoadState"] > Literal[value="networkidle"]',
+    message: 'This waits for 500 ms without a request. Use waitUntilLoaded.',
+  },
+]
+
 export default ts.config(
   { ignores: ['dist', 'node_modules', 'src/api/schema*.d.ts', 'test-results', 'playwright-report'] },
   ...ts.configs.strict,
@@ -25,4 +53,6 @@ export default ts.config(
       'svelte/no-inline-styles': ['error', { allowTransitions: false }],
     },
   },
+  { files: ['src/**/*.test.ts'], rules: { 'no-restricted-syntax': ['error', ...clock] } },
+  { files: ['e2e/**/*.ts'], rules: { 'no-restricted-syntax': ['error', ...clock, ...waits] } },
 )

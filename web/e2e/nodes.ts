@@ -26,6 +26,7 @@ export async function startNodes(folder: string, count: number): Promise<Running
 
   let stopping = false
   let kills = 0
+  // eslint-disable-next-line no-restricted-syntax -- servers are killed at regular times, whatever the tests do
   const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms).unref())
   const killLoop = (async () => {
     while (!stopping) {
@@ -76,6 +77,7 @@ function forward(nodes: Node[], incoming: IncomingMessage, response: ServerRespo
     proxied.on('error', () => {
       if (response.headersSent || response.destroyed) return
       if (retries < 2 * nodes.length && (!connected || incoming.method === 'GET')) {
+        // eslint-disable-next-line no-restricted-syntax -- a load balancer waits before it tries the next server
         setTimeout(() => attempt(i + 1, retries + 1), retries * 20)
         return
       }

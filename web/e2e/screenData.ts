@@ -206,6 +206,7 @@ export async function startSession(page: Page, user: ScreenUser): Promise<void> 
   await page.context().clearCookies()
   if (user === 'visitor') return
   const { accounts } = await screenData()
+  // eslint-disable-next-line no-restricted-syntax -- the server requires a sign-in within the last ten minutes
   if (Date.now() - accounts[user].signedInAt > 5 * 60_000) {
     accounts[user] = await signIn(accounts[user].email, accounts[user].password)
   }
