@@ -1,6 +1,6 @@
 import { type Page } from '@playwright/test'
 import { readFileSync } from 'node:fs'
-import { callApi, expect, expectAccessible, test, type World } from './fixtures'
+import { callApi, expect, expectAccessible, shortenPauses, test, type World } from './fixtures'
 
 const entries = (page: Page) => page.getByRole('list', { name: 'Entries' }).getByRole('listitem')
 const patch = (page: Page, path: string, body: object) => callApi(page, 'PATCH', `/public/v1${path}`, body)
@@ -81,6 +81,7 @@ test('by keyboard only: an entry is opened, and the log is filtered', async ({ p
 })
 
 test('new entries are counted, and shown on request', async ({ page, world }) => {
+  await shortenPauses(page)
   await page.goto(`/workspaces/${world.workspaceId}/audit`)
   await expect(entries(page).first()).toContainText('created the')
   const before = await entries(page).count()

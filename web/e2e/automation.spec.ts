@@ -1,5 +1,5 @@
 import { type Locator, type Page } from '@playwright/test'
-import { expect, expectAccessible, send, server, test, type World } from './fixtures'
+import { expect, expectAccessible, send, server, shortenPauses, test, type World } from './fixtures'
 import { Receiver, subscribe } from './receiver'
 
 type CallOptions = { method?: string; body?: object }
@@ -42,6 +42,8 @@ async function moveToDone(world: World, receiver: Receiver, ruleId: string): Pro
 
 const rules = (page: Page) => page.getByRole('list', { name: 'Rules', exact: true })
 const runs = (page: Page) => page.getByRole('list', { name: 'Runs' })
+
+test.beforeEach(({ page }) => shortenPauses(page)) // the log is loaded again every few seconds
 
 test('by mouse: a card that enters Done is marked done, and the webhook gets the event', async ({ page, world }) => {
   await using receiver = await Receiver.start()

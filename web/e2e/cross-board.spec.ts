@@ -1,6 +1,6 @@
 // Pages that span boards: plans, organizations, status updates, saved filters, templates and exports.
 import type { Page } from '@playwright/test'
-import { callApi, axe, expect, hold, waitUntilSaved, server, tabTo, test, undo } from './fixtures'
+import { callApi, axe, expect, hold, shortenPauses, waitUntilSaved, server, tabTo, test, undo } from './fixtures'
 
 test('the plan page shows the usage and the members of the organization', async ({ page, world }) => {
   await page.goto(`/workspaces/${world.workspaceId}/plan`)
@@ -313,6 +313,7 @@ test('an export that waits for another window starts by itself, and an interrupt
   page,
   world,
 }) => {
+  await shortenPauses(page)
   let attempts = 0
   await page.route('**/api/public/v1/boards/*/export', async (route) => {
     attempts++

@@ -1,7 +1,7 @@
 // The public page of a board: an admin turns it on, and a guest in another browser reads, comments and submits
 // cards.
 import type { Page } from '@playwright/test'
-import { callApi, axe, expect, waitUntilSaved, tabTo, test, type World } from './fixtures'
+import { callApi, axe, expect, shortenPauses, waitUntilSaved, tabTo, test, type World } from './fixtures'
 
 /** Turns on the public page through the API, and returns its path. */
 async function turnOnPublicPage(page: Page, world: World, settings: object): Promise<string> {
@@ -17,6 +17,7 @@ const openSettings = async (page: Page, world: World) => {
   return page.getByRole('dialog', { name: 'Board settings' })
 }
 
+// Takes more than five seconds, because guests can't send anything in the first seconds of their visit.
 test('an admin turns the page on, a guest submits a card and comments, and members see the guest’s name', async ({
   page,
   world,
@@ -86,6 +87,7 @@ test('the page is updated live, and an old address or a confidential board is no
   test.slow()
   const path = await turnOnPublicPage(page, world, { mode: 'read' })
   const guest = await newSignedOutPage()
+  await shortenPauses(guest)
   await guest.goto(path)
   await expect(guest.getByRole('link', { name: /One/ })).toBeVisible()
   await expect(guest.getByRole('button', { name: 'Submit a card' })).toHaveCount(0)

@@ -1,6 +1,6 @@
 // Pages keep working while the server is down, and send each change exactly once.
 import type { Page } from '@playwright/test'
-import { callApi, expect, waitUntilSaved, test, titles } from './fixtures'
+import { callApi, expect, shortenPauses, waitUntilSaved, test, titles } from './fixtures'
 import { freePort, makeTempFolder, startDemoServer } from './serverProcess'
 
 /** Returns the event kinds of a board's activity, oldest first. */
@@ -19,6 +19,7 @@ test.describe('a separate server', () => {
     let server = await startDemoServer(folder, port)
     try {
       const page = await newSignedOutPage({ baseURL: server.url })
+      await shortenPauses(page)
       await page.goto('/sign-in')
       await page.getByLabel('Email address').fill(server.email)
       await page.getByLabel('Password').fill(server.password)
@@ -66,6 +67,7 @@ test.describe('an unreachable server', () => {
     let server = await startDemoServer(folder, port)
     try {
       const page = await newSignedOutPage({ baseURL: server.url })
+      await shortenPauses(page)
       await page.goto('/sign-in')
       await page.getByLabel('Email address').fill(server.email)
       await page.getByLabel('Password').fill(server.password)

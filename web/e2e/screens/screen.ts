@@ -1,5 +1,6 @@
 // The type of a screen, and helpers for the tables of screens.
 import type { Locator, Page } from '@playwright/test'
+import { shortenPauses } from '../fixtures'
 import type { ScreenData, ScreenUser } from '../screenData'
 
 export type Screen = {
@@ -31,4 +32,7 @@ export const failing = (path: string) => (page: Page) =>
     route.fulfill({ status: 500, json: { error: { code: 'internal', message: 'Something went wrong. Try again.' } } }),
   )
 /** Makes requests to a path fail without a response. */
-export const unreachable = (path: string) => (page: Page) => page.route(path, (route) => route.abort())
+export const unreachable = (path: string) => async (page: Page) => {
+  await shortenPauses(page)
+  await page.route(path, (route) => route.abort())
+}
