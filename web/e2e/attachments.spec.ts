@@ -189,6 +189,7 @@ test('a link is attached, and an address that is not http or https is rejected',
 })
 
 test('files are dropped on a card and on a tile of the board', async ({ page, world }) => {
+  await page.clock.install()
   await openCard(page, world)
   const title = page.getByLabel('Title')
   await transfer(title, ['dragover'], [note('Plan.txt')])
@@ -208,6 +209,7 @@ test('files are dropped on a card and on a tile of the board', async ({ page, wo
   await expect(page.getByRole('region', { name: 'Uploads' })).toContainText('2 files uploaded')
   await expect(target).toContainText('2 attachments')
   await expect(page.getByText('2 files were added to “Two”.')).toBeAttached()
+  await page.clock.runFor(5000) // the result is shown for five seconds
   await expect(page.getByRole('region', { name: 'Uploads' })).toHaveCount(0)
 })
 

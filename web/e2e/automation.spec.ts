@@ -89,6 +89,7 @@ async function pickByTyping(page: Page, select: Locator, text: string, value: st
   }).toPass({ timeout: 30_000 })
 }
 
+// Takes more than five seconds, because Tab passes through the whole form several times.
 test('by keyboard only: a rule with conditions and two actions is created, changed and disabled', async ({
   page,
   world,

@@ -150,6 +150,7 @@ test('a picker stays open when the closing of the previous picker is reported la
   await expect(page.locator('[data-cell="1-6"]')).toContainText('24 Dec')
 })
 
+// Takes more than five seconds, because the page repeats a change without a response for two seconds.
 test('cards of a filter are edited in place by keyboard, restored by undo, and updated live', async ({
   page,
   world,

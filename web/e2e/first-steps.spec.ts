@@ -1,5 +1,6 @@
 // The first steps of a new person, from sign-up to a script with a token: once with the mouse, and
-// once by keyboard only. The README describes the same steps.
+// once by keyboard only. The README describes the same steps. Each takes more than five seconds, because a person does
+// all of it in one visit.
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'

@@ -256,7 +256,7 @@ export function inNextFrame(page: Page, key: string, selector: string): Promise<
 
 /**
  * Makes the pauses of a page of a second and longer twenty times shorter: those before it loads data again, and those
- * before it repeats a failed request. Call it before the page is opened.
+ * before it repeats a failed request. Toasts disappear sooner, too. Call it before the page is opened.
  */
 export async function shortenPauses(page: Page): Promise<void> {
   await page.addInitScript(() => {
@@ -310,7 +310,10 @@ export async function axe(page: Page, only?: string[]): Promise<string[]> {
 /** The rules for dark mode, in which only the colors differ. */
 export const colorRules = ['color-contrast', 'link-in-text-block']
 
-/** Checks a page for axe violations and horizontal scrolling, in light mode, in dark mode and on a phone. */
+/**
+ * Checks a page for axe violations and horizontal scrolling, in light mode, in dark mode and on a phone. It takes about a
+ * second, so a test that checks several states of a page may take more than five.
+ */
 export async function expectAccessible(page: Page): Promise<void> {
   const desktop = page.viewportSize()!
   await waitUntilLoaded(page)

@@ -1,4 +1,5 @@
-// Pages keep working while the server is down, and send each change exactly once.
+// Pages keep working while the server is down, and send each change exactly once. Tests that start servers of their own
+// take more than five seconds.
 import type { Page } from '@playwright/test'
 import { callApi, expect, shortenPauses, waitUntilSaved, test, titles } from './fixtures'
 import { freePort, makeTempFolder, startDemoServer } from './serverProcess'
