@@ -1,9 +1,13 @@
-// A reporter for Vitest. It ends a run with the slowest tests, and a line that tools/tally parses:
-// "71 passed, 0 failed".
+// A reporter for Vitest. It ends a run with the slowest tests, the time that all of them took, and
+// a line that tools/tally parses: "71 passed, 0 failed".
 const slowTest = 1000 // ms
 const maxSlowest = 10
 
 export default class Count {
+  onInit() {
+    this.began = performance.now()
+  }
+
   onTestRunEnd(modules, errors) {
     const tests = modules.flatMap((module) => [...module.children.allTests()])
     const slow = tests
@@ -13,6 +17,7 @@ export default class Count {
     for (const { name, ms } of slow.slice(0, maxSlowest)) {
       console.log(`${(ms / 1000).toFixed(0).padStart(4)} s ${name}`)
     }
+    console.log(`The unit tests of the pages took ${((performance.now() - this.began) / 1000).toFixed(0)}s.`)
     const count = (state) => tests.filter((test) => test.result().state === state).length
     // A failure outside a test, such as a failed import, counts too.
     const failedModules = modules.filter((module) => !module.ok() && module.errors().length > 0).length
