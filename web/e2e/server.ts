@@ -14,17 +14,17 @@ type StartedServer = { server: TestServer; stop: () => Promise<void> }
 export default async function start({ workers }: FullConfig): Promise<() => Promise<void>> {
   const { CARDWALL_URL: url, CARDWALL_NODES: nodes } = process.env
   if (url) {
-    use([runningServer(url)])
+    passToWorkers([runningServer(url)])
     return async () => undefined
   }
   const count = nodes ? 1 : workers
   const started = await Promise.all(Array.from({ length: count }, () => startServer(Number(nodes ?? 0))))
-  use(started.map(({ server }) => server))
+  passToWorkers(started.map(({ server }) => server))
   return async () => void (await Promise.all(started.map(({ stop }) => stop())))
 }
 
 /** Passes the servers to the workers. See `server` in api.ts. */
-function use(servers: TestServer[]): void {
+function passToWorkers(servers: TestServer[]): void {
   process.env.CARDWALL_E2E_SERVERS = JSON.stringify(servers)
 }
 
