@@ -16,9 +16,14 @@ export type RunningServer = {
   stop: (signal: 'SIGTERM' | 'SIGKILL') => Promise<void>
 }
 
+/** The ports that freePort has returned. Servers that start at the same time do not listen yet. */
+const reserved = new Set<number>()
+
 /** Returns an unused port outside the range that Linux uses for outgoing connections. */
 export function freePort(): Promise<number> {
   const port = 20_000 + Math.floor(Math.random() * 10_000)
+  if (reserved.has(port)) return freePort()
+  reserved.add(port)
   return new Promise((resolve) => {
     const probe = createServer().once('error', () => resolve(freePort()))
     probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(port)))
