@@ -58,8 +58,12 @@ test('a restored draft of a title is saved only after the next input', async ({ 
   await page.goto(`/cards/${world.cards.One}`)
   const title = page.getByRole('textbox', { name: 'Title' })
   await expect(page.getByRole('heading', { name: 'Comments and activity' })).toBeVisible()
+  // The page is reloaded before the title is saved, however long that takes.
+  const path = `**/api/public/v1/cards/${world.cards.One}`
+  await page.route(path, (route) => (route.request().method() === 'GET' ? route.continue() : undefined))
   await title.fill('One, renamed')
-  await page.reload() // before the title is saved
+  await page.reload()
+  await page.unroute(path)
   await expect(title).toHaveValue('One, renamed')
   const saved = () => callApi<{ title: string }>(page, 'GET', `/public/v1/cards/${world.cards.One}`)
   await page.clock.runFor(1500) // longer than the page's delay
