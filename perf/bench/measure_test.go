@@ -5,12 +5,12 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"cardwall/perf/client"
@@ -90,55 +90,55 @@ func TestMoveSourceDistributesCards(t *testing.T) {
 }
 
 func TestLoadCountsErrors(t *testing.T) {
-	var count atomic.Int64
-	addr, connections := testServer(t, func(w http.ResponseWriter, r *http.Request) {
-		if count.Add(1)%10 == 0 {
-			http.Error(w, "sometimes", http.StatusServiceUnavailable)
-			return
+	synctest.Test(t, func(t *testing.T) {
+		var count atomic.Int64
+		connect, connections := pipeServer(t, func(w http.ResponseWriter, r *http.Request) {
+			time.Sleep(time.Millisecond)
+			if count.Add(1)%10 == 0 {
+				http.Error(w, "sometimes", http.StatusServiceUnavailable)
+				return
+			}
+			io.WriteString(w, "hello")
+		})
+		l := load{
+			name: "test", clients: 3, pid: os.Getpid(), warm: 20 * time.Millisecond, window: 100 * time.Millisecond,
+			client: connect,
+			source: func(int) source { return pathSource{"/"} },
 		}
-		io.WriteString(w, "hello")
-	})
-	l := load{
-		name: "test", clients: 3, pid: os.Getpid(), warm: 20 * time.Millisecond, window: 100 * time.Millisecond,
-		client: func() *client.Client { return client.New(addr, "", "test") },
-		source: func(int) source { return pathSource{"/"} },
-	}
-	var res *result
-	for ; l.window < time.Minute; l.window *= 2 { // on a busy machine, repeat until each client has connected and there are 100 requests
-		count.Store(0)
-		connections.Store(0)
-		var err error
-		if res, err = l.run(t.Context()); err != nil {
+		res, err := l.run(t.Context())
+		if err != nil {
 			t.Fatal(err)
 		}
-		if count.Load() >= 100 && res.latency.Count > 0 && connections.Load() >= 3 {
-			break
+		if count.Load() < 100 || res.errors != int(count.Load()/10) || res.latency.Count == 0 || res.rate() <= 0 {
+			t.Errorf("got %d errors and %d successful responses for %d requests, want one error per ten of at least 100 requests",
+				res.errors, res.latency.Count, count.Load())
 		}
-	}
-	if res.errors != int(count.Load()/10) || res.latency.Count == 0 || res.rate() <= 0 {
-		t.Errorf("got %d errors and %d successful responses for %d requests, want one error per ten requests",
-			res.errors, res.latency.Count, count.Load())
-	}
-	if len(res.samples) == 0 || !strings.Contains(res.samples[0], "got status 503, want 200: sometimes") {
-		t.Errorf("got sample errors %q, want a response with status 503", res.samples)
-	}
-	if n := connections.Load(); n != 3 {
-		t.Errorf("got %d connections, want 3", n)
-	}
+		if len(res.samples) == 0 || !strings.Contains(res.samples[0], "got status 503, want 200: sometimes") {
+			t.Errorf("got sample errors %q, want a response with status 503", res.samples)
+		}
+		if n := connections.Load(); n != 3 {
+			t.Errorf("got %d connections, want 3", n)
+		}
+	})
 }
 
 func TestLoadStopsWithItsContext(t *testing.T) {
-	addr, _ := testServer(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "hello") })
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	l := load{
-		clients: 2, pid: os.Getpid(), window: time.Hour,
-		client: func() *client.Client { return client.New(addr, "", "test") },
-		source: func(int) source { return pathSource{"/"} },
-	}
-	if _, err := l.run(ctx); err == nil {
-		t.Error("run returned no error after its context ended")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		connect, _ := pipeServer(t, func(w http.ResponseWriter, r *http.Request) {
+			cancel()
+			io.WriteString(w, "hello")
+		})
+		l := load{
+			clients: 2, pid: os.Getpid(), window: time.Hour,
+			client: connect,
+			source: func(int) source { return pathSource{"/"} },
+		}
+		start := time.Now()
+		if _, err := l.run(ctx); err == nil || time.Since(start) > time.Minute {
+			t.Errorf("run ended after %v with error %v, want an error before the end of the window", time.Since(start), err)
+		}
+	})
 }
 
 func TestTableShowsGoals(t *testing.T) {
@@ -165,20 +165,49 @@ func TestTableShowsGoals(t *testing.T) {
 	}
 }
 
-// testServer starts a server with the given handler and counts the connections that it accepts.
-func testServer(t *testing.T, handler http.HandlerFunc) (addr string, connections *atomic.Int64) {
+// pipeServer starts a server with the given handler in the bubble of a test. It returns a function that creates
+// clients of the server, and counts the connections that they open.
+func pipeServer(t *testing.T, handler http.HandlerFunc) (connect func() *client.Client, connections *atomic.Int64) {
 	t.Helper()
 	connections = new(atomic.Int64)
-	srv := httptest.NewUnstartedServer(handler)
-	srv.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		if state == http.StateNew {
+	l := &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
+	srv := &http.Server{Handler: handler}
+	go srv.Serve(l)
+	t.Cleanup(func() { srv.Close() })
+	return func() *client.Client {
+		c := client.New("server", "", "test")
+		c.Dial = func() (net.Conn, error) {
 			connections.Add(1)
+			near, far := net.Pipe()
+			l.conns <- far
+			return near, nil
 		}
-	}
-	srv.Start()
-	t.Cleanup(srv.Close)
-	return srv.Listener.Addr().String(), connections
+		return c
+	}, connections
 }
+
+// pipeListener accepts connections within the process. Unlike TCP, these let the time of a bubble advance while both
+// sides wait.
+type pipeListener struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (l *pipeListener) Accept() (net.Conn, error) {
+	select {
+	case conn := <-l.conns:
+		return conn, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipeListener) Close() error {
+	close(l.closed)
+	return nil
+}
+
+func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "unix"} }
 
 // Each benchmark is compared with a limit that the suite measures, never with another benchmark of the server.
 func TestLimitOf(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -20,26 +20,29 @@ import (
 
 // A stall delays every request that is due during it, not only those in flight.
 func TestOpenLoadCountsAStallInFull(t *testing.T) {
-	var stalled atomic.Bool
-	start := time.Now()
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if time.Since(start) > 100*time.Millisecond && stalled.CompareAndSwap(false, true) {
-			time.Sleep(400 * time.Millisecond)
+	synctest.Test(t, func(t *testing.T) {
+		start, stalled := time.Now(), false
+		connect, _ := pipeServer(t, func(w http.ResponseWriter, _ *http.Request) {
+			if time.Since(start) >= 100*time.Millisecond && !stalled {
+				stalled = true
+				time.Sleep(400 * time.Millisecond)
+			}
+			_, _ = w.Write([]byte(`{"data":{"id":"1"}}`))
+		})
+		w := &openWorker{client: connect(), source: &rotatingSource{paths: []string{"/"}}}
+		l := startOpen(100, start, []*openWorker{w})
+		time.Sleep(995 * time.Millisecond)
+		r := l.end()
+		if n := r.latency.Count; n != 100 || r.failed+r.refused > 0 {
+			t.Errorf("got %d requests, %d failed and %d refused; want 100, 0 and 0: %v", n, r.failed, r.refused, r.samples)
 		}
-		_, _ = w.Write([]byte(`{"data":{"id":"1"}}`))
-	}))
-	defer srv.Close()
-	w := &openWorker{client: client.New(strings.TrimPrefix(srv.URL, "http://"), "", "test"), source: &rotatingSource{paths: []string{"/"}}}
-	l := startOpen(100, time.Now(), []*openWorker{w})
-	time.Sleep(time.Second)
-	r := l.end()
-	if n := r.latency.Count; n < 90 || n > 102 || r.failed+r.refused > 0 {
-		t.Errorf("got %d requests, %d failed and %d refused; want about 100, 0 and 0: %v", n, r.failed, r.refused, r.samples)
-	}
-	// The stall delays the 40 requests that are due during it by 200 ms on average.
-	if p := r.latency.Quantile(0.75); p < 50*time.Millisecond {
-		t.Errorf("the 75th percentile of the latency is %v, want at least 50 ms", p)
-	}
+		// The stall delays the 40 requests that are due during it, by 10 to 400 ms. The others take no time.
+		for q, want := range map[float64]time.Duration{0.59: 0, 0.8: 200 * time.Millisecond, 1: 400 * time.Millisecond} {
+			if got := r.latency.Quantile(q); (got - want).Abs() > want/10 {
+				t.Errorf("quantile %v of the latency is %v, want %v", q, got, want)
+			}
+		}
+	})
 }
 
 // A refusal is counted separately from other errors.

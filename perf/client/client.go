@@ -32,7 +32,8 @@ func (r *Request) Reset(method string, want int) {
 
 // Client sends requests over one keep-alive connection. It must be used by one goroutine at a time.
 type Client struct {
-	Timeout time.Duration // for connecting, and again from writing a request to the last byte of the response
+	Timeout time.Duration            // for connecting, and again from writing a request to the last byte of the response
+	Dial    func() (net.Conn, error) // connects to the server instead of TCP; nil except in tests
 
 	addr   string
 	head   []byte // header lines of every request
@@ -80,6 +81,13 @@ func (c *Client) Close() {
 	}
 }
 
+func (c *Client) dial() (net.Conn, error) {
+	if c.Dial != nil {
+		return c.Dial()
+	}
+	return net.DialTimeout("tcp", c.addr, c.Timeout)
+}
+
 // compose writes the request into c.out.
 func (c *Client) compose(r *Request) {
 	b := append(c.out[:0], r.Method...)
@@ -104,7 +112,7 @@ func (c *Client) compose(r *Request) {
 func (c *Client) roundTrip() (status int, body []byte, err error) {
 	c.in.Received = false
 	if c.conn == nil {
-		if c.conn, err = net.DialTimeout("tcp", c.addr, c.Timeout); err != nil {
+		if c.conn, err = c.dial(); err != nil {
 			c.conn = nil
 			return 0, nil, fmt.Errorf("dial: %w", err)
 		}

@@ -2,14 +2,17 @@ package client
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -139,6 +142,14 @@ func TestClientReconnectsAfterClose(t *testing.T) {
 // connection.
 func rawServer(t *testing.T, texts ...string) string {
 	t.Helper()
+	addr, _ := closingServer(t, texts...)
+	return addr
+}
+
+// closingServer is like rawServer. It also returns a channel that receives a value after each connection was closed.
+func closingServer(t *testing.T, texts ...string) (addr string, closed <-chan struct{}) {
+	t.Helper()
+	ended := make(chan struct{}, len(texts))
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -160,20 +171,22 @@ func rawServer(t *testing.T, texts ...string) string {
 			}
 			io.WriteString(conn, text)
 			conn.Close()
+			ended <- struct{}{}
 		}
 	}()
-	return l.Addr().String()
+	return l.Addr().String(), ended
 }
 
 // If the server has closed an idle connection, the client sends the request over a new connection.
 func TestClientRetriesIdleConnection(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
-	c := testClient(t, rawServer(t, ok, ok))
+	addr, closed := closingServer(t, ok, ok)
+	c := testClient(t, addr)
 	for range 2 {
 		if _, body, err := c.Do(get("/")); err != nil || string(body) != "ok" {
 			t.Fatalf("got body %q, error %v; want %q", body, err, "ok")
 		}
-		time.Sleep(20 * time.Millisecond) // wait until the client can notice that the connection is closed
+		<-closed
 	}
 }
 
@@ -214,16 +227,19 @@ func TestClientRejectsMalformedResponses(t *testing.T) {
 }
 
 func TestClientTimesOut(t *testing.T) {
-	release := make(chan struct{})
-	addr, _ := testServer(t, func(http.ResponseWriter, *http.Request) { <-release })
-	defer close(release)
-	c := testClient(t, addr)
-	c.Timeout = 50 * time.Millisecond
-	start := time.Now()
-	if _, _, err := c.Do(get("/")); err == nil {
-		t.Error("the request succeeded, want a timeout")
-	}
-	if took := time.Since(start); took > 20*time.Second {
-		t.Errorf("the request timed out after %v, want about %v", took, c.Timeout)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		c := testClient(t, "server")
+		c.Dial = func() (net.Conn, error) {
+			conn, server := net.Pipe()
+			go io.Copy(io.Discard, server) // never responds
+			return conn, nil
+		}
+		start := time.Now()
+		if _, _, err := c.Do(get("/")); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("got error %v, want a timeout", err)
+		}
+		if took := time.Since(start); took != c.Timeout {
+			t.Errorf("the request timed out after %v, want %v", took, c.Timeout)
+		}
+	})
 }

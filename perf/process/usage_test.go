@@ -3,12 +3,15 @@
 package process
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
+
+	"cardwall/internal/apptest"
 )
 
 // Mapped counts the pages of a mapped file that have been read, but only if the file is below the given folder.
@@ -51,20 +54,14 @@ func TestTreeCPU(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer child.Kill()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		tree, err := TreeCPU(child.PID())
-		if err != nil {
+	type times struct{ tree, own time.Duration }
+	apptest.Await(t, "TreeCPU is at least 50 ms and greater than CPU", func() (now times, done bool) {
+		var treeErr, ownErr error
+		now.tree, treeErr = TreeCPU(child.PID())
+		now.own, ownErr = CPU(child.PID())
+		if err := errors.Join(treeErr, ownErr); err != nil {
 			t.Fatal(err)
 		}
-		own, err := CPU(child.PID())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if tree >= 5*clockTick && tree > own {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("timed out: TreeCPU = %v, CPU = %v; want a TreeCPU of at least 50 ms that is greater than CPU", tree, own)
-		}
-	}
+		return now, now.tree >= 5*clockTick && now.tree > now.own
+	})
 }
