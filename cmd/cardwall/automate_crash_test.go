@@ -1,12 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"strings"
+	"slices"
 	"testing"
-	"time"
+
+	"cardwall/internal/apptest"
 )
 
 const ruleCrashRounds = 6
@@ -31,31 +31,26 @@ func TestSystemKillWhileRulesRun(t *testing.T) {
 	for round := range ruleCrashRounds {
 		stop := c.start()
 		c.load(round, func() {
-			time.Sleep(time.Duration(100+rand.IntN(300)) * time.Millisecond)
+			c.awaitWrites(1 + rand.IntN(100))
 			stop()
 		})
 	}
 	stop = c.start()
 	defer stop()
 	c.resend()
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		correct, wrong := 0, []string{}
-		for _, card := range c.cardComments() {
-			if card.Comments == 1 {
-				correct++
-			} else {
-				wrong = append(wrong, fmt.Sprintf("%s: %d", card.ID, card.Comments))
-			}
-		}
-		if len(wrong) == 0 && correct > 0 {
-			t.Logf("%d kills, %d cards with one comment each", ruleCrashRounds, correct)
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("got %d cards with one comment and %d with another number, want exactly one comment on each card: %s", correct, len(wrong),
-				strings.Join(wrong[:min(len(wrong), 10)], ", "))
-		}
-	}
+	cards := apptest.Await(t, "each card has one comment", func() (cards commentCounts, done bool) {
+		cards = c.cardComments()
+		return cards, len(cards) > 0 && len(cards.otherThan(1)) == 0
+	})
+	t.Logf("%d kills, %d cards with one comment each", ruleCrashRounds, len(cards))
+}
+
+// commentCounts holds the numbers of comments on cards.
+type commentCounts []cardCount
+
+// otherThan returns the cards that have another number of comments than n.
+func (all commentCounts) otherThan(n int) commentCounts {
+	return slices.DeleteFunc(slices.Clone(all), func(c cardCount) bool { return c.Comments == n })
 }
 
 // cardCount is the number of comments on a card.
@@ -65,7 +60,7 @@ type cardCount struct {
 }
 
 // cardComments returns the number of comments on each card of the board.
-func (c *crashServer) cardComments() (all []cardCount) {
+func (c *crashServer) cardComments() (all commentCounts) {
 	for cursor := ""; ; {
 		var page struct {
 			Data       []cardCount

@@ -9,12 +9,12 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"cardwall/internal/apptest"
 )
 
 const (
@@ -31,7 +31,7 @@ func TestSystemKillUnderLoad(t *testing.T) {
 	for round := range crashRounds {
 		stop := c.start()
 		c.load(round, func() {
-			time.Sleep(time.Duration(50+rand.IntN(250)) * time.Millisecond)
+			c.awaitWrites(1 + rand.IntN(200))
 			stop()
 		})
 	}
@@ -66,14 +66,11 @@ type crashServer struct {
 func newCrashServer(t *testing.T, flags ...string) *crashServer {
 	t.Helper()
 	c := &crashServer{
-		t: t, binary: filepath.Join(t.TempDir(), "cardwall"), data: t.TempDir(), flags: flags,
+		t: t, binary: program(t), data: t.TempDir(), flags: flags,
 		client: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: crashWriters}},
 		sent:   map[string]bool{}, acknowledged: map[string]string{},
 	}
 	t.Cleanup(c.client.CloseIdleConnections)
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", c.binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
 	c.command("user", "add", "--email", "ada@example.com", "--name", "Ada")
 	workspace := c.command("workspace", "add", "--owner", "ada@example.com", "--name", "Crash")
 	c.token = c.command("token", "add", "--user", "ada@example.com", "--name", "crash", "--scopes", "read,write")
@@ -99,35 +96,10 @@ func (c *crashServer) command(args ...string) string {
 // start runs the server and waits until it is ready. The returned function kills it.
 func (c *crashServer) start() (kill func()) {
 	c.t.Helper()
-	addr := freeAddress(c.t)
-	c.base = "http://" + addr
-	args := append([]string{"serve", "--addr", addr, "--data", c.data, "--rate-limits", "off", "--max-open-cards",
-		"200000"}, c.flags...)
-	cmd := exec.CommandContext(context.Background(), c.binary, args...)
-	var log bytes.Buffer
-	cmd.Stderr = &log
-	if err := cmd.Start(); err != nil {
-		c.t.Fatal(err)
-	}
-	c.pid = cmd.Process.Pid
-	kill = sync.OnceFunc(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	c.t.Cleanup(kill)
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-		res, err := c.client.Get(c.base + "/readyz")
-		if err == nil {
-			_ = res.Body.Close()
-			if res.StatusCode == http.StatusOK {
-				return kill
-			}
-		}
-		if time.Now().After(deadline) {
-			kill()
-			c.t.Fatalf("the server did not become ready within a minute; last error: %v\n%s", err, log.String())
-		}
-	}
+	p := startProcess(c.t, c.binary, append([]string{"--data", c.data, "--rate-limits", "off", "--max-open-cards",
+		"200000"}, c.flags...)...)
+	c.base, c.pid = p.base, p.cmd.Process.Pid
+	return p.kill
 }
 
 // load creates cards concurrently while fn runs.
@@ -151,7 +123,7 @@ func (c *crashServer) load(round int, fn func()) {
 					c.acknowledged[key] = id
 					c.mu.Unlock()
 				} else {
-					time.Sleep(time.Millisecond) // the server was killed, or is temporarily rejecting writes
+					time.Sleep(time.Millisecond) // don't send many requests to a server that was killed or rejects writes
 				}
 			}
 		})
@@ -159,6 +131,15 @@ func (c *crashServer) load(round int, fn func()) {
 	fn()
 	close(done)
 	writers.Wait()
+}
+
+// awaitWrites waits until n more requests have been acknowledged.
+func (c *crashServer) awaitWrites(n int) {
+	c.t.Helper()
+	before := len(c.acknowledgedCards())
+	apptest.Eventually(c.t, fmt.Sprintf("%d requests are acknowledged", n), func() bool {
+		return len(c.acknowledgedCards()) >= before+n
+	})
 }
 
 func (c *crashServer) create(key string) (string, error) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	crand "crypto/rand"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -90,7 +91,7 @@ func TestSystemBackupUnderLoad(t *testing.T) {
 			var backups []backup
 			c.load(0, func() {
 				for n := range 3 {
-					time.Sleep(time.Duration(100+rand.IntN(300)) * time.Millisecond)
+					c.awaitWrites(1 + rand.IntN(200))
 					b := backup{file: filepath.Join(c.data, fmt.Sprintf("%d.backup", n)), acknowledged: c.acknowledgedCards()}
 					if out := c.command("backup", b.file); !strings.Contains(out, "complete and verified") {
 						t.Errorf("backup printed %q, want it to contain %q", out, "complete and verified")
@@ -136,7 +137,7 @@ func TestSystemMigrateUnderLoad(t *testing.T) {
 	t.Parallel()
 	first := newCrashServer(t)
 	stop := first.start()
-	first.load(0, func() { time.Sleep(2 * time.Second) })
+	first.load(0, func() { first.awaitWrites(1000) })
 	stop()
 	file := filepath.Join(first.data, "cardwall.db")
 	first.command("doctor") // checkpoints the write-ahead log, so that copying one file is enough
@@ -160,13 +161,13 @@ func TestSystemMigrateUnderLoad(t *testing.T) {
 		stopReading := c.startReading()
 		var state string
 		c.load(round+1, func() {
-			time.Sleep(50 * time.Millisecond)
+			c.awaitWrites(crashWriters)
 			migrate := exec.CommandContext(t.Context(), c.binary, "migrate", "--from", "sqlite", "--to", target, "--data", c.data)
 			if err := migrate.Start(); err != nil {
 				t.Error(err)
 				return
 			}
-			time.Sleep(time.Duration(rand.Int64N(int64(duration) * 5 / 4)))
+			time.Sleep(time.Duration(rand.Int64N(int64(duration) * 5 / 4))) // a random moment, sometimes after the end
 			_ = migrate.Process.Kill()
 			_ = migrate.Wait()
 			state = c.migrationState(target)
@@ -205,7 +206,7 @@ func TestSystemMigrateUnderLoad(t *testing.T) {
 // not fix it. It tries to create a card in SQLite.
 func (c *crashServer) migrationState(target string) string {
 	c.t.Helper()
-	_, sqliteErr := c.create(fmt.Sprintf("after-%d", time.Now().UnixNano()))
+	_, sqliteErr := c.create("after-" + crand.Text())
 	postgres := "empty"
 	db, err := store.Open(context.Background(), store.Options{Database: target})
 	switch {
@@ -254,7 +255,7 @@ func (c *crashServer) startReading() (stop func() int64) {
 				return
 			}
 			n.Add(1)
-			time.Sleep(5 * time.Millisecond)
+			time.Sleep(5 * time.Millisecond) // leave processor time for the migration
 		}
 	}()
 	return func() int64 { close(done); <-ended; return n.Load() }

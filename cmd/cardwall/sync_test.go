@@ -9,7 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"cardwall/internal/apptest"
 )
 
 // TestWritesStopAfterAFailedSync makes each sync of the server fail. The server must then reject
@@ -33,17 +34,13 @@ func TestWritesStopAfterAFailedSync(t *testing.T) {
 			t.Errorf("write while syncs fail: got status %d, body %s, error %v; want 503", status, body, err)
 		}
 	}
-	if ready := c.ready(); ready != http.StatusServiceUnavailable {
-		t.Errorf("/readyz returned %d while writes fail, want 503", ready)
+	if status := readyz(c.base); status != http.StatusServiceUnavailable {
+		t.Errorf("/readyz returned %d while writes fail, want 503", status)
 	}
 	var read struct{ Data struct{ ID string } }
 	c.get("/cards/"+before, &read)
 	restore()
-	for deadline := time.Now().Add(time.Minute); c.ready() != http.StatusOK; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("timed out waiting for the server to recover from the failed sync")
-		}
-	}
+	apptest.Eventually(t, "the server recovers from the failed sync", func() bool { return readyz(c.base) == http.StatusOK })
 	kill()
 	kill = c.start()
 	defer kill()
@@ -64,11 +61,7 @@ func (c *crashServer) failSyncs() (restore func()) {
 	if err := cmd.Start(); err != nil {
 		c.t.Fatal(err)
 	}
-	for deadline := time.Now().Add(time.Minute); !traced(c.pid); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			c.t.Fatal("strace did not attach to the server within a minute")
-		}
-	}
+	apptest.Eventually(c.t, "strace is attached to the server", func() bool { return traced(c.pid) })
 	return func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		_ = cmd.Wait()
@@ -84,14 +77,4 @@ func traced(pid int) bool {
 		}
 	}
 	return len(threads) > 0
-}
-
-// ready returns the status of /readyz, or 0 if the request fails.
-func (c *crashServer) ready() int {
-	res, err := c.client.Get(c.base + "/readyz")
-	if err != nil {
-		return 0
-	}
-	_ = res.Body.Close()
-	return res.StatusCode
 }
