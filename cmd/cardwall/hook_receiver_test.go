@@ -3,13 +3,13 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
-	"time"
+
+	"cardwall/internal/apptest"
 )
 
 // deliveryKey identifies the delivery of a change to a webhook.
@@ -24,15 +24,15 @@ type hookReceiver struct {
 	t          *testing.T
 	server     *httptest.Server
 	mu         sync.Mutex
-	ids        map[deliveryKey]string    // id of the most recent attempt
-	kinds      map[deliveryKey]string    // event kind of the most recent attempt
-	accepted   map[deliveryKey]time.Time // time of the first accepted attempt
-	duplicates int                       // number of attempts after an accepted one
-	rejected   int                       // number of rejected attempts
+	ids        map[deliveryKey]string // id of the most recent attempt
+	kinds      map[deliveryKey]string // event kind of the most recent attempt
+	accepted   map[deliveryKey]bool
+	duplicates int // number of attempts after an accepted one
+	rejected   int // number of rejected attempts
 }
 
 func newHookReceiver(t *testing.T) *hookReceiver {
-	r := &hookReceiver{t: t, ids: map[deliveryKey]string{}, kinds: map[deliveryKey]string{}, accepted: map[deliveryKey]time.Time{}}
+	r := &hookReceiver{t: t, ids: map[deliveryKey]string{}, kinds: map[deliveryKey]string{}, accepted: map[deliveryKey]bool{}}
 	r.server = httptest.NewServer(r)
 	t.Cleanup(r.server.Close)
 	return r
@@ -64,32 +64,27 @@ func (r *hookReceiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
-	if _, accepted := r.accepted[a]; accepted {
+	if r.accepted[a] {
 		r.duplicates++
-	} else {
-		r.accepted[a] = time.Now()
 	}
+	r.accepted[a] = true
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// await waits up to timeout until the deliveries in want have been accepted, and reports missing and
-// unexpected deliveries. The values of want are event kinds.
-func (r *hookReceiver) await(want map[deliveryKey]string, timeout time.Duration) {
+// await waits until the deliveries in want have been accepted, and reports unexpected deliveries. The
+// values of want are event kinds.
+func (r *hookReceiver) await(want map[deliveryKey]string) {
 	r.t.Helper()
-	missing := func() (n int) {
+	apptest.Await(r.t, "all deliveries are accepted", func() (missing []deliveryKey, done bool) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		for a := range want {
-			if _, ok := r.accepted[a]; !ok {
-				n++
+			if !r.accepted[a] && len(missing) < 10 {
+				missing = append(missing, a)
 			}
 		}
-		return n
-	}
-	for deadline := time.Now().Add(timeout); missing() > 0 && time.Now().Before(deadline); {
-		time.Sleep(50 * time.Millisecond)
-	}
-	time.Sleep(500 * time.Millisecond) // unexpected deliveries may arrive a little later
+		return missing, len(missing) == 0
+	})
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.rejected == 0 {
@@ -102,9 +97,7 @@ func (r *hookReceiver) await(want map[deliveryKey]string, timeout time.Duration)
 		}
 	}
 	for a, kind := range want {
-		if _, ok := r.accepted[a]; !ok {
-			report("%s did not receive version %d of board %s (%s)", a.webhook, a.version, a.board, kind)
-		} else if r.kinds[a] != kind {
+		if r.kinds[a] != kind {
 			report("%s received version %d of board %s as %s, want %s", a.webhook, a.version, a.board, r.kinds[a], kind)
 		}
 	}
@@ -122,18 +115,6 @@ func (r *hookReceiver) await(want map[deliveryKey]string, timeout time.Duration)
 	if failures > 10 {
 		r.t.Errorf("… and %d more", failures-10)
 	}
-}
-
-// longestDelay returns the longest time from the acknowledgment of a change to its delivery.
-func (r *hookReceiver) longestDelay(acknowledged map[change]time.Time) (longest time.Duration) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for a, at := range maps.All(r.accepted) {
-		if from, ok := acknowledged[a.change]; ok {
-			longest = max(longest, at.Sub(from))
-		}
-	}
-	return longest
 }
 
 func (r *hookReceiver) summary() string {
