@@ -8,7 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"cardwall/internal/apptest"
 )
 
 // smallDisk mounts a filesystem of the given size, such as 24m, and returns its mount point.
@@ -78,7 +79,7 @@ func TestServeStartsReadOnlyOnAFullDisk(t *testing.T) {
 			}
 			free := fill(t, disk)
 			b := bootServer(t, "--data", disk)
-			b.waitForReadyz(http.StatusOK, "ready")
+			b.awaitReadyz(http.StatusOK, "ready")
 			request := func(method, path, body string) int {
 				r, err := http.NewRequestWithContext(t.Context(), method, b.base+path, strings.NewReader(body))
 				if err != nil {
@@ -105,11 +106,9 @@ func TestServeStartsReadOnlyOnAFullDisk(t *testing.T) {
 				t.Errorf("a write returned %d, want 503", status)
 			}
 			free()
-			for deadline := time.Now().Add(20 * time.Second); write() != http.StatusCreated; time.Sleep(100 * time.Millisecond) {
-				if time.Now().After(deadline) {
-					t.Fatalf("timed out waiting for a write to succeed; log:\n%s", b.log)
-				}
-			}
+			apptest.Await(t, "a write succeeds", func() (log *safeBuffer, done bool) {
+				return b.log, write() == http.StatusCreated
+			})
 			if state == "killed with a long WAL" && !strings.Contains(b.log.String(), "disk full: starting read-only") {
 				t.Errorf("the log does not contain \"disk full: starting read-only\":\n%s", b.log)
 			}

@@ -5,7 +5,8 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"testing"
-	"time"
+
+	"cardwall/internal/apptest"
 )
 
 func TestGCPercent(t *testing.T) {
@@ -29,18 +30,18 @@ func TestGCPercentFollowsTheLiveHeap(t *testing.T) {
 		metrics.Read(sample) // reads the value without changing it, unlike SetGCPercent
 		return int(sample[0].Value.Uint64())
 	}
-	waitFor := func(heap string, reached func(percent int) bool) {
+	await := func(heap string, reached func(percent int) bool) {
 		t.Helper()
-		for deadline := time.Now().Add(30 * time.Second); !reached(percent()); time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("with a %s heap: timed out waiting for GOGC to change from %d", heap, percent())
-			}
+		apptest.Await(t, "GOGC follows a "+heap+" heap", func() (now int, done bool) {
 			runtime.GC()
-		}
+			now = percent()
+			return now, reached(now)
+		})
 	}
-	large := make([]byte, 512<<20)
-	waitFor("large", func(percent int) bool { return percent == minGCPercent })
+	// GOGC is minimal for half as much memory, too. The test itself needs less than a quarter of it.
+	large := make([]byte, 2*heapGrowth*100/minGCPercent)
+	await("large", func(percent int) bool { return percent == minGCPercent })
 	runtime.KeepAlive(large)
 	large = nil
-	waitFor("small", func(percent int) bool { return percent > minGCPercent })
+	await("small", func(percent int) bool { return percent > minGCPercent })
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cardwall/internal/app"
+	"cardwall/internal/apptest"
 	"cardwall/internal/board"
 	"cardwall/internal/mail"
 	"cardwall/internal/store"
@@ -54,14 +55,11 @@ func TestEmailsGoToTheOutbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer startWorker(ctx, (&mail.Worker{Queue: emailQueue(db), Sender: sender, Log: g.log}).Run)()
-	for range 3000 {
-		if files, _ := filepath.Glob(filepath.Join(g.Data, "outbox", "*.eml")); len(files) == 1 {
-			if info, err := os.Stat(files[0]); err != nil || info.Mode().Perm() != 0o600 {
-				t.Errorf("the email file has mode %v (%v), want 0600", info, err)
-			}
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+	files := apptest.Await(t, "the outbox contains an email", func() (files []string, done bool) {
+		files, _ = filepath.Glob(filepath.Join(g.Data, "outbox", "*.eml"))
+		return files, len(files) == 1
+	})
+	if info, err := os.Stat(files[0]); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the email file has mode %v (%v), want 0600", info, err)
 	}
-	t.Error("timed out waiting for an email in the outbox")
 }

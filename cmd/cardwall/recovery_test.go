@@ -12,7 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"cardwall/internal/apptest"
 )
 
 // TestSystemRecoveryToAPointInTime follows the steps in docs/operating.md for PostgreSQL: archive
@@ -31,7 +32,6 @@ func TestSystemRecoveryToAPointInTime(t *testing.T) {
 	workspace := c.command("workspace", "add", "--owner", "ada@example.com", "--name", "Before the mistake")
 
 	target := p.sql("live", "SELECT clock_timestamp()")
-	time.Sleep(50 * time.Millisecond)
 	c.command("workspace", "add", "--owner", "ada@example.com", "--name", "The mistake")
 	p.sql("live", "SELECT pg_switch_wal()")
 	p.waitUntilArchived("live")
@@ -175,8 +175,8 @@ func (p *archivedPostgres) initialize() {
 func (p *archivedPostgres) start(name string) (stop func()) {
 	p.t.Helper()
 	cmd := p.command("postgres", "-D", p.folder(name))
-	var log strings.Builder
-	cmd.Stderr = &log
+	log := &safeBuffer{}
+	cmd.Stderr = log
 	if err := cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
@@ -189,32 +189,24 @@ func (p *archivedPostgres) start(name string) (stop func()) {
 		}
 	}
 	p.t.Cleanup(stop)
-	p.waitUntil("the server is ready", func() bool {
-		return p.command("pg_isready", "-q", "-h", p.socket(name)).Run() == nil
-	}, &log)
+	apptest.Await(p.t, "the server is ready", func() (*safeBuffer, bool) {
+		return log, p.command("pg_isready", "-q", "-h", p.socket(name)).Run() == nil
+	})
 	return stop
-}
-
-// waitUntil waits up to a minute for a condition.
-func (p *archivedPostgres) waitUntil(what string, condition func() bool, log fmt.Stringer) {
-	p.t.Helper()
-	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			p.t.Fatalf("timed out waiting until %s\n%v", what, log)
-		}
-	}
 }
 
 // waitUntilArchived waits until the write-ahead log up to the last switch is in the archive.
 func (p *archivedPostgres) waitUntilArchived(name string) {
 	p.t.Helper()
-	p.waitUntil("the log is archived", func() bool {
+	apptest.Eventually(p.t, "the log is archived", func() bool {
 		return p.sql(name, "SELECT last_archived_wal >= pg_walfile_name(pg_current_wal_lsn() - 1) FROM pg_stat_archiver") == "t"
-	}, nil)
+	})
 }
 
 // waitUntilPromoted waits until a server has finished its recovery.
 func (p *archivedPostgres) waitUntilPromoted(name string) {
 	p.t.Helper()
-	p.waitUntil("the server has recovered", func() bool { return p.sql(name, "SELECT pg_is_in_recovery()") == "f" }, nil)
+	apptest.Eventually(p.t, "the server has recovered", func() bool {
+		return p.sql(name, "SELECT pg_is_in_recovery()") == "f"
+	})
 }

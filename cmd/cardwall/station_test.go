@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"cardwall/internal/apptest"
 	"cardwall/internal/sqldb"
 )
 
@@ -64,9 +65,9 @@ func newStation(t *testing.T, database string, flags ...string) *station {
 	addressOf := func(message string) string {
 		address := regexp.MustCompile(`"msg":"` + message + `","address":"([^"]+)"`)
 		var found []string
-		s.eventually("the server logs "+message, func() bool {
+		apptest.Await(t, "the server logs "+message, func() (log *safeBuffer, done bool) {
 			found = address.FindStringSubmatch(s.log.String())
-			return found != nil
+			return s.log, found != nil
 		})
 		return found[1]
 	}
@@ -84,16 +85,6 @@ func (s *station) command(args ...string) string {
 		s.t.Fatalf("cardwall %v: %s", args, stderr.String())
 	}
 	return strings.TrimSpace(out.String())
-}
-
-// eventually waits up to a minute for a condition.
-func (s *station) eventually(what string, condition func() bool) {
-	s.t.Helper()
-	for deadline := time.Now().Add(time.Minute); !condition(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			s.t.Fatalf("timed out waiting until %s; log:\n%s", what, s.log)
-		}
-	}
 }
 
 // send sends a request with the station's token and returns the response and its body. Headers

@@ -114,7 +114,7 @@ func testTracesOfTheWholeProgram(t *testing.T, database string) {
 		map[string]any{"email": "second." + secretEmail, "role": "member"})
 	// On PostgreSQL, the server must first acquire its share of the webhooks, so the first delivery can
 	// take a few seconds.
-	s.eventually("the webhook receives a delivery", func() bool {
+	apptest.Eventually(t, "the webhook receives a delivery", func() bool {
 		s.must("POST", public+"/cards", map[string]any{"listId": list, "title": secretTitle})
 		return deliveries.Load() > 0
 	})
@@ -131,7 +131,7 @@ func testTracesOfTheWholeProgram(t *testing.T, database string) {
 	s.send("GET", "/readyz", nil)
 
 	var request, operation, transaction *otlp.Span
-	s.eventually("the collector has the span of the request", func() bool {
+	apptest.Eventually(t, "the collector has the span of the request", func() bool {
 		request = tree.find(func(s *otlp.Span) bool {
 			return hex.EncodeToString(s.TraceId) == parent[3:35] && s.Kind == otlp.Span_SPAN_KIND_SERVER
 		})
@@ -165,7 +165,7 @@ func testTracesOfTheWholeProgram(t *testing.T, database string) {
 			t.Errorf("got statement span %v, want a client span of %s with placeholders", child, system)
 		}
 	}
-	s.eventually("the span of the delivery links to the transaction", func() bool {
+	apptest.Eventually(t, "the span of the delivery links to the transaction", func() bool {
 		return tree.find(func(s *otlp.Span) bool {
 			return s.Kind == otlp.Span_SPAN_KIND_CLIENT && attribute(s, "cardwall.event.type") == "card.created" &&
 				len(s.Links) == 1 &&
@@ -175,7 +175,7 @@ func testTracesOfTheWholeProgram(t *testing.T, database string) {
 	for _, name := range []string{"automation run", "send email", "GET /api/public/v1/cards/{cardId}",
 		"GET /api/public/v1/search"} {
 		var found *otlp.Span
-		s.eventually("the collector has the span "+name, func() bool {
+		apptest.Eventually(t, "the collector has the span "+name, func() bool {
 			found = tree.find(func(s *otlp.Span) bool { return s.Name == name && len(s.ParentSpanId) == 0 })
 			return found != nil
 		})
@@ -185,7 +185,7 @@ func testTracesOfTheWholeProgram(t *testing.T, database string) {
 			t.Errorf("span %s has no children", name)
 		}
 	}
-	s.eventually("the log contains the trace id", func() bool {
+	apptest.Eventually(t, "the log contains the trace id", func() bool {
 		return strings.Contains(s.log.String(), `"operation":"create_card","status":201`) &&
 			strings.Contains(s.log.String(), `"trace_id":"`+parent[3:35])
 	})
