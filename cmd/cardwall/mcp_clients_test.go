@@ -15,7 +15,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
+
+	"cardwall/internal/apptest"
 )
 
 // TestSystemMCPClients connects popular MCP clients to the server, with a token and with a person's
@@ -24,9 +25,8 @@ import (
 func TestSystemMCPClients(t *testing.T) {
 	t.Parallel()
 	modules := mcpModules(t)
-	address := freeAddress(t)
-	s := serveMCP(t, build(t), address, "http://"+address)
-	s.signIn()
+	address := reserveAddress(t)
+	s := serveMCP(t, program(t), address, "http://"+address)
 	scripts := filepath.Dir(modules)
 	t.Run("clients", func(t *testing.T) {
 		for name, c := range map[string]struct {
@@ -71,34 +71,20 @@ func TestSystemMCPClients(t *testing.T) {
 	})
 }
 
-// signIn signs the person in with the browser in which the person later gives consent.
-func (s *mcpServer) signIn() {
-	s.t.Helper()
+// signIn signs the person in with a new browser.
+func (s *mcpServer) signIn(t *testing.T) *http.Client {
+	t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
-		s.t.Fatal(err)
+		t.Fatal(err)
 	}
-	s.browser = &http.Client{Jar: jar, Timeout: 10 * time.Second,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	s.t.Cleanup(s.browser.CloseIdleConnections)
-	s.renewSignIn(s.t)
-}
-
-// renewSignIn signs the person in again if the last sign-in may soon be too old for consent. This
-// can happen when other tests keep the machine busy.
-func (s *mcpServer) renewSignIn(t *testing.T) {
-	t.Helper()
-	s.signing.Lock()
-	defer s.signing.Unlock()
-	if time.Since(s.signedIn) < 5*time.Minute {
-		return
-	}
-	s.signedIn = time.Now()
-	s.callApp(t, "/sign-in", map[string]any{"email": "ada@example.com", "password": mcpPassword})
+	browser := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	s.callApp(t, browser, "/sign-in", map[string]any{"email": "ada@example.com", "password": mcpPassword})
+	return browser
 }
 
 // callApp calls an operation of the application API with the browser's session.
-func (s *mcpServer) callApp(t *testing.T, path string, input map[string]any) (data map[string]any) {
+func (s *mcpServer) callApp(t *testing.T, browser *http.Client, path string, input map[string]any) (data map[string]any) {
 	t.Helper()
 	body, err := json.Marshal(input)
 	if err != nil {
@@ -110,7 +96,7 @@ func (s *mcpServer) callApp(t *testing.T, path string, input map[string]any) (da
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Origin", s.base)
-	res, err := s.browser.Do(r)
+	res, err := browser.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,12 +110,12 @@ func (s *mcpServer) callApp(t *testing.T, path string, input map[string]any) (da
 }
 
 // consent opens the address that a client shows, grants the read and write scopes, and follows the
-// redirect back to the client.
+// redirect back to the client. It signs the person in first, because consent needs a recent sign-in.
 func (s *mcpServer) consent(t *testing.T, address string) {
 	t.Helper()
-	s.renewSignIn(t)
+	browser := s.signIn(t)
 	_, query, _ := strings.Cut(address, "?")
-	page, err := s.browser.Get(address)
+	page, err := browser.Get(address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,23 +124,20 @@ func (s *mcpServer) consent(t *testing.T, address string) {
 	if page.StatusCode != http.StatusOK && page.StatusCode != http.StatusNotImplemented {
 		t.Fatalf("consent page: got status %d, location %q", page.StatusCode, page.Header.Get("Location"))
 	}
-	request := s.callApp(t, "/connect/authorization", map[string]any{"query": query})
+	request := s.callApp(t, browser, "/connect/authorization", map[string]any{"query": query})
 	if request["name"] == "" || request["place"] != "device" && request["returnsTo"] == "" {
 		t.Errorf("the consent page got request %v, want a client name and a redirect URI", request)
 	}
-	granted := s.callApp(t, "/connect/authorization/allow",
+	granted := s.callApp(t, browser, "/connect/authorization/allow",
 		map[string]any{"query": query, "scopes": []string{"read", "write"}})
 	redirect, _ := granted["redirectTo"].(string)
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	apptest.Eventually(t, "the client responds at its redirect URI "+redirect, func() bool {
 		callback, err := http.Get(redirect)
 		if err == nil {
 			_ = callback.Body.Close()
-			return
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("timed out calling the client's redirect URI: %v", err)
-		}
-	}
+		return err == nil
+	})
 }
 
 // mcpClient runs one MCP client.
@@ -267,7 +250,7 @@ func (v *mcpClient) check(report clientReport, title string) {
 		v.t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+v.mcpServer.token)
-	res, err := v.browser.Do(r)
+	res, err := http.DefaultClient.Do(r)
 	if err != nil {
 		v.t.Fatal(err)
 	}
@@ -292,7 +275,7 @@ func (v *mcpClient) inspect(modules, era string) {
 		all := []string{
 			filepath.Join(modules, "@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js"), "--cli",
 			"--server-url", v.base + "/mcp", "--transport", "http", "--protocol-era", era, "--format", "json", "--callback-url",
-			"http://" + freeAddress(v.t) + "/oauth/callback",
+			"http://" + reserveAddress(v.t) + "/oauth/callback",
 		}
 		if !v.byConsent {
 			all = append(all, "--header", "Authorization: Bearer "+v.mcpServer.token)

@@ -18,7 +18,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -37,7 +36,7 @@ const (
 func TestSystemMCPConformance(t *testing.T) {
 	t.Parallel()
 	modules := mcpModules(t)
-	binary := build(t, "-tags", "conformance")
+	binary := program(t, "-tags", "conformance")
 	unsupported := readUnsupported(t)
 	results := map[string]*suiteResult{}
 	t.Run("suite", func(t *testing.T) {
@@ -65,17 +64,6 @@ func TestSystemMCPConformance(t *testing.T) {
 	}
 }
 
-// build builds the program with additional flags and returns its path.
-func build(t *testing.T, flags ...string) (binary string) {
-	t.Helper()
-	binary = filepath.Join(t.TempDir(), "cardwall")
-	args := append(append([]string{"build"}, flags...), "-o", binary, ".")
-	if out, err := exec.CommandContext(t.Context(), "go", args...).CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	return binary
-}
-
 // mcpModules returns the folder with the npm packages of the suite and the clients. If the packages are
 // not installed, it installs them with make. If that fails, the test is skipped, or fails in CI.
 func mcpModules(t *testing.T) string {
@@ -96,15 +84,20 @@ func mcpModules(t *testing.T) string {
 }
 
 // node returns a command that runs a JavaScript program with a new home folder and without a browser.
-// The program and its child processes are killed after five minutes.
+// The program and its child processes are killed shortly before the deadline of the test, so that the
+// test can still show their output.
 func node(t *testing.T, modules string, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	binaries, err := filepath.Glob(filepath.Join(modules, "node-*", "bin", "node"))
 	if err != nil || len(binaries) != 1 {
 		missing(t, "the Node.js package for this machine")
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	t.Cleanup(cancel)
+	ctx := t.Context()
+	if deadline, limited := t.Deadline(); limited {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-30*time.Second))
+		t.Cleanup(cancel)
+	}
 	cmd := exec.CommandContext(ctx, binaries[0], args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -119,9 +112,6 @@ func node(t *testing.T, modules string, env []string, args ...string) *exec.Cmd 
 type mcpServer struct {
 	t                      *testing.T
 	base, workspace, token string
-	browser                *http.Client // has the person's session after signIn
-	signing                sync.Mutex   // guards signedIn
-	signedIn               time.Time
 }
 
 const mcpPassword = "a fine engine of brass"
@@ -138,10 +128,7 @@ func serveMCP(t *testing.T, binary, address, base string) *mcpServer {
 	s.workspace = c.must("workspace", "add", "--owner", "ada@example.com", "--name", "Engines")
 	c.must("org", "plan", strings.Fields(c.must("org", "list"))[0], "business")
 	s.token = c.must("token", "add", "--user", "ada@example.com", "--name", "mcp", "--scopes", "read,write,admin")
-	cmd := exec.CommandContext(t.Context(), binary, "serve", "--data", c.data, "--addr", address, "--base-url", base)
-	cmd.Env = envWithoutSettings()
-	start(t, cmd)
-	waitUntilReady(t, address)
+	startProcess(t, binary, "--data", c.data, "--addr", address, "--base-url", base)
 	return s
 }
 
@@ -149,7 +136,7 @@ func serveMCP(t *testing.T, binary, address, base string) *mcpServer {
 // the token to requests without one.
 func serveForSuite(t *testing.T, binary string) *mcpServer {
 	t.Helper()
-	address := freeAddress(t)
+	address := reserveAddress(t)
 	proxy := httptest.NewUnstartedServer(nil)
 	t.Cleanup(proxy.Close)
 	s := serveMCP(t, binary, address, "http://"+proxy.Listener.Addr().String())
@@ -204,12 +191,11 @@ func (r *suiteResult) requireRun(scenario, out string) {
 // authorization registers a client, gives it a person's consent and runs the suite's authorization
 // scenarios as this client.
 func (r *suiteResult) authorization(modules, binary string) {
-	address := freeAddress(r.t)
+	address := reserveAddress(r.t)
 	s := serveMCP(r.t, binary, address, "http://"+address)
-	s.signIn()
-	callback := freeAddress(r.t)
+	callback := reserveAddress(r.t)
 	_, port, _ := strings.Cut(callback, ":")
-	registration, err := s.browser.Post(s.base+"/oauth/register", "application/json", strings.NewReader(
+	registration, err := http.Post(s.base+"/oauth/register", "application/json", strings.NewReader(
 		`{"client_name":"Conformance suite","redirect_uris":["http://`+callback+
 			`/callback"],"token_endpoint_auth_method":"none"}`))
 	if err != nil {

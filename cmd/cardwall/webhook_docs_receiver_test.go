@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"cardwall/internal/apptest"
 	"cardwall/internal/hook"
 )
 
@@ -72,24 +73,22 @@ func webhookReceivers(t *testing.T, binary string) {
 	c.command("user", "add", "--email", "ada@example.com", "--name", "Ada")
 	workspace := c.command("workspace", "add", "--owner", "ada@example.com", "--name", "Hooks")
 	c.token = c.command("token", "add", "--user", "ada@example.com", "--name", "hooks", "--scopes", "read,write,admin")
-	server := freeAddress(t)
-	c.base = "http://" + server
-	start(t, exec.CommandContext(context.WithoutCancel(t.Context()), binary, "serve", "--data", c.data, "--addr", server,
-		"--webhook-allow", "127.0.0.1"))
-	waitUntilReady(t, server)
+	c.base = startProcess(t, binary, "--data", c.data, "--webhook-allow", "127.0.0.1").base
 	board := c.mustSend("POST", "/boards", "", map[string]any{"workspaceId": workspace, "name": "Hooks"})
 	list := c.mustSend("POST", "/boards/"+board+"/lists", "", map[string]any{"name": "Cards"})
 	receivers := map[string]*pageReceiver{"go": nil, "js": nil}
 	for language := range receivers {
-		r := &pageReceiver{t: t, address: freeAddress(t), folder: t.TempDir()}
+		r := &pageReceiver{t: t, address: reserveAddress(t), folder: t.TempDir()}
 		r.subscribe(c, board)
 		r.start(language, modules)
 		receivers[language] = r
 	}
 	c.mustSend("POST", "/cards", "", map[string]any{"listId": list, "title": "Mill"})
 	for language, r := range receivers {
-		id := r.waitForDelivery(c)
-		r.waitForOutput("card.created " + id + " 3\n")
+		printed := "card.created " + r.awaitDelivery(c) + " 3\n"
+		apptest.Await(t, language+" prints "+printed, func() (*safeBuffer, bool) { // perhaps after it has responded
+			return r.out, strings.Contains(r.out.String(), printed)
+		})
 		now := time.Now()
 		for _, test := range []struct {
 			name, secret, signed, sent string
@@ -113,7 +112,7 @@ func webhookReceivers(t *testing.T, binary string) {
 type pageReceiver struct {
 	t                                *testing.T
 	address, folder, webhook, secret string
-	out                              *output
+	out                              *safeBuffer
 }
 
 // subscribe creates a webhook on a board for the receiver.
@@ -167,34 +166,15 @@ func (r *pageReceiver) start(language, modules string) {
 	waitUntilListening(r.t, r.address)
 }
 
-// waitForDelivery waits until the delivery log has one successful delivery and returns its id.
-func (r *pageReceiver) waitForDelivery(c *crashServer) string {
+// awaitDelivery waits until the delivery log has one successful delivery and returns its id.
+func (r *pageReceiver) awaitDelivery(c *crashServer) string {
 	r.t.Helper()
-	var log struct {
-		Data []struct{ ID, Status, Reason string }
-	}
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	type deliveries []struct{ ID, Status, Reason string }
+	return apptest.Await(r.t, "the delivery log has one successful delivery", func() (deliveries, bool) {
+		var log struct{ Data deliveries }
 		r.call(c, "GET", "/api/app/v1/webhooks/"+r.webhook+"/deliveries", nil, &log)
-		if len(log.Data) == 1 && log.Data[0].Status == "delivered" {
-			return log.Data[0].ID
-		}
-	}
-	r.t.Fatalf("got delivery log %+v, want one successful delivery", log.Data)
-	return ""
-}
-
-// waitForOutput waits up to a minute until the program has printed want. The program may print it
-// only after it has responded.
-func (r *pageReceiver) waitForOutput(want string) {
-	r.t.Helper()
-	deadline := time.Now().Add(time.Minute)
-	for !strings.Contains(r.out.String(), want) {
-		if time.Now().After(deadline) {
-			r.t.Errorf("%s printed %q, want it to contain %q", r.folder, r.out.String(), want)
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+		return log.Data, len(log.Data) == 1 && log.Data[0].Status == "delivered"
+	})[0].ID
 }
 
 // send sends the body sent with the signature of the body signed, and returns the status.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -13,11 +12,11 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"cardwall/internal/apptest"
 	"cardwall/internal/hook"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
@@ -52,10 +51,7 @@ func TestStandardWebhooksLibraryAcceptsSignatures(t *testing.T) {
 
 func TestWebhooksPage(t *testing.T) {
 	t.Parallel()
-	binary := filepath.Join(t.TempDir(), "cardwall")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
+	binary := program(t)
 	t.Run("tour", func(t *testing.T) { webhookTour(t, binary) })
 	t.Run("receivers", func(t *testing.T) { webhookReceivers(t, binary) })
 }
@@ -69,54 +65,16 @@ func missing(t *testing.T, what string) {
 	t.Skipf("%s is missing", what)
 }
 
-// assignedAddresses holds the addresses that freeAddress has returned.
-var assignedAddresses sync.Map
-
-// freeAddress returns a local address that is not in use and that it has not returned
-// before. Its port is below the range of ephemeral ports on Linux, so that no outgoing
-// connection uses it before the server starts.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	for range 1000 {
-		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 20_000+rand.IntN(10_000)))
-		if err != nil {
-			continue
-		}
-		address := l.Addr().String()
-		_ = l.Close()
-		if _, assigned := assignedAddresses.LoadOrStore(address, true); !assigned {
-			return address
-		}
-	}
-	t.Fatal("no free port found")
-	return ""
-}
-
-// waitUntilReady waits until the server at an address is ready. Waiting until it
-// listens is not enough, because it listens before it opens its database.
-func waitUntilReady(t *testing.T, address string) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if r, err := http.Get("http://" + address + "/readyz"); err == nil {
-			_ = r.Body.Close()
-			if r.StatusCode == http.StatusOK {
-				return
-			}
-		}
-	}
-	t.Fatalf("timed out waiting for the server at %s to become ready", address)
-}
-
 // waitUntilListening waits until a server accepts connections at an address.
 func waitUntilListening(t *testing.T, address string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if c, err := net.Dial("tcp", address); err == nil {
+	apptest.Eventually(t, "a server listens at "+address, func() bool {
+		c, err := net.Dial("tcp", address)
+		if err == nil {
 			_ = c.Close()
-			return
 		}
-	}
-	t.Fatalf("timed out waiting for a server to listen at %s", address)
+		return err == nil
+	})
 }
 
 // envWithoutSettings returns the environment without Cardwall's settings, plus the
@@ -131,9 +89,9 @@ func envWithoutSettings(more ...string) (env []string) {
 }
 
 // start starts a program. At the end of the test, it is killed with all of its child processes.
-func start(t *testing.T, cmd *exec.Cmd) (stdin io.WriteCloser, stdout *output) {
+func start(t *testing.T, cmd *exec.Cmd) (stdin io.WriteCloser, stdout *safeBuffer) {
 	t.Helper()
-	stdout = &output{}
+	stdout = &safeBuffer{}
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +129,7 @@ func webhookTour(t *testing.T, binary string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &tour{t: t, folder: t.TempDir(), server: freeAddress(t), receiver: freeAddress(t)}
+	s := &tour{t: t, folder: t.TempDir(), server: reserveAddress(t), receiver: reserveAddress(t)}
 	if err := os.Mkdir(filepath.Join(s.folder, "bin"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -204,12 +162,12 @@ type tour struct {
 	t                        *testing.T
 	folder, server, receiver string
 	stdin                    io.Writer
-	stdout, second           *output // output of the first and the second shell
-	steps                    int     // number of commands run
+	stdout, second           *safeBuffer // output of the first and the second shell
+	steps                    int         // number of commands run
 }
 
 // shell starts a shell whose environment contains the addresses of this run.
-func (s *tour) shell() (io.Writer, *output) {
+func (s *tour) shell() (io.Writer, *safeBuffer) {
 	cmd := exec.CommandContext(context.WithoutCancel(s.t.Context()), "bash")
 	cmd.Dir = s.folder
 	cmd.Env = envWithoutSettings("CARDWALL_ADDR="+s.server, "CARDWALL_BASE_URL=http://"+s.server,
@@ -232,7 +190,7 @@ func (s *tour) toPage(text string) string {
 // "text second" has no commands and shows the output of the second shell.
 func (s *tour) block(kind, text string) string {
 	if kind == "text second" {
-		return s.eventually("the second terminal", text, func() string { return s.second.String() })
+		return s.await("the second terminal", text, func() string { return s.second.String() })
 	}
 	var b strings.Builder
 	found := command.FindAllStringSubmatchIndex(text, -1)
@@ -253,11 +211,11 @@ func (s *tour) block(kind, text string) string {
 		}
 		if strings.HasSuffix(line, "&") {
 			s.run(line)
-			waitUntilReady(s.t, s.server)
+			apptest.Eventually(s.t, "the server is ready", func() bool { return readyz("http://"+s.server) == http.StatusOK })
 			continue
 		}
 		if strings.Contains(line, "/deliveries") { // the delivery may still be in progress
-			b.WriteString(s.eventually(line, want, func() string { return s.run(line) }))
+			b.WriteString(s.await(line, want, func() string { return s.run(line) }))
 			continue
 		}
 		got := s.run(line)
@@ -273,17 +231,15 @@ func (s *tour) run(line string) string {
 	start := len(s.stdout.String())
 	marker := fmt.Sprintf("end of %d", s.steps)
 	_, _ = fmt.Fprintf(s.stdin, "{ %s\n} 2>&1; printf '%%s\\n' '%s'\n", background(s.toLocal(line)), marker)
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
-		if got, _, done := strings.Cut(s.stdout.String()[start:], marker+"\n"); done {
-			got = logged.ReplaceAllString(got, "")
-			if got != "" && !strings.HasSuffix(got, "\n") {
-				got += "\n"
-			}
-			return s.toPage(got)
-		}
+	got := apptest.Await(s.t, "the command "+line+" ends", func() (got string, done bool) {
+		got, _, done = strings.Cut(s.stdout.String()[start:], marker+"\n")
+		return got, done
+	})
+	got = logged.ReplaceAllString(got, "")
+	if got != "" && !strings.HasSuffix(got, "\n") {
+		got += "\n"
 	}
-	s.t.Fatalf("timed out waiting for the command %s:\n%s", line, s.stdout.String()[start:])
-	return ""
+	return s.toPage(got)
 }
 
 // background redirects the log of a server that runs in the background to a file.
@@ -294,21 +250,18 @@ func background(line string) string {
 	return line
 }
 
-// eventually calls output until the result matches want, for at most a minute. It then compares the
-// last result with want and returns the result. While the page is being updated, it instead waits
-// until the result looks complete.
-func (s *tour) eventually(what, want string, output func() string) (got string) {
+// await calls output until the result matches want, and returns it. While the page is being updated,
+// it instead waits until the result looks complete.
+func (s *tour) await(what, want string, output func() string) (got string) {
 	s.t.Helper()
 	updating := os.Getenv("UPDATE_GOLDEN") != ""
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	return apptest.Await(s.t, what+" prints:\n"+want, func() (got string, done bool) {
 		got = s.toPage(output())
-		if done := normalize(got) == normalize(want); done && !updating ||
-			updating && regexp.MustCompile(`"delivered"|(?m:^  }$)`).MatchString(got) {
-			break
+		if updating {
+			return got, regexp.MustCompile(`"delivered"|(?m:^  }$)`).MatchString(got)
 		}
-	}
-	s.compare(what, want, got)
-	return got
+		return got, normalize(got) == normalize(want)
+	})
 }
 
 // compare fails the test if the output differs from the page, unless the page is being updated.

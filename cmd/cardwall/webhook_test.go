@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -9,13 +8,15 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"cardwall/internal/apptest"
 	"cardwall/internal/hook"
 )
 
@@ -29,30 +30,12 @@ func testSecret(letter string) string {
 	return "whsec_" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat(letter, 32)))
 }
 
-// output is a buffer for the output of a command that runs in the background.
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
-}
-
 // listener is a running `webhook listen` command.
 type listener struct {
 	t       *testing.T
 	address string
-	out     output
-	log     output
+	out     safeBuffer
+	log     safeBuffer
 	stop    context.CancelFunc
 	ended   chan error
 }
@@ -70,30 +53,23 @@ func listen(t *testing.T, c webhookListenCommand) *listener {
 	go func() { l.ended <- c.Run(ctx, g) }()
 	t.Cleanup(l.end)
 	address := regexp.MustCompile(`"address":"(http://[^"]+)"`)
-	for range 6000 {
-		if m := address.FindStringSubmatch(l.log.String()); m != nil {
-			l.address = m[1]
-			return l
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	t.Fatalf("timed out waiting for the command to listen:\n%s", l.log.String())
-	return nil
+	found := apptest.Await(t, "the command listens", func() (found []string, done bool) {
+		found = address.FindStringSubmatch(l.log.String())
+		return found, found != nil
+	})
+	l.address = found[1]
+	return l
 }
 
 // end interrupts the command like Ctrl-C. The command must then return without an error.
 func (l *listener) end() {
 	l.t.Helper()
 	l.stop()
-	select {
-	case err := <-l.ended:
-		if err != nil {
-			l.t.Errorf("the command returned error %v, want none", err)
-		}
-		l.ended <- nil // for a second call of end
-	case <-time.After(30 * time.Second):
-		l.t.Error("timed out waiting for the command to return")
+	apptest.Eventually(l.t, "the command returns", func() bool { return len(l.ended) > 0 })
+	if err := <-l.ended; err != nil {
+		l.t.Errorf("the command returned error %v, want none", err)
 	}
+	l.ended <- nil // for a second call of end
 }
 
 // send sends a delivery signed at the given time. It returns the status, or 0 if the request fails.
@@ -287,19 +263,20 @@ func TestListenLimitsDeliveries(t *testing.T) {
 
 func TestListenDelaysResponses(t *testing.T) {
 	t.Parallel()
-	l := listen(t, webhookListenCommand{Status: http.StatusServiceUnavailable, Delay: 300 * time.Millisecond})
-	started := time.Now()
-	if status := l.send(testSecret("a"), "late", time.Now(), "{}"); status != http.StatusServiceUnavailable ||
-		time.Since(started) < 300*time.Millisecond {
-		t.Errorf("got status %d after %v, want 503 after at least 300ms", status, time.Since(started))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r := &receiver{options: &webhookListenCommand{Status: http.StatusServiceUnavailable, Delay: 300 * time.Millisecond},
+			out: io.Discard}
+		started, w := time.Now(), httptest.NewRecorder()
+		r.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/hook", strings.NewReader("{}")))
+		if took := time.Since(started); w.Code != http.StatusServiceUnavailable || took != 300*time.Millisecond {
+			t.Errorf("got status %d after %v, want 503 after 300ms", w.Code, took)
+		}
+	})
 	// After Ctrl-C, the command neither waits for delayed responses nor sends them early.
-	l = listen(t, webhookListenCommand{Delay: time.Minute})
+	l := listen(t, webhookListenCommand{Delay: maxDelay})
 	statuses := make(chan int, 1)
 	go func() { statuses <- l.send(testSecret("a"), "late", time.Now(), "{}") }()
-	for l.out.String() == "" {
-		time.Sleep(time.Millisecond)
-	}
+	apptest.Eventually(t, "the delivery arrives", func() bool { return l.out.String() != "" })
 	l.end()
 	if status := <-statuses; status != 0 {
 		t.Errorf("got status %d after Ctrl-C, want a closed connection", status)
