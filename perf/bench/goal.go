@@ -66,6 +66,7 @@ const (
 	nameHookPaced     = "webhooks, 1,000/s"
 	nameHookHang      = "webhooks, 1,000/s, one hangs"
 	nameHookBare      = "webhooks, bare client"
+	nameHookTakeover  = "webhooks, takeover" + namePostgres
 	nameSoak          = "soak"
 
 	nameFirst       = "first response"

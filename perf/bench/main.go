@@ -22,6 +22,7 @@
 //	go run ./perf/bench -only 'automation|1,000/s$'
 //	go run ./perf/bench -only overload
 //	go run ./perf/bench -only webhooks
+//	go run ./perf/bench -only 'webhooks, takeover' -database postgres
 //	go run ./perf/bench -only soak -seconds 600
 //	go run ./perf/bench -only export
 //	go run ./perf/bench -only neighbor
@@ -38,6 +39,7 @@
 // PostgreSQL, in temporary clusters that tools/with-postgres starts. The clusters have the default durability settings
 // and store their data in TMPDIR. Single operations are measured with each number of servers in -nodes. The servers
 // share a database, and clients are distributed over them. The processor time includes all servers and PostgreSQL.
+// "webhooks, takeover" kills one of two servers and shows the longest delay of a delivery.
 //
 // "large" compares an installation of a million cards with one of 50,000. "large", "retention" and "soak" take long, so
 // they run only if -only is set.

@@ -25,8 +25,8 @@ func nodesName(name string, nodes int) string {
 	return name + namePostgres + ", " + strconv.Itoa(nodes) + " nodes"
 }
 
-// measurePostgres measures PostgreSQL alone and then runs the benchmarks on it. It skips the MCP benchmarks. Each
-// number of servers has its own database.
+// measurePostgres measures PostgreSQL alone, how fast a server takes over webhooks, and then the benchmarks. It skips the
+// MCP benchmarks. Each number of servers has its own database.
 func (s *suite) measurePostgres(ctx context.Context, benchmarks []benchmark) (err error) {
 	var requested []benchmark
 	for _, m := range benchmarks {
@@ -34,7 +34,7 @@ func (s *suite) measurePostgres(ctx context.Context, benchmarks []benchmark) (er
 			requested = append(requested, m)
 		}
 	}
-	if !s.postgres || len(requested) == 0 && !s.wants(nameRawPostgres, nameRawPostgresAlone) {
+	if !s.postgres || len(requested) == 0 && !s.wants(nameRawPostgres, nameRawPostgresAlone, nameHookTakeover) {
 		return nil
 	}
 	s.progress("starting PostgreSQL")
@@ -53,6 +53,11 @@ func (s *suite) measurePostgres(ctx context.Context, benchmarks []benchmark) (er
 			return err
 		}
 		s.rows = append(s.rows, row{name: name, result: res})
+	}
+	if s.wants(nameHookTakeover) {
+		if err := s.measureTakeover(ctx, cluster); err != nil {
+			return err
+		}
 	}
 	if len(requested) == 0 {
 		return nil
