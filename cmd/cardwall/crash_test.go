@@ -67,7 +67,7 @@ func newCrashServer(t *testing.T, flags ...string) *crashServer {
 	t.Helper()
 	c := &crashServer{
 		t: t, binary: program(t), data: t.TempDir(), flags: flags,
-		client: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: crashWriters}},
+		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: crashWriters}},
 		sent:   map[string]bool{}, acknowledged: map[string]string{},
 	}
 	t.Cleanup(c.client.CloseIdleConnections)
@@ -149,10 +149,12 @@ func (c *crashServer) create(key string) (string, error) {
 // resend retries every request. A request that was acknowledged before must return the same card.
 func (c *crashServer) resend() {
 	for key := range c.sent {
-		id, err := c.create(key)
-		if err != nil {
-			c.t.Fatalf("retry %s: %v", key, err)
-		}
+		var id string
+		apptest.Await(c.t, "retrying "+key+" succeeds", func() (problem any, done bool) {
+			created, err := c.create(key)
+			id = created
+			return err, err == nil
+		})
 		if known, ok := c.acknowledged[key]; ok && known != id {
 			c.t.Errorf("retrying %s returned card %[3]s, want %[2]s as before", key, known, id)
 		}

@@ -64,7 +64,7 @@ func newFleet(t *testing.T, servers int, flags ...string) *fleet {
 	t.Helper()
 	f := &fleet{
 		t: t, binary: program(t), flags: append(flags, "--data", t.TempDir()),
-		client:   &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: hookWriters}},
+		client:   &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: hookWriters}},
 		receiver: newHookReceiver(t), bases: make([]atomic.Pointer[string], servers), acknowledged: map[change]bool{},
 	}
 	t.Cleanup(f.client.CloseIdleConnections)

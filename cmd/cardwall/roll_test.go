@@ -332,7 +332,7 @@ type rollingLoad struct {
 
 // start starts clients and browsers. The returned function stops them.
 func (l *rollingLoad) start() (stop func()) {
-	client := &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
 	var clients sync.WaitGroup
 	ctx, cancel := context.WithCancel(context.Background())
 	for w := range 6 {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"cardwall/internal/apptest"
 	"cardwall/internal/sqldb"
@@ -38,7 +37,7 @@ type station struct {
 // newStation starts a server on a database. The flags are passed to serve.
 func newStation(t *testing.T, database string, flags ...string) *station {
 	t.Helper()
-	s := &station{t: t, log: &safeBuffer{}, client: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{}}}
+	s := &station{t: t, log: &safeBuffer{}, client: &http.Client{Transport: &http.Transport{}}}
 	t.Cleanup(s.client.CloseIdleConnections)
 	if sqldb.IsPostgres(database) {
 		s.flags = []string{"--data", t.TempDir(), "--database", database}
